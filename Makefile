@@ -1,0 +1,47 @@
+# The two commands that a fresh machine needs are `make demo` and `make test`: each installs what is missing first.
+# Everything that is made lies in build/.
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+
+C_FILES = $(shell find include lib cli bench examples tests -name '*.[ch]')
+
+.PHONY: all demo test bench install clean format lint packages
+
+all: $(BUILD)/build.ninja
+	@ninja --quiet -C $(BUILD)
+
+# Criterion is only needed by `make test`, which has build folders of its own.
+$(BUILD)/build.ninja:
+	@mkdir -p $(BUILD)
+	@meson setup -Dtests=disabled --prefix=$(PREFIX) $(BUILD) >$(BUILD)/setup.log 2>&1 || { cat $(BUILD)/setup.log; exit 1; }
+
+demo:
+	@scripts/install-packages run
+	@$(MAKE) --no-print-directory all
+	@scripts/demo
+
+# QUICK=1 runs the plain build alone, ONLY=core the tests in tests/core alone.
+test:
+	@scripts/install-packages run test
+	@scripts/test
+
+bench: all
+	@meson test -C $(BUILD) --benchmark --verbose
+
+# DESTDIR and PREFIX as usual.
+install: all
+	@meson configure $(BUILD) --prefix=$(PREFIX)
+	@meson install -C $(BUILD)
+
+clean:
+	@rm -rf $(BUILD)
+
+format:
+	@clang-format -i $(C_FILES)
+
+lint: all
+	@scripts/lint $(BUILD)
+
+packages:
+	@scripts/install-packages run test
