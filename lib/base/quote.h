@@ -1,0 +1,14 @@
+/*
+ * How a text that somebody wrote is shown in a message: in double quotes, short, and harmless to a
+ * terminal.
+ */
+#ifndef TAKT_BASE_QUOTE_H
+#define TAKT_BASE_QUOTE_H
+
+#define TAKT_QUOTE_SIZE 200 /* a quoted text with its NUL */
+
+/* Writes `value` to `text` and returns `text`.  Control characters, invisible ones and bytes that
+ * are not UTF-8 become \xNN; a long text is cut and ends with "...". */
+const char *takt_quote(const char *value, char text[TAKT_QUOTE_SIZE]);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * A small generator of random numbers (splitmix64: Steele, Lea, Flood 2014) for jitter and worker names.  Its
+ * state is the caller's, so that a simulation with the same seed takes the same course.  Not for secrets.
+ */
+#ifndef TAKT_BASE_RANDOM_H
+#define TAKT_BASE_RANDOM_H
+
+#include <stdint.h>
+
+static inline uint64_t takt_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* From 0 to below - 1, below > 0; the bias is below 2^-32 for all uses here. */
+static inline int64_t takt_random_below(uint64_t *state, int64_t below)
+{
+    return (int64_t)(takt_random(state) % (uint64_t)below);
+}
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * Reads and writes durations and rates.  Decides the units and the greatest numbers; what range a
+ * certain field takes within these is left to those who know the field.
+ */
+#include "base/time_text.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <takt/policy.h>
+
+#include "base/fail.h"
+#include "base/quote.h"
+
+/* Largest first, so that the first one that divides a duration is the one to write it in. */
+static const struct {
+    const char *name;
+    int64_t us;
+} units[] = {
+    {"day", INT64_C(86400000000)}, {"h", INT64_C(3600000000)}, {"min", INT64_C(60000000)},
+    {"s", INT64_C(1000000)},       {"ms", INT64_C(1000)},      {"us", INT64_C(1)},
+};
+
+#define UNIT_COUNT (sizeof units / sizeof units[0])
+#define UNITS_TEXT "use ms, s, min, h or day"
+
+/* What the start of a text is as a number. */
+typedef enum number_kind { NUMBER_READ, NUMBER_MISSING, NUMBER_PADDED, NUMBER_LARGE } number_kind;
+
+/* Reads the digits at *cursor and moves it behind them, also where the number is too large. */
+static number_kind read_number(const char **cursor, int64_t max, int64_t *value)
+{
+    const char *first = *cursor;
+    int64_t sum = 0;
+    bool large = false;
+    for (; **cursor >= '0' && **cursor <= '9'; (*cursor)++) {
+        int digit = **cursor - '0';
+        large = large || sum > (max - digit) / 10 || digit > max;
+        if (!large)
+            sum = sum * 10 + digit;
+    }
+    if (*cursor == first)
+        return NUMBER_MISSING;
+    if (*first == '0' && *cursor - first > 1)
+        return NUMBER_PADDED;
+    if (large)
+        return NUMBER_LARGE;
+    *value = sum;
+    return NUMBER_READ;
+}
+
+int takt_parse_whole(const char *text, int64_t max, int64_t *value)
+{
+    int64_t number = 0;
+    if (max < 0 || read_number(&text, max, &number) != NUMBER_READ || *text != '\0')
+        return -1;
+    *value = number;
+    return 0;
+}
+
+/* What is the same for durations and rates: the whole text is shown, then what is wrong with it. */
+static int refuse(takt_error *error, const char *text, const char *reason)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+    return takt_fail(error, TAKT_E_INVALID, "%s: %s", takt_quote(text, quoted), reason);
+}
+
+/* Why a text that should begin with a whole number does not; `otherwise` is for those without any
+ * likeness. */
+static int refuse_number(takt_error *error, const char *text, const char *at, const char *otherwise)
+{
+    if (strpbrk(text, " \t\r\n") != NULL)
+        return refuse(error, text, "has blanks in it; write it without");
+    if (*at == '-')
+        return refuse(error, text, "is negative; write a whole number above 0");
+    if (*at == '+')
+        return refuse(error, text, "begins with a sign; write the number alone");
+    return refuse(error, text, otherwise);
+}
+
+/* Reads what follows the number: a unit and nothing else. */
+static int read_unit(const char *text, const char *at, int64_t *unit_us, takt_error *error)
+{
+    for (size_t i = 0; i < UNIT_COUNT; i++) {
+        if (strcmp(at, units[i].name) == 0) {
+            *unit_us = units[i].us;
+            return 0;
+        }
+    }
+    if (*at == '\0')
+        return refuse(error, text, "has no unit; " UNITS_TEXT);
+    if (strpbrk(text, " \t\r\n") != NULL)
+        return refuse(error, text, "has blanks in it; write it without");
+    if (*at == '.' || *at == ',' || *at == '_' || *at == '\'')
+        return refuse(error, text,
+                      "is not a whole number and a unit; write digits alone, and a smaller unit "
+                      "where needed");
+    char quoted[TAKT_QUOTE_SIZE], unit[TAKT_QUOTE_SIZE];
+    return takt_fail(error, TAKT_E_INVALID, "%s: unknown unit %s; " UNITS_TEXT,
+                     takt_quote(text, quoted), takt_quote(at, unit));
+}
+
+/* Reads number and unit from `at`, which lies in `text`.  A number left out is `otherwise`, 0
+ * forbids it. */
+static int read_span(const char *text, const char *at, int64_t otherwise, int64_t *span_us,
+                     takt_error *error)
+{
+    int64_t count = 0, unit_us = 0;
+    number_kind found = read_number(&at, TAKT_DURATION_MAX_US, &count);
+    if (found == NUMBER_MISSING && otherwise == 0)
+        return refuse_number(error, text, at,
+                             "is not a duration; write a whole number and a unit, like 250ms");
+    if (found == NUMBER_MISSING)
+        count = otherwise;
+    if (found == NUMBER_PADDED)
+        return refuse(error, text, "has a number that begins with 0; leave that 0 out");
+    int code = read_unit(text, at, &unit_us, error);
+    if (code != 0)
+        return code;
+    if (found == NUMBER_LARGE || count > TAKT_DURATION_MAX_US / unit_us)
+        return refuse(error, text, "is too long; write at most 18250day (50 years)");
+    *span_us = count * unit_us;
+    return 0;
+}
+
+int takt_parse_duration(const char *text, int64_t *duration_us, takt_error *error)
+{
+    if (text == NULL || duration_us == NULL)
+        return takt_fail(error, TAKT_E_INVALID, "no duration given");
+    return read_span(text, text, 0, duration_us, error);
+}
+
+/* The period of a rate: "s", "60s", and what else people put behind a slash. */
+static int read_period(const char *text, const char *at, int64_t *period_us, takt_error *error)
+{
+    if (*at == '\0')
+        return refuse(error, text, "has no period; write one, like 100/s or 10/60s");
+    if (*at == '-')
+        return refuse(error, text, "has a negative period; write one above 0");
+    int code = read_span(text, at, 1, period_us, error);
+    if (code == 0 && *period_us == 0)
+        return refuse(error, text, "has a period of 0; write 1us or longer");
+    return code;
+}
+
+int takt_parse_rate(const char *text, int64_t *tokens, int64_t *period_us, takt_error *error)
+{
+    if (text == NULL || tokens == NULL || period_us == NULL)
+        return takt_fail(error, TAKT_E_INVALID, "no rate given");
+    const char *at = text;
+    int64_t count = 0, span_us = 0;
+    switch (read_number(&at, TAKT_TOKENS_MAX, &count)) {
+    case NUMBER_MISSING:
+        return refuse_number(error, text, at,
+                             "is not a rate; write TOKENS/PERIOD, like 100/s or 10/60s");
+    case NUMBER_PADDED:
+        return refuse(error, text, "has a number that begins with 0; leave that 0 out");
+    case NUMBER_LARGE:
+        return refuse(error, text,
+                      "has too many tokens; write at most 1000000000, or a shorter period");
+    case NUMBER_READ:
+        break;
+    }
+    if (*at == '.' || *at == ',' || *at == '_')
+        return refuse(error, text,
+                      "has tokens that are not a whole number; write digits alone, and a longer "
+                      "period where needed");
+    if (*at != '/')
+        return refuse_number(error, text, at,
+                             "is not a rate; write TOKENS/PERIOD, like 100/s or 10/60s");
+    if (count == 0)
+        return refuse(error, text, "lets nothing through; write at least 1 token");
+    int code = read_period(text, at + 1, &span_us, error);
+    if (code != 0)
+        return code;
+    *tokens = count;
+    *period_us = span_us;
+    return 0;
+}
+
+void takt_format_duration(int64_t duration_us, char *text, size_t size)
+{
+    size_t unit = UNIT_COUNT - 1;
+    for (size_t i = 0; i < UNIT_COUNT; i++) {
+        if (duration_us % units[i].us == 0) {
+            unit = i;
+            break;
+        }
+    }
+    if (duration_us == 0)
+        snprintf(text, size, "0s");
+    else
+        snprintf(text, size, "%" PRId64 "%s", duration_us / units[unit].us, units[unit].name);
+}
+
+void takt_format_rate(int64_t tokens, int64_t period_us, char *text, size_t size)
+{
+    char period[32];
+    takt_format_duration(period_us, period, sizeof period);
+    bool one = period[0] == '1' && (period[1] < '0' || period[1] > '9');
+    snprintf(text, size, "%" PRId64 "/%s", tokens, one ? period + 1 : period);
+}

@@ -1,0 +1,34 @@
+/*
+ * Strict UTF-8.  Which characters are welcome is decided by those who ask.
+ */
+#include "base/utf8.h"
+
+size_t takt_utf8_decode(const char *bytes, size_t size, uint32_t *character)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (size == 0)
+        return 0;
+    uint32_t value = (unsigned char)bytes[0];
+    if (value < 0x80) {
+        *character = value;
+        return 1;
+    }
+    size_t length = value >= 0xf8   ? 0
+                    : value >= 0xf0 ? 4
+                    : value >= 0xe0 ? 3
+                    : value >= 0xc0 ? 2
+                                    : 0;
+    if (length == 0 || length > size)
+        return 0;
+    value &= 0x7fu >> length;
+    for (size_t i = 1; i < length; i++) {
+        uint32_t next = (unsigned char)bytes[i];
+        if ((next & 0xc0) != 0x80)
+            return 0;
+        value = value << 6 | (next & 0x3f);
+    }
+    if (value < least[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
+        return 0;
+    *character = value;
+    return length;
+}

@@ -1,0 +1,54 @@
+/*
+ * A quoted text is short and shows everything that is in it, whatever is in it.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/quote.h"
+
+#define EIGHT "abcdefgh"
+#define FORTY EIGHT EIGHT EIGHT EIGHT EIGHT
+
+Test(quote, shows_what_may_be_shown)
+{
+    static const struct {
+        const char *value, *quoted;
+    } rows[] = {
+        {"", "\"\""},
+        {"100/sec", "\"100/sec\""},
+        {"two words", "\"two words\""},
+        {"caf\xc3\xa9 \xe2\x82\xac", "\"caf\xc3\xa9 \xe2\x82\xac\""},
+        {"a\"b", "\"a\\\"b\""},
+        {"a\\b", "\"a\\\\b\""},
+        {"a\nb\tc", "\"a\\x0ab\\x09c\""},
+        {"\x1b[31mred", "\"\\x1b[31mred\""},
+        {"\x7f", "\"\\x7f\""},
+        {"\xc2\x9b", "\"\\xc2\\x9b\""},            /* a terminal's control sequence in two bytes */
+        {"\xe2\x80\xae", "\"\\xe2\\x80\\xae\""},   /* right to left from here */
+        {"\xe2\x80\x8b", "\"\\xe2\\x80\\x8b\""},   /* a blank of no width */
+        {"\xef\xbb\xbfx", "\"\\xef\\xbb\\xbfx\""}, /* a byte order mark */
+        {"\xff\xfe", "\"\\xff\\xfe\""},
+        {FORTY EIGHT, "\"" FORTY EIGHT "\""},
+        {FORTY EIGHT "i", "\"" FORTY EIGHT "...\""},
+        {FORTY "abcdefg\xc3\xa9",
+         "\"" FORTY "abcdefg...\""}, /* cut before a character, not in it */
+        {FORTY "abcdef\xc3\xa9", "\"" FORTY "abcdef\xc3\xa9\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[TAKT_QUOTE_SIZE];
+        cr_assert_eq(takt_quote(rows[i].value, text), text);
+        cr_assert_str_eq(text, rows[i].quoted, "row %zu: %s", i, text);
+    }
+}
+
+Test(quote, the_worst_text_fits)
+{
+    char value[1000], text[TAKT_QUOTE_SIZE];
+    for (int byte = 1; byte < 256; byte++) {
+        memset(value, byte, sizeof value - 1);
+        value[sizeof value - 1] = '\0';
+        takt_quote(value, text);
+        cr_assert_lt(strlen(text), sizeof text);
+        cr_assert_eq(text[strlen(text) - 1], '"');
+    }
+}

@@ -1,0 +1,57 @@
+/*
+ * Any bytes as a policy file: either a policy whose every answer can be asked for, or an error that
+ * names the file and a line.  Nothing may pass the outline that libcyaml then stumbles over.
+ */
+#include <ctype.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <takt/policy.h>
+
+#define NAME     "takt.yaml"
+#define STUMBLED NAME ":1: libcyaml cannot read it"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_error(int code, const takt_error *error)
+{
+    size_t length = strnlen(error->text, sizeof error->text);
+    require(code == TAKT_E_POLICY && error->code == code);
+    require(length < sizeof error->text);
+    require(strncmp(error->text, NAME ":", sizeof NAME) == 0);
+    require(isdigit((unsigned char)error->text[sizeof NAME]) && error->text[sizeof NAME] != '0');
+    require(strncmp(error->text, STUMBLED, strlen(STUMBLED)) != 0);
+    for (size_t i = 0; i < length; i++)
+        require((unsigned char)error->text[i] >= 0x20 && error->text[i] != 0x7f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    takt_policy *policy = NULL;
+    takt_error error = {0};
+    int code = takt_policy_parse(&policy, NAME, (const char *)data, size, &error);
+    if (code != 0) {
+        require(policy == NULL);
+        check_error(code, &error);
+        return 0;
+    }
+    require(takt_policy_count(policy) > 0);
+    require(takt_policy_check(policy, NULL) == 0);
+    require(takt_policy_namespace(policy)[0] != '\0');
+    for (size_t i = 0; i < takt_policy_count(policy); i++) {
+        char text[256];
+        require(takt_policy_has(policy, takt_policy_name(policy, i)));
+        require(takt_policy_describe(policy, takt_policy_name(policy, i), text, sizeof text) == 0);
+        require(strchr(text, '/') != NULL);
+    }
+    takt_policy_free(policy);
+    return 0;
+}
