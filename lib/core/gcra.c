@@ -1,0 +1,300 @@
+/*
+ * gcra.c: the generic cell rate algorithm (ITU-T I.371, "virtual scheduling"), in exact whole numbers.
+ *
+ * The state is one instant, the theoretical arrival time TAT, at which the next token would be on time.  With
+ * the emission interval T = period / limit, `cost` tokens conform at t when t >= TAT + (cost - burst) * T, and
+ * taking them sets TAT = max(TAT, t) + cost * T.  Hence, in any interval of length d,
+ *
+ *     tokens taken  <=  burst + d / T
+ *
+ * T is seldom a whole number of microseconds, so TAT is kept as microseconds and a remainder in parts of
+ * 1/limit.  A slot is the exact instant rounded up; TAT is not rounded, so 3 per second is 3 per second for ever.
+ */
+#include "core/rule.h"
+
+#include "base/fail.h"
+
+__extension__ typedef __int128 wide; /* products of two instants, on paths that are not hot */
+
+static wide in_parts(takt_fraction f, int64_t whole)
+{
+    return (wide)f.us * whole + f.parts;
+}
+
+static takt_fraction plus(takt_fraction a, takt_fraction b, int64_t whole)
+{
+    takt_fraction sum = {a.us + b.us, a.parts + b.parts};
+
+    if (sum.parts >= whole) {
+        sum.us++;
+        sum.parts -= whole;
+    }
+    return sum;
+}
+
+static takt_fraction minus(takt_fraction a, takt_fraction b, int64_t whole)
+{
+    takt_fraction difference = {a.us - b.us, a.parts - b.parts};
+
+    if (difference.parts < 0) {
+        difference.us--;
+        difference.parts += whole;
+    }
+    return difference;
+}
+
+/* n emission intervals, 0 <= n <= TAKT_ROOM_MAX; what passes 100 years is told as 100 years. */
+static takt_fraction intervals(const takt_rule *rule, int64_t n)
+{
+    int64_t parts = n * rule->interval.parts; /* both at most 10^9 */
+    int64_t us;
+
+    if (__builtin_mul_overflow(n, rule->interval.us, &us) || us > 2 * TAKT_SPAN_MAX_US)
+        return (takt_fraction){2 * TAKT_SPAN_MAX_US, 0};
+    return (takt_fraction){us + parts / rule->tokens, parts % rule->tokens};
+}
+
+/* TAT as it counts at t: the past is forgotten, for a bucket does not fill beyond its burst. */
+static takt_fraction tat_at(const takt_rule_state *state, int64_t t_us)
+{
+    if (t_us > takt_fraction_ceil(state->gcra.tat))
+        return (takt_fraction){t_us, 0};
+    return state->gcra.tat;
+}
+
+/* The exact instant at which `cost` more tokens conform. */
+static takt_fraction conforms(const takt_rule *rule, takt_fraction tat, int64_t cost)
+{
+    return minus(plus(tat, intervals(rule, cost), rule->tokens), rule->tolerance, rule->tokens);
+}
+
+static wide greatest_common_divisor(wide a, wide b)
+{
+    while (b != 0) {
+        wide rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The fractions, from tokens, span_us and burst. */
+static void derive(takt_rule *rule)
+{
+    wide tolerance = (wide)rule->burst * rule->span_us;
+
+    rule->interval = (takt_fraction){rule->span_us / rule->tokens, rule->span_us % rule->tokens};
+    rule->tolerance = (takt_fraction){(int64_t)(tolerance / rule->tokens), (int64_t)(tolerance % rule->tokens)};
+}
+
+static int prepare(takt_rule *rule, takt_error *error)
+{
+    wide tokens = (wide)rule->limit * (10000 - rule->headroom_bp);
+    wide period = (wide)rule->period_us * 10000;
+    wide divisor = greatest_common_divisor(tokens, period);
+
+    tokens /= divisor;
+    period /= divisor;
+    if (tokens > TAKT_RULE_LIMIT_MAX || period > INT64_C(1) << 53)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "headroom: too fine for this rate to be kept exactly; write whole percents, or a rate "
+                         "with fewer digits");
+    if (period / tokens > TAKT_SPAN_MAX_US)
+        return takt_fail(error, TAKT_E_POLICY, "headroom: leaves less than one token in 50 years");
+    if (rule->burst == 0)
+        rule->burst = 1;
+    if (rule->burst < 1 || rule->burst > TAKT_RULE_LIMIT_MAX || rule->burst * period / tokens > TAKT_SPAN_MAX_US)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "burst: %lld is more than the rate gives in 50 years or than %lld; write less",
+                         (long long)rule->burst, (long long)TAKT_RULE_LIMIT_MAX);
+    rule->tokens = (int64_t)tokens;
+    rule->span_us = (int64_t)period;
+    derive(rule);
+    return 0;
+}
+
+static int64_t capacity(const takt_rule *rule)
+{
+    return rule->burst;
+}
+
+static void rest(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
+{
+    (void)rule;
+    state->gcra.tat = (takt_fraction){now_us, 0};
+}
+
+static int64_t earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us, int64_t cost)
+{
+    int64_t due;
+
+    if (cost > rule->burst)
+        return TAKT_NEVER;
+    due = takt_fraction_ceil(conforms(rule, state->gcra.tat, cost));
+    return due > t_us ? due : t_us;
+}
+
+static void commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost)
+{
+    state->gcra.tat = plus(tat_at(state, t_us), intervals(rule, cost), rule->tokens);
+}
+
+static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t from_us, int64_t until_us)
+{
+    takt_fraction tat = tat_at(state, from_us);
+    wide ahead = in_parts((takt_fraction){until_us - tat.us, -tat.parts}, rule->tokens) +
+                 in_parts(rule->tolerance, rule->tokens);
+    wide n;
+
+    if (until_us < from_us || ahead < 0)
+        return 0;
+    n = ahead / in_parts(rule->interval, rule->tokens);
+    return n > TAKT_ROOM_MAX ? TAKT_ROOM_MAX : (int64_t)n;
+}
+
+static int64_t due(const takt_rule *rule, const takt_rule_state *state, int64_t from_us, int64_t n)
+{
+    int64_t at = takt_fraction_ceil(conforms(rule, tat_at(state, from_us), n));
+
+    return at > from_us ? at : from_us;
+}
+
+static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost, int64_t count,
+                      int64_t until_us, takt_run *run)
+{
+    takt_fraction tat = tat_at(state, t_us);
+    takt_fraction first = conforms(rule, tat, cost);
+    takt_fraction step = intervals(rule, cost);
+    bool at_once = takt_fraction_ceil(first) <= t_us;
+    int64_t last_us = at_once ? t_us : until_us;
+    wide n;
+
+    if (cost > rule->burst || t_us > until_us || takt_fraction_ceil(first) > last_us)
+        return 0;
+    n = in_parts((takt_fraction){last_us - first.us, -first.parts}, rule->tokens) / in_parts(step, rule->tokens) + 1;
+    if (n > count)
+        n = count;
+    if (n * cost > TAKT_ROOM_MAX)
+        n = TAKT_ROOM_MAX / cost;
+    run->first = at_once ? (takt_fraction){t_us, 0} : first;
+    run->step = at_once ? (takt_fraction){0, 0} : step;
+    run->whole = rule->tokens;
+    run->count = (int64_t)n;
+    run->cost = (int32_t)cost;
+    state->gcra.tat = plus(tat, intervals(rule, (int64_t)n * cost), rule->tokens);
+    return (int64_t)n;
+}
+
+static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us)
+{
+    takt_fraction tat = minus(plus((takt_fraction){at_us, 0}, rule->tolerance, rule->tokens), rule->interval, rule->tokens);
+
+    if (in_parts(tat, rule->tokens) > in_parts(state->gcra.tat, rule->tokens))
+        state->gcra.tat = tat;
+}
+
+static int64_t rest_at(const takt_rule *rule, const takt_rule_state *state)
+{
+    (void)rule;
+    return takt_fraction_ceil(state->gcra.tat);
+}
+
+static void pull_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us, int64_t reach_us,
+                      int64_t lookahead_us)
+{
+    takt_fraction furthest = plus((takt_fraction){now_us + reach_us, 0}, rule->tolerance, rule->tokens);
+
+    if (in_parts(state->gcra.tat, rule->tokens) > in_parts(furthest, rule->tokens))
+        state->gcra.tat = plus((takt_fraction){now_us + lookahead_us, 0}, rule->tolerance, rule->tokens);
+}
+
+/* "1/10000*10": the rate in lowest terms per microseconds, and the burst. */
+static void write_rule(const takt_rule *rule, takt_writer *writer)
+{
+    takt_write_int(writer, rule->tokens);
+    takt_write_char(writer, '/');
+    takt_write_int(writer, rule->span_us);
+    takt_write_char(writer, '*');
+    takt_write_int(writer, rule->burst);
+}
+
+static void read_rule(takt_rule *rule, takt_reader *reader)
+{
+    rule->tokens = takt_read_int(reader, 1, TAKT_RULE_LIMIT_MAX);
+    takt_read_char(reader, '/');
+    rule->span_us = takt_read_int(reader, 1, INT64_C(1) << 53);
+    takt_read_char(reader, '*');
+    rule->burst = takt_read_int(reader, 1, TAKT_RULE_LIMIT_MAX);
+    rule->limit = rule->tokens;
+    rule->period_us = rule->span_us;
+    if ((wide)rule->burst * rule->span_us / rule->tokens > TAKT_SPAN_MAX_US) { /* before it is cut to 64 bits */
+        reader->bad = true;
+        return;
+    }
+    derive(rule);
+}
+
+/* "1763692800123456+2": TAT and its parts. */
+static void write_state(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)
+{
+    (void)rule;
+    takt_write_int(writer, state->gcra.tat.us);
+    if (state->gcra.tat.parts > 0) {
+        takt_write_char(writer, '+');
+        takt_write_int(writer, state->gcra.tat.parts);
+    }
+}
+
+static void read_state(const takt_rule *rule, takt_rule_state *state, takt_reader *reader)
+{
+    state->gcra.tat = (takt_fraction){takt_read_int(reader, 0, INT64_C(1) << 53), 0};
+    if (takt_read_if(reader, '+'))
+        state->gcra.tat.parts = takt_read_int(reader, 1, rule->tokens - 1);
+}
+
+static wide divided_up(wide a, wide b)
+{
+    return (a + b - 1) / b;
+}
+
+/* The backlog, TAT - now, in millionths of a token under the old numbers, then as time under the new ones. */
+static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state, int64_t now_us)
+{
+    wide backlog_us = takt_fraction_ceil(state->gcra.tat) - now_us;
+    wide millionths, us;
+
+    if (from->tokens == to->tokens && from->span_us == to->span_us)
+        return; /* another burst needs no other TAT */
+    if (backlog_us <= 0) {
+        state->gcra.tat = (takt_fraction){takt_fraction_ceil(state->gcra.tat), 0};
+        return;
+    }
+    millionths = divided_up(backlog_us * from->tokens * 1000000, from->span_us);
+    if (millionths > (wide)TAKT_ROOM_MAX * 1000000)
+        millionths = (wide)TAKT_ROOM_MAX * 1000000;
+    us = divided_up(millionths * to->span_us, (wide)to->tokens * 1000000);
+    if (us > 2 * TAKT_SPAN_MAX_US)
+        us = 2 * TAKT_SPAN_MAX_US;
+    state->gcra.tat = (takt_fraction){now_us + (int64_t)us, 0};
+}
+
+const takt_algorithm takt_gcra = {
+    .name = "gcra",
+    .letter = 'g',
+    .prepare = prepare,
+    .capacity = capacity,
+    .rest = rest,
+    .earliest = earliest,
+    .commit = commit,
+    .room = room,
+    .due = due,
+    .series = series,
+    .exhaust = exhaust,
+    .rest_at = rest_at,
+    .pull_back = pull_back,
+    .write_rule = write_rule,
+    .read_rule = read_rule,
+    .write_state = write_state,
+    .read_state = read_state,
+    .convert = convert,
+};

@@ -1,0 +1,110 @@
+/*
+ * ledger.h: the whole shared state of one (limit, key), and what is said to it: claim in, award out.
+ *
+ * A claim states a worker's present situation, never a change to it, so that a repeated, delayed or lost claim
+ * does no harm.  A ledger grants only in the answer to the worker's own claim, and tells a worker for whom there
+ * is no room yet the moment at which there will be: the worker sleeps until then.  docs/design.md tells why.
+ *
+ * Everything here is pure: time is an argument, memory is the caller's.
+ */
+#ifndef TAKT_CORE_LEDGER_H
+#define TAKT_CORE_LEDGER_H
+
+#include <takt/takt.h>
+
+#include "core/limit.h"
+
+#define TAKT_PRIORITIES (TAKT_PRIORITY_MAX + 1)
+#define TAKT_WANTS_MAX  64 /* runs of like waiters that one claim lists */
+#define TAKT_RUNS_MAX   64 /* runs of slots that one award gives */
+
+/* Waiters in a row that want the same. */
+typedef struct takt_want {
+    int64_t count;
+    int64_t latest_us; /* no use to them after that instant; TAKT_NEVER: any time */
+    int32_t cost;
+    int32_t priority;
+} takt_want;
+
+typedef struct takt_claim {
+    uint64_t worker;
+    int64_t seq;     /* grows with every claim of the worker to this ledger */
+    int64_t waiting; /* waiters without a slot, also those that `wants` has no space for */
+    int want_count;
+    takt_want wants[TAKT_WANTS_MAX]; /* the first of those waiters, the most urgent first */
+} takt_claim;
+
+typedef struct takt_award {
+    int64_t now_us;
+    int64_t claim_again_at_us; /* when there will be room for the rest; TAKT_NEVER: nothing is left in line */
+    int64_t next_slot_at_us;   /* no later slot of this ledger is due before that instant */
+    int64_t blocked_until_us;  /* 0: not blocked */
+    int64_t waiting;           /* waiters in the fleet */
+    int64_t workers;           /* workers that wait */
+    int64_t refused;           /* that many of the claim's last waiters are more than max_waiting allows */
+    unsigned in_line;          /* bit p: the worker stands in line with priority p */
+    int least_urgent;          /* priority of the last in line of the other workers; -1: no other waits */
+    bool outdated;             /* the worker's numbers are older than those that hold, which `newer` tells */
+    bool stale;                /* the claim was older than one already seen: nothing was done */
+    int run_count;
+    takt_run runs[TAKT_RUNS_MAX];
+    takt_limit newer;
+} takt_award;
+
+/* A worker stands in line once for each priority that it has waiters of. */
+typedef struct takt_place {
+    uint64_t worker;
+    int64_t seq;
+    int64_t turn;          /* the order within the priority */
+    int64_t wanting;       /* tokens, as last claimed less what was awarded then */
+    int64_t need;          /* cost of its first waiter */
+    int64_t waiting;       /* its waiters */
+    int64_t again_at_us;   /* when it was told to come again */
+    int64_t expires_at_us; /* when it is taken for dead */
+    int8_t priority;
+    bool aside;   /* did not come when it was told to: others need not wait for it, its turn is kept */
+    bool foremost; /* the most urgent place of its worker: counting these counts workers */
+} takt_place;
+
+typedef struct takt_ledger {
+    const takt_limit *limit; /* the numbers that the state is kept under */
+    takt_limit_state state;
+    int64_t turn;             /* the last one given out */
+    int64_t blocked_until_us; /* 0: not blocked */
+    takt_place *line;         /* sorted by priority, then turn; the caller's memory */
+    int line_count;
+    int line_capacity; /* before a claim at least line_count + TAKT_PRIORITIES */
+} takt_ledger;
+
+/* A ledger that has never been used.  `line` and its capacity are left alone.  The limit is not copied. */
+void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_us);
+
+/*
+ * Before a call from a worker whose policy says `limit`: where its numbers differ from the ledger's and its revision
+ * is not lower, the ledger takes them over, and the backlog is kept.  From then on it refers to this `limit`.
+ */
+void takt_ledger_adopt(takt_ledger *ledger, const takt_limit *limit, int64_t now_us);
+
+/* Fills `award` but for `outdated` and `newer`, which takt_ledger_tell_newer fills.  Needs line_capacity as said above. */
+void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award);
+
+/* Tells a worker whose policy says `limit` the ledger's numbers, if they are newer. */
+void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_limit *limit, takt_award *award);
+
+/* Takes `cost` now if nobody who waits is overtaken by it: true.  Otherwise nothing is taken.  *retry_at_us is
+ * when it would be given if nobody else came, `now_us` if it was, TAKT_NEVER if it never can be. */
+bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, int64_t *retry_at_us);
+
+/* How the ledger stands. */
+void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standing);
+
+void takt_ledger_block(takt_ledger *ledger, int64_t now_us, int64_t for_us);
+void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us);
+
+/* The rules as from rest; who waits and a block stay. */
+void takt_ledger_reset(takt_ledger *ledger, int64_t now_us);
+
+/* From that instant on the ledger says no more than one that has never been used. */
+int64_t takt_ledger_expires_at(const takt_ledger *ledger);
+
+#endif

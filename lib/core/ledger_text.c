@@ -1,0 +1,203 @@
+/*
+ * ledger_text.c: see ledger_text.h.
+ */
+#include "core/ledger_text.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+#define NUMBER_SIZE 21 /* the longest int64 and what separates it from the next */
+#define PLACE_SIZE  (10 * NUMBER_SIZE)
+#define BIG         (INT64_C(1) << 53) /* a script's numbers are exact up to here */
+
+size_t takt_ledger_text_size(int line_count)
+{
+    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 6 * NUMBER_SIZE + (size_t)line_count * PLACE_SIZE;
+}
+
+static void write_number(takt_writer *writer, char before, int64_t value)
+{
+    takt_write_char(writer, before);
+    takt_write_int(writer, value);
+}
+
+static void write_place(takt_writer *writer, const takt_place *place)
+{
+    takt_write_text(writer, ";w");
+    takt_write_hex(writer, place->worker);
+    write_number(writer, ',', place->seq);
+    write_number(writer, ',', place->priority);
+    write_number(writer, ',', place->turn);
+    write_number(writer, ',', place->wanting);
+    write_number(writer, ',', place->need);
+    write_number(writer, ',', place->waiting);
+    write_number(writer, ',', place->again_at_us);
+    write_number(writer, ',', place->expires_at_us);
+    if (place->aside || place->foremost)
+        takt_write_char(writer, ',');
+    if (place->aside)
+        takt_write_char(writer, 'a');
+    if (place->foremost)
+        takt_write_char(writer, 'f');
+}
+
+size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size)
+{
+    const takt_limit *limit = ledger->limit;
+    takt_writer writer = {text, text + size, false};
+
+    for (int i = 0; i < limit->rule_count; i++) {
+        if (i > 0)
+            takt_write_char(&writer, ';');
+        takt_rule_write(&limit->rules[i], &ledger->state.rules[i], &writer);
+    }
+    if (limit->revision > 0) {
+        takt_write_text(&writer, ";r");
+        takt_write_int(&writer, limit->revision);
+        write_number(&writer, ',', limit->lookahead_us);
+        write_number(&writer, ',', limit->max_waiting);
+    }
+    if (ledger->line_count > 0) {
+        takt_write_text(&writer, ";t");
+        takt_write_int(&writer, ledger->turn);
+    }
+    if (ledger->blocked_until_us > 0) {
+        takt_write_text(&writer, ";b");
+        takt_write_int(&writer, ledger->blocked_until_us);
+    }
+    for (int i = 0; i < ledger->line_count; i++)
+        write_place(&writer, &ledger->line[i]);
+    return (size_t)(writer.at - text);
+}
+
+int takt_ledger_text_places(const char *text, size_t size)
+{
+    int places = 0;
+
+    for (const char *at = text; (at = memchr(at, 'w', size - (size_t)(at - text))); at++)
+        places++;
+    return places;
+}
+
+static int64_t read_number(takt_reader *reader, int64_t min, int64_t max)
+{
+    takt_read_char(reader, ',');
+    return takt_read_int(reader, min, max);
+}
+
+static void read_place(takt_reader *reader, takt_place *place)
+{
+    place->worker = takt_read_hex(reader);
+    place->seq = read_number(reader, 0, BIG);
+    place->priority = (int8_t)read_number(reader, 0, TAKT_PRIORITY_MAX);
+    place->turn = read_number(reader, 0, BIG);
+    place->wanting = read_number(reader, 0, BIG);
+    place->need = read_number(reader, 1, TAKT_COST_MAX);
+    place->waiting = read_number(reader, 0, BIG);
+    place->again_at_us = read_number(reader, 0, BIG);
+    place->expires_at_us = read_number(reader, 0, BIG);
+    place->aside = place->foremost = false;
+    if (takt_read_if(reader, ',')) {
+        place->aside = takt_read_if(reader, 'a');
+        place->foremost = takt_read_if(reader, 'f');
+        reader->bad |= !place->aside && !place->foremost;
+    }
+}
+
+/* Places stand sorted by priority, then turn, and no turn is given twice. */
+static bool in_order(const takt_place *before, const takt_place *place)
+{
+    return before->priority < place->priority ||
+           (before->priority == place->priority && before->turn < place->turn);
+}
+
+static void read_line(takt_reader *reader, takt_ledger *ledger)
+{
+    while (!reader->bad && takt_read_if(reader, 'w')) {
+        takt_place *place = &ledger->line[ledger->line_count];
+        if (ledger->line_count == ledger->line_capacity) {
+            reader->bad = true;
+            return;
+        }
+        read_place(reader, place);
+        if (place->turn > ledger->turn || (ledger->line_count > 0 && !in_order(place - 1, place)))
+            reader->bad = true;
+        ledger->line_count++;
+        if (!takt_read_if(reader, ';'))
+            return;
+    }
+}
+
+/* The rules: all segments up to one whose letter is not an algorithm's.  True: more segments follow. */
+static bool read_rules(takt_reader *reader, takt_ledger *ledger, takt_limit *kept)
+{
+    kept->rule_count = 0;
+    do {
+        if (kept->rule_count > 0 && reader->at < reader->end && !takt_algorithm_lettered(*reader->at))
+            return true;
+        if (kept->rule_count == TAKT_RULES_MAX) {
+            reader->bad = true;
+            return false;
+        }
+        takt_rule_read(&kept->rules[kept->rule_count], &ledger->state.rules[kept->rule_count], reader);
+        kept->rule_count++;
+    } while (!reader->bad && takt_read_if(reader, ';'));
+    return false;
+}
+
+static void read_rest(takt_reader *reader, takt_ledger *ledger, takt_limit *kept)
+{
+    if (takt_read_if(reader, 'r')) {
+        kept->revision = takt_read_int(reader, 1, BIG);
+        kept->lookahead_us = read_number(reader, 0, TAKT_LOOKAHEAD_MAX_US);
+        kept->max_waiting = read_number(reader, 0, BIG);
+        if (!takt_read_if(reader, ';'))
+            return;
+    }
+    if (takt_read_if(reader, 't')) {
+        ledger->turn = takt_read_int(reader, 0, BIG);
+        if (!takt_read_if(reader, ';'))
+            return;
+    }
+    if (takt_read_if(reader, 'b')) {
+        ledger->blocked_until_us = takt_read_int(reader, 1, BIG);
+        if (!takt_read_if(reader, ';'))
+            return;
+    }
+    read_line(reader, ledger);
+}
+
+static bool read_ledger(takt_ledger *ledger, const takt_limit *limit, takt_limit *kept, const char *text, size_t size)
+{
+    takt_reader reader = {text, text + size, false};
+
+    ledger->limit = kept;
+    ledger->turn = ledger->blocked_until_us = 0;
+    ledger->line_count = 0;
+    memcpy(kept->name, limit->name, sizeof kept->name);
+    kept->lookahead_us = limit->lookahead_us;
+    kept->max_waiting = limit->max_waiting;
+    kept->revision = 0;
+    kept->within = limit->within;
+    if (read_rules(&reader, ledger, kept))
+        read_rest(&reader, ledger, kept);
+    return takt_read_done(&reader);
+}
+
+int takt_ledger_decode(takt_ledger *ledger, const takt_limit *limit, takt_limit *kept, int64_t now_us,
+                       const char *text, size_t size)
+{
+    int64_t longest = 0;
+
+    if (read_ledger(ledger, limit, kept, text, size)) {
+        takt_ledger_adopt(ledger, limit, now_us);
+        return 0;
+    }
+    takt_ledger_init(ledger, limit, now_us);
+    for (int i = 0; i < limit->rule_count; i++)
+        if (limit->rules[i].period_us > longest)
+            longest = limit->rules[i].period_us;
+    ledger->blocked_until_us = now_us + longest;
+    return -1;
+}

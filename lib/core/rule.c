@@ -1,0 +1,80 @@
+/*
+ * rule.c: the table of algorithms, and what is the same for all of them.
+ */
+#include "core/rule.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+static const takt_algorithm *const algorithms[] = {
+    &takt_gcra,
+};
+
+const takt_algorithm *takt_algorithm_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
+        if (strcmp(algorithms[i]->name, name) == 0)
+            return algorithms[i];
+    return NULL;
+}
+
+const takt_algorithm *takt_algorithm_lettered(char letter)
+{
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
+        if (algorithms[i]->letter == letter)
+            return algorithms[i];
+    return NULL;
+}
+
+int takt_rule_prepare(takt_rule *rule, takt_error *error)
+{
+    if (rule->limit < 1 || rule->limit > TAKT_RULE_LIMIT_MAX)
+        return takt_fail(error, TAKT_E_POLICY, "rate: %lld tokens; write 1 to %lld", (long long)rule->limit,
+                         (long long)TAKT_RULE_LIMIT_MAX);
+    if (rule->period_us < 1 || rule->period_us > TAKT_SPAN_MAX_US)
+        return takt_fail(error, TAKT_E_POLICY, "rate: a period of %lld us; write 1us to 18250day",
+                         (long long)rule->period_us);
+    if (rule->headroom_bp < 0 || rule->headroom_bp > 9999)
+        return takt_fail(error, TAKT_E_POLICY, "headroom: write 0%% to 99.99%%");
+    return rule->algorithm->prepare(rule, error);
+}
+
+bool takt_rule_same(const takt_rule *a, const takt_rule *b)
+{
+    return a->algorithm->letter == b->algorithm->letter && a->tokens == b->tokens && a->span_us == b->span_us &&
+           a->burst == b->burst && a->align == b->align && a->zone == b->zone;
+}
+
+void takt_rule_write(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)
+{
+    takt_write_char(writer, rule->algorithm->letter);
+    rule->algorithm->write_rule(rule, writer);
+    takt_write_char(writer, ' ');
+    rule->algorithm->write_state(rule, state, writer);
+}
+
+void takt_rule_read(takt_rule *rule, takt_rule_state *state, takt_reader *reader)
+{
+    const takt_algorithm *algorithm = reader->at < reader->end ? takt_algorithm_lettered(*reader->at) : NULL;
+
+    if (!algorithm) {
+        reader->bad = true;
+        return;
+    }
+    reader->at++;
+    *rule = (takt_rule){.algorithm = algorithm};
+    algorithm->read_rule(rule, reader);
+    takt_read_char(reader, ' ');
+    if (!reader->bad)
+        algorithm->read_state(rule, state, reader);
+}
+
+int64_t takt_run_slot(const takt_run *run, int64_t i)
+{
+    takt_fraction slot = {run->first.us + i * run->step.us, run->first.parts + i * run->step.parts};
+
+    slot.us += slot.parts / run->whole;
+    slot.parts %= run->whole;
+    return takt_fraction_ceil(slot);
+}
