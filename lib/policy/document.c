@@ -1,0 +1,112 @@
+/*
+ * The fields of a policy file, and libcyaml reading them.  libcyaml would take "10/s" for the
+ * number 10 and "maybe" for true, so it is asked for texts alone; it takes an empty file for
+ * success and often names the wrong line, so outline.c has been over the file before it and no
+ * person should ever see a message from here.
+ */
+#include "policy/document.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+#define OPTIONAL_TEXT(key, type, member)                                                           \
+    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 0,         \
+                           CYAML_UNLIMITED)
+
+/* A list that may be left out here: what is missing is told by those who know the lines. */
+#define OPTIONAL_LIST(key, type, member, count, entry)                                             \
+    CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, count, \
+                               entry, 0, CYAML_UNLIMITED)
+
+static const cyaml_schema_field_t rule_fields[] = {
+    OPTIONAL_TEXT("rate", takt_rule_text, rate),
+    OPTIONAL_TEXT("burst", takt_rule_text, burst),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t rule_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, takt_rule_text, rule_fields),
+};
+
+static const cyaml_schema_field_t limit_fields[] = {
+    OPTIONAL_TEXT("name", takt_limit_text, name),
+    OPTIONAL_LIST("rules", takt_limit_text, rules, rule_count, &rule_schema),
+    OPTIONAL_TEXT("lookahead", takt_limit_text, lookahead),
+    OPTIONAL_TEXT("headroom", takt_limit_text, headroom),
+    OPTIONAL_TEXT("within", takt_limit_text, within),
+    OPTIONAL_TEXT("max_waiting", takt_limit_text, max_waiting),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t limit_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, takt_limit_text, limit_fields),
+};
+
+static const cyaml_schema_field_t document_fields[] = {
+    OPTIONAL_TEXT("store", takt_document, store),
+    OPTIONAL_TEXT("namespace", takt_document, name_space),
+    OPTIONAL_LIST("limits", takt_document, limits, limit_count, &limit_schema),
+    CYAML_FIELD_END,
+};
+
+const cyaml_schema_value_t takt_document_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, takt_document, document_fields),
+};
+
+/* Keeps the first message: the later ones only say where it came through. */
+__attribute__((format(printf, 3, 0))) static void
+keep_message(cyaml_log_t level, void *context, const char *format, va_list arguments)
+{
+    takt_error *kept = context;
+    if (level < CYAML_LOG_ERROR || kept->text[0] != '\0')
+        return;
+    vsnprintf(kept->text, sizeof kept->text, format, arguments);
+    kept->text[strcspn(kept->text, "\n")] = '\0';
+}
+
+static cyaml_config_t config_with(takt_error *kept)
+{
+    return (cyaml_config_t){
+        .log_fn = keep_message,
+        .log_ctx = kept,
+        .mem_fn = cyaml_mem,
+        .log_level = CYAML_LOG_ERROR,
+        .flags = CYAML_CFG_NO_ALIAS,
+    };
+}
+
+/* libyaml has been over the source before: if it stops now, it is for want of memory, which
+ * libcyaml does not say. */
+static bool is_memory(cyaml_err_t code)
+{
+    return code == CYAML_ERR_OOM || code == CYAML_ERR_LIBYAML_PARSER_INIT ||
+           code == CYAML_ERR_LIBYAML_PARSER;
+}
+
+int takt_document_load(takt_document **document, const takt_source *source, takt_error *error)
+{
+    takt_error kept = {0};
+    cyaml_config_t config = config_with(&kept);
+    cyaml_data_t *loaded = NULL;
+    cyaml_err_t code = cyaml_load_data((const uint8_t *)source->text, source->size, &config,
+                                       &takt_document_schema, &loaded, NULL);
+    if (code == CYAML_OK && loaded != NULL) {
+        *document = loaded;
+        return 0;
+    }
+    if (is_memory(code))
+        return takt_fail(error, TAKT_E_NOMEM, "no memory");
+    return takt_fail(error, TAKT_E_POLICY, "%s:1: libcyaml cannot read it: %s: %s", source->name,
+                     cyaml_strerror(code), kept.text);
+}
+
+void takt_document_free(takt_document *document)
+{
+    takt_error kept = {0};
+    cyaml_config_t config = config_with(&kept);
+    if (document != NULL)
+        cyaml_free(&config, &takt_document_schema, document, 0);
+}

@@ -1,0 +1,215 @@
+/*
+ * Reads a limit from texts, the same for a policy file and a command line, and writes it as one
+ * line.  Decides the range of each field; how a rate or a duration is written is decided in
+ * base/time_text.c, which numbers an algorithm can keep in core.  `within` is left to policy.c,
+ * which knows the other limits.
+ */
+#include "policy/limit_text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/quote.h"
+#include "base/time_text.h"
+
+#define LOOKAHEAD_MIN_US INT64_C(1000)
+#define WAITING_MAX      INT64_C(1000000000)
+#define PERCENT_BP       100 /* headroom is kept in hundredths of a percent */
+
+int takt_name_check(const char *name, takt_error *error)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    char quoted[TAKT_QUOTE_SIZE];
+    size_t size = strlen(name);
+    if (size == 0)
+        return takt_fail(error, TAKT_E_INVALID, "is empty; write 1 to %d of a-z A-Z 0-9 . _ -",
+                         TAKT_NAME_SIZE_MAX);
+    if (strspn(name, allowed) != size)
+        return takt_fail(error, TAKT_E_INVALID, "%s: a name is made of a-z A-Z 0-9 . _ - only",
+                         takt_quote(name, quoted));
+    if (size > TAKT_NAME_SIZE_MAX)
+        return takt_fail(error, TAKT_E_INVALID, "%s: has %zu characters; write at most %d",
+                         takt_quote(name, quoted), size, TAKT_NAME_SIZE_MAX);
+    return 0;
+}
+
+/* Puts the field before what a reader of base said; every trouble here is the policy's. */
+static int refuse_field(takt_error *error, int code, const char *field)
+{
+    if (code == TAKT_E_NOMEM)
+        return code;
+    takt_fail_prefix(error, "%s: ", field);
+    if (error != NULL)
+        error->code = TAKT_E_POLICY;
+    return TAKT_E_POLICY;
+}
+
+/* A whole number from 1 to max; NULL leaves *value as it is. */
+static int read_count(const char *field, const char *text, int64_t max, int64_t *value,
+                      takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+    int64_t read = 0;
+    if (text == NULL)
+        return 0;
+    if (takt_parse_whole(text, max, &read) != 0 || read == 0)
+        return takt_fail(error, TAKT_E_POLICY, "%s: %s: write a whole number from 1 to %" PRId64,
+                         field, takt_quote(text, quoted), max);
+    *value = read;
+    return 0;
+}
+
+/* "2%", "0.5%", "12.25%" in hundredths of a percent. */
+static int read_headroom(const char *text, int64_t *headroom_bp, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE], whole[4];
+    if (text == NULL)
+        return 0;
+    size_t digits = strcspn(text, ".%");
+    const char *at = text + digits;
+    int64_t percent = 0, hundredths = 0;
+    if (digits >= sizeof whole)
+        goto refuse;
+    memcpy(whole, text, digits);
+    whole[digits] = '\0';
+    if (takt_parse_whole(whole, 99, &percent) != 0)
+        goto refuse;
+    if (*at == '.') {
+        at++;
+        for (int64_t worth = PERCENT_BP / 10; worth > 0 && *at >= '0' && *at <= '9'; worth /= 10)
+            hundredths += worth * (*at++ - '0');
+        if (at[-1] == '.')
+            goto refuse;
+    }
+    if (strcmp(at, "%") != 0)
+        goto refuse;
+    *headroom_bp = percent * PERCENT_BP + hundredths;
+    return 0;
+
+refuse:
+    return takt_fail(
+        error, TAKT_E_POLICY,
+        "headroom: %s: write 0%% to 99.99%%, like 2%% or 0.5%%, with at most two decimals",
+        takt_quote(text, quoted));
+}
+
+static int read_lookahead(const char *text, int64_t *lookahead_us, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+    int64_t read = 0;
+    if (text == NULL)
+        return 0;
+    int code = takt_parse_duration(text, &read, error);
+    if (code != 0)
+        return refuse_field(error, code, "lookahead");
+    if (read < LOOKAHEAD_MIN_US || read > TAKT_LOOKAHEAD_MAX_US)
+        return takt_fail(error, TAKT_E_POLICY, "lookahead: %s: write 1ms to 10s",
+                         takt_quote(text, quoted));
+    *lookahead_us = read;
+    return 0;
+}
+
+static int read_rule(const takt_rule_text *text, unsigned index, int64_t headroom_bp,
+                     takt_rule *rule, takt_error *error)
+{
+    int code = 0;
+    *rule = (takt_rule){.algorithm = &takt_gcra, .headroom_bp = headroom_bp};
+    if (text->rate == NULL) {
+        code = takt_fail(error, TAKT_E_POLICY, "rate: is missing; write one, like 100/s or 10/60s");
+        goto refuse;
+    }
+    code = takt_parse_rate(text->rate, &rule->limit, &rule->period_us, error);
+    if (code != 0) {
+        code = refuse_field(error, code, "rate");
+        goto refuse;
+    }
+    code = read_count("burst", text->burst, TAKT_RULE_LIMIT_MAX, &rule->burst, error);
+    if (code == 0)
+        code = takt_rule_prepare(rule, error);
+    if (code == 0)
+        return 0;
+
+refuse: /* headroom is the limit's field, whichever rule it does not suit */
+    if (error != NULL && strncmp(error->text, "headroom:", 9) != 0)
+        takt_fail_prefix(error, "rules[%u].", index);
+    return code;
+}
+
+int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *error)
+{
+    takt_limit read = {.lookahead_us = TAKT_LOOKAHEAD_US};
+    int64_t headroom_bp = 0;
+    int code;
+    if (text->name == NULL)
+        return takt_fail(error, TAKT_E_POLICY, "name: is missing; every limit needs one");
+    code = takt_name_check(text->name, error);
+    if (code != 0)
+        return refuse_field(error, code, "name");
+    memcpy(read.name, text->name, strlen(text->name) + 1);
+
+    if (text->rule_count == 0 || text->rules == NULL)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "rules: are missing; write at least one, like rate: 100/s");
+    if (text->rule_count > TAKT_RULES_MAX)
+        return takt_fail(error, TAKT_E_POLICY, "rules: there are %u; write at most %d",
+                         text->rule_count, TAKT_RULES_MAX);
+    code = read_headroom(text->headroom, &headroom_bp, error);
+    for (unsigned i = 0; code == 0 && i < text->rule_count; i++)
+        code = read_rule(&text->rules[i], i, headroom_bp, &read.rules[i], error);
+    if (code == 0)
+        code = read_lookahead(text->lookahead, &read.lookahead_us, error);
+    if (code == 0)
+        code = read_count("max_waiting", text->max_waiting, WAITING_MAX, &read.max_waiting, error);
+    if (code != 0)
+        return code;
+    read.rule_count = (int)text->rule_count;
+    *limit = read;
+    return 0;
+}
+
+/* Appends to a text of `size` bytes that may be full already. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
+                                                         const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+void takt_limit_describe(const takt_limit *limit, const char *within, char *text, size_t size)
+{
+    char part[64];
+    if (size == 0)
+        return;
+    text[0] = '\0';
+    for (int i = 0; i < limit->rule_count; i++) {
+        const takt_rule *rule = &limit->rules[i];
+        takt_format_rate(rule->limit, rule->period_us, part, sizeof part);
+        append(text, size, "%s%s", i > 0 ? ", " : "", part);
+        if (rule->burst > 1)
+            append(text, size, " burst %" PRId64, rule->burst);
+    }
+    int64_t headroom_bp = limit->rules[0].headroom_bp;
+    if (headroom_bp != 0)
+        append(text, size, ", headroom %" PRId64, headroom_bp / PERCENT_BP);
+    if (headroom_bp % 10 != 0)
+        append(text, size, ".%02" PRId64, headroom_bp % PERCENT_BP);
+    else if (headroom_bp % PERCENT_BP != 0)
+        append(text, size, ".%" PRId64, headroom_bp % PERCENT_BP / 10);
+    if (headroom_bp != 0)
+        append(text, size, "%%");
+    if (limit->lookahead_us != TAKT_LOOKAHEAD_US) {
+        takt_format_duration(limit->lookahead_us, part, sizeof part);
+        append(text, size, ", lookahead %s", part);
+    }
+    if (limit->max_waiting != 0)
+        append(text, size, ", max_waiting %" PRId64, limit->max_waiting);
+    if (within != NULL)
+        append(text, size, ", within %s", within);
+}

@@ -1,0 +1,110 @@
+/*
+ * A policy file or text into a policy: the bytes are checked (source.c), every value is placed
+ * (outline.c) and read as text (document.c), and the limits are added one by one (policy.c).  Here
+ * a complaint about a field gets the file and the line of that field before it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "policy/document.h"
+#include "policy/outline.h"
+#include "policy/policy.h"
+#include "policy/source.h"
+
+typedef struct policy_reading {
+    takt_source source;
+    takt_outline *outline;
+    takt_document *document;
+    takt_policy *policy;
+} policy_reading;
+
+/* Puts file and line before an error that begins with a path; `within` is what that path lies in.
+ */
+static int place(const policy_reading *reading, int code, const char *within, takt_error *error)
+{
+    if (code != TAKT_E_POLICY)
+        return code;
+    takt_fail_prefix(error, "%s", within);
+    const char *end = strstr(error->text, ": ");
+    takt_place found = takt_outline_find(reading->outline, error->text,
+                                         end != NULL ? (size_t)(end - error->text) : 0);
+    takt_fail_prefix(error, "%s:%zu: ", reading->source.name, found.line);
+    return code;
+}
+
+static int read_limits(policy_reading *reading, takt_error *error)
+{
+    const takt_document *document = reading->document;
+    if (document->limit_count == 0)
+        return place(
+            reading,
+            takt_fail(error, TAKT_E_POLICY, "limits: are missing; write at least one limit"), "",
+            error);
+    for (unsigned i = 0; i < document->limit_count; i++) {
+        char within[32];
+        int code = takt_policy_add(reading->policy, &document->limits[i], error);
+        if (code == 0)
+            continue;
+        snprintf(within, sizeof within, "limits[%u].", i);
+        return place(reading, code, within, error);
+    }
+    return place(reading, takt_policy_check(reading->policy, error), "", error);
+}
+
+static int read_all(policy_reading *reading, takt_error *error)
+{
+    int code = takt_source_check(&reading->source, error);
+    if (code == 0)
+        code = takt_outline_read(&reading->outline, &reading->source, &takt_document_schema, error);
+    if (code == 0)
+        code = takt_document_load(&reading->document, &reading->source, error);
+    if (code == 0 && takt_policy_new(&reading->policy) != 0)
+        code = takt_fail(error, TAKT_E_NOMEM, "no memory");
+    if (code != 0)
+        return code;
+    const takt_document *document = reading->document;
+    if (document->store != NULL)
+        code = place(reading, takt_policy_set_store(reading->policy, document->store, error), "",
+                     error);
+    if (code == 0 && document->name_space != NULL)
+        code =
+            place(reading, takt_policy_set_namespace(reading->policy, document->name_space, error),
+                  "", error);
+    return code == 0 ? read_limits(reading, error) : code;
+}
+
+int takt_policy_parse(takt_policy **policy, const char *name, const char *text, size_t size,
+                      takt_error *error)
+{
+    takt_error told = {0}; /* placing an error reads it, also where the caller wants none */
+    policy_reading reading = {0};
+    if (policy == NULL || name == NULL || (text == NULL && size > 0))
+        return takt_fail(error, TAKT_E_INVALID, "no policy, no name or no text given");
+    takt_source_init(&reading.source, name, text != NULL ? text : "", size);
+    int code = read_all(&reading, &told);
+    takt_outline_free(reading.outline);
+    takt_document_free(reading.document);
+    if (code != 0) {
+        takt_policy_free(reading.policy);
+        if (error != NULL)
+            *error = told;
+        return code;
+    }
+    *policy = reading.policy;
+    return 0;
+}
+
+int takt_policy_load(takt_policy **policy, const char *path, takt_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    if (policy == NULL || path == NULL)
+        return takt_fail(error, TAKT_E_INVALID, "no policy or no path given");
+    int code = takt_source_read(path, &text, &size, error);
+    if (code == 0)
+        code = takt_policy_parse(policy, path, text, size, error);
+    free(text);
+    return code;
+}

@@ -1,0 +1,294 @@
+/*
+ * The set of limits: who is in it, by order and by name, and whether every `within` leads
+ * somewhere.  What the texts of one limit mean is left to limit_text.c, files and YAML to load.c.
+ */
+#include "policy/policy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <takt/store.h>
+
+#include "base/fail.h"
+#include "base/quote.h"
+#include "policy/limit_text.h"
+#include "policy/suggest.h"
+
+#define CAPACITY_FIRST 8
+
+int takt_policy_new(takt_policy **policy)
+{
+    if (policy == NULL)
+        return TAKT_E_INVALID;
+    takt_policy *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return TAKT_E_NOMEM;
+    *policy = made;
+    return 0;
+}
+
+void takt_policy_free(takt_policy *policy)
+{
+    if (policy == NULL)
+        return;
+    for (size_t i = 0; i < policy->limit_count; i++) {
+        free(policy->limits[i]);
+        free(policy->within[i]);
+    }
+    free(policy->limits);
+    free(policy->within);
+    free(policy->slots);
+    free(policy->store);
+    free(policy->name_space);
+    free(policy);
+}
+
+/* FNV-1a: the names are the operator's own, so nobody chooses them to collide. */
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash;
+}
+
+/* The slot that holds the name, or the empty one where it belongs. */
+static uint32_t *slot_of(const takt_policy *policy, const char *name)
+{
+    size_t at = hash_of(name) & (policy->slot_count - 1);
+    while (policy->slots[at] != 0 && strcmp(policy->limits[policy->slots[at] - 1]->name, name) != 0)
+        at = (at + 1) & (policy->slot_count - 1);
+    return &policy->slots[at];
+}
+
+/* The limit of that name, or NULL. */
+static takt_limit *find(const takt_policy *policy, const char *name)
+{
+    if (policy == NULL || name == NULL || policy->slot_count == 0)
+        return NULL;
+    uint32_t found = *slot_of(policy, name);
+    return found == 0 ? NULL : policy->limits[found - 1];
+}
+
+const takt_limit *takt_policy_find(const takt_policy *policy, const char *name)
+{
+    return find(policy, name);
+}
+
+static size_t index_of(const takt_policy *policy, const takt_limit *limit)
+{
+    return *slot_of(policy, limit->name) - 1;
+}
+
+/* Room for one limit more.  After a failure the policy is as good as before, some arrays being
+ * larger. */
+static int grow(takt_policy *policy)
+{
+    if (policy->limit_count < policy->limit_capacity)
+        return 0;
+    size_t capacity = policy->limit_capacity > 0 ? policy->limit_capacity * 2 : CAPACITY_FIRST;
+    if (capacity > UINT32_MAX / 2)
+        return TAKT_E_NOMEM;
+    takt_limit **limits = realloc(policy->limits, capacity * sizeof *limits);
+    if (limits == NULL)
+        return TAKT_E_NOMEM;
+    policy->limits = limits;
+    char **within = realloc(policy->within, capacity * sizeof *within);
+    if (within == NULL)
+        return TAKT_E_NOMEM;
+    policy->within = within;
+    uint32_t *slots = calloc(capacity * 2, sizeof *slots);
+    if (slots == NULL)
+        return TAKT_E_NOMEM;
+    free(policy->slots);
+    policy->slots = slots;
+    policy->slot_count = capacity * 2;
+    policy->limit_capacity = capacity;
+    for (size_t i = 0; i < policy->limit_count; i++)
+        *slot_of(policy, policy->limits[i]->name) = (uint32_t)(i + 1);
+    return 0;
+}
+
+static int check_within(const char *within, takt_error *error)
+{
+    if (within == NULL || takt_name_check(within, error) == 0)
+        return 0;
+    takt_fail_prefix(error, "within: ");
+    if (error != NULL)
+        error->code = TAKT_E_POLICY;
+    return TAKT_E_POLICY;
+}
+
+int takt_policy_add(takt_policy *policy, const takt_limit_text *text, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+    takt_limit read;
+    if (policy == NULL || text == NULL)
+        return takt_fail(error, TAKT_E_INVALID, "no policy or no limit given");
+    int code = takt_limit_read(text, &read, error);
+    if (code == 0)
+        code = check_within(text->within, error);
+    if (code != 0)
+        return code;
+    const takt_limit *namesake = find(policy, read.name);
+    if (namesake != NULL)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "name: %s is the name of limits[%zu] already; write another",
+                         takt_quote(read.name, quoted), index_of(policy, namesake));
+
+    takt_limit *limit = malloc(sizeof *limit);
+    char *within = text->within != NULL ? strdup(text->within) : NULL;
+    if (limit == NULL || (text->within != NULL && within == NULL) || grow(policy) != 0) {
+        free(limit);
+        free(within);
+        return takt_fail(error, TAKT_E_NOMEM, "no memory");
+    }
+    *limit = read;
+    policy->limits[policy->limit_count] = limit;
+    policy->within[policy->limit_count] = within;
+    policy->limit_count++;
+    *slot_of(policy, limit->name) = (uint32_t)policy->limit_count;
+    return 0;
+}
+
+static int refuse_dangling(const takt_policy *policy, size_t index, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+    takt_suggestion suggestion;
+    takt_suggest_begin(&suggestion, policy->within[index]);
+    for (size_t i = 0; i < policy->limit_count; i++)
+        if (i != index)
+            takt_suggest_offer(&suggestion, policy->limits[i]->name);
+    takt_quote(policy->within[index], quoted);
+    if (suggestion.best != NULL)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "limits[%zu].within: there is no limit %s; did you mean \"%s\"?", index,
+                         quoted, suggestion.best);
+    return takt_fail(error, TAKT_E_POLICY,
+                     "limits[%zu].within: there is no limit %s; write the name of another limit",
+                     index, quoted);
+}
+
+/* Names the circle that `member` is part of, at its member that comes first in the policy. */
+static int refuse_circle(const takt_policy *policy, const takt_limit *member, takt_error *error)
+{
+    char circle[256];
+    size_t first = index_of(policy, member), used = 0;
+    for (const takt_limit *at = member->within; at != member; at = at->within)
+        if (index_of(policy, at) < first)
+            first = index_of(policy, at);
+    const takt_limit *begin = policy->limits[first], *at = begin;
+    do {
+        int length = snprintf(circle + used, sizeof circle - used, "%s -> ", at->name);
+        used += (size_t)length;
+        at = at->within;
+    } while (at != begin && used + 2 * sizeof at->name < sizeof circle);
+    return takt_fail(error, TAKT_E_POLICY,
+                     "limits[%zu].within: goes round in a circle (%s%s%s); leave one of them out",
+                     first, circle, at == begin ? "" : "... -> ", begin->name);
+}
+
+/* Each limit is visited once: a walk ends where an earlier one has been, and a circle where it has
+ * been itself. */
+static int refuse_circles(const takt_policy *policy, takt_error *error)
+{
+    uint32_t *visited = calloc(policy->limit_count + 1, sizeof *visited);
+    int code = 0;
+    if (visited == NULL)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory");
+    for (size_t i = 0; code == 0 && i < policy->limit_count; i++) {
+        uint32_t walk = (uint32_t)(i + 1);
+        const takt_limit *at = policy->limits[i];
+        while (at != NULL && visited[index_of(policy, at)] == 0) {
+            visited[index_of(policy, at)] = walk;
+            at = at->within;
+        }
+        if (at != NULL && visited[index_of(policy, at)] == walk)
+            code = refuse_circle(policy, at, error);
+    }
+    free(visited);
+    return code;
+}
+
+int takt_policy_check(const takt_policy *policy, takt_error *error)
+{
+    if (policy == NULL)
+        return takt_fail(error, TAKT_E_INVALID, "no policy given");
+    for (size_t i = 0; i < policy->limit_count; i++) {
+        if (policy->within[i] == NULL)
+            continue;
+        const takt_limit *outer = find(policy, policy->within[i]);
+        if (outer == NULL)
+            return refuse_dangling(policy, i, error);
+        if (policy->limits[i]->within !=
+            outer) /* a policy checked once is only read by later checks */
+            policy->limits[i]->within = outer;
+    }
+    return refuse_circles(policy, error);
+}
+
+/* Replaces an owned text by a copy of another. */
+static int set_text(char **owned, const char *text, takt_error *error)
+{
+    char *copy = strdup(text);
+    if (copy == NULL)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory");
+    free(*owned);
+    *owned = copy;
+    return 0;
+}
+
+int takt_policy_set_store(takt_policy *policy, const char *store, takt_error *error)
+{
+    if (takt_store_check_url(store, error) == 0)
+        return set_text(&policy->store, store, error);
+    takt_fail_prefix(error, "store: ");
+    if (error != NULL)
+        error->code = TAKT_E_POLICY;
+    return TAKT_E_POLICY;
+}
+
+int takt_policy_set_namespace(takt_policy *policy, const char *name_space, takt_error *error)
+{
+    if (takt_name_check(name_space, error) == 0)
+        return set_text(&policy->name_space, name_space, error);
+    takt_fail_prefix(error, "namespace: ");
+    if (error != NULL)
+        error->code = TAKT_E_POLICY;
+    return TAKT_E_POLICY;
+}
+
+const char *takt_policy_store(const takt_policy *policy)
+{
+    return policy->store;
+}
+
+const char *takt_policy_namespace(const takt_policy *policy)
+{
+    return policy->name_space != NULL ? policy->name_space : "default";
+}
+
+size_t takt_policy_count(const takt_policy *policy)
+{
+    return policy->limit_count;
+}
+
+const char *takt_policy_name(const takt_policy *policy, size_t index)
+{
+    return index < policy->limit_count ? policy->limits[index]->name : NULL;
+}
+
+int takt_policy_has(const takt_policy *policy, const char *limit)
+{
+    return find(policy, limit) != NULL;
+}
+
+int takt_policy_describe(const takt_policy *policy, const char *name, char *text, size_t size)
+{
+    const takt_limit *limit = find(policy, name);
+    if (limit == NULL)
+        return TAKT_E_NO_LIMIT;
+    takt_limit_describe(limit, policy->within[index_of(policy, limit)], text, size);
+    return 0;
+}

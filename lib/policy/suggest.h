@@ -1,0 +1,16 @@
+/*
+ * suggest.h: "did you mean": which of some words is nearest to a misspelt one.
+ */
+#ifndef TAKT_POLICY_SUGGEST_H
+#define TAKT_POLICY_SUGGEST_H
+
+typedef struct takt_suggestion {
+    const char *written;
+    const char *best; /* the nearest word offered so far; NULL: none is near */
+    unsigned distance;
+} takt_suggestion;
+
+void takt_suggest_begin(takt_suggestion *suggestion, const char *written);
+void takt_suggest_offer(takt_suggestion *suggestion, const char *word);
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * Puts libyaml's complaints, which name what the parser looked for, into the place where they arose
+ * and adds what the usual cause is.
+ */
+#include "policy/syntax.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+static const struct {
+    const char *problem; /* as libyaml puts it, or how it begins */
+    const char *advice;
+} advices[] = {
+    {"mapping values are not allowed", "indent the fields of one mapping alike, and put a text with a colon in quotes"},
+    {"did not find expected key", "indent the fields of one mapping alike"},
+    {"did not find expected '-' indicator", "begin each entry of a list with \"- \", indented alike"},
+    {"block sequence entries are not allowed", "begin a list on a line of its own"},
+    {"could not find expected ':'", "write NAME: VALUE, with a blank after the colon"},
+    {"found unexpected end of stream", "close the quotes"},
+    {"did not find expected ',' or", "close the brackets"},
+    {"found character that cannot start any token", "put the text in quotes"},
+    {"found unknown escape character", "write \\\\ for a backslash, or use single quotes"},
+    {"found unexpected document indicator", "close the quotes"},
+};
+
+static const char *advice_for(const char *problem)
+{
+    for (size_t i = 0; i < sizeof advices / sizeof advices[0]; i++)
+        if (strncmp(problem, advices[i].problem, strlen(advices[i].problem)) == 0)
+            return advices[i].advice;
+    return "correct it, or put the text in quotes";
+}
+
+/* The byte at which the index-th character begins, '\0' at the end. */
+static char character_at(const takt_source *source, size_t index)
+{
+    for (size_t at = 0; at < source->size; at++)
+        if (((unsigned char)source->text[at] & 0xc0) != 0x80 && index-- == 0)
+            return source->text[at];
+    return '\0';
+}
+
+/* libyaml counts a line after the last line feed, which no editor shows. */
+static size_t shown_line(const takt_source *source, size_t line)
+{
+    size_t lines = 1;
+    for (size_t at = 0; at + 1 < source->size; at++)
+        lines += source->text[at] == '\n';
+    return line < lines ? line : lines;
+}
+
+static bool is_tab(const yaml_parser_t *parser, const takt_source *source)
+{
+    if (strcmp(parser->problem, "found a tab character that violates indentation") == 0)
+        return true;
+    return strcmp(parser->problem, "found character that cannot start any token") == 0 &&
+           character_at(source, parser->problem_mark.index) == '\t';
+}
+
+/* Whether the mistake is where libyaml began to look, not where it gave up: a name without its
+ * colon, a text without its closing quote. */
+static bool is_at_context(const yaml_parser_t *parser)
+{
+    return parser->context != NULL &&
+           (strcmp(parser->context, "while scanning a simple key") == 0 ||
+            strcmp(parser->context, "while scanning a quoted scalar") == 0) &&
+           parser->problem_mark.line != parser->context_mark.line;
+}
+
+/* "FILE:LINE: not YAML at column N", or at the end, where the line has no such column. */
+static void write_place(const takt_source *source, yaml_mark_t mark, char *text, size_t size)
+{
+    size_t line = shown_line(source, mark.line + 1);
+    if (line == mark.line + 1)
+        snprintf(text, size, "%s:%zu: not YAML at column %zu", source->name, line, mark.column + 1);
+    else
+        snprintf(text, size, "%s:%zu: not YAML at the end", source->name, line);
+}
+
+int takt_syntax_fail(const yaml_parser_t *parser, const takt_source *source, takt_error *error)
+{
+    char place[TAKT_SOURCE_NAME_MAX + 80], context[160] = "";
+    yaml_mark_t mark = parser->problem_mark;
+    if (parser->error == YAML_MEMORY_ERROR || parser->problem == NULL)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory");
+    if (parser->error == YAML_READER_ERROR)
+        return takt_fail(error, TAKT_E_POLICY, "%s:1: not readable as text: %s", source->name, parser->problem);
+    if (is_tab(parser, source))
+        return takt_fail(error, TAKT_E_POLICY, "%s:%zu: has a tab before a value; indent with blanks", source->name,
+                         shown_line(source, mark.line + 1));
+    if (is_at_context(parser))
+        mark = parser->context_mark;
+    else if (parser->context != NULL && parser->context_mark.line != mark.line)
+        snprintf(context, sizeof context, " %s from line %zu on", parser->context,
+                 shown_line(source, parser->context_mark.line + 1));
+    else if (parser->context != NULL)
+        snprintf(context, sizeof context, " %s", parser->context);
+    write_place(source, mark, place, sizeof place);
+    return takt_fail(error, TAKT_E_POLICY, "%s: %s%s; %s", place, parser->problem, context,
+                     advice_for(parser->problem));
+}

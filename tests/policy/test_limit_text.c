@@ -1,0 +1,115 @@
+/*
+ * One limit from texts, as a command line gives them: errors name the field, and nothing is touched
+ * on failure. The many values of each field are in test_load.c.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "policy/limit_text.h"
+
+Test(limit_text, reads_a_limit)
+{
+    takt_rule_text rules[] = {{.rate = "1/s"}, {.rate = "20/min", .burst = "4"}};
+    takt_limit_text text = {.name = "mail",
+                            .rules = rules,
+                            .rule_count = 2,
+                            .headroom = "2%",
+                            .lookahead = "50ms",
+                            .max_waiting = "10"};
+    takt_limit limit;
+    takt_error error = {0};
+    char words[128];
+    cr_assert_eq(takt_limit_read(&text, &limit, &error), 0, "%s", error.text);
+    cr_assert_str_eq(limit.name, "mail");
+    cr_assert_eq(limit.rule_count, 2);
+    cr_assert_eq(limit.rules[1].limit, 20);
+    cr_assert_eq(limit.rules[1].period_us, 60000000);
+    cr_assert_eq(limit.rules[1].burst, 4);
+    cr_assert_eq(limit.rules[0].headroom_bp, 200);
+    cr_assert_eq(limit.rules[1].headroom_bp, 200);
+    /* 2 % below 20/min is one token each 60 s / 19.6 = 3.061224... s */
+    cr_assert_eq(limit.rules[1].interval.us, 3061224);
+    cr_assert_eq(limit.lookahead_us, 50000);
+    cr_assert_eq(limit.max_waiting, 10);
+    cr_assert_null(limit.within);
+    takt_limit_describe(&limit, "vendor", words, sizeof words);
+    cr_assert_str_eq(
+        words, "1/s, 20/min burst 4, headroom 2%, lookahead 50ms, max_waiting 10, within vendor");
+}
+
+Test(limit_text, refuses_with_the_field_first)
+{
+    static const takt_rule_text good[] = {{.rate = "1/s"}};
+    static const takt_rule_text no_rate[] = {{.rate = "1/s"}, {.burst = "3"}};
+    static const takt_rule_text bad_rate[] = {{.rate = "1/s"}, {.rate = "1 per second"}};
+    static const takt_rule_text bad_burst[] = {{.rate = "1/s", .burst = "none"}};
+    static const takt_rule_text long_burst[] = {{.rate = "1/day"},
+                                                {.rate = "1/day", .burst = "20000"}};
+    static const takt_rule_text fine[] = {{.rate = "1/s"}, {.rate = "999999999/s"}};
+    static const struct {
+        takt_limit_text text;
+        const char *words;
+    } rows[] = {
+        {{.rules = good, .rule_count = 1}, "name: is missing; every limit needs one"},
+        {{.name = "", .rules = good, .rule_count = 1}, "name: is empty; write 1 to 64 of"},
+        {{.name = "a b", .rules = good, .rule_count = 1}, "name: \"a b\": a name is made of"},
+        {{.name = "a"}, "rules: are missing; write at least one"},
+        {{.name = "a", .rules = good}, "rules: are missing"},
+        {{.name = "a", .rule_count = 1}, "rules: are missing"},
+        {{.name = "a", .rules = good, .rule_count = 9}, "rules: there are 9; write at most 8"},
+        {{.name = "a", .rules = no_rate, .rule_count = 2}, "rules[1].rate: is missing; write one"},
+        {{.name = "a", .rules = bad_rate, .rule_count = 2},
+         "rules[1].rate: \"1 per second\": has blanks"},
+        {{.name = "a", .rules = bad_burst, .rule_count = 1},
+         "rules[0].burst: \"none\": write a whole number"},
+        {{.name = "a", .rules = long_burst, .rule_count = 2}, "rules[1].burst: 20000 is more than"},
+        {{.name = "a", .rules = fine, .rule_count = 2, .headroom = "0.01%"}, "headroom: too fine"},
+        {{.name = "a", .rules = good, .rule_count = 1, .headroom = ""},
+         "headroom: \"\": write 0% to 99.99%"},
+        {{.name = "a", .rules = good, .rule_count = 1, .headroom = "1000%"},
+         "headroom: \"1000%\": write"},
+        {{.name = "a", .rules = good, .rule_count = 1, .headroom = "%"}, "headroom: \"%\": write"},
+        {{.name = "a", .rules = good, .rule_count = 1, .headroom = "1.5"},
+         "headroom: \"1.5\": write"},
+        {{.name = "a", .rules = good, .rule_count = 1, .lookahead = ""},
+         "lookahead: \"\": is not a duration"},
+        {{.name = "a", .rules = good, .rule_count = 1, .lookahead = "11s"},
+         "lookahead: \"11s\": write 1ms to 10s"},
+        {{.name = "a", .rules = good, .rule_count = 1, .max_waiting = ""},
+         "max_waiting: \"\": write a whole"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        takt_limit limit = {.rule_count = 77};
+        takt_error error = {0};
+        cr_assert_eq(takt_limit_read(&rows[i].text, &limit, &error), TAKT_E_POLICY,
+                     "row %zu was taken", i);
+        cr_assert_eq(error.code, TAKT_E_POLICY, "row %zu", i);
+        cr_assert_eq(strncmp(error.text, rows[i].words, strlen(rows[i].words)), 0, "row %zu: %s", i,
+                     error.text);
+        cr_assert_eq(limit.rule_count, 77, "row %zu touched the output", i);
+        cr_assert_eq(takt_limit_read(&rows[i].text, &limit, NULL), TAKT_E_POLICY,
+                     "row %zu, unheard", i);
+    }
+}
+
+Test(limit_text, names)
+{
+    static const struct {
+        const char *name;
+        int code;
+    } rows[] = {
+        {"a", 0},
+        {"Az09._-", 0},
+        {"0123456789012345678901234567890123456789012345678901234567890123", 0},
+        {"01234567890123456789012345678901234567890123456789012345678901234", TAKT_E_INVALID},
+        {"", TAKT_E_INVALID},
+        {" ", TAKT_E_INVALID},
+        {"a/b", TAKT_E_INVALID},
+        {"a:b", TAKT_E_INVALID},
+        {"a{b", TAKT_E_INVALID},
+        {"a\nb", TAKT_E_INVALID},
+        {"\xc3\xa9", TAKT_E_INVALID},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        cr_assert_eq(takt_name_check(rows[i].name, NULL), rows[i].code, "row %zu", i);
+}
