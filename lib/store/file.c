@@ -1,0 +1,401 @@
+/*
+ * file.c: the store "file:", as seen from a loop.  Decides when a call is given up and what is told
+ * to whom; it never waits for the disk, for another process or for its own thread (file_thread.c),
+ * which does all that.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/fail.h"
+#include "base/quote.h"
+#include "store/file_env.h"
+#include "store/file_thread.h"
+
+#define TIMEOUT_US  INT64_C(1000000) /* where the options say nothing */
+#define PATIENCE_MS 200              /* for the thread to end, when the store is closed */
+
+typedef struct file_store {
+    takt_store store;
+    takt_file_thread *thread;
+    unsigned process; /* in which the thread is: a child after fork has none */
+    uv_async_t async; /* the thread has news */
+    uv_timer_t timer; /* the next call is to be given up; runs, and keeps the loop alive, while
+                         there are calls */
+    takt_link flight; /* jobs that are not back, in the order of submission */
+    takt_link lost;   /* calls that could not become a job: they fail on the loop's next turn */
+    takt_link idle;   /* jobs to be used again */
+    uint64_t timeout_ns;
+    void (*on_event)(void *data, const takt_event *event);
+    void *event_data;
+
+    bool closing;
+    bool cancelled; /* all calls have been told so */
+    bool gone;      /* the thread has ended */
+    bool left;      /* the handles are being closed */
+    int handles;    /* that are not closed yet */
+    void (*closed)(void *data);
+    void *data;
+} file_store;
+
+static void on_timer(uv_timer_t *timer);
+
+static int file_check(const char *rest, takt_error *error)
+{
+    takt_file_place place;
+
+    return takt_file_parse_place(&place, rest, error);
+}
+
+/* ---- calls
+ * -----------------------------------------------------------------------------------------------
+ */
+
+/* The timer fires not later than the oldest call is to be given up.  One that is set for an earlier
+ * call is left as it is: setting it costs more than a look in vain. */
+static void set_timer(file_store *store)
+{
+    uint64_t now_ns, due_ns;
+
+    if (!takt_list_empty(&store->lost)) {
+        uv_timer_start(&store->timer, on_timer, 0, 0);
+        return;
+    }
+    if (takt_list_empty(&store->flight)) {
+        uv_timer_stop(&store->timer);
+        return;
+    }
+    if (uv_is_active((uv_handle_t *)&store->timer))
+        return;
+    now_ns = uv_hrtime();
+    due_ns = TAKT_HOLDER(store->flight.next, takt_file_job, flight)->due_ns;
+    uv_update_time(store->timer.loop);
+    uv_timer_start(&store->timer, on_timer, due_ns > now_ns ? (due_ns - now_ns) / 1000000 + 1 : 0,
+                   0);
+}
+
+static takt_file_job *take_job(file_store *store)
+{
+    takt_link *first = store->idle.next;
+
+    if (takt_list_empty(&store->idle))
+        return calloc(1, sizeof(takt_file_job));
+    takt_list_remove(first);
+    return TAKT_HOLDER(first, takt_file_job, link);
+}
+
+static void copy_claim(takt_claim *copy, const takt_claim *claim)
+{
+    copy->worker = claim->worker;
+    copy->seq = claim->seq;
+    copy->waiting = claim->waiting;
+    copy->want_count = claim->want_count;
+    memcpy(copy->wants, claim->wants, (size_t)claim->want_count * sizeof claim->wants[0]);
+}
+
+/* Everything that the thread needs, so that it need not look at the caller's memory. */
+static void fill_job(takt_file_job *job, takt_store_call *call)
+{
+    job->call = call;
+    job->damaged = false;
+    job->limit = *call->limit;
+    job->limit.within = NULL;
+    memcpy(job->key, call->key, strlen(call->key) + 1);
+    if (call->op == TAKT_OP_CLAIM)
+        copy_claim(&job->claim, call->claim);
+    job->own.op = call->op;
+    job->own.limit = &job->limit;
+    job->own.key = job->key;
+    job->own.claim = &job->claim;
+    job->own.award = &job->award;
+    job->own.cost = call->cost;
+    job->own.for_us = call->for_us;
+    job->own.status = 0;
+}
+
+static void lose(file_store *store, takt_store_call *call, int status)
+{
+    call->status = status;
+    takt_list_append(&store->lost, &call->link);
+    uv_timer_start(&store->timer, on_timer, 0, 0);
+}
+
+static void file_submit(takt_store *base, takt_store_call *call)
+{
+    file_store *store = (file_store *)base;
+    bool first = takt_list_empty(&store->flight);
+    takt_file_job *job;
+
+    if (store->process != takt_file_env_process()) {
+        lose(store, call, TAKT_E_STORE);
+        return;
+    }
+    if (store->closing || strnlen(call->key, TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX) {
+        lose(store, call, store->closing ? TAKT_E_CANCELED : TAKT_E_INVALID);
+        return;
+    }
+    job = take_job(store);
+    if (job == NULL) {
+        lose(store, call, TAKT_E_NOMEM);
+        return;
+    }
+    fill_job(job, call);
+    job->due_ns = uv_hrtime() + store->timeout_ns;
+    takt_list_append(&store->flight, &job->flight);
+    takt_file_thread_submit(store->thread, job);
+    if (first && takt_list_empty(&store->lost))
+        set_timer(store);
+}
+
+static void copy_award(takt_award *award, const takt_award *copy)
+{
+    size_t runs = (size_t)copy->run_count * sizeof copy->runs[0];
+
+    memcpy(award, copy, offsetof(takt_award, runs));
+    memcpy(award->runs, copy->runs, runs);
+    if (copy->outdated)
+        award->newer = copy->newer;
+}
+
+static void tell_damage(file_store *store, const takt_file_job *job)
+{
+    char limit[TAKT_QUOTE_SIZE], key[TAKT_QUOTE_SIZE];
+    takt_error made;
+
+    if (store->on_event == NULL)
+        return;
+    takt_fail(&made, TAKT_E_STORE,
+              "the ledger of the limit %s and the key %s could not be read: it was begun anew, "
+              "blocked for a period",
+              takt_quote(job->limit.name, limit), takt_quote(job->key, key));
+    store->on_event(store->event_data,
+                    &(takt_event){TAKT_EVENT_LEDGER_DAMAGED, TAKT_E_STORE, made.text});
+}
+
+/* Gives a job back to those to be used again and tells its caller, if there still is one. */
+static void settle(file_store *store, takt_file_job *job)
+{
+    takt_store_call *call = job->call;
+
+    takt_list_remove(&job->flight);
+    if (job->damaged && (job->own.status == 0 || job->own.status == TAKT_E_NO_SLOT))
+        tell_damage(store, job);
+    if (call != NULL) {
+        call->status = job->own.status;
+        if (call->op != TAKT_OP_CLAIM)
+            call->standing = job->own.standing;
+        else if (call->status == 0)
+            copy_award(call->award, &job->award);
+    }
+    takt_list_append(&store->idle, &job->link);
+    if (call != NULL)
+        call->done(call);
+}
+
+/* The caller is told, and the job, if it has been begun, comes back to nobody. */
+static void give_up(file_store *store, takt_file_job *job, int status)
+{
+    takt_store_call *call = job->call;
+
+    takt_list_remove(&job->flight);
+    job->call = NULL;
+    if (store->process == takt_file_env_process() && takt_file_thread_withdraw(store->thread, job))
+        takt_list_append(&store->idle, &job->link);
+    call->status = status;
+    call->done(call);
+}
+
+static void fail_lost(file_store *store)
+{
+    takt_link lost;
+
+    takt_list_init(&lost);
+    takt_list_move(&lost, &store->lost); /* those that done() submits come on the turn after */
+    while (!takt_list_empty(&lost)) {
+        takt_store_call *call = TAKT_HOLDER(lost.next, takt_store_call, link);
+        takt_list_remove(&call->link);
+        call->done(call);
+    }
+}
+
+/* ---- news and time-outs
+ * ---------------------------------------------------------------------------------- */
+
+static void collect(file_store *store)
+{
+    takt_file_news news;
+
+    takt_file_thread_collect(store->thread, &news);
+    store->gone |= news.gone;
+    if (news.replaced[0] != '\0' && store->on_event != NULL)
+        store->on_event(store->event_data,
+                        &(takt_event){TAKT_EVENT_STORE_REPLACED, TAKT_E_STORE, news.replaced});
+    while (!takt_list_empty(&news.finished)) {
+        takt_file_job *job = TAKT_HOLDER(news.finished.next, takt_file_job, link);
+        takt_list_remove(&job->link);
+        settle(store, job);
+    }
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    file_store *store = handle->data;
+    void (*closed)(void *data) = store->closed;
+    void *data = store->data;
+
+    if (--store->handles > 0)
+        return;
+    while (!takt_list_empty(&store->idle)) {
+        takt_file_job *job = TAKT_HOLDER(store->idle.next, takt_file_job, link);
+        takt_list_remove(&job->link);
+        free(job);
+    }
+    free(store);
+    if (closed != NULL)
+        closed(data);
+}
+
+static void leave(file_store *store)
+{
+    if (store->left)
+        return;
+    store->left = true;
+    if (store->process == takt_file_env_process())
+        takt_file_thread_leave(store->thread);
+    store->handles = 2;
+    uv_close((uv_handle_t *)&store->async, on_handle_closed);
+    uv_close((uv_handle_t *)&store->timer, on_handle_closed);
+}
+
+static void on_async(uv_async_t *async)
+{
+    file_store *store = async->data;
+
+    if (store->left || store->process != takt_file_env_process())
+        return;
+    collect(store);
+    if (store->closing && store->cancelled && store->gone)
+        leave(store);
+    else if (!store->closing)
+        set_timer(store);
+}
+
+static void give_up_all(file_store *store, int status)
+{
+    fail_lost(store);
+    while (!takt_list_empty(&store->flight))
+        give_up(store, TAKT_HOLDER(store->flight.next, takt_file_job, flight), status);
+}
+
+/* First everybody is told, then the thread gets a while to end. */
+static void go_on_closing(file_store *store)
+{
+    bool here = store->process == takt_file_env_process();
+
+    if (store->cancelled || !here) {
+        give_up_all(store, TAKT_E_CANCELED);
+        leave(store);
+        return;
+    }
+    collect(store);
+    give_up_all(store, TAKT_E_CANCELED);
+    store->cancelled = true;
+    takt_file_thread_quit(store->thread);
+    uv_timer_start(&store->timer, on_timer, PATIENCE_MS, 0);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    file_store *store = timer->data;
+    uint64_t now_ns;
+
+    if (store->closing) {
+        go_on_closing(store);
+        return;
+    }
+    if (store->process != takt_file_env_process()) {
+        give_up_all(store, TAKT_E_STORE);
+        return;
+    }
+    collect(store); /* a loop that was busy itself finds answers before it looks at the clock */
+    fail_lost(store);
+    now_ns = uv_hrtime();
+    while (!takt_list_empty(&store->flight)) {
+        takt_file_job *job = TAKT_HOLDER(store->flight.next, takt_file_job, flight);
+        if (job->due_ns > now_ns)
+            break;
+        give_up(store, job, TAKT_E_STORE_TIMEOUT);
+    }
+    if (!store->closing)
+        set_timer(store);
+}
+
+/* ---- open and close
+ * -------------------------------------------------------------------------------------- */
+
+static int init_handles(file_store *store, uv_loop_t *loop, takt_error *error)
+{
+    int failed = uv_async_init(loop, &store->async, on_async);
+
+    if (failed != 0)
+        return takt_fail(error, TAKT_E_SYSTEM, "cannot make a handle for the store: %s",
+                         uv_strerror(failed));
+    uv_timer_init(loop, &store->timer);
+    uv_unref((uv_handle_t *)&store->async);
+    store->async.data = store;
+    store->timer.data = store;
+    return 0;
+}
+
+static int file_open(takt_store **opened, uv_loop_t *loop, const char *rest,
+                     const takt_store_options *options, takt_error *error)
+{
+    takt_file_place place;
+    int code = takt_file_parse_place(&place, rest, error);
+    file_store *store;
+
+    if (code == 0)
+        code = takt_file_find_place(&place, error);
+    if (code != 0)
+        return code;
+    store = calloc(1, sizeof *store);
+    if (store == NULL)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
+    store->store.kind = &takt_store_file;
+    takt_list_init(&store->flight);
+    takt_list_init(&store->lost);
+    takt_list_init(&store->idle);
+    store->timeout_ns =
+        (uint64_t)(options->timeout_us > 0 ? options->timeout_us : TIMEOUT_US) * 1000;
+    store->on_event = options->on_event;
+    store->event_data = options->data;
+    code = takt_file_thread_start(&store->thread, &place, options->name_space, error);
+    if (code == 0) {
+        store->process = takt_file_env_process();
+        code = init_handles(store, loop, error);
+        if (code != 0) {
+            takt_file_thread_quit(store->thread);
+            takt_file_thread_leave(store->thread);
+        }
+    }
+    if (code != 0) {
+        free(store);
+        return code;
+    }
+    takt_file_thread_attach(store->thread, &store->async);
+    *opened = &store->store;
+    return 0;
+}
+
+static void file_close(takt_store *base, void (*closed)(void *data), void *data)
+{
+    file_store *store = (file_store *)base;
+
+    store->closing = true;
+    store->closed = closed;
+    store->data = data;
+    uv_timer_start(&store->timer, on_timer, 0, 0);
+}
+
+const takt_store_kind takt_store_file = {"file:", file_check, file_open, file_submit, file_close};

@@ -1,0 +1,298 @@
+/*
+ * file_env.c: see file_env.h.  One environment per file in this process, and what is done when a
+ * transaction fails.
+ */
+#include "store/file_env.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+
+#define MAP_SIZE_MAX ((size_t)1 << (sizeof(size_t) > 4 ? 44 : 30))
+#define TRIES_MAX    64 /* enough for any number of doublings */
+
+static pthread_mutex_t environments_mutex = PTHREAD_MUTEX_INITIALIZER;
+static takt_link environments = {&environments, &environments};
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_uint process;
+
+/* ---- one per process
+ * ------------------------------------------------------------------------------------ */
+
+/* The parent's environments stay with the parent; here they are memory that nobody uses. */
+static void after_fork(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+    environments_mutex = fresh;
+    takt_list_init(&environments);
+    atomic_fetch_add(&process, 1);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
+unsigned takt_file_env_process(void)
+{
+    return atomic_load(&process);
+}
+
+static bool is_same_file(const takt_file_env *env, const struct stat *directory, const char *path)
+{
+    return env->directory_device == directory->st_dev &&
+           env->directory_inode == directory->st_ino &&
+           strcmp(strrchr(env->place.path, '/'), strrchr(path, '/')) == 0;
+}
+
+static takt_file_env *find_env(const struct stat *directory, const char *path)
+{
+    for (takt_link *at = environments.next; at != &environments; at = at->next) {
+        takt_file_env *env = TAKT_HOLDER(at, takt_file_env, link);
+        if (is_same_file(env, directory, path))
+            return env;
+    }
+    return NULL;
+}
+
+static takt_file_env *new_env(const struct stat *directory, const takt_file_place *place)
+{
+    takt_file_env *env = calloc(1, sizeof *env);
+    pthread_rwlockattr_t attributes;
+
+    if (env == NULL)
+        return NULL;
+    env->place = *place;
+    env->directory_device = directory->st_dev;
+    env->directory_inode = directory->st_ino;
+    pthread_rwlockattr_init(&attributes);
+    /* Transactions follow one another without a pause: who wants to change the environment must not
+     * starve. */
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&env->lock, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+    takt_list_append(&environments, &env->link);
+    return env;
+}
+
+static int stat_directory(const char *path, struct stat *directory, takt_error *error)
+{
+    char copy[PATH_MAX];
+
+    snprintf(copy, sizeof copy, "%.*s", (int)(strrchr(path, '/') - path + 1), path);
+    return stat(copy, directory) < 0
+               ? takt_file_fail(error, errno, "cannot look at the directory", copy)
+               : 0;
+}
+
+/* The stricter of those who share a file has its way. */
+static int open_shared(takt_file_env *env, bool sync, takt_error *error)
+{
+    int rc;
+
+    if (env->mdb == NULL) {
+        env->place.sync |= sync;
+        return takt_file_open_env(env, error);
+    }
+    if (!sync || env->place.sync)
+        return 0;
+    rc = mdb_env_set_flags(env->mdb, MDB_NOSYNC | MDB_NOMETASYNC, 0);
+    env->place.sync = rc == 0;
+    return rc != 0 ? takt_file_mdb_fail(error, rc, "cannot open", env->place.path) : 0;
+}
+
+int takt_file_env_acquire(takt_file_env **env, const takt_file_place *place, unsigned *generation,
+                          takt_error *error)
+{
+    struct stat directory;
+    takt_file_env *found;
+    int code = stat_directory(place->path, &directory, error);
+
+    if (code != 0)
+        return code;
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&environments_mutex);
+    found = find_env(&directory, place->path);
+    if (found == NULL)
+        found = new_env(&directory, place);
+    if (found != NULL)
+        found->users++;
+    pthread_mutex_unlock(&environments_mutex);
+    if (found == NULL)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
+    pthread_rwlock_wrlock(&found->lock);
+    *generation = atomic_load(&found->generation);
+    code = open_shared(found, place->sync, error);
+    pthread_rwlock_unlock(&found->lock);
+    if (code != 0)
+        takt_file_env_release(found);
+    else
+        *env = found;
+    return code;
+}
+
+void takt_file_env_release(takt_file_env *env)
+{
+    pthread_mutex_lock(&environments_mutex);
+    if (--env->users > 0) {
+        pthread_mutex_unlock(&environments_mutex);
+        return;
+    }
+    takt_list_remove(&env->link);
+    takt_file_close_env(env); /* before anybody can open the file again */
+    pthread_mutex_unlock(&environments_mutex);
+    pthread_rwlock_destroy(&env->lock);
+    free(env);
+}
+
+/* ---- transactions
+ * ---------------------------------------------------------------------------------------- */
+
+int takt_file_env_begin(takt_file_env *env, MDB_txn **txn)
+{
+    int rc;
+
+    pthread_rwlock_rdlock(&env->lock);
+    rc = env->mdb != NULL ? mdb_txn_begin(env->mdb, NULL, 0, txn) : MDB_PANIC;
+    if (rc != 0)
+        pthread_rwlock_unlock(&env->lock);
+    return rc;
+}
+
+void takt_file_env_end(takt_file_env *env)
+{
+    pthread_rwlock_unlock(&env->lock);
+}
+
+/* ---- repairs
+ * --------------------------------------------------------------------------------------------- */
+
+/* What the path leads to now is not what we have open: somebody has replaced or removed it. */
+static bool is_elsewhere(const takt_file_env *env)
+{
+    char lock[TAKT_FILE_PATH_SIZE];
+    struct stat file;
+
+    takt_file_lock_path(lock, env->place.path);
+    return stat(env->place.path, &file) < 0 || file.st_dev != env->device ||
+           file.st_ino != env->inode || stat(lock, &file) < 0 || file.st_dev != env->lock_device ||
+           file.st_ino != env->lock_inode;
+}
+
+static bool is_shorter(takt_file_env *env)
+{
+    struct stat file;
+
+    if (stat(env->place.path, &file) < 0)
+        return false;
+    if (file.st_size < atomic_load(&env->size))
+        return true;
+    atomic_store(&env->size, file.st_size);
+    return false;
+}
+
+static int reopen(takt_file_env *env, takt_error *error)
+{
+    ino_t inode = env->inode;
+    unsigned generation = atomic_load(&env->generation);
+    int code;
+
+    takt_file_close_env(env);
+    code = takt_file_open_env(env, error);
+    if (code == 0 && env->inode != inode && atomic_load(&env->generation) == generation) {
+        snprintf(env->notice, sizeof env->notice,
+                 "the store's file %.400s was replaced or removed by somebody: what its ledgers "
+                 "knew is lost",
+                 env->place.path);
+        atomic_fetch_add(&env->generation, 1);
+    }
+    return code;
+}
+
+static int replace(takt_file_env *env, int reason, takt_error *error)
+{
+    int code;
+
+    takt_file_close_env(env);
+    code = takt_file_set_aside(env, reason, error);
+    return code != 0 ? code : reopen(env, error);
+}
+
+int takt_file_env_watch(takt_file_env *env, takt_error *error)
+{
+    int code = 0;
+    bool moved;
+
+    pthread_rwlock_rdlock(&env->lock);
+    moved = env->mdb == NULL || is_elsewhere(env) || is_shorter(env);
+    pthread_rwlock_unlock(&env->lock);
+    if (!moved)
+        return 0;
+    pthread_rwlock_wrlock(&env->lock);
+    if (env->mdb == NULL || is_elsewhere(env))
+        code = reopen(env, error);
+    else if (is_shorter(env))
+        code = replace(env, MDB_CORRUPTED, error);
+    atomic_fetch_add(&env->repairs, 1);
+    pthread_rwlock_unlock(&env->lock);
+    return code;
+}
+
+/* Doubles the map: called when a transaction has found no room in it. */
+static int grow(takt_file_env *env, takt_error *error)
+{
+    MDB_envinfo info;
+    int rc;
+
+    mdb_env_info(env->mdb, &info);
+    if (info.me_mapsize >= MAP_SIZE_MAX)
+        return takt_fail(error, TAKT_E_STORE_SPACE, "%s has grown to its largest size",
+                         env->place.path);
+    rc = mdb_env_set_mapsize(env->mdb, 2 * info.me_mapsize);
+    return rc != 0 ? takt_file_mdb_fail(error, rc, "cannot grow", env->place.path) : 0;
+}
+
+/* With env->lock held for writing, and nobody having mended it since. */
+static int mend(takt_file_env *env, int failure, takt_error *error)
+{
+    if (env->mdb == NULL)
+        return reopen(env, error);
+    if (failure == MDB_MAP_FULL)
+        return grow(env, error);
+    if (failure == MDB_MAP_RESIZED) {
+        int rc = mdb_env_set_mapsize(env->mdb, 0);
+        return rc != 0 ? takt_file_mdb_fail(error, rc, "cannot grow", env->place.path) : 0;
+    }
+    if (takt_file_is_damage(failure))
+        return replace(env, failure, error);
+    return reopen(
+        env, error); /* MDB_PANIC: what this process knows of the file is wrong, not the file */
+}
+
+int takt_file_env_mend(takt_file_env *env, int failure, unsigned repairs, int tries,
+                       takt_error *error)
+{
+    int code = 0;
+
+    if (failure == EIO && tries == 1)
+        return 0; /* LMDB's word for a write that was cut short: the next one says why */
+    if (failure > 0)
+        return takt_file_mdb_fail(error, failure, "cannot write", env->place.path);
+    if (failure != MDB_MAP_FULL && failure != MDB_MAP_RESIZED && failure != MDB_PANIC &&
+        !takt_file_is_damage(failure))
+        return takt_file_mdb_fail(error, failure, "cannot use", env->place.path);
+    if (tries > (failure == MDB_MAP_FULL || failure == MDB_MAP_RESIZED ? TRIES_MAX : 2))
+        return takt_file_mdb_fail(error, failure, "cannot mend", env->place.path);
+    pthread_rwlock_wrlock(&env->lock);
+    if (atomic_load(&env->repairs) == repairs) {
+        code = mend(env, failure, error);
+        atomic_fetch_add(&env->repairs, 1);
+    }
+    pthread_rwlock_unlock(&env->lock);
+    return code;
+}

@@ -1,0 +1,126 @@
+/*
+ * file_format.c: is a file ours, and of our version.  Decides what is read as a store's file; what
+ * becomes of one that is not is decided in file_open.c.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/quote.h"
+#include "store/file_env.h"
+
+/* How LMDB lays out the format record wherever it has ever been written: the name, then the text.
+ */
+static const char marker[] = TAKT_FILE_FORMAT_NAME "takt ";
+#define MARKER_SIZE (sizeof marker - 1)
+#define CHUNK       65536
+
+static const MDB_val format_name = {sizeof TAKT_FILE_FORMAT_NAME - 1,
+                                    (void *)TAKT_FILE_FORMAT_NAME};
+static const MDB_val format_text = {sizeof TAKT_FILE_FORMAT_TEXT - 1,
+                                    (void *)TAKT_FILE_FORMAT_TEXT};
+
+bool takt_file_has_magic(int fd)
+{
+    static const unsigned magic = 0xBEEFC0DE;
+    char head[32];
+    ssize_t n = pread(fd, head, sizeof head, 0);
+
+    return n > 0 && memmem(head, (size_t)n, &magic, sizeof magic) != NULL;
+}
+
+bool takt_file_was_ours(int fd, bool is_default)
+{
+    char buffer[MARKER_SIZE + CHUNK];
+    size_t kept = 0;
+    bool zeros = true;
+    off_t at = 0;
+    ssize_t n;
+
+    while ((n = pread(fd, buffer + kept, CHUNK, at)) > 0) {
+        size_t size = kept + (size_t)n;
+        if (memmem(buffer, size, marker, MARKER_SIZE) != NULL)
+            return true;
+        for (size_t i = kept; zeros && i < size; i++)
+            zeros = buffer[i] == 0;
+        kept = size < MARKER_SIZE ? size : MARKER_SIZE;
+        memmove(buffer, buffer + size - kept, kept);
+        at += n;
+    }
+    return n == 0 && (zeros || (is_default && takt_file_has_magic(fd)));
+}
+
+int takt_file_not_ours(takt_error *error, const char *path)
+{
+    return takt_fail(error, TAKT_E_STORE_FORMAT,
+                     "%s is not a file of takt's and was left alone: name another file with "
+                     "file:PATH, or move this "
+                     "one away",
+                     path);
+}
+
+static int another_format(takt_error *error, const char *path, MDB_val text)
+{
+    char copy[64], quoted[TAKT_QUOTE_SIZE];
+    size_t size = text.mv_size < sizeof copy ? text.mv_size : sizeof copy - 1;
+
+    memcpy(copy, text.mv_data, size);
+    copy[size] = '\0';
+    return takt_fail(error, TAKT_E_STORE_FORMAT,
+                     "%s has the format %s, and this takt reads and writes \"" TAKT_FILE_FORMAT_TEXT
+                     "\": use the takt that wrote it, or name another file with file:PATH",
+                     path, takt_quote(copy, quoted));
+}
+
+/* What the file says of itself: 0, MDB_NOTFOUND if it is empty altogether, or why not. */
+static int read_format(takt_file_env *env, MDB_txn *txn, takt_error *error)
+{
+    MDB_val name = format_name, text;
+    MDB_stat status;
+    unsigned flags;
+    int rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
+
+    if (rc == 0)
+        rc = mdb_dbi_flags(txn, env->dbi, &flags);
+    if (rc == 0)
+        rc = mdb_stat(txn, env->dbi, &status);
+    if (rc != 0)
+        return rc;
+    if (flags != 0) /* duplicates, numbers as keys: we never make such */
+        return takt_file_not_ours(error, env->place.path);
+    rc = mdb_get(txn, env->dbi, &name, &text);
+    if (rc == MDB_NOTFOUND && status.ms_entries > 0)
+        return takt_file_not_ours(error, env->place.path);
+    if (rc != 0)
+        return rc;
+    if (text.mv_size != format_text.mv_size ||
+        memcmp(text.mv_data, format_text.mv_data, text.mv_size) != 0)
+        return another_format(error, env->place.path, text);
+    return 0;
+}
+
+int takt_file_check_format(takt_file_env *env, takt_error *error)
+{
+    MDB_val name = format_name, text = format_text;
+    MDB_txn *txn;
+    int rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
+
+    if (rc != 0)
+        return rc;
+    rc = read_format(env, txn, error);
+    if (rc == 0)
+        return mdb_txn_commit(txn);
+    mdb_txn_abort(txn);
+    if (rc != MDB_NOTFOUND)
+        return rc;
+    rc = mdb_txn_begin(env->mdb, NULL, 0, &txn);
+    if (rc != 0)
+        return rc;
+    rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
+    if (rc == 0)
+        rc = mdb_put(txn, env->dbi, &name, &text, 0);
+    if (rc == 0)
+        return mdb_txn_commit(txn);
+    mdb_txn_abort(txn);
+    return rc;
+}

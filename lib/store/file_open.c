@@ -1,0 +1,295 @@
+/*
+ * file_open.c: opening a store's file: is it ours, is it whole, may we write it.  Decides what is
+ * refused and what is replaced; a file that is not ours is never changed, and one that is damaged
+ * is set aside, not deleted.
+ *
+ * LMDB keeps its lock in a second file, PATH-lock, which belongs to one data file and to no other.
+ * Therefore whoever opens, makes or sets aside a data file holds an flock on it meanwhile, and a
+ * new data file gets a new lock file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "store/file_env.h"
+
+#define MAP_SIZE  ((size_t)1 << 20) /* at first; it grows */
+#define LOCK_SIZE 8192              /* what LMDB makes it for its default of readers */
+#define ASIDE_MAX 1000              /* damaged files that may lie about */
+#define ATTEMPTS  10                /* when others replace the file while we open it */
+
+bool takt_file_is_damage(int failure)
+{
+    return failure == MDB_CORRUPTED || failure == MDB_PAGE_NOTFOUND || failure == MDB_INVALID ||
+           failure == MDB_CURSOR_FULL;
+}
+
+int takt_file_mdb_fail(takt_error *error, int failure, const char *what, const char *path)
+{
+    if (failure > 0)
+        return takt_file_fail(error, failure, what, path);
+    if (failure == MDB_VERSION_MISMATCH)
+        return takt_fail(
+            error, TAKT_E_STORE_FORMAT,
+            "%s %s: it was written by another version of LMDB; name another file with file:PATH",
+            what, path);
+    return takt_fail(error, failure == MDB_MAP_FULL ? TAKT_E_STORE_SPACE : TAKT_E_STORE,
+                     "%s %s: %s", what, path, mdb_strerror(failure));
+}
+
+/* ---- the files
+ * -------------------------------------------------------------------------------------------- */
+
+void takt_file_lock_path(char path[TAKT_FILE_PATH_SIZE], const char *data_path)
+{
+    snprintf(path, TAKT_FILE_PATH_SIZE, "%s-lock", data_path);
+}
+
+/* Refuses what somebody else may have put in our way. */
+static int check_owner(const takt_file_env *env, const struct stat *file, takt_error *error)
+{
+    const char *path = env->place.path;
+    char directory[PATH_MAX];
+    struct stat parent;
+
+    if (!S_ISREG(file->st_mode))
+        return takt_fail(error, TAKT_E_STORE_FORMAT,
+                         "%s is not a plain file: name another one with file:PATH", path);
+    if (file->st_nlink > 1)
+        return takt_fail(error, TAKT_E_STORE_ACCESS,
+                         "%s has more than one name (hard links), and its users would not see each "
+                         "other's lock: "
+                         "leave it only one",
+                         path);
+    if (file->st_uid == geteuid() || file->st_uid == 0 || geteuid() == 0)
+        return 0;
+    snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(path, '/') - path + 1), path);
+    if (env->place.is_default || stat(directory, &parent) < 0 || (parent.st_mode & S_IWOTH))
+        return takt_fail(error, TAKT_E_STORE_ACCESS,
+                         "%s belongs to another user: name a file of your own with file:PATH",
+                         path);
+    return 0;
+}
+
+/* Opens and locks the data file that the path leads to now; makes one where there is none. */
+static int open_locked(const takt_file_env *env, int *fd, struct stat *file, takt_error *error)
+{
+    const char *path = env->place.path;
+    struct stat now;
+    int failed;
+
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        *fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+        if (*fd < 0)
+            return takt_file_fail(error, errno, "cannot open", path);
+        if (flock(*fd, LOCK_EX) < 0 || fstat(*fd, file) < 0) {
+            failed = errno;
+            close(*fd);
+            return takt_file_fail(error, failed, "cannot lock", path);
+        }
+        if (lstat(path, &now) == 0 && now.st_dev == file->st_dev && now.st_ino == file->st_ino)
+            return 0;
+        close(*fd);
+    }
+    return takt_fail(error, TAKT_E_STORE, "%s is replaced by others again and again", path);
+}
+
+/* An inherited descriptor of a child keeps an flock alive, so it is given up by name. */
+static void close_locked(int fd)
+{
+    flock(fd, LOCK_UN);
+    close(fd);
+}
+
+/* The lock file is mapped for writing: where its blocks could not be had, writing to it would be a
+ * SIGBUS. */
+static int prepare_lock_file(takt_file_env *env, bool fresh, takt_error *error)
+{
+    static const char zeros[LOCK_SIZE];
+    char path[TAKT_FILE_PATH_SIZE];
+    struct stat status;
+    int fd, failed = 0;
+
+    takt_file_lock_path(path, env->place.path);
+    if (fresh && unlink(path) < 0 && errno != ENOENT)
+        return takt_file_fail(error, errno, "cannot remove the old", path);
+    fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+    if (fd < 0)
+        return takt_file_fail(error, errno, "cannot open", path);
+    if (fstat(fd, &status) < 0)
+        failed = errno;
+    else if (!S_ISREG(status.st_mode))
+        failed = EINVAL;
+    else if (status.st_size < LOCK_SIZE)
+        failed =
+            pwrite(fd, zeros, LOCK_SIZE - (size_t)status.st_size, status.st_size) < 0 ? errno : 0;
+    close(fd);
+    env->lock_device = status.st_dev;
+    env->lock_inode = status.st_ino;
+    return failed != 0 ? takt_file_fail(error, failed, "cannot prepare", path) : 0;
+}
+
+/* ---- the environment
+ * --------------------------------------------------------------------------------------- */
+
+/* What the newest header says is in the file must be there: beyond a file's end a mapping is a
+ * SIGBUS.  Zeros in its place are noticed when they are read.  (The last pages may lack for good
+ * reason, when they were free.) */
+static int fill_up(takt_file_env *env, int fd)
+{
+    MDB_envinfo info;
+    MDB_stat status;
+    struct stat file;
+    off_t wanted;
+
+    mdb_env_info(env->mdb, &info);
+    mdb_env_stat(env->mdb, &status);
+    wanted = ((off_t)info.me_last_pgno + 1) * (off_t)status.ms_psize;
+    if (fstat(fd, &file) < 0)
+        return errno;
+    if (file.st_size < wanted && ftruncate(fd, wanted) < 0)
+        return errno;
+    atomic_store(&env->size, file.st_size > wanted ? file.st_size : wanted);
+    return 0;
+}
+
+/* LMDB opens by name: it must have got the file that was looked at. */
+static int check_same(takt_file_env *env, const struct stat *file)
+{
+    struct stat opened;
+    mdb_filehandle_t fd;
+
+    mdb_env_get_fd(env->mdb, &fd);
+    if (fstat(fd, &opened) < 0)
+        return errno;
+    return opened.st_dev == file->st_dev && opened.st_ino == file->st_ino ? 0 : ESTALE;
+}
+
+/* 0, a code of LMDB's (or the system's, both unlike ours), or one of takt/error.h with `error`
+ * filled. */
+static int open_mdb(takt_file_env *env, int fd, const struct stat *file, takt_error *error)
+{
+    unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (env->place.sync ? 0 : MDB_NOSYNC | MDB_NOMETASYNC);
+    int rc = mdb_env_create(&env->mdb);
+
+    if (rc != 0) {
+        env->mdb = NULL;
+        return rc;
+    }
+    rc = mdb_env_set_mapsize(env->mdb, MAP_SIZE);
+    if (rc == 0)
+        rc = mdb_env_open(env->mdb, env->place.path, flags, 0600);
+    if (rc == 0)
+        rc = check_same(env, file);
+    if (rc == 0)
+        rc = fill_up(env, fd);
+    if (rc == 0)
+        rc = mdb_reader_check(env->mdb, NULL);
+    if (rc == 0)
+        rc = takt_file_check_format(env, error);
+    if (rc != 0)
+        takt_file_close_env(env);
+    return rc;
+}
+
+void takt_file_close_env(takt_file_env *env)
+{
+    if (env->mdb != NULL)
+        mdb_env_close(env->mdb);
+    env->mdb = NULL;
+}
+
+/* Moves the damaged file and its lock to a name that is not taken.  The caller holds the flock. */
+static int move_aside(takt_file_env *env, int reason, takt_error *error)
+{
+    const char *path = env->place.path;
+    char lock[TAKT_FILE_PATH_SIZE], aside[TAKT_FILE_PATH_SIZE], aside_lock[TAKT_FILE_PATH_SIZE + 8];
+    struct stat status;
+    int n = 1;
+
+    do
+        snprintf(aside, sizeof aside, "%s.damaged-%d", path, n);
+    while (lstat(aside, &status) == 0 && ++n <= ASIDE_MAX);
+    if (n > ASIDE_MAX)
+        return takt_fail(error, TAKT_E_STORE,
+                         "%s is damaged, and there are %d damaged ones beside it already: remove "
+                         "those",
+                         path, ASIDE_MAX);
+    takt_file_lock_path(lock, path);
+    snprintf(aside_lock, sizeof aside_lock, "%s-lock", aside);
+    /* The lock first: a data file never stands beside another one's lock. */
+    if ((rename(lock, aside_lock) < 0 && errno != ENOENT) || rename(path, aside) < 0)
+        return takt_file_fail(error, errno, "cannot set aside the damaged file", path);
+    snprintf(env->notice, sizeof env->notice,
+             "the store's file %.200s was damaged (%s): it was moved to %.200s and begun anew, "
+             "what its ledgers knew "
+             "is lost",
+             path, mdb_strerror(reason), strrchr(aside, '/') + 1);
+    atomic_fetch_add(&env->generation, 1);
+    return 0;
+}
+
+int takt_file_set_aside(takt_file_env *env, int reason, takt_error *error)
+{
+    struct stat file;
+    int fd, code = open_locked(env, &fd, &file, error);
+
+    if (code != 0)
+        return code;
+    if (file.st_dev == env->device && file.st_ino == env->inode)
+        code = move_aside(env, reason, error);
+    close_locked(fd);
+    return code;
+}
+
+/* One attempt: 0, or a code of takt/error.h; *again: a damaged file has been set aside. */
+static int open_once(takt_file_env *env, bool *again, takt_error *error)
+{
+    struct stat file;
+    int fd, rc = 0, code = open_locked(env, &fd, &file, error);
+
+    *again = false;
+    if (code != 0)
+        return code;
+    code = check_owner(env, &file, error);
+    if (code == 0 && file.st_size > 0 && !takt_file_has_magic(fd))
+        rc = MDB_INVALID; /* LMDB would leave a lock file beside it */
+    else if (code == 0)
+        code = prepare_lock_file(env, file.st_size == 0, error);
+    if (code == 0 && rc == 0)
+        rc = open_mdb(env, fd, &file, error);
+    if (rc <= TAKT_E_INVALID && rc >= TAKT_E_SYSTEM) {
+        code = rc;
+    } else if (takt_file_is_damage(rc)) {
+        *again = takt_file_was_ours(fd, env->place.is_default);
+        code = *again ? move_aside(env, rc, error) : takt_file_not_ours(error, env->place.path);
+    } else if (rc != 0) {
+        code = takt_file_mdb_fail(error, rc, "cannot open", env->place.path);
+    }
+    if (code != 0 && file.st_size == 0 && ftruncate(fd, 0) < 0)
+        code = takt_file_fail(error, errno, "cannot empty",
+                              env->place.path); /* half begun is worse than not begun */
+    env->device = file.st_dev;
+    env->inode = file.st_ino;
+    close_locked(fd);
+    return code;
+}
+
+int takt_file_open_env(takt_file_env *env, takt_error *error)
+{
+    bool again = true;
+    int code = 0;
+
+    for (int attempt = 0; again && code == 0 && attempt < ATTEMPTS; attempt++)
+        code = open_once(env, &again, error);
+    if (code == 0 && again)
+        code = takt_fail(error, TAKT_E_STORE, "%s is damaged each time it is begun anew",
+                         env->place.path);
+    return code;
+}

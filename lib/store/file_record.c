@@ -1,0 +1,134 @@
+/*
+ * file_record.c: see file_record.h.
+ */
+#include "store/file_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define EXPIRES_DIGITS 16
+#define EXPIRES_SIZE   (EXPIRES_DIGITS + 1)
+#define EXPIRES_MAX    INT64_C(9999999999999999) /* the year 2286 */
+
+void takt_file_records_free(takt_file_records *records)
+{
+    takt_record_scratch_free(&records->scratch);
+    free(records->value);
+    *records = (takt_file_records){0};
+}
+
+static void write_expires(char *at, int64_t expires_at_us)
+{
+    int64_t rest = expires_at_us < EXPIRES_MAX ? expires_at_us : EXPIRES_MAX;
+
+    at[EXPIRES_DIGITS] = ' ';
+    for (int i = EXPIRES_DIGITS; i > 0; i--, rest /= 10)
+        at[i - 1] = (char)('0' + rest % 10);
+}
+
+/* -1 where the value is not a record's. */
+static int64_t read_expires(MDB_val value)
+{
+    takt_reader reader = {value.mv_data, (const char *)value.mv_data + EXPIRES_DIGITS, false};
+    int64_t expires_at_us;
+
+    if (value.mv_size < EXPIRES_SIZE)
+        return -1;
+    expires_at_us = takt_read_int(&reader, 0, EXPIRES_MAX);
+    return takt_read_done(&reader) ? expires_at_us : -1;
+}
+
+static int put(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, MDB_val *name,
+               const takt_record_change *change, takt_file_job *job)
+{
+    size_t size = EXPIRES_SIZE + change->size;
+    MDB_val value;
+
+    if (size > records->value_capacity) {
+        char *grown = malloc(2 * size);
+        if (grown == NULL) {
+            job->own.status = TAKT_E_NOMEM;
+            return 0;
+        }
+        free(records->value);
+        records->value = grown;
+        records->value_capacity = 2 * size;
+    }
+    write_expires(records->value, change->expires_at_us);
+    memcpy(records->value + EXPIRES_SIZE, change->text, change->size);
+    value = (MDB_val){size, records->value};
+    return mdb_put(txn, dbi, name, &value, 0);
+}
+
+int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, const char *name_space,
+                      int64_t now_us, takt_file_job *job)
+{
+    char bytes[TAKT_RECORD_NAME_MAX];
+    MDB_val name = {takt_record_name(bytes, name_space, job->limit.name, job->key), bytes}, value;
+    takt_record_change change;
+    const char *text = NULL;
+    size_t size = 0;
+    int rc = mdb_get(txn, dbi, &name, &value);
+
+    if (rc == 0) {
+        size_t before = value.mv_size < EXPIRES_SIZE ? value.mv_size : EXPIRES_SIZE;
+        text = (const char *)value.mv_data + before;
+        size = value.mv_size - before;
+    } else if (rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    takt_record_run(&records->scratch, text, size, now_us, &job->own, &change);
+    job->damaged = change.damaged;
+    if (change.what == TAKT_RECORD_PUT)
+        return put(records, txn, dbi, &name, &change, job);
+    if (change.what == TAKT_RECORD_DROP)
+        return mdb_del(txn, dbi, &name, NULL);
+    return 0;
+}
+
+/* ---- the sweep
+ * ------------------------------------------------------------------------------------------- */
+
+static bool is_expired(MDB_val name, MDB_val value, int64_t now_us)
+{
+    int64_t expires_at_us = read_expires(value);
+
+    return name.mv_size > 0 && *(const char *)name.mv_data != '\0' && expires_at_us >= 0 &&
+           expires_at_us <= now_us;
+}
+
+static int step(takt_file_records *records, MDB_cursor *cursor, int64_t now_us, int count)
+{
+    MDB_val name = {records->swept_size, records->swept}, value;
+    int rc = mdb_cursor_get(cursor, &name, &value, name.mv_size > 0 ? MDB_SET_RANGE : MDB_FIRST);
+
+    for (; rc == 0 && count > 0; count--) {
+        if (is_expired(name, value, now_us))
+            rc = mdb_cursor_del(cursor, 0);
+        if (rc == 0)
+            rc = mdb_cursor_get(cursor, &name, &value, MDB_NEXT);
+    }
+    if (rc == 0 && name.mv_size <= sizeof records->swept) {
+        memcpy(records->swept, name.mv_data, name.mv_size);
+        records->swept_size = name.mv_size;
+    } else if (rc == 0 || rc == MDB_NOTFOUND) {
+        records->swept_size = 0;
+        rc = 0;
+    }
+    return rc;
+}
+
+int takt_file_sweep(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, int64_t now_us,
+                    int count)
+{
+    MDB_cursor *cursor;
+    int rc = mdb_cursor_open(txn, dbi, &cursor);
+
+    if (rc != 0)
+        return rc;
+    rc = step(records, cursor, now_us, count);
+    mdb_cursor_close(cursor);
+    return rc;
+}

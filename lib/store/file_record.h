@@ -1,0 +1,33 @@
+/*
+ * file_record.h: records in an LMDB file.  A record's value is the moment from which it may be
+ * dropped, sixteen digits and a blank, and then the ledger's text.
+ */
+#ifndef TAKT_STORE_FILE_RECORD_H
+#define TAKT_STORE_FILE_RECORD_H
+
+#include <lmdb.h>
+
+#include "store/file_thread.h"
+#include "store/record.h"
+
+/* What is used again in one transaction after the other.  Begins as zeros. */
+typedef struct takt_file_records {
+    takt_record_scratch scratch;
+    char *value;
+    size_t value_capacity;
+    char swept[TAKT_RECORD_NAME_MAX]; /* the record at which the sweep goes on */
+    size_t swept_size;                /* 0: at the first */
+} takt_file_records;
+
+/* Runs one job in a transaction.  Returns an LMDB code: if it is not 0, the transaction is to be
+ * given up. */
+int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, const char *name_space,
+                      int64_t now_us, takt_file_job *job);
+
+/* Looks at some records, going on where it left off, and drops those that have expired. */
+int takt_file_sweep(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, int64_t now_us,
+                    int count);
+
+void takt_file_records_free(takt_file_records *records);
+
+#endif

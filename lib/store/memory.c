@@ -1,0 +1,129 @@
+/*
+ * memory.c: the store "memory:", as seen from a loop.  Decides when calls are run and answered: on
+ * the loop's next turn, a batch at a time.  The ledgers are in memory_space.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/fail.h"
+#include "store/memory_space.h"
+
+/* Calls of one turn: a crowd of them must not keep the loop, or the other loops that share the
+ * space, for long. */
+#define BATCH 256
+
+typedef struct memory_store {
+    takt_store store;
+    uv_idle_t idle;    /* runs while there is something to do */
+    takt_link waiting; /* calls not run yet */
+    takt_link done;    /* calls of this turn, run and not answered yet */
+    takt_space *space;
+    char name_space[TAKT_NAME_SIZE_MAX + 1];
+    void (*closed)(void *data);
+    void *data;
+    bool closing;
+} memory_store;
+
+static int memory_check(const char *rest, takt_error *error)
+{
+    if (strnlen(rest, TAKT_SPACE_NAME_MAX + 1) > TAKT_SPACE_NAME_MAX)
+        return takt_fail(error, TAKT_E_STORE_URL,
+                         "the name after \"memory:\" is longer than %d bytes", TAKT_SPACE_NAME_MAX);
+    return 0;
+}
+
+static void run_batch(memory_store *store)
+{
+    for (int i = 0; i < BATCH && !takt_list_empty(&store->waiting); i++) {
+        takt_link *first = store->waiting.next;
+        takt_list_remove(first);
+        takt_list_append(&store->done, first);
+    }
+    takt_space_run(store->space, store->name_space, &store->done);
+}
+
+static void cancel_waiting(memory_store *store)
+{
+    while (!takt_list_empty(&store->waiting)) {
+        takt_store_call *call = TAKT_HOLDER(store->waiting.next, takt_store_call, link);
+        takt_list_remove(&call->link);
+        call->status = TAKT_E_CANCELED;
+        call->done(call);
+    }
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    memory_store *store = handle->data;
+    void (*closed)(void *data) = store->closed;
+    void *data = store->data;
+
+    takt_space_close(store->space);
+    free(store);
+    if (closed != NULL)
+        closed(data);
+}
+
+static void on_turn(uv_idle_t *idle)
+{
+    memory_store *store = idle->data;
+
+    if (!store->closing)
+        run_batch(store);
+    while (!takt_list_empty(&store->done)) {
+        takt_store_call *call = TAKT_HOLDER(store->done.next, takt_store_call, link);
+        takt_list_remove(&call->link);
+        call->done(call); /* may submit more, or close */
+    }
+    if (store->closing) {
+        cancel_waiting(store);
+        uv_close((uv_handle_t *)idle, on_closed);
+    } else if (takt_list_empty(&store->waiting)) {
+        uv_idle_stop(idle);
+    }
+}
+
+static int memory_open(takt_store **store, uv_loop_t *loop, const char *rest,
+                       const takt_store_options *options, takt_error *error)
+{
+    memory_store *opened = calloc(1, sizeof *opened);
+
+    if (opened == NULL)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
+    opened->space = takt_space_open(rest);
+    if (opened->space == NULL) {
+        free(opened);
+        return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
+    }
+    opened->store.kind = &takt_store_memory;
+    memcpy(opened->name_space, options->name_space, strlen(options->name_space) + 1);
+    takt_list_init(&opened->waiting);
+    takt_list_init(&opened->done);
+    uv_idle_init(loop, &opened->idle);
+    opened->idle.data = opened;
+    *store = &opened->store;
+    return 0;
+}
+
+static void memory_submit(takt_store *store, takt_store_call *call)
+{
+    memory_store *memory = (memory_store *)store;
+
+    takt_list_append(&memory->waiting, &call->link);
+    uv_idle_start(&memory->idle, on_turn);
+}
+
+static void memory_close(takt_store *store, void (*closed)(void *data), void *data)
+{
+    memory_store *memory = (memory_store *)store;
+
+    memory->closing = true;
+    memory->closed = closed;
+    memory->data = data;
+    uv_idle_start(&memory->idle, on_turn);
+}
+
+const takt_store_kind takt_store_memory = {"memory:", memory_check, memory_open, memory_submit,
+                                           memory_close};

@@ -1,0 +1,208 @@
+/*
+ * memory_space.c: see memory_space.h.  A space is short of nothing but memory: a call that cannot
+ * be given any fails alone.
+ */
+#include "store/memory_space.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/table.h"
+
+/* Each call looks at that many records, so that there are never many more than are of use. */
+#define SWEEP 2
+
+typedef struct record {
+    takt_entry entry;
+    takt_link link; /* in the ring that the sweep goes round */
+    int64_t expires_at_us;
+    char *text;
+    size_t size, capacity;
+    char name[];
+} record;
+
+struct takt_space {
+    takt_link link; /* in `spaces` */
+    char name[TAKT_SPACE_NAME_MAX + 1];
+    unsigned users; /* under spaces_mutex */
+
+    pthread_mutex_t mutex; /* for all below */
+    takt_table table;
+    takt_link ring;
+    takt_record_scratch scratch;
+};
+
+static pthread_mutex_t spaces_mutex = PTHREAD_MUTEX_INITIALIZER;
+static takt_link spaces = {&spaces, &spaces};
+
+static uint64_t seed(const takt_space *space)
+{
+    uint64_t random;
+
+    if (getentropy(&random, sizeof random) != 0)
+        random = (uint64_t)takt_record_clock_us() ^ (uint64_t)(uintptr_t)space;
+    return random;
+}
+
+static takt_space *new_space(const char *name)
+{
+    takt_space *space = calloc(1, sizeof *space);
+
+    if (space == NULL)
+        return NULL;
+    if (takt_table_init(&space->table, seed(space)) != 0) {
+        free(space);
+        return NULL;
+    }
+    memcpy(space->name, name, strnlen(name, TAKT_SPACE_NAME_MAX));
+    pthread_mutex_init(&space->mutex, NULL);
+    takt_list_init(&space->ring);
+    takt_list_append(&spaces, &space->link);
+    return space;
+}
+
+static takt_space *find_space(const char *name)
+{
+    for (takt_link *at = spaces.next; at != &spaces; at = at->next) {
+        takt_space *space = TAKT_HOLDER(at, takt_space, link);
+        if (strcmp(space->name, name) == 0)
+            return space;
+    }
+    return NULL;
+}
+
+takt_space *takt_space_open(const char *name)
+{
+    takt_space *space;
+
+    pthread_mutex_lock(&spaces_mutex);
+    space = *name ? find_space(name) : NULL;
+    if (space == NULL)
+        space = new_space(name);
+    if (space != NULL)
+        space->users++;
+    pthread_mutex_unlock(&spaces_mutex);
+    return space;
+}
+
+static void forget(takt_space *space, record *forgotten)
+{
+    takt_table_remove(&space->table, &forgotten->entry);
+    takt_list_remove(&forgotten->link);
+    free(forgotten->text);
+    free(forgotten);
+}
+
+void takt_space_close(takt_space *space)
+{
+    pthread_mutex_lock(&spaces_mutex);
+    if (--space->users > 0) {
+        pthread_mutex_unlock(&spaces_mutex);
+        return;
+    }
+    takt_list_remove(&space->link);
+    pthread_mutex_unlock(&spaces_mutex);
+    while (!takt_list_empty(&space->ring))
+        forget(space, TAKT_HOLDER(space->ring.next, record, link));
+    takt_table_close(&space->table);
+    takt_record_scratch_free(&space->scratch);
+    pthread_mutex_destroy(&space->mutex);
+    free(space);
+}
+
+static record *add(takt_space *space, const char *name, size_t size)
+{
+    record *added = calloc(1, sizeof *added + size);
+
+    if (added == NULL)
+        return NULL;
+    memcpy(added->name, name, size);
+    added->entry.key = added->name;
+    added->entry.size = size;
+    takt_table_add(&space->table, &added->entry);
+    takt_list_append(&space->ring, &added->link);
+    return added;
+}
+
+static bool keep_text(record *kept, const takt_record_change *change)
+{
+    if (change->size > kept->capacity) {
+        size_t capacity = kept->capacity ? 2 * change->size : change->size;
+        char *text = malloc(capacity);
+        if (text == NULL)
+            return false;
+        free(kept->text);
+        kept->text = text;
+        kept->capacity = capacity;
+    }
+    memcpy(kept->text, change->text, change->size);
+    kept->size = change->size;
+    kept->expires_at_us = change->expires_at_us;
+    return true;
+}
+
+static void run_call(takt_space *space, const char *name_space, int64_t now_us,
+                     takt_store_call *call)
+{
+    char name[TAKT_RECORD_NAME_MAX];
+    size_t size = takt_record_name(name, name_space, call->limit->name, call->key);
+    takt_entry *entry = takt_table_find(&space->table, name, size);
+    record *found = entry ? TAKT_HOLDER(entry, record, entry) : NULL;
+    takt_record_change change;
+
+    if (size == 0) {
+        call->status = TAKT_E_INVALID;
+        return;
+    }
+    takt_record_run(&space->scratch, found ? found->text : NULL, found ? found->size : 0, now_us,
+                    call, &change);
+    if (change.what == TAKT_RECORD_DROP)
+        forget(space, found);
+    if (change.what != TAKT_RECORD_PUT)
+        return;
+    if (found == NULL)
+        found = add(space, name, size);
+    if (found == NULL || !keep_text(found, &change))
+        call->status = TAKT_E_NOMEM; /* nothing may be awarded that is not kept */
+    if (found != NULL && found->text == NULL)
+        forget(space, found);
+}
+
+static void sweep(takt_space *space, int64_t now_us)
+{
+    for (int i = 0; i < SWEEP && !takt_list_empty(&space->ring); i++) {
+        record *first = TAKT_HOLDER(space->ring.next, record, link);
+        if (first->expires_at_us <= now_us) {
+            forget(space, first);
+            continue;
+        }
+        takt_list_remove(&first->link);
+        takt_list_append(&space->ring, &first->link);
+    }
+}
+
+void takt_space_run(takt_space *space, const char *name_space, takt_link *calls)
+{
+    int64_t now_us;
+
+    pthread_mutex_lock(&space->mutex);
+    now_us = takt_record_clock_us();
+    for (takt_link *at = calls->next; at != calls; at = at->next) {
+        run_call(space, name_space, now_us, TAKT_HOLDER(at, takt_store_call, link));
+        sweep(space, now_us);
+    }
+    pthread_mutex_unlock(&space->mutex);
+}
+
+size_t takt_space_count(takt_space *space)
+{
+    size_t count;
+
+    pthread_mutex_lock(&space->mutex);
+    count = space->table.count;
+    pthread_mutex_unlock(&space->mutex);
+    return count;
+}

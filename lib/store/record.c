@@ -1,0 +1,120 @@
+/*
+ * record.c: see record.h.
+ */
+#include "store/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/ledger_text.h"
+
+int64_t takt_record_clock_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* Appends a part with its NUL, which the caller drops behind the last one. */
+static char *append(char *at, const char *part, size_t max)
+{
+    size_t size;
+
+    if (at == NULL || (size = strnlen(part, max + 1)) > max)
+        return NULL;
+    memcpy(at, part, size);
+    at[size] = '\0';
+    return at + size + 1;
+}
+
+size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space, const char *limit,
+                        const char *key)
+{
+    char *at = append(append(name, name_space, TAKT_NAME_SIZE_MAX), limit, TAKT_NAME_SIZE_MAX);
+    size_t size = strnlen(key, TAKT_KEY_SIZE_MAX + 1);
+
+    if (at == NULL || size > TAKT_KEY_SIZE_MAX)
+        return 0;
+    memcpy(at, key, size);
+    return (size_t)(at - name) + size;
+}
+
+void takt_record_scratch_free(takt_record_scratch *scratch)
+{
+    free(scratch->line);
+    free(scratch->text);
+    *scratch = (takt_record_scratch){0};
+}
+
+static bool reserve_line(takt_record_scratch *scratch, int places)
+{
+    takt_place *line;
+    int capacity = 2 * places;
+
+    if (places <= scratch->line_capacity)
+        return true;
+    line = realloc(scratch->line, (size_t)capacity * sizeof *line);
+    if (line == NULL)
+        return false;
+    scratch->line = line;
+    scratch->line_capacity = capacity;
+    return true;
+}
+
+static bool reserve_text(takt_record_scratch *scratch, size_t size)
+{
+    char *text;
+
+    if (size <= scratch->text_capacity)
+        return true;
+    text = malloc(2 * size);
+    if (text == NULL)
+        return false;
+    free(scratch->text);
+    scratch->text = text;
+    scratch->text_capacity = 2 * size;
+    return true;
+}
+
+/* Says what becomes of the record whose ledger the call has left like that. */
+static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger, const char *text,
+                        size_t size, int64_t now_us, const takt_store_call *call,
+                        takt_record_change *change)
+{
+    change->what = TAKT_RECORD_KEEP;
+    if (call->op == TAKT_OP_PEEK && !change->damaged)
+        return;
+    change->expires_at_us = takt_ledger_expires_at(ledger);
+    if (change->expires_at_us <= now_us) {
+        change->what = text ? TAKT_RECORD_DROP : TAKT_RECORD_KEEP;
+        return;
+    }
+    change->text = scratch->text;
+    change->size = takt_ledger_encode(ledger, scratch->text, scratch->text_capacity);
+    if (text == NULL || change->size != size || memcmp(change->text, text, size) != 0)
+        change->what = TAKT_RECORD_PUT;
+}
+
+void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size, int64_t now_us,
+                     takt_store_call *call, takt_record_change *change)
+{
+    int places = (text ? takt_ledger_text_places(text, size) : 0) + TAKT_PRIORITIES;
+    takt_ledger ledger;
+
+    *change = (takt_record_change){.what = TAKT_RECORD_KEEP};
+    if (!reserve_line(scratch, places) || !reserve_text(scratch, takt_ledger_text_size(places))) {
+        call->status = TAKT_E_NOMEM;
+        return;
+    }
+    ledger.line = scratch->line;
+    ledger.line_capacity = scratch->line_capacity;
+    if (text == NULL)
+        takt_ledger_init(&ledger, call->limit, now_us);
+    else
+        change->damaged =
+            takt_ledger_decode(&ledger, call->limit, &scratch->kept, now_us, text, size) < 0;
+    takt_store_run(&ledger, now_us, call);
+    tell_change(scratch, &ledger, text, size, now_us, call, change);
+}

@@ -1,0 +1,40 @@
+/*
+ * run.c: one call on a ledger that is at hand.  Decides which function of core/ledger.h a call
+ * means and how its outcome is told; reading and keeping the ledger is left to the stores.
+ */
+#include "store/store.h"
+
+static void run_try(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
+{
+    int64_t retry_at_us;
+
+    call->status = takt_ledger_try(ledger, now_us, call->cost, &retry_at_us) ? 0 : TAKT_E_NO_SLOT;
+    takt_ledger_peek(ledger, now_us, &call->standing);
+    call->standing.retry_after_us = retry_at_us == TAKT_NEVER ? TAKT_NEVER : retry_at_us - now_us;
+}
+
+void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
+{
+    call->status = 0;
+    switch (call->op) {
+    case TAKT_OP_CLAIM:
+        takt_ledger_claim(ledger, now_us, call->claim, call->award);
+        takt_ledger_tell_newer(ledger, call->limit, call->award);
+        return;
+    case TAKT_OP_TRY:
+        run_try(ledger, now_us, call);
+        return;
+    case TAKT_OP_BLOCK:
+        takt_ledger_block(ledger, now_us, call->for_us);
+        break;
+    case TAKT_OP_UNBLOCK:
+        takt_ledger_unblock(ledger, now_us);
+        break;
+    case TAKT_OP_RESET:
+        takt_ledger_reset(ledger, now_us);
+        break;
+    case TAKT_OP_PEEK:
+        break;
+    }
+    takt_ledger_peek(ledger, now_us, &call->standing);
+}

@@ -1,0 +1,82 @@
+/*
+ * store.c: which store a URL names.  A new kind of store is a new row in the table; what a kind
+ * does with the rest of the URL is its own affair.
+ */
+#include "store/store.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/quote.h"
+#include "store/file_place.h"
+
+static const takt_store_kind *const kinds[] = {&takt_store_file, &takt_store_memory};
+
+#define HOW_TO_WRITE "write file: (the default file), file:PATH, memory: or memory:NAME"
+
+/* The kind of store that the URL's scheme names; *rest is what comes after the scheme. */
+static const takt_store_kind *kind_of(const char *url, const char **rest, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t size = strlen(kinds[i]->scheme);
+        if (strncmp(url, kinds[i]->scheme, size) == 0) {
+            *rest = url + size;
+            return kinds[i];
+        }
+    }
+    takt_fail(error, TAKT_E_STORE_URL, "%s is not a store's URL: " HOW_TO_WRITE,
+              takt_quote(url, quoted));
+    return NULL;
+}
+
+int takt_store_check_url(const char *url, takt_error *error)
+{
+    const char *rest;
+    const takt_store_kind *kind;
+
+    if (url == NULL)
+        return takt_fail(error, TAKT_E_STORE_URL, "no store's URL was given: " HOW_TO_WRITE);
+    kind = kind_of(url, &rest, error);
+    return kind ? kind->check(rest, error) : TAKT_E_STORE_URL;
+}
+
+int takt_store_default_url(char *url, size_t size, takt_error *error)
+{
+    takt_file_place place;
+    int code = takt_file_default_place(&place, error);
+
+    if (code == 0)
+        snprintf(url, size, "file:%s", place.path);
+    return code;
+}
+
+int takt_store_open(takt_store **store, uv_loop_t *loop, const char *url,
+                    const takt_store_options *options, takt_error *error)
+{
+    const char *rest;
+    int code = takt_store_check_url(url, error);
+    size_t size;
+
+    if (code != 0)
+        return code;
+    size = options->name_space ? strnlen(options->name_space, TAKT_NAME_SIZE_MAX + 1) : 0;
+    if (size == 0 || size > TAKT_NAME_SIZE_MAX)
+        return takt_fail(error, TAKT_E_INVALID, "a namespace has 1 to %d bytes",
+                         TAKT_NAME_SIZE_MAX);
+    return kind_of(url, &rest, error)->open(store, loop, rest, options, error);
+}
+
+void takt_store_submit(takt_store *store, takt_store_call *call)
+{
+    assert(call->done != NULL && call->limit != NULL && call->key != NULL);
+    store->kind->submit(store, call);
+}
+
+void takt_store_close(takt_store *store, void (*closed)(void *data), void *data)
+{
+    store->kind->close(store, closed, data);
+}

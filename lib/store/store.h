@@ -1,0 +1,105 @@
+/*
+ * store.h: what a store is to the client: something that carries a call to a ledger and brings back
+ * the answer.
+ *
+ * Asynchronous throughout: submit() never blocks, and every call comes back exactly once, by
+ * done(), on the loop's thread, never inside submit().  The interface of takt/store.h (URLs) is
+ * defined in store.c.
+ */
+#ifndef TAKT_STORE_STORE_H
+#define TAKT_STORE_STORE_H
+
+#include <takt/store.h>
+#include <takt/takt.h>
+
+#include "base/list.h"
+#include "core/ledger.h"
+
+typedef struct uv_loop_s uv_loop_t;
+
+typedef struct takt_store takt_store;
+typedef struct takt_store_call takt_store_call;
+
+typedef enum takt_op {
+    TAKT_OP_CLAIM,
+    TAKT_OP_TRY,
+    TAKT_OP_PEEK,
+    TAKT_OP_BLOCK,
+    TAKT_OP_UNBLOCK,
+    TAKT_OP_RESET
+} takt_op;
+
+/*
+ * One call.  The caller's memory; from submit() to done() it belongs to the store, and `limit`,
+ * `key` and `claim` must stay as they are.
+ */
+struct takt_store_call {
+    /* in, set by the caller */
+    takt_op op;
+    const takt_limit *limit;
+    const char *key;         /* "" is the limit as a whole */
+    const takt_claim *claim; /* CLAIM */
+    int64_t cost;            /* TRY */
+    int64_t for_us;          /* BLOCK */
+    void (*done)(takt_store_call *call);
+    void *data; /* the caller's */
+
+    /* out, valid in done() when status says so */
+    int status;        /* 0; TRY: 0 (taken) or TAKT_E_NO_SLOT; or TAKT_E_STORE..., TAKT_E_CANCELED,
+                          TAKT_E_NOMEM */
+    takt_award *award; /* CLAIM: the caller's memory, filled when status is 0 */
+    takt_standing standing; /* all but CLAIM: filled when status is 0 or TAKT_E_NO_SLOT */
+
+    takt_link link; /* the store's, while it has the call */
+};
+
+typedef struct takt_store_options {
+    const char *name_space;
+    int64_t timeout_us; /* a call that takes longer comes back with TAKT_E_STORE_TIMEOUT */
+    void (*on_event)(
+        void *data,
+        const takt_event *event); /* STORE_REPLACED, LEDGER_DAMAGED; on the loop's thread */
+    void *data;
+} takt_store_options;
+
+/* The row of functions behind a kind of store. */
+typedef struct takt_store_kind {
+    const char *scheme; /* "file:" */
+    int (*check)(const char *rest,
+                 takt_error *error); /* is the part after the scheme well written? */
+    int (*open)(takt_store **store, uv_loop_t *loop, const char *rest,
+                const takt_store_options *options, takt_error *error);
+    void (*submit)(takt_store *store, takt_store_call *call);
+    void (*close)(takt_store *store, void (*closed)(void *data), void *data);
+} takt_store_kind;
+
+struct takt_store {
+    const takt_store_kind *kind; /* first member of every store */
+};
+
+extern const takt_store_kind takt_store_memory;
+extern const takt_store_kind takt_store_file;
+
+/*
+ * Opens the store that the URL names.  May create files; says in `error` what is wrong and what to
+ * do about it. The options' strings are copied.  The loop is kept alive by calls under way, not by
+ * the store as such.
+ */
+int takt_store_open(takt_store **store, uv_loop_t *loop, const char *url,
+                    const takt_store_options *options, takt_error *error);
+
+/* Carries a call; see above. */
+void takt_store_submit(takt_store *store, takt_store_call *call);
+
+/* Calls under way come back with TAKT_E_CANCELED, then closed() comes, later, and the store is
+ * gone.  Nothing may be submitted any more. */
+void takt_store_close(takt_store *store, void (*closed)(void *data), void *data);
+
+/*
+ * Runs one call on a ledger that is at hand and has adopted the call's limit, at the store's time
+ * now_us.  Fills the call's outputs and sets its status.  The ledger's line must have room for
+ * TAKT_PRIORITIES more.
+ */
+void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call);
+
+#endif

@@ -1,0 +1,388 @@
+/*
+ * test_contract.c: what every kind of store must do, run over each of them.  What only a file can
+ * suffer is in test_file.c.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "store/rig.h"
+
+enum { MEMORY, FILE_STORE, FILE_SYNC, KINDS };
+
+static struct criterion_test_params kinds(void)
+{
+    static int all[KINDS] = {MEMORY, FILE_STORE, FILE_SYNC};
+
+    return cr_make_param_array(int, all, KINDS);
+}
+
+#define CONTRACT(name)                                                                             \
+    ParameterizedTestParameters(contract, name)                                                    \
+    {                                                                                              \
+        return kinds();                                                                            \
+    }                                                                                              \
+    ParameterizedTest(int *kind, contract, name)
+
+/* A struct place that stores of a kind can share. */
+struct place {
+    char directory[PATH_MAX];
+    char url[PATH_MAX + 32];
+};
+
+static void find_place(struct place *place, int kind)
+{
+    rig_directory(place->directory);
+    if (kind == MEMORY)
+        snprintf(place->url, sizeof place->url, "memory:contract");
+    else
+        snprintf(place->url, sizeof place->url, "file:%s/l%s", place->directory,
+                 kind == FILE_SYNC ? "?sync=always" : "");
+}
+
+static void leave_place(struct place *place)
+{
+    rig_remove(place->directory);
+}
+
+static void init_claim(struct rig_call *call, const takt_limit *limit, const char *key,
+                       uint64_t worker, int64_t seq, int64_t count)
+{
+    rig_call_init(call, TAKT_OP_CLAIM, limit, key);
+    call->claim.worker = worker;
+    call->claim.seq = seq;
+    call->claim.waiting = count;
+    call->claim.want_count = count > 0;
+    call->claim.wants[0] = (takt_want){count, TAKT_NEVER, 1, TAKT_PRIORITY_DEFAULT};
+}
+
+CONTRACT(takes_a_burst_and_no_more)
+{
+    takt_limit limit = rig_limit("a", 5, RIG_DAY, 5);
+    struct place at;
+    struct rig rig;
+    struct rig_call call;
+
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    for (int i = 0; i < 5; i++)
+        cr_expect_eq(rig_try(&rig, &limit, "k", 1), 0);
+    rig_call_init(&call, TAKT_OP_TRY, &limit, "k");
+    cr_expect_eq(rig_run(&rig, &call), TAKT_E_NO_SLOT);
+    cr_expect_gt(call.call.standing.retry_after_us, RIG_DAY / 5 - 600000000);
+    cr_expect_leq(call.call.standing.retry_after_us, RIG_DAY / 5);
+    cr_expect_eq(call.call.standing.remaining, 0);
+    cr_expect_eq(call.call.standing.limit, 5);
+    rig_close(&rig);
+    leave_place(&at);
+}
+
+CONTRACT(awards_a_claim)
+{
+    takt_limit limit = rig_limit("a", 100, RIG_DAY, 100);
+    struct place at;
+    struct rig rig;
+    struct rig_call call;
+
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    init_claim(&call, &limit, "", 7, 1, 30);
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(call.award.run_count, 1);
+    cr_expect_eq(call.award.runs[0].count, 30);
+    cr_expect_eq(takt_run_slot(&call.award.runs[0], 0), call.award.now_us);
+    cr_expect_eq(call.award.claim_again_at_us, TAKT_NEVER);
+    cr_expect_eq(rig_peek(&rig, &limit, "").remaining, 70);
+    rig_close(&rig);
+    leave_place(&at);
+}
+
+CONTRACT(stores_share_a_ledger)
+{
+    takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);
+    struct place at;
+    struct rig one, two;
+    int taken = 0;
+
+    find_place(&at, *kind);
+    rig_open(&one, at.url);
+    rig_open(&two, at.url);
+    for (int i = 0; i < 10; i++) {
+        taken += rig_try(&one, &limit, "k", 1) == 0;
+        taken += rig_try(&two, &limit, "k", 1) == 0;
+    }
+    cr_expect_eq(taken, 10);
+    rig_close(&one);
+    cr_expect_eq(rig_peek(&two, &limit, "k").remaining, 0, "the ledger outlives one of its stores");
+    rig_close(&two);
+    leave_place(&at);
+}
+
+CONTRACT(keeps_ledgers_apart)
+{
+    static const char *const keys[] = {"", "k", "k ", "%00", "a/b", "\xff\xfe", "k\n", "{k}"};
+    takt_limit limits[] = {rig_limit("a", 1, RIG_DAY, 1), rig_limit("a.b", 1, RIG_DAY, 1)};
+    char longest[TAKT_KEY_SIZE_MAX + 2];
+    takt_error error;
+    struct place at;
+    struct rig spaces[2];
+
+    memset(longest, 'x', sizeof longest);
+    longest[TAKT_KEY_SIZE_MAX] = '\0';
+    find_place(&at, *kind);
+    cr_assert_eq(rig_try_open(&spaces[0], at.url, "one", 0, &error), 0);
+    cr_assert_eq(rig_try_open(&spaces[1], at.url, "two", 0, &error), 0);
+    for (int again = 0; again < 2; again++)
+        for (int space = 0; space < 2; space++)
+            for (int limit = 0; limit < 2; limit++) {
+                for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+                    cr_expect_eq(rig_try(&spaces[space], &limits[limit], keys[i], 1),
+                                 again ? TAKT_E_NO_SLOT : 0, "%d %d %d %zu", again, space, limit,
+                                 i);
+                cr_expect_eq(rig_try(&spaces[space], &limits[limit], longest, 1),
+                             again ? TAKT_E_NO_SLOT : 0);
+            }
+    longest[TAKT_KEY_SIZE_MAX] = 'x';
+    longest[TAKT_KEY_SIZE_MAX + 1] = '\0';
+    cr_expect_eq(rig_try(&spaces[0], &limits[0], longest, 1), TAKT_E_INVALID);
+    rig_close(&spaces[0]);
+    rig_close(&spaces[1]);
+    leave_place(&at);
+}
+
+CONTRACT(blocks_unblocks_resets_peeks)
+{
+    takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);
+    struct place at;
+    struct rig rig;
+    struct rig_call call;
+
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    cr_expect_eq(rig_peek(&rig, &limit, "k").remaining, 10);
+    cr_expect_eq(rig_peek(&rig, &limit, "k").remaining, 10, "a look takes nothing");
+    rig_call_init(&call, TAKT_OP_BLOCK, &limit, "k");
+    call.call.for_us = 60000000;
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(call.call.standing.blocked_until_us, call.call.standing.now_us + 60000000);
+    cr_expect_eq(rig_try(&rig, &limit, "k", 1), TAKT_E_NO_SLOT);
+    rig_call_init(&call, TAKT_OP_UNBLOCK, &limit, "k");
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(call.call.standing.blocked_until_us, 0);
+    cr_expect_eq(rig_try(&rig, &limit, "k", 1), 0);
+    cr_expect_eq(rig_try(&rig, &limit, "k", 1), TAKT_E_NO_SLOT, "no burst after a block");
+    rig_call_init(&call, TAKT_OP_RESET, &limit, "k");
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(call.call.standing.remaining, 10);
+    cr_expect_eq(rig_peek(&rig, &limit, "k").remaining, 10);
+    rig_close(&rig);
+    leave_place(&at);
+}
+
+CONTRACT(many_ledgers)
+{
+    enum { LEDGERS = 2000 };
+    static struct rig_call calls[LEDGERS];
+    static char keys[LEDGERS][16];
+    takt_limit limit = rig_limit("a", 1, RIG_DAY, 1);
+    struct place at;
+    struct rig rig;
+
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    for (int again = 0; again < 2; again++) {
+        for (int i = 0; i < LEDGERS; i++) {
+            snprintf(keys[i], sizeof keys[i], "key-%d", i);
+            rig_call_init(&calls[i], TAKT_OP_TRY, &limit, keys[i]);
+            rig_submit(&rig, &calls[i]);
+        }
+        uv_run(&rig.loop, UV_RUN_DEFAULT);
+        for (int i = 0; i < LEDGERS; i++) {
+            cr_assert_eq(calls[i].done, 1);
+            cr_assert_eq(calls[i].call.status, again ? TAKT_E_NO_SLOT : 0);
+        }
+    }
+    rig_close(&rig);
+    leave_place(&at);
+}
+
+/* ---- exactly what the core says
+ * --------------------------------------------------------------------------- */
+
+enum { KEYS = 3, WORKERS = 4, STEPS = 1500, PLACES = 200 };
+
+struct model {
+    takt_ledger ledger;
+    takt_place line[PLACES];
+};
+
+static void draw_call(struct rig_call *call, const takt_limit *limit, const char *key,
+                      uint64_t *random, int64_t step)
+{
+    static const takt_op ops[] = {TAKT_OP_TRY, TAKT_OP_PEEK, TAKT_OP_BLOCK, TAKT_OP_UNBLOCK,
+                                  TAKT_OP_RESET};
+    int64_t kind = takt_random_below(random, 40);
+    int64_t left = takt_random_below(random, 4);
+
+    if (kind < 5) {
+        rig_call_init(call, ops[kind], limit, key);
+        call->call.cost = 1 + takt_random_below(random, 3);
+        call->call.for_us = takt_random_below(random, 2000);
+        return;
+    }
+    init_claim(call, limit, key, (uint64_t)takt_random_below(random, WORKERS) + 1,
+               step - takt_random_below(random, 20) / 19, 0);
+    for (int priority = 0; left > 0; left--, priority += 2) {
+        takt_want *want = &call->claim.wants[call->claim.want_count++];
+        *want = (takt_want){1 + takt_random_below(random, 40), TAKT_NEVER,
+                            (int32_t)(1 + takt_random_below(random, 2)), priority};
+        call->claim.waiting += want->count;
+    }
+}
+
+static void expect_same_award(const takt_award *award, const takt_award *expected, int step)
+{
+    cr_assert_eq(award->stale, expected->stale, "step %d", step);
+    cr_assert_eq(award->run_count, expected->run_count, "step %d", step);
+    cr_assert_eq(award->claim_again_at_us, expected->claim_again_at_us, "step %d", step);
+    cr_assert_eq(award->next_slot_at_us, expected->next_slot_at_us, "step %d", step);
+    cr_assert_eq(award->blocked_until_us, expected->blocked_until_us, "step %d", step);
+    cr_assert_eq(award->waiting, expected->waiting, "step %d", step);
+    cr_assert_eq(award->workers, expected->workers, "step %d", step);
+    cr_assert_eq(award->refused, expected->refused, "step %d", step);
+    cr_assert_eq(award->in_line, expected->in_line, "step %d", step);
+    cr_assert_eq(award->least_urgent, expected->least_urgent, "step %d", step);
+    cr_assert_eq(award->outdated, expected->outdated, "step %d", step);
+    for (int i = 0; i < award->run_count; i++) {
+        const takt_run *run = &award->runs[i], *other = &expected->runs[i];
+        cr_assert_eq(run->count, other->count, "step %d", step);
+        cr_assert_eq(run->cost, other->cost, "step %d", step);
+        cr_assert_eq(takt_run_slot(run, 0), takt_run_slot(other, 0), "step %d", step);
+        cr_assert_eq(takt_run_slot(run, run->count - 1), takt_run_slot(other, run->count - 1),
+                     "step %d", step);
+    }
+}
+
+CONTRACT(answers_exactly_as_the_core)
+{
+    static const char *const keys[KEYS] = {"", "b", "c"};
+    takt_limit limits[KEYS] = {rig_limit("a", 2000, 1000000, 50), rig_limit("b", 3, 7000, 3),
+                               rig_limit("c", 1000000, 1000000, 1)};
+    static struct model models[KEYS];
+    static struct rig_call call, expected;
+    uint64_t random = 20240229;
+    struct place at;
+    struct rig rig;
+
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    for (int i = 0; i < KEYS; i++) {
+        models[i].ledger.line = models[i].line;
+        models[i].ledger.line_capacity = PLACES;
+        takt_ledger_init(&models[i].ledger, &limits[i], 0);
+    }
+    for (int step = 1; step <= (*kind == FILE_SYNC ? STEPS / 10 : STEPS); step++) {
+        int64_t which = takt_random_below(&random, KEYS), now_us;
+        draw_call(&call, &limits[which], keys[which], &random, step);
+        expected = call;
+        expected.call.award = &expected.award;
+        expected.call.claim = &expected.claim;
+        rig_run(&rig, &call);
+        now_us = call.call.op == TAKT_OP_CLAIM ? call.award.now_us : call.call.standing.now_us;
+        takt_store_run(&models[which].ledger, now_us, &expected.call);
+        cr_assert_eq(call.call.status, expected.call.status, "step %d", step);
+        if (call.call.op == TAKT_OP_CLAIM)
+            expect_same_award(&call.award, &expected.award, step);
+        else
+            cr_assert_arr_eq(&call.call.standing, &expected.call.standing, sizeof(takt_standing),
+                             "step %d", step);
+    }
+    rig_close(&rig);
+    leave_place(&at);
+}
+
+/* ---- when callbacks come
+ * ----------------------------------------------------------------------------------- */
+
+CONTRACT(close_cancels_calls_under_way)
+{
+    takt_limit limit = rig_limit("a", 1, RIG_DAY, 1);
+    struct place at;
+    struct rig rig;
+    struct rig_call calls[50];
+
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    for (int i = 0; i < 50; i++) {
+        rig_call_init(&calls[i], TAKT_OP_PEEK, &limit, "k");
+        rig_submit(&rig, &calls[i]);
+    }
+    rig_close(&rig);
+    for (int i = 0; i < 50; i++) {
+        cr_expect_eq(calls[i].done, 1);
+        cr_expect(calls[i].call.status == TAKT_E_CANCELED || calls[i].call.status == 0);
+    }
+    leave_place(&at);
+}
+
+CONTRACT(nothing_under_way_keeps_no_loop_alive)
+{
+    takt_limit limit = rig_limit("a", 1, RIG_DAY, 1);
+    struct place at;
+    struct rig rig;
+    struct rig_call call;
+
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    cr_expect_eq(uv_run(&rig.loop, UV_RUN_DEFAULT), 0);
+    rig_call_init(&call, TAKT_OP_PEEK, &limit, "k");
+    rig_submit(&rig, &call);
+    cr_expect_eq(uv_run(&rig.loop, UV_RUN_DEFAULT), 0);
+    cr_expect_eq(call.done, 1, "a call under way does keep it alive");
+    rig_close(&rig);
+    leave_place(&at);
+}
+
+struct chain {
+    struct rig rig;
+    struct rig_call call;
+    int left;
+    bool closes;
+};
+
+static void on_chained(takt_store_call *call)
+{
+    struct chain *chain = call->data;
+
+    if (--chain->left > 0) {
+        takt_store_submit(chain->rig.store, call);
+    } else if (chain->closes) {
+        takt_store *store = chain->rig.store;
+        chain->rig.store = NULL;
+        takt_store_close(store, NULL, NULL);
+    }
+}
+
+CONTRACT(a_callback_may_submit_and_close)
+{
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    static struct chain chain;
+    struct place at;
+
+    find_place(&at, *kind);
+    for (int closes = 0; closes < 2; closes++) {
+        rig_open(&chain.rig, at.url);
+        rig_call_init(&chain.call, TAKT_OP_TRY, &limit, "k");
+        chain.call.call.done = on_chained;
+        chain.call.call.data = &chain;
+        chain.left = 20;
+        chain.closes = closes;
+        takt_store_submit(chain.rig.store, &chain.call.call);
+        uv_run(&chain.rig.loop, UV_RUN_DEFAULT);
+        cr_expect_eq(chain.left, 0);
+        rig_close(&chain.rig);
+    }
+    leave_place(&at);
+}
