@@ -1,0 +1,156 @@
+/*
+ * queue.c: see queue.h.
+ */
+#include "scheduler/queue.h"
+
+#include <stdlib.h>
+
+#define LOOK_BACK 64   /* waiters passed over in search of one that a slot suits */
+#define WALK_MAX  4096 /* waiters looked at for one claim */
+
+static takt_permit *permit_of(const takt_link *link)
+{
+    return TAKT_HOLDER(link, takt_permit, line);
+}
+
+static bool sooner(const takt_node *a, const takt_node *b)
+{
+    return TAKT_HOLDER(a, takt_permit, deadline)->deadline_at_us < TAKT_HOLDER(b, takt_permit, deadline)->deadline_at_us;
+}
+
+void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key)
+{
+    *queue = (takt_queue){.limit = limit, .key = key, .wake_at_us = TAKT_NEVER, .least_urgent = -1};
+    for (int i = 0; i < TAKT_PRIORITIES; i++)
+        takt_list_init(&queue->waiting[i]);
+    takt_heap_init(&queue->deadlines, sooner);
+    takt_list_init(&queue->link);
+}
+
+void takt_queue_close(takt_queue *queue)
+{
+    takt_hand_close(&queue->hand);
+    free(queue->newer);
+}
+
+/* 1 if both are waiters and their costs differ. */
+static int differ(const takt_link *head, const takt_link *a, const takt_link *b)
+{
+    return a != head && b != head && permit_of(a)->cost != permit_of(b)->cost;
+}
+
+void takt_queue_add(takt_queue *queue, takt_permit *permit)
+{
+    takt_link *head = &queue->waiting[permit->priority];
+
+    takt_list_append(head, &permit->line);
+    queue->changes += differ(head, permit->line.previous, &permit->line);
+    queue->count[permit->priority]++;
+    queue->total++;
+    if (permit->deadline_at_us != TAKT_NEVER)
+        takt_heap_add(&queue->deadlines, &permit->deadline);
+}
+
+void takt_queue_remove(takt_queue *queue, takt_permit *permit)
+{
+    takt_link *head = &queue->waiting[permit->priority];
+    takt_link *before = permit->line.previous, *after = permit->line.next;
+
+    queue->changes -= differ(head, before, &permit->line) + differ(head, &permit->line, after);
+    takt_list_remove(&permit->line);
+    queue->changes += differ(head, before, after);
+    queue->count[permit->priority]--;
+    queue->total--;
+    if (permit->deadline_at_us != TAKT_NEVER)
+        takt_heap_remove(&queue->deadlines, &permit->deadline);
+}
+
+takt_permit *takt_queue_match(const takt_queue *queue, int32_t cost)
+{
+    takt_permit *smaller = NULL;
+    int seen = 0;
+
+    for (int i = 0; i < TAKT_PRIORITIES; i++) {
+        const takt_link *head = &queue->waiting[i];
+        for (const takt_link *at = head->next; at != head && seen < LOOK_BACK; at = at->next, seen++) {
+            takt_permit *permit = permit_of(at);
+            if (permit->cost == cost)
+                return permit;
+            if (permit->cost < cost && !smaller)
+                smaller = permit;
+        }
+    }
+    return smaller;
+}
+
+takt_permit *takt_queue_last(const takt_queue *queue)
+{
+    for (int i = TAKT_PRIORITIES - 1; i >= 0; i--)
+        if (queue->count[i] > 0)
+            return permit_of(queue->waiting[i].previous);
+    return NULL;
+}
+
+takt_permit *takt_queue_first_deadline(const takt_queue *queue)
+{
+    return queue->deadlines.first ? TAKT_HOLDER(queue->deadlines.first, takt_permit, deadline) : NULL;
+}
+
+/* Appends `count` waiters to the wants, to the last run where they want the same.  False: no space. */
+static bool want(takt_claim *claim, int priority, int32_t cost, int64_t latest_us, int64_t count)
+{
+    takt_want *last = claim->want_count > 0 ? &claim->wants[claim->want_count - 1] : NULL;
+
+    if (last && last->priority == priority && last->cost == cost && last->latest_us == latest_us) {
+        last->count += count;
+        return true;
+    }
+    if (claim->want_count == TAKT_WANTS_MAX)
+        return false;
+    claim->wants[claim->want_count++] = (takt_want){count, latest_us, cost, priority};
+    return true;
+}
+
+/* One run for each priority: no waiter need be looked at. */
+static void want_alike(const takt_queue *queue, int64_t covered, takt_claim *claim)
+{
+    for (int i = 0; i < TAKT_PRIORITIES; i++) {
+        int64_t count = queue->count[i];
+        if (count > covered)
+            want(claim, i, permit_of(queue->waiting[i].next)->cost, TAKT_NEVER, count - covered);
+        covered = covered > count ? covered - count : 0;
+    }
+}
+
+static void want_each(const takt_queue *queue, int64_t covered, int64_t soon_us, int64_t offset_us, takt_claim *claim)
+{
+    int walked = 0;
+
+    for (int i = 0; i < TAKT_PRIORITIES; i++) {
+        const takt_link *head = &queue->waiting[i];
+        for (const takt_link *at = head->next; at != head; at = at->next) {
+            const takt_permit *permit = permit_of(at);
+            bool soon = permit->deadline_at_us <= soon_us;
+            if (covered > 0) {
+                covered--;
+                continue;
+            }
+            if (++walked > WALK_MAX ||
+                !want(claim, i, permit->cost, soon ? permit->deadline_at_us - offset_us : TAKT_NEVER, 1))
+                return;
+        }
+    }
+}
+
+void takt_queue_wants(const takt_queue *queue, int64_t deadline_soon_us, int64_t offset_us, takt_claim *claim)
+{
+    const takt_permit *first = takt_queue_first_deadline(queue);
+    int64_t covered = queue->hand.count < queue->total ? queue->hand.count : queue->total;
+
+    claim->want_count = 0;
+    claim->waiting = queue->total - covered;
+    if (queue->changes == 0 && !(first && first->deadline_at_us <= deadline_soon_us))
+        want_alike(queue, covered, claim);
+    else
+        want_each(queue, covered, deadline_soon_us, offset_us, claim);
+}

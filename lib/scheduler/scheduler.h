@@ -1,0 +1,66 @@
+/*
+ * scheduler.h: who waits in this process and what to claim next, as a state machine without I/O.
+ *
+ * Events come in (acquire, cancel, award, failed), run() makes one pass over what they touched and what time made
+ * due, and then the results are taken out: permits whose callbacks are due, claims to send, the time to wake at.
+ * It reads no clock: `now_us` is this process's monotonic time, told by its driver (lib/client, lib/sim).
+ */
+#ifndef TAKT_SCHEDULER_SCHEDULER_H
+#define TAKT_SCHEDULER_SCHEDULER_H
+
+#include "scheduler/clock.h"
+#include "scheduler/queue.h"
+
+typedef struct takt_scheduler {
+    uint64_t worker; /* this process's name in every ledger's line */
+    uint64_t random; /* for jitter */
+    void *owner;     /* set in every queue */
+    takt_clock clock;
+    takt_table queues;
+    takt_heap timers;   /* queues by wake_at_us */
+    takt_link touched;  /* queues that the next pass looks at */
+    takt_link claiming; /* queues that have something to claim now */
+    takt_link idle;     /* queues that nothing waits in, the longest idle first */
+    int idle_count;
+    takt_link fired;  /* permits whose callbacks are due */
+    takt_queue *last; /* asked for last: mostly the next one too */
+} takt_scheduler;
+
+int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner);
+void takt_scheduler_close(takt_scheduler *scheduler); /* nobody waits and nothing is in flight */
+
+/* The queue of a (limit, key), made if need be; NULL without memory.  It stays while it is in use and a while on. */
+takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *limit, const char *key);
+
+/* A permit begins to wait: its cost, priority and deadline_at_us (TAKT_NEVER: none) are set. */
+void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit);
+
+/* A waiting permit leaves: with a status its callback becomes due, with 0 it just goes, also if its callback was due
+ * already. */
+void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status);
+
+/* Everybody leaves, with a status. */
+void takt_scheduler_leave_all(takt_scheduler *scheduler, int status);
+
+/* The answer to a queue's claim, which was sent and came at those times; or none came. */
+void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award, int64_t sent_us,
+                          int64_t received_us);
+void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us);
+
+/* Something happened to a queue's ledger (a block, a reset): slots before blocked_until_us are dropped, and the next
+ * pass claims. */
+void takt_scheduler_wake(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us);
+
+/* One pass.  Then take out what follows: the claims first, for a callback may begin something new. */
+void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us);
+
+/* The next permit whose callback is due, its `status` set; NULL: no more.  Its state is GRANTED or IDLE. */
+takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler);
+
+/* The next queue that claims, with the claim filled in; NULL: no more.  Its answer must come by award or failed. */
+takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim);
+
+/* When to run again at the latest; TAKT_NEVER: nothing waits for time. */
+int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler);
+
+#endif
