@@ -1,0 +1,308 @@
+/*
+ * client.c: opening, the pass, closing.  What is asked of a client is in acquire.c and errand.c.
+ */
+#include "client/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+const char *takt_version(void)
+{
+    return TAKT_VERSION;
+}
+
+static void pass_due(uv_idle_t *handle);
+
+void takt_get_stats(const takt_client *client, takt_stats *stats)
+{
+    *stats = client->stats;
+}
+
+void takt_client_ask(takt_client *client)
+{
+    uv_idle_start(&client->pass, pass_due); /* does nothing where it is started already */
+}
+
+static void tell(takt_client *client, takt_event_type type, int code, const char *text)
+{
+    takt_event event = {type, code, text};
+
+    if (client->options.on_event)
+        client->options.on_event(client, &event, client->options.data);
+}
+
+/* ---- claims ------------------------------------------------------------------------------------------- */
+
+static void note_answer(takt_client *client, int status)
+{
+    if (status == 0 && client->lost) {
+        client->lost = false;
+        tell(client, TAKT_EVENT_STORE_BACK, 0, "the store answers again");
+    } else if (status != 0 && status != TAKT_E_CANCELED && !client->lost) {
+        client->lost = true;
+        tell(client, TAKT_EVENT_STORE_LOST, status, takt_strerror(status));
+    }
+}
+
+static void answered(takt_store_call *call)
+{
+    takt_claiming *claiming = (takt_claiming *)call;
+    takt_client *client = claiming->client;
+    takt_queue *queue = claiming->queue;
+
+    client->claims_in_flight--;
+    if (call->status == 0) {
+        takt_scheduler_award(&client->scheduler, queue, &claiming->award, claiming->sent_us, takt_timer_now());
+    } else {
+        if (client->closing) /* no second try: our place in line will expire */
+            queue->in_line = 0;
+        takt_scheduler_failed(&client->scheduler, queue, takt_timer_now());
+    }
+    claiming->next = client->spare_claimings;
+    client->spare_claimings = claiming;
+    takt_client_ask(client);
+    note_answer(client, call->status);
+}
+
+static takt_claiming *new_claiming(takt_client *client)
+{
+    takt_claiming *claiming = client->spare_claimings;
+
+    if (claiming) {
+        client->spare_claimings = claiming->next;
+        return claiming;
+    }
+    claiming = calloc(1, sizeof *claiming);
+    if (claiming) {
+        claiming->client = client;
+        claiming->call.op = TAKT_OP_CLAIM;
+        claiming->call.claim = &claiming->claim;
+        claiming->call.award = &claiming->award;
+        claiming->call.done = answered;
+    }
+    return claiming;
+}
+
+static void send_claims(takt_client *client, int64_t now_us)
+{
+    takt_claiming *claiming;
+
+    while ((claiming = new_claiming(client))) {
+        claiming->queue = takt_scheduler_next_claim(&client->scheduler, now_us, &claiming->claim);
+        if (!claiming->queue)
+            break;
+        claiming->call.limit = claiming->queue->limit;
+        claiming->call.key = claiming->queue->key;
+        claiming->sent_us = now_us;
+        client->claims_in_flight++;
+        client->stats.store_calls++;
+        takt_store_submit(client->store, &claiming->call);
+    }
+    if (claiming) {
+        claiming->next = client->spare_claimings;
+        client->spare_claimings = claiming;
+    }
+}
+
+/* ---- the pass ------------------------------------------------------------------------------------------ */
+
+/* A slot of the inner limit is due: the permit goes on to the limit around it. */
+static bool goes_on(takt_client *client, takt_permit *permit)
+{
+    const takt_limit *outer = permit->status == 0 && !client->closing ? permit->queue->limit->within : NULL;
+    takt_queue *queue;
+
+    if (!outer)
+        return false;
+    queue = takt_scheduler_queue(&client->scheduler, outer, "");
+    if (!queue) {
+        permit->status = TAKT_E_NOMEM;
+        permit->state = TAKT_PERMIT_IDLE;
+        return false;
+    }
+    takt_scheduler_acquire(&client->scheduler, queue, permit);
+    return true;
+}
+
+static void part(takt_client *client);
+
+static void run_pass(takt_client *client)
+{
+    int64_t now_us = takt_timer_now();
+    takt_permit *permit;
+
+    uv_idle_stop(&client->pass);
+    takt_scheduler_run(&client->scheduler, now_us);
+    send_claims(client, now_us);
+    while ((permit = takt_scheduler_next_fired(&client->scheduler))) {
+        if (goes_on(client, permit))
+            continue;
+        client->stats.waiting--;
+        client->stats.grants += permit->status == 0;
+        permit->callback(permit, permit->status);
+    }
+    if (!takt_list_empty(&client->scheduler.touched))
+        takt_client_ask(client);
+    takt_timer_arm(&client->timer, takt_scheduler_wake_at(&client->scheduler));
+    if (client->closing && !client->parting && client->claims_in_flight == 0 && client->errands_in_flight == 0 &&
+        !uv_is_active((uv_handle_t *)&client->pass))
+        part(client);
+}
+
+static void pass_due(uv_idle_t *handle)
+{
+    run_pass(TAKT_HOLDER(handle, takt_client, pass));
+}
+
+static void timer_due(takt_timer *timer)
+{
+    run_pass(TAKT_HOLDER(timer, takt_client, timer));
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------- */
+
+static void store_event(void *data, const takt_event *event)
+{
+    takt_client *client = data;
+
+    if (client->options.on_event)
+        client->options.on_event(client, event, client->options.data);
+}
+
+static const char *first_of(const char *a, const char *b, const char *c)
+{
+    return a && *a ? a : b && *b ? b : c;
+}
+
+static int open_store(takt_client *client, const takt_policy *policy, takt_error *error)
+{
+    const char *environment = getenv("TAKT_STORE");
+    const char *url = first_of(client->options.store, environment, first_of(takt_policy_store(policy), NULL, "file:"));
+    takt_store_options options = {
+        .name_space = first_of(client->options.name_space, takt_policy_namespace(policy), "default"),
+        .timeout_us = client->options.store_timeout_us > 0 ? client->options.store_timeout_us : 1000000,
+        .on_event = store_event,
+        .data = client,
+    };
+
+    return takt_store_open(&client->store, client->loop, url, &options, error);
+}
+
+static int open_parts(takt_client *client, const takt_policy *policy, takt_error *error)
+{
+    uint64_t random[2] = {uv_hrtime(), (uint64_t)(uintptr_t)client};
+    int code;
+
+    (void)uv_random(NULL, NULL, random, sizeof random, 0, NULL); /* without it, the clock and an address do */
+    code = takt_scheduler_init(&client->scheduler, random[0], random[1], client);
+    if (code < 0)
+        return takt_fail(error, code, "no memory");
+    code = open_store(client, policy, error);
+    if (code < 0)
+        goto close_scheduler;
+    code = takt_timer_open(&client->timer, client->loop, timer_due);
+    if (code < 0) {
+        takt_fail(error, code, "no timer: %s", takt_strerror(code));
+        goto close_store;
+    }
+    uv_idle_init(client->loop, &client->pass);
+    return 0;
+
+close_store:
+    takt_store_close(client->store, NULL, NULL);
+close_scheduler:
+    takt_scheduler_close(&client->scheduler);
+    return code;
+}
+
+int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *policy, const takt_options *options,
+              takt_error *error)
+{
+    takt_client *opened;
+    int code;
+
+    if (!client || !loop || !policy)
+        return takt_fail(error, TAKT_E_INVALID, "takt_open: client, loop and policy are required");
+    code = takt_policy_check(policy, error);
+    if (code < 0)
+        return code;
+    opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory");
+    opened->loop = loop;
+    opened->policy = policy;
+    if (options)
+        opened->options = *options;
+    code = open_parts(opened, policy, error);
+    if (code < 0) {
+        free(opened);
+        return code;
+    }
+    opened->options.store = opened->options.name_space = NULL; /* the caller's memory, not needed any more */
+    *client = opened;
+    return 0;
+}
+
+/* ---- closing: waiters leave, ledgers are told, the store goes, then the handles -------------------------- */
+
+static void handle_closed(takt_client *client)
+{
+    takt_close_cb closed = client->closed;
+    void *data = client->closed_data;
+
+    if (--client->handles > 0)
+        return;
+    while (client->spare_claimings) {
+        takt_claiming *claiming = client->spare_claimings;
+        client->spare_claimings = claiming->next;
+        free(claiming);
+    }
+    while (client->spare_errands) {
+        takt_errand *errand = client->spare_errands;
+        client->spare_errands = errand->next;
+        free(errand);
+    }
+    takt_scheduler_close(&client->scheduler);
+    free(client);
+    if (closed)
+        closed(data);
+}
+
+static void pass_closed(uv_handle_t *handle)
+{
+    handle_closed(TAKT_HOLDER(handle, takt_client, pass));
+}
+
+static void timer_closed(takt_timer *timer)
+{
+    handle_closed(TAKT_HOLDER(timer, takt_client, timer));
+}
+
+static void store_closed(void *data)
+{
+    takt_client *client = data;
+
+    client->handles = 2;
+    uv_close((uv_handle_t *)&client->pass, pass_closed);
+    takt_timer_close(&client->timer, timer_closed);
+}
+
+static void part(takt_client *client)
+{
+    client->parting = true;
+    takt_timer_arm(&client->timer, INT64_MAX);
+    takt_store_close(client->store, store_closed, client);
+}
+
+void takt_close(takt_client *client, takt_close_cb callback, void *data)
+{
+    if (!client || client->closing)
+        return;
+    client->closing = true;
+    client->closed = callback;
+    client->closed_data = data;
+    takt_scheduler_leave_all(&client->scheduler, TAKT_E_CANCELED);
+    takt_client_ask(client);
+}

@@ -1,0 +1,69 @@
+/*
+ * client.h: the driver of the scheduler on a libuv loop: what the files of lib/client share.
+ *
+ * An event (a call, an award, the timer) asks for a pass; at most one is asked for at a time, and it comes in the
+ * loop's next turn.  A pass runs the scheduler, sends its claims, calls the callbacks that are due, and arms the
+ * one timer.
+ */
+#ifndef TAKT_CLIENT_CLIENT_H
+#define TAKT_CLIENT_CLIENT_H
+
+#include <takt/takt.h>
+#include <uv.h>
+
+#include "client/timer.h"
+#include "policy/policy.h"
+#include "scheduler/scheduler.h"
+#include "store/store.h"
+
+/* A claim under way: its memory is used again and again. */
+typedef struct takt_claiming {
+    takt_store_call call; /* first */
+    takt_claim claim;
+    takt_award award;
+    takt_client *client;
+    takt_queue *queue;
+    int64_t sent_us;
+    struct takt_claiming *next; /* among the spare ones */
+} takt_claiming;
+
+/* What a takt_call asks for, on its way through one or more limits. */
+typedef struct takt_errand {
+    takt_store_call call; /* first */
+    takt_client *client;
+    takt_call *owner;
+    const takt_limit *limit; /* the innermost */
+    bool looking;            /* try with `within`: only peeking yet */
+    char key[TAKT_KEY_SIZE_MAX + 1];
+    struct takt_errand *next; /* among the spare ones */
+} takt_errand;
+
+struct takt_client {
+    uv_loop_t *loop;
+    const takt_policy *policy;
+    takt_options options;
+    takt_store *store;
+    takt_scheduler scheduler;
+    uv_idle_t pass; /* active: a pass is asked for */
+    takt_timer timer;
+    takt_claiming *spare_claimings;
+    takt_errand *spare_errands;
+    takt_stats stats;
+    int claims_in_flight;
+    int errands_in_flight;
+    bool lost;    /* TAKT_EVENT_STORE_LOST was told, STORE_BACK not yet */
+    bool closing; /* nothing new is taken */
+    bool parting; /* the store is being closed */
+    int handles;  /* to be closed */
+    takt_close_cb closed;
+    void *closed_data;
+};
+
+/* Asks for a pass. */
+void takt_client_ask(takt_client *client);
+
+/* Finds a request's limit and checks it: 0 or a code and its words. */
+int takt_client_check(const takt_policy *policy, const takt_limit *hint, const takt_request *request,
+                      const takt_limit **limit, takt_error *error);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * errand.c: single calls to a ledger: try, peek, block, unblock, reset.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/client.h"
+
+static takt_errand *new_errand(takt_client *client)
+{
+    takt_errand *errand = client->spare_errands;
+
+    if (errand)
+        client->spare_errands = errand->next;
+    else
+        errand = malloc(sizeof *errand);
+    return errand;
+}
+
+static void finish(takt_errand *errand)
+{
+    takt_client *client = errand->client;
+    takt_call *owner = errand->owner;
+    takt_standing standing = errand->call.standing;
+    int status = errand->call.status;
+    bool answered = status == 0 || status == TAKT_E_NO_SLOT;
+
+    owner->errand = NULL;
+    errand->next = client->spare_errands;
+    client->spare_errands = errand;
+    client->errands_in_flight--;
+    takt_client_ask(client);
+    owner->callback(owner, status, answered ? &standing : NULL);
+}
+
+/* A queue of ours on this ledger hears of what we did at once. */
+static void tell_queue(const takt_errand *errand)
+{
+    takt_scheduler *scheduler = &errand->client->scheduler;
+    takt_queue *queue = takt_scheduler_queue(scheduler, errand->limit, errand->key);
+
+    if (queue)
+        takt_scheduler_wake(scheduler, queue, errand->call.standing.blocked_until_us);
+}
+
+static void submit(takt_errand *errand, const takt_limit *limit)
+{
+    errand->call.limit = limit;
+    errand->call.key = limit == errand->limit ? errand->key : ""; /* outer limits are taken as a whole */
+    errand->client->stats.store_calls++;
+    takt_store_submit(errand->client->store, &errand->call);
+}
+
+/* With `within`: looks at every limit first, then takes from each, from the inside out. */
+static void answered(takt_store_call *call)
+{
+    takt_errand *errand = (takt_errand *)call;
+    const takt_limit *outer = call->limit->within;
+
+    if (call->op == TAKT_OP_BLOCK || call->op == TAKT_OP_UNBLOCK || call->op == TAKT_OP_RESET) {
+        if (call->status == 0)
+            tell_queue(errand);
+    } else if (errand->looking && call->status == 0) {
+        if (call->standing.remaining < call->cost) {
+            call->status = TAKT_E_NO_SLOT;
+        } else if (outer) {
+            submit(errand, outer);
+            return;
+        } else {
+            errand->looking = false;
+            call->op = TAKT_OP_TRY;
+            submit(errand, errand->limit);
+            return;
+        }
+    } else if (call->op == TAKT_OP_TRY && call->status == 0 && outer) {
+        submit(errand, outer);
+        return;
+    }
+    finish(errand);
+}
+
+static int begin(takt_client *client, takt_call *owner, const takt_request *request, takt_op op, int64_t for_us,
+                 takt_call_cb callback)
+{
+    const takt_limit *limit;
+    takt_errand *errand;
+    int code;
+
+    if (!client || !owner || !callback)
+        return TAKT_E_INVALID;
+    if (client->closing)
+        return TAKT_E_CANCELED;
+    code = takt_client_check(client->policy, NULL, request, &limit, NULL);
+    if (code < 0)
+        return code;
+    errand = new_errand(client);
+    if (!errand)
+        return TAKT_E_NOMEM;
+    *errand = (takt_errand){.client = client, .owner = owner, .limit = limit};
+    strcpy(errand->key, request->key ? request->key : ""); /* its length was checked */
+    errand->looking = op == TAKT_OP_TRY && limit->within;
+    errand->call.op = errand->looking ? TAKT_OP_PEEK : op;
+    errand->call.cost = request->cost;
+    errand->call.for_us = for_us;
+    errand->call.done = answered;
+    owner->callback = callback;
+    owner->errand = errand;
+    client->errands_in_flight++;
+    submit(errand, limit);
+    return 0;
+}
+
+static int begin_plain(takt_client *client, takt_call *call, const char *limit, const char *key, takt_op op,
+                       int64_t for_us, takt_call_cb callback)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    request.key = key;
+    return begin(client, call, &request, op, for_us, callback);
+}
+
+int takt_try_acquire(takt_client *client, takt_call *call, const takt_request *request, takt_call_cb callback)
+{
+    return request ? begin(client, call, request, TAKT_OP_TRY, 0, callback) : TAKT_E_INVALID;
+}
+
+int takt_peek(takt_client *client, takt_call *call, const char *limit, const char *key, takt_call_cb callback)
+{
+    return begin_plain(client, call, limit, key, TAKT_OP_PEEK, 0, callback);
+}
+
+int takt_block(takt_client *client, takt_call *call, const char *limit, const char *key, int64_t for_us,
+               takt_call_cb callback)
+{
+    if (for_us < 0 || for_us > TAKT_SPAN_MAX_US)
+        return TAKT_E_INVALID;
+    return begin_plain(client, call, limit, key, TAKT_OP_BLOCK, for_us, callback);
+}
+
+int takt_unblock(takt_client *client, takt_call *call, const char *limit, const char *key, takt_call_cb callback)
+{
+    return begin_plain(client, call, limit, key, TAKT_OP_UNBLOCK, 0, callback);
+}
+
+int takt_reset(takt_client *client, takt_call *call, const char *limit, const char *key, takt_call_cb callback)
+{
+    return begin_plain(client, call, limit, key, TAKT_OP_RESET, 0, callback);
+}

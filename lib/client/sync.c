@@ -1,0 +1,286 @@
+/*
+ * sync.c: see takt/sync.h.  Calls are posted to the loop's thread in a list; each caller waits for its own.
+ */
+#include <takt/sync.h>
+
+#include <stdlib.h>
+#include <uv.h>
+
+#include "base/fail.h"
+#include "base/list.h"
+
+typedef struct takt_post takt_post;
+
+/* What a thread asks for; on its stack until it is woken. */
+struct takt_post {
+    takt_link link;
+    int (*begin)(takt_sync *sync, takt_post *post); /* on the loop's thread; negative: it has failed already */
+    const takt_request *request;
+    takt_permit *permit;
+    takt_standing *standing;
+    int64_t for_us;
+    takt_call call;
+    int status;
+    uv_sem_t answered;
+};
+
+struct takt_sync {
+    uv_loop_t loop;
+    uv_thread_t thread;
+    uv_async_t posts_are_there;
+    uv_mutex_t mutex; /* guards the two below */
+    uv_cond_t idle;
+    takt_link posts;
+    int callers; /* threads inside a call */
+    bool closing;
+    takt_client *client;
+};
+
+/* ---- on the loop's thread ------------------------------------------------------------------------------ */
+
+static void answer(takt_post *post, int status)
+{
+    post->status = status;
+    uv_sem_post(&post->answered);
+}
+
+static void acquired(takt_permit *permit, int status)
+{
+    takt_post *waiter = permit->data;
+
+    answer(waiter, status);
+}
+
+static void called(takt_call *call, int status, const takt_standing *standing)
+{
+    takt_post *waiter = call->data;
+
+    if (standing && waiter->standing)
+        *waiter->standing = *standing;
+    answer(waiter, status);
+}
+
+static int begin_acquire(takt_sync *sync, takt_post *post)
+{
+    return takt_acquire(sync->client, post->permit, post->request, acquired);
+}
+
+static int begin_try(takt_sync *sync, takt_post *post)
+{
+    return takt_try_acquire(sync->client, &post->call, post->request, called);
+}
+
+static int begin_peek(takt_sync *sync, takt_post *post)
+{
+    return takt_peek(sync->client, &post->call, post->request->limit, post->request->key, called);
+}
+
+static int begin_block(takt_sync *sync, takt_post *post)
+{
+    return takt_block(sync->client, &post->call, post->request->limit, post->request->key, post->for_us, called);
+}
+
+static int begin_unblock(takt_sync *sync, takt_post *post)
+{
+    return takt_unblock(sync->client, &post->call, post->request->limit, post->request->key, called);
+}
+
+static int begin_reset(takt_sync *sync, takt_post *post)
+{
+    return takt_reset(sync->client, &post->call, post->request->limit, post->request->key, called);
+}
+
+static int begin_release(takt_sync *sync, takt_post *post)
+{
+    (void)sync;
+    takt_release(post->permit);
+    answer(post, 0);
+    return 0;
+}
+
+static void client_closed(void *data)
+{
+    takt_sync *sync = data;
+
+    uv_close((uv_handle_t *)&sync->posts_are_there, NULL);
+}
+
+static void take_posts(uv_async_t *async)
+{
+    takt_sync *sync = TAKT_HOLDER(async, takt_sync, posts_are_there);
+    takt_link taken;
+    bool closing;
+
+    takt_list_init(&taken);
+    uv_mutex_lock(&sync->mutex);
+    takt_list_move(&taken, &sync->posts);
+    closing = sync->closing;
+    uv_mutex_unlock(&sync->mutex);
+    if (closing)
+        takt_close(sync->client, client_closed, sync);
+    while (!takt_list_empty(&taken)) {
+        takt_post *next = TAKT_HOLDER(taken.next, takt_post, link);
+        int code;
+        takt_list_remove(&next->link);
+        code = next->begin(sync, next);
+        if (code < 0)
+            answer(next, code);
+    }
+}
+
+static void run_loop(void *data)
+{
+    takt_sync *sync = data;
+
+    uv_run(&sync->loop, UV_RUN_DEFAULT);
+}
+
+/* ---- on the callers' threads ---------------------------------------------------------------------------- */
+
+static int ask(takt_sync *sync, takt_post *post)
+{
+    bool closing;
+
+    if (uv_sem_init(&post->answered, 0) != 0)
+        return TAKT_E_SYSTEM;
+    post->call.data = post;
+    uv_mutex_lock(&sync->mutex);
+    closing = sync->closing;
+    if (!closing) {
+        sync->callers++;
+        takt_list_append(&sync->posts, &post->link);
+        uv_async_send(&sync->posts_are_there);
+    }
+    uv_mutex_unlock(&sync->mutex);
+    if (closing) {
+        uv_sem_destroy(&post->answered);
+        return TAKT_E_CANCELED;
+    }
+    uv_sem_wait(&post->answered);
+    uv_sem_destroy(&post->answered);
+    uv_mutex_lock(&sync->mutex);
+    if (--sync->callers == 0)
+        uv_cond_signal(&sync->idle);
+    uv_mutex_unlock(&sync->mutex);
+    return post->status;
+}
+
+int takt_sync_acquire(takt_sync *sync, takt_permit *permit, const takt_request *request)
+{
+    takt_post post = {.begin = begin_acquire, .permit = permit, .request = request};
+    void *data;
+    int status;
+
+    if (!sync || !permit || !request)
+        return TAKT_E_INVALID;
+    data = permit->data;
+    permit->data = &post;
+    status = ask(sync, &post);
+    permit->data = data;
+    return status;
+}
+
+void takt_sync_release(takt_sync *sync, takt_permit *permit)
+{
+    takt_post post = {.begin = begin_release, .permit = permit};
+
+    if (sync && permit)
+        (void)ask(sync, &post);
+}
+
+int takt_sync_try_acquire(takt_sync *sync, const takt_request *request, takt_standing *standing)
+{
+    takt_post post = {.begin = begin_try, .request = request, .standing = standing};
+
+    return sync && request ? ask(sync, &post) : TAKT_E_INVALID;
+}
+
+static int ask_about(takt_sync *sync, int (*begin)(takt_sync *sync, takt_post *post), const char *limit, const char *key,
+                     int64_t for_us, takt_standing *standing)
+{
+    takt_request request = TAKT_REQUEST(limit);
+    takt_post post = {.begin = begin, .request = &request, .standing = standing, .for_us = for_us};
+
+    request.key = key;
+    return sync ? ask(sync, &post) : TAKT_E_INVALID;
+}
+
+int takt_sync_peek(takt_sync *sync, const char *limit, const char *key, takt_standing *standing)
+{
+    return ask_about(sync, begin_peek, limit, key, 0, standing);
+}
+
+int takt_sync_block(takt_sync *sync, const char *limit, const char *key, int64_t for_us, takt_standing *standing)
+{
+    return ask_about(sync, begin_block, limit, key, for_us, standing);
+}
+
+int takt_sync_unblock(takt_sync *sync, const char *limit, const char *key, takt_standing *standing)
+{
+    return ask_about(sync, begin_unblock, limit, key, 0, standing);
+}
+
+int takt_sync_reset(takt_sync *sync, const char *limit, const char *key, takt_standing *standing)
+{
+    return ask_about(sync, begin_reset, limit, key, 0, standing);
+}
+
+int takt_sync_open(takt_sync **sync, const takt_policy *policy, const takt_options *options, takt_error *error)
+{
+    takt_sync *opened = calloc(1, sizeof *opened);
+    int code = TAKT_E_SYSTEM;
+
+    if (!opened)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory");
+    takt_list_init(&opened->posts);
+    if (uv_loop_init(&opened->loop) != 0)
+        goto free_memory;
+    if (uv_mutex_init(&opened->mutex) != 0)
+        goto close_loop;
+    if (uv_cond_init(&opened->idle) != 0)
+        goto destroy_mutex;
+    if (uv_async_init(&opened->loop, &opened->posts_are_there, take_posts) != 0)
+        goto destroy_cond;
+    code = takt_open(&opened->client, &opened->loop, policy, options, error);
+    if (code < 0)
+        goto close_async;
+    if (uv_thread_create(&opened->thread, run_loop, opened) != 0) {
+        code = TAKT_E_SYSTEM;
+        takt_close(opened->client, NULL, NULL);
+        goto close_async;
+    }
+    *sync = opened;
+    return 0;
+
+close_async:
+    uv_close((uv_handle_t *)&opened->posts_are_there, NULL);
+    uv_run(&opened->loop, UV_RUN_DEFAULT);
+destroy_cond:
+    uv_cond_destroy(&opened->idle);
+destroy_mutex:
+    uv_mutex_destroy(&opened->mutex);
+close_loop:
+    uv_loop_close(&opened->loop);
+free_memory:
+    free(opened);
+    if (code == TAKT_E_SYSTEM)
+        takt_fail(error, code, "no loop or thread: %s", takt_strerror(code));
+    return code;
+}
+
+void takt_sync_close(takt_sync *sync)
+{
+    if (!sync)
+        return;
+    uv_mutex_lock(&sync->mutex);
+    sync->closing = true;
+    uv_async_send(&sync->posts_are_there);
+    while (sync->callers > 0)
+        uv_cond_wait(&sync->idle, &sync->mutex);
+    uv_mutex_unlock(&sync->mutex);
+    uv_thread_join(&sync->thread);
+    uv_cond_destroy(&sync->idle);
+    uv_mutex_destroy(&sync->mutex);
+    uv_loop_close(&sync->loop);
+    free(sync);
+}

@@ -1,0 +1,136 @@
+/*
+ * timer.c: see timer.h.
+ */
+#include "client/timer.h"
+
+#include <takt/error.h>
+
+#include "base/list.h"
+
+int64_t takt_timer_now(void)
+{
+    return (int64_t)(uv_hrtime() / 1000);
+}
+
+static takt_timer *timer_of(void *handle)
+{
+    return TAKT_HOLDER(handle, takt_timer, handle);
+}
+
+static void set_ref(takt_timer *timer, int64_t at_us)
+{
+    if (at_us == INT64_MAX)
+        uv_unref((uv_handle_t *)&timer->handle);
+    else
+        uv_ref((uv_handle_t *)&timer->handle);
+    timer->armed_us = at_us;
+}
+
+#ifdef __linux__
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* Tells the kernel; this also clears an expiry that nobody has read. */
+static void set(takt_timer *timer, int64_t at_us)
+{
+    struct itimerspec spec = {{0, 0}, {0, 0}};
+
+    if (at_us != INT64_MAX) {
+        int64_t us = at_us > 0 ? at_us : 1; /* all zeros would disarm */
+        spec.it_value.tv_sec = (time_t)(us / 1000000);
+        spec.it_value.tv_nsec = (long)(us % 1000000 * 1000);
+    }
+    timerfd_settime(timer->fd, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+static void readable(uv_poll_t *handle, int status, int events)
+{
+    takt_timer *timer = timer_of(handle);
+
+    (void)status;
+    (void)events;
+    set_ref(timer, INT64_MAX);
+    timer->fired(timer);
+    if (timer->armed_us == INT64_MAX && !uv_is_closing((uv_handle_t *)handle))
+        set(timer, INT64_MAX); /* not armed anew: the expiry is still to be cleared */
+}
+
+int takt_timer_open(takt_timer *timer, uv_loop_t *loop, void (*fired)(takt_timer *timer))
+{
+    timer->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (timer->fd < 0)
+        return TAKT_E_SYSTEM;
+    if (uv_poll_init(loop, &timer->handle, timer->fd) != 0) {
+        close(timer->fd);
+        return TAKT_E_SYSTEM;
+    }
+    timer->fired = fired;
+    uv_poll_start(&timer->handle, UV_READABLE, readable);
+    set_ref(timer, INT64_MAX);
+    return 0;
+}
+
+void takt_timer_arm(takt_timer *timer, int64_t at_us)
+{
+    if (timer->armed_us == at_us)
+        return;
+    set(timer, at_us);
+    set_ref(timer, at_us);
+}
+
+static void closed(uv_handle_t *handle)
+{
+    takt_timer *timer = timer_of(handle);
+
+    close(timer->fd);
+    timer->closed(timer);
+}
+
+#else
+
+static void expired(uv_timer_t *handle)
+{
+    takt_timer *timer = timer_of(handle);
+    int64_t at_us = timer->armed_us;
+
+    set_ref(timer, INT64_MAX);
+    if (at_us > takt_timer_now()) /* libuv was early */
+        takt_timer_arm(timer, at_us);
+    else
+        timer->fired(timer);
+}
+
+int takt_timer_open(takt_timer *timer, uv_loop_t *loop, void (*fired)(takt_timer *timer))
+{
+    uv_timer_init(loop, &timer->handle);
+    timer->fired = fired;
+    set_ref(timer, INT64_MAX);
+    return 0;
+}
+
+void takt_timer_arm(takt_timer *timer, int64_t at_us)
+{
+    if (timer->armed_us == at_us)
+        return;
+    uv_timer_stop(&timer->handle);
+    if (at_us != INT64_MAX) {
+        int64_t wait_us = at_us - takt_timer_now();
+        uv_update_time(timer->handle.loop);
+        uv_timer_start(&timer->handle, expired, wait_us > 0 ? (uint64_t)(wait_us + 999) / 1000 : 0, 0);
+    }
+    set_ref(timer, at_us);
+}
+
+static void closed(uv_handle_t *handle)
+{
+    timer_of(handle)->closed(timer_of(handle));
+}
+
+#endif
+
+void takt_timer_close(takt_timer *timer, void (*done)(takt_timer *timer))
+{
+    timer->closed = done;
+    uv_close((uv_handle_t *)&timer->handle, closed);
+}

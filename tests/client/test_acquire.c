@@ -1,0 +1,242 @@
+/*
+ * A permit's life through the public interface.
+ */
+#include "client/client_test.h"
+
+TestSuite(acquire, .init = open_client, .fini = close_client);
+
+Test(acquire, callback_comes_later_and_once)
+{
+    static seen job;
+
+    cr_assert_eq(acquire(&job, TAKT_REQUEST("free")), 0);
+    cr_assert_eq(job.calls, 0, "never inside the call");
+    run_until(1);
+    cr_assert_eq(job.status, 0);
+    cr_assert_gt(job.permit.slot_at_us, 0);
+    uv_run(&loop, UV_RUN_NOWAIT);
+    cr_assert_eq(job.calls, 1);
+    takt_release(&job.permit);
+    takt_release(&job.permit);
+}
+
+Test(acquire, slots_are_evenly_spaced_and_never_early)
+{
+    static seen jobs[20];
+
+    for (int i = 0; i < 20; i++)
+        cr_assert_eq(acquire(&jobs[i], TAKT_REQUEST("fast")), 0);
+    run_until(20);
+    for (int i = 1; i < 20; i++) {
+        cr_assert_eq(jobs[i].order, i + 1, "first come, first served");
+        cr_assert_eq(jobs[i].permit.slot_at_us - jobs[i - 1].permit.slot_at_us, 1000);
+        cr_assert_geq(jobs[i].at_us - jobs[0].at_us, 0);
+    }
+}
+
+Test(acquire, urgent_waiters_go_first)
+{
+    static seen jobs[10];
+
+    for (int i = 0; i < 10; i++) {
+        takt_request request = TAKT_REQUEST("fast");
+        request.priority = 9 - i;
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+    }
+    run_until(10);
+    for (int i = 0; i < 10; i++)
+        cr_assert_eq(jobs[i].order, 10 - i);
+}
+
+Test(acquire, bad_requests_are_refused_with_words)
+{
+    char long_key[TAKT_KEY_SIZE_MAX + 2];
+    takt_error error;
+    static seen job;
+    takt_request request;
+    static const struct {
+        takt_request request;
+        int code;
+        const char *words;
+    } bad[] = {
+        {{0}, TAKT_E_INVALID, "names no limit"},
+        {{"free", NULL, 0, 5, 0}, TAKT_E_INVALID, "TAKT_REQUEST"},
+        {{"free", NULL, TAKT_COST_MAX + 1, 5, 0}, TAKT_E_INVALID, "1 to 1000000"},
+        {{"free", NULL, 1, -1, 0}, TAKT_E_INVALID, "0 (most urgent) to 9"},
+        {{"free", NULL, 1, 10, 0}, TAKT_E_INVALID, "0 (most urgent) to 9"},
+        {{"free", NULL, 1, 5, -1}, TAKT_E_INVALID, "max_wait_us"},
+        {{"unknown", NULL, 1, 5, 0}, TAKT_E_NO_LIMIT, "\"unknown\""},
+        {{"fast", NULL, 2, 5, 0}, TAKT_E_COST, "cost of 2 can never be given: rule 1000/s gives at most 1"},
+        {{"inner", NULL, 3, 5, 0}, TAKT_E_COST, "limit \"outer\""},
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        cr_assert_eq(takt_check_request(policy, &bad[i].request, &error), bad[i].code, "row %zu", i);
+        cr_assert_not_null(strstr(error.text, bad[i].words), "row %zu says: %s", i, error.text);
+        cr_assert_eq(acquire(&job, bad[i].request), bad[i].code, "row %zu", i);
+    }
+    memset(long_key, 'k', sizeof long_key);
+    long_key[TAKT_KEY_SIZE_MAX + 1] = '\0';
+    request = TAKT_REQUEST("free");
+    request.key = long_key;
+    cr_assert_eq(acquire(&job, request), TAKT_E_INVALID);
+    long_key[TAKT_KEY_SIZE_MAX] = '\0';
+    cr_assert_eq(acquire(&job, request), 0);
+    run_until(1);
+    cr_assert_eq(job.status, 0);
+}
+
+Test(acquire, a_waiting_permit_is_busy)
+{
+    static seen job;
+
+    cr_assert_eq(acquire(&job, TAKT_REQUEST("free")), 0);
+    cr_assert_eq(acquire(&job, TAKT_REQUEST("free")), TAKT_E_BUSY);
+    run_until(1);
+    cr_assert_eq(job.calls, 1);
+}
+
+Test(acquire, keys_have_ledgers_of_their_own)
+{
+    static seen jobs[3];
+    takt_request request = TAKT_REQUEST("hourly");
+
+    cr_assert_eq(acquire(&jobs[0], request), 0);
+    request.key = "a";
+    cr_assert_eq(acquire(&jobs[1], request), 0);
+    request.key = "b";
+    cr_assert_eq(acquire(&jobs[2], request), 0);
+    run_until(3);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(jobs[i].status, 0);
+}
+
+Test(acquire, cancel_calls_back_and_release_does_not)
+{
+    static seen jobs[4];
+
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(acquire(&jobs[i], TAKT_REQUEST("hourly")), 0);
+    run_until(1);
+    cr_assert_eq(jobs[0].status, 0);
+    cr_assert_eq(takt_cancel(&jobs[0].permit), TAKT_E_INVALID, "it does not wait any more");
+    takt_release(&jobs[1].permit);
+    cr_assert_eq(takt_cancel(&jobs[2].permit), 0);
+    cr_assert_eq(takt_cancel(&jobs[2].permit), TAKT_E_INVALID);
+    cr_assert_eq(jobs[2].calls, 0, "never inside the call");
+    run_until(2);
+    cr_assert_eq(jobs[2].status, TAKT_E_CANCELED);
+    cr_assert_eq(jobs[1].calls, 0);
+    cr_assert_eq(jobs[3].calls, 0);
+    cr_assert_eq(acquire(&jobs[1], TAKT_REQUEST("free")), 0, "a released permit can be used again");
+    run_until(3);
+    cr_assert_eq(jobs[1].status, 0);
+}
+
+Test(acquire, a_deadline_that_cannot_be_met_is_refused_with_the_time)
+{
+    static seen jobs[2];
+    takt_request request = TAKT_REQUEST("hourly");
+
+    cr_assert_eq(acquire(&jobs[0], request), 0);
+    run_until(1);
+    request.max_wait_us = INT64_C(1800) * 1000000;
+    cr_assert_eq(acquire(&jobs[1], request), 0);
+    run_until(2);
+    cr_assert_eq(jobs[1].status, TAKT_E_DEADLINE);
+    cr_assert_gt(jobs[1].permit.retry_after_us, INT64_C(3000) * 1000000, "the next slot is an hour off");
+    cr_assert_leq(jobs[1].permit.retry_after_us, INT64_C(3600) * 1000000 + 1000);
+}
+
+Test(acquire, more_than_max_waiting_are_refused)
+{
+    static seen jobs[5];
+
+    for (int i = 0; i < 5; i++)
+        cr_assert_eq(acquire(&jobs[i], TAKT_REQUEST("small")), 0);
+    run_until(3);
+    cr_assert_eq(jobs[0].status, 0);
+    cr_assert_eq(jobs[3].status, TAKT_E_FULL);
+    cr_assert_eq(jobs[4].status, TAKT_E_FULL);
+    cr_assert_eq(jobs[1].calls + jobs[2].calls, 0, "two wait");
+}
+
+Test(acquire, within_passes_through_both_limits)
+{
+    static seen jobs[3];
+
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(acquire(&jobs[i], TAKT_REQUEST("inner")), 0);
+    run_until(2);
+    cr_assert_eq(jobs[0].status, 0);
+    cr_assert_eq(jobs[1].status, 0);
+    for (int i = 0; i < 100; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    cr_assert_eq(jobs[2].calls, 0, "the outer limit gives two in an hour");
+}
+
+static void ask_again(takt_permit *permit, int status)
+{
+    takt_request request = TAKT_REQUEST("free");
+
+    note(permit, status);
+    if (order < 1000)
+        cr_assert_eq(takt_acquire(client, permit, &request, ask_again), 0);
+}
+
+Test(acquire, a_callback_may_acquire_again)
+{
+    static seen job;
+    takt_request request = TAKT_REQUEST("free");
+    takt_stats stats;
+
+    job.permit.data = &job;
+    cr_assert_eq(takt_acquire(client, &job.permit, &request, ask_again), 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_assert_eq(job.calls, 1000);
+    takt_get_stats(client, &stats);
+    cr_assert_eq(stats.acquires, 1000);
+    cr_assert_eq(stats.grants, 1000);
+    cr_assert_eq(stats.waiting, 0);
+}
+
+static seen others[3];
+
+static void release_the_others(takt_permit *permit, int status)
+{
+    note(permit, status);
+    for (int i = 0; i < 3; i++)
+        takt_release(&others[i].permit);
+}
+
+Test(acquire, a_callback_may_release_permits_whose_callbacks_are_due)
+{
+    static seen job;
+    takt_request request = TAKT_REQUEST("free");
+    takt_stats stats;
+
+    job.permit.data = &job;
+    cr_assert_eq(takt_acquire(client, &job.permit, &request, release_the_others), 0);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(acquire(&others[i], request), 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_assert_eq(order, 1);
+    takt_get_stats(client, &stats);
+    cr_assert_eq(stats.waiting, 0);
+}
+
+Test(acquire, many_idle_keys_are_forgotten)
+{
+    static seen jobs[3000];
+    char key[16];
+    takt_request request = TAKT_REQUEST("free");
+
+    for (int i = 0; i < 3000; i++) {
+        snprintf(key, sizeof key, "%d", i);
+        request.key = key;
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+    }
+    run_until(3000);
+    for (int i = 0; i < 3000; i++)
+        cr_assert_eq(jobs[i].status, 0);
+}

@@ -1,0 +1,127 @@
+/*
+ * The blocking form, from several threads.
+ */
+#include <criterion/criterion.h>
+#include <takt/sync.h>
+#include <uv.h>
+
+static takt_policy *policy;
+static takt_sync *sync_;
+
+static void add_limit(const char *name, const char *rate, const char *burst)
+{
+    takt_rule_text rule = {.rate = rate, .burst = burst};
+    takt_limit_text limit = {.name = name, .rules = &rule, .rule_count = 1};
+
+    cr_assert_eq(takt_policy_add(policy, &limit, NULL), 0);
+}
+
+static void open_sync(void)
+{
+    takt_options options = {.store = "memory:"};
+    takt_error error;
+
+    cr_assert_eq(takt_policy_new(&policy), 0);
+    add_limit("fast", "2000/s", "1");
+    add_limit("hourly", "1/h", "1");
+    cr_assert_eq(takt_sync_open(&sync_, policy, &options, &error), 0, "%s", error.text);
+}
+
+static void close_sync(void)
+{
+    takt_sync_close(sync_);
+    takt_policy_free(policy);
+}
+
+TestSuite(sync, .init = open_sync, .fini = close_sync);
+
+#define THREADS 8
+#define EACH    25
+
+static int64_t slots[THREADS][EACH];
+
+static void work(void *data)
+{
+    int64_t *mine = data;
+    takt_request request = TAKT_REQUEST("fast");
+
+    for (int i = 0; i < EACH; i++) {
+        takt_permit permit = {.data = &request};
+        cr_assert_eq(takt_sync_acquire(sync_, &permit, &request), 0);
+        cr_assert_eq(permit.data, &request, "the caller's data is left as it was");
+        mine[i] = permit.slot_at_us;
+        takt_sync_release(sync_, &permit);
+        takt_sync_release(sync_, &permit);
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+Test(sync, threads_share_one_beat)
+{
+    uv_thread_t threads[THREADS];
+    int64_t *all = &slots[0][0];
+
+    for (int i = 0; i < THREADS; i++)
+        cr_assert_eq(uv_thread_create(&threads[i], work, slots[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        uv_thread_join(&threads[i]);
+    qsort(all, THREADS * EACH, sizeof *all, by_value);
+    for (int i = 1; i < THREADS * EACH; i++)
+        cr_assert_geq(all[i] - all[i - 1], 500);
+}
+
+Test(sync, other_calls_return_their_answers)
+{
+    takt_request request = TAKT_REQUEST("hourly");
+    takt_standing standing;
+
+    cr_assert_eq(takt_sync_try_acquire(sync_, &request, &standing), 0);
+    cr_assert_eq(standing.remaining, 0);
+    cr_assert_eq(takt_sync_try_acquire(sync_, &request, NULL), TAKT_E_NO_SLOT);
+    cr_assert_eq(takt_sync_block(sync_, "hourly", NULL, 1000000, &standing), 0);
+    cr_assert_gt(standing.blocked_until_us, 0);
+    cr_assert_eq(takt_sync_unblock(sync_, "hourly", NULL, &standing), 0);
+    cr_assert_eq(standing.blocked_until_us, 0);
+    cr_assert_eq(takt_sync_reset(sync_, "hourly", NULL, &standing), 0);
+    cr_assert_eq(standing.remaining, 1);
+    cr_assert_eq(takt_sync_peek(sync_, "unknown", NULL, &standing), TAKT_E_NO_LIMIT);
+    cr_assert_eq(takt_sync_acquire(sync_, NULL, &request), TAKT_E_INVALID);
+}
+
+static uv_sem_t waits;
+
+static void wait_for_an_hour(void *data)
+{
+    takt_request request = TAKT_REQUEST("hourly");
+    takt_permit permit = {0};
+
+    uv_sem_post(&waits);
+    *(int *)data = takt_sync_acquire(sync_, &permit, &request);
+}
+
+Test(sync, close_wakes_who_waits)
+{
+    takt_request request = TAKT_REQUEST("hourly");
+    takt_standing standing = {0};
+    uv_thread_t thread;
+    int status = 0;
+
+    uv_sem_init(&waits, 0);
+    cr_assert_eq(takt_sync_try_acquire(sync_, &request, NULL), 0);
+    cr_assert_eq(uv_thread_create(&thread, wait_for_an_hour, &status), 0);
+    uv_sem_wait(&waits);
+    while (standing.waiting == 0) /* until it stands in line */
+        cr_assert_eq(takt_sync_peek(sync_, "hourly", NULL, &standing), 0);
+    takt_sync_close(sync_);
+    uv_thread_join(&thread);
+    cr_assert_eq(status, TAKT_E_CANCELED);
+    uv_sem_destroy(&waits);
+    takt_policy_free(policy);
+    open_sync();
+}
