@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""
+Includes point one way: each folder may include the folders named here and no others, each library of others has
+one home, and the pure folders read no clock. That the check would notice is shown on copies with one line added.
+
+Usage: test_includes.py [TREE]; without one, $TAKT_SOURCE or the checkout this file is in.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import tap  # noqa: E402
+
+# Folder of lib/ -> the other folders of lib/ whose headers it may include.
+LIBRARY = {
+    'base': [],
+    'core': ['base'],
+    'policy': ['core', 'base'],
+    'store': ['core', 'base'],
+    'scheduler': ['core', 'base'],
+    'client': ['scheduler', 'store', 'policy', 'core', 'base'],
+    'sim': ['scheduler', 'core', 'base'],
+}
+
+# Folders of programs -> whether they may look inside lib/.
+PROGRAMS = {'cli': False, 'examples': False, 'workers': False, 'bench': True}
+
+# Headers of others -> the folders they may be included in. A program brings its own libuv loop.
+HOMES = {
+    r'(cyaml/|yaml\.h$)': ['lib/policy'],
+    r'lmdb\.h$': ['lib/store'],
+    r'hiredis': ['lib/store/redis'],
+    r'uv(\.h$|/)': ['lib/client', 'lib/store', *PROGRAMS],
+}
+
+PURE = ['lib/base', 'lib/core', 'lib/scheduler', 'lib/sim']
+CLOCK = re.compile(r'(?<![\w.>])(clock_gettime|clock_nanosleep|clock|gettimeofday|timespec_get|ftime|time|nanosleep|'
+                   r'usleep|sleep|uv_hrtime|uv_now|uv_update_time|uv_gettimeofday|uv_clock_gettime)\s*\(')
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+
+def without_comments(text):
+    """The code alone, line for line, so that a word in a comment or a message is not taken for a call."""
+    return NOT_CODE.sub(lambda found: '\n' * found.group().count('\n'), text)
+
+
+def is_in(folder, homes):
+    return any(folder == home or folder.startswith(home + '/') for home in homes)
+
+
+def quoted_is_allowed(tree, file, name):
+    """Whether `file` may say #include "name"."""
+    top, *rest = file.relative_to(tree).parts
+    if top == 'include':
+        return False
+    if top == 'lib':
+        own, first = rest[0], name.split('/')[0]
+        if '..' in name.split('/'):
+            return False
+        return '/' not in name or first == own or first in LIBRARY.get(own, [])
+    if (file.parent / name).resolve().is_relative_to((tree / top).resolve()) and (file.parent / name).exists():
+        return True
+    return PROGRAMS[top] and name.split('/')[0] in LIBRARY
+
+
+def faults_of(tree, file):
+    folder = file.relative_to(tree).parent.as_posix()
+    text = file.read_text(encoding='utf-8')
+    for number, line in enumerate(text.splitlines(), 1):
+        include = INCLUDE.match(line)
+        if not include:
+            continue
+        quote, name = include.groups()
+        where = f'{file.relative_to(tree)}:{number}: '
+        if quote == '"' and not quoted_is_allowed(tree, file, name):
+            yield f'{where}{folder} must not include "{name}"'
+        for header, homes in HOMES.items():
+            if re.match(header, name) and not is_in(folder, homes):
+                yield f'{where}<{name}> belongs in {", ".join(homes)} alone'
+    if is_in(folder, PURE):
+        for number, line in enumerate(without_comments(text).splitlines(), 1):
+            for call in CLOCK.finditer(line):
+                yield f'{file.relative_to(tree)}:{number}: {folder} reads no clock, but calls {call.group(1)}'
+
+
+def faults_in(tree):
+    """All that is against the direction, and how many files were looked at."""
+    files = [file for top in ['include', 'lib', *PROGRAMS] for file in sorted((tree / top).rglob('*.[ch]'))]
+    strangers = [f'lib/{folder.name}: a folder that the table of this test does not know'
+                 for folder in sorted((tree / 'lib').iterdir())
+                 if folder.is_dir() and folder.name not in LIBRARY and any(folder.rglob('*.[ch]'))]
+    return strangers + [fault for file in files for fault in faults_of(tree, file)], len(files)
+
+
+# A file, the line added to it, and whether that is a fault.
+TAMPERED = [
+    ('lib/core/tampered.c', '#include "store/store.h"', True),
+    ('lib/core/tampered.c', '#include "scheduler/scheduler.h"', True),
+    ('lib/core/tampered.c', '#include "../client/client.h"', True),
+    ('lib/core/tampered.c', '#include "base/list.h"', False),
+    ('lib/base/tampered.h', '#include "core/rule.h"', True),
+    ('lib/scheduler/tampered.c', '#include "policy/policy.h"', True),
+    ('lib/store/tampered.c', '#include "policy/policy.h"', True),
+    ('lib/store/tampered.c', '#include "client/client.h"', True),
+    ('lib/store/tampered.c', '#include <lmdb.h>', False),
+    ('lib/policy/tampered.c', '#include "store/store.h"', True),
+    ('lib/policy/tampered.c', '#  include <cyaml/cyaml.h>', False),
+    ('lib/sim/tampered.c', '#include "store/memory.h"', True),
+    ('lib/client/tampered.c', '#include "store/store.h"', False),
+    ('lib/client/tampered.c', '#include <lmdb.h>', True),
+    ('lib/client/tampered.c', '#include <cyaml/cyaml.h>', True),
+    ('lib/store/tampered.c', '#include <hiredis/hiredis.h>', True),
+    ('lib/store/redis/tampered.c', '#include <hiredis/hiredis.h>', False),
+    ('lib/scheduler/tampered.c', '#include <uv.h>', True),
+    ('lib/core/tampered.c', 'long f(void) { return time(0); }', True),
+    ('lib/scheduler/tampered.c', 'int f(void *t) { return clock_gettime(1, t); }', True),
+    ('lib/core/tampered.c', '/* the time (in us) */ long take_time(void);', False),
+    ('lib/colour/tampered.c', '#include "base/list.h"', True),
+    ('cli/tampered.c', '#include "core/rule.h"', True),
+    ('cli/tampered.c', '#include "../lib/core/rule.h"', True),
+    ('cli/tampered.c', '#include <yaml.h>', True),
+    ('cli/tampered.c', '#include <takt/takt.h>', False),
+    ('examples/tampered.c', '#include "core/rule.h"', True),
+    ('bench/tampered.c', '#include "core/rule.h"', False),
+    ('include/takt/tampered.h', '#include "core/rule.h"', True),
+    ('include/takt/tampered.h', '#include <uv.h>', True),
+]
+
+
+def notices(copy, name, line):
+    """Whether the check complains of `line` in the otherwise clean copy."""
+    file = copy / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(line + '\n', encoding='utf-8')
+    faults, _ = faults_in(copy)
+    file.unlink()
+    return any('tampered' in fault or name.split('/')[1] in fault for fault in faults)
+
+
+def main():
+    here = pathlib.Path(__file__).resolve().parents[2]
+    tree = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else os.environ.get('TAKT_SOURCE', here)).resolve()
+    report = tap.Report()
+    faults, looked_at = faults_in(tree)
+    report.check(looked_at > 0, f'there are sources under {tree.name}')
+    report.check(not faults, f'includes point one way in {looked_at} files', '\n'.join(faults))
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = pathlib.Path(scratch)
+        for top in ['include', 'lib', *PROGRAMS]:
+            if (tree / top).is_dir():
+                shutil.copytree(tree / top, copy / top, ignore=lambda _, names: {
+                    n for n in names if n.endswith('.c')})
+        for name, line, is_fault in TAMPERED:
+            report.check(notices(copy, name, line) == is_fault,
+                         f'{line} in {name} is {"a fault" if is_fault else "allowed"}')
+    report.end()
+
+
+if __name__ == '__main__':
+    main()

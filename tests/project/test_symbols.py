@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""
+Only takt_* leaves the library: the shared one exports what the headers mark TAKT_EXPORT and nothing else, and the
+static one defines no global name that could clash with a program's own.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import tap  # noqa: E402
+
+DECLARED = re.compile(r'\bTAKT_EXPORT\b[^;{#]*?\b(\w+)\s*(?:\(|;|\[)')
+
+
+def defined(library, *options):
+    """The global names that a library defines."""
+    lines = subprocess.run(['nm', '--defined-only', '--extern-only', '--format=posix', *options, library],
+                           capture_output=True, text=True, check=True).stdout.splitlines()
+    return {line.split()[0].split('@')[0] for line in lines if len(line.split()) > 1}
+
+
+def declared(folder):
+    """The names that the public headers mark TAKT_EXPORT."""
+    names = set()
+    for header in folder.glob('*.h'):
+        text = re.sub(r'/\*.*?\*/', '', header.read_text(encoding='utf-8'), flags=re.DOTALL)
+        text = re.sub(r'^\s*#.*$', '', text, flags=re.MULTILINE)
+        names.update(DECLARED.findall(text))
+    return names
+
+
+def main():
+    build = pathlib.Path(os.environ['TAKT_BUILD']) / 'lib'
+    headers = pathlib.Path(os.environ['TAKT_SOURCE']) / 'include' / 'takt'
+    report = tap.Report()
+
+    exported, promised = defined(build / 'libtakt.so', '--dynamic'), declared(headers)
+    foreign = sorted(name for name in exported if not name.startswith('takt_'))
+    report.check(exported, 'the shared library exports something')
+    report.check(not foreign, 'the shared library exports takt_* alone', '\n'.join(foreign))
+    missing, hidden = sorted(promised - exported), sorted(exported - promised)
+    report.check(not missing, 'every function of the headers is exported', '\n'.join(missing))
+    report.check(not hidden, 'every exported function is in a header', '\n'.join(hidden))
+
+    globals_ = defined(build / 'libtakt.a')
+    foreign = sorted(name for name in globals_ if not name.startswith('takt_'))
+    report.check(globals_ >= exported, 'the static library has what the shared one exports')
+    report.check(not foreign, 'the static library defines takt_* alone', '\n'.join(foreign))
+    report.end()
+
+
+if __name__ == '__main__':
+    main()
