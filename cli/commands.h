@@ -1,0 +1,18 @@
+/*
+ * The commands: each has its words, from its own name on, and what was said before them.  Each
+ * returns the exit status.
+ */
+#ifndef TAKT_CLI_COMMANDS_H
+#define TAKT_CLI_COMMANDS_H
+
+#include "options.h"
+
+int takt_cli_run(int argc, char **argv, cli_settings *settings);
+int takt_cli_map(int argc, char **argv, cli_settings *settings);
+int takt_cli_check(int argc, char **argv, cli_settings *settings);
+int takt_cli_peek(int argc, char **argv, cli_settings *settings);
+int takt_cli_block(int argc, char **argv, cli_settings *settings);
+int takt_cli_unblock(int argc, char **argv, cli_settings *settings);
+int takt_cli_reset(int argc, char **argv, cli_settings *settings);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+ * Text as JSON, for --json and for log records.
+ */
+#ifndef TAKT_CLI_JSON_H
+#define TAKT_CLI_JSON_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* A JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD, so that every reader
+ * takes it. */
+void takt_cli_json_string(FILE *file, const char *text, size_t size);
+
+#endif

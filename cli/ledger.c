@@ -1,0 +1,200 @@
+/*
+ * `takt peek`, `block`, `unblock` and `reset`: one call to one ledger, then how it stands.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "message.h"
+#include "session.h"
+
+typedef enum cli_errand { PEEK, BLOCK, UNBLOCK, RESET } cli_errand;
+
+typedef struct cli_visit {
+    cli_settings *settings;
+    cli_errand errand;
+    cli_target target;
+    int64_t for_us; /* BLOCK */
+    cli_session session;
+    takt_call call;
+    int status;
+    takt_standing standing;
+} cli_visit;
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+    cli_visit *visit = state->input;
+    unsigned wanted = visit->errand == BLOCK ? 2 : 1;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        for (int i = 0; i < 3; i++)
+            state->child_inputs[i] = visit->settings;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num >= wanted)
+            argp_error(state, "that is one word too many: %s", word);
+        else if (state->arg_num == 0)
+            takt_cli_read_target(state, word, &visit->target);
+        else
+            visit->for_us = takt_cli_read_duration(state, "DURATION", word);
+        return 0;
+    case ARGP_KEY_END:
+        if (state->arg_num == 0)
+            argp_error(state, "which limit?");
+        else if (state->arg_num < wanted)
+            argp_error(state, "for how long? Write a duration, like 30s");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&takt_cli_json_argp, 0, NULL, 0},
+                                             {&takt_cli_rate_argp, 0, NULL, 0},
+                                             {&takt_cli_place_argp, 0, NULL, 0},
+                                             {0}};
+
+#define STATUSES                                                                                   \
+    "Exit status: 0; 64 for a wrong command line, 69 where the store cannot be used, 78 for a "    \
+    "policy that cannot be used.\n\nExample:\n"
+
+static const char *const words[] = {
+    [PEEK] = "LIMIT[:KEY]",
+    [BLOCK] = "LIMIT[:KEY] DURATION",
+    [UNBLOCK] = "LIMIT[:KEY]",
+    [RESET] = "LIMIT[:KEY]",
+};
+
+static const char *const helps[] = {
+    [PEEK] = "Prints where a limit stands, and takes nothing.\v" STATUSES "  takt peek api:acme",
+    [BLOCK] =
+        "Lets nothing start for DURATION from now, in the whole fleet. A block that lasts longer "
+        "stays as it is.\v" STATUSES "  takt block api:acme 10min",
+    [UNBLOCK] = "Ends a block. Work goes on at the limit's pace, without a burst.\v" STATUSES
+                "  takt unblock api:acme",
+    [RESET] =
+        "Forgets what was taken of a limit, as if it had never been used. Who waits keeps their "
+        "place, and a block stays.\v" STATUSES "  takt reset api:acme",
+};
+
+static void on_answer(takt_call *call, int status, const takt_standing *standing)
+{
+    cli_visit *visit = call->data;
+
+    visit->status = status;
+    if (standing)
+        visit->standing = *standing;
+    takt_close(visit->session.client, NULL, NULL);
+    visit->session.client = NULL;
+}
+
+static int begin(cli_visit *visit)
+{
+    takt_client *client = visit->session.client;
+    const char *limit = visit->target.limit, *key = visit->target.key;
+
+    switch (visit->errand) {
+    case PEEK:
+        return takt_peek(client, &visit->call, limit, key, on_answer);
+    case BLOCK:
+        return takt_block(client, &visit->call, limit, key, visit->for_us, on_answer);
+    case UNBLOCK:
+        return takt_unblock(client, &visit->call, limit, key, on_answer);
+    case RESET:
+    default:
+        return takt_reset(client, &visit->call, limit, key, on_answer);
+    }
+}
+
+static void print_json(const cli_visit *visit)
+{
+    const takt_standing *standing = &visit->standing;
+
+    printf("{\"limit\":\"%s\",\"key\":", visit->target.limit);
+    if (visit->target.key)
+        takt_cli_json_string(stdout, visit->target.key, strlen(visit->target.key));
+    else
+        printf("null");
+    printf(",\"now_us\":%lld,\"limit_tokens\":%lld,\"remaining\":%lld,\"retry_after_us\":%lld,"
+           "\"reset_after_us\":%lld,\"blocked_until_us\":%lld,\"waiting\":%lld,\"workers\":%lld}\n",
+           (long long)standing->now_us, (long long)standing->limit, (long long)standing->remaining,
+           (long long)standing->retry_after_us, (long long)standing->reset_after_us,
+           (long long)standing->blocked_until_us, (long long)standing->waiting,
+           (long long)standing->workers);
+}
+
+static void print_block(const takt_standing *standing)
+{
+    char moment[TAKT_CLI_TIME_SIZE], span[TAKT_CLI_TIME_SIZE];
+
+    if (standing->blocked_until_us <= standing->now_us)
+        printf("  blocked      no\n");
+    else
+        printf("  blocked      until %s, for another %s\n",
+               takt_cli_moment(standing->blocked_until_us, moment),
+               takt_cli_span(standing->blocked_until_us - standing->now_us, span));
+}
+
+static void print_lines(const cli_visit *visit)
+{
+    const takt_standing *standing = &visit->standing;
+    char rules[1024] = "", span[TAKT_CLI_TIME_SIZE], shown[TAKT_CLI_SHOWN_SIZE];
+
+    takt_policy_describe(visit->session.policy, visit->target.limit, rules, sizeof(rules));
+    printf("%s", visit->target.limit);
+    if (visit->target.key)
+        printf(" key %s", takt_cli_shown(visit->target.key, strlen(visit->target.key), shown));
+    printf(": %s\n", rules);
+    printf("  remaining    %lld of %lld\n", (long long)standing->remaining,
+           (long long)standing->limit);
+    printf("  retry after  %s\n", takt_cli_span(standing->retry_after_us, span));
+    printf("  reset after  %s\n", takt_cli_span(standing->reset_after_us, span));
+    print_block(standing);
+    printf("  waiting      %lld in %lld workers\n", (long long)standing->waiting,
+           (long long)standing->workers);
+}
+
+static int go(int argc, char **argv, cli_settings *settings, cli_errand errand)
+{
+    const struct argp argp = {NULL, parse, words[errand], helps[errand], children, NULL, NULL};
+    cli_visit visit = {.settings = settings, .errand = errand};
+
+    takt_cli_parse(&argp, argc, argv, false, &visit);
+    int status = takt_cli_open(&visit.session, settings, &visit.target);
+    if (status)
+        return status;
+    visit.call.data = &visit;
+    visit.status = begin(&visit);
+    if (visit.status == 0)
+        uv_run(&visit.session.loop, UV_RUN_DEFAULT);
+    if (visit.status)
+        status = takt_cli_refusal(&visit.session, &visit.target, visit.status, 1);
+    else if (settings->json)
+        print_json(&visit);
+    else
+        print_lines(&visit);
+    takt_cli_close(&visit.session);
+    return status ? status : takt_cli_end_output();
+}
+
+int takt_cli_peek(int argc, char **argv, cli_settings *settings)
+{
+    return go(argc, argv, settings, PEEK);
+}
+
+int takt_cli_block(int argc, char **argv, cli_settings *settings)
+{
+    return go(argc, argv, settings, BLOCK);
+}
+
+int takt_cli_unblock(int argc, char **argv, cli_settings *settings)
+{
+    return go(argc, argv, settings, UNBLOCK);
+}
+
+int takt_cli_reset(int argc, char **argv, cli_settings *settings)
+{
+    return go(argc, argv, settings, RESET);
+}

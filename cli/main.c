@@ -1,0 +1,148 @@
+/*
+ * `takt`: reads the options before the command's name and hands over to the command.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <takt/takt.h>
+
+#include "commands.h"
+#include "message.h"
+#include "options.h"
+
+static const cli_command commands[] = {
+    {"run", "wait for a permit, then run a command", takt_cli_run},
+    {"map", "run a command once per input line, each with a permit", takt_cli_map},
+    {"check", "read a policy file and print its limits", takt_cli_check},
+    {"peek", "look where a limit stands", takt_cli_peek},
+    {"block", "let nothing start for a while, in the whole fleet", takt_cli_block},
+    {"unblock", "end a block", takt_cli_unblock},
+    {"reset", "forget what was taken of a limit", takt_cli_reset},
+};
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+typedef struct cli_choice {
+    cli_settings settings;
+    const cli_command *command;
+    int argc; /* the words from the command's name on */
+    char **argv;
+} cli_choice;
+
+static const cli_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static void refuse_command(const char *name)
+{
+    char shown[TAKT_CLI_SHOWN_SIZE];
+
+    takt_cli_shown(name, strlen(name), shown);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (takt_cli_resembles(name, commands[i].name)) {
+            takt_cli_say("there is no command %s; did you mean \"%s\"?", shown, commands[i].name);
+            exit(EX_USAGE);
+        }
+    }
+    takt_cli_say("there is no command %s; `takt --help` lists those there are", shown);
+    exit(EX_USAGE);
+}
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+    cli_choice *choice = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &choice->settings;
+        return 0;
+    case ARGP_KEY_ARG:
+        choice->command = find_command(word);
+        if (!choice->command)
+            refuse_command(word);
+        choice->argv = state->argv + state->next - 1;
+        choice->argc = state->argc - state->next + 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_usage(state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Puts the list of commands into the help. */
+static char *fill_help(int key, const char *text, void *input)
+{
+    char *list = NULL;
+    size_t size = 0;
+
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC)
+        return (char *)(uintptr_t)text;
+    FILE *file = open_memstream(&list, &size);
+    if (!file)
+        return NULL;
+    fputs("Commands:\n", file);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(file, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fprintf(file, "\n%s", text);
+    return fclose(file) == 0 ? list : NULL;
+}
+
+static const struct argp_child children[] = {{&takt_cli_place_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    NULL,
+    parse,
+    "COMMAND ...",
+    "Paces work: many processes share one limit, and each piece of work waits until its slot is "
+    "due."
+    "\v`takt COMMAND --help` tells more, with an example.\n\n"
+    "Example:\n"
+    "  takt run mail --rate 10/s -- ./send-one-mail",
+    children,
+    fill_help,
+    NULL,
+};
+
+/*
+ * A standard stream that is closed would be given to the next file that is opened.  It is held by
+ * something that cannot be used instead, so that its use fails as before.
+ */
+static void hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+            exit(EX_OSERR);
+}
+
+static void print_version(FILE *file, struct argp_state *state)
+{
+    (void)state;
+    fprintf(file, "takt %s\n", takt_version());
+}
+
+int main(int argc, char **argv)
+{
+    char name[32];
+    cli_choice choice = {0};
+
+    hold_standard_streams();
+    argp_program_version_hook = print_version;
+    argp_err_exit_status = EX_USAGE;
+    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &choice) != 0)
+        return EX_OSERR;
+    snprintf(name, sizeof(name), "takt %s", choice.command->name);
+    takt_cli_set_name(name);
+    return choice.command->run(choice.argc, choice.argv, &choice.settings);
+}

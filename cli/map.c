@@ -1,0 +1,295 @@
+/*
+ * `takt map`: one job for each line of input, at most so many at a time, each started when its slot
+ * is due.  Here it is decided when lines are read, and when and how the map ends.
+ */
+#include "map.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "message.h"
+
+enum { KEY_RETRIES = 0x200, KEY_UNDONE, KEY_LOG };
+
+#define PATIENCE_MS 2000
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+#define SIGNAL_COUNT (sizeof(ending_signals) / sizeof(ending_signals[0]))
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+    cli_map *map = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &map->wish;
+        for (int i = 1; i < 4; i++)
+            state->child_inputs[i] = map->settings;
+        return 0;
+    case 'j':
+        map->jobs_max = (unsigned)takt_cli_read_number(state, "--jobs", word, 1, TAKT_CLI_JOBS_MAX);
+        return 0;
+    case 'i':
+        map->input_path = strcmp(word, "-") == 0 ? NULL : word;
+        return 0;
+    case 'q':
+        map->quiet = true;
+        return 0;
+    case KEY_RETRIES:
+        map->retries = (unsigned)takt_cli_read_number(state, "--retries", word, 0, 1000);
+        return 0;
+    case KEY_UNDONE:
+        map->undone_path = word;
+        return 0;
+    case KEY_LOG:
+        map->log_path = word;
+        return 0;
+    case ARGP_KEY_ARG:
+        takt_cli_read_command_line(state, word, &map->target, &map->command);
+        return 0;
+    case ARGP_KEY_END:
+        if (!map->command)
+            argp_error(state,
+                       state->arg_num ? "what is to be run? Write it after --" : "which limit?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"jobs", 'j', "N", 0, "At most N at a time (default 1)", 1},
+    {"input", 'i', "FILE", 0, "Read lines from FILE (default: standard input)", 1},
+    {"retries", KEY_RETRIES, "K", 0,
+     "Try a failed job again, up to K times, each with a permit of its own", 1},
+    {"undone", KEY_UNDONE, "FILE", 0,
+     "Write every line that was not done to FILE, for a rerun with -i FILE", 1},
+    {"log", KEY_LOG, "FILE", 0, "Append a JSON line to FILE for each start and each end", 1},
+    {"quiet", 'q', 0, 0, "No progress and no summary on standard error", 1},
+    {0},
+};
+static const struct argp_child children[] = {{&takt_cli_wish_argp, 0, NULL, 0},
+                                             {&takt_cli_json_argp, 0, NULL, 0},
+                                             {&takt_cli_rate_argp, 0, NULL, 0},
+                                             {&takt_cli_place_argp, 0, NULL, 0},
+                                             {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "LIMIT[:KEY] -- COMMAND [ARGUMENT...]",
+    "Runs COMMAND once for each line of input, each time waiting until LIMIT lets one more piece "
+    "of work start. "
+    "Every {} becomes the line; without {} the line becomes the last argument. No shell is "
+    "involved. Empty lines are "
+    "passed over."
+    "\vThe first Ctrl-C (or SIGTERM, SIGHUP) starts no more jobs and lets the running ones end; a "
+    "second one kills "
+    "them.\n\n"
+    "Exit status: 0 if all jobs ended with 0, 1 if any failed, 64 for a wrong command line, 66 for "
+    "an input that "
+    "cannot be read, 69 where the store cannot be used, 73 and 74 for a file that cannot be "
+    "written, 78 for a policy "
+    "that cannot be used, 126 and 127 for a COMMAND that cannot be run or found, 128+n after "
+    "signal n.\n\n"
+    "Examples:\n"
+    "  takt map mail -j 8 -i addresses.txt -- ./send-mail --to {}\n"
+    "  takt map api --rate 50/s -j 20 --retries 2 -- curl -sfo out/{} https://example.com/{} < "
+    "ids.txt\n"
+    "  takt map mail -j 8 -i addresses.txt --undone rest.txt -- ./send-mail --to {}\n"
+    "  takt map mail -j 8 -i rest.txt -- ./send-mail --to {}",
+    children,
+    NULL,
+    NULL,
+};
+
+static void look(void *data, cli_figures *figures)
+{
+    const cli_map *map = data;
+    bool exact;
+    uint64_t total = takt_cli_input_total(&map->input, &exact);
+
+    figures->ended = map->done + map->failed;
+    figures->failed = map->failed;
+    figures->running = map->running;
+    figures->waiting = map->waiting;
+    figures->total = total > map->input.empty ? total - map->input.empty : 0;
+    figures->exact = exact;
+    figures->trouble = map->session.store_lost ? "store lost, retrying"
+                       : map->stopping         ? "stopping"
+                                               : NULL;
+}
+
+static void on_event(void *data, const char *text)
+{
+    cli_map *map = data;
+
+    takt_cli_progress_say(&map->progress, "%s%s", text,
+                          map->session.store_lost ? "; retrying" : "");
+}
+
+static void close_all(cli_map *map)
+{
+    if (map->over)
+        return;
+    map->over = true;
+    takt_cli_progress_close(&map->progress);
+    takt_cli_input_close(&map->input);
+    for (unsigned i = 0; i < map->signal_count; i++)
+        uv_close((uv_handle_t *)&map->signals[i], NULL);
+    uv_close((uv_handle_t *)&map->patience, NULL);
+    takt_close(map->session.client, NULL, NULL);
+    map->session.client = NULL;
+}
+
+/* After a stop, with no job left: the rest of the input goes where a rerun finds it.  A file ends,
+ * a pipe may not: for that there is the second signal. */
+static void put_rest_aside(cli_map *map)
+{
+    cli_line line;
+
+    while (map->undone && (!map->hurried || map->input.is_file)) {
+        cli_input_state state = takt_cli_input_next(&map->input, &line);
+        if (state == INPUT_LATER)
+            return;
+        if (state == INPUT_END)
+            break;
+        if (line.text)
+            takt_cli_report_left(map, line.text, line.size, line.number);
+        else
+            takt_cli_report_refused(map, &line);
+    }
+    close_all(map);
+}
+
+void takt_cli_map_go_on(cli_map *map)
+{
+    cli_line line;
+
+    while (!map->over && !map->stopping && map->busy < map->jobs_max) {
+        cli_input_state state = takt_cli_input_next(&map->input, &line);
+        if (state == INPUT_LATER)
+            return;
+        if (state == INPUT_LINE && line.fault == LINE_GOOD) {
+            takt_cli_job_begin(map, &line);
+        } else if (state == INPUT_LINE) {
+            takt_cli_report_refused(map, &line);
+        } else {
+            if (map->input.error && !map->status) {
+                takt_cli_progress_say(&map->progress, "cannot read the input beyond line %llu: %s",
+                                      (unsigned long long)map->input.number,
+                                      uv_strerror(map->input.error));
+                map->status = EX_NOINPUT;
+            }
+            if (map->busy == 0)
+                close_all(map);
+            return;
+        }
+    }
+    if (map->stopping && map->busy == 0 && !map->over)
+        put_rest_aside(map);
+}
+
+void takt_cli_map_stop(cli_map *map, int status)
+{
+    if (!map->status)
+        map->status = status;
+    if (map->stopping)
+        return;
+    map->stopping = true;
+    takt_cli_jobs_abandon(map);
+}
+
+static void on_ready(void *data)
+{
+    takt_cli_map_go_on(data);
+}
+
+static void on_patience_lost(uv_timer_t *timer)
+{
+    takt_cli_jobs_signal(timer->data, SIGKILL);
+}
+
+static void on_signal(uv_signal_t *handle, int signal)
+{
+    cli_map *map = handle->data;
+
+    if (map->signal == 0) {
+        map->signal = signal;
+        if (map->running > 0)
+            takt_cli_progress_say(&map->progress,
+                                  "told to stop: %u running will end, a second signal kills them",
+                                  map->running);
+        takt_cli_map_stop(map, 0);
+    } else if (!map->hurried) {
+        map->hurried = true;
+        takt_cli_jobs_signal(map, SIGTERM);
+        uv_timer_start(&map->patience, on_patience_lost, PATIENCE_MS, 0);
+    }
+    takt_cli_map_go_on(map);
+}
+
+/* A signal that is ignored (nohup, a shell's background job) stays so.  A broken pipe is told by
+ * what is written. */
+static void watch_signals(cli_map *map)
+{
+    signal(SIGPIPE, SIG_IGN);
+    uv_timer_init(&map->session.loop, &map->patience);
+    map->patience.data = map;
+    for (size_t i = 0; i < SIGNAL_COUNT; i++) {
+        struct sigaction before;
+        uv_signal_t *handle = &map->signals[map->signal_count];
+        if (sigaction(ending_signals[i], NULL, &before) != 0 || before.sa_handler == SIG_IGN)
+            continue;
+        uv_signal_init(&map->session.loop, handle);
+        handle->data = map;
+        uv_signal_start(handle, on_signal, ending_signals[i]);
+        map->signal_count++;
+    }
+}
+
+/* 0, or the exit status after a message. */
+static int work(cli_map *map)
+{
+    int status =
+        takt_cli_input_open(&map->input, &map->session.loop, map->input_path, on_ready, map);
+    if (status)
+        return status;
+    if ((status = takt_cli_report_open(map)) != 0 || (status = takt_cli_jobs_open(map)) != 0) {
+        takt_cli_input_close(&map->input);
+        return status;
+    }
+    watch_signals(map);
+    takt_cli_progress_open(&map->progress, &map->session.loop, !map->quiet, look, map);
+    takt_cli_map_go_on(map);
+    uv_run(&map->session.loop, UV_RUN_DEFAULT);
+    status = takt_cli_report_close(map);
+    if (map->status)
+        return map->status;
+    if (map->signal)
+        return 128 + map->signal;
+    return status ? status : map->failed > 0;
+}
+
+int takt_cli_map(int argc, char **argv, cli_settings *settings)
+{
+    cli_map map = {.settings = settings,
+                   .wish = {.cost = 1, .priority = TAKT_PRIORITY_DEFAULT},
+                   .jobs_max = 1,
+                   .log = -1};
+
+    takt_cli_parse(&argp, argc, argv, true, &map);
+    map.session.on_event = on_event;
+    map.session.data = &map;
+    int status = takt_cli_open(&map.session, settings, &map.target);
+    if (status)
+        return status;
+    status = work(&map);
+    takt_cli_close(&map.session);
+    takt_cli_input_free(&map.input);
+    takt_cli_jobs_free(&map);
+    return status;
+}

@@ -1,0 +1,113 @@
+/*
+ * One `takt map`: what was asked for and how far it has come.  map.c reads lines and decides when
+ * it is over, map_jobs.c leads each line through permit and process, map_report.c writes down what
+ * came of it.
+ */
+#ifndef TAKT_CLI_MAP_H
+#define TAKT_CLI_MAP_H
+
+#include <stdio.h>
+
+#include <uv.h>
+
+#include "map_input.h"
+#include "options.h"
+#include "progress.h"
+#include "session.h"
+
+#define TAKT_CLI_JOBS_MAX   4096
+#define TAKT_CLI_FAILED_MAX 1000 /* failed lines that the summary names */
+
+typedef enum cli_job_state { JOB_IDLE, JOB_WAITING, JOB_RUNNING } cli_job_state;
+
+typedef struct cli_map cli_map;
+
+/* A line under way. */
+typedef struct cli_job {
+    takt_permit permit;
+    uv_process_t process;
+    cli_map *map;
+    struct cli_job *next_idle;
+    char *text; /* the line, ours */
+    size_t size;
+    uint64_t number; /* of the line */
+    unsigned attempt;
+    cli_job_state state;
+    int status;       /* the exit status as a shell tells it; 128 + n for a signal */
+    int start_failed; /* libuv's code where there was no process; 0: there was */
+} cli_job;
+
+/* A line that failed for good. */
+typedef struct cli_failure {
+    uint64_t number;
+    int status; /* -1: it could not become a job */
+} cli_failure;
+
+struct cli_map {
+    /* asked for */
+    cli_settings *settings;
+    cli_target target;
+    cli_wish wish;
+    char **command;
+    unsigned jobs_max;
+    unsigned retries;
+    const char *input_path, *undone_path, *log_path;
+    bool quiet;
+    bool has_braces; /* "{}" stands somewhere in the command */
+
+    /* under way */
+    cli_session session;
+    cli_input input;
+    cli_progress progress;
+    uv_signal_t signals[3];
+    unsigned signal_count;
+    uv_timer_t patience; /* from SIGTERM to SIGKILL */
+    cli_job *jobs;       /* jobs_max of them */
+    cli_job *idle;
+    unsigned waiting, running, busy; /* busy: also those between two states */
+
+    /* the end */
+    bool stopping; /* no more jobs are started */
+    bool hurried;  /* by a second signal: what was not read stays unread */
+    bool over;
+    int signal; /* that stopped it; 0: none */
+    int status; /* the exit status where something else than a job went wrong; 0: nothing */
+
+    /* what came of it */
+    uint64_t done, failed, retried;
+    uint64_t left; /* read and not done, other than failed */
+    cli_failure failures[TAKT_CLI_FAILED_MAX];
+    uint64_t *left_numbers; /* where there is no file for them; at most jobs_max */
+    uint64_t starts;        /* of attempts */
+    int64_t first_start_us, last_start_us, last_end_us;
+    FILE *undone; /* NULL: none */
+    int log;      /* -1: none */
+};
+
+/* map.c */
+
+/* Starts what can be started, and ends the map when nothing is left.  Called once at the end of
+ * each event. */
+void takt_cli_map_go_on(cli_map *map);
+
+/* Starts no more jobs and gives up those that wait.  The running ones end by themselves.  `status`
+ * other than 0 is the exit status. */
+void takt_cli_map_stop(cli_map *map, int status);
+
+/* map_jobs.c */
+int takt_cli_jobs_open(cli_map *map); /* 0, or the exit status after a message */
+void takt_cli_jobs_free(cli_map *map);
+void takt_cli_job_begin(cli_map *map, const cli_line *line); /* there must be an idle one */
+void takt_cli_jobs_abandon(cli_map *map);                    /* those that wait */
+void takt_cli_jobs_signal(cli_map *map, int signal); /* those that run, and what they started */
+
+/* map_report.c */
+int takt_cli_report_open(cli_map *map); /* 0, or the exit status after a message */
+void takt_cli_report_start(cli_map *map, const cli_job *job, int64_t now_us);
+void takt_cli_report_end(cli_map *map, const cli_job *job);
+void takt_cli_report_failed(cli_map *map, const cli_job *job);
+void takt_cli_report_refused(cli_map *map, const cli_line *line);
+void takt_cli_report_left(cli_map *map, const char *text, size_t size, uint64_t number);
+int takt_cli_report_close(cli_map *map); /* the summary; 0, or the exit status after a message */
+
+#endif

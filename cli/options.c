@@ -1,0 +1,218 @@
+/*
+ * Reads what the command lines have in common and refuses, with EX_USAGE, what cannot be meant.
+ * Whether a limit exists and a store can be opened is found out later, in session.c.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include <takt/takt.h>
+
+#include "message.h"
+
+enum { KEY_RATE = 0x100, KEY_BURST, KEY_JSON, KEY_COST, KEY_PRIORITY };
+
+static error_t parse_place(int key, char *word, struct argp_state *state)
+{
+    cli_settings *settings = state->input;
+
+    if (key == 'p')
+        settings->policy = word;
+    else if (key == 's')
+        settings->store = word;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+static const struct argp_option place_options[] = {
+    {"policy", 'p', "FILE", 0, "The limits (else $TAKT_POLICY, else ./takt.yaml)", 8},
+    {"store", 's', "URL", 0,
+     "Where ledgers live (else $TAKT_STORE, else the policy's, else a file of your own)", 8},
+    {0},
+};
+const struct argp takt_cli_place_argp = {place_options, parse_place, NULL, NULL, NULL, NULL, NULL};
+
+static error_t parse_rate(int key, char *word, struct argp_state *state)
+{
+    cli_settings *settings = state->input;
+
+    if (key == KEY_RATE && settings->rule_count == TAKT_RULES_MAX)
+        argp_error(state, "a limit has at most %d rates", TAKT_RULES_MAX);
+    else if (key == KEY_RATE)
+        settings->rules[settings->rule_count++].rate = word;
+    else if (key == KEY_BURST && settings->rule_count == 0)
+        argp_error(state, "--burst %s belongs to a rate: write --rate TOKENS/PERIOD before it",
+                   word);
+    else if (key == KEY_BURST)
+        settings->rules[settings->rule_count - 1].burst = word;
+    else if (key == ARGP_KEY_END && settings->rule_count > 0 && settings->policy)
+        argp_error(state, "--rate stands instead of a policy: leave out --policy");
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+static const struct argp_option rate_options[] = {
+    {"rate", KEY_RATE, "TOKENS/PERIOD", 0,
+     "No policy: LIMIT is this rate (10/s, 20/min, 3/250ms); several must all hold", 7},
+    {"burst", KEY_BURST, "N", 0,
+     "Tokens that may be taken at once, of the --rate before it (default 1)", 7},
+    {0},
+};
+const struct argp takt_cli_rate_argp = {rate_options, parse_rate, NULL, NULL, NULL, NULL, NULL};
+
+static error_t parse_json(int key, char *word, struct argp_state *state)
+{
+    cli_settings *settings = state->input;
+
+    (void)word;
+    if (key != KEY_JSON)
+        return ARGP_ERR_UNKNOWN;
+    settings->json = true;
+    return 0;
+}
+
+static const struct argp_option json_options[] = {
+    {"json", KEY_JSON, 0, 0, "Write JSON, for a program", 6},
+    {0},
+};
+const struct argp takt_cli_json_argp = {json_options, parse_json, NULL, NULL, NULL, NULL, NULL};
+
+static error_t parse_wish(int key, char *word, struct argp_state *state)
+{
+    cli_wish *wish = state->input;
+
+    if (key == KEY_COST)
+        wish->cost = (int32_t)takt_cli_read_number(state, "--cost", word, 1, TAKT_COST_MAX);
+    else if (key == KEY_PRIORITY)
+        wish->priority =
+            (int32_t)takt_cli_read_number(state, "--priority", word, 0, TAKT_PRIORITY_MAX);
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+static const struct argp_option wish_options[] = {
+    {"cost", KEY_COST, "N", 0, "Tokens that one run of the command takes (default 1)", 2},
+    {"priority", KEY_PRIORITY, "0..9", 0, "0 goes first in the whole fleet, 9 last (default 5)", 2},
+    {0},
+};
+const struct argp takt_cli_wish_argp = {wish_options, parse_wish, NULL, NULL, NULL, NULL, NULL};
+
+/* Looks `name`, up to its "=", up among the long options: NULL where it is one or the beginning of
+ * one, or resembles none; otherwise the one that it resembles. */
+static const char *meant_option(const struct argp *argp, const char *name, bool *known)
+{
+    const char *meant = NULL;
+    char word[32];
+    size_t size = strcspn(name, "=");
+
+    if (size >= sizeof(word))
+        return NULL;
+    memcpy(word, name, size);
+    word[size] = '\0';
+    for (const struct argp_option *option = argp->options; option && (option->name || option->key);
+         option++) {
+        if (option->name && strncmp(option->name, word, size) == 0)
+            *known = true;
+        else if (option->name && takt_cli_resembles(word, option->name))
+            meant = option->name;
+    }
+    for (const struct argp_child *child = argp->children; child && child->argp; child++) {
+        const char *found = meant_option(child->argp, name, known);
+        meant = found ? found : meant;
+    }
+    return meant;
+}
+
+/* argp tells that it does not know an option, but not which one was meant. */
+static void refuse_misspelt(const struct argp *argp, int argc, char **argv, bool runs_command)
+{
+    int end = 1;
+
+    while (end < argc && strcmp(argv[end], "--") != 0)
+        end++;
+    if (end == argc && runs_command) /* which words are the command's is only known to argp */
+        return;
+    for (int i = 1; i < end; i++) {
+        bool known = false;
+        if (strncmp(argv[i], "--", 2) != 0)
+            continue;
+        const char *meant = meant_option(argp, argv[i] + 2, &known);
+        if (meant && !known) {
+            takt_cli_say("there is no option %s; did you mean --%s?", argv[i], meant);
+            exit(EX_USAGE);
+        }
+    }
+}
+
+void takt_cli_parse(const struct argp *argp, int argc, char **argv, bool runs_command, void *input)
+{
+    char *name = (char *)(uintptr_t)takt_cli_name();
+
+    argv[0] = name;
+    refuse_misspelt(argp, argc, argv, runs_command);
+    argp_err_exit_status = EX_USAGE;
+    error_t failed = argp_parse(argp, argc, argv, ARGP_IN_ORDER, NULL, input);
+    if (failed) {
+        takt_cli_say("%s", strerror(failed));
+        exit(EX_OSERR);
+    }
+}
+
+void takt_cli_read_target(struct argp_state *state, const char *text, cli_target *target)
+{
+    char shown[TAKT_CLI_SHOWN_SIZE];
+    size_t size = strcspn(text, ":");
+
+    if (size == 0 || size > TAKT_NAME_SIZE_MAX)
+        argp_error(state, "%s is not LIMIT[:KEY]: a limit's name has 1 to %d characters",
+                   takt_cli_shown(text, strlen(text), shown), TAKT_NAME_SIZE_MAX);
+    memcpy(target->limit, text, size);
+    target->limit[size] = '\0';
+    target->key = text[size] == ':' ? text + size + 1 : NULL;
+    target->text = text;
+    if (target->key && (!*target->key || strlen(target->key) > TAKT_KEY_SIZE_MAX))
+        argp_error(state, "%s is not LIMIT[:KEY]: a key has 1 to %d bytes",
+                   takt_cli_shown(text, strlen(text), shown), TAKT_KEY_SIZE_MAX);
+}
+
+int64_t takt_cli_read_number(struct argp_state *state, const char *what, const char *text,
+                             int64_t min, int64_t max)
+{
+    char shown[TAKT_CLI_SHOWN_SIZE], *end;
+
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno || *end || strspn(text, "0123456789") == 0 || number < min || number > max)
+        argp_error(state, "%s takes a whole number from %lld to %lld, not %s", what, (long long)min,
+                   (long long)max, takt_cli_shown(text, strlen(text), shown));
+    return number;
+}
+
+int64_t takt_cli_read_duration(struct argp_state *state, const char *what, const char *text)
+{
+    takt_error error = {0};
+    int64_t duration_us = 0;
+
+    if (takt_parse_duration(text, &duration_us, &error) != 0)
+        argp_error(state, "%s: %s", what, error.text);
+    else if (duration_us <= 0)
+        argp_error(state, "%s must be longer than 0", what);
+    return duration_us;
+}
+
+void takt_cli_read_command_line(struct argp_state *state, char *word, cli_target *target,
+                                char ***command)
+{
+    if (state->arg_num == 0) {
+        takt_cli_read_target(state, word, target);
+        return;
+    }
+    *command = state->argv + state->next - 1;
+    state->next = state->argc;
+}

@@ -1,0 +1,68 @@
+/*
+ * What is said on every command line: where the policy and the store are, limits named ad hoc,
+ * LIMIT[:KEY].
+ */
+#ifndef TAKT_CLI_OPTIONS_H
+#define TAKT_CLI_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <takt/policy.h>
+
+/* The strings are those of the command line. */
+typedef struct cli_settings {
+    const char *policy; /* --policy; NULL: look for one */
+    const char *store;  /* --store; NULL: $TAKT_STORE, the policy's, the default */
+    takt_rule_text rules[TAKT_RULES_MAX]; /* --rate, --burst: instead of a policy */
+    unsigned rule_count;
+    bool json;
+} cli_settings;
+
+/* One command of `takt`. */
+typedef struct cli_command {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv, cli_settings *settings); /* returns the exit status */
+} cli_command;
+
+/* LIMIT[:KEY] */
+typedef struct cli_target {
+    char limit[TAKT_NAME_SIZE_MAX + 1];
+    const char *key; /* NULL: the limit as a whole */
+    const char *text;
+} cli_target;
+
+/* What one unit of work asks for. */
+typedef struct cli_wish {
+    int32_t cost;
+    int32_t priority;
+} cli_wish;
+
+/* Groups of options for argp_children; their input is the settings, for the last one the wish. */
+extern const struct argp takt_cli_place_argp; /* -p, -s */
+extern const struct argp takt_cli_rate_argp;  /* --rate, --burst */
+extern const struct argp takt_cli_json_argp;  /* --json */
+extern const struct argp takt_cli_wish_argp;  /* --cost, --priority */
+
+/*
+ * Parses a command line; returns only if it is good, otherwise ends the program with EX_USAGE.
+ * `runs_command` says that words after "--" are somebody else's.
+ */
+void takt_cli_parse(const struct argp *argp, int argc, char **argv, bool runs_command, void *input);
+
+/* Reads LIMIT[:KEY]; ends the program as argp_error does where it is not one. */
+void takt_cli_read_target(struct argp_state *state, const char *text, cli_target *target);
+
+/* The same for a whole number from min to max, and for a duration above 0. */
+int64_t takt_cli_read_number(struct argp_state *state, const char *what, const char *text,
+                             int64_t min, int64_t max);
+int64_t takt_cli_read_duration(struct argp_state *state, const char *what, const char *text);
+
+/* Takes LIMIT, then the command with all its words, from an ARGP_KEY_ARG.  `command` becomes a
+ * NULL-terminated part of argv. */
+void takt_cli_read_command_line(struct argp_state *state, char *word, cli_target *target,
+                                char ***command);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * Draws the bar.  The rate is that of the last seconds, so that it tells at once when somebody else
+ * takes a share; the end is foretold from it.  What the figures are is asked of the map each time.
+ */
+#include "progress.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "message.h"
+
+#define REDRAW_MS     100
+#define LINE_MS       5000
+#define BAR_SIZE      24
+#define COLUMNS_MAX   500
+#define WIPE          "\r\033[K"
+#define HORIZON_YEARS 10 /* an end beyond that is not told */
+
+static void wipe(cli_progress *progress)
+{
+    if (progress->drawn)
+        fputs(WIPE, stderr);
+    progress->drawn = false;
+}
+
+/* Takes a sample and tells the rate since the oldest one at hand. */
+static void sample(cli_progress *progress, uint64_t ended)
+{
+    uint64_t now_ms = uv_now(progress->timer.loop);
+    unsigned count = progress->sample_count, newest = count % TAKT_CLI_SAMPLES;
+    unsigned oldest = count < TAKT_CLI_SAMPLES ? 0 : (count + 1) % TAKT_CLI_SAMPLES;
+
+    progress->samples[newest].at_ms = now_ms;
+    progress->samples[newest].ended = ended;
+    progress->sample_count++;
+    uint64_t span_ms = now_ms - progress->samples[oldest].at_ms;
+    if (span_ms > 0)
+        progress->rate =
+            (double)(ended - progress->samples[oldest].ended) * 1000.0 / (double)span_ms;
+}
+
+static int write_bar(char *text, size_t size, const cli_figures *figures)
+{
+    char bar[BAR_SIZE + 1];
+    uint64_t filled = figures->ended * BAR_SIZE / figures->total;
+
+    for (unsigned i = 0; i < BAR_SIZE; i++)
+        bar[i] = i < filled ? '#' : '.';
+    bar[BAR_SIZE] = '\0';
+    return snprintf(text, size, "[%s] ", bar);
+}
+
+static void write_end(char *text, size_t size, const cli_figures *figures, double rate)
+{
+    char moment[TAKT_CLI_TIME_SIZE], span[TAKT_CLI_TIME_SIZE];
+
+    if (figures->total <= figures->ended || rate <= 0)
+        return;
+    double left_s = (double)(figures->total - figures->ended) / rate;
+    if (left_s > HORIZON_YEARS * 365.0 * 86400.0)
+        return;
+    int64_t left_us = (int64_t)left_s * 1000000;
+    snprintf(text, size, ", ends %s (in %s)", takt_cli_moment(takt_cli_now_us() + left_us, moment),
+             left_us < 1000000 ? "1 s" : takt_cli_span(left_us, span));
+}
+
+/* All in one line, the most important first: a narrow terminal cuts it. */
+static void write_line(cli_progress *progress, char *text, size_t size, bool with_bar)
+{
+    cli_figures figures = {0};
+    char total[48] = "", failed[48] = "", end[160] = "", trouble[200] = "";
+
+    progress->look(progress->data, &figures);
+    if (figures.total > 0)
+        snprintf(total, sizeof(total), " of %s%llu", figures.exact ? "" : "about ",
+                 (unsigned long long)figures.total);
+    if (figures.failed > 0)
+        snprintf(failed, sizeof(failed), ", %llu failed", (unsigned long long)figures.failed);
+    if (figures.trouble)
+        snprintf(trouble, sizeof(trouble), "%s; ", figures.trouble);
+    write_end(end, sizeof(end), &figures, progress->rate);
+    int used = with_bar && figures.total > 0 && figures.total >= figures.ended
+                   ? write_bar(text, size, &figures)
+                   : 0;
+    snprintf(text + used, size - (size_t)used,
+             "%s%llu%s done%s, %.1f/s, %llu running, %llu waiting%s", trouble,
+             (unsigned long long)figures.ended, total, failed, progress->rate,
+             (unsigned long long)figures.running, (unsigned long long)figures.waiting, end);
+}
+
+static void draw(cli_progress *progress)
+{
+    char text[COLUMNS_MAX + 1];
+    struct winsize window = {0};
+
+    write_line(progress, text, sizeof(text), progress->terminal);
+    if (!progress->terminal) {
+        takt_cli_say("%s", text);
+        return;
+    }
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
+        window.ws_col <= COLUMNS_MAX)
+        text[window.ws_col - 1] = '\0';
+    fprintf(stderr, WIPE "%s", text);
+    progress->drawn = true;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    cli_progress *progress = timer->data;
+    cli_figures figures = {0};
+
+    progress->look(progress->data, &figures);
+    sample(progress, figures.ended);
+    draw(progress);
+}
+
+int takt_cli_progress_open(cli_progress *progress, uv_loop_t *loop, bool shown,
+                           void (*look)(void *data, cli_figures *figures), void *data)
+{
+    const char *kind = getenv("TERM");
+
+    *progress = (cli_progress){.shown = shown, .look = look, .data = data};
+    progress->terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0;
+    int failed = uv_timer_init(loop, &progress->timer);
+    if (failed)
+        return failed;
+    progress->open = true;
+    progress->timer.data = progress;
+    if (!shown)
+        return 0;
+    progress->samples[0].at_ms = uv_now(loop);
+    progress->sample_count = 1;
+    uint64_t every_ms = progress->terminal ? REDRAW_MS : LINE_MS;
+    return uv_timer_start(&progress->timer, on_timer, every_ms, every_ms);
+}
+
+void takt_cli_progress_say(cli_progress *progress, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    bool drawn = progress->drawn;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    wipe(progress);
+    takt_cli_say("%s", text);
+    if (drawn)
+        draw(progress);
+}
+
+void takt_cli_progress_close(cli_progress *progress)
+{
+    wipe(progress);
+    if (progress->open)
+        uv_close((uv_handle_t *)&progress->timer, NULL);
+    progress->open = false;
+}

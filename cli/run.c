@@ -1,0 +1,199 @@
+/*
+ * `takt run`: waits for a permit, then becomes the command.  Nothing is held while the command
+ * runs, so this process has nothing left to do: signals, the terminal and the exit status are the
+ * command's own, at no cost.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "message.h"
+#include "session.h"
+
+enum { KEY_MAX_WAIT = 0x200, KEY_TRY };
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+#define SIGNAL_COUNT (sizeof(ending_signals) / sizeof(ending_signals[0]))
+
+typedef struct cli_run {
+    cli_settings *settings;
+    cli_target target;
+    cli_wish wish;
+    int64_t max_wait_us;
+    bool now_or_never;
+    char **command;
+
+    cli_session session;
+    takt_permit permit;
+    takt_call call;
+    uv_signal_t signals[SIGNAL_COUNT];
+    size_t signal_count;
+    int signal; /* that ended the wait; 0: none */
+    int status; /* of the acquire */
+} cli_run;
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+    cli_run *run = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &run->wish;
+        state->child_inputs[1] = run->settings;
+        state->child_inputs[2] = run->settings;
+        return 0;
+    case KEY_MAX_WAIT:
+        run->max_wait_us = takt_cli_read_duration(state, "--max-wait", word);
+        return 0;
+    case KEY_TRY:
+        run->now_or_never = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        takt_cli_read_command_line(state, word, &run->target, &run->command);
+        return 0;
+    case ARGP_KEY_END:
+        if (!run->command)
+            argp_error(state,
+                       state->arg_num ? "what is to be run? Write it after --" : "which limit?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"max-wait", KEY_MAX_WAIT, "DURATION", 0,
+     "Give up after that long (250ms, 30s, 5min): exit status 75", 1},
+    {"try", KEY_TRY, 0, 0, "Now or never: exit status 75 where it would have to wait", 1},
+    {0},
+};
+static const struct argp_child children[] = {{&takt_cli_wish_argp, 0, NULL, 0},
+                                             {&takt_cli_rate_argp, 0, NULL, 0},
+                                             {&takt_cli_place_argp, 0, NULL, 0},
+                                             {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "LIMIT[:KEY] -- COMMAND [ARGUMENT...]",
+    "Waits until LIMIT lets one more piece of work start, then runs COMMAND and passes on its exit "
+    "status."
+    "\vExit status: COMMAND's own; 64 for a wrong command line, 69 where the store cannot be used, "
+    "75 where it was "
+    "not in time, 78 for a policy that cannot be used, 126 and 127 for a COMMAND that cannot be "
+    "run or found.\n\n"
+    "Examples:\n"
+    "  takt run mail -- ./send-one-mail\n"
+    "  takt run api:acme --max-wait 30s -- curl -sf https://example.com/\n"
+    "  takt run mail --rate 10/s --rate 800/day -- ./send-one-mail",
+    children,
+    NULL,
+    NULL,
+};
+
+/* What is left of the loop's work ends by itself once client and signals are closed. */
+static void end_waiting(cli_run *run)
+{
+    takt_close(run->session.client, NULL, NULL);
+    run->session.client = NULL;
+    for (size_t i = 0; i < run->signal_count; i++)
+        uv_close((uv_handle_t *)&run->signals[i], NULL);
+    run->signal_count = 0;
+}
+
+static void on_permit(takt_permit *permit, int status)
+{
+    cli_run *run = permit->data;
+
+    if (!run->session.client)
+        return;
+    run->status = status;
+    takt_release(permit);
+    end_waiting(run);
+}
+
+static void on_verdict(takt_call *call, int status, const takt_standing *standing)
+{
+    cli_run *run = call->data;
+
+    (void)standing;
+    if (!run->session.client)
+        return;
+    run->status = status;
+    end_waiting(run);
+}
+
+/* Leaves the line, so that nobody keeps a place free for us, before the signal does its work. */
+static void on_signal(uv_signal_t *handle, int signal)
+{
+    cli_run *run = handle->data;
+
+    run->signal = signal;
+    end_waiting(run);
+}
+
+/* A signal that is ignored (nohup, a shell's background job) stays so. */
+static void watch_signals(cli_run *run)
+{
+    for (size_t i = 0; i < SIGNAL_COUNT; i++) {
+        struct sigaction before;
+        uv_signal_t *handle = &run->signals[run->signal_count];
+        if (sigaction(ending_signals[i], NULL, &before) != 0 || before.sa_handler == SIG_IGN)
+            continue;
+        uv_signal_init(&run->session.loop, handle);
+        handle->data = run;
+        uv_signal_start_oneshot(handle, on_signal, ending_signals[i]);
+        run->signal_count++;
+    }
+}
+
+/* 0, or the exit status for why there is no permit. */
+static int wait_for_permit(cli_run *run)
+{
+    takt_request request = {.limit = run->target.limit,
+                            .key = run->target.key,
+                            .cost = run->wish.cost,
+                            .priority = run->wish.priority,
+                            .max_wait_us = run->max_wait_us};
+    int failed;
+
+    run->permit.data = run->call.data = run;
+    watch_signals(run);
+    if (run->now_or_never)
+        failed = takt_try_acquire(run->session.client, &run->call, &request, on_verdict);
+    else
+        failed = takt_acquire(run->session.client, &run->permit, &request, on_permit);
+    if (failed) {
+        run->status = failed;
+        end_waiting(run);
+    }
+    uv_run(&run->session.loop, UV_RUN_DEFAULT);
+    if (run->signal || run->status == 0)
+        return 0;
+    return takt_cli_refusal(&run->session, &run->target, run->status, run->wish.cost);
+}
+
+int takt_cli_run(int argc, char **argv, cli_settings *settings)
+{
+    cli_run run = {.settings = settings, .wish = {.cost = 1, .priority = TAKT_PRIORITY_DEFAULT}};
+
+    takt_cli_parse(&argp, argc, argv, true, &run);
+    int status = takt_cli_open(&run.session, settings, &run.target);
+    if (status)
+        return status;
+    status = wait_for_permit(&run);
+    takt_cli_close(&run.session);
+    if (status)
+        return status;
+    if (run.signal) {
+        signal(run.signal, SIG_DFL);
+        raise(run.signal);
+    }
+    execvp(run.command[0], run.command);
+    status = errno == ENOENT ? 127 : 126;
+    takt_cli_say("cannot run %s: %s", run.command[0], strerror(errno));
+    return status;
+}

@@ -1,0 +1,40 @@
+/*
+ * A client on a loop of its own, opened as the command line says.
+ */
+#ifndef TAKT_CLI_SESSION_H
+#define TAKT_CLI_SESSION_H
+
+#include <stdbool.h>
+
+#include <takt/takt.h>
+#include <uv.h>
+
+#include "options.h"
+
+typedef struct cli_session {
+    takt_policy *policy;
+    takt_client *client;
+    uv_loop_t loop;
+    bool store_lost;                                /* claims fail at present */
+    void (*on_event)(void *data, const char *text); /* NULL: said on standard error */
+    void *data;
+} cli_session;
+
+/* Reads the policy, or makes one of --rate for `target` (NULL: for nobody).  0, or the exit status
+ * after a message. */
+int takt_cli_load_policy(takt_policy **policy, const cli_settings *settings,
+                         const cli_target *target);
+
+/*
+ * Loads the policy, looks for the limit and opens the client.  0, or the exit status after a
+ * message, and nothing is left behind.  on_event and data are the caller's to set before.
+ */
+int takt_cli_open(cli_session *session, const cli_settings *settings, const cli_target *target);
+
+/* Closes the client and runs the loop until everything on it has ended.  Safe after takt_close. */
+void takt_cli_close(cli_session *session);
+
+/* Says why an acquire or a call failed, and returns the exit status for it. */
+int takt_cli_refusal(const cli_session *session, const cli_target *target, int code, int32_t cost);
+
+#endif
