@@ -1,0 +1,24 @@
+#include <stdio.h>
+#include <takt/takt.h>
+#include <uv.h>
+
+static void start(takt_permit *permit, int status) /* called when the slot is due */
+{
+    puts(status == 0 ? "a job starts" : takt_strerror(status));
+    takt_release(permit); /* when the job is done */
+}
+
+int main(void)
+{
+    static takt_permit permits[100]; /* your memory: put one into each job */
+    takt_policy *policy;
+    takt_client *client;
+    takt_error error;
+
+    if (takt_policy_load(&policy, "takt.yaml", &error) < 0 ||
+        takt_open(&client, uv_default_loop(), policy, NULL, &error) < 0)
+        return fprintf(stderr, "%s\n", error.text), 1;
+    for (int i = 0; i < 100; i++) /* each returns at once and is never refused */
+        takt_acquire(client, &permits[i], &TAKT_REQUEST("mail"), start);
+    return uv_run(uv_default_loop(), UV_RUN_DEFAULT); /* until nobody waits any more */
+}
