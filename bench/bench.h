@@ -1,6 +1,6 @@
 /*
- * bench.h: what the benches share: the clock, the count of allocations, a policy of one limit, child processes and
- * figures as JSON lines.
+ * bench.h: what the benches share: the clock, the count of allocations, a policy of one limit,
+ * child processes and figures as JSON lines.
  */
 #ifndef TAKT_BENCH_BENCH_H
 #define TAKT_BENCH_BENCH_H
@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <takt/takt.h>
 
-/* The monotonic clock in nanoseconds, and the processor time of this process (of its children: children 1). */
+/* The monotonic clock in nanoseconds, and the processor time of this process (of its children:
+ * children 1). */
 int64_t bench_now_ns(void);
 int64_t bench_cpu_ns(int children);
 

@@ -1,9 +1,11 @@
 /*
  * ceiling.c: acquires per second where nobody has to wait: what the machinery itself costs.
  *
- *     ceiling [STORE [PROCESSES [OUTSTANDING [SECONDS]]]]      STORE: memory: (default), file (a fresh one), or a URL
+ *     ceiling [STORE [PROCESSES [OUTSTANDING [SECONDS]]]]      STORE: memory: (default), file (a
+ * fresh one), or a URL
  *
- * Each process keeps OUTSTANDING acquires of one limit under way: every callback releases and asks again.
+ * Each process keeps OUTSTANDING acquires of one limit under way: every callback releases and asks
+ * again.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,8 +91,8 @@ int main(int argc, char **argv)
     const char *store = argc > 1 ? argv[1] : "memory:";
     int processes = argc > 2 ? atoi(argv[2]) : 1;
     bench_plan plan = {.store = strcmp(store, "file") == 0 ? bench_store() : store,
-                 .outstanding = argc > 3 ? atoi(argv[3]) : 1000,
-                 .seconds = argc > 4 ? atoi(argv[4]) : 3};
+                       .outstanding = argc > 3 ? atoi(argv[3]) : 1000,
+                       .seconds = argc > 4 ? atoi(argv[4]) : 3};
     int64_t acquired = 0, allocations = 0, cpu_ns;
 
     plan.acquired = bench_shared(2 * sizeof(int64_t) * (size_t)processes);
@@ -101,11 +103,13 @@ int main(int argc, char **argv)
         allocations += plan.allocations[i];
     }
     cpu_ns = bench_cpu_ns(1);
-    printf("{\"bench\":\"ceiling\",\"store\":\"%s\",\"processes\":%d,\"outstanding\":%d,\"seconds\":%" PRId64
-           ",\"acquires_per_second\":%" PRId64 ",\"allocations_per_1000_acquires\":%.3f,\"permit_bytes\":%zu,"
+    printf("{\"bench\":\"ceiling\",\"store\":\"%s\",\"processes\":%d,\"outstanding\":%d,"
+           "\"seconds\":%" PRId64 ",\"acquires_per_second\":%" PRId64
+           ",\"allocations_per_1000_acquires\":%.3f,\"permit_bytes\":%zu,"
            "\"cpu_seconds\":%.2f}\n",
-           strncmp(plan.store, "file", 4) == 0 ? "file" : plan.store, processes, plan.outstanding, plan.seconds,
-           acquired / plan.seconds, acquired ? (double)allocations * 1000 / (double)acquired : 0.0,
-           sizeof(takt_permit), (double)cpu_ns / 1e9);
+           strncmp(plan.store, "file", 4) == 0 ? "file" : plan.store, processes, plan.outstanding,
+           plan.seconds, acquired / plan.seconds,
+           acquired ? (double)allocations * 1000 / (double)acquired : 0.0, sizeof(takt_permit),
+           (double)cpu_ns / 1e9);
     return 0;
 }

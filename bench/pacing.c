@@ -1,10 +1,12 @@
 /*
- * pacing.c: several processes saturate one limit: is the quota kept, is it used up, how even are the starts?
+ * pacing.c: several processes saturate one limit: is the quota kept, is it used up, how even are
+ * the starts?
  *
- *     pacing [STORE [RATE [PROCESSES [SECONDS [WAITERS]]]]]    STORE: file (default, a fresh one) or a URL; RATE: 200/s
+ *     pacing [STORE [RATE [PROCESSES [SECONDS [WAITERS]]]]]    STORE: file (default, a fresh one)
+ * or a URL; RATE: 200/s
  *
- * Every process keeps WAITERS acquires waiting and notes when each callback came.  The first second is warm-up.
- * Gaps are between starts in the whole fleet; their deviation is from period / tokens.
+ * Every process keeps WAITERS acquires waiting and notes when each callback came.  The first second
+ * is warm-up. Gaps are between starts in the whole fleet; their deviation is from period / tokens.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,7 +98,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The instants of all processes in [from, until), sorted; returns their number. */
-static int64_t gather(const bench_plan *plan, int processes, int slots, int64_t from, int64_t until, int64_t *instants)
+static int64_t gather(const bench_plan *plan, int processes, int slots, int64_t from, int64_t until,
+                      int64_t *instants)
 {
     int64_t count = 0;
 
@@ -122,8 +125,10 @@ static int64_t busiest_second(const int64_t *instants, int64_t count)
     return most;
 }
 
-/* The deviation of the gaps from the emission interval, at a quantile; turns the instants into deviations. */
-static double gap_deviation_ms(int64_t *instants, int64_t count, double interval_us, double quantile)
+/* The deviation of the gaps from the emission interval, at a quantile; turns the instants into
+ * deviations. */
+static double gap_deviation_ms(int64_t *instants, int64_t count, double interval_us,
+                               double quantile)
 {
     for (int64_t i = 0; i + 1 < count; i++) {
         double deviation = (double)(instants[i + 1] - instants[i]) - interval_us;
@@ -136,7 +141,8 @@ static double gap_deviation_ms(int64_t *instants, int64_t count, double interval
 static void report(const bench_plan *plan, int processes, int64_t from, int64_t until)
 {
     int64_t *instants = malloc((size_t)processes * STARTS_MAX * sizeof *instants);
-    int64_t tokens = 1, period_us = 1, count, calls = 0, all = 0, least = INT64_MAX, most = 0, busy_starts, busy_slots;
+    int64_t tokens = 1, period_us = 1, count, calls = 0, all = 0, least = INT64_MAX, most = 0,
+            busy_starts, busy_slots;
     double seconds, p50, p99;
 
     bench_must(takt_parse_rate(plan->rate, &tokens, &period_us, NULL), plan->rate);
@@ -163,12 +169,15 @@ static void report(const bench_plan *plan, int processes, int64_t from, int64_t 
     p50 = gap_deviation_ms(instants, count, (double)period_us / (double)tokens, 0.5);
     gather(plan, processes, 0, from, until, instants);
     p99 = gap_deviation_ms(instants, count, (double)period_us / (double)tokens, 0.99);
-    printf("{\"bench\":\"pacing\",\"store\":\"%.6s\",\"rate\":\"%s\",\"processes\":%d,\"waiters\":%d,"
-           "\"achieved_per_second\":%.3f,\"busiest_second_starts\":%" PRId64 ",\"busiest_second_slots\":%" PRId64
-           ",\"gap_deviation_p50_ms\":%.3f,\"gap_deviation_p99_ms\":%.3f,\"grants_least\":%" PRId64
-           ",\"grants_most\":%" PRId64 ",\"store_calls_per_grant\":%.4f,\"cpu_us_per_grant\":%.1f}\n",
-           plan->store, plan->rate, processes, plan->waiters, achieved, busy_starts, busy_slots, p50, p99, least, most,
-           (double)calls / (double)all, (double)bench_cpu_ns(1) / 1000 / (double)all);
+    printf(
+        "{\"bench\":\"pacing\",\"store\":\"%.6s\",\"rate\":\"%s\",\"processes\":%d,\"waiters\":%d,"
+        "\"achieved_per_second\":%.3f,\"busiest_second_starts\":%" PRId64
+        ",\"busiest_second_slots\":%" PRId64
+        ",\"gap_deviation_p50_ms\":%.3f,\"gap_deviation_p99_ms\":%.3f,\"grants_least\":%" PRId64
+        ",\"grants_most\":%" PRId64 ",\"store_calls_per_grant\":%.4f,\"cpu_us_per_grant\":%.1f}\n",
+        plan->store, plan->rate, processes, plan->waiters, achieved, busy_starts, busy_slots, p50,
+        p99, least, most, (double)calls / (double)all,
+        (double)bench_cpu_ns(1) / 1000 / (double)all);
     free(instants);
 }
 
@@ -178,13 +187,14 @@ int main(int argc, char **argv)
     int processes = argc > 3 ? atoi(argv[3]) : 4;
     int seconds = argc > 4 ? atoi(argv[4]) : 10;
     bench_plan plan = {.store = strcmp(store, "file") == 0 ? bench_store() : store,
-                 .rate = argc > 2 ? argv[2] : "200/s",
-                 .begin_us = now_us(),
-                 .waiters = argc > 5 ? atoi(argv[5]) : 50};
+                       .rate = argc > 2 ? argv[2] : "200/s",
+                       .begin_us = now_us(),
+                       .waiters = argc > 5 ? atoi(argv[5]) : 50};
 
     plan.end_us = plan.begin_us + (seconds + 1) * INT64_C(1000000) + 500000;
     plan.shares = bench_shared(sizeof(bench_share) * (uint64_t)processes);
     bench_fork(processes, run, &plan);
-    report(&plan, processes, plan.begin_us + 1000000, plan.begin_us + (seconds + 1) * INT64_C(1000000));
+    report(&plan, processes, plan.begin_us + 1000000,
+           plan.begin_us + (seconds + 1) * INT64_C(1000000));
     return 0;
 }

@@ -23,7 +23,8 @@ int main(void)
     takt_sync *sync;
     takt_error error;
 
-    if (takt_policy_load(&policy, "takt.yaml", &error) < 0 || takt_sync_open(&sync, policy, NULL, &error) < 0)
+    if (takt_policy_load(&policy, "takt.yaml", &error) < 0 ||
+        takt_sync_open(&sync, policy, NULL, &error) < 0)
         return fprintf(stderr, "%s\n", error.text), 1;
     for (int i = 0; i < 4; i++)
         uv_thread_create(&threads[i], work, sync);

@@ -1,6 +1,6 @@
 /*
- * takt/links.h: the links that lie inside the caller's structs, so that waiting never allocates.  Private to the
- * library; here because a compiler must know their size.
+ * takt/links.h: the links that lie inside the caller's structs, so that waiting never allocates.
+ * Private to the library; here because a compiler must know their size.
  */
 #ifndef TAKT_LINKS_H
 #define TAKT_LINKS_H

@@ -1,9 +1,9 @@
 /*
  * takt/policy.h: which limits there are.
  *
- * A policy is a set of named limits, read from a YAML file (docs/policy.md) or built in code from the same
- * texts.  Once loaded it does not change; many clients, in any threads, may share one policy.  It must outlive
- * every client opened with it.
+ * A policy is a set of named limits, read from a YAML file (docs/policy.md) or built in code from
+ * the same texts.  Once loaded it does not change; many clients, in any threads, may share one
+ * policy.  It must outlive every client opened with it.
  */
 #ifndef TAKT_POLICY_H
 #define TAKT_POLICY_H
@@ -20,12 +20,13 @@ extern "C" {
 typedef struct takt_policy takt_policy;
 
 /*
- * One rule and one limit, as a person writes them: every field is text and means what the policy file's field
- * of that name means.  NULL is "not given".  Nothing of these structs is kept after the call.
+ * One rule and one limit, as a person writes them: every field is text and means what the policy
+ * file's field of that name means.  NULL is "not given".  Nothing of these structs is kept after
+ * the call.
  */
 typedef struct takt_rule_text {
-    const char *rate;      /* "100/s", "20/min", "10/60s", "3/250ms", "800/day"; required */
-    const char *burst;     /* tokens that may be taken at one instant after a long silence; "1" */
+    const char *rate;  /* "100/s", "20/min", "10/60s", "3/250ms", "800/day"; required */
+    const char *burst; /* tokens that may be taken at one instant after a long silence; "1" */
 } takt_rule_text;
 
 typedef struct takt_limit_text {
@@ -35,7 +36,8 @@ typedef struct takt_limit_text {
     const char *lookahead;   /* how far ahead of now slots are awarded: "250ms" */
     const char *headroom;    /* run that much below the rates: "2%", "0.5%"; "0%" */
     const char *within;      /* the limit that this one's work must pass as well; none */
-    const char *max_waiting; /* waiters of one key in the whole fleet before acquires are refused; no bound */
+    const char *max_waiting; /* waiters of one key in the whole fleet before acquires are refused;
+                                no bound */
 } takt_limit_text;
 
 #define TAKT_RULES_MAX     8
@@ -46,31 +48,35 @@ typedef struct takt_limit_text {
 TAKT_EXPORT int takt_policy_new(takt_policy **policy);
 
 /*
- * Adds a limit.  On failure the policy is as before and `error` names the field ("rules[0].rate: ...").
- * `within` may name a limit that is added later; takt_open and takt_policy_check refuse what is left dangling.
+ * Adds a limit.  On failure the policy is as before and `error` names the field ("rules[0].rate:
+ * ..."). `within` may name a limit that is added later; takt_open and takt_policy_check refuse what
+ * is left dangling.
  */
-TAKT_EXPORT int takt_policy_add(takt_policy *policy, const takt_limit_text *limit, takt_error *error);
+TAKT_EXPORT int takt_policy_add(takt_policy *policy, const takt_limit_text *limit,
+                                takt_error *error);
 
 /*
- * Refuses a `within` that names no limit or that leads round in a circle, as "limits[1].within: ...".  Policies
- * that were read from a file or a text have been checked; one built in code is checked by takt_open, or here, which
- * must have been done once before several threads share it.
+ * Refuses a `within` that names no limit or that leads round in a circle, as "limits[1].within:
+ * ...".  Policies that were read from a file or a text have been checked; one built in code is
+ * checked by takt_open, or here, which must have been done once before several threads share it.
  */
 TAKT_EXPORT int takt_policy_check(const takt_policy *policy, takt_error *error);
 
 /*
  * Reads a policy file (at most 1 MiB), or a text that `name` stands for in messages.  Errors read
- * "takt.yaml:7: limits[1].rules[0].rate: ..." and have the code TAKT_E_POLICY (TAKT_E_NOMEM without memory).
+ * "takt.yaml:7: limits[1].rules[0].rate: ..." and have the code TAKT_E_POLICY (TAKT_E_NOMEM without
+ * memory).
  */
 TAKT_EXPORT int takt_policy_load(takt_policy **policy, const char *path, takt_error *error);
-TAKT_EXPORT int takt_policy_parse(takt_policy **policy, const char *name, const char *text, size_t size,
-                                  takt_error *error);
+TAKT_EXPORT int takt_policy_parse(takt_policy **policy, const char *name, const char *text,
+                                  size_t size, takt_error *error);
 
 TAKT_EXPORT void takt_policy_free(takt_policy *policy); /* NULL is harmless */
 
 /* What the file says of itself; NULL where it does not.  Owned by the policy. */
 TAKT_EXPORT const char *takt_policy_store(const takt_policy *policy);
-TAKT_EXPORT const char *takt_policy_namespace(const takt_policy *policy); /* "default" where not given */
+TAKT_EXPORT const char *
+takt_policy_namespace(const takt_policy *policy); /* "default" where not given */
 
 /* The limits in the order of the file.  Names are owned by the policy. */
 TAKT_EXPORT size_t takt_policy_count(const takt_policy *policy);
@@ -78,17 +84,20 @@ TAKT_EXPORT const char *takt_policy_name(const takt_policy *policy, size_t index
 TAKT_EXPORT int takt_policy_has(const takt_policy *policy, const char *limit); /* 1 or 0 */
 
 /*
- * One line for a person about a limit, e.g. "100/s burst 10, 100000/day, within sendgrid"; written to `text`
- * with its NUL, cut to `size`.  Returns 0 or TAKT_E_NO_LIMIT.
+ * One line for a person about a limit, e.g. "100/s burst 10, 100000/day, within sendgrid"; written
+ * to `text` with its NUL, cut to `size`.  Returns 0 or TAKT_E_NO_LIMIT.
  */
-TAKT_EXPORT int takt_policy_describe(const takt_policy *policy, const char *limit, char *text, size_t size);
+TAKT_EXPORT int takt_policy_describe(const takt_policy *policy, const char *limit, char *text,
+                                     size_t size);
 
 /*
- * The two texts a person writes most, for programs that take them on a command line.  A duration is a whole
- * number and one of us, ms, s, min, h, day ("250ms", "1.5s" is refused); a rate is TOKENS/PERIOD.
+ * The two texts a person writes most, for programs that take them on a command line.  A duration is
+ * a whole number and one of us, ms, s, min, h, day ("250ms", "1.5s" is refused); a rate is
+ * TOKENS/PERIOD.
  */
 TAKT_EXPORT int takt_parse_duration(const char *text, int64_t *duration_us, takt_error *error);
-TAKT_EXPORT int takt_parse_rate(const char *text, int64_t *tokens, int64_t *period_us, takt_error *error);
+TAKT_EXPORT int takt_parse_rate(const char *text, int64_t *tokens, int64_t *period_us,
+                                takt_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,9 @@
 /*
  * takt/sync.h: acquire for threads that block.
  *
- * A takt_sync runs a client on a loop and a thread of its own.  Every function here may be called from any thread,
- * any number at a time, and returns when its answer is there.  Arguments, codes and units are those of takt/takt.h.
+ * A takt_sync runs a client on a loop and a thread of its own.  Every function here may be called
+ * from any thread, any number at a time, and returns when its answer is there.  Arguments, codes
+ * and units are those of takt/takt.h.
  *
  *     takt_permit permit = {0};
  *     takt_request request = TAKT_REQUEST("sendgrid");
@@ -22,28 +23,35 @@ extern "C" {
 
 typedef struct takt_sync takt_sync;
 
-/* Starts the thread.  options->on_event is called on that thread, with the takt_sync's own client. */
-TAKT_EXPORT int takt_sync_open(takt_sync **sync, const takt_policy *policy, const takt_options *options,
-                               takt_error *error);
+/* Starts the thread.  options->on_event is called on that thread, with the takt_sync's own client.
+ */
+TAKT_EXPORT int takt_sync_open(takt_sync **sync, const takt_policy *policy,
+                               const takt_options *options, takt_error *error);
 
-/* Waits until the slot is due: 0, or a code.  TAKT_E_CANCELED: takt_sync_close was called meanwhile. */
-TAKT_EXPORT int takt_sync_acquire(takt_sync *sync, takt_permit *permit, const takt_request *request);
+/* Waits until the slot is due: 0, or a code.  TAKT_E_CANCELED: takt_sync_close was called
+ * meanwhile. */
+TAKT_EXPORT int takt_sync_acquire(takt_sync *sync, takt_permit *permit,
+                                  const takt_request *request);
 
 /* Now or never: 0 or TAKT_E_NO_SLOT, both with *standing (may be NULL) filled in; else a code. */
-TAKT_EXPORT int takt_sync_try_acquire(takt_sync *sync, const takt_request *request, takt_standing *standing);
+TAKT_EXPORT int takt_sync_try_acquire(takt_sync *sync, const takt_request *request,
+                                      takt_standing *standing);
 
 /* Gives a permit back.  Safe twice. */
 TAKT_EXPORT void takt_sync_release(takt_sync *sync, takt_permit *permit);
 
 /* *standing (may be NULL) is filled in when 0 is returned. */
-TAKT_EXPORT int takt_sync_peek(takt_sync *sync, const char *limit, const char *key, takt_standing *standing);
+TAKT_EXPORT int takt_sync_peek(takt_sync *sync, const char *limit, const char *key,
+                               takt_standing *standing);
 TAKT_EXPORT int takt_sync_block(takt_sync *sync, const char *limit, const char *key, int64_t for_us,
                                 takt_standing *standing);
-TAKT_EXPORT int takt_sync_unblock(takt_sync *sync, const char *limit, const char *key, takt_standing *standing);
-TAKT_EXPORT int takt_sync_reset(takt_sync *sync, const char *limit, const char *key, takt_standing *standing);
+TAKT_EXPORT int takt_sync_unblock(takt_sync *sync, const char *limit, const char *key,
+                                  takt_standing *standing);
+TAKT_EXPORT int takt_sync_reset(takt_sync *sync, const char *limit, const char *key,
+                                takt_standing *standing);
 
-/* Wakes all who wait with TAKT_E_CANCELED, ends the thread and frees the memory.  No other call may begin any more
- * once this one has; those under way return first.  NULL is harmless. */
+/* Wakes all who wait with TAKT_E_CANCELED, ends the thread and frees the memory.  No other call may
+ * begin any more once this one has; those under way return first.  NULL is harmless. */
 TAKT_EXPORT void takt_sync_close(takt_sync *sync);
 
 #ifdef __cplusplus

@@ -1,8 +1,9 @@
 /*
  * takt/takt.h: acquire and release for workers that share one beat.
  *
- * A worker asks for a permit before each unit of work.  The permit is the caller's memory (put it inside your
- * job); the callback comes when the slot is due, on the loop's thread, never inside the call that asked.
+ * A worker asks for a permit before each unit of work.  The permit is the caller's memory (put it
+ * inside your job); the callback comes when the slot is due, on the loop's thread, never inside the
+ * call that asked.
  *
  *     static void start(takt_permit *permit, int status)
  *     {
@@ -12,9 +13,9 @@
  *     takt_request request = TAKT_REQUEST("sendgrid");
  *     takt_acquire(client, &job->permit, &request, start);
  *
- * Units: times and durations are int64 microseconds; instants (`_at_us`) are by the store's clock, since the
- * Unix epoch.  Threads: a client belongs to its loop's thread; every function here is called on that thread.
- * For threads that block instead, see takt/sync.h.
+ * Units: times and durations are int64 microseconds; instants (`_at_us`) are by the store's clock,
+ * since the Unix epoch.  Threads: a client belongs to its loop's thread; every function here is
+ * called on that thread. For threads that block instead, see takt/sync.h.
  */
 #ifndef TAKT_H
 #define TAKT_H
@@ -40,17 +41,24 @@ typedef struct takt_call takt_call;
 #define TAKT_PRIORITY_MAX     9 /* least urgent; 0 is the most urgent */
 #define TAKT_PRIORITY_DEFAULT 5
 
-/* What is asked for.  Read during the call only.  Set it up with TAKT_REQUEST: a cost of 0 is refused. */
+/* What is asked for.  Read during the call only.  Set it up with TAKT_REQUEST: a cost of 0 is
+ * refused. */
 typedef struct takt_request {
-    const char *limit;   /* a name of the policy */
-    const char *key;     /* which subject of the limit: an account, an IP; NULL is the limit as a whole */
-    int32_t cost;        /* tokens, 1 to TAKT_COST_MAX */
-    int32_t priority;    /* 0 (most urgent) to 9 */
-    int64_t max_wait_us; /* give up after that long with TAKT_E_DEADLINE; 0: wait as long as it takes */
+    const char *limit; /* a name of the policy */
+    const char
+        *key;     /* which subject of the limit: an account, an IP; NULL is the limit as a whole */
+    int32_t cost; /* tokens, 1 to TAKT_COST_MAX */
+    int32_t priority; /* 0 (most urgent) to 9 */
+    int64_t
+        max_wait_us; /* give up after that long with TAKT_E_DEADLINE; 0: wait as long as it takes */
 } takt_request;
 
 #ifdef __cplusplus
-#define TAKT_REQUEST(name) takt_request{(name), nullptr, 1, TAKT_PRIORITY_DEFAULT, 0}
+#define TAKT_REQUEST(name)                                                                         \
+    takt_request                                                                                   \
+    {                                                                                              \
+        (name), nullptr, 1, TAKT_PRIORITY_DEFAULT, 0                                               \
+    }
 #else
 #define TAKT_REQUEST(name) ((takt_request){(name), 0, 1, TAKT_PRIORITY_DEFAULT, 0})
 #endif
@@ -59,10 +67,11 @@ typedef struct takt_request {
  * Where a limit stands, as one look at its ledger: what HTTP calls X-RateLimit-*.
  */
 typedef struct takt_standing {
-    int64_t now_us;           /* the store's clock at that look */
-    int64_t limit;            /* tokens that can be taken at one instant at most, least over the rules */
-    int64_t remaining;        /* whole tokens that could be taken now */
-    int64_t retry_after_us;   /* until the cost asked for would be given if nobody else came; 0: now */
+    int64_t now_us;    /* the store's clock at that look */
+    int64_t limit;     /* tokens that can be taken at one instant at most, least over the rules */
+    int64_t remaining; /* whole tokens that could be taken now */
+    int64_t
+        retry_after_us; /* until the cost asked for would be given if nobody else came; 0: now */
     int64_t reset_after_us;   /* until every rule is as from rest */
     int64_t blocked_until_us; /* no slot before that instant; 0: not blocked */
     int64_t waiting;          /* waiters in the whole fleet, as their workers last said */
@@ -70,22 +79,23 @@ typedef struct takt_standing {
 } takt_standing;
 
 /*
- * status is 0 (the slot is due: start the work, then takt_release) or a code of takt/error.h (nothing was
- * taken).  Exactly one call for each accepted takt_acquire.  In it, `permit` may be released, freed or used
- * for another acquire, and the client may be closed.
+ * status is 0 (the slot is due: start the work, then takt_release) or a code of takt/error.h
+ * (nothing was taken).  Exactly one call for each accepted takt_acquire.  In it, `permit` may be
+ * released, freed or used for another acquire, and the client may be closed.
  */
 typedef void (*takt_acquire_cb)(takt_permit *permit, int status);
 
 /*
- * The caller's memory from takt_acquire until takt_release or the callback with an error.  Set `data` as you
- * like; a permit needs no other initialisation than zeros before its first use.
+ * The caller's memory from takt_acquire until takt_release or the callback with an error.  Set
+ * `data` as you like; a permit needs no other initialisation than zeros before its first use.
  */
 struct takt_permit {
     /* public */
     void *data;
     /* read-only, valid in and after the callback */
     int64_t slot_at_us;     /* the slot, by the store's clock */
-    int64_t retry_after_us; /* with TAKT_E_DEADLINE and TAKT_E_NO_SLOT: when it would be worth asking again */
+    int64_t retry_after_us; /* with TAKT_E_DEADLINE and TAKT_E_NO_SLOT: when it would be worth
+                               asking again */
     /* private */
     takt_link line;     /* among the waiters of its priority */
     takt_node deadline; /* among those that may give up */
@@ -102,8 +112,10 @@ struct takt_permit {
 typedef enum takt_event_type {
     TAKT_EVENT_STORE_LOST = 1, /* claims fail; told once until it is back */
     TAKT_EVENT_STORE_BACK,     /* claims are answered again */
-    TAKT_EVENT_STORE_REPLACED, /* a damaged store file was set aside and begun anew: state was lost */
-    TAKT_EVENT_LEDGER_DAMAGED  /* a ledger that could not be read was begun anew, blocked for a period */
+    TAKT_EVENT_STORE_REPLACED, /* a damaged store file was set aside and begun anew: state was lost
+                                */
+    TAKT_EVENT_LEDGER_DAMAGED  /* a ledger that could not be read was begun anew, blocked for a
+                                  period */
 } takt_event_type;
 
 typedef struct takt_event {
@@ -113,51 +125,54 @@ typedef struct takt_event {
 } takt_event;
 
 typedef struct takt_options {
-    const char *store;        /* a store's URL; NULL: the policy's, else $TAKT_STORE, else "file:" */
-    const char *name_space;   /* keeps fleets apart in one store; NULL: the policy's, else "default" */
+    const char *store; /* a store's URL; NULL: the policy's, else $TAKT_STORE, else "file:" */
+    const char
+        *name_space; /* keeps fleets apart in one store; NULL: the policy's, else "default" */
     int64_t store_timeout_us; /* how long one call to the store may take; 0: one second */
     void (*on_event)(takt_client *client, const takt_event *event, void *data); /* may be NULL */
     void *data;
 } takt_options;
 
 /*
- * Opens a client on a loop, and its store.  `options` may be NULL.  Opening a store reads and may create a
- * file, so it belongs at a program's start.  On failure nothing is left behind and `error` (may be NULL) says
- * why.  The policy must outlive the client.
+ * Opens a client on a loop, and its store.  `options` may be NULL.  Opening a store reads and may
+ * create a file, so it belongs at a program's start.  On failure nothing is left behind and `error`
+ * (may be NULL) says why.  The policy must outlive the client.
  */
 TAKT_EXPORT int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *policy,
                           const takt_options *options, takt_error *error);
 
 /*
- * Says why takt_acquire would refuse a request: 0, or the code and, in `error`, the words (which rule, which cost,
- * the largest possible).
+ * Says why takt_acquire would refuse a request: 0, or the code and, in `error`, the words (which
+ * rule, which cost, the largest possible).
  */
-TAKT_EXPORT int takt_check_request(const takt_policy *policy, const takt_request *request, takt_error *error);
+TAKT_EXPORT int takt_check_request(const takt_policy *policy, const takt_request *request,
+                                   takt_error *error);
 
 /*
- * Waits for a permit.  0: accepted, the callback will come.  Otherwise nothing was begun and no callback
- * comes: TAKT_E_INVALID, TAKT_E_NO_LIMIT, TAKT_E_COST, TAKT_E_BUSY (the permit is in use), TAKT_E_CANCELED
- * (the client is closing), TAKT_E_NOMEM.
+ * Waits for a permit.  0: accepted, the callback will come.  Otherwise nothing was begun and no
+ * callback comes: TAKT_E_INVALID, TAKT_E_NO_LIMIT, TAKT_E_COST, TAKT_E_BUSY (the permit is in use),
+ * TAKT_E_CANCELED (the client is closing), TAKT_E_NOMEM.
  */
 TAKT_EXPORT int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *request,
                              takt_acquire_cb callback);
 
 /*
- * Gives back a permit when its work is done, or was not begun after all.  Safe in any state, also twice:
- * a waiter is cancelled silently (no callback comes any more).
+ * Gives back a permit when its work is done, or was not begun after all.  Safe in any state, also
+ * twice: a waiter is cancelled silently (no callback comes any more).
  */
 TAKT_EXPORT void takt_release(takt_permit *permit);
 
 /*
- * Gives up waiting: the callback comes, later, with TAKT_E_CANCELED, and nothing is taken.  TAKT_E_INVALID
- * when the permit does not wait (any more).
+ * Gives up waiting: the callback comes, later, with TAKT_E_CANCELED, and nothing is taken.
+ * TAKT_E_INVALID when the permit does not wait (any more).
  */
 TAKT_EXPORT int takt_cancel(takt_permit *permit);
 
 /*
- * Calls that look at a ledger or steer it.  The takt_call is the caller's memory until its callback, which
- * comes exactly once, never inside the call.  `standing` is how the ledger stands after it, valid during the
- * callback, NULL where the store failed (status says how).  Returned codes are those of takt_acquire.
+ * Calls that look at a ledger or steer it.  The takt_call is the caller's memory until its
+ * callback, which comes exactly once, never inside the call.  `standing` is how the ledger stands
+ * after it, valid during the callback, NULL where the store failed (status says how).  Returned
+ * codes are those of takt_acquire.
  */
 typedef void (*takt_call_cb)(takt_call *call, int status, const takt_standing *standing);
 
@@ -168,10 +183,10 @@ struct takt_call {
     struct takt_errand *errand;
 };
 
-/* Now or never: status 0 (the cost was taken) or TAKT_E_NO_SLOT (nothing was; see standing->retry_after_us).
- * Does not overtake those who wait.  request->priority and max_wait_us play no part.  With `within`, all limits
- * are looked at before any is taken from; should another worker take the outer one's last token in between, what
- * was taken from the inner one lapses. */
+/* Now or never: status 0 (the cost was taken) or TAKT_E_NO_SLOT (nothing was; see
+ * standing->retry_after_us). Does not overtake those who wait.  request->priority and max_wait_us
+ * play no part.  With `within`, all limits are looked at before any is taken from; should another
+ * worker take the outer one's last token in between, what was taken from the inner one lapses. */
 TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, const takt_request *request,
                                  takt_call_cb callback);
 
@@ -179,14 +194,14 @@ TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, const tak
 TAKT_EXPORT int takt_peek(takt_client *client, takt_call *call, const char *limit, const char *key,
                           takt_call_cb callback);
 
-/* No slot for `for_us` from now, in the whole fleet; only ever extends.  Workers that have slots in hand hold
- * them back as soon as they hear of it, at their next claim. */
+/* No slot for `for_us` from now, in the whole fleet; only ever extends.  Workers that have slots in
+ * hand hold them back as soon as they hear of it, at their next claim. */
 TAKT_EXPORT int takt_block(takt_client *client, takt_call *call, const char *limit, const char *key,
                            int64_t for_us, takt_call_cb callback);
 
 /* Ends a block.  Pacing goes on from now, without a burst. */
-TAKT_EXPORT int takt_unblock(takt_client *client, takt_call *call, const char *limit, const char *key,
-                             takt_call_cb callback);
+TAKT_EXPORT int takt_unblock(takt_client *client, takt_call *call, const char *limit,
+                             const char *key, takt_call_cb callback);
 
 /* Forgets the rules' state, as if nothing had ever been taken.  Who waits keeps their place. */
 TAKT_EXPORT int takt_reset(takt_client *client, takt_call *call, const char *limit, const char *key,
@@ -202,9 +217,9 @@ typedef struct takt_stats {
 
 TAKT_EXPORT void takt_get_stats(const takt_client *client, takt_stats *stats);
 
-/* Closes: every waiter and call gets its callback with TAKT_E_CANCELED, then `callback` comes (may be NULL),
- * after which the client is gone and no permit of it may be passed to this library.  Safe twice before that:
- * the first callback counts. */
+/* Closes: every waiter and call gets its callback with TAKT_E_CANCELED, then `callback` comes (may
+ * be NULL), after which the client is gone and no permit of it may be passed to this library.  Safe
+ * twice before that: the first callback counts. */
 typedef void (*takt_close_cb)(void *data);
 TAKT_EXPORT void takt_close(takt_client *client, takt_close_cb callback, void *data);
 

@@ -1,5 +1,6 @@
 /*
- * heap.c: see heap.h.  A node's `previous` is its left sibling, or its parent where it is the first child.
+ * heap.c: see heap.h.  A node's `previous` is its left sibling, or its parent where it is the first
+ * child.
  */
 #include "base/heap.h"
 
@@ -28,7 +29,8 @@ static takt_node *join(const takt_heap *heap, takt_node *a, takt_node *b)
     return a;
 }
 
-/* Makes one heap of a row of siblings: joined in pairs from the left, then the pairs from the right. */
+/* Makes one heap of a row of siblings: joined in pairs from the left, then the pairs from the
+ * right. */
 static takt_node *join_all(const takt_heap *heap, takt_node *row)
 {
     takt_node *pairs = NULL, *joined = NULL;

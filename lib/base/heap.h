@@ -1,6 +1,7 @@
 /*
- * A heap whose nodes lie inside the things it holds (a pairing heap: Fredman, Sedgewick, Sleator, Tarjan 1986).
- * Adding is O(1), taking out any node O(log n) amortised; nothing allocates and nothing recurses.
+ * A heap whose nodes lie inside the things it holds (a pairing heap: Fredman, Sedgewick, Sleator,
+ * Tarjan 1986). Adding is O(1), taking out any node O(log n) amortised; nothing allocates and
+ * nothing recurses.
  */
 #ifndef TAKT_BASE_HEAP_H
 #define TAKT_BASE_HEAP_H

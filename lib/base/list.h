@@ -1,6 +1,6 @@
 /*
- * A doubly linked ring whose links lie inside the things it holds, so that queueing never allocates.
- * The head is a link itself; an empty ring points at itself.
+ * A doubly linked ring whose links lie inside the things it holds, so that queueing never
+ * allocates. The head is a link itself; an empty ring points at itself.
  */
 #ifndef TAKT_BASE_LIST_H
 #define TAKT_BASE_LIST_H

@@ -1,6 +1,7 @@
 /*
- * A small generator of random numbers (splitmix64: Steele, Lea, Flood 2014) for jitter and worker names.  Its
- * state is the caller's, so that a simulation with the same seed takes the same course.  Not for secrets.
+ * A small generator of random numbers (splitmix64: Steele, Lea, Flood 2014) for jitter and worker
+ * names.  Its state is the caller's, so that a simulation with the same seed takes the same course.
+ * Not for secrets.
  */
 #ifndef TAKT_BASE_RANDOM_H
 #define TAKT_BASE_RANDOM_H

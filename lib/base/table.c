@@ -26,7 +26,8 @@ void takt_table_close(takt_table *table)
     *table = (takt_table){0};
 }
 
-/* Eight bytes at a time, each multiplied and folded; the multiplier is that of Knuth's golden ratio. */
+/* Eight bytes at a time, each multiplied and folded; the multiplier is that of Knuth's golden
+ * ratio. */
 static uint64_t hash_of(const takt_table *table, const void *key, size_t size)
 {
     const char *bytes = key;

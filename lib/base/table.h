@@ -1,6 +1,7 @@
 /*
- * A hash table from byte strings to things that carry an entry inside them.  It grows and shrinks by one bucket
- * at a time (linear hashing: Litwin 1980), so no single call is slow however many entries there are.
+ * A hash table from byte strings to things that carry an entry inside them.  It grows and shrinks
+ * by one bucket at a time (linear hashing: Litwin 1980), so no single call is slow however many
+ * entries there are.
  */
 #ifndef TAKT_BASE_TABLE_H
 #define TAKT_BASE_TABLE_H
@@ -28,7 +29,8 @@ void takt_table_close(takt_table *table);              /* the entries are not to
 
 takt_entry *takt_table_find(const takt_table *table, const void *key, size_t size);
 
-/* Adds an entry whose key and size are set and not in the table.  Never fails: without memory chains get longer. */
+/* Adds an entry whose key and size are set and not in the table.  Never fails: without memory
+ * chains get longer. */
 void takt_table_add(takt_table *table, takt_entry *entry);
 void takt_table_remove(takt_table *table, takt_entry *entry); /* which is in it */
 

@@ -1,6 +1,7 @@
 /*
- * Writing and reading the short texts that ledgers are kept as: whole numbers and single characters, nothing
- * locale-dependent, nothing allocated.  Both sides note trouble and go on, so that a caller asks once, at the end.
+ * Writing and reading the short texts that ledgers are kept as: whole numbers and single
+ * characters, nothing locale-dependent, nothing allocated.  Both sides note trouble and go on, so
+ * that a caller asks once, at the end.
  */
 #ifndef TAKT_BASE_TEXT_H
 #define TAKT_BASE_TEXT_H
@@ -31,7 +32,8 @@ bool takt_read_if(takt_reader *reader, char c);
 void takt_read_char(takt_reader *reader, char c);
 void takt_read_text(takt_reader *reader, const char *text);
 
-/* A whole number from min to max in plain decimal digits ("-" before it if min allows); else bad and `min`. */
+/* A whole number from min to max in plain decimal digits ("-" before it if min allows); else bad
+ * and `min`. */
 int64_t takt_read_int(takt_reader *reader, int64_t min, int64_t max);
 
 /* 1 to 16 lower-case hexadecimal digits. */

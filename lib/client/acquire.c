@@ -7,20 +7,21 @@
 #include "base/time_text.h"
 #include "client/client.h"
 
-static int refuse_cost(const takt_limit *limit, const takt_request *request, int rule, int64_t capacity,
-                       takt_error *error)
+static int refuse_cost(const takt_limit *limit, const takt_request *request, int rule,
+                       int64_t capacity, takt_error *error)
 {
     char rate[64];
 
     takt_format_rate(limit->rules[rule].limit, limit->rules[rule].period_us, rate, sizeof rate);
     return takt_fail(error, TAKT_E_COST,
-                     "limit \"%s\": a cost of %d can never be given: rule %s gives at most %lld at once; ask for less, "
+                     "limit \"%s\": a cost of %d can never be given: rule %s gives at most %lld at "
+                     "once; ask for less, "
                      "or raise the rule's burst",
                      limit->name, (int)request->cost, rate, (long long)capacity);
 }
 
-int takt_client_check(const takt_policy *policy, const takt_limit *hint, const takt_request *request,
-                      const takt_limit **limit, takt_error *error)
+int takt_client_check(const takt_policy *policy, const takt_limit *hint,
+                      const takt_request *request, const takt_limit **limit, takt_error *error)
 {
     const takt_limit *found = hint;
     int rule = 0;
@@ -28,20 +29,24 @@ int takt_client_check(const takt_policy *policy, const takt_limit *hint, const t
     if (!request->limit)
         return takt_fail(error, TAKT_E_INVALID, "the request names no limit");
     if (request->cost < 1 || request->cost > TAKT_COST_MAX)
-        return takt_fail(error, TAKT_E_INVALID, "a cost of %d; set the request up with TAKT_REQUEST, and ask for 1 to %d",
+        return takt_fail(error, TAKT_E_INVALID,
+                         "a cost of %d; set the request up with TAKT_REQUEST, and ask for 1 to %d",
                          (int)request->cost, TAKT_COST_MAX);
     if (request->priority < 0 || request->priority > TAKT_PRIORITY_MAX)
-        return takt_fail(error, TAKT_E_INVALID, "a priority of %d; use 0 (most urgent) to %d", (int)request->priority,
-                         TAKT_PRIORITY_MAX);
+        return takt_fail(error, TAKT_E_INVALID, "a priority of %d; use 0 (most urgent) to %d",
+                         (int)request->priority, TAKT_PRIORITY_MAX);
     if (request->max_wait_us < 0)
-        return takt_fail(error, TAKT_E_INVALID, "a negative max_wait_us; use 0 to wait as long as it takes");
+        return takt_fail(error, TAKT_E_INVALID,
+                         "a negative max_wait_us; use 0 to wait as long as it takes");
     if (request->key && strnlen(request->key, TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
-        return takt_fail(error, TAKT_E_INVALID, "a key of more than %d bytes; use a shorter one, or its hash",
+        return takt_fail(error, TAKT_E_INVALID,
+                         "a key of more than %d bytes; use a shorter one, or its hash",
                          TAKT_KEY_SIZE_MAX);
     if (!found || strcmp(found->name, request->limit) != 0)
         found = takt_policy_find(policy, request->limit);
     if (!found)
-        return takt_fail(error, TAKT_E_NO_LIMIT, "the policy has no limit \"%.80s\"", request->limit);
+        return takt_fail(error, TAKT_E_NO_LIMIT, "the policy has no limit \"%.80s\"",
+                         request->limit);
     for (const takt_limit *at = found; at; at = at->within) {
         int64_t capacity = takt_limit_capacity(at, &rule);
         if (request->cost > capacity)
@@ -60,7 +65,8 @@ int takt_check_request(const takt_policy *policy, const takt_request *request, t
     return takt_client_check(policy, NULL, request, &limit, error);
 }
 
-int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *request, takt_acquire_cb callback)
+int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *request,
+                 takt_acquire_cb callback)
 {
     const takt_limit *limit;
     takt_queue *queue;

@@ -33,7 +33,8 @@ static void tell(takt_client *client, takt_event_type type, int code, const char
         client->options.on_event(client, &event, client->options.data);
 }
 
-/* ---- claims ------------------------------------------------------------------------------------------- */
+/* ---- claims ------------------------------------------------------------------------------------
+ */
 
 static void note_answer(takt_client *client, int status)
 {
@@ -54,7 +55,8 @@ static void answered(takt_store_call *call)
 
     client->claims_in_flight--;
     if (call->status == 0) {
-        takt_scheduler_award(&client->scheduler, queue, &claiming->award, claiming->sent_us, takt_timer_now());
+        takt_scheduler_award(&client->scheduler, queue, &claiming->award, claiming->sent_us,
+                             takt_timer_now());
     } else {
         if (client->closing) /* no second try: our place in line will expire */
             queue->in_line = 0;
@@ -106,12 +108,14 @@ static void send_claims(takt_client *client, int64_t now_us)
     }
 }
 
-/* ---- the pass ------------------------------------------------------------------------------------------ */
+/* ---- the pass ----------------------------------------------------------------------------------
+ */
 
 /* A slot of the inner limit is due: the permit goes on to the limit around it. */
 static bool goes_on(takt_client *client, takt_permit *permit)
 {
-    const takt_limit *outer = permit->status == 0 && !client->closing ? permit->queue->limit->within : NULL;
+    const takt_limit *outer =
+        permit->status == 0 && !client->closing ? permit->queue->limit->within : NULL;
     takt_queue *queue;
 
     if (!outer)
@@ -146,8 +150,8 @@ static void run_pass(takt_client *client)
     if (!takt_list_empty(&client->scheduler.touched))
         takt_client_ask(client);
     takt_timer_arm(&client->timer, takt_scheduler_wake_at(&client->scheduler));
-    if (client->closing && !client->parting && client->claims_in_flight == 0 && client->errands_in_flight == 0 &&
-        !uv_is_active((uv_handle_t *)&client->pass))
+    if (client->closing && !client->parting && client->claims_in_flight == 0 &&
+        client->errands_in_flight == 0 && !uv_is_active((uv_handle_t *)&client->pass))
         part(client);
 }
 
@@ -161,7 +165,8 @@ static void timer_due(takt_timer *timer)
     run_pass(TAKT_HOLDER(timer, takt_client, timer));
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------- */
+/* ---- opening -----------------------------------------------------------------------------------
+ */
 
 static void store_event(void *data, const takt_event *event)
 {
@@ -179,10 +184,13 @@ static const char *first_of(const char *a, const char *b, const char *c)
 static int open_store(takt_client *client, const takt_policy *policy, takt_error *error)
 {
     const char *environment = getenv("TAKT_STORE");
-    const char *url = first_of(client->options.store, environment, first_of(takt_policy_store(policy), NULL, "file:"));
+    const char *url = first_of(client->options.store, environment,
+                               first_of(takt_policy_store(policy), NULL, "file:"));
     takt_store_options options = {
-        .name_space = first_of(client->options.name_space, takt_policy_namespace(policy), "default"),
-        .timeout_us = client->options.store_timeout_us > 0 ? client->options.store_timeout_us : 1000000,
+        .name_space =
+            first_of(client->options.name_space, takt_policy_namespace(policy), "default"),
+        .timeout_us =
+            client->options.store_timeout_us > 0 ? client->options.store_timeout_us : 1000000,
         .on_event = store_event,
         .data = client,
     };
@@ -195,7 +203,8 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
     uint64_t random[2] = {uv_hrtime(), (uint64_t)(uintptr_t)client};
     int code;
 
-    (void)uv_random(NULL, NULL, random, sizeof random, 0, NULL); /* without it, the clock and an address do */
+    (void)uv_random(NULL, NULL, random, sizeof random, 0,
+                    NULL); /* without it, the clock and an address do */
     code = takt_scheduler_init(&client->scheduler, random[0], random[1], client);
     if (code < 0)
         return takt_fail(error, code, "no memory");
@@ -217,8 +226,8 @@ close_scheduler:
     return code;
 }
 
-int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *policy, const takt_options *options,
-              takt_error *error)
+int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *policy,
+              const takt_options *options, takt_error *error)
 {
     takt_client *opened;
     int code;
@@ -240,12 +249,14 @@ int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *p
         free(opened);
         return code;
     }
-    opened->options.store = opened->options.name_space = NULL; /* the caller's memory, not needed any more */
+    opened->options.store = opened->options.name_space =
+        NULL; /* the caller's memory, not needed any more */
     *client = opened;
     return 0;
 }
 
-/* ---- closing: waiters leave, ledgers are told, the store goes, then the handles -------------------------- */
+/* ---- closing: waiters leave, ledgers are told, the store goes, then the handles ----------------
+ */
 
 static void handle_closed(takt_client *client)
 {

@@ -1,9 +1,9 @@
 /*
  * client.h: the driver of the scheduler on a libuv loop: what the files of lib/client share.
  *
- * An event (a call, an award, the timer) asks for a pass; at most one is asked for at a time, and it comes in the
- * loop's next turn.  A pass runs the scheduler, sends its claims, calls the callbacks that are due, and arms the
- * one timer.
+ * An event (a call, an award, the timer) asks for a pass; at most one is asked for at a time, and
+ * it comes in the loop's next turn.  A pass runs the scheduler, sends its claims, calls the
+ * callbacks that are due, and arms the one timer.
  */
 #ifndef TAKT_CLIENT_CLIENT_H
 #define TAKT_CLIENT_CLIENT_H
@@ -63,7 +63,7 @@ struct takt_client {
 void takt_client_ask(takt_client *client);
 
 /* Finds a request's limit and checks it: 0 or a code and its words. */
-int takt_client_check(const takt_policy *policy, const takt_limit *hint, const takt_request *request,
-                      const takt_limit **limit, takt_error *error);
+int takt_client_check(const takt_policy *policy, const takt_limit *hint,
+                      const takt_request *request, const takt_limit **limit, takt_error *error);
 
 #endif

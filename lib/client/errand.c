@@ -46,7 +46,8 @@ static void tell_queue(const takt_errand *errand)
 static void submit(takt_errand *errand, const takt_limit *limit)
 {
     errand->call.limit = limit;
-    errand->call.key = limit == errand->limit ? errand->key : ""; /* outer limits are taken as a whole */
+    errand->call.key =
+        limit == errand->limit ? errand->key : ""; /* outer limits are taken as a whole */
     errand->client->stats.store_calls++;
     takt_store_submit(errand->client->store, &errand->call);
 }
@@ -79,8 +80,8 @@ static void answered(takt_store_call *call)
     finish(errand);
 }
 
-static int begin(takt_client *client, takt_call *owner, const takt_request *request, takt_op op, int64_t for_us,
-                 takt_call_cb callback)
+static int begin(takt_client *client, takt_call *owner, const takt_request *request, takt_op op,
+                 int64_t for_us, takt_call_cb callback)
 {
     const takt_limit *limit;
     takt_errand *errand;
@@ -110,8 +111,8 @@ static int begin(takt_client *client, takt_call *owner, const takt_request *requ
     return 0;
 }
 
-static int begin_plain(takt_client *client, takt_call *call, const char *limit, const char *key, takt_op op,
-                       int64_t for_us, takt_call_cb callback)
+static int begin_plain(takt_client *client, takt_call *call, const char *limit, const char *key,
+                       takt_op op, int64_t for_us, takt_call_cb callback)
 {
     takt_request request = TAKT_REQUEST(limit);
 
@@ -119,30 +120,34 @@ static int begin_plain(takt_client *client, takt_call *call, const char *limit, 
     return begin(client, call, &request, op, for_us, callback);
 }
 
-int takt_try_acquire(takt_client *client, takt_call *call, const takt_request *request, takt_call_cb callback)
+int takt_try_acquire(takt_client *client, takt_call *call, const takt_request *request,
+                     takt_call_cb callback)
 {
     return request ? begin(client, call, request, TAKT_OP_TRY, 0, callback) : TAKT_E_INVALID;
 }
 
-int takt_peek(takt_client *client, takt_call *call, const char *limit, const char *key, takt_call_cb callback)
+int takt_peek(takt_client *client, takt_call *call, const char *limit, const char *key,
+              takt_call_cb callback)
 {
     return begin_plain(client, call, limit, key, TAKT_OP_PEEK, 0, callback);
 }
 
-int takt_block(takt_client *client, takt_call *call, const char *limit, const char *key, int64_t for_us,
-               takt_call_cb callback)
+int takt_block(takt_client *client, takt_call *call, const char *limit, const char *key,
+               int64_t for_us, takt_call_cb callback)
 {
     if (for_us < 0 || for_us > TAKT_SPAN_MAX_US)
         return TAKT_E_INVALID;
     return begin_plain(client, call, limit, key, TAKT_OP_BLOCK, for_us, callback);
 }
 
-int takt_unblock(takt_client *client, takt_call *call, const char *limit, const char *key, takt_call_cb callback)
+int takt_unblock(takt_client *client, takt_call *call, const char *limit, const char *key,
+                 takt_call_cb callback)
 {
     return begin_plain(client, call, limit, key, TAKT_OP_UNBLOCK, 0, callback);
 }
 
-int takt_reset(takt_client *client, takt_call *call, const char *limit, const char *key, takt_call_cb callback)
+int takt_reset(takt_client *client, takt_call *call, const char *limit, const char *key,
+               takt_call_cb callback)
 {
     return begin_plain(client, call, limit, key, TAKT_OP_RESET, 0, callback);
 }

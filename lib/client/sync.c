@@ -1,5 +1,6 @@
 /*
- * sync.c: see takt/sync.h.  Calls are posted to the loop's thread in a list; each caller waits for its own.
+ * sync.c: see takt/sync.h.  Calls are posted to the loop's thread in a list; each caller waits for
+ * its own.
  */
 #include <takt/sync.h>
 
@@ -14,7 +15,8 @@ typedef struct takt_post takt_post;
 /* What a thread asks for; on its stack until it is woken. */
 struct takt_post {
     takt_link link;
-    int (*begin)(takt_sync *sync, takt_post *post); /* on the loop's thread; negative: it has failed already */
+    int (*begin)(takt_sync *sync,
+                 takt_post *post); /* on the loop's thread; negative: it has failed already */
     const takt_request *request;
     takt_permit *permit;
     takt_standing *standing;
@@ -36,7 +38,8 @@ struct takt_sync {
     takt_client *client;
 };
 
-/* ---- on the loop's thread ------------------------------------------------------------------------------ */
+/* ---- on the loop's thread ----------------------------------------------------------------------
+ */
 
 static void answer(takt_post *post, int status)
 {
@@ -77,12 +80,14 @@ static int begin_peek(takt_sync *sync, takt_post *post)
 
 static int begin_block(takt_sync *sync, takt_post *post)
 {
-    return takt_block(sync->client, &post->call, post->request->limit, post->request->key, post->for_us, called);
+    return takt_block(sync->client, &post->call, post->request->limit, post->request->key,
+                      post->for_us, called);
 }
 
 static int begin_unblock(takt_sync *sync, takt_post *post)
 {
-    return takt_unblock(sync->client, &post->call, post->request->limit, post->request->key, called);
+    return takt_unblock(sync->client, &post->call, post->request->limit, post->request->key,
+                        called);
 }
 
 static int begin_reset(takt_sync *sync, takt_post *post)
@@ -135,7 +140,8 @@ static void run_loop(void *data)
     uv_run(&sync->loop, UV_RUN_DEFAULT);
 }
 
-/* ---- on the callers' threads ---------------------------------------------------------------------------- */
+/* ---- on the callers' threads -------------------------------------------------------------------
+ */
 
 static int ask(takt_sync *sync, takt_post *post)
 {
@@ -195,8 +201,8 @@ int takt_sync_try_acquire(takt_sync *sync, const takt_request *request, takt_sta
     return sync && request ? ask(sync, &post) : TAKT_E_INVALID;
 }
 
-static int ask_about(takt_sync *sync, int (*begin)(takt_sync *sync, takt_post *post), const char *limit, const char *key,
-                     int64_t for_us, takt_standing *standing)
+static int ask_about(takt_sync *sync, int (*begin)(takt_sync *sync, takt_post *post),
+                     const char *limit, const char *key, int64_t for_us, takt_standing *standing)
 {
     takt_request request = TAKT_REQUEST(limit);
     takt_post post = {.begin = begin, .request = &request, .standing = standing, .for_us = for_us};
@@ -210,7 +216,8 @@ int takt_sync_peek(takt_sync *sync, const char *limit, const char *key, takt_sta
     return ask_about(sync, begin_peek, limit, key, 0, standing);
 }
 
-int takt_sync_block(takt_sync *sync, const char *limit, const char *key, int64_t for_us, takt_standing *standing)
+int takt_sync_block(takt_sync *sync, const char *limit, const char *key, int64_t for_us,
+                    takt_standing *standing)
 {
     return ask_about(sync, begin_block, limit, key, for_us, standing);
 }
@@ -225,7 +232,8 @@ int takt_sync_reset(takt_sync *sync, const char *limit, const char *key, takt_st
     return ask_about(sync, begin_reset, limit, key, 0, standing);
 }
 
-int takt_sync_open(takt_sync **sync, const takt_policy *policy, const takt_options *options, takt_error *error)
+int takt_sync_open(takt_sync **sync, const takt_policy *policy, const takt_options *options,
+                   takt_error *error)
 {
     takt_sync *opened = calloc(1, sizeof *opened);
     int code = TAKT_E_SYSTEM;

@@ -117,7 +117,8 @@ void takt_timer_arm(takt_timer *timer, int64_t at_us)
     if (at_us != INT64_MAX) {
         int64_t wait_us = at_us - takt_timer_now();
         uv_update_time(timer->handle.loop);
-        uv_timer_start(&timer->handle, expired, wait_us > 0 ? (uint64_t)(wait_us + 999) / 1000 : 0, 0);
+        uv_timer_start(&timer->handle, expired, wait_us > 0 ? (uint64_t)(wait_us + 999) / 1000 : 0,
+                       0);
     }
     set_ref(timer, at_us);
 }

@@ -1,8 +1,9 @@
 /*
- * timer.h: one timer that fires at a given microsecond of the monotonic clock or after it, never before.
+ * timer.h: one timer that fires at a given microsecond of the monotonic clock or after it, never
+ * before.
  *
- * libuv's timers count whole milliseconds on a clock cached per loop turn, and can fire up to 1 ms early.  On Linux
- * this is a timerfd with an absolute time; elsewhere a libuv timer, rounded up.
+ * libuv's timers count whole milliseconds on a clock cached per loop turn, and can fire up to 1 ms
+ * early.  On Linux this is a timerfd with an absolute time; elsewhere a libuv timer, rounded up.
  */
 #ifndef TAKT_CLIENT_TIMER_H
 #define TAKT_CLIENT_TIMER_H
@@ -28,8 +29,8 @@ int64_t takt_timer_now(void);
 /* 0 or a code of takt/error.h. */
 int takt_timer_open(takt_timer *timer, uv_loop_t *loop, void (*fired)(takt_timer *timer));
 
-/* Fires once at at_us or as soon after as the loop gets to it; INT64_MAX: not at all.  Replaces what was set.  The
- * loop is kept alive while the timer is armed. */
+/* Fires once at at_us or as soon after as the loop gets to it; INT64_MAX: not at all.  Replaces
+ * what was set.  The loop is kept alive while the timer is armed. */
 void takt_timer_arm(takt_timer *timer, int64_t at_us);
 
 /* closed() comes when the memory may go. */

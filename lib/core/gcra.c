@@ -1,14 +1,17 @@
 /*
- * gcra.c: the generic cell rate algorithm (ITU-T I.371, "virtual scheduling"), in exact whole numbers.
+ * gcra.c: the generic cell rate algorithm (ITU-T I.371, "virtual scheduling"), in exact whole
+ * numbers.
  *
- * The state is one instant, the theoretical arrival time TAT, at which the next token would be on time.  With
- * the emission interval T = period / limit, `cost` tokens conform at t when t >= TAT + (cost - burst) * T, and
- * taking them sets TAT = max(TAT, t) + cost * T.  Hence, in any interval of length d,
+ * The state is one instant, the theoretical arrival time TAT, at which the next token would be on
+ * time.  With the emission interval T = period / limit, `cost` tokens conform at t when t >= TAT +
+ * (cost - burst) * T, and taking them sets TAT = max(TAT, t) + cost * T.  Hence, in any interval of
+ * length d,
  *
  *     tokens taken  <=  burst + d / T
  *
- * T is seldom a whole number of microseconds, so TAT is kept as microseconds and a remainder in parts of
- * 1/limit.  A slot is the exact instant rounded up; TAT is not rounded, so 3 per second is 3 per second for ever.
+ * T is seldom a whole number of microseconds, so TAT is kept as microseconds and a remainder in
+ * parts of 1/limit.  A slot is the exact instant rounded up; TAT is not rounded, so 3 per second is
+ * 3 per second for ever.
  */
 #include "core/rule.h"
 
@@ -84,7 +87,8 @@ static void derive(takt_rule *rule)
     wide tolerance = (wide)rule->burst * rule->span_us;
 
     rule->interval = (takt_fraction){rule->span_us / rule->tokens, rule->span_us % rule->tokens};
-    rule->tolerance = (takt_fraction){(int64_t)(tolerance / rule->tokens), (int64_t)(tolerance % rule->tokens)};
+    rule->tolerance =
+        (takt_fraction){(int64_t)(tolerance / rule->tokens), (int64_t)(tolerance % rule->tokens)};
 }
 
 static int prepare(takt_rule *rule, takt_error *error)
@@ -96,17 +100,20 @@ static int prepare(takt_rule *rule, takt_error *error)
     tokens /= divisor;
     period /= divisor;
     if (tokens > TAKT_RULE_LIMIT_MAX || period > INT64_C(1) << 53)
-        return takt_fail(error, TAKT_E_POLICY,
-                         "headroom: too fine for this rate to be kept exactly; write whole percents, or a rate "
-                         "with fewer digits");
+        return takt_fail(
+            error, TAKT_E_POLICY,
+            "headroom: too fine for this rate to be kept exactly; write whole percents, or a rate "
+            "with fewer digits");
     if (period / tokens > TAKT_SPAN_MAX_US)
         return takt_fail(error, TAKT_E_POLICY, "headroom: leaves less than one token in 50 years");
     if (rule->burst == 0)
         rule->burst = 1;
-    if (rule->burst < 1 || rule->burst > TAKT_RULE_LIMIT_MAX || rule->burst * period / tokens > TAKT_SPAN_MAX_US)
-        return takt_fail(error, TAKT_E_POLICY,
-                         "burst: %lld is more than the rate gives in 50 years or than %lld; write less",
-                         (long long)rule->burst, (long long)TAKT_RULE_LIMIT_MAX);
+    if (rule->burst < 1 || rule->burst > TAKT_RULE_LIMIT_MAX ||
+        rule->burst * period / tokens > TAKT_SPAN_MAX_US)
+        return takt_fail(
+            error, TAKT_E_POLICY,
+            "burst: %lld is more than the rate gives in 50 years or than %lld; write less",
+            (long long)rule->burst, (long long)TAKT_RULE_LIMIT_MAX);
     rule->tokens = (int64_t)tokens;
     rule->span_us = (int64_t)period;
     derive(rule);
@@ -124,7 +131,8 @@ static void rest(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
     state->gcra.tat = (takt_fraction){now_us, 0};
 }
 
-static int64_t earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us, int64_t cost)
+static int64_t earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
+                        int64_t cost)
 {
     int64_t due;
 
@@ -139,7 +147,8 @@ static void commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, 
     state->gcra.tat = plus(tat_at(state, t_us), intervals(rule, cost), rule->tokens);
 }
 
-static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t from_us, int64_t until_us)
+static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
+                    int64_t until_us)
 {
     takt_fraction tat = tat_at(state, from_us);
     wide ahead = in_parts((takt_fraction){until_us - tat.us, -tat.parts}, rule->tokens) +
@@ -159,8 +168,8 @@ static int64_t due(const takt_rule *rule, const takt_rule_state *state, int64_t 
     return at > from_us ? at : from_us;
 }
 
-static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost, int64_t count,
-                      int64_t until_us, takt_run *run)
+static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost,
+                      int64_t count, int64_t until_us, takt_run *run)
 {
     takt_fraction tat = tat_at(state, t_us);
     takt_fraction first = conforms(rule, tat, cost);
@@ -171,7 +180,9 @@ static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_u
 
     if (cost > rule->burst || t_us > until_us || takt_fraction_ceil(first) > last_us)
         return 0;
-    n = in_parts((takt_fraction){last_us - first.us, -first.parts}, rule->tokens) / in_parts(step, rule->tokens) + 1;
+    n = in_parts((takt_fraction){last_us - first.us, -first.parts}, rule->tokens) /
+            in_parts(step, rule->tokens) +
+        1;
     if (n > count)
         n = count;
     if (n * cost > TAKT_ROOM_MAX)
@@ -187,7 +198,8 @@ static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_u
 
 static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us)
 {
-    takt_fraction tat = minus(plus((takt_fraction){at_us, 0}, rule->tolerance, rule->tokens), rule->interval, rule->tokens);
+    takt_fraction tat = minus(plus((takt_fraction){at_us, 0}, rule->tolerance, rule->tokens),
+                              rule->interval, rule->tokens);
 
     if (in_parts(tat, rule->tokens) > in_parts(state->gcra.tat, rule->tokens))
         state->gcra.tat = tat;
@@ -199,13 +211,15 @@ static int64_t rest_at(const takt_rule *rule, const takt_rule_state *state)
     return takt_fraction_ceil(state->gcra.tat);
 }
 
-static void pull_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us, int64_t reach_us,
-                      int64_t lookahead_us)
+static void pull_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                      int64_t reach_us, int64_t lookahead_us)
 {
-    takt_fraction furthest = plus((takt_fraction){now_us + reach_us, 0}, rule->tolerance, rule->tokens);
+    takt_fraction furthest =
+        plus((takt_fraction){now_us + reach_us, 0}, rule->tolerance, rule->tokens);
 
     if (in_parts(state->gcra.tat, rule->tokens) > in_parts(furthest, rule->tokens))
-        state->gcra.tat = plus((takt_fraction){now_us + lookahead_us, 0}, rule->tolerance, rule->tokens);
+        state->gcra.tat =
+            plus((takt_fraction){now_us + lookahead_us, 0}, rule->tolerance, rule->tokens);
 }
 
 /* "1/10000*10": the rate in lowest terms per microseconds, and the burst. */
@@ -227,7 +241,8 @@ static void read_rule(takt_rule *rule, takt_reader *reader)
     rule->burst = takt_read_int(reader, 1, TAKT_RULE_LIMIT_MAX);
     rule->limit = rule->tokens;
     rule->period_us = rule->span_us;
-    if ((wide)rule->burst * rule->span_us / rule->tokens > TAKT_SPAN_MAX_US) { /* before it is cut to 64 bits */
+    if ((wide)rule->burst * rule->span_us / rule->tokens >
+        TAKT_SPAN_MAX_US) { /* before it is cut to 64 bits */
         reader->bad = true;
         return;
     }
@@ -257,8 +272,10 @@ static wide divided_up(wide a, wide b)
     return (a + b - 1) / b;
 }
 
-/* The backlog, TAT - now, in millionths of a token under the old numbers, then as time under the new ones. */
-static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state, int64_t now_us)
+/* The backlog, TAT - now, in millionths of a token under the old numbers, then as time under the
+ * new ones. */
+static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
+                    int64_t now_us)
 {
     wide backlog_us = takt_fraction_ceil(state->gcra.tat) - now_us;
     wide millionths, us;

@@ -1,15 +1,18 @@
 /*
- * ledger.c: see ledger.h.  Decides who is given which slots now, and when the others are to ask again.
+ * ledger.c: see ledger.h.  Decides who is given which slots now, and when the others are to ask
+ * again.
  *
- * In short: those who wait stand in line by priority, then turn.  Each leaves room for those before it (a share
- * each, and all that higher priorities want), takes the earliest slots up to its own share, and goes to the back.
+ * In short: those who wait stand in line by priority, then turn.  Each leaves room for those before
+ * it (a share each, and all that higher priorities want), takes the earliest slots up to its own
+ * share, and goes to the back.
  */
 #include "core/ledger.h"
 
 #include <string.h>
 
-#define SILENT_KEEPALIVES  3  /* a place is dropped after that many without a claim */
-#define LOOKAHEAD_FRACTION 16 /* nobody is told to ask again sooner than this part of the lookahead */
+#define SILENT_KEEPALIVES 3 /* a place is dropped after that many without a claim */
+#define LOOKAHEAD_FRACTION                                                                         \
+    16 /* nobody is told to ask again sooner than this part of the lookahead */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -39,12 +42,14 @@ void takt_ledger_adopt(takt_ledger *ledger, const takt_limit *limit, int64_t now
     ledger->limit = limit;
 }
 
-/* ---- the line ---------------------------------------------------------------------------------------- */
+/* ---- the line ----------------------------------------------------------------------------------
+ */
 
 static void remove_place(takt_ledger *ledger, int at)
 {
     ledger->line_count--;
-    memmove(&ledger->line[at], &ledger->line[at + 1], (size_t)(ledger->line_count - at) * sizeof *ledger->line);
+    memmove(&ledger->line[at], &ledger->line[at + 1],
+            (size_t)(ledger->line_count - at) * sizeof *ledger->line);
 }
 
 /* The end of a priority's part of the line. */
@@ -62,7 +67,8 @@ static int insert_last(takt_ledger *ledger, takt_place place)
     int at = end_of(ledger, place.priority);
 
     place.turn = ++ledger->turn;
-    memmove(&ledger->line[at + 1], &ledger->line[at], (size_t)(ledger->line_count - at) * sizeof *ledger->line);
+    memmove(&ledger->line[at + 1], &ledger->line[at],
+            (size_t)(ledger->line_count - at) * sizeof *ledger->line);
     ledger->line[at] = place;
     ledger->line_count++;
     return at;
@@ -84,7 +90,8 @@ static void tidy_line(takt_ledger *ledger, int64_t now_us)
 
     for (int at = 0; at < ledger->line_count; at++) {
         takt_place place = ledger->line[at];
-        place.expires_at_us = least(place.expires_at_us, now_us + SILENT_KEEPALIVES * TAKT_KEEPALIVE_US);
+        place.expires_at_us =
+            least(place.expires_at_us, now_us + SILENT_KEEPALIVES * TAKT_KEEPALIVE_US);
         place.again_at_us = least(place.again_at_us, now_us + TAKT_KEEPALIVE_US);
         if (place.expires_at_us < now_us)
             continue;
@@ -103,7 +110,8 @@ static void tidy_line(takt_ledger *ledger, int64_t now_us)
 static void tidy(takt_ledger *ledger, int64_t now_us)
 {
     takt_limit_pull_back(ledger->limit, &ledger->state, now_us);
-    if (ledger->blocked_until_us > 0 && ledger->blocked_until_us <= now_us + ledger->limit->lookahead_us) {
+    if (ledger->blocked_until_us > 0 &&
+        ledger->blocked_until_us <= now_us + ledger->limit->lookahead_us) {
         takt_limit_exhaust(ledger->limit, &ledger->state, ledger->blocked_until_us);
         if (ledger->blocked_until_us <= now_us)
             ledger->blocked_until_us = 0;
@@ -111,7 +119,8 @@ static void tidy(takt_ledger *ledger, int64_t now_us)
     tidy_line(ledger, now_us);
 }
 
-/* ---- room and turns ---------------------------------------------------------------------------------- */
+/* ---- room and turns ----------------------------------------------------------------------------
+ */
 
 /* How things stand for one place, in tokens. */
 typedef struct view {
@@ -140,8 +149,10 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
         if (i < at && !head)
             head = place;
     }
-    v.room = takt_limit_room(ledger->limit, &ledger->state, from_us, now_us + ledger->limit->lookahead_us);
-    v.share = most(takt_limit_throughput(ledger->limit, ledger->limit->lookahead_us), v.room) / workers;
+    v.room = takt_limit_room(ledger->limit, &ledger->state, from_us,
+                             now_us + ledger->limit->lookahead_us);
+    v.share =
+        most(takt_limit_throughput(ledger->limit, ledger->limit->lookahead_us), v.room) / workers;
     v.share = most(v.share, 1);
     v.ahead = urgent + before * v.share;
     if (head && head->need > v.share)
@@ -166,8 +177,8 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
         if (want->priority != me->priority)
             continue;
         count = least(want->count, left > 0 ? left / want->cost : 0);
-        n = takt_limit_take(ledger->limit, &ledger->state, from_us, want->cost, count, until_us, award->runs,
-                            &award->run_count, TAKT_RUNS_MAX);
+        n = takt_limit_take(ledger->limit, &ledger->state, from_us, want->cost, count, until_us,
+                            award->runs, &award->run_count, TAKT_RUNS_MAX);
         given += n * want->cost;
         left -= n * want->cost;
         me->waiting -= n;
@@ -180,8 +191,8 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
     return given;
 }
 
-/* When there will be room for this place's next turn.  A turn is asked for early enough that its slots are in
- * hand half a lookahead before they are due. */
+/* When there will be room for this place's next turn.  A turn is asked for early enough that its
+ * slots are in hand half a lookahead before they are due. */
 static int64_t again_at(const takt_ledger *ledger, int64_t now_us, int at)
 {
     const takt_place *me = &ledger->line[at];
@@ -189,12 +200,15 @@ static int64_t again_at(const takt_ledger *ledger, int64_t now_us, int at)
     int64_t half = takt_limit_throughput(ledger->limit, ledger->limit->lookahead_us / 2);
     int64_t turn = most(least(least(me->wanting, v.share), half), me->need);
     int64_t due_us =
-        takt_limit_due(ledger->limit, &ledger->state, most(now_us, ledger->blocked_until_us), v.ahead + most(turn, 1));
+        takt_limit_due(ledger->limit, &ledger->state, most(now_us, ledger->blocked_until_us),
+                       v.ahead + most(turn, 1));
 
-    return most(due_us - ledger->limit->lookahead_us, now_us + ledger->limit->lookahead_us / LOOKAHEAD_FRACTION);
+    return most(due_us - ledger->limit->lookahead_us,
+                now_us + ledger->limit->lookahead_us / LOOKAHEAD_FRACTION);
 }
 
-/* ---- a claim ----------------------------------------------------------------------------------------- */
+/* ---- a claim -----------------------------------------------------------------------------------
+ */
 
 static void tell_standing(const takt_ledger *ledger, int64_t *waiting, int64_t *workers)
 {
@@ -241,7 +255,8 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
             continue;
         }
         if (at < 0)
-            at = insert_last(ledger, (takt_place){.worker = claim->worker, .priority = (int8_t)priority});
+            at = insert_last(ledger,
+                             (takt_place){.worker = claim->worker, .priority = (int8_t)priority});
         ledger->line[at].seq = claim->seq;
         ledger->line[at].wanting = wanting;
         ledger->line[at].waiting = waiting;
@@ -292,7 +307,8 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
     }
 }
 
-/* Of the waiters that were given nothing, the last ones may be more than the fleet's line may hold. */
+/* Of the waiters that were given nothing, the last ones may be more than the fleet's line may hold.
+ */
 static void refuse(takt_ledger *ledger, const takt_claim *claim, takt_award *award)
 {
     int64_t waiting, workers, over;
@@ -333,8 +349,8 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         plan_all(ledger, now_us, claim, award);
     }
     award->blocked_until_us = ledger->blocked_until_us;
-    award->next_slot_at_us =
-        takt_limit_earliest(ledger->limit, &ledger->state, most(now_us, ledger->blocked_until_us), 1);
+    award->next_slot_at_us = takt_limit_earliest(ledger->limit, &ledger->state,
+                                                 most(now_us, ledger->blocked_until_us), 1);
     tell_standing(ledger, &award->waiting, &award->workers);
 }
 
@@ -345,7 +361,8 @@ void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_limit *limit, 
         award->newer = *ledger->limit;
 }
 
-/* ---- the other calls ---------------------------------------------------------------------------------- */
+/* ---- the other calls ---------------------------------------------------------------------------
+ */
 
 bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, int64_t *retry_at_us)
 {
@@ -357,7 +374,8 @@ bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, int64_t 
         ahead += ledger->line[i].aside ? 0 : ledger->line[i].wanting;
     *retry_at_us = takt_limit_earliest(ledger->limit, &ledger->state, from_us, cost);
     if (ahead > 0 && *retry_at_us != TAKT_NEVER)
-        *retry_at_us = most(*retry_at_us, takt_limit_due(ledger->limit, &ledger->state, from_us, ahead + cost));
+        *retry_at_us = most(*retry_at_us,
+                            takt_limit_due(ledger->limit, &ledger->state, from_us, ahead + cost));
     if (*retry_at_us > now_us)
         return false;
     takt_limit_commit(ledger->limit, &ledger->state, now_us, cost);
@@ -372,10 +390,13 @@ void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standi
     from_us = most(now_us, ledger->blocked_until_us);
     standing->now_us = now_us;
     standing->limit = takt_limit_capacity(ledger->limit, NULL);
-    standing->remaining = from_us > now_us ? 0 : takt_limit_room(ledger->limit, &ledger->state, now_us, now_us);
-    standing->retry_after_us = takt_limit_earliest(ledger->limit, &ledger->state, from_us, 1) - now_us;
-    standing->reset_after_us =
-        most(most(takt_limit_rest_at(ledger->limit, &ledger->state), ledger->blocked_until_us) - now_us, 0);
+    standing->remaining =
+        from_us > now_us ? 0 : takt_limit_room(ledger->limit, &ledger->state, now_us, now_us);
+    standing->retry_after_us =
+        takt_limit_earliest(ledger->limit, &ledger->state, from_us, 1) - now_us;
+    standing->reset_after_us = most(
+        most(takt_limit_rest_at(ledger->limit, &ledger->state), ledger->blocked_until_us) - now_us,
+        0);
     standing->blocked_until_us = ledger->blocked_until_us;
     tell_standing(ledger, &standing->waiting, &standing->workers);
 }
@@ -402,7 +423,8 @@ void takt_ledger_reset(takt_ledger *ledger, int64_t now_us)
 
 int64_t takt_ledger_expires_at(const takt_ledger *ledger)
 {
-    int64_t at_us = most(takt_limit_rest_at(ledger->limit, &ledger->state), ledger->blocked_until_us);
+    int64_t at_us =
+        most(takt_limit_rest_at(ledger->limit, &ledger->state), ledger->blocked_until_us);
 
     for (int i = 0; i < ledger->line_count; i++)
         at_us = most(at_us, ledger->line[i].expires_at_us);

@@ -1,9 +1,11 @@
 /*
- * ledger.h: the whole shared state of one (limit, key), and what is said to it: claim in, award out.
+ * ledger.h: the whole shared state of one (limit, key), and what is said to it: claim in, award
+ * out.
  *
- * A claim states a worker's present situation, never a change to it, so that a repeated, delayed or lost claim
- * does no harm.  A ledger grants only in the answer to the worker's own claim, and tells a worker for whom there
- * is no room yet the moment at which there will be: the worker sleeps until then.  docs/design.md tells why.
+ * A claim states a worker's present situation, never a change to it, so that a repeated, delayed or
+ * lost claim does no harm.  A ledger grants only in the answer to the worker's own claim, and tells
+ * a worker for whom there is no room yet the moment at which there will be: the worker sleeps until
+ * then.  docs/design.md tells why.
  *
  * Everything here is pure: time is an argument, memory is the caller's.
  */
@@ -36,16 +38,17 @@ typedef struct takt_claim {
 
 typedef struct takt_award {
     int64_t now_us;
-    int64_t claim_again_at_us; /* when there will be room for the rest; TAKT_NEVER: nothing is left in line */
+    int64_t claim_again_at_us; /* when there will be room for the rest; TAKT_NEVER: nothing is left
+                                  in line */
     int64_t next_slot_at_us;   /* no later slot of this ledger is due before that instant */
     int64_t blocked_until_us;  /* 0: not blocked */
     int64_t waiting;           /* waiters in the fleet */
     int64_t workers;           /* workers that wait */
-    int64_t refused;           /* that many of the claim's last waiters are more than max_waiting allows */
-    unsigned in_line;          /* bit p: the worker stands in line with priority p */
-    int least_urgent;          /* priority of the last in line of the other workers; -1: no other waits */
-    bool outdated;             /* the worker's numbers are older than those that hold, which `newer` tells */
-    bool stale;                /* the claim was older than one already seen: nothing was done */
+    int64_t refused;  /* that many of the claim's last waiters are more than max_waiting allows */
+    unsigned in_line; /* bit p: the worker stands in line with priority p */
+    int least_urgent; /* priority of the last in line of the other workers; -1: no other waits */
+    bool outdated;    /* the worker's numbers are older than those that hold, which `newer` tells */
+    bool stale;       /* the claim was older than one already seen: nothing was done */
     int run_count;
     takt_run runs[TAKT_RUNS_MAX];
     takt_limit newer;
@@ -62,7 +65,8 @@ typedef struct takt_place {
     int64_t again_at_us;   /* when it was told to come again */
     int64_t expires_at_us; /* when it is taken for dead */
     int8_t priority;
-    bool aside;   /* did not come when it was told to: others need not wait for it, its turn is kept */
+    bool
+        aside; /* did not come when it was told to: others need not wait for it, its turn is kept */
     bool foremost; /* the most urgent place of its worker: counting these counts workers */
 } takt_place;
 
@@ -76,23 +80,28 @@ typedef struct takt_ledger {
     int line_capacity; /* before a claim at least line_count + TAKT_PRIORITIES */
 } takt_ledger;
 
-/* A ledger that has never been used.  `line` and its capacity are left alone.  The limit is not copied. */
+/* A ledger that has never been used.  `line` and its capacity are left alone.  The limit is not
+ * copied. */
 void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_us);
 
 /*
- * Before a call from a worker whose policy says `limit`: where its numbers differ from the ledger's and its revision
- * is not lower, the ledger takes them over, and the backlog is kept.  From then on it refers to this `limit`.
+ * Before a call from a worker whose policy says `limit`: where its numbers differ from the ledger's
+ * and its revision is not lower, the ledger takes them over, and the backlog is kept.  From then on
+ * it refers to this `limit`.
  */
 void takt_ledger_adopt(takt_ledger *ledger, const takt_limit *limit, int64_t now_us);
 
-/* Fills `award` but for `outdated` and `newer`, which takt_ledger_tell_newer fills.  Needs line_capacity as said above. */
-void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award);
+/* Fills `award` but for `outdated` and `newer`, which takt_ledger_tell_newer fills.  Needs
+ * line_capacity as said above. */
+void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+                       takt_award *award);
 
 /* Tells a worker whose policy says `limit` the ledger's numbers, if they are newer. */
 void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_limit *limit, takt_award *award);
 
-/* Takes `cost` now if nobody who waits is overtaken by it: true.  Otherwise nothing is taken.  *retry_at_us is
- * when it would be given if nobody else came, `now_us` if it was, TAKT_NEVER if it never can be. */
+/* Takes `cost` now if nobody who waits is overtaken by it: true.  Otherwise nothing is taken.
+ * *retry_at_us is when it would be given if nobody else came, `now_us` if it was, TAKT_NEVER if it
+ * never can be. */
 bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, int64_t *retry_at_us);
 
 /* How the ledger stands. */

@@ -13,7 +13,8 @@
 
 size_t takt_ledger_text_size(int line_count)
 {
-    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 6 * NUMBER_SIZE + (size_t)line_count * PLACE_SIZE;
+    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 6 * NUMBER_SIZE +
+           (size_t)line_count * PLACE_SIZE;
 }
 
 static void write_number(takt_writer *writer, char before, int64_t value)
@@ -129,18 +130,21 @@ static void read_line(takt_reader *reader, takt_ledger *ledger)
     }
 }
 
-/* The rules: all segments up to one whose letter is not an algorithm's.  True: more segments follow. */
+/* The rules: all segments up to one whose letter is not an algorithm's.  True: more segments
+ * follow. */
 static bool read_rules(takt_reader *reader, takt_ledger *ledger, takt_limit *kept)
 {
     kept->rule_count = 0;
     do {
-        if (kept->rule_count > 0 && reader->at < reader->end && !takt_algorithm_lettered(*reader->at))
+        if (kept->rule_count > 0 && reader->at < reader->end &&
+            !takt_algorithm_lettered(*reader->at))
             return true;
         if (kept->rule_count == TAKT_RULES_MAX) {
             reader->bad = true;
             return false;
         }
-        takt_rule_read(&kept->rules[kept->rule_count], &ledger->state.rules[kept->rule_count], reader);
+        takt_rule_read(&kept->rules[kept->rule_count], &ledger->state.rules[kept->rule_count],
+                       reader);
         kept->rule_count++;
     } while (!reader->bad && takt_read_if(reader, ';'));
     return false;
@@ -168,7 +172,8 @@ static void read_rest(takt_reader *reader, takt_ledger *ledger, takt_limit *kept
     read_line(reader, ledger);
 }
 
-static bool read_ledger(takt_ledger *ledger, const takt_limit *limit, takt_limit *kept, const char *text, size_t size)
+static bool read_ledger(takt_ledger *ledger, const takt_limit *limit, takt_limit *kept,
+                        const char *text, size_t size)
 {
     takt_reader reader = {text, text + size, false};
 
@@ -185,8 +190,8 @@ static bool read_ledger(takt_ledger *ledger, const takt_limit *limit, takt_limit
     return takt_read_done(&reader);
 }
 
-int takt_ledger_decode(takt_ledger *ledger, const takt_limit *limit, takt_limit *kept, int64_t now_us,
-                       const char *text, size_t size)
+int takt_ledger_decode(takt_ledger *ledger, const takt_limit *limit, takt_limit *kept,
+                       int64_t now_us, const char *text, size_t size)
 {
     int64_t longest = 0;
 

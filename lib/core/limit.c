@@ -14,7 +14,8 @@ int64_t takt_limit_capacity(const takt_limit *limit, int *rule)
 {
     int64_t least = INT64_MAX;
 
-    EACH_RULE (limit, i) {
+    EACH_RULE(limit, i)
+    {
         int64_t capacity = algorithm(limit, i)->capacity(&limit->rules[i]);
         if (capacity < least) {
             least = capacity;
@@ -29,7 +30,8 @@ int64_t takt_limit_throughput(const takt_limit *limit, int64_t span_us)
 {
     int64_t least = TAKT_ROOM_MAX;
 
-    EACH_RULE (limit, i) {
+    EACH_RULE(limit, i)
+    {
         const takt_rule *rule = &limit->rules[i];
         __extension__ unsigned __int128 tokens =
             (unsigned __int128)span_us * (uint64_t)rule->tokens / (uint64_t)rule->span_us;
@@ -41,11 +43,12 @@ int64_t takt_limit_throughput(const takt_limit *limit, int64_t span_us)
 
 void takt_limit_rest(const takt_limit *limit, takt_limit_state *state, int64_t now_us)
 {
-    EACH_RULE (limit, i)
-        algorithm(limit, i)->rest(&limit->rules[i], &state->rules[i], now_us);
+    EACH_RULE(limit, i)
+    algorithm(limit, i)->rest(&limit->rules[i], &state->rules[i], now_us);
 }
 
-int64_t takt_limit_earliest(const takt_limit *limit, const takt_limit_state *state, int64_t t_us, int64_t cost)
+int64_t takt_limit_earliest(const takt_limit *limit, const takt_limit_state *state, int64_t t_us,
+                            int64_t cost)
 {
     int agreed = 0; /* rules in a row that did not move t */
 
@@ -61,25 +64,29 @@ int64_t takt_limit_earliest(const takt_limit *limit, const takt_limit_state *sta
 
 void takt_limit_commit(const takt_limit *limit, takt_limit_state *state, int64_t t_us, int64_t cost)
 {
-    EACH_RULE (limit, i)
-        algorithm(limit, i)->commit(&limit->rules[i], &state->rules[i], t_us, cost);
+    EACH_RULE(limit, i)
+    algorithm(limit, i)->commit(&limit->rules[i], &state->rules[i], t_us, cost);
 }
 
-int64_t takt_limit_room(const takt_limit *limit, const takt_limit_state *state, int64_t from_us, int64_t until_us)
+int64_t takt_limit_room(const takt_limit *limit, const takt_limit_state *state, int64_t from_us,
+                        int64_t until_us)
 {
     int64_t least = TAKT_ROOM_MAX;
 
     if (limit->rule_count > 1)
         from_us = takt_limit_earliest(limit, state, from_us, 1);
-    EACH_RULE (limit, i) {
-        int64_t room = algorithm(limit, i)->room(&limit->rules[i], &state->rules[i], from_us, until_us);
+    EACH_RULE(limit, i)
+    {
+        int64_t room =
+            algorithm(limit, i)->room(&limit->rules[i], &state->rules[i], from_us, until_us);
         if (room < least)
             least = room;
     }
     return least;
 }
 
-int64_t takt_limit_due(const takt_limit *limit, const takt_limit_state *state, int64_t from_us, int64_t n)
+int64_t takt_limit_due(const takt_limit *limit, const takt_limit_state *state, int64_t from_us,
+                       int64_t n)
 {
     int64_t latest;
 
@@ -88,7 +95,8 @@ int64_t takt_limit_due(const takt_limit *limit, const takt_limit_state *state, i
     if (limit->rule_count > 1)
         from_us = takt_limit_earliest(limit, state, from_us, 1);
     latest = from_us;
-    EACH_RULE (limit, i) {
+    EACH_RULE(limit, i)
+    {
         int64_t due = algorithm(limit, i)->due(&limit->rules[i], &state->rules[i], from_us, n);
         if (due > latest)
             latest = due;
@@ -115,8 +123,9 @@ static bool append_slot(takt_run *runs, int *run_count, int run_max, int64_t slo
     return true;
 }
 
-int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_t from_us, int64_t cost,
-                        int64_t count, int64_t until_us, takt_run *runs, int *run_count, int run_max)
+int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_t from_us,
+                        int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
+                        int *run_count, int run_max)
 {
     bool even = limit->rule_count == 1 && algorithm(limit, 0)->series;
     int64_t taken = 0;
@@ -129,8 +138,8 @@ int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_
         if (even) {
             if (*run_count == run_max)
                 break;
-            n = algorithm(limit, 0)->series(&limit->rules[0], &state->rules[0], from_us, cost, count - taken, until_us,
-                                            &runs[*run_count]);
+            n = algorithm(limit, 0)->series(&limit->rules[0], &state->rules[0], from_us, cost,
+                                            count - taken, until_us, &runs[*run_count]);
             ++*run_count;
         } else {
             if (!append_slot(runs, run_count, run_max, t_us, (int32_t)cost))
@@ -144,15 +153,16 @@ int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_
 
 void takt_limit_exhaust(const takt_limit *limit, takt_limit_state *state, int64_t at_us)
 {
-    EACH_RULE (limit, i)
-        algorithm(limit, i)->exhaust(&limit->rules[i], &state->rules[i], at_us);
+    EACH_RULE(limit, i)
+    algorithm(limit, i)->exhaust(&limit->rules[i], &state->rules[i], at_us);
 }
 
 int64_t takt_limit_rest_at(const takt_limit *limit, const takt_limit_state *state)
 {
     int64_t latest = 0;
 
-    EACH_RULE (limit, i) {
+    EACH_RULE(limit, i)
+    {
         int64_t at = algorithm(limit, i)->rest_at(&limit->rules[i], &state->rules[i]);
         if (at > latest)
             latest = at;
@@ -164,24 +174,26 @@ bool takt_limit_same(const takt_limit *a, const takt_limit *b)
 {
     if (a->rule_count != b->rule_count)
         return false;
-    EACH_RULE (a, i)
-        if (!takt_rule_same(&a->rules[i], &b->rules[i]))
-            return false;
+    EACH_RULE(a, i)
+    if (!takt_rule_same(&a->rules[i], &b->rules[i]))
+        return false;
     return true;
 }
 
-/* The old rule that a new one takes over from: the first of the same numbers, or where `same` is not asked for, of the
- * same algorithm; -1 if there is none.  `taken` are those that others have. */
+/* The old rule that a new one takes over from: the first of the same numbers, or where `same` is
+ * not asked for, of the same algorithm; -1 if there is none.  `taken` are those that others have.
+ */
 static int predecessor(const takt_limit *from, const takt_rule *rule, bool same, unsigned taken)
 {
-    EACH_RULE (from, i)
-        if (!(taken & 1U << i) && from->rules[i].algorithm->letter == rule->algorithm->letter &&
-            (!same || takt_rule_same(&from->rules[i], rule)))
-            return i;
+    EACH_RULE(from, i)
+    if (!(taken & 1U << i) && from->rules[i].algorithm->letter == rule->algorithm->letter &&
+        (!same || takt_rule_same(&from->rules[i], rule)))
+        return i;
     return -1;
 }
 
-void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit_state *state, int64_t now_us)
+void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit_state *state,
+                        int64_t now_us)
 {
     takt_limit_state old = *state;
     int before[TAKT_RULES_MAX];
@@ -189,14 +201,16 @@ void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit
 
     /* a rule that stays as it is keeps its own state, wherever in the list others come and go */
     for (int same = 1; same >= 0; same--)
-        EACH_RULE (to, i) {
+        EACH_RULE(to, i)
+        {
             if (same == 0 && before[i] >= 0)
                 continue;
             before[i] = predecessor(from, &to->rules[i], same == 1, taken);
             if (before[i] >= 0)
                 taken |= 1U << before[i];
         }
-    EACH_RULE (to, i) {
+    EACH_RULE(to, i)
+    {
         const takt_rule *rule = &to->rules[i];
         if (before[i] >= 0) {
             state->rules[i] = old.rules[before[i]];
@@ -210,7 +224,7 @@ void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit
 
 void takt_limit_pull_back(const takt_limit *limit, takt_limit_state *state, int64_t now_us)
 {
-    EACH_RULE (limit, i)
-        algorithm(limit, i)->pull_back(&limit->rules[i], &state->rules[i], now_us, TAKT_LOOKAHEAD_MAX_US,
-                                       limit->lookahead_us);
+    EACH_RULE(limit, i)
+    algorithm(limit, i)->pull_back(&limit->rules[i], &state->rules[i], now_us,
+                                   TAKT_LOOKAHEAD_MAX_US, limit->lookahead_us);
 }

@@ -1,9 +1,9 @@
 /*
  * limit.h: all rules of a limit together.
  *
- * A slot must suit every rule: t is raised to the latest `earliest` of all until nothing moves (each is
- * monotone, so this ends), then every rule is committed at that t.  That is how 1/s AND 20/min AND 800/day
- * hold at once.
+ * A slot must suit every rule: t is raised to the latest `earliest` of all until nothing moves
+ * (each is monotone, so this ends), then every rule is committed at that t.  That is how 1/s AND
+ * 20/min AND 800/day hold at once.
  */
 #ifndef TAKT_CORE_LIMIT_H
 #define TAKT_CORE_LIMIT_H
@@ -12,17 +12,19 @@
 
 #include "core/rule.h"
 
-#define TAKT_LOOKAHEAD_US     INT64_C(250000)   /* where the policy says nothing */
-#define TAKT_LOOKAHEAD_MAX_US INT64_C(10000000) /* 10 s: also how far ahead a foreign clock may hold us up */
-#define TAKT_KEEPALIVE_US     INT64_C(2000000)  /* a worker that waits is heard of at least that often */
+#define TAKT_LOOKAHEAD_US INT64_C(250000) /* where the policy says nothing */
+#define TAKT_LOOKAHEAD_MAX_US                                                                      \
+    INT64_C(10000000) /* 10 s: also how far ahead a foreign clock may hold us up */
+#define TAKT_KEEPALIVE_US INT64_C(2000000) /* a worker that waits is heard of at least that often  \
+                                            */
 
 typedef struct takt_limit {
     char name[TAKT_NAME_SIZE_MAX + 1];
     takt_rule rules[TAKT_RULES_MAX];
     int rule_count;
     int64_t lookahead_us;
-    int64_t max_waiting; /* of one key in the whole fleet; 0: no bound */
-    int64_t revision;    /* of the policy: of two that differ, the higher one holds */
+    int64_t max_waiting;             /* of one key in the whole fleet; 0: no bound */
+    int64_t revision;                /* of the policy: of two that differ, the higher one holds */
     const struct takt_limit *within; /* owned by the same policy; NULL: none */
 } takt_limit;
 
@@ -31,28 +33,35 @@ typedef struct takt_limit_state {
     takt_rule_state rules[TAKT_RULES_MAX];
 } takt_limit_state;
 
-/* The most tokens that one acquire can ask for; *rule (may be NULL) is the index of the rule that bounds it. */
+/* The most tokens that one acquire can ask for; *rule (may be NULL) is the index of the rule that
+ * bounds it. */
 int64_t takt_limit_capacity(const takt_limit *limit, int *rule);
 
-/* Tokens that the rules pass in `span_us` in the long run, least over the rules, at most TAKT_ROOM_MAX. */
+/* Tokens that the rules pass in `span_us` in the long run, least over the rules, at most
+ * TAKT_ROOM_MAX. */
 int64_t takt_limit_throughput(const takt_limit *limit, int64_t span_us);
 
 void takt_limit_rest(const takt_limit *limit, takt_limit_state *state, int64_t now_us);
-int64_t takt_limit_earliest(const takt_limit *limit, const takt_limit_state *state, int64_t t_us, int64_t cost);
-void takt_limit_commit(const takt_limit *limit, takt_limit_state *state, int64_t t_us, int64_t cost);
+int64_t takt_limit_earliest(const takt_limit *limit, const takt_limit_state *state, int64_t t_us,
+                            int64_t cost);
+void takt_limit_commit(const takt_limit *limit, takt_limit_state *state, int64_t t_us,
+                       int64_t cost);
 
-/* Of single tokens from from_us on: how many have slots <= until_us, and the slot of the n-th.  Exact for one
- * rule; for several the least room and the latest slot of each for itself. */
-int64_t takt_limit_room(const takt_limit *limit, const takt_limit_state *state, int64_t from_us, int64_t until_us);
-int64_t takt_limit_due(const takt_limit *limit, const takt_limit_state *state, int64_t from_us, int64_t n);
+/* Of single tokens from from_us on: how many have slots <= until_us, and the slot of the n-th.
+ * Exact for one rule; for several the least room and the latest slot of each for itself. */
+int64_t takt_limit_room(const takt_limit *limit, const takt_limit_state *state, int64_t from_us,
+                        int64_t until_us);
+int64_t takt_limit_due(const takt_limit *limit, const takt_limit_state *state, int64_t from_us,
+                       int64_t n);
 
 /*
- * Takes up to `count` times `cost` tokens, the earliest slots from from_us on that are <= until_us, and appends
- * them to runs[*run_count ...] as long as there are runs (an even run is one, also when it continues the last).
- * Returns the number taken.
+ * Takes up to `count` times `cost` tokens, the earliest slots from from_us on that are <= until_us,
+ * and appends them to runs[*run_count ...] as long as there are runs (an even run is one, also when
+ * it continues the last). Returns the number taken.
  */
-int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_t from_us, int64_t cost,
-                        int64_t count, int64_t until_us, takt_run *runs, int *run_count, int run_max);
+int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_t from_us,
+                        int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
+                        int *run_count, int run_max);
 
 void takt_limit_exhaust(const takt_limit *limit, takt_limit_state *state, int64_t at_us);
 int64_t takt_limit_rest_at(const takt_limit *limit, const takt_limit_state *state);
@@ -60,9 +69,11 @@ int64_t takt_limit_rest_at(const takt_limit *limit, const takt_limit_state *stat
 /* Whether the rules keep the same numbers. */
 bool takt_limit_same(const takt_limit *a, const takt_limit *b);
 
-/* A state kept under the rules of `from` becomes one under those of `to`.  Each new rule takes over from an old one
- * of its algorithm, from that of the same numbers if there is one; one that finds none starts without a burst. */
-void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit_state *state, int64_t now_us);
+/* A state kept under the rules of `from` becomes one under those of `to`.  Each new rule takes over
+ * from an old one of its algorithm, from that of the same numbers if there is one; one that finds
+ * none starts without a burst. */
+void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit_state *state,
+                        int64_t now_us);
 
 void takt_limit_pull_back(const takt_limit *limit, takt_limit_state *state, int64_t now_us);
 

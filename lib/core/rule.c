@@ -30,8 +30,8 @@ const takt_algorithm *takt_algorithm_lettered(char letter)
 int takt_rule_prepare(takt_rule *rule, takt_error *error)
 {
     if (rule->limit < 1 || rule->limit > TAKT_RULE_LIMIT_MAX)
-        return takt_fail(error, TAKT_E_POLICY, "rate: %lld tokens; write 1 to %lld", (long long)rule->limit,
-                         (long long)TAKT_RULE_LIMIT_MAX);
+        return takt_fail(error, TAKT_E_POLICY, "rate: %lld tokens; write 1 to %lld",
+                         (long long)rule->limit, (long long)TAKT_RULE_LIMIT_MAX);
     if (rule->period_us < 1 || rule->period_us > TAKT_SPAN_MAX_US)
         return takt_fail(error, TAKT_E_POLICY, "rate: a period of %lld us; write 1us to 18250day",
                          (long long)rule->period_us);
@@ -42,8 +42,9 @@ int takt_rule_prepare(takt_rule *rule, takt_error *error)
 
 bool takt_rule_same(const takt_rule *a, const takt_rule *b)
 {
-    return a->algorithm->letter == b->algorithm->letter && a->tokens == b->tokens && a->span_us == b->span_us &&
-           a->burst == b->burst && a->align == b->align && a->zone == b->zone;
+    return a->algorithm->letter == b->algorithm->letter && a->tokens == b->tokens &&
+           a->span_us == b->span_us && a->burst == b->burst && a->align == b->align &&
+           a->zone == b->zone;
 }
 
 void takt_rule_write(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)
@@ -56,7 +57,8 @@ void takt_rule_write(const takt_rule *rule, const takt_rule_state *state, takt_w
 
 void takt_rule_read(takt_rule *rule, takt_rule_state *state, takt_reader *reader)
 {
-    const takt_algorithm *algorithm = reader->at < reader->end ? takt_algorithm_lettered(*reader->at) : NULL;
+    const takt_algorithm *algorithm =
+        reader->at < reader->end ? takt_algorithm_lettered(*reader->at) : NULL;
 
     if (!algorithm) {
         reader->bad = true;

@@ -1,12 +1,12 @@
 /*
  * rule.h: the interface of one rate algorithm.
  *
- * A rule is `limit` tokens per `period_us`, kept by an algorithm.  An algorithm is a row of pure functions over
- * a rule and its state: they read no clock, allocate nothing and decide nothing but "when".  A new algorithm is
- * a new file and a new row in rule.c.
+ * A rule is `limit` tokens per `period_us`, kept by an algorithm.  An algorithm is a row of pure
+ * functions over a rule and its state: they read no clock, allocate nothing and decide nothing but
+ * "when".  A new algorithm is a new file and a new row in rule.c.
  *
- * Instants are int64 microseconds of the store's clock.  Every number that takes part stays below 2^53, so that
- * the same arithmetic can be done in a Redis script, whose numbers are doubles.
+ * Instants are int64 microseconds of the store's clock.  Every number that takes part stays below
+ * 2^53, so that the same arithmetic can be done in a Redis script, whose numbers are doubles.
  */
 #ifndef TAKT_CORE_RULE_H
 #define TAKT_CORE_RULE_H
@@ -19,27 +19,29 @@
 
 #include "base/text.h"
 
-#define TAKT_NEVER           INT64_MAX
-#define TAKT_RULE_LIMIT_MAX  INT64_C(1000000000)
-#define TAKT_SPAN_MAX_US     INT64_C(1576800000000000) /* 50 years */
-#define TAKT_ROOM_MAX        INT64_C(1000000000)       /* a room larger than this is told as this */
-#define TAKT_RULE_TEXT_SIZE  128                       /* a rule and its state as text, at the longest */
+#define TAKT_NEVER          INT64_MAX
+#define TAKT_RULE_LIMIT_MAX INT64_C(1000000000)
+#define TAKT_SPAN_MAX_US    INT64_C(1576800000000000) /* 50 years */
+#define TAKT_ROOM_MAX       INT64_C(1000000000)       /* a room larger than this is told as this */
+#define TAKT_RULE_TEXT_SIZE 128 /* a rule and its state as text, at the longest */
 
 typedef struct takt_algorithm takt_algorithm;
 
 /*
- * An exact stretch or instant of time: us + parts / whole microseconds, 0 <= parts < whole, where `whole` is
- * the rule's tokens, or the run's own.
+ * An exact stretch or instant of time: us + parts / whole microseconds, 0 <= parts < whole, where
+ * `whole` is the rule's tokens, or the run's own.
  */
 typedef struct takt_fraction {
     int64_t us;
     int64_t parts;
 } takt_fraction;
 
-/* Where windows begin: at multiples of the period by the clock, or with the first token after the last one ended. */
+/* Where windows begin: at multiples of the period by the clock, or with the first token after the
+ * last one ended. */
 typedef enum takt_align { TAKT_ALIGN_CLOCK, TAKT_ALIGN_FIRST_USE } takt_align;
 
-/* The numbers of a rule.  Fill the first group as the policy says, then call takt_rule_prepare for the second. */
+/* The numbers of a rule.  Fill the first group as the policy says, then call takt_rule_prepare for
+ * the second. */
 typedef struct takt_rule {
     const takt_algorithm *algorithm;
     int64_t limit;       /* tokens, 1 to TAKT_RULE_LIMIT_MAX */
@@ -50,7 +52,7 @@ typedef struct takt_rule {
     takt_align align;
     const struct takt_zone *zone; /* whose midnights days begin at; NULL: UTC */
 
-    int64_t tokens;          /* what is kept: tokens per span_us, the headroom taken off */
+    int64_t tokens; /* what is kept: tokens per span_us, the headroom taken off */
     int64_t span_us;
     takt_fraction interval;  /* the emission interval, span_us / tokens, in parts of 1/tokens us */
     takt_fraction tolerance; /* burst * interval */
@@ -64,8 +66,8 @@ typedef union takt_rule_state {
 } takt_rule_state;
 
 /*
- * An evenly spaced run of slots: the i-th is first + i * step, rounded up to a whole microsecond.  Each is for
- * `cost` tokens.  step 0: all at once.
+ * An evenly spaced run of slots: the i-th is first + i * step, rounded up to a whole microsecond.
+ * Each is for `cost` tokens.  step 0: all at once.
  */
 typedef struct takt_run {
     takt_fraction first;
@@ -76,57 +78,69 @@ typedef struct takt_run {
 } takt_run;
 
 struct takt_algorithm {
-    const char *name;   /* as the policy writes it */
-    char letter;        /* as the text begins; the same letter means the same state; t, b, r and w are taken */
+    const char *name; /* as the policy writes it */
+    char letter;      /* as the text begins; the same letter means the same state; t, b, r and w are
+                         taken */
 
-    /* Checks the numbers and derives the second group.  0, or TAKT_E_POLICY with "burst: ..." in error. */
+    /* Checks the numbers and derives the second group.  0, or TAKT_E_POLICY with "burst: ..." in
+     * error. */
     int (*prepare)(takt_rule *rule, takt_error *error);
 
-    /* The most tokens that can ever be taken at one instant: a larger cost is refused when asked. */
+    /* The most tokens that can ever be taken at one instant: a larger cost is refused when asked.
+     */
     int64_t (*capacity)(const takt_rule *rule);
 
     /* Long idle, as of now. */
     void (*rest)(const takt_rule *rule, takt_rule_state *state, int64_t now_us);
 
-    /* The first moment >= t_us at which `cost` tokens may be taken, TAKT_NEVER if cost > capacity. */
-    int64_t (*earliest)(const takt_rule *rule, const takt_rule_state *state, int64_t t_us, int64_t cost);
+    /* The first moment >= t_us at which `cost` tokens may be taken, TAKT_NEVER if cost > capacity.
+     */
+    int64_t (*earliest)(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
+                        int64_t cost);
 
     /* Takes `cost` tokens at t_us, which is not before earliest(). */
     void (*commit)(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost);
 
-    /* How many single tokens could be taken from from_us on with slots <= until_us; at most TAKT_ROOM_MAX. */
-    int64_t (*room)(const takt_rule *rule, const takt_rule_state *state, int64_t from_us, int64_t until_us);
+    /* How many single tokens could be taken from from_us on with slots <= until_us; at most
+     * TAKT_ROOM_MAX. */
+    int64_t (*room)(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
+                    int64_t until_us);
 
     /* The inverse of room: the slot of the n-th single token taken from from_us on, n >= 1. */
     int64_t (*due)(const takt_rule *rule, const takt_rule_state *state, int64_t from_us, int64_t n);
 
-    /* Takes up to `count` times `cost` tokens from t_us on, evenly spaced, with slots <= until_us, and says which
-     * in `run`: the longest even run from here, which may be shorter than what there is room for.  Returns the
-     * number taken.  NULL: the algorithm's slots are not evenly spaced; they are taken one by one. */
-    int64_t (*series)(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost, int64_t count,
-                      int64_t until_us, takt_run *run);
+    /* Takes up to `count` times `cost` tokens from t_us on, evenly spaced, with slots <= until_us,
+     * and says which in `run`: the longest even run from here, which may be shorter than what there
+     * is room for.  Returns the number taken.  NULL: the algorithm's slots are not evenly spaced;
+     * they are taken one by one. */
+    int64_t (*series)(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost,
+                      int64_t count, int64_t until_us, takt_run *run);
 
-    /* As if everything that could be taken up to at_us had been: the next token is due at at_us, then paced. */
+    /* As if everything that could be taken up to at_us had been: the next token is due at at_us,
+     * then paced. */
     void (*exhaust)(const takt_rule *rule, takt_rule_state *state, int64_t at_us);
 
     /* When, if nothing is taken, the rule will be as from rest. */
     int64_t (*rest_at)(const takt_rule *rule, const takt_rule_state *state);
 
-    /* A state further ahead of now than taking slots up to now + reach_us could have put it is from another
-     * clock: pull it back to the furthest that awards up to now + lookahead_us could have put it. */
-    void (*pull_back)(const takt_rule *rule, takt_rule_state *state, int64_t now_us, int64_t reach_us,
-                      int64_t lookahead_us);
+    /* A state further ahead of now than taking slots up to now + reach_us could have put it is from
+     * another clock: pull it back to the furthest that awards up to now + lookahead_us could have
+     * put it. */
+    void (*pull_back)(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                      int64_t reach_us, int64_t lookahead_us);
 
-    /* The numbers and the state as short readable text, in which a space parts the two; see takt_rule_write.  What
-     * read_rule reads is the second group and what else `same` rules share; it may be a rule of other numbers. */
+    /* The numbers and the state as short readable text, in which a space parts the two; see
+     * takt_rule_write.  What read_rule reads is the second group and what else `same` rules share;
+     * it may be a rule of other numbers. */
     void (*write_rule)(const takt_rule *rule, takt_writer *writer);
     void (*read_rule)(takt_rule *rule, takt_reader *reader);
     void (*write_state)(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer);
     void (*read_state)(const takt_rule *rule, takt_rule_state *state, takt_reader *reader);
 
-    /* A state kept under the numbers of `from` becomes one under those of `to`, a rule of the same letter: the backlog
-     * in tokens is kept, and paced at the new rate from now_us on. */
-    void (*convert)(const takt_rule *from, const takt_rule *to, takt_rule_state *state, int64_t now_us);
+    /* A state kept under the numbers of `from` becomes one under those of `to`, a rule of the same
+     * letter: the backlog in tokens is kept, and paced at the new rate from now_us on. */
+    void (*convert)(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
+                    int64_t now_us);
 };
 
 extern const takt_algorithm takt_gcra;
@@ -135,13 +149,16 @@ extern const takt_algorithm takt_gcra;
 const takt_algorithm *takt_algorithm_named(const char *name);
 const takt_algorithm *takt_algorithm_lettered(char letter);
 
-/* Checks a rule and derives its second group.  0, or TAKT_E_POLICY and an error that begins with the field. */
+/* Checks a rule and derives its second group.  0, or TAKT_E_POLICY and an error that begins with
+ * the field. */
 int takt_rule_prepare(takt_rule *rule, takt_error *error);
 
-/* Whether two rules keep the same numbers, so that the state of one can be read as that of the other. */
+/* Whether two rules keep the same numbers, so that the state of one can be read as that of the
+ * other. */
 bool takt_rule_same(const takt_rule *a, const takt_rule *b);
 
-/* Rule and state as text: the letter, the numbers, a space, the state: "g1/10000*10 1763692800123456". */
+/* Rule and state as text: the letter, the numbers, a space, the state: "g1/10000*10
+ * 1763692800123456". */
 void takt_rule_write(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer);
 void takt_rule_read(takt_rule *rule, takt_rule_state *state, takt_reader *reader);
 

@@ -1,11 +1,12 @@
 /*
  * clock.h: the store's clock as seen from this process.
  *
- * An award tells the store's time at a moment between the sending of the claim and the coming of the answer, both
- * by this process's monotonic clock.  So each award bounds the offset `local - store` from below and from above.
- * The lowest upper bound seen is used: what is due by it is due for certain, and the slower answers do no harm.
- * It is let grow by what two clocks may drift apart, and given up when an award contradicts it (the store's clock
- * was set back).  No wall clock of this machine takes part.
+ * An award tells the store's time at a moment between the sending of the claim and the coming of
+ * the answer, both by this process's monotonic clock.  So each award bounds the offset `local -
+ * store` from below and from above. The lowest upper bound seen is used: what is due by it is due
+ * for certain, and the slower answers do no harm. It is let grow by what two clocks may drift
+ * apart, and given up when an award contradicts it (the store's clock was set back).  No wall clock
+ * of this machine takes part.
  */
 #ifndef TAKT_SCHEDULER_CLOCK_H
 #define TAKT_SCHEDULER_CLOCK_H

@@ -31,7 +31,8 @@ static int make_space(takt_hand *hand, int more)
 
 int takt_hand_add(takt_hand *hand, const takt_run *runs, int run_count)
 {
-    if (hand->first + hand->run_count + run_count > hand->capacity && make_space(hand, run_count) < 0)
+    if (hand->first + hand->run_count + run_count > hand->capacity &&
+        make_space(hand, run_count) < 0)
         return TAKT_E_NOMEM;
     for (int i = 0; i < run_count; i++) {
         takt_run *at = hand->runs + hand->first + hand->run_count;

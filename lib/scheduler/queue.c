@@ -15,7 +15,8 @@ static takt_permit *permit_of(const takt_link *link)
 
 static bool sooner(const takt_node *a, const takt_node *b)
 {
-    return TAKT_HOLDER(a, takt_permit, deadline)->deadline_at_us < TAKT_HOLDER(b, takt_permit, deadline)->deadline_at_us;
+    return TAKT_HOLDER(a, takt_permit, deadline)->deadline_at_us <
+           TAKT_HOLDER(b, takt_permit, deadline)->deadline_at_us;
 }
 
 void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key)
@@ -72,7 +73,8 @@ takt_permit *takt_queue_match(const takt_queue *queue, int32_t cost)
 
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
         const takt_link *head = &queue->waiting[i];
-        for (const takt_link *at = head->next; at != head && seen < LOOK_BACK; at = at->next, seen++) {
+        for (const takt_link *at = head->next; at != head && seen < LOOK_BACK;
+             at = at->next, seen++) {
             takt_permit *permit = permit_of(at);
             if (permit->cost == cost)
                 return permit;
@@ -93,10 +95,12 @@ takt_permit *takt_queue_last(const takt_queue *queue)
 
 takt_permit *takt_queue_first_deadline(const takt_queue *queue)
 {
-    return queue->deadlines.first ? TAKT_HOLDER(queue->deadlines.first, takt_permit, deadline) : NULL;
+    return queue->deadlines.first ? TAKT_HOLDER(queue->deadlines.first, takt_permit, deadline)
+                                  : NULL;
 }
 
-/* Appends `count` waiters to the wants, to the last run where they want the same.  False: no space. */
+/* Appends `count` waiters to the wants, to the last run where they want the same.  False: no space.
+ */
 static bool want(takt_claim *claim, int priority, int32_t cost, int64_t latest_us, int64_t count)
 {
     takt_want *last = claim->want_count > 0 ? &claim->wants[claim->want_count - 1] : NULL;
@@ -122,7 +126,8 @@ static void want_alike(const takt_queue *queue, int64_t covered, takt_claim *cla
     }
 }
 
-static void want_each(const takt_queue *queue, int64_t covered, int64_t soon_us, int64_t offset_us, takt_claim *claim)
+static void want_each(const takt_queue *queue, int64_t covered, int64_t soon_us, int64_t offset_us,
+                      takt_claim *claim)
 {
     int walked = 0;
 
@@ -136,13 +141,15 @@ static void want_each(const takt_queue *queue, int64_t covered, int64_t soon_us,
                 continue;
             }
             if (++walked > WALK_MAX ||
-                !want(claim, i, permit->cost, soon ? permit->deadline_at_us - offset_us : TAKT_NEVER, 1))
+                !want(claim, i, permit->cost,
+                      soon ? permit->deadline_at_us - offset_us : TAKT_NEVER, 1))
                 return;
         }
     }
 }
 
-void takt_queue_wants(const takt_queue *queue, int64_t deadline_soon_us, int64_t offset_us, takt_claim *claim)
+void takt_queue_wants(const takt_queue *queue, int64_t deadline_soon_us, int64_t offset_us,
+                      takt_claim *claim)
 {
     const takt_permit *first = takt_queue_first_deadline(queue);
     int64_t covered = queue->hand.count < queue->total ? queue->hand.count : queue->total;

@@ -1,6 +1,7 @@
 /*
- * queue.h: who waits in this process for one (limit, key): by priority, then by arrival.  Also those who will give
- * up at some time, and what to say of them all in a claim.  The waiters are permits, the callers' memory.
+ * queue.h: who waits in this process for one (limit, key): by priority, then by arrival.  Also
+ * those who will give up at some time, and what to say of them all in a claim.  The waiters are
+ * permits, the callers' memory.
  */
 #ifndef TAKT_SCHEDULER_QUEUE_H
 #define TAKT_SCHEDULER_QUEUE_H
@@ -22,14 +23,15 @@ enum {
 typedef struct takt_queue {
     const takt_limit *limit; /* the policy's, or `newer` */
     takt_limit *newer;       /* learned from an award; NULL: the policy's is up to date */
-    const char *key; /* behind this struct, with its NUL */
-    void *owner;     /* the scheduler's user's */
+    const char *key;         /* behind this struct, with its NUL */
+    void *owner;             /* the scheduler's user's */
 
     /* who waits */
     takt_link waiting[TAKT_PRIORITIES];
     int64_t count[TAKT_PRIORITIES];
     int64_t total;
-    int64_t changes;     /* neighbours of one priority whose costs differ; 0: each priority's cost is one */
+    int64_t
+        changes; /* neighbours of one priority whose costs differ; 0: each priority's cost is one */
     takt_heap deadlines; /* those with a deadline */
 
     takt_hand hand;
@@ -39,7 +41,8 @@ typedef struct takt_queue {
     int64_t claimed_at_us;   /* when the last claim was sent; all by the local clock */
     int64_t again_at_us;     /* when the ledger expects us */
     int64_t not_before_us;   /* after a failure: no claim before that */
-    int64_t next_slot_at_us; /* by the store's clock: what we have not been given is not due before that */
+    int64_t next_slot_at_us; /* by the store's clock: what we have not been given is not due before
+                                that */
     int failures;            /* in a row */
     unsigned in_line;        /* bits of the priorities with which we stand in line */
     int least_urgent;        /* of those whom other workers wait with; -1: no other waits */
@@ -59,8 +62,8 @@ void takt_queue_close(takt_queue *queue); /* nobody waits in it */
 void takt_queue_add(takt_queue *queue, takt_permit *permit);
 void takt_queue_remove(takt_queue *queue, takt_permit *permit);
 
-/* The waiter that a slot of that cost goes to: the first one of this cost, else the first one of a lower cost,
- * looking only so far back; NULL if there is none. */
+/* The waiter that a slot of that cost goes to: the first one of this cost, else the first one of a
+ * lower cost, looking only so far back; NULL if there is none. */
 takt_permit *takt_queue_match(const takt_queue *queue, int32_t cost);
 
 /* The last one: the newest of the least urgent.  NULL if nobody waits. */
@@ -69,8 +72,9 @@ takt_permit *takt_queue_last(const takt_queue *queue);
 /* The one whose deadline comes first; NULL if nobody has one. */
 takt_permit *takt_queue_first_deadline(const takt_queue *queue);
 
-/* Lists those who wait and are not covered by slots in hand.  `deadline_soon_us`: deadlines up to there (local
- * clock) are told to the ledger, `offset_us` (local - store) earlier. */
-void takt_queue_wants(const takt_queue *queue, int64_t deadline_soon_us, int64_t offset_us, takt_claim *claim);
+/* Lists those who wait and are not covered by slots in hand.  `deadline_soon_us`: deadlines up to
+ * there (local clock) are told to the ledger, `offset_us` (local - store) earlier. */
+void takt_queue_wants(const takt_queue *queue, int64_t deadline_soon_us, int64_t offset_us,
+                      takt_claim *claim);
 
 #endif

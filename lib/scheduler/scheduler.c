@@ -8,8 +8,9 @@
 
 #include "base/random.h"
 
-#define IDLE_MAX      1024            /* idle queues kept, so that their memory need not be made anew */
-#define RETRY_FIRST   INT64_C(50000)  /* after a failed claim: at random within 50 ms, doubled with each failure */
+#define IDLE_MAX 1024 /* idle queues kept, so that their memory need not be made anew */
+#define RETRY_FIRST                                                                                \
+    INT64_C(50000) /* after a failed claim: at random within 50 ms, doubled with each failure */
 #define RETRY_LONGEST INT64_C(2000000)
 
 enum { NOWHERE, TOUCHED, CLAIMING, IDLE };
@@ -31,7 +32,8 @@ static int64_t most(int64_t a, int64_t b)
 
 static bool wakes_sooner(const takt_node *a, const takt_node *b)
 {
-    return TAKT_HOLDER(a, takt_queue, timer)->wake_at_us < TAKT_HOLDER(b, takt_queue, timer)->wake_at_us;
+    return TAKT_HOLDER(a, takt_queue, timer)->wake_at_us <
+           TAKT_HOLDER(b, takt_queue, timer)->wake_at_us;
 }
 
 int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner)
@@ -45,7 +47,8 @@ int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t see
     return takt_table_init(&scheduler->queues, takt_random(&scheduler->random));
 }
 
-/* ---- queues: found, put in lists, forgotten ------------------------------------------------------------ */
+/* ---- queues: found, put in lists, forgotten ----------------------------------------------------
+ */
 
 static void put(takt_scheduler *scheduler, takt_queue *queue, int place)
 {
@@ -98,7 +101,8 @@ void takt_scheduler_close(takt_scheduler *scheduler)
 }
 
 /* The table's key: the limit's name, NUL, the key. */
-static takt_queue *make_queue(takt_scheduler *scheduler, const takt_limit *limit, const char *id, size_t size)
+static takt_queue *make_queue(takt_scheduler *scheduler, const takt_limit *limit, const char *id,
+                              size_t size)
 {
     takt_queue *queue = malloc(sizeof *queue + size + 1);
     char *text;
@@ -116,7 +120,8 @@ static takt_queue *make_queue(takt_scheduler *scheduler, const takt_limit *limit
     return queue;
 }
 
-takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *limit, const char *key)
+takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *limit,
+                                 const char *key)
 {
     char id[TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX];
     size_t name_size, key_size;
@@ -130,12 +135,14 @@ takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *li
     memcpy(id, limit->name, name_size + 1);
     memcpy(id + name_size + 1, key, key_size);
     entry = takt_table_find(&scheduler->queues, id, name_size + 1 + key_size);
-    queue = entry ? TAKT_HOLDER(entry, takt_queue, entry) : make_queue(scheduler, limit, id, name_size + 1 + key_size);
+    queue = entry ? TAKT_HOLDER(entry, takt_queue, entry)
+                  : make_queue(scheduler, limit, id, name_size + 1 + key_size);
     scheduler->last = queue;
     return queue;
 }
 
-/* ---- events -------------------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------------
+ */
 
 static void fire(takt_scheduler *scheduler, takt_permit *permit, int status)
 {
@@ -170,7 +177,8 @@ void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int st
 }
 
 /* When a waiter that is refused now could be served, as far as the last award told. */
-static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit, int status, int64_t now_us)
+static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit, int status,
+                   int64_t now_us)
 {
     int64_t slot_us = takt_clock_local(&scheduler->clock, queue->next_slot_at_us);
 
@@ -192,8 +200,8 @@ static void learn(takt_queue *queue, const takt_limit *newer)
     queue->limit = queue->newer;
 }
 
-void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award, int64_t sent_us,
-                          int64_t received_us)
+void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
+                          int64_t sent_us, int64_t received_us)
 {
     takt_clock *clock = &scheduler->clock;
     takt_permit *permit;
@@ -205,20 +213,24 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     touch(scheduler, queue);
     takt_clock_note(clock, sent_us, received_us, award->now_us);
     if (award->stale)
-        return; /* a younger claim's answer counts, and there is one at the latest by the next keepalive */
+        return; /* a younger claim's answer counts, and there is one at the latest by the next
+                   keepalive */
     if (award->outdated)
         learn(queue, &award->newer);
-    (void)takt_hand_add(&queue->hand, award->runs, award->run_count); /* without memory the slots lapse */
+    (void)takt_hand_add(&queue->hand, award->runs,
+                        award->run_count); /* without memory the slots lapse */
     takt_hand_drop_before(&queue->hand, award->blocked_until_us);
     queue->in_line = award->in_line;
     queue->least_urgent = award->least_urgent;
-    queue->again_at_us =
-        award->claim_again_at_us == TAKT_NEVER ? TAKT_NEVER : takt_clock_local(clock, award->claim_again_at_us);
+    queue->again_at_us = award->claim_again_at_us == TAKT_NEVER
+                             ? TAKT_NEVER
+                             : takt_clock_local(clock, award->claim_again_at_us);
     queue->next_slot_at_us = award->next_slot_at_us;
     for (int64_t i = 0; i < award->refused && (permit = takt_queue_last(queue)); i++)
         refuse(scheduler, queue, permit, TAKT_E_FULL, received_us);
     next_us = takt_clock_local(clock, queue->next_slot_at_us);
-    while (queue->hand.count == 0 && (permit = takt_queue_first_deadline(queue)) && permit->deadline_at_us < next_us)
+    while (queue->hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&
+           permit->deadline_at_us < next_us)
         refuse(scheduler, queue, permit, TAKT_E_DEADLINE, received_us);
 }
 
@@ -228,7 +240,8 @@ void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int64_t
 
     queue->in_flight = false;
     queue->failures++;
-    queue->not_before_us = now_us + 1 + takt_random_below(&scheduler->random, least(longest, RETRY_LONGEST));
+    queue->not_before_us =
+        now_us + 1 + takt_random_below(&scheduler->random, least(longest, RETRY_LONGEST));
     touch(scheduler, queue);
 }
 
@@ -239,7 +252,8 @@ void takt_scheduler_wake(takt_scheduler *scheduler, takt_queue *queue, int64_t b
     touch(scheduler, queue);
 }
 
-/* ---- the pass ------------------------------------------------------------------------------------------- */
+/* ---- the pass ----------------------------------------------------------------------------------
+ */
 
 /* Gives the slots that are due to waiters.  One that finds nobody it suits lapses. */
 static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
@@ -287,12 +301,15 @@ static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue
 
     if (queue->in_flight)
         return TAKT_NEVER;
-    if (queue->total <= queue->hand.count) { /* all are covered: nothing to say but that we stand in line no more */
+    if (queue->total <=
+        queue->hand.count) { /* all are covered: nothing to say but that we stand in line no more */
         if (queue->in_line == 0)
             return TAKT_NEVER;
-    } else if (queue->in_line == 0) { /* with slots in hand, when half a lookahead of them is left; but see below */
+    } else if (queue->in_line ==
+               0) { /* with slots in hand, when half a lookahead of them is left; but see below */
         if (queue->hand.count > 0 && most_urgent(queue) >= queue->least_urgent)
-            at_us = takt_clock_local(&scheduler->clock, takt_hand_last(&queue->hand)) - queue->limit->lookahead_us / 2;
+            at_us = takt_clock_local(&scheduler->clock, takt_hand_last(&queue->hand)) -
+                    queue->limit->lookahead_us / 2;
     } else if (queue->hand.count > 0 || stands_for(queue, most_urgent(queue))) {
         at_us = least(queue->again_at_us, queue->claimed_at_us + TAKT_KEEPALIVE_US);
     } /* else somebody waits here who goes before others in the fleet: at once */
@@ -321,7 +338,8 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us)
 {
-    /* those idle since before this pass: no permit that is still to be called back refers to them */
+    /* those idle since before this pass: no permit that is still to be called back refers to them
+     */
     while (scheduler->idle_count > IDLE_MAX)
         forget(scheduler, queue_of(scheduler->idle.next));
     while (!takt_list_empty(&scheduler->touched))
@@ -360,7 +378,9 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
 
 int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler)
 {
-    return scheduler->timers.first ? TAKT_HOLDER(scheduler->timers.first, takt_queue, timer)->wake_at_us : TAKT_NEVER;
+    return scheduler->timers.first
+               ? TAKT_HOLDER(scheduler->timers.first, takt_queue, timer)->wake_at_us
+               : TAKT_NEVER;
 }
 
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status)

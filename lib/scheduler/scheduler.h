@@ -1,9 +1,10 @@
 /*
  * scheduler.h: who waits in this process and what to claim next, as a state machine without I/O.
  *
- * Events come in (acquire, cancel, award, failed), run() makes one pass over what they touched and what time made
- * due, and then the results are taken out: permits whose callbacks are due, claims to send, the time to wake at.
- * It reads no clock: `now_us` is this process's monotonic time, told by its driver (lib/client, lib/sim).
+ * Events come in (acquire, cancel, award, failed), run() makes one pass over what they touched and
+ * what time made due, and then the results are taken out: permits whose callbacks are due, claims
+ * to send, the time to wake at. It reads no clock: `now_us` is this process's monotonic time, told
+ * by its driver (lib/client, lib/sim).
  */
 #ifndef TAKT_SCHEDULER_SCHEDULER_H
 #define TAKT_SCHEDULER_SCHEDULER_H
@@ -29,35 +30,40 @@ typedef struct takt_scheduler {
 int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner);
 void takt_scheduler_close(takt_scheduler *scheduler); /* nobody waits and nothing is in flight */
 
-/* The queue of a (limit, key), made if need be; NULL without memory.  It stays while it is in use and a while on. */
-takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *limit, const char *key);
+/* The queue of a (limit, key), made if need be; NULL without memory.  It stays while it is in use
+ * and a while on. */
+takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *limit,
+                                 const char *key);
 
 /* A permit begins to wait: its cost, priority and deadline_at_us (TAKT_NEVER: none) are set. */
 void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit);
 
-/* A waiting permit leaves: with a status its callback becomes due, with 0 it just goes, also if its callback was due
- * already. */
+/* A waiting permit leaves: with a status its callback becomes due, with 0 it just goes, also if its
+ * callback was due already. */
 void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status);
 
 /* Everybody leaves, with a status. */
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status);
 
 /* The answer to a queue's claim, which was sent and came at those times; or none came. */
-void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award, int64_t sent_us,
-                          int64_t received_us);
+void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
+                          int64_t sent_us, int64_t received_us);
 void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us);
 
-/* Something happened to a queue's ledger (a block, a reset): slots before blocked_until_us are dropped, and the next
- * pass claims. */
+/* Something happened to a queue's ledger (a block, a reset): slots before blocked_until_us are
+ * dropped, and the next pass claims. */
 void takt_scheduler_wake(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us);
 
-/* One pass.  Then take out what follows: the claims first, for a callback may begin something new. */
+/* One pass.  Then take out what follows: the claims first, for a callback may begin something new.
+ */
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us);
 
-/* The next permit whose callback is due, its `status` set; NULL: no more.  Its state is GRANTED or IDLE. */
+/* The next permit whose callback is due, its `status` set; NULL: no more.  Its state is GRANTED or
+ * IDLE. */
 takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler);
 
-/* The next queue that claims, with the claim filled in; NULL: no more.  Its answer must come by award or failed. */
+/* The next queue that claims, with the claim filled in; NULL: no more.  Its answer must come by
+ * award or failed. */
 takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim);
 
 /* When to run again at the latest; TAKT_NEVER: nothing waits for time. */

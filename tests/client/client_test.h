@@ -1,6 +1,6 @@
 /*
- * What the tests of the client share: a loop, a client on a memory store with the limits below, and permits that
- * note what came to them.
+ * What the tests of the client share: a loop, a client on a memory store with the limits below, and
+ * permits that note what came to them.
  */
 #ifndef TAKT_TESTS_CLIENT_TEST_H
 #define TAKT_TESTS_CLIENT_TEST_H
@@ -45,8 +45,11 @@ static void add_limit(const char *name, const char *rate, const char *burst, con
                       const char *max_waiting)
 {
     takt_rule_text rule = {.rate = rate, .burst = burst};
-    takt_limit_text limit = {
-        .name = name, .rules = &rule, .rule_count = 1, .within = within, .max_waiting = max_waiting};
+    takt_limit_text limit = {.name = name,
+                             .rules = &rule,
+                             .rule_count = 1,
+                             .within = within,
+                             .max_waiting = max_waiting};
     takt_error error;
 
     cr_assert_eq(takt_policy_add(policy, &limit, &error), 0, "%s", error.text);

@@ -66,12 +66,15 @@ Test(acquire, bad_requests_are_refused_with_words)
         {{"free", NULL, 1, 10, 0}, TAKT_E_INVALID, "0 (most urgent) to 9"},
         {{"free", NULL, 1, 5, -1}, TAKT_E_INVALID, "max_wait_us"},
         {{"unknown", NULL, 1, 5, 0}, TAKT_E_NO_LIMIT, "\"unknown\""},
-        {{"fast", NULL, 2, 5, 0}, TAKT_E_COST, "cost of 2 can never be given: rule 1000/s gives at most 1"},
+        {{"fast", NULL, 2, 5, 0},
+         TAKT_E_COST,
+         "cost of 2 can never be given: rule 1000/s gives at most 1"},
         {{"inner", NULL, 3, 5, 0}, TAKT_E_COST, "limit \"outer\""},
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        cr_assert_eq(takt_check_request(policy, &bad[i].request, &error), bad[i].code, "row %zu", i);
+        cr_assert_eq(takt_check_request(policy, &bad[i].request, &error), bad[i].code, "row %zu",
+                     i);
         cr_assert_not_null(strstr(error.text, bad[i].words), "row %zu says: %s", i, error.text);
         cr_assert_eq(acquire(&job, bad[i].request), bad[i].code, "row %zu", i);
     }
@@ -144,7 +147,8 @@ Test(acquire, a_deadline_that_cannot_be_met_is_refused_with_the_time)
     cr_assert_eq(acquire(&jobs[1], request), 0);
     run_until(2);
     cr_assert_eq(jobs[1].status, TAKT_E_DEADLINE);
-    cr_assert_gt(jobs[1].permit.retry_after_us, INT64_C(3000) * 1000000, "the next slot is an hour off");
+    cr_assert_gt(jobs[1].permit.retry_after_us, INT64_C(3000) * 1000000,
+                 "the next slot is an hour off");
     cr_assert_leq(jobs[1].permit.retry_after_us, INT64_C(3600) * 1000000 + 1000);
 }
 

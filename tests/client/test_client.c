@@ -92,8 +92,8 @@ Test(client, what_cannot_be_opened_says_why)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         takt_options options = {.store = bad[i].store};
         takt_error error = {0};
-        cr_assert_eq(takt_open(&none, &loop, policy, &options, &error), bad[i].code, "%s: %s", bad[i].store,
-                     error.text);
+        cr_assert_eq(takt_open(&none, &loop, policy, &options, &error), bad[i].code, "%s: %s",
+                     bad[i].store, error.text);
         cr_assert_gt(strlen(error.text), 10);
         cr_assert_null(none);
     }

@@ -103,7 +103,8 @@ Test(errand, block_holds_everybody_and_unblock_lets_go)
     run_call(takt_block(client, &call, "fast", NULL, INT64_C(3600000000), note_call));
     cr_assert_gt(last.standing.blocked_until_us, last.standing.now_us);
     run_call(takt_block(client, &call, "fast", NULL, 1000, note_call));
-    cr_assert_gt(last.standing.blocked_until_us, last.standing.now_us + INT64_C(3000000000), "only ever extends");
+    cr_assert_gt(last.standing.blocked_until_us, last.standing.now_us + INT64_C(3000000000),
+                 "only ever extends");
     cr_assert_eq(acquire(&job, TAKT_REQUEST("fast")), 0);
     run_call(takt_peek(client, &call, "fast", NULL, note_call));
     cr_assert_eq(job.calls, 0);

@@ -1,7 +1,7 @@
 /*
- * Real worker processes on one file store: killed and replaced, stopped and continued.  The slots that were used are
- * noted in memory that all share, and checked against the rule; grants come as bytes in a pipe, so that the test goes
- * by what happens and not by a clock.
+ * Real worker processes on one file store: killed and replaced, stopped and continued.  The slots
+ * that were used are noted in memory that all share, and checked against the rule; grants come as
+ * bytes in a pipe, so that the test goes by what happens and not by a clock.
  */
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -31,7 +31,8 @@ static char directory[] = "/tmp/takt-kill-XXXXXX";
 static char url[64];
 static pid_t workers[WORKERS];
 
-/* ---- a worker -------------------------------------------------------------------------------------------- */
+/* ---- a worker ----------------------------------------------------------------------------------
+ */
 
 static takt_client *client;
 static int self;
@@ -64,8 +65,8 @@ static void work(void)
     takt_policy *policy;
     uv_loop_t loop;
 
-    if (takt_policy_new(&policy) < 0 || takt_policy_add(policy, &limit, NULL) < 0 || uv_loop_init(&loop) != 0 ||
-        takt_open(&client, &loop, policy, &options, NULL) < 0)
+    if (takt_policy_new(&policy) < 0 || takt_policy_add(policy, &limit, NULL) < 0 ||
+        uv_loop_init(&loop) != 0 || takt_open(&client, &loop, policy, &options, NULL) < 0)
         _exit(2);
     for (int i = 0; i < 20; i++)
         takt_acquire(client, &permits[i], &request, granted);
@@ -87,7 +88,8 @@ static void start(int index)
     workers[index] = child;
 }
 
-/* ---- the test -------------------------------------------------------------------------------------------- */
+/* ---- the test ----------------------------------------------------------------------------------
+ */
 
 static void begin(void)
 {
@@ -146,13 +148,14 @@ static void check_slots(int from, int until)
     int count = 0;
 
     for (int i = from; i < until; i++)
-        if (shared->slots_us[i] > 0) /* else its worker was killed, or is, between counting and noting */
+        if (shared->slots_us[i] >
+            0) /* else its worker was killed, or is, between counting and noting */
             slots[count++] = shared->slots_us[i];
     qsort(slots, (size_t)count, sizeof *slots, by_value);
     for (int i = 1; i < count; i++) {
         int64_t gap = slots[i] - slots[i - 1];
-        cr_assert_geq(gap, INTERVAL_US, "the quota was exceeded: slots %lld and %lld", (long long)slots[i - 1],
-                      (long long)slots[i]);
+        cr_assert_geq(gap, INTERVAL_US, "the quota was exceeded: slots %lld and %lld",
+                      (long long)slots[i - 1], (long long)slots[i]);
         longest = gap > longest ? gap : longest;
     }
     cr_assert_leq(longest, LOOKAHEAD_US + INTERVAL_US, "a stall of %lld us", (long long)longest);
