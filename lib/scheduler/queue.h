@@ -39,6 +39,8 @@ typedef struct takt_queue {
     /* the claim: the scheduler's business */
     int64_t seq;
     int64_t claimed_at_us;   /* when the last claim was sent; all by the local clock */
+    int64_t awarded_at_us;   /* when the last award came */
+    int64_t round_trip_us;   /* how long that took */
     int64_t again_at_us;     /* when the ledger expects us */
     int64_t not_before_us;   /* after a failure: no claim before that */
     int64_t next_slot_at_us; /* by the store's clock: what we have not been given is not due before

@@ -210,6 +210,8 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     queue->in_flight = false;
     queue->failures = 0;
     queue->not_before_us = 0;
+    queue->awarded_at_us = received_us;
+    queue->round_trip_us = received_us - sent_us;
     touch(scheduler, queue);
     takt_clock_note(clock, sent_us, received_us, award->now_us);
     if (award->stale)
@@ -294,6 +296,19 @@ static bool stands_for(const takt_queue *queue, int priority)
     return (queue->in_line & ((2U << priority) - 1)) != 0;
 }
 
+/*
+ * When a queue that was served is to ask for its new waiters: not at each of them, but when half a
+ * lookahead of the slots in hand is left, or half of those that there were, if they reach less far;
+ * early enough, in any case, for the answer to come before the hand is empty.
+ */
+static int64_t refill_at(const takt_scheduler *scheduler, const takt_queue *queue)
+{
+    int64_t last_us = takt_clock_local(&scheduler->clock, takt_hand_last(&queue->hand));
+    int64_t half_us = least(queue->limit->lookahead_us, last_us - queue->awarded_at_us) / 2;
+
+    return last_us - most(half_us, 2 * queue->round_trip_us);
+}
+
 /* When this queue has something to say to its ledger. */
 static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
 {
@@ -301,15 +316,12 @@ static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue
 
     if (queue->in_flight)
         return TAKT_NEVER;
-    if (queue->total <=
-        queue->hand.count) { /* all are covered: nothing to say but that we stand in line no more */
+    if (queue->total <= queue->hand.count) { /* all are covered: nothing to say but good-bye */
         if (queue->in_line == 0)
             return TAKT_NEVER;
-    } else if (queue->in_line ==
-               0) { /* with slots in hand, when half a lookahead of them is left; but see below */
+    } else if (queue->in_line == 0) {
         if (queue->hand.count > 0 && most_urgent(queue) >= queue->least_urgent)
-            at_us = takt_clock_local(&scheduler->clock, takt_hand_last(&queue->hand)) -
-                    queue->limit->lookahead_us / 2;
+            at_us = refill_at(scheduler, queue);
     } else if (queue->hand.count > 0 || stands_for(queue, most_urgent(queue))) {
         at_us = least(queue->again_at_us, queue->claimed_at_us + TAKT_KEEPALIVE_US);
     } /* else somebody waits here who goes before others in the fleet: at once */
