@@ -6,13 +6,14 @@ PREFIX ?= /usr/local
 
 C_FILES = $(shell find include lib cli bench examples tests -name '*.[ch]')
 
-.PHONY: all demo test bench install clean format lint packages
+.PHONY: all demo test bench install clean format lint
 
 all: $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD)
 
 # Criterion is only needed by `make test`, which has build folders of its own.
 $(BUILD)/build.ninja:
+	@command -v meson >/dev/null || { echo 'there is no Meson here; scripts/install-packages run brings all that is needed'; exit 1; }
 	@mkdir -p $(BUILD)
 	@meson setup -Dtests=disabled --prefix=$(PREFIX) $(BUILD) >$(BUILD)/setup.log 2>&1 || { cat $(BUILD)/setup.log; exit 1; }
 
@@ -42,6 +43,3 @@ format:
 
 lint: all
 	@scripts/lint $(BUILD)
-
-packages:
-	@scripts/install-packages run test

@@ -96,7 +96,7 @@ int takt_cli_check(int argc, char **argv, cli_settings *settings)
     takt_policy *policy;
 
     takt_cli_parse(&argp, argc, argv, false, settings);
-    int status = takt_cli_load_policy(&policy, settings, NULL);
+    int status = takt_cli_load_policy(&policy, settings);
     if (status)
         return status;
     if (settings->json)

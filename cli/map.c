@@ -82,23 +82,17 @@ static const struct argp argp = {
     parse,
     "LIMIT[:KEY] -- COMMAND [ARGUMENT...]",
     "Runs COMMAND once for each line of input, each time waiting until LIMIT lets one more piece "
-    "of work start. "
-    "Every {} becomes the line; without {} the line becomes the last argument. No shell is "
-    "involved. Empty lines are "
-    "passed over."
+    "of work start. Every {} becomes the line; without {} the line becomes the last argument. No "
+    "shell is involved. Empty lines are passed over."
     "\vThe first Ctrl-C (or SIGTERM, SIGHUP) starts no more jobs and lets the running ones end; a "
-    "second one kills "
-    "them.\n\n"
+    "second one kills them.\n\n"
     "Exit status: 0 if all jobs ended with 0, 1 if any failed, 64 for a wrong command line, 66 for "
-    "an input that "
-    "cannot be read, 69 where the store cannot be used, 73 and 74 for a file that cannot be "
-    "written, 78 for a policy "
-    "that cannot be used, 126 and 127 for a COMMAND that cannot be run or found, 128+n after "
-    "signal n.\n\n"
+    "an input that cannot be read, 69 where the store cannot be used, 73 and 74 for a file that "
+    "cannot be written, 75 where LIMIT has its max_waiting, 78 for a policy that cannot be used, "
+    "126 and 127 for a COMMAND that cannot be run or found, 128+n after signal n.\n\n"
     "Examples:\n"
     "  takt map mail -j 8 -i addresses.txt -- ./send-mail --to {}\n"
-    "  takt map api --rate 50/s -j 20 --retries 2 -- curl -sfo out/{} https://example.com/{} < "
-    "ids.txt\n"
+    "  seq 100 | takt map api --rate 50/s -j 20 --retries 2 -- curl -sfo {} example.com/{}\n"
     "  takt map mail -j 8 -i addresses.txt --undone rest.txt -- ./send-mail --to {}\n"
     "  takt map mail -j 8 -i rest.txt -- ./send-mail --to {}",
     children,
@@ -151,12 +145,18 @@ static void put_rest_aside(cli_map *map)
 {
     cli_line line;
 
-    while (map->undone && (!map->hurried || map->input.is_file)) {
+    while (map->undone && !map->file_failed && (!map->hurried || map->input.is_file)) {
         cli_input_state state = takt_cli_input_next(&map->input, &line);
-        if (state == INPUT_LATER)
-            return;
         if (state == INPUT_END)
             break;
+        if (state == INPUT_LATER) {
+            if (!map->input.is_file && !map->told_rest)
+                takt_cli_progress_say(&map->progress,
+                                      "reading the rest of the input into %s; a signal ends that",
+                                      map->undone_path);
+            map->told_rest = true;
+            return;
+        }
         if (line.text)
             takt_cli_report_left(map, line.text, line.size, line.number);
         else
@@ -217,8 +217,9 @@ static void on_signal(uv_signal_t *handle, int signal)
 {
     cli_map *map = handle->data;
 
-    if (map->signal == 0) {
+    if (map->signal == 0)
         map->signal = signal;
+    if (!map->stopping) {
         if (map->running > 0)
             takt_cli_progress_say(&map->progress,
                                   "told to stop: %u running will end, a second signal kills them",

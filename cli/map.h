@@ -34,6 +34,7 @@ typedef struct cli_job {
     unsigned attempt;
     cli_job_state state;
     int status;       /* the exit status as a shell tells it; 128 + n for a signal */
+    int signal;       /* that ended it; 0: none */
     int start_failed; /* libuv's code where there was no process; 0: there was */
 } cli_job;
 
@@ -70,8 +71,10 @@ struct cli_map {
     bool stopping; /* no more jobs are started */
     bool hurried;  /* by a second signal: what was not read stays unread */
     bool over;
-    int signal; /* that stopped it; 0: none */
-    int status; /* the exit status where something else than a job went wrong; 0: nothing */
+    bool told_rest;   /* that the rest of a pipe is being read */
+    bool file_failed; /* the log, or the file for what is not done: told once */
+    int signal;       /* that stopped it; 0: none */
+    int status;       /* the exit status where something else than a job went wrong; 0: nothing */
 
     /* what came of it */
     uint64_t done, failed, retried;

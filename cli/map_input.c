@@ -194,6 +194,13 @@ int takt_cli_input_open(cli_input *input, uv_loop_t *loop, const char *path,
     return 0;
 }
 
+bool takt_cli_input_has_more(const cli_input *input)
+{
+    bool all_read = input->ended || (input->size >= 0 && input->size_read >= input->size);
+
+    return !all_read || input->begin < input->end || (input->too_long && !input->ended);
+}
+
 void takt_cli_input_close(cli_input *input)
 {
     if (input->closing)

@@ -70,6 +70,9 @@ int takt_cli_input_open(cli_input *input, uv_loop_t *loop, const char *path,
 /* The next line that is not empty. */
 cli_input_state takt_cli_input_next(cli_input *input, cli_line *line);
 
+/* Whether there may be lines that were not given. */
+bool takt_cli_input_has_more(const cli_input *input);
+
 /* Stops reading; ready() is not called any more.  The memory must stay until the loop has ended. */
 void takt_cli_input_close(cli_input *input);
 

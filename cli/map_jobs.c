@@ -98,6 +98,7 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal)
     cli_job *job = process->data;
 
     job->status = signal ? 128 + signal : (int)status;
+    job->signal = signal;
     job->state = JOB_IDLE;
     job->map->running--;
     uv_close((uv_handle_t *)process, on_closed);
@@ -187,7 +188,7 @@ static void start(cli_job *job)
     int64_t now_us = takt_cli_now_us();
 
     job->state = JOB_RUNNING;
-    job->status = 0;
+    job->status = job->signal = 0;
     job->process = (uv_process_t){.data = job};
     map->running++;
     takt_cli_report_start(map, job, now_us);

@@ -18,8 +18,9 @@
 
 static void stop_for_file(cli_map *map, const char *path)
 {
-    if (map->status == EX_IOERR)
+    if (map->file_failed)
         return;
+    map->file_failed = true;
     takt_cli_progress_say(&map->progress, "cannot write to %s: %s", path, strerror(errno));
     takt_cli_map_stop(map, EX_IOERR);
 }
@@ -129,9 +130,9 @@ void takt_cli_report_failed(cli_map *map, const cli_job *job)
 
     if (job->start_failed)
         snprintf(how, sizeof(how), "cannot be started: %s", uv_strerror(job->start_failed));
-    else if (job->status > 128)
-        snprintf(how, sizeof(how), "failed with status %d (%s?)", job->status,
-                 strsignal(job->status - 128));
+    else if (job->signal)
+        snprintf(how, sizeof(how), "was ended by signal %d (%s)", job->signal,
+                 strsignal(job->signal));
     else
         snprintf(how, sizeof(how), "failed with status %d", job->status);
     takt_cli_progress_say(&map->progress, "line %llu %s: %s", (unsigned long long)job->number, how,
@@ -142,11 +143,14 @@ void takt_cli_report_failed(cli_map *map, const cli_job *job)
 
 void takt_cli_report_refused(cli_map *map, const cli_line *line)
 {
-    takt_cli_progress_say(&map->progress, "line %llu failed: %s", (unsigned long long)line->number,
-                          line->fault == LINE_HAS_NUL
-                              ? "it has a NUL byte, which no command can be given"
-                              : "it is longer than 131071 bytes, the most that a command can "
-                                "be given");
+    if (line->fault == LINE_HAS_NUL)
+        takt_cli_progress_say(&map->progress,
+                              "line %llu failed: no command can be given a NUL byte",
+                              (unsigned long long)line->number);
+    else
+        takt_cli_progress_say(&map->progress,
+                              "line %llu failed: no command can be given more than %d bytes",
+                              (unsigned long long)line->number, TAKT_CLI_LINE_MAX);
     note_failure(map, line->number, -1);
 }
 
@@ -168,8 +172,8 @@ static int by_size(const void *a, const void *b)
 /* "lines 9, 13-16 and all from 57 on" */
 static void say_left(cli_map *map, bool more)
 {
-    uint64_t *numbers = map->left_numbers,
-             count = map->left < map->jobs_max ? map->left : map->jobs_max;
+    uint64_t *numbers = map->left_numbers;
+    uint64_t count = map->left < map->jobs_max ? map->left : map->jobs_max;
     uint64_t rest = map->input.number + 1;
     char *text = NULL;
     size_t size = 0;
@@ -183,17 +187,12 @@ static void say_left(cli_map *map, bool more)
     for (uint64_t i = 0, last; i < count; i = last + 1) {
         for (last = i; last + 1 < count && numbers[last + 1] == numbers[last] + 1;)
             last++;
-        fprintf(file, "%s%llu",
-                i           ? ", "
-                : count > 1 ? "lines "
-                            : "line ",
-                (unsigned long long)numbers[i]);
+        fprintf(file, "%s%llu", i ? ", " : "lines ", (unsigned long long)numbers[i]);
         if (last > i)
             fprintf(file, "-%llu", (unsigned long long)numbers[last]);
     }
     if (more)
-        fprintf(file, "%sall from line %llu on", count ? ", and " : "",
-                (unsigned long long)map->input.number + 1);
+        fprintf(file, "%sall from line %llu on", count ? ", and " : "", (unsigned long long)rest);
     if (fclose(file) == 0)
         takt_cli_say("not done: %s; --undone FILE would have kept them for a rerun with -i FILE",
                      text);
@@ -257,23 +256,22 @@ static int close_undone(cli_map *map, bool more)
 {
     bool failed = ferror(map->undone);
 
-    if (fclose(map->undone) != 0 || failed) {
-        if (!failed)
-            takt_cli_say("cannot write to %s: %s", map->undone_path, strerror(errno));
-        return EX_IOERR;
+    if (fclose(map->undone) != 0 && !failed) {
+        takt_cli_say("cannot write to %s: %s", map->undone_path, strerror(errno));
+        failed = true;
     }
-    if (map->left + map->failed > 0)
+    if (!failed && map->left + map->failed > 0)
         takt_cli_say("lines not done are in %s", map->undone_path);
     if (more)
         takt_cli_say("not read, and not in %s: all from line %llu on", map->undone_path,
                      (unsigned long long)map->input.number + 1);
-    return 0;
+    return failed ? EX_IOERR : 0;
 }
 
 int takt_cli_report_close(cli_map *map)
 {
     double rate = start_rate(map);
-    bool more = !(map->input.ended && map->input.begin == map->input.end);
+    bool more = takt_cli_input_has_more(&map->input);
     int status = 0;
 
     if (!map->quiet)

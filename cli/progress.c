@@ -124,7 +124,7 @@ int takt_cli_progress_open(cli_progress *progress, uv_loop_t *loop, bool shown,
 {
     const char *kind = getenv("TERM");
 
-    *progress = (cli_progress){.shown = shown, .look = look, .data = data};
+    *progress = (cli_progress){.look = look, .data = data};
     progress->terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0;
     int failed = uv_timer_init(loop, &progress->timer);
     if (failed)

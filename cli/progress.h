@@ -25,7 +25,6 @@ typedef struct cli_figures {
 
 typedef struct cli_progress {
     uv_timer_t timer;
-    bool shown; /* anything at all */
     bool terminal;
     bool drawn; /* there is a bar on the terminal's last line */
     bool open;

@@ -19,7 +19,7 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-static int load_file(takt_policy **policy, const cli_settings *settings)
+int takt_cli_load_policy(takt_policy **policy, const cli_settings *settings)
 {
     takt_error error = {0};
     const char *path = settings->policy ? settings->policy : variable("TAKT_POLICY");
@@ -39,13 +39,10 @@ static int load_file(takt_policy **policy, const cli_settings *settings)
     return error.code == TAKT_E_NOMEM ? EX_OSERR : EX_CONFIG;
 }
 
-int takt_cli_load_policy(takt_policy **policy, const cli_settings *settings,
+int takt_cli_make_policy(takt_policy **policy, const cli_settings *settings,
                          const cli_target *target)
 {
     takt_error error = {0};
-
-    if (settings->rule_count == 0 || !target)
-        return load_file(policy, settings);
     takt_limit_text limit = {
         .name = target->limit, .rules = settings->rules, .rule_count = settings->rule_count};
     takt_policy *made;
@@ -62,8 +59,7 @@ int takt_cli_load_policy(takt_policy **policy, const cli_settings *settings,
     return 0;
 }
 
-/* Names what there is, and what was probably meant. */
-static int refuse_limit(const takt_policy *policy, const char *name)
+int takt_cli_refuse_limit(const takt_policy *policy, const char *name)
 {
     char list[512] = "", shown[TAKT_CLI_SHOWN_SIZE];
     const char *meant = NULL;
@@ -121,11 +117,12 @@ static int open_client(cli_session *session, const cli_settings *settings)
 
 int takt_cli_open(cli_session *session, const cli_settings *settings, const cli_target *target)
 {
-    int status = takt_cli_load_policy(&session->policy, settings, target);
+    int status = settings->rule_count > 0 ? takt_cli_make_policy(&session->policy, settings, target)
+                                          : takt_cli_load_policy(&session->policy, settings);
     if (status)
         return status;
     if (!takt_policy_has(session->policy, target->limit)) {
-        status = refuse_limit(session->policy, target->limit);
+        status = takt_cli_refuse_limit(session->policy, target->limit);
         goto free_policy;
     }
     int failed = uv_loop_init(&session->loop);

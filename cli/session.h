@@ -20,14 +20,22 @@ typedef struct cli_session {
     void *data;
 } cli_session;
 
-/* Reads the policy, or makes one of --rate for `target` (NULL: for nobody).  0, or the exit status
- * after a message. */
-int takt_cli_load_policy(takt_policy **policy, const cli_settings *settings,
+/* Reads the policy.  0, or the exit status after a message. */
+int takt_cli_load_policy(takt_policy **policy, const cli_settings *settings);
+
+/* Makes a policy with one limit, named as the target, from --rate and what goes with it.  Returns
+ * as above. */
+int takt_cli_make_policy(takt_policy **policy, const cli_settings *settings,
                          const cli_target *target);
 
+/* Says that there is no such limit, which there are, and which was probably meant.  Returns the
+ * exit status. */
+int takt_cli_refuse_limit(const takt_policy *policy, const char *name);
+
 /*
- * Loads the policy, looks for the limit and opens the client.  0, or the exit status after a
- * message, and nothing is left behind.  on_event and data are the caller's to set before.
+ * Loads the policy, or makes one of --rate for `target`, looks for the limit and opens the client.
+ * 0, or the exit status after a message, and nothing is left behind.  on_event and data are the
+ * caller's to set before.
  */
 int takt_cli_open(cli_session *session, const cli_settings *settings, const cli_target *target);
 

@@ -1,5 +1,6 @@
 /*
- * The seed of a random test: printed, so that a failure can be had again, and taken from TAKT_SEED where that is set.
+ * The seed of a random test: printed, so that a failure can be had again, and taken from TAKT_SEED
+ * where that is set.
  */
 #ifndef TAKT_TESTS_SEED_H
 #define TAKT_TESTS_SEED_H

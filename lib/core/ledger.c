@@ -92,7 +92,6 @@ static void tidy_line(takt_ledger *ledger, int64_t now_us)
         takt_place place = ledger->line[at];
         place.expires_at_us =
             least(place.expires_at_us, now_us + SILENT_KEEPALIVES * TAKT_KEEPALIVE_US);
-        place.again_at_us = least(place.again_at_us, now_us + TAKT_KEEPALIVE_US);
         if (place.expires_at_us < now_us)
             continue;
         if (kept == 0 || ledger->line[kept - 1].priority != place.priority)
@@ -160,6 +159,13 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
     return v;
 }
 
+/* Under newer numbers a cost that was possible may be more than a rule can ever give: nobody is to
+ * wait for it.  Its worker refuses it when it learns of them. */
+static bool can_ever_be_given(const takt_ledger *ledger, const takt_want *want)
+{
+    return want->cost <= takt_limit_capacity(ledger->limit, NULL);
+}
+
 /* Gives a place as much of what its worker wants as its turn allows.  Returns the tokens. */
 static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_claim *claim,
                      takt_award *award)
@@ -174,7 +180,7 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
         const takt_want *want = &claim->wants[i];
         int64_t until_us = least(now_us + ledger->limit->lookahead_us, want->latest_us);
         int64_t count, n;
-        if (want->priority != me->priority)
+        if (want->priority != me->priority || !can_ever_be_given(ledger, want))
             continue;
         count = least(want->count, left > 0 ? left / want->cost : 0);
         n = takt_limit_take(ledger->limit, &ledger->state, from_us, want->cost, count, until_us,
@@ -243,7 +249,7 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
         int64_t wanting = 0, waiting = priority == last ? most(unlisted, 0) : 0, need = 0;
         for (int i = 0; i < claim->want_count; i++) {
             const takt_want *want = &claim->wants[i];
-            if (want->priority != priority)
+            if (want->priority != priority || !can_ever_be_given(ledger, want))
                 continue;
             wanting += want->count * want->cost;
             waiting += want->count;

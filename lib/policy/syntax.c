@@ -14,9 +14,11 @@ static const struct {
     const char *problem; /* as libyaml puts it, or how it begins */
     const char *advice;
 } advices[] = {
-    {"mapping values are not allowed", "indent the fields of one mapping alike, and put a text with a colon in quotes"},
+    {"mapping values are not allowed",
+     "indent the fields of one mapping alike, and put a text with a colon in quotes"},
     {"did not find expected key", "indent the fields of one mapping alike"},
-    {"did not find expected '-' indicator", "begin each entry of a list with \"- \", indented alike"},
+    {"did not find expected '-' indicator",
+     "begin each entry of a list with \"- \", indented alike"},
     {"block sequence entries are not allowed", "begin a list on a line of its own"},
     {"could not find expected ':'", "write NAME: VALUE, with a blank after the colon"},
     {"found unexpected end of stream", "close the quotes"},
@@ -87,9 +89,11 @@ int takt_syntax_fail(const yaml_parser_t *parser, const takt_source *source, tak
     if (parser->error == YAML_MEMORY_ERROR || parser->problem == NULL)
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
     if (parser->error == YAML_READER_ERROR)
-        return takt_fail(error, TAKT_E_POLICY, "%s:1: not readable as text: %s", source->name, parser->problem);
+        return takt_fail(error, TAKT_E_POLICY, "%s:1: not readable as text: %s", source->name,
+                         parser->problem);
     if (is_tab(parser, source))
-        return takt_fail(error, TAKT_E_POLICY, "%s:%zu: has a tab before a value; indent with blanks", source->name,
+        return takt_fail(error, TAKT_E_POLICY,
+                         "%s:%zu: has a tab before a value; indent with blanks", source->name,
                          shown_line(source, mark.line + 1));
     if (is_at_context(parser))
         mark = parser->context_mark;

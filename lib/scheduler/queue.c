@@ -7,6 +7,7 @@
 
 #define LOOK_BACK 64   /* waiters passed over in search of one that a slot suits */
 #define WALK_MAX  4096 /* waiters looked at for one claim */
+#define COSTS_MAX 16   /* costs of slots in hand that are told apart */
 
 static takt_permit *permit_of(const takt_link *link)
 {
@@ -115,20 +116,67 @@ static bool want(takt_claim *claim, int priority, int32_t cost, int64_t latest_u
     return true;
 }
 
-/* One run for each priority: no waiter need be looked at. */
-static void want_alike(const takt_queue *queue, int64_t covered, takt_claim *claim)
+/* The slots in hand, counted by their costs; what is beyond the array counts as none. */
+typedef struct cover {
+    int32_t cost[COSTS_MAX];
+    int64_t count[COSTS_MAX];
+    int size;
+} cover;
+
+static void count_slots(const takt_hand *hand, cover *slots)
 {
-    for (int i = 0; i < TAKT_PRIORITIES; i++) {
-        int64_t count = queue->count[i];
-        if (count > covered)
-            want(claim, i, permit_of(queue->waiting[i].next)->cost, TAKT_NEVER, count - covered);
-        covered = covered > count ? covered - count : 0;
+    slots->size = 0;
+    for (int i = 0; i < hand->run_count; i++) {
+        const takt_run *run = &hand->runs[hand->first + i];
+        int at = 0;
+        while (at < slots->size && slots->cost[at] != run->cost)
+            at++;
+        if (at == COSTS_MAX)
+            continue;
+        if (at == slots->size) {
+            slots->cost[at] = run->cost;
+            slots->count[at] = 0;
+            slots->size++;
+        }
+        slots->count[at] += run->count;
     }
 }
 
-static void want_each(const takt_queue *queue, int64_t covered, int64_t soon_us, int64_t offset_us,
+/* Of so many waiters of that cost, the number for whom a slot of their cost is left. */
+static int64_t use_slots(cover *slots, int32_t cost, int64_t waiters)
+{
+    for (int i = 0; i < slots->size; i++)
+        if (slots->cost[i] == cost) {
+            int64_t used = waiters < slots->count[i] ? waiters : slots->count[i];
+            slots->count[i] -= used;
+            return used;
+        }
+    return 0;
+}
+
+/* One run for each priority: no waiter need be looked at. */
+static void want_alike(const takt_queue *queue, cover *slots, takt_claim *claim)
+{
+    int64_t left = claim->waiting;
+
+    for (int i = 0; i < TAKT_PRIORITIES && left > 0; i++) {
+        int64_t count = queue->count[i];
+        int32_t cost;
+        if (count == 0)
+            continue;
+        cost = permit_of(queue->waiting[i].next)->cost;
+        count -= use_slots(slots, cost, count);
+        count = count < left ? count : left;
+        if (count > 0)
+            want(claim, i, cost, TAKT_NEVER, count);
+        left -= count;
+    }
+}
+
+static void want_each(const takt_queue *queue, cover *slots, int64_t soon_us, int64_t offset_us,
                       takt_claim *claim)
 {
+    int64_t left = claim->waiting;
     int walked = 0;
 
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
@@ -136,11 +184,9 @@ static void want_each(const takt_queue *queue, int64_t covered, int64_t soon_us,
         for (const takt_link *at = head->next; at != head; at = at->next) {
             const takt_permit *permit = permit_of(at);
             bool soon = permit->deadline_at_us <= soon_us;
-            if (covered > 0) {
-                covered--;
+            if (use_slots(slots, permit->cost, 1) == 1)
                 continue;
-            }
-            if (++walked > WALK_MAX ||
+            if (left-- == 0 || ++walked > WALK_MAX ||
                 !want(claim, i, permit->cost,
                       soon ? permit->deadline_at_us - offset_us : TAKT_NEVER, 1))
                 return;
@@ -148,16 +194,20 @@ static void want_each(const takt_queue *queue, int64_t covered, int64_t soon_us,
     }
 }
 
+/* Each slot in hand covers one waiter: one of its cost if there is any, for a slot does not help a
+ * larger cost, which has to be asked for, whoever stands before it. */
 void takt_queue_wants(const takt_queue *queue, int64_t deadline_soon_us, int64_t offset_us,
                       takt_claim *claim)
 {
     const takt_permit *first = takt_queue_first_deadline(queue);
     int64_t covered = queue->hand.count < queue->total ? queue->hand.count : queue->total;
+    cover slots;
 
     claim->want_count = 0;
     claim->waiting = queue->total - covered;
+    count_slots(&queue->hand, &slots);
     if (queue->changes == 0 && !(first && first->deadline_at_us <= deadline_soon_us))
-        want_alike(queue, covered, claim);
+        want_alike(queue, &slots, claim);
     else
-        want_each(queue, covered, deadline_soon_us, offset_us, claim);
+        want_each(queue, &slots, deadline_soon_us, offset_us, claim);
 }

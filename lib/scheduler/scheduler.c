@@ -158,6 +158,8 @@ void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_p
     permit->state = TAKT_PERMIT_WAITING;
     takt_queue_add(queue, permit);
     touch(scheduler, queue);
+    if (queue->newer && permit->cost > takt_limit_capacity(queue->limit, NULL))
+        fire(scheduler, permit, TAKT_E_COST);
 }
 
 void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status)
@@ -200,6 +202,20 @@ static void learn(takt_queue *queue, const takt_limit *newer)
     queue->limit = queue->newer;
 }
 
+/* Those whose cost is more than a rule can ever give under the numbers that hold now. */
+static void refuse_impossible(takt_scheduler *scheduler, takt_queue *queue)
+{
+    int64_t capacity = takt_limit_capacity(queue->limit, NULL);
+
+    for (int i = 0; i < TAKT_PRIORITIES; i++)
+        for (takt_link *at = queue->waiting[i].next, *next; at != &queue->waiting[i]; at = next) {
+            takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+            next = at->next;
+            if (permit->cost > capacity)
+                fire(scheduler, permit, TAKT_E_COST);
+        }
+}
+
 void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t sent_us, int64_t received_us)
 {
@@ -217,8 +233,10 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     if (award->stale)
         return; /* a younger claim's answer counts, and there is one at the latest by the next
                    keepalive */
-    if (award->outdated)
+    if (award->outdated) {
         learn(queue, &award->newer);
+        refuse_impossible(scheduler, queue);
+    }
     (void)takt_hand_add(&queue->hand, award->runs,
                         award->run_count); /* without memory the slots lapse */
     takt_hand_drop_before(&queue->hand, award->blocked_until_us);
@@ -332,6 +350,8 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     int64_t claim_us, wake_us;
 
+    while (first_deadline(queue) < now_us) /* a process that was held up serves nobody too late */
+        refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
     fire_due(scheduler, queue, now_us);
     while (first_deadline(queue) <= now_us)
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
@@ -382,7 +402,8 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
     put(scheduler, queue, NOWHERE);
     claim->worker = scheduler->worker;
     claim->seq = ++queue->seq;
-    takt_queue_wants(queue, now_us + queue->limit->lookahead_us, scheduler->clock.offset_us, claim);
+    takt_queue_wants(queue, now_us + queue->limit->lookahead_us,
+                     now_us - takt_clock_store(&scheduler->clock, now_us), claim);
     queue->in_flight = true;
     queue->claimed_at_us = now_us;
     return queue;

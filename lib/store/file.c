@@ -219,8 +219,7 @@ static void fail_lost(file_store *store)
     }
 }
 
-/* ---- news and time-outs
- * ---------------------------------------------------------------------------------- */
+/* ---- news and time-outs -------------------------------------------------------------- */
 
 static void collect(file_store *store)
 {
@@ -331,8 +330,7 @@ static void on_timer(uv_timer_t *timer)
         set_timer(store);
 }
 
-/* ---- open and close
- * -------------------------------------------------------------------------------------- */
+/* ---- open and close ------------------------------------------------------------------ */
 
 static int init_handles(file_store *store, uv_loop_t *loop, takt_error *error)
 {

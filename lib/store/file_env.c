@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "base/fail.h"
 
@@ -20,8 +22,7 @@ static takt_link environments = {&environments, &environments};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_uint process;
 
-/* ---- one per process
- * ------------------------------------------------------------------------------------ */
+/* ---- one per process ----------------------------------------------------------------- */
 
 /* The parent's environments stay with the parent; here they are memory that nobody uses. */
 static void after_fork(void)
@@ -150,8 +151,7 @@ void takt_file_env_release(takt_file_env *env)
     free(env);
 }
 
-/* ---- transactions
- * ---------------------------------------------------------------------------------------- */
+/* ---- transactions -------------------------------------------------------------------- */
 
 int takt_file_env_begin(takt_file_env *env, MDB_txn **txn)
 {
@@ -169,18 +169,24 @@ void takt_file_env_end(takt_file_env *env)
     pthread_rwlock_unlock(&env->lock);
 }
 
-/* ---- repairs
- * --------------------------------------------------------------------------------------------- */
+/* ---- repairs ------------------------------------------------------------------------- */
 
 /* What the path leads to now is not what we have open: somebody has replaced or removed it. */
-static bool is_elsewhere(const takt_file_env *env)
+static bool is_lost(const takt_file_env *env)
+{
+    struct stat file;
+
+    return stat(env->place.path, &file) < 0 || file.st_dev != env->device ||
+           file.st_ino != env->inode;
+}
+
+static bool is_lock_lost(const takt_file_env *env)
 {
     char lock[TAKT_FILE_PATH_SIZE];
     struct stat file;
 
     takt_file_lock_path(lock, env->place.path);
-    return stat(env->place.path, &file) < 0 || file.st_dev != env->device ||
-           file.st_ino != env->inode || stat(lock, &file) < 0 || file.st_dev != env->lock_device ||
+    return stat(lock, &file) < 0 || file.st_dev != env->lock_device ||
            file.st_ino != env->lock_inode;
 }
 
@@ -196,21 +202,24 @@ static bool is_shorter(takt_file_env *env)
     return false;
 }
 
+/* Whether it is lost is asked while we have it open: afterwards a new file may be given its number.
+ */
 static int reopen(takt_file_env *env, takt_error *error)
 {
-    ino_t inode = env->inode;
     unsigned generation = atomic_load(&env->generation);
     int code;
 
+    env->lost |= env->mdb != NULL && is_lost(env);
     takt_file_close_env(env);
     code = takt_file_open_env(env, error);
-    if (code == 0 && env->inode != inode && atomic_load(&env->generation) == generation) {
+    if (code == 0 && env->lost && atomic_load(&env->generation) == generation) {
         snprintf(env->notice, sizeof env->notice,
                  "the store's file %.400s was replaced or removed by somebody: what its ledgers "
                  "knew is lost",
                  env->place.path);
         atomic_fetch_add(&env->generation, 1);
     }
+    env->lost &= code != 0;
     return code;
 }
 
@@ -229,12 +238,12 @@ int takt_file_env_watch(takt_file_env *env, takt_error *error)
     bool moved;
 
     pthread_rwlock_rdlock(&env->lock);
-    moved = env->mdb == NULL || is_elsewhere(env) || is_shorter(env);
+    moved = env->mdb == NULL || is_lost(env) || is_lock_lost(env) || is_shorter(env);
     pthread_rwlock_unlock(&env->lock);
     if (!moved)
         return 0;
     pthread_rwlock_wrlock(&env->lock);
-    if (env->mdb == NULL || is_elsewhere(env))
+    if (env->mdb == NULL || is_lost(env) || is_lock_lost(env))
         code = reopen(env, error);
     else if (is_shorter(env))
         code = replace(env, MDB_CORRUPTED, error);
@@ -274,15 +283,30 @@ static int mend(takt_file_env *env, int failure, takt_error *error)
         env, error); /* MDB_PANIC: what this process knows of the file is wrong, not the file */
 }
 
+/* LMDB says EIO also of a write that was cut short, which means that there is no room for more. */
+static int reason_of_eio(const takt_file_env *env)
+{
+    struct statvfs disk;
+    struct rlimit size;
+    long long margin = 1 << 20; /* one transaction is seldom larger */
+
+    if (statvfs(env->place.path, &disk) == 0 &&
+        (unsigned long long)disk.f_bavail * disk.f_frsize < (unsigned long long)margin)
+        return ENOSPC;
+    if (getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur != RLIM_INFINITY &&
+        size.rlim_cur < (rlim_t)(atomic_load(&env->size) + margin))
+        return EFBIG;
+    return EIO;
+}
+
 int takt_file_env_mend(takt_file_env *env, int failure, unsigned repairs, int tries,
                        takt_error *error)
 {
     int code = 0;
 
-    if (failure == EIO && tries == 1)
-        return 0; /* LMDB's word for a write that was cut short: the next one says why */
     if (failure > 0)
-        return takt_file_mdb_fail(error, failure, "cannot write", env->place.path);
+        return takt_file_mdb_fail(error, failure == EIO ? reason_of_eio(env) : failure,
+                                  "cannot write", env->place.path);
     if (failure != MDB_MAP_FULL && failure != MDB_MAP_RESIZED && failure != MDB_PANIC &&
         !takt_file_is_damage(failure))
         return takt_file_mdb_fail(error, failure, "cannot use", env->place.path);

@@ -35,6 +35,7 @@ typedef struct takt_file_env {
     MDB_dbi dbi;
     dev_t device, lock_device; /* which inodes we have open */
     ino_t inode, lock_inode;
+    bool lost;         /* what we had open is gone, and a new one could not be opened yet */
     atomic_llong size; /* of the file, the largest seen: it never shrinks by itself */
     char notice[TAKT_ERROR_TEXT_SIZE]; /* why the file was replaced last */
     atomic_uint generation;            /* how often it was */
@@ -69,7 +70,8 @@ int takt_file_env_mend(takt_file_env *env, int failure, unsigned repairs, int tr
  */
 unsigned takt_file_env_process(void);
 
-/* ---- file_open.c ---- */
+/* ---- file_open.c -------------------------------------------------------------------------------
+ */
 
 /* Opens env->place, with env->lock held for writing, and replaces a file that is damaged.  Outputs
  * only env. */
@@ -90,7 +92,8 @@ int takt_file_mdb_fail(takt_error *error, int failure, const char *what, const c
 /* LMDB's codes for a file whose content makes no sense. */
 bool takt_file_is_damage(int failure);
 
-/* ---- file_format.c ---- */
+/* ---- file_format.c -----------------------------------------------------------------------------
+ */
 
 /* Whether a file begins as all of LMDB's do: with a page header and a certain number. */
 bool takt_file_has_magic(int fd);

@@ -8,46 +8,79 @@
 #include "base/fail.h"
 #include "base/quote.h"
 #include "store/file_env.h"
+#include "store/file_record.h"
 
 /* How LMDB lays out the format record wherever it has ever been written: the name, then the text.
  */
-static const char marker[] = TAKT_FILE_FORMAT_NAME "takt ";
-#define MARKER_SIZE (sizeof marker - 1)
-#define CHUNK       65536
+static const char format_mark[] = TAKT_FILE_FORMAT_NAME "takt ";
+#define FORMAT_MARK_SIZE (sizeof format_mark - 1)
+#define CHUNK            65536
 
 static const MDB_val format_name = {sizeof TAKT_FILE_FORMAT_NAME - 1,
                                     (void *)TAKT_FILE_FORMAT_NAME};
 static const MDB_val format_text = {sizeof TAKT_FILE_FORMAT_TEXT - 1,
                                     (void *)TAKT_FILE_FORMAT_TEXT};
 
+static const unsigned magic = 0xBEEFC0DE; /* in host order, in each of a file's two headers */
+
 bool takt_file_has_magic(int fd)
 {
-    static const unsigned magic = 0xBEEFC0DE;
     char head[32];
     ssize_t n = pread(fd, head, sizeof head, 0);
 
     return n > 0 && memmem(head, (size_t)n, &magic, sizeof magic) != NULL;
 }
 
+/* A format record or the beginning of any other record of ours. */
+static bool has_mark(const char *bytes, size_t size)
+{
+    const char *end = bytes + size, *at = bytes;
+
+    if (memmem(bytes, size, format_mark, FORMAT_MARK_SIZE) != NULL)
+        return true;
+    while ((at = memmem(at, (size_t)(end - at), TAKT_FILE_WORD, TAKT_FILE_EXPIRES_AT)) != NULL) {
+        at += TAKT_FILE_EXPIRES_AT;
+        if (end - at > TAKT_FILE_EXPIRES_SIZE &&
+            strspn(at, "0123456789") == TAKT_FILE_EXPIRES_SIZE && at[TAKT_FILE_EXPIRES_SIZE] == ' ')
+            return true;
+    }
+    return false;
+}
+
+/* LMDB's number in one of the two headers, or nothing where the first one was: no text, picture or
+ * archive. */
+static bool looks_like_lmdb(int fd)
+{
+    static const char nothing[8];
+    char head[16384];
+    ssize_t n = pread(fd, head, sizeof head, 0);
+
+    return n > 0 && (memmem(head, (size_t)n, &magic, sizeof magic) != NULL ||
+                     (n >= (ssize_t)sizeof nothing && memcmp(head, nothing, sizeof nothing) == 0));
+}
+
 bool takt_file_was_ours(int fd, bool is_default)
 {
-    char buffer[MARKER_SIZE + CHUNK];
+    char buffer[TAKT_FILE_PREFIX_SIZE + CHUNK + 1];
+    bool is_lmdb = takt_file_has_magic(fd), zeros = true;
     size_t kept = 0;
-    bool zeros = true;
     off_t at = 0;
     ssize_t n;
 
+    if (!looks_like_lmdb(fd))
+        return false;
     while ((n = pread(fd, buffer + kept, CHUNK, at)) > 0) {
         size_t size = kept + (size_t)n;
-        if (memmem(buffer, size, marker, MARKER_SIZE) != NULL)
+        buffer[size] = '\0';
+        if (has_mark(buffer, size))
             return true;
         for (size_t i = kept; zeros && i < size; i++)
             zeros = buffer[i] == 0;
-        kept = size < MARKER_SIZE ? size : MARKER_SIZE;
+        kept = size < TAKT_FILE_PREFIX_SIZE ? size : TAKT_FILE_PREFIX_SIZE;
         memmove(buffer, buffer + size - kept, kept);
         at += n;
     }
-    return n == 0 && (zeros || (is_default && takt_file_has_magic(fd)));
+    return n == 0 && (zeros || (is_default && is_lmdb));
 }
 
 int takt_file_not_ours(takt_error *error, const char *path)

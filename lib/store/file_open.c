@@ -43,8 +43,7 @@ int takt_file_mdb_fail(takt_error *error, int failure, const char *what, const c
                      "%s %s: %s", what, path, mdb_strerror(failure));
 }
 
-/* ---- the files
- * -------------------------------------------------------------------------------------------- */
+/* ---- the files ----------------------------------------------------------------------- */
 
 void takt_file_lock_path(char path[TAKT_FILE_PATH_SIZE], const char *data_path)
 {
@@ -135,8 +134,7 @@ static int prepare_lock_file(takt_file_env *env, bool fresh, takt_error *error)
     return failed != 0 ? takt_file_fail(error, failed, "cannot prepare", path) : 0;
 }
 
-/* ---- the environment
- * --------------------------------------------------------------------------------------- */
+/* ---- the environment ----------------------------------------------------------------- */
 
 /* What the newest header says is in the file must be there: beyond a file's end a mapping is a
  * SIGBUS.  Zeros in its place are noticed when they are read.  (The last pages may lack for good
@@ -258,9 +256,13 @@ static int open_once(takt_file_env *env, bool *again, takt_error *error)
     if (code != 0)
         return code;
     code = check_owner(env, &file, error);
-    if (code == 0 && file.st_size > 0 && !takt_file_has_magic(fd))
+    if (code != 0) {
+        close_locked(fd);
+        return code;
+    }
+    if (file.st_size > 0 && !takt_file_has_magic(fd))
         rc = MDB_INVALID; /* LMDB would leave a lock file beside it */
-    else if (code == 0)
+    else
         code = prepare_lock_file(env, file.st_size == 0, error);
     if (code == 0 && rc == 0)
         rc = open_mdb(env, fd, &file, error);

@@ -8,9 +8,7 @@
 
 #include "base/text.h"
 
-#define EXPIRES_DIGITS 16
-#define EXPIRES_SIZE   (EXPIRES_DIGITS + 1)
-#define EXPIRES_MAX    INT64_C(9999999999999999) /* the year 2286 */
+#define EXPIRES_MAX INT64_C(9999999999999999) /* the year 2286 */
 
 void takt_file_records_free(takt_file_records *records)
 {
@@ -19,31 +17,36 @@ void takt_file_records_free(takt_file_records *records)
     *records = (takt_file_records){0};
 }
 
-static void write_expires(char *at, int64_t expires_at_us)
+static void write_prefix(char *at, int64_t expires_at_us)
 {
     int64_t rest = expires_at_us < EXPIRES_MAX ? expires_at_us : EXPIRES_MAX;
 
-    at[EXPIRES_DIGITS] = ' ';
-    for (int i = EXPIRES_DIGITS; i > 0; i--, rest /= 10)
+    memcpy(at, TAKT_FILE_WORD, TAKT_FILE_EXPIRES_AT);
+    at += TAKT_FILE_EXPIRES_AT;
+    at[TAKT_FILE_EXPIRES_SIZE] = ' ';
+    for (int i = TAKT_FILE_EXPIRES_SIZE; i > 0; i--, rest /= 10)
         at[i - 1] = (char)('0' + rest % 10);
 }
 
 /* -1 where the value is not a record's. */
-static int64_t read_expires(MDB_val value)
+static int64_t read_prefix(MDB_val value)
 {
-    takt_reader reader = {value.mv_data, (const char *)value.mv_data + EXPIRES_DIGITS, false};
+    takt_reader reader = {value.mv_data, (const char *)value.mv_data + TAKT_FILE_PREFIX_SIZE,
+                          false};
     int64_t expires_at_us;
 
-    if (value.mv_size < EXPIRES_SIZE)
+    if (value.mv_size < TAKT_FILE_PREFIX_SIZE)
         return -1;
+    takt_read_text(&reader, TAKT_FILE_WORD);
     expires_at_us = takt_read_int(&reader, 0, EXPIRES_MAX);
+    takt_read_char(&reader, ' ');
     return takt_read_done(&reader) ? expires_at_us : -1;
 }
 
 static int put(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, MDB_val *name,
                const takt_record_change *change, takt_file_job *job)
 {
-    size_t size = EXPIRES_SIZE + change->size;
+    size_t size = TAKT_FILE_PREFIX_SIZE + change->size;
     MDB_val value;
 
     if (size > records->value_capacity) {
@@ -56,8 +59,8 @@ static int put(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, MDB_val *n
         records->value = grown;
         records->value_capacity = 2 * size;
     }
-    write_expires(records->value, change->expires_at_us);
-    memcpy(records->value + EXPIRES_SIZE, change->text, change->size);
+    write_prefix(records->value, change->expires_at_us);
+    memcpy(records->value + TAKT_FILE_PREFIX_SIZE, change->text, change->size);
     value = (MDB_val){size, records->value};
     return mdb_put(txn, dbi, name, &value, 0);
 }
@@ -72,10 +75,11 @@ int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, con
     size_t size = 0;
     int rc = mdb_get(txn, dbi, &name, &value);
 
-    if (rc == 0) {
-        size_t before = value.mv_size < EXPIRES_SIZE ? value.mv_size : EXPIRES_SIZE;
-        text = (const char *)value.mv_data + before;
-        size = value.mv_size - before;
+    if (rc == 0 && read_prefix(value) < 0) {
+        text = ""; /* which is no ledger's text: it counts as damaged */
+    } else if (rc == 0) {
+        text = (const char *)value.mv_data + TAKT_FILE_PREFIX_SIZE;
+        size = value.mv_size - TAKT_FILE_PREFIX_SIZE;
     } else if (rc != MDB_NOTFOUND) {
         return rc;
     }
@@ -88,12 +92,11 @@ int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, con
     return 0;
 }
 
-/* ---- the sweep
- * ------------------------------------------------------------------------------------------- */
+/* ---- the sweep ----------------------------------------------------------------------- */
 
 static bool is_expired(MDB_val name, MDB_val value, int64_t now_us)
 {
-    int64_t expires_at_us = read_expires(value);
+    int64_t expires_at_us = read_prefix(value);
 
     return name.mv_size > 0 && *(const char *)name.mv_data != '\0' && expires_at_us >= 0 &&
            expires_at_us <= now_us;

@@ -1,6 +1,7 @@
 /*
- * file_record.h: records in an LMDB file.  A record's value is the moment from which it may be
- * dropped, sixteen digits and a blank, and then the ledger's text.
+ * file_record.h: records in an LMDB file.  A record's value is "takt ", the moment from which it
+ * may be dropped as sixteen digits, a blank, and then the ledger's text.  (The word is there so
+ * that what is left of a damaged file can be recognised as ours: file_format.c.)
  */
 #ifndef TAKT_STORE_FILE_RECORD_H
 #define TAKT_STORE_FILE_RECORD_H
@@ -9,6 +10,11 @@
 
 #include "store/file_thread.h"
 #include "store/record.h"
+
+#define TAKT_FILE_WORD         "takt "
+#define TAKT_FILE_EXPIRES_AT   (sizeof TAKT_FILE_WORD - 1)
+#define TAKT_FILE_EXPIRES_SIZE 16
+#define TAKT_FILE_PREFIX_SIZE  (TAKT_FILE_EXPIRES_AT + TAKT_FILE_EXPIRES_SIZE + 1)
 
 /* What is used again in one transaction after the other.  Begins as zeros. */
 typedef struct takt_file_records {

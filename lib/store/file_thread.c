@@ -75,8 +75,7 @@ static void tell(takt_file_thread *thread)
         uv_async_send(thread->async);
 }
 
-/* ---- transactions
- * ---------------------------------------------------------------------------------------- */
+/* ---- transactions -------------------------------------------------------------------- */
 
 /* Moves the jobs that wait to those that are under way, which may be there already from an earlier
  * try. */
@@ -190,8 +189,7 @@ static void serve(takt_file_thread *thread)
     finish(thread, code);
 }
 
-/* ---- the thread
- * ------------------------------------------------------------------------------------------ */
+/* ---- the thread ---------------------------------------------------------------------- */
 
 static void open_file(takt_file_thread *thread)
 {
@@ -331,8 +329,7 @@ int takt_file_thread_start(takt_file_thread **thread, const takt_file_place *pla
     return code;
 }
 
-/* ---- the loop's side
- * ------------------------------------------------------------------------------------- */
+/* ---- the loop's side ----------------------------------------------------------------- */
 
 void takt_file_thread_attach(takt_file_thread *thread, uv_async_t *async)
 {

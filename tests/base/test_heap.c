@@ -1,5 +1,6 @@
 /*
- * The heap gives its nodes in order, whichever are taken out in between, and puts no strain on the stack.
+ * The heap gives its nodes in order, whichever are taken out in between, and puts no strain on the
+ * stack.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -78,9 +78,9 @@ Test(list, moves_all_to_the_end_of_another)
 Test(random, gives_the_published_numbers)
 {
     /* splitmix64 from 1234567, as in the reference implementation */
-    static const uint64_t expected[] = {UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
-                                        UINT64_C(9817491932198370423), UINT64_C(4593380528125082431),
-                                        UINT64_C(16408922859458223821)};
+    static const uint64_t expected[] = {
+        UINT64_C(6457827717110365317), UINT64_C(3203168211198807973), UINT64_C(9817491932198370423),
+        UINT64_C(4593380528125082431), UINT64_C(16408922859458223821)};
     uint64_t state = 1234567;
 
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)

@@ -28,16 +28,18 @@ Test(table, tells_keys_apart_by_bytes_and_length)
     static const struct {
         const char *key;
         size_t size;
-    } keys[] = {{"", 0},         {"\0", 1},       {"\0\0", 2},     {"a", 1},          {"a\0", 2},
-                {"a\0b", 3},     {"a\0c", 3},     {"abcdefgh", 8}, {"abcdefgh\0", 9}, {"abcdefghi", 9},
-                {"Abcdefgh", 8}, {"abcdefgH", 8}, {"abcdefg", 7}};
+    } keys[] = {{"", 0},           {"\0", 1},        {"\0\0", 2},     {"a", 1},
+                {"a\0", 2},        {"a\0b", 3},      {"a\0c", 3},     {"abcdefgh", 8},
+                {"abcdefgh\0", 9}, {"abcdefghi", 9}, {"Abcdefgh", 8}, {"abcdefgH", 8},
+                {"abcdefg", 7}};
     enum { COUNT = sizeof keys / sizeof keys[0] };
     takt_entry entries[COUNT];
     takt_table table;
 
     cr_assert_eq(takt_table_init(&table, 7), 0);
     for (size_t i = 0; i < COUNT; i++) {
-        cr_assert_null(takt_table_find(&table, keys[i].key, keys[i].size), "row %zu is not in yet", i);
+        cr_assert_null(takt_table_find(&table, keys[i].key, keys[i].size), "row %zu is not in yet",
+                       i);
         entries[i].key = keys[i].key;
         entries[i].size = keys[i].size;
         takt_table_add(&table, &entries[i]);
@@ -64,14 +66,16 @@ Test(table, finds_everything_at_every_size)
         name(&items[i], i);
         takt_table_add(&table, &items[i].entry);
         for (int j = i % 7; j <= i; j += 7)
-            cr_assert_eq(takt_table_find(&table, items[j].key, strlen(items[j].key)), &items[j].entry);
+            cr_assert_eq(takt_table_find(&table, items[j].key, strlen(items[j].key)),
+                         &items[j].entry);
     }
     cr_assert_geq(table.used, COUNT, "chains stay short");
     for (int i = 0; i < COUNT; i++) {
         takt_table_remove(&table, &items[i].entry);
         cr_assert_null(takt_table_find(&table, items[i].key, strlen(items[i].key)));
         for (int j = i + 1 + i % 7; j < COUNT; j += 7)
-            cr_assert_eq(takt_table_find(&table, items[j].key, strlen(items[j].key)), &items[j].entry);
+            cr_assert_eq(takt_table_find(&table, items[j].key, strlen(items[j].key)),
+                         &items[j].entry);
     }
     cr_assert_eq(table.count, 0);
     cr_assert_null(takt_table_any(&table));

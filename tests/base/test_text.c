@@ -1,5 +1,6 @@
 /*
- * Numbers and characters as ledgers are kept in: what is written, what is read back, and what is refused.
+ * Numbers and characters as ledgers are kept in: what is written, what is read back, and what is
+ * refused.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>

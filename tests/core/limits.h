@@ -1,5 +1,6 @@
 /*
- * Rules and limits for tests, and the promise of a GCRA rule as an independent check over a list of slots.
+ * Rules and limits for tests, and the promise of a GCRA rule as an independent check over a list of
+ * slots.
  */
 #ifndef TAKT_TESTS_CORE_LIMITS_H
 #define TAKT_TESTS_CORE_LIMITS_H
@@ -10,19 +11,20 @@
 
 #include "core/limit.h"
 
-#define NOW     INT64_C(1763692800000000)
-#define MS      INT64_C(1000)
-#define SECOND  INT64_C(1000000)
-#define MINUTE  (60 * SECOND)
-#define HOUR    (60 * MINUTE)
-#define DAY     (24 * HOUR)
+#define NOW      INT64_C(1763692800000000)
+#define MS       INT64_C(1000)
+#define SECOND   INT64_C(1000000)
+#define MINUTE   (60 * SECOND)
+#define HOUR     (60 * MINUTE)
+#define DAY      (24 * HOUR)
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 __extension__ typedef __int128 wide;
 
 static inline takt_rule rule_of(int64_t tokens, int64_t period_us, int64_t burst)
 {
-    takt_rule rule = {.algorithm = &takt_gcra, .limit = tokens, .period_us = period_us, .burst = burst};
+    takt_rule rule = {
+        .algorithm = &takt_gcra, .limit = tokens, .period_us = period_us, .burst = burst};
     takt_error error;
     int status = takt_rule_prepare(&rule, &error);
 
@@ -57,18 +59,21 @@ static inline int compare_taken(const void *a, const void *b)
 }
 
 /*
- * The promise, for every pair of slots: the tokens from the one to the other are at most burst + d / T, with T =
- * period / limit.  d is the time between the exact instants, which the slots round up to whole microseconds: it is
- * less than one more than the time between the slots, and equal to that where T is a whole number.  Returns the
- * index of the slot that breaks the promise, or -1.  Sorts the slots.
+ * The promise, for every pair of slots: the tokens from the one to the other are at most burst + d
+ * / T, with T = period / limit.  d is the time between the exact instants, which the slots round up
+ * to whole microseconds: it is less than one more than the time between the slots, and equal to
+ * that where T is a whole number.  Returns the index of the slot that breaks the promise, or -1.
+ * Sorts the slots.
  *
  * With S(i) the tokens before slot i, the tokens from i to j exceed the promise when
  *     (S(j+1) - S(i) - burst) * period  >  (t(j) - t(i) + grain) * limit
- * so it is enough to compare S(j+1) * period - t(j) * limit with the least S(i) * period - t(i) * limit so far.
+ * so it is enough to compare S(j+1) * period - t(j) * limit with the least S(i) * period - t(i) *
+ * limit so far.
  */
 static inline int broken_promise(const takt_rule *rule, taken *slots, int count)
 {
-    wide period = (wide)rule->period_us * 10000, tokens = (wide)rule->limit * (10000 - rule->headroom_bp);
+    wide period = (wide)rule->period_us * 10000,
+         tokens = (wide)rule->limit * (10000 - rule->headroom_bp);
     bool whole = period % tokens == 0;
     wide before = 0, least = 0;
 

@@ -1,6 +1,6 @@
 /*
- * The promise of GCRA, as its file states it: in any interval of length d, at most burst + d / T tokens.  Random rules,
- * random arrivals, and the numbers at the ends of the scale.
+ * The promise of GCRA, as its file states it: in any interval of length d, at most burst + d / T
+ * tokens.  Random rules, random arrivals, and the numbers at the ends of the scale.
  */
 #include "base/random.h"
 #include "core/limits.h"
@@ -30,7 +30,8 @@ static takt_rule random_rule(uint64_t *random)
                           .limit = any_size(random, TAKT_RULE_LIMIT_MAX),
                           .period_us = any_size(random, DAY),
                           .burst = any_size(random, 10000),
-                          .headroom_bp = takt_random_below(random, 4) ? 0 : between(random, 0, 9999)};
+                          .headroom_bp =
+                              takt_random_below(random, 4) ? 0 : between(random, 0, 9999)};
         if (takt_rule_prepare(&rule, NULL) == 0)
             return rule;
     }
@@ -46,14 +47,16 @@ static int take_at_random(const takt_rule *rule, uint64_t *random, taken *slots)
     takt_gcra.rest(rule, &state, now_us);
     while (count < SLOTS) {
         int64_t cost = any_size(random, rule->burst < 1000 ? rule->burst : 1000);
-        now_us += takt_random_below(random, 3) ? 0 : takt_random_below(random, spread_us * cost + 1);
+        now_us +=
+            takt_random_below(random, 3) ? 0 : takt_random_below(random, spread_us * cost + 1);
         if (takt_random_below(random, 2)) {
             int64_t slot_us = takt_gcra.earliest(rule, &state, now_us, cost);
             takt_gcra.commit(rule, &state, slot_us, cost);
             slots[count++] = (taken){slot_us, cost};
         } else {
             takt_run run;
-            int64_t n = takt_gcra.series(rule, &state, now_us, cost, SLOTS - count, now_us + 20 * spread_us, &run);
+            int64_t n = takt_gcra.series(rule, &state, now_us, cost, SLOTS - count,
+                                         now_us + 20 * spread_us, &run);
             for (int64_t i = 0; i < n; i++)
                 slots[count++] = (taken){takt_run_slot(&run, i), cost};
         }
@@ -73,7 +76,8 @@ Test(gcra_promise, holds_for_random_rules_and_arrivals)
         takt_rule rule = random_rule(&random);
         int count = take_at_random(&rule, &random, slots);
         int broken = broken_promise(&rule, slots, count);
-        cr_assert_eq(broken, -1, "seed %" PRIu64 ": %" PRId64 " per %" PRId64 " us, burst %" PRId64 ", slot %d",
+        cr_assert_eq(broken, -1,
+                     "seed %" PRIu64 ": %" PRId64 " per %" PRId64 " us, burst %" PRId64 ", slot %d",
                      seed + round, rule.limit, rule.period_us, rule.burst, broken);
     }
 }
@@ -101,7 +105,8 @@ Test(gcra_promise, a_broken_one_is_seen)
     }
 }
 
-/* Whatever asks for the most that can be asked must not overflow, and room and due must stay each other's inverse. */
+/* Whatever asks for the most that can be asked must not overflow, and room and due must stay each
+ * other's inverse. */
 Test(gcra_promise, numbers_at_the_ends_of_the_scale)
 {
     static const struct {
@@ -128,8 +133,10 @@ Test(gcra_promise, numbers_at_the_ends_of_the_scale)
         for (int round = 0; round < 5; round++) {
             int64_t slot_us = takt_gcra.earliest(&rule, &state, NOW, rows[i].cost);
             takt_gcra.commit(&rule, &state, slot_us, rows[i].cost);
-            cr_assert(slot_us >= NOW && slot_us < INT64_C(1) << 53, "row %zu: %" PRId64, i, slot_us);
-            (void)takt_gcra.series(&rule, &state, NOW, rows[i].cost, INT64_MAX / 2, NOW + DAY, &run);
+            cr_assert(slot_us >= NOW && slot_us < INT64_C(1) << 53, "row %zu: %" PRId64, i,
+                      slot_us);
+            (void)takt_gcra.series(&rule, &state, NOW, rows[i].cost, INT64_MAX / 2, NOW + DAY,
+                                   &run);
             takt_gcra.exhaust(&rule, &state, NOW + DAY);
             takt_gcra.pull_back(&rule, &state, NOW, 10 * SECOND, 250 * MS);
         }

@@ -49,8 +49,9 @@ Test(gcra_text, is_read_back_as_it_was)
     uint64_t random = test_seed(1);
 
     for (int i = 0; i < 2000; i++) {
-        takt_rule rule = rule_of(1 + takt_random_below(&random, 1000), 1 + takt_random_below(&random, HOUR),
-                                 1 + takt_random_below(&random, 1000));
+        takt_rule rule =
+            rule_of(1 + takt_random_below(&random, 1000), 1 + takt_random_below(&random, HOUR),
+                    1 + takt_random_below(&random, 1000));
         takt_rule_state state = {.gcra.tat = {takt_random_below(&random, INT64_C(1) << 53),
                                               takt_random_below(&random, rule.tokens)}};
         takt_rule_state read_state;
@@ -70,7 +71,8 @@ Test(gcra_text, is_read_back_as_it_was)
 
 Test(gcra_text, the_longest_fits)
 {
-    takt_rule rule = rule_of(TAKT_RULE_LIMIT_MAX - 63, TAKT_SPAN_MAX_US - 1, TAKT_RULE_LIMIT_MAX - 63);
+    takt_rule rule =
+        rule_of(TAKT_RULE_LIMIT_MAX - 63, TAKT_SPAN_MAX_US - 1, TAKT_RULE_LIMIT_MAX - 63);
     takt_rule_state state = {.gcra.tat = {INT64_C(1) << 53, rule.tokens - 1}};
     char text[TAKT_RULE_TEXT_SIZE];
 
@@ -102,11 +104,11 @@ Test(gcra_text, what_is_broken_is_refused)
         "g1/10000*10 9007199254740993",
         "g1000000001/10000*10 5",
         "g1/9007199254740993*1 5",
-        "g1/9007199254740992*1 5",             /* a token in 285 years */
-        "g1/1576800000000000*2 5",             /* a burst of 100 years */
-        "g1/2147483648*1000000000 5",          /* a burst of 68,000 years */
-        "g1/9007199254740992*1000000000 5",    /* and one whose time is no number any more */
-        "g1/1125899906842624*16384 5",          /* 2^64 us, which is 0 to the careless */
+        "g1/9007199254740992*1 5",          /* a token in 285 years */
+        "g1/1576800000000000*2 5",          /* a burst of 100 years */
+        "g1/2147483648*1000000000 5",       /* a burst of 68,000 years */
+        "g1/9007199254740992*1000000000 5", /* and one whose time is no number any more */
+        "g1/1125899906842624*16384 5",      /* 2^64 us, which is 0 to the careless */
         "G1/10000*10 5",
     };
     for (size_t i = 0; i < COUNT(texts); i++) {
@@ -157,7 +159,8 @@ Test(gcra_text, a_raised_rate_waits_no_longer_and_no_change_mints_tokens)
         int64_t period_us = 1 + takt_random_below(&random, HOUR);
         takt_rule from = rule_of(1 + takt_random_below(&random, 1000), period_us, 5);
         takt_rule to = rule_of(1 + takt_random_below(&random, 1000), period_us, 5);
-        takt_rule_state state = {.gcra.tat = {NOW + takt_random_below(&random, DAY), 0}}, old = state;
+        takt_rule_state state = {.gcra.tat = {NOW + takt_random_below(&random, DAY), 0}},
+                        old = state;
         takt_gcra.convert(&from, &to, &state, NOW);
         int64_t before_us = takt_gcra.earliest(&from, &old, NOW, 1);
         int64_t after_us = takt_gcra.earliest(&to, &state, NOW, 1);
@@ -171,7 +174,8 @@ Test(gcra_text, a_raised_rate_waits_no_longer_and_no_change_mints_tokens)
 
 Test(gcra_text, conversion_does_not_overflow)
 {
-    takt_rule fastest = rule_of(TAKT_RULE_LIMIT_MAX, 1, 1), slowest = rule_of(1, TAKT_SPAN_MAX_US, 1);
+    takt_rule fastest = rule_of(TAKT_RULE_LIMIT_MAX, 1, 1),
+              slowest = rule_of(1, TAKT_SPAN_MAX_US, 1);
     takt_rule_state state = {.gcra.tat = {INT64_C(1) << 53, 0}};
 
     takt_gcra.convert(&fastest, &slowest, &state, NOW);

@@ -1,6 +1,6 @@
 /*
- * All rules of a limit at once: every slot suits every rule, runs are what one-by-one gives, and a changed set of rules
- * takes over what the old one remembers.
+ * All rules of a limit at once: every slot suits every rule, runs are what one-by-one gives, and a
+ * changed set of rules takes over what the old one remembers.
  */
 #include <string.h>
 
@@ -26,7 +26,8 @@ static takt_limit_state at_rest(const takt_limit *limit)
     return state;
 }
 
-static int64_t take_one(const takt_limit *limit, takt_limit_state *state, int64_t t_us, int64_t cost)
+static int64_t take_one(const takt_limit *limit, takt_limit_state *state, int64_t t_us,
+                        int64_t cost)
 {
     int64_t slot_us = takt_limit_earliest(limit, state, t_us, cost);
 
@@ -86,7 +87,8 @@ static takt_limit random_limit(uint64_t *random)
     int count = 1 + (int)takt_random_below(random, 4);
 
     for (int64_t period_us = 10 * MS; limit.rule_count < count; period_us *= 10)
-        add_rule(&limit, 1 + takt_random_below(random, 50), period_us, 1 + takt_random_below(random, 20));
+        add_rule(&limit, 1 + takt_random_below(random, 50), period_us,
+                 1 + takt_random_below(random, 20));
     return limit;
 }
 
@@ -116,13 +118,15 @@ Test(limit, taking_many_is_taking_one_by_one)
         for (int part = 0; part < 2; part++) {
             int64_t cost = 1 + takt_random_below(&random, takt_limit_capacity(&limit, NULL));
             int64_t until_us = NOW + takt_random_below(&random, 20 * SECOND);
-            int64_t n = takt_limit_take(&limit, &state, NOW, cost, MANY, until_us, runs, &run_count, 8);
-            cr_assert(n == MANY || run_count == 8 || takt_limit_earliest(&limit, &state, NOW, cost) > until_us,
+            int64_t n =
+                takt_limit_take(&limit, &state, NOW, cost, MANY, until_us, runs, &run_count, 8);
+            cr_assert(n == MANY || run_count == 8 ||
+                          takt_limit_earliest(&limit, &state, NOW, cost) > until_us,
                       "seed %" PRIu64 ": %" PRId64 " taken, and there was more", seed + round, n);
             cr_assert_eq(unfold(runs, run_count, slots), at + n);
             for (; n > 0; n--, at++) {
-                cr_assert_eq(slots[at].slot_us, take_one(&limit, &stepped, NOW, cost), "seed %" PRIu64 ": slot %d",
-                             seed + round, at);
+                cr_assert_eq(slots[at].slot_us, take_one(&limit, &stepped, NOW, cost),
+                             "seed %" PRIu64 ": slot %d", seed + round, at);
                 cr_assert_eq(slots[at].cost, cost);
                 cr_assert_leq(slots[at].slot_us, until_us);
             }
@@ -146,7 +150,8 @@ Test(limit, an_even_row_is_one_run)
         takt_limit_state state = at_rest(&limit);
         takt_run runs[4];
         int run_count = 0;
-        int64_t n = takt_limit_take(&limit, &state, NOW, 1, rows[i].count, NOW + rows[i].until_us, runs, &run_count, 4);
+        int64_t n = takt_limit_take(&limit, &state, NOW, 1, rows[i].count, NOW + rows[i].until_us,
+                                    runs, &run_count, 4);
         cr_assert_eq(run_count, rows[i].runs, "row %zu: %d runs", i, run_count);
         cr_assert_eq(n, rows[i].taken, "row %zu: %" PRId64 " taken", i, n);
     }
@@ -164,7 +169,8 @@ Test(limit, takes_nothing_that_no_run_could_tell_of)
     }
 }
 
-/* Of several rules together each bounds the room from above and the due time from below; one alone is exact. */
+/* Of several rules together each bounds the room from above and the due time from below; one alone
+ * is exact. */
 Test(limit, room_and_due_never_promise_too_little)
 {
     uint64_t seed = test_seed(1);
@@ -195,7 +201,8 @@ Test(limit, more_tokens_than_a_room_can_have_are_due_at_the_end_of_it)
     takt_limit limit = limit_of(TAKT_RULE_LIMIT_MAX - 63, DAY, 1);
     takt_limit_state state = at_rest(&limit);
 
-    cr_assert_eq(takt_limit_due(&limit, &state, NOW, INT64_MAX), takt_limit_due(&limit, &state, NOW, TAKT_ROOM_MAX));
+    cr_assert_eq(takt_limit_due(&limit, &state, NOW, INT64_MAX),
+                 takt_limit_due(&limit, &state, NOW, TAKT_ROOM_MAX));
 }
 
 Test(limit, capacity_is_the_smallest_burst)
@@ -221,7 +228,8 @@ Test(limit, throughput_is_that_of_the_slowest_rule)
 {
     static const struct {
         int64_t span_us, tokens;
-    } rows[] = {{SECOND - 1, 0}, {3 * SECOND, 1}, {MINUTE, 3}, {HOUR, 33}, {DAY, 800}, {TAKT_SPAN_MAX_US, 14600000}};
+    } rows[] = {{SECOND - 1, 0}, {3 * SECOND, 1}, {MINUTE, 3},
+                {HOUR, 33},      {DAY, 800},      {TAKT_SPAN_MAX_US, 14600000}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         takt_limit limit = four_rules();
         if (i == 1 || i == 2)
@@ -258,10 +266,10 @@ Test(limit, changed_rules_take_over_from_old_ones)
     } rows[] = {
         {{24}, {24}, HOUR},
         {{24}, {48}, HOUR / 2},
-        {{24, 48}, {48}, HOUR / 2},     /* a rule was taken out */
-        {{24, 48}, {48, 24}, HOUR},     /* they were exchanged */
-        {{24}, {24, 1440}, HOUR},       /* a new one at the end */
-        {{24}, {1440, 24}, HOUR},       /* or before the one that is kept */
+        {{24, 48}, {48}, HOUR / 2}, /* a rule was taken out */
+        {{24, 48}, {48, 24}, HOUR}, /* they were exchanged */
+        {{24}, {24, 1440}, HOUR},   /* a new one at the end */
+        {{24}, {1440, 24}, HOUR},   /* or before the one that is kept */
         {{24, 1440}, {48, 1440}, HOUR / 2},
         {{24, 48, 96}, {96, 12, 48}, 2 * HOUR}, /* two are kept, one is new */
     };

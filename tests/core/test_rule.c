@@ -51,8 +51,8 @@ Test(rule, numbers_are_checked_and_told)
         int status = takt_rule_prepare(&rule, &error);
         cr_assert_eq(status, rows[i].field ? TAKT_E_POLICY : 0, "row %zu: %s", i, error.text);
         if (rows[i].field)
-            cr_assert_eq(strncmp(error.text, rows[i].field, strlen(rows[i].field)), 0, "row %zu: %s", i,
-                         error.text);
+            cr_assert_eq(strncmp(error.text, rows[i].field, strlen(rows[i].field)), 0,
+                         "row %zu: %s", i, error.text);
         cr_assert_eq(takt_rule_prepare(&rule, NULL), status, "an error need not be asked for");
     }
 }
@@ -63,13 +63,10 @@ Test(rule, emission_intervals_are_exact_fractions)
         int64_t tokens, period_us, headroom_bp, us, parts, kept;
     } rows[] = {
         {100, MINUTE, 0, 600000, 0, 1}, /* 0.6 s, not 1 s */
-        {3, SECOND, 0, 333333, 1, 3},
-        {6, 2 * SECOND, 0, 333333, 1, 3},
-        {7, MINUTE, 0, 8571428, 4, 7},
-        {TAKT_RULE_LIMIT_MAX, 1, 0, 0, 1, TAKT_RULE_LIMIT_MAX},
+        {3, SECOND, 0, 333333, 1, 3},     {6, 2 * SECOND, 0, 333333, 1, 3},
+        {7, MINUTE, 0, 8571428, 4, 7},    {TAKT_RULE_LIMIT_MAX, 1, 0, 0, 1, TAKT_RULE_LIMIT_MAX},
         {100, SECOND, 200, 10204, 4, 49}, /* 98 a second */
-        {1, SECOND, 5000, 2000000, 0, 1},
-        {1, TAKT_SPAN_MAX_US, 0, TAKT_SPAN_MAX_US, 0, 1},
+        {1, SECOND, 5000, 2000000, 0, 1}, {1, TAKT_SPAN_MAX_US, 0, TAKT_SPAN_MAX_US, 0, 1},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         takt_rule rule = {.algorithm = &takt_gcra,
@@ -108,7 +105,8 @@ Test(rule, divisions_round_the_way_they_say)
 {
     static const struct {
         int64_t a, b, down, up;
-    } rows[] = {{7, 2, 3, 4}, {-7, 2, -4, -3}, {8, 2, 4, 4}, {-8, 2, -4, -4}, {0, 5, 0, 0}, {1, INT64_MAX, 0, 1}};
+    } rows[] = {{7, 2, 3, 4},    {-7, 2, -4, -3}, {8, 2, 4, 4},
+                {-8, 2, -4, -4}, {0, 5, 0, 0},    {1, INT64_MAX, 0, 1}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         cr_assert_eq(takt_floor_div(rows[i].a, rows[i].b), rows[i].down, "row %zu", i);
         cr_assert_eq(takt_ceil_div(rows[i].a, rows[i].b), rows[i].up, "row %zu", i);

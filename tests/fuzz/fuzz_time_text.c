@@ -1,6 +1,6 @@
 /*
- * Any text as a duration, a rate and a whole number: what is read is in range and comes back the same when it is
- * written and read again; what is refused leaves the outputs alone and says why.
+ * Any text as a duration, a rate and a whole number: what is read is in range and comes back the
+ * same when it is written and read again; what is refused leaves the outputs alone and says why.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -39,7 +39,8 @@ static void check_rate(const char *text)
     char written[64];
     takt_error error = {0};
     if (takt_parse_rate(text, &tokens, &period_us, &error) != 0) {
-        require(tokens == -7 && period_us == -7 && error.code == TAKT_E_INVALID && error.text[0] != '\0');
+        require(tokens == -7 && period_us == -7 && error.code == TAKT_E_INVALID &&
+                error.text[0] != '\0');
         return;
     }
     require(tokens >= 1 && tokens <= TAKT_TOKENS_MAX);

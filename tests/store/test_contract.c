@@ -208,8 +208,7 @@ CONTRACT(many_ledgers)
     leave_place(&at);
 }
 
-/* ---- exactly what the core says
- * --------------------------------------------------------------------------- */
+/* ---- exactly what the core says ------------------------------------------------------ */
 
 enum { KEYS = 3, WORKERS = 4, STEPS = 1500, PLACES = 200 };
 
@@ -303,8 +302,7 @@ CONTRACT(answers_exactly_as_the_core)
     leave_place(&at);
 }
 
-/* ---- when callbacks come
- * ----------------------------------------------------------------------------------- */
+/* ---- when callbacks come ------------------------------------------------------------- */
 
 CONTRACT(close_cancels_calls_under_way)
 {

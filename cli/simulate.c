@@ -1,0 +1,265 @@
+/*
+ * `takt simulate`: reads what is to be simulated, an oracle's arrivals or a fleet's bulk job, and hands over.
+ */
+#include "simulate.h"
+
+#include <string.h>
+#include <sysexits.h>
+
+#include "commands.h"
+#include "message.h"
+#include "session.h"
+
+enum {
+    KEY_LIMIT = 0x200,
+    KEY_ARRIVALS,
+    KEY_TRY,
+    KEY_START,
+    KEY_WORKERS,
+    KEY_JOBS,
+    KEY_JOB_TIME,
+    KEY_COST,
+    KEY_PRIORITIES,
+    KEY_RTT,
+    KEY_STORE_DOWN,
+    KEY_CRASH,
+    KEY_SEED,
+    KEY_COMPARE,
+    KEY_SVG,
+    KEY_HTML,
+};
+
+static const struct argp_option options[] = {
+    {"limit", KEY_LIMIT, "NAME", 0, "The policy's limit to simulate (may be left out where it has one)", 1},
+    {"start", KEY_START, "TIME", 0, "The moment at 0, like 2026-03-08T00:00:00Z (default 1970-01-01)", 1},
+    {0, 0, 0, 0, "Arrivals in, decisions out:", 2},
+    {"arrivals", KEY_ARRIVALS, "FILE", 0,
+     "One per line: SECONDS [COST [PRIORITY [MAX_WAIT_SECONDS]]], in order; - is standard input", 2},
+    {"try", KEY_TRY, 0, 0, "Nobody waits: each is granted at once or refused", 2},
+    {0, 0, 0, 0, "A bulk job, done by a fleet:", 3},
+    {"workers", KEY_WORKERS, "N", 0, "Workers of the fleet", 3},
+    {"jobs", KEY_JOBS, "N", 0, "Jobs to be done", 3},
+    {"at-once", 'j', "N", 0, "Jobs that a worker has in hand, waiting or being worked on (default 64, or a quarter of its share)", 3},
+    {"job-time", KEY_JOB_TIME, "A[..B]", 0, "How long a job is worked on: 40ms, 40ms..200ms (default 0)", 3},
+    {"cost", KEY_COST, "A[..B]", 0, "Tokens of a job (default 1)", 3},
+    {"priorities", KEY_PRIORITIES, "P:WEIGHT,...", 0, "Jobs' priorities and how many have each: 0:1,5:9 (default 5)", 3},
+    {"rtt", KEY_RTT, "DURATION", 0, "Round trip to the store, on average (default 1ms)", 3},
+    {"store-down", KEY_STORE_DOWN, "AT+FOR", 0, "The store is out of reach: 30s+10s; may be repeated", 3},
+    {"crash", KEY_CRASH, "N@AT[+FOR]", 0, "So many workers crash: 3@20s; may be repeated", 3},
+    {"seed", KEY_SEED, "N", 0, "Another course of chance (default 1)", 3},
+    {"compare", KEY_COMPARE, "A,B,...", 0, "The same job under each of these algorithms", 3},
+    {"svg", KEY_SVG, "FILE", 0, "Draw it", 3},
+    {"html", KEY_HTML, "FILE", 0, "Draw it, on a page with every figure", 3},
+    {0},
+};
+
+static void read_compared(struct argp_state *state, char *word, cli_simulation *simulation)
+{
+    char *rest;
+
+    simulation->compared_count = 0;
+    for (char *name = strtok_r(word, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        if (simulation->compared_count == TAKT_CLI_COMPARED_MAX)
+            argp_error(state, "--compare takes at most %d algorithms", TAKT_CLI_COMPARED_MAX);
+        else
+            simulation->compared[simulation->compared_count++] = name;
+    }
+    if (simulation->compared_count == 0)
+        argp_error(state, "--compare takes algorithms with commas between, like gcra,fixed-window");
+}
+
+/* The next of a list that --store-down or --crash fills. */
+static unsigned next_event(struct argp_state *state, const char *what, unsigned *count)
+{
+    if (*count < TAKT_SIM_EVENTS_MAX)
+        return (*count)++;
+    argp_error(state, "%s may be said %d times", what, TAKT_SIM_EVENTS_MAX);
+    return 0;
+}
+
+/* The options of a fleet. */
+static error_t parse_fleet(int key, char *word, struct argp_state *state)
+{
+    cli_simulation *simulation = state->input;
+    takt_bulk *bulk = &simulation->bulk;
+
+    switch (key) {
+    case KEY_WORKERS:
+        bulk->workers = (int32_t)takt_cli_read_number(state, "--workers", word, 1, TAKT_SIM_WORKERS_MAX);
+        simulation->workers_given = true;
+        return 0;
+    case KEY_JOBS:
+        bulk->jobs = takt_cli_read_number(state, "--jobs", word, 1, TAKT_SIM_JOBS_MAX);
+        simulation->jobs_given = true;
+        return 0;
+    case 'j':
+        bulk->at_once = (int32_t)takt_cli_read_number(state, "--at-once", word, 1, TAKT_SIM_AT_ONCE_MAX);
+        simulation->at_once_given = true;
+        return 0;
+    case KEY_JOB_TIME:
+        takt_cli_read_span(state, "--job-time", word, &bulk->work_least_us, &bulk->work_most_us);
+        return 0;
+    case KEY_COST:
+        takt_cli_read_costs(state, word, &bulk->cost_least, &bulk->cost_most);
+        return 0;
+    case KEY_PRIORITIES:
+        takt_cli_read_weights(state, word, bulk->weights);
+        return 0;
+    case KEY_RTT:
+        takt_cli_read_span(state, "--rtt", word, &bulk->round_trip_us, &bulk->round_trip_us);
+        return 0;
+    case KEY_STORE_DOWN:
+        takt_cli_read_outage(
+            state, word, &simulation->outages[next_event(state, "--store-down", &bulk->outage_count)]);
+        return 0;
+    case KEY_CRASH:
+        takt_cli_read_crash(state, word, &simulation->crashes[next_event(state, "--crash", &bulk->crash_count)]);
+        return 0;
+    case KEY_SEED:
+        bulk->seed = (uint64_t)takt_cli_read_number(state, "--seed", word, 0, INT64_MAX);
+        return 0;
+    case KEY_COMPARE:
+        read_compared(state, word, simulation);
+        return 0;
+    case KEY_SVG:
+        simulation->svg = word;
+        return 0;
+    case KEY_HTML:
+        simulation->html = word;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void check_modes(struct argp_state *state, const cli_simulation *simulation)
+{
+    if (simulation->arrivals && simulation->fleet_option)
+        argp_error(state, "--arrivals asks one worker's oracle: leave out --%s", simulation->fleet_option);
+    else if (!simulation->arrivals && !simulation->workers_given && !simulation->jobs_given)
+        argp_error(state, "what is to be simulated? Give --arrivals FILE, or --workers N --jobs N");
+    else if (!simulation->arrivals && (!simulation->workers_given || !simulation->jobs_given))
+        argp_error(state, "a fleet needs both --workers N and --jobs N");
+    else if (!simulation->arrivals && simulation->try_only)
+        argp_error(state, "--try belongs to --arrivals: the jobs of a fleet wait");
+    else if (simulation->target.text && simulation->settings->rule_count > 0)
+        argp_error(state, "--limit names one of a policy; --rate stands instead of it");
+}
+
+static void note_option(cli_simulation *simulation, int key)
+{
+    for (const struct argp_option *option = options; option->name || option->group; option++)
+        if (option->name && option->key == key && option->group == 3)
+            simulation->fleet_option = option->name;
+}
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+    cli_simulation *simulation = state->input;
+
+    note_option(simulation, key);
+    switch (key) {
+    case ARGP_KEY_INIT:
+        for (int i = 0; i < 3; i++)
+            state->child_inputs[i] = simulation->settings;
+        return 0;
+    case KEY_LIMIT:
+        takt_cli_read_target(state, word, &simulation->target);
+        if (simulation->target.key)
+            argp_error(state, "--limit takes a limit's name: its keys are all alike");
+        return 0;
+    case KEY_START:
+        simulation->start_us = simulation->bulk.start_us = takt_cli_read_start(state, word);
+        return 0;
+    case KEY_ARRIVALS:
+        simulation->arrivals = word;
+        return 0;
+    case KEY_TRY:
+        simulation->try_only = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "that is one word too many: %s", word);
+        return 0;
+    case ARGP_KEY_END:
+        check_modes(state, simulation);
+        return 0;
+    default:
+        return parse_fleet(key, word, state);
+    }
+}
+
+static const struct argp_child children[] = {
+    {&takt_cli_json_argp, 0, NULL, 0}, {&takt_cli_rate_argp, 0, NULL, 0}, {&takt_cli_place_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    NULL,
+    "Shows what a limit will do, on virtual time, with the rules, the ledger and the scheduler that work in "
+    "production. Either tells what would be decided about a list of arrivals, or how long a fleet will take over a "
+    "bulk job, who waits how long, and how much it asks of the store."
+    "\vExit status: 0; 64 for a wrong command line or a malformed line, 66 for a file that cannot be read, 73 for one "
+    "that cannot be written, 78 for a policy that cannot be used.\n\n"
+    "Examples:\n"
+    "  takt simulate --rate 10/60s --burst 10 --arrivals arrivals.txt --json\n"
+    "  takt simulate --limit mail --workers 16 --jobs 100000 --job-time 40ms..200ms --html job.html",
+    children,
+    NULL,
+    NULL,
+};
+
+/* Where nothing else is said no worker may take up more than a quarter of its share of the jobs from the first. */
+static void choose_at_once(cli_simulation *simulation)
+{
+    takt_bulk *bulk = &simulation->bulk;
+    int64_t quarter = bulk->jobs / bulk->workers / 4;
+
+    if (!simulation->at_once_given && quarter < bulk->at_once)
+        bulk->at_once = quarter > 1 ? (int32_t)quarter : 1;
+}
+
+/* Makes or reads the policy and finds the limit; without a name the only one there is. */
+static int choose_limit(cli_simulation *simulation)
+{
+    const cli_settings *settings = simulation->settings;
+    char *name = simulation->target.limit;
+    int status;
+
+    if (settings->rule_count > 0) {
+        strcpy(name, "simulated");
+        status = takt_cli_make_policy(&simulation->policy, settings, &simulation->target);
+    } else {
+        status = takt_cli_load_policy(&simulation->policy, settings);
+    }
+    if (status)
+        return status;
+    if (settings->rule_count == 0 && !simulation->target.text) {
+        if (takt_policy_count(simulation->policy) != 1) {
+            takt_cli_say("which limit? The policy has %zu: name one with --limit",
+                         takt_policy_count(simulation->policy));
+            return EX_USAGE;
+        }
+        strcpy(name, takt_policy_name(simulation->policy, 0));
+    }
+    simulation->limit = takt_policy_limit(simulation->policy, name);
+    return simulation->limit ? 0 : takt_cli_refuse_limit(simulation->policy, name);
+}
+
+int takt_cli_simulate(int argc, char **argv, cli_settings *settings)
+{
+    cli_simulation simulation = {.settings = settings};
+    int status;
+
+    takt_bulk_init(&simulation.bulk, 1);
+    simulation.bulk.seed = 1;
+    simulation.bulk.outages = simulation.outages;
+    simulation.bulk.crashes = simulation.crashes;
+    takt_cli_parse(&argp, argc, argv, false, &simulation);
+    choose_at_once(&simulation);
+    status = choose_limit(&simulation);
+    if (status == 0 && simulation.arrivals)
+        status = takt_cli_simulate_arrivals(&simulation);
+    else if (status == 0)
+        status = takt_cli_simulate_fleet(&simulation);
+    takt_policy_free(simulation.policy);
+    return status;
+}

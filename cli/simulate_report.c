@@ -1,0 +1,238 @@
+/*
+ * The figures of a simulated fleet: one JSON object, or a table for a person with a column for each course.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "message.h"
+#include "simulate.h"
+
+#define CELL_SIZE 96
+
+__extension__ typedef __int128 wide;
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+
+static void put_seconds(FILE *file, const char *name, int64_t us)
+{
+    char text[TAKT_CLI_DECIMAL_SIZE];
+
+    fprintf(file, "\"%s\":%s", name, takt_cli_decimal(us, text));
+}
+
+/* a / b to a millionth. */
+static void put_ratio(FILE *file, const char *name, int64_t a, int64_t b)
+{
+    wide millionths = b > 0 ? ((wide)a * 2000000 + b) / (2 * (wide)b) : 0;
+
+    put_seconds(file, name, (int64_t)millionths);
+}
+
+static void put_waits(FILE *file, const char *name, const takt_waits *waits)
+{
+    fprintf(file, "\"%s\":{\"count\":%" PRId64 ",", name, waits->count);
+    put_seconds(file, "p50", waits->p50_us);
+    fputc(',', file);
+    put_seconds(file, "p95", waits->p95_us);
+    fputc(',', file);
+    put_seconds(file, "p99", waits->p99_us);
+    fputc(',', file);
+    put_seconds(file, "longest", waits->most_us);
+    fputc('}', file);
+}
+
+static void put_rules(FILE *file, const takt_figures *figures)
+{
+    fprintf(file, ",\"rules\":[");
+    for (int i = 0; i < figures->rule_count; i++) {
+        const takt_busiest *rule = &figures->busiest[i];
+        fprintf(file, "%s{\"algorithm\":\"%s\",\"limit\":%" PRId64 ",", i ? "," : "", rule->algorithm, rule->limit);
+        put_seconds(file, "period", rule->period_us);
+        fprintf(file, ",\"burst\":%" PRId64 ",\"busiest\":%" PRId64 ",\"busiest_started\":%" PRId64 "}", rule->burst,
+                rule->slots, rule->starts);
+    }
+    fputc(']', file);
+}
+
+static void put_workers(FILE *file, const takt_course *course, int32_t workers)
+{
+    const takt_figures *figures = takt_course_figures(course);
+
+    fprintf(file, ",\"workers\":{\"least\":%" PRId64 ",\"most\":%" PRId64 ",", figures->least_per_worker,
+            figures->most_per_worker);
+    put_ratio(file, "fairness", figures->fairness_ppm, 1000000);
+    fprintf(file, ",\"starts\":[");
+    for (int32_t i = 0; i < workers; i++)
+        fprintf(file, "%s%" PRId64, i ? "," : "", takt_course_worker_starts(course, i));
+    fprintf(file, "]}");
+}
+
+void takt_cli_course_json(FILE *file, const takt_course *course, const cli_simulation *simulation)
+{
+    const takt_figures *figures = takt_course_figures(course);
+    char name[2] = "0";
+
+    fprintf(file, "{\"seed\":%" PRIu64 ",\"jobs\":%" PRId64 ",\"jobs_done\":%" PRId64 ",", simulation->bulk.seed,
+            simulation->bulk.jobs, figures->jobs_done);
+    put_seconds(file, "duration", figures->duration_us);
+    fputc(',', file);
+    put_seconds(file, "first_start", figures->first_start_us);
+    fputc(',', file);
+    put_seconds(file, "last_start", figures->last_start_us);
+    fprintf(file, ",\"started\":%" PRId64 ",\"started_again\":%" PRId64 ",\"refused\":%" PRId64 ",\"tokens\":%" PRId64 ",",
+            figures->started, figures->started_again, figures->refused, figures->tokens);
+    put_ratio(file, "tokens_per_second", figures->tokens * 1000000, figures->last_start_us - figures->first_start_us);
+    fprintf(file, ",\"waits\":{");
+    put_waits(file, "all", &figures->all);
+    for (int i = 0; i < TAKT_SIM_PRIORITIES; i++, name[0]++) {
+        if (figures->waits[i].count == 0)
+            continue;
+        fputc(',', file);
+        put_waits(file, name, &figures->waits[i]);
+    }
+    fputc('}', file);
+    put_rules(file, figures);
+    fprintf(file, ",\"slots\":%" PRId64 ",\"store_calls\":%" PRId64 ",", figures->slots, figures->store_calls);
+    put_ratio(file, "store_calls_per_grant", figures->store_calls, figures->started);
+    fprintf(file, ",\"most_at_work\":%" PRId64, figures->most_at_work);
+    put_workers(file, course, simulation->bulk.workers);
+    fprintf(file, "}\n");
+}
+
+/* ---- a table ---------------------------------------------------------------------------------------------------- */
+
+typedef void (*cli_cell)(const takt_figures *figures, int which, char text[CELL_SIZE]);
+
+static void print_row(FILE *file, takt_course *const *courses, unsigned count, const char *name, cli_cell cell, int which)
+{
+    char text[CELL_SIZE];
+
+    fprintf(file, "%-26s", name);
+    for (unsigned i = 0; i < count; i++) {
+        cell(takt_course_figures(courses[i]), which, text);
+        fprintf(file, " %26s", text);
+    }
+    fputc('\n', file);
+}
+
+static void algorithms(const takt_figures *figures, int which, char text[CELL_SIZE])
+{
+    const char *name = figures->busiest[which].algorithm;
+
+    snprintf(text, CELL_SIZE, "%s", name);
+}
+
+static void duration(const takt_figures *figures, int which, char text[CELL_SIZE])
+{
+    char span[TAKT_CLI_TIME_SIZE];
+
+    (void)which;
+    snprintf(text, CELL_SIZE, "%s", takt_cli_span(figures->duration_us, span));
+}
+
+/* Tokens in the time that the rule speaks of. */
+static void pace(const takt_figures *figures, int which, char text[CELL_SIZE])
+{
+    int64_t span_us = figures->last_start_us - figures->first_start_us;
+    wide hundredths = 0;
+
+    if (span_us > 0)
+        hundredths = (wide)figures->tokens * figures->busiest[which].period_us * 100 / span_us;
+    snprintf(text, CELL_SIZE, "%lld.%02d", (long long)(hundredths / 100), (int)(hundredths % 100));
+}
+
+/* One of those that are plain counts. */
+static void counts(const takt_figures *figures, int which, char text[CELL_SIZE])
+{
+    const int64_t all[] = {figures->jobs_done, figures->started_again, figures->refused, figures->most_at_work};
+
+    snprintf(text, CELL_SIZE, "%" PRId64, all[which]);
+}
+
+static void waits(const takt_figures *figures, int which, char text[CELL_SIZE])
+{
+    const takt_waits *told = which == TAKT_SIM_PRIORITIES ? &figures->all : &figures->waits[which];
+    char p50[TAKT_CLI_TIME_SIZE], p95[TAKT_CLI_TIME_SIZE], p99[TAKT_CLI_TIME_SIZE];
+
+    takt_cli_span(told->p50_us, p50);
+    takt_cli_span(told->p95_us, p95);
+    takt_cli_span(told->p99_us, p99);
+    snprintf(text, CELL_SIZE, "%.20s / %.20s / %.20s", p50, p95, p99);
+}
+
+static void busiest(const takt_figures *figures, int which, char text[CELL_SIZE])
+{
+    snprintf(text, CELL_SIZE, "%" PRId64 " of %" PRId64, figures->busiest[which].slots, figures->busiest[which].limit);
+}
+
+static void calls(const takt_figures *figures, int which, char text[CELL_SIZE])
+{
+    int64_t thousandths = figures->started > 0 ? figures->store_calls * 1000 / figures->started : 0;
+
+    (void)which;
+    snprintf(text, CELL_SIZE, "%" PRId64 ".%03d", thousandths / 1000, (int)(thousandths % 1000));
+}
+
+static void per_worker(const takt_figures *figures, int which, char text[CELL_SIZE])
+{
+    (void)which;
+    snprintf(text, CELL_SIZE, "%" PRId64 " to %" PRId64, figures->least_per_worker, figures->most_per_worker);
+}
+
+static void fairness(const takt_figures *figures, int which, char text[CELL_SIZE])
+{
+    (void)which;
+    snprintf(text, CELL_SIZE, "%d.%04d", (int)(figures->fairness_ppm / 1000000),
+             (int)(figures->fairness_ppm % 1000000 / 100));
+}
+
+static bool any(takt_course *const *courses, unsigned count, bool (*holds)(const takt_figures *figures))
+{
+    for (unsigned i = 0; i < count; i++)
+        if (holds(takt_course_figures(courses[i])))
+            return true;
+    return false;
+}
+
+static bool has_started_again(const takt_figures *figures)
+{
+    return figures->started_again > 0;
+}
+
+static bool has_refused(const takt_figures *figures)
+{
+    return figures->refused > 0;
+}
+
+void takt_cli_courses_table(FILE *file, takt_course *const *courses, unsigned count)
+{
+    const takt_figures *first = takt_course_figures(courses[0]);
+    char name[64], span[TAKT_CLI_TIME_SIZE];
+
+    print_row(file, courses, count, "", algorithms, 0);
+    print_row(file, courses, count, "took", duration, 0);
+    for (int i = 0; i < first->rule_count; i++) {
+        snprintf(name, sizeof(name), "tokens per %s", takt_cli_span(first->busiest[i].period_us, span));
+        print_row(file, courses, count, name, pace, i);
+    }
+    print_row(file, courses, count, "jobs done", counts, 0);
+    if (any(courses, count, has_started_again))
+        print_row(file, courses, count, "started again", counts, 1);
+    if (any(courses, count, has_refused))
+        print_row(file, courses, count, "refused, tried again", counts, 2);
+    print_row(file, courses, count, "waits: 50 / 95 / 99 %", waits, TAKT_SIM_PRIORITIES);
+    for (int i = 0; i < TAKT_SIM_PRIORITIES; i++) {
+        if (first->waits[i].count == 0 || first->waits[i].count == first->all.count)
+            continue;
+        snprintf(name, sizeof(name), "  of priority %d", i);
+        print_row(file, courses, count, name, waits, i);
+    }
+    for (int i = 0; i < first->rule_count; i++) {
+        snprintf(name, sizeof(name), "busiest %s", takt_cli_span(first->busiest[i].period_us, span));
+        print_row(file, courses, count, name, busiest, i);
+    }
+    print_row(file, courses, count, "store calls per start", calls, 0);
+    print_row(file, courses, count, "most at work at once", counts, 3);
+    print_row(file, courses, count, "starts per worker", per_worker, 0);
+    print_row(file, courses, count, "fairness (1 is even)", fairness, 0);
+}

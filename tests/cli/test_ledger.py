@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""`takt peek`, `block`, `unblock` and `reset`: what they show and what they change."""
+
+import json
+
+from command import place, tap, told
+
+LIMIT = ['--rate', '2/h', '--burst', '2']
+HOUR = 3600 * 1000000
+
+
+def look(here, *words):
+    return json.loads(here.takt('peek', '--json', *LIMIT, *words).stdout)
+
+
+def attempt(here, name):
+    return here.takt('run', '--try', *LIMIT, name, '--', 'true').returncode
+
+
+def peek(report, here):
+    standing = look(here, 'api')
+    report.check(standing['remaining'] == standing['limit_tokens'] == 2 and standing['retry_after_us'] == 0
+                 and standing['reset_after_us'] == 0 and standing['waiting'] == standing['workers'] == 0
+                 and standing['limit'] == 'api' and standing['key'] is None,
+                 'an unused limit is as from rest', standing)
+    attempt(here, 'api')
+    one = look(here, 'api')
+    attempt(here, 'api')
+    none = look(here, 'api')
+    report.check(one['remaining'] == 1 and one['retry_after_us'] == 0 and none['remaining'] == 0
+                 and 0 < none['retry_after_us'] <= HOUR // 2 < none['reset_after_us'] <= HOUR,
+                 'each token taken shows', f'{one}\n{none}')
+    report.check(look(here, 'api')['remaining'] == 0, 'looking takes nothing')
+    key = 'ä"\\\x01'
+    report.check(look(here, f'api:{key}')['key'] == key, 'any key comes out of the JSON as it went in')
+    done = here.takt('peek', *LIMIT, 'api:acme')
+    report.check(done.returncode == 0 and done.stdout.startswith('api key "acme": 2/h burst 2\n')
+                 and '  remaining    2 of 2\n' in done.stdout and '  blocked      no\n' in done.stdout,
+                 'a person gets lines', told(done))
+
+
+def block(report, here):
+    done = here.takt('block', '--json', *LIMIT, 'api', '10min')
+    standing = json.loads(done.stdout)
+    span = standing['blocked_until_us'] - standing['now_us']
+    report.check(done.returncode == 0 and span == 10 * 60 * 1000000, 'a block is as long as asked for', told(done))
+    report.check(attempt(here, 'api') == 75, 'nothing starts meanwhile')
+    shorter = json.loads(here.takt('block', '--json', *LIMIT, 'api', '1s').stdout)
+    report.check(shorter['blocked_until_us'] == standing['blocked_until_us'], 'a shorter block changes nothing', shorter)
+    done = here.takt('peek', *LIMIT, 'api')
+    report.check('  blocked      until ' in done.stdout, 'a person sees the block', told(done))
+    report.check(attempt(here, 'api:other') == 0, 'other keys are not blocked')
+    done = here.takt('unblock', '--json', *LIMIT, 'api')
+    report.check(done.returncode == 0 and json.loads(done.stdout)['blocked_until_us'] == 0, 'unblock ends it', told(done))
+
+
+def reset(report, here):
+    taken = [attempt(here, 'api') for _ in range(3)]
+    report.check(taken == [0, 0, 75], 'the burst is used up', taken)
+    done = here.takt('reset', '--json', *LIMIT, 'api')
+    report.check(done.returncode == 0 and json.loads(done.stdout)['remaining'] == 2, 'reset gives it back', told(done))
+    report.check(attempt(here, 'api') == 0, 'and work may start')
+
+
+# Arguments, status, what is said.
+REFUSED = [
+    (['peek'], 64, 'which limit?'),
+    (['peek', *LIMIT, 'api', 'more'], 64, 'one word too many: more'),
+    (['block', *LIMIT, 'api'], 64, 'for how long?'),
+    (['block', *LIMIT, 'api', 'soon'], 64, 'DURATION: '),
+    (['block', *LIMIT, 'api', '0s'], 64, 'longer than 0'),
+    (['unblock', *LIMIT], 64, 'which limit?'),
+    (['reset', *LIMIT], 64, 'which limit?'),
+    (['reset', '--jsno', *LIMIT, 'api'], 64, 'did you mean --json?'),
+    (['peek', 'api'], 78, 'there is no policy'),
+    (['peek', *LIMIT, '-s', 'file:/dev/null/x.mdb', 'api'], 69, '/dev/null'),
+]
+
+
+def refusals(report, here):
+    for arguments, status, words in REFUSED:
+        done = here.takt(*arguments)
+        report.check(done.returncode == status and words in done.stderr and not done.stdout,
+                     f'takt {" ".join(arguments)}: {status}', f'wanted {status} and {words!r}\n{told(done)}')
+    with open('/dev/full', 'w', encoding='utf-8') as full:
+        done = here.takt('peek', *LIMIT, 'api', capture_output=False, stdout=full, stderr=-1)
+    report.check(done.returncode == 74 and 'cannot write to standard output' in done.stderr, 'output that is lost: 74',
+                 told(done))
+
+
+def main():
+    report = tap.Report()
+    for part in (peek, block, reset, refusals):
+        with place() as here:
+            part(report, here)
+    report.end()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""`takt` itself: help, version, misspelt commands; and `takt check`."""
+
+import json
+import subprocess
+
+from command import TAKT, place, tap, told
+
+COMMANDS = ['run', 'map', 'check', 'peek', 'block', 'unblock', 'reset']
+
+POLICY = '''store: file:ledgers.mdb
+namespace: test
+limits:
+  - name: mail
+    rules:
+      - rate: 100/s
+        burst: 10
+      - rate: 100000/day
+  - name: account
+    rules: [{rate: 5/s}]
+    within: mail
+'''
+
+
+def helps(report, here):
+    done = here.takt('--help')
+    report.check(done.returncode == 0 and all(f'  {name} ' in done.stdout for name in COMMANDS),
+                 'takt --help lists the commands', told(done))
+    for name in COMMANDS:
+        done = here.takt(name, '--help')
+        report.check(done.returncode == 0 and f'Usage: takt {name} ' in done.stdout
+                     and f'\n  takt {name} ' in done.stdout and 'Exit status' in done.stdout,
+                     f'takt {name} --help shows an example', told(done))
+    done = here.takt('--version')
+    report.check(done.returncode == 0 and done.stdout.startswith('takt '), 'takt --version', told(done))
+
+
+def refusals(report, here):
+    for arguments, words in [([], 'Usage: takt'), (['rnu'], 'did you mean "run"?'), (['unblok'], '"unblock"?'),
+                             (['nonsense'], 'takt --help'), (['--polcy', 'x', 'run'], '--polcy')]:
+        done = here.takt(*arguments)
+        report.check(done.returncode == 64 and words in done.stderr and not done.stdout,
+                     f'takt {" ".join(arguments)}: 64', told(done))
+    done = subprocess.run(['sh', '-c', '"$0" peek --rate 1/s api >&-', TAKT], env=here.environment, cwd=here.path,
+                          capture_output=True, text=True, check=False)
+    report.check(done.returncode == 74, 'a closed output is an error: 74', told(done))
+
+
+def check(report, here):
+    here.write('takt.yaml', POLICY)
+    for arguments in (['takt.yaml'], []):
+        done = here.takt('check', *arguments)
+        report.check(done.returncode == 0
+                     and done.stdout == 'mail     100/s burst 10, 100000/day\naccount  5/s, within mail\n',
+                     f'takt check {" ".join(arguments)} prints a line for each limit', told(done))
+    done = here.takt('check', '--json', 'takt.yaml')
+    report.check(done.returncode == 0 and json.loads(done.stdout) == {
+        'namespace': 'test', 'store': 'file:ledgers.mdb',
+        'limits': [{'name': 'mail', 'rules': '100/s burst 10, 100000/day'},
+                   {'name': 'account', 'rules': '5/s, within mail'}]}, 'or JSON', told(done))
+
+
+# What is wrong, in place of what, with what; and what is said.
+BROKEN = [
+    ('a rate', '100/s', 'quick', 'takt.yaml:6: '),
+    ('a field', 'burst', 'bust', 'takt.yaml:7: '),
+    ('a limit to go through', 'within: mail', 'within: male', 'male'),
+    ('the indentation', '  - name: account', ' - name: account', 'takt.yaml:9: '),
+]
+
+
+def broken(report, here):
+    for name, before, after, words in BROKEN:
+        here.write('takt.yaml', POLICY.replace(before, after, 1))
+        done = here.takt('check', 'takt.yaml')
+        report.check(done.returncode == 78 and words in done.stderr and not done.stdout, f'{name} is wrong: 78',
+                     f'wanted {words!r}\n{told(done)}')
+    done = here.takt('check', 'gone.yaml')
+    report.check(done.returncode == 78 and 'gone.yaml' in done.stderr, 'no such file: 78', told(done))
+
+
+def main():
+    report = tap.Report()
+    for part in (helps, refusals, check, broken):
+        with place() as here:
+            part(report, here)
+    report.end()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""`takt run`: what it runs, what it passes on, and with which status it says no."""
+
+import json
+import os
+import signal
+import time
+
+from command import DEADLINE, TAKT, end, place, tap, told
+
+ANY = ['--rate', '1000/s', '--burst', '100']
+SLOW = ['--rate', '1/h']
+
+POLICY = '''limits:
+  - name: mail
+    rules: [{rate: 1000/s, burst: 100}]
+  - name: sms
+    rules: [{rate: 1000/s, burst: 100}]
+'''
+
+# Name, arguments, status, what is said.
+REFUSED = [
+    ('no arguments', [], 64, 'which limit?'),
+    ('no command', [*ANY, 'mail'], 64, 'what is to be run?'),
+    ('no command after --', [*ANY, 'mail', '--'], 64, 'what is to be run?'),
+    ('a misspelt option', [*ANY, 'mail', '--cots', '2', '--', 'true'], 64, 'did you mean --cost?'),
+    ('an unknown option', [*ANY, 'mail', '--xyzzy', '--', 'true'], 64, '--xyzzy'),
+    ('a cost of 0', [*ANY, '--cost', '0', 'mail', '--', 'true'], 64, 'from 1 to 1000000, not "0"'),
+    ('a cost that is no number', [*ANY, '--cost', '2x', 'mail', '--', 'true'], 64, 'not "2x"'),
+    ('a cost beyond the burst', [*SLOW, '--cost', '2', 'mail', '--', 'true'], 64, 'a cost of 2 is more than mail (1/h'),
+    ('a priority of 10', [*ANY, '--priority', '10', 'mail', '--', 'true'], 64, 'from 0 to 9, not "10"'),
+    ('a duration without unit', [*ANY, '--max-wait', '5', 'mail', '--', 'true'], 64, '--max-wait: '),
+    ('a duration of 0', [*ANY, '--max-wait', '0s', 'mail', '--', 'true'], 64, '--max-wait'),
+    ('a rate that is none', ['--rate', 'fast', 'mail', '--', 'true'], 64, 'fast'),
+    ('a burst before the rate', ['--burst', '3', '--rate', '1/s', 'mail', '--', 'true'], 64, 'write --rate'),
+    ('a rate and a policy', [*ANY, '-p', 'takt.yaml', 'mail', '--', 'true'], 64, 'leave out --policy'),
+    ('an empty key', [*ANY, 'mail:', '--', 'true'], 64, 'LIMIT[:KEY]'),
+    ('a long key', [*ANY, 'mail:' + 'k' * 256, '--', 'true'], 64, 'LIMIT[:KEY]'),
+    ('a limit with a strange name', [*ANY, 'ma il', '--', 'true'], 64, 'ma il'),
+    ('no policy', ['mail', '--', 'true'], 78, 'there is no policy'),
+    ('a policy that is not there', ['-p', 'gone.yaml', 'mail', '--', 'true'], 78, 'gone.yaml'),
+    ('a store that is none', [*ANY, '-s', 'tape:', 'mail', '--', 'true'], 64, 'tape'),
+    ('a store that cannot be', [*ANY, '-s', 'file:/dev/null/x.mdb', 'mail', '--', 'true'], 69, '/dev/null'),
+    ('a command that is not there', [*ANY, 'mail', '--', './gone'], 127, 'cannot run ./gone: No such file'),
+    ('a command that cannot be run', [*ANY, 'mail', '--', '/etc/passwd'], 126, 'Permission denied'),
+]
+
+
+def refusals(report):
+    for name, arguments, status, words in REFUSED:
+        with place() as here:
+            done = here.takt('run', *arguments)
+            report.check(done.returncode == status and words in done.stderr and not done.stdout,
+                         f'{name}: {status}', f'wanted {status} and {words!r}\n{told(done)}')
+
+
+def passes_on(report, here):
+    for status in (0, 1, 3, 75, 255):
+        done = here.takt('run', *ANY, 'mail', '--', 'sh', '-c', f'exit {status}')
+        report.check(done.returncode == status, f'the command\'s status {status} is passed on', told(done))
+    done = here.takt('run', *ANY, 'mail', '--', 'sh', '-c', 'kill -9 $$')
+    report.check(done.returncode == -signal.SIGKILL, 'and so is a signal that ended it', told(done))
+
+    done = here.takt('run', *ANY, 'mail', '--', 'sh', '-c', 'cat; printf "%s|" "$@"; pwd; echo "$WORD" >&2', 'sh',
+                     '--cost', '', 'a b', '{}', input='in\n', env={**here.environment, 'WORD': 'out'})
+    report.check(done.stdout == f'in\n--cost||a b|{{}}|{here.path}\n' and done.stderr == 'out\n',
+                 'arguments, input, output, environment and folder are the command\'s', told(done))
+    done = here.takt('run', 'mail', *ANY, 'echo', '--rate')
+    report.check(done.stdout == '--rate\n', 'without -- the command begins at the second word', told(done))
+    done = here.takt('run', *ANY, '--cost', '100', '--priority', '0', 'mail:a key', '--', 'true')
+    report.check(done.returncode == 0, 'a cost, a priority and a key are taken', told(done))
+
+
+def in_time(report, here):
+    done = here.takt('run', *SLOW, 'slow', '--', 'true')
+    report.check(done.returncode == 0, 'the first permit of a slow limit is at hand', told(done))
+    for option in (['--max-wait', '5s'], ['--try']):
+        done = here.takt('run', *SLOW, *option, 'slow', '--', 'touch', 'ran')
+        report.check(done.returncode == 75 and not (here.path / 'ran').exists(),
+                     f'the second is not, with {option[0]}: 75, and nothing is run', told(done))
+    done = here.takt('run', *SLOW, '--try', 'slow:other', '--', 'true')
+    report.check(done.returncode == 0, 'another key has a ledger of its own', told(done))
+
+
+def waiting(here):
+    return json.loads(here.takt('peek', '--json', *SLOW, 'slow').stdout)['waiting']
+
+
+def signals(report, here):
+    here.takt('run', *SLOW, 'slow', '--', 'true')
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = here.start('run', *SLOW, 'slow', '--', 'touch', 'ran')
+        deadline = time.monotonic() + DEADLINE
+        while waiting(here) != 1 and time.monotonic() < deadline:
+            pass
+        process.send_signal(number)
+        status, _, messages = end(process)
+        left = waiting(here)
+        report.check(status == -number and left == 0 and not (here.path / 'ran').exists(),
+                     f'{number.name} ends the wait, and the place in line is given up',
+                     f'ended with {status}, {left} waiting\n{messages}')
+
+
+def finds_the_policy(report, here):
+    done = here.takt('run', '-p', here.write('named.yaml', POLICY), 'mail', '--', 'echo', 'ran')
+    report.check(done.stdout == 'ran\n', '--policy names the policy', told(done))
+    done = here.takt('run', 'mail', '--', 'echo', 'ran', env={**here.environment, 'TAKT_POLICY': 'named.yaml'})
+    report.check(done.stdout == 'ran\n', '$TAKT_POLICY names the policy', told(done))
+    here.write('takt.yaml', POLICY)
+    for before in ([], ['-p', 'named.yaml']):
+        done = here.takt(*before, 'run', 'mail', '--', 'echo', 'ran')
+        report.check(done.stdout == 'ran\n', f'takt {" ".join(before)} run finds it', told(done))
+    done = here.takt('run', 'mial', '--', 'true')
+    report.check(done.returncode == 64 and 'did you mean "mail"? There are: mail, sms' in done.stderr,
+                 'a misspelt limit: what was meant, and what there is', told(done))
+    done = here.takt('run', 'fax', '--', 'true')
+    report.check(done.returncode == 64 and 'there is no limit "fax"; there are: mail, sms' in done.stderr,
+                 'an unknown limit: what there is', told(done))
+    here.write('takt.yaml', POLICY.replace('1000/s', 'often', 1))
+    done = here.takt('run', 'mail', '--', 'true')
+    report.check(done.returncode == 78 and 'takt.yaml:3: ' in done.stderr, 'a bad policy: 78, file and line',
+                 told(done))
+
+
+def finds_the_store(report, here):
+    os.mkdir(here.path / 'other')
+    here.takt('run', *SLOW, 'slow', '--', 'true')
+    done = here.takt('run', *SLOW, '--try', '-s', f'file:{here.path}/other/', 'slow', '--', 'true')
+    report.check(done.returncode == 0 and os.listdir(here.path / 'other'), '--store goes before $TAKT_STORE', told(done))
+    without = {name: value for name, value in here.environment.items() if name != 'TAKT_STORE'}
+    os.mkdir(here.path / 'third')
+    here.write('takt.yaml', f'store: file:{here.path}/third/\n{POLICY}')
+    done = here.takt('run', 'mail', '--', 'true', env=without)
+    report.check(done.returncode == 0 and os.listdir(here.path / 'third'), 'else the policy\'s is used', told(done))
+    done = here.takt('run', *ANY, 'mail', '--', 'true', env=without)
+    report.check(done.returncode == 0 and (here.path / '.local/state/takt').is_dir(), 'else one below $HOME', told(done))
+
+
+def main():
+    report = tap.Report()
+    report.check(os.access(TAKT, os.X_OK), 'the command is there', TAKT)
+    refusals(report)
+    for part in (passes_on, in_time, signals, finds_the_policy, finds_the_store):
+        with place() as here:
+            part(report, here)
+    report.end()
+
+
+if __name__ == '__main__':
+    main()

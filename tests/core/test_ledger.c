@@ -1,0 +1,320 @@
+/*
+ * A ledger's turns, told as timelines: who is given how much, and when each is to come again.
+ * Blocks and the other calls are in test_ledger_calls.c, random claims in test_ledger_promise.c.
+ */
+#include "core/books.h"
+
+#define ANY   INT64_MIN /* an expectation that is not looked at */
+#define NEVER (TAKT_NEVER - NOW)
+
+/* At that time a worker says that it has `count` waiters; it is given so many slots from first_us
+ * on. */
+typedef struct turn {
+    int64_t at_us;
+    uint64_t worker;
+    int priority;
+    int32_t cost;
+    int64_t count;
+    int64_t given, first_us, again_us;
+    int line; /* who stands in line then, the first the leftmost */
+} turn;
+
+static void check_turns(const char *name, takt_limit limit, const turn *turns, size_t count)
+{
+    static book b;
+
+    open_book(&b, limit);
+    for (size_t i = 0; i < count; i++) {
+        const turn *t = &turns[i];
+        say(&b, t->at_us, t->worker, t->priority, t->cost, t->count);
+        cr_assert_eq(b.given, t->given, "%s, turn %zu: %" PRId64 " given", name, i, b.given);
+        cr_assert_eq(b.first_us, t->first_us, "%s, turn %zu: from %" PRId64, name, i, b.first_us);
+        if (t->again_us != ANY)
+            cr_assert_eq(b.award.claim_again_at_us - NOW, t->again_us,
+                         "%s, turn %zu: again at %" PRId64, name, i,
+                         b.award.claim_again_at_us - NOW);
+        cr_assert_eq(line_digits(&b), t->line, "%s, turn %zu: %d in line", name, i,
+                     line_digits(&b));
+    }
+    check_never_over(&b);
+}
+
+#define CHECK(name, limit, ...)                                                                    \
+    do {                                                                                           \
+        static const turn turns[] = {__VA_ARGS__};                                                 \
+        check_turns(name, limit, turns, COUNT(turns));                                             \
+    } while (0)
+
+static takt_limit with_lookahead(takt_limit limit, int64_t lookahead_us)
+{
+    limit.lookahead_us = lookahead_us;
+    return limit;
+}
+
+Test(ledger, one_worker_is_given_what_is_due_within_the_lookahead)
+{
+    CHECK("10/s", limit_of(10, SECOND, 1), {0, 1, 5, 1, 5, 3, 0, 50 * MS, 1},
+          {50 * MS, 1, 5, 1, 2, 1, 300 * MS, 150 * MS, 1},
+          {150 * MS, 1, 5, 1, 1, 1, 400 * MS, NEVER, 0}, {160 * MS, 1, 5, 1, 1, 0, -1, 250 * MS, 1},
+          {10 * SECOND, 1, 5, 1, 1, 1, 10 * SECOND, NEVER, 0});
+    CHECK("a burst lies ready", limit_of(10, SECOND, 20), {0, 1, 5, 1, 50, 22, 0, 50 * MS, 1},
+          {50 * MS, 1, 5, 1, 28, 1, 300 * MS, ANY, 1});
+    CHECK("nobody waits any more", limit_of(10, SECOND, 1), {0, 1, 5, 1, 5, 3, 0, 50 * MS, 1},
+          {10 * MS, 1, 5, 1, 0, 0, -1, NEVER, 0});
+    CHECK("less than one in a lookahead", limit_of(1, MINUTE, 1),
+          {0, 1, 5, 1, 3, 1, 0, MINUTE - 250 * MS, 1},
+          {2 * SECOND, 1, 5, 1, 2, 0, -1, MINUTE - 250 * MS, 1},
+          {MINUTE - 250 * MS, 1, 5, 1, 2, 1, MINUTE, ANY, 1});
+    /* never told to come again at once, however near the slot is */
+    CHECK("1000/s", with_lookahead(limit_of(1000, SECOND, 1), 16 * MS),
+          {0, 1, 5, 1, 99, 17, 0, 8 * MS, 1}, {2 * MS, 1, 5, 1, 82, 2, 17 * MS, ANY, 1},
+          {2 * MS, 1, 5, 1, 80, 0, -1, 10 * MS, 1}, {10 * MS, 1, 5, 1, 80, 8, 19 * MS, 18 * MS, 1});
+}
+
+Test(ledger, two_workers_take_turns)
+{
+    CHECK(
+        "who was given something goes to the back", with_lookahead(limit_of(10, SECOND, 1), SECOND),
+        {0, 1, 5, 1, 50, 11, 0, ANY, 1}, /* alone, it takes all there is */
+        {0, 2, 5, 1, 50, 0, -1, ANY, 12},
+        {600 * MS, 1, 5, 1, 39, 5, 1100 * MS, ANY, 21}, /* six are due by now, its share is five */
+        {600 * MS, 2, 5, 1, 50, 1, 1600 * MS, ANY, 12}, /* the sixth */
+        {1600 * MS, 1, 5, 1, 34, 5, 1700 * MS, ANY, 21},
+        {1600 * MS, 2, 5, 1, 49, 5, 2200 * MS, ANY, 12});
+    CHECK("a burst is shared out in one round", limit_of(10, SECOND, 40),
+          {0, 1, 5, 1, 0, 0, -1, ANY, 0}, {0, 1, 5, 1, 1, 1, 0, NEVER, 0},
+          {0, 2, 5, 1, 20, 20, 0, NEVER, 0}, {0, 1, 5, 1, 99, 21, 0, ANY, 1});
+    CHECK("slots within a share leave room for those before",
+          with_lookahead(limit_of(10, SECOND, 1), SECOND), {0, 1, 5, 1, 50, 11, 0, ANY, 1},
+          {0, 2, 5, 1, 50, 0, -1, ANY, 12},
+          /* 1 is expected first, so 2 must leave it five of these seven */
+          {700 * MS, 2, 5, 1, 50, 2, 1100 * MS, ANY, 12},
+          {700 * MS, 1, 5, 1, 39, 5, 1300 * MS, ANY, 21});
+}
+
+Test(ledger, a_higher_priority_goes_first_everywhere)
+{
+    CHECK("the urgent one takes the next slots", limit_of(10, SECOND, 1),
+          {0, 1, 5, 1, 50, 3, 0, ANY, 1}, {10 * MS, 2, 0, 1, 2, 0, -1, 50 * MS, 21},
+          {50 * MS, 1, 5, 1, 47, 0, -1, 250 * MS, 21}, /* 300 and 400 are left for worker 2 */
+          {60 * MS, 2, 0, 1, 2, 1, 300 * MS, 150 * MS, 21},
+          {150 * MS, 2, 0, 1, 1, 1, 400 * MS, NEVER, 1},
+          {250 * MS, 1, 5, 1, 47, 1, 500 * MS, ANY, 1});
+    CHECK("of three priorities the least urgent comes last", limit_of(10, SECOND, 1),
+          {0, 1, 9, 1, 9, 3, 0, ANY, 1}, {0, 2, 5, 1, 1, 0, -1, 50 * MS, 21},
+          {0, 3, 0, 1, 1, 0, -1, 50 * MS, 321}, {50 * MS, 1, 9, 1, 6, 0, -1, 250 * MS, 321},
+          {150 * MS, 2, 5, 1, 1, 1, 300 * MS, NEVER, 31},
+          {150 * MS, 3, 0, 1, 1, 1, 400 * MS, NEVER, 1});
+}
+
+Test(ledger, a_worker_stands_in_line_once_for_each_priority)
+{
+    static book b;
+    takt_claim claim = {.worker = 1, .seq = 1, .waiting = 12, .want_count = 3};
+
+    open_book(&b, limit_of(10, SECOND, 1));
+    claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 2};
+    claim.wants[1] = (takt_want){1, TAKT_NEVER, 1, 4};
+    claim.wants[2] = (takt_want){10, TAKT_NEVER, 1, 7};
+    say(&b, 0, 2, 8, 1, 5);
+    send_claim(&b, 0, &claim);
+    cr_assert_eq(b.given, 0, "worker 2 has what there is");
+    cr_assert_eq(b.award.in_line, 1U << 2 | 1U << 4 | 1U << 7);
+    cr_assert_eq(b.award.workers, 2, "worker 1 counts once");
+    cr_assert_eq(b.award.waiting, 12 + 2);
+    cr_assert_eq(b.award.least_urgent, 8);
+    claim.seq = b.seq = 9;
+    send_claim(&b, 50 * MS, &claim);
+    cr_assert_eq(b.given, 1);
+    cr_assert_eq(b.award.in_line, 1U << 4 | 1U << 7, "the most urgent priority is served");
+    say(&b, 0, 2, 8, 1, 0);
+    cr_assert_eq(b.award.least_urgent, 7, "the others' least urgent");
+    cr_assert_eq(b.award.in_line, 0);
+    cr_assert_eq(b.award.workers, 1);
+}
+
+Test(ledger, a_large_cost_at_the_head_is_served_before_those_behind)
+{
+    CHECK("small ones do not eat what a large one waits for", limit_of(10, SECOND, 10),
+          {0, 2, 5, 1, 10, 10, 0, ANY, 0}, {0, 1, 5, 8, 1, 0, -1, 550 * MS, 1},
+          {0, 2, 5, 1, 50, 0, -1, 650 * MS, 12},        /* after the eight */
+          {200 * MS, 2, 5, 1, 50, 0, -1, 650 * MS, 12}, /* four are there, all for worker 1 */
+          {500 * MS, 2, 5, 1, 50, 0, -1, 650 * MS, 12},
+          {550 * MS, 1, 5, 8, 1, 1, 800 * MS, NEVER, 2},
+          {650 * MS, 2, 5, 1, 50, 1, 900 * MS, ANY, 2});
+    CHECK("inside a worker: first come, first served", limit_of(10, SECOND, 10),
+          {0, 1, 5, 1, 9, 9, 0, ANY, 0}, {0, 1, 5, 4, 3, 0, -1, 50 * MS, 1},
+          {50 * MS, 1, 5, 4, 3, 1, 300 * MS, 450 * MS, 1});
+}
+
+Test(ledger, what_follows_a_large_cost_waits_for_it)
+{
+    static book b;
+    takt_claim claim = {.worker = 1, .seq = 9, .waiting = 7, .want_count = 3};
+
+    open_book(&b, limit_of(10, SECOND, 10));
+    say(&b, 0, 1, 5, 1, 7);
+    claim.wants[0] = (takt_want){1, TAKT_NEVER, 2, 5};
+    claim.wants[1] = (takt_want){1, TAKT_NEVER, 9, 5};
+    claim.wants[2] = (takt_want){5, TAKT_NEVER, 1, 5};
+    send_claim(&b, 0, &claim);
+    cr_assert_eq(b.given, 1, "the two; not the nine, and so not the ones");
+    cr_assert_eq(place_of(&b, 1, 5)->need, 9);
+    claim.seq++;
+    claim.waiting = 6;
+    claim.want_count = 2;
+    memmove(&claim.wants[0], &claim.wants[1], 2 * sizeof claim.wants[0]);
+    send_claim(&b, b.award.claim_again_at_us - NOW, &claim);
+    cr_assert_eq(b.given, 1, "the nine, when it was said");
+    cr_assert_eq(b.slots[b.slot_count - 1].cost, 9);
+    check_never_over(&b);
+}
+
+Test(ledger, a_large_cost_is_not_starved_by_a_stream_of_small_ones)
+{
+    static book b;
+    int64_t again_us[4] = {0}, served_us = -1;
+
+    open_book(&b, limit_of(10, SECOND, 10));
+    for (int64_t at_us = 0; at_us < MINUTE && served_us < 0; at_us += 5 * MS) {
+        for (int worker = 1; worker <= 3; worker++) {
+            if (at_us < again_us[worker])
+                continue;
+            say(&b, at_us, (uint64_t)worker, 5, worker == 1 ? 10 : 1, worker == 1 ? 1 : 1000);
+            again_us[worker] = b.award.claim_again_at_us - NOW;
+            if (worker == 1 && b.given > 0)
+                served_us = b.first_us;
+        }
+        if (at_us == 0)
+            again_us[1] = SECOND; /* it comes later than the others */
+    }
+    cr_assert(served_us >= 0 && served_us < 4 * SECOND, "served at %" PRId64, served_us);
+    check_never_over(&b);
+}
+
+Test(ledger, a_head_that_does_not_come_is_stepped_round_and_keeps_its_turn)
+{
+    CHECK("others use what it does not fetch", limit_of(10, SECOND, 10),
+          {0, 3, 5, 1, 12, 12, 0, ANY, 0}, {0, 1, 5, 8, 1, 0, -1, 750 * MS, 1},
+          {0, 2, 5, 1, 50, 0, -1, 850 * MS, 12},
+          {SECOND, 2, 5, 1, 50, 2, SECOND, ANY, 12}, /* ten are there, eight of them for worker 1 */
+          {SECOND + MS, 2, 5, 1, 48, 8, SECOND + MS, ANY,
+           12}, /* a lookahead is over since it should have come */
+          {1100 * MS, 1, 5, 8, 1, 0, -1, 1750 * MS, 12}, /* it comes, and stands where it stood */
+          {1200 * MS, 2, 5, 1, 40, 0, -1, ANY, 12},
+          {1750 * MS, 1, 5, 8, 1, 1, 2 * SECOND, NEVER, 2});
+}
+
+Test(ledger, the_silent_are_dropped_after_three_keepalives)
+{
+    static const struct {
+        int64_t at_us;
+        int line;
+    } rows[] = {{5999 * MS, 12}, {6 * SECOND, 12}, {6 * SECOND + 1, 2}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static book b;
+        takt_standing standing;
+        open_book(&b, limit_of(1, MINUTE, 1));
+        say(&b, 0, 1, 5, 1, 5);
+        for (int64_t at_us = 0; at_us < rows[i].at_us; at_us += SECOND)
+            say(&b, at_us, 2, 5, 1, 1);
+        takt_ledger_peek(&b.ledger, NOW + rows[i].at_us, &standing);
+        cr_assert_eq(line_digits(&b), rows[i].line, "row %zu: %d in line", i, line_digits(&b));
+        cr_assert_eq(standing.workers, rows[i].line == 12 ? 2 : 1);
+    }
+}
+
+Test(ledger, a_claim_older_than_the_last_one_does_nothing)
+{
+    static book b;
+    takt_claim young = {.worker = 1, .seq = 5, .waiting = 9, .want_count = 1}, old;
+
+    open_book(&b, limit_of(10, SECOND, 1));
+    young.wants[0] = (takt_want){9, TAKT_NEVER, 1, 5};
+    send_claim(&b, 0, &young);
+    cr_assert_not(b.award.stale);
+    takt_place before = b.line[0];
+    for (int64_t seq = 3; seq <= 5; seq++) { /* also a repeated one */
+        old = young;
+        old.seq = seq;
+        old.wants[0].count = old.waiting = 100;
+        send_claim(&b, 100 * MS, &old);
+        cr_assert(b.award.stale, "seq %" PRId64, seq);
+        cr_assert_eq(b.given, 0);
+        cr_assert_eq(memcmp(&before, &b.line[0], sizeof before), 0, "the place is as it was");
+        cr_assert_eq(b.award.waiting, 6, "and how the ledger stands is told all the same");
+    }
+    old.seq = 6;
+    send_claim(&b, SECOND, &old);
+    cr_assert_not(b.award.stale);
+    cr_assert_gt(b.given, 0);
+}
+
+/* Whose answer was lost asks again; what the first answer gave lapses, and is not given twice. */
+Test(ledger, a_repeated_claim_of_one_who_left_the_line_only_loses_tokens)
+{
+    static book b;
+    takt_claim claim = {.worker = 1, .seq = 1, .waiting = 2, .want_count = 1};
+
+    open_book(&b, limit_of(10, SECOND, 3));
+    claim.wants[0] = (takt_want){2, TAKT_NEVER, 1, 5};
+    for (int i = 0; i < 20; i++)
+        send_claim(&b, i * 10 * MS, &claim);
+    cr_assert_gt(b.slot_count, 2);
+    check_never_over(&b);
+}
+
+Test(ledger, deadlines_are_never_awarded_late)
+{
+    static const struct {
+        int64_t latest_us;
+        int64_t given, later_given; /* of four with a deadline; of four behind them without */
+    } rows[] = {{-1, 0, 3},       {0, 1, 2},        {99 * MS, 1, 2},
+                {100 * MS, 2, 1}, {200 * MS, 3, 0}, {SECOND, 3, 0}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static book b;
+        takt_claim claim = {.worker = 1, .seq = 1, .waiting = 8, .want_count = 2};
+        open_book(&b, limit_of(10, SECOND, 1));
+        claim.wants[0] = (takt_want){4, NOW + rows[i].latest_us, 1, 5};
+        claim.wants[1] = (takt_want){4, TAKT_NEVER, 1, 5};
+        send_claim(&b, 0, &claim);
+        cr_assert_eq(b.given, rows[i].given + rows[i].later_given, "row %zu: %" PRId64, i, b.given);
+        open_book(&b, limit_of(10, SECOND, 1));
+        claim.waiting = 4;
+        claim.want_count = 1;
+        send_claim(&b, 0, &claim);
+        cr_assert_eq(b.given, rows[i].given, "row %zu: %" PRId64, i, b.given);
+        for (int64_t j = 0; j < b.given; j++)
+            cr_assert_leq(b.slots[j].slot_us, NOW + rows[i].latest_us, "row %zu", i);
+    }
+}
+
+Test(ledger, more_waiters_than_the_line_may_hold_are_refused_from_the_back)
+{
+    static const struct {
+        int64_t others, mine, unlisted, given, refused;
+        int least; /* my least urgent priority that still stands in line, -1: none */
+    } rows[] = {{0, 5, 0, 3, 0, 5},   {0, 13, 0, 3, 0, 5}, {0, 14, 0, 3, 1, 5},
+                {0, 2, 30, 3, 19, 5}, {8, 2, 0, 0, 0, 5},  {8, 3, 0, 0, 1, 5},
+                {10, 3, 0, 0, 3, -1}, {99, 3, 0, 0, 3, -1}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static book b;
+        takt_claim claim = {.worker = 1, .seq = 1, .want_count = 1};
+        open_book(&b, limit_of(10, SECOND, 1));
+        b.limit.max_waiting = 0;
+        if (rows[i].others) {
+            say(&b, 0, 2, 5, 1, 3);
+            say(&b, 0, 2, 5, 1, rows[i].others);
+        }
+        b.limit.max_waiting = 10;
+        claim.waiting = rows[i].mine + rows[i].unlisted;
+        claim.wants[0] = (takt_want){rows[i].mine, TAKT_NEVER, 1, 5};
+        if (rows[i].unlisted)
+            claim.wants[0].count = 3;
+        send_claim(&b, 0, &claim);
+        cr_assert_eq(b.given, rows[i].given, "row %zu: %" PRId64 " given", i, b.given);
+        cr_assert_eq(b.award.refused, rows[i].refused, "row %zu: %" PRId64 " refused", i,
+                     b.award.refused);
+        cr_assert_eq(b.award.in_line, rows[i].least < 0 ? 0 : 1U << rows[i].least, "row %zu", i);
+    }
+}

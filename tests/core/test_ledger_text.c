@@ -1,0 +1,230 @@
+/*
+ * A ledger as text: the documented form, what is refused and how it then stands, and texts of other
+ * numbers.  That all ledgers come back as they were is in test_ledger_promise.c.
+ */
+#include "core/books.h"
+#include "core/ledger_text.h"
+
+#define RULE "g1/100000*5 1763692800300000" /* 10/s burst 5, three tokens taken */
+
+static takt_limit ten_a_second(void)
+{
+    return limit_of(10, SECOND, 5);
+}
+
+/* Reads a text for a worker of that limit; it outlives the call. */
+static int decode(book *b, const char *text)
+{
+    static takt_limit kept;
+
+    b->ledger.line = b->line;
+    b->ledger.line_capacity = takt_ledger_text_places(text, strlen(text));
+    return takt_ledger_decode(&b->ledger, &b->limit, &kept, NOW, text, strlen(text));
+}
+
+static const char *encode(const book *b)
+{
+    static char text[4000];
+    size_t size = takt_ledger_text_size(b->ledger.line_count);
+
+    cr_assert_leq(size, sizeof text - 1);
+    text[takt_ledger_encode(&b->ledger, text, size)] = '\0';
+    return text;
+}
+
+Test(ledger_text, is_written_as_documented)
+{
+    static book b;
+    int64_t retry_us;
+
+    open_book(&b, ten_a_second());
+    cr_assert_str_eq(encode(&b), "g1/100000*5 1763692800000000", "%s", encode(&b));
+    cr_assert(takt_ledger_try(&b.ledger, NOW, 3, &retry_us));
+    cr_assert_str_eq(encode(&b), RULE, "%s", encode(&b));
+    takt_ledger_block(&b.ledger, NOW, HOUR);
+    cr_assert_str_eq(encode(&b), RULE ";b1763696400000000", "%s", encode(&b));
+    say(&b, 0, 0xbeef, 5, 2, 9);
+    cr_assert_str_eq(encode(&b),
+                     RULE
+                     ";t1;b1763696400000000;wbeef,1,5,1,18,2,9,1763692802000000,1763692806000000,f",
+                     "%s", encode(&b));
+    b.line[0].aside = true;
+    cr_assert(strstr(encode(&b), ",af"), "%s", encode(&b));
+    b.limit.revision = 7;
+    b.limit.max_waiting = 90;
+    cr_assert(strstr(encode(&b), RULE ";r7,250000,90;t1;"), "%s", encode(&b));
+    add_rule(&b.limit, 3, SECOND, 1);
+    b.ledger.state.rules[1].gcra.tat = (takt_fraction){NOW, 2};
+    cr_assert(strstr(encode(&b), RULE ";g3/1000000*1 1763692800000000+2;r7,"), "%s", encode(&b));
+}
+
+Test(ledger_text, is_read_back_as_it_was)
+{
+    static const char *const texts[] = {
+        RULE,
+        RULE ";r7,250000,90",
+        RULE ";b1763696400000000",
+        RULE ";t12;w1,5,0,3,18,2,9,1763692802000000,1763692806000000",
+        RULE ";t12;w1,5,0,3,18,2,9,1763692802000000,1763692806000000;w1,5,9,2,1,1,1,5,7,af",
+        RULE ";t12;wffffffffffffffff,9007199254740992,0,12,0,1000000,0,0,0,a",
+        RULE
+        ";r7,250000,0;t12;b1763696400000000;w0,5,0,3,18,2,9,1763692802000000,1763692806000000,f",
+        "g3/1000000*1 1763692800000000+2;" RULE,
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        static book b;
+        open_book(&b, ten_a_second());
+        b.limit.revision = strstr(texts[i], ";r7") ? 7 : 0; /* adopted: so written again */
+        b.limit.max_waiting = strstr(texts[i], ",90") ? 90 : 0;
+        if (texts[i][1] == '3') {
+            b.limit = limit_of(3, SECOND, 1);
+            add_rule(&b.limit, 10, SECOND, 5);
+        }
+        cr_assert_eq(decode(&b, texts[i]), 0, "%s", texts[i]);
+        cr_assert_eq(b.ledger.limit, &b.limit);
+        cr_assert_str_eq(encode(&b), texts[i], "%s", encode(&b));
+    }
+}
+
+Test(ledger_text, what_is_broken_gives_a_ledger_blocked_for_a_period)
+{
+    static const char *const texts[] = {
+        "",
+        ";",
+        "x",
+        "g",
+        ";" RULE,
+        RULE "x",
+        RULE " ",
+        RULE ";x",
+        RULE ";t",
+        RULE ";tt",
+        RULE ";t-1",
+        RULE ";b0",
+        RULE ";b9007199254740993",
+        RULE ";b5;t1",
+        RULE ";t1;r7,1,1",
+        RULE ";r0,250000,0",
+        RULE ";r7,10000001,0",
+        RULE ";r7,250000",
+        RULE ";t12;w",
+        RULE ";w1,5,0,0,18,2,9,1,2;x",
+        RULE ";t12;w1,5,0,3,18,2,9,1",                      /* too few */
+        RULE ";t12;w1,5,0,3,18,2,9,1,2,",                   /* a flag, and none */
+        RULE ";t12;w1,5,0,3,18,2,9,1,2,fa",                 /* the wrong way round */
+        RULE ";t12;w1,5,0,3,18,2,9,1,2,a,",                 /* too many */
+        RULE ";t12;w1,5,10,3,18,2,9,1,2",                   /* no such priority */
+        RULE ";t12;w1,5,0,3,18,0,9,1,2",                    /* nothing costs nothing */
+        RULE ";t12;w1,5,0,13,18,2,9,1,2",                   /* a turn not yet given out */
+        RULE ";t12;w1,5,0,3,18,2,9,1,2;w2,5,0,3,1,1,1,1,2", /* a turn twice */
+        RULE ";t12;w1,5,0,3,18,2,9,1,2;w2,5,0,2,1,1,1,1,2", /* out of order */
+        RULE ";t12;w1,5,3,3,18,2,9,1,2;w2,5,2,4,1,1,1,1,2", /* out of order by priority */
+        RULE ";t12;w12345678901234567,5,0,3,18,2,9,1,2",    /* 17 digits */
+        RULE ";" RULE ";" RULE ";" RULE ";" RULE ";" RULE ";" RULE ";" RULE
+             ";" RULE, /* nine rules */
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        static book b;
+        takt_standing standing;
+        open_book(&b, ten_a_second());
+        add_rule(&b.limit, 5, HOUR, 5);
+        cr_assert_eq(decode(&b, texts[i]), -1, "%s", texts[i]);
+        cr_assert_eq(b.ledger.limit, &b.limit);
+        cr_assert_eq(b.ledger.line_count, 0);
+        cr_assert_eq(b.ledger.blocked_until_us, NOW + HOUR, "%s", texts[i]);
+        takt_ledger_peek(&b.ledger, NOW, &standing);
+        cr_assert_eq(standing.remaining, 0);
+        b.ledger.line_capacity = LINE_MAX;
+        say(&b, 0, 1, 5, 1, 5);
+        cr_assert_eq(b.given, 0, "nothing may be trusted, so nothing is given");
+        say(&b, HOUR, 1, 5, 1, 5);
+        cr_assert_eq(b.given, 1, "and no burst when the block ends");
+    }
+}
+
+/* Cut anywhere, a text is refused, or it is a shorter text that is good by itself; it is never
+ * misread. */
+Test(ledger_text, a_text_that_was_cut_is_not_misread)
+{
+    static const char whole[] =
+        RULE ";t12;b1763696400000000;w1,5,0,3,18,2,9,1763692802000000,1763692806000000,f";
+    char text[sizeof whole];
+
+    for (size_t size = 0; size < sizeof whole - 1; size++) {
+        static book b;
+        memcpy(text, whole, size);
+        text[size] = '\0';
+        open_book(&b, ten_a_second());
+        if (decode(&b, text) < 0)
+            cr_assert_eq(b.ledger.blocked_until_us, NOW + SECOND, "%s", text);
+        else if (size > 0 && text[size - 1] != ';')
+            cr_assert_eq(strncmp(encode(&b), text, strlen("g1/100000*5 ")), 0, "%s", text);
+    }
+}
+
+Test(ledger_text, places_are_counted_before_they_are_read)
+{
+    static const struct {
+        const char *text;
+        int places;
+    } rows[] = {{"", 0}, {RULE, 0}, {RULE ";t2;w1,2,3,1,5,6,7,8,9", 1}, {"www", 3}, {";w;w", 2}};
+    for (size_t i = 0; i < COUNT(rows); i++)
+        cr_assert_eq(takt_ledger_text_places(rows[i].text, strlen(rows[i].text)), rows[i].places,
+                     "row %zu", i);
+}
+
+Test(ledger_text, a_line_longer_than_its_memory_is_refused)
+{
+    static book b;
+    static takt_limit kept;
+    const char *text = RULE ";t12;w1,5,0,3,18,2,9,1,2;w1,5,9,2,1,1,1,5,7";
+
+    open_book(&b, ten_a_second());
+    b.ledger.line_capacity = 1;
+    cr_assert_eq(takt_ledger_decode(&b.ledger, &b.limit, &kept, NOW, text, strlen(text)), -1);
+    cr_assert_eq(b.ledger.line_count, 0);
+}
+
+Test(ledger_text, the_longest_place_fits)
+{
+    static book b;
+
+    open_book(&b, ten_a_second());
+    for (int i = 0; i < 5; i++) {
+        int64_t big = INT64_C(1) << 53;
+        b.line[i] = (takt_place){UINT64_MAX, big, big, big, 1000000, big, big, big, 9, true, true};
+    }
+    b.ledger.line_count = 5;
+    b.ledger.turn = b.ledger.blocked_until_us = INT64_C(1) << 53;
+    cr_assert_leq(strlen(encode(&b)), takt_ledger_text_size(5));
+}
+
+/* Who reads a text of other numbers: with a revision that is not lower, its own hold; otherwise the
+ * text's. */
+Test(ledger_text, of_two_policies_the_newer_one_holds)
+{
+    static const struct {
+        int64_t revision; /* mine; the text's is 5, its rate 10/s */
+        int64_t tokens;
+        bool mine_holds;
+        int64_t retry_us; /* for the next token, three of ten a second having been taken */
+    } rows[] = {{5, 10, true, 100 * MS},
+                {5, 20, true, 50 * MS},
+                {6, 1, true, SECOND},
+                {4, 20, false, 100 * MS},
+                {0, 20, false, 100 * MS}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static book b;
+        takt_standing standing;
+        open_book(&b, limit_of(rows[i].tokens, SECOND, 1));
+        b.limit.revision = rows[i].revision;
+        cr_assert_eq(decode(&b, "g1/100000*1 1763692800100000;r5,100000,7"), 0);
+        cr_assert_eq(b.ledger.limit == &b.limit, rows[i].mine_holds, "row %zu", i);
+        cr_assert_eq(b.ledger.limit->lookahead_us, rows[i].mine_holds ? 250 * MS : 100 * MS);
+        cr_assert_eq(b.ledger.limit->max_waiting, rows[i].mine_holds ? 0 : 7);
+        takt_ledger_peek(&b.ledger, NOW, &standing);
+        cr_assert_eq(standing.retry_after_us, rows[i].retry_us, "row %zu: %" PRId64, i,
+                     standing.retry_after_us);
+        cr_assert(strstr(encode(&b), rows[i].mine_holds ? "" : ";r5,100000,7"), "%s", encode(&b));
+    }
+}

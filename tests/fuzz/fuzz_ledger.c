@@ -1,0 +1,116 @@
+/*
+ * Any bytes as a ledger's text, read by workers of several limits: it is read or refused, whatever
+ * is then claimed stays within the rules' bounds, and what is written is read back as the same
+ * ledger.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/ledger_text.h"
+
+#define NOW INT64_C(1763692800000000)
+#define BIG (INT64_C(1) << 53)
+
+static void add_rule(takt_limit *limit, int64_t tokens, int64_t period_us, int64_t burst)
+{
+    takt_rule *rule = &limit->rules[limit->rule_count++];
+
+    *rule = (takt_rule){
+        .algorithm = &takt_gcra, .limit = tokens, .period_us = period_us, .burst = burst};
+    if (takt_rule_prepare(rule, NULL) < 0)
+        abort();
+}
+
+static takt_limit limit_number(int number)
+{
+    takt_limit limit = {.name = "fuzz", .lookahead_us = TAKT_LOOKAHEAD_US};
+
+    if (number == 0)
+        add_rule(&limit, 10, 1000000, 5);
+    if (number == 1) {
+        add_rule(&limit, 3, 1000000, 1);
+        add_rule(&limit, 800, INT64_C(86400000000), 100);
+        limit.revision = 5;
+        limit.max_waiting = 20;
+    }
+    if (number == 2)
+        add_rule(&limit, TAKT_RULE_LIMIT_MAX - 63, TAKT_SPAN_MAX_US - 1, TAKT_RULE_LIMIT_MAX - 63);
+    return limit;
+}
+
+/* What was written is read back, to the same text. */
+static void check_round_trip(const takt_ledger *ledger)
+{
+    size_t room = takt_ledger_text_size(ledger->line_count);
+    char *text = malloc(room), *again = malloc(room);
+    takt_place *line = calloc((size_t)ledger->line_count + 1, sizeof *line);
+    takt_ledger read = {.line = line, .line_capacity = ledger->line_count};
+    takt_limit kept;
+    size_t size;
+
+    if (!text || !again || !line)
+        abort();
+    size = takt_ledger_encode(ledger, text, room);
+    if (takt_ledger_decode(&read, ledger->limit, &kept, NOW, text, size) < 0 ||
+        read.limit != ledger->limit)
+        abort();
+    if (takt_ledger_encode(&read, again, room) != size || memcmp(text, again, size) != 0)
+        abort();
+    free(text);
+    free(again);
+    free(line);
+}
+
+static void claim_once(takt_ledger *ledger, int64_t cost, int64_t seq)
+{
+    takt_claim claim = {.worker = 0xbeef, .seq = seq, .waiting = 50, .want_count = 2};
+    takt_award award;
+
+    claim.wants[0] = (takt_want){20, TAKT_NEVER, (int32_t)cost, 0};
+    claim.wants[1] = (takt_want){20, NOW + 100000, 1, 9};
+    takt_ledger_claim(ledger, NOW, &claim, &award);
+    for (int i = 0; i < award.run_count; i++)
+        for (int64_t j = 0; j < award.runs[i].count; j++) {
+            int64_t slot_us = takt_run_slot(&award.runs[i], j);
+            if (slot_us < NOW || slot_us > NOW + TAKT_LOOKAHEAD_MAX_US ||
+                slot_us < ledger->blocked_until_us)
+                abort();
+        }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data;
+
+    for (int number = 0; number < 3; number++) {
+        takt_limit limit = limit_number(number), kept;
+        int places = takt_ledger_text_places(text, size);
+        takt_place *line = calloc((size_t)places + TAKT_PRIORITIES, sizeof *line);
+        takt_ledger ledger = {.line = line, .line_capacity = places};
+        takt_standing standing;
+        int64_t retry_us;
+        int status;
+
+        if (!line)
+            abort();
+        status = takt_ledger_decode(&ledger, &limit, &kept, NOW, text, size);
+        if (status < 0 && (ledger.blocked_until_us <= NOW || ledger.line_count > 0))
+            abort();
+        /* in millions of years the numbers run out */
+        if (ledger.turn < BIG - TAKT_PRIORITIES * 2) {
+            check_round_trip(&ledger);
+            ledger.line_capacity = places + TAKT_PRIORITIES;
+            claim_once(&ledger, takt_limit_capacity(ledger.limit, NULL) < 1000 ? 1 : 1000, BIG);
+            check_round_trip(&ledger);
+            takt_ledger_peek(&ledger, NOW, &standing);
+            (void)takt_ledger_try(&ledger, NOW, 1, &retry_us);
+            takt_ledger_unblock(&ledger, NOW);
+            check_round_trip(&ledger);
+            (void)takt_ledger_expires_at(&ledger);
+        }
+        free(line);
+    }
+    return 0;
+}

@@ -1,0 +1,289 @@
+/*
+ * From acquire to callback: who claims when, and who is given which slot.  What goes wrong on the
+ * way is in test_scheduler_trouble.c.
+ */
+#include "base/random.h"
+#include "scheduler/rigs.h"
+#include "seed.h"
+
+static rig r;
+
+static void set_up(void)
+{
+    open_rig(&r);
+}
+
+static void tear_down(void)
+{
+    close_rig(&r);
+}
+
+TestSuite(scheduler, .init = set_up, .fini = tear_down);
+
+Test(scheduler, an_acquire_claims_waits_and_is_called_back_when_due)
+{
+    acquire(&r, 5, 1, ALWAYS);
+    cr_assert_str_eq(pass(&r, 0), "");
+    cr_assert_eq(r.claims, 1);
+    cr_assert_eq(r.claim.worker, 7);
+    cr_assert_eq(r.claim.seq, 1);
+    cr_assert_eq(r.claim.waiting, 1);
+    cr_assert_eq(r.claim.want_count, 1);
+    cr_assert_eq(wake_us(&r), -1, "nothing but the answer is waited for");
+    takt_award award = award_of(0, 100 * MS, 0, 1, 1);
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "");
+    int64_t due_us = wake_us(&r);
+    cr_assert(due_us >= 100 * MS && due_us < 101 * MS, "%" PRId64, due_us);
+    takt_scheduler_leave(&r.s, acquire(&r, 5, 1, ALWAYS), 0); /* a pass is made for any reason */
+    cr_assert_str_eq(pass(&r, due_us - 1), "");
+    cr_assert_str_eq(pass(&r, due_us), "a");
+    cr_assert_eq(r.permits[0].slot_at_us, NOW + 100 * MS);
+    cr_assert_eq(r.permits[0].state, TAKT_PERMIT_GRANTED);
+    cr_assert_eq(r.claims, 0);
+    cr_assert_eq(wake_us(&r), -1);
+}
+
+Test(scheduler, slots_go_by_priority_then_by_arrival)
+{
+    static const int priorities[] = {5, 9, 5, 0, 9, 0, 3};
+
+    for (size_t i = 0; i < COUNT(priorities); i++)
+        acquire(&r, priorities[i], 1, ALWAYS);
+    pass(&r, 0);
+    takt_award award = award_of(0, 0, 0, 4, 1);
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "dfga");
+    award = award_of(10, 10, 0, 3, 1);
+    answer(&r, 10, &award);
+    cr_assert_str_eq(pass(&r, 20), "cbe");
+}
+
+Test(scheduler, an_urgent_waiter_takes_the_next_slot_in_hand)
+{
+    acquire_many(&r, 3);
+    pass(&r, 0);
+    takt_award award = award_of(0, 100 * MS, 100 * MS, 3, 1);
+    answer(&r, 0, &award);
+    pass(&r, 50 * MS);
+    acquire(&r, 0, 1, ALWAYS);
+    cr_assert_str_eq(pass(&r, 60 * MS), "");
+    cr_assert_eq(r.claims, 0, "the hand serves it");
+    cr_assert_str_eq(pass(&r, 110 * MS), "d");
+    cr_assert_str_eq(pass(&r, 210 * MS), "a");
+    cr_assert_eq(r.claim.seq, 2, "for the one who is left with nothing in hand");
+    cr_assert_eq(r.claim.waiting, 1);
+    cr_assert_str_eq(pass(&r, 310 * MS), "b");
+}
+
+/* Others in the fleet wait with a lower priority: what they would be given next, this one can have.
+ */
+Test(scheduler, an_urgent_waiter_claims_at_once_where_others_are_less_urgent)
+{
+    static const struct {
+        int priority, least_urgent;
+        int claims;
+    } rows[] = {{5, -1, 0}, {5, 5, 0}, {5, 4, 0}, {5, 6, 1}, {0, 1, 1}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        close_rig(&r);
+        open_rig(&r);
+        acquire(&r, 5, 1, ALWAYS);
+        pass(&r, 0);
+        takt_award award = award_of(0, 200 * MS, 0, 1, 1);
+        award.least_urgent = rows[i].least_urgent;
+        answer(&r, 0, &award);
+        pass(&r, 0);
+        acquire(&r, rows[i].priority, 1, ALWAYS);
+        acquire(&r, rows[i].priority, 1, ALWAYS);
+        pass(&r, MS);
+        cr_assert_eq(r.claims, rows[i].claims, "row %zu", i);
+    }
+}
+
+Test(scheduler, one_claim_is_in_flight_and_what_happens_meanwhile_goes_into_the_next)
+{
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    cr_assert_eq(r.claims, 1);
+    for (int i = 0; i < 10; i++) {
+        acquire_many(&r, 1);
+        pass(&r, i * MS);
+        cr_assert_eq(r.claims, 0);
+    }
+    takt_award award = award_of(10 * MS, 10 * MS, 0, 2, 1);
+    answer(&r, 10 * MS, &award);
+    cr_assert_str_eq(pass(&r, 11 * MS), "ab");
+    cr_assert_eq(r.claims, 1);
+    cr_assert_eq(r.claim.waiting, 10);
+    cr_assert_eq(r.claim.seq, 2);
+}
+
+Test(scheduler, claims_again_when_it_was_told_to)
+{
+    static const struct {
+        int64_t again_us, claim_us;
+    } rows[] = {
+        {100 * MS, 100 * MS}, {1900 * MS, 1900 * MS}, {5 * SECOND, 2 * SECOND}, {HOUR, 2 * SECOND}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        close_rig(&r);
+        open_rig(&r);
+        acquire_many(&r, 3);
+        pass(&r, 0);
+        takt_award award = award_of(0, 0, 0, 0, 1);
+        award.claim_again_at_us = NOW + rows[i].again_us;
+        award.in_line = 1U << 5;
+        answer(&r, 0, &award);
+        pass(&r, 0);
+        cr_assert_eq(r.claims, 0);
+        int64_t at_us = wake_us(&r);
+        cr_assert(at_us >= rows[i].claim_us && at_us <= rows[i].claim_us + MS, "row %zu: %" PRId64,
+                  i, at_us);
+        acquire_many(&r, 3); /* new waiters change nothing */
+        pass(&r, at_us - 1);
+        cr_assert_eq(r.claims, 0, "row %zu", i);
+        pass(&r, at_us);
+        cr_assert_eq(r.claims, 1, "row %zu", i);
+        cr_assert_eq(r.claim.waiting, 6);
+    }
+}
+
+Test(scheduler, claims_again_when_half_of_what_it_has_is_left)
+{
+    static const struct {
+        int64_t last_us, round_trip_us, claim_us;
+    } rows[] = {
+        {250 * MS, 0, 125 * MS},      /* half a lookahead */
+        {100 * MS, 0, 50 * MS},       /* half of what there is */
+        {250 * MS, 90 * MS, 70 * MS}, /* early enough for the answer: two round trips */
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        close_rig(&r);
+        open_rig(&r);
+        acquire_many(&r, 5);
+        pass(&r, -rows[i].round_trip_us);
+        takt_award award = award_of(0, rows[i].last_us, 0, 5, 1);
+        answer(&r, 0, &award);
+        pass(&r, 0);
+        cr_assert_eq(r.claims, 0);
+        acquire_many(&r, 3);
+        pass(&r, MS);
+        cr_assert_eq(r.claims, 0, "row %zu: a new waiter alone is no reason", i);
+        int64_t at_us = wake_us(&r);
+        cr_assert(at_us >= rows[i].claim_us && at_us <= rows[i].claim_us + MS, "row %zu: %" PRId64,
+                  i, at_us);
+        pass(&r, at_us);
+        cr_assert_eq(r.claims, 1, "row %zu", i);
+        cr_assert_eq(r.claim.waiting, 3);
+    }
+}
+
+Test(scheduler, a_more_urgent_waiter_than_stands_in_line_claims_at_once)
+{
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    takt_award award = award_of(0, 0, 0, 0, 1);
+    award.claim_again_at_us = NOW + SECOND;
+    award.in_line = 1U << 5;
+    answer(&r, 0, &award);
+    pass(&r, 0);
+    acquire(&r, 7, 1, ALWAYS);
+    pass(&r, MS);
+    cr_assert_eq(r.claims, 0);
+    acquire(&r, 2, 1, ALWAYS);
+    pass(&r, 2 * MS);
+    cr_assert_eq(r.claims, 1);
+    cr_assert_eq(r.claim.wants[0].priority, 2);
+}
+
+Test(scheduler, says_so_when_nobody_waits_any_more)
+{
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    takt_award award = award_of(0, 0, 0, 0, 1);
+    award.claim_again_at_us = NOW + SECOND;
+    award.in_line = 1U << 5;
+    answer(&r, 0, &award);
+    pass(&r, 0);
+    takt_scheduler_leave(&r.s, &r.permits[0], 0);
+    cr_assert_str_eq(pass(&r, MS), "");
+    cr_assert_eq(r.claims, 0, "one still waits");
+    takt_scheduler_leave(&r.s, &r.permits[1], TAKT_E_CANCELED);
+    cr_assert_str_eq(pass(&r, 2 * MS), "b-8");
+    cr_assert_eq(r.claims, 1);
+    cr_assert_eq(r.claim.waiting, 0);
+    cr_assert_eq(r.claim.want_count, 0);
+    award = award_of(3 * MS, 0, 0, 0, 1);
+    answer(&r, 3 * MS, &award);
+    pass(&r, 3 * MS);
+    cr_assert_eq(r.claims, 0);
+    cr_assert_eq(wake_us(&r), -1);
+}
+
+Test(scheduler, mixed_costs_each_get_their_own_slot)
+{
+    static const int32_t costs[] = {1, 7, 1, 7, 1};
+
+    for (size_t i = 0; i < COUNT(costs); i++)
+        acquire(&r, 5, costs[i], ALWAYS);
+    pass(&r, 0);
+    cr_assert_eq(r.claim.want_count, 5);
+    takt_award award = award_of(0, 0, 10 * MS, 3, 1);
+    award.run_count = 2;
+    award.runs[1] = (takt_run){{NOW + 5 * MS, 0}, {10 * MS, 0}, 1, 2, 7};
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 30 * MS), "abcde");
+    cr_assert_eq(r.permits[3].slot_at_us, NOW + 15 * MS);
+}
+
+/* Someone with a small cost went away: the slot left over must not stand for the large one, claim
+ * after claim. */
+Test(scheduler, a_slot_left_over_does_not_keep_a_large_cost_from_being_claimed)
+{
+    acquire_many(&r, 4);
+    acquire(&r, 5, 9, ALWAYS);
+    acquire_many(&r, 20);
+    pass(&r, 0);
+    takt_award award = award_of(0, 100 * MS, 10 * MS, 4, 1);
+    answer(&r, 0, &award);
+    takt_scheduler_leave(&r.s, &r.permits[0], 0);
+    pass(&r, 0);
+    pass(&r, wake_us(&r));
+    cr_assert_eq(r.claims, 1);
+    cr_assert_eq(r.claim.wants[0].cost, 9);
+}
+
+/* Whatever the answer's delay and the clocks' drift, no callback comes before its slot by the
+ * store's clock. */
+Test(scheduler, never_calls_back_early)
+{
+    uint64_t seed = test_seed(1);
+
+    for (uint64_t round = 0; round < 300; round++) {
+        uint64_t random = seed + round;
+        int64_t ppm = takt_random_below(&random, 401) - 200, store_us = 0;
+        close_rig(&r);
+        open_rig(&r);
+        for (int i = 0; i < 20; i++) {
+#define LOCAL(store) ((store) + (store)*ppm / 1000000 - 77 * SECOND)
+            acquire_many(&r, 1);
+            pass(&r, LOCAL(store_us));
+            store_us += takt_random_below(&random, 80 * MS);
+            int64_t slot_us = store_us + takt_random_below(&random, 250 * MS);
+            takt_award award = award_of(store_us, slot_us, 0, 1, 1);
+            store_us += takt_random_below(&random, 2) ? 0 : takt_random_below(&random, 80 * MS);
+            answer(&r, LOCAL(store_us), &award);
+            while (pass(&r, LOCAL(store_us))[0] == '\0') {
+                int64_t wake_at_us = wake_us(&r);
+                cr_assert_geq(wake_at_us, LOCAL(store_us), "it must not spin");
+                while (LOCAL(store_us) < wake_at_us)
+                    store_us++;
+            }
+            cr_assert_geq(store_us, slot_us, "seed %" PRIu64 ": %" PRId64 " early", seed + round,
+                          slot_us - store_us);
+            cr_assert_leq(store_us, slot_us + 161 * MS, "seed %" PRIu64 ": %" PRId64 " late",
+                          seed + round, store_us - slot_us);
+            store_us += takt_random_below(&random, 300 * MS);
+#undef LOCAL
+        }
+    }
+}

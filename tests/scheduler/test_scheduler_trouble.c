@@ -1,0 +1,364 @@
+/*
+ * What may go wrong while somebody waits: deadlines, cancellations, blocks, refusals, stores that
+ * do not answer; and what is kept when nobody waits.
+ */
+#include <malloc.h>
+
+#include "scheduler/rigs.h"
+
+static rig r;
+
+static void set_up(void)
+{
+    open_rig(&r);
+}
+
+static void tear_down(void)
+{
+    close_rig(&r);
+}
+
+TestSuite(scheduler_trouble, .init = set_up, .fini = tear_down);
+
+Test(scheduler_trouble, a_deadline_comes_at_its_time)
+{
+    acquire(&r, 5, 1, 300 * MS);
+    acquire(&r, 5, 1, 100 * MS);
+    acquire(&r, 5, 1, ALWAYS);
+    pass(&r, 0);
+    cr_assert_eq(wake_us(&r), 100 * MS);
+    cr_assert_str_eq(pass(&r, 100 * MS - 1), "");
+    cr_assert_str_eq(pass(&r, 100 * MS), "b-6");
+    cr_assert_eq(r.permits[1].state, TAKT_PERMIT_IDLE);
+    cr_assert_eq(wake_us(&r), 300 * MS);
+    cr_assert_str_eq(pass(&r, 300 * MS), "a-6");
+    cr_assert_eq(r.queue->total, 1);
+}
+
+Test(scheduler_trouble, a_deadline_that_cannot_be_kept_is_told_at_once)
+{
+    static const struct {
+        int64_t next_slot_us;
+        const char *fired; /* of a: 100 ms, b: 900 ms, c: any time */
+    } rows[] = {
+        {50 * MS, ""}, {97 * MS, ""}, {150 * MS, "a-6"}, {890 * MS, "a-6"}, {950 * MS, "a-6b-6"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        close_rig(&r);
+        open_rig(&r);
+        acquire(&r, 5, 1, 100 * MS);
+        acquire(&r, 5, 1, 900 * MS);
+        acquire(&r, 5, 1, ALWAYS);
+        pass(&r, 0);
+        takt_award award = award_of(0, rows[i].next_slot_us, 0, 0, 1);
+        award.in_line = 1U << 5;
+        award.claim_again_at_us = NOW + 10 * MS;
+        answer(&r, 2 * MS, &award);
+        cr_assert_str_eq(pass(&r, 2 * MS), rows[i].fired, "row %zu: %s", i, r.fired);
+        if (rows[i].fired[0]) {
+            int64_t retry_us = r.permits[0].retry_after_us;
+            cr_assert(retry_us >= rows[i].next_slot_us - 2 * MS &&
+                          retry_us <= rows[i].next_slot_us + MS,
+                      "row %zu: %" PRId64, i, retry_us);
+        }
+    }
+}
+
+/* A slot in hand may yet serve it; it goes to whoever is first. */
+Test(scheduler_trouble, a_deadline_is_not_given_up_while_there_are_slots_in_hand)
+{
+    acquire(&r, 5, 1, 150 * MS);
+    pass(&r, 0);
+    takt_award award = award_of(0, 100 * MS, SECOND, 1, 1);
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "");
+    cr_assert_str_eq(pass(&r, 101 * MS), "a");
+}
+
+Test(scheduler_trouble, who_gives_up_is_not_charged)
+{
+    acquire(&r, 5, 1, 50 * MS);
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    takt_award award = award_of(0, 100 * MS, 100 * MS, 2, 1);
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 50 * MS), "a-6");
+    cr_assert_str_eq(pass(&r, 101 * MS), "b", "the slot goes to the next");
+    cr_assert_str_eq(pass(&r, 201 * MS), "", "and with nobody there it lapses");
+    cr_assert_eq(r.queue->hand.count, 0);
+}
+
+Test(scheduler_trouble, near_deadlines_are_told_to_the_ledger)
+{
+    acquire(&r, 5, 1, 200 * MS);
+    acquire(&r, 5, 1, 900 * MS);
+    pass(&r, 0);
+    cr_assert_eq(r.claim.want_count, 2);
+    cr_assert_eq(r.claim.wants[0].latest_us, NOW + 200 * MS);
+    cr_assert_eq(r.claim.wants[1].latest_us, TAKT_NEVER);
+}
+
+Test(scheduler_trouble, cancelled_waiters_leave_at_once)
+{
+    acquire_many(&r, 4);
+    pass(&r, 0);
+    takt_scheduler_leave(&r.s, &r.permits[1], TAKT_E_CANCELED);
+    takt_scheduler_leave(&r.s, &r.permits[2], 0); /* released: no callback */
+    cr_assert_str_eq(pass(&r, 0), "b-8");
+    takt_award award = award_of(0, 0, 0, 4, 1);
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "ad");
+    cr_assert_eq(r.permits[2].state, TAKT_PERMIT_IDLE);
+}
+
+Test(scheduler_trouble, one_whose_callback_is_due_can_still_be_released)
+{
+    takt_permit *permit;
+
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    takt_award award = award_of(0, 0, 0, 2, 1);
+    answer(&r, 0, &award);
+    takt_scheduler_run(&r.s, NOW);
+    permit = takt_scheduler_next_fired(&r.s);
+    cr_assert_eq(permit, &r.permits[0]);
+    takt_scheduler_leave(&r.s, &r.permits[1], 0); /* as its callback may do */
+    cr_assert_null(takt_scheduler_next_fired(&r.s));
+    cr_assert_eq(r.permits[1].state, TAKT_PERMIT_IDLE);
+}
+
+Test(scheduler_trouble, everybody_can_be_sent_away)
+{
+    takt_queue *other = takt_scheduler_queue(&r.s, &r.limit, "other");
+
+    acquire_many(&r, 3);
+    r.queue = other;
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    cr_assert_eq(r.claims, 2);
+    takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
+    cr_assert_eq(strlen(pass(&r, 0)), strlen("a-8") * 5);
+}
+
+Test(scheduler_trouble, slots_in_hand_before_the_end_of_a_block_are_dropped)
+{
+    acquire_many(&r, 5);
+    pass(&r, 0);
+    takt_award award = award_of(0, 100 * MS, 50 * MS, 5, 1);
+    answer(&r, 0, &award);
+    pass(&r, 0);
+    takt_scheduler_wake(&r.s, r.queue, NOW + 220 * MS);
+    pass(&r, MS);
+    cr_assert_eq(r.queue->hand.count, 2);
+    cr_assert_str_eq(pass(&r, 219 * MS), "");
+    cr_assert_str_eq(pass(&r, 301 * MS), "ab");
+    award = award_of(302 * MS, 0, 0, 0, 1); /* the other way to hear of a block: in an award */
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + 400 * MS;
+    r.sent_us = 302 * MS;
+    answer(&r, 302 * MS, &award);
+    pass(&r, 302 * MS);
+    pass(&r, 402 * MS);
+    cr_assert_eq(r.claims, 1);
+    award = award_of(402 * MS, 410 * MS, 10 * MS, 3, 1);
+    award.blocked_until_us = NOW + 425 * MS;
+    answer(&r, 402 * MS, &award);
+    cr_assert_str_eq(pass(&r, 424 * MS), "");
+    cr_assert_str_eq(pass(&r, 431 * MS), "c");
+}
+
+Test(scheduler_trouble, a_wake_makes_those_who_wait_claim)
+{
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    takt_award award = award_of(0, 0, 0, 0, 1);
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + HOUR;
+    answer(&r, 0, &award);
+    pass(&r, 0);
+    cr_assert_eq(r.claims, 0);
+    takt_scheduler_wake(&r.s, r.queue, 0);
+    pass(&r, MS);
+    cr_assert_eq(r.claims, 1);
+}
+
+Test(scheduler_trouble, those_refused_are_the_last)
+{
+    static const int priorities[] = {5, 7, 5, 7, 3};
+
+    for (size_t i = 0; i < COUNT(priorities); i++)
+        acquire(&r, priorities[i], 1, ALWAYS);
+    pass(&r, 0);
+    takt_award award = award_of(0, SECOND, 0, 0, 1);
+    award.refused = 3;
+    award.in_line = 1U << 3 | 1U << 5;
+    award.claim_again_at_us = NOW + SECOND;
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "d-7b-7c-7");
+    cr_assert_eq(r.queue->total, 2);
+    acquire_many(&r, 1);
+    takt_scheduler_leave_all(&r.s, 0);
+    award.refused = 9; /* more than there are */
+    pass(&r, SECOND);
+    answer(&r, SECOND, &award);
+    cr_assert_str_eq(pass(&r, SECOND), "");
+}
+
+Test(scheduler_trouble, a_stale_award_changes_nothing_and_is_asked_again)
+{
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    takt_award award = award_of(0, 0, 0, 2, 1);
+    award.stale = true;
+    award.refused = 1;
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "");
+    cr_assert_eq(r.queue->hand.count, 0);
+    cr_assert_eq(r.claims, 1);
+    cr_assert_eq(r.claim.seq, 2);
+}
+
+Test(scheduler_trouble, failed_claims_are_repeated_with_growing_jitter)
+{
+    int64_t longest[12] = {0}, at_us = 0;
+
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        close_rig(&r);
+        open_rig(&r);
+        r.s.random = seed;
+        acquire_many(&r, 1);
+        at_us = 0;
+        for (int i = 0; i < 12; i++) {
+            pass(&r, at_us);
+            cr_assert_eq(r.claims, 1, "failure %d", i);
+            takt_scheduler_failed(&r.s, r.queue, NOW + at_us);
+            pass(&r, at_us);
+            cr_assert_eq(r.claims, 0, "never at once");
+            int64_t pause_us = wake_us(&r) - at_us, bound_us = 50 * MS << (i < 6 ? i : 6);
+            cr_assert(pause_us > 0 && pause_us <= bound_us && pause_us <= 2 * SECOND,
+                      "failure %d: %" PRId64, i, pause_us);
+            longest[i] = pause_us > longest[i] ? pause_us : longest[i];
+            at_us = wake_us(&r);
+        }
+    }
+    cr_assert_gt(longest[0], 40 * MS, "at random, over the whole range");
+    cr_assert_gt(longest[4], 500 * MS);
+    cr_assert_gt(longest[11], 1700 * MS);
+    pass(&r, at_us);
+    takt_award award = award_of(at_us, at_us, 0, 1, 1);
+    answer(&r, at_us, &award);
+    cr_assert_str_eq(pass(&r, at_us), "a");
+    cr_assert_eq(r.queue->failures, 0, "an answer ends it");
+}
+
+Test(scheduler_trouble, deadlines_come_while_the_store_is_gone)
+{
+    acquire(&r, 5, 1, 100 * MS);
+    pass(&r, 0);
+    takt_scheduler_failed(&r.s, r.queue, NOW);
+    for (int64_t at_us = 0; at_us < 100 * MS; at_us = wake_us(&r)) {
+        cr_assert_str_eq(pass(&r, at_us), "");
+        if (r.claims)
+            takt_scheduler_failed(&r.s, r.queue, NOW + at_us);
+        pass(&r, at_us);
+    }
+    cr_assert_str_eq(pass(&r, 100 * MS), "a-6");
+    cr_assert_eq(r.permits[0].retry_after_us, 0, "nobody knows");
+}
+
+Test(scheduler_trouble, queues_are_told_apart_and_found_again)
+{
+    takt_limit other = limit_of(10, SECOND, 1);
+    takt_queue *a, *b, *c;
+
+    strcpy(other.name, "testkey"); /* with an empty key not the same as `test` with "key" */
+    a = takt_scheduler_queue(&r.s, &r.limit, "a");
+    b = takt_scheduler_queue(&r.s, &r.limit, "");
+    c = takt_scheduler_queue(&r.s, &other, "");
+    cr_assert(a != b && b != c && a != r.queue && c != r.queue);
+    cr_assert_eq(takt_scheduler_queue(&r.s, &r.limit, "key"), r.queue);
+    cr_assert_eq(takt_scheduler_queue(&r.s, &r.limit, "a"), a);
+    cr_assert_eq(takt_scheduler_queue(&r.s, &other, ""), c);
+    cr_assert_str_eq(a->key, "a");
+    cr_assert_eq(a->owner, &r);
+}
+
+Test(scheduler_trouble, idle_queues_are_forgotten_but_not_those_in_use)
+{
+    enum { KEYS = 5000 };
+    takt_queue *busy = r.queue;
+
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    for (int i = 0; i < KEYS; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "key-%d", i);
+        r.queue = takt_scheduler_queue(&r.s, &r.limit, key);
+        r.permit_count = 1;
+        acquire_many(&r, 1);
+        pass(&r, i);
+        takt_award award = award_of(i, i, 0, 1, 1);
+        answer(&r, i, &award);
+        cr_assert_str_eq(pass(&r, i + 1), "b", "key %d", i);
+    }
+    cr_assert_lt(r.s.queues.count, 1100);
+    cr_assert_eq(takt_scheduler_queue(&r.s, &r.limit, "key"), busy);
+    r.queue = busy;
+    takt_award award = award_of(KEYS, KEYS, 0, 1, 1);
+    answer(&r, KEYS, &award);
+    cr_assert_str_eq(pass(&r, KEYS + 1), "a");
+}
+
+Test(scheduler_trouble, waiting_allocates_nothing)
+{
+    acquire_many(&r, 10); /* the hand has grown */
+    pass(&r, 0);
+    takt_award award = award_of(0, 0, 0, 10, 1);
+    answer(&r, 0, &award);
+    pass(&r, 0);
+    r.permit_count = 0;
+    size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < 200; i++)
+        acquire(&r, i % 10, 1 + i % 3, i % 2 ? ALWAYS : SECOND + i);
+    takt_scheduler_run(&r.s, NOW + MS);
+    cr_assert_eq(mallinfo2().uordblks, before);
+    takt_scheduler_leave_all(&r.s, 0);
+}
+
+Test(scheduler_trouble, newer_numbers_are_learned_from_an_award)
+{
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    takt_award award = award_of(0, 0, 0, 1, 1);
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + 10 * MS;
+    award.outdated = true;
+    award.newer = limit_of(20, SECOND, 1);
+    award.newer.lookahead_us = 77 * MS;
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "a");
+    cr_assert_eq(r.queue->limit->lookahead_us, 77 * MS);
+    cr_assert_eq(r.limit.lookahead_us, 250 * MS, "the policy's own is left alone");
+    cr_assert_eq(takt_scheduler_queue(&r.s, &r.limit, "key"), r.queue);
+}
+
+/* The policy of another worker is newer and its burst is smaller: what can never be given is said.
+ */
+Test(scheduler_trouble, costs_that_newer_numbers_make_impossible_are_refused)
+{
+    r.limit = limit_of(10, SECOND, 9);
+    acquire(&r, 5, 9, ALWAYS);
+    acquire(&r, 5, 3, ALWAYS);
+    acquire(&r, 2, 4, ALWAYS);
+    pass(&r, 0);
+    takt_award award = award_of(0, 0, 0, 0, 1);
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + 10 * MS;
+    award.outdated = true;
+    award.newer = limit_of(10, SECOND, 3);
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "c-4a-4");
+    acquire(&r, 5, 3, ALWAYS);
+    acquire(&r, 5, 4, ALWAYS); /* its own policy allows it, the one that holds does not */
+    cr_assert_str_eq(pass(&r, MS), "e-4");
+    cr_assert_eq(r.queue->total, 2);
+}

@@ -1,0 +1,108 @@
+/*
+ * test_record.c: what names ledgers are kept under, and when a record is written, left and dropped.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "store/record.h"
+#include "store/rig.h"
+
+Test(record, names_tell_ledgers_apart)
+{
+    static const struct {
+        const char *name_space, *limit, *key;
+        const char *name;
+        size_t size;
+    } table[] = {
+        {"n", "l", "", "n\0l\0", 4},         {"n", "l", "k", "n\0l\0k", 5},
+        {"nl", "k", "", "nl\0k\0", 5},       {"n", "lk", "", "n\0lk\0", 5},
+        {"n", "l", "\xff", "n\0l\0\xff", 5},
+    };
+    char name[TAKT_RECORD_NAME_MAX];
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        cr_expect_eq(takt_record_name(name, table[i].name_space, table[i].limit, table[i].key),
+                     table[i].size);
+        cr_expect_arr_eq(name, table[i].name, table[i].size);
+    }
+}
+
+Test(record, names_fit)
+{
+    char name[TAKT_RECORD_NAME_MAX], part[TAKT_NAME_SIZE_MAX + 2], key[TAKT_KEY_SIZE_MAX + 2];
+
+    memset(part, 'p', sizeof part);
+    memset(key, 'k', sizeof key);
+    part[TAKT_NAME_SIZE_MAX] = key[TAKT_KEY_SIZE_MAX] = '\0';
+    cr_expect_eq(takt_record_name(name, part, part, key), TAKT_RECORD_NAME_MAX);
+    key[TAKT_KEY_SIZE_MAX] = 'k';
+    key[TAKT_KEY_SIZE_MAX + 1] = '\0';
+    cr_expect_eq(takt_record_name(name, "n", "l", key), 0);
+    part[TAKT_NAME_SIZE_MAX] = 'p';
+    part[TAKT_NAME_SIZE_MAX + 1] = '\0';
+    cr_expect_eq(takt_record_name(name, part, "l", "k"), 0);
+    cr_expect_eq(takt_record_name(name, "n", part, "k"), 0);
+}
+
+/* One after the other on the same record, a limit of 2 tokens a second. */
+Test(record, is_written_only_when_it_says_something_new)
+{
+    static const struct {
+        takt_op op;
+        int64_t at_us;
+        int status, what;
+    } table[] = {
+        {TAKT_OP_PEEK, 0, 0, TAKT_RECORD_KEEP},
+        {TAKT_OP_RESET, 0, 0, TAKT_RECORD_KEEP},
+        {TAKT_OP_TRY, 0, 0, TAKT_RECORD_PUT},
+        {TAKT_OP_PEEK, 0, 0, TAKT_RECORD_KEEP},
+        {TAKT_OP_TRY, 10, TAKT_E_NO_SLOT, TAKT_RECORD_KEEP},
+        {TAKT_OP_TRY, 500000, 0, TAKT_RECORD_PUT},
+        {TAKT_OP_RESET, 600000, 0, TAKT_RECORD_DROP},
+        {TAKT_OP_TRY, 600000, 0, TAKT_RECORD_PUT},
+        {TAKT_OP_PEEK, 9000000, 0, TAKT_RECORD_KEEP},
+        {TAKT_OP_UNBLOCK, 9000000, 0, TAKT_RECORD_DROP},
+    };
+    const int64_t start_us = 1700000000000000;
+    takt_limit limit = rig_limit("a", 2, 1000000, 1);
+    takt_record_scratch scratch = {0};
+    char kept[1000];
+    size_t size = 0;
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        takt_record_change change;
+        struct rig_call call;
+        rig_call_init(&call, table[i].op, &limit, "");
+        takt_record_run(&scratch, size ? kept : NULL, size, start_us + table[i].at_us, &call.call,
+                        &change);
+        cr_expect_eq(call.call.status, table[i].status, "row %zu", i);
+        cr_assert_eq((int)change.what, table[i].what, "row %zu: %d", i, (int)change.what);
+        cr_expect_not(change.damaged);
+        if (change.what == TAKT_RECORD_PUT) {
+            cr_assert_leq(change.size, sizeof kept);
+            memcpy(kept, change.text, size = change.size);
+            cr_expect_eq(change.expires_at_us, start_us + table[i].at_us + 500000, "row %zu", i);
+        } else if (change.what == TAKT_RECORD_DROP) {
+            size = 0;
+        }
+    }
+    takt_record_scratch_free(&scratch);
+}
+
+Test(record, that_cannot_be_read_is_written_anew)
+{
+    static const takt_op ops[] = {TAKT_OP_PEEK, TAKT_OP_TRY};
+    takt_limit limit = rig_limit("a", 2, 1000000, 1);
+    takt_record_scratch scratch = {0};
+
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+        takt_record_change change;
+        struct rig_call call;
+        rig_call_init(&call, ops[i], &limit, "");
+        takt_record_run(&scratch, "nonsense", 8, 5000000, &call.call, &change);
+        cr_expect(change.damaged);
+        cr_expect_eq((int)change.what, TAKT_RECORD_PUT);
+        cr_expect_eq(call.call.standing.blocked_until_us, 6000000);
+    }
+    takt_record_scratch_free(&scratch);
+}
