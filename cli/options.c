@@ -13,7 +13,17 @@
 
 #include "message.h"
 
-enum { KEY_RATE = 0x100, KEY_BURST, KEY_JSON, KEY_COST, KEY_PRIORITY };
+enum {
+    KEY_RATE = 0x100,
+    KEY_BURST,
+    KEY_ALGORITHM,
+    KEY_ALIGN,
+    KEY_TIMEZONE,
+    KEY_QUEUE,
+    KEY_JSON,
+    KEY_COST,
+    KEY_PRIORITY
+};
 
 static error_t parse_place(int key, char *word, struct argp_state *state)
 {
@@ -36,6 +46,34 @@ static const struct argp_option place_options[] = {
 };
 const struct argp takt_cli_place_argp = {place_options, parse_place, NULL, NULL, NULL, NULL, NULL};
 
+/* Where what goes with a rate belongs: the field of the last rate. */
+static const char **rate_field(cli_settings *settings, int key)
+{
+    takt_rule_text *rule = &settings->rules[settings->rule_count - 1];
+
+    switch (key) {
+    case KEY_BURST:
+        return &rule->burst;
+    case KEY_ALGORITHM:
+        return &rule->algorithm;
+    case KEY_ALIGN:
+        return &rule->align;
+    case KEY_TIMEZONE:
+        return &rule->timezone;
+    default:
+        return &rule->queue;
+    }
+}
+
+static const char *rate_field_name(int key)
+{
+    return key == KEY_BURST       ? "--burst"
+           : key == KEY_ALGORITHM ? "--algorithm"
+           : key == KEY_ALIGN     ? "--align"
+           : key == KEY_TIMEZONE  ? "--timezone"
+                                  : "--queue";
+}
+
 static error_t parse_rate(int key, char *word, struct argp_state *state)
 {
     cli_settings *settings = state->input;
@@ -44,11 +82,11 @@ static error_t parse_rate(int key, char *word, struct argp_state *state)
         argp_error(state, "a limit has at most %d rates", TAKT_RULES_MAX);
     else if (key == KEY_RATE)
         settings->rules[settings->rule_count++].rate = word;
-    else if (key == KEY_BURST && settings->rule_count == 0)
-        argp_error(state, "--burst %s belongs to a rate: write --rate TOKENS/PERIOD before it",
-                   word);
-    else if (key == KEY_BURST)
-        settings->rules[settings->rule_count - 1].burst = word;
+    else if (key >= KEY_BURST && key <= KEY_QUEUE && settings->rule_count == 0)
+        argp_error(state, "%s %s belongs to a rate: write --rate TOKENS/PERIOD before it",
+                   rate_field_name(key), word);
+    else if (key >= KEY_BURST && key <= KEY_QUEUE)
+        *rate_field(settings, key) = word;
     else if (key == ARGP_KEY_END && settings->rule_count > 0 && settings->policy)
         argp_error(state, "--rate stands instead of a policy: leave out --policy");
     else
@@ -61,6 +99,13 @@ static const struct argp_option rate_options[] = {
      "No policy: LIMIT is this rate (10/s, 20/min, 3/250ms); several must all hold", 7},
     {"burst", KEY_BURST, "N", 0,
      "Tokens that may be taken at once, of the --rate before it (default 1)", 7},
+    {"algorithm", KEY_ALGORITHM, "A", 0,
+     "How the --rate before it is kept: gcra (default), token-bucket, leaky-bucket, fixed-window, "
+     "sliding-window, sliding-log",
+     7},
+    {"align", KEY_ALIGN, "clock|first-use", 0, "Where its fixed windows begin (default clock)", 7},
+    {"timezone", KEY_TIMEZONE, "NAME", 0, "Whose days its fixed windows follow (default UTC)", 7},
+    {"queue", KEY_QUEUE, "N", 0, "How many may wait for its leaky bucket (default any number)", 7},
     {0},
 };
 const struct argp takt_cli_rate_argp = {rate_options, parse_rate, NULL, NULL, NULL, NULL, NULL};

@@ -1,5 +1,6 @@
 /*
- * `takt simulate`: reads what is to be simulated, an oracle's arrivals or a fleet's bulk job, and hands over.
+ * `takt simulate`: reads what is to be simulated, an oracle's arrivals or a fleet's bulk job, and
+ * hands over.
  */
 #include "simulate.h"
 
@@ -30,21 +31,30 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"limit", KEY_LIMIT, "NAME", 0, "The policy's limit to simulate (may be left out where it has one)", 1},
-    {"start", KEY_START, "TIME", 0, "The moment at 0, like 2026-03-08T00:00:00Z (default 1970-01-01)", 1},
+    {"limit", KEY_LIMIT, "NAME", 0,
+     "The policy's limit to simulate (may be left out where it has one)", 1},
+    {"start", KEY_START, "TIME", 0,
+     "The moment at 0, like 2026-03-08T00:00:00Z (default 1970-01-01)", 1},
     {0, 0, 0, 0, "Arrivals in, decisions out:", 2},
     {"arrivals", KEY_ARRIVALS, "FILE", 0,
-     "One per line: SECONDS [COST [PRIORITY [MAX_WAIT_SECONDS]]], in order; - is standard input", 2},
+     "One per line: SECONDS [COST [PRIORITY [MAX_WAIT_SECONDS]]], in order; - is standard input",
+     2},
     {"try", KEY_TRY, 0, 0, "Nobody waits: each is granted at once or refused", 2},
     {0, 0, 0, 0, "A bulk job, done by a fleet:", 3},
     {"workers", KEY_WORKERS, "N", 0, "Workers of the fleet", 3},
     {"jobs", KEY_JOBS, "N", 0, "Jobs to be done", 3},
-    {"at-once", 'j', "N", 0, "Jobs that a worker has in hand, waiting or being worked on (default 64, or a quarter of its share)", 3},
-    {"job-time", KEY_JOB_TIME, "A[..B]", 0, "How long a job is worked on: 40ms, 40ms..200ms (default 0)", 3},
+    {"at-once", 'j', "N", 0,
+     "Jobs that a worker has in hand, waiting or being worked on (default 64, or a quarter of its "
+     "share)",
+     3},
+    {"job-time", KEY_JOB_TIME, "A[..B]", 0,
+     "How long a job is worked on: 40ms, 40ms..200ms (default 0)", 3},
     {"cost", KEY_COST, "A[..B]", 0, "Tokens of a job (default 1)", 3},
-    {"priorities", KEY_PRIORITIES, "P:WEIGHT,...", 0, "Jobs' priorities and how many have each: 0:1,5:9 (default 5)", 3},
+    {"priorities", KEY_PRIORITIES, "P:WEIGHT,...", 0,
+     "Jobs' priorities and how many have each: 0:1,5:9 (default 5)", 3},
     {"rtt", KEY_RTT, "DURATION", 0, "Round trip to the store, on average (default 1ms)", 3},
-    {"store-down", KEY_STORE_DOWN, "AT+FOR", 0, "The store is out of reach: 30s+10s; may be repeated", 3},
+    {"store-down", KEY_STORE_DOWN, "AT+FOR", 0,
+     "The store is out of reach: 30s+10s; may be repeated", 3},
     {"crash", KEY_CRASH, "N@AT[+FOR]", 0, "So many workers crash: 3@20s; may be repeated", 3},
     {"seed", KEY_SEED, "N", 0, "Another course of chance (default 1)", 3},
     {"compare", KEY_COMPARE, "A,B,...", 0, "The same job under each of these algorithms", 3},
@@ -85,7 +95,8 @@ static error_t parse_fleet(int key, char *word, struct argp_state *state)
 
     switch (key) {
     case KEY_WORKERS:
-        bulk->workers = (int32_t)takt_cli_read_number(state, "--workers", word, 1, TAKT_SIM_WORKERS_MAX);
+        bulk->workers =
+            (int32_t)takt_cli_read_number(state, "--workers", word, 1, TAKT_SIM_WORKERS_MAX);
         simulation->workers_given = true;
         return 0;
     case KEY_JOBS:
@@ -93,7 +104,8 @@ static error_t parse_fleet(int key, char *word, struct argp_state *state)
         simulation->jobs_given = true;
         return 0;
     case 'j':
-        bulk->at_once = (int32_t)takt_cli_read_number(state, "--at-once", word, 1, TAKT_SIM_AT_ONCE_MAX);
+        bulk->at_once =
+            (int32_t)takt_cli_read_number(state, "--at-once", word, 1, TAKT_SIM_AT_ONCE_MAX);
         simulation->at_once_given = true;
         return 0;
     case KEY_JOB_TIME:
@@ -110,10 +122,12 @@ static error_t parse_fleet(int key, char *word, struct argp_state *state)
         return 0;
     case KEY_STORE_DOWN:
         takt_cli_read_outage(
-            state, word, &simulation->outages[next_event(state, "--store-down", &bulk->outage_count)]);
+            state, word,
+            &simulation->outages[next_event(state, "--store-down", &bulk->outage_count)]);
         return 0;
     case KEY_CRASH:
-        takt_cli_read_crash(state, word, &simulation->crashes[next_event(state, "--crash", &bulk->crash_count)]);
+        takt_cli_read_crash(state, word,
+                            &simulation->crashes[next_event(state, "--crash", &bulk->crash_count)]);
         return 0;
     case KEY_SEED:
         bulk->seed = (uint64_t)takt_cli_read_number(state, "--seed", word, 0, INT64_MAX);
@@ -135,7 +149,8 @@ static error_t parse_fleet(int key, char *word, struct argp_state *state)
 static void check_modes(struct argp_state *state, const cli_simulation *simulation)
 {
     if (simulation->arrivals && simulation->fleet_option)
-        argp_error(state, "--arrivals asks one worker's oracle: leave out --%s", simulation->fleet_option);
+        argp_error(state, "--arrivals asks one worker's oracle: leave out --%s",
+                   simulation->fleet_option);
     else if (!simulation->arrivals && !simulation->workers_given && !simulation->jobs_given)
         argp_error(state, "what is to be simulated? Give --arrivals FILE, or --workers N --jobs N");
     else if (!simulation->arrivals && (!simulation->workers_given || !simulation->jobs_given))
@@ -188,26 +203,33 @@ static error_t parse(int key, char *word, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {
-    {&takt_cli_json_argp, 0, NULL, 0}, {&takt_cli_rate_argp, 0, NULL, 0}, {&takt_cli_place_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&takt_cli_json_argp, 0, NULL, 0},
+                                             {&takt_cli_rate_argp, 0, NULL, 0},
+                                             {&takt_cli_place_argp, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     options,
     parse,
     NULL,
-    "Shows what a limit will do, on virtual time, with the rules, the ledger and the scheduler that work in "
-    "production. Either tells what would be decided about a list of arrivals, or how long a fleet will take over a "
+    "Shows what a limit will do, on virtual time, with the rules, the ledger and the scheduler "
+    "that work in "
+    "production. Either tells what would be decided about a list of arrivals, or how long a fleet "
+    "will take over a "
     "bulk job, who waits how long, and how much it asks of the store."
-    "\vExit status: 0; 64 for a wrong command line or a malformed line, 66 for a file that cannot be read, 73 for one "
+    "\vExit status: 0; 64 for a wrong command line or a malformed line, 66 for a file that cannot "
+    "be read, 73 for one "
     "that cannot be written, 78 for a policy that cannot be used.\n\n"
     "Examples:\n"
     "  takt simulate --rate 10/60s --burst 10 --arrivals arrivals.txt --json\n"
-    "  takt simulate --limit mail --workers 16 --jobs 100000 --job-time 40ms..200ms --html job.html",
+    "  takt simulate --limit mail --workers 16 --jobs 100000 --job-time 40ms..200ms --html "
+    "job.html",
     children,
     NULL,
     NULL,
 };
 
-/* Where nothing else is said no worker may take up more than a quarter of its share of the jobs from the first. */
+/* Where nothing else is said no worker may take up more than a quarter of its share of the jobs
+ * from the first. */
 static void choose_at_once(cli_simulation *simulation)
 {
     takt_bulk *bulk = &simulation->bulk;

@@ -43,17 +43,20 @@ int takt_cli_simulate_fleet(const cli_simulation *simulation);
 void takt_cli_course_json(FILE *file, const takt_course *course, const cli_simulation *simulation);
 void takt_cli_courses_table(FILE *file, takt_course *const *courses, unsigned count);
 
-/* Microseconds as exact decimal seconds without needless digits: 9500000 is "9.5", 3000000 is "3". */
+/* Microseconds as exact decimal seconds without needless digits: 9500000 is "9.5", 3000000 is "3".
+ */
 const char *takt_cli_decimal(int64_t us, char text[TAKT_CLI_DECIMAL_SIZE]);
 
 /* "9.5" in microseconds: whole seconds and at most six decimals, from 0 to 50 years.  0, or -1. */
 int takt_cli_read_decimal(const char *text, size_t size, int64_t *us);
 
-/* What the command line's options are written as; each ends the program as argp_error does where it is not. */
-void takt_cli_read_span(struct argp_state *state, const char *what, const char *text, int64_t *least_us,
-                        int64_t *most_us);
+/* What the command line's options are written as; each ends the program as argp_error does where it
+ * is not. */
+void takt_cli_read_span(struct argp_state *state, const char *what, const char *text,
+                        int64_t *least_us, int64_t *most_us);
 void takt_cli_read_costs(struct argp_state *state, const char *text, int32_t *least, int32_t *most);
-void takt_cli_read_weights(struct argp_state *state, const char *text, int32_t weights[TAKT_SIM_PRIORITIES]);
+void takt_cli_read_weights(struct argp_state *state, const char *text,
+                           int32_t weights[TAKT_SIM_PRIORITIES]);
 void takt_cli_read_outage(struct argp_state *state, const char *text, takt_outage *outage);
 void takt_cli_read_crash(struct argp_state *state, const char *text, takt_crash *crash);
 int64_t takt_cli_read_start(struct argp_state *state, const char *text);

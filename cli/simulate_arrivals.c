@@ -1,5 +1,6 @@
 /*
- * `takt simulate --arrivals`: reads who asks when, line by line, and prints what is decided about each.
+ * `takt simulate --arrivals`: reads who asks when, line by line, and prints what is decided about
+ * each.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -23,10 +24,13 @@ typedef struct cli_reading {
     size_t capacity;
 } cli_reading;
 
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* "arrivals.txt:3: ..." */
-__attribute__((format(printf, 2, 3))) static int refuse_line(const cli_reading *reading, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int refuse_line(const cli_reading *reading,
+                                                             const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -38,14 +42,15 @@ __attribute__((format(printf, 2, 3))) static int refuse_line(const cli_reading *
     return EX_USAGE;
 }
 
-static int read_whole(const cli_reading *reading, const char *what, const char *word, long max, int32_t *value)
+static int read_whole(const cli_reading *reading, const char *what, const char *word, long max,
+                      int32_t *value)
 {
     char shown[TAKT_CLI_SHOWN_SIZE];
     long number = strlen(word) < 9 ? strtol(word, NULL, 10) : max + 1;
 
     if (strspn(word, "0123456789") != strlen(word) || number > max)
-        return refuse_line(reading, "%s: %s is a whole number from 0 to %ld", takt_cli_shown(word, strlen(word), shown),
-                           what, max);
+        return refuse_line(reading, "%s: %s is a whole number from 0 to %ld",
+                           takt_cli_shown(word, strlen(word), shown), what, max);
     *value = (int32_t)number;
     return 0;
 }
@@ -67,34 +72,43 @@ static int split(char *text, char *words[WORDS_MAX])
     int count = 0;
 
     text[strcspn(text, "#")] = '\0';
-    for (char *word = strtok_r(text, " \t\r\n\v\f", &rest); word; word = strtok_r(NULL, " \t\r\n\v\f", &rest), count++)
+    for (char *word = strtok_r(text, " \t\r\n\v\f", &rest); word;
+         word = strtok_r(NULL, " \t\r\n\v\f", &rest), count++)
         if (count < WORDS_MAX)
             words[count] = word;
     return count;
 }
 
-static int read_arrival(cli_reading *reading, char *words[WORDS_MAX], int count, takt_arrival *arrival)
+static int read_arrival(cli_reading *reading, char *words[WORDS_MAX], int count,
+                        takt_arrival *arrival)
 {
     char before[TAKT_CLI_DECIMAL_SIZE];
-    int status = read_seconds(reading, "a line begins with when it arrives,", words[0], &arrival->at_us);
+    int status =
+        read_seconds(reading, "a line begins with when it arrives,", words[0], &arrival->at_us);
 
     if (status == 0 && count > 1)
         status = read_whole(reading, "the cost", words[1], TAKT_COST_MAX, &arrival->cost);
     if (status == 0 && count > 2)
-        status = read_whole(reading, "the priority", words[2], TAKT_PRIORITY_MAX, &arrival->priority);
+        status =
+            read_whole(reading, "the priority", words[2], TAKT_PRIORITY_MAX, &arrival->priority);
     if (status == 0 && count > 3)
         status = read_seconds(reading, "the longest wait is", words[3], &arrival->max_wait_us);
     if (status == 0 && count > WORDS_MAX)
-        status = refuse_line(reading, "there are %d words; write SECONDS [COST [PRIORITY [MAX_WAIT_SECONDS]]]", count);
+        status = refuse_line(
+            reading, "there are %d words; write SECONDS [COST [PRIORITY [MAX_WAIT_SECONDS]]]",
+            count);
     if (status == 0 && arrival->at_us < reading->last_us)
-        status = refuse_line(reading, "%s comes before %s of an earlier line; write arrivals in their order", words[0],
-                             takt_cli_decimal(reading->last_us, before));
+        status = refuse_line(reading,
+                             "%s comes before %s of an earlier line; write arrivals in their order",
+                             words[0], takt_cli_decimal(reading->last_us, before));
     if (status == 0)
         reading->last_us = arrival->at_us;
     return status;
 }
 
-/* ---- decisions -------------------------------------------------------------------------------------------------- */
+/* ---- decisions
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void print_seconds(const char *name, int64_t us, bool is_known)
 {
@@ -127,20 +141,25 @@ static void print_line(const takt_decision *decision, void *data)
     if (decision->granted)
         printf("%14s %7d %14s %14s %10lld %14s\n", at, (int)decision->arrival.cost,
                takt_cli_decimal(decision->slot_us, slot),
-               takt_cli_decimal(decision->slot_us - decision->arrival.at_us, other), (long long)decision->remaining, "");
+               takt_cli_decimal(decision->slot_us - decision->arrival.at_us, other),
+               (long long)decision->remaining, "");
     else
         printf("%14s %7d %14s %14s %10lld %14s\n", at, (int)decision->arrival.cost, "refused", "",
                (long long)decision->remaining,
-               decision->retry_after_us < 0 ? "never" : takt_cli_decimal(decision->retry_after_us, other));
+               decision->retry_after_us < 0 ? "never"
+                                            : takt_cli_decimal(decision->retry_after_us, other));
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------------- */
+/* ---- both
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static int feed(cli_reading *reading, takt_oracle *oracle)
 {
     char *words[WORDS_MAX];
+    int failed = 0;
 
-    while (getline(&reading->text, &reading->capacity, reading->file) >= 0) {
+    while (failed == 0 && getline(&reading->text, &reading->capacity, reading->file) >= 0) {
         takt_arrival arrival = {.cost = 1, .priority = TAKT_PRIORITY_DEFAULT, .max_wait_us = -1};
         int count = split(reading->text, words);
         int status;
@@ -150,17 +169,17 @@ static int feed(cli_reading *reading, takt_oracle *oracle)
         status = read_arrival(reading, words, count, &arrival);
         if (status)
             return status;
-        if (takt_oracle_arrive(oracle, &arrival) != 0) {
-            takt_cli_say("%s", takt_strerror(TAKT_E_NOMEM));
-            return EX_OSERR;
-        }
+        failed = takt_oracle_arrive(oracle, &arrival);
     }
     if (ferror(reading->file)) {
         takt_cli_say("cannot read %s: %s", reading->name, strerror(errno));
         return EX_NOINPUT;
     }
-    takt_oracle_end(oracle);
-    return 0;
+    if (failed == 0)
+        failed = takt_oracle_end(oracle);
+    if (failed)
+        takt_cli_say("%s", takt_strerror(failed));
+    return failed ? EX_OSERR : 0;
 }
 
 int takt_cli_simulate_arrivals(const cli_simulation *simulation)
@@ -176,11 +195,13 @@ int takt_cli_simulate_arrivals(const cli_simulation *simulation)
         takt_cli_say("cannot read %s: %s", simulation->arrivals, strerror(errno));
         return EX_NOINPUT;
     }
-    status = takt_oracle_open(&oracle, simulation->limit, simulation->start_us, simulation->try_only,
-                              simulation->settings->json ? print_json : print_line, NULL);
+    status =
+        takt_oracle_open(&oracle, simulation->limit, simulation->start_us, simulation->try_only,
+                         simulation->settings->json ? print_json : print_line, NULL);
     if (status == 0) {
         if (!simulation->settings->json)
-            printf("%14s %7s %14s %14s %10s %14s\n", "at", "cost", "slot", "wait", "remaining", "retry after");
+            printf("%14s %7s %14s %14s %10s %14s\n", "at", "cost", "slot", "wait", "remaining",
+                   "retry after");
         status = feed(&reading, oracle);
         takt_oracle_close(oracle);
     } else {

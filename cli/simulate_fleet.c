@@ -1,5 +1,6 @@
 /*
- * `takt simulate --workers --jobs`: lets a fleet do a bulk job, once for each algorithm, and tells how it went.
+ * `takt simulate --workers --jobs`: lets a fleet do a bulk job, once for each algorithm, and tells
+ * how it went.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +15,8 @@ static int run_courses(const cli_simulation *simulation, takt_course **courses, 
 
     for (unsigned i = 0; i < count; i++) {
         const char *algorithm = simulation->compared_count > 0 ? simulation->compared[i] : NULL;
-        int code = takt_course_run(&courses[i], simulation->limit, algorithm, &simulation->bulk, &error);
+        int code =
+            takt_course_run(&courses[i], simulation->limit, algorithm, &simulation->bulk, &error);
         if (code == 0)
             continue;
         takt_cli_say("%s", error.text);
@@ -24,18 +26,19 @@ static int run_courses(const cli_simulation *simulation, takt_course **courses, 
 }
 
 /* What a picture shows, above it. */
-static void make_title(const cli_simulation *simulation, takt_course *const *courses, unsigned count, char *title,
-                       size_t size)
+static void make_title(const cli_simulation *simulation, takt_course *const *courses,
+                       unsigned count, char *title, size_t size)
 {
     char rules[256] = "", span[TAKT_CLI_TIME_SIZE];
     const takt_figures *figures = takt_course_figures(courses[0]);
 
     takt_policy_describe(simulation->policy, simulation->target.limit, rules, sizeof(rules));
     if (count > 1)
-        snprintf(title, size, "%lld jobs at %s, under %u algorithms", (long long)simulation->bulk.jobs, rules, count);
+        snprintf(title, size, "%lld jobs at %s, under %u algorithms",
+                 (long long)simulation->bulk.jobs, rules, count);
     else if (figures->jobs_done < simulation->bulk.jobs)
-        snprintf(title, size, "%lld of %lld jobs at %s, then no worker is left", (long long)figures->jobs_done,
-                 (long long)simulation->bulk.jobs, rules);
+        snprintf(title, size, "%lld of %lld jobs at %s, then no worker is left",
+                 (long long)figures->jobs_done, (long long)simulation->bulk.jobs, rules);
     else
         snprintf(title, size, "%lld jobs at %s take %s", (long long)simulation->bulk.jobs, rules,
                  takt_cli_span(figures->duration_us, span));
@@ -46,13 +49,15 @@ static int write_part(const char *text, size_t size, void *data)
     return fwrite(text, 1, size, data) == size ? 0 : TAKT_E_SYSTEM;
 }
 
-typedef int (*cli_draw)(const takt_course *const *courses, unsigned count, const char *title, takt_write_cb write,
-                        void *data);
+typedef int (*cli_draw)(const takt_course *const *courses, unsigned count, const char *title,
+                        takt_write_cb write, void *data);
 
-static int draw_file(const char *path, cli_draw draw, takt_course *const *courses, unsigned count, const char *title)
+static int draw_file(const char *path, cli_draw draw, takt_course *const *courses, unsigned count,
+                     const char *title)
 {
     FILE *file = fopen(path, "w");
-    int failed = file ? draw((const takt_course *const *)courses, count, title, write_part, file) : -1;
+    int failed =
+        file ? draw((const takt_course *const *)courses, count, title, write_part, file) : -1;
     int reason = errno;
 
     if (file && fclose(file) != 0 && !failed) {

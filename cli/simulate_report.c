@@ -1,5 +1,6 @@
 /*
- * The figures of a simulated fleet: one JSON object, or a table for a person with a column for each course.
+ * The figures of a simulated fleet: one JSON object, or a table for a person with a column for each
+ * course.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +12,9 @@
 
 __extension__ typedef __int128 wide;
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+/* ---- JSON
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static void put_seconds(FILE *file, const char *name, int64_t us)
 {
@@ -46,10 +49,12 @@ static void put_rules(FILE *file, const takt_figures *figures)
     fprintf(file, ",\"rules\":[");
     for (int i = 0; i < figures->rule_count; i++) {
         const takt_busiest *rule = &figures->busiest[i];
-        fprintf(file, "%s{\"algorithm\":\"%s\",\"limit\":%" PRId64 ",", i ? "," : "", rule->algorithm, rule->limit);
+        fprintf(file, "%s{\"algorithm\":\"%s\",\"limit\":%" PRId64 ",", i ? "," : "",
+                rule->algorithm, rule->limit);
         put_seconds(file, "period", rule->period_us);
-        fprintf(file, ",\"burst\":%" PRId64 ",\"busiest\":%" PRId64 ",\"busiest_started\":%" PRId64 "}", rule->burst,
-                rule->slots, rule->starts);
+        fprintf(file,
+                ",\"burst\":%" PRId64 ",\"busiest\":%" PRId64 ",\"busiest_started\":%" PRId64 "}",
+                rule->burst, rule->slots, rule->starts);
     }
     fputc(']', file);
 }
@@ -58,8 +63,8 @@ static void put_workers(FILE *file, const takt_course *course, int32_t workers)
 {
     const takt_figures *figures = takt_course_figures(course);
 
-    fprintf(file, ",\"workers\":{\"least\":%" PRId64 ",\"most\":%" PRId64 ",", figures->least_per_worker,
-            figures->most_per_worker);
+    fprintf(file, ",\"workers\":{\"least\":%" PRId64 ",\"most\":%" PRId64 ",",
+            figures->least_per_worker, figures->most_per_worker);
     put_ratio(file, "fairness", figures->fairness_ppm, 1000000);
     fprintf(file, ",\"starts\":[");
     for (int32_t i = 0; i < workers; i++)
@@ -72,16 +77,19 @@ void takt_cli_course_json(FILE *file, const takt_course *course, const cli_simul
     const takt_figures *figures = takt_course_figures(course);
     char name[2] = "0";
 
-    fprintf(file, "{\"seed\":%" PRIu64 ",\"jobs\":%" PRId64 ",\"jobs_done\":%" PRId64 ",", simulation->bulk.seed,
-            simulation->bulk.jobs, figures->jobs_done);
+    fprintf(file, "{\"seed\":%" PRIu64 ",\"jobs\":%" PRId64 ",\"jobs_done\":%" PRId64 ",",
+            simulation->bulk.seed, simulation->bulk.jobs, figures->jobs_done);
     put_seconds(file, "duration", figures->duration_us);
     fputc(',', file);
     put_seconds(file, "first_start", figures->first_start_us);
     fputc(',', file);
     put_seconds(file, "last_start", figures->last_start_us);
-    fprintf(file, ",\"started\":%" PRId64 ",\"started_again\":%" PRId64 ",\"refused\":%" PRId64 ",\"tokens\":%" PRId64 ",",
+    fprintf(file,
+            ",\"started\":%" PRId64 ",\"started_again\":%" PRId64 ",\"refused\":%" PRId64
+            ",\"tokens\":%" PRId64 ",",
             figures->started, figures->started_again, figures->refused, figures->tokens);
-    put_ratio(file, "tokens_per_second", figures->tokens * 1000000, figures->last_start_us - figures->first_start_us);
+    put_ratio(file, "tokens_per_second", figures->tokens * 1000000,
+              figures->last_start_us - figures->first_start_us);
     fprintf(file, ",\"waits\":{");
     put_waits(file, "all", &figures->all);
     for (int i = 0; i < TAKT_SIM_PRIORITIES; i++, name[0]++) {
@@ -92,18 +100,22 @@ void takt_cli_course_json(FILE *file, const takt_course *course, const cli_simul
     }
     fputc('}', file);
     put_rules(file, figures);
-    fprintf(file, ",\"slots\":%" PRId64 ",\"store_calls\":%" PRId64 ",", figures->slots, figures->store_calls);
+    fprintf(file, ",\"slots\":%" PRId64 ",\"store_calls\":%" PRId64 ",", figures->slots,
+            figures->store_calls);
     put_ratio(file, "store_calls_per_grant", figures->store_calls, figures->started);
     fprintf(file, ",\"most_at_work\":%" PRId64, figures->most_at_work);
     put_workers(file, course, simulation->bulk.workers);
     fprintf(file, "}\n");
 }
 
-/* ---- a table ---------------------------------------------------------------------------------------------------- */
+/* ---- a table
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 typedef void (*cli_cell)(const takt_figures *figures, int which, char text[CELL_SIZE]);
 
-static void print_row(FILE *file, takt_course *const *courses, unsigned count, const char *name, cli_cell cell, int which)
+static void print_row(FILE *file, takt_course *const *courses, unsigned count, const char *name,
+                      cli_cell cell, int which)
 {
     char text[CELL_SIZE];
 
@@ -130,6 +142,18 @@ static void duration(const takt_figures *figures, int which, char text[CELL_SIZE
     snprintf(text, CELL_SIZE, "%s", takt_cli_span(figures->duration_us, span));
 }
 
+/* "1 s" rather than "1.0 s": a rule's period is exact. */
+static const char *period(int64_t period_us, char text[TAKT_CLI_TIME_SIZE])
+{
+    char *point;
+
+    takt_cli_span(period_us, text);
+    point = strstr(text, ".0 s");
+    if (point)
+        strcpy(point, " s");
+    return text;
+}
+
 /* Tokens in the time that the rule speaks of. */
 static void pace(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
@@ -144,7 +168,8 @@ static void pace(const takt_figures *figures, int which, char text[CELL_SIZE])
 /* One of those that are plain counts. */
 static void counts(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
-    const int64_t all[] = {figures->jobs_done, figures->started_again, figures->refused, figures->most_at_work};
+    const int64_t all[] = {figures->jobs_done, figures->started_again, figures->refused,
+                           figures->most_at_work};
 
     snprintf(text, CELL_SIZE, "%" PRId64, all[which]);
 }
@@ -162,7 +187,8 @@ static void waits(const takt_figures *figures, int which, char text[CELL_SIZE])
 
 static void busiest(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
-    snprintf(text, CELL_SIZE, "%" PRId64 " of %" PRId64, figures->busiest[which].slots, figures->busiest[which].limit);
+    snprintf(text, CELL_SIZE, "%" PRId64 " of %" PRId64, figures->busiest[which].slots,
+             figures->busiest[which].limit);
 }
 
 static void calls(const takt_figures *figures, int which, char text[CELL_SIZE])
@@ -176,7 +202,8 @@ static void calls(const takt_figures *figures, int which, char text[CELL_SIZE])
 static void per_worker(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
     (void)which;
-    snprintf(text, CELL_SIZE, "%" PRId64 " to %" PRId64, figures->least_per_worker, figures->most_per_worker);
+    snprintf(text, CELL_SIZE, "%" PRId64 " to %" PRId64, figures->least_per_worker,
+             figures->most_per_worker);
 }
 
 static void fairness(const takt_figures *figures, int which, char text[CELL_SIZE])
@@ -186,7 +213,8 @@ static void fairness(const takt_figures *figures, int which, char text[CELL_SIZE
              (int)(figures->fairness_ppm % 1000000 / 100));
 }
 
-static bool any(takt_course *const *courses, unsigned count, bool (*holds)(const takt_figures *figures))
+static bool any(takt_course *const *courses, unsigned count,
+                bool (*holds)(const takt_figures *figures))
 {
     for (unsigned i = 0; i < count; i++)
         if (holds(takt_course_figures(courses[i])))
@@ -207,12 +235,12 @@ static bool has_refused(const takt_figures *figures)
 void takt_cli_courses_table(FILE *file, takt_course *const *courses, unsigned count)
 {
     const takt_figures *first = takt_course_figures(courses[0]);
-    char name[64], span[TAKT_CLI_TIME_SIZE];
+    char name[96], span[TAKT_CLI_TIME_SIZE];
 
     print_row(file, courses, count, "", algorithms, 0);
     print_row(file, courses, count, "took", duration, 0);
     for (int i = 0; i < first->rule_count; i++) {
-        snprintf(name, sizeof(name), "tokens per %s", takt_cli_span(first->busiest[i].period_us, span));
+        snprintf(name, sizeof(name), "tokens per %s", period(first->busiest[i].period_us, span));
         print_row(file, courses, count, name, pace, i);
     }
     print_row(file, courses, count, "jobs done", counts, 0);
@@ -228,7 +256,7 @@ void takt_cli_courses_table(FILE *file, takt_course *const *courses, unsigned co
         print_row(file, courses, count, name, waits, i);
     }
     for (int i = 0; i < first->rule_count; i++) {
-        snprintf(name, sizeof(name), "busiest %s", takt_cli_span(first->busiest[i].period_us, span));
+        snprintf(name, sizeof(name), "busiest %s", period(first->busiest[i].period_us, span));
         print_row(file, courses, count, name, busiest, i);
     }
     print_row(file, courses, count, "store calls per start", calls, 0);

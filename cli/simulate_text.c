@@ -1,5 +1,6 @@
 /*
- * How the numbers of `takt simulate` are written: seconds as exact decimals, spans, outages, crashes, moments.
+ * How the numbers of `takt simulate` are written: seconds as exact decimals, spans, outages,
+ * crashes, moments.
  */
 #include <ctype.h>
 #include <string.h>
@@ -51,7 +52,8 @@ int takt_cli_read_decimal(const char *text, size_t size, int64_t *us)
 }
 
 /* Copies what comes before `end` (NULL: all); argp_error where it is too long to be anything. */
-static const char *part(struct argp_state *state, const char *what, const char *text, const char *end, char copy[64])
+static const char *part(struct argp_state *state, const char *what, const char *text,
+                        const char *end, char copy[64])
 {
     size_t size = end ? (size_t)(end - text) : strlen(text);
     char shown[TAKT_CLI_SHOWN_SIZE];
@@ -74,8 +76,8 @@ static int64_t read_duration(struct argp_state *state, const char *what, const c
     return duration_us;
 }
 
-void takt_cli_read_span(struct argp_state *state, const char *what, const char *text, int64_t *least_us,
-                        int64_t *most_us)
+void takt_cli_read_span(struct argp_state *state, const char *what, const char *text,
+                        int64_t *least_us, int64_t *most_us)
 {
     const char *dots = strstr(text, "..");
     char copy[64];
@@ -93,13 +95,15 @@ void takt_cli_read_costs(struct argp_state *state, const char *text, int32_t *le
 
     part(state, "--cost", text, dots, copy);
     *least = (int32_t)takt_cli_read_number(state, "--cost", copy, 1, TAKT_COST_MAX);
-    *most = dots ? (int32_t)takt_cli_read_number(state, "--cost", dots + 2, 1, TAKT_COST_MAX) : *least;
+    *most =
+        dots ? (int32_t)takt_cli_read_number(state, "--cost", dots + 2, 1, TAKT_COST_MAX) : *least;
     if (*least > *most)
         argp_error(state, "--cost %s: write the lower cost first", text);
 }
 
 /* "0:1,5:9": one in ten of priority 0, nine of priority 5. */
-void takt_cli_read_weights(struct argp_state *state, const char *text, int32_t weights[TAKT_SIM_PRIORITIES])
+void takt_cli_read_weights(struct argp_state *state, const char *text,
+                           int32_t weights[TAKT_SIM_PRIORITIES])
 {
     char copy[64], *rest, *word;
 
@@ -112,7 +116,8 @@ void takt_cli_read_weights(struct argp_state *state, const char *text, int32_t w
             *colon = '\0';
             weight = takt_cli_read_number(state, "--priorities: a weight", colon + 1, 1, 1000000);
         }
-        weights[takt_cli_read_number(state, "--priorities", word, 0, TAKT_PRIORITY_MAX)] = (int32_t)weight;
+        weights[takt_cli_read_number(state, "--priorities", word, 0, TAKT_PRIORITY_MAX)] =
+            (int32_t)weight;
     }
 }
 
@@ -125,7 +130,8 @@ void takt_cli_read_outage(struct argp_state *state, const char *text, takt_outag
         argp_error(state, "--store-down %s: write when and for how long, like 30s+10s", text);
         return;
     }
-    outage->at_us = read_duration(state, "--store-down", part(state, "--store-down", text, plus, copy));
+    outage->at_us =
+        read_duration(state, "--store-down", part(state, "--store-down", text, plus, copy));
     outage->for_us = read_duration(state, "--store-down", plus + 1);
 }
 
@@ -135,7 +141,9 @@ void takt_cli_read_crash(struct argp_state *state, const char *text, takt_crash 
     char copy[64];
 
     if (!at) {
-        argp_error(state, "--crash %s: write how many workers and when, like 3@20s, or 3@20s+5s to begin anew after 5s",
+        argp_error(state,
+                   "--crash %s: write how many workers and when, like 3@20s, or 3@20s+5s to begin "
+                   "anew after 5s",
                    text);
         return;
     }
@@ -167,13 +175,17 @@ int64_t takt_cli_read_start(struct argp_state *state, const char *text)
         char decimals[16] = "0";
         size_t size = strspn(end + 1, "0123456789");
         memcpy(decimals + 1, end, size < 8 ? size + 1 : 9);
-        end = takt_cli_read_decimal(decimals, size < 8 ? size + 2 : 10, &fraction_us) == 0 ? end + 1 + size : NULL;
+        end = takt_cli_read_decimal(decimals, size < 8 ? size + 2 : 10, &fraction_us) == 0
+                  ? end + 1 + size
+                  : NULL;
     }
     checked = at;
     time_t seconds = timegm(&checked);
-    if (!end || strcmp(end, "Z") != 0 || checked.tm_mday != at.tm_mday || checked.tm_sec != at.tm_sec || seconds < 0 ||
-        seconds > 2 * SECONDS_MAX)
-        argp_error(state, "--start takes a moment of 1970 to 2069 in UTC, like 2026-03-08T00:00:00Z, not %s",
-                   takt_cli_shown(text, strlen(text), shown));
+    if (!end || strcmp(end, "Z") != 0 || checked.tm_mday != at.tm_mday ||
+        checked.tm_sec != at.tm_sec || seconds < 0 || seconds > 2 * SECONDS_MAX)
+        argp_error(
+            state,
+            "--start takes a moment of 1970 to 2069 in UTC, like 2026-03-08T00:00:00Z, not %s",
+            takt_cli_shown(text, strlen(text), shown));
     return (int64_t)seconds * 1000000 + fraction_us;
 }

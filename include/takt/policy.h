@@ -25,8 +25,13 @@ typedef struct takt_policy takt_policy;
  * the call.
  */
 typedef struct takt_rule_text {
-    const char *rate;  /* "100/s", "20/min", "10/60s", "3/250ms", "800/day"; required */
-    const char *burst; /* tokens that may be taken at one instant after a long silence; "1" */
+    const char *rate;      /* "100/s", "20/min", "10/60s", "3/250ms", "800/day"; required */
+    const char *burst;     /* tokens that may be taken at one instant after a long silence; "1" */
+    const char *algorithm; /* "gcra", "token-bucket", "leaky-bucket", "fixed-window",
+                              "sliding-window", "sliding-log"; "gcra" */
+    const char *align;     /* fixed-window: where windows begin, "clock" or "first-use"; "clock" */
+    const char *timezone;  /* fixed-window by the clock: whose days, "America/Los_Angeles"; UTC */
+    const char *queue;     /* leaky-bucket: waiters before acquires are refused; no bound */
 } takt_rule_text;
 
 typedef struct takt_limit_text {
@@ -54,6 +59,14 @@ TAKT_EXPORT int takt_policy_new(takt_policy **policy);
  */
 TAKT_EXPORT int takt_policy_add(takt_policy *policy, const takt_limit_text *limit,
                                 takt_error *error);
+
+/*
+ * Which of two policies is the newer: where workers' policies have limits of the same name and
+ * other numbers, those of the higher revision hold in the whole fleet.  A whole number from 0; 0
+ * where not given.
+ */
+TAKT_EXPORT int takt_policy_set_revision(takt_policy *policy, const char *revision,
+                                         takt_error *error);
 
 /*
  * Refuses a `within` that names no limit or that leads round in a circle, as "limits[1].within:

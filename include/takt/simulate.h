@@ -77,11 +77,11 @@ TAKT_EXPORT int takt_oracle_open(takt_oracle **oracle, const takt_limit *limit, 
                                  int try_only, takt_decision_cb on_decision, void *data);
 
 /* The next arrival.  TAKT_E_INVALID where a number is out of its range or the time lies before the
- * last one's; TAKT_E_NOMEM.  On failure it has not arrived. */
+ * last one's: it has not arrived.  TAKT_E_NOMEM: the oracle is of no use any more. */
 TAKT_EXPORT int takt_oracle_arrive(takt_oracle *oracle, const takt_arrival *arrival);
 
-/* No more arrivals: everybody who still waits gets their decision. */
-TAKT_EXPORT void takt_oracle_end(takt_oracle *oracle);
+/* No more arrivals: everybody who still waits gets their decision.  0, or TAKT_E_NOMEM as above. */
+TAKT_EXPORT int takt_oracle_end(takt_oracle *oracle);
 
 /* Without a decision for those who still wait.  NULL is harmless. */
 TAKT_EXPORT void takt_oracle_close(takt_oracle *oracle);

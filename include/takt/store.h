@@ -2,11 +2,14 @@
  * takt/store.h: where ledgers live.
  *
  * A store is named by a URL:
+ *
  *   file:PATH[?sync=always]  a file shared by all processes of this host; PATH is the file, or a
- * directory (an existing one, or a name that ends in "/") in which ledgers.mdb is made file: the
- * default: $XDG_STATE_HOME/takt/ledgers.mdb, else ~/.local/state/takt/ledgers.mdb memory: this
- * client alone: tests, single processes memory:NAME              shared by the clients of this
- * process that use the same NAME
+ *                            directory (an existing one, or a name that ends in "/") in which
+ *                            ledgers.mdb is made
+ *   file:                    the default: $XDG_STATE_HOME/takt/ledgers.mdb, else
+ *                            ~/.local/state/takt/ledgers.mdb
+ *   memory:                  this client alone: tests, single processes
+ *   memory:NAME              shared by the clients of this process that use the same NAME
  */
 #ifndef TAKT_STORE_H
 #define TAKT_STORE_H

@@ -37,7 +37,8 @@ TAKT_EXPORT int takt_sync_acquire(takt_sync *sync, takt_permit *permit,
 TAKT_EXPORT int takt_sync_try_acquire(takt_sync *sync, const takt_request *request,
                                       takt_standing *standing);
 
-/* Gives a permit back.  Safe twice. */
+/* Gives a permit back.  Safe twice.  Where a thread still waits for it, that thread returns with
+ * TAKT_E_CANCELED. */
 TAKT_EXPORT void takt_sync_release(takt_sync *sync, takt_permit *permit);
 
 /* *standing (may be NULL) is filled in when 0 is returned. */

@@ -125,7 +125,7 @@ typedef struct takt_event {
 } takt_event;
 
 typedef struct takt_options {
-    const char *store; /* a store's URL; NULL: the policy's, else $TAKT_STORE, else "file:" */
+    const char *store; /* a store's URL; NULL: $TAKT_STORE, else the policy's, else "file:" */
     const char
         *name_space; /* keeps fleets apart in one store; NULL: the policy's, else "default" */
     int64_t store_timeout_us; /* how long one call to the store may take; 0: one second */

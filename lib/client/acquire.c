@@ -90,7 +90,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     permit->priority = (int8_t)request->priority;
     permit->slot_at_us = permit->retry_after_us = 0;
     permit->deadline_at_us = TAKT_NEVER;
-    if (request->max_wait_us > 0)
+    if (request->max_wait_us > 0 && request->max_wait_us <= 2 * TAKT_SPAN_MAX_US)
         permit->deadline_at_us = takt_timer_now() + request->max_wait_us;
     takt_scheduler_acquire(&client->scheduler, queue, permit);
     client->stats.acquires++;

@@ -111,18 +111,18 @@ static void send_claims(takt_client *client, int64_t now_us)
 /* ---- the pass ----------------------------------------------------------------------------------
  */
 
-/* A slot of the inner limit is due: the permit goes on to the limit around it. */
+/* A slot of the inner limit is due: the permit goes on to the limit around it, or is told that it
+ * cannot any more: the inner slot alone lets nothing start. */
 static bool goes_on(takt_client *client, takt_permit *permit)
 {
-    const takt_limit *outer =
-        permit->status == 0 && !client->closing ? permit->queue->limit->within : NULL;
+    const takt_limit *outer = permit->status == 0 ? permit->queue->limit->within : NULL;
     takt_queue *queue;
 
     if (!outer)
         return false;
-    queue = takt_scheduler_queue(&client->scheduler, outer, "");
+    queue = client->closing ? NULL : takt_scheduler_queue(&client->scheduler, outer, "");
     if (!queue) {
-        permit->status = TAKT_E_NOMEM;
+        permit->status = client->closing ? TAKT_E_CANCELED : TAKT_E_NOMEM;
         permit->state = TAKT_PERMIT_IDLE;
         return false;
     }

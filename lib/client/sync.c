@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/list.h"
+#include "scheduler/queue.h"
 
 typedef struct takt_post takt_post;
 
@@ -95,10 +96,14 @@ static int begin_reset(takt_sync *sync, takt_post *post)
     return takt_reset(sync->client, &post->call, post->request->limit, post->request->key, called);
 }
 
+/* A permit that another thread waits for is cancelled, not dropped: that thread is to return. */
 static int begin_release(takt_sync *sync, takt_post *post)
 {
     (void)sync;
-    takt_release(post->permit);
+    if (post->permit->state == TAKT_PERMIT_GRANTED)
+        takt_release(post->permit);
+    else
+        (void)takt_cancel(post->permit);
     answer(post, 0);
     return 0;
 }

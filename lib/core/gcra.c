@@ -13,7 +13,7 @@
  * parts of 1/limit.  A slot is the exact instant rounded up; TAT is not rounded, so 3 per second is
  * 3 per second for ever.
  */
-#include "core/rule.h"
+#include "core/gcra.h"
 
 #include "base/fail.h"
 
@@ -91,7 +91,7 @@ static void derive(takt_rule *rule)
         (takt_fraction){(int64_t)(tolerance / rule->tokens), (int64_t)(tolerance % rule->tokens)};
 }
 
-static int prepare(takt_rule *rule, takt_error *error)
+int takt_gcra_prepare(takt_rule *rule, takt_error *error)
 {
     wide tokens = (wide)rule->limit * (10000 - rule->headroom_bp);
     wide period = (wide)rule->period_us * 10000;
@@ -120,19 +120,19 @@ static int prepare(takt_rule *rule, takt_error *error)
     return 0;
 }
 
-static int64_t capacity(const takt_rule *rule)
+int64_t takt_gcra_capacity(const takt_rule *rule)
 {
     return rule->burst;
 }
 
-static void rest(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
+void takt_gcra_rest(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
 {
     (void)rule;
     state->gcra.tat = (takt_fraction){now_us, 0};
 }
 
-static int64_t earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
-                        int64_t cost)
+int64_t takt_gcra_earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
+                           int64_t cost)
 {
     int64_t due;
 
@@ -142,13 +142,13 @@ static int64_t earliest(const takt_rule *rule, const takt_rule_state *state, int
     return due > t_us ? due : t_us;
 }
 
-static void commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost)
+void takt_gcra_commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost)
 {
     state->gcra.tat = plus(tat_at(state, t_us), intervals(rule, cost), rule->tokens);
 }
 
-static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
-                    int64_t until_us)
+int64_t takt_gcra_room(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
+                       int64_t until_us)
 {
     takt_fraction tat = tat_at(state, from_us);
     wide ahead = in_parts((takt_fraction){until_us - tat.us, -tat.parts}, rule->tokens) +
@@ -161,15 +161,16 @@ static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t
     return n > TAKT_ROOM_MAX ? TAKT_ROOM_MAX : (int64_t)n;
 }
 
-static int64_t due(const takt_rule *rule, const takt_rule_state *state, int64_t from_us, int64_t n)
+int64_t takt_gcra_due(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
+                      int64_t n)
 {
     int64_t at = takt_fraction_ceil(conforms(rule, tat_at(state, from_us), n));
 
     return at > from_us ? at : from_us;
 }
 
-static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost,
-                      int64_t count, int64_t until_us, takt_run *run)
+int64_t takt_gcra_series(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost,
+                         int64_t count, int64_t until_us, takt_run *run)
 {
     takt_fraction tat = tat_at(state, t_us);
     takt_fraction first = conforms(rule, tat, cost);
@@ -196,7 +197,7 @@ static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_u
     return (int64_t)n;
 }
 
-static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us)
+void takt_gcra_exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us)
 {
     takt_fraction tat = minus(plus((takt_fraction){at_us, 0}, rule->tolerance, rule->tokens),
                               rule->interval, rule->tokens);
@@ -205,14 +206,14 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
         state->gcra.tat = tat;
 }
 
-static int64_t rest_at(const takt_rule *rule, const takt_rule_state *state)
+int64_t takt_gcra_rest_at(const takt_rule *rule, const takt_rule_state *state)
 {
     (void)rule;
     return takt_fraction_ceil(state->gcra.tat);
 }
 
-static void pull_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
-                      int64_t reach_us, int64_t lookahead_us)
+void takt_gcra_pull_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                         int64_t reach_us, int64_t lookahead_us)
 {
     takt_fraction furthest =
         plus((takt_fraction){now_us + reach_us, 0}, rule->tolerance, rule->tokens);
@@ -223,7 +224,7 @@ static void pull_back(const takt_rule *rule, takt_rule_state *state, int64_t now
 }
 
 /* "1/10000*10": the rate in lowest terms per microseconds, and the burst. */
-static void write_rule(const takt_rule *rule, takt_writer *writer)
+void takt_gcra_write_rule(const takt_rule *rule, takt_writer *writer)
 {
     takt_write_int(writer, rule->tokens);
     takt_write_char(writer, '/');
@@ -232,7 +233,7 @@ static void write_rule(const takt_rule *rule, takt_writer *writer)
     takt_write_int(writer, rule->burst);
 }
 
-static void read_rule(takt_rule *rule, takt_reader *reader)
+void takt_gcra_read_rule(takt_rule *rule, takt_reader *reader)
 {
     rule->tokens = takt_read_int(reader, 1, TAKT_RULE_LIMIT_MAX);
     takt_read_char(reader, '/');
@@ -250,7 +251,7 @@ static void read_rule(takt_rule *rule, takt_reader *reader)
 }
 
 /* "1763692800123456+2": TAT and its parts. */
-static void write_state(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)
+void takt_gcra_write_state(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)
 {
     (void)rule;
     takt_write_int(writer, state->gcra.tat.us);
@@ -260,7 +261,7 @@ static void write_state(const takt_rule *rule, const takt_rule_state *state, tak
     }
 }
 
-static void read_state(const takt_rule *rule, takt_rule_state *state, takt_reader *reader)
+void takt_gcra_read_state(const takt_rule *rule, takt_rule_state *state, takt_reader *reader)
 {
     state->gcra.tat = (takt_fraction){takt_read_int(reader, 0, INT64_C(1) << 53), 0};
     if (takt_read_if(reader, '+'))
@@ -274,8 +275,8 @@ static wide divided_up(wide a, wide b)
 
 /* The backlog, TAT - now, in millionths of a token under the old numbers, then as time under the
  * new ones. */
-static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
-                    int64_t now_us)
+void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
+                       int64_t now_us)
 {
     wide backlog_us = takt_fraction_ceil(state->gcra.tat) - now_us;
     wide millionths, us;
@@ -297,21 +298,7 @@ static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state 
 
 const takt_algorithm takt_gcra = {
     .name = "gcra",
-    .letter = 'g',
-    .prepare = prepare,
-    .capacity = capacity,
-    .rest = rest,
-    .earliest = earliest,
-    .commit = commit,
-    .room = room,
-    .due = due,
-    .series = series,
-    .exhaust = exhaust,
-    .rest_at = rest_at,
-    .pull_back = pull_back,
-    .write_rule = write_rule,
-    .read_rule = read_rule,
-    .write_state = write_state,
-    .read_state = read_state,
-    .convert = convert,
+    .takes = TAKT_TAKES_BURST,
+    .prepare = takt_gcra_prepare,
+    TAKT_GCRA_ROW,
 };

@@ -26,6 +26,7 @@ static int64_t most(int64_t a, int64_t b)
 
 void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_us)
 {
+    takt_limit_begin(&ledger->state, ledger->pages);
     takt_limit_rest(limit, &ledger->state, now_us);
     ledger->limit = limit;
     ledger->turn = 0;
@@ -198,19 +199,22 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
 }
 
 /* When there will be room for this place's next turn.  A turn is asked for early enough that its
- * slots are in hand half a lookahead before they are due. */
+ * slots are in hand half a lookahead before they are due, the first one too where a rule's slots
+ * are not evenly spaced. */
 static int64_t again_at(const takt_ledger *ledger, int64_t now_us, int at)
 {
     const takt_place *me = &ledger->line[at];
     view v = look(ledger, now_us, at);
-    int64_t half = takt_limit_throughput(ledger->limit, ledger->limit->lookahead_us / 2);
-    int64_t turn = most(least(least(me->wanting, v.share), half), me->need);
-    int64_t due_us =
-        takt_limit_due(ledger->limit, &ledger->state, most(now_us, ledger->blocked_until_us),
-                       v.ahead + most(turn, 1));
+    int64_t lookahead_us = ledger->limit->lookahead_us;
+    int64_t from_us = most(now_us, ledger->blocked_until_us);
+    int64_t half = takt_limit_throughput(ledger->limit, lookahead_us / 2);
+    int64_t need = most(me->need, 1);
+    int64_t turn = most(least(least(me->wanting, v.share), half), need);
+    int64_t first_us = takt_limit_due(ledger->limit, &ledger->state, from_us, v.ahead + need);
+    int64_t due_us = takt_limit_due(ledger->limit, &ledger->state, from_us, v.ahead + turn);
 
-    return most(due_us - ledger->limit->lookahead_us,
-                now_us + ledger->limit->lookahead_us / LOOKAHEAD_FRACTION);
+    due_us = least(due_us, first_us + lookahead_us / 2);
+    return most(due_us - lookahead_us, now_us + lookahead_us / LOOKAHEAD_FRACTION);
 }
 
 /* ---- a claim -----------------------------------------------------------------------------------
@@ -429,9 +433,12 @@ void takt_ledger_reset(takt_ledger *ledger, int64_t now_us)
 
 int64_t takt_ledger_expires_at(const takt_ledger *ledger)
 {
-    int64_t at_us =
-        most(takt_limit_rest_at(ledger->limit, &ledger->state), ledger->blocked_until_us);
+    takt_limit_state state = ledger->state;
+    int64_t at_us;
 
+    if (ledger->blocked_until_us > 0) /* a new ledger would have a burst at the end of the block */
+        takt_limit_exhaust(ledger->limit, &state, ledger->blocked_until_us);
+    at_us = most(takt_limit_rest_at(ledger->limit, &state), ledger->blocked_until_us);
     for (int i = 0; i < ledger->line_count; i++)
         at_us = most(at_us, ledger->line[i].expires_at_us);
     return at_us;

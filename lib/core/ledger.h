@@ -73,6 +73,7 @@ typedef struct takt_place {
 typedef struct takt_ledger {
     const takt_limit *limit; /* the numbers that the state is kept under */
     takt_limit_state state;
+    takt_pages *pages;        /* where logs are kept, the caller's; NULL where no rule keeps one */
     int64_t turn;             /* the last one given out */
     int64_t blocked_until_us; /* 0: not blocked */
     takt_place *line;         /* sorted by priority, then turn; the caller's memory */

@@ -177,6 +177,7 @@ static bool read_ledger(takt_ledger *ledger, const takt_limit *limit, takt_limit
 {
     takt_reader reader = {text, text + size, false};
 
+    takt_limit_begin(&ledger->state, ledger->pages);
     ledger->limit = kept;
     ledger->turn = ledger->blocked_until_us = 0;
     ledger->line_count = 0;

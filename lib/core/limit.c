@@ -3,6 +3,10 @@
  */
 #include "core/limit.h"
 
+#include "core/window.h"
+
+#define STEPS_MAX 1000 /* of takt_limit_take: where a script does this, a whole server waits */
+
 #define EACH_RULE(limit, i) for (int i = 0; i < (limit)->rule_count; i++)
 
 static const takt_algorithm *algorithm(const takt_limit *limit, int i)
@@ -39,6 +43,14 @@ int64_t takt_limit_throughput(const takt_limit *limit, int64_t span_us)
             least = (int64_t)tokens;
     }
     return least;
+}
+
+void takt_limit_begin(takt_limit_state *state, takt_pages *pages)
+{
+    for (int i = 0; i < TAKT_RULES_MAX; i++)
+        state->rules[i] = (takt_rule_state){.pages = pages};
+    if (pages)
+        pages->taken = pages->freed = 0;
 }
 
 void takt_limit_rest(const takt_limit *limit, takt_limit_state *state, int64_t now_us)
@@ -101,7 +113,7 @@ int64_t takt_limit_due(const takt_limit *limit, const takt_limit_state *state, i
         if (due > latest)
             latest = due;
     }
-    return latest;
+    return latest < TAKT_WINDOW_END ? latest : TAKT_WINDOW_END;
 }
 
 /* Appends one slot to the runs: as one more of the last run where it is evenly spaced from it. */
@@ -123,6 +135,40 @@ static bool append_slot(takt_run *runs, int *run_count, int run_max, int64_t slo
     return true;
 }
 
+/* How often `cost` can be taken at t_us, at most `count` times.  Taken one by one at one instant it is
+ * as if all were taken at once. */
+static int64_t times_at(const takt_limit *limit, const takt_limit_state *state, int64_t t_us,
+                        int64_t cost, int64_t count)
+{
+    EACH_RULE(limit, i)
+    {
+        int64_t n =
+            algorithm(limit, i)->room(&limit->rules[i], &state->rules[i], t_us, t_us) / cost;
+        if (n < count)
+            count = n;
+    }
+    return count > 1 ? count : 1;
+}
+
+/* One slot, or all that there are at its instant where the one before was there as well.  Returns
+ * how many; 0: there is no run for them. */
+static int64_t take_at(const takt_limit *limit, takt_limit_state *state, int64_t t_us, int64_t cost,
+                       int64_t count, takt_run *runs, int *run_count, int run_max)
+{
+    const takt_run *last;
+    int64_t n = 1;
+
+    if (!append_slot(runs, run_count, run_max, t_us, (int32_t)cost))
+        return 0;
+    last = &runs[*run_count - 1];
+    if (last->count > 1 && last->step.us == 0) {
+        n = times_at(limit, state, t_us, cost, count);
+        runs[*run_count - 1].count += n - 1;
+    }
+    takt_limit_commit(limit, state, t_us, n * cost);
+    return n;
+}
+
 int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_t from_us,
                         int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
                         int *run_count, int run_max)
@@ -130,21 +176,23 @@ int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_
     bool even = limit->rule_count == 1 && algorithm(limit, 0)->series;
     int64_t taken = 0;
 
-    while (taken < count) {
+    for (int steps = 0; taken < count && steps < STEPS_MAX; steps++) {
         int64_t t_us = takt_limit_earliest(limit, state, from_us, cost);
-        int64_t n = 1;
+        int64_t n;
         if (t_us > until_us) /* also TAKT_NEVER */
             break;
         if (even) {
+            takt_run run;
             if (*run_count == run_max)
                 break;
             n = algorithm(limit, 0)->series(&limit->rules[0], &state->rules[0], from_us, cost,
-                                            count - taken, until_us, &runs[*run_count]);
-            ++*run_count;
+                                            count - taken, until_us, &run);
+            if (n > 1 || !append_slot(runs, run_count, run_max, t_us, (int32_t)cost))
+                runs[(*run_count)++] = run;
         } else {
-            if (!append_slot(runs, run_count, run_max, t_us, (int32_t)cost))
+            n = take_at(limit, state, t_us, cost, count - taken, runs, run_count, run_max);
+            if (n == 0)
                 break;
-            takt_limit_commit(limit, state, t_us, cost);
         }
         taken += n;
     }
@@ -216,10 +264,14 @@ void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit
             state->rules[i] = old.rules[before[i]];
             rule->algorithm->convert(&from->rules[before[i]], rule, &state->rules[i], now_us);
         } else {
+            state->rules[i] = (takt_rule_state){.pages = old.rules[0].pages};
             rule->algorithm->rest(rule, &state->rules[i], now_us);
             rule->algorithm->exhaust(rule, &state->rules[i], now_us);
         }
     }
+    EACH_RULE(from, i)
+    if (!(taken & 1U << i)) /* nobody takes over what it keeps in pages */
+        algorithm(from, i)->rest(&from->rules[i], &old.rules[i], now_us);
 }
 
 void takt_limit_pull_back(const takt_limit *limit, takt_limit_state *state, int64_t now_us)

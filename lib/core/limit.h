@@ -15,8 +15,9 @@
 #define TAKT_LOOKAHEAD_US INT64_C(250000) /* where the policy says nothing */
 #define TAKT_LOOKAHEAD_MAX_US                                                                      \
     INT64_C(10000000) /* 10 s: also how far ahead a foreign clock may hold us up */
-#define TAKT_KEEPALIVE_US INT64_C(2000000) /* a worker that waits is heard of at least that often  \
-                                            */
+#define TAKT_KEEPALIVE_US                                                                          \
+    INT64_C(2000000) /* a worker that waits is heard of at least that often                        \
+                      */
 
 typedef struct takt_limit {
     char name[TAKT_NAME_SIZE_MAX + 1];
@@ -41,6 +42,10 @@ int64_t takt_limit_capacity(const takt_limit *limit, int *rule);
  * TAKT_ROOM_MAX. */
 int64_t takt_limit_throughput(const takt_limit *limit, int64_t span_us);
 
+/* A state before its first use: rest() or what a text says comes next.  No book of the pages is in
+ * use. */
+void takt_limit_begin(takt_limit_state *state, takt_pages *pages);
+
 void takt_limit_rest(const takt_limit *limit, takt_limit_state *state, int64_t now_us);
 int64_t takt_limit_earliest(const takt_limit *limit, const takt_limit_state *state, int64_t t_us,
                             int64_t cost);
@@ -57,7 +62,8 @@ int64_t takt_limit_due(const takt_limit *limit, const takt_limit_state *state, i
 /*
  * Takes up to `count` times `cost` tokens, the earliest slots from from_us on that are <= until_us,
  * and appends them to runs[*run_count ...] as long as there are runs (an even run is one, also when
- * it continues the last). Returns the number taken.
+ * it continues the last). Returns the number taken, which after many uneven slots may be less than
+ * there is room for.
  */
 int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_t from_us,
                         int64_t cost, int64_t count, int64_t until_us, takt_run *runs,

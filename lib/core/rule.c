@@ -3,28 +3,85 @@
  */
 #include "core/rule.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 
 static const takt_algorithm *const algorithms[] = {
-    &takt_gcra,
+    &takt_gcra,         &takt_token_bucket,   &takt_leaky_bucket,
+    &takt_fixed_window, &takt_sliding_window, &takt_sliding_log,
 };
+
+#define COUNT             (sizeof algorithms / sizeof *algorithms)
+#define EACH_ALGORITHM(i) for (size_t i = 0; i < COUNT; i++)
 
 const takt_algorithm *takt_algorithm_named(const char *name)
 {
-    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
-        if (strcmp(algorithms[i]->name, name) == 0)
-            return algorithms[i];
+    EACH_ALGORITHM(i)
+    if (strcmp(algorithms[i]->name, name) == 0)
+        return algorithms[i];
     return NULL;
 }
 
 const takt_algorithm *takt_algorithm_lettered(char letter)
 {
-    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
-        if (algorithms[i]->letter == letter)
-            return algorithms[i];
+    EACH_ALGORITHM(i)
+    if (algorithms[i]->letter == letter)
+        return algorithms[i];
     return NULL;
+}
+
+const takt_algorithm *takt_algorithm_at(int index)
+{
+    return index >= 0 && (size_t)index < COUNT ? algorithms[index] : NULL;
+}
+
+void takt_algorithm_list(unsigned takes, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    EACH_ALGORITHM(i)
+    {
+        size_t left = COUNT - i - 1; /* of the rows behind it: how many take it too */
+        size_t more = 0;
+        if ((algorithms[i]->takes & takes) != takes)
+            continue;
+        while (left > 0)
+            more += (algorithms[COUNT - left--]->takes & takes) == takes;
+        snprintf(text + used, size - used, "%s%s", algorithms[i]->name,
+                 more > 1    ? ", "
+                 : more == 1 ? " or "
+                             : "");
+        used = strlen(text);
+    }
+}
+
+/* A number that the algorithm has no use for is a misunderstanding. */
+static int refuse_strangers(const takt_rule *rule, takt_error *error)
+{
+    const struct {
+        const char *field;
+        unsigned bit;
+        bool given;
+    } fields[] = {
+        {"burst", TAKT_TAKES_BURST, rule->burst != 0},
+        {"queue", TAKT_TAKES_QUEUE, rule->queue != 0},
+        {"align", TAKT_TAKES_ALIGN, rule->align != TAKT_ALIGN_DEFAULT},
+        {"timezone", TAKT_TAKES_TIMEZONE, rule->zone != NULL},
+    };
+    char takers[128];
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (!fields[i].given || rule->algorithm->takes & fields[i].bit)
+            continue;
+        takt_algorithm_list(fields[i].bit, takers, sizeof takers);
+        return takt_fail(error, TAKT_E_POLICY,
+                         "%s: %s takes none; leave it out, or write algorithm: %s", fields[i].field,
+                         rule->algorithm->name, takers);
+    }
+    return 0;
 }
 
 int takt_rule_prepare(takt_rule *rule, takt_error *error)
@@ -37,6 +94,8 @@ int takt_rule_prepare(takt_rule *rule, takt_error *error)
                          (long long)rule->period_us);
     if (rule->headroom_bp < 0 || rule->headroom_bp > 9999)
         return takt_fail(error, TAKT_E_POLICY, "headroom: write 0%% to 99.99%%");
+    if (refuse_strangers(rule, error) != 0)
+        return TAKT_E_POLICY;
     return rule->algorithm->prepare(rule, error);
 }
 

@@ -17,13 +17,16 @@
 
 #include <takt/error.h>
 
+#include "base/pages.h"
 #include "base/text.h"
+#include "core/log.h"
+#include "core/zone.h"
 
 #define TAKT_NEVER          INT64_MAX
 #define TAKT_RULE_LIMIT_MAX INT64_C(1000000000)
 #define TAKT_SPAN_MAX_US    INT64_C(1576800000000000) /* 50 years */
 #define TAKT_ROOM_MAX       INT64_C(1000000000)       /* a room larger than this is told as this */
-#define TAKT_RULE_TEXT_SIZE 128 /* a rule and its state as text, at the longest */
+#define TAKT_RULE_TEXT_SIZE 224 /* a rule and its state as text, at the longest */
 
 typedef struct takt_algorithm takt_algorithm;
 
@@ -37,8 +40,11 @@ typedef struct takt_fraction {
 } takt_fraction;
 
 /* Where windows begin: at multiples of the period by the clock, or with the first token after the
- * last one ended. */
-typedef enum takt_align { TAKT_ALIGN_CLOCK, TAKT_ALIGN_FIRST_USE } takt_align;
+ * last one ended.  DEFAULT is for an algorithm's prepare to replace. */
+typedef enum takt_align { TAKT_ALIGN_DEFAULT, TAKT_ALIGN_CLOCK, TAKT_ALIGN_FIRST_USE } takt_align;
+
+/* Which numbers besides the rate an algorithm takes. */
+enum { TAKT_TAKES_BURST = 1, TAKT_TAKES_QUEUE = 2, TAKT_TAKES_ALIGN = 4, TAKT_TAKES_TIMEZONE = 8 };
 
 /* The numbers of a rule.  Fill the first group as the policy says, then call takt_rule_prepare for
  * the second. */
@@ -50,7 +56,7 @@ typedef struct takt_rule {
     int64_t headroom_bp; /* run that many hundredths of a percent below the rate, 0 to 9999 */
     int64_t queue;       /* more waiters than that in the fleet are refused; 0: no bound */
     takt_align align;
-    const struct takt_zone *zone; /* whose midnights days begin at; NULL: UTC */
+    const takt_zone *zone; /* whose midnights days begin at; NULL: UTC */
 
     int64_t tokens; /* what is kept: tokens per span_us, the headroom taken off */
     int64_t span_us;
@@ -58,11 +64,26 @@ typedef struct takt_rule {
     takt_fraction tolerance; /* burst * interval */
 } takt_rule;
 
-/* What a rule remembers.  Each algorithm uses its own member. */
-typedef union takt_rule_state {
-    struct {
-        takt_fraction tat; /* theoretical arrival time: when the next token would be on time */
-    } gcra;
+/* What a rule remembers.  Each algorithm uses its own member.  Zeros and the pages, where it is
+ * kept with any, before its first rest(). */
+typedef struct takt_rule_state {
+    union {
+        struct {
+            takt_fraction tat; /* theoretical arrival time: when the next token would be on time */
+        } gcra;
+        struct {
+            int64_t start_us; /* of the last window from which tokens were taken */
+            int64_t count;    /* taken from it */
+            bool unopened;    /* the window that opens next opens with `count` taken already */
+        } fixed_window;
+        struct {
+            int64_t start_us; /* of the last window from which tokens were taken */
+            int64_t previous; /* taken from the one before it */
+            int64_t current;  /* taken from it */
+        } sliding_window;
+        takt_log log;
+    };
+    takt_pages *pages; /* where logs are kept; NULL: nowhere, then no rule keeps a log */
 } takt_rule_state;
 
 /*
@@ -81,6 +102,7 @@ struct takt_algorithm {
     const char *name; /* as the policy writes it */
     char letter;      /* as the text begins; the same letter means the same state; t, b, r and w are
                          taken */
+    unsigned takes;   /* TAKT_TAKES_...: what else is refused before prepare() */
 
     /* Checks the numbers and derives the second group.  0, or TAKT_E_POLICY with "burst: ..." in
      * error. */
@@ -90,7 +112,8 @@ struct takt_algorithm {
      */
     int64_t (*capacity)(const takt_rule *rule);
 
-    /* Long idle, as of now. */
+    /* Long idle, as of now.  The state is zeros or was one of the rule's: what it keeps in pages is
+     * given up. */
     void (*rest)(const takt_rule *rule, takt_rule_state *state, int64_t now_us);
 
     /* The first moment >= t_us at which `cost` tokens may be taken, TAKT_NEVER if cost > capacity.
@@ -144,10 +167,22 @@ struct takt_algorithm {
 };
 
 extern const takt_algorithm takt_gcra;
+extern const takt_algorithm takt_token_bucket;
+extern const takt_algorithm takt_leaky_bucket;
+extern const takt_algorithm takt_fixed_window;
+extern const takt_algorithm takt_sliding_window;
+extern const takt_algorithm takt_sliding_log;
 
 /* The table of algorithms: a name's row, a letter's first row, or NULL. */
 const takt_algorithm *takt_algorithm_named(const char *name);
 const takt_algorithm *takt_algorithm_lettered(char letter);
+
+const takt_algorithm *
+takt_algorithm_at(int index); /* in the order of the table; NULL: there are no more */
+
+/* The names of the algorithms that take one of TAKT_TAKES_... ("gcra or token-bucket"); 0: of all.
+ */
+void takt_algorithm_list(unsigned takes, char *text, size_t size);
 
 /* Checks a rule and derives its second group.  0, or TAKT_E_POLICY and an error that begins with
  * the field. */

@@ -24,6 +24,10 @@
 static const cyaml_schema_field_t rule_fields[] = {
     OPTIONAL_TEXT("rate", takt_rule_text, rate),
     OPTIONAL_TEXT("burst", takt_rule_text, burst),
+    OPTIONAL_TEXT("algorithm", takt_rule_text, algorithm),
+    OPTIONAL_TEXT("align", takt_rule_text, align),
+    OPTIONAL_TEXT("timezone", takt_rule_text, timezone),
+    OPTIONAL_TEXT("queue", takt_rule_text, queue),
     CYAML_FIELD_END,
 };
 
@@ -48,6 +52,7 @@ static const cyaml_schema_value_t limit_schema = {
 static const cyaml_schema_field_t document_fields[] = {
     OPTIONAL_TEXT("store", takt_document, store),
     OPTIONAL_TEXT("namespace", takt_document, name_space),
+    OPTIONAL_TEXT("revision", takt_document, revision),
     OPTIONAL_LIST("limits", takt_document, limits, limit_count, &limit_schema),
     CYAML_FIELD_END,
 };

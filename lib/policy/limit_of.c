@@ -1,6 +1,6 @@
 /*
- * The one thing that a simulation wants of a policy: a limit by its name, opaque.  Here, so that lib/sim need not know
- * how a policy keeps its limits.
+ * The one thing that a simulation wants of a policy: a limit by its name, opaque.  Here, so that
+ * lib/sim need not know how a policy keeps its limits.
  */
 #include <takt/simulate.h>
 

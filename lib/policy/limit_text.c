@@ -7,16 +7,15 @@
 #include "policy/limit_text.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/quote.h"
 #include "base/time_text.h"
+#include "policy/field.h"
+#include "policy/rule_text.h"
 
 #define LOOKAHEAD_MIN_US INT64_C(1000)
-#define WAITING_MAX      INT64_C(1000000000)
 #define PERCENT_BP       100 /* headroom is kept in hundredths of a percent */
 
 int takt_name_check(const char *name, takt_error *error)
@@ -34,32 +33,6 @@ int takt_name_check(const char *name, takt_error *error)
     if (size > TAKT_NAME_SIZE_MAX)
         return takt_fail(error, TAKT_E_INVALID, "%s: has %zu characters; write at most %d",
                          takt_quote(name, quoted), size, TAKT_NAME_SIZE_MAX);
-    return 0;
-}
-
-/* Puts the field before what a reader of base said; every trouble here is the policy's. */
-static int refuse_field(takt_error *error, int code, const char *field)
-{
-    if (code == TAKT_E_NOMEM)
-        return code;
-    takt_fail_prefix(error, "%s: ", field);
-    if (error != NULL)
-        error->code = TAKT_E_POLICY;
-    return TAKT_E_POLICY;
-}
-
-/* A whole number from 1 to max; NULL leaves *value as it is. */
-static int read_count(const char *field, const char *text, int64_t max, int64_t *value,
-                      takt_error *error)
-{
-    char quoted[TAKT_QUOTE_SIZE];
-    int64_t read = 0;
-    if (text == NULL)
-        return 0;
-    if (takt_parse_whole(text, max, &read) != 0 || read == 0)
-        return takt_fail(error, TAKT_E_POLICY, "%s: %s: write a whole number from 1 to %" PRId64,
-                         field, takt_quote(text, quoted), max);
-    *value = read;
     return 0;
 }
 
@@ -105,7 +78,7 @@ static int read_lookahead(const char *text, int64_t *lookahead_us, takt_error *e
         return 0;
     int code = takt_parse_duration(text, &read, error);
     if (code != 0)
-        return refuse_field(error, code, "lookahead");
+        return takt_field_refuse("lookahead", code, error);
     if (read < LOOKAHEAD_MIN_US || read > TAKT_LOOKAHEAD_MAX_US)
         return takt_fail(error, TAKT_E_POLICY, "lookahead: %s: write 1ms to 10s",
                          takt_quote(text, quoted));
@@ -114,28 +87,16 @@ static int read_lookahead(const char *text, int64_t *lookahead_us, takt_error *e
 }
 
 static int read_rule(const takt_rule_text *text, unsigned index, int64_t headroom_bp,
-                     takt_rule *rule, takt_error *error)
+                     takt_limit *limit, takt_error *error)
 {
-    int code = 0;
-    *rule = (takt_rule){.algorithm = &takt_gcra, .headroom_bp = headroom_bp};
-    if (text->rate == NULL) {
-        code = takt_fail(error, TAKT_E_POLICY, "rate: is missing; write one, like 100/s or 10/60s");
-        goto refuse;
-    }
-    code = takt_parse_rate(text->rate, &rule->limit, &rule->period_us, error);
-    if (code != 0) {
-        code = refuse_field(error, code, "rate");
-        goto refuse;
-    }
-    code = read_count("burst", text->burst, TAKT_RULE_LIMIT_MAX, &rule->burst, error);
-    if (code == 0)
-        code = takt_rule_prepare(rule, error);
-    if (code == 0)
-        return 0;
-
-refuse: /* headroom is the limit's field, whichever rule it does not suit */
-    if (error != NULL && strncmp(error->text, "headroom:", 9) != 0)
+    takt_rule *rule = &limit->rules[index];
+    int code = takt_rule_read_text(text, headroom_bp, rule, error);
+    /* headroom is the limit's field, whichever rule it does not suit */
+    if (code != 0 && error != NULL && strncmp(error->text, "headroom:", 9) != 0)
         takt_fail_prefix(error, "rules[%u].", index);
+    if (code == 0 && rule->queue > 0 &&
+        (limit->max_waiting == 0 || limit->max_waiting > rule->queue))
+        limit->max_waiting = rule->queue;
     return code;
 }
 
@@ -148,7 +109,7 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
         return takt_fail(error, TAKT_E_POLICY, "name: is missing; every limit needs one");
     code = takt_name_check(text->name, error);
     if (code != 0)
-        return refuse_field(error, code, "name");
+        return takt_field_refuse("name", code, error);
     memcpy(read.name, text->name, strlen(text->name) + 1);
 
     if (text->rule_count == 0 || text->rules == NULL)
@@ -157,29 +118,19 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
     if (text->rule_count > TAKT_RULES_MAX)
         return takt_fail(error, TAKT_E_POLICY, "rules: there are %u; write at most %d",
                          text->rule_count, TAKT_RULES_MAX);
-    code = read_headroom(text->headroom, &headroom_bp, error);
+    code = takt_field_read_count("max_waiting", text->max_waiting, TAKT_WAITING_MAX,
+                                 &read.max_waiting, error);
+    if (code == 0)
+        code = read_headroom(text->headroom, &headroom_bp, error);
     for (unsigned i = 0; code == 0 && i < text->rule_count; i++)
-        code = read_rule(&text->rules[i], i, headroom_bp, &read.rules[i], error);
+        code = read_rule(&text->rules[i], i, headroom_bp, &read, error);
     if (code == 0)
         code = read_lookahead(text->lookahead, &read.lookahead_us, error);
-    if (code == 0)
-        code = read_count("max_waiting", text->max_waiting, WAITING_MAX, &read.max_waiting, error);
     if (code != 0)
         return code;
     read.rule_count = (int)text->rule_count;
     *limit = read;
     return 0;
-}
-
-/* Appends to a text of `size` bytes that may be full already. */
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
-                                                         const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, size - used, format, arguments);
-    va_end(arguments);
 }
 
 void takt_limit_describe(const takt_limit *limit, const char *within, char *text, size_t size)
@@ -189,27 +140,24 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
         return;
     text[0] = '\0';
     for (int i = 0; i < limit->rule_count; i++) {
-        const takt_rule *rule = &limit->rules[i];
-        takt_format_rate(rule->limit, rule->period_us, part, sizeof part);
-        append(text, size, "%s%s", i > 0 ? ", " : "", part);
-        if (rule->burst > 1)
-            append(text, size, " burst %" PRId64, rule->burst);
+        takt_field_append(text, size, "%s", i > 0 ? ", " : "");
+        takt_rule_describe(&limit->rules[i], text, size);
     }
     int64_t headroom_bp = limit->rules[0].headroom_bp;
     if (headroom_bp != 0)
-        append(text, size, ", headroom %" PRId64, headroom_bp / PERCENT_BP);
+        takt_field_append(text, size, ", headroom %" PRId64, headroom_bp / PERCENT_BP);
     if (headroom_bp % 10 != 0)
-        append(text, size, ".%02" PRId64, headroom_bp % PERCENT_BP);
+        takt_field_append(text, size, ".%02" PRId64, headroom_bp % PERCENT_BP);
     else if (headroom_bp % PERCENT_BP != 0)
-        append(text, size, ".%" PRId64, headroom_bp % PERCENT_BP / 10);
+        takt_field_append(text, size, ".%" PRId64, headroom_bp % PERCENT_BP / 10);
     if (headroom_bp != 0)
-        append(text, size, "%%");
+        takt_field_append(text, size, "%%");
     if (limit->lookahead_us != TAKT_LOOKAHEAD_US) {
         takt_format_duration(limit->lookahead_us, part, sizeof part);
-        append(text, size, ", lookahead %s", part);
+        takt_field_append(text, size, ", lookahead %s", part);
     }
     if (limit->max_waiting != 0)
-        append(text, size, ", max_waiting %" PRId64, limit->max_waiting);
+        takt_field_append(text, size, ", max_waiting %" PRId64, limit->max_waiting);
     if (within != NULL)
-        append(text, size, ", within %s", within);
+        takt_field_append(text, size, ", within %s", within);
 }

@@ -72,6 +72,9 @@ static int read_all(policy_reading *reading, takt_error *error)
         code =
             place(reading, takt_policy_set_namespace(reading->policy, document->name_space, error),
                   "", error);
+    if (code == 0 && document->revision != NULL)
+        code = place(reading, takt_policy_set_revision(reading->policy, document->revision, error),
+                     "", error);
     return code == 0 ? read_limits(reading, error) : code;
 }
 

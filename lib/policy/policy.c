@@ -4,6 +4,7 @@
  */
 #include "policy/policy.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,12 @@
 
 #include "base/fail.h"
 #include "base/quote.h"
+#include "base/time_text.h"
 #include "policy/limit_text.h"
 #include "policy/suggest.h"
 
 #define CAPACITY_FIRST 8
+#define REVISION_MAX   INT64_C(9007199254740991) /* 2^53 - 1: exact in a script's numbers too */
 
 int takt_policy_new(takt_policy **policy)
 {
@@ -145,6 +148,7 @@ int takt_policy_add(takt_policy *policy, const takt_limit_text *text, takt_error
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
     }
     *limit = read;
+    limit->revision = policy->revision;
     policy->limits[policy->limit_count] = limit;
     policy->within[policy->limit_count] = within;
     policy->limit_count++;
@@ -257,6 +261,22 @@ int takt_policy_set_namespace(takt_policy *policy, const char *name_space, takt_
     if (error != NULL)
         error->code = TAKT_E_POLICY;
     return TAKT_E_POLICY;
+}
+
+int takt_policy_set_revision(takt_policy *policy, const char *revision, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+    int64_t read;
+    if (policy == NULL || revision == NULL)
+        return takt_fail(error, TAKT_E_INVALID, "no policy or no revision given");
+    if (takt_parse_whole(revision, REVISION_MAX, &read) != 0)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "revision: %s: write a whole number from 0 to %" PRId64,
+                         takt_quote(revision, quoted), REVISION_MAX);
+    policy->revision = read;
+    for (size_t i = 0; i < policy->limit_count; i++)
+        policy->limits[i]->revision = read;
+    return 0;
 }
 
 const char *takt_policy_store(const takt_policy *policy)

@@ -18,6 +18,7 @@ struct takt_policy {
     size_t slot_count; /* a power of two, at least twice limit_capacity */
     char *store;       /* NULL: not given */
     char *name_space;  /* NULL: not given */
+    int64_t revision;  /* of every limit */
 };
 
 /* The limit of that name, or NULL.  Takes the same time however many limits there are. */

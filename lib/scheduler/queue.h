@@ -37,7 +37,6 @@ typedef struct takt_queue {
     takt_hand hand;
 
     /* the claim: the scheduler's business */
-    int64_t seq;
     int64_t claimed_at_us;   /* when the last claim was sent; all by the local clock */
     int64_t awarded_at_us;   /* when the last award came */
     int64_t round_trip_us;   /* how long that took */

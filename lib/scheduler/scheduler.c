@@ -291,6 +291,17 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
     }
 }
 
+/* Slots further ahead than an award can reach are of a clock that has been set back since.  They
+ * would cover waiters, who then ask for nothing, until that clock is there again. */
+static void drop_foreign(const takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+{
+    int64_t reach_us = queue->limit->lookahead_us + TAKT_LOOKAHEAD_MAX_US;
+    int64_t furthest_us = takt_clock_store(&scheduler->clock, now_us) + reach_us;
+
+    if (queue->hand.count > 0 && takt_hand_next(&queue->hand) > furthest_us)
+        takt_hand_drop_before(&queue->hand, TAKT_NEVER);
+}
+
 static int64_t first_deadline(const takt_queue *queue)
 {
     const takt_permit *permit = takt_queue_first_deadline(queue);
@@ -353,6 +364,7 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     while (first_deadline(queue) < now_us) /* a process that was held up serves nobody too late */
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
     fire_due(scheduler, queue, now_us);
+    drop_foreign(scheduler, queue, now_us);
     while (first_deadline(queue) <= now_us)
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
     claim_us = claim_at(scheduler, queue, now_us);
@@ -401,7 +413,7 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
     queue = queue_of(scheduler->claiming.next);
     put(scheduler, queue, NOWHERE);
     claim->worker = scheduler->worker;
-    claim->seq = ++queue->seq;
+    claim->seq = ++scheduler->seq;
     takt_queue_wants(queue, now_us + queue->limit->lookahead_us,
                      now_us - takt_clock_store(&scheduler->clock, now_us), claim);
     queue->in_flight = true;

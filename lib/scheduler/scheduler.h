@@ -16,6 +16,7 @@ typedef struct takt_scheduler {
     uint64_t worker; /* this process's name in every ledger's line */
     uint64_t random; /* for jitter */
     void *owner;     /* set in every queue */
+    int64_t seq;     /* of the last claim, to whatever ledger: a queue made anew goes on with it */
     takt_clock clock;
     takt_table queues;
     takt_heap timers;   /* queues by wake_at_us */

@@ -23,7 +23,8 @@ typedef struct takt_sim_event {
     struct takt_sim_exchange *exchange;
 } takt_sim_event;
 
-/* A call, mostly a claim, and its answer; freed when the last message and the time-out have passed. */
+/* A call, mostly a claim, and its answer; freed when the last message and the time-out have passed.
+ */
 typedef struct takt_sim_exchange {
     takt_sim_call call;
     takt_limit limit; /* as it was when the call was sent */
@@ -31,19 +32,23 @@ typedef struct takt_sim_exchange {
     takt_award award;
     takt_queue *queue;
     int64_t connection;
+    int64_t incarnation;
     int64_t sent_us; /* by the worker's clock */
     int users;
-    bool settled; /* answered or given up */
+    bool answered; /* by the store, heard or not */
+    bool settled;  /* answered or given up */
 } takt_sim_exchange;
 
 static bool happens_sooner(const takt_node *a, const takt_node *b)
 {
-    const takt_sim_event *x = TAKT_HOLDER(a, takt_sim_event, node), *y = TAKT_HOLDER(b, takt_sim_event, node);
+    const takt_sim_event *x = TAKT_HOLDER(a, takt_sim_event, node),
+                         *y = TAKT_HOLDER(b, takt_sim_event, node);
 
     return x->at_us != y->at_us ? x->at_us < y->at_us : x->order < y->order;
 }
 
-static takt_sim_event *plan(takt_fleet *fleet, int64_t at_us, void (*happen)(takt_fleet *fleet, takt_sim_event *event))
+static takt_sim_event *plan(takt_fleet *fleet, int64_t at_us,
+                            void (*happen)(takt_fleet *fleet, takt_sim_event *event))
 {
     takt_sim_event *planned = calloc(1, sizeof *planned);
 
@@ -56,7 +61,8 @@ static takt_sim_event *plan(takt_fleet *fleet, int64_t at_us, void (*happen)(tak
     return planned;
 }
 
-static takt_sim_event *plan_for(takt_fleet_worker *worker, int64_t at_us, void (*happen)(takt_fleet *fleet, takt_sim_event *event))
+static takt_sim_event *plan_for(takt_fleet_worker *worker, int64_t at_us,
+                                void (*happen)(takt_fleet *fleet, takt_sim_event *event))
 {
     takt_sim_event *planned = plan(worker->fleet, at_us, happen);
 
@@ -73,7 +79,8 @@ static bool is_for_dead(const takt_sim_event *event)
 /* What a worker's clock shows at a virtual time. */
 static int64_t local_at(const takt_fleet_worker *worker, int64_t at_us)
 {
-    return at_us + worker->clock_us + (at_us - worker->fleet->began_us) * worker->drift_ppm / 1000000;
+    return at_us + worker->clock_us +
+           (at_us - worker->fleet->began_us) * worker->drift_ppm / 1000000;
 }
 
 static int64_t local_now(const takt_fleet_worker *worker)
@@ -96,7 +103,8 @@ static int64_t virtual_at(const takt_fleet_worker *worker, int64_t local_us)
     return at_us;
 }
 
-/* ---- the network ----------------------------------------------------------------------------------------- */
+/* ---- the network -------------------------------------------------------------------------------
+ */
 
 static void drop(takt_sim_exchange *exchange)
 {
@@ -105,7 +113,8 @@ static void drop(takt_sim_exchange *exchange)
 }
 
 /* Sends a message: none, one or two events. */
-static void send(takt_fleet_worker *worker, takt_sim_exchange *exchange, void (*arrive)(takt_fleet *fleet, takt_sim_event *event))
+static void send(takt_fleet_worker *worker, takt_sim_exchange *exchange,
+                 void (*arrive)(takt_fleet *fleet, takt_sim_event *event))
 {
     takt_fleet *fleet = worker->fleet;
     int copies = 1;
@@ -119,19 +128,24 @@ static void send(takt_fleet_worker *worker, takt_sim_exchange *exchange, void (*
     for (int i = 0; i < copies; i++) {
         int64_t spread = fleet->delay_most_us - fleet->delay_least_us + 1;
         int64_t delay = fleet->delay_least_us + takt_random_below(&fleet->random, spread);
-        plan_for(worker, fleet->now_us + delay, arrive)->exchange = exchange;
+        takt_sim_event *planned = plan_for(worker, fleet->now_us + delay, arrive);
+        planned->exchange = exchange;
+        planned->incarnation =
+            exchange->incarnation; /* not for one who has taken its place since */
         exchange->users++;
     }
 }
 
 static void ask_pass(takt_fleet_worker *worker);
 
-/* Whether anybody still waits for this: the answer counts once, and not after the worker gave up or was cut off. */
+/* Whether anybody still waits for this: the answer counts once, and not after the worker gave up or
+ * was cut off. */
 static bool is_awaited(const takt_sim_event *event)
 {
     const takt_sim_exchange *exchange = event->exchange;
 
-    return !is_for_dead(event) && !exchange->settled && exchange->connection == event->worker->connection;
+    return !is_for_dead(event) && !exchange->settled &&
+           exchange->connection == event->worker->connection;
 }
 
 static void settle(takt_fleet_worker *worker, takt_sim_exchange *exchange)
@@ -151,10 +165,11 @@ static void answer_arrives(takt_fleet *fleet, takt_sim_event *event)
         if (exchange->call.op == TAKT_SIM_CLAIM) {
             if (fleet->on_heard)
                 fleet->on_heard(fleet, worker, &exchange->award);
-            takt_scheduler_award(&worker->scheduler, exchange->queue, &exchange->award, exchange->sent_us,
-                                 local_now(worker));
+            takt_scheduler_award(&worker->scheduler, exchange->queue, &exchange->award,
+                                 exchange->sent_us, local_now(worker));
         } else if (exchange->call.op >= TAKT_SIM_BLOCK) {
-            takt_scheduler_wake(&worker->scheduler, takt_scheduler_queue(&worker->scheduler, worker->limit, ""),
+            takt_scheduler_wake(&worker->scheduler,
+                                takt_scheduler_queue(&worker->scheduler, worker->limit, ""),
                                 exchange->call.standing.blocked_until_us);
         }
         settle(worker, exchange);
@@ -170,6 +185,7 @@ static void call_arrives(takt_fleet *fleet, takt_sim_event *event)
 
     if (!fleet->store_down) {
         call.award = &award;
+        award.run_count = 0;
         takt_sim_store_run(fleet, &call);
         if (fleet->on_call)
             fleet->on_call(fleet, &call);
@@ -177,12 +193,14 @@ static void call_arrives(takt_fleet *fleet, takt_sim_event *event)
             fleet->claims++;
             if (fleet->on_award)
                 fleet->on_award(fleet, call.worker, &exchange->claim, &award);
-            if (!award.stale) /* what a repeated claim is told goes unheard: a connection answers once */
-                exchange->award = award;
         }
-        exchange->call.standing = call.standing;
-        if (call.op != TAKT_SIM_CLAIM || !award.stale)
+        if (!exchange->answered) { /* what a repeated call is told goes unheard: a connection
+                                      answers once */
+            exchange->answered = true;
+            exchange->award = award;
+            exchange->call.standing = call.standing;
             send(event->worker, exchange, answer_arrives);
+        }
     }
     drop(exchange);
 }
@@ -194,13 +212,15 @@ static void claim_times_out(takt_fleet *fleet, takt_sim_event *event)
     (void)fleet;
     if (!is_for_dead(event) && !exchange->settled) {
         if (exchange->queue)
-            takt_scheduler_failed(&event->worker->scheduler, exchange->queue, local_now(event->worker));
+            takt_scheduler_failed(&event->worker->scheduler, exchange->queue,
+                                  local_now(event->worker));
         settle(event->worker, exchange);
     }
     drop(exchange);
 }
 
-/* ---- a worker's passes ------------------------------------------------------------------------------------ */
+/* ---- a worker's passes -------------------------------------------------------------------------
+ */
 
 static void begin(takt_fleet_worker *worker, takt_sim_exchange *exchange, const takt_limit *limit)
 {
@@ -208,8 +228,10 @@ static void begin(takt_fleet_worker *worker, takt_sim_exchange *exchange, const 
     exchange->call.limit = &exchange->limit;
     exchange->call.worker = worker->name;
     exchange->connection = worker->connection;
+    exchange->incarnation = worker->incarnation;
     exchange->users = 1;
-    plan_for(worker, worker->fleet->now_us + worker->fleet->timeout_us, claim_times_out)->exchange = exchange;
+    plan_for(worker, worker->fleet->now_us + worker->fleet->timeout_us, claim_times_out)->exchange =
+        exchange;
     send(worker, exchange, call_arrives);
 }
 
@@ -229,7 +251,8 @@ static void send_claims(takt_fleet_worker *worker)
     for (;;) {
         takt_sim_exchange *exchange = new_exchange(TAKT_SIM_CLAIM);
         exchange->sent_us = local_now(worker);
-        exchange->queue = takt_scheduler_next_claim(&worker->scheduler, exchange->sent_us, &exchange->claim);
+        exchange->queue =
+            takt_scheduler_next_claim(&worker->scheduler, exchange->sent_us, &exchange->claim);
         if (!exchange->queue) {
             free(exchange);
             return;
@@ -263,9 +286,10 @@ static void pass(takt_fleet *fleet, takt_sim_event *event)
 
 static void wakes(takt_fleet *fleet, takt_sim_event *event)
 {
+    (void)fleet;
     if (is_for_dead(event) || event->worker->wake_us == TAKT_NEVER ||
         local_now(event->worker) < event->worker->wake_us)
-        return; /* set to another time since */
+        return; /* set to a later time since */
     event->worker->wake_us = TAKT_NEVER;
     ask_pass(event->worker);
 }
@@ -278,13 +302,14 @@ static void ask_pass(takt_fleet_worker *worker)
     plan_for(worker, worker->fleet->now_us, pass);
 }
 
-/* ---- from outside ------------------------------------------------------------------------------------------ */
+/* ---- from outside ------------------------------------------------------------------------------
+ */
 
 void takt_fleet_acquire(takt_fleet_worker *worker, takt_permit *permit, int64_t max_wait_us)
 {
     permit->deadline_at_us = max_wait_us > 0 ? local_now(worker) + max_wait_us : TAKT_NEVER;
-    takt_scheduler_acquire(&worker->scheduler, takt_scheduler_queue(&worker->scheduler, worker->limit, ""),
-                           permit);
+    takt_scheduler_acquire(&worker->scheduler,
+                           takt_scheduler_queue(&worker->scheduler, worker->limit, ""), permit);
     ask_pass(worker);
 }
 
@@ -312,7 +337,8 @@ void takt_fleet_restart(takt_fleet_worker *worker)
     takt_fleet *fleet = worker->fleet;
 
     worker->name = takt_random(&fleet->random);
-    if (takt_scheduler_init(&worker->scheduler, worker->name, takt_random(&fleet->random), worker) < 0)
+    if (takt_scheduler_init(&worker->scheduler, worker->name, takt_random(&fleet->random), worker) <
+        0)
         abort();
     worker->dead = worker->pass_asked = false;
     worker->wake_us = TAKT_NEVER;
@@ -355,7 +381,8 @@ static void calls(takt_fleet *fleet, takt_sim_event *event)
     event->call(fleet, event->data);
 }
 
-void takt_fleet_at(takt_fleet *fleet, int64_t at_us, void (*happen)(takt_fleet *fleet, void *data), void *data)
+void takt_fleet_at(takt_fleet *fleet, int64_t at_us, void (*happen)(takt_fleet *fleet, void *data),
+                   void *data)
 {
     takt_sim_event *planned = plan(fleet, at_us, calls);
 
@@ -363,7 +390,8 @@ void takt_fleet_at(takt_fleet *fleet, int64_t at_us, void (*happen)(takt_fleet *
     planned->data = data;
 }
 
-int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int64_t now_us, uint64_t seed)
+int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int64_t now_us,
+                    uint64_t seed)
 {
     int capacity = (4 * workers + 16) * TAKT_PRIORITIES; /* the dead stand in line for a while */
 
@@ -384,6 +412,8 @@ int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int
         return TAKT_E_NOMEM;
     }
     fleet->ledger.line_capacity = capacity;
+    takt_memory_pages_init(&fleet->pages);
+    fleet->ledger.pages = &fleet->pages.pages;
     takt_ledger_init(&fleet->ledger, limit, now_us);
     for (int i = 0; i < workers; i++) {
         takt_fleet_worker *worker = &fleet->workers[i];

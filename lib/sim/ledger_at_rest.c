@@ -11,7 +11,11 @@
 /* Makes the ledger ready for a call from a worker whose policy says `limit`. */
 static void wake_ledger(takt_fleet *fleet, const takt_limit *limit, int64_t now_us)
 {
-    int places = fleet->text_size > 0 ? takt_ledger_text_places(fleet->text, fleet->text_size) : 0;
+    int places;
+
+    if (now_us >= fleet->expires_at_us)
+        fleet->text_size = 0;
+    places = fleet->text_size > 0 ? takt_ledger_text_places(fleet->text, fleet->text_size) : 0;
 
     if (places < fleet->ledger.line_count)
         places = fleet->ledger.line_count;
@@ -22,12 +26,15 @@ static void wake_ledger(takt_fleet *fleet, const takt_limit *limit, int64_t now_
         if (!fleet->ledger.line)
             abort();
     }
-    if (fleet->unwritten)
+    if (fleet->unwritten) {
         takt_ledger_adopt(&fleet->ledger, limit, now_us);
-    else if (fleet->text_size == 0)
+    } else if (fleet->text_size == 0) {
+        takt_memory_pages_close(&fleet->pages);
         takt_ledger_init(&fleet->ledger, limit, now_us);
-    else if (takt_ledger_decode(&fleet->ledger, limit, &fleet->kept, now_us, fleet->text, fleet->text_size) < 0)
+    } else if (takt_ledger_decode(&fleet->ledger, limit, &fleet->kept, now_us, fleet->text, fleet->text_size) < 0) {
+        takt_memory_pages_close(&fleet->pages);
         fleet->damaged++;
+    }
 }
 
 /* Lays the ledger to rest, or forgets it where it says no more than a fresh one would. */
@@ -35,6 +42,9 @@ static void rest_ledger(takt_fleet *fleet, int64_t now_us)
 {
     size_t size = takt_ledger_text_size(fleet->ledger.line_count);
 
+    if (fleet->pages.pages.trouble != TAKT_PAGES_FINE)
+        abort();
+    takt_memory_pages_settle(&fleet->pages, true);
     if (fleet->ledger.limit != &fleet->kept) { /* the caller's may be gone by the next call */
         fleet->kept = *fleet->ledger.limit;
         fleet->ledger.limit = &fleet->kept;
@@ -49,7 +59,8 @@ static void rest_ledger(takt_fleet *fleet, int64_t now_us)
             abort();
     }
     fleet->text_size = 0;
-    if (takt_ledger_expires_at(&fleet->ledger) > now_us)
+    fleet->expires_at_us = takt_ledger_expires_at(&fleet->ledger);
+    if (fleet->expires_at_us > now_us)
         fleet->text_size = takt_ledger_encode(&fleet->ledger, fleet->text, fleet->text_capacity);
 }
 
@@ -87,11 +98,13 @@ void takt_sim_store_run(takt_fleet *fleet, takt_sim_call *call)
 void takt_fleet_lose_state(takt_fleet *fleet)
 {
     fleet->text_size = 0;
+    takt_memory_pages_close(&fleet->pages);
     takt_ledger_init(&fleet->ledger, fleet->ledger.limit, fleet->now_us + fleet->store_clock_us);
 }
 
 void takt_sim_store_close(takt_fleet *fleet)
 {
+    takt_memory_pages_close(&fleet->pages);
     free(fleet->text);
     free(fleet->ledger.line);
 }

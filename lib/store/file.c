@@ -27,6 +27,7 @@ typedef struct file_store {
     takt_link lost;   /* calls that could not become a job: they fail on the loop's next turn */
     takt_link idle;   /* jobs to be used again */
     uint64_t timeout_ns;
+    char trouble[TAKT_ERROR_TEXT_SIZE]; /* what store.trouble points to */
     void (*on_event)(void *data, const takt_event *event);
     void *event_data;
 
@@ -198,6 +199,7 @@ static void give_up(file_store *store, takt_file_job *job, int status)
 {
     takt_store_call *call = job->call;
 
+    store->store.trouble = NULL;
     takt_list_remove(&job->flight);
     job->call = NULL;
     if (store->process == takt_file_env_process() && takt_file_thread_withdraw(store->thread, job))
@@ -227,6 +229,8 @@ static void collect(file_store *store)
 
     takt_file_thread_collect(store->thread, &news);
     store->gone |= news.gone;
+    memcpy(store->trouble, news.trouble, strlen(news.trouble) + 1);
+    store->store.trouble = store->trouble[0] != '\0' ? store->trouble : NULL;
     if (news.replaced[0] != '\0' && store->on_event != NULL)
         store->on_event(store->event_data,
                         &(takt_event){TAKT_EVENT_STORE_REPLACED, TAKT_E_STORE, news.replaced});

@@ -252,18 +252,27 @@ int takt_file_env_watch(takt_file_env *env, takt_error *error)
     return code;
 }
 
+/* LMDB has let go of the old map when it finds that it cannot have the new one. */
+static int set_map(takt_file_env *env, size_t size, takt_error *error)
+{
+    int rc = mdb_env_set_mapsize(env->mdb, size);
+
+    if (rc == 0)
+        return 0;
+    takt_file_close_env(env);
+    return takt_file_mdb_fail(error, rc, "cannot grow", env->place.path);
+}
+
 /* Doubles the map: called when a transaction has found no room in it. */
 static int grow(takt_file_env *env, takt_error *error)
 {
     MDB_envinfo info;
-    int rc;
 
     mdb_env_info(env->mdb, &info);
     if (info.me_mapsize >= MAP_SIZE_MAX)
         return takt_fail(error, TAKT_E_STORE_SPACE, "%s has grown to its largest size",
                          env->place.path);
-    rc = mdb_env_set_mapsize(env->mdb, 2 * info.me_mapsize);
-    return rc != 0 ? takt_file_mdb_fail(error, rc, "cannot grow", env->place.path) : 0;
+    return set_map(env, 2 * info.me_mapsize, error);
 }
 
 /* With env->lock held for writing, and nobody having mended it since. */
@@ -273,14 +282,12 @@ static int mend(takt_file_env *env, int failure, takt_error *error)
         return reopen(env, error);
     if (failure == MDB_MAP_FULL)
         return grow(env, error);
-    if (failure == MDB_MAP_RESIZED) {
-        int rc = mdb_env_set_mapsize(env->mdb, 0);
-        return rc != 0 ? takt_file_mdb_fail(error, rc, "cannot grow", env->place.path) : 0;
-    }
+    if (failure == MDB_MAP_RESIZED)
+        return set_map(env, 0, error); /* what another process has made it */
     if (takt_file_is_damage(failure))
         return replace(env, failure, error);
-    return reopen(
-        env, error); /* MDB_PANIC: what this process knows of the file is wrong, not the file */
+    /* MDB_PANIC: what this process knows of the file is wrong, not the file. */
+    return reopen(env, error);
 }
 
 /* LMDB says EIO also of a write that was cut short, which means that there is no room for more. */

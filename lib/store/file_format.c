@@ -14,6 +14,7 @@
  */
 static const char format_mark[] = TAKT_FILE_FORMAT_NAME "takt ";
 #define FORMAT_MARK_SIZE (sizeof format_mark - 1)
+#define FORMAT_WORD_SIZE (sizeof "takt " - 1) /* what the formats of all versions begin with */
 #define CHUNK            65536
 
 static const MDB_val format_name = {sizeof TAKT_FILE_FORMAT_NAME - 1,
@@ -105,7 +106,8 @@ static int another_format(takt_error *error, const char *path, MDB_val text)
                      path, takt_quote(copy, quoted));
 }
 
-/* What the file says of itself: 0, MDB_NOTFOUND if it is empty altogether, or why not. */
+/* What the file says of itself: 0, MDB_NOTFOUND if it is empty altogether, MDB_CORRUPTED if it does
+ * not say what it should, or another reason. */
 static int read_format(takt_file_env *env, MDB_txn *txn, takt_error *error)
 {
     MDB_val name = format_name, text;
@@ -123,9 +125,12 @@ static int read_format(takt_file_env *env, MDB_txn *txn, takt_error *error)
         return takt_file_not_ours(error, env->place.path);
     rc = mdb_get(txn, env->dbi, &name, &text);
     if (rc == MDB_NOTFOUND && status.ms_entries > 0)
-        return takt_file_not_ours(error, env->place.path);
+        return MDB_CORRUPTED; /* another program's, or the page that had it is lost */
     if (rc != 0)
         return rc;
+    if (text.mv_size < FORMAT_WORD_SIZE ||
+        memcmp(text.mv_data, format_text.mv_data, FORMAT_WORD_SIZE) != 0)
+        return MDB_CORRUPTED;
     if (text.mv_size != format_text.mv_size ||
         memcmp(text.mv_data, format_text.mv_data, text.mv_size) != 0)
         return another_format(error, env->place.path, text);

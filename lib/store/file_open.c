@@ -203,11 +203,12 @@ void takt_file_close_env(takt_file_env *env)
     env->mdb = NULL;
 }
 
-/* Moves the damaged file and its lock to a name that is not taken.  The caller holds the flock. */
+/* Moves the damaged file to a name that is not taken.  The caller holds the flock.  Its lock file
+ * is removed by whoever makes the new one. */
 static int move_aside(takt_file_env *env, int reason, takt_error *error)
 {
     const char *path = env->place.path;
-    char lock[TAKT_FILE_PATH_SIZE], aside[TAKT_FILE_PATH_SIZE], aside_lock[TAKT_FILE_PATH_SIZE + 8];
+    char aside[TAKT_FILE_PATH_SIZE];
     struct stat status;
     int n = 1;
 
@@ -219,15 +220,11 @@ static int move_aside(takt_file_env *env, int reason, takt_error *error)
                          "%s is damaged, and there are %d damaged ones beside it already: remove "
                          "those",
                          path, ASIDE_MAX);
-    takt_file_lock_path(lock, path);
-    snprintf(aside_lock, sizeof aside_lock, "%s-lock", aside);
-    /* The lock first: a data file never stands beside another one's lock. */
-    if ((rename(lock, aside_lock) < 0 && errno != ENOENT) || rename(path, aside) < 0)
+    if (rename(path, aside) < 0)
         return takt_file_fail(error, errno, "cannot set aside the damaged file", path);
     snprintf(env->notice, sizeof env->notice,
              "the store's file %.200s was damaged (%s): it was moved to %.200s and begun anew, "
-             "what its ledgers knew "
-             "is lost",
+             "what its ledgers knew is lost",
              path, mdb_strerror(reason), strrchr(aside, '/') + 1);
     atomic_fetch_add(&env->generation, 1);
     return 0;

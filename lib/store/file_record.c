@@ -13,6 +13,7 @@
 void takt_file_records_free(takt_file_records *records)
 {
     takt_record_scratch_free(&records->scratch);
+    takt_file_pages_free(&records->pages);
     free(records->value);
     *records = (takt_file_records){0};
 }
@@ -73,6 +74,7 @@ int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, con
     takt_record_change change;
     const char *text = NULL;
     size_t size = 0;
+    bool kept;
     int rc = mdb_get(txn, dbi, &name, &value);
 
     if (rc == 0 && read_prefix(value) < 0) {
@@ -83,13 +85,19 @@ int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, con
     } else if (rc != MDB_NOTFOUND) {
         return rc;
     }
+    takt_file_pages_begin(&records->pages, txn, dbi, &name);
+    records->scratch.pages = &records->pages.pages;
     takt_record_run(&records->scratch, text, size, now_us, &job->own, &change);
     job->damaged = change.damaged;
+    rc = 0;
     if (change.what == TAKT_RECORD_PUT)
-        return put(records, txn, dbi, &name, &change, job);
-    if (change.what == TAKT_RECORD_DROP)
-        return mdb_del(txn, dbi, &name, NULL);
-    return 0;
+        rc = put(records, txn, dbi, &name, &change, job);
+    if (change.what == TAKT_RECORD_DROP) {
+        records->pages.pages.clear(&records->pages.pages);
+        rc = mdb_del(txn, dbi, &name, NULL);
+    }
+    kept = change.what != TAKT_RECORD_KEEP && job->own.status != TAKT_E_NOMEM;
+    return rc == 0 ? takt_file_pages_end(&records->pages, kept) : rc;
 }
 
 /* ---- the sweep ----------------------------------------------------------------------- */
@@ -102,17 +110,36 @@ static bool is_expired(MDB_val name, MDB_val value, int64_t now_us)
            expires_at_us <= now_us;
 }
 
+/* Removes a ledger that has expired, and its pages; steps over the pages of another at once. */
+static int pass(MDB_cursor *cursor, MDB_val *name, MDB_val *value, int64_t now_us)
+{
+    char bytes[TAKT_FILE_NAME_MAX];
+    MDB_val gone = {name->mv_size, bytes};
+    int rc;
+
+    if (name->mv_size > sizeof bytes)
+        return mdb_cursor_get(cursor, name, value, MDB_NEXT);
+    if (takt_file_pages_is_page(name)) {
+        takt_file_pages_pass(name, bytes);
+        return mdb_cursor_get(cursor, name, value, MDB_SET_RANGE);
+    }
+    if (!is_expired(*name, *value, now_us))
+        return mdb_cursor_get(cursor, name, value, MDB_NEXT);
+    memcpy(bytes, name->mv_data, name->mv_size);
+    rc = mdb_cursor_del(cursor, 0);
+    if (rc == 0)
+        rc = takt_file_pages_remove(cursor, &gone);
+    *name = gone;
+    return rc == 0 ? mdb_cursor_get(cursor, name, value, MDB_SET_RANGE) : rc;
+}
+
 static int step(takt_file_records *records, MDB_cursor *cursor, int64_t now_us, int count)
 {
     MDB_val name = {records->swept_size, records->swept}, value;
     int rc = mdb_cursor_get(cursor, &name, &value, name.mv_size > 0 ? MDB_SET_RANGE : MDB_FIRST);
 
-    for (; rc == 0 && count > 0; count--) {
-        if (is_expired(name, value, now_us))
-            rc = mdb_cursor_del(cursor, 0);
-        if (rc == 0)
-            rc = mdb_cursor_get(cursor, &name, &value, MDB_NEXT);
-    }
+    for (; rc == 0 && count > 0; count--)
+        rc = pass(cursor, &name, &value, now_us);
     if (rc == 0 && name.mv_size <= sizeof records->swept) {
         memcpy(records->swept, name.mv_data, name.mv_size);
         records->swept_size = name.mv_size;

@@ -8,6 +8,7 @@
 
 #include <lmdb.h>
 
+#include "store/file_pages.h"
 #include "store/file_thread.h"
 #include "store/record.h"
 
@@ -21,8 +22,9 @@ typedef struct takt_file_records {
     takt_record_scratch scratch;
     char *value;
     size_t value_capacity;
-    char swept[TAKT_RECORD_NAME_MAX]; /* the record at which the sweep goes on */
-    size_t swept_size;                /* 0: at the first */
+    takt_file_pages pages;
+    char swept[TAKT_FILE_NAME_MAX]; /* the record at which the sweep goes on */
+    size_t swept_size;              /* 0: at the first */
 } takt_file_records;
 
 /* Runs one job in a transaction.  Returns an LMDB code: if it is not 0, the transaction is to be

@@ -35,7 +35,8 @@ struct takt_file_thread {
     bool detached; /* nobody waits for it: it frees itself */
     uv_async_t *async;
     char replaced[TAKT_ERROR_TEXT_SIZE];
-    int code; /* of opening */
+    char trouble[TAKT_ERROR_TEXT_SIZE]; /* of the last transaction */
+    int code;                           /* of opening */
     takt_error error;
 
     /* the thread's own */
@@ -131,7 +132,7 @@ static int transact(takt_file_thread *thread)
     return rc;
 }
 
-static int watch(takt_file_thread *thread)
+static int watch(takt_file_thread *thread, takt_error *error)
 {
     struct timespec now;
     int64_t now_us;
@@ -141,7 +142,12 @@ static int watch(takt_file_thread *thread)
     if (now_us < thread->watch_at_us)
         return 0;
     thread->watch_at_us = now_us + WATCH_US;
-    return takt_file_env_watch(thread->env, NULL);
+    return takt_file_env_watch(thread->env, error);
+}
+
+static void copy_text(char copy[TAKT_ERROR_TEXT_SIZE], const char *text)
+{
+    memcpy(copy, text, strlen(text) + 1);
 }
 
 /* Tells of a file that was replaced since this store last looked. */
@@ -152,14 +158,14 @@ static void notice(takt_file_thread *thread)
     pthread_rwlock_rdlock(&thread->env->lock);
     pthread_mutex_lock(&thread->mutex);
     thread->generation = atomic_load(&thread->env->generation);
-    memcpy(thread->replaced, thread->env->notice, sizeof thread->replaced);
+    copy_text(thread->replaced, thread->env->notice);
     tell(thread);
     pthread_mutex_unlock(&thread->mutex);
     pthread_rwlock_unlock(&thread->env->lock);
 }
 
 /* Hands the jobs under way back to the loop; where they failed as a whole, with that code. */
-static void finish(takt_file_thread *thread, int code)
+static void finish(takt_file_thread *thread, int code, const takt_error *error)
 {
     if (code != 0) {
         take_pending(thread);
@@ -167,6 +173,7 @@ static void finish(takt_file_thread *thread, int code)
             TAKT_HOLDER(at, takt_file_job, link)->own.status = code;
     }
     pthread_mutex_lock(&thread->mutex);
+    copy_text(thread->trouble, code != 0 ? error->text : "");
     if (!takt_list_empty(&thread->running)) {
         takt_list_move(&thread->finished, &thread->running);
         tell(thread);
@@ -176,17 +183,20 @@ static void finish(takt_file_thread *thread, int code)
 
 static void serve(takt_file_thread *thread)
 {
-    int code = watch(thread);
+    takt_error error;
+    int code;
 
+    error.text[0] = '\0';
+    code = watch(thread, &error);
     for (int tries = 1; code == 0; tries++) {
         unsigned repairs = atomic_load(&thread->env->repairs);
         int rc = transact(thread);
         if (rc == 0)
             break;
-        code = takt_file_env_mend(thread->env, rc, repairs, tries, NULL);
+        code = takt_file_env_mend(thread->env, rc, repairs, tries, &error);
     }
     notice(thread);
-    finish(thread, code);
+    finish(thread, code, &error);
 }
 
 /* ---- the thread ---------------------------------------------------------------------- */
@@ -367,7 +377,8 @@ void takt_file_thread_collect(takt_file_thread *thread, takt_file_news *news)
     takt_list_init(&news->finished);
     pthread_mutex_lock(&thread->mutex);
     takt_list_move(&news->finished, &thread->finished);
-    memcpy(news->replaced, thread->replaced, sizeof news->replaced);
+    copy_text(news->replaced, thread->replaced);
+    copy_text(news->trouble, thread->trouble);
     thread->replaced[0] = '\0';
     news->gone = thread->gone;
     pthread_mutex_unlock(&thread->mutex);

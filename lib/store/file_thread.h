@@ -36,6 +36,7 @@ typedef struct takt_file_job {
 typedef struct takt_file_news {
     takt_link finished;                  /* jobs, now the loop's */
     char replaced[TAKT_ERROR_TEXT_SIZE]; /* "" or why the file was replaced */
+    char trouble[TAKT_ERROR_TEXT_SIZE];  /* "" or why the jobs failed, if they did as a whole */
     bool gone;                           /* the thread has ended and closed the file */
 } takt_file_news;
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/memory_pages.h"
 #include "base/table.h"
 
 /* Each call looks at that many records, so that there are never many more than are of use. */
@@ -21,6 +22,7 @@ typedef struct record {
     int64_t expires_at_us;
     char *text;
     size_t size, capacity;
+    takt_memory_pages pages; /* of its logs */
     char name[];
 } record;
 
@@ -92,6 +94,7 @@ static void forget(takt_space *space, record *forgotten)
 {
     takt_table_remove(&space->table, &forgotten->entry);
     takt_list_remove(&forgotten->link);
+    takt_memory_pages_close(&forgotten->pages);
     free(forgotten->text);
     free(forgotten);
 }
@@ -120,6 +123,7 @@ static record *add(takt_space *space, const char *name, size_t size)
     if (added == NULL)
         return NULL;
     memcpy(added->name, name, size);
+    takt_memory_pages_init(&added->pages);
     added->entry.key = added->name;
     added->entry.size = size;
     takt_table_add(&space->table, &added->entry);
@@ -144,6 +148,28 @@ static bool keep_text(record *kept, const takt_record_change *change)
     return true;
 }
 
+/* Puts what a call has made of a record; `fresh` are its pages if there has been none yet. */
+static void keep(takt_space *space, record *found, const char *name, size_t size,
+                 takt_memory_pages *fresh, const takt_record_change *change, takt_store_call *call)
+{
+    bool kept;
+
+    if (found == NULL) {
+        found = add(space, name, size);
+        if (found == NULL)
+            takt_memory_pages_close(fresh);
+        else
+            found->pages = *fresh;
+    }
+    kept = found != NULL && keep_text(found, change);
+    if (!kept)
+        call->status = TAKT_E_NOMEM; /* nothing may be awarded that is not kept */
+    if (found != NULL && found->text == NULL)
+        forget(space, found);
+    else if (found != NULL)
+        takt_memory_pages_settle(&found->pages, kept);
+}
+
 static void run_call(takt_space *space, const char *name_space, int64_t now_us,
                      takt_store_call *call)
 {
@@ -151,24 +177,27 @@ static void run_call(takt_space *space, const char *name_space, int64_t now_us,
     size_t size = takt_record_name(name, name_space, call->limit->name, call->key);
     takt_entry *entry = takt_table_find(&space->table, name, size);
     record *found = entry ? TAKT_HOLDER(entry, record, entry) : NULL;
+    takt_memory_pages fresh;
     takt_record_change change;
 
     if (size == 0) {
         call->status = TAKT_E_INVALID;
         return;
     }
+    takt_memory_pages_init(&fresh);
+    space->scratch.pages = found ? &found->pages.pages : &fresh.pages;
     takt_record_run(&space->scratch, found ? found->text : NULL, found ? found->size : 0, now_us,
                     call, &change);
-    if (change.what == TAKT_RECORD_DROP)
-        forget(space, found);
-    if (change.what != TAKT_RECORD_PUT)
+    if (change.what == TAKT_RECORD_PUT) {
+        keep(space, found, name, size, &fresh, &change, call);
         return;
+    }
     if (found == NULL)
-        found = add(space, name, size);
-    if (found == NULL || !keep_text(found, &change))
-        call->status = TAKT_E_NOMEM; /* nothing may be awarded that is not kept */
-    if (found != NULL && found->text == NULL)
+        takt_memory_pages_close(&fresh);
+    else if (change.what == TAKT_RECORD_DROP)
         forget(space, found);
+    else
+        takt_memory_pages_settle(&found->pages, false);
 }
 
 static void sweep(takt_space *space, int64_t now_us)

@@ -97,6 +97,24 @@ static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger,
         change->what = TAKT_RECORD_PUT;
 }
 
+/* Trouble with a page makes void what the call has decided.  False: nothing is to be changed. */
+static bool settle_trouble(takt_record_scratch *scratch, takt_ledger *ledger, int64_t now_us,
+                           takt_store_call *call, takt_record_change *change)
+{
+    if (scratch->pages->trouble == TAKT_PAGES_FINE)
+        return true;
+    if (scratch->pages->trouble == TAKT_PAGES_DAMAGED) {
+        change->damaged = true;
+        scratch->pages->clear(scratch->pages);
+        takt_ledger_decode(ledger, call->limit, &scratch->kept, now_us, "", 0); /* begins anew */
+        takt_store_run(ledger, now_us, call);
+    }
+    if (scratch->pages->trouble == TAKT_PAGES_FINE)
+        return true;
+    call->status = TAKT_E_NOMEM;
+    return false;
+}
+
 void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size, int64_t now_us,
                      takt_store_call *call, takt_record_change *change)
 {
@@ -110,11 +128,15 @@ void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size
     }
     ledger.line = scratch->line;
     ledger.line_capacity = scratch->line_capacity;
+    ledger.pages = scratch->pages;
     if (text == NULL)
         takt_ledger_init(&ledger, call->limit, now_us);
-    else
-        change->damaged =
-            takt_ledger_decode(&ledger, call->limit, &scratch->kept, now_us, text, size) < 0;
+    else if (takt_ledger_decode(&ledger, call->limit, &scratch->kept, now_us, text, size) < 0)
+        change->damaged = true;
+    if (change->damaged && scratch->pages)
+        scratch->pages->clear(scratch->pages);
     takt_store_run(&ledger, now_us, call);
+    if (scratch->pages && !settle_trouble(scratch, &ledger, now_us, call, change))
+        return;
     tell_change(scratch, &ledger, text, size, now_us, call, change);
 }

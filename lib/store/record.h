@@ -18,7 +18,8 @@ typedef struct takt_record_scratch {
     int line_capacity;
     char *text;
     size_t text_capacity;
-    takt_limit kept; /* the numbers of a text that are newer than its caller's */
+    takt_limit kept;   /* the numbers of a text that are newer than its caller's */
+    takt_pages *pages; /* the owner's: where the next call's ledger keeps its logs; NULL: nowhere */
 } takt_record_scratch;
 
 /* What is to be done with the record after a call. */
@@ -39,7 +40,9 @@ size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space,
 /*
  * Runs a call on the record that has that text (NULL: there is none yet) at the store's time
  * now_us.  Fills the call's outputs and its status, and says in `change` what becomes of the
- * record.  A call whose status is TAKT_E_NOMEM has changed nothing.
+ * record.  A call whose status is TAKT_E_NOMEM has changed nothing.  What it changed in pages
+ * counts if the change is put, is to be undone if it is kept, and goes with the record if it is
+ * dropped.
  */
 void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size, int64_t now_us,
                      takt_store_call *call, takt_record_change *change);

@@ -12,9 +12,25 @@
 #include "base/quote.h"
 #include "store/file_place.h"
 
-static const takt_store_kind *const kinds[] = {&takt_store_file, &takt_store_memory};
+static const takt_store_kind *const kinds[] = {
+    &takt_store_file, &takt_store_memory, &takt_store_redis, &takt_store_rediss, &takt_store_unix,
+};
 
-#define HOW_TO_WRITE "write file: (the default file), file:PATH, memory: or memory:NAME"
+#define HOW_TO_WRITE                                                                               \
+    "write file: (the default file), file:PATH, redis://HOST:PORT, rediss://HOST:PORT, "           \
+    "unix:PATH, memory: or memory:NAME"
+
+/* What is shown of a URL that names no store: nothing behind the scheme where a password may be. */
+static const char *shown(const char *url, char text[TAKT_QUOTE_SIZE])
+{
+    char scheme[24];
+    size_t size = strcspn(url, ":");
+
+    if (strchr(url, '@') == NULL)
+        return takt_quote(url, text);
+    snprintf(scheme, sizeof scheme, "%.*s", (int)(size < sizeof scheme ? size : 0), url);
+    return takt_quote(scheme, text);
+}
 
 /* The kind of store that the URL's scheme names; *rest is what comes after the scheme. */
 static const takt_store_kind *kind_of(const char *url, const char **rest, takt_error *error)
@@ -29,7 +45,7 @@ static const takt_store_kind *kind_of(const char *url, const char **rest, takt_e
         }
     }
     takt_fail(error, TAKT_E_STORE_URL, "%s is not a store's URL: " HOW_TO_WRITE,
-              takt_quote(url, quoted));
+              shown(url, quoted));
     return NULL;
 }
 

@@ -59,6 +59,10 @@ typedef struct takt_store_options {
     void (*on_event)(
         void *data,
         const takt_event *event); /* STORE_REPLACED, LEDGER_DAMAGED; on the loop's thread */
+    /* Somebody else has blocked, unblocked or reset a ledger that was claimed from lately: claim
+     * now.  A hint: it may come for nothing, and need not come.  Never inside submit().  NULL: not
+     * wanted. */
+    void (*on_hint)(void *data, const char *limit, const char *key);
     void *data;
 } takt_store_options;
 
@@ -75,10 +79,14 @@ typedef struct takt_store_kind {
 
 struct takt_store {
     const takt_store_kind *kind; /* first member of every store */
+    /* Why calls come back with an error at present, as a sentence for a log, valid in done(); NULL
+     * where the code says all that is known. */
+    const char *trouble;
 };
 
 extern const takt_store_kind takt_store_memory;
 extern const takt_store_kind takt_store_file;
+extern const takt_store_kind takt_store_redis, takt_store_rediss, takt_store_unix;
 
 /*
  * Opens the store that the URL names.  May create files; says in `error` what is wrong and what to

@@ -244,3 +244,38 @@ Test(acquire, many_idle_keys_are_forgotten)
     for (int i = 0; i < 3000; i++)
         cr_assert_eq(jobs[i].status, 0);
 }
+
+Test(acquire, the_longest_wait_is_no_deadline)
+{
+    static seen job;
+    takt_request request = TAKT_REQUEST("free");
+
+    request.max_wait_us = INT64_MAX;
+    cr_assert_eq(acquire(&job, request), 0);
+    run_until(1);
+    cr_assert_eq(job.status, 0, "%s", takt_strerror(job.status));
+}
+
+static void note_and_close(takt_permit *permit, int status)
+{
+    note(permit, status);
+    takt_close(client, NULL, NULL);
+}
+
+/* Both slots are due in one pass; the first callback closes, the second permit has passed its inner
+ * limit only. */
+Test(acquire_closing, a_slot_of_the_inner_limit_alone_is_no_permit, .init = open_client)
+{
+    static seen closer, job;
+    takt_request request = TAKT_REQUEST("free");
+
+    closer.permit.data = &closer;
+    cr_assert_eq(takt_acquire(client, &closer.permit, &request, note_and_close), 0);
+    cr_assert_eq(acquire(&job, TAKT_REQUEST("inner")), 0);
+    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    cr_assert_eq(closer.status, 0);
+    cr_assert_eq(job.calls, 1);
+    cr_assert_eq(job.status, TAKT_E_CANCELED);
+    uv_loop_close(&loop);
+    takt_policy_free(policy);
+}

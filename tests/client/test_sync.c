@@ -125,3 +125,31 @@ Test(sync, close_wakes_who_waits)
     takt_policy_free(policy);
     open_sync();
 }
+
+static takt_permit wanted;
+static int outcome;
+
+static void want(void *data)
+{
+    takt_request request = TAKT_REQUEST("hourly");
+
+    (void)data;
+    outcome = takt_sync_acquire(sync_, &wanted, &request);
+}
+
+/* Dropped without a word, the thread would wait for ever, and close for the thread. */
+Test(sync, a_release_by_another_thread_ends_the_wait)
+{
+    takt_request request = TAKT_REQUEST("hourly");
+    takt_permit first = {0};
+    takt_standing standing = {0};
+    uv_thread_t thread;
+
+    cr_assert_eq(takt_sync_acquire(sync_, &first, &request), 0);
+    cr_assert_eq(uv_thread_create(&thread, want, NULL), 0);
+    while (standing.waiting == 0)
+        cr_assert_eq(takt_sync_peek(sync_, "hourly", NULL, &standing), 0);
+    takt_sync_release(sync_, &wanted);
+    uv_thread_join(&thread);
+    cr_assert_eq(outcome, TAKT_E_CANCELED);
+}

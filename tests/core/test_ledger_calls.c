@@ -230,9 +230,10 @@ Test(ledger_calls, expires_when_it_says_no_more_than_a_new_one)
     cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 6 * SECOND,
                  "the worker that waits may be alive");
     takt_ledger_block(&b.ledger, NOW, 7 * SECOND);
-    cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 7 * SECOND, "as long as it is blocked");
+    cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 7 * SECOND + 49 * SECOND / 10,
+                 "as long as it is blocked, and until the burst that a new one has is there");
     say(&b, 0, 1, 5, 1, 0);
-    cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 7 * SECOND);
+    cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 7 * SECOND + 49 * SECOND / 10);
 }
 
 /* After a jump, work goes on within seconds, at the rate, whatever the clock says. */
@@ -319,4 +320,17 @@ Test(ledger_calls, nobody_waits_for_a_cost_that_newer_numbers_make_impossible)
         say(&b, at_us, 2, 5, 1, 100);
     }
     cr_assert_geq(b.slot_count, 9 + 40);
+}
+
+/* Forgotten earlier, it would begin anew with the burst that a block must not bring. */
+Test(ledger_calls, a_block_is_remembered_until_the_burst_after_it_is_back)
+{
+    static book b;
+
+    open_book(&b, limit_of(10, SECOND, 10));
+    takt_ledger_block(&b.ledger, NOW, 10 * SECOND);
+    cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 10 * SECOND + 900 * MS);
+    say(&b, 10 * SECOND + 500 * MS, 1, 5, 1, 100);
+    cr_assert_eq(b.slots[5].slot_us, NOW + 10 * SECOND + 500 * MS, "half a second's worth");
+    cr_assert_eq(b.slots[6].slot_us, NOW + 10 * SECOND + 600 * MS);
 }

@@ -69,7 +69,7 @@ Test(ledger_text, is_read_back_as_it_was)
         RULE ";t12;wffffffffffffffff,9007199254740992,0,12,0,1000000,0,0,0,a",
         RULE
         ";r7,250000,0;t12;b1763696400000000;w0,5,0,3,18,2,9,1763692802000000,1763692806000000,f",
-        "g3/1000000*1 1763692800000000+2;" RULE,
+        ("g3/1000000*1 1763692800000000+2;" RULE),
     };
     for (size_t i = 0; i < COUNT(texts); i++) {
         static book b;

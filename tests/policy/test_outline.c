@@ -9,6 +9,7 @@
 #include "policy/document.h"
 #include "policy/outline.h"
 
+#define RULE_FIELDS  "rate, burst, algorithm, align, timezone and queue"
 #define LIMIT_FIELDS "name, rules, lookahead, headroom, within and max_waiting"
 #define FIELD(field) LIMIT "    " field "\n"
 #define RULE(field)  "limits:\n  - name: a\n    rules:\n      - rate: 5/s\n        " field "\n"
@@ -34,8 +35,9 @@ static const broken broken_shapes[] = {
     {RULE("burst:\n"), 5, "limits[0].rules[0].burst: is empty"},
     /* the wrong kind */
     {"just a text\n", 1,
-     "is one text; write a mapping with the fields store, namespace and limits"},
-    {"- name: a\n", 1, "is a list; write a mapping with the fields store, namespace and limits"},
+     "is one text; write a mapping with the fields store, namespace, revision and limits"},
+    {"- name: a\n", 1,
+     "is a list; write a mapping with the fields store, namespace, revision and limits"},
     {"limits:5\n", 1, "\"limits:5\" is one text; write a blank after the colon"},
     {"limits: 5\n", 1, "limits: is one text; write a list, with \"- \" before each entry"},
     {"limits:\n  name: a\n", 2,
@@ -50,7 +52,7 @@ static const broken broken_shapes[] = {
     {"limits:\n  - name: a\n    rules:\n      rate: 5/s\n", 4,
      "limits[0].rules: is a mapping; write a list"},
     {"limits:\n  - name: a\n    rules: [5/s]\n", 3,
-     "limits[0].rules[0]: is one text; write a mapping with the fields rate and burst"},
+     "limits[0].rules[0]: is one text; write a mapping with the fields " RULE_FIELDS},
     {"limits:\n  - name: a\n    rules:\n      - rate: [5/s]\n", 4,
      "limits[0].rules[0].rate: is a list; write one value"},
     {"limits:\n  - name: a\n    rules:\n      - rate: {tokens: 5}\n", 4,
@@ -68,9 +70,12 @@ static const broken broken_shapes[] = {
     /* unknown fields */
     {"limit:\n  - name: a\n", 1, "limit: unknown field; did you mean \"limits\"?"},
     {LIMIT "namspace: x\n", 4, "namspace: unknown field; did you mean \"namespace\"?"},
-    {LIMIT "version: 1\n", 4, "version: unknown field; known here are store, namespace and limits"},
-    {LIMIT "mode: shadow\n", 4, "mode: unknown field; known here are store, namespace and limits"},
-    {LIMIT "revision: 7\n", 4, "revision: unknown field; known here are"},
+    {LIMIT "version: 1\n", 4,
+     "version: unknown field; known here are store, namespace, revision and limits"},
+    {LIMIT "mode: shadow\n", 4,
+     "mode: unknown field; known here are store, namespace, revision and limits"},
+    {LIMIT "revisoin: 7\n", 4, "revisoin: unknown field; did you mean \"revision\"?"},
+    {FIELD("revision: 7"), 4, "limits[0].revision: unknown field here; did you mean revision?"},
     {LIMIT "rate: 5/s\n", 4, "rate: unknown field here; did you mean limits[].rules[].rate?"},
     {FIELD("Within: b"), 4, "limits[0].Within: unknown field; did you mean \"within\"?"},
     {FIELD("max-waiting: 5"), 4,
@@ -87,10 +92,16 @@ static const broken broken_shapes[] = {
     {FIELD("\"name\\0\": x"), 4, "limits[0].\"name\": unknown field"},
     {FIELD("\"\\e[2J\": x"), 4, "limits[0].\"\\x1b[2J\": unknown field"},
     {RULE("burts: 5"), 5, "limits[0].rules[0].burts: unknown field; did you mean \"burst\"?"},
-    {RULE("algorithm: gcra"), 5,
-     "limits[0].rules[0].algorithm: unknown field; known here are rate and burst"},
-    {RULE("timezone: UTC"), 5,
-     "limits[0].rules[0].timezone: unknown field; known here are rate and burst"},
+    {RULE("algoritm: gcra"), 5,
+     "limits[0].rules[0].algoritm: unknown field; did you mean \"algorithm\"?"},
+    {RULE("period: day"), 5,
+     "limits[0].rules[0].period: unknown field; known here are " RULE_FIELDS},
+    {FIELD("algorithm: gcra"), 4,
+     "limits[0].algorithm: unknown field here; did you mean limits[].rules[].algorithm?"},
+    {FIELD("timezone: UTC"), 4,
+     "limits[0].timezone: unknown field here; did you mean limits[].rules[].timezone?"},
+    {FIELD("queue: 5"), 4,
+     "limits[0].queue: unknown field here; did you mean limits[].rules[].queue?"},
     {RULE("name: b"), 5,
      "limits[0].rules[0].name: unknown field here; did you mean limits[].name?"},
     {FIELD("x: [[[[[[[[[[[[[[[[[[[[[["), 4, "limits[0].x: unknown field"},

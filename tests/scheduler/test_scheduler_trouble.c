@@ -362,3 +362,57 @@ Test(scheduler_trouble, costs_that_newer_numbers_make_impossible_are_refused)
     cr_assert_str_eq(pass(&r, MS), "e-4");
     cr_assert_eq(r.queue->total, 2);
 }
+
+/* Slots of the old clock are an hour ahead by the new one: nobody is to wait for them. */
+Test(scheduler_trouble, a_store_s_clock_that_is_set_back_strands_nobody)
+{
+    takt_award award = award_of(0, 100 * MS, 50 * MS, 3, 1);
+    size_t fired = 0;
+
+    acquire_many(&r, 6);
+    pass(&r, 0);
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + 50 * MS;
+    answer(&r, MS, &award);
+    pass(&r, 53 * MS);
+    cr_assert_eq(r.claims, 1);
+    award = award_of(50 * MS - HOUR, 100 * MS - HOUR, 50 * MS, 3, 1);
+    answer(&r, 54 * MS, &award);
+    for (int64_t at_us = 55 * MS; at_us < SECOND; at_us += 10 * MS) {
+        fired += strlen(pass(&r, at_us));
+        if (r.claims == 0)
+            continue;
+        award = award_of(at_us - HOUR, at_us - HOUR + 50 * MS, 50 * MS, r.claim.waiting, 1);
+        answer(&r, at_us + MS, &award);
+    }
+    cr_assert_eq(fired, 6);
+}
+
+/* The ledger may still have a place of the forgotten one, where its last award was lost. */
+Test(scheduler_trouble, a_queue_that_is_made_anew_goes_on_with_its_claims_numbers)
+{
+    takt_award award = award_of(0, 0, 0, 0, 1);
+    int64_t before;
+    char key[16];
+
+    acquire(&r, 5, 1, ALWAYS);
+    pass(&r, 0);
+    before = r.claim.seq;
+    takt_scheduler_leave(&r.s, &r.permits[0], 0);
+    takt_scheduler_failed(&r.s, r.queue, NOW + MS);
+    pass(&r, MS);
+    for (int i = 0; i < 2000; i++) {
+        snprintf(key, sizeof key, "%d", i);
+        r.queue = takt_scheduler_queue(&r.s, &r.limit, key);
+        takt_scheduler_wake(&r.s, r.queue, 0);
+    }
+    pass(&r, 2 * MS);
+    pass(&r, 3 * MS);
+    r.queue = takt_scheduler_queue(&r.s, &r.limit, "key");
+    cr_assert_eq(r.queue->claimed_at_us, 0, "it has been forgotten");
+    acquire(&r, 5, 1, ALWAYS);
+    pass(&r, 4 * MS);
+    cr_assert_eq(r.claims, 1);
+    cr_assert_gt(r.claim.seq, before);
+    answer(&r, 5 * MS, &award);
+}

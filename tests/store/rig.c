@@ -134,6 +134,28 @@ takt_standing rig_peek(struct rig *rig, const takt_limit *limit, const char *key
     return call.call.standing;
 }
 
+/* Takes one token of each of so many ledgers, all at once; returns how many came back with
+ * `status`. */
+int rig_take_each(struct rig *rig, const takt_limit *limit, int from, int count, int status)
+{
+    struct rig_call *calls = calloc((size_t)count, sizeof *calls);
+    char(*keys)[16] = calloc((size_t)count, sizeof *keys);
+    int matched = 0;
+
+    for (int i = 0; i < count; i++) {
+        snprintf(keys[i], sizeof keys[i], "key-%d", from + i);
+        rig_call_init(&calls[i], TAKT_OP_TRY, limit, keys[i]);
+        rig_submit(rig, &calls[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        rig_wait(rig, &calls[i]);
+        matched += calls[i].call.status == status;
+    }
+    free(keys);
+    free(calls);
+    return matched;
+}
+
 void rig_directory(char path[PATH_MAX])
 {
     const char *under = getenv("TMPDIR");

@@ -48,6 +48,11 @@ void rig_wait(struct rig *rig, struct rig_call *call);
 /* A whole call: its status. */
 int rig_run(struct rig *rig, struct rig_call *call);
 int rig_try(struct rig *rig, const takt_limit *limit, const char *key, int64_t cost);
+
+/* Takes one token of each of so many ledgers ("key-FROM", ...), all at once; returns how many came
+ * back with `status`. */
+int rig_take_each(struct rig *rig, const takt_limit *limit, int from, int count, int status);
+
 takt_standing rig_peek(struct rig *rig, const takt_limit *limit, const char *key);
 
 /* A scratch directory, removed with all in it by rig_remove. */

@@ -3,6 +3,7 @@
  */
 #include "store/scratch_file.h"
 
+#include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,8 +13,6 @@
 #include <unistd.h>
 
 #include <lmdb.h>
-
-#include "store/rig.h"
 
 static void must(int rc, const char *what)
 {
@@ -110,4 +109,38 @@ int scratch_stop_inside(void *argument)
     mdb_txn_abort(txn);
     mdb_env_close(env);
     return 0;
+}
+
+void scratch_make(struct scratch *scratch, const takt_limit *limit, int ledgers)
+{
+    struct rig rig;
+
+    rig_open(&rig, scratch->url);
+    cr_assert_eq(rig_take_each(&rig, limit, 0, ledgers, 0), ledgers);
+    rig_close(&rig);
+}
+
+void scratch_expect_refused(const char *url, int code, const char *says)
+{
+    struct rig rig;
+    takt_error error = {0};
+
+    cr_expect_eq(rig_try_open(&rig, url, "test", 0, &error), code, "%s: %s", url, error.text);
+    cr_expect_not_null(strstr(error.text, says), "\"%s\" is not in \"%s\"", says, error.text);
+    rig_close(&rig);
+}
+
+int scratch_descriptors(const struct scratch *scratch)
+{
+    char name[64], path[PATH_MAX];
+    int count = 0;
+
+    for (int fd = 0; fd < 256; fd++) {
+        ssize_t size;
+        snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+        size = readlink(name, path, sizeof path - 1);
+        path[size > 0 ? size : 0] = '\0';
+        count += strcmp(path, scratch->path) == 0;
+    }
+    return count;
 }

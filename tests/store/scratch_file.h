@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "store/rig.h"
+
 struct scratch {
     char directory[PATH_MAX];
     char path[PATH_MAX + 16]; /* the file's */
@@ -31,6 +33,15 @@ void scratch_put(const struct scratch *scratch, const void *name, size_t name_si
 /* Reads and writes the file as bytes. */
 size_t scratch_read(const struct scratch *scratch, char *bytes, size_t size);
 void scratch_write(const struct scratch *scratch, size_t at, const void *bytes, size_t size);
+
+/* How often this process has the file open. */
+int scratch_descriptors(const struct scratch *scratch);
+
+/* A file with that many ledgers ("key-0", ...), made by a store. */
+void scratch_make(struct scratch *scratch, const takt_limit *limit, int ledgers);
+
+/* Opening must fail with that code and with a message that has `says` in it. */
+void scratch_expect_refused(const char *url, int code, const char *says);
 
 /* Begins a write transaction and stops in it (SIGSTOP); gives it up when continued.  For a process
  * of its own. */

@@ -1,5 +1,5 @@
 /*
- * test_file_process.c: a store's file between processes: shared, killed, stopped, forked.  Nothing
+ * test_file_process.c: a store's file when processes are killed, stopped or forked.  Nothing
  * here waits for a time to pass: processes tell each other by pipes and signals what they have
  * done.
  */
@@ -17,7 +17,6 @@
 
 struct worker {
     const struct scratch *scratch;
-    int number;
     int pipe[2];
 };
 
@@ -28,91 +27,6 @@ static void make_file(struct scratch *scratch)
     scratch_init(scratch);
     rig_open(&rig, scratch->url);
     rig_close(&rig);
-}
-
-/* ---- sharing
- * -----------------------------------------------------------------------------------------------
- */
-
-enum { PROCESSES = 4, TOKENS = 1000 };
-
-/* Takes what it can get; its exit status says whether it ever saw anything but "taken" and "no
- * slot". */
-static int take_all(void *argument)
-{
-    struct worker *worker = argument;
-    takt_limit limit = rig_limit("a", TOKENS, RIG_DAY, TOKENS);
-    struct rig rig;
-    int32_t taken = 0;
-    int status;
-
-    rig_open(&rig, worker->scratch->url);
-    while ((status = rig_try(&rig, &limit, "k", 1)) == 0)
-        taken++;
-    rig_close(&rig);
-    return status != TAKT_E_NO_SLOT || write(worker->pipe[1], &taken, sizeof taken) < 0;
-}
-
-Test(file_process, processes_share_a_ledger)
-{
-    struct scratch scratch;
-    struct worker worker = {.scratch = &scratch};
-    int processes[PROCESSES];
-    int32_t taken, sum = 0;
-
-    scratch_init(&scratch); /* the file is made by whoever comes first */
-    cr_assert_eq(pipe(worker.pipe), 0);
-    for (int i = 0; i < PROCESSES; i++)
-        processes[i] = rig_fork(take_all, &worker);
-    for (int i = 0; i < PROCESSES; i++) {
-        cr_expect_eq(rig_reap(processes[i]), 0);
-        cr_assert_eq(read(worker.pipe[0], &taken, sizeof taken), (ssize_t)sizeof taken);
-        sum += taken;
-    }
-    cr_expect_eq(sum, TOKENS);
-    scratch_remove(&scratch);
-}
-
-enum { LEDGERS = 5000 };
-
-static int fill_ledgers(void *argument)
-{
-    struct worker *worker = argument;
-    takt_limit limit = rig_limit("a", 1, RIG_DAY, 1);
-    struct rig rig;
-    char key[32];
-    int refused = 0;
-
-    rig_open(&rig, worker->scratch->url);
-    for (int i = 0; i < LEDGERS; i++) {
-        snprintf(key, sizeof key, "%d-%d", worker->number, i);
-        refused += rig_try(&rig, &limit, key, 1) != 0;
-    }
-    rig_close(&rig);
-    return refused > 0;
-}
-
-Test(file_process, processes_see_each_other_grow)
-{
-    takt_limit limit = rig_limit("a", 1, RIG_DAY, 1);
-    struct scratch scratch;
-    struct worker workers[2] = {{.scratch = &scratch, .number = 0},
-                                {.scratch = &scratch, .number = 1}};
-    struct rig rig;
-    int processes[2];
-
-    make_file(&scratch);
-    for (int i = 0; i < 2; i++)
-        processes[i] = rig_fork(fill_ledgers, &workers[i]);
-    rig_open(&rig, scratch.url); /* with the map of a small file */
-    cr_expect_eq(rig_try(&rig, &limit, "before", 1), 0);
-    for (int i = 0; i < 2; i++)
-        cr_expect_eq(rig_reap(processes[i]), 0);
-    cr_expect_eq(rig_try(&rig, &limit, "after", 1), 0);
-    cr_expect_eq(rig_try(&rig, &limit, "1-4999", 1), TAKT_E_NO_SLOT);
-    rig_close(&rig);
-    cr_expect_eq(scratch_count(&scratch), 2 * LEDGERS + 3);
-    scratch_remove(&scratch);
 }
 
 /* ---- killed
@@ -360,6 +274,7 @@ static int use_after_fork(void *argument)
     struct forked *forked = argument;
     takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);
     struct rig own;
+    int before;
 
     if (uv_loop_fork(&forked->rig->loop) != 0)
         return 1;
@@ -369,9 +284,12 @@ static int use_after_fork(void *argument)
     if (forked->under_way->call.status != TAKT_E_STORE)
         return 3;
     rig_close(forked->rig);
+    before = scratch_descriptors(forked->scratch);
     rig_open(&own, forked->scratch->url);
-    if (rig_try(&own, &limit, "k", 1) != 0)
+    if (scratch_descriptors(forked->scratch) <= before)
         return 4;
+    if (rig_try(&own, &limit, "k", 1) != 0)
+        return 5;
     rig_close(&own);
     return 0;
 }
@@ -396,51 +314,5 @@ Test(file_process, a_forked_child_must_open_its_own)
     cr_expect_eq(rig_reap(process), 0);
     cr_expect_eq(rig_peek(&rig, &limit, "k").remaining, 7);
     rig_close(&rig);
-    scratch_remove(&scratch);
-}
-
-/* ---- replaced by another process
- * --------------------------------------------------------------------------- */
-
-/* Finds the file damaged when it opens it, and replaces it. */
-static int replace(void *argument)
-{
-    struct scratch *scratch = argument;
-    takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);
-    struct rig rig;
-
-    rig_open(&rig, scratch->url);
-    for (int i = 0; i < 10; i++)
-        if (rig_try(&rig, &limit, "new", 1) != 0)
-            return 2;
-    rig_close(&rig);
-    return rig.replaced != 1;
-}
-
-Test(file_process, a_file_replaced_by_another_process_is_noticed)
-{
-    static const char zeros[8];
-    takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);
-    struct scratch scratch;
-    struct rig rig;
-    int status, process, go[2];
-    char byte;
-
-    make_file(&scratch);
-    cr_assert_eq(pipe(go), 0);
-    process = fork(); /* before the store is opened here */
-    if (process == 0)
-        _exit(read(go[0], &byte, 1) == 1 ? replace(&scratch) : 3);
-    rig_open(&rig, scratch.url);
-    cr_expect_eq(rig_try(&rig, &limit, "old", 1), 0);
-    scratch_write(&scratch, 16, zeros, sizeof zeros); /* LMDB looks at this when it opens a file */
-    cr_assert_eq(write(go[1], "", 1), 1);
-    cr_expect_eq(status = rig_reap(process), 0, "%d", status);
-    while (rig.replaced == 0)
-        cr_assert_neq(rig_try(&rig, &limit, "old", 1), TAKT_E_STORE);
-    cr_expect_eq(rig_try(&rig, &limit, "new", 1), TAKT_E_NO_SLOT, "both use the new file");
-    rig_close(&rig);
-    cr_expect(scratch_has(&scratch, "ledgers.mdb.damaged-1"));
-    cr_expect_not(scratch_has(&scratch, "ledgers.mdb.damaged-2"));
     scratch_remove(&scratch);
 }

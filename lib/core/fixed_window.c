@@ -1,0 +1,316 @@
+/*
+ * fixed_window.c: at most `limit` tokens in each window of one period,
+ *
+ *     tokens taken in [start, start + period)  <=  limit
+ *
+ * where windows begin by the clock (`align: clock`, with a timezone by the clocks there: window.h)
+ * or with the first token after the last one ended (`align: first-use`).  What a window does not
+ * use is lost, and around the turn of two windows twice the limit may pass in a short while.
+ *
+ * The state is the last window from which tokens were taken, and how many.  It may lie ahead of
+ * now: slots awarded ahead spill over to the next window's start.  Slots never go back to a window
+ * before it.
+ *
+ * There is nothing to pace in a window, so "exhausted" means: as much of it is used as of its time
+ * has passed.  Where none is open (first-use), the next one will open with half of it used, if it
+ * opens within a period.
+ */
+#include "core/window.h"
+
+#include "base/fail.h"
+
+/* Where tokens taken from some instant on fall. */
+typedef struct place {
+    int64_t at_us;    /* that instant, or the begin of the state's window if that is later */
+    int64_t start_us; /* of the window */
+    int64_t used;     /* tokens taken from it */
+    bool owes;        /* not opened yet, and to be opened with `used` */
+} place;
+
+static bool is_first_use(const takt_rule *rule)
+{
+    return rule->align == TAKT_ALIGN_FIRST_USE;
+}
+
+static place by_first_use(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
+{
+    int64_t start_us = state->fixed_window.start_us, count = state->fixed_window.count;
+    bool over = t_us >= start_us + rule->span_us;
+
+    if (state->fixed_window.unopened)
+        return (place){t_us, t_us, over ? 0 : count, !over && count > 0};
+    if (over || count == 0)
+        return (place){t_us, t_us, 0, false};
+    return (place){t_us > start_us ? t_us : start_us, start_us, count, false};
+}
+
+static place by_clock(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
+{
+    int64_t start_us = takt_window_start(rule, t_us);
+
+    if (state->fixed_window.start_us < start_us)
+        return (place){t_us, start_us, 0, false};
+    start_us = state->fixed_window.start_us;
+    return (place){t_us > start_us ? t_us : start_us, start_us, state->fixed_window.count, false};
+}
+
+static place find(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
+{
+    return is_first_use(rule) ? by_first_use(rule, state, t_us) : by_clock(rule, state, t_us);
+}
+
+/* Begin of the n-th window after this one, if each is used up. */
+static int64_t after(const takt_rule *rule, int64_t start_us, int64_t n)
+{
+    if (!is_first_use(rule))
+        return takt_window_after(rule, start_us, n);
+    if (n >= TAKT_WINDOW_END / rule->span_us)
+        return TAKT_WINDOW_END;
+    return start_us + n * rule->span_us;
+}
+
+/* When the next window can begin that has nothing taken from it. */
+static int64_t next_fresh(const takt_rule *rule, const takt_rule_state *state, place found)
+{
+    return after(rule, found.owes ? state->fixed_window.start_us : found.start_us, 1);
+}
+
+static int prepare(takt_rule *rule, takt_error *error)
+{
+    int64_t part = rule->period_us % TAKT_DAY_US;
+
+    if (rule->align == TAKT_ALIGN_DEFAULT)
+        rule->align = TAKT_ALIGN_CLOCK;
+    if (rule->zone && is_first_use(rule))
+        return takt_fail(
+            error, TAKT_E_POLICY,
+            "timezone: windows that open with their first token go by no clock; leave it "
+            "out, or write align: clock");
+    if (rule->zone && part != 0 && (part != rule->period_us || TAKT_DAY_US % part != 0))
+        return takt_fail(
+            error, TAKT_E_POLICY,
+            "timezone: needs a period that divides a day, or whole days; write one, like "
+            "6h or 7day, or leave the timezone out");
+    return takt_window_prepare(rule, error);
+}
+
+static void rest(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
+{
+    state->fixed_window.start_us = is_first_use(rule) ? now_us : takt_window_start(rule, now_us);
+    state->fixed_window.count = 0;
+    state->fixed_window.unopened = is_first_use(rule);
+}
+
+static int64_t earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
+                        int64_t cost)
+{
+    place found = find(rule, state, t_us);
+
+    if (cost > rule->tokens)
+        return TAKT_NEVER;
+    return found.used + cost <= rule->tokens ? found.at_us : next_fresh(rule, state, found);
+}
+
+static void commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost)
+{
+    place found = find(rule, state, t_us);
+
+    state->fixed_window.start_us = found.start_us;
+    state->fixed_window.count = found.used + cost;
+    state->fixed_window.unopened = false;
+}
+
+static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
+                    int64_t until_us)
+{
+    int64_t at_us = earliest(rule, state, from_us, 1), left, windows;
+    place found = find(rule, state, at_us);
+
+    if (at_us > until_us)
+        return 0;
+    left = rule->tokens - found.used;
+    windows = is_first_use(rule) ? (until_us - found.start_us) / rule->span_us
+                                 : takt_window_count(rule, found.start_us, until_us);
+    if (windows > (TAKT_ROOM_MAX - left) / rule->tokens)
+        return TAKT_ROOM_MAX;
+    return left + windows * rule->tokens;
+}
+
+static int64_t due(const takt_rule *rule, const takt_rule_state *state, int64_t from_us, int64_t n)
+{
+    int64_t at_us = earliest(rule, state, from_us, 1);
+    place found = find(rule, state, at_us);
+    int64_t beyond = n - (rule->tokens - found.used);
+
+    return beyond <= 0 ? at_us : after(rule, found.start_us, takt_ceil_div(beyond, rule->tokens));
+}
+
+/* All that the window has left, at once. */
+static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost,
+                      int64_t count, int64_t until_us, takt_run *run)
+{
+    int64_t at_us = earliest(rule, state, t_us, cost), n;
+
+    if (at_us > until_us) /* also TAKT_NEVER */
+        return 0;
+    n = (rule->tokens - find(rule, state, at_us).used) / cost;
+    if (n > count)
+        n = count;
+    *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost};
+    commit(rule, state, at_us, n * cost);
+    return n;
+}
+
+static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us)
+{
+    place found = find(rule, state, at_us);
+    int64_t end_us, part;
+
+    if (found.at_us > at_us || (found.owes && state->fixed_window.start_us > at_us))
+        return; /* the state is further ahead */
+    if (is_first_use(rule) && found.start_us == at_us &&
+        (state->fixed_window.unopened || found.used == 0)) {
+        part = rule->tokens / 2;
+        state->fixed_window.unopened = true;
+    } else {
+        end_us = after(rule, found.start_us, 1);
+        part = takt_mul_div(rule->tokens, at_us - found.start_us, end_us - found.start_us);
+    }
+    state->fixed_window.start_us = found.start_us;
+    state->fixed_window.count = found.used > part ? found.used : part;
+}
+
+static int64_t rest_at(const takt_rule *rule, const takt_rule_state *state)
+{
+    int64_t start_us = state->fixed_window.start_us;
+
+    return state->fixed_window.count > 0 ? after(rule, start_us, 1) : start_us;
+}
+
+static void pull_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                      int64_t reach_us, int64_t lookahead_us)
+{
+    if (state->fixed_window.start_us <= now_us + reach_us)
+        return;
+    rest(rule, state, now_us + lookahead_us);
+    exhaust(rule, state, now_us + lookahead_us);
+}
+
+/* "800/86400000000@America/Los_Angeles" by the clock, "10/60000000!" by first use. */
+static void write_rule(const takt_rule *rule, takt_writer *writer)
+{
+    takt_window_write_rule(rule, writer);
+    if (is_first_use(rule))
+        takt_write_char(writer, '!');
+    if (!rule->zone)
+        return;
+    takt_write_char(writer, '@');
+    takt_write_text(writer, rule->zone->name);
+}
+
+static void read_zone(takt_rule *rule, takt_reader *reader)
+{
+    const char *name = reader->at;
+
+    while (reader->at < reader->end && *reader->at != ' ')
+        reader->at++;
+    rule->zone = takt_zone_named(name, (size_t)(reader->at - name));
+    if (!rule->zone)
+        reader->bad = true;
+}
+
+static void read_rule(takt_rule *rule, takt_reader *reader)
+{
+    takt_error error;
+
+    takt_window_read_rule(rule, reader);
+    if (takt_read_if(reader, '!'))
+        rule->align = TAKT_ALIGN_FIRST_USE;
+    if (!reader->bad && takt_read_if(reader, '@'))
+        read_zone(rule, reader);
+    if (!reader->bad && prepare(rule, &error) != 0)
+        reader->bad = true;
+}
+
+/* "1763692800000000,17": begin and count; "~" between them if the window is not open yet. */
+static void write_state(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)
+{
+    (void)rule;
+    takt_write_int(writer, state->fixed_window.start_us);
+    takt_write_char(writer, state->fixed_window.unopened ? '~' : ',');
+    takt_write_int(writer, state->fixed_window.count);
+}
+
+static void read_state(const takt_rule *rule, takt_rule_state *state, takt_reader *reader)
+{
+    state->fixed_window.start_us = takt_read_int(reader, 0, TAKT_WINDOW_END);
+    state->fixed_window.unopened = is_first_use(rule) && takt_read_if(reader, '~');
+    if (!state->fixed_window.unopened)
+        takt_read_char(reader, ',');
+    state->fixed_window.count = takt_read_int(reader, 0, TAKT_RULE_LIMIT_MAX);
+}
+
+/* What a window of other length that begins at start_us will have had taken from it, at most,
+ * before the state's window: what the old rule let pass, and no more than the new one's even pace.
+ */
+static int64_t unknown_before(const takt_rule *from, const takt_rule *to, int64_t start_us,
+                              int64_t until_us)
+{
+    int64_t length_us = takt_window_after(to, start_us, 1) - start_us;
+    int64_t old, new;
+
+    if (until_us <= start_us)
+        return 0;
+    old = takt_mul_div_up(from->tokens, until_us - start_us, from->span_us);
+    new = takt_mul_div(to->tokens, until_us - start_us, length_us);
+    return old < new ? old : new;
+}
+
+static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
+                    int64_t now_us)
+{
+    int64_t start_us = state->fixed_window.start_us, count = state->fixed_window.count;
+    int64_t end_us = after(from, start_us, 1), at_us = start_us > now_us ? start_us : now_us;
+    bool same_windows =
+        from->align == to->align && from->span_us == to->span_us && from->zone == to->zone;
+
+    if (is_first_use(to) && !is_first_use(from)) {
+        /* When the window's first token came is not known: as if the next one were it. */
+        state->fixed_window.start_us = at_us;
+        state->fixed_window.unopened = true;
+        if (end_us <= now_us)
+            count = 0;
+    } else if (!is_first_use(to) && !same_windows) {
+        state->fixed_window.start_us = takt_window_start(to, at_us);
+        state->fixed_window.unopened = false;
+        if (end_us <= state->fixed_window.start_us)
+            count = 0;
+        if (!is_first_use(from))
+            count += unknown_before(from, to, state->fixed_window.start_us, start_us);
+    }
+    /* More than the new limit stays more: numbers that change to and fro must not make tokens up.
+     */
+    state->fixed_window.count = count < TAKT_RULE_LIMIT_MAX ? count : TAKT_RULE_LIMIT_MAX;
+}
+
+const takt_algorithm takt_fixed_window = {
+    .name = "fixed-window",
+    .letter = 'f',
+    .takes = TAKT_TAKES_ALIGN | TAKT_TAKES_TIMEZONE,
+    .prepare = prepare,
+    .capacity = takt_window_capacity,
+    .rest = rest,
+    .earliest = earliest,
+    .commit = commit,
+    .room = room,
+    .due = due,
+    .series = series,
+    .exhaust = exhaust,
+    .rest_at = rest_at,
+    .pull_back = pull_back,
+    .write_rule = write_rule,
+    .read_rule = read_rule,
+    .write_state = write_state,
+    .read_state = read_state,
+    .convert = convert,
+};

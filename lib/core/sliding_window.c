@@ -1,0 +1,280 @@
+/*
+ * sliding_window.c: the usual approximation of a sliding log in two counters.  Windows of one
+ * period begin at multiples of it since the epoch; what was taken from the one before is taken to
+ * have been spread evenly over it, and counts by the part of it that a window ending now would
+ * still overlap. With `past` the time since the current window began,
+ *
+ *     previous * (period - past) / period + current  <=  limit
+ *
+ * at every slot, its own cost counted, in exact whole numbers.  Bursts that come unevenly can pass
+ * a little more or less than `limit` in a period; the sliding log is the exact form.
+ *
+ * "Exhausted" is: `limit` taken from the window before, and from this one as much as makes the next
+ * token due.  In the long run, a full rule passes one token a period less than `limit`.
+ */
+#include "core/window.h"
+
+/* A window, and the two counters as they are in it. */
+typedef struct view {
+    int64_t start_us;
+    int64_t previous;
+    int64_t current;
+} view;
+
+/* The window that t_us is in, or the state's if that is later. */
+static view look(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
+{
+    view v = {state->sliding_window.start_us, state->sliding_window.previous,
+              state->sliding_window.current};
+    int64_t start_us = takt_window_start(rule, t_us);
+
+    if (start_us <= v.start_us)
+        return v;
+    return (view){start_us, start_us == v.start_us + rule->span_us ? v.current : 0, 0};
+}
+
+/* The first instant of the window at which `tokens` in all may have been taken from it; past its
+ * end if there is none. */
+static int64_t instant_for(const takt_rule *rule, view v, int64_t tokens)
+{
+    int64_t end_us = v.start_us + rule->span_us, left_us;
+
+    if (tokens > rule->tokens)
+        return end_us + 1;
+    if (v.previous == 0)
+        return v.start_us;
+    left_us = takt_mul_div(rule->tokens - tokens, rule->span_us, v.previous);
+    return left_us < rule->span_us ? end_us - left_us : v.start_us;
+}
+
+/* How many tokens may have been taken from the window by t_us, which is in it. */
+static int64_t most_by(const takt_rule *rule, view v, int64_t t_us)
+{
+    int64_t left_us = v.start_us + rule->span_us - t_us;
+    int64_t counted = takt_mul_div_up(v.previous, left_us, rule->span_us);
+
+    return counted < rule->tokens ? rule->tokens - counted : 0;
+}
+
+/* The window after this one, from which all is taken that can be; *taken is told how much that is.
+ */
+static view use_up(const takt_rule *rule, view v, int64_t *taken)
+{
+    int64_t most = most_by(rule, v, v.start_us + rule->span_us - 1);
+
+    if (most < v.current)
+        most = v.current;
+    *taken = most - v.current;
+    return (view){v.start_us + rule->span_us, most, 0};
+}
+
+static void rest(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
+{
+    state->sliding_window.start_us = takt_window_start(rule, now_us);
+    state->sliding_window.previous = state->sliding_window.current = 0;
+}
+
+static int64_t earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
+                        int64_t cost)
+{
+    view v = look(rule, state, t_us);
+    int64_t at_us;
+
+    if (cost > rule->tokens)
+        return TAKT_NEVER;
+    at_us = instant_for(rule, v, v.current + cost);
+    if (at_us >= v.start_us + rule->span_us) {
+        v = (view){v.start_us + rule->span_us, v.current, 0};
+        at_us = instant_for(rule, v,
+                            cost); /* at its end at the latest: there nothing counts any more */
+    }
+    return at_us > t_us ? at_us : t_us;
+}
+
+static void commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost)
+{
+    view v = look(rule, state, t_us);
+
+    state->sliding_window.start_us = v.start_us;
+    state->sliding_window.previous = v.previous;
+    state->sliding_window.current = v.current + cost;
+}
+
+/* Windows used up one after the other: what a window passes depends on the one before, but soon two
+ * amounts take turns.  Then as many pairs of windows as pass not more than `tokens` and end by
+ * until_us are stepped over; returns what they pass. */
+static int64_t leap(const takt_rule *rule, view *v, int64_t tokens, int64_t until_us)
+{
+    int64_t first, second, pairs, in_time;
+    view next = use_up(rule, use_up(rule, *v, &first), &second);
+
+    if (next.previous != v->previous || v->current != 0 || until_us < v->start_us ||
+        first + second == 0)
+        return 0;
+    pairs = tokens / (first + second);
+    in_time = (until_us - v->start_us) / rule->span_us / 2;
+    if (pairs > in_time)
+        pairs = in_time;
+    v->start_us += 2 * pairs * rule->span_us;
+    return pairs * (first + second);
+}
+
+static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
+                    int64_t until_us)
+{
+    view v = look(rule, state, from_us);
+    int64_t count = 0, taken, most;
+
+    if (until_us < from_us || until_us < v.start_us)
+        return 0;
+    while (until_us >= v.start_us + rule->span_us && count < TAKT_ROOM_MAX) {
+        int64_t leapt = leap(rule, &v, TAKT_ROOM_MAX, until_us);
+        count += leapt;
+        if (leapt > 0)
+            continue;
+        v = use_up(rule, v, &taken);
+        count += taken;
+    }
+    if (count >= TAKT_ROOM_MAX)
+        return TAKT_ROOM_MAX;
+    most = most_by(rule, v, until_us);
+    count += most > v.current ? most - v.current : 0;
+    return count < TAKT_ROOM_MAX ? count : TAKT_ROOM_MAX;
+}
+
+static int64_t due(const takt_rule *rule, const takt_rule_state *state, int64_t from_us, int64_t n)
+{
+    view v = look(rule, state, from_us);
+    int64_t at_us, taken;
+
+    for (;;) {
+        view next = use_up(rule, v, &taken);
+        if (n <= taken || v.start_us > TAKT_WINDOW_END)
+            break;
+        n -= taken;
+        v = next;
+        n -= leap(rule, &v, n - 1, TAKT_WINDOW_END);
+    }
+    at_us = instant_for(rule, v, v.current + n);
+    return at_us > from_us ? at_us : from_us;
+}
+
+/* All that can be taken at one instant. */
+static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost,
+                      int64_t count, int64_t until_us, takt_run *run)
+{
+    int64_t at_us = earliest(rule, state, t_us, cost), n;
+    view v = look(rule, state, at_us);
+
+    if (at_us > until_us) /* also TAKT_NEVER */
+        return 0;
+    n = (most_by(rule, v, at_us) - v.current) / cost;
+    if (n > count)
+        n = count;
+    *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost};
+    commit(rule, state, at_us, n * cost);
+    return n;
+}
+
+static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us)
+{
+    view v = look(rule, state, at_us);
+    int64_t due;
+
+    if (v.start_us > at_us)
+        return; /* the state is further ahead */
+    if (v.previous < rule->tokens)
+        v.previous = rule->tokens;
+    due = most_by(rule, v, at_us) - 1;
+    state->sliding_window.start_us = v.start_us;
+    state->sliding_window.previous = v.previous;
+    state->sliding_window.current = v.current > due ? v.current : due;
+}
+
+static int64_t rest_at(const takt_rule *rule, const takt_rule_state *state)
+{
+    int64_t start_us = state->sliding_window.start_us;
+
+    if (state->sliding_window.current > 0)
+        return start_us + 2 * rule->span_us;
+    return state->sliding_window.previous > 0 ? start_us + rule->span_us : start_us;
+}
+
+static void pull_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                      int64_t reach_us, int64_t lookahead_us)
+{
+    if (state->sliding_window.start_us <= now_us + reach_us)
+        return;
+    rest(rule, state, now_us + lookahead_us);
+    exhaust(rule, state, now_us + lookahead_us);
+}
+
+/* "1763692800000000,17,4": begin, previous and current. */
+static void write_state(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)
+{
+    (void)rule;
+    takt_write_int(writer, state->sliding_window.start_us);
+    takt_write_char(writer, ',');
+    takt_write_int(writer, state->sliding_window.previous);
+    takt_write_char(writer, ',');
+    takt_write_int(writer, state->sliding_window.current);
+}
+
+static void read_state(const takt_rule *rule, takt_rule_state *state, takt_reader *reader)
+{
+    state->sliding_window.start_us = takt_read_int(reader, 0, TAKT_WINDOW_END);
+    takt_read_char(reader, ',');
+    state->sliding_window.previous = takt_read_int(reader, 0, TAKT_RULE_LIMIT_MAX);
+    takt_read_char(reader, ',');
+    state->sliding_window.current = takt_read_int(reader, 0, TAKT_RULE_LIMIT_MAX);
+    if (state->sliding_window.start_us % rule->span_us != 0)
+        reader->bad = true;
+}
+
+static int64_t at_most(int64_t value, int64_t most)
+{
+    return value < most ? value : most;
+}
+
+/* What counts now was taken evenly before: in windows of another length it counts as much, also
+ * where that is more than the new limit, so that numbers that change to and fro make no tokens up.
+ */
+static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
+                    int64_t now_us)
+{
+    int64_t at_us =
+        state->sliding_window.start_us > now_us ? state->sliding_window.start_us : now_us;
+    view v = look(from, state, at_us);
+    int64_t counted =
+        v.current + takt_mul_div_up(v.previous, v.start_us + from->span_us - at_us, from->span_us);
+
+    if (from->span_us != to->span_us) {
+        v.start_us = takt_window_start(to, at_us);
+        v.previous = counted;
+        v.current = takt_mul_div_up(counted, at_us - v.start_us, to->span_us);
+    }
+    state->sliding_window.start_us = v.start_us;
+    state->sliding_window.previous = at_most(v.previous, TAKT_RULE_LIMIT_MAX);
+    state->sliding_window.current = at_most(v.current, TAKT_RULE_LIMIT_MAX);
+}
+
+const takt_algorithm takt_sliding_window = {
+    .name = "sliding-window",
+    .letter = 's',
+    .prepare = takt_window_prepare,
+    .capacity = takt_window_capacity,
+    .rest = rest,
+    .earliest = earliest,
+    .commit = commit,
+    .room = room,
+    .due = due,
+    .series = series,
+    .exhaust = exhaust,
+    .rest_at = rest_at,
+    .pull_back = pull_back,
+    .write_rule = takt_window_write_rule,
+    .read_rule = takt_window_read_rule,
+    .write_state = write_state,
+    .read_state = read_state,
+    .convert = convert,
+};

@@ -1,0 +1,102 @@
+/*
+ * Reads a rule from texts and writes it as words.  Decides what the fields' words mean; how a rate
+ * is written is decided in base/time_text.c, which fields and numbers an algorithm takes in core.
+ */
+#include "policy/rule_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/quote.h"
+#include "base/time_text.h"
+#include "policy/field.h"
+#include "policy/suggest.h"
+#include "policy/zone.h"
+
+static int read_algorithm(const char *text, const takt_algorithm **algorithm, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE], known[128];
+    takt_suggestion suggestion;
+
+    if (text == NULL)
+        return 0;
+    if (takt_algorithm_named(text) != NULL) {
+        *algorithm = takt_algorithm_named(text);
+        return 0;
+    }
+    takt_suggest_begin(&suggestion, text);
+    for (int i = 0; takt_algorithm_at(i) != NULL; i++)
+        takt_suggest_offer(&suggestion, takt_algorithm_at(i)->name);
+    takt_quote(text, quoted);
+    if (suggestion.best != NULL)
+        return takt_fail(error, TAKT_E_POLICY, "algorithm: there is no %s; did you mean \"%s\"?",
+                         quoted, suggestion.best);
+    takt_algorithm_list(0, known, sizeof known);
+    return takt_fail(error, TAKT_E_POLICY, "algorithm: there is no %s; write %s", quoted, known);
+}
+
+static int read_align(const char *text, takt_align *align, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+
+    if (text == NULL)
+        return 0;
+    if (strcmp(text, "clock") == 0)
+        *align = TAKT_ALIGN_CLOCK;
+    else if (strcmp(text, "first-use") == 0)
+        *align = TAKT_ALIGN_FIRST_USE;
+    else
+        return takt_fail(error, TAKT_E_POLICY, "align: %s: write clock or first-use",
+                         takt_quote(text, quoted));
+    return 0;
+}
+
+static int read_timezone(const char *text, const takt_zone **zone, takt_error *error)
+{
+    int code = text != NULL ? takt_zone_load(text, zone, error) : 0;
+
+    return code != 0 ? takt_field_refuse("timezone", code, error) : 0;
+}
+
+int takt_rule_read_text(const takt_rule_text *text, int64_t headroom_bp, takt_rule *rule,
+                        takt_error *error)
+{
+    int code;
+
+    *rule = (takt_rule){.algorithm = &takt_gcra, .headroom_bp = headroom_bp};
+    if (text->rate == NULL)
+        return takt_fail(error, TAKT_E_POLICY, "rate: is missing; write one, like 100/s or 10/60s");
+    code = takt_parse_rate(text->rate, &rule->limit, &rule->period_us, error);
+    if (code != 0)
+        return takt_field_refuse("rate", code, error);
+    code = read_algorithm(text->algorithm, &rule->algorithm, error);
+    if (code == 0)
+        code =
+            takt_field_read_count("burst", text->burst, TAKT_RULE_LIMIT_MAX, &rule->burst, error);
+    if (code == 0)
+        code = takt_field_read_count("queue", text->queue, TAKT_WAITING_MAX, &rule->queue, error);
+    if (code == 0)
+        code = read_align(text->align, &rule->align, error);
+    if (code == 0)
+        code = read_timezone(text->timezone, &rule->zone, error);
+    return code == 0 ? takt_rule_prepare(rule, error) : code;
+}
+
+void takt_rule_describe(const takt_rule *rule, char *text, size_t size)
+{
+    char rate[64];
+
+    takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
+    takt_field_append(text, size, "%s", rate);
+    if (rule->algorithm != &takt_gcra)
+        takt_field_append(text, size, " %s", rule->algorithm->name);
+    if (rule->align == TAKT_ALIGN_FIRST_USE)
+        takt_field_append(text, size, " first-use");
+    if (rule->zone != NULL)
+        takt_field_append(text, size, " %s", rule->zone->name);
+    if (rule->burst > 1)
+        takt_field_append(text, size, " burst %" PRId64, rule->burst);
+    if (rule->queue > 0)
+        takt_field_append(text, size, " queue %" PRId64, rule->queue);
+}

@@ -1,0 +1,145 @@
+/*
+ * ask.c: see ask.h.
+ */
+#include "store/redis/ask.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "store/redis/script.h"
+
+/* Where the next argument's text goes. */
+struct pen {
+    takt_ask *ask;
+    takt_writer writer;
+};
+
+static void add(takt_ask *ask, const char *text, size_t size)
+{
+    ask->arguments[ask->count] = text;
+    ask->sizes[ask->count] = size;
+    ask->count++;
+}
+
+/* What was written since `from` is an argument. */
+static void add_written(struct pen *pen, const char *from)
+{
+    add(pen->ask, from, (size_t)(pen->writer.at - from));
+}
+
+static void add_int(struct pen *pen, int64_t value)
+{
+    const char *from = pen->writer.at;
+
+    takt_write_int(&pen->writer, value);
+    add_written(pen, from);
+}
+
+static void add_hex(struct pen *pen, uint64_t value)
+{
+    const char *from = pen->writer.at;
+
+    takt_write_hex(&pen->writer, value);
+    add_written(pen, from);
+}
+
+static void add_rules(struct pen *pen, const takt_limit *limit)
+{
+    const char *from = pen->writer.at;
+
+    for (int i = 0; i < limit->rule_count; i++) {
+        const takt_rule *rule = &limit->rules[i];
+        if (i > 0)
+            takt_write_char(&pen->writer, ';');
+        takt_write_char(&pen->writer, rule->algorithm->letter);
+        rule->algorithm->write_rule(rule, &pen->writer);
+    }
+    add_written(pen, from);
+}
+
+static int64_t longest_period(const takt_limit *limit)
+{
+    int64_t longest_us = 0;
+
+    for (int i = 0; i < limit->rule_count; i++)
+        if (limit->rules[i].period_us > longest_us)
+            longest_us = limit->rules[i].period_us;
+    return longest_us;
+}
+
+static bool add_names(takt_ask *ask, const char *name_space, const takt_store_call *call)
+{
+    static const char *const rests[TAKT_ASK_NAMES] = {"", ":line", ":places", ":log"};
+    size_t size = takt_redis_key(ask->names[0], name_space, call->limit->name, call->key, "");
+
+    if (size == 0)
+        return false;
+    add(ask, ask->names[0], size);
+    for (int i = 1; i < TAKT_ASK_NAMES; i++) {
+        memcpy(ask->names[i], ask->names[0], size);
+        memcpy(ask->names[i] + size, rests[i], strlen(rests[i]) + 1);
+        add(ask, ask->names[i], size + strlen(rests[i]));
+    }
+    return true;
+}
+
+static void add_zones(struct pen *pen, const takt_limit *limit)
+{
+    const char *from = pen->writer.at;
+
+    takt_zone_text_write(&pen->writer, limit, &pen->ask->zones, pen->ask->about_us);
+    add_written(pen, from);
+}
+
+static void add_limit(struct pen *pen, const takt_limit *limit)
+{
+    add_rules(pen, limit);
+    add_int(pen, longest_period(limit));
+    add_int(pen, limit->revision);
+    add_int(pen, limit->lookahead_us);
+    add_int(pen, limit->max_waiting);
+    add_zones(pen, limit);
+}
+
+/* An instant as a script's number; what lies beyond those is never, what is long past is 0. */
+static int64_t instant(int64_t us)
+{
+    return us > INT64_C(1) << 53 ? -1 : us < 0 ? 0 : us;
+}
+
+static void add_claim(struct pen *pen, const takt_claim *claim)
+{
+    add_hex(pen, claim->worker);
+    add_int(pen, claim->seq);
+    add_int(pen, claim->waiting);
+    for (int i = 0; i < claim->want_count; i++) {
+        const takt_want *want = &claim->wants[i];
+        add_int(pen, want->count);
+        add_int(pen, instant(want->latest_us));
+        add_int(pen, want->cost);
+        add_int(pen, want->priority);
+    }
+}
+
+bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call *call)
+{
+    const takt_script *script = &takt_scripts[call->op];
+    struct pen pen = {ask, {ask->text, ask->text + sizeof ask->text, false}};
+
+    ask->count = 0;
+    add(ask, "EVALSHA", 7);
+    add(ask, script->sha1, sizeof script->sha1 - 1);
+    add(ask, "4", 1);
+    _Static_assert(TAKT_ASK_NAMES == 4, "as it says");
+    if (!add_names(ask, name_space, call))
+        return false;
+    add_limit(&pen, call->limit);
+    if (call->op == TAKT_OP_CLAIM)
+        add_claim(&pen, call->claim);
+    else if (call->op == TAKT_OP_TRY)
+        add_int(&pen, call->cost);
+    else if (call->op == TAKT_OP_BLOCK)
+        add_int(&pen, call->for_us);
+    assert(!pen.writer.full);
+    return true;
+}

@@ -1,0 +1,195 @@
+/*
+ * award_reply.c: see award_reply.h.  The order of the numbers is that of lua/PROTOCOL.md.
+ */
+#include "store/redis/award_reply.h"
+
+#include <string.h>
+
+#include "core/ledger_text.h"
+
+#define BIG (INT64_C(1) << 53) /* a script's numbers are exact up to here */
+
+enum { DAMAGED = 1, STALE = 2, OUTDATED = 4, TAKEN = 8 };
+
+#define AWARD_HEAD     11
+#define RUN_SIZE       7
+#define STANDING_COUNT 9
+
+/* The values of a reply's array, read one after the other. */
+struct cursor {
+    const takt_reply *at;
+    int left;
+    bool bad;
+};
+
+static int64_t read_int(struct cursor *cursor, int64_t min, int64_t max)
+{
+    const takt_reply *value = cursor->at;
+
+    if (cursor->left == 0 || value->type != TAKT_REPLY_INTEGER || value->integer < min ||
+        value->integer > max) {
+        cursor->bad = true;
+        return min;
+    }
+    cursor->at++;
+    cursor->left--;
+    return value->integer;
+}
+
+/* An instant or a duration; -1 stands for never. */
+static int64_t read_time(struct cursor *cursor)
+{
+    int64_t us = read_int(cursor, -1, BIG);
+
+    return us < 0 ? TAKT_NEVER : us;
+}
+
+static const takt_reply *read_text(struct cursor *cursor)
+{
+    static const takt_reply none = {.type = TAKT_REPLY_STRING, .text = ""};
+
+    if (cursor->left == 0 || cursor->at->type != TAKT_REPLY_STRING) {
+        cursor->bad = true;
+        return &none;
+    }
+    cursor->left--;
+    return cursor->at++;
+}
+
+/* ---- awards ------------------------------------------------------------------------------------
+ */
+
+/* How many waiters a claim tells of. */
+static int64_t waiters(const takt_claim *claim)
+{
+    int64_t listed = 0;
+
+    for (int i = 0; i < claim->want_count; i++)
+        listed += claim->wants[i].count;
+    return listed > claim->waiting ? listed : claim->waiting;
+}
+
+/* A run whose slots are all instants that a number can hold, for waiters that are `left`. */
+static void read_run(struct cursor *cursor, takt_run *run, int64_t *left)
+{
+    run->first.us = read_int(cursor, 0, BIG);
+    run->first.parts = read_int(cursor, 0, TAKT_RULE_LIMIT_MAX - 1);
+    run->step.us = read_int(cursor, 0, BIG);
+    run->step.parts = read_int(cursor, 0, TAKT_RULE_LIMIT_MAX - 1);
+    run->whole = read_int(cursor, 1, TAKT_RULE_LIMIT_MAX);
+    run->count = read_int(cursor, 1, TAKT_ROOM_MAX);
+    run->cost = (int32_t)read_int(cursor, 1, TAKT_COST_MAX);
+    if (cursor->bad)
+        return;
+    cursor->bad = run->first.parts >= run->whole || run->step.parts >= run->whole ||
+                  run->count > *left ||
+                  (run->count > 1 && run->step.us > (BIG - run->first.us) / run->count);
+    *left -= run->count;
+}
+
+/* Where the logs of a text that is read for its numbers alone are not. */
+static void *get_nothing(takt_pages *pages, int book, int64_t number, takt_page_use use)
+{
+    (void)book;
+    (void)number;
+    (void)use;
+    return takt_pages_fail(pages, TAKT_PAGES_DAMAGED);
+}
+
+static void drop_nothing(takt_pages *pages, int book, int64_t number)
+{
+    (void)pages;
+    (void)book;
+    (void)number;
+}
+
+static void clear_nothing(takt_pages *pages)
+{
+    (void)pages;
+}
+
+/* The numbers that hold there, where they are newer than ours. */
+static void read_newer(struct cursor *cursor, const takt_store_call *call, takt_award *award)
+{
+    const takt_reply *text = read_text(cursor);
+    takt_pages nowhere = {.get = get_nothing, .drop_below = drop_nothing, .clear = clear_nothing};
+    takt_ledger ledger = {.pages = &nowhere};
+
+    if (cursor->bad)
+        return;
+    if (!award->outdated) {
+        cursor->bad = text->size != 0;
+        return;
+    }
+    cursor->bad = takt_ledger_decode(&ledger, call->limit, &award->newer, award->now_us, text->text,
+                                     text->size) < 0 ||
+                  ledger.limit != &award->newer;
+}
+
+static void read_award(struct cursor *cursor, takt_store_call *call, int64_t flags)
+{
+    takt_award *award = call->award;
+    int64_t left = waiters(call->claim);
+
+    award->stale = flags & STALE;
+    award->outdated = flags & OUTDATED;
+    award->now_us = read_int(cursor, 0, BIG);
+    award->claim_again_at_us = read_time(cursor);
+    award->next_slot_at_us = read_time(cursor);
+    award->blocked_until_us = read_int(cursor, 0, BIG);
+    award->waiting = read_int(cursor, 0, BIG);
+    award->workers = read_int(cursor, 0, BIG);
+    award->refused = read_int(cursor, 0, left);
+    award->in_line = (unsigned)read_int(cursor, 0, (1 << TAKT_PRIORITIES) - 1);
+    award->least_urgent = (int)read_int(cursor, -1, TAKT_PRIORITY_MAX);
+    read_newer(cursor, call, award);
+    award->run_count = cursor->left / RUN_SIZE;
+    if (cursor->bad || cursor->left % RUN_SIZE != 0 || award->run_count > TAKT_RUNS_MAX) {
+        cursor->bad = true;
+        return;
+    }
+    for (int i = 0; i < award->run_count && !cursor->bad; i++)
+        read_run(cursor, &award->runs[i], &left);
+    if (award->refused > left)
+        cursor->bad = true;
+    call->status = 0;
+}
+
+/* ---- standings ---------------------------------------------------------------------------------
+ */
+
+static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t flags)
+{
+    takt_standing *standing = &call->standing;
+
+    standing->now_us = read_int(cursor, 0, BIG);
+    standing->limit = read_int(cursor, 0, BIG);
+    standing->remaining = read_int(cursor, 0, BIG);
+    standing->retry_after_us = read_time(cursor);
+    standing->reset_after_us = read_int(cursor, 0, BIG);
+    standing->blocked_until_us = read_int(cursor, 0, BIG);
+    standing->waiting = read_int(cursor, 0, BIG);
+    standing->workers = read_int(cursor, 0, BIG);
+    call->status = call->op == TAKT_OP_TRY && !(flags & TAKEN) ? TAKT_E_NO_SLOT : 0;
+}
+
+bool takt_award_reply(takt_store_call *call, const takt_reply *reply, bool *damaged)
+{
+    bool claim = call->op == TAKT_OP_CLAIM;
+    int64_t known = DAMAGED | (claim ? STALE | OUTDATED : call->op == TAKT_OP_TRY ? TAKEN : 0);
+    struct cursor values = {reply + 1, reply->count, false};
+    int64_t flags;
+
+    if (reply->type != TAKT_REPLY_ARRAY ||
+        (claim ? reply->count < AWARD_HEAD : reply->count != STANDING_COUNT))
+        return false;
+    flags = read_int(&values, 0, known);
+    if (values.bad || (flags & ~known) != 0)
+        return false;
+    if (claim)
+        read_award(&values, call, flags);
+    else
+        read_standing(&values, call, flags);
+    *damaged = flags & DAMAGED;
+    return !values.bad;
+}

@@ -1,0 +1,242 @@
+/*
+ * call.c: one call of a Redis store, from its first EVALSHA to its answer.
+ *
+ * A server that does not have the script says NOSCRIPT and has done nothing: the script is loaded
+ * and the same is said again, behind it in the pipeline.  Nothing is said twice for any other
+ * reason: where the connection is lost nobody knows whether the script ran, so the call fails, and
+ * its caller's next claim, which states anew what is wanted, finds out.
+ */
+#include "store/redis/redis.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/quote.h"
+#include "store/record.h"
+#include "store/redis/award_reply.h"
+
+#define ZONE_WANTED 16 /* a flag of lua/PROTOCOL.md */
+#define TRIES_MAX   32 /* somebody who flushes the scripts all the time must end somewhere */
+
+void takt_redis_set_trouble(takt_redis_store *store, const char *text, const char *word)
+{
+    char place[TAKT_REDIS_PLACE_SIZE];
+    takt_error made;
+
+    takt_redis_url_place(&store->url, place);
+    takt_fail(&made, TAKT_E_STORE, "%s: %s%s%s%s", place, text, word[0] ? " (" : "", word,
+              word[0] ? ")" : "");
+    memcpy(store->text, made.text, sizeof store->text);
+    store->store.trouble = store->text;
+}
+
+void takt_redis_job_finish(takt_redis_job *job, int status)
+{
+    takt_store_call *call = job->call;
+    takt_redis_store *store = job->store;
+
+    takt_list_remove(&job->order);
+    takt_list_remove(&job->link);
+    takt_list_append(&store->idle, &job->link);
+    if (takt_list_empty(&store->jobs) && takt_list_empty(&store->failed))
+        uv_unref((uv_handle_t *)&store->timer); /* it may fire in vain, once */
+    if (status == 0 || status == TAKT_E_NO_SLOT)
+        store->store.trouble = NULL;
+    call->status = status;
+    call->done(call);
+}
+
+/* ---- scripts -----------------------------------------------------------------------------------
+ */
+
+void takt_redis_forget_scripts(takt_redis_store *store)
+{
+    for (int op = 0; op < TAKT_SCRIPTS; op++) {
+        store->loads[op].under_way = false;
+        store->loads[op].refused = 0;
+    }
+}
+
+static void on_loaded(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    takt_redis_load *load = (takt_redis_load *)command;
+    takt_redis_trouble trouble;
+
+    (void)code;
+    load->under_way = false;
+    if (reply == NULL || reply->type != TAKT_REPLY_ERROR)
+        return;
+    takt_redis_judge(&trouble, reply->text, reply->size);
+    load->refused = trouble.code;
+    load->refused_text = trouble.text;
+}
+
+/* Has the script loaded, unless that is under way.  False: no memory. */
+static bool load_script(takt_redis_store *store, takt_op op)
+{
+    takt_redis_load *load = &store->loads[op];
+    const char *arguments[] = {"SCRIPT", "LOAD", takt_scripts[op].source};
+    size_t sizes[] = {6, 4, takt_scripts[op].size};
+
+    if (load->under_way)
+        return true;
+    load->store = store;
+    load->command.answered = on_loaded;
+    load->under_way =
+        takt_redis_connection_send(store->connection, &load->command, 3, arguments, sizes);
+    return load->under_way;
+}
+
+/* The server lacks the script. */
+static void say_again(takt_redis_job *job, const takt_redis_trouble *trouble)
+{
+    takt_redis_store *store = job->store;
+    takt_redis_load *load = &store->loads[job->call->op];
+
+    if (store->url.preloaded || load->refused != 0 || job->tries >= TRIES_MAX) {
+        bool refused = !store->url.preloaded && load->refused != 0;
+        takt_redis_set_trouble(store, refused ? load->refused_text : trouble->text, trouble->word);
+        takt_redis_job_finish(job, refused ? load->refused : trouble->code);
+        return;
+    }
+    if (!load_script(store, job->call->op)) {
+        takt_redis_job_finish(job, TAKT_E_NOMEM);
+        return;
+    }
+    takt_redis_job_say(job);
+}
+
+/* ---- hints -------------------------------------------------------------------------------------
+ */
+
+static bool is_news(takt_op op)
+{
+    return op == TAKT_OP_BLOCK || op == TAKT_OP_UNBLOCK || op == TAKT_OP_RESET;
+}
+
+/* Tells those who listen to the ledger.  The call is answered when that has gone out, so that a
+ * program which closes the store next has told them. */
+static bool publish(takt_redis_job *job, takt_redis_step step)
+{
+    takt_redis_store *store = job->store;
+    char name[TAKT_REDIS_KEY_SIZE];
+    size_t size =
+        takt_redis_key(name, store->name_space, job->call->limit->name, job->call->key, "");
+    const char *word = step == TAKT_REDIS_SPUBLISH ? "SPUBLISH" : "PUBLISH";
+    const char *arguments[] = {word, name, ""};
+    size_t sizes[] = {strlen(word), size, 0};
+
+    job->step = step;
+    return takt_redis_connection_send(store->connection, &job->command, 3, arguments, sizes);
+}
+
+/* ---- answers -----------------------------------------------------------------------------------
+ */
+
+static void tell_damage(takt_redis_store *store, const takt_store_call *call)
+{
+    char limit[TAKT_QUOTE_SIZE], key[TAKT_QUOTE_SIZE];
+    takt_error made;
+
+    if (store->options.on_event == NULL)
+        return;
+    takt_fail(&made, TAKT_E_STORE,
+              "the ledger of the limit %s and the key %s could not be read: it was begun anew, "
+              "blocked for a period",
+              takt_quote(call->limit->name, limit), takt_quote(call->key, key));
+    store->options.on_event(store->options.data,
+                            &(takt_event){TAKT_EVENT_LEDGER_DAMAGED, TAKT_E_STORE, made.text});
+}
+
+/* The ledger's text names a timezone that our limit does not, and nothing was done: the same is said
+ * again, with that zone.  False: it cannot be. */
+static bool say_with_zone(takt_redis_job *job, const takt_reply *reply)
+{
+    const takt_reply *name = reply + 2;
+
+    if (reply->type != TAKT_REPLY_ARRAY || reply->count != 2 ||
+        reply[1].type != TAKT_REPLY_INTEGER || reply[1].integer != ZONE_WANTED ||
+        name->type != TAKT_REPLY_STRING || job->tries >= TRIES_MAX ||
+        !takt_zone_list_add(&job->store->ask.zones, name->text, name->size))
+        return false;
+    takt_redis_job_say(job);
+    return true;
+}
+
+/* The script ran. */
+static void on_result(takt_redis_job *job, const takt_reply *reply)
+{
+    takt_redis_store *store = job->store;
+    takt_store_call *call = job->call;
+    bool damaged = false;
+
+    if (say_with_zone(job, reply))
+        return;
+    if (!takt_award_reply(call, reply, &damaged)) {
+        static const char text[] = "it answered with something that no script of takt answers";
+        takt_redis_set_trouble(store, text, "");
+        takt_redis_job_finish(job, TAKT_E_STORE);
+        takt_redis_connection_leave(store->connection, true, TAKT_E_STORE, text);
+        return;
+    }
+    if (damaged)
+        tell_damage(store, call);
+    if (call->op == TAKT_OP_CLAIM)
+        takt_redis_want_hints(store, call);
+    if (!is_news(call->op) || !publish(job, TAKT_REDIS_SPUBLISH))
+        takt_redis_job_finish(job, call->status);
+}
+
+/* The server answered with an error. */
+static void on_error(takt_redis_job *job, const takt_reply *reply)
+{
+    takt_redis_store *store = job->store;
+    takt_redis_trouble trouble;
+
+    takt_redis_judge(&trouble, reply->text, reply->size);
+    if (trouble.reaction == TAKT_REDIS_LOAD_SCRIPT) {
+        say_again(job, &trouble);
+        return;
+    }
+    takt_redis_set_trouble(store, trouble.text, trouble.word);
+    takt_redis_job_finish(job, trouble.code);
+    if (trouble.reaction == TAKT_REDIS_RECONNECT)
+        takt_redis_connection_leave(store->connection, false, trouble.code, trouble.text);
+}
+
+static void on_answered(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    takt_redis_job *job = (takt_redis_job *)command;
+    bool refused = reply != NULL && reply->type == TAKT_REPLY_ERROR;
+
+    if (job->step == TAKT_REDIS_RUN) {
+        if (reply == NULL)
+            takt_redis_job_finish(job, code);
+        else if (refused)
+            on_error(job, reply);
+        else
+            on_result(job, reply);
+        return;
+    }
+    /* the call itself was done before its hint went out, whatever became of that */
+    if (!refused || job->step == TAKT_REDIS_PUBLISH || !publish(job, TAKT_REDIS_PUBLISH))
+        takt_redis_job_finish(job, 0);
+}
+
+void takt_redis_job_say(takt_redis_job *job)
+{
+    takt_redis_store *store = job->store;
+    takt_ask *ask = &store->ask;
+
+    takt_list_remove(&job->link);
+    job->command.answered = on_answered;
+    job->step = TAKT_REDIS_RUN;
+    job->tries++;
+    job->said = true;
+    ask->about_us = takt_record_clock_us();
+    if (!takt_ask_call(ask, store->name_space, job->call))
+        takt_redis_job_finish(job, TAKT_E_INVALID);
+    else if (!takt_redis_connection_send(store->connection, &job->command, ask->count,
+                                         ask->arguments, ask->sizes))
+        takt_redis_job_finish(job, TAKT_E_NOMEM);
+}

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""
+Joins the scripts of lua/ with the pieces that they need and makes them a part of the library.
+
+    embed.py --c OUTPUT [--depfile FILE] [--seam LINE]
+                                                  a C source with all of them (see script.h)
+    embed.py --lua OPERATION [--seam LINE]        one of them, as the server gets it, on the standard output
+    embed.py --sha1                               the name and the SHA1 of each
+
+The first lines of a file say `-- needs: NAME NAME`: each of these stands before it, once. Comments and indentation are
+left out. --seam replaces the one line that reads the server's time (it is marked `-- seam: now`), for tests; the
+library itself is never built with it.
+"""
+
+import argparse
+import hashlib
+import pathlib
+import re
+import sys
+
+LUA = pathlib.Path(__file__).resolve().parent / 'lua'
+OPERATIONS = ['claim', 'try', 'peek', 'block', 'unblock', 'reset']  # in the order of takt_op
+NEEDS = re.compile(r'--\s*needs:\s*(.*)$')
+SEAM = re.compile(r'--\s*seam:\s*now\s*$')
+
+
+def needs_of(text):
+    """The pieces that the comment at the top of a file names."""
+    names = []
+    for line in text.splitlines():
+        if line.strip() and not line.startswith('--'):
+            break
+        found = NEEDS.match(line)
+        if found:
+            names += found.group(1).split()
+    return names
+
+
+def pieces_of(name, seen):
+    """The names of all pieces that `name` needs and then itself, each once, what is needed first."""
+    if name in seen:
+        return
+    seen.add(name)
+    for needed in needs_of((LUA / f'{name}.lua').read_text(encoding='utf-8')):
+        yield from pieces_of(needed, seen)
+    yield name
+
+
+def without_comment(line):
+    """A line without the comment at its end and without indentation."""
+    quote, at = None, 0
+    while at < len(line):
+        if quote:
+            if line[at] == '\\':
+                at += 1
+            elif line[at] == quote:
+                quote = None
+        elif line[at] in '"\'':
+            quote = line[at]
+        elif line.startswith('--', at):
+            if line.startswith('--[[', at):
+                sys.exit(f'embed.py: a long comment: {line}')
+            return line[:at].strip()
+        at += 1
+    return line.strip()
+
+
+def join(operation, seam=None):
+    """A whole script."""
+    lines, seams = [], 0
+    for name in pieces_of(operation, set()):
+        for line in (LUA / f'{name}.lua').read_text(encoding='utf-8').splitlines():
+            if SEAM.search(line):
+                seams += 1
+                line = line if seam is None else seam
+            line = without_comment(line)
+            if line:
+                lines.append(line)
+    if seams != 1:
+        sys.exit(f'embed.py: {operation}: {seams} lines are marked "-- seam: now", not one')
+    return '\n'.join(lines) + '\n'
+
+
+def sha1(source):
+    return hashlib.sha1(source.encode()).hexdigest()
+
+
+def as_bytes(source):
+    """The initialiser of an array: string literals may be as long only as every compiler must take."""
+    codes = [str(byte) for byte in source.encode()]
+    return ',\n'.join('    ' + ','.join(codes[at:at + 24]) for at in range(0, len(codes), 24))
+
+
+def write_depfile(path, output):
+    """What the output was made from, so that it is made anew when that changes."""
+    names = set()
+    for operation in OPERATIONS:
+        names.update(pieces_of(operation, set()))
+    made_from = ' '.join(str(LUA / f'{name}.lua').replace(' ', '\\ ') for name in sorted(names))
+    pathlib.Path(path).write_text(f'{output}: {made_from}\n', encoding='utf-8')
+
+
+def write_c(path, seam):
+    sources = {operation: join(operation, seam) for operation in OPERATIONS}
+    parts = ['/* Made from lua/ by embed.py. */\n#include "store/redis/script.h"\n']
+    for operation, source in sources.items():
+        parts.append(f'static const char {operation}_source[] = {{\n{as_bytes(source)}}};\n')
+    rows = ''.join(f'    {{"{operation}", {operation}_source, sizeof {operation}_source, "{sha1(source)}"}},\n'
+                   for operation, source in sources.items())
+    parts.append(f'const takt_script takt_scripts[TAKT_SCRIPTS] = {{\n{rows}}};\n')
+    pathlib.Path(path).write_text('\n'.join(parts), encoding='utf-8')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument('--c')
+    what.add_argument('--lua', choices=OPERATIONS)
+    what.add_argument('--sha1', action='store_true')
+    parser.add_argument('--depfile')
+    parser.add_argument('--seam')
+    arguments = parser.parse_args()
+    if arguments.c:
+        write_c(arguments.c, arguments.seam)
+        if arguments.depfile:
+            write_depfile(arguments.depfile, arguments.c)
+    elif arguments.lua:
+        sys.stdout.write(join(arguments.lua, arguments.seam))
+    else:
+        for operation in OPERATIONS:
+            print(operation, sha1(join(operation, arguments.seam)))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,16 @@
+-- block.lua: takt_ledger_block of core/ledger.c: no slot for a while from now on; only ever extends.
+--
+-- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log
+-- ARGV  1 rules, 2 longest period, 3 revision, 4 lookahead, 5 max_waiting, 6 zones, 7 for how long
+-- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers
+-- needs: standing
+
+return run(function()
+    local ends = now + ARGV[7]
+    tidy()
+    blocked = blocked > ends and blocked or ends
+    tidy_rules()
+    local reply = standing(0)
+    keep()
+    return reply
+end)

@@ -1,0 +1,40 @@
+-- convert.lua: takt_limit_convert of core/limit.c: what a state kept under old rules means under new ones.
+-- needs: limit
+
+-- The first of the old rules with the same numbers, or where `same` is not asked for, of the same algorithm.
+local function predecessor(old, rule, same, taken)
+    for i = 1, #old do
+        if not taken[i] and old[i].algorithm == rule.algorithm and (not same or old[i].text == rule.text) then
+            return i
+        end
+    end
+    return nil
+end
+
+local function convert(old, new)
+    local before, taken = {}, {}
+    for pass = 1, 2 do
+        for i = 1, #new do
+            if not before[i] then
+                before[i] = predecessor(old, new[i], pass == 1, taken)
+                if before[i] then
+                    taken[before[i]] = true
+                end
+            end
+        end
+    end
+    for i = 1, #new do
+        local algorithm = new[i].algorithm
+        if before[i] then
+            algorithm.convert(old[before[i]], new[i], now)
+        else
+            algorithm.rest(new[i], now)
+            algorithm.exhaust(new[i], now)
+        end
+    end
+    for i = 1, #old do
+        if not taken[i] then -- nobody takes over what it keeps in pages
+            old[i].algorithm.rest(old[i], now)
+        end
+    end
+end

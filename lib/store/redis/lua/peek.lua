@@ -1,0 +1,15 @@
+-- peek.lua: takt_ledger_peek of core/ledger.c: how the ledger stands.  Nothing is changed, unless it was damaged.
+--
+-- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log
+-- ARGV  1 rules, 2 longest period, 3 revision, 4 lookahead, 5 max_waiting, 6 zones
+-- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers
+-- needs: standing
+
+return run(function()
+    tidy()
+    local reply = standing(0)
+    if damaged then
+        keep()
+    end
+    return reply
+end)

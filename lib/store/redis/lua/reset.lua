@@ -1,0 +1,15 @@
+-- reset.lua: takt_ledger_reset of core/ledger.c: the rules as from rest; who waits and a block stay.
+--
+-- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log
+-- ARGV  1 rules, 2 longest period, 3 revision, 4 lookahead, 5 max_waiting, 6 zones
+-- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers
+-- needs: standing
+
+return run(function()
+    tidy()
+    rest()
+    tidy_rules()
+    local reply = standing(0)
+    keep()
+    return reply
+end)

@@ -1,0 +1,21 @@
+-- standing.lua: how a ledger stands: takt_ledger_peek of core/ledger.c, which tidies once more, as there.
+-- needs: keep
+
+-- `flags` besides that of a damaged ledger; `retry_at`: when what was asked for would be given, nil for a cost of 1.
+local function standing(flags, retry_at)
+    local reset_at = rest_at()
+    local from = blocked > now and blocked or now
+    local slot = retry_at or earliest(from, 1)
+    reset_at = blocked > reset_at and blocked or reset_at
+    return {
+        flags + (damaged and 1 or 0),
+        now,
+        capacity(),
+        from > now and 0 or room(now, now),
+        slot == NEVER and -1 or slot - now,
+        reset_at > now and reset_at - now or 0,
+        blocked,
+        line and line.all.waiting or 0,
+        line and line.all.workers or 0,
+    }
+end

@@ -1,0 +1,369 @@
+/*
+ * redis.c: the stores "redis://", "rediss://" and "unix:", as seen from a loop.
+ *
+ * Decides which calls wait for a connection and which come back with an error, and when a server
+ * has been waited for long enough.  A server that does not answer is left, and all that was said to
+ * it fails; a call that could not be said yet waits for the next connection, as long as it may.
+ * Of those that come while there is no server the first is told so at once, and so are all but
+ * claims: these are worth most when they are there as it returns.
+ */
+#include "store/redis/redis.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+
+#define TIMEOUT_US INT64_C(1000000) /* where the options say nothing */
+
+static void on_timer(uv_timer_t *timer);
+
+/* ---- calls -------------------------------------------------------------------------------------
+ */
+
+/* The timer fires not later than the oldest job is to be given up.  One that is set for an earlier
+ * job is left as it is: setting it costs more than a look in vain. */
+static void set_timer(takt_redis_store *store)
+{
+    uint64_t now_ns, due_ns;
+
+    if (!takt_list_empty(&store->failed)) {
+        uv_timer_start(&store->timer, on_timer, 0, 0);
+        return;
+    }
+    if (takt_list_empty(&store->jobs)) {
+        uv_timer_stop(&store->timer);
+        return;
+    }
+    if (uv_is_active((uv_handle_t *)&store->timer))
+        return;
+    now_ns = uv_hrtime();
+    due_ns = TAKT_HOLDER(store->jobs.next, takt_redis_job, order)->due_ns;
+    uv_update_time(store->loop);
+    uv_timer_start(&store->timer, on_timer, due_ns > now_ns ? (due_ns - now_ns) / 1000000 + 1 : 0,
+                   0);
+}
+
+static void fail_later(takt_redis_store *store, takt_store_call *call, int status)
+{
+    call->status = status;
+    takt_list_append(&store->failed, &call->link);
+    uv_timer_start(&store->timer, on_timer, 0, 0);
+    uv_ref((uv_handle_t *)&store->timer);
+}
+
+/* A status for a call that can be said at once not to succeed; 0: there is hope. */
+static int hopeless(takt_redis_store *store, const takt_store_call *call)
+{
+    if (store->closing)
+        return TAKT_E_CANCELED;
+    if (store->process != getpid())
+        return TAKT_E_STORE;
+    if (strnlen(call->key, TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
+        return TAKT_E_INVALID;
+    if (store->down && (call->op != TAKT_OP_CLAIM || !store->told)) {
+        store->told = true;
+        return store->code;
+    }
+    return 0;
+}
+
+static takt_redis_job *take_job(takt_redis_store *store)
+{
+    takt_redis_job *job;
+
+    if (takt_list_empty(&store->idle)) {
+        job = malloc(sizeof *job);
+    } else {
+        job = TAKT_HOLDER(store->idle.next, takt_redis_job, link);
+        takt_list_remove(&job->link);
+    }
+    if (job == NULL)
+        return NULL;
+    takt_list_init(&job->link);
+    job->store = store;
+    job->tries = 0;
+    job->said = false;
+    return job;
+}
+
+static void redis_submit(takt_store *base, takt_store_call *call)
+{
+    takt_redis_store *store = (takt_redis_store *)base;
+    int status = hopeless(store, call);
+    takt_redis_job *job = status == 0 ? take_job(store) : NULL;
+
+    if (job == NULL) {
+        fail_later(store, call, status != 0 ? status : TAKT_E_NOMEM);
+        return;
+    }
+    job->call = call;
+    job->due_ns = uv_hrtime() + store->timeout_ns;
+    takt_list_append(&store->jobs, &job->order);
+    if (takt_redis_connection_ready(store->connection) && takt_list_empty(&store->waiting))
+        takt_redis_job_say(job);
+    else
+        takt_list_append(&store->waiting, &job->link);
+    uv_ref((uv_handle_t *)&store->timer);
+    set_timer(store);
+}
+
+static void fail_waiting(takt_redis_store *store, int status)
+{
+    takt_link waiting;
+
+    takt_list_init(&waiting);
+    takt_list_move(&waiting, &store->waiting);
+    while (!takt_list_empty(&waiting))
+        takt_redis_job_finish(TAKT_HOLDER(waiting.next, takt_redis_job, link), status);
+}
+
+/* ---- time --------------------------------------------------------------------------------------
+ */
+
+static void tell_failed(takt_redis_store *store)
+{
+    takt_link failed;
+
+    takt_list_init(&failed);
+    takt_list_move(&failed, &store->failed); /* those that done() submits come on the turn after */
+    while (!takt_list_empty(&failed)) {
+        takt_store_call *call = TAKT_HOLDER(failed.next, takt_store_call, link);
+        takt_list_remove(&call->link);
+        call->done(call);
+    }
+}
+
+/* The first job, if its time is over. */
+static takt_redis_job *overdue(takt_redis_store *store)
+{
+    takt_redis_job *job = TAKT_HOLDER(store->jobs.next, takt_redis_job, order);
+
+    return takt_list_empty(&store->jobs) || job->due_ns > uv_hrtime() ? NULL : job;
+}
+
+static void give_up_overdue(takt_redis_store *store)
+{
+    takt_redis_job *job = overdue(store);
+
+    /* where it was this program that was busy, the answer may have come long ago */
+    if (job != NULL && job->said)
+        takt_redis_connection_drain(store->connection);
+    while ((job = overdue(store)) != NULL) {
+        if (job->said)
+            takt_redis_connection_leave(store->connection, true, TAKT_E_STORE_TIMEOUT,
+                                        "it does not answer in time");
+        else
+            takt_redis_job_finish(job, store->down ? store->code : TAKT_E_STORE_TIMEOUT);
+    }
+}
+
+static void cancel_all(takt_redis_store *store);
+
+static void on_timer(uv_timer_t *timer)
+{
+    takt_redis_store *store = timer->data;
+
+    tell_failed(store);
+    if (store->closing)
+        cancel_all(store);
+    else
+        give_up_overdue(store);
+    if (!store->closing)
+        set_timer(store);
+}
+
+/* ---- the connection ----------------------------------------------------------------------------
+ */
+
+static void on_ready(void *data)
+{
+    takt_redis_store *store = data;
+
+    store->was_ready = true;
+    store->down = store->told = false;
+    takt_redis_forget_scripts(store);
+    while (takt_redis_connection_ready(store->connection) && !takt_list_empty(&store->waiting))
+        takt_redis_job_say(TAKT_HOLDER(store->waiting.next, takt_redis_job, link));
+}
+
+static void on_lost(void *data, int code, const char *text)
+{
+    takt_redis_store *store = data;
+
+    store->code = code;
+    memcpy(store->text, text, strlen(text) + 1);
+    store->store.trouble = store->text;
+    if (!store->was_ready) {
+        store->down = true;
+        store->told = store->told || !takt_list_empty(&store->waiting);
+        fail_waiting(store, code);
+    }
+    store->was_ready = false;
+}
+
+static void closed_one(takt_redis_store *store)
+{
+    void (*closed)(void *data) = store->closed;
+    void *data = store->data;
+
+    if (--store->left > 0)
+        return;
+    while (!takt_list_empty(&store->idle)) {
+        takt_link *first = store->idle.next;
+        takt_list_remove(first);
+        free(TAKT_HOLDER(first, takt_redis_job, link));
+    }
+    takt_tls_trust_close(store->trust);
+    takt_redis_url_close(&store->url);
+    free(store);
+    if (closed != NULL)
+        closed(data);
+}
+
+static void on_connection_closed(void *data)
+{
+    closed_one(data);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    closed_one(handle->data);
+}
+
+static void on_hint(void *data, const char *limit, const char *key)
+{
+    takt_redis_store *store = data;
+
+    if (!store->closing)
+        store->options.on_hint(store->options.data, limit, key);
+}
+
+void takt_redis_want_hints(takt_redis_store *store, const takt_store_call *call)
+{
+    takt_hints_options options = {.name_space = store->name_space,
+                                  .timeout_ms = store->timeout_ns / 1000000,
+                                  .on_hint = on_hint,
+                                  .closed = on_connection_closed,
+                                  .data = store};
+
+    if (!store->url.hints || store->options.on_hint == NULL)
+        return;
+    if (store->hints == NULL)
+        store->hints = takt_hints_open(store->loop, &store->url, store->trust, &options);
+    if (store->hints != NULL)
+        takt_hints_want(store->hints, call->limit->name, call->key);
+}
+
+/* ---- opening and closing -----------------------------------------------------------------------
+ */
+
+static const takt_redis_connection_events connection_events = {on_ready, on_lost, NULL,
+                                                               on_connection_closed};
+
+static void fill(takt_redis_store *store, const takt_store_kind *kind, uv_loop_t *loop,
+                 const takt_store_options *options)
+{
+    int64_t timeout_us = options->timeout_us > 0 ? options->timeout_us : TIMEOUT_US;
+
+    store->store.kind = kind;
+    store->loop = loop;
+    store->options = *options;
+    store->options.name_space = NULL;
+    memcpy(store->name_space, options->name_space, strlen(options->name_space) + 1);
+    store->timeout_ns = (uint64_t)timeout_us * 1000;
+    store->process = getpid();
+    takt_list_init(&store->jobs);
+    takt_list_init(&store->waiting);
+    takt_list_init(&store->idle);
+    takt_list_init(&store->failed);
+}
+
+static int open_way(const takt_store_kind *kind, takt_redis_way way, takt_store **store,
+                    uv_loop_t *loop, const char *rest, const takt_store_options *options,
+                    takt_error *error)
+{
+    takt_redis_store *opened = calloc(1, sizeof *opened);
+    int code;
+
+    if (opened == NULL)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
+    code = takt_redis_url_parse(&opened->url, way, rest, error);
+    if (code == 0)
+        code = takt_redis_url_find_password(&opened->url, error);
+    if (code == 0 && way == TAKT_REDIS_TLS)
+        code = takt_tls_trust_open(&opened->trust, &opened->url, error);
+    if (code < 0)
+        goto free_store;
+    fill(opened, kind, loop, options);
+    opened->connection =
+        takt_redis_connection_open(loop, &opened->url, opened->trust,
+                                   opened->timeout_ns / 1000000 + 1, &connection_events, opened);
+    if (opened->connection == NULL) {
+        code = takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
+        goto free_store;
+    }
+    uv_timer_init(loop, &opened->timer);
+    opened->timer.data = opened;
+    *store = &opened->store;
+    return 0;
+
+free_store:
+    takt_tls_trust_close(opened->trust);
+    takt_redis_url_close(&opened->url);
+    free(opened);
+    return code;
+}
+
+/* What is left when the store is closed comes back, and then everything goes. */
+static void cancel_all(takt_redis_store *store)
+{
+    store->left = store->hints != NULL ? 3 : 2;
+    fail_waiting(store, TAKT_E_CANCELED);
+    if (store->hints != NULL)
+        takt_hints_close(store->hints);
+    uv_close((uv_handle_t *)&store->timer, on_timer_closed);
+    takt_redis_connection_close(store->connection); /* which cancels what was said */
+    tell_failed(store);                             /* what those that came back have submitted */
+}
+
+static void redis_close(takt_store *base, void (*closed)(void *data), void *data)
+{
+    takt_redis_store *store = (takt_redis_store *)base;
+
+    store->closing = true;
+    store->closed = closed;
+    store->data = data;
+    uv_timer_start(&store->timer, on_timer, 0, 0);
+    uv_ref((uv_handle_t *)&store->timer);
+}
+
+/* ---- the three schemes -------------------------------------------------------------------------
+ */
+
+static int check(takt_redis_way way, const char *rest, takt_error *error)
+{
+    takt_redis_url url;
+    int code = takt_redis_url_parse(&url, way, rest, error);
+
+    takt_redis_url_close(&url);
+    return code;
+}
+
+#define KIND(kind, scheme, way)                                                                    \
+    static int check_##kind(const char *rest, takt_error *error)                                   \
+    {                                                                                              \
+        return check(way, rest, error);                                                            \
+    }                                                                                              \
+    static int open_##kind(takt_store **store, uv_loop_t *loop, const char *rest,                  \
+                           const takt_store_options *options, takt_error *error)                   \
+    {                                                                                              \
+        return open_way(&takt_store_##kind, way, store, loop, rest, options, error);               \
+    }                                                                                              \
+    const takt_store_kind takt_store_##kind = {scheme, check_##kind, open_##kind, redis_submit,    \
+                                               redis_close}
+
+KIND(redis, "redis://", TAKT_REDIS_TCP);
+KIND(rediss, "rediss://", TAKT_REDIS_TLS);
+KIND(unix, "unix:", TAKT_REDIS_UNIX);

@@ -1,0 +1,23 @@
+/*
+ * script.h: the scripts that run in the server, one for each operation of store.h, as they were
+ * joined from lua/ when the library was built.  lua/PROTOCOL.md says what they are told and what
+ * they answer.
+ */
+#ifndef TAKT_STORE_REDIS_SCRIPT_H
+#define TAKT_STORE_REDIS_SCRIPT_H
+
+#include <stddef.h>
+
+#define TAKT_SCRIPTS 6
+
+typedef struct takt_script {
+    const char *name;
+    const char *source; /* without NUL */
+    size_t size;
+    char sha1[41]; /* as EVALSHA takes it */
+} takt_script;
+
+/* In the order of takt_op. */
+extern const takt_script takt_scripts[TAKT_SCRIPTS];
+
+#endif

@@ -1,0 +1,270 @@
+/*
+ * subscribe.c: see subscribe.h.
+ *
+ * Decides which ledgers are listened to: those that were asked about in the last minute, the latest
+ * first where they are too many.  On a new connection one subscription is tried first, to see which
+ * kind the server has and our user may use; then the others follow.
+ */
+#include "store/redis/subscribe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/list.h"
+#include "base/table.h"
+#include "store/redis/connection.h"
+#include "store/redis/key.h"
+
+#define IDLE_MS 60000 /* a ledger not asked about for so long is not listened to any more */
+#define BATCH   64    /* channels in one command */
+
+/* Which kind of subscription goes. */
+enum kind { SHARDED, PLAIN, NONE };
+
+static const struct {
+    const char *subscribe, *unsubscribe, *message;
+} words[] = {
+    {"SSUBSCRIBE", "SUNSUBSCRIBE", "smessage"},
+    {"SUBSCRIBE", "UNSUBSCRIBE", "message"},
+};
+
+struct takt_hints {
+    takt_redis_connection *connection;
+    uv_loop_t *loop;
+    takt_hints_options options;
+    takt_table table; /* channels by name */
+    takt_link recent; /* the same, the longest idle first */
+    enum kind kind;
+    bool trying; /* the kind is not known yet: an answer to the first subscription is awaited */
+    bool closing;
+};
+
+/* One ledger that is listened to. */
+struct channel {
+    takt_entry entry;
+    takt_link link; /* in recent */
+    uint64_t asked_ms;
+    const char *limit, *key; /* in `name`, behind the channel's own */
+    char name[];
+};
+
+static void say(takt_hints *hints, const char *word, int count, const char *const *names,
+                const size_t *sizes)
+{
+    const char *arguments[1 + BATCH] = {word};
+    size_t lengths[1 + BATCH] = {strlen(word)};
+
+    memcpy(arguments + 1, names, (size_t)count * sizeof *names);
+    memcpy(lengths + 1, sizes, (size_t)count * sizeof *sizes);
+    /* without memory there are no hints, that is all */
+    (void)takt_redis_connection_send(hints->connection, NULL, 1 + count, arguments, lengths);
+}
+
+static bool listening(const takt_hints *hints)
+{
+    return takt_redis_connection_ready(hints->connection) && !hints->trying && hints->kind != NONE;
+}
+
+/* ---- which ledgers -----------------------------------------------------------------------------
+ */
+
+static void say_one(takt_hints *hints, const struct channel *channel, bool subscribe)
+{
+    const char *name = channel->entry.key;
+
+    if (listening(hints))
+        say(hints, subscribe ? words[hints->kind].subscribe : words[hints->kind].unsubscribe, 1,
+            &name, &channel->entry.size);
+}
+
+static void forget(takt_hints *hints, struct channel *channel)
+{
+    takt_table_remove(&hints->table, &channel->entry);
+    takt_list_remove(&channel->link);
+    free(channel);
+}
+
+/* Drops the longest idle one if it is idle for too long. */
+static void drop_idle(takt_hints *hints, uint64_t now_ms)
+{
+    struct channel *oldest = TAKT_HOLDER(hints->recent.next, struct channel, link);
+
+    if (takt_list_empty(&hints->recent) || now_ms - oldest->asked_ms < IDLE_MS)
+        return;
+    say_one(hints, oldest, false);
+    forget(hints, oldest);
+}
+
+static struct channel *add(takt_hints *hints, const char *name, size_t size, const char *limit,
+                           const char *key)
+{
+    size_t limit_size = strlen(limit) + 1, key_size = strlen(key) + 1;
+    struct channel *added = malloc(sizeof *added + size + limit_size + key_size);
+
+    if (added == NULL)
+        return NULL;
+    memcpy(added->name, name, size);
+    added->limit = memcpy(added->name + size, limit, limit_size);
+    added->key = memcpy(added->name + size + limit_size, key, key_size);
+    added->entry.key = added->name;
+    added->entry.size = size;
+    takt_table_add(&hints->table, &added->entry);
+    takt_list_append(&hints->recent, &added->link);
+    say_one(hints, added, true);
+    return added;
+}
+
+void takt_hints_want(takt_hints *hints, const char *limit, const char *key)
+{
+    char name[TAKT_REDIS_KEY_SIZE];
+    size_t size = takt_redis_key(name, hints->options.name_space, limit, key, "");
+    uint64_t now_ms = uv_now(hints->loop);
+    takt_entry *entry;
+    struct channel *wanted;
+
+    if (size == 0 || hints->closing)
+        return;
+    drop_idle(hints, now_ms);
+    entry = takt_table_find(&hints->table, name, size);
+    if (entry != NULL)
+        wanted = TAKT_HOLDER(entry, struct channel, entry);
+    else if (hints->table.count < TAKT_HINTS_MAX)
+        wanted = add(hints, name, size, limit, key);
+    else
+        return;
+    if (wanted == NULL)
+        return;
+    wanted->asked_ms = now_ms;
+    takt_list_remove(&wanted->link);
+    takt_list_append(&hints->recent, &wanted->link);
+}
+
+/* ---- the connection ----------------------------------------------------------------------------
+ */
+
+/* The channel of a ledger that cannot be: no limit's name is empty. */
+static void try_kind(takt_hints *hints, enum kind kind)
+{
+    char channel_name[TAKT_REDIS_KEY_SIZE];
+    const char *name = channel_name;
+    size_t size = takt_redis_key(channel_name, hints->options.name_space, "", "", "");
+
+    hints->kind = kind;
+    hints->trying = true;
+    say(hints, words[kind].subscribe, 1, &name, &size);
+}
+
+static void subscribe_all(takt_hints *hints)
+{
+    const char *names[BATCH];
+    size_t sizes[BATCH];
+    int count = 0;
+
+    for (takt_link *at = hints->recent.next; at != &hints->recent; at = at->next) {
+        struct channel *channel = TAKT_HOLDER(at, struct channel, link);
+        names[count] = channel->entry.key;
+        sizes[count++] = channel->entry.size;
+        if (count == BATCH || at->next == &hints->recent) {
+            say(hints, words[hints->kind].subscribe, count, names, sizes);
+            count = 0;
+        }
+    }
+}
+
+static void on_ready(void *data)
+{
+    try_kind(data, SHARDED);
+}
+
+static void on_lost(void *data, int code, const char *text)
+{
+    /* the store's own connection tells of it, and the next attempt is under way */
+    (void)data;
+    (void)code;
+    (void)text;
+}
+
+/* The first subscription was answered. */
+static void on_tried(takt_hints *hints, bool granted)
+{
+    hints->trying = false;
+    if (granted)
+        subscribe_all(hints);
+    else if (hints->kind == SHARDED)
+        try_kind(hints, PLAIN);
+    else
+        hints->kind = NONE;
+}
+
+static bool is_word(const takt_reply *reply, const char *word)
+{
+    return reply->type == TAKT_REPLY_STRING && reply->size == strlen(word) &&
+           memcmp(reply->text, word, reply->size) == 0;
+}
+
+/* ["message", CHANNEL, ""], or an answer to a subscription: ["subscribe", CHANNEL, COUNT]. */
+static void on_pushed(void *data, const takt_reply *reply)
+{
+    takt_hints *hints = data;
+    takt_entry *entry;
+    struct channel *channel;
+
+    if (hints->trying) {
+        on_tried(hints, reply->type == TAKT_REPLY_ARRAY);
+        return;
+    }
+    if (hints->kind == NONE || reply->type != TAKT_REPLY_ARRAY || reply->count != 3 ||
+        !is_word(&reply[1], words[hints->kind].message) || reply[2].type != TAKT_REPLY_STRING)
+        return;
+    entry = takt_table_find(&hints->table, reply[2].text, reply[2].size);
+    if (entry == NULL)
+        return;
+    channel = TAKT_HOLDER(entry, struct channel, entry);
+    hints->options.on_hint(hints->options.data, channel->limit, channel->key);
+}
+
+static void on_closed(void *data)
+{
+    takt_hints *hints = data;
+    takt_hints_options options = hints->options;
+
+    while (!takt_list_empty(&hints->recent))
+        forget(hints, TAKT_HOLDER(hints->recent.next, struct channel, link));
+    takt_table_close(&hints->table);
+    free(hints);
+    options.closed(options.data);
+}
+
+static const takt_redis_connection_events connection_events = {on_ready, on_lost, on_pushed,
+                                                               on_closed};
+
+takt_hints *takt_hints_open(uv_loop_t *loop, const takt_redis_url *url, takt_tls_trust *trust,
+                            const takt_hints_options *options)
+{
+    takt_hints *hints = calloc(1, sizeof *hints);
+
+    if (hints == NULL)
+        return NULL;
+    hints->loop = loop;
+    hints->options = *options;
+    takt_list_init(&hints->recent);
+    if (takt_table_init(&hints->table, uv_hrtime() ^ (uint64_t)(uintptr_t)hints) < 0)
+        goto free_hints;
+    hints->connection = takt_redis_connection_open(loop, url, trust, options->timeout_ms,
+                                                   &connection_events, hints);
+    if (hints->connection == NULL)
+        goto close_table;
+    return hints;
+
+close_table:
+    takt_table_close(&hints->table);
+free_hints:
+    free(hints);
+    return NULL;
+}
+
+void takt_hints_close(takt_hints *hints)
+{
+    hints->closing = true;
+    takt_redis_connection_close(hints->connection);
+}

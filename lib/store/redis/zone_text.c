@@ -1,0 +1,75 @@
+/*
+ * zone_text.c: see zone_text.h.
+ */
+#include "store/redis/zone_text.h"
+
+#define YEAR_US (INT64_C(366) * TAKT_DAY_US)
+
+bool takt_zone_list_add(takt_zone_list *list, const char *name, size_t size)
+{
+    const takt_zone *zone = takt_zone_named(name, size);
+
+    if (zone == NULL || list->count == TAKT_ZONE_TEXT_MORE)
+        return false;
+    for (int i = 0; i < list->count; i++)
+        if (list->zones[i] == zone)
+            return false; /* it was told, and yet asked for again */
+    list->zones[list->count++] = zone;
+    return true;
+}
+
+/* The change that holds at an instant: the first of all before it. */
+static int holds_at(const takt_zone *zone, int64_t t_us)
+{
+    int at = 0;
+
+    while (at + 1 < zone->count && zone->changes[at + 1].at_us <= t_us)
+        at++;
+    return at;
+}
+
+static void write_zone(takt_writer *writer, const takt_zone *zone, int64_t about_us, bool first)
+{
+    int from = holds_at(zone, about_us - YEAR_US);
+
+    if (!first)
+        takt_write_char(writer, ';');
+    takt_write_text(writer, zone->name);
+    for (int i = from; i < zone->count && i < from + TAKT_ZONE_TEXT_CHANGES; i++) {
+        const takt_zone_change *change = &zone->changes[i];
+        if (i > from && change->at_us > about_us + 10 * YEAR_US)
+            break;
+        takt_write_char(writer, ',');
+        takt_write_int(writer, change->at_us);
+        takt_write_char(writer, ',');
+        takt_write_int(writer, change->offset_us);
+    }
+}
+
+static bool has_zone(const takt_limit *limit, int rules, const takt_zone *zone)
+{
+    for (int i = 0; i < rules; i++)
+        if (limit->rules[i].zone == zone)
+            return true;
+    return false;
+}
+
+void takt_zone_text_write(takt_writer *writer, const takt_limit *limit, const takt_zone_list *list,
+                          int64_t about_us)
+{
+    bool first = true;
+
+    for (int i = 0; i < limit->rule_count; i++) {
+        const takt_zone *zone = limit->rules[i].zone;
+        if (zone == NULL || has_zone(limit, i, zone))
+            continue;
+        write_zone(writer, zone, about_us, first);
+        first = false;
+    }
+    for (int i = 0; list != NULL && i < list->count; i++) {
+        if (has_zone(limit, limit->rule_count, list->zones[i]))
+            continue;
+        write_zone(writer, list->zones[i], about_us, first);
+        first = false;
+    }
+}

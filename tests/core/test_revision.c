@@ -1,0 +1,165 @@
+/*
+ * Two workers whose policies differ, through the text that a store keeps: the newer numbers hold,
+ * whoever comes when, and what was taken stays taken; and text that cannot be read is a fresh
+ * ledger, blocked for the longest period.
+ */
+#include "core/ledger_text.h"
+#include "core/promises.h"
+
+/* A ledger at rest, as a store keeps it. */
+typedef struct shelf {
+    takt_memory_pages pages;
+    takt_place line[64];
+    takt_limit kept;
+    char text[8192];
+    size_t size;
+    bool damaged;
+} shelf;
+
+static takt_limit policy_of(const takt_algorithm *algorithm, int64_t tokens, int64_t period_us,
+                            int64_t revision)
+{
+    takt_limit limit = {
+        .name = "test", .rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US, .revision = revision};
+
+    limit.rules[0] = rule_by(algorithm, tokens, period_us);
+    return limit;
+}
+
+/* One call of a worker whose policy says `limit`: takes what it can of `count` tokens now and tells
+ * the award. */
+static int64_t claim(shelf *s, const takt_limit *limit, int64_t now_us, int64_t seq, int64_t count,
+                     takt_award *award)
+{
+    takt_ledger ledger = {
+        .line = s->line, .line_capacity = COUNT(s->line), .pages = &s->pages.pages};
+    takt_claim asked = {
+        .worker = (uint64_t)(limit->revision + 1), .seq = seq, .waiting = count, .want_count = 1};
+    int64_t given = 0;
+
+    asked.wants[0] = (takt_want){count, now_us, 1, TAKT_PRIORITY_DEFAULT};
+    s->damaged = false;
+    if (s->size == 0)
+        takt_ledger_init(&ledger, limit, now_us);
+    else
+        s->damaged = takt_ledger_decode(&ledger, limit, &s->kept, now_us, s->text, s->size) < 0;
+    takt_ledger_claim(&ledger, now_us, &asked, award);
+    takt_ledger_tell_newer(&ledger, limit, award);
+    for (int i = 0; i < award->run_count; i++)
+        given += award->runs[i].count;
+    cr_assert_eq(s->pages.pages.trouble, TAKT_PAGES_FINE);
+    takt_memory_pages_settle(&s->pages, true);
+    s->size = takt_ledger_encode(&ledger, s->text, sizeof s->text);
+    return given;
+}
+
+static const takt_algorithm *const algorithms[] = {&takt_token_bucket, &takt_fixed_window,
+                                                   &takt_sliding_window, &takt_sliding_log};
+
+Test(revision, the_newer_numbers_hold_and_the_older_worker_learns_them)
+{
+    for (size_t i = 0; i < COUNT(algorithms); i++) {
+        takt_limit older = policy_of(algorithms[i], 10, HOUR, 1),
+                   newer = policy_of(algorithms[i], 30, HOUR, 2);
+        int64_t now_us = NOW - NOW % HOUR + MINUTE;
+        static takt_award award;
+        static shelf s;
+        s.size = 0;
+        takt_memory_pages_init(&s.pages);
+        cr_expect_eq(claim(&s, &older, now_us, 1, 4, &award), 4);
+        cr_expect_not(award.outdated);
+        cr_expect_eq(claim(&s, &newer, now_us, 1, 100, &award), 26, "%s: four are taken",
+                     algorithms[i]->name);
+        cr_expect_not(award.outdated);
+        cr_expect_eq(claim(&s, &older, now_us, 2, 100, &award), 0,
+                     "%s: its ten do not count any more", algorithms[i]->name);
+        cr_assert(award.outdated);
+        cr_expect_eq(award.newer.revision, 2);
+        cr_expect(takt_limit_same(&award.newer, &newer));
+        older = award.newer; /* as a worker does */
+        cr_expect_eq(claim(&s, &older, now_us + 3 * HOUR, 3, 100, &award), 30, "%s",
+                     algorithms[i]->name);
+        cr_expect_not(award.outdated);
+        takt_memory_pages_close(&s.pages);
+    }
+}
+
+/* Neither gives a token back nor makes one up, however often they take turns.  (A bucket does not
+ * remember more than it holds.) */
+Test(revision, policies_of_one_revision_take_turns)
+{
+    for (size_t i = 1; i < COUNT(algorithms); i++) {
+        takt_limit one = policy_of(algorithms[i], 10, HOUR, 0),
+                   two = policy_of(algorithms[i], 20, HOUR, 0);
+        int64_t now_us = NOW - NOW % HOUR + MINUTE, given = 0;
+        static takt_award award;
+        static shelf s;
+        s.size = 0;
+        takt_memory_pages_init(&s.pages);
+        for (int64_t seq = 1; seq < 40; seq++) {
+            given += claim(&s, seq % 2 ? &one : &two, now_us, seq, 3, &award);
+            cr_expect_not(award.outdated);
+        }
+        cr_expect(given >= 10 && given <= 20, "%s: %" PRId64, algorithms[i]->name, given);
+        takt_memory_pages_close(&s.pages);
+    }
+}
+
+/* Another algorithm begins as if it had been full a moment ago: no burst. */
+Test(revision, a_changed_algorithm_begins_without_a_burst)
+{
+    static const struct {
+        const takt_algorithm *from, *to;
+        int64_t most;
+    } rows[] = {
+        {&takt_fixed_window, &takt_sliding_log, 1},   {&takt_sliding_log, &takt_sliding_window, 1},
+        {&takt_sliding_log, &takt_token_bucket, 1},   {&takt_sliding_window, &takt_gcra, 1},
+        {&takt_token_bucket, &takt_fixed_window, 50}, /* half of the hour is left */
+        {&takt_gcra, &takt_sliding_log, 1},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        takt_limit from = policy_of(rows[i].from, 600, HOUR, 1),
+                   to = policy_of(rows[i].to, 100, HOUR, 2);
+        int64_t now_us = NOW - NOW % HOUR + HOUR / 2;
+        static takt_award award;
+        static shelf s;
+        s.size = 0;
+        takt_memory_pages_init(&s.pages);
+        for (int64_t n = 0; n < 400; n++) /* a log long enough for pages */
+            claim(&s, &from, now_us + n * 10 * SECOND / 400, n + 1, 1, &award);
+        cr_expect_leq(claim(&s, &to, now_us + 10 * SECOND, 1, 1000, &award), rows[i].most,
+                      "row %zu", i);
+        cr_expect_eq(takt_memory_pages_count(&s.pages), 0,
+                     "the log of an algorithm that is gone is gone");
+        takt_memory_pages_close(&s.pages);
+    }
+}
+
+Test(revision, what_cannot_be_read_is_blocked_for_the_longest_period)
+{
+    static const char *const texts[] = {
+        "nonsense",
+        "l10/3600000000 1763692800000000,5,0#1,0,3;",
+        "l10/3600000000 1763692800000000,5,0#1,0,3;l10/3600000000 1763692800000000,5,0#1,0,3",
+        "f10/3600000000@Mars/Utopia 1763692800000000,5",
+        "s10/3600000000 17,5,5",
+        "x10/3600000000 0",
+    };
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        takt_limit limit = policy_of(&takt_sliding_log, 10, SECOND, 0);
+        static takt_award award;
+        static shelf s;
+        limit.rules[limit.rule_count++] = rule_by(&takt_fixed_window, 500, HOUR);
+        takt_memory_pages_init(&s.pages);
+        s.size = strlen(texts[i]);
+        memcpy(s.text, texts[i], s.size);
+        cr_expect_eq(claim(&s, &limit, NOW, 1, 5, &award), 0, "row %zu", i);
+        cr_expect(s.damaged, "row %zu", i);
+        cr_expect_eq(award.blocked_until_us, NOW + HOUR, "row %zu", i);
+        cr_expect_eq(claim(&s, &limit, NOW + HOUR, 2, 5, &award), 1, "then paced");
+        cr_expect_not(s.damaged);
+        takt_memory_pages_close(&s.pages);
+    }
+}

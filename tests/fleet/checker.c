@@ -1,0 +1,306 @@
+/*
+ * checker.c: see checker.h.  Looks at what the store answers: that a slot is for what was claimed, that a late claim is
+ * not answered, and promise 7 (bounded).  Slots are judged in checker_rules.c, turns in checker_turns.c, the course of
+ * things in checker_calm.c, what workers make of it in checker_workers.c.
+ */
+#include "checker.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SILENT_US (3 * TAKT_KEEPALIVE_US) /* a place is dropped after that */
+
+void (*checker_on_failure)(void);
+
+static int worker_named(const checker *self, uint64_t name)
+{
+    for (int i = 0; i < self->fleet->worker_count; i++)
+        if (self->fleet->workers[i].name == name && !self->fleet->workers[i].dead)
+            return i;
+    return -1;
+}
+
+/* The ledger as the last call left it, instants from now. */
+static void tell_ledger(const checker *self)
+{
+    int64_t now_us = checker_now(self);
+
+    for (int i = 0; i < self->limit.rule_count; i++)
+        printf("  rule %d: %s %lld per %lld us, burst %lld, headroom %lld\n", i,
+               self->limit.rules[i].algorithm->name, (long long)self->limit.rules[i].limit,
+               (long long)self->limit.rules[i].period_us, (long long)self->limit.rules[i].burst,
+               (long long)self->limit.rules[i].headroom_bp);
+    printf("  lookahead %lld us, at most %lld waiting\n", (long long)self->limit.lookahead_us,
+           (long long)self->limit.max_waiting);
+    for (int i = 0; i < self->fleet->ledger.line_count && i < 30; i++) {
+        const takt_place *at = &self->fleet->ledger.line[i];
+        int worker = worker_named(self, at->worker);
+        printf("  worker %d, priority %d: turn %lld, wants %lld, first %lld, again at now%+lld us%s\n", worker,
+               at->priority, (long long)at->turn, (long long)at->wanting, (long long)at->need,
+               (long long)(at->again_at_us - now_us), at->aside ? ", aside" : "");
+    }
+}
+
+void checker_fail(const checker *self, int promise, const char *format, ...)
+{
+    va_list arguments;
+
+    printf("promise %d is broken at %.6f: ", promise, (double)(self->fleet->now_us - self->fleet->began_us) / 1e6);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    printf("\n");
+    tell_ledger(self);
+    checker_on_failure();
+    abort();
+}
+
+static void *zeros(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+
+    if (!memory)
+        abort();
+    return memory;
+}
+
+void checker_open(checker *self, takt_fleet *fleet)
+{
+    *self = (checker){.fleet = fleet};
+    self->workers = zeros((size_t)fleet->worker_count, sizeof *self->workers);
+}
+
+void checker_close(checker *self)
+{
+    for (int i = 0; i < self->fleet->worker_count; i++)
+        free(self->workers[i].hand);
+    for (int i = 0; i < TAKT_RULES_MAX; i++) {
+        definition_close(&self->rules[i]);
+        definition_close(&self->greedy[i]);
+    }
+    free(self->workers);
+    free(self->line);
+}
+
+int64_t checker_now(const checker *self)
+{
+    return self->fleet->now_us + self->fleet->store_clock_us;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t slot_of(const takt_run *run, int64_t i)
+{
+    wide parts = (wide)run->first.us * run->whole + run->first.parts +
+                 (wide)i * ((wide)run->step.us * run->whole + run->step.parts);
+
+    return (int64_t)((parts + run->whole - 1) / run->whole);
+}
+
+/* The most urgent want that a slot is for. */
+static takt_want *wanted(takt_want *wants, int want_count, int64_t cost, int64_t slot_us)
+{
+    for (int i = 0; i < want_count; i++)
+        if (wants[i].cost == cost && wants[i].count > 0 && wants[i].latest_us >= slot_us)
+            return &wants[i];
+    return NULL;
+}
+
+/* Each slot, and that it was wanted.  given: tokens by priority. */
+static void check_slots(checker *self, const takt_sim_call *call, int64_t given[TAKT_PRIORITIES])
+{
+    takt_want wants[TAKT_WANTS_MAX];
+
+    memcpy(wants, call->claim->wants, (size_t)call->claim->want_count * sizeof *wants);
+    for (int i = 0; i < call->award->run_count; i++) {
+        const takt_run *run = &call->award->runs[i];
+        for (int64_t j = 0; j < run->count; j++) {
+            int64_t slot_us = slot_of(run, j);
+            takt_want *want = wanted(wants, call->claim->want_count, run->cost, slot_us);
+            if (!want)
+                checker_fail(self, 1, "the slot at now%+lld us for %d tokens is not for anything that was claimed",
+                             (long long)(slot_us - call->now_us), (int)run->cost);
+            want->count--;
+            given[want->priority] += run->cost;
+            checker_slot(self, call->now_us, slot_us, run->cost);
+        }
+    }
+}
+
+/* ---- the line -------------------------------------------------------------------------------------------------- */
+
+/* Whoever has claimed within the time after which it is taken for dead. */
+static in_line *find_in_line(checker *self, uint64_t name, int64_t now_us)
+{
+    int kept = 0;
+
+    for (int i = 0; i < self->line_count; i++)
+        if (self->line[i].claimed_at_us + SILENT_US >= now_us)
+            self->line[kept++] = self->line[i];
+    self->line_count = kept;
+    for (int i = 0; i < self->line_count; i++)
+        if (self->line[i].name == name)
+            return &self->line[i];
+    if (self->line_count == self->line_capacity) {
+        self->line_capacity = 2 * self->line_capacity + 8;
+        self->line = realloc(self->line, (size_t)self->line_capacity * sizeof *self->line);
+        if (!self->line)
+            abort();
+    }
+    self->line[self->line_count] = (in_line){.name = name};
+    return &self->line[self->line_count++];
+}
+
+static void check_text(const checker *self)
+{
+    size_t most = 64;
+    int places = 0;
+
+    for (int i = 0; i < self->line_count; i++)
+        places += self->line[i].places;
+    for (int i = 0; i < self->limit.rule_count; i++)
+        most += 256 + (self->rules[i].kind == DEFINED_LOG ? 16 * (size_t)self->limit.rules[i].limit : 0);
+    if (self->fleet->ledger.line_count > places)
+        checker_fail(self, 7, "%d places in line, but only %d can be", self->fleet->ledger.line_count, places);
+    if (self->fleet->text_size > most + (size_t)places * 128)
+        checker_fail(self, 7, "the ledger takes %zu bytes for %d places", self->fleet->text_size, places);
+    if (self->fleet->damaged > 0)
+        checker_fail(self, 7, "the ledger's text cannot be read");
+}
+
+static void check_claim(checker *self, const takt_sim_call *call)
+{
+    in_line *entry = find_in_line(self, call->worker, call->now_us);
+    int64_t given[TAKT_PRIORITIES] = {0}, tokens = 0;
+    int worker = worker_named(self, call->worker);
+    bool stale = entry->places > 0 && call->claim->seq <= entry->seq;
+
+    if (stale && (call->award->run_count > 0 || !call->award->stale))
+        checker_fail(self, 1, "claim %lld was answered after claim %lld", (long long)call->claim->seq,
+                     (long long)entry->seq);
+    if (!stale && call->award->stale)
+        checker_fail(self, 5, "claim %lld was taken for a repeated one", (long long)call->claim->seq);
+    if (stale)
+        return;
+    check_slots(self, call, given);
+    entry->seq = call->claim->seq;
+    entry->claimed_at_us = call->now_us;
+    entry->places = __builtin_popcount(call->award->in_line);
+    for (int i = 0; i < TAKT_PRIORITIES; i++)
+        tokens += given[i];
+    if (self->calm && worker >= 0)
+        checker_calm_call(self, worker, call->now_us, tokens > 0);
+    timeline_note(self->fleet, "worker %d claims for %lld: %lld tokens, again at now%+lld us, in line %x", worker,
+                  (long long)call->claim->waiting, (long long)tokens,
+                  call->award->claim_again_at_us == TAKT_NEVER
+                      ? -1LL
+                      : (long long)(call->award->claim_again_at_us - call->now_us),
+                  call->award->in_line);
+    if (call->award->refused > 0 && self->limit.max_waiting == 0)
+        checker_fail(self, 5, "waiters are refused where there is no bound");
+    if (call->award->refused > 0 && call->award->waiting < self->limit.max_waiting)
+        checker_fail(self, 5, "%lld waiters are refused, and only %lld are left of at most %lld",
+                     (long long)call->award->refused, (long long)call->award->waiting,
+                     (long long)self->limit.max_waiting);
+    if (call->award->blocked_until_us != self->blocked_until_us)
+        checker_fail(self, 1, "a block until now%+lld us is told as one until now%+lld us",
+                     (long long)(self->blocked_until_us - call->now_us),
+                     (long long)(call->award->blocked_until_us - call->now_us));
+    if (worker >= 0)
+        checker_turn(self, call, worker, given);
+}
+
+/* ---- the other calls --------------------------------------------------------------------------------------------- */
+
+static void check_try(checker *self, const takt_sim_call *call)
+{
+    int64_t first_us = checker_first(self->rules, self->limit.rule_count, call->now_us, call->cost);
+
+    timeline_note(self->fleet, "try %lld: %s", (long long)call->cost, call->granted ? "granted" : "refused");
+    if (call->granted)
+        checker_slot(self, call->now_us, call->now_us, call->cost);
+    else if (self->fleet->ledger.line_count == 0 && self->blocked_until_us == 0 && first_us <= call->now_us &&
+             checker_vague_until(self) < call->now_us)
+        checker_fail(self, 5, "%lld tokens could have been taken at once", (long long)call->cost);
+}
+
+static void follow_unblock(checker *self, int64_t now_us)
+{
+    for (int i = 0; i < self->limit.rule_count && self->blocked_until_us > 0; i++)
+        definition_exhaust(&self->rules[i], now_us);
+    self->blocked_until_us = 0;
+}
+
+void checker_call(checker *self, const takt_sim_call *call)
+{
+    self->calls++;
+    self->known = self->known && call->now_us < self->expires_at_us;
+    self->slowest_us = later(self->slowest_us, 2 * self->fleet->delay_most_us + 2000);
+    checker_policy(self, call);
+    for (int i = 0; i < self->limit.rule_count && !self->known; i++)
+        definition_begin(&self->rules[i], call->now_us);
+    for (int i = 0; i < self->limit.rule_count; i++)
+        definition_forgive(&self->rules[i], call->now_us, self->limit.lookahead_us);
+    checker_block(self, call->now_us);
+    switch (call->op) {
+    case TAKT_SIM_CLAIM:
+        check_claim(self, call);
+        break;
+    case TAKT_SIM_TRY:
+        check_try(self, call);
+        break;
+    case TAKT_SIM_BLOCK:
+        timeline_note(self->fleet, "block for %lld us", (long long)call->for_us);
+        self->blocks = true;
+        self->blocked_until_us = later(self->blocked_until_us, call->now_us + call->for_us);
+        break;
+    case TAKT_SIM_UNBLOCK:
+        timeline_note(self->fleet, "unblock");
+        self->forgetful = true;
+        follow_unblock(self, call->now_us);
+        break;
+    case TAKT_SIM_RESET:
+        timeline_note(self->fleet, "reset");
+        self->forgetful = true;
+        for (int i = 0; i < self->limit.rule_count; i++)
+            definition_rest(&self->rules[i]);
+        break;
+    case TAKT_SIM_PEEK:
+        break;
+    }
+    check_text(self);
+    self->known = self->fleet->text_size > 0;
+    self->expires_at_us = self->fleet->expires_at_us;
+}
+
+void checker_state_lost(checker *self)
+{
+    timeline_note(self->fleet, "the store loses its state");
+    self->forgetful = true;
+    for (int i = 0; i < self->limit.rule_count; i++)
+        definition_rest(&self->rules[i]);
+    for (int i = 0; i < self->fleet->worker_count; i++)
+        memset(self->workers[i].places, 0, sizeof self->workers[i].places);
+    self->line_count = 0;
+    self->blocked_until_us = 0;
+    self->known = false;
+}
+
+void checker_quiet(checker *self)
+{
+    int64_t now_us = checker_now(self), last_us = now_us + SILENT_US;
+
+    checker_unused(self);
+    for (int i = 0; i < self->limit.rule_count; i++)
+        last_us = later(last_us, later(definition_rest_at(&self->rules[i]), self->rules[i].vague_until_us));
+    last_us = later(last_us, self->blocked_until_us);
+    if (self->known && takt_ledger_expires_at(&self->fleet->ledger) > last_us)
+        checker_fail(self, 7, "the ledger stays for %lld us, and could go after %lld us",
+                     (long long)(takt_ledger_expires_at(&self->fleet->ledger) - now_us),
+                     (long long)(last_us - now_us));
+}

@@ -1,0 +1,149 @@
+/*
+ * checker_rules.c: which rules are in force, and each slot against them: promises 1 (never over), 5 (nothing is wasted)
+ * and 6 (exact: neither a microsecond sooner nor later than the rules say).
+ */
+#include "checker.h"
+
+#include <string.h>
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- which numbers are in force ----------------------------------------------------------------------------- */
+
+static bool same_numbers(const takt_rule *a, const takt_rule *b)
+{
+    return definition_kind_of(a->algorithm) == definition_kind_of(b->algorithm) && a->burst == b->burst &&
+           a->align == b->align &&
+           (wide)a->limit * (10000 - a->headroom_bp) * b->period_us ==
+               (wide)b->limit * (10000 - b->headroom_bp) * a->period_us;
+}
+
+/* Each new rule goes on from an old one of its kind: from that of the same numbers, if there is one. */
+static void find_predecessors(const definition *old, int old_count, const takt_limit *limit, int before[])
+{
+    unsigned used = 0;
+
+    for (int i = 0; i < limit->rule_count; i++) {
+        before[i] = -1;
+        for (int j = 0; j < old_count && before[i] < 0; j++)
+            if (!(used >> j & 1) && same_numbers(&old[j].rule, &limit->rules[i]))
+                before[i] = j;
+        used |= before[i] < 0 ? 0 : 1U << before[i];
+    }
+    for (int i = 0; i < limit->rule_count; i++)
+        for (int j = 0; j < old_count && before[i] < 0; j++)
+            if (!(used >> j & 1) && old[j].kind == definition_kind_of(limit->rules[i].algorithm)) {
+                before[i] = j;
+                used |= 1U << j;
+            }
+}
+
+static void change_numbers(checker *self, const takt_limit *limit, int64_t now_us)
+{
+    definition old[TAKT_RULES_MAX];
+    int old_count = self->limit.rule_count, before[TAKT_RULES_MAX];
+
+    memcpy(old, self->rules, sizeof old);
+    memset(self->rules, 0, sizeof self->rules);
+    find_predecessors(old, old_count, limit, before);
+    for (int i = 0; i < limit->rule_count; i++) {
+        definition *rule = &self->rules[i];
+        definition_open(rule, &limit->rules[i]);
+        if (before[i] >= 0 && same_numbers(&old[before[i]].rule, &rule->rule))
+            definition_copy(rule, &old[before[i]]);
+        else if (before[i] >= 0 || self->known) /* a fresh ledger begins as from rest */
+            definition_follow(rule, before[i] >= 0 ? &old[before[i]] : NULL, now_us);
+    }
+    for (int i = 0; i < TAKT_RULES_MAX; i++)
+        definition_close(&old[i]);
+    self->limit = *limit;
+}
+
+/* The numbers of the highest revision that the ledger has heard of hold; one that is fresh has heard of none. */
+void checker_policy(checker *self, const takt_sim_call *call)
+{
+    if (!self->known || call->limit->revision > self->limit.revision) {
+        if (self->limit.rule_count == 0 || self->limit.revision != call->limit->revision) {
+            timeline_note(self->fleet, "revision %lld is in force", (long long)call->limit->revision);
+            self->forgetful |= self->limit.rule_count > 0;
+            change_numbers(self, call->limit, call->now_us);
+        }
+    }
+    if (call->op != TAKT_SIM_CLAIM)
+        return;
+    if (call->award->outdated != (call->limit->revision < self->limit.revision))
+        checker_fail(self, 6, "revision %lld is in force, and a worker of revision %lld is told otherwise",
+                     (long long)self->limit.revision, (long long)call->limit->revision);
+    if (call->award->outdated && call->award->newer.revision != self->limit.revision)
+        checker_fail(self, 6, "a worker learns revision %lld instead of %lld", (long long)call->award->newer.revision,
+                     (long long)self->limit.revision);
+}
+
+/* ---- slots ------------------------------------------------------------------------------------------------------ */
+
+/* Blocks: no slot before their end, and from there on no burst. */
+void checker_block(checker *self, int64_t now_us)
+{
+    if (self->blocked_until_us == 0 || self->blocked_until_us > now_us + self->limit.lookahead_us)
+        return;
+    for (int i = 0; i < self->limit.rule_count; i++)
+        definition_exhaust(&self->rules[i], self->blocked_until_us);
+    if (self->blocked_until_us <= now_us)
+        self->blocked_until_us = 0;
+}
+
+int64_t checker_first(const definition *rules, int rule_count, int64_t t_us, int64_t cost)
+{
+    int64_t before_us;
+
+    do {
+        before_us = t_us;
+        for (int i = 0; i < rule_count; i++)
+            t_us = definition_earliest(&rules[i], t_us, cost);
+    } while (t_us > before_us);
+    return t_us;
+}
+
+int64_t checker_earliest(const checker *self, int64_t t_us)
+{
+    return checker_first(self->rules, self->limit.rule_count, later(t_us, self->blocked_until_us), 1);
+}
+
+int64_t checker_vague_until(const checker *self)
+{
+    int64_t until_us = 0;
+
+    for (int i = 0; i < self->limit.rule_count; i++)
+        until_us = later(until_us, self->rules[i].vague_until_us);
+    return until_us;
+}
+
+/* One slot that was given. */
+void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)
+{
+    int64_t from_us = later(now_us, self->blocked_until_us);
+    int64_t first_us = checker_first(self->rules, self->limit.rule_count, later(from_us, checker_vague_until(self)), cost);
+
+    if (slot_us < now_us || slot_us > now_us + self->limit.lookahead_us)
+        checker_fail(self, 1, "a slot %+lld us from now is not within the lookahead", (long long)(slot_us - now_us));
+    if (slot_us < self->blocked_until_us)
+        checker_fail(self, 1, "a slot %lld us before the block ends", (long long)(self->blocked_until_us - slot_us));
+    for (int i = 0; i < self->limit.rule_count; i++)
+        if (!definition_permits(&self->rules[i], slot_us, cost))
+            checker_fail(self, 1, "rule %d (%s) does not permit the slot at now%+lld us for %lld tokens; it does at "
+                         "now%+lld us", i, self->rules[i].rule.algorithm->name, (long long)(slot_us - now_us),
+                         (long long)cost,
+                         (long long)(definition_earliest(&self->rules[i], from_us, cost) - now_us));
+    if (slot_us > first_us)
+        checker_fail(self, 5, "the slot at now%+lld us could have been at now%+lld us",
+                     (long long)(slot_us - now_us), (long long)(first_us - now_us));
+    for (int i = 0; i < self->limit.rule_count; i++)
+        definition_take(&self->rules[i], slot_us, cost);
+    self->slots++;
+    if (self->calm && slot_us <= self->calm_until_us)
+        self->calm_tokens += cost;
+}
+

@@ -1,0 +1,128 @@
+/*
+ * checker_turns.c: whose turn it is, promise 4.  Two things are asked of every award:
+ *
+ * Priority.  It leaves room within one lookahead for all that live workers are known to want with a higher priority.
+ * A worker that did not come when it was told to, and one lookahead on, has no such claim.
+ *
+ * Round robin.  Where all work has one priority, nobody is refused, there are no faults and messages are quick, no
+ * worker has TURNS turns while another one waits for its next.
+ */
+#include <string.h>
+
+#include "checker.h"
+
+#define WANTED_MOST 50 /* tokens of a window that are counted one by one */
+
+/* Whether a worker takes part: it lives, and comes when it is told to. */
+static bool takes_part(const checker *self, int worker, int64_t now_us)
+{
+    const takt_fleet_worker *of_fleet = &self->fleet->workers[worker];
+
+    return !of_fleet->dead && self->workers[worker].told_at_us + self->limit.lookahead_us >= now_us;
+}
+
+/* Tokens that are known to be wanted with a higher priority than that. */
+static int64_t wanted_above(const checker *self, int priority, int64_t now_us)
+{
+    int64_t tokens = 0;
+
+    for (int i = 0; i < self->fleet->worker_count; i++)
+        for (int p = 0; p < priority && takes_part(self, i, now_us); p++)
+            if (self->workers[i].places[p].standing)
+                tokens += self->workers[i].places[p].wanting;
+    return tokens;
+}
+
+/* When the last of so many tokens can be taken. */
+static int64_t last_of(const definition *rule, int64_t from_us, int64_t tokens)
+{
+    wide tat = rule->least, from = (wide)from_us * rule->tokens;
+    definition copy = {0};
+    int64_t at_us = from_us;
+
+    if (rule->kind == DEFINED_BUCKET) {
+        wide last = (tat > from ? tat : from) + (tokens - rule->rule.burst) * rule->span;
+        return (int64_t)((last + rule->tokens - 1) / rule->tokens);
+    }
+    definition_copy(&copy, rule);
+    for (int64_t i = 0; i < tokens; i++) {
+        at_us = definition_earliest(&copy, at_us, 1);
+        definition_take(&copy, at_us, 1);
+    }
+    definition_close(&copy);
+    return at_us;
+}
+
+static void check_priority(const checker *self, const takt_sim_call *call, int worker, int priority)
+{
+    const definition *rule = &self->rules[0];
+    int64_t wanted = wanted_above(self, priority, call->now_us), from_us = call->now_us;
+
+    if (wanted == 0 || self->limit.rule_count > 1 || (rule->kind != DEFINED_BUCKET && (wanted > WANTED_MOST || self->cost_most > 1)))
+        return;
+    from_us = self->blocked_until_us > from_us ? self->blocked_until_us : from_us;
+    if (last_of(rule, from_us, wanted) > call->now_us + self->limit.lookahead_us)
+        checker_fail(self, 4, "worker %d was given tokens with priority %d, which leaves %lld more urgent ones no room",
+                     worker, priority, (long long)wanted);
+}
+
+/* A worker's place gets a turn: does another one wait for its own too long? */
+static void check_round(const checker *self, int worker, int priority)
+{
+    const line_place *mine = &self->workers[worker].places[priority];
+
+    if (!self->calm || self->ranked || self->far || self->limit.max_waiting > 0)
+        return;
+    for (int i = 0; i < self->fleet->worker_count; i++) {
+        const line_place *other = &self->workers[i].places[priority];
+        if (i == worker || !other->standing)
+            continue;
+        if (mine->turns_us[TURNS - 1] > other->since_us && mine->turns_us[TURNS - 1] > self->calm_from_us)
+            checker_fail(self, 4, "worker %d has had %d turns of priority %d while worker %d waits for one", worker, TURNS, priority, i);
+    }
+}
+
+/* Those who were refused, the last of the claim, want no more. */
+static void leave_out(int64_t wanting[TAKT_PRIORITIES], int64_t refused, int64_t cost_most)
+{
+    for (int p = TAKT_PRIORITIES - 1; p >= 0 && refused > 0; p--) {
+        int64_t tokens = refused * cost_most < wanting[p] ? refused * cost_most : wanting[p];
+        refused -= (tokens + cost_most - 1) / cost_most;
+        wanting[p] -= tokens;
+    }
+}
+
+void checker_turn(checker *self, const takt_sim_call *call, int worker, const int64_t given[TAKT_PRIORITIES])
+{
+    watched *mine = &self->workers[worker];
+    int64_t wanting[TAKT_PRIORITIES] = {0}, cost_most = 1;
+    int last = -1;
+
+    for (int i = 0; i < call->claim->want_count; i++) {
+        const takt_want *want = &call->claim->wants[i];
+        wanting[want->priority] += want->count * want->cost;
+        cost_most = want->cost > cost_most ? want->cost : cost_most;
+    }
+    for (int p = 0; p < TAKT_PRIORITIES; p++)
+        wanting[p] -= given[p];
+    leave_out(wanting, call->award->refused, cost_most);
+    for (int p = 0; p < TAKT_PRIORITIES; p++) {
+        line_place *at = &mine->places[p];
+        bool stands = call->award->in_line >> p & 1;
+        if (given[p] > 0) {
+            last = p;
+            memmove(at->turns_us + 1, at->turns_us, (TURNS - 1) * sizeof *at->turns_us);
+            at->turns_us[0] = call->now_us;
+            check_round(self, worker, p);
+        }
+        if (given[p] > 0 || !at->standing)
+            at->since_us = call->now_us;
+        at->standing = stands;
+        at->wanting = wanting[p];
+    }
+    mine->told_at_us = call->award->claim_again_at_us == TAKT_NEVER ? call->now_us : call->award->claim_again_at_us;
+    if (mine->told_at_us > call->now_us + TAKT_KEEPALIVE_US)
+        mine->told_at_us = call->now_us + TAKT_KEEPALIVE_US;
+    if (last >= 0)
+        check_priority(self, call, worker, last);
+}

@@ -1,0 +1,162 @@
+/*
+ * checker_workers.c: what workers do with what they are given: promise 2 (never early), and that each waiter is served
+ * or told why not, once, in its order, and not after its deadline.
+ */
+#include <stdlib.h>
+
+#include "checker.h"
+
+#define PROMPT_US 1000 /* what two clocks drift apart from one good answer to the next */
+
+static void drop_before(watched *worker, int64_t instant_us)
+{
+    int kept = 0;
+
+    for (int i = 0; i < worker->hand_count; i++)
+        if (worker->hand[i].at_us >= instant_us)
+            worker->hand[kept++] = worker->hand[i];
+    worker->hand_count = kept;
+}
+
+/* Nobody asks for more slots than it has waiters, but for those who leave meanwhile. */
+static void check_hand(const checker *self, const watched *worker, int of_worker, int waiting)
+{
+    if (worker->hand_count > waiting && worker->left == 0 && self->cost_most == 1 && !self->blocks)
+        checker_fail(self, 5, "worker %d has %d waiters and %d slots in hand", of_worker, waiting, worker->hand_count);
+}
+
+void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_award *award, int waiting)
+{
+    watched *worker = &self->workers[of_fleet->index];
+
+    worker->heard_at_us = self->fleet->now_us;
+    worker->blocked_until_us = award->blocked_until_us;
+    for (int i = 0; i < award->run_count; i++)
+        for (int64_t j = 0; j < award->runs[i].count; j++) {
+            if (worker->hand_count == worker->hand_capacity) {
+                worker->hand_capacity = 2 * worker->hand_capacity + 16;
+                worker->hand = realloc(worker->hand, (size_t)worker->hand_capacity * sizeof *worker->hand);
+                if (!worker->hand)
+                    abort();
+            }
+            worker->hand[worker->hand_count++] =
+                (definition_token){takt_run_slot(&award->runs[i], j), award->runs[i].cost};
+        }
+    drop_before(worker, award->blocked_until_us);
+    check_hand(self, worker, of_fleet->index, waiting);
+}
+
+/* Takes the slot out of the worker's hand: the cheapest one of that instant that is large enough. */
+static bool use(watched *worker, int64_t slot_us, int64_t cost)
+{
+    int found = -1;
+
+    for (int i = 0; i < worker->hand_count; i++)
+        if (worker->hand[i].at_us == slot_us && worker->hand[i].cost >= cost &&
+            (found < 0 || worker->hand[i].cost < worker->hand[found].cost))
+            found = i;
+    if (found >= 0)
+        worker->hand[found] = worker->hand[--worker->hand_count];
+    return found >= 0;
+}
+
+static bool goes_before(const fleet_job *a, const fleet_job *b)
+{
+    if (a->permit.priority != b->permit.priority)
+        return a->permit.priority < b->permit.priority;
+    return a->order < b->order;
+}
+
+static void check_order(const checker *self, const fleet_job *started, const fleet_job *jobs, int job_count)
+{
+    for (int i = 0; i < job_count; i++)
+        if (&jobs[i] != started && jobs[i].waiting && jobs[i].permit.cost == started->permit.cost &&
+            goes_before(&jobs[i], started))
+            checker_fail(self, 4, "acquire %lld is served before acquire %lld", (long long)started->order,
+                         (long long)jobs[i].order);
+}
+
+/* A callback comes as soon as the worker can know for certain that its slot is due. */
+static void check_prompt(const checker *self, const watched *worker, int64_t slot_us)
+{
+    int64_t heard_us = worker->heard_at_us + self->fleet->store_clock_us;
+    int64_t late_us = checker_now(self) - (slot_us > heard_us ? slot_us : heard_us);
+
+    if (late_us > self->fleet->delay_most_us + PROMPT_US)
+        checker_fail(self, 5, "a slot is used %lld us after it was due and known", (long long)late_us);
+}
+
+static void check_start(checker *self, const fleet_job *started, const fleet_job *jobs, int job_count)
+{
+    watched *worker = &self->workers[started->worker->index];
+    int64_t slot_us = started->permit.slot_at_us;
+
+    if (slot_us > checker_now(self))
+        checker_fail(self, 2, "acquire %lld is served %lld us before its slot", (long long)started->order,
+                     (long long)(slot_us - checker_now(self)));
+    if (slot_us < worker->blocked_until_us)
+        checker_fail(self, 1, "acquire %lld is served in a block that its worker had heard of",
+                     (long long)started->order);
+    if (!use(worker, slot_us, started->permit.cost))
+        checker_fail(self, 1, "acquire %lld is served by a slot that its worker was not given, or has used",
+                     (long long)started->order);
+    if (takt_fleet_clock(started->worker) > started->permit.deadline_at_us)
+        checker_fail(self, 2, "acquire %lld is served %lld us after its deadline", (long long)started->order,
+                     (long long)(takt_fleet_clock(started->worker) - started->permit.deadline_at_us));
+    if (self->calm)
+        check_prompt(self, worker, slot_us);
+    check_order(self, started, jobs, job_count);
+    self->fired++;
+}
+
+/* Who leaves before its deadline could not have been served by then, as far as an answer takes to come. */
+static void check_hopeless(const checker *self, const fleet_job *ended)
+{
+    int64_t left_us = ended->permit.deadline_at_us - takt_fleet_clock(ended->worker);
+    int64_t first_us = checker_earliest(self, checker_now(self)) - checker_now(self);
+
+    if (left_us > 0 && !self->forgetful && checker_vague_until(self) < checker_now(self) &&
+        first_us + self->slowest_us < left_us)
+        checker_fail(self, 5, "acquire %lld leaves %lld us before its deadline, but there is a slot in %lld us",
+                     (long long)ended->order, (long long)left_us, (long long)first_us);
+}
+
+void checker_ended(checker *self, const fleet_job *ended, int status, const fleet_job *jobs, int job_count)
+{
+    if (status == 0)
+        timeline_note(self->fleet, "worker %d: acquire %lld starts, its slot was at now%+lld us", ended->worker->index,
+                      (long long)ended->order, (long long)(ended->permit.slot_at_us - checker_now(self)));
+    if (!ended->waiting)
+        checker_fail(self, 1, "acquire %lld gets a second callback", (long long)ended->order);
+    if (ended->worker->dead || ended->incarnation != ended->worker->incarnation)
+        checker_fail(self, 1, "acquire %lld of a dead worker gets a callback", (long long)ended->order);
+    if (status == 0) {
+        check_start(self, ended, jobs, job_count);
+        return;
+    }
+    self->left++;
+    self->workers[ended->worker->index].left++;
+    if ((status == TAKT_E_CANCELED && !ended->cancelled) ||
+        (status == TAKT_E_DEADLINE && ended->permit.deadline_at_us == TAKT_NEVER) ||
+        (status != TAKT_E_CANCELED && status != TAKT_E_DEADLINE && status != TAKT_E_FULL))
+        checker_fail(self, 5, "acquire %lld ends with %d", (long long)ended->order, status);
+    if (status == TAKT_E_DEADLINE)
+        check_hopeless(self, ended);
+}
+
+/* A slot that nobody uses is there because somebody left: who leaves is charged no more than one slot. */
+void checker_unused(const checker *self)
+{
+    for (int i = 0; i < self->fleet->worker_count; i++)
+        if (self->cost_most == 1 && !self->blocks && self->workers[i].hand_count > self->workers[i].left)
+            checker_fail(self, 5, "worker %d has %d slots unused, and %lld waiters that left", i,
+                         self->workers[i].hand_count, (long long)self->workers[i].left);
+}
+
+void checker_crashed(checker *self, const takt_fleet_worker *of_fleet)
+{
+    watched *worker = &self->workers[of_fleet->index];
+
+    timeline_note(self->fleet, "worker %d crashes", of_fleet->index);
+    *worker = (watched){.hand = worker->hand, .hand_capacity = worker->hand_capacity};
+}

@@ -1,0 +1,312 @@
+/*
+ * definition.c: see definition.h.
+ */
+#include "definition.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    definition_kind kind;
+} kinds[] = {
+    {"gcra", DEFINED_BUCKET},        {"token-bucket", DEFINED_BUCKET}, {"leaky-bucket", DEFINED_BUCKET},
+    {"fixed-window", DEFINED_FIXED}, {"sliding-log", DEFINED_LOG},     {"sliding-window", DEFINED_SLIDING},
+};
+
+definition_kind definition_kind_of(const takt_algorithm *algorithm)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].name, algorithm->name) == 0)
+            return kinds[i].kind;
+    abort(); /* an algorithm that nobody has defined here */
+}
+
+void definition_open(definition *self, const takt_rule *rule)
+{
+    *self = (definition){.kind = definition_kind_of(rule->algorithm), .rule = *rule};
+    self->tokens = (wide)rule->limit * (10000 - rule->headroom_bp);
+    self->span = (wide)rule->period_us * 10000;
+}
+
+void definition_close(definition *self)
+{
+    free(self->taken);
+    self->taken = NULL;
+}
+
+void definition_rest(definition *self)
+{
+    self->told = self->least = self->most = 0;
+    self->count = 0;
+    self->opened_us = self->used = 0;
+    self->vague_until_us = 0;
+}
+
+void definition_begin(definition *self, int64_t now_us)
+{
+    wide now = (wide)now_us * self->tokens;
+
+    self->most = self->most > now ? self->most : now;
+}
+
+static void make_space(definition *self)
+{
+    if (self->count < self->capacity)
+        return;
+    self->capacity = 2 * self->capacity + 16;
+    self->taken = realloc(self->taken, (size_t)self->capacity * sizeof *self->taken);
+    if (!self->taken)
+        abort();
+}
+
+void definition_copy(definition *to, const definition *from)
+{
+    definition copy = *from;
+
+    copy.taken = to->taken;
+    copy.capacity = to->capacity;
+    copy.count = 0;
+    *to = copy;
+    for (int i = 0; i < from->count; i++) {
+        make_space(to);
+        to->taken[to->count++] = from->taken[i];
+    }
+}
+
+static wide floor_of(wide a, wide b)
+{
+    return a / b - (a % b < 0);
+}
+
+static wide ceil_of(wide a, wide b)
+{
+    return a / b + (a % b > 0);
+}
+
+static wide larger(wide a, wide b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- buckets: in any interval of length t at most burst + t / T ------------------------------------------- */
+
+/* With slots in whole microseconds t is known to less than one of them. */
+static bool bucket_permits(const definition *self, int64_t t_us, int64_t cost)
+{
+    wide taken = (cost - self->rule.burst) * self->span;
+
+    return self->told + taken < ((wide)t_us + 1) * self->tokens &&
+           self->least + taken <= (wide)t_us * self->tokens;
+}
+
+static int64_t bucket_earliest(const definition *self, int64_t t_us, int64_t cost)
+{
+    return (int64_t)larger(t_us, ceil_of(self->most + (cost - self->rule.burst) * self->span, self->tokens));
+}
+
+/* The least that the exact instant can be which a slot at t_us is told for: where it is known, that instant itself; a
+ * slot later than it may be told by begins anew. */
+static wide exact_instant(const definition *self, int64_t t_us)
+{
+    wide t = (wide)t_us * self->tokens;
+
+    if (t_us > ceil_of(self->most, self->tokens))
+        return t;
+    if (self->least == self->most)
+        return self->least;
+    return larger(self->least, t - self->tokens);
+}
+
+static void bucket_take(definition *self, int64_t t_us, int64_t cost)
+{
+    wide least = exact_instant(self, t_us);
+
+    self->told = larger(self->told, (wide)t_us * self->tokens) + cost * self->span;
+    self->most = self->least == self->most ? least : larger(self->most, (wide)t_us * self->tokens);
+    self->most += cost * self->span;
+    self->least = least + cost * self->span;
+}
+
+/* What is owed as tokens under the old numbers is owed as tokens under the new ones. */
+static void bucket_follow(definition *self, const definition *from, int64_t now_us)
+{
+    wide now = (wide)now_us * self->tokens;
+    wide owed_told = from->told - (wide)now_us * from->tokens;
+    wide owed_least = from->least - (wide)now_us * from->tokens;
+    wide owed_most = from->most - (wide)now_us * from->tokens;
+    wide rounding; /* the ledger may round up to a microsecond of either rate, and to a millionth of a token */
+
+    if (from->tokens == self->tokens && from->span == self->span) {
+        self->told = from->told;
+        self->least = from->least;
+        self->most = from->most;
+        return;
+    }
+    rounding = ceil_of(from->tokens * self->span, from->span) + ceil_of(self->span, 1000000) + 2 * self->tokens;
+    self->told = owed_told <= 0 ? 0 : now + floor_of(owed_told * self->span, from->span);
+    self->least = owed_least <= 0 ? 0 : now + floor_of(owed_least * self->span, from->span);
+    self->most = owed_most <= 0 ? 0 : now + ceil_of(owed_most * self->span, from->span) + rounding;
+    /* of the slots as told a part of a microsecond each is not owed */
+    self->told = self->told < self->least ? self->told : self->least;
+}
+
+/* ---- windows: what was taken, counted ---------------------------------------------------------------------- */
+
+static int64_t taken_within(const definition *self, int64_t from_us, int64_t before_us)
+{
+    int64_t sum = 0;
+
+    for (int i = self->count - 1; i >= 0 && self->taken[i].at_us >= from_us; i--)
+        if (self->taken[i].at_us < before_us)
+            sum += self->taken[i].cost;
+    return sum;
+}
+
+static bool opens_by_use(const definition *self)
+{
+    return self->kind == DEFINED_FIXED && self->rule.align == TAKT_ALIGN_FIRST_USE;
+}
+
+static int64_t allowed(const definition *self)
+{
+    return (int64_t)(self->tokens / 10000);
+}
+
+static bool window_permits(const definition *self, int64_t t_us, int64_t cost)
+{
+    int64_t period_us = self->rule.period_us, start_us;
+    wide weighed;
+
+    if (opens_by_use(self))
+        return (t_us >= self->opened_us + period_us ? 0 : self->used) + cost <= allowed(self);
+    if (self->kind == DEFINED_LOG)
+        return taken_within(self, t_us - period_us + 1, t_us + period_us) + cost <= allowed(self);
+    start_us = t_us - t_us % period_us;
+    if (self->kind == DEFINED_FIXED)
+        return taken_within(self, start_us, start_us + period_us) + cost <= allowed(self);
+    weighed = (wide)taken_within(self, start_us - period_us, start_us) * (start_us + period_us - t_us) +
+              (wide)(taken_within(self, start_us, start_us + period_us) + cost) * period_us;
+    return weighed <= (wide)allowed(self) * period_us;
+}
+
+/* The first moment at which it permits: it does so ever more as time passes within two periods. */
+static int64_t window_earliest(const definition *self, int64_t t_us, int64_t cost)
+{
+    int64_t no_us = t_us, yes_us = t_us;
+
+    if (self->count > 0 && self->taken[self->count - 1].at_us > t_us)
+        no_us = yes_us = self->taken[self->count - 1].at_us; /* in order */
+    if (window_permits(self, yes_us, cost))
+        return yes_us;
+    yes_us += 3 * self->rule.period_us;
+    while (yes_us - no_us > 1) {
+        int64_t middle_us = no_us + (yes_us - no_us) / 2;
+        if (window_permits(self, middle_us, cost))
+            yes_us = middle_us;
+        else
+            no_us = middle_us;
+    }
+    return yes_us;
+}
+
+static void window_take(definition *self, int64_t t_us, int64_t cost)
+{
+    int old = 0, at;
+
+    if (opens_by_use(self) && t_us >= self->opened_us + self->rule.period_us) {
+        self->opened_us = t_us;
+        self->used = 0;
+    }
+    self->used += cost;
+    while (old < self->count && self->taken[old].at_us < t_us - 4 * self->rule.period_us)
+        old++;
+    if (old > 64) { /* long past: of no window that is still to come */
+        self->count -= old;
+        memmove(self->taken, self->taken + old, (size_t)self->count * sizeof *self->taken);
+    }
+    make_space(self);
+    for (at = self->count; at > 0 && self->taken[at - 1].at_us > t_us; at--)
+        self->taken[at] = self->taken[at - 1];
+    self->taken[at] = (definition_token){t_us, cost};
+    self->count++;
+}
+
+/* ---- either -------------------------------------------------------------------------------------------------- */
+
+bool definition_permits(const definition *self, int64_t t_us, int64_t cost)
+{
+    return self->kind == DEFINED_BUCKET ? bucket_permits(self, t_us, cost) : window_permits(self, t_us, cost);
+}
+
+int64_t definition_earliest(const definition *self, int64_t t_us, int64_t cost)
+{
+    return self->kind == DEFINED_BUCKET ? bucket_earliest(self, t_us, cost) : window_earliest(self, t_us, cost);
+}
+
+void definition_take(definition *self, int64_t t_us, int64_t cost)
+{
+    if (self->kind == DEFINED_BUCKET)
+        bucket_take(self, t_us, cost);
+    else
+        window_take(self, t_us, cost);
+}
+
+void definition_exhaust(definition *self, int64_t at_us)
+{
+    wide tat = (wide)at_us * self->tokens + (self->rule.burst - 1) * self->span;
+
+    self->told = larger(self->told, tat);
+    self->least = larger(self->least, tat);
+    self->most = larger(self->most, tat);
+    if (self->kind != DEFINED_BUCKET)
+        self->vague_until_us = at_us + 2 * self->rule.period_us;
+}
+
+/* What counted under the old numbers counts under the new ones, as far as it can be known; the ledger may count more. */
+static void window_follow(definition *self, const definition *from, int64_t now_us)
+{
+    bool same_windows = self->kind == DEFINED_FIXED && self->rule.period_us == from->rule.period_us &&
+                        self->rule.align == from->rule.align;
+    int64_t last_us = from->count > 0 ? from->taken[from->count - 1].at_us : 0;
+    int64_t at_us = last_us > now_us ? last_us : now_us;
+
+    self->vague_until_us = at_us + 2 * (self->rule.period_us + from->rule.period_us);
+    if (opens_by_use(self) && opens_by_use(from)) {
+        self->opened_us = from->opened_us;
+        self->used = from->used < allowed(self) ? from->used : allowed(self);
+    }
+    for (int i = 0; i < from->count; i++)
+        if (self->kind == DEFINED_LOG ? from->taken[i].at_us > at_us - from->rule.period_us : same_windows) {
+            make_space(self);
+            self->taken[self->count++] = from->taken[i];
+        }
+}
+
+void definition_follow(definition *self, const definition *from, int64_t now_us)
+{
+    if (!from)
+        definition_exhaust(self, now_us);
+    else if (self->kind == DEFINED_BUCKET)
+        bucket_follow(self, from, now_us);
+    else
+        window_follow(self, from, now_us);
+}
+
+void definition_forgive(definition *self, int64_t now_us, int64_t lookahead_us)
+{
+    wide depth = self->rule.burst * self->span;
+    wide left = ((wide)now_us + lookahead_us) * self->tokens + depth;
+
+    if (self->most <= ((wide)now_us + TAKT_LOOKAHEAD_MAX_US) * self->tokens + depth)
+        return;
+    self->told = self->told < left ? self->told : left;
+    self->least = self->least < left ? self->least : left;
+}
+
+int64_t definition_rest_at(const definition *self)
+{
+    if (self->kind == DEFINED_BUCKET)
+        return (int64_t)ceil_of(self->most, self->tokens);
+    return self->count > 0 ? self->taken[self->count - 1].at_us + 2 * self->rule.period_us : 0;
+}

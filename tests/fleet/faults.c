@@ -1,0 +1,187 @@
+/*
+ * faults.c: what goes wrong in a storm, and how it ends.
+ */
+#include "scenario.h"
+
+typedef enum fault {
+    STORE_DOWN,
+    CRASH,
+    FREEZE,
+    CUT,
+    BLOCK,
+    UNBLOCK,
+    RESET,
+    LOSE_STATE,
+    NEW_POLICY,
+    TRY,
+    NETWORK,
+    CLOCK_FORWARD,
+    FAULTS
+} fault;
+
+static void store_comes_back(takt_fleet *fleet, void *data)
+{
+    (void)data;
+    timeline_note(fleet, "the store is back");
+    fleet->store_down = false;
+}
+
+static void restart(takt_fleet *fleet, void *data)
+{
+    scenario *self = fleet->data;
+    takt_fleet_worker *worker = data;
+
+    if (!worker->dead)
+        return;
+    timeline_note(fleet, "worker %d starts anew", worker->index);
+    if (chance(&self->random, 50))
+        worker->limit = &self->policies[self->policies_out - 1];
+    takt_fleet_restart(worker);
+    scenario_begin_work(self, worker);
+}
+
+static void crash(scenario *self, takt_fleet_worker *worker)
+{
+    fleet_job *jobs = scenario_jobs_of(self, worker);
+
+    if (worker->dead)
+        return;
+    checker_crashed(&self->checker, worker);
+    takt_fleet_crash(worker);
+    for (int i = 0; i < self->jobs_each; i++)
+        jobs[i].waiting = false;
+    takt_fleet_at(&self->fleet, self->fleet.now_us + draw(&self->random, 5000000), restart, worker);
+}
+
+static void join_again(takt_fleet *fleet, void *data)
+{
+    takt_fleet_worker *worker = data;
+
+    timeline_note(fleet, "worker %d is connected", worker->index);
+    takt_fleet_cut(worker, false);
+}
+
+static void draw_network(scenario *self)
+{
+    static const int64_t delays_us[][2] = {{100, 2000}, {100, 2000}, {20000, 80000}, {100, 300000}, {100, 1500000}};
+    const int64_t *delay_us = delays_us[draw(&self->random, 5)];
+
+    self->fleet.delay_least_us = delay_us[0];
+    self->fleet.delay_most_us = delay_us[1];
+    self->fleet.lost_per_mille = chance(&self->random, 50) ? (int)draw(&self->random, 300) : 0;
+    self->fleet.doubled_per_mille = chance(&self->random, 50) ? (int)draw(&self->random, 300) : 0;
+}
+
+static void call(takt_fleet_worker *worker, takt_sim_op op, int64_t value)
+{
+    if (!worker->dead)
+        takt_fleet_call(worker, op, value);
+}
+
+static void happen(scenario *self, fault what)
+{
+    takt_fleet *fleet = &self->fleet;
+    takt_fleet_worker *worker = &fleet->workers[draw(&self->random, fleet->worker_count)];
+    int64_t for_us = 1 + draw(&self->random, chance(&self->random, 80) ? 1500000 : 8000000);
+
+    switch (what) {
+    case STORE_DOWN:
+        timeline_note(fleet, "the store is down for %lld us", (long long)for_us);
+        fleet->store_down = true;
+        takt_fleet_at(fleet, fleet->now_us + for_us, store_comes_back, NULL);
+        break;
+    case CRASH:
+        crash(self, worker);
+        break;
+    case FREEZE:
+        timeline_note(fleet, "worker %d is stopped for %lld us", worker->index, (long long)for_us);
+        takt_fleet_freeze(worker, fleet->now_us + for_us);
+        break;
+    case CUT:
+        timeline_note(fleet, "worker %d is cut off for %lld us", worker->index, (long long)for_us);
+        takt_fleet_cut(worker, true);
+        takt_fleet_at(fleet, fleet->now_us + for_us, join_again, worker);
+        break;
+    case BLOCK:
+        call(worker, TAKT_SIM_BLOCK, for_us);
+        break;
+    case UNBLOCK:
+        call(worker, TAKT_SIM_UNBLOCK, 0);
+        break;
+    case RESET:
+        call(worker, TAKT_SIM_RESET, 0);
+        break;
+    case LOSE_STATE:
+        takt_fleet_lose_state(fleet);
+        checker_state_lost(&self->checker);
+        break;
+    case NEW_POLICY:
+        if (self->policies_out < self->policy_count)
+            self->policies_out++;
+        worker->limit = &self->policies[self->policies_out - 1];
+        crash(self, worker);
+        break;
+    case TRY:
+        call(worker, TAKT_SIM_TRY, 1 + draw(&self->random, self->cost_most));
+        break;
+    case NETWORK:
+        draw_network(self);
+        break;
+    case CLOCK_FORWARD:
+        fleet->store_clock_us += draw(&self->random, 2000000);
+        self->checker.forgetful = true; /* what was far ahead is near */
+        break;
+    case FAULTS:
+        break;
+    }
+}
+
+static void strike(takt_fleet *fleet, void *data)
+{
+    scenario *self = data;
+    fault what;
+
+    if (fleet->now_us >= self->storm_until_us)
+        return;
+    do
+        what = (fault)draw(&self->random, FAULTS);
+    while (!(self->faults >> what & 1));
+    happen(self, what);
+    takt_fleet_at(fleet, fleet->now_us + 1 + draw(&self->random, 2 * self->fault_pause_us), strike, self);
+}
+
+void faults_draw(scenario *self)
+{
+    self->faults = 0;
+    for (int i = 0; i < FAULTS; i++)
+        if (chance(&self->random, i == RESET || i == LOSE_STATE || i == BLOCK || i == UNBLOCK ? 25 : 40))
+            self->faults |= 1U << i;
+    if (chance(&self->random, 25))
+        self->faults = 0; /* fair weather */
+    self->fault_pause_us = 50000 + draw(&self->random, 2000000);
+}
+
+void faults_begin(scenario *self)
+{
+    if (self->faults >> NETWORK & 1)
+        draw_network(self);
+    if (self->faults != 0)
+        takt_fleet_at(&self->fleet, self->fleet.now_us + draw(&self->random, 2 * self->fault_pause_us), strike, self);
+}
+
+void faults_end(scenario *self)
+{
+    takt_fleet *fleet = &self->fleet;
+
+    timeline_note(fleet, "the storm is over");
+    fleet->store_down = false;
+    fleet->lost_per_mille = fleet->doubled_per_mille = 0;
+    self->checker.far = self->checker.limit.lookahead_us >= 250000 && chance(&self->random, 20);
+    fleet->delay_least_us = self->checker.far ? 20000 : 100;
+    fleet->delay_most_us = self->checker.far ? 80000 : 2000;
+    for (int i = 0; i < fleet->worker_count; i++) {
+        takt_fleet_cut(&fleet->workers[i], false);
+        takt_fleet_freeze(&fleet->workers[i], 0);
+        restart(fleet, &fleet->workers[i]);
+    }
+}

@@ -1,0 +1,44 @@
+/*
+ * promises.c: fleets at random on virtual time, and whether the promises hold at every step.
+ *
+ * Usage: promises [--seed N | --seeds A..B]
+ * A seed takes the same course each time.  Prints the seed that failed, why, and the last events before it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario.h"
+
+static uint64_t seed;
+
+static void failed(void)
+{
+    timeline_print();
+    printf("seed %" PRIu64 " failed; the same again: promises --seed %" PRIu64 "\n", seed, seed);
+    fflush(stdout);
+    _Exit(1);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t first = 1, last = 200;
+
+    if (argc == 3 && strcmp(argv[1], "--seed") == 0) {
+        first = last = strtoull(argv[2], NULL, 10);
+    } else if (argc == 3 && strcmp(argv[1], "--seeds") == 0) {
+        if (sscanf(argv[2], "%" SCNu64 "..%" SCNu64, &first, &last) != 2)
+            return 64;
+    } else if (argc != 1) {
+        fprintf(stderr, "usage: promises [--seed N | --seeds A..B]\n");
+        return 64;
+    }
+    checker_on_failure = failed;
+    for (seed = first; seed <= last; seed++)
+        scenario_run(seed);
+    printf("%" PRIu64 " seeds: %lld calls, %lld slots, %lld started, %lld left without\n", last - first + 1,
+           (long long)scenario_total.calls, (long long)scenario_total.slots, (long long)scenario_total.started,
+           (long long)scenario_total.left);
+    return 0;
+}

@@ -1,0 +1,268 @@
+/*
+ * scenario.c: see scenario.h.
+ */
+#include "scenario.h"
+
+#include <stdlib.h>
+
+#define SECOND_US INT64_C(1000000)
+
+scenario_sum scenario_total;
+
+fleet_job *scenario_jobs_of(scenario *self, const takt_fleet_worker *worker)
+{
+    return &self->jobs[(ptrdiff_t)worker->index * self->jobs_each];
+}
+
+/* ---- work ----------------------------------------------------------------------------------------------------- */
+
+static void ended(takt_permit *permit, int status)
+{
+    fleet_job *job = permit->data;
+    scenario *self = job->scenario;
+
+    checker_ended(&self->checker, job, status, scenario_jobs_of(self, job->worker), self->jobs_each);
+    job->waiting = false;
+    if (status == TAKT_E_FULL || status == TAKT_E_DEADLINE)
+        scenario_ask(job, SECOND_US / 2);
+    else
+        scenario_ask(job, job->steady ? 0 : draw(&self->random, self->pause_us + 1));
+}
+
+static void give_up(takt_fleet *fleet, void *data)
+{
+    fleet_job *job = data;
+
+    if (!job->waiting || job->permit.state != TAKT_PERMIT_WAITING || job->cancelled ||
+        job->worker->frozen_until_us > fleet->now_us)
+        return;
+    timeline_note(fleet, "worker %d: acquire %lld is cancelled", job->worker->index, (long long)job->order);
+    job->cancelled = true;
+    takt_fleet_cancel(job->worker, &job->permit);
+}
+
+static void ask(takt_fleet *fleet, void *data)
+{
+    fleet_job *job = data;
+    scenario *self = job->scenario;
+    int64_t max_wait_us = 0;
+
+    job->asks = false;
+    if (job->waiting || job->worker->dead || self->phase == ENDING)
+        return;
+    if (job->worker->frozen_until_us > fleet->now_us) {
+        scenario_ask(job, job->worker->frozen_until_us - fleet->now_us);
+        return;
+    }
+    job->permit = (takt_permit){.data = job, .callback = ended};
+    job->permit.cost = (int32_t)(1 + draw(&self->random, self->cost_most));
+    job->permit.priority = self->priorities ? (int8_t)(3 * draw(&self->random, 4)) : TAKT_PRIORITY_DEFAULT;
+    job->order = ++self->orders;
+    job->waiting = true;
+    job->cancelled = false;
+    job->incarnation = job->worker->incarnation;
+    if (self->deadlines && self->phase == STORM && chance(&self->random, 50))
+        max_wait_us = 1 + draw(&self->random, 2 * SECOND_US);
+    takt_fleet_acquire(job->worker, &job->permit, max_wait_us);
+    if (self->cancels && self->phase == STORM && chance(&self->random, 30))
+        takt_fleet_at(fleet, fleet->now_us + draw(&self->random, 2 * SECOND_US), give_up, job);
+}
+
+void scenario_ask(fleet_job *job, int64_t pause_us)
+{
+    if (job->asks)
+        return;
+    job->asks = true;
+    takt_fleet_at(&job->scenario->fleet, job->scenario->fleet.now_us + pause_us, ask, job);
+}
+
+void scenario_begin_work(scenario *self, takt_fleet_worker *worker)
+{
+    fleet_job *jobs = scenario_jobs_of(self, worker);
+
+    for (int i = 0; i < self->jobs_each; i++)
+        scenario_ask(&jobs[i], self->phase == STORM ? draw(&self->random, self->pause_us + 1) : 0);
+}
+
+/* ---- the hooks of the fleet -------------------------------------------------------------------------------- */
+
+static void on_call(takt_fleet *fleet, const takt_sim_call *call)
+{
+    checker_call(&((scenario *)fleet->data)->checker, call);
+}
+
+static void on_heard(takt_fleet *fleet, takt_fleet_worker *worker, const takt_award *award)
+{
+    scenario *self = fleet->data;
+    const fleet_job *jobs = scenario_jobs_of(self, worker);
+    int waiting = 0;
+
+    for (int i = 0; i < self->jobs_each; i++)
+        waiting += jobs[i].waiting;
+    checker_heard(&self->checker, worker, award, waiting);
+}
+
+/* ---- a run --------------------------------------------------------------------------------------------------- */
+
+static int draw_workers(uint64_t *random)
+{
+    int64_t size = draw(random, 100);
+
+    if (size < 60)
+        return 2 + (int)draw(random, 4);
+    if (size < 90)
+        return 6 + (int)draw(random, 15);
+    if (size < 98)
+        return 21 + (int)draw(random, 40);
+    return 61 + (int)draw(random, 140);
+}
+
+static void draw_policies(scenario *self)
+{
+    int64_t capacity = 10;
+
+    self->policy_count = 1 + (int)draw(&self->random, POLICIES_MAX);
+    self->policies_out = 1;
+    for (int i = 0; i < self->policy_count; i++) {
+        policy_draw(&self->policies[i], &self->random, i + chance(&self->random, 50), i > 0 ? &self->policies[i - 1] : NULL);
+        if (i > 0 && self->policies[i].revision <= self->policies[i - 1].revision)
+            self->policies[i].revision = self->policies[i - 1].revision + 1;
+        if (takt_limit_capacity(&self->policies[i], NULL) < capacity)
+            capacity = takt_limit_capacity(&self->policies[i], NULL);
+    }
+    self->cost_most = chance(&self->random, 60) ? 1 : 1 + draw(&self->random, capacity);
+}
+
+/* Jobs per worker, so that more is wanted than there is: twice what may be in hand, and the first of all. */
+static int jobs_needed(const scenario *self, int workers)
+{
+    int64_t most = 0;
+
+    for (int i = 0; i < self->policy_count; i++) {
+        const takt_limit *limit = &self->policies[i];
+        int64_t tokens = takt_limit_throughput(limit, 2 * limit->lookahead_us + 320000);
+        most = tokens > most ? tokens : most;
+    }
+    return (int)(most / workers) + 3;
+}
+
+static void open_scenario(scenario *self, uint64_t seed)
+{
+    int64_t now_us = INT64_C(1763692800000000) + (int64_t)(seed % 1000) * 777777;
+    int workers;
+
+    *self = (scenario){.random = seed * 2654435761U + 1};
+    workers = draw_workers(&self->random);
+    draw_policies(self);
+    if (takt_fleet_open(&self->fleet, &self->policies[0], workers, now_us, takt_random(&self->random)) < 0)
+        abort();
+    checker_open(&self->checker, &self->fleet);
+    self->checker.cost_most = self->cost_most;
+    self->fleet.data = self;
+    self->fleet.on_call = on_call;
+    self->fleet.on_heard = on_heard;
+    self->fleet.timeout_us = chance(&self->random, 70) ? SECOND_US : 300000;
+    self->fleet.store_clock_us = draw(&self->random, 100 * SECOND_US) - 50 * SECOND_US;
+    self->jobs_each = jobs_needed(self, workers);
+    self->jobs = calloc((size_t)(workers * self->jobs_each), sizeof *self->jobs);
+    if (!self->jobs)
+        abort();
+    for (int i = 0; i < workers * self->jobs_each; i++)
+        self->jobs[i] = (fleet_job){.scenario = self, .worker = &self->fleet.workers[i / self->jobs_each]};
+    for (int i = 0; i < workers; i++)
+        self->fleet.workers[i].drift_ppm = (int)draw(&self->random, 201) - 100;
+    self->priorities = chance(&self->random, 40);
+    self->deadlines = chance(&self->random, 40);
+    self->cancels = chance(&self->random, 40);
+    self->checker.ranked = self->priorities;
+    self->pause_us = chance(&self->random, 50) ? 0 : draw(&self->random, 5 * SECOND_US);
+}
+
+static void run_storm(scenario *self)
+{
+    takt_fleet *fleet = &self->fleet;
+    int64_t longest_us = 20 * SECOND_US / (1 + fleet->worker_count / 10) + SECOND_US;
+
+    faults_draw(self);
+    self->storm_until_us = fleet->now_us + SECOND_US + draw(&self->random, longest_us);
+    for (int i = 0; i < fleet->worker_count; i++)
+        scenario_begin_work(self, &fleet->workers[i]);
+    faults_begin(self);
+    takt_fleet_run(fleet, self->storm_until_us);
+    self->phase = SETTLING;
+    faults_end(self);
+}
+
+/* Everybody wants more, always; the promise needs no more than the time after which the dead are forgotten. */
+static void run_calm(scenario *self)
+{
+    takt_fleet *fleet = &self->fleet;
+    int64_t each_us = 0, calm_us;
+
+    for (int i = 0; i < fleet->worker_count * self->jobs_each; i++) {
+        self->jobs[i].steady = true;
+        scenario_ask(&self->jobs[i], 0);
+    }
+    takt_fleet_run(fleet, fleet->now_us + 12 * SECOND_US);
+    for (int i = 0; i < self->checker.limit.rule_count; i++) {
+        const takt_rule *rule = &self->checker.limit.rules[i];
+        each_us = rule->period_us / rule->limit > each_us ? rule->period_us / rule->limit : each_us;
+    }
+    calm_us = 2 * SECOND_US + 100 * each_us;
+    calm_us = calm_us > 60 * SECOND_US ? 60 * SECOND_US : calm_us;
+    self->phase = CALM;
+    checker_calm_begins(&self->checker, calm_us);
+    takt_fleet_run(fleet, fleet->now_us + calm_us + self->checker.limit.lookahead_us + SECOND_US / 5);
+    checker_calm_ends(&self->checker);
+}
+
+static int waiting_jobs(const scenario *self)
+{
+    int waiting = 0;
+
+    for (int i = 0; i < self->fleet.worker_count * self->jobs_each; i++)
+        waiting += self->jobs[i].waiting;
+    return waiting;
+}
+
+static void run_end(scenario *self)
+{
+    takt_fleet *fleet = &self->fleet;
+    int64_t expires_us;
+
+    self->phase = ENDING;
+    takt_fleet_run(fleet, fleet->now_us + 5 * SECOND_US);
+    for (int i = 0; i < fleet->worker_count * self->jobs_each; i++)
+        give_up(fleet, &self->jobs[i]);
+    takt_fleet_run(fleet, fleet->now_us + 10 * SECOND_US);
+    if (waiting_jobs(self) > 0)
+        checker_fail(&self->checker, 5, "%d waiters are lost", waiting_jobs(self));
+    takt_fleet_call(&fleet->workers[0], TAKT_SIM_PEEK, 0);
+    takt_fleet_run(fleet, fleet->now_us + SECOND_US);
+    checker_quiet(&self->checker);
+    expires_us = fleet->text_size > 0 ? takt_ledger_expires_at(&fleet->ledger) - fleet->store_clock_us : 0;
+    if (expires_us > fleet->now_us)
+        takt_fleet_run(fleet, expires_us);
+    takt_fleet_call(&fleet->workers[0], TAKT_SIM_PEEK, 0);
+    takt_fleet_run(fleet, fleet->now_us + SECOND_US);
+    if (fleet->text_size > 0)
+        checker_fail(&self->checker, 7, "the ledger does not go away");
+}
+
+void scenario_run(uint64_t seed)
+{
+    scenario self;
+
+    timeline_clear();
+    open_scenario(&self, seed);
+    run_storm(&self);
+    run_calm(&self);
+    run_end(&self);
+    scenario_total.calls += self.checker.calls;
+    scenario_total.slots += self.checker.slots;
+    scenario_total.started += self.checker.fired;
+    scenario_total.left += self.checker.left;
+    takt_fleet_close(&self.fleet);
+    checker_close(&self.checker);
+    free(self.jobs);
+}

@@ -1,0 +1,64 @@
+/*
+ * scenario.h: a seed becomes a fleet, its policies, its work and its misfortunes.
+ *
+ * A storm comes first: anything may happen to workers, network and store.  Then all faults end and, some seconds on,
+ * the calm begins, in which everybody always wants more than there is.  At last nobody asks any more, all who wait are
+ * served or leave, and the ledger must go away by itself.
+ */
+#ifndef TAKT_TESTS_SCENARIO_H
+#define TAKT_TESTS_SCENARIO_H
+
+#include "base/random.h"
+#include "checker.h"
+
+#define POLICIES_MAX 6
+
+typedef struct scenario {
+    takt_fleet fleet;
+    checker checker;
+    uint64_t random;
+
+    takt_limit policies[POLICIES_MAX]; /* of rising revisions */
+    int policy_count, policies_out;    /* of them, how many any worker has had */
+
+    fleet_job *jobs; /* those of one worker side by side */
+    int jobs_each;
+    int64_t orders;
+    int64_t cost_most;
+    bool priorities, deadlines, cancels;
+    int64_t pause_us; /* between two acquires of a job, at most */
+
+    unsigned faults; /* which kinds happen */
+    int64_t fault_pause_us;
+    int64_t storm_until_us;
+    enum { STORM, SETTLING, CALM, ENDING } phase;
+} scenario;
+
+/* Runs it to its end; what is wrong is told by the checker. */
+void scenario_run(uint64_t seed);
+
+/* How much all runs together looked at. */
+typedef struct scenario_sum {
+    int64_t calls, slots, started, left, calms;
+} scenario_sum;
+
+extern scenario_sum scenario_total;
+
+/* A policy at random (policies.c): the rules of any algorithm that there is. */
+void policy_draw(takt_limit *limit, uint64_t *random, int64_t revision, const takt_limit *before);
+
+/* The misfortunes (faults.c). */
+void faults_draw(scenario *self);
+void faults_begin(scenario *self);
+void faults_end(scenario *self);
+
+/* A job asks for a permit after a while; a worker that has begun anew sets all its jobs to work. */
+void scenario_ask(fleet_job *job, int64_t pause_us);
+void scenario_begin_work(scenario *self, takt_fleet_worker *worker);
+fleet_job *scenario_jobs_of(scenario *self, const takt_fleet_worker *worker);
+
+/* One of a number of them; a chance in a hundred. */
+int64_t draw(uint64_t *random, int64_t below);
+bool chance(uint64_t *random, int percent);
+
+#endif

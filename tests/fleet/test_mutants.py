@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""
+Shows that the checker of the promises bites. Each mutant is one source file of lib/ with one piece of text replaced, a
+fault somebody could make; some seed of fleet/promises must fail with it. A text that is not found exactly once (however
+its lines are broken) means that the source has changed: give its mutant a new one.
+
+Usage: test_mutants.py [NAME...]; $TAKT_BUILD has the library, $TAKT_SOURCE the sources.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import tap  # noqa: E402
+
+SOURCE = pathlib.Path(os.environ.get('TAKT_SOURCE') or pathlib.Path(__file__).resolve().parents[2])
+BUILD = pathlib.Path(os.environ.get('TAKT_BUILD') or SOURCE / 'build')
+SEEDS = 3000  # a mutant that has not been noticed by then is not
+SECONDS = 120
+BROKEN = re.compile(r'^promise \d is broken.*', re.MULTILINE)
+
+# Name, file, what is written there, what the mutant has instead.
+MUTANTS = [
+    # never over, exact
+    ('TAT is rounded down', 'core/gcra.c',
+     'return (takt_fraction){us + parts / rule->tokens, parts % rule->tokens};',
+     'return (takt_fraction){us + parts / rule->tokens, 0};'),
+    ('TAT is rounded up', 'core/gcra.c',
+     'return (takt_fraction){us + parts / rule->tokens, parts % rule->tokens};',
+     'return (takt_fraction){us + parts / rule->tokens + (parts % rule->tokens > 0), 0};'),
+    ('a bucket holds one token more', 'core/gcra.c',
+     'wide tolerance = (wide)rule->burst * rule->span_us;',
+     'wide tolerance = (wide)(rule->burst + 1) * rule->span_us;'),
+    ('the text leaves out the parts of a microsecond', 'core/gcra.c',
+     'if (state->gcra.tat.parts > 0) {',
+     'if (state->gcra.tat.parts < 0) {'),
+    ('a debt is forgotten when the numbers change', 'core/gcra.c',
+     'if (backlog_us <= 0) {',
+     'if (backlog_us <= 1000000) {'),
+    ('a log counts a token a microsecond too short', 'core/sliding_log.c',
+     'takt_log_drop(log, state->pages, t_us - rule->span_us);',
+     'takt_log_drop(log, state->pages, t_us - rule->span_us + 1);'),
+    ('a window gives one token more', 'core/fixed_window.c',
+     'return found.used + cost <= rule->tokens ? found.at_us : next_fresh(rule, state, found);',
+     'return found.used + cost <= rule->tokens + 1 ? found.at_us : next_fresh(rule, state, found);'),
+    ('a sliding window forgets the window before', 'core/sliding_window.c',
+     'int64_t counted = takt_mul_div_up(v.previous, left_us, rule->span_us);',
+     'int64_t counted = takt_mul_div_up(v.previous, left_us, rule->span_us) / 2;'),
+    ('only the first rule is kept', 'core/limit.c',
+     'agreed = at > t_us ? 1 : agreed + 1;',
+     'agreed = limit->rule_count;'),
+    ('a clock jumps back each time', 'core/gcra.c',
+     'takt_fraction furthest = plus((takt_fraction){now_us + reach_us, 0}, rule->tolerance, rule->tokens);',
+     'takt_fraction furthest = {now_us + reach_us / 40, 0};'),
+    ('a stale claim is accepted', 'core/ledger.c',
+     'ledger->line[i].seq >= claim->seq',
+     'ledger->line[i].seq >= claim->seq + 1000000'),
+    ('slots beyond the lookahead', 'core/ledger.c',
+     'int64_t until_us = least(now_us + ledger->limit->lookahead_us, want->latest_us);',
+     'int64_t until_us = least(now_us + 2 * ledger->limit->lookahead_us, want->latest_us);'),
+    ('slots after a waiter has left', 'core/ledger.c',
+     'int64_t until_us = least(now_us + ledger->limit->lookahead_us, want->latest_us);',
+     'int64_t until_us = now_us + ledger->limit->lookahead_us;'),
+    ('a fresh ledger where the state still matters', 'core/ledger.c',
+     'at_us = most(takt_limit_rest_at(ledger->limit, &state), ledger->blocked_until_us);',
+     'at_us = ledger->blocked_until_us;'),
+    ('a fresh ledger after a block', 'core/ledger.c',
+     'if (ledger->blocked_until_us > 0) /* a new ledger would',
+     'if (ledger->blocked_until_us < 0) /* a new ledger would'),
+    ('an older policy holds', 'core/ledger.c',
+     'limit->revision < ledger->limit->revision) return;',
+     'limit->revision > ledger->limit->revision + 1000) return;'),
+    # blocks
+    ('a block is ignored', 'core/ledger.c',
+     'view v = look(ledger, now_us, at); int64_t from_us = most(now_us, ledger->blocked_until_us);',
+     'view v = look(ledger, now_us, at); int64_t from_us = now_us;'),
+    ('a block is shortened', 'core/ledger.c',
+     'ledger->blocked_until_us = most(ledger->blocked_until_us, now_us + for_us);',
+     'ledger->blocked_until_us = now_us + for_us;'),
+    ('a burst after a block', 'core/gcra.c',
+     'if (in_parts(tat, rule->tokens) > in_parts(state->gcra.tat, rule->tokens)) state->gcra.tat = tat;',
+     '(void)tat;'),
+    ('the text leaves out the block', 'core/ledger_text.c',
+     'if (ledger->blocked_until_us > 0) {',
+     'if (ledger->blocked_until_us < 0) {'),
+    ('slots in hand are used in a block', 'scheduler/scheduler.c',
+     'takt_hand_drop_before(&queue->hand, award->blocked_until_us);',
+     ''),
+    # never early
+    ('a slot is used a millisecond early', 'scheduler/scheduler.c',
+     'int64_t due_us = takt_clock_store(&scheduler->clock, now_us);',
+     'int64_t due_us = takt_clock_store(&scheduler->clock, now_us) + 1000;'),
+    ('clocks do not drift', 'scheduler/clock.c',
+     '#define DRIFT_PER 5000',
+     '#define DRIFT_PER INT64_C(1000000000000)'),
+    ('the store is believed to answer at once', 'scheduler/clock.c',
+     'int64_t bound = received_us - store_now_us;',
+     'int64_t bound = sent_us - store_now_us;'),
+    ('work begins after its deadline', 'scheduler/scheduler.c',
+     'while (first_deadline(queue) < now_us)',
+     'while (first_deadline(queue) < 0)'),
+    # no polling
+    ('claims are repeated all the time', 'core/ledger.c',
+     'return most(due_us - ledger->limit->lookahead_us,',
+     'return most(now_us,'),
+    ('a worker comes at each keepalive and not when it was told', 'scheduler/scheduler.c',
+     'at_us = least(queue->again_at_us, queue->claimed_at_us + TAKT_KEEPALIVE_US);',
+     'at_us = queue->claimed_at_us + TAKT_KEEPALIVE_US;'),
+    # fair
+    ('nobody leaves room for those before', 'core/ledger.c',
+     'v.ahead = urgent + before * v.share;',
+     'v.ahead = 0;'),
+    ('priorities are ignored', 'core/ledger.c',
+     'v.ahead = urgent + before * v.share;',
+     'v.ahead = before * v.share;'),
+    ('the first in line takes all', 'core/ledger.c',
+     'v.share = most(v.share, 1);',
+     'v.share = most(v.room, 1);'),
+    ('who was served stays at the front', 'core/ledger.c',
+     '} else if (given > 0) { /* had a turn: to the back */',
+     '} else if (given < 0) {'),
+    ('last come, first served', 'scheduler/queue.c',
+     'for (const takt_link *at = head->next; at != head && seen < LOOK_BACK; at = at->next, seen++) {',
+     'for (const takt_link *at = head->previous; at != head && seen < LOOK_BACK; at = at->previous, seen++) {'),
+    # work conserving, nobody lost or charged in vain
+    ('told to come too late', 'core/ledger.c',
+     'return most(due_us - ledger->limit->lookahead_us,',
+     'return most(due_us + ledger->limit->lookahead_us,'),
+    ('refused waiters are charged', 'core/ledger.c',
+     'award->refused += n;',
+     'award->refused += n;\n        takt_limit_commit(ledger->limit, &ledger->state, award->now_us, 1);'),
+    ('one waiter too many is refused', 'core/ledger.c',
+     'over = waiting - ledger->limit->max_waiting;',
+     'over = waiting - ledger->limit->max_waiting + 1;'),
+    ('a lost answer is waited for', 'scheduler/scheduler.c',
+     'queue->not_before_us = now_us + 1 + takt_random_below(&scheduler->random, least(longest, RETRY_LONGEST));',
+     'queue->not_before_us = TAKT_NEVER - longest;'),
+    ('waiters with a slot in hand ask for another', 'scheduler/queue.c',
+     'claim->waiting = queue->total - covered;',
+     'claim->waiting = queue->total; slots.size = 0;'),
+    ('waiters leave before their deadline', 'scheduler/scheduler.c',
+     'permit->deadline_at_us < next_us)',
+     'permit->deadline_at_us < next_us + 3000000)'),
+    # bounded
+    ('the silent stand in line for ever', 'core/ledger.c',
+     'if (place.expires_at_us < now_us)',
+     'if (place.expires_at_us < 0)'),
+    ('a ledger never expires', 'core/ledger.c',
+     'at_us = most(takt_limit_rest_at(ledger->limit, &state), ledger->blocked_until_us);',
+     'at_us = ledger->blocked_until_us + 31536000000000 + takt_limit_rest_at(ledger->limit, &state);'),
+]
+
+
+def link(program, sources):
+    command = [os.environ.get('CC', 'cc'), '-std=c11', '-O2', '-g', '-D_GNU_SOURCE', '-w',
+               '-I', SOURCE / 'include', '-I', SOURCE / 'lib', '-o', program, *sources]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    return done.stderr if done.returncode else None
+
+
+def build(scratch, number, mutant, rest):
+    """Links the checker with a mutant: a file given by name goes before its like in the library. Returns why not."""
+    _, file, old, new = mutant
+    text = (SOURCE / 'lib' / file).read_text(encoding='utf-8')
+    places = list(re.finditer(r'\s+'.join(re.escape(word) for word in old.split()), text))
+    if len(places) != 1:
+        return f'lib/{file} has this {len(places)} times, not once:\n{old}'
+    mutated = scratch / f'{number}-{pathlib.Path(file).name}'
+    mutated.write_text(text[:places[0].start()] + new + text[places[0].end():], encoding='utf-8')
+    return link(scratch / str(number), [mutated, *rest])
+
+
+def find_seed(scratch, number):
+    """What the checker says of a mutant; None if it finds nothing, or not in time."""
+    try:
+        done = subprocess.run([scratch / str(number), '--seeds', f'1..{SEEDS}'], capture_output=True, text=True,
+                              timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    broken = BROKEN.search(done.stdout)
+    seed = re.search(r'^seed \d+', done.stdout, re.MULTILINE)
+    return f'{seed.group()}: {broken.group()}' if done.returncode == 1 and broken and seed else None
+
+
+def try_mutant(scratch, number, mutant, rest):
+    trouble = build(scratch, number, mutant, rest)
+    if trouble:
+        return False, trouble
+    said = find_seed(scratch, number)
+    return said is not None, said or f'{SEEDS} seeds pass, or take more than {SECONDS} s'
+
+
+def main():
+    report = tap.Report()
+    wanted = sys.argv[1:]
+    mutants = [mutant for mutant in MUTANTS if not wanted or mutant[0] in wanted]
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        scratch = pathlib.Path(folder)
+        objects = []
+        for source in sorted((SOURCE / 'tests' / 'fleet').glob('*.c')):
+            objects.append(scratch / f'{source.stem}.o')
+            trouble = link(objects[-1], ['-c', source])
+            if trouble:
+                report.check(False, source.name, trouble)
+        rest = [*objects, BUILD / 'lib' / 'libtakt.a']
+        trials = [pool.submit(try_mutant, scratch, number, mutant, rest) for number, mutant in enumerate(mutants)]
+        for mutant, trial in zip(mutants, trials):
+            caught, said = trial.result()
+            report.check(caught, f'noticed: {mutant[0]}', said)
+            if caught:
+                print(f'# {said}')
+    report.end()
+
+
+if __name__ == '__main__':
+    main()

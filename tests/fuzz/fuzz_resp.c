@@ -1,0 +1,80 @@
+/*
+ * Any bytes as a stream of replies, in any pieces: the values that are read are within the bounds
+ * and are the same whatever the pieces, and nothing is read behind what is refused.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <takt/error.h>
+
+#include "store/redis/reply_error.h"
+#include "store/redis/resp.h"
+#include "store/redis/resp_bounds.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int holds)
+{
+    if (!holds)
+        abort();
+}
+
+/* Mixes a value into a sum, and all that is in it; returns what follows it. */
+static const takt_reply *add(const takt_reply *reply, uint64_t *sum, int depth, int *nodes)
+{
+    const takt_reply *next = reply + 1;
+
+    require(depth <= TAKT_RESP_DEPTH_MAX && ++*nodes <= TAKT_RESP_NODES_MAX);
+    *sum = *sum * 31 + (uint64_t)reply->type;
+    *sum = *sum * 31 + (uint64_t)reply->integer;
+    require(reply->size <= TAKT_RESP_BYTES_MAX && reply->text[reply->size] == '\0');
+    for (size_t i = 0; i < reply->size; i++)
+        *sum = *sum * 31 + (unsigned char)reply->text[i];
+    if (reply->type == TAKT_REPLY_ERROR) {
+        takt_redis_trouble trouble;
+        takt_redis_judge(&trouble, reply->text, reply->size);
+        require(trouble.code < 0 && trouble.text != NULL && strlen(trouble.word) < 24);
+    }
+    for (int i = 0; i < reply->count; i++)
+        next = add(next, sum, depth + 1, nodes);
+    return next;
+}
+
+/* Reads it all in pieces of that size; *end is where it was refused. */
+static uint64_t read_all(takt_resp *resp, const char *bytes, size_t size, size_t piece, int *status)
+{
+    uint64_t sum = 0;
+    const char *why = NULL;
+
+    require(takt_resp_restart(resp));
+    *status = 0;
+    for (size_t at = 0; at < size && *status == 0; at += piece) {
+        const takt_reply *reply = NULL;
+        *status = takt_resp_feed(resp, bytes + at, size - at < piece ? size - at : piece, &why);
+        while (*status == 0 && (*status = takt_resp_next(resp, &reply, &why)) == 1) {
+            int nodes = 0;
+            add(reply, &sum, 0, &nodes);
+            *status = 0;
+        }
+        require(*status == 0 || (*status == TAKT_E_STORE && why != NULL));
+    }
+    return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static takt_resp *resp;
+    int whole_status, status;
+    uint64_t whole;
+
+    if (resp == NULL)
+        require((resp = takt_resp_new()) != NULL);
+    whole = read_all(resp, (const char *)data, size, size > 0 ? size : 1, &whole_status);
+    for (size_t piece = 1; piece < 20; piece += 6) {
+        uint64_t sum = read_all(resp, (const char *)data, size, piece, &status);
+        require(status == whole_status);
+        require(status != 0 || sum == whole); /* a refused piece is refused as a whole */
+    }
+    return 0;
+}

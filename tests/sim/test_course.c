@@ -1,0 +1,251 @@
+/*
+ * A bulk job on a simulated fleet: it takes as long as the limit says, all of it is done, whatever
+ * crashes, and the same seed takes the same course.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "limits.h"
+
+#define MS     INT64_C(1000)
+#define SECOND INT64_C(1000000)
+
+static const takt_rule_text hundred[] = {{.rate = "100/s"}, {0}};
+
+/* The figures of a job; the course is gone. */
+static takt_figures figures_of(const takt_rule_text *rules, const char *max_waiting,
+                               const takt_bulk *bulk)
+{
+    test_policy made = make_limit(rules, max_waiting);
+    takt_course *course;
+    takt_error error = {0};
+    takt_figures figures;
+
+    cr_assert_eq(takt_course_run(&course, made.limit, NULL, bulk, &error), 0, "%s", error.text);
+    figures = *takt_course_figures(course);
+    takt_course_free(course);
+    takt_policy_free(made.policy);
+    return figures;
+}
+
+static takt_bulk job(int64_t jobs, int32_t workers)
+{
+    takt_bulk bulk;
+
+    takt_bulk_init(&bulk, jobs);
+    bulk.workers = workers;
+    return bulk;
+}
+
+Test(course, a_fleet_of_any_size_keeps_the_rate_and_shares_it)
+{
+    static const int32_t workers[] = {1, 4, 16, 64};
+
+    for (size_t i = 0; i < sizeof workers / sizeof *workers; i++) {
+        takt_bulk bulk = job(10000, workers[i]);
+        takt_figures figures;
+        bulk.at_once = 16;
+        figures = figures_of(hundred, NULL, &bulk);
+        cr_expect_eq(figures.jobs_done, 10000);
+        cr_expect_eq(figures.started, 10000);
+        cr_expect_eq(figures.tokens, 10000);
+        /* 9999 gaps of 10 ms, and the way to the store */
+        cr_expect(figures.duration_us >= 9999 * 10 * MS &&
+                      figures.duration_us <= 9999 * 10 * MS + 10 * MS,
+                  "%d workers take %lld us", workers[i], (long long)figures.duration_us);
+        cr_expect_eq(figures.busiest[0].slots, 100, "%lld", (long long)figures.busiest[0].slots);
+        cr_expect_leq(figures.busiest[0].starts, 101);
+        cr_expect_geq(figures.least_per_worker * 10, figures.most_per_worker * 9);
+        cr_expect_eq(figures.all.count, 10000);
+        cr_expect_eq(figures.waits[5].count, 10000);
+        cr_expect_eq(figures.refused + figures.started_again, 0);
+    }
+}
+
+Test(course, the_urgent_wait_least)
+{
+    takt_bulk bulk = job(5000, 8);
+    takt_figures figures;
+
+    bulk.weights[0] = 1;
+    bulk.weights[5] = 9;
+    figures = figures_of(hundred, NULL, &bulk);
+    cr_expect(figures.waits[0].count > 300 && figures.waits[0].count < 700, "one in ten");
+    cr_expect_eq(figures.waits[0].count + figures.waits[5].count, 5000);
+    cr_expect_lt(figures.waits[0].p50_us, 300 * MS, "within one lookahead, and a little");
+    cr_expect_gt(figures.waits[5].p50_us, 2 * SECOND);
+}
+
+Test(course, costs_count)
+{
+    static const takt_rule_text rules[] = {{.rate = "100/s", .burst = "10"}, {0}};
+    takt_bulk bulk = job(2000, 4);
+    takt_figures figures;
+
+    bulk.cost_most = 5;
+    figures = figures_of(rules, NULL, &bulk);
+    cr_expect(figures.tokens > 5500 && figures.tokens < 6500, "3 on average: %lld",
+              (long long)figures.tokens);
+    cr_expect_geq(figures.duration_us, (figures.tokens - 10) * 10 * MS - 1);
+    cr_expect_leq(figures.busiest[0].slots, 109, "a window may hold the rate and the burst");
+}
+
+Test(course, an_outage_costs_its_time)
+{
+    takt_outage outage = {10 * SECOND, 5 * SECOND};
+    takt_bulk bulk = job(3000, 8);
+    takt_figures figures;
+
+    bulk.outages = &outage;
+    bulk.outage_count = 1;
+    figures = figures_of(hundred, NULL, &bulk);
+    cr_expect_eq(figures.jobs_done, 3000);
+    /* a claim may be lost just when the store goes, and is only given up after its second; then it
+     * backs off */
+    cr_expect(figures.duration_us > 34 * SECOND && figures.duration_us < 38 * SECOND, "%lld us",
+              (long long)figures.duration_us);
+    cr_expect_leq(figures.busiest[0].slots, 100);
+}
+
+Test(course, what_a_crashed_worker_had_in_hand_is_done_by_others)
+{
+    takt_crash crashes[] = {{5 * SECOND, 0, 3}, {8 * SECOND, 2 * SECOND, 1}};
+    takt_bulk bulk = job(3000, 8);
+    takt_figures figures;
+
+    bulk.crashes = crashes;
+    bulk.crash_count = 2;
+    bulk.work_least_us = 100 * MS;
+    bulk.work_most_us = 900 * MS;
+    figures = figures_of(hundred, NULL, &bulk);
+    cr_expect_eq(figures.jobs_done, 3000);
+    cr_expect_gt(figures.started_again, 0);
+    cr_expect_eq(figures.started, 3000 + figures.started_again);
+    cr_expect_geq(figures.slots, figures.started);
+    cr_expect(figures.most_at_work >= 30 && figures.most_at_work <= 90,
+              "100/s for half a second: %lld", (long long)figures.most_at_work);
+    cr_expect_leq(figures.busiest[0].slots, 100);
+}
+
+Test(course, a_worker_that_begins_anew_works_as_long_as_any)
+{
+    takt_crash crash = {500 * MS, 100 * MS, 1};
+    takt_bulk bulk = job(3, 1);
+    takt_figures figures;
+
+    bulk.crashes = &crash;
+    bulk.crash_count = 1;
+    bulk.at_once = 1;
+    bulk.work_least_us = bulk.work_most_us = SECOND;
+    figures = figures_of(hundred, NULL, &bulk);
+    cr_expect(figures.duration_us >= 3600 * MS && figures.duration_us < 3610 * MS, "%lld us",
+              (long long)figures.duration_us);
+    cr_expect_eq(figures.started_again, 1);
+    cr_expect_eq(figures.most_at_work, 1);
+}
+
+Test(course, empty_hands_give_nothing_back)
+{
+    takt_crash crash = {500 * MS, 0, 1};
+    takt_bulk bulk = job(10, 2);
+    takt_figures figures;
+
+    bulk.crashes = &crash;
+    bulk.crash_count = 1;
+    bulk.work_least_us = bulk.work_most_us = SECOND;
+    figures = figures_of(hundred, NULL, &bulk);
+    cr_expect_eq(figures.jobs_done, 10);
+    cr_expect_eq(figures.started, 10 + figures.started_again);
+}
+
+Test(course, hands_bound_the_jobs_at_work_whatever_crashes)
+{
+    takt_crash crashes[10];
+    takt_bulk bulk = job(200, 2);
+    takt_figures figures;
+
+    for (int i = 0; i < 10; i++)
+        crashes[i] = (takt_crash){(1 + i) * 700 * MS, 100 * MS, 2};
+    bulk.crashes = crashes;
+    bulk.crash_count = 10;
+    bulk.at_once = 4;
+    bulk.work_least_us = bulk.work_most_us = SECOND;
+    figures = figures_of(hundred, NULL, &bulk);
+    cr_expect_eq(figures.jobs_done, 200);
+    cr_expect_eq(figures.most_at_work, 8);
+}
+
+Test(course, a_seed_draws_other_jobs)
+{
+    takt_bulk bulk = job(1000, 2);
+    static const takt_rule_text rules[] = {{.rate = "1000/s", .burst = "5"}, {0}};
+    int64_t tokens;
+
+    bulk.cost_most = 5;
+    bulk.seed = 1;
+    tokens = figures_of(rules, NULL, &bulk).tokens;
+    bulk.seed = 2;
+    cr_expect_neq(figures_of(rules, NULL, &bulk).tokens, tokens);
+}
+
+Test(course, ends_when_no_worker_is_left)
+{
+    takt_crash crash = {2 * SECOND, 0, 5};
+    takt_bulk bulk = job(3000, 2);
+    takt_figures figures;
+
+    bulk.crashes = &crash;
+    bulk.crash_count = 1;
+    figures = figures_of(hundred, NULL, &bulk);
+    cr_expect(figures.jobs_done > 190 && figures.jobs_done <= 201, "%lld",
+              (long long)figures.jobs_done);
+}
+
+Test(course, who_is_refused_tries_again)
+{
+    takt_bulk bulk = job(1000, 4);
+    takt_figures figures = figures_of(hundred, "50", &bulk);
+
+    cr_expect_gt(figures.refused, 0);
+    cr_expect_eq(figures.jobs_done, 1000);
+    cr_expect_eq(figures.started, 1000);
+}
+
+Test(course, the_same_seed_takes_the_same_course)
+{
+    takt_outage outage = {3 * SECOND, 1 * SECOND};
+    takt_crash crash = {5 * SECOND, 1 * SECOND, 3};
+    takt_bulk bulk = job(2000, 8);
+    takt_figures once, again, other;
+
+    bulk.outages = &outage;
+    bulk.crashes = &crash;
+    bulk.outage_count = bulk.crash_count = 1;
+    bulk.work_most_us = SECOND;
+    bulk.weights[2] = 3;
+    bulk.seed = 7;
+    once = figures_of(hundred, NULL, &bulk);
+    again = figures_of(hundred, NULL, &bulk);
+    bulk.seed = 8;
+    other = figures_of(hundred, NULL, &bulk);
+    cr_expect_eq(memcmp(&once, &again, sizeof once), 0);
+    cr_expect_neq(memcmp(&once, &other, sizeof once), 0);
+}
+
+Test(course, starts_of_each_worker_are_told)
+{
+    test_policy made = make_limit(hundred, NULL);
+    takt_bulk bulk = job(1000, 3);
+    takt_course *course;
+
+    bulk.at_once = 10;
+    cr_assert_eq(takt_course_run(&course, made.limit, NULL, &bulk, NULL), 0);
+    cr_expect_eq(takt_course_worker_starts(course, 0) + takt_course_worker_starts(course, 1) +
+                     takt_course_worker_starts(course, 2),
+                 1000);
+    cr_expect_eq(takt_course_worker_starts(course, 3), 0);
+    cr_expect_eq(takt_course_worker_starts(course, -1), 0);
+    takt_course_free(course);
+    takt_course_free(NULL);
+    takt_policy_free(made.policy);
+}

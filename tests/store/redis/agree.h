@@ -1,0 +1,64 @@
+/*
+ * agree.h: what the parts of agree.c share: calls at random, and a real server whose keys can be
+ * read back as a ledger's text.
+ */
+#ifndef TAKT_TESTS_STORE_REDIS_AGREE_H
+#define TAKT_TESTS_STORE_REDIS_AGREE_H
+
+#include <hiredis/hiredis.h>
+
+#include "store/store.h"
+
+#define AGREE_TEXT_MAX 65536
+#define AGREE_POLICIES 3
+#define AGREE_WORKERS  40
+
+/* A step: one call at one instant, and what it may point to. */
+typedef struct agree_step {
+    int64_t now_us;
+    takt_store_call call;
+    takt_claim claim;
+    takt_award award;
+} agree_step;
+
+/* What a run's calls are drawn from. */
+typedef struct agree_world {
+    uint64_t random;
+    int64_t now_us;
+    takt_limit policies[AGREE_POLICIES]; /* what workers with old and new policies say */
+    int policy_count;
+    int workers;
+    int64_t seqs[AGREE_WORKERS];
+    bool jumps; /* the clock does */
+} agree_world;
+
+void agree_world_draw(agree_world *world, uint64_t seed);
+void agree_step_draw(agree_world *world, agree_step *step);
+
+/* What the server answered to one step, and its keys after it. */
+typedef struct agree_answer {
+    redisReply *reply;
+    char text[AGREE_TEXT_MAX]; /* the keys as one ledger's text; "" without any */
+    size_t size;
+    int64_t expires_at_ms; /* of the ledger's text; -2: there is none */
+} agree_answer;
+
+/* Prints which seed and step is being run. */
+void agree_tell_where(void);
+
+/* Starts a server of our own, which ends with this process; exits with 77 where there is none. */
+void agree_server_start(void);
+void agree_server_stop(void);
+
+/* Forgets all ledgers. */
+void agree_server_clear(void);
+
+/* A step's call goes into the pipeline; answers are taken in the same order. */
+void agree_server_send(const agree_step *step);
+void agree_server_answer(agree_answer *answer);
+void agree_answer_free(agree_answer *answer);
+
+/* Sets the ledger's text. */
+void agree_server_put(const char *text, size_t size);
+
+#endif

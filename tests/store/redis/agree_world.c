@@ -1,0 +1,181 @@
+/*
+ * agree_world.c: policies and calls at random: ordinary ones mostly, and the ends of every range.
+ */
+#include "agree.h"
+
+#include "base/random.h"
+
+#define COUNT(array)      ((int64_t)(sizeof(array) / sizeof *(array)))
+#define ONE(world, array) ((array)[below((world), COUNT(array))])
+
+#define DAY_US INT64_C(86400000000)
+
+static const char *const algorithms[] = {"gcra",         "gcra",         "token-bucket",
+                                         "leaky-bucket", "fixed-window", "sliding-window",
+                                         "sliding-log",  "sliding-log"};
+static const int64_t periods_us[] = {
+    1,       7,        10000,    333333, 1000000,     1000000,          1000000,
+    7000000, 60000000, 60000000, DAY_US, 30 * DAY_US, 365 * DAY_US + 1, TAKT_SPAN_MAX_US};
+static const int64_t limits[] = {1,  1,   2,   3,    7,      10,
+                                 60, 100, 333, 1000, 999983, TAKT_RULE_LIMIT_MAX};
+static const int64_t lookaheads_us[] = {250000, 250000, 250000, 0, 1, 50000, 1000000, 10000000};
+static const int64_t counts[] = {1, 1, 1, 2, 5, 30, 1000, 1000000};
+static const int64_t steps_us[] = {0,       1,       7,       300,     5000,
+                                   5000,    20000,   100000,  250000,  400000,
+                                   1000000, 2000000, 3000000, 6000000, 7000000};
+
+static int64_t below(agree_world *world, int64_t n)
+{
+    return takt_random_below(&world->random, n);
+}
+
+static bool chance(agree_world *world, int percent)
+{
+    return below(world, 100) < percent;
+}
+
+/* A number up to max, small ones as likely as large ones. */
+static int64_t up_to(agree_world *world, int64_t max)
+{
+    int64_t bound = 1;
+
+    while (bound < max && chance(world, 80))
+        bound *= 4;
+    return 1 + below(world, bound < max ? bound : max);
+}
+
+static const takt_algorithm *draw_algorithm(agree_world *world)
+{
+    const takt_algorithm *algorithm;
+
+    do
+        algorithm = takt_algorithm_named(ONE(world, algorithms));
+    while (!algorithm);
+    return algorithm;
+}
+
+static void draw_rule(agree_world *world, takt_rule *rule)
+{
+    do {
+        *rule = (takt_rule){.algorithm = draw_algorithm(world)};
+        rule->limit = chance(world, 80) ? ONE(world, limits) : up_to(world, TAKT_RULE_LIMIT_MAX);
+        rule->period_us = chance(world, 80) ? ONE(world, periods_us) : up_to(world, 10 * DAY_US);
+        if (chance(world, 15))
+            rule->headroom_bp = chance(world, 80) ? 100 * below(world, 50) : below(world, 10000);
+        if (rule->algorithm != takt_algorithm_named("leaky-bucket") &&
+            rule->algorithm->letter == 'g' && chance(world, 60))
+            rule->burst = up_to(world, TAKT_RULE_LIMIT_MAX);
+        if (rule->algorithm->letter == 'f' && chance(world, 40))
+            rule->align = TAKT_ALIGN_FIRST_USE;
+    } while (takt_rule_prepare(rule, NULL) < 0);
+}
+
+static void draw_limit(agree_world *world, takt_limit *limit)
+{
+    *limit = (takt_limit){.name = "any", .rule_count = 1};
+    if (chance(world, 35))
+        limit->rule_count = 2 + (int)below(world, chance(world, 80) ? 2 : TAKT_RULES_MAX - 1);
+    for (int i = 0; i < limit->rule_count; i++)
+        draw_rule(world, &limit->rules[i]);
+    limit->lookahead_us = ONE(world, lookaheads_us);
+    limit->max_waiting = chance(world, 25) ? up_to(world, 3000) : 0;
+}
+
+/* A policy that differs in one thing or in all of them. */
+static void draw_change(agree_world *world, takt_limit *limit)
+{
+    int rule = (int)below(world, limit->rule_count);
+
+    if (chance(world, 30))
+        draw_limit(world, limit);
+    else if (chance(world, 50))
+        draw_rule(world, &limit->rules[rule]);
+    else if (chance(world, 50) && limit->rule_count > 1)
+        limit->rules[rule] = limit->rules[--limit->rule_count];
+    else
+        limit->lookahead_us = ONE(world, lookaheads_us);
+}
+
+void agree_world_draw(agree_world *world, uint64_t seed)
+{
+    *world = (agree_world){.random = seed, .now_us = INT64_C(4102444800000000)};
+    world->now_us += below(world, 1000 * DAY_US);
+    draw_limit(world, &world->policies[0]);
+    world->policy_count = 1;
+    while (world->policy_count < AGREE_POLICIES && chance(world, 35)) {
+        takt_limit *limit = &world->policies[world->policy_count];
+        *limit = limit[-1];
+        draw_change(world, limit);
+        limit->revision = limit[-1].revision + below(world, 2);
+        world->policy_count++;
+    }
+    world->workers = 1 + (int)below(world, chance(world, 70) ? 6 : AGREE_WORKERS);
+    world->jumps = chance(world, 20);
+}
+
+static void draw_time(agree_world *world)
+{
+    if (world->jumps && chance(world, 3))
+        world->now_us +=
+            below(world, chance(world, 70) ? 20000000 : 2 * DAY_US) * (chance(world, 50) ? 1 : -1);
+    else if (chance(world, 50))
+        world->now_us += ONE(world, steps_us);
+    else
+        world->now_us += below(world, up_to(world, 1000000));
+}
+
+static int64_t draw_cost(agree_world *world, const takt_limit *limit)
+{
+    int64_t capacity = takt_limit_capacity(limit, NULL);
+
+    if (capacity > TAKT_COST_MAX)
+        capacity = TAKT_COST_MAX;
+    if (chance(world, 2))
+        return up_to(world, TAKT_COST_MAX);
+    return chance(world, 60) ? 1 : up_to(world, capacity);
+}
+
+static void draw_claim(agree_world *world, agree_step *step)
+{
+    int worker = (int)below(world, world->workers);
+    takt_claim *claim = &step->claim;
+    int priority = chance(world, 60) ? 5 : (int)below(world, 10);
+
+    claim->worker = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(worker + 1);
+    claim->seq = chance(world, 98) ? ++world->seqs[worker] : below(world, world->seqs[worker] + 1);
+    claim->waiting = 0;
+    claim->want_count = chance(world, 15) ? 0 : 1 + (int)below(world, chance(world, 80) ? 2 : 6);
+    if (chance(world, 1))
+        claim->want_count = TAKT_WANTS_MAX;
+    for (int i = 0; i < claim->want_count; i++) {
+        takt_want *want = &claim->wants[i];
+        want->count = ONE(world, counts);
+        want->cost = (int32_t)draw_cost(world, step->call.limit);
+        want->latest_us = chance(world, 80) ? TAKT_NEVER : world->now_us + below(world, 2000000);
+        want->priority = priority;
+        if (chance(world, 40) && priority < TAKT_PRIORITY_MAX)
+            priority += 1 + (int)below(world, TAKT_PRIORITY_MAX - priority);
+        claim->waiting += want->count;
+    }
+    if (chance(world, 10))
+        claim->waiting += up_to(world, 1000);
+}
+
+void agree_step_draw(agree_world *world, agree_step *step)
+{
+    static const takt_op others[] = {TAKT_OP_TRY,   TAKT_OP_TRY,     TAKT_OP_PEEK,
+                                     TAKT_OP_BLOCK, TAKT_OP_UNBLOCK, TAKT_OP_RESET};
+    const takt_limit *limit = &world->policies[below(world, world->policy_count)];
+
+    draw_time(world);
+    step->now_us = world->now_us;
+    step->call = (takt_store_call){.op = chance(world, 85) ? TAKT_OP_CLAIM : ONE(world, others)};
+    step->call.limit = limit;
+    step->call.key = "any";
+    step->call.claim = &step->claim;
+    step->call.award = &step->award;
+    step->call.cost = draw_cost(world, limit);
+    step->call.for_us = chance(world, 80) ? below(world, 2000000) : below(world, DAY_US);
+    if (step->call.op == TAKT_OP_CLAIM)
+        draw_claim(world, step);
+}

@@ -1,0 +1,196 @@
+/*
+ * server.c: see server.h.
+ */
+#include "store/redis/server.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OPTIONS_MAX 32
+
+static void must(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    perror(what);
+    abort();
+}
+
+int free_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    must(fd >= 0 && bind(fd, (struct sockaddr *)&address, size) == 0, "bind");
+    must(getsockname(fd, (struct sockaddr *)&address, &size) == 0, "getsockname");
+    close(fd);
+    return ntohs(address.sin_port);
+}
+
+/* Returns when the server says that it is ready; false where it ended instead. */
+static bool await_ready(int log)
+{
+    FILE *lines = fdopen(log, "r");
+    char line[512];
+    bool ready = false;
+
+    must(lines != NULL, "fdopen");
+    while (!ready && fgets(line, sizeof line, lines) != NULL) {
+        ready = strstr(line, "eady to accept connections") != NULL;
+        if (!ready && getenv("TAKT_TEST_LOG") != NULL)
+            fputs(line, stderr);
+    }
+    /* the end that we read stays open: a server that writes on must not get a signal */
+    return ready;
+}
+
+static void run(const struct server *server, const char *const *options, int log)
+{
+    char port[16], tls_port[16];
+    const char *arguments[OPTIONS_MAX] = {"redis-server",
+                                          "--port",
+                                          port,
+                                          "--unixsocket",
+                                          server->socket,
+                                          "--save",
+                                          "",
+                                          "--appendonly",
+                                          "no",
+                                          "--dir",
+                                          server->directory,
+                                          "--daemonize",
+                                          "no",
+                                          "--bind",
+                                          "127.0.0.1",
+                                          "--tls-port",
+                                          tls_port};
+    int count = 17;
+
+    snprintf(port, sizeof port, "%d", server->port);
+    snprintf(tls_port, sizeof tls_port, "%d", server->tls_port);
+    if (server->tls_port == 0)
+        count -= 2;
+    while (*options != NULL && count < OPTIONS_MAX - 1)
+        arguments[count++] = *options++;
+    arguments[count] = NULL;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    must(chdir(server->directory) == 0 && dup2(log, 1) == 1 && dup2(log, 2) == 2, "redirect");
+    signal(SIGPIPE, SIG_IGN);
+    execvp(arguments[0], (char *const *)(size_t)arguments);
+    _exit(127);
+}
+
+static bool start(struct server *server, const char *const *options)
+{
+    static const char *const none[] = {NULL};
+    int log[2];
+
+    must(pipe2(log, O_CLOEXEC) == 0, "pipe");
+    fflush(NULL);
+    server->process = fork();
+    must(server->process >= 0, "fork");
+    if (server->process == 0)
+        run(server, options != NULL ? options : none, log[1]);
+    close(log[1]);
+    if (await_ready(log[0]))
+        return true;
+    waitpid(server->process, NULL, 0);
+    server->process = 0;
+    return false;
+}
+
+void server_directory(struct server *server)
+{
+    memset(server, 0, sizeof *server);
+    strcpy(server->directory, "/tmp/takt-redis-XXXXXX");
+    must(mkdtemp(server->directory) != NULL, "mkdtemp");
+    snprintf(server->socket, sizeof server->socket, "%s/redis.sock", server->directory);
+    snprintf(server->url, sizeof server->url, "unix:%s", server->socket);
+}
+
+void server_start(struct server *server, const char *const *options)
+{
+    server_directory(server);
+    must(start(server, options), "redis-server (is it installed?)");
+}
+
+void server_start_tcp(struct server *server, bool tls, const char *const *options)
+{
+    const char *all[OPTIONS_MAX] = {"--tls-cert-file", "server.crt",         "--tls-key-file",
+                                    "server.key",      "--tls-ca-cert-file", "ca.crt"};
+    int count = tls ? 6 : 0;
+
+    while (options != NULL && *options != NULL && count < OPTIONS_MAX - 1)
+        all[count++] = *options++;
+    all[count] = NULL;
+    for (int tries = 0; tries < 10; tries++) { /* somebody else may be given the port meanwhile */
+        server->port = free_port();
+        server->tls_port = tls ? free_port() : 0;
+        if (start(server, all))
+            return;
+    }
+    must(false, "redis-server with ports");
+}
+
+void server_kill(struct server *server, int signal)
+{
+    if (server->process == 0)
+        return;
+    kill(server->process, signal);
+    kill(server->process, SIGCONT);
+    waitpid(server->process, NULL, 0);
+    server->process = 0;
+}
+
+void server_restart(struct server *server, const char *const *options)
+{
+    server_kill(server, SIGKILL);
+    must(start(server, options), "redis-server again");
+}
+
+static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
+{
+    (void)status;
+    (void)flag;
+    (void)walk;
+    return remove(path);
+}
+
+void server_stop(struct server *server)
+{
+    server_kill(server, SIGKILL);
+    nftw(server->directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *server_say(const struct server *server, const char *words)
+{
+    static char answer[65536];
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    char line[1024];
+    size_t size = 0;
+    ssize_t n;
+
+    memcpy(address.sun_path, server->socket, strlen(server->socket) + 1);
+    must(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0, "connect");
+    n = snprintf(line, sizeof line, "%s\r\nQUIT\r\n", words);
+    must(write(fd, line, (size_t)n) == n, "write");
+    while ((n = read(fd, answer + size, sizeof answer - 1 - size)) > 0)
+        size += (size_t)n;
+    close(fd);
+    answer[size] = '\0';
+    if (size >= 5 && strcmp(answer + size - 5, "+OK\r\n") == 0) /* QUIT's own */
+        answer[size - 5] = '\0';
+    return answer;
+}

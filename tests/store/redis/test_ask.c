@@ -1,0 +1,105 @@
+/*
+ * test_ask.c: calls as the commands that lua/PROTOCOL.md describes.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "store/redis/ask.h"
+#include "store/redis/script.h"
+#include "store/rig.h"
+
+static takt_limit two_rules(void)
+{
+    takt_limit limit = rig_limit("mail", 100, 1000000, 10);
+    takt_limit day = rig_limit("mail", 800, RIG_DAY, 1);
+
+    limit.rules[limit.rule_count++] = day.rules[0];
+    limit.revision = 7;
+    limit.max_waiting = 1000;
+    return limit;
+}
+
+/* All arguments behind the script's name, parted by blanks. */
+static const char *join(const takt_ask *ask)
+{
+    static char text[65536];
+
+    text[0] = '\0';
+    for (int i = 2; i < ask->count; i++) {
+        cr_assert(strlen(text) + ask->sizes[i] + 2 < sizeof text);
+        strncat(text, ask->arguments[i], ask->sizes[i]);
+        strcat(text, i + 1 < ask->count ? " " : "");
+    }
+    return text;
+}
+
+#define NAMES                                                                                      \
+    "4 takt:{prod/mail/a%2Fb} takt:{prod/mail/a%2Fb}:line takt:{prod/mail/a%2Fb}:places "          \
+    "takt:{prod/mail/a%2Fb}:log "
+#define LIMIT "g1/10000*10;g1/108000000*1 86400000000 7 250000 1000 "
+
+Test(ask, every_operation)
+{
+    static const struct {
+        takt_op op;
+        const char *text;
+    } table[] = {
+        {TAKT_OP_CLAIM,
+         NAMES LIMIT " beef 42 30 20 1763692800000000 2 0 5 -1 1 9 1 -1 3 9 4 0 1 9"},
+        {TAKT_OP_TRY, NAMES LIMIT " 3"},
+        {TAKT_OP_BLOCK, NAMES LIMIT " 60000000"},
+        {TAKT_OP_PEEK, NAMES LIMIT},
+        {TAKT_OP_UNBLOCK, NAMES LIMIT},
+        {TAKT_OP_RESET, NAMES LIMIT},
+    };
+    takt_limit limit = two_rules();
+    takt_claim claim = {.worker = 0xbeef,
+                        .seq = 42,
+                        .waiting = 30,
+                        .want_count = 4,
+                        .wants = {{20, INT64_C(1763692800000000), 2, 0},
+                                  {5, TAKT_NEVER, 1, 9},
+                                  {1, (INT64_C(1) << 53) + 1, 3, 9},
+                                  {4, -17, 1, 9}}};
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        static takt_ask ask;
+        takt_store_call call = {.op = table[i].op,
+                                .limit = &limit,
+                                .key = "a/b",
+                                .claim = &claim,
+                                .cost = 3,
+                                .for_us = 60000000};
+        cr_assert(takt_ask_call(&ask, "prod", &call));
+        cr_expect_str_eq(join(&ask), table[i].text);
+        cr_expect_str_eq(ask.arguments[0], "EVALSHA");
+        cr_expect_str_eq(ask.arguments[1], takt_scripts[table[i].op].sha1);
+        cr_expect_eq(ask.sizes[1], 40);
+    }
+}
+
+/* The longest of everything fits. */
+Test(ask, largest)
+{
+    static takt_ask ask;
+    char longest[TAKT_KEY_SIZE_MAX + 2];
+    takt_limit limit = rig_limit("a", 999999937, TAKT_SPAN_MAX_US - 1, 1);
+    takt_claim claim = {
+        .worker = UINT64_MAX, .seq = INT64_MAX, .waiting = INT64_MAX, .want_count = TAKT_WANTS_MAX};
+    takt_store_call call = {.op = TAKT_OP_CLAIM, .limit = &limit, .key = longest, .claim = &claim};
+
+    memset(longest, '\xff', sizeof longest);
+    longest[TAKT_KEY_SIZE_MAX] = '\0';
+    memset(limit.name, 'n', TAKT_NAME_SIZE_MAX);
+    for (int i = 1; i < TAKT_RULES_MAX; i++)
+        limit.rules[i] = limit.rules[0];
+    limit.rule_count = TAKT_RULES_MAX;
+    limit.revision = limit.lookahead_us = limit.max_waiting = INT64_MAX;
+    for (int i = 0; i < TAKT_WANTS_MAX; i++)
+        claim.wants[i] = (takt_want){INT64_MAX, INT64_C(1) << 53, INT32_MAX, INT32_MAX};
+    cr_assert(takt_ask_call(&ask, "n", &call));
+    cr_expect_eq(ask.count, TAKT_ASK_MAX);
+    longest[TAKT_KEY_SIZE_MAX] = '\xff';
+    longest[TAKT_KEY_SIZE_MAX + 1] = '\0';
+    cr_expect(!takt_ask_call(&ask, "n", &call));
+}

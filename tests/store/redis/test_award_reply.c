@@ -1,0 +1,315 @@
+/*
+ * test_award_reply.c: what scripts answer becomes awards and standings; what no script could have
+ * answered is refused.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/award_reply.h"
+#include "store/rig.h"
+
+/* A call, and what came of a reply to it. */
+struct answer {
+    takt_limit limit;
+    struct rig_call call;
+    bool read, damaged;
+};
+
+/* Fields are RESP, each with its line's end; "n" stands for ":n\r\n". */
+static void answer(struct answer *answer, takt_op op, const char *const *fields, int count)
+{
+    takt_resp *resp = takt_resp_new();
+    char bytes[16384];
+    const takt_reply *reply;
+    const char *why = "";
+    int size = snprintf(bytes, sizeof bytes, "*%d\r\n", count);
+
+    for (int i = 0; i < count; i++)
+        size += snprintf(bytes + size, sizeof bytes - (size_t)size,
+                         strchr(fields[i], '\n') ? "%s" : ":%s\r\n", fields[i]);
+    answer->limit = rig_limit("a", 100, 1000000, 5);
+    rig_call_init(&answer->call, op, &answer->limit, "k");
+    answer->call.claim.waiting = 30;
+    answer->call.claim.want_count = 1;
+    answer->call.claim.wants[0] = (takt_want){30, TAKT_NEVER, 1, 5};
+    answer->damaged = false;
+    cr_assert_eq(takt_resp_feed(resp, bytes, (size_t)size, &why), 0, "%s: %s", why, bytes);
+    cr_assert_eq(takt_resp_next(resp, &reply, &why), 1, "%s", bytes);
+    answer->read = takt_award_reply(&answer->call.call, reply, &answer->damaged);
+    takt_resp_free(resp);
+}
+
+#define EMPTY "$0\r\n\r\n"
+
+/* Two runs, of 5 and of 20. */
+static const char *const award[] = {"0",
+                                    "1763692800000000",
+                                    "1763692800200000",
+                                    "1763692800250000",
+                                    "0",
+                                    "5",
+                                    "1",
+                                    "0",
+                                    "32",
+                                    "-1",
+                                    EMPTY,
+                                    "1763692800000000",
+                                    "0",
+                                    "0",
+                                    "0",
+                                    "1",
+                                    "5",
+                                    "1",
+                                    "1763692800010000",
+                                    "1",
+                                    "10000",
+                                    "2",
+                                    "3",
+                                    "20",
+                                    "1"};
+#define AWARD_SIZE ((int)(sizeof award / sizeof award[0]))
+
+static const char *const standing[] = {"0", "1763692800000000", "5", "3", "-1",
+                                       "7", "1763692900000000", "4", "2"};
+#define STANDING_SIZE ((int)(sizeof standing / sizeof standing[0]))
+
+Test(award_reply, an_award)
+{
+    struct answer got;
+    const takt_award *read = &got.call.award;
+
+    answer(&got, TAKT_OP_CLAIM, award, AWARD_SIZE);
+    cr_assert(got.read && !got.damaged);
+    cr_expect_eq(got.call.call.status, 0);
+    cr_expect_eq(read->now_us, INT64_C(1763692800000000));
+    cr_expect_eq(read->claim_again_at_us, INT64_C(1763692800200000));
+    cr_expect_eq(read->next_slot_at_us, INT64_C(1763692800250000));
+    cr_expect_eq(read->blocked_until_us, 0);
+    cr_expect_eq(read->waiting, 5);
+    cr_expect_eq(read->workers, 1);
+    cr_expect_eq(read->refused, 0);
+    cr_expect_eq(read->in_line, 32);
+    cr_expect_eq(read->least_urgent, -1);
+    cr_expect(!read->stale && !read->outdated);
+    cr_assert_eq(read->run_count, 2);
+    cr_expect_eq(read->runs[0].count, 5);
+    cr_expect_eq(takt_run_slot(&read->runs[0], 4), INT64_C(1763692800000000));
+    cr_expect_eq(takt_run_slot(&read->runs[1], 0), INT64_C(1763692800010001));
+    cr_expect_eq(takt_run_slot(&read->runs[1], 1), INT64_C(1763692800020001));
+    cr_expect_eq(takt_run_slot(&read->runs[1], 2), INT64_C(1763692800030002));
+    cr_expect_eq(read->runs[1].cost, 1);
+}
+
+Test(award_reply, flags_and_never)
+{
+    const char *fields[AWARD_SIZE];
+    struct answer got;
+
+    memcpy(fields, award, sizeof fields);
+    fields[0] = "3";
+    fields[2] = fields[3] = "-1";
+    fields[9] = "9";
+    answer(&got, TAKT_OP_CLAIM, fields, 11);
+    cr_assert(got.read && got.damaged);
+    cr_expect(got.call.award.stale && !got.call.award.outdated);
+    cr_expect_eq(got.call.award.claim_again_at_us, TAKT_NEVER);
+    cr_expect_eq(got.call.award.next_slot_at_us, TAKT_NEVER);
+    cr_expect_eq(got.call.award.least_urgent, 9);
+    cr_expect_eq(got.call.award.run_count, 0);
+}
+
+Test(award_reply, newer_numbers)
+{
+    const char *fields[AWARD_SIZE];
+    char text[128];
+    struct answer got;
+    const char ledger[] = "g1/20000*5 1763692800123456;r9,300000,50;b1763692900000";
+
+    snprintf(text, sizeof text, "$%zu\r\n%s\r\n", strlen(ledger), ledger);
+    memcpy(fields, award, sizeof fields);
+    fields[0] = "4";
+    fields[10] = text;
+    answer(&got, TAKT_OP_CLAIM, fields, 11);
+    cr_assert(got.read);
+    cr_expect(got.call.award.outdated);
+    cr_expect_eq(got.call.award.newer.revision, 9);
+    cr_expect_eq(got.call.award.newer.lookahead_us, 300000);
+    cr_expect_eq(got.call.award.newer.max_waiting, 50);
+    cr_expect_eq(got.call.award.newer.rules[0].span_us, 20000);
+    cr_expect_str_eq(got.call.award.newer.name, "a");
+}
+
+Test(award_reply, standings)
+{
+    static const struct {
+        takt_op op;
+        const char *flags;
+        int status; /* 1: refused */
+        bool damaged;
+    } table[] = {
+        {TAKT_OP_TRY, "8", 0, false},
+        {TAKT_OP_TRY, "9", 0, true},
+        {TAKT_OP_TRY, "0", TAKT_E_NO_SLOT, false},
+        {TAKT_OP_TRY, "1", TAKT_E_NO_SLOT, true},
+        {TAKT_OP_PEEK, "0", 0, false},
+        {TAKT_OP_BLOCK, "1", 0, true},
+        {TAKT_OP_UNBLOCK, "0", 0, false},
+        {TAKT_OP_RESET, "0", 0, false},
+        {TAKT_OP_PEEK, "8", 1, false},
+        {TAKT_OP_TRY, "2", 1, false},
+        {TAKT_OP_TRY, "4", 1, false},
+        {TAKT_OP_TRY, "16", 1, false},
+        {TAKT_OP_BLOCK, "2", 1, false},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const char *fields[STANDING_SIZE];
+        struct answer got;
+        const takt_standing *read = &got.call.call.standing;
+        memcpy(fields, standing, sizeof fields);
+        fields[0] = table[i].flags;
+        answer(&got, table[i].op, fields, STANDING_SIZE);
+        cr_expect_eq(got.read, table[i].status != 1, "%zu", i);
+        if (!got.read)
+            continue;
+        cr_expect_eq(got.call.call.status, table[i].status);
+        cr_expect_eq(got.damaged, table[i].damaged);
+        cr_expect_eq(read->now_us, INT64_C(1763692800000000));
+        cr_expect_eq(read->limit, 5);
+        cr_expect_eq(read->remaining, 3);
+        cr_expect_eq(read->retry_after_us, TAKT_NEVER);
+        cr_expect_eq(read->reset_after_us, 7);
+        cr_expect_eq(read->blocked_until_us, INT64_C(1763692900000000));
+        cr_expect_eq(read->waiting, 4);
+        cr_expect_eq(read->workers, 2);
+    }
+}
+
+/* What may stand in no place of either reply. */
+static const char *const wrong[] = {"-2",           "9007199254740993", "-9223372036854775808",
+                                    "+OK\r\n",      "$1\r\n1\r\n",      "$-1\r\n",
+                                    "*1\r\n:1\r\n", "*0\r\n",           "*-1\r\n",
+                                    "-ERR x\r\n"};
+#define WRONG_SIZE ((int)(sizeof wrong / sizeof wrong[0]))
+
+static int refused_everywhere(takt_op op, const char *const *fields, int count)
+{
+    int cases = 0;
+
+    for (int at = 0; at < count; at++)
+        for (int i = 0; i < WRONG_SIZE; i++) {
+            const char *changed[64];
+            struct answer got;
+            memcpy(changed, fields, (size_t)count * sizeof *fields);
+            changed[at] = wrong[i];
+            answer(&got, op, changed, count);
+            cr_expect(!got.read, "field %d as %s", at, wrong[i]);
+            cases++;
+        }
+    return cases;
+}
+
+Test(award_reply, refuses_wrong_fields)
+{
+    cr_expect_gt(refused_everywhere(TAKT_OP_CLAIM, award, AWARD_SIZE), 200);
+    cr_expect_gt(refused_everywhere(TAKT_OP_PEEK, standing, STANDING_SIZE), 80);
+}
+
+Test(award_reply, refuses_wrong_sizes)
+{
+    const char *fields[11 + 7 * (TAKT_RUNS_MAX + 1)];
+    struct answer got;
+
+    for (int i = 0; i < (int)(sizeof fields / sizeof fields[0]); i++)
+        fields[i] = i < 11 ? award[i] : i % 7 == (11 + 5) % 7 ? "1" : award[11 + (i - 11) % 7];
+    for (int count = 0; count <= 11 + 7 * (TAKT_RUNS_MAX + 1); count++) {
+        bool fine = count >= 11 && (count - 11) % 7 == 0 && (count - 11) / 7 <= 30;
+        answer(&got, TAKT_OP_CLAIM, fields, count);
+        cr_expect_eq(got.read, fine, "%d values; there are 30 waiters", count);
+    }
+    for (int count = 0; count <= 12; count++) {
+        answer(&got, TAKT_OP_PEEK, award, count);
+        cr_expect(!got.read || count == STANDING_SIZE);
+    }
+}
+
+/* Numbers that are ones, and yet none that a ledger would say. */
+Test(award_reply, refuses_wrong_numbers)
+{
+    static const struct {
+        int at;
+        const char *value;
+    } table[] = {
+        {0, "16"},
+        {0, "8"},
+        {0, "4"},
+        {7, "6"},
+        {7, "31"},
+        {8, "1024"},
+        {8, "-1"},
+        {9, "10"},
+        {11, "-1"},
+        {12, "1"},
+        {14, "1"},
+        {15, "0"},
+        {15, "1000000001"},
+        {16, "0"},
+        {16, "11"},
+        {17, "0"},
+        {17, "1000001"},
+        {19, "3"},
+        {21, "3"},
+        {22, "2"},
+        {22, "1"},
+        {23, "26"},
+        {23, "1000000001"},
+        {20, "9007199254740992"},
+        {20, "400000000000000"},
+        {18, "9007199254740992"},
+        {10, "$1\r\nx\r\n"},
+    };
+    static const char *const texts[] = {"",
+                                        "x",
+                                        "g1/20000*5 1",
+                                        "g1/20000*5 1;r9,1",
+                                        "g1/20000*5 1;r9,1,1;t1;w1,1,1,1,1,1,1,1,1",
+                                        "g1/20000*5 1763692800123456;r0,300000,50",
+                                        "g0/20000*5 1;r9,300000,50"};
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const char *fields[AWARD_SIZE];
+        struct answer got;
+        memcpy(fields, award, sizeof fields);
+        fields[table[i].at] = table[i].value;
+        answer(&got, TAKT_OP_CLAIM, fields, AWARD_SIZE);
+        cr_expect(!got.read, "field %d as %s", table[i].at, table[i].value);
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const char *fields[AWARD_SIZE];
+        char text[128];
+        struct answer got;
+        memcpy(fields, award, sizeof fields);
+        snprintf(text, sizeof text, "$%zu\r\n%s\r\n", strlen(texts[i]), texts[i]);
+        fields[0] = "4";
+        fields[10] = text;
+        answer(&got, TAKT_OP_CLAIM, fields, AWARD_SIZE);
+        cr_expect(!got.read, "%s", texts[i]);
+    }
+}
+
+Test(award_reply, refuses_what_is_no_array)
+{
+    static const takt_reply_type types[] = {TAKT_REPLY_NIL, TAKT_REPLY_STATUS, TAKT_REPLY_INTEGER,
+                                            TAKT_REPLY_STRING};
+    takt_limit limit = rig_limit("a", 1, 1000000, 1);
+    struct rig_call call;
+    bool damaged;
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        for (int op = 0; op < 6; op++) {
+            takt_reply reply = {.type = types[i], .text = ""};
+            rig_call_init(&call, (takt_op)op, &limit, "k");
+            cr_expect(!takt_award_reply(&call.call, &reply, &damaged));
+        }
+}

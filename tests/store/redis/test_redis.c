@@ -1,0 +1,451 @@
+/*
+ * test_redis.c: the store over a real server: what only such a store can suffer.  What every store
+ * must do is in ../test_contract.c.
+ */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/redis/script.h"
+#include "store/redis/server.h"
+#include "store/rig.h"
+
+#define TIMEOUT_US INT64_C(30000000)
+#define CANARY     "c4n4ry"
+
+static void open_at(struct rig *rig, const char *url, int64_t timeout_us)
+{
+    takt_error error = {0};
+
+    cr_assert_eq(rig_try_open(rig, url, "test", timeout_us, &error), 0, "%s", error.text);
+}
+
+static void open_with(struct rig *rig, const struct server *server, const char *options)
+{
+    char url[256];
+
+    snprintf(url, sizeof url, "%s%s", server->url, options);
+    open_at(rig, url, TIMEOUT_US);
+}
+
+static void open_tcp(struct rig *rig, const struct server *server, int64_t timeout_us)
+{
+    char url[64];
+
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", server->port);
+    open_at(rig, url, timeout_us);
+}
+
+static bool troubled(const struct rig *rig, const char *words)
+{
+    return rig->store->trouble != NULL && strstr(rig->store->trouble, words) != NULL;
+}
+
+/* Many calls in one pipeline, and somebody who flushes the scripts while they are on their way:
+ * each is done exactly once. */
+Test(redis, scripts_flushed_in_a_pipeline)
+{
+    enum { ROUNDS = 40, CALLS = 250 };
+    static struct rig_call calls[CALLS];
+    takt_limit limit = rig_limit("a", 1000000, 10000 * RIG_DAY, 1000000);
+    struct server server;
+    struct rig rig;
+
+    server_start(&server, NULL);
+    open_with(&rig, &server, "");
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < CALLS; i++) {
+            rig_call_init(&calls[i], TAKT_OP_TRY, &limit, "k");
+            rig_submit(&rig, &calls[i]);
+            if (i == CALLS / 3)
+                server_say(&server, "SCRIPT FLUSH");
+            if (i % 50 == 0)
+                uv_run(&rig.loop, UV_RUN_NOWAIT);
+        }
+        server_say(&server, "SCRIPT FLUSH");
+        for (int i = 0; i < CALLS; i++) {
+            rig_wait(&rig, &calls[i]);
+            cr_assert_eq(calls[i].call.status, 0, "%s", takt_strerror(calls[i].call.status));
+        }
+    }
+    cr_expect_eq(rig_peek(&rig, &limit, "k").remaining, 1000000 - ROUNDS * CALLS);
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+/* Claims are loaded once, however many find the script missing. */
+Test(redis, a_script_is_loaded_once)
+{
+    enum { CALLS = 100 };
+    static struct rig_call calls[CALLS];
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct server server;
+    struct rig rig;
+
+    server_start(&server, NULL);
+    open_with(&rig, &server, "");
+    for (int i = 0; i < CALLS; i++) {
+        rig_call_init(&calls[i], TAKT_OP_TRY, &limit, "k");
+        rig_submit(&rig, &calls[i]);
+    }
+    for (int i = 0; i < CALLS; i++)
+        rig_wait(&rig, &calls[i]);
+    cr_expect_not_null(
+        strstr(server_say(&server, "INFO commandstats"), "cmdstat_script|load:calls=1,"));
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+/* The server gives the scripts the names that we know them by. */
+Test(redis, scripts_have_their_names)
+{
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct server server;
+    struct rig rig;
+    char words[512] = "SCRIPT EXISTS";
+
+    server_start(&server, NULL);
+    open_with(&rig, &server, "");
+    for (int op = 0; op < TAKT_SCRIPTS; op++) {
+        struct rig_call call;
+        rig_call_init(&call, (takt_op)op, &limit, "k");
+        call.claim = (takt_claim){.worker = 1, .seq = 1};
+        call.call.for_us = 1;
+        cr_expect_eq(rig_run(&rig, &call), op == TAKT_OP_TRY ? call.call.status : 0);
+        strcat(strcat(words, " "), takt_scripts[op].sha1);
+    }
+    cr_expect_str_eq(server_say(&server, words), "*6\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n");
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+Test(redis, preloaded_scripts)
+{
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct server server;
+    struct rig hardened, loader;
+
+    server_start(&server, NULL);
+    open_with(&hardened, &server, "?scripts=preloaded");
+    cr_expect_eq(rig_try(&hardened, &limit, "k", 1), TAKT_E_STORE_ACCESS);
+    cr_expect(troubled(&hardened, "scripts=preloaded"));
+    open_with(&loader, &server, "");
+    cr_expect_eq(rig_try(&loader, &limit, "k", 1), 0);
+    cr_expect_eq(rig_try(&hardened, &limit, "k", 1), 0);
+    cr_expect_null(hardened.store->trouble, "all is well again");
+    rig_close(&loader);
+    rig_close(&hardened);
+    server_stop(&server);
+}
+
+Test(redis, may_not_load_scripts)
+{
+    static const char *const options[] = {"--user",  "ann",     "on",    ">" CANARY,
+                                          "~takt:*", "&takt:*", "-@all", "+evalsha",
+                                          "+@read",  "+@write", "+time", NULL};
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct server server;
+    struct rig rig;
+
+    setenv("TAKT_REDIS_PASSWORD", CANARY, 1);
+    server_start(&server, options);
+    open_with(&rig, &server, "?user=ann");
+    for (int again = 0; again < 2; again++) {
+        cr_expect_eq(rig_try(&rig, &limit, "k", 1), TAKT_E_STORE_ACCESS);
+        cr_expect(troubled(&rig, "+script|load"), "%s", rig.store->trouble);
+        cr_expect(!troubled(&rig, CANARY));
+    }
+    server_say(&server, "ACL SETUSER ann +script|load");
+    server_say(&server, "CLIENT KILL USER ann");
+    while (rig_try(&rig, &limit, "k", 1) != 0)
+        continue;
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+/* A frozen server is given up when its time is over, and what it was told over TCP is dropped. */
+Test(redis, frozen)
+{
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct server server;
+    struct rig rig;
+
+    server_directory(&server);
+    server_start_tcp(&server, false, NULL);
+    open_tcp(&rig, &server, 100000);
+    cr_expect_eq(rig_try(&rig, &limit, "k", 1), 0);
+    kill(server.process, SIGSTOP);
+    cr_expect_eq(rig_try(&rig, &limit, "k", 1), TAKT_E_STORE_TIMEOUT);
+    cr_expect(troubled(&rig, "does not answer in time"), "%s", rig.store->trouble);
+    kill(server.process, SIGCONT);
+    while (rig_try(&rig, &limit, "other", 1) != 0)
+        continue;
+    cr_expect_null(rig.store->trouble);
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+/* All that was said to the server fails with it; what was not said yet is said to the next one. */
+Test(redis, killed_and_back)
+{
+    enum { CALLS = 20 };
+    static struct rig_call said[CALLS], unsaid[CALLS];
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct server server;
+    struct rig rig;
+
+    server_start(&server, NULL);
+    open_with(&rig, &server, "");
+    cr_expect_eq(rig_try(&rig, &limit, "k", 1), 0);
+    kill(server.process, SIGSTOP);
+    for (int i = 0; i < CALLS; i++) {
+        rig_call_init(&said[i], TAKT_OP_TRY, &limit, "k");
+        rig_submit(&rig, &said[i]);
+    }
+    uv_run(&rig.loop, UV_RUN_NOWAIT);
+    server_kill(&server, SIGKILL);
+    for (int i = 0; i < CALLS; i++) {
+        rig_wait(&rig, &said[i]);
+        cr_expect_eq(said[i].call.status, TAKT_E_STORE);
+    }
+    cr_expect(troubled(&rig, server.socket), "%s", rig.store->trouble);
+    for (int i = 0; i < CALLS; i++) {
+        rig_call_init(&unsaid[i], TAKT_OP_TRY, &limit, "k");
+        rig_submit(&rig, &unsaid[i]);
+    }
+    server_restart(&server, NULL);
+    for (int i = 0; i < CALLS; i++) {
+        rig_wait(&rig, &unsaid[i]);
+        cr_expect_eq(unsaid[i].call.status, 0, "%s", rig.store->trouble);
+    }
+    cr_expect_eq(rig_peek(&rig, &limit, "k").remaining, 1000 - CALLS);
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+/* While there is no server: the first call is told so at once, and so are all but claims, which
+ * wait for the next attempt. */
+Test(redis, no_server)
+{
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct rig_call claim, look;
+    struct server server;
+    struct rig rig;
+
+    server_start(&server, NULL);
+    server_kill(&server, SIGKILL);
+    open_with(&rig, &server, "");
+    rig_call_init(&claim, TAKT_OP_CLAIM, &limit, "k");
+    claim.claim = (takt_claim){.worker = 1, .seq = 1, .waiting = 1, .want_count = 1};
+    claim.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 5};
+    cr_expect_eq(rig_run(&rig, &claim), TAKT_E_STORE);
+    cr_expect(troubled(&rig, "cannot connect"), "%s", rig.store->trouble);
+    claim.claim.seq++;
+    rig_submit(&rig, &claim);
+    rig_call_init(&look, TAKT_OP_PEEK, &limit, "k");
+    rig_submit(&rig, &look);
+    uv_run(&rig.loop, UV_RUN_NOWAIT); /* one turn, in which no other attempt is made yet */
+    cr_expect_eq(look.done, 1, "a look does not wait for the claim before it");
+    cr_expect_eq(look.call.status, TAKT_E_STORE);
+    server_restart(&server, NULL);
+    rig_wait(&rig, &claim);
+    if (claim.call.status != 0) { /* the attempt that it waited for may have come too early */
+        claim.claim.seq++;
+        while (rig_run(&rig, &claim) != 0)
+            claim.claim.seq++;
+    }
+    cr_expect_eq(claim.award.run_count, 1);
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+/* Each error of the server comes back as a code of its own, with words, and the store goes on. */
+Test(redis, errors_of_the_server)
+{
+    static const struct {
+        const char *before, *after;
+        int code;
+        const char *says;
+    } table[] = {
+        {"CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", TAKT_E_STORE_SPACE, "memory is full"},
+        {"RPUSH takt:{test/a/k} x", "DEL takt:{test/a/k}", TAKT_E_STORE_FORMAT, "something else"},
+        {"CONFIG SET min-replicas-to-write 3", "CONFIG SET min-replicas-to-write 0", TAKT_E_STORE,
+         "too few replicas"},
+        {"REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", TAKT_E_STORE, "name the primary"},
+    };
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct server server;
+
+    server_start(&server, NULL);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct rig rig;
+        open_with(&rig, &server, "");
+        cr_assert_eq(rig_try(&rig, &limit, "other", 1), 0);
+        server_say(&server, "FLUSHALL");
+        server_say(&server, table[i].before);
+        cr_expect_eq(rig_try(&rig, &limit, "k", 1), table[i].code, "%s", table[i].before);
+        cr_expect(troubled(&rig, table[i].says), "%s: %s", table[i].before, rig.store->trouble);
+        server_say(&server, table[i].after);
+        while (rig_try(&rig, &limit, "k", 1) != 0)
+            continue;
+        cr_expect_null(rig.store->trouble);
+        rig_close(&rig);
+    }
+    server_stop(&server);
+}
+
+Test(redis, a_ledger_that_cannot_be_read)
+{
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct server server;
+    struct rig rig;
+
+    server_start(&server, NULL);
+    server_say(&server, "SET takt:{test/a/k} nonsense");
+    open_with(&rig, &server, "");
+    cr_expect_eq(rig_try(&rig, &limit, "k", 1), TAKT_E_NO_SLOT);
+    cr_expect_eq(rig.damaged, 1);
+    cr_expect_not_null(strstr(rig.text, "\"a\""));
+    cr_expect_eq(rig_try(&rig, &limit, "k", 1), TAKT_E_NO_SLOT);
+    cr_expect_eq(rig.damaged, 1, "told once");
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+Test(redis, databases_and_namespaces_are_apart)
+{
+    static const char *const options[] = {"", "?db=1", "?db=2"};
+    takt_limit limit = rig_limit("a", 1, RIG_DAY, 1);
+    struct server server;
+
+    server_start(&server, NULL);
+    for (int i = 0; i < 3; i++) {
+        struct rig rig;
+        open_with(&rig, &server, options[i]);
+        cr_expect_eq(rig_try(&rig, &limit, "k", 1), 0);
+        cr_expect_eq(rig_try(&rig, &limit, "k", 1), TAKT_E_NO_SLOT);
+        rig_close(&rig);
+    }
+    server_stop(&server);
+}
+
+/* Every name expires, and lies under takt: with its ledger's tag. */
+Test(redis, what_lies_there_expires)
+{
+    takt_limit limit = rig_limit("a", 10, 1000000, 1);
+    struct rig_call claim;
+    struct server server;
+    struct rig rig;
+    const char *info;
+
+    server_start(&server, NULL);
+    open_with(&rig, &server, "");
+    rig_call_init(&claim, TAKT_OP_CLAIM, &limit, "k");
+    claim.claim = (takt_claim){.worker = 1, .seq = 1, .waiting = 100, .want_count = 1};
+    claim.claim.wants[0] = (takt_want){100, TAKT_NEVER, 1, 5};
+    cr_expect_eq(rig_run(&rig, &claim), 0);
+    cr_expect_eq(rig_try(&rig, &limit, "other", 1), 0);
+    info = server_say(&server, "INFO keyspace");
+    cr_assert_not_null(strstr(info, "db0:keys="));
+    cr_expect_eq(atoi(strstr(info, "keys=") + 5), atoi(strstr(info, "expires=") + 8), "%s", info);
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+Test(redis, closed_with_calls_under_way)
+{
+    enum { CALLS = 50 };
+    static struct rig_call calls[CALLS];
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct server server;
+
+    server_start(&server, NULL);
+    for (int turns = 0; turns < 20; turns++) {
+        struct rig rig;
+        open_with(&rig, &server, "");
+        for (int i = 0; i < CALLS; i++) {
+            rig_call_init(&calls[i], TAKT_OP_TRY, &limit, "k");
+            rig_submit(&rig, &calls[i]);
+            if (i < turns)
+                uv_run(&rig.loop, UV_RUN_NOWAIT);
+        }
+        rig_close(&rig);
+        for (int i = 0; i < CALLS; i++) {
+            cr_expect_eq(calls[i].done, 1);
+            cr_expect(calls[i].call.status == 0 || calls[i].call.status == TAKT_E_CANCELED);
+        }
+    }
+    server_stop(&server);
+}
+
+Test(redis, does_not_keep_the_loop_alive)
+{
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct server server;
+    struct rig rig;
+
+    server_start(&server, NULL);
+    open_with(&rig, &server, "");
+    uv_run(&rig.loop, UV_RUN_DEFAULT);
+    cr_expect_eq(rig_try(&rig, &limit, "k", 1), 0);
+    uv_run(&rig.loop, UV_RUN_DEFAULT);
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+/* A child after fork must not talk over its parent's connection. */
+static int try_in_child(void *argument)
+{
+    struct rig *rig = argument;
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+
+    uv_loop_fork(&rig->loop);
+    return rig_try(rig, &limit, "k", 1) == TAKT_E_STORE ? 0 : 1;
+}
+
+Test(redis, a_child_has_no_connection)
+{
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct server server;
+    struct rig rig;
+
+    server_start(&server, NULL);
+    open_with(&rig, &server, "");
+    cr_expect_eq(rig_try(&rig, &limit, "k", 1), 0);
+    cr_expect_eq(rig_reap(rig_fork(try_in_child, &rig)), 0);
+    cr_expect_eq(rig_try(&rig, &limit, "k", 1), 0);
+    cr_expect_eq(rig_peek(&rig, &limit, "k").remaining, 998);
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+Test(redis, urls_that_cannot_be_opened)
+{
+    static const struct {
+        const char *url;
+        int code;
+        const char *says;
+    } table[] = {
+        {"redis://", TAKT_E_STORE_URL, "no host"},
+        {"redis://u:" CANARY "@h:x", TAKT_E_STORE_URL, "port"},
+        {"redis://ann@127.0.0.1", TAKT_E_STORE_ACCESS, "$TAKT_REDIS_PASSWORD"},
+        {"redis://127.0.0.1?password_file=/nowhere/x", TAKT_E_STORE_ACCESS, "password_file"},
+        {"rediss://127.0.0.1?ca=/nowhere/x", TAKT_E_STORE_ACCESS, "ca="},
+        {"reddis://u:" CANARY "@h", TAKT_E_STORE_URL, "redis://"},
+        {"REDIS://u:" CANARY "@h", TAKT_E_STORE_URL, "redis://"},
+        {"redis:u:" CANARY "@h", TAKT_E_STORE_URL, "redis://"},
+    };
+
+    unsetenv("TAKT_REDIS_PASSWORD");
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        takt_error error = {0};
+        struct rig rig;
+        cr_expect_eq(rig_try_open(&rig, table[i].url, "test", 0, &error), table[i].code, "%s",
+                     table[i].url);
+        cr_expect_not_null(strstr(error.text, table[i].says), "%s", error.text);
+        cr_expect_null(strstr(error.text, CANARY), "%s", error.text);
+        rig_close(&rig);
+    }
+}

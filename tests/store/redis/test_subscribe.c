@@ -1,0 +1,229 @@
+/*
+ * test_subscribe.c: who has claimed from a ledger hears of what others do to it.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/server.h"
+#include "store/rig.h"
+
+/* A store that counts its hints. */
+struct listener {
+    uv_loop_t loop;
+    takt_store *store;
+    int hints;
+    char last[128];
+    bool closed;
+};
+
+static void on_hint(void *data, const char *limit, const char *key)
+{
+    struct listener *listener = data;
+
+    listener->hints++;
+    snprintf(listener->last, sizeof listener->last, "%s|%s", limit, key);
+}
+
+static void on_closed(void *data)
+{
+    ((struct listener *)data)->closed = true;
+}
+
+static void listen_at(struct listener *listener, const char *url)
+{
+    takt_store_options options = {
+        .name_space = "test", .timeout_us = 30000000, .on_hint = on_hint, .data = listener};
+    takt_error error = {0};
+
+    memset(listener, 0, sizeof *listener);
+    uv_loop_init(&listener->loop);
+    cr_assert_eq(takt_store_open(&listener->store, &listener->loop, url, &options, &error), 0, "%s",
+                 error.text);
+}
+
+static void stop_listening(struct listener *listener)
+{
+    takt_store_close(listener->store, on_closed, listener);
+    uv_run(&listener->loop, UV_RUN_DEFAULT);
+    cr_expect(listener->closed);
+    cr_expect_eq(uv_loop_close(&listener->loop), 0);
+}
+
+static void on_done(takt_store_call *call)
+{
+    ++*(int *)call->data;
+}
+
+/* An idle handle keeps the loop from waiting: what a server says is looked for again and again. */
+static void on_idle(uv_idle_t *idle)
+{
+    (void)idle;
+}
+
+/* Runs the listener's loop until the server's clients say so, or the hints are that many. */
+static void run_until(struct listener *listener, const struct server *server, const char *words,
+                      const char *answer, int hints)
+{
+    uv_idle_t idle;
+
+    uv_idle_init(&listener->loop, &idle);
+    uv_idle_start(&idle, on_idle);
+    while (answer != NULL ? strstr(server_say(server, words), answer) == NULL
+                          : listener->hints < hints)
+        uv_run(&listener->loop, UV_RUN_NOWAIT);
+    uv_close((uv_handle_t *)&idle, NULL);
+    uv_run(&listener->loop, UV_RUN_NOWAIT);
+}
+
+static void claim(struct listener *listener, const takt_limit *limit, const char *key, int64_t seq)
+{
+    static takt_claim said;
+    static takt_award award;
+    int done = 0;
+    takt_store_call call = {.op = TAKT_OP_CLAIM,
+                            .limit = limit,
+                            .key = key,
+                            .claim = &said,
+                            .award = &award,
+                            .done = on_done,
+                            .data = &done};
+
+    said = (takt_claim){.worker = 7, .seq = seq, .waiting = 100, .want_count = 1};
+    said.wants[0] = (takt_want){100, TAKT_NEVER, 1, 5};
+    takt_store_submit(listener->store, &call);
+    while (done == 0)
+        uv_run(&listener->loop, UV_RUN_ONCE);
+    cr_assert_eq(call.status, 0, "%s", listener->store->trouble);
+}
+
+static void run_op(const char *url, takt_op op, const takt_limit *limit, const char *key)
+{
+    struct rig rig;
+    struct rig_call call;
+
+    rig_open(&rig, url);
+    rig_call_init(&call, op, limit, key);
+    call.call.for_us = 60000000;
+    cr_expect_eq(rig_run(&rig, &call), 0, "%s", rig.store->trouble);
+    rig_close(&rig);
+}
+
+Test(subscribe, hears_of_what_others_do)
+{
+    static const takt_op ops[] = {TAKT_OP_BLOCK, TAKT_OP_UNBLOCK, TAKT_OP_RESET};
+    takt_limit limit = rig_limit("mail", 10, 1000000, 1);
+    struct server server;
+    struct listener listener;
+
+    server_start(&server, NULL);
+    listen_at(&listener, server.url);
+    claim(&listener, &limit, "a/{b}", 1);
+    run_until(&listener, &server, "PUBSUB SHARDCHANNELS takt:*", "takt:{test/mail/a%2F%7Bb%7D}", 0);
+    for (int i = 0; i < 3; i++) {
+        run_op(server.url, TAKT_OP_BLOCK, &limit, "other");
+        run_op(server.url, TAKT_OP_PEEK, &limit, "a/{b}");
+        run_op(server.url, ops[i], &limit, "a/{b}");
+        run_until(&listener, &server, NULL, NULL, i + 1);
+        cr_expect_eq(listener.hints, i + 1, "of this ledger alone");
+        cr_expect_str_eq(listener.last, "mail|a/{b}");
+    }
+    stop_listening(&listener);
+    server_stop(&server);
+}
+
+/* Many ledgers, and a connection that is lost: all are listened to again. */
+Test(subscribe, after_a_loss)
+{
+    enum { LEDGERS = 200 };
+    takt_limit limit = rig_limit("mail", 10, 1000000, 1);
+    struct server server;
+    struct listener listener;
+    char key[16];
+
+    server_start(&server, NULL);
+    listen_at(&listener, server.url);
+    for (int i = 0; i < LEDGERS; i++) {
+        snprintf(key, sizeof key, "%d", i);
+        claim(&listener, &limit, key, 1);
+    }
+    for (int again = 0; again < 3; again++) {
+        /* the ledgers and the channel that is tried first */
+        run_until(&listener, &server, "PUBSUB SHARDCHANNELS takt:*", "*201\r\n", 0);
+        run_op(server.url, TAKT_OP_BLOCK, &limit, "123");
+        run_until(&listener, &server, NULL, NULL, again + 1);
+        cr_expect_str_eq(listener.last, "mail|123");
+        server_say(&server, "CLIENT KILL TYPE pubsub");
+    }
+    stop_listening(&listener);
+    server_stop(&server);
+}
+
+/* Older servers have no sharded channels, or a user may not use them. */
+Test(subscribe, plain_channels)
+{
+    static const char *const options[] = {"--rename-command", "SSUBSCRIBE", "",  "--rename-command",
+                                          "SPUBLISH",         "",           NULL};
+    takt_limit limit = rig_limit("mail", 10, 1000000, 1);
+    struct server server;
+    struct listener listener;
+
+    server_start(&server, options);
+    listen_at(&listener, server.url);
+    claim(&listener, &limit, "k", 1);
+    run_until(&listener, &server, "PUBSUB CHANNELS takt:*", "takt:{test/mail/k}", 0);
+    run_op(server.url, TAKT_OP_BLOCK, &limit, "k");
+    run_until(&listener, &server, NULL, NULL, 1);
+    cr_expect_str_eq(listener.last, "mail|k");
+    stop_listening(&listener);
+    server_stop(&server);
+}
+
+/* Where nothing can be listened to, everything else works. */
+Test(subscribe, no_channels)
+{
+    static const char *const options[] = {"--rename-command",
+                                          "SSUBSCRIBE",
+                                          "",
+                                          "--rename-command",
+                                          "SUBSCRIBE",
+                                          "",
+                                          "--rename-command",
+                                          "SPUBLISH",
+                                          "",
+                                          "--rename-command",
+                                          "PUBLISH",
+                                          "",
+                                          NULL};
+    takt_limit limit = rig_limit("mail", 10, 1000000, 1);
+    struct server server;
+    struct listener listener;
+
+    server_start(&server, options);
+    listen_at(&listener, server.url);
+    for (int64_t seq = 1; seq < 50; seq++)
+        claim(&listener, &limit, "k", seq);
+    run_op(server.url, TAKT_OP_BLOCK, &limit, "k");
+    claim(&listener, &limit, "k", 50);
+    cr_expect_eq(listener.hints, 0);
+    stop_listening(&listener);
+    server_stop(&server);
+}
+
+Test(subscribe, switched_off)
+{
+    takt_limit limit = rig_limit("mail", 10, 1000000, 1);
+    struct server server;
+    struct listener listener;
+    char url[200];
+
+    server_start(&server, NULL);
+    snprintf(url, sizeof url, "%s?hints=off", server.url);
+    listen_at(&listener, url);
+    for (int64_t seq = 1; seq < 20; seq++)
+        claim(&listener, &limit, "k", seq);
+    cr_expect_null(strstr(server_say(&server, "CLIENT LIST TYPE pubsub"), "name=takt"));
+    cr_expect_not_null(strstr(server_say(&server, "CLIENT LIST"), "name=takt"));
+    stop_listening(&listener);
+    server_stop(&server);
+}
