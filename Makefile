@@ -17,8 +17,9 @@ $(BUILD)/build.ninja:
 	@mkdir -p $(BUILD)
 	@meson setup -Dtests=disabled --prefix=$(PREFIX) $(BUILD) >$(BUILD)/setup.log 2>&1 || { cat $(BUILD)/setup.log; exit 1; }
 
+# STORE=redis runs it over a private Redis server.
 demo:
-	@scripts/install-packages run
+	@scripts/install-packages run $(filter redis,$(STORE))
 	@$(MAKE) --no-print-directory all
 	@scripts/demo
 

@@ -3,13 +3,18 @@
  *
  * A store is named by a URL:
  *
- *   file:PATH[?sync=always]  a file shared by all processes of this host; PATH is the file, or a
- *                            directory (an existing one, or a name that ends in "/") in which
- *                            ledgers.mdb is made
- *   file:                    the default: $XDG_STATE_HOME/takt/ledgers.mdb, else
- *                            ~/.local/state/takt/ledgers.mdb
- *   memory:                  this client alone: tests, single processes
- *   memory:NAME              shared by the clients of this process that use the same NAME
+ *   file:PATH[?sync=always]
+ *       a file shared by all processes of this host; PATH is the file, or a directory (an existing
+ *       one, or a name that ends in "/") in which ledgers.mdb is made
+ *   file:
+ *       the default: $XDG_STATE_HOME/takt/ledgers.mdb, else ~/.local/state/takt/ledgers.mdb
+ *   redis://[USER[:PASSWORD]@]HOST[:PORT][/DB], rediss://..., unix:PATH
+ *       a Redis or Valkey server, over TCP, over TLS, or by a socket of this host; docs/redis.md
+ *       tells the options.  Opening it does not wait for the server.
+ *   memory:
+ *       this client alone: tests, single processes
+ *   memory:NAME
+ *       shared by the clients of this process that use the same NAME
  */
 #ifndef TAKT_STORE_H
 #define TAKT_STORE_H

@@ -172,7 +172,7 @@ TAKT_EXPORT int takt_cancel(takt_permit *permit);
  * Calls that look at a ledger or steer it.  The takt_call is the caller's memory until its
  * callback, which comes exactly once, never inside the call.  `standing` is how the ledger stands
  * after it, valid during the callback, NULL where the store failed (status says how).  Returned
- * codes are those of takt_acquire.
+ * codes are those of takt_acquire.  A takt_call is zeros before its first use.
  */
 typedef void (*takt_call_cb)(takt_call *call, int status, const takt_standing *standing);
 

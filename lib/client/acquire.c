@@ -79,7 +79,9 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     if (client->closing)
         return TAKT_E_CANCELED;
     queue = client->scheduler.last;
-    code = takt_client_check(client->policy, queue ? queue->limit : NULL, request, &limit, NULL);
+    /* mostly the same limit as last time; not one that a queue has learned, which goes with it */
+    code = takt_client_check(client->policy, queue && !queue->newer ? queue->limit : NULL, request,
+                             &limit, NULL);
     if (code < 0)
         return code;
     queue = takt_scheduler_queue(&client->scheduler, limit, request->key ? request->key : "");

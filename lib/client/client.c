@@ -102,10 +102,12 @@ static void send_claims(takt_client *client, int64_t now_us)
         client->stats.store_calls++;
         takt_store_submit(client->store, &claiming->call);
     }
-    if (claiming) {
-        claiming->next = client->spare_claimings;
-        client->spare_claimings = claiming;
+    if (!claiming) { /* no memory: another pass tries again */
+        takt_client_ask(client);
+        return;
     }
+    claiming->next = client->spare_claimings;
+    client->spare_claimings = claiming;
 }
 
 /* ---- the pass ----------------------------------------------------------------------------------
@@ -198,6 +200,15 @@ static int open_store(takt_client *client, const takt_policy *policy, takt_error
     return takt_store_open(&client->store, client->loop, url, &options, error);
 }
 
+static void free_client(void *data)
+{
+    takt_client *client = data;
+
+    takt_scheduler_close(&client->scheduler);
+    free(client);
+}
+
+/* On failure the client is freed, at once or when its store has closed. */
 static int open_parts(takt_client *client, const takt_policy *policy, takt_error *error)
 {
     uint64_t random[2] = {uv_hrtime(), (uint64_t)(uintptr_t)client};
@@ -206,24 +217,24 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
     (void)uv_random(NULL, NULL, random, sizeof random, 0,
                     NULL); /* without it, the clock and an address do */
     code = takt_scheduler_init(&client->scheduler, random[0], random[1], client);
-    if (code < 0)
+    if (code < 0) {
+        free(client);
         return takt_fail(error, code, "no memory");
+    }
     code = open_store(client, policy, error);
-    if (code < 0)
-        goto close_scheduler;
+    if (code < 0) {
+        free_client(client);
+        return code;
+    }
     code = takt_timer_open(&client->timer, client->loop, timer_due);
     if (code < 0) {
         takt_fail(error, code, "no timer: %s", takt_strerror(code));
-        goto close_store;
+        client->options.on_event = NULL;
+        takt_store_close(client->store, free_client, client);
+        return code;
     }
     uv_idle_init(client->loop, &client->pass);
     return 0;
-
-close_store:
-    takt_store_close(client->store, NULL, NULL);
-close_scheduler:
-    takt_scheduler_close(&client->scheduler);
-    return code;
 }
 
 int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *policy,
@@ -245,10 +256,8 @@ int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *p
     if (options)
         opened->options = *options;
     code = open_parts(opened, policy, error);
-    if (code < 0) {
-        free(opened);
+    if (code < 0)
         return code;
-    }
     opened->options.store = opened->options.name_space =
         NULL; /* the caller's memory, not needed any more */
     *client = opened;

@@ -33,6 +33,7 @@ typedef struct takt_errand {
     takt_client *client;
     takt_call *owner;
     const takt_limit *limit; /* the innermost */
+    const takt_limit *first; /* the one that a try takes from first */
     bool looking;            /* try with `within`: only peeking yet */
     char key[TAKT_KEY_SIZE_MAX + 1];
     struct takt_errand *next; /* among the spare ones */

@@ -52,31 +52,46 @@ static void submit(takt_errand *errand, const takt_limit *limit)
     takt_store_submit(errand->client->store, &errand->call);
 }
 
-/* With `within`: looks at every limit first, then takes from each, from the inside out. */
+/* The limit to take from after one was: from the inside out, passing over the one tried first. */
+static const takt_limit *next_to_take(const takt_errand *errand, const takt_limit *taken)
+{
+    const takt_limit *next = taken == errand->first ? errand->limit : taken->within;
+
+    return next && next == errand->first ? next->within : next;
+}
+
+/* With `within`: looks at every limit first.  Where one has too little, a try there tells when it
+ * will have enough; else, or should it have enough by now, all are taken from. */
+static bool goes_on(takt_errand *errand)
+{
+    takt_store_call *call = &errand->call;
+    const takt_limit *next;
+
+    if (call->status != 0)
+        return false;
+    if (errand->looking && call->standing.remaining >= call->cost && call->limit->within) {
+        next = call->limit->within;
+    } else if (errand->looking) {
+        errand->looking = false;
+        errand->first = call->standing.remaining < call->cost ? call->limit : errand->limit;
+        call->op = TAKT_OP_TRY;
+        next = errand->first;
+    } else {
+        next = call->op == TAKT_OP_TRY ? next_to_take(errand, call->limit) : NULL;
+    }
+    if (next)
+        submit(errand, next);
+    return next != NULL;
+}
+
 static void answered(takt_store_call *call)
 {
     takt_errand *errand = (takt_errand *)call;
-    const takt_limit *outer = call->limit->within;
 
-    if (call->op == TAKT_OP_BLOCK || call->op == TAKT_OP_UNBLOCK || call->op == TAKT_OP_RESET) {
-        if (call->status == 0)
-            tell_queue(errand);
-    } else if (errand->looking && call->status == 0) {
-        if (call->standing.remaining < call->cost) {
-            call->status = TAKT_E_NO_SLOT;
-        } else if (outer) {
-            submit(errand, outer);
-            return;
-        } else {
-            errand->looking = false;
-            call->op = TAKT_OP_TRY;
-            submit(errand, errand->limit);
-            return;
-        }
-    } else if (call->op == TAKT_OP_TRY && call->status == 0 && outer) {
-        submit(errand, outer);
+    if (goes_on(errand))
         return;
-    }
+    if (call->op != TAKT_OP_TRY && call->op != TAKT_OP_PEEK && call->status == 0)
+        tell_queue(errand);
     finish(errand);
 }
 
@@ -91,6 +106,8 @@ static int begin(takt_client *client, takt_call *owner, const takt_request *requ
         return TAKT_E_INVALID;
     if (client->closing)
         return TAKT_E_CANCELED;
+    if (owner->errand)
+        return TAKT_E_BUSY;
     code = takt_client_check(client->policy, NULL, request, &limit, NULL);
     if (code < 0)
         return code;
@@ -99,6 +116,7 @@ static int begin(takt_client *client, takt_call *owner, const takt_request *requ
         return TAKT_E_NOMEM;
     *errand = (takt_errand){.client = client, .owner = owner, .limit = limit};
     strcpy(errand->key, request->key ? request->key : ""); /* its length was checked */
+    errand->first = limit;
     errand->looking = op == TAKT_OP_TRY && limit->within;
     errand->call.op = errand->looking ? TAKT_OP_PEEK : op;
     errand->call.cost = request->cost;

@@ -142,41 +142,69 @@ static void count_slots(const takt_hand *hand, cover *slots)
     }
 }
 
-/* Of so many waiters of that cost, the number for whom a slot of their cost is left. */
+/* Of so many waiters of that cost, the number for whom a slot is left: one of their cost, or else
+ * of a higher one. */
 static int64_t use_slots(cover *slots, int32_t cost, int64_t waiters)
 {
-    for (int i = 0; i < slots->size; i++)
-        if (slots->cost[i] == cost) {
-            int64_t used = waiters < slots->count[i] ? waiters : slots->count[i];
-            slots->count[i] -= used;
-            return used;
+    int64_t used = 0;
+
+    for (int higher = 0; higher < 2; higher++)
+        for (int i = 0; i < slots->size && used < waiters; i++) {
+            int64_t n = waiters - used < slots->count[i] ? waiters - used : slots->count[i];
+            if (higher ? slots->cost[i] <= cost : slots->cost[i] != cost)
+                continue;
+            slots->count[i] -= n;
+            used += n;
         }
-    return 0;
+    return used;
+}
+
+static int32_t first_cost(const takt_queue *queue, int priority)
+{
+    return permit_of(queue->waiting[priority].next)->cost;
+}
+
+bool takt_queue_is_covered(const takt_queue *queue)
+{
+    cover slots;
+
+    if (queue->total > queue->hand.count)
+        return false;
+    if (queue->total == 0)
+        return true;
+    count_slots(&queue->hand, &slots);
+    for (int i = 0; i < TAKT_PRIORITIES; i++) {
+        const takt_link *head = &queue->waiting[i];
+        if (queue->count[i] == 0)
+            continue;
+        if (queue->changes == 0) {
+            if (use_slots(&slots, first_cost(queue, i), queue->count[i]) < queue->count[i])
+                return false;
+            continue;
+        }
+        for (const takt_link *at = head->next; at != head; at = at->next)
+            if (use_slots(&slots, permit_of(at)->cost, 1) == 0)
+                return false;
+    }
+    return true;
 }
 
 /* One run for each priority: no waiter need be looked at. */
 static void want_alike(const takt_queue *queue, cover *slots, takt_claim *claim)
 {
-    int64_t left = claim->waiting;
-
-    for (int i = 0; i < TAKT_PRIORITIES && left > 0; i++) {
+    for (int i = 0; i < TAKT_PRIORITIES; i++) {
         int64_t count = queue->count[i];
-        int32_t cost;
         if (count == 0)
             continue;
-        cost = permit_of(queue->waiting[i].next)->cost;
-        count -= use_slots(slots, cost, count);
-        count = count < left ? count : left;
+        count -= use_slots(slots, first_cost(queue, i), count);
         if (count > 0)
-            want(claim, i, cost, TAKT_NEVER, count);
-        left -= count;
+            want(claim, i, first_cost(queue, i), TAKT_NEVER, count);
     }
 }
 
 static void want_each(const takt_queue *queue, cover *slots, int64_t soon_us, int64_t offset_us,
                       takt_claim *claim)
 {
-    int64_t left = claim->waiting;
     int walked = 0;
 
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
@@ -186,7 +214,7 @@ static void want_each(const takt_queue *queue, cover *slots, int64_t soon_us, in
             bool soon = permit->deadline_at_us <= soon_us;
             if (use_slots(slots, permit->cost, 1) == 1)
                 continue;
-            if (left-- == 0 || ++walked > WALK_MAX ||
+            if (++walked > WALK_MAX ||
                 !want(claim, i, permit->cost,
                       soon ? permit->deadline_at_us - offset_us : TAKT_NEVER, 1))
                 return;
@@ -194,20 +222,21 @@ static void want_each(const takt_queue *queue, cover *slots, int64_t soon_us, in
     }
 }
 
-/* Each slot in hand covers one waiter: one of its cost if there is any, for a slot does not help a
- * larger cost, which has to be asked for, whoever stands before it. */
 void takt_queue_wants(const takt_queue *queue, int64_t deadline_soon_us, int64_t offset_us,
                       takt_claim *claim)
 {
     const takt_permit *first = takt_queue_first_deadline(queue);
     int64_t covered = queue->hand.count < queue->total ? queue->hand.count : queue->total;
+    int64_t listed = 0;
     cover slots;
 
     claim->want_count = 0;
-    claim->waiting = queue->total - covered;
     count_slots(&queue->hand, &slots);
     if (queue->changes == 0 && !(first && first->deadline_at_us <= deadline_soon_us))
         want_alike(queue, &slots, claim);
     else
         want_each(queue, &slots, deadline_soon_us, offset_us, claim);
+    for (int i = 0; i < claim->want_count; i++)
+        listed += claim->wants[i].count;
+    claim->waiting = queue->total - covered > listed ? queue->total - covered : listed;
 }

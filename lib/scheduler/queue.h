@@ -73,6 +73,10 @@ takt_permit *takt_queue_last(const takt_queue *queue);
 /* The one whose deadline comes first; NULL if nobody has one. */
 takt_permit *takt_queue_first_deadline(const takt_queue *queue);
 
+/* Whether the slots in hand do for everybody who waits.  A slot does for a waiter of its cost or a
+ * lower one. */
+bool takt_queue_is_covered(const takt_queue *queue);
+
 /* Lists those who wait and are not covered by slots in hand.  `deadline_soon_us`: deadlines up to
  * there (local clock) are told to the ledger, `offset_us` (local - store) earlier. */
 void takt_queue_wants(const takt_queue *queue, int64_t deadline_soon_us, int64_t offset_us,

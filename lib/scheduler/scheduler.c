@@ -162,14 +162,25 @@ void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_p
         fire(scheduler, permit, TAKT_E_COST);
 }
 
+/* The slot of a permit whose callback did not come goes to the next waiter. */
+static void hand_back(takt_queue *queue, const takt_permit *permit)
+{
+    takt_run slot = {{permit->slot_at_us, 0}, {0, 0}, 1, 1, permit->cost};
+
+    if (queue->total > 0)
+        (void)takt_hand_add(&queue->hand, &slot, 1); /* without memory it lapses */
+}
+
 void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status)
 {
+    touch(scheduler, permit->queue);
     if (permit->state == TAKT_PERMIT_FIRED) { /* its callback was due, and is not any more */
         takt_list_remove(&permit->line);
         permit->state = TAKT_PERMIT_IDLE;
+        if (permit->status == 0)
+            hand_back(permit->queue, permit);
         return;
     }
-    touch(scheduler, permit->queue);
     if (status != 0) {
         fire(scheduler, permit, status);
         return;
@@ -345,7 +356,7 @@ static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue
 
     if (queue->in_flight)
         return TAKT_NEVER;
-    if (queue->total <= queue->hand.count) { /* all are covered: nothing to say but good-bye */
+    if (takt_queue_is_covered(queue)) { /* nothing to say but good-bye */
         if (queue->in_line == 0)
             return TAKT_NEVER;
     } else if (queue->in_line == 0) {

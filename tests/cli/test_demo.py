@@ -35,6 +35,13 @@ def main():
                      and 'jobs per worker: 75, 75, 75, 75' in done.stdout, 'the demo keeps the quota', told(done))
         report.check(sorted(os.listdir(here.path)) == before, 'and leaves nothing behind', os.listdir(here.path))
 
+        here.environment['STORE'] = 'redis'
+        done = run(here, DEMO)
+        report.check(done.returncode == 0 and 'in unix:' in done.stdout and 'quota: kept' in done.stdout
+                     and 'jobs: all 300 done' in done.stdout, 'also over a private Redis server', told(done))
+        report.check(sorted(os.listdir(here.path)) == before, 'and leaves nothing of that behind', os.listdir(here.path))
+        del here.environment['STORE']
+
         text = DEMO.read_text(encoding='utf-8')
         for name, good, bad, words in TAMPERED:
             copy = pathlib.Path(here.write('tampered', text.replace(good, bad)))

@@ -73,6 +73,7 @@ static void open_client_on(const char *store)
     add_limit("free", "1000000/s", "1000000", NULL, NULL);
     add_limit("fast", "1000/s", "1", NULL, NULL);
     add_limit("hourly", "1/h", "1", NULL, NULL);
+    add_limit("pair", "1/h", "2", NULL, NULL);
     add_limit("small", "1/h", "1", NULL, "2");
     add_limit("inner", "1000/s", "5", "outer", NULL);
     add_limit("outer", "1/h", "2", NULL, NULL);

@@ -229,6 +229,30 @@ Test(acquire, a_callback_may_release_permits_whose_callbacks_are_due)
     cr_assert_eq(stats.waiting, 0);
 }
 
+/* Two slots are due at once; the first callback releases the second permit: the third gets its slot. */
+static seen second, third;
+
+static void release_the_second(takt_permit *permit, int status)
+{
+    note(permit, status);
+    takt_release(&second.permit);
+    takt_release(permit);
+}
+
+Test(acquire, a_slot_that_is_not_used_goes_to_the_next_waiter)
+{
+    static seen first;
+    takt_request request = TAKT_REQUEST("pair");
+
+    first.permit.data = &first;
+    cr_assert_eq(takt_acquire(client, &first.permit, &request, release_the_second), 0);
+    cr_assert_eq(acquire(&second, request), 0);
+    cr_assert_eq(acquire(&third, request), 0);
+    run_until(2);
+    cr_assert_eq(third.status, 0);
+    cr_assert_eq(second.calls, 0);
+}
+
 Test(acquire, many_idle_keys_are_forgotten)
 {
     static seen jobs[3000];

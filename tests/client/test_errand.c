@@ -77,6 +77,7 @@ Test(errand, try_within_takes_from_all_or_none)
     cr_assert_eq(last.status, 0);
     run_call(takt_try_acquire(client, &call, &request, note_call));
     cr_assert_eq(last.status, TAKT_E_NO_SLOT, "the outer limit has none left");
+    cr_assert_gt(last.standing.retry_after_us, INT64_C(7190000000), "nor two within two hours");
     run_call(takt_peek(client, &call, "inner", NULL, note_call));
     cr_assert_geq(last.standing.remaining, 3, "the inner limit was not charged for the refusal");
 }
@@ -128,6 +129,17 @@ Test(errand, bad_calls_are_refused)
     request.cost = 0;
     cr_assert_eq(takt_try_acquire(client, &call, &request, note_call), TAKT_E_INVALID);
     cr_assert_eq(last.calls, 0);
+}
+
+Test(errand, a_call_under_way_is_busy)
+{
+    takt_call call = {0};
+
+    cr_assert_eq(takt_peek(client, &call, "free", NULL, note_call), 0);
+    cr_assert_eq(takt_peek(client, &call, "free", NULL, note_call), TAKT_E_BUSY);
+    while (last.calls == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    run_call(takt_peek(client, &call, "free", NULL, note_call));
 }
 
 Test(errand, close_answers_calls_under_way)

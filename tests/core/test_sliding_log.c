@@ -99,6 +99,7 @@ Test(sliding_log, after_a_block_it_paces_for_a_period)
         cr_expect_eq(take_from(&k, NOW, 1), NOW + n * 100 * MS);
         through_text(&k);
     }
+    let_go(&k);
     keep(&k, rule, NOW);
     takt_sliding_log.exhaust(&rule, &k.state, NOW);
     cr_expect_eq(takt_sliding_log.earliest(&rule, &k.state, NOW, 4), NOW + 300 * MS);

@@ -21,6 +21,10 @@ static const takt_zone_change changes[] = {
     {50 * DAY + 12 * HOUR, 25 * HOUR},
 };
 static const takt_zone zone = {.name = "Test", .count = COUNT(changes), .changes = changes};
+/* Half an hour past midnight of day 5 the clocks are put back by one: that day has begun, and goes
+ * on. */
+static const takt_zone_change past_midnight[] = {{0, 0}, {5 * DAY + HOUR / 2, -HOUR}};
+static const takt_zone back = {.name = "Back", .count = 2, .changes = past_midnight};
 static const takt_zone_change never[] = {{0, -5 * HOUR}};
 static const takt_zone plain = {.name = "Plain", .count = 1, .changes = never};
 
@@ -64,6 +68,15 @@ Test(core_zone, midnights)
         cr_expect_eq(takt_zone_day(&zone, rows[i].midnight_us - 1), rows[i].day - 1, "row %zu", i);
     }
     cr_expect_eq(takt_zone_midnight(&plain, 7), 7 * DAY + 5 * HOUR);
+}
+
+Test(core_zone, a_day_that_has_begun_goes_on)
+{
+    cr_expect_eq(takt_zone_midnight(&back, 5), 5 * DAY);
+    cr_expect_eq(takt_zone_midnight(&back, 6), 6 * DAY + HOUR);
+    for (int64_t t_us = 5 * DAY; t_us < 6 * DAY + HOUR; t_us += HOUR / 4)
+        cr_expect_eq(takt_zone_day(&back, t_us), 5, "%lld", (long long)t_us);
+    cr_expect_eq(takt_zone_day(&back, 5 * DAY - 1), 4);
 }
 
 Test(core_zone, days_never_go_back)

@@ -241,6 +241,8 @@ void checker_call(checker *self, const takt_sim_call *call)
     self->calls++;
     self->known = self->known && call->now_us < self->expires_at_us;
     self->slowest_us = later(self->slowest_us, 2 * self->fleet->delay_most_us + 2000);
+    if (!self->known) /* a block was over before, under the numbers of then */
+        checker_block(self, call->now_us);
     checker_policy(self, call);
     for (int i = 0; i < self->limit.rule_count && !self->known; i++)
         definition_begin(&self->rules[i], call->now_us);
@@ -258,6 +260,7 @@ void checker_call(checker *self, const takt_sim_call *call)
         timeline_note(self->fleet, "block for %lld us", (long long)call->for_us);
         self->blocks = true;
         self->blocked_until_us = later(self->blocked_until_us, call->now_us + call->for_us);
+        checker_block(self, call->now_us);
         break;
     case TAKT_SIM_UNBLOCK:
         timeline_note(self->fleet, "unblock");

@@ -11,7 +11,7 @@
 #include "definition.h"
 #include "sim/fleet.h"
 
-#define TURNS 3 /* of each place that are remembered */
+#define TURNS 4 /* of each place that are remembered */
 
 /* A unit of work that asks for a permit again and again. */
 typedef struct fleet_job {

@@ -259,7 +259,7 @@ void definition_exhaust(definition *self, int64_t at_us)
     self->told = larger(self->told, tat);
     self->least = larger(self->least, tat);
     self->most = larger(self->most, tat);
-    if (self->kind != DEFINED_BUCKET)
+    if (self->kind != DEFINED_BUCKET && self->vague_until_us < at_us + 2 * self->rule.period_us)
         self->vague_until_us = at_us + 2 * self->rule.period_us;
 }
 

@@ -224,6 +224,26 @@ Test(file_pages, go_when_they_are_of_no_use)
     close_base(&b);
 }
 
+/* One call awards slots over far more than a period: what it writes and drops again is never there.
+ */
+Test(file_pages, what_one_call_makes_and_drops_leaves_nothing)
+{
+    static base b;
+    takt_limit limit = limit_of_logs("a", 5, 50);
+
+    limit.rules[limit.rule_count++] =
+        (takt_rule){.algorithm = &takt_gcra, .limit = 1, .period_us = 10};
+    prepare(&limit.rules[1]);
+    open_base(&b);
+    b.job.claim = (takt_claim){.worker = 1, .seq = 1, .waiting = 900, .want_count = 1};
+    b.job.claim.wants[0] = (takt_want){900, TAKT_NEVER, 1, 5};
+    cr_expect_eq(run(&b, TAKT_OP_CLAIM, &limit, "", NOW), 0);
+    cr_expect_eq(b.job.award.run_count, 1);
+    cr_expect_eq(b.job.award.runs[0].count, 900);
+    cr_expect_leq(count(&b), 2, "%zu", count(&b));
+    close_base(&b);
+}
+
 /* Ledgers whose names are near to one another, swept when half of them have expired. */
 Test(file_pages, sweeping_takes_the_pages_along_and_no_others)
 {

@@ -113,7 +113,8 @@ static void read_newer(struct cursor *cursor, const takt_store_call *call, takt_
 {
     const takt_reply *text = read_text(cursor);
     takt_pages nowhere = {.get = get_nothing, .drop_below = drop_nothing, .clear = clear_nothing};
-    takt_ledger ledger = {.pages = &nowhere};
+    takt_place nobody; /* the text lists no places: there is room for none */
+    takt_ledger ledger = {.pages = &nowhere, .line = &nobody};
 
     if (cursor->bad)
         return;

@@ -148,19 +148,27 @@ static void tell_damage(takt_redis_store *store, const takt_store_call *call)
                             &(takt_event){TAKT_EVENT_LEDGER_DAMAGED, TAKT_E_STORE, made.text});
 }
 
-/* The ledger's text names a timezone that our limit does not, and nothing was done: the same is said
- * again, with that zone.  False: it cannot be. */
-static bool say_with_zone(takt_redis_job *job, const takt_reply *reply)
+static bool is_zone_wish(const takt_reply *reply)
 {
-    const takt_reply *name = reply + 2;
+    return reply->type == TAKT_REPLY_ARRAY && reply->count == 2 &&
+           reply[1].type == TAKT_REPLY_INTEGER && reply[1].integer == ZONE_WANTED &&
+           reply[2].type == TAKT_REPLY_STRING;
+}
 
-    if (reply->type != TAKT_REPLY_ARRAY || reply->count != 2 ||
-        reply[1].type != TAKT_REPLY_INTEGER || reply[1].integer != ZONE_WANTED ||
-        name->type != TAKT_REPLY_STRING || job->tries >= TRIES_MAX ||
-        !takt_zone_list_add(&job->store->ask.zones, name->text, name->size))
-        return false;
-    takt_redis_job_say(job);
-    return true;
+/* The ledger's text names a timezone that our limit does not, and nothing was done: the same is
+ * said again, with that zone. */
+static void say_with_zone(takt_redis_job *job, const takt_reply *name)
+{
+    if (job->tries < TRIES_MAX &&
+        takt_zone_list_add(&job->store->ask.zones, name->text, name->size)) {
+        takt_redis_job_say(job);
+        return;
+    }
+    takt_redis_set_trouble(job->store,
+                           "a ledger there goes by the clocks of a timezone that this host does "
+                           "not know: bring its tzdata up to date",
+                           "");
+    takt_redis_job_finish(job, TAKT_E_STORE);
 }
 
 /* The script ran. */
@@ -170,8 +178,10 @@ static void on_result(takt_redis_job *job, const takt_reply *reply)
     takt_store_call *call = job->call;
     bool damaged = false;
 
-    if (say_with_zone(job, reply))
+    if (is_zone_wish(reply)) {
+        say_with_zone(job, reply + 2);
         return;
+    }
     if (!takt_award_reply(call, reply, &damaged)) {
         static const char text[] = "it answered with something that no script of takt answers";
         takt_redis_set_trouble(store, text, "");

@@ -43,8 +43,9 @@ void takt_redis_socket_drain(takt_redis_socket *socket);
 
 /*
  * Ends a connection: no event comes any more but gone().  With `reset` a peer over TCP is told by
- * RST that nobody is there any more, and what was not sent yet is dropped: a server that was frozen
- * does not work off later what its client has given up.
+ * RST that nobody is there any more, and what its system has not taken in yet is dropped, so that a
+ * server which was out of reach does not work off later what its client has given up.  (What it has
+ * taken in, a server that was frozen may still read.)
  */
 void takt_redis_socket_close(takt_redis_socket *socket, bool reset);
 

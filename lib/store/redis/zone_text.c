@@ -9,11 +9,11 @@ bool takt_zone_list_add(takt_zone_list *list, const char *name, size_t size)
 {
     const takt_zone *zone = takt_zone_named(name, size);
 
-    if (zone == NULL || list->count == TAKT_ZONE_TEXT_MORE)
-        return false;
     for (int i = 0; i < list->count; i++)
         if (list->zones[i] == zone)
-            return false; /* it was told, and yet asked for again */
+            return true; /* another call, said before it was added, has asked for it too */
+    if (zone == NULL || list->count == TAKT_ZONE_TEXT_MORE)
+        return false;
     list->zones[list->count++] = zone;
     return true;
 }

@@ -17,7 +17,8 @@ typedef struct takt_zone_list {
     int count;
 } takt_zone_list;
 
-/* Adds the zone of that name.  False: this host knows no such zone, or there are too many. */
+/* Adds the zone of that name, if it is not there.  False: this host knows no such zone, or there
+ * are too many. */
 bool takt_zone_list_add(takt_zone_list *list, const char *name, size_t size);
 
 /*

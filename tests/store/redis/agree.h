@@ -12,6 +12,7 @@
 #define AGREE_TEXT_MAX 65536
 #define AGREE_POLICIES 3
 #define AGREE_WORKERS  40
+#define AGREE_ZONES    4
 
 /* A step: one call at one instant, and what it may point to. */
 typedef struct agree_step {
@@ -21,6 +22,9 @@ typedef struct agree_step {
     takt_award award;
 } agree_step;
 
+/* The timezones that rules name. */
+extern const char *const agree_zones[AGREE_ZONES];
+
 /* What a run's calls are drawn from. */
 typedef struct agree_world {
     uint64_t random;
@@ -29,7 +33,8 @@ typedef struct agree_world {
     int policy_count;
     int workers;
     int64_t seqs[AGREE_WORKERS];
-    bool jumps; /* the clock does */
+    bool jumps;   /* the clock does */
+    bool damages; /* somebody writes to the ledger's text */
 } agree_world;
 
 void agree_world_draw(agree_world *world, uint64_t seed);
@@ -43,22 +48,21 @@ typedef struct agree_answer {
     int64_t expires_at_ms; /* of the ledger's text; -2: there is none */
 } agree_answer;
 
-/* Prints which seed and step is being run. */
-void agree_tell_where(void);
+/* Prints what is wrong, with the seed and the step, and ends the program. */
+__attribute__((noreturn)) void agree_fail(const char *what);
 
-/* Starts a server of our own, which ends with this process; exits with 77 where there is none. */
-void agree_server_start(void);
-void agree_server_stop(void);
+/* Starts a server of our own, which ends with this process.  False: there is none on this host. */
+bool agree_server_start(void);
 
 /* Forgets all ledgers. */
 void agree_server_clear(void);
+
+/* Overwrites the ledger's text. */
+void agree_server_put(const char *text, size_t size, int64_t expires_at_ms);
 
 /* A step's call goes into the pipeline; answers are taken in the same order. */
 void agree_server_send(const agree_step *step);
 void agree_server_answer(agree_answer *answer);
 void agree_answer_free(agree_answer *answer);
-
-/* Sets the ledger's text. */
-void agree_server_put(const char *text, size_t size);
 
 #endif

@@ -5,6 +5,7 @@
 #include "agree.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,17 +27,10 @@ static char socket_path[sizeof folder + 16];
 static pid_t server;
 static redisContext *context;
 
-static void fail(const char *what)
-{
-    agree_tell_where();
-    printf("1 failed: %s\n", what);
-    exit(1);
-}
-
 /* ---- the server -------------------------------------------------------------------------------
  */
 
-void agree_server_stop(void)
+static void stop_server(void)
 {
     if (context)
         redisFree(context);
@@ -62,25 +56,25 @@ static void run_server(void)
     _exit(77);
 }
 
-/* There is nothing to be told when a server is ready: it is asked until it answers or has ended. */
-static void await_server(void)
+/* Nobody tells when a server is ready: it is asked until it answers or has ended.  False: there is
+ * none. */
+static bool await_server(void)
 {
     for (;;) {
         int status;
         context = redisConnectUnix(socket_path);
         if (context && !context->err)
-            return;
+            return true;
         redisFree(context);
         context = NULL;
         if (waitpid(server, &status, WNOHANG) == server) {
             server = 0;
             rmdir(folder);
             if (!WIFEXITED(status) || WEXITSTATUS(status) != 77)
-                fail("the server ended at once");
-            printf("1..0 # SKIP there is no redis-server\n");
-            exit(77);
+                agree_fail("the server ended at once");
+            return false;
         }
-        usleep(1000);
+        sched_yield();
     }
 }
 
@@ -92,25 +86,27 @@ static void load_scripts(void)
         redisReply *reply = redisCommandArgv(context, 3, words, sizes);
         if (!reply || reply->type != REDIS_REPLY_STRING ||
             strcmp(reply->str, takt_scripts[i].sha1) != 0)
-            fail(reply && reply->str ? reply->str : "no answer to SCRIPT LOAD");
+            agree_fail(reply && reply->str ? reply->str : "no answer to SCRIPT LOAD");
         freeReplyObject(reply);
     }
 }
 
-void agree_server_start(void)
+bool agree_server_start(void)
 {
     if (!mkdtemp(folder))
-        fail("no folder for the server");
+        agree_fail("no folder for the server");
     snprintf(socket_path, sizeof socket_path, "%s/redis.sock", folder);
     fflush(stdout);
     server = fork();
     if (server < 0)
-        fail("no process for the server");
+        agree_fail("no process for the server");
     if (server == 0)
         run_server();
-    atexit(agree_server_stop);
-    await_server();
+    atexit(stop_server);
+    if (!await_server())
+        return false;
     load_scripts();
+    return true;
 }
 
 static redisReply *next_reply(void)
@@ -118,7 +114,7 @@ static redisReply *next_reply(void)
     void *reply;
 
     if (redisGetReply(context, &reply) != REDIS_OK)
-        fail(context->errstr);
+        agree_fail(context->errstr);
     return reply;
 }
 
@@ -128,10 +124,11 @@ void agree_server_clear(void)
     freeReplyObject(next_reply());
 }
 
-void agree_server_put(const char *text, size_t size)
+/* Its answer is left out, for it stands between those of two steps. */
+void agree_server_put(const char *text, size_t size, int64_t expires_at_ms)
 {
-    redisAppendCommand(context, "SET " NAME " %b", text, size);
-    freeReplyObject(next_reply());
+    redisAppendCommand(context, "CLIENT REPLY SKIP");
+    redisAppendCommand(context, "SET " NAME " %b PXAT %lld", text, size, (long long)expires_at_ms);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------
@@ -144,8 +141,11 @@ void agree_server_send(const agree_step *step)
     size_t sizes[TAKT_ASK_MAX + 1];
     char now[24];
 
+    for (int i = 0; i < AGREE_ZONES; i++)
+        takt_zone_list_add(&ask.zones, agree_zones[i], strlen(agree_zones[i]));
+    ask.about_us = step->now_us;
     if (!takt_ask_call(&ask, NAME_SPACE, &step->call))
-        fail("no name for the ledger");
+        agree_fail("no name for the ledger");
     memcpy(words, ask.arguments, sizeof ask.arguments);
     memcpy(sizes, ask.sizes, sizeof ask.sizes);
     words[ask.count] = now; /* for the test's clock */
@@ -197,7 +197,7 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
 
     if (sscanf(*at, ";%d,%lld,%lld,%lld,%lld,%lld%n", &priority, &turn, &wanting, &need, &waiting,
                &again, &taken) != 6)
-        fail("a place that cannot be read");
+        agree_fail("a place that cannot be read");
     *at += taken;
     if (**at == ',' && sscanf(*at, ",%2[af]%n", marks, &taken) == 1)
         *at += taken;
@@ -208,7 +208,7 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
              turn, wanting, need, waiting, again, expires_us, *marks ? "," : "", marks);
     snprintf(member, sizeof member, "%s:%d", worker, priority);
     if (score_of(line, member) != (aside ? INT64_MIN : place->score))
-        fail("the order of the line is not that of its places");
+        agree_fail("the order of the line is not that of its places");
     sums->waiting += waiting;
     sums->workers += strchr(marks, 'f') != NULL;
     sums->members += !aside;
@@ -229,7 +229,7 @@ static void check_totals(const char *text, const totals *sums)
 
     if (strncmp(text, expected, (size_t)n) != 0 ||
         sscanf(text + n, "%lld,%lld%n", &least, &kept, &n) != 2 || least > sums->least_us)
-        fail("the line's totals are not those of its places");
+        agree_fail("the line's totals are not those of its places");
     text = strchr(text, ';');
     n = 0;
     for (int i = 0; i < TAKT_PRIORITIES; i++)
@@ -238,7 +238,7 @@ static void check_totals(const char *text, const totals *sums)
                           ";%d,%" PRId64 ",%" PRId64 ",%" PRId64, i, sums->places[i],
                           sums->standing[i], sums->wanting[i]);
     if (!text || strcmp(text, expected) != 0)
-        fail("the totals of the line's priorities are not those of its places");
+        agree_fail("the totals of the line's priorities are not those of its places");
 }
 
 static int by_score(const void *a, const void *b)
@@ -272,7 +272,7 @@ static char *write_line(char *at, const redisReply *places, const redisReply *li
             read_place(&next, worker, seq, line, &sums, &list[count]);
     }
     if ((all == NULL) != (count == 0) || line->elements != 2 * (workers + (size_t)sums.members))
-        fail("the line's keys are not those of its places");
+        agree_fail("the line's keys are not those of its places");
     if (all)
         check_totals(all, &sums);
     *latest_us = sums.latest_us;
@@ -291,7 +291,7 @@ static void check_log(const char *text, const redisReply *log)
         long long first, next;
         int book;
         if (sscanf(at, "#%d,%lld,%lld", &book, &first, &next) != 3)
-            fail("a log that cannot be read");
+            agree_fail("a log that cannot be read");
         for (long long page = first / LOG_PAGE; page * LOG_PAGE < next; page++, pages++) {
             char field[64];
             size_t i = 0;
@@ -299,11 +299,11 @@ static void check_log(const char *text, const redisReply *log)
             while (i < log->elements && strcmp(log->element[i]->str, field) != 0)
                 i++;
             if (i == log->elements)
-                fail("a page of a log is missing");
+                agree_fail("a page of a log is missing");
         }
     }
     if (log->elements != pages)
-        fail("there are pages that no log has");
+        agree_fail("there are pages that no log has");
 }
 
 static int64_t next_int(void)
@@ -338,12 +338,12 @@ void agree_server_answer(agree_answer *answer)
     places_ms = next_int();
     log_ms = next_int();
     if (latest_us > 0 && (line_ms * 1000 < latest_us || places_ms * 1000 < latest_us))
-        fail("the line's keys expire before its places");
+        agree_fail("the line's keys expire before its places");
     if (latest_us == 0 && (line_ms != -2 || places_ms != -2))
-        fail("the line's keys are there without places");
+        agree_fail("the line's keys are there without places");
     check_log(answer->text, log);
     if (log_ms != (log->elements > 0 ? answer->expires_at_ms : -2))
-        fail("the log's pages expire at another time than the ledger");
+        agree_fail("the log's pages expire at another time than the ledger");
     freeReplyObject(text);
     freeReplyObject(places);
     freeReplyObject(log);

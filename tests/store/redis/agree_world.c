@@ -3,6 +3,8 @@
  */
 #include "agree.h"
 
+#include <string.h>
+
 #include "base/random.h"
 
 #define COUNT(array)      ((int64_t)(sizeof(array) / sizeof *(array)))
@@ -10,6 +12,13 @@
 
 #define DAY_US INT64_C(86400000000)
 
+/* Late enough that no key of the server's expires by itself, and early enough that timezones still
+ * have changes to come. */
+#define BEGIN_US INT64_C(3945000000000000)
+
+const char *const agree_zones[AGREE_ZONES] = {"America/Los_Angeles", "Europe/Berlin",
+                                              "Australia/Lord_Howe", "Asia/Kathmandu"};
+static const int64_t day_parts_us[] = {DAY_US, DAY_US, DAY_US / 24, DAY_US / 4, 7 * DAY_US};
 static const char *const algorithms[] = {"gcra",         "gcra",         "token-bucket",
                                          "leaky-bucket", "fixed-window", "sliding-window",
                                          "sliding-log",  "sliding-log"};
@@ -54,6 +63,26 @@ static const takt_algorithm *draw_algorithm(agree_world *world)
     return algorithm;
 }
 
+static void draw_zone(agree_world *world, takt_rule *rule)
+{
+    const char *name = ONE(world, agree_zones);
+
+    rule->zone = takt_zone_named(name, strlen(name));
+    rule->period_us = ONE(world, day_parts_us);
+}
+
+/* Where a limit goes by the clocks of a zone, mostly about the time when these are changed. */
+static void seek_change(agree_world *world)
+{
+    const takt_zone *zone = world->policies[0].rules[0].zone;
+
+    if (zone && chance(world, 80))
+        world->now_us = takt_zone_next_change(zone, world->now_us);
+    if (zone && world->now_us == INT64_MAX)
+        world->now_us = BEGIN_US;
+    world->now_us += below(world, 2 * DAY_US) - DAY_US;
+}
+
 static void draw_rule(agree_world *world, takt_rule *rule)
 {
     do {
@@ -65,8 +94,10 @@ static void draw_rule(agree_world *world, takt_rule *rule)
         if (rule->algorithm != takt_algorithm_named("leaky-bucket") &&
             rule->algorithm->letter == 'g' && chance(world, 60))
             rule->burst = up_to(world, TAKT_RULE_LIMIT_MAX);
-        if (rule->algorithm->letter == 'f' && chance(world, 40))
+        if (rule->algorithm->letter == 'f' && chance(world, 30))
             rule->align = TAKT_ALIGN_FIRST_USE;
+        else if (rule->algorithm->letter == 'f' && chance(world, 40))
+            draw_zone(world, rule);
     } while (takt_rule_prepare(rule, NULL) < 0);
 }
 
@@ -98,9 +129,10 @@ static void draw_change(agree_world *world, takt_limit *limit)
 
 void agree_world_draw(agree_world *world, uint64_t seed)
 {
-    *world = (agree_world){.random = seed, .now_us = INT64_C(4102444800000000)};
+    *world = (agree_world){.random = seed, .now_us = BEGIN_US};
     world->now_us += below(world, 1000 * DAY_US);
     draw_limit(world, &world->policies[0]);
+    seek_change(world);
     world->policy_count = 1;
     while (world->policy_count < AGREE_POLICIES && chance(world, 35)) {
         takt_limit *limit = &world->policies[world->policy_count];
@@ -111,6 +143,7 @@ void agree_world_draw(agree_world *world, uint64_t seed)
     }
     world->workers = 1 + (int)below(world, chance(world, 70) ? 6 : AGREE_WORKERS);
     world->jumps = chance(world, 20);
+    world->damages = chance(world, 10);
 }
 
 static void draw_time(agree_world *world)

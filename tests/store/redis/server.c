@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OPTIONS_MAX 32
+#define OPTIONS_MAX 96
 
 static void must(bool holds, const char *what)
 {

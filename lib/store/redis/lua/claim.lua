@@ -161,10 +161,16 @@ local function plan(priority)
     local place = own[priority]
     local _, share, ahead = look(priority)
     local half = throughput(floor(lookahead / 2))
+    local need = place.need > 1 and place.need or 1
     local wanted = place.wanting < share and place.wanting or share
     wanted = wanted < half and wanted or half
-    wanted = wanted > place.need and wanted or place.need
-    local at = due(from, ahead + (wanted > 1 and wanted or 1)) - lookahead
+    wanted = wanted > need and wanted or need
+    local at, first = due(from, ahead + wanted), nil
+    if wanted > need then
+        first = due(from, ahead + need) + floor(lookahead / 2)
+        at = first < at and first or at
+    end
+    at = at - lookahead
     local soonest = now + floor(lookahead / LOOKAHEAD_FRACTION)
     return at > soonest and at or soonest
 end

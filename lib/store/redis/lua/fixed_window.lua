@@ -147,7 +147,7 @@ local function fixed_window()
     local function read_state(rule, text)
         local start, mark, count = text:match('^(%d+)([,~])(%d+)$')
         rule.start, rule.count, rule.unopened = tonumber(start), tonumber(count), mark == '~'
-        return start and rule.start <= WINDOW_END and rule.count <= rule.tokens
+        return start and rule.start <= WINDOW_END and rule.count <= ROOM_MAX
             and (not rule.unopened or rule.first_use)
     end
 
@@ -177,7 +177,7 @@ local function fixed_window()
                 count = count + unknown_before(from, to, to.start, start)
             end
         end
-        to.count = count < to.tokens and count or to.tokens
+        to.count = count < ROOM_MAX and count or ROOM_MAX
     end
 
     return {

@@ -160,7 +160,7 @@ local function sliding_window()
     local function read_state(rule, text)
         local start, previous, current = text:match('^(%d+),(%d+),(%d+)$')
         rule.start, rule.previous, rule.current = tonumber(start), tonumber(previous), tonumber(current)
-        return start and rule.start <= WINDOW_END and rule.previous <= rule.tokens and rule.current <= rule.tokens
+        return start and rule.start <= WINDOW_END and rule.previous <= ROOM_MAX and rule.current <= ROOM_MAX
             and rule.start % rule.span == 0
     end
 
@@ -173,8 +173,8 @@ local function sliding_window()
             previous, current = counted, divide_window_up(counted, later - start, to.span)
         end
         to.start = start
-        to.previous = previous < to.tokens and previous or to.tokens
-        to.current = current < to.tokens and current or to.tokens
+        to.previous = previous < ROOM_MAX and previous or ROOM_MAX
+        to.current = current < ROOM_MAX and current or ROOM_MAX
     end
 
     return {
