@@ -219,6 +219,8 @@ static void read_state(const takt_rule *rule, takt_rule_state *state, takt_reade
     takt_log *log = &state->log;
 
     (void)rule;
+    if (!state->pages) /* whoever reads this cannot keep it */
+        reader->bad = true;
     *log = (takt_log){.last_us = takt_read_int(reader, 0, TAKT_WINDOW_END)};
     log->total = read_next(reader, 0, TAKT_LOG_WRAP - 1);
     log->before = read_next(reader, 0, TAKT_LOG_WRAP - 1);

@@ -175,8 +175,8 @@ static int read_end(table *made, const unsigned char *bytes, size_t size, int64_
 
 static int read_all(const unsigned char *bytes, size_t size, table *made, takt_error *error)
 {
-    int64_t last_s;
-    block found;
+    int64_t last_s = INT64_MIN;
+    block found = {0};
     int code = find_block(bytes, size, 4, &found, error);
 
     if (code != 0)
@@ -212,7 +212,7 @@ int takt_tzif_read(const unsigned char *bytes, size_t size, takt_zone_change **c
         free(made.changes);
         return code;
     }
-    kept = realloc(made.changes, (size_t)made.count * sizeof *kept);
+    kept = realloc(made.changes, (size_t)(made.count > 0 ? made.count : 1) * sizeof *kept);
     *changes = kept ? kept : made.changes;
     *count = made.count;
     return 0;

@@ -1,6 +1,6 @@
 /*
- * ledger_at_rest.c: see ledger_at_rest.h.  Decides what becomes of the ledger between calls; when calls come is the
- * fleet's affair.
+ * ledger_at_rest.c: see ledger_at_rest.h.  Decides what becomes of the ledger between calls; when
+ * calls come is the fleet's affair.
  */
 #include "sim/ledger_at_rest.h"
 
@@ -21,8 +21,8 @@ static void wake_ledger(takt_fleet *fleet, const takt_limit *limit, int64_t now_
         places = fleet->ledger.line_count;
     if (places + TAKT_PRIORITIES > fleet->ledger.line_capacity) {
         fleet->ledger.line_capacity = 2 * (places + TAKT_PRIORITIES);
-        fleet->ledger.line =
-            realloc(fleet->ledger.line, (size_t)fleet->ledger.line_capacity * sizeof *fleet->ledger.line);
+        fleet->ledger.line = realloc(fleet->ledger.line, (size_t)fleet->ledger.line_capacity *
+                                                             sizeof *fleet->ledger.line);
         if (!fleet->ledger.line)
             abort();
     }
@@ -31,7 +31,8 @@ static void wake_ledger(takt_fleet *fleet, const takt_limit *limit, int64_t now_
     } else if (fleet->text_size == 0) {
         takt_memory_pages_close(&fleet->pages);
         takt_ledger_init(&fleet->ledger, limit, now_us);
-    } else if (takt_ledger_decode(&fleet->ledger, limit, &fleet->kept, now_us, fleet->text, fleet->text_size) < 0) {
+    } else if (takt_ledger_decode(&fleet->ledger, limit, &fleet->kept, now_us, fleet->text,
+                                  fleet->text_size) < 0) {
         takt_memory_pages_close(&fleet->pages);
         fleet->damaged++;
     }

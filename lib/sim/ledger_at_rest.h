@@ -1,6 +1,6 @@
 /*
- * ledger_at_rest.h: the simulated store.  Between two calls it keeps the fleet's ledger as text, as the real stores
- * do, so that whatever the text leaves out is missing here too.
+ * ledger_at_rest.h: the simulated store.  Between two calls it keeps the fleet's ledger as text, as
+ * the real stores do, so that whatever the text leaves out is missing here too.
  */
 #ifndef TAKT_SIM_LEDGER_AT_REST_H
 #define TAKT_SIM_LEDGER_AT_REST_H

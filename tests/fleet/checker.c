@@ -1,7 +1,8 @@
 /*
- * checker.c: see checker.h.  Looks at what the store answers: that a slot is for what was claimed, that a late claim is
- * not answered, and promise 7 (bounded).  Slots are judged in checker_rules.c, turns in checker_turns.c, the course of
- * things in checker_calm.c, what workers make of it in checker_workers.c.
+ * checker.c: see checker.h.  Looks at what the store answers: that a slot is for what was claimed,
+ * that a late claim is not answered, and promise 7 (bounded).  Slots are judged in checker_rules.c,
+ * turns in checker_turns.c, the course of things in checker_calm.c, what workers make of it in
+ * checker_workers.c.
  */
 #include "checker.h"
 
@@ -37,9 +38,10 @@ static void tell_ledger(const checker *self)
     for (int i = 0; i < self->fleet->ledger.line_count && i < 30; i++) {
         const takt_place *at = &self->fleet->ledger.line[i];
         int worker = worker_named(self, at->worker);
-        printf("  worker %d, priority %d: turn %lld, wants %lld, first %lld, again at now%+lld us%s\n", worker,
-               at->priority, (long long)at->turn, (long long)at->wanting, (long long)at->need,
-               (long long)(at->again_at_us - now_us), at->aside ? ", aside" : "");
+        printf(
+            "  worker %d, priority %d: turn %lld, wants %lld, first %lld, again at now%+lld us%s\n",
+            worker, at->priority, (long long)at->turn, (long long)at->wanting, (long long)at->need,
+            (long long)(at->again_at_us - now_us), at->aside ? ", aside" : "");
     }
 }
 
@@ -47,7 +49,8 @@ void checker_fail(const checker *self, int promise, const char *format, ...)
 {
     va_list arguments;
 
-    printf("promise %d is broken at %.6f: ", promise, (double)(self->fleet->now_us - self->fleet->began_us) / 1e6);
+    printf("promise %d is broken at %.6f: ", promise,
+           (double)(self->fleet->now_us - self->fleet->began_us) / 1e6);
     va_start(arguments, format);
     vprintf(format, arguments);
     va_end(arguments);
@@ -123,8 +126,10 @@ static void check_slots(checker *self, const takt_sim_call *call, int64_t given[
             int64_t slot_us = slot_of(run, j);
             takt_want *want = wanted(wants, call->claim->want_count, run->cost, slot_us);
             if (!want)
-                checker_fail(self, 1, "the slot at now%+lld us for %d tokens is not for anything that was claimed",
-                             (long long)(slot_us - call->now_us), (int)run->cost);
+                checker_fail(
+                    self, 1,
+                    "the slot at now%+lld us for %d tokens is not for anything that was claimed",
+                    (long long)(slot_us - call->now_us), (int)run->cost);
             want->count--;
             given[want->priority] += run->cost;
             checker_slot(self, call->now_us, slot_us, run->cost);
@@ -132,7 +137,9 @@ static void check_slots(checker *self, const takt_sim_call *call, int64_t given[
     }
 }
 
-/* ---- the line -------------------------------------------------------------------------------------------------- */
+/* ---- the line
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* Whoever has claimed within the time after which it is taken for dead. */
 static in_line *find_in_line(checker *self, uint64_t name, int64_t now_us)
@@ -164,11 +171,14 @@ static void check_text(const checker *self)
     for (int i = 0; i < self->line_count; i++)
         places += self->line[i].places;
     for (int i = 0; i < self->limit.rule_count; i++)
-        most += 256 + (self->rules[i].kind == DEFINED_LOG ? 16 * (size_t)self->limit.rules[i].limit : 0);
+        most += 256 +
+                (self->rules[i].kind == DEFINED_LOG ? 16 * (size_t)self->limit.rules[i].limit : 0);
     if (self->fleet->ledger.line_count > places)
-        checker_fail(self, 7, "%d places in line, but only %d can be", self->fleet->ledger.line_count, places);
+        checker_fail(self, 7, "%d places in line, but only %d can be",
+                     self->fleet->ledger.line_count, places);
     if (self->fleet->text_size > most + (size_t)places * 128)
-        checker_fail(self, 7, "the ledger takes %zu bytes for %d places", self->fleet->text_size, places);
+        checker_fail(self, 7, "the ledger takes %zu bytes for %d places", self->fleet->text_size,
+                     places);
     if (self->fleet->damaged > 0)
         checker_fail(self, 7, "the ledger's text cannot be read");
 }
@@ -181,10 +191,11 @@ static void check_claim(checker *self, const takt_sim_call *call)
     bool stale = entry->places > 0 && call->claim->seq <= entry->seq;
 
     if (stale && (call->award->run_count > 0 || !call->award->stale))
-        checker_fail(self, 1, "claim %lld was answered after claim %lld", (long long)call->claim->seq,
-                     (long long)entry->seq);
+        checker_fail(self, 1, "claim %lld was answered after claim %lld",
+                     (long long)call->claim->seq, (long long)entry->seq);
     if (!stale && call->award->stale)
-        checker_fail(self, 5, "claim %lld was taken for a repeated one", (long long)call->claim->seq);
+        checker_fail(self, 5, "claim %lld was taken for a repeated one",
+                     (long long)call->claim->seq);
     if (stale)
         return;
     check_slots(self, call, given);
@@ -195,8 +206,9 @@ static void check_claim(checker *self, const takt_sim_call *call)
         tokens += given[i];
     if (self->calm && worker >= 0)
         checker_calm_call(self, worker, call->now_us, tokens > 0);
-    timeline_note(self->fleet, "worker %d claims for %lld: %lld tokens, again at now%+lld us, in line %x", worker,
-                  (long long)call->claim->waiting, (long long)tokens,
+    timeline_note(self->fleet,
+                  "worker %d claims for %lld: %lld tokens, again at now%+lld us, in line %x",
+                  worker, (long long)call->claim->waiting, (long long)tokens,
                   call->award->claim_again_at_us == TAKT_NEVER
                       ? -1LL
                       : (long long)(call->award->claim_again_at_us - call->now_us),
@@ -215,17 +227,19 @@ static void check_claim(checker *self, const takt_sim_call *call)
         checker_turn(self, call, worker, given);
 }
 
-/* ---- the other calls --------------------------------------------------------------------------------------------- */
+/* ---- the other calls
+ * --------------------------------------------------------------------------------------------- */
 
 static void check_try(checker *self, const takt_sim_call *call)
 {
     int64_t first_us = checker_first(self->rules, self->limit.rule_count, call->now_us, call->cost);
 
-    timeline_note(self->fleet, "try %lld: %s", (long long)call->cost, call->granted ? "granted" : "refused");
+    timeline_note(self->fleet, "try %lld: %s", (long long)call->cost,
+                  call->granted ? "granted" : "refused");
     if (call->granted)
         checker_slot(self, call->now_us, call->now_us, call->cost);
-    else if (self->fleet->ledger.line_count == 0 && self->blocked_until_us == 0 && first_us <= call->now_us &&
-             checker_vague_until(self) < call->now_us)
+    else if (self->fleet->ledger.line_count == 0 && self->blocked_until_us == 0 &&
+             first_us <= call->now_us && checker_vague_until(self) < call->now_us)
         checker_fail(self, 5, "%lld tokens could have been taken at once", (long long)call->cost);
 }
 
@@ -300,7 +314,8 @@ void checker_quiet(checker *self)
 
     checker_unused(self);
     for (int i = 0; i < self->limit.rule_count; i++)
-        last_us = later(last_us, later(definition_rest_at(&self->rules[i]), self->rules[i].vague_until_us));
+        last_us = later(last_us,
+                        later(definition_rest_at(&self->rules[i]), self->rules[i].vague_until_us));
     last_us = later(last_us, self->blocked_until_us);
     if (self->known && takt_ledger_expires_at(&self->fleet->ledger) > last_us)
         checker_fail(self, 7, "the ledger stays for %lld us, and could go after %lld us",

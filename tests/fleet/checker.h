@@ -1,9 +1,10 @@
 /*
  * checker.h: watches a simulated fleet and says when a promise is broken.
  *
- * It sees what an outside observer could: which calls reached the store and what was answered, which answers were
- * heard, which callbacks came.  What a rule allows it works out itself (definition.h).  The first broken promise is
- * told to checker_on_failure, which does not come back.
+ * It sees what an outside observer could: which calls reached the store and what was answered,
+ * which answers were heard, which callbacks came.  What a rule allows it works out itself
+ * (definition.h).  The first broken promise is told to checker_on_failure, which does not come
+ * back.
  */
 #ifndef TAKT_TESTS_CHECKER_H
 #define TAKT_TESTS_CHECKER_H
@@ -28,9 +29,9 @@ typedef struct fleet_job {
 /* A worker's place in line with one priority, as its claims and their answers tell. */
 typedef struct line_place {
     bool standing;
-    int64_t wanting;          /* tokens */
-    int64_t since_us;         /* when it came into line, or had its last turn */
-    int64_t turns_us[TURNS];  /* its last turns, the latest first */
+    int64_t wanting;         /* tokens */
+    int64_t since_us;        /* when it came into line, or had its last turn */
+    int64_t turns_us[TURNS]; /* its last turns, the latest first */
 } line_place;
 
 /* One worker. */
@@ -63,16 +64,17 @@ typedef struct checker {
     in_line *line;
     int line_count, line_capacity;
 
-    takt_limit limit; /* in force */
-    bool known;       /* the store has a ledger that knows the limit */
+    takt_limit limit;      /* in force */
+    bool known;            /* the store has a ledger that knows the limit */
     int64_t expires_at_us; /* until then */
     definition rules[TAKT_RULES_MAX];
     int64_t blocked_until_us;
-    bool blocks;        /* there have been any */
-    bool forgetful;     /* there have been resets, losses of state, new numbers: a slot may come sooner than foreseen */
+    bool blocks;    /* there have been any */
+    bool forgetful; /* there have been resets, losses of state, new numbers: a slot may come sooner
+                       than foreseen */
     int64_t slowest_us; /* message so far */
 
-    bool calm; /* no faults, and everybody always wants more */
+    bool calm;                           /* no faults, and everybody always wants more */
     int64_t calm_from_us, calm_until_us; /* by the store's clock */
     definition greedy[TAKT_RULES_MAX];
     int64_t calm_tokens, calm_calls, calm_awards;
@@ -88,8 +90,10 @@ void checker_close(checker *self);
 
 /* What happens. */
 void checker_call(checker *self, const takt_sim_call *call);
-void checker_heard(checker *self, const takt_fleet_worker *worker, const takt_award *award, int waiting);
-void checker_ended(checker *self, const fleet_job *ended, int status, const fleet_job *jobs, int job_count);
+void checker_heard(checker *self, const takt_fleet_worker *worker, const takt_award *award,
+                   int waiting);
+void checker_ended(checker *self, const fleet_job *ended, int status, const fleet_job *jobs,
+                   int job_count);
 void checker_crashed(checker *self, const takt_fleet_worker *worker);
 void checker_state_lost(checker *self);
 
@@ -101,21 +105,27 @@ void checker_calm_ends(checker *self);
 void checker_quiet(checker *self);
 
 /* Between the parts of the checker. */
-void checker_fail(const checker *self, int promise, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void checker_fail(const checker *self, int promise, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 int64_t checker_now(const checker *self); /* by the store's clock */
 void checker_policy(checker *self, const takt_sim_call *call);
 void checker_block(checker *self, int64_t now_us);
 void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost);
-int64_t checker_first(const definition *rules, int rule_count, int64_t t_us, int64_t cost); /* that all rules permit */
-int64_t checker_earliest(const checker *self, int64_t t_us); /* that for one token now, block and all */
-int64_t checker_vague_until(const checker *self); /* until then slots may be later than the rules tell */
-void checker_turn(checker *self, const takt_sim_call *call, int worker, const int64_t given[TAKT_PRIORITIES]);
+int64_t checker_first(const definition *rules, int rule_count, int64_t t_us,
+                      int64_t cost); /* that all rules permit */
+int64_t checker_earliest(const checker *self,
+                         int64_t t_us); /* that for one token now, block and all */
+int64_t
+checker_vague_until(const checker *self); /* until then slots may be later than the rules tell */
+void checker_turn(checker *self, const takt_sim_call *call, int worker,
+                  const int64_t given[TAKT_PRIORITIES]);
 void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarded);
 void checker_unused(const checker *self);
 
 /* The last events, for whoever reads of a failure. */
 void timeline_clear(void);
-void timeline_note(const takt_fleet *fleet, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void timeline_note(const takt_fleet *fleet, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void timeline_print(void);
 
 #endif

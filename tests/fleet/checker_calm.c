@@ -1,15 +1,16 @@
 /*
- * checker_calm.c: what holds where there are no faults and everybody always wants more: promise 5 (work conserving) over
- * all of it, and promise 3 (bounded calls).
+ * checker_calm.c: what holds where there are no faults and everybody always wants more: promise 5
+ * (work conserving) over all of it, and promise 3 (bounded calls).
  */
 #include "checker.h"
 
-#define WINDOW_LAG_US   INT64_C(1000000) /* in which a fleet has used up a window that was opened at once */
-#define CALLS_PER_AWARD 10               /* of a worker that waits, besides its keepalives */
-#define FLEET_PER_AWARD 10               /* of all of them, where others come between */
+#define WINDOW_LAG_US                                                                              \
+    INT64_C(1000000)       /* in which a fleet has used up a window that was opened at once */
+#define CALLS_PER_AWARD 10 /* of a worker that waits, besides its keepalives */
+#define FLEET_PER_AWARD 10 /* of all of them, where others come between */
 
-/* Promise 3, from one award to a worker's next: where all work has one priority and one cost, the times that workers are
- * told to come again at are good ones. */
+/* Promise 3, from one award to a worker's next: where all work has one priority and one cost, the
+ * times that workers are told to come again at are good ones. */
 void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarded)
 {
     watched *worker = &self->workers[of_worker];
@@ -21,7 +22,8 @@ void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarde
     }
     worker->calls++;
     most = CALLS_PER_AWARD + (now_us - worker->awarded_at_us) / TAKT_KEEPALIVE_US;
-    if (worker->calls > most && !self->ranked && self->cost_most == 1 && self->limit.max_waiting == 0)
+    if (worker->calls > most && !self->ranked && self->cost_most == 1 &&
+        self->limit.max_waiting == 0)
         checker_fail(self, 3, "worker %d has called %lld times in %lld us of waiting", of_worker,
                      (long long)worker->calls, (long long)(now_us - worker->awarded_at_us));
     if (awarded) {
@@ -42,20 +44,23 @@ void checker_calm_begins(checker *self, int64_t for_us)
         definition_copy(&self->greedy[i], &self->rules[i]);
 }
 
-/* Promise 3, for the fleet: whoever is passed over is told a new time, some times for each award. */
+/* Promise 3, for the fleet: whoever is passed over is told a new time, some times for each award.
+ */
 static void check_calls(const checker *self)
 {
     int64_t keepalives = (self->calm_until_us - self->calm_from_us) / TAKT_KEEPALIVE_US + 3;
     int64_t most = FLEET_PER_AWARD * self->calm_awards + keepalives * self->fleet->worker_count;
 
     if (self->calm_calls > most && self->limit.max_waiting == 0)
-        checker_fail(self, 3, "%lld calls for %lld awards to %d workers in %lld us", (long long)self->calm_calls,
-                     (long long)self->calm_awards, self->fleet->worker_count,
+        checker_fail(self, 3, "%lld calls for %lld awards to %d workers in %lld us",
+                     (long long)self->calm_calls, (long long)self->calm_awards,
+                     self->fleet->worker_count,
                      (long long)(self->calm_until_us - self->calm_from_us));
 }
 
-/* How far behind somebody who takes each token as soon as there is one a fleet may be.  A bucket's tokens come one by one
- * and are given ahead; a window's come all at once, and it takes some claims to use them up. */
+/* How far behind somebody who takes each token as soon as there is one a fleet may be.  A bucket's
+ * tokens come one by one and are given ahead; a window's come all at once, and it takes some claims
+ * to use them up. */
 static int64_t lag_us(const checker *self)
 {
     for (int i = 0; i < self->limit.rule_count; i++)
@@ -67,16 +72,19 @@ static int64_t lag_us(const checker *self)
 /* Whether a schedule of single tokens tells what a fleet can reach. */
 static bool is_comparable(const checker *self)
 {
-    return lag_us(self) == 0 || (self->cost_most == 1 && !self->far && checker_vague_until(self) < self->calm_from_us);
+    return lag_us(self) == 0 ||
+           (self->cost_most == 1 && !self->far && checker_vague_until(self) < self->calm_from_us);
 }
 
 /*
- * Promise 5: as many tokens as if somebody had taken each as soon as there was one, but for the last cost at either end.
- * Where a round trip takes longer than the tokens within a lookahead last, a quarter may be missing.
+ * Promise 5: as many tokens as if somebody had taken each as soon as there was one, but for the
+ * last cost at either end. Where a round trip takes longer than the tokens within a lookahead last,
+ * a quarter may be missing.
  */
 void checker_calm_ends(checker *self)
 {
-    int64_t t_us = self->calm_from_us, until_us = self->calm_until_us - lag_us(self), tokens = 0, slack;
+    int64_t t_us = self->calm_from_us, until_us = self->calm_until_us - lag_us(self), tokens = 0,
+            slack;
 
     self->calm = false;
     check_calls(self);
@@ -90,7 +98,6 @@ void checker_calm_ends(checker *self)
     slack = 2 * self->cost_most + (self->far ? tokens / 4 : 0);
     if (self->calm_tokens + slack < tokens)
         checker_fail(self, 5, "in %lld us of calm %lld tokens were given, and %lld could have been",
-                     (long long)(self->calm_until_us - self->calm_from_us), (long long)self->calm_tokens,
-                     (long long)tokens);
+                     (long long)(self->calm_until_us - self->calm_from_us),
+                     (long long)self->calm_tokens, (long long)tokens);
 }
-

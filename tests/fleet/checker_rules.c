@@ -1,6 +1,6 @@
 /*
- * checker_rules.c: which rules are in force, and each slot against them: promises 1 (never over), 5 (nothing is wasted)
- * and 6 (exact: neither a microsecond sooner nor later than the rules say).
+ * checker_rules.c: which rules are in force, and each slot against them: promises 1 (never over), 5
+ * (nothing is wasted) and 6 (exact: neither a microsecond sooner nor later than the rules say).
  */
 #include "checker.h"
 
@@ -11,18 +11,21 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* ---- which numbers are in force ----------------------------------------------------------------------------- */
+/* ---- which numbers are in force
+ * ----------------------------------------------------------------------------- */
 
 static bool same_numbers(const takt_rule *a, const takt_rule *b)
 {
-    return definition_kind_of(a->algorithm) == definition_kind_of(b->algorithm) && a->burst == b->burst &&
-           a->align == b->align &&
+    return definition_kind_of(a->algorithm) == definition_kind_of(b->algorithm) &&
+           a->burst == b->burst && a->align == b->align &&
            (wide)a->limit * (10000 - a->headroom_bp) * b->period_us ==
                (wide)b->limit * (10000 - b->headroom_bp) * a->period_us;
 }
 
-/* Each new rule goes on from an old one of its kind: from that of the same numbers, if there is one. */
-static void find_predecessors(const definition *old, int old_count, const takt_limit *limit, int before[])
+/* Each new rule goes on from an old one of its kind: from that of the same numbers, if there is
+ * one. */
+static void find_predecessors(const definition *old, int old_count, const takt_limit *limit,
+                              int before[])
 {
     unsigned used = 0;
 
@@ -62,12 +65,14 @@ static void change_numbers(checker *self, const takt_limit *limit, int64_t now_u
     self->limit = *limit;
 }
 
-/* The numbers of the highest revision that the ledger has heard of hold; one that is fresh has heard of none. */
+/* The numbers of the highest revision that the ledger has heard of hold; one that is fresh has
+ * heard of none. */
 void checker_policy(checker *self, const takt_sim_call *call)
 {
     if (!self->known || call->limit->revision > self->limit.revision) {
         if (self->limit.rule_count == 0 || self->limit.revision != call->limit->revision) {
-            timeline_note(self->fleet, "revision %lld is in force", (long long)call->limit->revision);
+            timeline_note(self->fleet, "revision %lld is in force",
+                          (long long)call->limit->revision);
             self->forgetful |= self->limit.rule_count > 0;
             change_numbers(self, call->limit, call->now_us);
         }
@@ -75,14 +80,17 @@ void checker_policy(checker *self, const takt_sim_call *call)
     if (call->op != TAKT_SIM_CLAIM)
         return;
     if (call->award->outdated != (call->limit->revision < self->limit.revision))
-        checker_fail(self, 6, "revision %lld is in force, and a worker of revision %lld is told otherwise",
+        checker_fail(self, 6,
+                     "revision %lld is in force, and a worker of revision %lld is told otherwise",
                      (long long)self->limit.revision, (long long)call->limit->revision);
     if (call->award->outdated && call->award->newer.revision != self->limit.revision)
-        checker_fail(self, 6, "a worker learns revision %lld instead of %lld", (long long)call->award->newer.revision,
-                     (long long)self->limit.revision);
+        checker_fail(self, 6, "a worker learns revision %lld instead of %lld",
+                     (long long)call->award->newer.revision, (long long)self->limit.revision);
 }
 
-/* ---- slots ------------------------------------------------------------------------------------------------------ */
+/* ---- slots
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 /* Blocks: no slot before their end, and from there on no burst. */
 void checker_block(checker *self, int64_t now_us)
@@ -109,7 +117,8 @@ int64_t checker_first(const definition *rules, int rule_count, int64_t t_us, int
 
 int64_t checker_earliest(const checker *self, int64_t t_us)
 {
-    return checker_first(self->rules, self->limit.rule_count, later(t_us, self->blocked_until_us), 1);
+    return checker_first(self->rules, self->limit.rule_count, later(t_us, self->blocked_until_us),
+                         1);
 }
 
 int64_t checker_vague_until(const checker *self)
@@ -125,18 +134,24 @@ int64_t checker_vague_until(const checker *self)
 void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)
 {
     int64_t from_us = later(now_us, self->blocked_until_us);
-    int64_t first_us = checker_first(self->rules, self->limit.rule_count, later(from_us, checker_vague_until(self)), cost);
+    int64_t first_us = checker_first(self->rules, self->limit.rule_count,
+                                     later(from_us, checker_vague_until(self)), cost);
 
     if (slot_us < now_us || slot_us > now_us + self->limit.lookahead_us)
-        checker_fail(self, 1, "a slot %+lld us from now is not within the lookahead", (long long)(slot_us - now_us));
+        checker_fail(self, 1, "a slot %+lld us from now is not within the lookahead",
+                     (long long)(slot_us - now_us));
     if (slot_us < self->blocked_until_us)
-        checker_fail(self, 1, "a slot %lld us before the block ends", (long long)(self->blocked_until_us - slot_us));
+        checker_fail(self, 1, "a slot %lld us before the block ends",
+                     (long long)(self->blocked_until_us - slot_us));
     for (int i = 0; i < self->limit.rule_count; i++)
         if (!definition_permits(&self->rules[i], slot_us, cost))
-            checker_fail(self, 1, "rule %d (%s) does not permit the slot at now%+lld us for %lld tokens; it does at "
-                         "now%+lld us", i, self->rules[i].rule.algorithm->name, (long long)(slot_us - now_us),
-                         (long long)cost,
-                         (long long)(definition_earliest(&self->rules[i], from_us, cost) - now_us));
+            checker_fail(
+                self, 1,
+                "rule %d (%s) does not permit the slot at now%+lld us for %lld tokens; it does at "
+                "now%+lld us",
+                i, self->rules[i].rule.algorithm->name, (long long)(slot_us - now_us),
+                (long long)cost,
+                (long long)(definition_earliest(&self->rules[i], from_us, cost) - now_us));
     if (slot_us > first_us)
         checker_fail(self, 5, "the slot at now%+lld us could have been at now%+lld us",
                      (long long)(slot_us - now_us), (long long)(first_us - now_us));
@@ -146,4 +161,3 @@ void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)
     if (self->calm && slot_us <= self->calm_until_us)
         self->calm_tokens += cost;
 }
-

@@ -1,12 +1,13 @@
 /*
  * checker_turns.c: whose turn it is, promise 4.  Two things are asked of every award:
  *
- * Priority.  It leaves room within one lookahead for all that live workers are known to want with a higher priority.
- * A worker that did not come when it was told to, and one lookahead on, has no such claim.
+ * Priority.  It leaves room within one lookahead for all that live workers are known to want with a
+ * higher priority. A worker that did not come when it was told to, and one lookahead on, has no
+ * such claim.
  *
- * Round robin.  Where all work has one priority, nobody is refused, there are no faults and messages are quick, no
- * worker has a third turn while another one waits for its next; a fourth, where costs differ, since a turn may pass a
- * worker by whose first waiter costs more than a share.
+ * Round robin.  Where all work has one priority, nobody is refused, there are no faults and
+ * messages are quick, no worker has a third turn while another one waits for its next; a fourth,
+ * where costs differ, since a turn may pass a worker by whose first waiter costs more than a share.
  */
 #include <string.h>
 
@@ -59,11 +60,14 @@ static void check_priority(const checker *self, const takt_sim_call *call, int w
     const definition *rule = &self->rules[0];
     int64_t wanted = wanted_above(self, priority, call->now_us), from_us = call->now_us;
 
-    if (wanted == 0 || self->limit.rule_count > 1 || (rule->kind != DEFINED_BUCKET && (wanted > WANTED_MOST || self->cost_most > 1)))
+    if (wanted == 0 || self->limit.rule_count > 1 ||
+        (rule->kind != DEFINED_BUCKET && (wanted > WANTED_MOST || self->cost_most > 1)))
         return;
     from_us = self->blocked_until_us > from_us ? self->blocked_until_us : from_us;
     if (last_of(rule, from_us, wanted) > call->now_us + self->limit.lookahead_us)
-        checker_fail(self, 4, "worker %d was given tokens with priority %d, which leaves %lld more urgent ones no room",
+        checker_fail(self, 4,
+                     "worker %d was given tokens with priority %d, which leaves %lld more urgent "
+                     "ones no room",
                      worker, priority, (long long)wanted);
 }
 
@@ -79,8 +83,10 @@ static void check_round(const checker *self, int worker, int priority)
         const line_place *other = &self->workers[i].places[priority];
         if (i == worker || !other->standing)
             continue;
-        if (mine->turns_us[turns - 1] > other->since_us && mine->turns_us[turns - 1] > self->calm_from_us)
-            checker_fail(self, 4, "worker %d has had %d turns while worker %d waits for one", worker, turns, i);
+        if (mine->turns_us[turns - 1] > other->since_us &&
+            mine->turns_us[turns - 1] > self->calm_from_us)
+            checker_fail(self, 4, "worker %d has had %d turns while worker %d waits for one",
+                         worker, turns, i);
     }
 }
 
@@ -94,7 +100,8 @@ static void leave_out(int64_t wanting[TAKT_PRIORITIES], int64_t refused, int64_t
     }
 }
 
-void checker_turn(checker *self, const takt_sim_call *call, int worker, const int64_t given[TAKT_PRIORITIES])
+void checker_turn(checker *self, const takt_sim_call *call, int worker,
+                  const int64_t given[TAKT_PRIORITIES])
 {
     watched *mine = &self->workers[worker];
     int64_t wanting[TAKT_PRIORITIES] = {0}, cost_most = 1;
@@ -122,7 +129,9 @@ void checker_turn(checker *self, const takt_sim_call *call, int worker, const in
         at->standing = stands;
         at->wanting = wanting[p];
     }
-    mine->told_at_us = call->award->claim_again_at_us == TAKT_NEVER ? call->now_us : call->award->claim_again_at_us;
+    mine->told_at_us = call->award->claim_again_at_us == TAKT_NEVER
+                           ? call->now_us
+                           : call->award->claim_again_at_us;
     if (mine->told_at_us > call->now_us + TAKT_KEEPALIVE_US)
         mine->told_at_us = call->now_us + TAKT_KEEPALIVE_US;
     if (last >= 0)

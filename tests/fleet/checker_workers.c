@@ -1,6 +1,6 @@
 /*
- * checker_workers.c: what workers do with what they are given: promise 2 (never early), and that each waiter is served
- * or told why not, once, in its order, and not after its deadline.
+ * checker_workers.c: what workers do with what they are given: promise 2 (never early), and that
+ * each waiter is served or told why not, once, in its order, and not after its deadline.
  */
 #include <stdlib.h>
 
@@ -22,10 +22,12 @@ static void drop_before(watched *worker, int64_t instant_us)
 static void check_hand(const checker *self, const watched *worker, int of_worker, int waiting)
 {
     if (worker->hand_count > waiting && worker->left == 0 && self->cost_most == 1 && !self->blocks)
-        checker_fail(self, 5, "worker %d has %d waiters and %d slots in hand", of_worker, waiting, worker->hand_count);
+        checker_fail(self, 5, "worker %d has %d waiters and %d slots in hand", of_worker, waiting,
+                     worker->hand_count);
 }
 
-void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_award *award, int waiting)
+void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_award *award,
+                   int waiting)
 {
     watched *worker = &self->workers[of_fleet->index];
 
@@ -35,7 +37,8 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_
         for (int64_t j = 0; j < award->runs[i].count; j++) {
             if (worker->hand_count == worker->hand_capacity) {
                 worker->hand_capacity = 2 * worker->hand_capacity + 16;
-                worker->hand = realloc(worker->hand, (size_t)worker->hand_capacity * sizeof *worker->hand);
+                worker->hand =
+                    realloc(worker->hand, (size_t)worker->hand_capacity * sizeof *worker->hand);
                 if (!worker->hand)
                     abort();
             }
@@ -46,7 +49,8 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_
     check_hand(self, worker, of_fleet->index, waiting);
 }
 
-/* Takes the slot out of the worker's hand: the cheapest one of that instant that is large enough. */
+/* Takes the slot out of the worker's hand: the cheapest one of that instant that is large enough.
+ */
 static bool use(watched *worker, int64_t slot_us, int64_t cost)
 {
     int found = -1;
@@ -67,13 +71,14 @@ static bool goes_before(const fleet_job *a, const fleet_job *b)
     return a->order < b->order;
 }
 
-static void check_order(const checker *self, const fleet_job *started, const fleet_job *jobs, int job_count)
+static void check_order(const checker *self, const fleet_job *started, const fleet_job *jobs,
+                        int job_count)
 {
     for (int i = 0; i < job_count; i++)
         if (&jobs[i] != started && jobs[i].waiting && jobs[i].permit.cost == started->permit.cost &&
             goes_before(&jobs[i], started))
-            checker_fail(self, 4, "acquire %lld is served before acquire %lld", (long long)started->order,
-                         (long long)jobs[i].order);
+            checker_fail(self, 4, "acquire %lld is served before acquire %lld",
+                         (long long)started->order, (long long)jobs[i].order);
 }
 
 /* A callback comes as soon as the worker can know for certain that its slot is due. */
@@ -83,33 +88,38 @@ static void check_prompt(const checker *self, const watched *worker, int64_t slo
     int64_t late_us = checker_now(self) - (slot_us > heard_us ? slot_us : heard_us);
 
     if (late_us > self->fleet->delay_most_us + PROMPT_US)
-        checker_fail(self, 5, "a slot is used %lld us after it was due and known", (long long)late_us);
+        checker_fail(self, 5, "a slot is used %lld us after it was due and known",
+                     (long long)late_us);
 }
 
-static void check_start(checker *self, const fleet_job *started, const fleet_job *jobs, int job_count)
+static void check_start(checker *self, const fleet_job *started, const fleet_job *jobs,
+                        int job_count)
 {
     watched *worker = &self->workers[started->worker->index];
     int64_t slot_us = started->permit.slot_at_us;
 
     if (slot_us > checker_now(self))
-        checker_fail(self, 2, "acquire %lld is served %lld us before its slot", (long long)started->order,
-                     (long long)(slot_us - checker_now(self)));
+        checker_fail(self, 2, "acquire %lld is served %lld us before its slot",
+                     (long long)started->order, (long long)(slot_us - checker_now(self)));
     if (slot_us < worker->blocked_until_us)
         checker_fail(self, 1, "acquire %lld is served in a block that its worker had heard of",
                      (long long)started->order);
     if (!use(worker, slot_us, started->permit.cost))
-        checker_fail(self, 1, "acquire %lld is served by a slot that its worker was not given, or has used",
+        checker_fail(self, 1,
+                     "acquire %lld is served by a slot that its worker was not given, or has used",
                      (long long)started->order);
     if (takt_fleet_clock(started->worker) > started->permit.deadline_at_us)
-        checker_fail(self, 2, "acquire %lld is served %lld us after its deadline", (long long)started->order,
-                     (long long)(takt_fleet_clock(started->worker) - started->permit.deadline_at_us));
+        checker_fail(
+            self, 2, "acquire %lld is served %lld us after its deadline", (long long)started->order,
+            (long long)(takt_fleet_clock(started->worker) - started->permit.deadline_at_us));
     if (self->calm)
         check_prompt(self, worker, slot_us);
     check_order(self, started, jobs, job_count);
     self->fired++;
 }
 
-/* Who leaves before its deadline could not have been served by then, as far as an answer takes to come. */
+/* Who leaves before its deadline could not have been served by then, as far as an answer takes to
+ * come. */
 static void check_hopeless(const checker *self, const fleet_job *ended)
 {
     int64_t left_us = ended->permit.deadline_at_us - takt_fleet_clock(ended->worker);
@@ -117,19 +127,24 @@ static void check_hopeless(const checker *self, const fleet_job *ended)
 
     if (left_us > 0 && !self->forgetful && checker_vague_until(self) < checker_now(self) &&
         first_us + self->slowest_us < left_us)
-        checker_fail(self, 5, "acquire %lld leaves %lld us before its deadline, but there is a slot in %lld us",
-                     (long long)ended->order, (long long)left_us, (long long)first_us);
+        checker_fail(
+            self, 5,
+            "acquire %lld leaves %lld us before its deadline, but there is a slot in %lld us",
+            (long long)ended->order, (long long)left_us, (long long)first_us);
 }
 
-void checker_ended(checker *self, const fleet_job *ended, int status, const fleet_job *jobs, int job_count)
+void checker_ended(checker *self, const fleet_job *ended, int status, const fleet_job *jobs,
+                   int job_count)
 {
     if (status == 0)
-        timeline_note(self->fleet, "worker %d: acquire %lld starts, its slot was at now%+lld us", ended->worker->index,
-                      (long long)ended->order, (long long)(ended->permit.slot_at_us - checker_now(self)));
+        timeline_note(self->fleet, "worker %d: acquire %lld starts, its slot was at now%+lld us",
+                      ended->worker->index, (long long)ended->order,
+                      (long long)(ended->permit.slot_at_us - checker_now(self)));
     if (!ended->waiting)
         checker_fail(self, 1, "acquire %lld gets a second callback", (long long)ended->order);
     if (ended->worker->dead || ended->incarnation != ended->worker->incarnation)
-        checker_fail(self, 1, "acquire %lld of a dead worker gets a callback", (long long)ended->order);
+        checker_fail(self, 1, "acquire %lld of a dead worker gets a callback",
+                     (long long)ended->order);
     if (status == 0) {
         check_start(self, ended, jobs, job_count);
         return;
@@ -144,11 +159,13 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
         check_hopeless(self, ended);
 }
 
-/* A slot that nobody uses is there because somebody left: who leaves is charged no more than one slot. */
+/* A slot that nobody uses is there because somebody left: who leaves is charged no more than one
+ * slot. */
 void checker_unused(const checker *self)
 {
     for (int i = 0; i < self->fleet->worker_count; i++)
-        if (self->cost_most == 1 && !self->blocks && self->workers[i].hand_count > self->workers[i].left)
+        if (self->cost_most == 1 && !self->blocks &&
+            self->workers[i].hand_count > self->workers[i].left)
             checker_fail(self, 5, "worker %d has %d slots unused, and %lld waiters that left", i,
                          self->workers[i].hand_count, (long long)self->workers[i].left);
 }

@@ -10,8 +10,9 @@ static const struct {
     const char *name;
     definition_kind kind;
 } kinds[] = {
-    {"gcra", DEFINED_BUCKET},        {"token-bucket", DEFINED_BUCKET}, {"leaky-bucket", DEFINED_BUCKET},
-    {"fixed-window", DEFINED_FIXED}, {"sliding-log", DEFINED_LOG},     {"sliding-window", DEFINED_SLIDING},
+    {"gcra", DEFINED_BUCKET},         {"token-bucket", DEFINED_BUCKET},
+    {"leaky-bucket", DEFINED_BUCKET}, {"fixed-window", DEFINED_FIXED},
+    {"sliding-log", DEFINED_LOG},     {"sliding-window", DEFINED_SLIDING},
 };
 
 definition_kind definition_kind_of(const takt_algorithm *algorithm)
@@ -89,7 +90,8 @@ static wide larger(wide a, wide b)
     return a > b ? a : b;
 }
 
-/* ---- buckets: in any interval of length t at most burst + t / T ------------------------------------------- */
+/* ---- buckets: in any interval of length t at most burst + t / T
+ * ------------------------------------------- */
 
 /* With slots in whole microseconds t is known to less than one of them. */
 static bool bucket_permits(const definition *self, int64_t t_us, int64_t cost)
@@ -102,11 +104,12 @@ static bool bucket_permits(const definition *self, int64_t t_us, int64_t cost)
 
 static int64_t bucket_earliest(const definition *self, int64_t t_us, int64_t cost)
 {
-    return (int64_t)larger(t_us, ceil_of(self->most + (cost - self->rule.burst) * self->span, self->tokens));
+    return (int64_t)larger(
+        t_us, ceil_of(self->most + (cost - self->rule.burst) * self->span, self->tokens));
 }
 
-/* The least that the exact instant can be which a slot at t_us is told for: where it is known, that instant itself; a
- * slot later than it may be told by begins anew. */
+/* The least that the exact instant can be which a slot at t_us is told for: where it is known, that
+ * instant itself; a slot later than it may be told by begins anew. */
 static wide exact_instant(const definition *self, int64_t t_us)
 {
     wide t = (wide)t_us * self->tokens;
@@ -135,7 +138,8 @@ static void bucket_follow(definition *self, const definition *from, int64_t now_
     wide owed_told = from->told - (wide)now_us * from->tokens;
     wide owed_least = from->least - (wide)now_us * from->tokens;
     wide owed_most = from->most - (wide)now_us * from->tokens;
-    wide rounding; /* the ledger may round up to a microsecond of either rate, and to a millionth of a token */
+    wide rounding; /* the ledger may round up to a microsecond of either rate, and to a millionth of
+                      a token */
 
     if (from->tokens == self->tokens && from->span == self->span) {
         self->told = from->told;
@@ -143,7 +147,8 @@ static void bucket_follow(definition *self, const definition *from, int64_t now_
         self->most = from->most;
         return;
     }
-    rounding = ceil_of(from->tokens * self->span, from->span) + ceil_of(self->span, 1000000) + 2 * self->tokens;
+    rounding = ceil_of(from->tokens * self->span, from->span) + ceil_of(self->span, 1000000) +
+               2 * self->tokens;
     self->told = owed_told <= 0 ? 0 : now + floor_of(owed_told * self->span, from->span);
     self->least = owed_least <= 0 ? 0 : now + floor_of(owed_least * self->span, from->span);
     self->most = owed_most <= 0 ? 0 : now + ceil_of(owed_most * self->span, from->span) + rounding;
@@ -151,7 +156,8 @@ static void bucket_follow(definition *self, const definition *from, int64_t now_
     self->told = self->told < self->least ? self->told : self->least;
 }
 
-/* ---- windows: what was taken, counted ---------------------------------------------------------------------- */
+/* ---- windows: what was taken, counted
+ * ---------------------------------------------------------------------- */
 
 static int64_t taken_within(const definition *self, int64_t from_us, int64_t before_us)
 {
@@ -185,8 +191,9 @@ static bool window_permits(const definition *self, int64_t t_us, int64_t cost)
     start_us = t_us - t_us % period_us;
     if (self->kind == DEFINED_FIXED)
         return taken_within(self, start_us, start_us + period_us) + cost <= allowed(self);
-    weighed = (wide)taken_within(self, start_us - period_us, start_us) * (start_us + period_us - t_us) +
-              (wide)(taken_within(self, start_us, start_us + period_us) + cost) * period_us;
+    weighed =
+        (wide)taken_within(self, start_us - period_us, start_us) * (start_us + period_us - t_us) +
+        (wide)(taken_within(self, start_us, start_us + period_us) + cost) * period_us;
     return weighed <= (wide)allowed(self) * period_us;
 }
 
@@ -232,16 +239,20 @@ static void window_take(definition *self, int64_t t_us, int64_t cost)
     self->count++;
 }
 
-/* ---- either -------------------------------------------------------------------------------------------------- */
+/* ---- either
+ * --------------------------------------------------------------------------------------------------
+ */
 
 bool definition_permits(const definition *self, int64_t t_us, int64_t cost)
 {
-    return self->kind == DEFINED_BUCKET ? bucket_permits(self, t_us, cost) : window_permits(self, t_us, cost);
+    return self->kind == DEFINED_BUCKET ? bucket_permits(self, t_us, cost)
+                                        : window_permits(self, t_us, cost);
 }
 
 int64_t definition_earliest(const definition *self, int64_t t_us, int64_t cost)
 {
-    return self->kind == DEFINED_BUCKET ? bucket_earliest(self, t_us, cost) : window_earliest(self, t_us, cost);
+    return self->kind == DEFINED_BUCKET ? bucket_earliest(self, t_us, cost)
+                                        : window_earliest(self, t_us, cost);
 }
 
 void definition_take(definition *self, int64_t t_us, int64_t cost)
@@ -263,10 +274,12 @@ void definition_exhaust(definition *self, int64_t at_us)
         self->vague_until_us = at_us + 2 * self->rule.period_us;
 }
 
-/* What counted under the old numbers counts under the new ones, as far as it can be known; the ledger may count more. */
+/* What counted under the old numbers counts under the new ones, as far as it can be known; the
+ * ledger may count more. */
 static void window_follow(definition *self, const definition *from, int64_t now_us)
 {
-    bool same_windows = self->kind == DEFINED_FIXED && self->rule.period_us == from->rule.period_us &&
+    bool same_windows = self->kind == DEFINED_FIXED &&
+                        self->rule.period_us == from->rule.period_us &&
                         self->rule.align == from->rule.align;
     int64_t last_us = from->count > 0 ? from->taken[from->count - 1].at_us : 0;
     int64_t at_us = last_us > now_us ? last_us : now_us;
@@ -277,7 +290,8 @@ static void window_follow(definition *self, const definition *from, int64_t now_
         self->used = from->used < allowed(self) ? from->used : allowed(self);
     }
     for (int i = 0; i < from->count; i++)
-        if (self->kind == DEFINED_LOG ? from->taken[i].at_us > at_us - from->rule.period_us : same_windows) {
+        if (self->kind == DEFINED_LOG ? from->taken[i].at_us > at_us - from->rule.period_us
+                                      : same_windows) {
             make_space(self);
             self->taken[self->count++] = from->taken[i];
         }

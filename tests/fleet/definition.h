@@ -1,9 +1,10 @@
 /*
  * definition.h: what each algorithm promises, over the list of slots that were given.
  *
- * Written from the definitions, in another way than lib/core: exact numbers of 128 bits, slots counted one by one, no
- * closed forms.  A definition says two things of the next slots: whether a rule may give it (the promise never to give
- * too much), and what the first moment is at which it could (the promise to waste nothing and to be exact).
+ * Written from the definitions, in another way than lib/core: exact numbers of 128 bits, slots
+ * counted one by one, no closed forms.  A definition says two things of the next slots: whether a
+ * rule may give it (the promise never to give too much), and what the first moment is at which it
+ * could (the promise to waste nothing and to be exact).
  */
 #ifndef TAKT_TESTS_DEFINITION_H
 #define TAKT_TESTS_DEFINITION_H
@@ -12,7 +13,12 @@
 
 __extension__ typedef __int128 wide;
 
-typedef enum definition_kind { DEFINED_BUCKET, DEFINED_FIXED, DEFINED_LOG, DEFINED_SLIDING } definition_kind;
+typedef enum definition_kind {
+    DEFINED_BUCKET,
+    DEFINED_FIXED,
+    DEFINED_LOG,
+    DEFINED_SLIDING
+} definition_kind;
 
 /* A slot that counts for a window. */
 typedef struct definition_token {
@@ -25,17 +31,18 @@ typedef struct definition {
     takt_rule rule;
     wide tokens, span; /* the rate, exactly: that many tokens per that many microseconds */
 
-    /* A bucket: theoretical arrival times in parts of 1/tokens us.  Of the slots as they were told, rounded up to
-     * whole microseconds: the promise.  And exactly: between least and most, which differ only after the numbers of a
-     * rule were changed. */
+    /* A bucket: theoretical arrival times in parts of 1/tokens us.  Of the slots as they were told,
+     * rounded up to whole microseconds: the promise.  And exactly: between least and most, which
+     * differ only after the numbers of a rule were changed. */
     wide told, least, most;
 
-    /* The others: what was taken, the oldest first.  A window that opens with its first token: where it begins, and how
-     * much was taken from it. */
+    /* The others: what was taken, the oldest first.  A window that opens with its first token:
+     * where it begins, and how much was taken from it. */
     definition_token *taken;
     int count, capacity;
     int64_t opened_us, used;
-    int64_t vague_until_us; /* after a block or a change of numbers the slots may be later than these tell */
+    int64_t vague_until_us; /* after a block or a change of numbers the slots may be later than
+                               these tell */
 } definition;
 
 definition_kind definition_kind_of(const takt_algorithm *algorithm);
@@ -61,12 +68,13 @@ void definition_take(definition *self, int64_t t_us, int64_t cost);
 /* As if all that could be taken up to that instant had been. */
 void definition_exhaust(definition *self, int64_t at_us);
 
-/* The slots taken under `from` as they count under these numbers, at now_us; NULL: begin without a burst. */
+/* The slots taken under `from` as they count under these numbers, at now_us; NULL: begin without a
+ * burst. */
 void definition_follow(definition *self, const definition *from, int64_t now_us);
 
 /*
- * Debts that reach further than any slots could are taken for those of another clock, and forgotten but for one
- * lookahead; only a change of numbers can make such debts here.
+ * Debts that reach further than any slots could are taken for those of another clock, and forgotten
+ * but for one lookahead; only a change of numbers can make such debts here.
  */
 void definition_forgive(definition *self, int64_t now_us, int64_t lookahead_us);
 

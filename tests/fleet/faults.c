@@ -63,7 +63,8 @@ static void join_again(takt_fleet *fleet, void *data)
 
 static void draw_network(scenario *self)
 {
-    static const int64_t delays_us[][2] = {{100, 2000}, {100, 2000}, {20000, 80000}, {100, 300000}, {100, 1500000}};
+    static const int64_t delays_us[][2] = {
+        {100, 2000}, {100, 2000}, {20000, 80000}, {100, 300000}, {100, 1500000}};
     const int64_t *delay_us = delays_us[draw(&self->random, 5)];
 
     self->fleet.delay_least_us = delay_us[0];
@@ -147,14 +148,16 @@ static void strike(takt_fleet *fleet, void *data)
         what = (fault)draw(&self->random, FAULTS);
     while (!(self->faults >> what & 1));
     happen(self, what);
-    takt_fleet_at(fleet, fleet->now_us + 1 + draw(&self->random, 2 * self->fault_pause_us), strike, self);
+    takt_fleet_at(fleet, fleet->now_us + 1 + draw(&self->random, 2 * self->fault_pause_us), strike,
+                  self);
 }
 
 void faults_draw(scenario *self)
 {
     self->faults = 0;
     for (int i = 0; i < FAULTS; i++)
-        if (chance(&self->random, i == RESET || i == LOSE_STATE || i == BLOCK || i == UNBLOCK ? 25 : 40))
+        if (chance(&self->random,
+                   i == RESET || i == LOSE_STATE || i == BLOCK || i == UNBLOCK ? 25 : 40))
             self->faults |= 1U << i;
     if (chance(&self->random, 25))
         self->faults = 0; /* fair weather */
@@ -166,7 +169,9 @@ void faults_begin(scenario *self)
     if (self->faults >> NETWORK & 1)
         draw_network(self);
     if (self->faults != 0)
-        takt_fleet_at(&self->fleet, self->fleet.now_us + draw(&self->random, 2 * self->fault_pause_us), strike, self);
+        takt_fleet_at(&self->fleet,
+                      self->fleet.now_us + draw(&self->random, 2 * self->fault_pause_us), strike,
+                      self);
 }
 
 void faults_end(scenario *self)

@@ -1,5 +1,6 @@
 /*
- * policies.c: policies at random, within what a run of some seconds can show: 0.3 to 1000 tokens a second.
+ * policies.c: policies at random, within what a run of some seconds can show: 0.3 to 1000 tokens a
+ * second.
  */
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@ static const int64_t periods_us[] = {10000, 100000, 250000, 1000000, 1000000, 70
 static const int64_t limits[] = {1, 2, 3, 7, 10, 13, 50, 60, 100, 300, 333};
 static const int64_t lookaheads_us[] = {250000, 250000, 250000, 50000, 1000000, 3000000};
 
-#define COUNT(array)      ((int64_t)(sizeof(array) / sizeof *(array)))
+#define COUNT(array)       ((int64_t)(sizeof(array) / sizeof *(array)))
 #define ONE(random, array) ((array)[draw((random), COUNT(array))])
 
 int64_t draw(uint64_t *random, int64_t below)
@@ -49,12 +50,17 @@ static void draw_rule(takt_rule *rule, uint64_t *random, const takt_rule *first)
 {
     *rule = (takt_rule){.algorithm = draw_algorithm(random)};
     draw_rate(rule, random);
-    if (first && chance(random, 70)) { /* a longer period, and a little less than the first one lets through */
+    if (first &&
+        chance(random,
+               70)) { /* a longer period, and a little less than the first one lets through */
         rule->period_us = first->period_us * (2 + draw(random, 20));
-        rule->limit = 1 + (int64_t)((wide)first->limit * rule->period_us / first->period_us * (50 + draw(random, 70)) / 100);
+        rule->limit = 1 + (int64_t)((wide)first->limit * rule->period_us / first->period_us *
+                                    (50 + draw(random, 70)) / 100);
     }
-    if (rule->algorithm == takt_algorithm_named("gcra") || rule->algorithm == takt_algorithm_named("token-bucket"))
-        rule->burst = chance(random, 40) ? 1 : 1 + draw(random, chance(random, 50) ? 10 : rule->limit);
+    if (rule->algorithm == takt_algorithm_named("gcra") ||
+        rule->algorithm == takt_algorithm_named("token-bucket"))
+        rule->burst =
+            chance(random, 40) ? 1 : 1 + draw(random, chance(random, 50) ? 10 : rule->limit);
     if (chance(random, 15))
         rule->headroom_bp = 100 * (1 + draw(random, 20));
     if (rule->algorithm == takt_algorithm_named("fixed-window") && chance(random, 50))
@@ -64,7 +70,8 @@ static void draw_rule(takt_rule *rule, uint64_t *random, const takt_rule *first)
 void policy_draw(takt_limit *limit, uint64_t *random, int64_t revision, const takt_limit *before)
 {
     *limit = (takt_limit){.name = "any", .rule_count = 1, .revision = revision};
-    limit->lookahead_us = before && chance(random, 70) ? before->lookahead_us : ONE(random, lookaheads_us);
+    limit->lookahead_us =
+        before && chance(random, 70) ? before->lookahead_us : ONE(random, lookaheads_us);
     if (chance(random, 40))
         limit->rule_count = 2 + (int)draw(random, 2);
     for (int i = 0; i < limit->rule_count; i++) {

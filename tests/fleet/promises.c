@@ -2,7 +2,8 @@
  * promises.c: fleets at random on virtual time, and whether the promises hold at every step.
  *
  * Usage: promises [--seed N | --seeds A..B]
- * A seed takes the same course each time.  Prints the seed that failed, why, and the last events before it.
+ * A seed takes the same course each time.  Prints the seed that failed, why, and the last events
+ * before it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,8 +38,8 @@ int main(int argc, char **argv)
     checker_on_failure = failed;
     for (seed = first; seed <= last; seed++)
         scenario_run(seed);
-    printf("%" PRIu64 " seeds: %lld calls, %lld slots, %lld started, %lld left without\n", last - first + 1,
-           (long long)scenario_total.calls, (long long)scenario_total.slots, (long long)scenario_total.started,
-           (long long)scenario_total.left);
+    printf("%" PRIu64 " seeds: %lld calls, %lld slots, %lld started, %lld left without\n",
+           last - first + 1, (long long)scenario_total.calls, (long long)scenario_total.slots,
+           (long long)scenario_total.started, (long long)scenario_total.left);
     return 0;
 }

@@ -14,14 +14,17 @@ fleet_job *scenario_jobs_of(scenario *self, const takt_fleet_worker *worker)
     return &self->jobs[(ptrdiff_t)worker->index * self->jobs_each];
 }
 
-/* ---- work ----------------------------------------------------------------------------------------------------- */
+/* ---- work
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static void ended(takt_permit *permit, int status)
 {
     fleet_job *job = permit->data;
     scenario *self = job->scenario;
 
-    checker_ended(&self->checker, job, status, scenario_jobs_of(self, job->worker), self->jobs_each);
+    checker_ended(&self->checker, job, status, scenario_jobs_of(self, job->worker),
+                  self->jobs_each);
     job->waiting = false;
     if (status == TAKT_E_FULL || status == TAKT_E_DEADLINE)
         scenario_ask(job, SECOND_US / 2);
@@ -38,7 +41,8 @@ static void give_up(takt_fleet *fleet, void *data)
         job->worker->frozen_until_us > fleet->now_us)
         return;
     if (self->phase != ENDING)
-        timeline_note(fleet, "worker %d: acquire %lld is cancelled", job->worker->index, (long long)job->order);
+        timeline_note(fleet, "worker %d: acquire %lld is cancelled", job->worker->index,
+                      (long long)job->order);
     job->cancelled = true;
     takt_fleet_cancel(job->worker, &job->permit);
 }
@@ -58,7 +62,8 @@ static void ask(takt_fleet *fleet, void *data)
     }
     job->permit = (takt_permit){.data = job, .callback = ended};
     job->permit.cost = (int32_t)(1 + draw(&self->random, self->cost_most));
-    job->permit.priority = self->priorities ? (int8_t)(3 * draw(&self->random, 4)) : TAKT_PRIORITY_DEFAULT;
+    job->permit.priority =
+        self->priorities ? (int8_t)(3 * draw(&self->random, 4)) : TAKT_PRIORITY_DEFAULT;
     job->order = ++self->orders;
     job->waiting = true;
     job->cancelled = false;
@@ -86,7 +91,8 @@ void scenario_begin_work(scenario *self, takt_fleet_worker *worker)
         scenario_ask(&jobs[i], self->phase == STORM ? draw(&self->random, self->pause_us + 1) : 0);
 }
 
-/* ---- the hooks of the fleet -------------------------------------------------------------------------------- */
+/* ---- the hooks of the fleet
+ * -------------------------------------------------------------------------------- */
 
 static void on_call(takt_fleet *fleet, const takt_sim_call *call)
 {
@@ -104,7 +110,9 @@ static void on_heard(takt_fleet *fleet, takt_fleet_worker *worker, const takt_aw
     checker_heard(&self->checker, worker, award, waiting);
 }
 
-/* ---- a run --------------------------------------------------------------------------------------------------- */
+/* ---- a run
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static int draw_workers(uint64_t *random)
 {
@@ -126,7 +134,8 @@ static void draw_policies(scenario *self)
     self->policy_count = 1 + (int)draw(&self->random, POLICIES_MAX);
     self->policies_out = 1;
     for (int i = 0; i < self->policy_count; i++) {
-        policy_draw(&self->policies[i], &self->random, i + chance(&self->random, 50), i > 0 ? &self->policies[i - 1] : NULL);
+        policy_draw(&self->policies[i], &self->random, i + chance(&self->random, 50),
+                    i > 0 ? &self->policies[i - 1] : NULL);
         if (i > 0 && self->policies[i].revision <= self->policies[i - 1].revision)
             self->policies[i].revision = self->policies[i - 1].revision + 1;
         if (takt_limit_capacity(&self->policies[i], NULL) < capacity)
@@ -135,7 +144,8 @@ static void draw_policies(scenario *self)
     self->cost_most = chance(&self->random, 60) ? 1 : 1 + draw(&self->random, capacity);
 }
 
-/* Jobs per worker, so that more is wanted than there is: twice what may be in hand, and the first of all. */
+/* Jobs per worker, so that more is wanted than there is: twice what may be in hand, and the first
+ * of all. */
 static int jobs_needed(const scenario *self, int workers)
 {
     int64_t most = 0;
@@ -156,7 +166,8 @@ static void open_scenario(scenario *self, uint64_t seed)
     *self = (scenario){.random = seed * 2654435761U + 1};
     workers = draw_workers(&self->random);
     draw_policies(self);
-    if (takt_fleet_open(&self->fleet, &self->policies[0], workers, now_us, takt_random(&self->random)) < 0)
+    if (takt_fleet_open(&self->fleet, &self->policies[0], workers, now_us,
+                        takt_random(&self->random)) < 0)
         abort();
     checker_open(&self->checker, &self->fleet);
     self->checker.cost_most = self->cost_most;
@@ -170,7 +181,8 @@ static void open_scenario(scenario *self, uint64_t seed)
     if (!self->jobs)
         abort();
     for (int i = 0; i < workers * self->jobs_each; i++)
-        self->jobs[i] = (fleet_job){.scenario = self, .worker = &self->fleet.workers[i / self->jobs_each]};
+        self->jobs[i] =
+            (fleet_job){.scenario = self, .worker = &self->fleet.workers[i / self->jobs_each]};
     for (int i = 0; i < workers; i++)
         self->fleet.workers[i].drift_ppm = (int)draw(&self->random, 201) - 100;
     self->priorities = chance(&self->random, 40);
@@ -195,7 +207,8 @@ static void run_storm(scenario *self)
     faults_end(self);
 }
 
-/* Everybody wants more, always; the promise needs no more than the time after which the dead are forgotten. */
+/* Everybody wants more, always; the promise needs no more than the time after which the dead are
+ * forgotten. */
 static void run_calm(scenario *self)
 {
     takt_fleet *fleet = &self->fleet;
@@ -214,7 +227,8 @@ static void run_calm(scenario *self)
     calm_us = calm_us > 60 * SECOND_US ? 60 * SECOND_US : calm_us;
     self->phase = CALM;
     checker_calm_begins(&self->checker, calm_us);
-    takt_fleet_run(fleet, fleet->now_us + calm_us + self->checker.limit.lookahead_us + SECOND_US / 5);
+    takt_fleet_run(fleet,
+                   fleet->now_us + calm_us + self->checker.limit.lookahead_us + SECOND_US / 5);
     checker_calm_ends(&self->checker);
 }
 

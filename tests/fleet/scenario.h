@@ -1,9 +1,9 @@
 /*
  * scenario.h: a seed becomes a fleet, its policies, its work and its misfortunes.
  *
- * A storm comes first: anything may happen to workers, network and store.  Then all faults end and, some seconds on,
- * the calm begins, in which everybody always wants more than there is.  At last nobody asks any more, all who wait are
- * served or leave, and the ledger must go away by itself.
+ * A storm comes first: anything may happen to workers, network and store.  Then all faults end and,
+ * some seconds on, the calm begins, in which everybody always wants more than there is.  At last
+ * nobody asks any more, all who wait are served or leave, and the ledger must go away by itself.
  */
 #ifndef TAKT_TESTS_SCENARIO_H
 #define TAKT_TESTS_SCENARIO_H

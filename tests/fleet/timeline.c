@@ -23,7 +23,8 @@ void timeline_clear(void)
 void timeline_note(const takt_fleet *fleet, const char *format, ...)
 {
     char *event = events[next++ % EVENTS];
-    int size = snprintf(event, EVENT_SIZE, "%12.6f ", (double)(fleet->now_us - fleet->began_us) / 1e6);
+    int size =
+        snprintf(event, EVENT_SIZE, "%12.6f ", (double)(fleet->now_us - fleet->began_us) / 1e6);
     va_list arguments;
 
     va_start(arguments, format);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_pages.h"
 #include "core/ledger_text.h"
 
 #define NOW INT64_C(1763692800000000)
@@ -17,6 +18,17 @@ static void add_rule(takt_limit *limit, int64_t tokens, int64_t period_us, int64
 
     *rule = (takt_rule){
         .algorithm = &takt_gcra, .limit = tokens, .period_us = period_us, .burst = burst};
+    if (takt_rule_prepare(rule, NULL) < 0)
+        abort();
+}
+
+static void add_rule_by(takt_limit *limit, const takt_algorithm *algorithm, takt_align align,
+                        int64_t tokens, int64_t period_us)
+{
+    takt_rule *rule = &limit->rules[limit->rule_count++];
+
+    *rule = (takt_rule){
+        .algorithm = algorithm, .align = align, .limit = tokens, .period_us = period_us};
     if (takt_rule_prepare(rule, NULL) < 0)
         abort();
 }
@@ -35,6 +47,13 @@ static takt_limit limit_number(int number)
     }
     if (number == 2)
         add_rule(&limit, TAKT_RULE_LIMIT_MAX - 63, TAKT_SPAN_MAX_US - 1, TAKT_RULE_LIMIT_MAX - 63);
+    if (number == 3) {
+        add_rule_by(&limit, &takt_sliding_log, TAKT_ALIGN_DEFAULT, 2000, 100000);
+        add_rule_by(&limit, &takt_sliding_window, TAKT_ALIGN_DEFAULT, 3000, 7000);
+        add_rule_by(&limit, &takt_fixed_window, TAKT_ALIGN_CLOCK, 1500, 30000000);
+        add_rule_by(&limit, &takt_fixed_window, TAKT_ALIGN_FIRST_USE, 1700, 60000000);
+        add_rule_by(&limit, &takt_sliding_log, TAKT_ALIGN_DEFAULT, 5000, 1000000);
+    }
     return limit;
 }
 
@@ -44,12 +63,14 @@ static void check_round_trip(const takt_ledger *ledger)
     size_t room = takt_ledger_text_size(ledger->line_count);
     char *text = malloc(room), *again = malloc(room);
     takt_place *line = calloc((size_t)ledger->line_count + 1, sizeof *line);
-    takt_ledger read = {.line = line, .line_capacity = ledger->line_count};
+    takt_memory_pages pages;
+    takt_ledger read = {.line = line, .line_capacity = ledger->line_count, .pages = &pages.pages};
     takt_limit kept;
     size_t size;
 
     if (!text || !again || !line)
         abort();
+    takt_memory_pages_init(&pages);
     size = takt_ledger_encode(ledger, text, room);
     if (takt_ledger_decode(&read, ledger->limit, &kept, NOW, text, size) < 0 ||
         read.limit != ledger->limit)
@@ -69,6 +90,8 @@ static void claim_once(takt_ledger *ledger, int64_t cost, int64_t seq)
     claim.wants[0] = (takt_want){20, TAKT_NEVER, (int32_t)cost, 0};
     claim.wants[1] = (takt_want){20, NOW + 100000, 1, 9};
     takt_ledger_claim(ledger, NOW, &claim, &award);
+    if (ledger->pages->trouble != TAKT_PAGES_FINE)
+        return; /* a log whose pages are not there: what was decided is void */
     for (int i = 0; i < award.run_count; i++)
         for (int64_t j = 0; j < award.runs[i].count; j++) {
             int64_t slot_us = takt_run_slot(&award.runs[i], j);
@@ -84,17 +107,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
 
-    for (int number = 0; number < 3; number++) {
+    for (int number = 0; number < 4; number++) {
         takt_limit limit = limit_number(number), kept;
         int places = takt_ledger_text_places(text, size);
         takt_place *line = calloc((size_t)places + TAKT_PRIORITIES, sizeof *line);
-        takt_ledger ledger = {.line = line, .line_capacity = places};
+        takt_memory_pages pages;
+        takt_ledger ledger = {.line = line, .line_capacity = places, .pages = &pages.pages};
         takt_standing standing;
         int64_t retry_us;
         int status;
 
         if (!line)
             abort();
+        takt_memory_pages_init(&pages);
         status = takt_ledger_decode(&ledger, &limit, &kept, NOW, text, size);
         if (status < 0 && (ledger.blocked_until_us <= NOW || ledger.line_count > 0))
             abort();
@@ -110,6 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_round_trip(&ledger);
             (void)takt_ledger_expires_at(&ledger);
         }
+        takt_memory_pages_close(&pages);
         free(line);
     }
     return 0;

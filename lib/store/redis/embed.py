@@ -8,7 +8,7 @@ Joins the scripts of lua/ with the pieces that they need and makes them a part o
     embed.py --sha1                               the name and the SHA1 of each
 
 The first lines of a file say `-- needs: NAME NAME`: each of these stands before it, once. Comments and indentation are
-left out. --seam replaces the one line that reads the server's time (it is marked `-- seam: now`), for tests; the
+left out, and numbers with a name in capitals are put in its place. --seam replaces the one line that reads the server's time (it is marked `-- seam: now`), for tests; the
 library itself is never built with it.
 """
 
@@ -22,6 +22,7 @@ LUA = pathlib.Path(__file__).resolve().parent / 'lua'
 OPERATIONS = ['claim', 'try', 'peek', 'block', 'unblock', 'reset']  # in the order of takt_op
 NEEDS = re.compile(r'--\s*needs:\s*(.*)$')
 SEAM = re.compile(r'--\s*seam:\s*now\s*$')
+CONSTANT = re.compile(r'local ([A-Z][A-Z_]+) = ([0-9][0-9e]*)$')
 
 
 def needs_of(text):
@@ -66,16 +67,19 @@ def without_comment(line):
 
 
 def join(operation, seam=None):
-    """A whole script."""
-    lines, seams = [], 0
+    """A whole script. Numbers with a name in capitals are put in their places: a script pays for each local."""
+    lines, seams, constants = [], 0, {}
     for name in pieces_of(operation, set()):
         for line in (LUA / f'{name}.lua').read_text(encoding='utf-8').splitlines():
             if SEAM.search(line):
                 seams += 1
                 line = line if seam is None else seam
             line = without_comment(line)
-            if line:
-                lines.append(line)
+            constant = CONSTANT.match(line)
+            if constant:
+                constants[constant.group(1)] = constant.group(2)
+            elif line:
+                lines.append(re.sub(r'\b[A-Z][A-Z_]+\b', lambda word: constants.get(word.group(), word.group()), line))
     if seams != 1:
         sys.exit(f'embed.py: {operation}: {seams} lines are marked "-- seam: now", not one')
     return '\n'.join(lines) + '\n'

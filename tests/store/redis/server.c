@@ -58,7 +58,8 @@ static bool await_ready(int log)
 static void run(const struct server *server, const char *const *options, int log)
 {
     char port[16], tls_port[16];
-    const char *arguments[OPTIONS_MAX] = {"redis-server",
+    const char *program = getenv("REDIS_SERVER"); /* so that others, such as Valkey, can be tried */
+    const char *arguments[OPTIONS_MAX] = {program ? program : "redis-server",
                                           "--port",
                                           port,
                                           "--unixsocket",

@@ -384,6 +384,25 @@ Test(connection, comes_back_after_client_kill)
     server_stop(&server);
 }
 
+/* What was said to a connection and not sent yet goes with it. */
+Test(connection, what_was_not_sent_is_forgotten)
+{
+    struct server server;
+    struct talk talk;
+    struct question question;
+
+    server_start(&server, NULL);
+    begin_at(&talk, &server, "");
+    await(&talk, &talk.ready, 1);
+    ask(&talk, &question, "INCR", "n", NULL);
+    takt_redis_connection_leave(talk.connection, true, TAKT_E_STORE, "no more");
+    cr_expect_eq(question.answers, 1);
+    await(&talk, &talk.ready, 2);
+    cr_expect_eq(ask_and_wait(&talk, "INCR", "n", NULL).integer, 1);
+    end(&talk);
+    server_stop(&server);
+}
+
 Test(connection, too_many_clients)
 {
     static const char *const options[] = {"--maxclients", "1", NULL};

@@ -6,9 +6,9 @@
 -- needs: standing
 
 return run(function()
-    local ends = now + ARGV[7]
+    local ends = ledger.now + ARGV[7]
     tidy()
-    blocked = blocked > ends and blocked or ends
+    ledger.blocked = ledger.blocked > ends and ledger.blocked or ends
     tidy_rules()
     local reply = standing(0)
     keep()

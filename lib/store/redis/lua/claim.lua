@@ -5,232 +5,236 @@
 --       7 worker, 8 seq, 9 waiting, then for each want: count, latest (-1: any time), cost, priority
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
 --       the newer ledger's text or '', then for each run first us, parts, step us, parts, whole, count, cost
--- needs: keep take
+-- needs: quick keep take
 
-local HEAD = 11 -- fields of the reply before the runs
 local KEEPALIVE = 2000000
 local LOOKAHEAD_FRACTION = 16
 
-local wants, largest, from
-local old, own -- the worker's places, as they were and as they are
-local refused, in_line, least_urgent, again_at
-local reply
+local claim
+claim = {
+    worker = ARGV[7],
+    wants = {},
+    largest = 0, -- cost that can ever be given
+    from = 0, -- no slot before
+    old = {}, -- the worker's places by priority, as they were
+    own = {}, -- and as they are
+    refused = 0,
+    in_line = 0,
+    least_urgent = -1,
+    again_at = -1,
+    reply = {},
 
-local function read_wants()
-    wants = {}
-    for i = 10, #ARGV - 3, 4 do
-        local latest = tonumber(ARGV[i + 1])
-        wants[#wants + 1] = {
-            count = tonumber(ARGV[i]),
-            latest = latest < 0 and NEVER or latest,
-            cost = tonumber(ARGV[i + 2]),
-            priority = tonumber(ARGV[i + 3]),
-        }
-    end
-end
-
--- How things stand for one of the worker's places, in tokens: the room, its share, and what is left to those before it.
-local function look(priority)
-    local place = own[priority]
-    local urgent, before, workers, head = 0, 0, 1, nil
-    for higher = 0, priority - 1 do
-        urgent = urgent + (own[higher] and own[higher].wanting or 0)
-    end
-    if line then
+    -- How things stand for one of the worker's places, in tokens: the room, its share, and what is left to those
+    -- before it.
+    look = function(priority)
+        local place, own = claim.own[priority], claim.own
+        local urgent, before, workers, head = 0, 0, 1, nil
         for higher = 0, priority - 1 do
-            urgent = urgent + line.all.wanting[higher]
+            urgent = urgent + (own[higher] and own[higher].wanting or 0)
         end
-        local others = line.all.standing[priority]
-        workers = 1 + others
-        if others > 0 then
-            place.before = place.last and others or place.before or line.before(priority, place.turn)
-            before = place.before
-            head = before > 0 and line.first_other(priority)
-        end
-    end
-    local free = room(from, now + lookahead)
-    local share = throughput(lookahead)
-    share = floor((free > share and free or share) / workers)
-    share = share < 1 and 1 or share
-    local ahead = urgent + before * share
-    if head and head.need > share then
-        ahead = ahead + head.need - share
-    end
-    return free, share, ahead
-end
-
-local function to_the_back(place)
-    turn = turn + 1
-    place.turn, place.last = turn, true
-end
-
--- Brings the worker's places in line with what it says it wants.
-local function restate()
-    local unlisted, last = tonumber(ARGV[9]), -1
-    for i = 1, #wants do
-        unlisted, last = unlisted - wants[i].count, wants[i].priority
-    end
-    for priority = 0, 9 do
-        local wanting, need, count = 0, 0, (priority == last and unlisted > 0) and unlisted or 0
-        for i = 1, #wants do
-            local want = wants[i]
-            if want.priority == priority and want.cost <= largest then
-                wanting, count = wanting + want.count * want.cost, count + want.count
-                need = need == 0 and want.cost or need
+        if line then
+            local all = line.all
+            for higher = 0, priority - 1 do
+                urgent = urgent + all.wanting[higher]
+            end
+            local others = all.standing[priority]
+            workers = 1 + others
+            if others > 0 then
+                place.before = place.last and others or place.before or line.before(priority, place.turn)
+                before = place.before
+                head = before > 0 and line.first_other(priority)
             end
         end
-        if wanting > 0 then
-            local place = { wanting = wanting, need = need, waiting = count, again = now }
-            own[priority] = place
-            if old[priority] then
-                place.turn = old[priority].turn
-            else
-                to_the_back(place)
+        local room = limit.room(claim.from, ledger.now + limit.lookahead)
+        local share = limit.throughput(limit.lookahead)
+        share = math.floor((room > share and room or share) / workers)
+        share = share < 1 and 1 or share
+        local ahead = urgent + before * share
+        if head and head.need > share then
+            ahead = ahead + head.need - share
+        end
+        return room, share, ahead
+    end,
+
+    to_the_back = function(place)
+        ledger.turn = ledger.turn + 1
+        place.turn, place.last = ledger.turn, true
+    end,
+
+    -- Brings the worker's places in line with what it says it wants.
+    restate = function()
+        local unlisted, last, own = tonumber(ARGV[9]), -1, claim.own
+        for _, want in ipairs(claim.wants) do
+            unlisted, last = unlisted - want.count, want.priority
+            if want.cost <= claim.largest then
+                local place = own[want.priority] or { wanting = 0, need = 0, waiting = 0, again = ledger.now }
+                own[want.priority] = place
+                place.wanting = place.wanting + want.count * want.cost
+                place.waiting = place.waiting + want.count
+                place.need = place.need == 0 and want.cost or place.need
             end
         end
-    end
-end
-
--- Gives a place as much of what its worker wants as its turn allows.  Returns the tokens.
-local function serve(priority)
-    local place, given = own[priority], 0
-    local free, share, ahead = look(priority)
-    local left = share > place.need and share or place.need
-    left = left < free - ahead and left or free - ahead
-    for i = 1, #wants do
-        local want = wants[i]
-        if want.priority == priority and want.cost <= largest then
-            local till = now + lookahead
-            till = till < want.latest and till or want.latest
-            local count = left > 0 and floor(left / want.cost) or 0
-            count = count < want.count and count or want.count
-            local n = take(from, want.cost, count, till, reply, HEAD)
-            given = given + n * want.cost
-            left = left - n * want.cost
-            place.waiting = place.waiting - n
-            if n < want.count and want.latest > till then
-                place.need = want.cost
-                break
-            end
-        end
-    end
-    place.wanting = place.wanting - given
-    return given
-end
-
-local function serve_all()
-    for priority = 0, 9 do
-        if own[priority] then
-            local given = serve(priority)
-            if own[priority].waiting <= 0 then
+        for priority = 0, 9 do
+            local place = own[priority]
+            if place and place.wanting == 0 then
                 own[priority] = nil
-            elseif given > 0 then
-                to_the_back(own[priority])
+            elseif place then
+                place.waiting = place.waiting + ((priority == last and unlisted > 0) and unlisted or 0)
+                if claim.old[priority] then
+                    place.turn = claim.old[priority].turn
+                else
+                    claim.to_the_back(place)
+                end
             end
         end
-    end
-end
+    end,
 
-local function own_waiting()
-    local sum = 0
-    for priority = 0, 9 do
-        sum = sum + (own[priority] and own[priority].waiting or 0)
-    end
-    return sum
-end
-
--- Of the waiters that were given nothing, the last ones may be more than the fleet's line may hold.
-local function refuse()
-    local over = (line and line.all.waiting or 0) + own_waiting() - max_waiting
-    for priority = 9, 0, -1 do
-        local place = own[priority]
-        if place and over > 0 then
-            local n = over < place.waiting and over or place.waiting
-            over, refused = over - n, refused + n
-            place.waiting = place.waiting - n
-            place.wanting = place.wanting > n * place.need and place.wanting - n * place.need or 0
-            if place.waiting == 0 then
-                own[priority] = nil
+    -- Gives a place as much of what its worker wants as its turn allows.  Returns the tokens.
+    serve = function(priority)
+        local place, given, till = claim.own[priority], 0, ledger.now + limit.lookahead
+        local room, share, ahead = claim.look(priority)
+        local left = share > place.need and share or place.need
+        left = left < room - ahead and left or room - ahead
+        for _, want in ipairs(claim.wants) do
+            if want.priority == priority and want.cost <= claim.largest then
+                local by = till < want.latest and till or want.latest
+                local count = left > 0 and math.floor(left / want.cost) or 0
+                count = count < want.count and count or want.count
+                local n = count > 0 and take.take(claim.from, want.cost, count, by, claim.reply) or 0
+                given = given + n * want.cost
+                left = left - n * want.cost
+                place.waiting = place.waiting - n
+                if n < want.count and want.latest > by then
+                    place.need = want.cost
+                    break
+                end
             end
         end
-    end
-end
+        place.wanting = place.wanting - given
+        return given
+    end,
 
--- When there will be room for a place's next turn.
-local function plan(priority)
-    local place = own[priority]
-    local _, share, ahead = look(priority)
-    local half = throughput(floor(lookahead / 2))
-    local need = place.need > 1 and place.need or 1
-    local wanted = place.wanting < share and place.wanting or share
-    wanted = wanted < half and wanted or half
-    wanted = wanted > need and wanted or need
-    local at, first = due(from, ahead + wanted), nil
-    if wanted > need then
-        first = due(from, ahead + need) + floor(lookahead / 2)
-        at = first < at and first or at
-    end
-    at = at - lookahead
-    local soonest = now + floor(lookahead / LOOKAHEAD_FRACTION)
-    return at > soonest and at or soonest
-end
-
-local function plan_all()
-    local foremost = true
-    for priority = 0, 9 do
-        local place = own[priority]
-        if line and line.all.places[priority] > 0 then
-            least_urgent = priority
+    serve_all = function()
+        local own = claim.own
+        for priority = 0, 9 do
+            if own[priority] then
+                local given = claim.serve(priority)
+                if own[priority].waiting <= 0 then
+                    own[priority] = nil
+                elseif given > 0 then
+                    claim.to_the_back(own[priority])
+                end
+            end
         end
-        if place then
-            local at = plan(priority)
-            place.foremost, foremost = foremost, false
-            place.again = at < now + KEEPALIVE and at or now + KEEPALIVE
-            in_line = in_line + 2 ^ priority
-            again_at = (again_at < 0 or at < again_at) and at or again_at
-        end
-    end
-    own.seq = not foremost and tonumber(ARGV[8]) or nil
-end
+    end,
 
-local function claim(worker)
-    if line then
-        line.count_out(old)
-    end
-    restate()
-    serve_all()
-    if max_waiting > 0 then
-        refuse()
-    end
-    plan_all()
-    if own.seq and not line then
-        open_line(worker, true)
-    end
-    if line then
-        line.settle(own)
-    end
-end
+    -- Of the waiters that were given nothing, the last ones may be more than the fleet's line may hold.
+    refuse = function()
+        local over, own = (line and line.all.waiting or 0) - limit.max_waiting, claim.own
+        for priority = 0, 9 do
+            over = over + (own[priority] and own[priority].waiting or 0)
+        end
+        for priority = 9, 0, -1 do
+            local place = own[priority]
+            if place and over > 0 then
+                local n = over < place.waiting and over or place.waiting
+                over, claim.refused = over - n, claim.refused + n
+                place.waiting = place.waiting - n
+                place.wanting = place.wanting > n * place.need and place.wanting - n * place.need or 0
+                if place.waiting == 0 then
+                    own[priority] = nil
+                end
+            end
+        end
+    end,
+
+    -- When there will be room for a place's next turn.
+    plan = function(priority)
+        local place, lookahead = claim.own[priority], limit.lookahead
+        local _, share, ahead = claim.look(priority)
+        local half = limit.throughput(math.floor(lookahead / 2))
+        local need = place.need > 1 and place.need or 1
+        local wanted = place.wanting < share and place.wanting or share
+        wanted = wanted < half and wanted or half
+        wanted = wanted > need and wanted or need
+        local at = limit.due(claim.from, ahead + wanted)
+        if wanted > need then
+            local first = limit.due(claim.from, ahead + need) + math.floor(lookahead / 2)
+            at = first < at and first or at
+        end
+        local soonest = ledger.now + math.floor(lookahead / LOOKAHEAD_FRACTION)
+        return at - lookahead > soonest and at - lookahead or soonest
+    end,
+
+    plan_all = function()
+        local foremost, keepalive_at = true, ledger.now + KEEPALIVE
+        for priority = 0, 9 do
+            local place = claim.own[priority]
+            if line and line.all.places[priority] > 0 then
+                claim.least_urgent = priority
+            end
+            if place then
+                local at = claim.plan(priority)
+                place.foremost, foremost = foremost, false
+                place.again = at < keepalive_at and at or keepalive_at
+                claim.in_line = claim.in_line + 2 ^ priority
+                claim.again_at = (claim.again_at < 0 or at < claim.again_at) and at or claim.again_at
+            end
+        end
+        claim.own.seq = not foremost and tonumber(ARGV[8]) or nil
+    end,
+
+    run = function()
+        if line then
+            line.count(claim.old, -1)
+        end
+        claim.restate()
+        claim.serve_all()
+        if limit.max_waiting > 0 then
+            claim.refuse()
+        end
+        claim.plan_all()
+        if claim.own.seq and not line then
+            open_line(claim.worker, true)
+        end
+        if line then
+            line.settle(claim.own)
+        end
+    end,
+
+    read_wants = function()
+        for i = 10, #ARGV - 3, 4 do
+            local latest = tonumber(ARGV[i + 1])
+            claim.wants[(i - 6) / 4] = {
+                count = tonumber(ARGV[i]),
+                latest = latest < 0 and NEVER or latest,
+                cost = tonumber(ARGV[i + 2]),
+                priority = tonumber(ARGV[i + 3]),
+            }
+        end
+    end,
+}
 
 return run(function()
-    local worker = ARGV[7]
-    tidy(worker)
-    read_wants()
-    largest, from = capacity(), blocked > now and blocked or now
-    old, own = line and line.record_of(worker) or {}, {}
-    refused, in_line, least_urgent, again_at = 0, 0, -1, -1
-    reply = { 0, now, 0, 0, 0, 0, 0, 0, 0, 0, '' }
-    local stale = old.seq and old.seq >= tonumber(ARGV[8])
+    local reply = { 0, ledger.now, 0, 0, 0, 0, 0, 0, 0, 0, '' }
+    tidy(claim.worker)
+    claim.reply, claim.own, claim.refused, claim.in_line = reply, {}, 0, 0
+    claim.least_urgent, claim.again_at = -1, -1
+    claim.largest, claim.from = limit.capacity(), math.max(ledger.blocked, ledger.now)
+    claim.old = line and line.record_of(claim.worker) or {}
+    claim.read_wants()
+    local stale = claim.old.seq and claim.old.seq >= tonumber(ARGV[8])
     if not stale then
-        claim(worker)
+        claim.run()
     end
-    if revision > tonumber(ARGV[3]) then
-        reply[11] = encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay here
+    if limit.revision > tonumber(ARGV[3]) then
+        reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay here
     end
-    local next_slot = earliest(from, 1)
-    reply[1] = (damaged and 1 or 0) + (stale and 2 or 0) + (reply[11] ~= '' and 4 or 0)
-    reply[3], reply[4], reply[5] = again_at, next_slot == NEVER and -1 or next_slot, blocked
+    local next_slot = limit.earliest(claim.from, 1)
+    reply[1] = (ledger.damaged and 1 or 0) + (stale and 2 or 0) + (reply[11] ~= '' and 4 or 0)
+    reply[3], reply[4], reply[5] = claim.again_at, next_slot == NEVER and -1 or next_slot, ledger.blocked
     reply[6], reply[7] = line and line.all.waiting or 0, line and line.all.workers or 0
-    reply[8], reply[9], reply[10] = refused, in_line, least_urgent
-    keep(not stale and own or nil)
+    reply[8], reply[9], reply[10] = claim.refused, claim.in_line, claim.least_urgent
+    keep(not stale and claim.own or nil)
     return reply
 end)

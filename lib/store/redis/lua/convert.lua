@@ -2,9 +2,9 @@
 -- needs: limit
 
 -- The first of the old rules with the same numbers, or where `same` is not asked for, of the same algorithm.
-local function predecessor(old, rule, same, taken)
+local function predecessor(old, new, same, taken)
     for i = 1, #old do
-        if not taken[i] and old[i].algorithm == rule.algorithm and (not same or old[i].text == rule.text) then
+        if not taken[i] and old[i].algorithm == new.algorithm and (not same or old[i].text == new.text) then
             return i
         end
     end
@@ -26,15 +26,15 @@ local function convert(old, new)
     for i = 1, #new do
         local algorithm = new[i].algorithm
         if before[i] then
-            algorithm.convert(old[before[i]], new[i], now)
+            algorithm.convert(old[before[i]], new[i], ledger.now)
         else
-            algorithm.rest(new[i], now)
-            algorithm.exhaust(new[i], now)
+            algorithm.rest(new[i], ledger.now)
+            algorithm.exhaust(new[i], ledger.now)
         end
     end
     for i = 1, #old do
         if not taken[i] then -- nobody takes over what it keeps in pages
-            old[i].algorithm.rest(old[i], now)
+            old[i].algorithm.rest(old[i], ledger.now)
         end
     end
 end

@@ -1,200 +1,187 @@
 -- gcra.lua: core/gcra.c, function by function.  TAT is rule.us + rule.parts / rule.tokens; a fraction is two numbers.
 -- needs: numbers
 
-local function gcra()
-    local CENTURY = 2 * SPAN_MAX
+local CENTURY = 3153600000000000
 
-    local function plus(us, parts, more_us, more_parts, whole)
-        us, parts = us + more_us, parts + more_parts
-        if parts >= whole then
-            return us + 1, parts - whole
-        end
-        return us, parts
-    end
+local function make_gcra()
+    local gcra
+    gcra = {
+        plus = function(us, parts, more_us, more_parts, whole)
+            us, parts = us + more_us, parts + more_parts
+            if parts >= whole then
+                return us + 1, parts - whole
+            end
+            return us, parts
+        end,
 
-    local function minus(us, parts, less_us, less_parts, whole)
-        us, parts = us - less_us, parts - less_parts
-        if parts < 0 then
-            return us - 1, parts + whole
-        end
-        return us, parts
-    end
+        minus = function(us, parts, less_us, less_parts, whole)
+            us, parts = us - less_us, parts - less_parts
+            if parts < 0 then
+                return us - 1, parts + whole
+            end
+            return us, parts
+        end,
 
-    local function ceil(us, parts)
-        return parts > 0 and us + 1 or us
-    end
+        ceil = function(us, parts)
+            return parts > 0 and us + 1 or us
+        end,
 
-    local function intervals(rule, n)
-        if n * rule.interval_us > CENTURY then
-            return CENTURY, 0
-        end
-        return divide(n, rule.span, 0, rule.tokens)
-    end
+        intervals = function(rule, n)
+            if n * rule.interval_us > CENTURY then
+                return CENTURY, 0
+            end
+            return numbers.divide(n, rule.span, 0, rule.tokens)
+        end,
 
-    local function tat_at(rule, t)
-        if t > ceil(rule.us, rule.parts) then
-            return t, 0
-        end
-        return rule.us, rule.parts
-    end
+        tat_at = function(rule, t)
+            if t > gcra.ceil(rule.us, rule.parts) then
+                return t, 0
+            end
+            return rule.us, rule.parts
+        end,
 
-    local function conforms(rule, us, parts, cost)
-        local more_us, more_parts = intervals(rule, cost)
-        us, parts = plus(us, parts, more_us, more_parts, rule.tokens)
-        return minus(us, parts, rule.tolerance_us, rule.tolerance_parts, rule.tokens)
-    end
+        conforms = function(rule, us, parts, cost)
+            local more_us, more_parts = gcra.intervals(rule, cost)
+            us, parts = gcra.plus(us, parts, more_us, more_parts, rule.tokens)
+            return gcra.minus(us, parts, rule.tolerance_us, rule.tolerance_parts, rule.tokens)
+        end,
 
-    local function capacity(rule)
-        return rule.burst
-    end
+        capacity = function(rule)
+            return rule.burst
+        end,
 
-    local function rest(rule, now)
-        rule.us, rule.parts = now, 0
-    end
+        rest = function(rule, now)
+            rule.us, rule.parts = now, 0
+        end,
 
-    local function earliest(rule, t, cost)
-        if cost > rule.burst then
-            return NEVER
-        end
-        local due = ceil(conforms(rule, rule.us, rule.parts, cost))
-        return due > t and due or t
-    end
+        earliest = function(rule, t, cost)
+            if cost > rule.burst then
+                return NEVER
+            end
+            local due = gcra.ceil(gcra.conforms(rule, rule.us, rule.parts, cost))
+            return due > t and due or t
+        end,
 
-    local function commit(rule, t, cost)
-        local us, parts = tat_at(rule, t)
-        local more_us, more_parts = intervals(rule, cost)
-        rule.us, rule.parts = plus(us, parts, more_us, more_parts, rule.tokens)
-    end
+        commit = function(rule, t, cost)
+            local us, parts = gcra.tat_at(rule, t)
+            local more_us, more_parts = gcra.intervals(rule, cost)
+            rule.us, rule.parts = gcra.plus(us, parts, more_us, more_parts, rule.tokens)
+        end,
 
-    local function room(rule, from, till)
-        local us, parts = tat_at(rule, from)
-        us, parts = minus(till + rule.tolerance_us, rule.tolerance_parts, us, parts, rule.tokens)
-        if till < from or us < 0 then
-            return 0
-        end
-        local n = divide(us, rule.tokens, parts, rule.span)
-        return n > ROOM_MAX and ROOM_MAX or n
-    end
+        room = function(rule, from, till)
+            local us, parts = gcra.tat_at(rule, from)
+            us, parts = gcra.minus(till + rule.tolerance_us, rule.tolerance_parts, us, parts, rule.tokens)
+            if till < from or us < 0 then
+                return 0
+            end
+            local n = numbers.divide(us, rule.tokens, parts, rule.span)
+            return n > ROOM_MAX and ROOM_MAX or n
+        end,
 
-    local function due(rule, from, n)
-        local us, parts = tat_at(rule, from)
-        local at = ceil(conforms(rule, us, parts, n))
-        return at > from and at or from
-    end
+        due = function(rule, from, n)
+            local us, parts = gcra.tat_at(rule, from)
+            local at = gcra.ceil(gcra.conforms(rule, us, parts, n))
+            return at > from and at or from
+        end,
 
-    local function series(rule, t, cost, count, till, run)
-        local us, parts = tat_at(rule, t)
-        local first_us, first_parts = conforms(rule, us, parts, cost)
-        local at_once = ceil(first_us, first_parts) <= t
-        local last = at_once and t or till
-        if cost > rule.burst or t > till or ceil(first_us, first_parts) > last then
-            return 0
-        end
-        -- a step is cost * span in parts: divided by one, then by the other
-        local n = divide(last - first_us, rule.tokens, -first_parts, rule.span)
-        n = floor(n / cost) + 1
-        if n > count then
-            n = count
-        end
-        if n * cost > ROOM_MAX then
-            n = floor(ROOM_MAX / cost)
-        end
-        if at_once then
-            run[1], run[2], run[3], run[4] = t, 0, 0, 0
-        else
-            run[1], run[2] = first_us, first_parts
-            run[3], run[4] = intervals(rule, cost)
-        end
-        run[5], run[6], run[7] = rule.tokens, n, cost
-        local more_us, more_parts = intervals(rule, n * cost)
-        rule.us, rule.parts = plus(us, parts, more_us, more_parts, rule.tokens)
-        return n
-    end
+        series = function(rule, t, cost, count, till, run)
+            local us, parts = gcra.tat_at(rule, t)
+            local first_us, first_parts = gcra.conforms(rule, us, parts, cost)
+            local at_once = gcra.ceil(first_us, first_parts) <= t
+            local last = at_once and t or till
+            if cost > rule.burst or t > till or gcra.ceil(first_us, first_parts) > last then
+                return 0
+            end
+            -- a step is cost * span in parts: divided by one, then by the other
+            local n = numbers.divide(last - first_us, rule.tokens, -first_parts, rule.span)
+            n = math.floor(n / cost) + 1
+            if n > count then
+                n = count
+            end
+            if n * cost > ROOM_MAX then
+                n = math.floor(ROOM_MAX / cost)
+            end
+            if at_once then
+                run[1], run[2], run[3], run[4] = t, 0, 0, 0
+            else
+                run[1], run[2] = first_us, first_parts
+                run[3], run[4] = gcra.intervals(rule, cost)
+            end
+            run[5], run[6], run[7] = rule.tokens, n, cost
+            local more_us, more_parts = gcra.intervals(rule, n * cost)
+            rule.us, rule.parts = gcra.plus(us, parts, more_us, more_parts, rule.tokens)
+            return n
+        end,
 
-    local function exhaust(rule, at)
-        local us, parts = plus(at, 0, rule.tolerance_us, rule.tolerance_parts, rule.tokens)
-        us, parts = minus(us, parts, rule.interval_us, rule.interval_parts, rule.tokens)
-        if us > rule.us or (us == rule.us and parts > rule.parts) then
-            rule.us, rule.parts = us, parts
-        end
-    end
+        exhaust = function(rule, at)
+            local us, parts = gcra.plus(at, 0, rule.tolerance_us, rule.tolerance_parts, rule.tokens)
+            us, parts = gcra.minus(us, parts, rule.interval_us, rule.interval_parts, rule.tokens)
+            if us > rule.us or (us == rule.us and parts > rule.parts) then
+                rule.us, rule.parts = us, parts
+            end
+        end,
 
-    local function rest_at(rule)
-        return ceil(rule.us, rule.parts)
-    end
+        rest_at = function(rule)
+            return gcra.ceil(rule.us, rule.parts)
+        end,
 
-    local function pull_back(rule, now, reach, lookahead)
-        local us, parts = now + reach + rule.tolerance_us, rule.tolerance_parts
-        if rule.us > us or (rule.us == us and rule.parts > parts) then
-            rule.us, rule.parts = now + lookahead + rule.tolerance_us, rule.tolerance_parts
-        end
-    end
+        pull_back = function(rule, now, reach, lookahead)
+            local us, parts = now + reach + rule.tolerance_us, rule.tolerance_parts
+            if rule.us > us or (rule.us == us and rule.parts > parts) then
+                rule.us, rule.parts = now + lookahead + rule.tolerance_us, rule.tolerance_parts
+            end
+        end,
 
-    local function read_rule(rule, text)
-        local tokens, span, burst = text:match('^(%d+)/(%d+)%*(%d+)$')
-        tokens, span, burst = tonumber(tokens), tonumber(span), tonumber(burst)
-        if not tokens or tokens < 1 or tokens > ROOM_MAX or span < 1 or span > EXACT or burst < 1 or burst > ROOM_MAX then
-            return false
-        end
-        rule.tokens, rule.span, rule.burst = tokens, span, burst
-        rule.interval_us, rule.interval_parts = divide(1, span, 0, tokens)
-        rule.tolerance_us, rule.tolerance_parts = divide(burst, span, 0, tokens)
-        return rule.tolerance_us <= SPAN_MAX
-    end
+        read_rule = function(rule, text)
+            local tokens, span, burst = text:match('^(%d+)/(%d+)%*(%d+)$')
+            tokens, span, burst = tonumber(tokens), tonumber(span), tonumber(burst)
+            if not tokens or tokens < 1 or tokens > ROOM_MAX or span < 1 or span > EXACT or burst < 1 or burst > ROOM_MAX then
+                return false
+            end
+            rule.tokens, rule.span, rule.burst = tokens, span, burst
+            rule.interval_us, rule.interval_parts = numbers.divide(1, span, 0, tokens)
+            rule.tolerance_us, rule.tolerance_parts = numbers.divide(burst, span, 0, tokens)
+            return rule.tolerance_us <= SPAN_MAX
+        end,
 
-    local function write_state(rule)
-        if rule.parts > 0 then
-            return format('%.0f+%.0f', rule.us, rule.parts)
-        end
-        return digits(rule.us)
-    end
+        write_state = function(rule)
+            if rule.parts > 0 then
+                return string.format('%.0f+%.0f', rule.us, rule.parts)
+            end
+            return numbers.digits(rule.us)
+        end,
 
-    local function read_state(rule, text)
-        local us, more, parts = text:match('^(%d+)(%+?)(%d*)$')
-        us, parts = tonumber(us), tonumber(parts)
-        if not us or us > EXACT or (more == '+') ~= (parts ~= nil) then
-            return false
-        elseif parts and (parts < 1 or parts >= rule.tokens) then
-            return false
-        end
-        rule.us, rule.parts = us, parts or 0
-        return true
-    end
+        read_state = function(rule, text)
+            local us, more, parts = text:match('^(%d+)(%+?)(%d*)$')
+            us, parts = tonumber(us), tonumber(parts)
+            if not us or us > EXACT or (more == '+') ~= (parts ~= nil) then
+                return false
+            elseif parts and (parts < 1 or parts >= rule.tokens) then
+                return false
+            end
+            rule.us, rule.parts = us, parts or 0
+            return true
+        end,
 
-    -- With `from`, whose state it is, at hand: core/gcra.c has one fraction of three factors each, here it is two steps.
-    local function convert(from, to, now)
-        local backlog = ceil(from.us, from.parts) - now
-        if from.tokens == to.tokens and from.span == to.span then
-            to.us, to.parts = from.us, from.parts
-            return
-        elseif backlog <= 0 then
-            to.us, to.parts = now + backlog, 0
-            return
-        end
-        local whole, part = divide(backlog, from.tokens, 0, from.span)
-        local millionths = ROOM_MAX * 1000000
-        if whole < ROOM_MAX then
-            millionths = whole * 1000000 + divide_up(part, 1000000, from.span)
-            millionths = millionths > ROOM_MAX * 1000000 and ROOM_MAX * 1000000 or millionths
-        end
-        local us = divide_up(millionths, to.span, to.tokens * 1000000)
-        to.us, to.parts = now + (us > CENTURY and CENTURY or us), 0
-    end
-
-    return {
-        capacity = capacity,
-        rest = rest,
-        earliest = earliest,
-        commit = commit,
-        room = room,
-        due = due,
-        series = series,
-        exhaust = exhaust,
-        rest_at = rest_at,
-        pull_back = pull_back,
-        read_rule = read_rule,
-        write_state = write_state,
-        read_state = read_state,
-        convert = convert,
+        -- With `from`, whose state it is, at hand: core/gcra.c has one fraction of three factors each, here it is two steps.
+        convert = function(from, to, now)
+            local backlog = gcra.ceil(from.us, from.parts) - now
+            if from.tokens == to.tokens and from.span == to.span then
+                to.us, to.parts = from.us, from.parts
+                return
+            elseif backlog <= 0 then
+                to.us, to.parts = now + backlog, 0
+                return
+            end
+            local whole, part = numbers.divide(backlog, from.tokens, 0, from.span)
+            local millionths = ROOM_MAX * 1000000
+            if whole < ROOM_MAX then
+                millionths = whole * 1000000 + numbers.divide_up(part, 1000000, from.span)
+                millionths = millionths > ROOM_MAX * 1000000 and ROOM_MAX * 1000000 or millionths
+            end
+            local us = numbers.divide_up(millionths, to.span, to.tokens * 1000000)
+            to.us, to.parts = now + (us > CENTURY and CENTURY or us), 0
+        end,
     }
+    return gcra
 end

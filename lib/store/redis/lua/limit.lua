@@ -1,98 +1,103 @@
 -- limit.lua: all rules of a limit together; core/limit.c.  A rule and its state are one table.
--- needs: numbers rule
+-- needs: clock numbers rule
 
 local LOOKAHEAD_MAX = 10000000
 
--- The limit whose numbers the state is kept under, and the instant of this call.
-local rules, lookahead, max_waiting, revision
-local now
+-- The limit whose numbers the state is kept under.
+local limit
+limit = {
+    rules = {},
+    lookahead = 0,
+    max_waiting = 0,
+    revision = 0,
 
-local function capacity()
-    local least = NEVER
-    for i = 1, #rules do
-        local n = rules[i].algorithm.capacity(rules[i])
-        least = n < least and n or least
-    end
-    return least
-end
-
-local function throughput(span)
-    local least = ROOM_MAX
-    for i = 1, #rules do
-        local n = divide(span, rules[i].tokens, 0, rules[i].span)
-        least = n < least and n or least
-    end
-    return least
-end
-
-local function rest()
-    for i = 1, #rules do
-        rules[i].algorithm.rest(rules[i], now)
-    end
-end
-
-local function earliest(t, cost)
-    local agreed, i, count = 0, 1, #rules
-    while agreed < count do
-        local at = rules[i].algorithm.earliest(rules[i], t, cost)
-        if at == NEVER then
-            return NEVER
+    capacity = function()
+        local least = NEVER
+        for _, one in ipairs(limit.rules) do
+            local n = one.algorithm.capacity(one)
+            least = n < least and n or least
         end
-        agreed = at > t and 1 or agreed + 1
-        t = at
-        i = i < count and i + 1 or 1
-    end
-    return t
-end
+        return least
+    end,
 
-local function commit(t, cost)
-    for i = 1, #rules do
-        rules[i].algorithm.commit(rules[i], t, cost)
-    end
-end
+    throughput = function(span)
+        local least = ROOM_MAX
+        for _, one in ipairs(limit.rules) do
+            local n = numbers.divide(span, one.tokens, 0, one.span)
+            least = n < least and n or least
+        end
+        return least
+    end,
 
-local function room(from, till)
-    local least = ROOM_MAX
-    if #rules > 1 then
-        from = earliest(from, 1)
-    end
-    for i = 1, #rules do
-        local n = rules[i].algorithm.room(rules[i], from, till)
-        least = n < least and n or least
-    end
-    return least
-end
+    rest = function()
+        for _, one in ipairs(limit.rules) do
+            one.algorithm.rest(one, ledger.now)
+        end
+    end,
 
-local function due(from, n)
-    n = n > ROOM_MAX and ROOM_MAX or n
-    if #rules > 1 then
-        from = earliest(from, 1)
-    end
-    local latest = from
-    for i = 1, #rules do
-        local at = rules[i].algorithm.due(rules[i], from, n)
-        latest = at > latest and at or latest
-    end
-    return latest < EXACT and latest or EXACT
-end
+    earliest = function(t, cost)
+        local rules, agreed, i = limit.rules, 0, 1
+        while agreed < #rules do
+            local at = rules[i].algorithm.earliest(rules[i], t, cost)
+            if at == NEVER then
+                return NEVER
+            end
+            agreed = at > t and 1 or agreed + 1
+            t = at
+            i = i < #rules and i + 1 or 1
+        end
+        return t
+    end,
 
-local function exhaust(at)
-    for i = 1, #rules do
-        rules[i].algorithm.exhaust(rules[i], at)
-    end
-end
+    commit = function(t, cost)
+        for _, one in ipairs(limit.rules) do
+            one.algorithm.commit(one, t, cost)
+        end
+    end,
 
-local function rest_at()
-    local latest = 0
-    for i = 1, #rules do
-        local at = rules[i].algorithm.rest_at(rules[i])
-        latest = at > latest and at or latest
-    end
-    return latest
-end
+    room = function(from, till)
+        local least = ROOM_MAX
+        if limit.rules[2] then
+            from = limit.earliest(from, 1)
+        end
+        for _, one in ipairs(limit.rules) do
+            local n = one.algorithm.room(one, from, till)
+            least = n < least and n or least
+        end
+        return least
+    end,
 
-local function pull_back()
-    for i = 1, #rules do
-        rules[i].algorithm.pull_back(rules[i], now, LOOKAHEAD_MAX, lookahead)
-    end
-end
+    due = function(from, n)
+        n = n > ROOM_MAX and ROOM_MAX or n
+        if limit.rules[2] then
+            from = limit.earliest(from, 1)
+        end
+        local latest = from
+        for _, one in ipairs(limit.rules) do
+            local at = one.algorithm.due(one, from, n)
+            latest = at > latest and at or latest
+        end
+        return latest < EXACT and latest or EXACT
+    end,
+
+    exhaust = function(at)
+        for _, one in ipairs(limit.rules) do
+            one.algorithm.exhaust(one, at)
+        end
+    end,
+
+    rest_at = function()
+        local latest = 0
+        for _, one in ipairs(limit.rules) do
+            local at = one.algorithm.rest_at(one)
+            latest = at > latest and at or latest
+        end
+        return latest
+    end,
+
+    pull_back = function()
+        for _, one in ipairs(limit.rules) do
+            one.algorithm.pull_back(one, ledger.now, LOOKAHEAD_MAX, limit.lookahead)
+        end
+    end,
+}

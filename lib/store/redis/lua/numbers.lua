@@ -1,51 +1,53 @@
 -- numbers.lua: whole numbers in doubles, exact below 2^53, and products of two of them, exact always.
 
-local call, floor, format = redis.call, math.floor, string.format
-local EXACT = 2 ^ 53
-local NEVER = math.huge
+local EXACT = 9007199254740992
 local ROOM_MAX = 1000000000
 local SPAN_MAX = 1576800000000000
 
--- A number as text: Lua itself would write 15 digits of it.
-local function digits(n)
-    return format('%.0f', n)
-end
+local numbers
+numbers = {
+    -- A number as text: Lua itself would write 14 digits of it.
+    digits = function(n)
+        return string.format('%.0f', n)
+    end,
 
--- a * b as the sum of two doubles, exactly (Dekker's product: each factor in halves of 26 bits, whose products fit).
-local function product(a, b)
-    local p, t = a * b, 134217729 * a
-    local a_high = t - (t - a)
-    local a_low = a - a_high
-    t = 134217729 * b
-    local b_high = t - (t - b)
-    local b_low = b - b_high
-    return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
-end
+    -- a * b as the sum of two doubles, exactly (Dekker's product: each factor in halves, whose products fit).
+    product = function(a, b)
+        local p, t = a * b, 134217729 * a
+        local a_high = t - (t - a)
+        local a_low = a - a_high
+        t = 134217729 * b
+        local b_high = t - (t - b)
+        local b_low = b - b_high
+        return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
+    end,
 
--- (a * b + c) / d rounded down, and the remainder; a, b >= 0, d > 0, -d < c < 2^53, and the sum not below 0.  A
--- quotient above 2^52 is told as about that, with no remainder: those who ask have lower bounds.
-local function divide(a, b, c, d)
-    local sum = a * b + c
-    local quotient = floor(sum / d)
-    if sum < EXACT then
-        return quotient, sum - quotient * d
-    elseif quotient > 4503599627370496 then
-        return quotient, 0
-    end
-    local high, low = product(a, b)
-    local high_of, low_of = product(quotient, d)
-    local rest = (high - high_of) + (low - low_of) + c
-    while rest < 0 do
-        quotient, rest = quotient - 1, rest + d
-    end
-    while rest >= d do
-        quotient, rest = quotient + 1, rest - d
-    end
-    return quotient, rest
-end
+    -- (a * b + c) / d rounded down, and the remainder; a, b >= 0, d > 0, -d < c < 2^53, and the sum not below 0.  A
+    -- quotient above 2^52 is told as about that, with no remainder: those who ask have lower bounds.
+    divide = function(a, b, c, d)
+        local sum = a * b + c
+        local quotient = sum / d
+        quotient = quotient - quotient % 1
+        if sum < EXACT then
+            return quotient, sum - quotient * d
+        elseif quotient > 4503599627370496 then
+            return quotient, 0
+        end
+        local high, low = numbers.product(a, b)
+        local high_of, low_of = numbers.product(quotient, d)
+        local rest = (high - high_of) + (low - low_of) + c
+        while rest < 0 do
+            quotient, rest = quotient - 1, rest + d
+        end
+        while rest >= d do
+            quotient, rest = quotient + 1, rest - d
+        end
+        return quotient, rest
+    end,
 
--- a * b / c rounded up.
-local function divide_up(a, b, c)
-    local quotient, rest = divide(a, b, 0, c)
-    return rest > 0 and quotient + 1 or quotient
-end
+    -- a * b / c rounded up.
+    divide_up = function(a, b, c)
+        local quotient, rest = numbers.divide(a, b, 0, c)
+        return rest > 0 and quotient + 1 or quotient
+    end,
+}

@@ -8,7 +8,7 @@
 return run(function()
     tidy()
     local reply = standing(0)
-    if damaged then
+    if ledger.damaged then
         keep()
     end
     return reply

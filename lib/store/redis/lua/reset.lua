@@ -7,7 +7,7 @@
 
 return run(function()
     tidy()
-    rest()
+    limit.rest()
     tidy_rules()
     local reply = standing(0)
     keep()

@@ -1,192 +1,178 @@
 -- sliding_log.lua: core/sliding_log.c, function by function.  The state is rule.log.
 -- needs: window log
 
-local function sliding_log()
-    local logs = make_log()
-    keeps_log = true
+local function make_sliding_log()
+    local sliding
+    make_windows()
+    make_logs()
+    sliding = {
+        is_paced = function(rule, t)
+            local log = rule.log
+            return log.full > 0 and t < log.full + rule.span
+        end,
 
-    local function is_paced(rule, t)
-        local log = rule.log
-        return log.full > 0 and t < log.full + rule.span
-    end
+        -- From where on slots can be: not before the latest, nor before the rule was full.
+        not_before = function(rule, t)
+            local log = rule.log
+            if logs.held(log) > 0 and t < log.last then
+                t = log.last
+            end
+            if sliding.is_paced(rule, t) and t < log.full then
+                t = log.full
+            end
+            return t
+        end,
 
-    -- From where on slots can be: not before the latest, nor before the rule was full.
-    local function not_before(rule, t)
-        local log = rule.log
-        if logs.held(log) > 0 and t < log.last then
-            t = log.last
-        end
-        if is_paced(rule, t) and t < log.full then
-            t = log.full
-        end
-        return t
-    end
+        -- When the n-th token from t on may be taken, n <= limit; t is not_before itself.
+        slot_of = function(rule, t, n)
+            local log = rule.log
+            local leaving = logs.held(log) + n - rule.tokens
+            if leaving > 0 then
+                local at = logs.slot_of(log, leaving) + rule.span
+                t = at > t and at or t
+            end
+            if sliding.is_paced(rule, t) then
+                local since = logs.between(log.full_at, log.total) + n - 1
+                local at = since < rule.tokens and windows.divide_up(since, rule.span, rule.tokens) or rule.span
+                at = at + log.full
+                t = at > t and at or t
+            end
+            return t
+        end,
 
-    -- When the n-th token from t on may be taken, n <= limit; t is not_before itself.
-    local function slot_of(rule, t, n)
-        local log = rule.log
-        local leaving = logs.held(log) + n - rule.tokens
-        if leaving > 0 then
-            local at = logs.slot_of(log, leaving) + rule.span
-            t = at > t and at or t
-        end
-        if is_paced(rule, t) then
-            local since = logs.between(log.full_at, log.total) + n - 1
-            local at = since < rule.tokens and divide_window_up(since, rule.span, rule.tokens) or rule.span
-            at = at + log.full
-            t = at > t and at or t
-        end
-        return t
-    end
+        -- How many tokens may have been taken by `till`, which is less than a period later.
+        count_by = function(rule, till)
+            local log = rule.log
+            local count = rule.tokens - logs.held(log) + logs.count_to(log, till - rule.span)
+            if sliding.is_paced(rule, till) then
+                local paced = windows.divide(till - log.full, rule.tokens, rule.span) + 1
+                    - logs.between(log.full_at, log.total)
+                count = paced < count and paced or count
+            end
+            return count > 0 and count or 0
+        end,
 
-    -- How many tokens may have been taken by `till`, which is less than a period later.
-    local function count_by(rule, till)
-        local log = rule.log
-        local count = rule.tokens - logs.held(log) + logs.count_to(log, till - rule.span)
-        if is_paced(rule, till) then
-            local paced = divide_window(till - log.full, rule.tokens, rule.span) + 1
-                - logs.between(log.full_at, log.total)
-            count = paced < count and paced or count
-        end
-        return count > 0 and count or 0
-    end
+        capacity = function(rule)
+            return rule.tokens
+        end,
 
-    local function capacity(rule)
-        return rule.tokens
-    end
+        rest = function(rule, at)
+            rule.log = logs.clear(rule.log)
+            rule.log.last = at
+        end,
 
-    local function rest(rule, at)
-        rule.log = logs.clear(rule.log)
-        rule.log.last = at
-    end
+        earliest = function(rule, t, cost)
+            if cost > rule.tokens then
+                return NEVER
+            end
+            return sliding.slot_of(rule, sliding.not_before(rule, t), cost)
+        end,
 
-    local function earliest(rule, t, cost)
-        if cost > rule.tokens then
-            return NEVER
-        end
-        return slot_of(rule, not_before(rule, t), cost)
-    end
+        commit = function(rule, t, cost)
+            local log = rule.log
+            logs.drop(log, t - rule.span)
+            if not sliding.is_paced(rule, t) then
+                log.full, log.full_at = 0, 0
+            end
+            logs.append(log, t, cost)
+        end,
 
-    local function commit(rule, t, cost)
-        local log = rule.log
-        logs.drop(log, t - rule.span)
-        if not is_paced(rule, t) then
-            log.full, log.full_at = 0, 0
-        end
-        logs.append(log, t, cost)
-    end
+        room = function(rule, from, till)
+            local t = sliding.not_before(rule, from)
+            if t > till then
+                return 0
+            end
+            local periods = math.floor((till - t) / rule.span)
+            local count = sliding.count_by(rule, till - periods * rule.span)
+            return periods > math.floor((ROOM_MAX - count) / rule.tokens) and ROOM_MAX or periods * rule.tokens + count
+        end,
 
-    local function room(rule, from, till)
-        local t = not_before(rule, from)
-        if t > till then
-            return 0
-        end
-        local periods = floor((till - t) / rule.span)
-        local count = count_by(rule, till - periods * rule.span)
-        return periods > floor((ROOM_MAX - count) / rule.tokens) and ROOM_MAX or periods * rule.tokens + count
-    end
+        due = function(rule, from, n)
+            local t = sliding.not_before(rule, from)
+            local periods = math.floor((n - 1) / rule.tokens)
+            local at = sliding.slot_of(rule, t, n - periods * rule.tokens)
+            return periods > math.floor(WINDOW_END / rule.span) and WINDOW_END or at + periods * rule.span
+        end,
 
-    local function due(rule, from, n)
-        local t = not_before(rule, from)
-        local periods = floor((n - 1) / rule.tokens)
-        local at = slot_of(rule, t, n - periods * rule.tokens)
-        return periods > floor(WINDOW_END / rule.span) and WINDOW_END or at + periods * rule.span
-    end
+        series = function(rule, t, cost, count, till, run)
+            local at = sliding.earliest(rule, t, cost)
+            if at > till then
+                return 0
+            end
+            local n = math.floor(sliding.count_by(rule, at) / cost)
+            n = n < count and n or count
+            run[1], run[2], run[3], run[4], run[5], run[6], run[7] = at, 0, 0, 0, 1, n, cost
+            sliding.commit(rule, at, n * cost)
+            return n
+        end,
 
-    local function series(rule, t, cost, count, till, run)
-        local at = earliest(rule, t, cost)
-        if at > till then
-            return 0
-        end
-        local n = floor(count_by(rule, at) / cost)
-        n = n < count and n or count
-        run[1], run[2], run[3], run[4], run[5], run[6], run[7] = at, 0, 0, 0, 1, n, cost
-        commit(rule, at, n * cost)
-        return n
-    end
+        exhaust = function(rule, at)
+            local log = rule.log
+            if at > log.full then
+                log.full, log.full_at = at, log.total
+            end
+        end,
 
-    local function exhaust(rule, at)
-        local log = rule.log
-        if at > log.full then
-            log.full, log.full_at = at, log.total
-        end
-    end
+        rest_at = function(rule)
+            local log = rule.log
+            local at = logs.held(log) > 0 and log.last + rule.span or log.last
+            local paced_till = log.full > 0 and log.full + rule.span or 0
+            return paced_till > at and paced_till or at
+        end,
 
-    local function rest_at(rule)
-        local log = rule.log
-        local at = logs.held(log) > 0 and log.last + rule.span or log.last
-        local paced_till = log.full > 0 and log.full + rule.span or 0
-        return paced_till > at and paced_till or at
-    end
+        pull_back = function(rule, at, reach, ahead)
+            if rule.log.last > at + reach or rule.log.full > at + reach then
+                sliding.rest(rule, at)
+                sliding.exhaust(rule, at + ahead)
+            end
+        end,
 
-    local function pull_back(rule, at, reach, ahead)
-        if rule.log.last > at + reach or rule.log.full > at + reach then
-            rest(rule, at)
-            exhaust(rule, at + ahead)
-        end
-    end
+        read_rule = function(rule, text)
+            return windows.read_rule(rule, text:match('^(%d+)/(%d+)$'))
+        end,
 
-    local function read_rule(rule, text)
-        return read_window_rule(rule, text:match('^(%d+)/(%d+)$'))
-    end
+        write_state = function(rule)
+            local log = rule.log
+            local text = string.format('%.0f,%.0f,%.0f', log.last, log.total, log.before)
+            if log.book > 0 then
+                text = text .. string.format('#%d,%.0f,%.0f', log.book, log.first, log.next)
+            end
+            if log.full > 0 then
+                text = text .. string.format('^%.0f,%.0f', log.full, log.full_at)
+            end
+            return text
+        end,
 
-    local function write_state(rule)
-        local log = rule.log
-        local text = format('%.0f,%.0f,%.0f', log.last, log.total, log.before)
-        if log.book > 0 then
-            text = text .. format('#%d,%.0f,%.0f', log.book, log.first, log.next)
-        end
-        if log.full > 0 then
-            text = text .. format('^%.0f,%.0f', log.full, log.full_at)
-        end
-        return text
-    end
-
-    local function read_state(rule, text)
-        local last, total, before, more = text:match('^(%d+),(%d+),(%d+)(.*)$')
-        if not last then
-            return false
-        end
-        local log = logs.new()
-        log.last, log.total, log.before = tonumber(last), tonumber(total), tonumber(before)
-        local book, first, next_one, paced = more:match('^#(%d+),(%d+),(%d+)(.*)$')
-        if book then
-            log.book, log.first, log.next, more = tonumber(book), tonumber(first), tonumber(next_one), paced
-            if log.book < 1 or log.book > BOOKS_MAX or log.first > log.next or log.next > WINDOW_END
-                or not logs.take(log.book) then
+        read_state = function(rule, text)
+            local last, total, before, more = text:match('^(%d+),(%d+),(%d+)(.*)$')
+            if not last then
                 return false
             end
-        end
-        if more ~= '' then
-            local full, full_at = more:match('^%^(%d+),(%d+)$')
-            log.full, log.full_at = tonumber(full), tonumber(full_at)
-            if not full or log.full < 1 or log.full > WINDOW_END or log.full_at >= WRAP then
-                return false
+            local log = logs.new()
+            log.last, log.total, log.before = tonumber(last), tonumber(total), tonumber(before)
+            local book, first, next_one, paced = more:match('^#(%d+),(%d+),(%d+)(.*)$')
+            if book then
+                log.book, log.first, log.next, more = tonumber(book), tonumber(first), tonumber(next_one), paced
+                if log.book < 1 or log.book > BOOKS_MAX or log.first > log.next or log.next > WINDOW_END
+                    or not logs.take(log.book) then
+                    return false
+                end
             end
-        end
-        rule.log = log
-        return log.last <= WINDOW_END and log.total < WRAP and log.before < WRAP and logs.held(log) <= ROOM_MAX
-    end
+            if more ~= '' then
+                local full, full_at = more:match('^%^(%d+),(%d+)$')
+                log.full, log.full_at = tonumber(full), tonumber(full_at)
+                if not full or log.full < 1 or log.full > WINDOW_END or log.full_at >= WRAP then
+                    return false
+                end
+            end
+            rule.log = log
+            return log.last <= WINDOW_END and log.total < WRAP and log.before < WRAP and logs.held(log) <= ROOM_MAX
+        end,
 
-    local function convert(from, to, at)
-        to.log = from.log
-        logs.drop(to.log, at - to.span)
-    end
-
-    return {
-        capacity = capacity,
-        rest = rest,
-        earliest = earliest,
-        commit = commit,
-        room = room,
-        due = due,
-        series = series,
-        exhaust = exhaust,
-        rest_at = rest_at,
-        pull_back = pull_back,
-        read_rule = read_rule,
-        write_state = write_state,
-        read_state = read_state,
-        convert = convert,
+        convert = function(from, to, at)
+            to.log = from.log
+            logs.drop(to.log, at - to.span)
+        end,
     }
+    return sliding
 end

@@ -2,195 +2,183 @@
 -- rule.current; a window and its two counters are three numbers.
 -- needs: window
 
-local function sliding_window()
-    -- The window that t is in, or the state's if that is later.
-    local function look(rule, t)
-        local start = even_start(rule, t)
-        if start <= rule.start then
-            return rule.start, rule.previous, rule.current
-        end
-        return start, start == rule.start + rule.span and rule.current or 0, 0
-    end
+local function make_sliding_window()
+    local sliding
+    make_windows()
+    sliding = {
+        -- The window that t is in, or the state's if that is later.
+        look = function(rule, t)
+            local start = windows.start(rule, t)
+            if start <= rule.start then
+                return rule.start, rule.previous, rule.current
+            end
+            return start, start == rule.start + rule.span and rule.current or 0, 0
+        end,
 
-    -- The first instant of the window at which `tokens` in all may have been taken from it; past its end if none.
-    local function instant_for(rule, start, previous, tokens)
-        if tokens > rule.tokens then
-            return start + rule.span + 1
-        elseif previous == 0 then
-            return start
-        end
-        local left = divide_window(rule.tokens - tokens, rule.span, previous)
-        return left < rule.span and start + rule.span - left or start
-    end
+        -- The first instant of the window at which `tokens` in all may have been taken from it; past its end if none.
+        instant_for = function(rule, start, previous, tokens)
+            if tokens > rule.tokens then
+                return start + rule.span + 1
+            elseif previous == 0 then
+                return start
+            end
+            local left = windows.divide(rule.tokens - tokens, rule.span, previous)
+            return left < rule.span and start + rule.span - left or start
+        end,
 
-    -- How many tokens may have been taken from the window by t, which is in it.
-    local function most_by(rule, start, previous, t)
-        local counted = divide_window_up(previous, start + rule.span - t, rule.span)
-        return counted < rule.tokens and rule.tokens - counted or 0
-    end
+        -- How many tokens may have been taken from the window by t, which is in it.
+        most_by = function(rule, start, previous, t)
+            local counted = windows.divide_up(previous, start + rule.span - t, rule.span)
+            return counted < rule.tokens and rule.tokens - counted or 0
+        end,
 
-    -- The window after this one, from which all is taken that can be, and how much that is.
-    local function use_up(rule, start, previous, current)
-        local most = most_by(rule, start, previous, start + rule.span - 1)
-        most = most < current and current or most
-        return start + rule.span, most, 0, most - current
-    end
+        -- The window after this one, from which all is taken that can be, and how much that is.
+        use_up = function(rule, start, previous, current)
+            local most = sliding.most_by(rule, start, previous, start + rule.span - 1)
+            most = most < current and current or most
+            return start + rule.span, most, 0, most - current
+        end,
 
-    local function capacity(rule)
-        return rule.tokens
-    end
+        capacity = function(rule)
+            return rule.tokens
+        end,
 
-    local function rest(rule, at)
-        rule.start, rule.previous, rule.current = even_start(rule, at), 0, 0
-    end
+        rest = function(rule, at)
+            rule.start, rule.previous, rule.current = windows.start(rule, at), 0, 0
+        end,
 
-    local function earliest(rule, t, cost)
-        if cost > rule.tokens then
-            return NEVER
-        end
-        local start, previous, current = look(rule, t)
-        local at = instant_for(rule, start, previous, current + cost)
-        if at >= start + rule.span then
-            at = instant_for(rule, start + rule.span, current, cost)
-        end
-        return at > t and at or t
-    end
+        earliest = function(rule, t, cost)
+            if cost > rule.tokens then
+                return NEVER
+            end
+            local start, previous, current = sliding.look(rule, t)
+            local at = sliding.instant_for(rule, start, previous, current + cost)
+            if at >= start + rule.span then
+                at = sliding.instant_for(rule, start + rule.span, current, cost)
+            end
+            return at > t and at or t
+        end,
 
-    local function commit(rule, t, cost)
-        local start, previous, current = look(rule, t)
-        rule.start, rule.previous, rule.current = start, previous, current + cost
-    end
+        commit = function(rule, t, cost)
+            local start, previous, current = sliding.look(rule, t)
+            rule.start, rule.previous, rule.current = start, previous, current + cost
+        end,
 
-    -- Steps over pairs of windows that pass the same; returns the begin of the next, and what was passed.
-    local function leap(rule, start, previous, current, tokens, till)
-        local start1, previous1, current1, first = use_up(rule, start, previous, current)
-        local _, previous2, _, second = use_up(rule, start1, previous1, current1)
-        if previous2 ~= previous or current ~= 0 or till < start or first + second == 0 then
-            return start, 0
-        end
-        local pairs_of = floor(tokens / (first + second))
-        local in_time = floor(floor((till - start) / rule.span) / 2)
-        pairs_of = pairs_of < in_time and pairs_of or in_time
-        return start + 2 * pairs_of * rule.span, pairs_of * (first + second)
-    end
+        -- Steps over pairs of windows that pass the same; returns the begin of the next, and what was passed.
+        leap = function(rule, start, previous, current, tokens, till)
+            local start1, previous1, current1, first = sliding.use_up(rule, start, previous, current)
+            local _, previous2, _, second = sliding.use_up(rule, start1, previous1, current1)
+            if previous2 ~= previous or current ~= 0 or till < start or first + second == 0 then
+                return start, 0
+            end
+            local pairs_of = math.floor(tokens / (first + second))
+            local in_time = math.floor(math.floor((till - start) / rule.span) / 2)
+            pairs_of = pairs_of < in_time and pairs_of or in_time
+            return start + 2 * pairs_of * rule.span, pairs_of * (first + second)
+        end,
 
-    local function room(rule, from, till)
-        local start, previous, current = look(rule, from)
-        local count, taken = 0, nil
-        if till < from or till < start then
-            return 0
-        end
-        while till >= start + rule.span and count < ROOM_MAX do
-            start, taken = leap(rule, start, previous, current, ROOM_MAX, till)
-            count = count + taken
-            if taken == 0 then
-                start, previous, current, taken = use_up(rule, start, previous, current)
+        room = function(rule, from, till)
+            local start, previous, current = sliding.look(rule, from)
+            local count, taken = 0, nil
+            if till < from or till < start then
+                return 0
+            end
+            while till >= start + rule.span and count < ROOM_MAX do
+                start, taken = sliding.leap(rule, start, previous, current, ROOM_MAX, till)
                 count = count + taken
+                if taken == 0 then
+                    start, previous, current, taken = sliding.use_up(rule, start, previous, current)
+                    count = count + taken
+                end
             end
-        end
-        if count >= ROOM_MAX then
-            return ROOM_MAX
-        end
-        local most = most_by(rule, start, previous, till)
-        count = count + (most > current and most - current or 0)
-        return count < ROOM_MAX and count or ROOM_MAX
-    end
-
-    local function due(rule, from, n)
-        local start, previous, current = look(rule, from)
-        while true do
-            local next_start, next_previous, next_current, taken = use_up(rule, start, previous, current)
-            if n <= taken or start > WINDOW_END then
-                break
+            if count >= ROOM_MAX then
+                return ROOM_MAX
             end
-            n = n - taken
-            start, previous, current = next_start, next_previous, next_current
-            start, taken = leap(rule, start, previous, current, n - 1, WINDOW_END)
-            n = n - taken
-        end
-        local at = instant_for(rule, start, previous, current + n)
-        return at > from and at or from
-    end
+            local most = sliding.most_by(rule, start, previous, till)
+            count = count + (most > current and most - current or 0)
+            return count < ROOM_MAX and count or ROOM_MAX
+        end,
 
-    local function series(rule, t, cost, count, till, run)
-        local at = earliest(rule, t, cost)
-        if at > till then
-            return 0
-        end
-        local start, previous, current = look(rule, at)
-        local n = floor((most_by(rule, start, previous, at) - current) / cost)
-        n = n < count and n or count
-        run[1], run[2], run[3], run[4], run[5], run[6], run[7] = at, 0, 0, 0, 1, n, cost
-        commit(rule, at, n * cost)
-        return n
-    end
+        due = function(rule, from, n)
+            local start, previous, current = sliding.look(rule, from)
+            while true do
+                local next_start, next_previous, next_current, taken = sliding.use_up(rule, start, previous, current)
+                if n <= taken or start > WINDOW_END then
+                    break
+                end
+                n = n - taken
+                start, previous, current = next_start, next_previous, next_current
+                start, taken = sliding.leap(rule, start, previous, current, n - 1, WINDOW_END)
+                n = n - taken
+            end
+            local at = sliding.instant_for(rule, start, previous, current + n)
+            return at > from and at or from
+        end,
 
-    local function exhaust(rule, at)
-        local start, previous, current = look(rule, at)
-        if start > at then
-            return
-        end
-        previous = previous < rule.tokens and rule.tokens or previous
-        local most = most_by(rule, start, previous, at) - 1
-        rule.start, rule.previous, rule.current = start, previous, current > most and current or most
-    end
+        series = function(rule, t, cost, count, till, run)
+            local at = sliding.earliest(rule, t, cost)
+            if at > till then
+                return 0
+            end
+            local start, previous, current = sliding.look(rule, at)
+            local n = math.floor((sliding.most_by(rule, start, previous, at) - current) / cost)
+            n = n < count and n or count
+            run[1], run[2], run[3], run[4], run[5], run[6], run[7] = at, 0, 0, 0, 1, n, cost
+            sliding.commit(rule, at, n * cost)
+            return n
+        end,
 
-    local function rest_at(rule)
-        if rule.current > 0 then
-            return rule.start + 2 * rule.span
-        end
-        return rule.previous > 0 and rule.start + rule.span or rule.start
-    end
+        exhaust = function(rule, at)
+            local start, previous, current = sliding.look(rule, at)
+            if start > at then
+                return
+            end
+            previous = previous < rule.tokens and rule.tokens or previous
+            local most = sliding.most_by(rule, start, previous, at) - 1
+            rule.start, rule.previous, rule.current = start, previous, current > most and current or most
+        end,
 
-    local function pull_back(rule, at, reach, ahead)
-        if rule.start > at + reach then
-            rest(rule, at + ahead)
-            exhaust(rule, at + ahead)
-        end
-    end
+        rest_at = function(rule)
+            if rule.current > 0 then
+                return rule.start + 2 * rule.span
+            end
+            return rule.previous > 0 and rule.start + rule.span or rule.start
+        end,
 
-    local function read_rule(rule, text)
-        return read_window_rule(rule, text:match('^(%d+)/(%d+)$'))
-    end
+        pull_back = function(rule, at, reach, ahead)
+            if rule.start > at + reach then
+                sliding.rest(rule, at + ahead)
+                sliding.exhaust(rule, at + ahead)
+            end
+        end,
 
-    local function write_state(rule)
-        return format('%.0f,%.0f,%.0f', rule.start, rule.previous, rule.current)
-    end
+        read_rule = function(rule, text)
+            return windows.read_rule(rule, text:match('^(%d+)/(%d+)$'))
+        end,
 
-    local function read_state(rule, text)
-        local start, previous, current = text:match('^(%d+),(%d+),(%d+)$')
-        rule.start, rule.previous, rule.current = tonumber(start), tonumber(previous), tonumber(current)
-        return start and rule.start <= WINDOW_END and rule.previous <= ROOM_MAX and rule.current <= ROOM_MAX
-            and rule.start % rule.span == 0
-    end
+        write_state = function(rule)
+            return string.format('%.0f,%.0f,%.0f', rule.start, rule.previous, rule.current)
+        end,
 
-    local function convert(from, to, at)
-        local later = from.start > at and from.start or at
-        local start, previous, current = look(from, later)
-        local counted = current + divide_window_up(previous, start + from.span - later, from.span)
-        if from.span ~= to.span then
-            start = even_start(to, later)
-            previous, current = counted, divide_window_up(counted, later - start, to.span)
-        end
-        to.start = start
-        to.previous = previous < ROOM_MAX and previous or ROOM_MAX
-        to.current = current < ROOM_MAX and current or ROOM_MAX
-    end
+        read_state = function(rule, text)
+            local start, previous, current = text:match('^(%d+),(%d+),(%d+)$')
+            rule.start, rule.previous, rule.current = tonumber(start), tonumber(previous), tonumber(current)
+            return start and rule.start <= WINDOW_END and rule.previous <= ROOM_MAX and rule.current <= ROOM_MAX
+                and rule.start % rule.span == 0
+        end,
 
-    return {
-        capacity = capacity,
-        rest = rest,
-        earliest = earliest,
-        commit = commit,
-        room = room,
-        due = due,
-        series = series,
-        exhaust = exhaust,
-        rest_at = rest_at,
-        pull_back = pull_back,
-        read_rule = read_rule,
-        write_state = write_state,
-        read_state = read_state,
-        convert = convert,
+        convert = function(from, to, at)
+            local later = from.start > at and from.start or at
+            local start, previous, current = sliding.look(from, later)
+            local counted = current + windows.divide_up(previous, start + from.span - later, from.span)
+            if from.span ~= to.span then
+                start = windows.start(to, later)
+                previous, current = counted, windows.divide_up(counted, later - start, to.span)
+            end
+            to.start = start
+            to.previous = previous < ROOM_MAX and previous or ROOM_MAX
+            to.current = current < ROOM_MAX and current or ROOM_MAX
+        end,
     }
+    return sliding
 end

@@ -3,15 +3,15 @@
 
 -- `flags` besides that of a damaged ledger; `retry_at`: when what was asked for would be given, nil for a cost of 1.
 local function standing(flags, retry_at)
-    local reset_at = rest_at()
+    local now, blocked, reset_at = ledger.now, ledger.blocked, limit.rest_at()
     local from = blocked > now and blocked or now
-    local slot = retry_at or earliest(from, 1)
+    local slot = retry_at or limit.earliest(from, 1)
     reset_at = blocked > reset_at and blocked or reset_at
     return {
-        flags + (damaged and 1 or 0),
+        flags + (ledger.damaged and 1 or 0),
         now,
-        capacity(),
-        from > now and 0 or room(now, now),
+        limit.capacity(),
+        from > now and 0 or limit.room(now, now),
         slot == NEVER and -1 or slot - now,
         reset_at > now and reset_at - now or 0,
         blocked,

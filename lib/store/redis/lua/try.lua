@@ -7,19 +7,19 @@
 
 return run(function()
     local cost = tonumber(ARGV[7])
-    local from, ahead = nil, 0
+    local now, from, ahead = ledger.now, nil, 0
     tidy()
-    from = blocked > now and blocked or now
+    from = ledger.blocked > now and ledger.blocked or now
     for priority = 0, line and 9 or -1 do
         ahead = ahead + line.all.wanting[priority]
     end
-    local retry_at = earliest(from, cost)
+    local retry_at = limit.earliest(from, cost)
     if ahead > 0 and retry_at ~= NEVER then
-        local at = due(from, ahead + cost)
+        local at = limit.due(from, ahead + cost)
         retry_at = at > retry_at and at or retry_at
     end
     if retry_at <= now then
-        commit(now, cost)
+        limit.commit(now, cost)
     end
     tidy_rules()
     local reply = standing(retry_at <= now and 8 or 0, retry_at)

@@ -7,10 +7,10 @@
 
 return run(function()
     tidy()
-    if blocked > 0 then
-        exhaust(now)
+    if ledger.blocked > 0 then
+        limit.exhaust(ledger.now)
     end
-    blocked = 0
+    ledger.blocked = 0
     tidy_rules()
     local reply = standing(0)
     keep()
