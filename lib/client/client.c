@@ -33,8 +33,7 @@ static void tell(takt_client *client, takt_event_type type, int code, const char
         client->options.on_event(client, &event, client->options.data);
 }
 
-/* ---- claims ------------------------------------------------------------------------------------
- */
+/* ---- claims ---------------------------------------------------------------------------------- */
 
 static void note_answer(takt_client *client, int status)
 {
@@ -110,8 +109,7 @@ static void send_claims(takt_client *client, int64_t now_us)
     client->spare_claimings = claiming;
 }
 
-/* ---- the pass ----------------------------------------------------------------------------------
- */
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 /* A slot of the inner limit is due: the permit goes on to the limit around it, or is told that it
  * cannot any more: the inner slot alone lets nothing start. */
@@ -167,8 +165,7 @@ static void timer_due(takt_timer *timer)
     run_pass(TAKT_HOLDER(timer, takt_client, timer));
 }
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static void store_event(void *data, const takt_event *event)
 {
@@ -264,8 +261,7 @@ int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *p
     return 0;
 }
 
-/* ---- closing: waiters leave, ledgers are told, the store goes, then the handles ----------------
- */
+/* ---- closing: waiters leave, ledgers are told, the store goes, then the handles -------------- */
 
 static void handle_closed(takt_client *client)
 {

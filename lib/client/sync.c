@@ -39,8 +39,7 @@ struct takt_sync {
     takt_client *client;
 };
 
-/* ---- on the loop's thread ----------------------------------------------------------------------
- */
+/* ---- on the loop's thread -------------------------------------------------------------------- */
 
 static void answer(takt_post *post, int status)
 {
@@ -145,8 +144,7 @@ static void run_loop(void *data)
     uv_run(&sync->loop, UV_RUN_DEFAULT);
 }
 
-/* ---- on the callers' threads -------------------------------------------------------------------
- */
+/* ---- on the callers' threads ----------------------------------------------------------------- */
 
 static int ask(takt_sync *sync, takt_post *post)
 {

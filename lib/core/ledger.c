@@ -43,8 +43,7 @@ void takt_ledger_adopt(takt_ledger *ledger, const takt_limit *limit, int64_t now
     ledger->limit = limit;
 }
 
-/* ---- the line ----------------------------------------------------------------------------------
- */
+/* ---- the line -------------------------------------------------------------------------------- */
 
 static void remove_place(takt_ledger *ledger, int at)
 {
@@ -119,8 +118,7 @@ static void tidy(takt_ledger *ledger, int64_t now_us)
     tidy_line(ledger, now_us);
 }
 
-/* ---- room and turns ----------------------------------------------------------------------------
- */
+/* ---- room and turns -------------------------------------------------------------------------- */
 
 /* How things stand for one place, in tokens. */
 typedef struct view {
@@ -217,8 +215,7 @@ static int64_t again_at(const takt_ledger *ledger, int64_t now_us, int at)
     return most(due_us - lookahead_us, now_us + lookahead_us / LOOKAHEAD_FRACTION);
 }
 
-/* ---- a claim -----------------------------------------------------------------------------------
- */
+/* ---- a claim --------------------------------------------------------------------------------- */
 
 static void tell_standing(const takt_ledger *ledger, int64_t *waiting, int64_t *workers)
 {
@@ -371,8 +368,7 @@ void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_limit *limit, 
         award->newer = *ledger->limit;
 }
 
-/* ---- the other calls ---------------------------------------------------------------------------
- */
+/* ---- the other calls ------------------------------------------------------------------------- */
 
 bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, int64_t *retry_at_us)
 {

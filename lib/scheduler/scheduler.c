@@ -47,8 +47,7 @@ int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t see
     return takt_table_init(&scheduler->queues, takt_random(&scheduler->random));
 }
 
-/* ---- queues: found, put in lists, forgotten ----------------------------------------------------
- */
+/* ---- queues: found, put in lists, forgotten -------------------------------------------------- */
 
 static void put(takt_scheduler *scheduler, takt_queue *queue, int place)
 {
@@ -141,8 +140,7 @@ takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *li
     return queue;
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void fire(takt_scheduler *scheduler, takt_permit *permit, int status)
 {
@@ -283,8 +281,7 @@ void takt_scheduler_wake(takt_scheduler *scheduler, takt_queue *queue, int64_t b
     touch(scheduler, queue);
 }
 
-/* ---- the pass ----------------------------------------------------------------------------------
- */
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 /* Gives the slots that are due to waiters.  One that finds nobody it suits lapses. */
 static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)

@@ -103,8 +103,7 @@ static int64_t virtual_at(const takt_fleet_worker *worker, int64_t local_us)
     return at_us;
 }
 
-/* ---- the network -------------------------------------------------------------------------------
- */
+/* ---- the network ----------------------------------------------------------------------------- */
 
 static void drop(takt_sim_exchange *exchange)
 {
@@ -219,8 +218,7 @@ static void claim_times_out(takt_fleet *fleet, takt_sim_event *event)
     drop(exchange);
 }
 
-/* ---- a worker's passes -------------------------------------------------------------------------
- */
+/* ---- a worker's passes ----------------------------------------------------------------------- */
 
 static void begin(takt_fleet_worker *worker, takt_sim_exchange *exchange, const takt_limit *limit)
 {
@@ -302,8 +300,7 @@ static void ask_pass(takt_fleet_worker *worker)
     plan_for(worker, worker->fleet->now_us, pass);
 }
 
-/* ---- from outside ------------------------------------------------------------------------------
- */
+/* ---- from outside ---------------------------------------------------------------------------- */
 
 void takt_fleet_acquire(takt_fleet_worker *worker, takt_permit *permit, int64_t max_wait_us)
 {

@@ -47,8 +47,7 @@ static pending *pending_of(const takt_link *line)
     return TAKT_HOLDER(TAKT_HOLDER(line, takt_permit, line), pending, permit);
 }
 
-/* ---- decisions ---------------------------------------------------------------------------------
- */
+/* ---- decisions ------------------------------------------------------------------------------- */
 
 /* Tells what can be told without overtaking an earlier arrival. */
 static void tell(takt_oracle *oracle)
@@ -121,8 +120,7 @@ static void decide_refused(takt_oracle *oracle)
     }
 }
 
-/* ---- who can be served -------------------------------------------------------------------------
- */
+/* ---- who can be served ----------------------------------------------------------------------- */
 
 /* Puts the next waiter into the forecast, or refuses it where its slot would come too late. */
 static void foresee(takt_oracle *oracle, pending *arrived)
@@ -166,8 +164,7 @@ static void foresee_new(takt_oracle *oracle, pending *arrived)
     }
 }
 
-/* ---- time --------------------------------------------------------------------------------------
- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static pending *first_in_line(const takt_oracle *oracle)
 {
@@ -235,8 +232,7 @@ static void advance(takt_oracle *oracle, int64_t to_us)
     oracle->now_us = to_us;
 }
 
-/* ---- arrivals ----------------------------------------------------------------------------------
- */
+/* ---- arrivals -------------------------------------------------------------------------------- */
 
 static void begin_to_wait(takt_oracle *oracle, pending *arrived)
 {

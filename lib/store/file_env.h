@@ -70,8 +70,7 @@ int takt_file_env_mend(takt_file_env *env, int failure, unsigned repairs, int tr
  */
 unsigned takt_file_env_process(void);
 
-/* ---- file_open.c -------------------------------------------------------------------------------
- */
+/* ---- file_open.c ----------------------------------------------------------------------------- */
 
 /* Opens env->place, with env->lock held for writing, and replaces a file that is damaged.  Outputs
  * only env. */
@@ -92,8 +91,7 @@ int takt_file_mdb_fail(takt_error *error, int failure, const char *what, const c
 /* LMDB's codes for a file whose content makes no sense. */
 bool takt_file_is_damage(int failure);
 
-/* ---- file_format.c -----------------------------------------------------------------------------
- */
+/* ---- file_format.c --------------------------------------------------------------------------- */
 
 /* Whether a file begins as all of LMDB's do: with a page header and a certain number. */
 bool takt_file_has_magic(int fd);

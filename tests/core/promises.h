@@ -73,8 +73,7 @@ static inline void through_text(kept *k)
     cr_assert_arr_eq(text[0], text[1], size[0]);
 }
 
-/* ---- definitions; the slots are sorted ----------------------------------------------------------
- */
+/* ---- definitions; the slots are sorted ------------------------------------------------------- */
 
 static inline int64_t tokens_in(const taken *slots, int count, int64_t from_us, int64_t until_us)
 {

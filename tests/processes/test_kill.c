@@ -31,8 +31,7 @@ static char directory[] = "/tmp/takt-kill-XXXXXX";
 static char url[64];
 static pid_t workers[WORKERS];
 
-/* ---- a worker ----------------------------------------------------------------------------------
- */
+/* ---- a worker -------------------------------------------------------------------------------- */
 
 static takt_client *client;
 static int self;
@@ -88,8 +87,7 @@ static void start(int index)
     workers[index] = child;
 }
 
-/* ---- the test ----------------------------------------------------------------------------------
- */
+/* ---- the test -------------------------------------------------------------------------------- */
 
 static void begin(void)
 {

@@ -56,8 +56,7 @@ static const takt_reply *read_text(struct cursor *cursor)
     return cursor->at++;
 }
 
-/* ---- awards ------------------------------------------------------------------------------------
- */
+/* ---- awards ---------------------------------------------------------------------------------- */
 
 /* How many waiters a claim tells of. */
 static int64_t waiters(const takt_claim *claim)
@@ -156,8 +155,7 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     call->status = 0;
 }
 
-/* ---- standings ---------------------------------------------------------------------------------
- */
+/* ---- standings ------------------------------------------------------------------------------- */
 
 static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t flags)
 {

@@ -46,8 +46,7 @@ void takt_redis_job_finish(takt_redis_job *job, int status)
     call->done(call);
 }
 
-/* ---- scripts -----------------------------------------------------------------------------------
- */
+/* ---- scripts --------------------------------------------------------------------------------- */
 
 void takt_redis_forget_scripts(takt_redis_store *store)
 {
@@ -106,8 +105,7 @@ static void say_again(takt_redis_job *job, const takt_redis_trouble *trouble)
     takt_redis_job_say(job);
 }
 
-/* ---- hints -------------------------------------------------------------------------------------
- */
+/* ---- hints ----------------------------------------------------------------------------------- */
 
 static bool is_news(takt_op op)
 {
@@ -130,8 +128,7 @@ static bool publish(takt_redis_job *job, takt_redis_step step)
     return takt_redis_connection_send(store->connection, &job->command, 3, arguments, sizes);
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void tell_damage(takt_redis_store *store, const takt_store_call *call)
 {

@@ -59,8 +59,7 @@ bool takt_redis_connection_ready(const takt_redis_connection *connection)
     return connection->state == READY;
 }
 
-/* ---- leaving -----------------------------------------------------------------------------------
- */
+/* ---- leaving --------------------------------------------------------------------------------- */
 
 static void on_handle_closed(uv_handle_t *handle)
 {
@@ -163,8 +162,7 @@ static void on_ended(void *data, int code, const char *text)
     takt_redis_connection_leave(data, false, code, text);
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void no_memory(takt_redis_connection *connection)
 {
@@ -223,8 +221,7 @@ bool takt_redis_connection_send(takt_redis_connection *connection, takt_redis_co
     return connection->state == READY && say(connection, command, count, arguments, sizes);
 }
 
-/* ---- greeting ----------------------------------------------------------------------------------
- */
+/* ---- greeting -------------------------------------------------------------------------------- */
 
 static void become_ready(takt_redis_connection *connection)
 {
@@ -339,8 +336,7 @@ static void on_opened(void *data)
     greet_tls(connection);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void on_reply(takt_redis_connection *connection, const takt_reply *reply)
 {
@@ -425,8 +421,7 @@ void takt_redis_connection_drain(takt_redis_connection *connection)
         takt_redis_socket_drain(connection->socket);
 }
 
-/* ---- connecting --------------------------------------------------------------------------------
- */
+/* ---- connecting ------------------------------------------------------------------------------ */
 
 static const takt_redis_socket_events socket_events = {on_opened, on_received, on_ended, on_gone};
 

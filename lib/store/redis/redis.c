@@ -19,8 +19,7 @@
 
 static void on_timer(uv_timer_t *timer);
 
-/* ---- calls -------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* The timer fires not later than the oldest job is to be given up.  One that is set for an earlier
  * job is left as it is: setting it costs more than a look in vain. */
@@ -119,8 +118,7 @@ static void fail_waiting(takt_redis_store *store, int status)
         takt_redis_job_finish(TAKT_HOLDER(waiting.next, takt_redis_job, link), status);
 }
 
-/* ---- time --------------------------------------------------------------------------------------
- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static void tell_failed(takt_redis_store *store)
 {
@@ -174,8 +172,7 @@ static void on_timer(uv_timer_t *timer)
         set_timer(store);
 }
 
-/* ---- the connection ----------------------------------------------------------------------------
- */
+/* ---- the connection -------------------------------------------------------------------------- */
 
 static void on_ready(void *data)
 {
@@ -256,8 +253,7 @@ void takt_redis_want_hints(takt_redis_store *store, const takt_store_call *call)
         takt_hints_want(store->hints, call->limit->name, call->key);
 }
 
-/* ---- opening and closing -----------------------------------------------------------------------
- */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 static const takt_redis_connection_events connection_events = {on_ready, on_lost, NULL,
                                                                on_connection_closed};
@@ -339,8 +335,7 @@ static void redis_close(takt_store *base, void (*closed)(void *data), void *data
     uv_ref((uv_handle_t *)&store->timer);
 }
 
-/* ---- the three schemes -------------------------------------------------------------------------
- */
+/* ---- the three schemes ----------------------------------------------------------------------- */
 
 static int check(takt_redis_way way, const char *rest, takt_error *error)
 {

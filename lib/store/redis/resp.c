@@ -29,8 +29,7 @@ struct takt_resp {
     char texts[TAKT_RESP_BYTES_MAX + TAKT_RESP_NODES_MAX]; /* each ends with NUL */
 };
 
-/* ---- what hiredis calls ------------------------------------------------------------------------
- */
+/* ---- what hiredis calls ---------------------------------------------------------------------- */
 
 static takt_reply *add(const redisReadTask *task, takt_reply_type type)
 {
@@ -100,8 +99,7 @@ static redisReplyObjectFunctions functions = {
     .freeObject = free_object,
 };
 
-/* ---- a stream of replies -----------------------------------------------------------------------
- */
+/* ---- a stream of replies --------------------------------------------------------------------- */
 
 bool takt_resp_restart(takt_resp *resp)
 {
@@ -170,8 +168,7 @@ int takt_resp_next(takt_resp *resp, const takt_reply **reply, const char **why)
     return 1;
 }
 
-/* ---- commands ----------------------------------------------------------------------------------
- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 static bool reserve(takt_resp_out *out, size_t size)
 {

@@ -59,8 +59,7 @@ static void end(takt_redis_socket *socket, const char *what, int number)
     socket->events->ended(socket->data, code_of(number), text);
 }
 
-/* ---- the end ----------------------------------------------------------------------------------
- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static void free_if_gone(takt_redis_socket *socket)
 {
@@ -119,8 +118,7 @@ void takt_redis_socket_close(takt_redis_socket *socket, bool reset)
     uv_close((uv_handle_t *)&socket->anchor, on_anchor_closed);
 }
 
-/* ---- connecting --------------------------------------------------------------------------------
- */
+/* ---- connecting ------------------------------------------------------------------------------ */
 
 static void watch(takt_redis_socket *socket)
 {
@@ -279,8 +277,7 @@ int takt_redis_socket_open(takt_redis_socket **socket, uv_loop_t *loop, const ta
     return 0;
 }
 
-/* ---- open --------------------------------------------------------------------------------------
- */
+/* ---- open ------------------------------------------------------------------------------------ */
 
 static void on_connected(takt_redis_socket *socket)
 {

@@ -65,8 +65,7 @@ static bool listening(const takt_hints *hints)
     return takt_redis_connection_ready(hints->connection) && !hints->trying && hints->kind != NONE;
 }
 
-/* ---- which ledgers -----------------------------------------------------------------------------
- */
+/* ---- which ledgers --------------------------------------------------------------------------- */
 
 static void say_one(takt_hints *hints, const struct channel *channel, bool subscribe)
 {
@@ -139,8 +138,7 @@ void takt_hints_want(takt_hints *hints, const char *limit, const char *key)
     takt_list_append(&hints->recent, &wanted->link);
 }
 
-/* ---- the connection ----------------------------------------------------------------------------
- */
+/* ---- the connection -------------------------------------------------------------------------- */
 
 /* The channel of a ledger that cannot be: no limit's name is empty. */
 static void try_kind(takt_hints *hints, enum kind kind)

@@ -23,8 +23,7 @@ struct takt_tls {
     BIO *in, *out; /* the SSL's */
 };
 
-/* ---- whom we trust -----------------------------------------------------------------------------
- */
+/* ---- whom we trust --------------------------------------------------------------------------- */
 
 /* A key that is locked by a pass phrase must not make the library ask at the terminal. */
 static int no_pass_phrase(char *buffer, int size, int writing, void *data)
@@ -101,8 +100,7 @@ void takt_tls_trust_close(takt_tls_trust *trust)
     free(trust);
 }
 
-/* ---- one connection ----------------------------------------------------------------------------
- */
+/* ---- one connection -------------------------------------------------------------------------- */
 
 /* The name that the certificate must bear, and that the server is asked for. */
 static bool expect(SSL *ssl, const char *host)

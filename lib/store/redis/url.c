@@ -87,8 +87,7 @@ static int read_number(part from, int max)
     return takt_parse_whole(digits, max, &value) == 0 ? (int)value : -1;
 }
 
-/* ---- the parts --------------------------------------------------------------------------------
- */
+/* ---- the parts ------------------------------------------------------------------------------- */
 
 static bool is_in_host(char c, bool brackets)
 {
@@ -178,8 +177,7 @@ static int read_path(takt_redis_url *url, part from, takt_error *error)
     return 0;
 }
 
-/* ---- the options ------------------------------------------------------------------------------
- */
+/* ---- the options ----------------------------------------------------------------------------- */
 
 static int read_text(part value, char *text, size_t size, const char *name, takt_error *error)
 {
@@ -275,8 +273,7 @@ int takt_redis_url_parse(takt_redis_url *url, takt_redis_way way, const char *re
     return 0;
 }
 
-/* ---- the password ------------------------------------------------------------------------------
- */
+/* ---- the password ---------------------------------------------------------------------------- */
 
 static int read_password_file(takt_redis_url *url, takt_error *error)
 {

@@ -37,8 +37,7 @@ typedef struct outcome {
     bool damaged;
 } outcome;
 
-/* ---- the ledger of lib/core -------------------------------------------------------------------
- */
+/* ---- the ledger of lib/core ------------------------------------------------------------------ */
 
 /* Our side: a record's text. */
 static struct {
@@ -92,8 +91,7 @@ static void damage(agree_world *world)
     agree_server_put(ours.text, ours.size, takt_ceil_div(ours.expires_at_us, 1000));
 }
 
-/* ---- comparing --------------------------------------------------------------------------------
- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static void print_fields(const char *who, const int64_t *fields, int count)
 {

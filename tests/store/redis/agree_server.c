@@ -27,8 +27,7 @@ static char socket_path[sizeof folder + 16];
 static pid_t server;
 static redisContext *context;
 
-/* ---- the server -------------------------------------------------------------------------------
- */
+/* ---- the server ------------------------------------------------------------------------------ */
 
 static void stop_server(void)
 {
@@ -131,8 +130,7 @@ void agree_server_put(const char *text, size_t size, int64_t expires_at_ms)
     redisAppendCommand(context, "SET " NAME " %b PXAT %lld", text, size, (long long)expires_at_ms);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 void agree_server_send(const agree_step *step)
 {
@@ -161,8 +159,7 @@ void agree_server_send(const agree_step *step)
     redisAppendCommand(context, "PEXPIRETIME " NAME ":log");
 }
 
-/* ---- keys -------------------------------------------------------------------------------------
- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 /* A place as the text lists it. */
 typedef struct listed {
