@@ -236,10 +236,12 @@ static void check_try(checker *self, const takt_sim_call *call)
 
     timeline_note(self->fleet, "try %lld: %s", (long long)call->cost,
                   call->granted ? "granted" : "refused");
-    if (call->granted)
+    if (call->granted) {
         checker_slot(self, call->now_us, call->now_us, call->cost);
-    else if (self->fleet->ledger.line_count == 0 && self->blocked_until_us == 0 &&
-             first_us <= call->now_us && checker_vague_until(self) < call->now_us)
+        checker_try_turn(self, call->now_us);
+    } else if (self->fleet->ledger.line_count == 0 && self->blocked_until_us == 0 &&
+               call->cost <= self->capacity && first_us <= call->now_us &&
+               checker_vague_until(self) < call->now_us)
         checker_fail(self, 5, "%lld tokens could have been taken at once", (long long)call->cost);
 }
 

@@ -68,6 +68,7 @@ typedef struct checker {
     bool known;            /* the store has a ledger that knows the limit */
     int64_t expires_at_us; /* until then */
     definition rules[TAKT_RULES_MAX];
+    int64_t capacity, capacity_least; /* the dearest waiter that can be served: now, ever */
     int64_t blocked_until_us;
     bool blocks;    /* there have been any */
     bool forgetful; /* there have been resets, losses of state, new numbers: a slot may come sooner
@@ -119,6 +120,7 @@ int64_t
 checker_vague_until(const checker *self); /* until then slots may be later than the rules tell */
 void checker_turn(checker *self, const takt_sim_call *call, int worker,
                   const int64_t given[TAKT_PRIORITIES]);
+void checker_try_turn(const checker *self, int64_t now_us);
 void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarded);
 void checker_unused(const checker *self);
 

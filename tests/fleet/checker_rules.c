@@ -63,6 +63,13 @@ static void change_numbers(checker *self, const takt_limit *limit, int64_t now_u
     for (int i = 0; i < TAKT_RULES_MAX; i++)
         definition_close(&old[i]);
     self->limit = *limit;
+    self->capacity = TAKT_NEVER;
+    for (int i = 0; i < limit->rule_count; i++) {
+        int64_t capacity = definition_capacity(&self->rules[i]);
+        self->capacity = capacity < self->capacity ? capacity : self->capacity;
+    }
+    if (self->capacity_least == 0 || self->capacity < self->capacity_least)
+        self->capacity_least = self->capacity;
 }
 
 /* The numbers of the highest revision that the ledger has heard of hold; one that is fresh has

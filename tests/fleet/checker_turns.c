@@ -71,6 +71,18 @@ static void check_priority(const checker *self, const takt_sim_call *call, int w
                      worker, priority, (long long)wanted);
 }
 
+/* Who only tries does not overtake those who wait: all that they want could be taken now as well.
+ */
+void checker_try_turn(const checker *self, int64_t now_us)
+{
+    const definition *rule = &self->rules[0];
+    int64_t wanted = wanted_above(self, TAKT_PRIORITIES, now_us);
+
+    if (wanted > 0 && self->limit.rule_count == 1 && rule->kind == DEFINED_BUCKET &&
+        last_of(rule, now_us, wanted) > now_us)
+        checker_fail(self, 4, "a try overtakes those who wait for %lld tokens", (long long)wanted);
+}
+
 /* A worker's place gets a turn: does another one wait for its own too long? */
 static void check_round(const checker *self, int worker, int priority)
 {

@@ -153,7 +153,9 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
     self->workers[ended->worker->index].left++;
     if ((status == TAKT_E_CANCELED && !ended->cancelled) ||
         (status == TAKT_E_DEADLINE && ended->permit.deadline_at_us == TAKT_NEVER) ||
-        (status != TAKT_E_CANCELED && status != TAKT_E_DEADLINE && status != TAKT_E_FULL))
+        (status == TAKT_E_COST && ended->permit.cost <= self->capacity_least) ||
+        (status != TAKT_E_CANCELED && status != TAKT_E_DEADLINE && status != TAKT_E_FULL &&
+         status != TAKT_E_COST))
         checker_fail(self, 5, "acquire %lld ends with %d", (long long)ended->order, status);
     if (status == TAKT_E_DEADLINE)
         check_hopeless(self, ended);

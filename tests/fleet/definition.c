@@ -44,6 +44,16 @@ void definition_rest(definition *self)
     self->vague_until_us = 0;
 }
 
+static int64_t allowed(const definition *self)
+{
+    return (int64_t)(self->tokens / 10000);
+}
+
+int64_t definition_capacity(const definition *self)
+{
+    return self->kind == DEFINED_BUCKET ? self->rule.burst : allowed(self);
+}
+
 void definition_begin(definition *self, int64_t now_us)
 {
     wide now = (wide)now_us * self->tokens;
@@ -172,11 +182,6 @@ static int64_t taken_within(const definition *self, int64_t from_us, int64_t bef
 static bool opens_by_use(const definition *self)
 {
     return self->kind == DEFINED_FIXED && self->rule.align == TAKT_ALIGN_FIRST_USE;
-}
-
-static int64_t allowed(const definition *self)
-{
-    return (int64_t)(self->tokens / 10000);
 }
 
 static bool window_permits(const definition *self, int64_t t_us, int64_t cost)

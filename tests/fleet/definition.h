@@ -51,6 +51,9 @@ void definition_open(definition *self, const takt_rule *rule);
 void definition_close(definition *self);
 void definition_copy(definition *to, const definition *from); /* `to` is open */
 
+/* The most that it can ever give at one instant. */
+int64_t definition_capacity(const definition *self);
+
 /* As from rest. */
 void definition_rest(definition *self);
 

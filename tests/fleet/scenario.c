@@ -26,7 +26,7 @@ static void ended(takt_permit *permit, int status)
     checker_ended(&self->checker, job, status, scenario_jobs_of(self, job->worker),
                   self->jobs_each);
     job->waiting = false;
-    if (status == TAKT_E_FULL || status == TAKT_E_DEADLINE)
+    if (status == TAKT_E_FULL || status == TAKT_E_DEADLINE || status == TAKT_E_COST)
         scenario_ask(job, SECOND_US / 2);
     else
         scenario_ask(job, job->steady ? 0 : draw(&self->random, self->pause_us + 1));
@@ -51,7 +51,7 @@ static void ask(takt_fleet *fleet, void *data)
 {
     fleet_job *job = data;
     scenario *self = job->scenario;
-    int64_t max_wait_us = 0;
+    int64_t max_wait_us = 0, capacity;
 
     job->asks = false;
     if (job->waiting || job->worker->dead || self->phase == ENDING)
@@ -61,7 +61,10 @@ static void ask(takt_fleet *fleet, void *data)
         return;
     }
     job->permit = (takt_permit){.data = job, .callback = ended};
+    capacity = takt_limit_capacity(job->worker->limit, NULL); /* a client refuses more when asked */
     job->permit.cost = (int32_t)(1 + draw(&self->random, self->cost_most));
+    if (job->permit.cost > capacity)
+        job->permit.cost = (int32_t)capacity;
     job->permit.priority =
         self->priorities ? (int8_t)(3 * draw(&self->random, 4)) : TAKT_PRIORITY_DEFAULT;
     job->order = ++self->orders;
@@ -129,6 +132,8 @@ static int draw_workers(uint64_t *random)
 
 static void draw_policies(scenario *self)
 {
+    bool too_dear =
+        chance(&self->random, 30); /* some costs are more than a later policy can give */
     int64_t capacity = 10;
 
     self->policy_count = 1 + (int)draw(&self->random, POLICIES_MAX);
@@ -138,7 +143,7 @@ static void draw_policies(scenario *self)
                     i > 0 ? &self->policies[i - 1] : NULL);
         if (i > 0 && self->policies[i].revision <= self->policies[i - 1].revision)
             self->policies[i].revision = self->policies[i - 1].revision + 1;
-        if (takt_limit_capacity(&self->policies[i], NULL) < capacity)
+        if ((i == 0 || !too_dear) && takt_limit_capacity(&self->policies[i], NULL) < capacity)
             capacity = takt_limit_capacity(&self->policies[i], NULL);
     }
     self->cost_most = chance(&self->random, 60) ? 1 : 1 + draw(&self->random, capacity);
@@ -230,6 +235,10 @@ static void run_calm(scenario *self)
     takt_fleet_run(fleet,
                    fleet->now_us + calm_us + self->checker.limit.lookahead_us + SECOND_US / 5);
     checker_calm_ends(&self->checker);
+    for (int i = 0; i < fleet->worker_count * self->jobs_each; i++)
+        if (self->jobs[i].waiting && self->jobs[i].permit.cost > self->checker.capacity)
+            checker_fail(&self->checker, 5, "acquire %lld waits for more than there can ever be",
+                         (long long)self->jobs[i].order);
 }
 
 static int waiting_jobs(const scenario *self)
