@@ -273,13 +273,21 @@ static wide divided_up(wide a, wide b)
     return (a + b - 1) / b;
 }
 
+/* So many millionths of a token as time. */
+static int64_t time_of(const takt_rule *rule, wide millionths)
+{
+    wide us = divided_up(millionths * rule->span_us, (wide)rule->tokens * 1000000);
+
+    return us < 2 * TAKT_SPAN_MAX_US ? (int64_t)us : 2 * TAKT_SPAN_MAX_US;
+}
+
 /* The backlog, TAT - now, in millionths of a token under the old numbers, then as time under the
  * new ones. */
 void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
                        int64_t now_us)
 {
     wide backlog_us = takt_fraction_ceil(state->gcra.tat) - now_us;
-    wide millionths, us;
+    wide millionths;
 
     if (from->tokens == to->tokens && from->span_us == to->span_us)
         return; /* another burst needs no other TAT */
@@ -290,10 +298,26 @@ void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_sta
     millionths = divided_up(backlog_us * from->tokens * 1000000, from->span_us);
     if (millionths > (wide)TAKT_ROOM_MAX * 1000000)
         millionths = (wide)TAKT_ROOM_MAX * 1000000;
-    us = divided_up(millionths * to->span_us, (wide)to->tokens * 1000000);
-    if (us > 2 * TAKT_SPAN_MAX_US)
-        us = 2 * TAKT_SPAN_MAX_US;
-    state->gcra.tat = (takt_fraction){now_us + (int64_t)us, 0};
+    state->gcra.tat = (takt_fraction){now_us + time_of(to, millionths), 0};
+}
+
+/* What the bucket holds stays in it, as far as there is space, and what was awarded ahead stays
+ * awarded: the new numbers go on from when the bucket is empty.  (A backlog would be cut down to
+ * what the smaller bucket can owe, by pull_back, and the larger one would give it again.) */
+void takt_gcra_pour(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
+                    int64_t now_us)
+{
+    takt_fraction tat = tat_at(state, now_us);
+    int64_t empty_us = takt_fraction_ceil(minus(tat, from->tolerance, from->tokens));
+    wide lacking = (wide)to->burst * 1000000; /* millionths of a token */
+
+    if (takt_rule_same(from, to))
+        return;
+    if (empty_us < now_us)
+        lacking -= (wide)(now_us - empty_us) * from->tokens * 1000000 / from->span_us;
+    else
+        now_us = empty_us;
+    state->gcra.tat = (takt_fraction){now_us + (lacking > 0 ? time_of(to, lacking) : 0), 0};
 }
 
 const takt_algorithm takt_gcra = {

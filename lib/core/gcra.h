@@ -34,6 +34,8 @@ void takt_gcra_write_state(const takt_rule *rule, const takt_rule_state *state,
 void takt_gcra_read_state(const takt_rule *rule, takt_rule_state *state, takt_reader *reader);
 void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
                        int64_t now_us);
+void takt_gcra_pour(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
+                    int64_t now_us);
 
 #define TAKT_GCRA_ROW                                                                              \
     .letter = 'g', .capacity = takt_gcra_capacity, .rest = takt_gcra_rest,                         \
@@ -42,6 +44,6 @@ void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_sta
     .rest_at = takt_gcra_rest_at, .pull_back = takt_gcra_pull_back,                                \
     .write_rule = takt_gcra_write_rule, .read_rule = takt_gcra_read_rule,                          \
     .write_state = takt_gcra_write_state, .read_state = takt_gcra_read_state,                      \
-    .convert = takt_gcra_convert
+    .convert = takt_gcra_convert, .pour = takt_gcra_pour
 
 #endif

@@ -62,14 +62,11 @@ void takt_limit_rest(const takt_limit *limit, takt_limit_state *state, int64_t n
 int64_t takt_limit_earliest(const takt_limit *limit, const takt_limit_state *state, int64_t t_us,
                             int64_t cost)
 {
-    int agreed = 0; /* rules in a row that did not move t */
-
-    for (int i = 0; agreed < limit->rule_count; i = i + 1 < limit->rule_count ? i + 1 : 0) {
-        int64_t at = algorithm(limit, i)->earliest(&limit->rules[i], &state->rules[i], t_us, cost);
-        if (at == TAKT_NEVER)
-            return TAKT_NEVER;
-        agreed = at > t_us ? 1 : agreed + 1;
-        t_us = at;
+    EACH_RULE(limit, i) /* once round: what suits a rule suits it later as well */
+    {
+        t_us = algorithm(limit, i)->earliest(&limit->rules[i], &state->rules[i], t_us, cost);
+        if (t_us == TAKT_NEVER)
+            break;
     }
     return t_us;
 }
@@ -135,8 +132,8 @@ static bool append_slot(takt_run *runs, int *run_count, int run_max, int64_t slo
     return true;
 }
 
-/* How often `cost` can be taken at t_us, at most `count` times.  Taken one by one at one instant it is
- * as if all were taken at once. */
+/* How often `cost` can be taken at t_us, at most `count` times.  Taken one by one at one instant it
+ * is as if all were taken at once. */
 static int64_t times_at(const takt_limit *limit, const takt_limit_state *state, int64_t t_us,
                         int64_t cost, int64_t count)
 {
@@ -240,6 +237,16 @@ static int predecessor(const takt_limit *from, const takt_rule *rule, bool same,
     return -1;
 }
 
+/* One rule's state from `from` to `to`, of which `newer` says that it is known to be the newer. */
+static void convert_rule(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
+                         int64_t now_us, bool newer)
+{
+    if (newer || !to->algorithm->pour)
+        to->algorithm->convert(from, to, state, now_us);
+    else
+        to->algorithm->pour(from, to, state, now_us);
+}
+
 void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit_state *state,
                         int64_t now_us)
 {
@@ -262,7 +269,8 @@ void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit
         const takt_rule *rule = &to->rules[i];
         if (before[i] >= 0) {
             state->rules[i] = old.rules[before[i]];
-            rule->algorithm->convert(&from->rules[before[i]], rule, &state->rules[i], now_us);
+            convert_rule(&from->rules[before[i]], rule, &state->rules[i], now_us,
+                         to->revision > from->revision);
         } else {
             state->rules[i] = (takt_rule_state){.pages = old.rules[0].pages};
             rule->algorithm->rest(rule, &state->rules[i], now_us);

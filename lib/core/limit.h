@@ -1,9 +1,9 @@
 /*
  * limit.h: all rules of a limit together.
  *
- * A slot must suit every rule: t is raised to the latest `earliest` of all until nothing moves
- * (each is monotone, so this ends), then every rule is committed at that t.  That is how 1/s AND
- * 20/min AND 800/day hold at once.
+ * A slot must suit every rule: t is raised to the latest `earliest` of all, which suits the others
+ * as well (what fits at an instant fits later), then every rule is committed at that t.  That is
+ * how 1/s AND 20/min AND 800/day hold at once.
  */
 #ifndef TAKT_CORE_LIMIT_H
 #define TAKT_CORE_LIMIT_H
@@ -26,6 +26,7 @@ typedef struct takt_limit {
     int64_t lookahead_us;
     int64_t max_waiting;             /* of one key in the whole fleet; 0: no bound */
     int64_t revision;                /* of the policy: of two that differ, the higher one holds */
+    takt_on_store_failure on_store_failure; /* a worker's own: no ledger knows of it */
     const struct takt_limit *within; /* owned by the same policy; NULL: none */
 } takt_limit;
 
@@ -75,9 +76,9 @@ int64_t takt_limit_rest_at(const takt_limit *limit, const takt_limit_state *stat
 /* Whether the rules keep the same numbers. */
 bool takt_limit_same(const takt_limit *a, const takt_limit *b);
 
-/* A state kept under the rules of `from` becomes one under those of `to`.  Each new rule takes over
- * from an old one of its algorithm, from that of the same numbers if there is one; one that finds
- * none starts without a burst. */
+/* A state kept under the rules of `from` becomes one under those of `to`, whose revision is not
+ * lower.  Each new rule takes over from an old one of its algorithm, from that of the same numbers
+ * if there is one; one that finds none starts without a burst. */
 void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit_state *state,
                         int64_t now_us);
 

@@ -117,7 +117,7 @@ struct takt_algorithm {
     void (*rest)(const takt_rule *rule, takt_rule_state *state, int64_t now_us);
 
     /* The first moment >= t_us at which `cost` tokens may be taken, TAKT_NEVER if cost > capacity.
-     */
+     * If nothing else is taken they may be taken at every later moment as well. */
     int64_t (*earliest)(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
                         int64_t cost);
 
@@ -164,6 +164,11 @@ struct takt_algorithm {
      * letter: the backlog in tokens is kept, and paced at the new rate from now_us on. */
     void (*convert)(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
                     int64_t now_us);
+
+    /* The same where neither numbers are known to be newer, so that the two may take turns with
+     * every call, which must not make tokens up.  NULL: convert. */
+    void (*pour)(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
+                 int64_t now_us);
 };
 
 extern const takt_algorithm takt_gcra;

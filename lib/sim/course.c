@@ -163,7 +163,7 @@ static void permit_came(takt_permit *permit, int status)
     course_run *run = hand->run;
     uint64_t random = random_of(run, ~hand->number);
 
-    if (status != 0) { /* refused: max_waiting, or a rule's queue */
+    if (status != 0) { /* refused: max_waiting, a rule's queue, or a store that is lost */
         int64_t later_us = permit->retry_after_us;
         run->course->figures.refused++;
         if (later_us < run->course->limit.lookahead_us)
@@ -266,6 +266,8 @@ static void crashes(takt_fleet *fleet, void *data)
     course_run *run = plan->run;
     int64_t left;
 
+    if (run->course->figures.jobs_done == run->bulk->jobs)
+        return; /* nothing is left to be disturbed */
     for (int i = 0; i < plan->crash->workers && (left = count_alive(fleet)) > 0; i++) {
         takt_fleet_worker *worker = alive(fleet, takt_random_below(&run->random, left));
         takt_fleet_crash(worker);
@@ -326,9 +328,7 @@ static int open_run(course_run *run)
     run->fleet.unwritten = true; /* nothing here depends on how a store keeps it */
     run->fleet.on_award = count_slots;
     run->fleet.delay_least_us = bulk->round_trip_us / 4;
-    run->fleet.delay_most_us =
-        bulk->round_trip_us - bulk->round_trip_us / 4 - bulk->round_trip_us / 2;
-    run->fleet.delay_most_us += bulk->round_trip_us / 4;
+    run->fleet.delay_most_us = bulk->round_trip_us - bulk->round_trip_us / 4;
     run->fleet.timeout_us =
         2 * bulk->round_trip_us > TIMEOUT_US ? 2 * bulk->round_trip_us : TIMEOUT_US;
     run->hands = calloc(hands, sizeof *run->hands);

@@ -208,10 +208,11 @@ static void claim_times_out(takt_fleet *fleet, takt_sim_event *event)
 {
     takt_sim_exchange *exchange = event->exchange;
 
-    (void)fleet;
     if (!is_for_dead(event) && !exchange->settled) {
+        if (exchange->queue && fleet->on_failed)
+            fleet->on_failed(fleet, event->worker);
         if (exchange->queue)
-            takt_scheduler_failed(&event->worker->scheduler, exchange->queue,
+            takt_scheduler_failed(&event->worker->scheduler, exchange->queue, TAKT_E_STORE_TIMEOUT,
                                   local_now(event->worker));
         settle(event->worker, exchange);
     }

@@ -87,7 +87,9 @@ struct takt_fleet {
                     const takt_sim_call *call); /* after every call, of a claim too */
     void (*on_heard)(takt_fleet *fleet, takt_fleet_worker *worker,
                      const takt_award *award); /* before it counts */
-    int64_t damaged;                           /* texts that could not be read */
+    void (*on_failed)(takt_fleet *fleet,
+                      takt_fleet_worker *worker); /* a claim had no answer; before it counts */
+    int64_t damaged;                              /* texts that could not be read */
     void *data;
 
     /* the ledger between calls */
@@ -96,7 +98,7 @@ struct takt_fleet {
     char *text;     /* text_size 0: there is none */
     size_t text_size, text_capacity;
     int64_t expires_at_us; /* from then on the text is gone */
-    takt_limit kept; /* the numbers that it refers to */
+    takt_limit kept;       /* the numbers that it refers to */
 
     int64_t began_us;
     takt_heap events;

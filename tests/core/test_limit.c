@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "core/limits.h"
+#include "core/promises.h"
 #include "seed.h"
 
 static takt_limit four_rules(void)
@@ -62,23 +62,52 @@ Test(limit, four_rules_hold_at_once)
     cr_assert_eq(slots[SLOTS - 1].slot_us - NOW, (SLOTS - 100) * (DAY / 800));
 }
 
+/* The same periods, each kept by another algorithm. */
+static takt_limit four_algorithms(void)
+{
+    takt_limit limit = {.name = "test", .rule_count = 4, .lookahead_us = TAKT_LOOKAHEAD_US};
+
+    limit.rules[0] = rule_by(&takt_sliding_window, 2, SECOND);
+    limit.rules[1] = rule_by(&takt_sliding_log, 20, MINUTE);
+    limit.rules[2] = rule_by(&takt_fixed_window, 200, HOUR);
+    limit.rules[3] = rule_by(&takt_token_bucket, 800, DAY);
+    return limit;
+}
+
+static void check_none_earlier(const takt_limit *limit, uint64_t seed)
+{
+    int64_t now_us = NOW;
+    takt_memory_pages pages;
+    takt_limit_state state;
+
+    takt_memory_pages_init(&pages);
+    takt_limit_begin(&state, &pages.pages);
+    takt_limit_rest(limit, &state, NOW);
+    for (int i = 0; i < 500; i++) {
+        bool one_moment_before = true, then = true;
+        now_us += takt_random_below(&seed, 4) ? 0 : takt_random_below(&seed, 10 * MINUTE);
+        int64_t slot_us = takt_limit_earliest(limit, &state, now_us, 1);
+        for (int j = 0; j < limit->rule_count; j++) {
+            const takt_rule *rule = &limit->rules[j];
+            one_moment_before &=
+                rule->algorithm->earliest(rule, &state.rules[j], slot_us - 1, 1) == slot_us - 1;
+            then &= rule->algorithm->earliest(rule, &state.rules[j], slot_us, 1) == slot_us;
+        }
+        cr_assert(then, "slot %d", i);
+        cr_assert(slot_us == now_us || !one_moment_before, "slot %d", i);
+        takt_limit_commit(limit, &state, slot_us, 1);
+        takt_memory_pages_settle(&pages, true);
+    }
+    takt_memory_pages_close(&pages);
+}
+
 Test(limit, no_slot_could_have_been_earlier)
 {
-    uint64_t random = test_seed(1);
-    takt_limit limit = four_rules();
-    takt_limit_state state = at_rest(&limit);
-    int64_t now_us = NOW;
+    takt_limit limits[] = {four_rules(), four_algorithms()};
+    uint64_t seed = test_seed(1);
 
-    for (int i = 0; i < 500; i++) {
-        bool one_moment_before = true;
-        now_us += takt_random_below(&random, 4) ? 0 : takt_random_below(&random, 10 * MINUTE);
-        int64_t slot_us = takt_limit_earliest(&limit, &state, now_us, 1);
-        for (int j = 0; j < limit.rule_count; j++)
-            one_moment_before &=
-                takt_gcra.earliest(&limit.rules[j], &state.rules[j], slot_us - 1, 1) == slot_us - 1;
-        cr_assert(slot_us == now_us || !one_moment_before, "slot %d", i);
-        takt_limit_commit(&limit, &state, slot_us, 1);
-    }
+    check_none_earlier(&limits[0], seed);
+    check_none_earlier(&limits[1], seed);
 }
 
 static takt_limit random_limit(uint64_t *random)

@@ -145,6 +145,20 @@ static void check_room_and_due(const kept *k, int64_t from_us, uint64_t round)
     }
 }
 
+/* What fits at an instant fits at every later one, so that one round over the rules of a limit
+ * finds the first that suits all. */
+static void check_later(const kept *k, int64_t from_us, int64_t cost, uint64_t *random)
+{
+    const takt_algorithm *a = k->rule.algorithm;
+    int64_t first_us = a->earliest(&k->rule, &k->state, from_us, cost);
+
+    for (int i = 0; i < 20; i++) {
+        int64_t later_us = from_us + takt_random_below(random, 4 * k->rule.period_us);
+        cr_assert_eq(a->earliest(&k->rule, &k->state, later_us, cost),
+                     later_us > first_us ? later_us : first_us, "%s", a->name);
+    }
+}
+
 /* Half of the states have been kept under a higher limit: more is taken than the rule ever gives.
  */
 static void keep_more(kept *k, takt_rule rule, int64_t now_us, uint64_t *random)
@@ -185,6 +199,7 @@ Test(promises, room_and_due_are_what_stepping_gives)
             if (takt_random_below(&random, 4) == 0)
                 rule.algorithm->exhaust(&rule, &k.state, now_us);
             check_room_and_due(&k, now_us + takt_random_below(&random, rule.period_us), round);
+            check_later(&k, now_us, 1 + takt_random_below(&random, capacity), &random);
             through_text(&k);
         }
         let_go(&k);

@@ -84,11 +84,10 @@ Test(revision, the_newer_numbers_hold_and_the_older_worker_learns_them)
     }
 }
 
-/* Neither gives a token back nor makes one up, however often they take turns.  (A bucket does not
- * remember more than it holds.) */
+/* Neither gives a token back nor makes one up, however often they take turns. */
 Test(revision, policies_of_one_revision_take_turns)
 {
-    for (size_t i = 1; i < COUNT(algorithms); i++) {
+    for (size_t i = 0; i < COUNT(algorithms); i++) {
         takt_limit one = policy_of(algorithms[i], 10, HOUR, 0),
                    two = policy_of(algorithms[i], 20, HOUR, 0);
         int64_t now_us = NOW - NOW % HOUR + MINUTE, given = 0;
@@ -101,6 +100,37 @@ Test(revision, policies_of_one_revision_take_turns)
             cr_expect_not(award.outdated);
         }
         cr_expect(given >= 10 && given <= 20, "%s: %" PRId64, algorithms[i]->name, given);
+        takt_memory_pages_close(&s.pages);
+    }
+}
+
+/* A bucket may be too small to remember what was taken from the other one, or what was awarded
+ * ahead at the other's rate: all the same they give together what the more generous gives alone. */
+Test(revision, buckets_of_one_revision_pour_nothing_out_twice)
+{
+    static const struct {
+        int64_t limit, burst; /* a second */
+    } rows[][2] = {
+        {{1, 1000}, {1, 1}}, {{1000, 1}, {1, 1}}, {{1000, 5}, {1, 500}},
+        {{3, 1}, {7, 1}},    {{10, 50}, {5, 20}}, {{999, 9}, {1000, 10}},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        takt_limit one = limit_of(rows[i][0].limit, SECOND, rows[i][0].burst),
+                   two = limit_of(rows[i][1].limit, SECOND, rows[i][1].burst);
+        int64_t rate = rows[i][rows[i][0].limit < rows[i][1].limit].limit,
+                burst = rows[i][rows[i][0].burst < rows[i][1].burst].burst, given = 0;
+        static takt_award award;
+        static shelf s;
+        s.size = 0;
+        takt_memory_pages_init(&s.pages);
+        for (int64_t seq = 1; seq <= 2000; seq++) { /* in ten seconds */
+            int64_t now_us = NOW + seq * 5 * MS;
+            given += claim(&s, seq % 2 ? &one : &two, now_us, seq, 2000, &award);
+            cr_assert_leq(given, burst + rate * (now_us - NOW + TAKT_LOOKAHEAD_US) / SECOND + 1,
+                          "row %zu, turn %" PRId64 ": %" PRId64, i, seq, given);
+        }
+        cr_expect_geq(given, burst, "row %zu: %" PRId64, i, given);
         takt_memory_pages_close(&s.pages);
     }
 }

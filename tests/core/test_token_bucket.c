@@ -64,7 +64,7 @@ Test(token_bucket, names_change_and_the_state_stays)
 
     for (int from = 0; from < 3; from++)
         for (int to = 0; to < 3; to++) {
-            takt_limit before = {.rule_count = 1}, after = {.rule_count = 1};
+            takt_limit before = {.rule_count = 1}, after = {.rule_count = 1, .revision = 1};
             takt_limit_state state;
             before.rules[0] = rule_by(algorithms[from], 10, SECOND);
             after.rules[0] = rule_by(algorithms[to], 10, SECOND);

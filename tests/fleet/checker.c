@@ -288,6 +288,7 @@ void checker_call(checker *self, const takt_sim_call *call)
         self->forgetful = true;
         for (int i = 0; i < self->limit.rule_count; i++)
             definition_rest(&self->rules[i]);
+        checker_block(self, call->now_us); /* which the reset leaves */
         break;
     case TAKT_SIM_PEEK:
         break;

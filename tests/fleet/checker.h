@@ -45,6 +45,14 @@ typedef struct watched {
     int64_t heard_at_us;      /* virtual time */
     int64_t awarded_at_us;    /* in the calm */
     int64_t calls;            /* since then */
+
+    /* of a worker whose claim had no answer, until one has */
+    bool lost;
+    bool learned;       /* newer numbers than its policy's */
+    takt_limit numbers; /* that it goes by, as awards told */
+    int64_t workers;    /* that the last award told of */
+    int64_t begins_us;  /* `share`: it starts nothing by itself before that */
+    int64_t alone_us;   /* and gives itself no slot before that */
 } watched;
 
 /* One name in the line, also of a worker that has died. */
@@ -58,8 +66,9 @@ typedef struct in_line {
 typedef struct checker {
     takt_fleet *fleet;
     int64_t cost_most; /* of the jobs */
-    bool ranked;       /* they have priorities */
-    bool far;          /* in the calm, too: a round trip is not short against the lookahead */
+    takt_on_store_failure mode;
+    bool ranked; /* they have priorities */
+    bool far;    /* in the calm, too: a round trip is not short against the lookahead */
     watched *workers;
     in_line *line;
     int line_count, line_capacity;
@@ -73,7 +82,8 @@ typedef struct checker {
     bool blocks;    /* there have been any */
     bool forgetful; /* there have been resets, losses of state, new numbers: a slot may come sooner
                        than foreseen */
-    int64_t slowest_us; /* message so far */
+    int64_t slowest_us;         /* message so far */
+    int64_t lookahead_least_us; /* of those that were in force */
 
     bool calm;                           /* no faults, and everybody always wants more */
     int64_t calm_from_us, calm_until_us; /* by the store's clock */
@@ -93,6 +103,7 @@ void checker_close(checker *self);
 void checker_call(checker *self, const takt_sim_call *call);
 void checker_heard(checker *self, const takt_fleet_worker *worker, const takt_award *award,
                    int waiting);
+void checker_failed(checker *self, const takt_fleet_worker *worker);
 void checker_ended(checker *self, const fleet_job *ended, int status, const fleet_job *jobs,
                    int job_count);
 void checker_crashed(checker *self, const takt_fleet_worker *worker);

@@ -14,10 +14,12 @@ static int64_t later(int64_t a, int64_t b)
 /* ---- which numbers are in force
  * ----------------------------------------------------------------------------- */
 
+/* A bucket of 3 per 10 ms is one of 300/s; the windows of the two are others. */
 static bool same_numbers(const takt_rule *a, const takt_rule *b)
 {
     return definition_kind_of(a->algorithm) == definition_kind_of(b->algorithm) &&
            a->burst == b->burst && a->align == b->align &&
+           (a->period_us == b->period_us || definition_kind_of(a->algorithm) == DEFINED_BUCKET) &&
            (wide)a->limit * (10000 - a->headroom_bp) * b->period_us ==
                (wide)b->limit * (10000 - b->headroom_bp) * a->period_us;
 }

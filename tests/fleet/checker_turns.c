@@ -15,12 +15,13 @@
 
 #define WANTED_MOST 50 /* tokens of a window that are counted one by one */
 
-/* Whether a worker takes part: it lives, and comes when it is told to. */
+/* Whether a worker takes part: it lives, and comes when it is told to.  One that was set aside
+ * under a shorter lookahead stays so. */
 static bool takes_part(const checker *self, int worker, int64_t now_us)
 {
     const takt_fleet_worker *of_fleet = &self->fleet->workers[worker];
 
-    return !of_fleet->dead && self->workers[worker].told_at_us + self->limit.lookahead_us >= now_us;
+    return !of_fleet->dead && self->workers[worker].told_at_us + self->lookahead_least_us >= now_us;
 }
 
 /* Tokens that are known to be wanted with a higher priority than that. */
@@ -60,7 +61,10 @@ static void check_priority(const checker *self, const takt_sim_call *call, int w
     const definition *rule = &self->rules[0];
     int64_t wanted = wanted_above(self, priority, call->now_us), from_us = call->now_us;
 
+    /* of waiters that it has refused a ledger knows the number, and not what each would have cost
+     */
     if (wanted == 0 || self->limit.rule_count > 1 ||
+        (self->limit.max_waiting > 0 && self->cost_most > 1) ||
         (rule->kind != DEFINED_BUCKET && (wanted > WANTED_MOST || self->cost_most > 1)))
         return;
     from_us = self->blocked_until_us > from_us ? self->blocked_until_us : from_us;
@@ -116,9 +120,12 @@ void checker_turn(checker *self, const takt_sim_call *call, int worker,
                   const int64_t given[TAKT_PRIORITIES])
 {
     watched *mine = &self->workers[worker];
+    int64_t lookahead_us = self->limit.lookahead_us;
     int64_t wanting[TAKT_PRIORITIES] = {0}, cost_most = 1;
     int last = -1;
 
+    if (self->lookahead_least_us == 0 || lookahead_us < self->lookahead_least_us)
+        self->lookahead_least_us = lookahead_us;
     for (int i = 0; i < call->claim->want_count; i++) {
         const takt_want *want = &call->claim->wants[i];
         wanting[want->priority] += want->count * want->cost;

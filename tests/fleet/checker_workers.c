@@ -1,6 +1,8 @@
 /*
  * checker_workers.c: what workers do with what they are given: promise 2 (never early), and that
- * each waiter is served or told why not, once, in its order, and not after its deadline.
+ * each waiter is served or told why not, once, in its order, and not after its deadline.  Also what
+ * they do without the store, each by itself: promise 1 as far as `share` keeps it, which is that a
+ * worker is no quicker than its part, and begins when all that was given before is past.
  */
 #include <stdlib.h>
 
@@ -32,6 +34,13 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_
     watched *worker = &self->workers[of_fleet->index];
 
     worker->heard_at_us = self->fleet->now_us;
+    worker->lost = false;
+    worker->workers = award->workers + (award->in_line == 0);
+    worker->learned = worker->learned || award->outdated;
+    if (award->outdated)
+        worker->numbers = award->newer;
+    else if (!worker->learned)
+        worker->numbers = *of_fleet->limit;
     worker->blocked_until_us = award->blocked_until_us;
     for (int i = 0; i < award->run_count; i++)
         for (int64_t j = 0; j < award->runs[i].count; j++) {
@@ -47,6 +56,53 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_
         }
     drop_before(worker, award->blocked_until_us);
     check_hand(self, worker, of_fleet->index, waiting);
+}
+
+void checker_failed(checker *self, const takt_fleet_worker *of_fleet)
+{
+    watched *worker = &self->workers[of_fleet->index];
+
+    if (!worker->lost)
+        worker->begins_us = self->fleet->now_us + worker->numbers.lookahead_us - PROMPT_US;
+    worker->lost = true;
+}
+
+/* How long a cost keeps a worker busy that has its part of each rate. */
+static int64_t busy_us(const watched *worker, int64_t cost)
+{
+    wide longest = 0;
+
+    for (int i = 0; i < worker->numbers.rule_count; i++) {
+        const takt_rule *rule = &worker->numbers.rules[i];
+        wide us = (wide)rule->period_us * 10000 * cost * worker->workers /
+                  ((wide)rule->limit * (10000 - rule->headroom_bp));
+        longest = us > longest ? us : longest;
+    }
+    return (int64_t)longest;
+}
+
+static void check_alone(const checker *self, watched *worker, const fleet_job *started)
+{
+    int64_t slot_us = started->permit.slot_at_us;
+
+    if (!worker->lost || self->mode == TAKT_ON_STORE_FAILURE_WAIT ||
+        self->mode == TAKT_ON_STORE_FAILURE_CLOSED)
+        checker_fail(self, 1,
+                     "acquire %lld is served by a slot that its worker was not given, or has used",
+                     (long long)started->order);
+    worker->left++; /* what may still be given for it is for nobody */
+    if (self->mode == TAKT_ON_STORE_FAILURE_OPEN)
+        return;
+    if (worker->workers == 0)
+        checker_fail(self, 1, "acquire %lld starts where nothing is known of other workers",
+                     (long long)started->order);
+    if (self->fleet->now_us < worker->begins_us)
+        checker_fail(self, 1, "acquire %lld starts while slots from before may be due elsewhere",
+                     (long long)started->order);
+    if (slot_us < worker->alone_us)
+        checker_fail(self, 1, "acquire %lld has %lld us less than this worker's part of the rate",
+                     (long long)started->order, (long long)(worker->alone_us - slot_us));
+    worker->alone_us = slot_us + busy_us(worker, started->permit.cost);
 }
 
 /* Takes the slot out of the worker's hand: the cheapest one of that instant that is large enough.
@@ -105,9 +161,7 @@ static void check_start(checker *self, const fleet_job *started, const fleet_job
         checker_fail(self, 1, "acquire %lld is served in a block that its worker had heard of",
                      (long long)started->order);
     if (!use(worker, slot_us, started->permit.cost))
-        checker_fail(self, 1,
-                     "acquire %lld is served by a slot that its worker was not given, or has used",
-                     (long long)started->order);
+        check_alone(self, worker, started);
     if (takt_fleet_clock(started->worker) > started->permit.deadline_at_us)
         checker_fail(
             self, 2, "acquire %lld is served %lld us after its deadline", (long long)started->order,
@@ -151,6 +205,9 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
     }
     self->left++;
     self->workers[ended->worker->index].left++;
+    if (status == TAKT_E_STORE_TIMEOUT && self->mode == TAKT_ON_STORE_FAILURE_CLOSED &&
+        self->workers[ended->worker->index].lost)
+        return;
     if ((status == TAKT_E_CANCELED && !ended->cancelled) ||
         (status == TAKT_E_DEADLINE && ended->permit.deadline_at_us == TAKT_NEVER) ||
         (status == TAKT_E_COST && ended->permit.cost <= self->capacity_least) ||

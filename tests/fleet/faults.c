@@ -174,6 +174,16 @@ void faults_begin(scenario *self)
                       self);
 }
 
+/* Whether each policy that is in force, or will be once its workers are heard of, gives slots so
+ * far ahead. */
+static bool all_look_ahead(const scenario *self, int64_t lookahead_us)
+{
+    for (int i = 0; i < self->policies_out; i++)
+        if (self->policies[i].lookahead_us < lookahead_us)
+            return false;
+    return true;
+}
+
 void faults_end(scenario *self)
 {
     takt_fleet *fleet = &self->fleet;
@@ -181,7 +191,7 @@ void faults_end(scenario *self)
     timeline_note(fleet, "the storm is over");
     fleet->store_down = false;
     fleet->lost_per_mille = fleet->doubled_per_mille = 0;
-    self->checker.far = self->checker.limit.lookahead_us >= 250000 && chance(&self->random, 20);
+    self->checker.far = all_look_ahead(self, 250000) && chance(&self->random, 20);
     fleet->delay_least_us = self->checker.far ? 20000 : 100;
     fleet->delay_most_us = self->checker.far ? 80000 : 2000;
     for (int i = 0; i < fleet->worker_count; i++) {

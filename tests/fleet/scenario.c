@@ -26,7 +26,8 @@ static void ended(takt_permit *permit, int status)
     checker_ended(&self->checker, job, status, scenario_jobs_of(self, job->worker),
                   self->jobs_each);
     job->waiting = false;
-    if (status == TAKT_E_FULL || status == TAKT_E_DEADLINE || status == TAKT_E_COST)
+    if (status == TAKT_E_FULL || status == TAKT_E_DEADLINE || status == TAKT_E_COST ||
+        status == TAKT_E_STORE_TIMEOUT || self->checker.workers[job->worker->index].lost)
         scenario_ask(job, SECOND_US / 2);
     else
         scenario_ask(job, job->steady ? 0 : draw(&self->random, self->pause_us + 1));
@@ -113,6 +114,12 @@ static void on_heard(takt_fleet *fleet, takt_fleet_worker *worker, const takt_aw
     checker_heard(&self->checker, worker, award, waiting);
 }
 
+static void on_failed(takt_fleet *fleet, takt_fleet_worker *worker)
+{
+    timeline_note(fleet, "worker %d has no answer", worker->index);
+    checker_failed(&((scenario *)fleet->data)->checker, worker);
+}
+
 /* ---- a run
  * ---------------------------------------------------------------------------------------------------
  */
@@ -149,6 +156,19 @@ static void draw_policies(scenario *self)
     self->cost_most = chance(&self->random, 60) ? 1 : 1 + draw(&self->random, capacity);
 }
 
+/* Half of all fleets wait for their store. */
+static void draw_mode(scenario *self, uint64_t random)
+{
+    static const takt_on_store_failure others[] = {
+        TAKT_ON_STORE_FAILURE_CLOSED, TAKT_ON_STORE_FAILURE_OPEN, TAKT_ON_STORE_FAILURE_SHARE};
+    takt_on_store_failure mode =
+        chance(&random, 50) ? TAKT_ON_STORE_FAILURE_WAIT : others[draw(&random, 3)];
+
+    self->checker.mode = mode;
+    for (int i = 0; i < self->policy_count; i++)
+        self->policies[i].on_store_failure = mode;
+}
+
 /* Jobs per worker, so that more is wanted than there is: twice what may be in hand, and the first
  * of all. */
 static int jobs_needed(const scenario *self, int workers)
@@ -175,10 +195,12 @@ static void open_scenario(scenario *self, uint64_t seed)
                         takt_random(&self->random)) < 0)
         abort();
     checker_open(&self->checker, &self->fleet);
+    draw_mode(self, seed);
     self->checker.cost_most = self->cost_most;
     self->fleet.data = self;
     self->fleet.on_call = on_call;
     self->fleet.on_heard = on_heard;
+    self->fleet.on_failed = on_failed;
     self->fleet.timeout_us = chance(&self->random, 70) ? SECOND_US : 300000;
     self->fleet.store_clock_us = draw(&self->random, 100 * SECOND_US) - 50 * SECOND_US;
     self->jobs_each = jobs_needed(self, workers);

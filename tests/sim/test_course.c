@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/limit.h"
 #include "limits.h"
 
 #define MS     INT64_C(1000)
@@ -62,6 +63,35 @@ Test(course, a_fleet_of_any_size_keeps_the_rate_and_shares_it)
     }
 }
 
+/* One job at a time, and a limit that is never reached: each job takes one round trip. */
+Test(course, a_round_trip_is_as_long_as_said_on_average)
+{
+    static const takt_rule_text wide[] = {{.rate = "1000000/s", .burst = "1000000"}, {0}};
+    takt_bulk bulk = job(2000, 1);
+    takt_figures figures;
+
+    bulk.at_once = 1;
+    bulk.round_trip_us = 80 * MS;
+    figures = figures_of(wide, NULL, &bulk);
+    cr_expect_eq(figures.store_calls, 2000);
+    cr_expect(figures.duration_us > 2000 * 78 * MS && figures.duration_us < 2000 * 82 * MS, "%lld",
+              (long long)figures.duration_us);
+    cr_expect_leq(figures.all.most_us, 121 * MS, "3/4 each way");
+}
+
+Test(course, a_crash_after_the_last_job_counts_for_nothing)
+{
+    takt_crash crash = {20 * SECOND, 0, 3};
+    takt_bulk bulk = job(10, 2);
+    takt_figures figures;
+
+    bulk.crashes = &crash;
+    bulk.crash_count = 1;
+    figures = figures_of(hundred, NULL, &bulk);
+    cr_expect_eq(figures.jobs_done, 10);
+    cr_expect_eq(figures.least_per_worker + figures.most_per_worker, 10);
+}
+
 Test(course, the_urgent_wait_least)
 {
     takt_bulk bulk = job(5000, 8);
@@ -105,6 +135,46 @@ Test(course, an_outage_costs_its_time)
     cr_expect(figures.duration_us > 34 * SECOND && figures.duration_us < 38 * SECOND, "%lld us",
               (long long)figures.duration_us);
     cr_expect_leq(figures.busiest[0].slots, 100);
+}
+
+/* Five seconds without a store, each time: what becomes of their 500 jobs. */
+Test(course, an_outage_goes_by_on_store_failure)
+{
+    static const struct {
+        takt_on_store_failure mode;
+        int64_t least_s, most_s; /* the duration */
+        int64_t busiest;         /* slots in a second, at most */
+        bool refused;
+    } rows[] = {{TAKT_ON_STORE_FAILURE_WAIT, 34, 38, 100, false},
+                {TAKT_ON_STORE_FAILURE_CLOSED, 34, 38, 100, true},
+                /* some still share while others have found out that the store is back */
+                {TAKT_ON_STORE_FAILURE_SHARE, 30, 33, 200, false},
+                {TAKT_ON_STORE_FAILURE_OPEN, 10, 16, 3000, false}};
+    takt_outage outage = {10 * SECOND, 5 * SECOND};
+    takt_bulk bulk = job(3000, 8);
+
+    bulk.outages = &outage;
+    bulk.outage_count = 1;
+    bulk.work_least_us = bulk.work_most_us = 100 * MS;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        test_policy made = make_limit(hundred, NULL);
+        takt_limit limit = *made.limit;
+        takt_course *course;
+        const takt_figures *figures;
+        limit.on_store_failure = rows[i].mode;
+        cr_assert_eq(takt_course_run(&course, &limit, NULL, &bulk, NULL), 0);
+        figures = takt_course_figures(course);
+        cr_expect_eq(figures->jobs_done, 3000, "row %zu", i);
+        cr_expect(figures->duration_us >= rows[i].least_s * SECOND &&
+                      figures->duration_us <= rows[i].most_s * SECOND,
+                  "row %zu: %lld us", i, (long long)figures->duration_us);
+        cr_expect_leq(figures->busiest[0].slots, rows[i].busiest, "row %zu: %lld", i,
+                      (long long)figures->busiest[0].slots);
+        cr_expect_eq(figures->refused > 0, rows[i].refused, "row %zu: %lld", i,
+                     (long long)figures->refused);
+        takt_course_free(course);
+        takt_policy_free(made.policy);
+    }
 }
 
 Test(course, what_a_crashed_worker_had_in_hand_is_done_by_others)

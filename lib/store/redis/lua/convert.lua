@@ -11,7 +11,8 @@ local function predecessor(old, new, same, taken)
     return nil
 end
 
-local function convert(old, new)
+-- `newer`: the new rules are known to be the newer.
+local function convert(old, new, newer)
     local before, taken = {}, {}
     for pass = 1, 2 do
         for i = 1, #new do
@@ -26,7 +27,8 @@ local function convert(old, new)
     for i = 1, #new do
         local algorithm = new[i].algorithm
         if before[i] then
-            algorithm.convert(old[before[i]], new[i], ledger.now)
+            local convert_rule = not newer and algorithm.pour or algorithm.convert
+            convert_rule(old[before[i]], new[i], ledger.now)
         else
             algorithm.rest(new[i], ledger.now)
             algorithm.exhaust(new[i], ledger.now)

@@ -163,6 +163,12 @@ local function make_gcra()
             return true
         end,
 
+        -- So many millionths of a token as time.
+        time_of = function(rule, millionths)
+            local us = numbers.divide_up(millionths, rule.span, rule.tokens * 1000000)
+            return us < CENTURY and us or CENTURY
+        end,
+
         -- With `from`, whose state it is, at hand: core/gcra.c has one fraction of three factors each, here it is two steps.
         convert = function(from, to, now)
             local backlog = gcra.ceil(from.us, from.parts) - now
@@ -179,8 +185,24 @@ local function make_gcra()
                 millionths = whole * 1000000 + numbers.divide_up(part, 1000000, from.span)
                 millionths = millionths > ROOM_MAX * 1000000 and ROOM_MAX * 1000000 or millionths
             end
-            local us = numbers.divide_up(millionths, to.span, to.tokens * 1000000)
-            to.us, to.parts = now + (us > CENTURY and CENTURY or us), 0
+            to.us, to.parts = now + gcra.time_of(to, millionths), 0
+        end,
+
+        -- What the bucket holds stays in it, as far as there is space, and what was awarded ahead stays awarded.
+        pour = function(from, to, now)
+            if from.text == to.text then
+                to.us, to.parts = from.us, from.parts
+                return
+            end
+            local us, parts = gcra.tat_at(from, now)
+            local empty = gcra.ceil(gcra.minus(us, parts, from.tolerance_us, from.tolerance_parts, from.tokens))
+            local lacking = to.burst * 1000000 -- millionths of a token
+            if empty < now then
+                local whole, part = numbers.divide(now - empty, from.tokens, 0, from.span)
+                lacking = lacking - whole * 1000000 - numbers.divide(part, 1000000, 0, from.span)
+            end
+            local from_us = empty < now and now or empty
+            to.us, to.parts = from_us + (lacking > 0 and gcra.time_of(to, lacking) or 0), 0
         end,
     }
     return gcra

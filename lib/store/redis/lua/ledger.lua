@@ -26,18 +26,19 @@ text = {
     -- nil where it cannot be read.
     read_rest = function(stored, at)
         local told, ahead, most = 0, nil, nil
-        local a, b, c, stop = stored:match('^r(%d+),(%d+),(%d+);?()', at)
+        stored = stored:sub(-1) == ';' and stored or stored .. ';'
+        local a, b, c, stop = stored:match('^r(%d+),(%d+),(%d+);()', at)
         if a then
             told, ahead, most, at = tonumber(a), tonumber(b), tonumber(c), stop
             if told < 1 or told > EXACT or ahead > LOOKAHEAD_MAX or most > EXACT then
                 return nil
             end
         end
-        a, stop = stored:match('^t(%d+);?()', at)
+        a, stop = stored:match('^t(%d+);()', at)
         if a then
             ledger.turn, ledger.listed, at = tonumber(a), true, stop
         end
-        a, stop = stored:match('^b(%d+);?()', at)
+        a, stop = stored:match('^b(%d+);()', at)
         if a then
             ledger.blocked, at = tonumber(a), stop
         end
@@ -66,11 +67,13 @@ text = {
         if not same then
             kept = {}
             for i = 1, #heads do
+                heads[i] = heads[i]:gsub('%f[%d]0+(%d)', '%1') -- numbers as they are written here
                 kept[i] = rule.new(heads[i])
                 if not kept[i] then
                     return false
                 end
             end
+            same = table.concat(heads, ';') == ARGV[1]
         end
         for i = 1, #kept do
             if not kept[i].algorithm.read_state(kept[i], states[i]) then
@@ -80,7 +83,7 @@ text = {
         if told > limit.revision then
             limit.rules, limit.revision, limit.lookahead, limit.max_waiting = kept, told, ahead, most
         elseif not same then
-            convert(kept, wanted)
+            convert(kept, wanted, limit.revision > told)
         end
         return true
     end,

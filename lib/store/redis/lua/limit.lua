@@ -1,5 +1,5 @@
 -- limit.lua: all rules of a limit together; core/limit.c.  A rule and its state are one table.
--- needs: clock numbers rule
+-- needs: call numbers rule
 
 local LOOKAHEAD_MAX = 10000000
 
@@ -36,15 +36,11 @@ limit = {
     end,
 
     earliest = function(t, cost)
-        local rules, agreed, i = limit.rules, 0, 1
-        while agreed < #rules do
-            local at = rules[i].algorithm.earliest(rules[i], t, cost)
-            if at == NEVER then
-                return NEVER
+        for _, one in ipairs(limit.rules) do -- once round: what suits a rule suits it later as well
+            t = one.algorithm.earliest(one, t, cost)
+            if t == NEVER then
+                break
             end
-            agreed = at > t and 1 or agreed + 1
-            t = at
-            i = i < #rules and i + 1 or 1
         end
         return t
     end,
