@@ -72,6 +72,7 @@ static void print_field(const char *name, const char *value)
 
 static void print_json(const takt_policy *policy)
 {
+    takt_on_store_failure mode = TAKT_ON_STORE_FAILURE_WAIT;
     char rules[1024];
 
     putchar('{');
@@ -86,6 +87,9 @@ static void print_json(const takt_policy *policy)
         print_field("name", name);
         putchar(',');
         print_field("rules", rules);
+        takt_policy_on_store_failure(policy, name, &mode);
+        putchar(',');
+        print_field("on_store_failure", takt_on_store_failure_name(mode));
         putchar('}');
     }
     printf("]}\n");

@@ -48,16 +48,8 @@ static error_t parse(int key, char *word, struct argp_state *state)
     case KEY_LOG:
         map->log_path = word;
         return 0;
-    case ARGP_KEY_ARG:
-        takt_cli_read_command_line(state, word, &map->target, &map->command);
-        return 0;
-    case ARGP_KEY_END:
-        if (!map->command)
-            argp_error(state,
-                       state->arg_num ? "what is to be run? Write it after --" : "which limit?");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return takt_cli_parse_command_line(key, word, state, &map->target, &map->command);
     }
 }
 

@@ -20,6 +20,7 @@ enum {
     KEY_ALIGN,
     KEY_TIMEZONE,
     KEY_QUEUE,
+    KEY_ON_STORE_FAILURE,
     KEY_JSON,
     KEY_COST,
     KEY_PRIORITY
@@ -87,6 +88,11 @@ static error_t parse_rate(int key, char *word, struct argp_state *state)
                    rate_field_name(key), word);
     else if (key >= KEY_BURST && key <= KEY_QUEUE)
         *rate_field(settings, key) = word;
+    else if (key == KEY_ON_STORE_FAILURE)
+        settings->on_store_failure = word;
+    else if (key == ARGP_KEY_END && settings->rule_count == 0 && settings->on_store_failure)
+        argp_error(state, "--on-store-failure belongs to a --rate; limits of a policy have the "
+                          "field on_store_failure");
     else if (key == ARGP_KEY_END && settings->rule_count > 0 && settings->policy)
         argp_error(state, "--rate stands instead of a policy: leave out --policy");
     else
@@ -106,6 +112,10 @@ static const struct argp_option rate_options[] = {
     {"align", KEY_ALIGN, "clock|first-use", 0, "Where its fixed windows begin (default clock)", 7},
     {"timezone", KEY_TIMEZONE, "NAME", 0, "Whose days its fixed windows follow (default UTC)", 7},
     {"queue", KEY_QUEUE, "N", 0, "How many may wait for its leaky bucket (default any number)", 7},
+    {"on-store-failure", KEY_ON_STORE_FAILURE, "MODE", 0,
+     "Of the rates together, while the store is lost: wait (default), closed (fail), open (start), "
+     "share (paced by each worker alone)",
+     7},
     {0},
 };
 const struct argp takt_cli_rate_argp = {rate_options, parse_rate, NULL, NULL, NULL, NULL, NULL};
@@ -251,13 +261,18 @@ int64_t takt_cli_read_duration(struct argp_state *state, const char *what, const
     return duration_us;
 }
 
-void takt_cli_read_command_line(struct argp_state *state, char *word, cli_target *target,
-                                char ***command)
+error_t takt_cli_parse_command_line(int key, char *word, struct argp_state *state,
+                                    cli_target *target, char ***command)
 {
-    if (state->arg_num == 0) {
+    if (key == ARGP_KEY_END && !*command) {
+        argp_error(state, state->arg_num ? "what is to be run? Write it after --" : "which limit?");
+    } else if (key == ARGP_KEY_ARG && state->arg_num == 0) {
         takt_cli_read_target(state, word, target);
-        return;
+    } else if (key == ARGP_KEY_ARG) {
+        *command = state->argv + state->next - 1;
+        state->next = state->argc;
+    } else {
+        return ARGP_ERR_UNKNOWN;
     }
-    *command = state->argv + state->next - 1;
-    state->next = state->argc;
+    return 0;
 }

@@ -17,6 +17,7 @@ typedef struct cli_settings {
     const char *store;  /* --store; NULL: $TAKT_STORE, the policy's, the default */
     takt_rule_text rules[TAKT_RULES_MAX]; /* --rate, --burst: instead of a policy */
     unsigned rule_count;
+    const char *on_store_failure; /* --on-store-failure, of these rates; NULL: wait */
     bool json;
 } cli_settings;
 
@@ -60,9 +61,9 @@ int64_t takt_cli_read_number(struct argp_state *state, const char *what, const c
                              int64_t min, int64_t max);
 int64_t takt_cli_read_duration(struct argp_state *state, const char *what, const char *text);
 
-/* Takes LIMIT, then the command with all its words, from an ARGP_KEY_ARG.  `command` becomes a
- * NULL-terminated part of argv. */
-void takt_cli_read_command_line(struct argp_state *state, char *word, cli_target *target,
-                                char ***command);
+/* For an argp parser: takes LIMIT, then the command with all its words, and refuses a line that
+ * lacks either.  `command` becomes a NULL-terminated part of argv. */
+error_t takt_cli_parse_command_line(int key, char *word, struct argp_state *state,
+                                    cli_target *target, char ***command);
 
 #endif

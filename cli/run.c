@@ -52,16 +52,8 @@ static error_t parse(int key, char *word, struct argp_state *state)
     case KEY_TRY:
         run->now_or_never = true;
         return 0;
-    case ARGP_KEY_ARG:
-        takt_cli_read_command_line(state, word, &run->target, &run->command);
-        return 0;
-    case ARGP_KEY_END:
-        if (!run->command)
-            argp_error(state,
-                       state->arg_num ? "what is to be run? Write it after --" : "which limit?");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return takt_cli_parse_command_line(key, word, state, &run->target, &run->command);
     }
 }
 

@@ -34,6 +34,18 @@ typedef struct takt_rule_text {
     const char *queue;     /* leaky-bucket: waiters before acquires are refused; no bound */
 } takt_rule_text;
 
+/*
+ * What becomes of those who wait for a limit while the store is lost, that is from a worker's first
+ * call that fails until one is answered.  Slots that were awarded before are used in any case.
+ */
+typedef enum takt_on_store_failure {
+    TAKT_ON_STORE_FAILURE_WAIT,   /* they go on waiting, up to their deadlines */
+    TAKT_ON_STORE_FAILURE_CLOSED, /* they fail at once, with the store's error */
+    TAKT_ON_STORE_FAILURE_OPEN,   /* they are granted at once */
+    TAKT_ON_STORE_FAILURE_SHARE   /* this worker paces alone: the rates, divided by the workers that
+                                     it last saw */
+} takt_on_store_failure;
+
 typedef struct takt_limit_text {
     const char *name;            /* 1 to 64 of a-z A-Z 0-9 . _ - ; required */
     const takt_rule_text *rules; /* at least one, at most TAKT_RULES_MAX; all hold at once */
@@ -43,6 +55,7 @@ typedef struct takt_limit_text {
     const char *within;      /* the limit that this one's work must pass as well; none */
     const char *max_waiting; /* waiters of one key in the whole fleet before acquires are refused;
                                 no bound */
+    const char *on_store_failure; /* "wait", "closed", "open", "share"; "wait" */
 } takt_limit_text;
 
 #define TAKT_RULES_MAX     8
@@ -95,6 +108,13 @@ takt_policy_namespace(const takt_policy *policy); /* "default" where not given *
 TAKT_EXPORT size_t takt_policy_count(const takt_policy *policy);
 TAKT_EXPORT const char *takt_policy_name(const takt_policy *policy, size_t index);
 TAKT_EXPORT int takt_policy_has(const takt_policy *policy, const char *limit); /* 1 or 0 */
+
+/* What a limit's on_store_failure is: 0, or TAKT_E_NO_LIMIT and *mode as it was. */
+TAKT_EXPORT int takt_policy_on_store_failure(const takt_policy *policy, const char *limit,
+                                             takt_on_store_failure *mode);
+
+/* As the policy writes it: "wait", "closed", "open", "share".  Static. */
+TAKT_EXPORT const char *takt_on_store_failure_name(takt_on_store_failure mode);
 
 /*
  * One line for a person about a limit, e.g. "100/s burst 10, 100000/day, within sendgrid"; written

@@ -80,8 +80,9 @@ typedef struct takt_standing {
 
 /*
  * status is 0 (the slot is due: start the work, then takt_release) or a code of takt/error.h
- * (nothing was taken).  Exactly one call for each accepted takt_acquire.  In it, `permit` may be
- * released, freed or used for another acquire, and the client may be closed.
+ * (nothing was taken); TAKT_E_STORE... only where the limit's on_store_failure is `closed`. Exactly
+ * one call for each accepted takt_acquire.  In it, `permit` may be released, freed or used for
+ * another acquire, and the client may be closed.
  */
 typedef void (*takt_acquire_cb)(takt_permit *permit, int status);
 
@@ -93,7 +94,8 @@ struct takt_permit {
     /* public */
     void *data;
     /* read-only, valid in and after the callback */
-    int64_t slot_at_us;     /* the slot, by the store's clock */
+    int64_t slot_at_us;     /* the slot, by the store's clock; 0: granted by on_store_failure
+                               `open`, and the store was never heard of */
     int64_t retry_after_us; /* with TAKT_E_DEADLINE and TAKT_E_NO_SLOT: when it would be worth
                                asking again */
     /* private */
@@ -112,6 +114,8 @@ struct takt_permit {
 typedef enum takt_event_type {
     TAKT_EVENT_STORE_LOST = 1, /* claims fail; told once until it is back */
     TAKT_EVENT_STORE_BACK,     /* claims are answered again */
+    TAKT_EVENT_FALLBACK,       /* work for a limit goes on, or fails, without the store, as its
+                                  on_store_failure says; told once for each limit in each loss */
     TAKT_EVENT_STORE_REPLACED, /* a damaged store file was set aside and begun anew: state was lost
                                 */
     TAKT_EVENT_LEDGER_DAMAGED  /* a ledger that could not be read was begun anew, blocked for a
@@ -120,8 +124,9 @@ typedef enum takt_event_type {
 
 typedef struct takt_event {
     takt_event_type type;
-    int code;         /* of takt/error.h, why */
-    const char *text; /* one sentence for a log */
+    int code;          /* of takt/error.h, why */
+    const char *text;  /* one sentence for a log */
+    const char *limit; /* FALLBACK: its name; NULL */
 } takt_event;
 
 typedef struct takt_options {
@@ -186,16 +191,20 @@ struct takt_call {
 /* Now or never: status 0 (the cost was taken) or TAKT_E_NO_SLOT (nothing was; see
  * standing->retry_after_us). Does not overtake those who wait.  request->priority and max_wait_us
  * play no part.  With `within`, all limits are looked at before any is taken from; should another
- * worker take the outer one's last token in between, what was taken from the inner one lapses. */
+ * worker take the outer one's last token in between, what was taken from the inner one lapses.
+ * Where the store fails, each limit's on_store_failure decides: with `open` and `share` the status
+ * is as above, and `standing` tells limit, now_us and retry_after_us. */
 TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, const takt_request *request,
                                  takt_call_cb callback);
 
-/* Looks only.  retry_after_us is for a cost of 1. */
+/* Looks only.  retry_after_us is for a cost of 1.  What on_store_failure does is not seen here:
+ * where the store fails, so does this. */
 TAKT_EXPORT int takt_peek(takt_client *client, takt_call *call, const char *limit, const char *key,
                           takt_call_cb callback);
 
 /* No slot for `for_us` from now, in the whole fleet; only ever extends.  Workers that have slots in
- * hand hold them back as soon as they hear of it, at their next claim. */
+ * hand hold them back as soon as they hear of it: over Redis at once, mostly; at the latest at
+ * their next claim, and no slot lies further ahead than the lookahead. */
 TAKT_EXPORT int takt_block(takt_client *client, takt_call *call, const char *limit, const char *key,
                            int64_t for_us, takt_call_cb callback);
 

@@ -3,6 +3,7 @@
  */
 #include "client/client.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,26 +26,60 @@ void takt_client_ask(takt_client *client)
     uv_idle_start(&client->pass, pass_due); /* does nothing where it is started already */
 }
 
-static void tell(takt_client *client, takt_event_type type, int code, const char *text)
+static void tell(takt_client *client, takt_event_type type, int code, const char *text,
+                 const char *limit)
 {
-    takt_event event = {type, code, text};
+    takt_event event = {type, code, text, limit};
 
     if (client->options.on_event)
         client->options.on_event(client, &event, client->options.data);
 }
 
-/* ---- claims ---------------------------------------------------------------------------------- */
+/* ---- lost and back --------------------------------------------------------------------------- */
 
-static void note_answer(takt_client *client, int status)
+void takt_client_note(takt_client *client, int status)
 {
     if (status == 0 && client->lost) {
         client->lost = false;
-        tell(client, TAKT_EVENT_STORE_BACK, 0, "the store answers again");
-    } else if (status != 0 && status != TAKT_E_CANCELED && !client->lost) {
+        memset(client->fallen, 0, client->policy->limit_count * sizeof *client->fallen);
+        tell(client, TAKT_EVENT_STORE_BACK, 0, "the store answers again", NULL);
+    } else if (takt_is_of_store(status) && !client->lost) {
+        const char *trouble = client->store->trouble;
         client->lost = true;
-        tell(client, TAKT_EVENT_STORE_LOST, status, takt_strerror(status));
+        tell(client, TAKT_EVENT_STORE_LOST, status, trouble ? trouble : takt_strerror(status),
+             NULL);
     }
 }
+
+static void tell_fallback(takt_client *client, const takt_limit *limit)
+{
+    static const char *const what[] = {
+        [TAKT_ON_STORE_FAILURE_CLOSED] = "nothing starts",
+        [TAKT_ON_STORE_FAILURE_OPEN] = "everything starts at once",
+        [TAKT_ON_STORE_FAILURE_SHARE] = "this worker paces alone",
+    };
+    char text[TAKT_NAME_SIZE_MAX + 80];
+
+    snprintf(text, sizeof text, "limit \"%s\": %s until the store is back (on_store_failure: %s)",
+             limit->name, what[limit->on_store_failure],
+             takt_on_store_failure_name(limit->on_store_failure));
+    tell(client, TAKT_EVENT_FALLBACK, 0, text, limit->name);
+}
+
+/* A limit has many keys and is told of once. */
+static void tell_fallbacks(takt_client *client)
+{
+    const takt_queue *queue;
+
+    while ((queue = takt_scheduler_next_fallback(&client->scheduler))) {
+        bool *fallen = &client->fallen[takt_policy_index(client->policy, queue->limit->name)];
+        if (!*fallen)
+            tell_fallback(client, queue->limit);
+        *fallen = true;
+    }
+}
+
+/* ---- claims ---------------------------------------------------------------------------------- */
 
 static void answered(takt_store_call *call)
 {
@@ -57,14 +92,12 @@ static void answered(takt_store_call *call)
         takt_scheduler_award(&client->scheduler, queue, &claiming->award, claiming->sent_us,
                              takt_timer_now());
     } else {
-        if (client->closing) /* no second try: our place in line will expire */
-            queue->in_line = 0;
-        takt_scheduler_failed(&client->scheduler, queue, takt_timer_now());
+        takt_scheduler_failed(&client->scheduler, queue, call->status, takt_timer_now());
     }
     claiming->next = client->spare_claimings;
     client->spare_claimings = claiming;
     takt_client_ask(client);
-    note_answer(client, call->status);
+    takt_client_note(client, call->status);
 }
 
 static takt_claiming *new_claiming(takt_client *client)
@@ -140,6 +173,7 @@ static void run_pass(takt_client *client)
     uv_idle_stop(&client->pass);
     takt_scheduler_run(&client->scheduler, now_us);
     send_claims(client, now_us);
+    tell_fallbacks(client);
     while ((permit = takt_scheduler_next_fired(&client->scheduler))) {
         if (goes_on(client, permit))
             continue;
@@ -175,6 +209,32 @@ static void store_event(void *data, const takt_event *event)
         client->options.on_event(client, event, client->options.data);
 }
 
+/* Somebody else has blocked, unblocked or reset a ledger. */
+static void store_hint(void *data, const char *name, const char *key)
+{
+    takt_client *client = data;
+    const takt_limit *limit = takt_policy_find(client->policy, name);
+    takt_queue *queue = limit ? takt_scheduler_find(&client->scheduler, limit, key) : NULL;
+
+    if (!queue)
+        return;
+    takt_scheduler_hint(&client->scheduler, queue);
+    takt_client_ask(client);
+}
+
+/* Those who wait are told at once that their store is lost, and claim at once when it is there. */
+static void store_way(void *data, int code)
+{
+    takt_client *client = data;
+
+    if (code != 0 && client->stats.waiting > 0)
+        takt_client_note(client, code);
+    if (code != 0)
+        return;
+    takt_scheduler_retry(&client->scheduler);
+    takt_client_ask(client);
+}
+
 static const char *first_of(const char *a, const char *b, const char *c)
 {
     return a && *a ? a : b && *b ? b : c;
@@ -191,6 +251,8 @@ static int open_store(takt_client *client, const takt_policy *policy, takt_error
         .timeout_us =
             client->options.store_timeout_us > 0 ? client->options.store_timeout_us : 1000000,
         .on_event = store_event,
+        .on_hint = store_hint,
+        .on_way = store_way,
         .data = client,
     };
 
@@ -202,6 +264,7 @@ static void free_client(void *data)
     takt_client *client = data;
 
     takt_scheduler_close(&client->scheduler);
+    free(client->fallen);
     free(client);
 }
 
@@ -215,6 +278,7 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
                     NULL); /* without it, the clock and an address do */
     code = takt_scheduler_init(&client->scheduler, random[0], random[1], client);
     if (code < 0) {
+        free(client->fallen);
         free(client);
         return takt_fail(error, code, "no memory");
     }
@@ -246,8 +310,12 @@ int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *p
     if (code < 0)
         return code;
     opened = calloc(1, sizeof *opened);
-    if (!opened)
+    if (opened)
+        opened->fallen = calloc(policy->limit_count + 1, sizeof *opened->fallen);
+    if (!opened || !opened->fallen) {
+        free(opened);
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
+    }
     opened->loop = loop;
     opened->policy = policy;
     if (options)
@@ -280,8 +348,7 @@ static void handle_closed(takt_client *client)
         client->spare_errands = errand->next;
         free(errand);
     }
-    takt_scheduler_close(&client->scheduler);
-    free(client);
+    free_client(client);
     if (closed)
         closed(data);
 }

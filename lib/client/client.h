@@ -53,6 +53,7 @@ struct takt_client {
     int claims_in_flight;
     int errands_in_flight;
     bool lost;    /* TAKT_EVENT_STORE_LOST was told, STORE_BACK not yet */
+    bool *fallen; /* by the policy's limits: since then TAKT_EVENT_FALLBACK was told */
     bool closing; /* nothing new is taken */
     bool parting; /* the store is being closed */
     int handles;  /* to be closed */
@@ -62,6 +63,9 @@ struct takt_client {
 
 /* Asks for a pass. */
 void takt_client_ask(takt_client *client);
+
+/* Tells when the store is lost and when it is back, going by how a call to it ended. */
+void takt_client_note(takt_client *client, int status);
 
 /* Finds a request's limit and checks it: 0 or a code and its words. */
 int takt_client_check(const takt_policy *policy, const takt_limit *hint,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "client/client.h"
 
 static takt_errand *new_errand(takt_client *client)
@@ -84,10 +85,52 @@ static bool goes_on(takt_errand *errand)
     return next != NULL;
 }
 
+/* A try that the store fails goes by each limit's on_store_failure, from the inside out.  True: it
+ * is under way anew, since it had only looked yet, and there is nothing to see. */
+static bool go_on_alone(takt_errand *errand)
+{
+    takt_scheduler *scheduler = &errand->client->scheduler;
+    takt_store_call *call = &errand->call;
+    takt_queue *queue;
+
+    if (errand->looking && !errand->client->closing) {
+        errand->looking = false;
+        errand->first = errand->limit;
+        call->op = TAKT_OP_TRY;
+        submit(errand, errand->limit);
+        return true;
+    }
+    queue =
+        call->op == TAKT_OP_TRY ? takt_scheduler_queue(scheduler, call->limit, call->key) : NULL;
+    if (queue)
+        call->status = takt_scheduler_try_alone(scheduler, queue, call->status, (int32_t)call->cost,
+                                                takt_timer_now(), &call->standing);
+    return false;
+}
+
+/* How a call ended tells whether the store is there; but one that only looks may be answered where
+ * nothing can be taken. */
+static void note(takt_errand *errand)
+{
+    takt_client *client = errand->client;
+    int status = errand->call.status == TAKT_E_NO_SLOT ? 0 : errand->call.status;
+
+    if (status == 0 && errand->call.op == TAKT_OP_PEEK)
+        return;
+    if (status == 0)
+        takt_scheduler_back(&client->scheduler);
+    else
+        takt_scheduler_lost(&client->scheduler, status, takt_timer_now());
+    takt_client_note(client, status);
+}
+
 static void answered(takt_store_call *call)
 {
     takt_errand *errand = (takt_errand *)call;
 
+    note(errand);
+    if (takt_is_of_store(call->status) && go_on_alone(errand))
+        return;
     if (goes_on(errand))
         return;
     if (call->op != TAKT_OP_TRY && call->op != TAKT_OP_PEEK && call->status == 0)

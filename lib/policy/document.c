@@ -42,6 +42,7 @@ static const cyaml_schema_field_t limit_fields[] = {
     OPTIONAL_TEXT("headroom", takt_limit_text, headroom),
     OPTIONAL_TEXT("within", takt_limit_text, within),
     OPTIONAL_TEXT("max_waiting", takt_limit_text, max_waiting),
+    OPTIONAL_TEXT("on_store_failure", takt_limit_text, on_store_failure),
     CYAML_FIELD_END,
 };
 

@@ -14,6 +14,7 @@
 #include "base/time_text.h"
 #include "policy/field.h"
 #include "policy/rule_text.h"
+#include "policy/suggest.h"
 
 #define LOOKAHEAD_MIN_US INT64_C(1000)
 #define PERCENT_BP       100 /* headroom is kept in hundredths of a percent */
@@ -86,6 +87,42 @@ static int read_lookahead(const char *text, int64_t *lookahead_us, takt_error *e
     return 0;
 }
 
+static const char *const failure_names[] = {
+    [TAKT_ON_STORE_FAILURE_WAIT] = "wait",
+    [TAKT_ON_STORE_FAILURE_CLOSED] = "closed",
+    [TAKT_ON_STORE_FAILURE_OPEN] = "open",
+    [TAKT_ON_STORE_FAILURE_SHARE] = "share",
+};
+#define FAILURE_COUNT (sizeof failure_names / sizeof failure_names[0])
+
+const char *takt_on_store_failure_name(takt_on_store_failure mode)
+{
+    return (size_t)mode < FAILURE_COUNT ? failure_names[mode] : "unknown";
+}
+
+static int read_on_store_failure(const char *text, takt_on_store_failure *mode, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+    takt_suggestion suggestion;
+    if (text == NULL)
+        return 0;
+    takt_suggest_begin(&suggestion, text);
+    for (size_t i = 0; i < FAILURE_COUNT; i++) {
+        if (strcmp(text, failure_names[i]) == 0) {
+            *mode = (takt_on_store_failure)i;
+            return 0;
+        }
+        takt_suggest_offer(&suggestion, failure_names[i]);
+    }
+    takt_quote(text, quoted);
+    if (suggestion.best != NULL)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "on_store_failure: there is no %s; did you mean \"%s\"?", quoted,
+                         suggestion.best);
+    return takt_fail(error, TAKT_E_POLICY,
+                     "on_store_failure: there is no %s; write wait, closed, open or share", quoted);
+}
+
 static int read_rule(const takt_rule_text *text, unsigned index, int64_t headroom_bp,
                      takt_limit *limit, takt_error *error)
 {
@@ -126,6 +163,8 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
         code = read_rule(&text->rules[i], i, headroom_bp, &read, error);
     if (code == 0)
         code = read_lookahead(text->lookahead, &read.lookahead_us, error);
+    if (code == 0)
+        code = read_on_store_failure(text->on_store_failure, &read.on_store_failure, error);
     if (code != 0)
         return code;
     read.rule_count = (int)text->rule_count;
@@ -158,6 +197,9 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
     }
     if (limit->max_waiting != 0)
         takt_field_append(text, size, ", max_waiting %" PRId64, limit->max_waiting);
+    if (limit->on_store_failure != TAKT_ON_STORE_FAILURE_WAIT)
+        takt_field_append(text, size, ", on_store_failure %s",
+                          takt_on_store_failure_name(limit->on_store_failure));
     if (within != NULL)
         takt_field_append(text, size, ", within %s", within);
 }

@@ -79,9 +79,9 @@ const takt_limit *takt_policy_find(const takt_policy *policy, const char *name)
     return find(policy, name);
 }
 
-static size_t index_of(const takt_policy *policy, const takt_limit *limit)
+size_t takt_policy_index(const takt_policy *policy, const char *name)
 {
-    return *slot_of(policy, limit->name) - 1;
+    return *slot_of(policy, name) - 1;
 }
 
 /* Room for one limit more.  After a failure the policy is as good as before, some arrays being
@@ -138,7 +138,7 @@ int takt_policy_add(takt_policy *policy, const takt_limit_text *text, takt_error
     if (namesake != NULL)
         return takt_fail(error, TAKT_E_POLICY,
                          "name: %s is the name of limits[%zu] already; write another",
-                         takt_quote(read.name, quoted), index_of(policy, namesake));
+                         takt_quote(read.name, quoted), takt_policy_index(policy, namesake->name));
 
     takt_limit *limit = malloc(sizeof *limit);
     char *within = text->within != NULL ? strdup(text->within) : NULL;
@@ -178,10 +178,10 @@ static int refuse_dangling(const takt_policy *policy, size_t index, takt_error *
 static int refuse_circle(const takt_policy *policy, const takt_limit *member, takt_error *error)
 {
     char circle[256];
-    size_t first = index_of(policy, member), used = 0;
+    size_t first = takt_policy_index(policy, member->name), used = 0;
     for (const takt_limit *at = member->within; at != member; at = at->within)
-        if (index_of(policy, at) < first)
-            first = index_of(policy, at);
+        if (takt_policy_index(policy, at->name) < first)
+            first = takt_policy_index(policy, at->name);
     const takt_limit *begin = policy->limits[first], *at = begin;
     do {
         int length = snprintf(circle + used, sizeof circle - used, "%s -> ", at->name);
@@ -204,11 +204,11 @@ static int refuse_circles(const takt_policy *policy, takt_error *error)
     for (size_t i = 0; code == 0 && i < policy->limit_count; i++) {
         uint32_t walk = (uint32_t)(i + 1);
         const takt_limit *at = policy->limits[i];
-        while (at != NULL && visited[index_of(policy, at)] == 0) {
-            visited[index_of(policy, at)] = walk;
+        while (at != NULL && visited[takt_policy_index(policy, at->name)] == 0) {
+            visited[takt_policy_index(policy, at->name)] = walk;
             at = at->within;
         }
-        if (at != NULL && visited[index_of(policy, at)] == walk)
+        if (at != NULL && visited[takt_policy_index(policy, at->name)] == walk)
             code = refuse_circle(policy, at, error);
     }
     free(visited);
@@ -304,11 +304,21 @@ int takt_policy_has(const takt_policy *policy, const char *limit)
     return find(policy, limit) != NULL;
 }
 
+int takt_policy_on_store_failure(const takt_policy *policy, const char *name,
+                                 takt_on_store_failure *mode)
+{
+    const takt_limit *limit = find(policy, name);
+    if (limit == NULL)
+        return TAKT_E_NO_LIMIT;
+    *mode = limit->on_store_failure;
+    return 0;
+}
+
 int takt_policy_describe(const takt_policy *policy, const char *name, char *text, size_t size)
 {
     const takt_limit *limit = find(policy, name);
     if (limit == NULL)
         return TAKT_E_NO_LIMIT;
-    takt_limit_describe(limit, policy->within[index_of(policy, limit)], text, size);
+    takt_limit_describe(limit, policy->within[takt_policy_index(policy, limit->name)], text, size);
     return 0;
 }

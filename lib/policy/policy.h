@@ -24,6 +24,9 @@ struct takt_policy {
 /* The limit of that name, or NULL.  Takes the same time however many limits there are. */
 const takt_limit *takt_policy_find(const takt_policy *policy, const char *name);
 
+/* Where a limit that the policy has stands in the order of the file. */
+size_t takt_policy_index(const takt_policy *policy, const char *name);
+
 /* Sets what a policy says of itself.  TAKT_E_POLICY with "store: ..." or "namespace: ..." in error.
  */
 int takt_policy_set_store(takt_policy *policy, const char *store, takt_error *error);

@@ -27,12 +27,15 @@ void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key
         takt_list_init(&queue->waiting[i]);
     takt_heap_init(&queue->deadlines, sooner);
     takt_list_init(&queue->link);
+    takt_list_init(&queue->fallback);
 }
 
 void takt_queue_close(takt_queue *queue)
 {
     takt_hand_close(&queue->hand);
+    takt_list_remove(&queue->fallback);
     free(queue->newer);
+    free(queue->share);
 }
 
 /* 1 if both are waiters and their costs differ. */
@@ -84,6 +87,14 @@ takt_permit *takt_queue_match(const takt_queue *queue, int32_t cost)
         }
     }
     return smaller;
+}
+
+takt_permit *takt_queue_first(const takt_queue *queue)
+{
+    for (int i = 0; i < TAKT_PRIORITIES; i++)
+        if (queue->count[i] > 0)
+            return permit_of(queue->waiting[i].next);
+    return NULL;
 }
 
 takt_permit *takt_queue_last(const takt_queue *queue)
@@ -172,21 +183,28 @@ bool takt_queue_is_covered(const takt_queue *queue)
         return false;
     if (queue->total == 0)
         return true;
+    if (queue->changes > 0)
+        return takt_queue_uncovered(queue) == NULL;
+    count_slots(&queue->hand, &slots);
+    for (int i = 0; i < TAKT_PRIORITIES; i++)
+        if (queue->count[i] > 0 &&
+            use_slots(&slots, first_cost(queue, i), queue->count[i]) < queue->count[i])
+            return false;
+    return true;
+}
+
+takt_permit *takt_queue_uncovered(const takt_queue *queue)
+{
+    cover slots;
+
     count_slots(&queue->hand, &slots);
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
         const takt_link *head = &queue->waiting[i];
-        if (queue->count[i] == 0)
-            continue;
-        if (queue->changes == 0) {
-            if (use_slots(&slots, first_cost(queue, i), queue->count[i]) < queue->count[i])
-                return false;
-            continue;
-        }
         for (const takt_link *at = head->next; at != head; at = at->next)
             if (use_slots(&slots, permit_of(at)->cost, 1) == 0)
-                return false;
+                return permit_of(at);
     }
-    return true;
+    return NULL;
 }
 
 /* One run for each priority: no waiter need be looked at. */

@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "core/ledger.h"
 #include "scheduler/hand.h"
+#include "scheduler/share.h"
 
 /* takt_permit.state */
 enum {
@@ -19,6 +20,12 @@ enum {
     TAKT_PERMIT_FIRED,    /* its callback is due */
     TAKT_PERMIT_GRANTED   /* its callback has come; it may work */
 };
+
+/* The most workers that awards told of within a minute or so, with this one. */
+typedef struct takt_seen {
+    int64_t workers; /* 0: no award yet */
+    int64_t at_us;   /* by the local clock */
+} takt_seen;
 
 typedef struct takt_queue {
     const takt_limit *limit; /* the policy's, or `newer` */
@@ -37,17 +44,27 @@ typedef struct takt_queue {
     takt_hand hand;
 
     /* the claim: the scheduler's business */
-    int64_t claimed_at_us;   /* when the last claim was sent; all by the local clock */
-    int64_t awarded_at_us;   /* when the last award came */
-    int64_t round_trip_us;   /* how long that took */
-    int64_t again_at_us;     /* when the ledger expects us */
-    int64_t not_before_us;   /* after a failure: no claim before that */
-    int64_t next_slot_at_us; /* by the store's clock: what we have not been given is not due before
-                                that */
-    int failures;            /* in a row */
-    unsigned in_line;        /* bits of the priorities with which we stand in line */
-    int least_urgent;        /* of those whom other workers wait with; -1: no other waits */
+    int64_t claimed_at_us;    /* when the last claim was sent; all by the local clock */
+    int64_t awarded_at_us;    /* when the last award came */
+    int64_t round_trip_us;    /* how long that took */
+    int64_t again_at_us;      /* when the ledger expects us */
+    int64_t not_before_us;    /* after a failure: no claim before that */
+    int64_t next_slot_at_us;  /* by the store's clock: what we have not been given is not due before
+                                 that */
+    int64_t blocked_until_us; /* as the ledger last told, by the store's clock; 0: it was not */
+    int failures;             /* in a row */
+    unsigned in_line;         /* bits of the priorities with which we stand in line */
+    int least_urgent;         /* of those whom other workers wait with; -1: no other waits */
     bool in_flight;
+    enum { UNHINTED, HINTED, HINT_CLAIMED } hint; /* other than UNHINTED: slots are held back */
+
+    /* without the store: the business of loss.c */
+    int trouble; /* an error that is this ledger's alone; 0: none */
+    int64_t believed_until_us;
+    bool alone;         /* it is being served without the store, which was told */
+    takt_seen seen;     /* workers that shared this ledger */
+    takt_share *share;  /* NULL: never used */
+    takt_link fallback; /* among those of which this is still to be told */
 
     /* where the scheduler keeps it */
     takt_entry entry;
@@ -67,6 +84,9 @@ void takt_queue_remove(takt_queue *queue, takt_permit *permit);
  * lower cost, looking only so far back; NULL if there is none. */
 takt_permit *takt_queue_match(const takt_queue *queue, int32_t cost);
 
+/* The first one: the oldest of the most urgent.  NULL if nobody waits. */
+takt_permit *takt_queue_first(const takt_queue *queue);
+
 /* The last one: the newest of the least urgent.  NULL if nobody waits. */
 takt_permit *takt_queue_last(const takt_queue *queue);
 
@@ -76,6 +96,9 @@ takt_permit *takt_queue_first_deadline(const takt_queue *queue);
 /* Whether the slots in hand do for everybody who waits.  A slot does for a waiter of its cost or a
  * lower one. */
 bool takt_queue_is_covered(const takt_queue *queue);
+
+/* The first for whom they do not; NULL if they do for everybody. */
+takt_permit *takt_queue_uncovered(const takt_queue *queue);
 
 /* Lists those who wait and are not covered by slots in hand.  `deadline_soon_us`: deadlines up to
  * there (local clock) are told to the ledger, `offset_us` (local - store) earlier. */

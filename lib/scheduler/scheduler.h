@@ -26,6 +26,16 @@ typedef struct takt_scheduler {
     int idle_count;
     takt_link fired;  /* permits whose callbacks are due */
     takt_queue *last; /* asked for last: mostly the next one too */
+
+    /* whether the store is lost: the business of loss.c */
+    bool lost;                 /* a call has failed and none was answered since */
+    int trouble;               /* why, while it is believed; 0: it is not */
+    int64_t believed_until_us; /* by the local clock */
+    int64_t ask_at_us;         /* no claim only to find out before that */
+    int failures;              /* in a row */
+    int in_flight;             /* claims */
+    takt_seen seen;            /* workers that shared any ledger */
+    takt_link fallbacks;       /* queues that have begun to be served without the store */
 } takt_scheduler;
 
 int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner);
@@ -35,6 +45,10 @@ void takt_scheduler_close(takt_scheduler *scheduler); /* nobody waits and nothin
  * and a while on. */
 takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *limit,
                                  const char *key);
+
+/* The same if there is one; NULL: nobody waits there. */
+takt_queue *takt_scheduler_find(takt_scheduler *scheduler, const takt_limit *limit,
+                                const char *key);
 
 /* A permit begins to wait: its cost, priority and deadline_at_us (TAKT_NEVER: none) are set. */
 void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit);
@@ -46,14 +60,36 @@ void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int st
 /* Everybody leaves, with a status. */
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status);
 
-/* The answer to a queue's claim, which was sent and came at those times; or none came. */
+/* The answer to a queue's claim, which was sent and came at those times; or none came, which
+ * `status` tells why. */
 void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t sent_us, int64_t received_us);
-void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us);
+void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int status,
+                           int64_t now_us);
 
 /* Something happened to a queue's ledger (a block, a reset): slots before blocked_until_us are
  * dropped, and the next pass claims. */
 void takt_scheduler_wake(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us);
+
+/* Something may have happened to a queue's ledger: the next pass claims, and until the answer comes
+ * no slot in hand is used. */
+void takt_scheduler_hint(takt_scheduler *scheduler, takt_queue *queue);
+
+/* A call to the store that was no claim has failed with that status, or was answered. */
+void takt_scheduler_lost(takt_scheduler *scheduler, int status, int64_t now_us);
+void takt_scheduler_back(takt_scheduler *scheduler);
+
+/* The store may be there again: who waits for another try has it at the next pass. */
+void takt_scheduler_retry(takt_scheduler *scheduler);
+
+/* A queue that has begun to be served as its limit's on_store_failure says, once in each loss;
+ * NULL: no more. */
+const takt_queue *takt_scheduler_next_fallback(takt_scheduler *scheduler);
+
+/* Now or never, for a call that the store failed with `status`: 0 where it is granted without the
+ * store, TAKT_E_NO_SLOT, both with *standing as far as it is known, or `status` again. */
+int takt_scheduler_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status, int32_t cost,
+                             int64_t now_us, takt_standing *standing);
 
 /* One pass.  Then take out what follows: the claims first, for a callback may begin something new.
  */

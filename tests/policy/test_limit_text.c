@@ -15,10 +15,11 @@ Test(limit_text, reads_a_limit)
                             .rule_count = 2,
                             .headroom = "2%",
                             .lookahead = "50ms",
-                            .max_waiting = "10"};
+                            .max_waiting = "10",
+                            .on_store_failure = "share"};
     takt_limit limit;
     takt_error error = {0};
-    char words[128];
+    char words[160];
     cr_assert_eq(takt_limit_read(&text, &limit, &error), 0, "%s", error.text);
     cr_assert_str_eq(limit.name, "mail");
     cr_assert_eq(limit.rule_count, 2);
@@ -34,7 +35,38 @@ Test(limit_text, reads_a_limit)
     cr_assert_null(limit.within);
     takt_limit_describe(&limit, "vendor", words, sizeof words);
     cr_assert_str_eq(
-        words, "1/s, 20/min burst 4, headroom 2%, lookahead 50ms, max_waiting 10, within vendor");
+        words, "1/s, 20/min burst 4, headroom 2%, lookahead 50ms, max_waiting 10, on_store_failure "
+               "share, within vendor");
+}
+
+Test(limit_text, on_store_failure)
+{
+    static const struct {
+        const char *text;
+        takt_on_store_failure mode;
+    } rows[] = {{NULL, TAKT_ON_STORE_FAILURE_WAIT},
+                {"wait", TAKT_ON_STORE_FAILURE_WAIT},
+                {"closed", TAKT_ON_STORE_FAILURE_CLOSED},
+                {"open", TAKT_ON_STORE_FAILURE_OPEN},
+                {"share", TAKT_ON_STORE_FAILURE_SHARE}};
+    takt_rule_text rule = {.rate = "1/s"};
+    char words[64];
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        takt_limit_text text = {
+            .name = "a", .rules = &rule, .rule_count = 1, .on_store_failure = rows[i].text};
+        takt_limit limit;
+        cr_assert_eq(takt_limit_read(&text, &limit, NULL), 0, "row %zu", i);
+        cr_assert_eq(limit.on_store_failure, rows[i].mode, "row %zu", i);
+        takt_limit_describe(&limit, NULL, words, sizeof words);
+        if (rows[i].mode == TAKT_ON_STORE_FAILURE_WAIT)
+            cr_assert_str_eq(words, "1/s", "what is so anyway is not said");
+        else
+            cr_assert_str_eq(strrchr(words, ' ') + 1, rows[i].text);
+        cr_assert_str_eq(takt_on_store_failure_name(rows[i].mode),
+                         rows[i].text ? rows[i].text : "wait");
+    }
+    cr_assert_str_eq(takt_on_store_failure_name((takt_on_store_failure)99), "unknown");
 }
 
 Test(limit_text, refuses_with_the_field_first)
@@ -77,6 +109,12 @@ Test(limit_text, refuses_with_the_field_first)
          "lookahead: \"11s\": write 1ms to 10s"},
         {{.name = "a", .rules = good, .rule_count = 1, .max_waiting = ""},
          "max_waiting: \"\": write a whole"},
+        {{.name = "a", .rules = good, .rule_count = 1, .on_store_failure = "close"},
+         "on_store_failure: there is no \"close\"; did you mean \"closed\"?"},
+        {{.name = "a", .rules = good, .rule_count = 1, .on_store_failure = "fail"},
+         "on_store_failure: there is no \"fail\"; write wait, closed, open or share"},
+        {{.name = "a", .rules = good, .rule_count = 1, .on_store_failure = ""},
+         "on_store_failure: there is no \"\"; write"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         takt_limit limit = {.rule_count = 77};

@@ -10,7 +10,7 @@
 #include "policy/outline.h"
 
 #define RULE_FIELDS  "rate, burst, algorithm, align, timezone and queue"
-#define LIMIT_FIELDS "name, rules, lookahead, headroom, within and max_waiting"
+#define LIMIT_FIELDS "name, rules, lookahead, headroom, within, max_waiting and on_store_failure"
 #define FIELD(field) LIMIT "    " field "\n"
 #define RULE(field)  "limits:\n  - name: a\n    rules:\n      - rate: 5/s\n        " field "\n"
 #define EMPTY        "the policy is empty; write at least limits: with one limit"
@@ -85,8 +85,8 @@ static const broken broken_shapes[] = {
     {FIELD("concurrency: 50"), 4,
      "limits[0].concurrency: unknown field; known here are " LIMIT_FIELDS},
     {FIELD("lease: 30s"), 4, "limits[0].lease: unknown field; known here are " LIMIT_FIELDS},
-    {FIELD("on_store_failure: open"), 4,
-     "limits[0].on_store_failure: unknown field; known here are"},
+    {FIELD("on_store_failur: open"), 4,
+     "limits[0].on_store_failur: unknown field; did you mean \"on_store_failure\"?"},
     {FIELD("\"\": x"), 4, "limits[0].\"\": unknown field; known here are"},
     {FIELD("\"a b\": x"), 4, "limits[0].\"a b\": unknown field; known here are"},
     {FIELD("\"name\\0\": x"), 4, "limits[0].\"name\": unknown field"},

@@ -41,6 +41,23 @@ Test(policy, an_empty_one_answers_everything)
     takt_policy_free(NULL);
 }
 
+Test(policy, tells_what_a_limit_does_without_its_store)
+{
+    takt_policy *policy = new_policy();
+    takt_limit_text text = {
+        .name = "b", .rules = &five_per_second, .rule_count = 1, .on_store_failure = "open"};
+    takt_on_store_failure mode = TAKT_ON_STORE_FAILURE_SHARE;
+    cr_assert_eq(takt_policy_on_store_failure(policy, "a", &mode), TAKT_E_NO_LIMIT);
+    cr_assert_eq(mode, TAKT_ON_STORE_FAILURE_SHARE, "as was");
+    cr_assert_eq(add(policy, "a", NULL, NULL), 0);
+    cr_assert_eq(takt_policy_add(policy, &text, NULL), 0);
+    cr_assert_eq(takt_policy_on_store_failure(policy, "a", &mode), 0);
+    cr_assert_eq(mode, TAKT_ON_STORE_FAILURE_WAIT);
+    cr_assert_eq(takt_policy_on_store_failure(policy, "b", &mode), 0);
+    cr_assert_eq(mode, TAKT_ON_STORE_FAILURE_OPEN);
+    takt_policy_free(policy);
+}
+
 Test(policy, arguments_that_are_none)
 {
     takt_policy *policy = new_policy();

@@ -179,9 +179,12 @@ Test(queue, slots_in_hand_do_not_cover_a_larger_cost)
     static const struct {
         int32_t hand[2]; /* a cost, and how many */
         const char *wants;
-    } rows[] = {{{1, 1}, "5:1*9 5:3*1 of 4"}, {{1, 2}, "5:1*9 5:2*1 of 3"},
-                {{1, 4}, "5:1*9 of 1"},       {{1, 6}, "5:1*9 of 1"},
-                {{9, 1}, "5:4*1 of 4"},       {{9, 2}, "5:3*1 of 3"},
+    } rows[] = {{{1, 1}, "5:1*9 5:3*1 of 4"},
+                {{1, 2}, "5:1*9 5:2*1 of 3"},
+                {{1, 4}, "5:1*9 of 1"},
+                {{1, 6}, "5:1*9 of 1"},
+                {{9, 1}, "5:4*1 of 4"},
+                {{9, 2}, "5:3*1 of 3"},
                 {{9, 5}, "of 0"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         open_queue();
@@ -190,7 +193,8 @@ Test(queue, slots_in_hand_do_not_cover_a_larger_cost)
             wait_with(5, 1, TAKT_NEVER);
         put_in_hand(rows[i].hand[1], rows[i].hand[0]);
         cr_assert_str_eq(wants(0, 0), rows[i].wants, "row %zu: %s", i, wants(0, 0));
-        cr_assert_eq(takt_queue_is_covered(&queue), strcmp(rows[i].wants, "of 0") == 0, "row %zu", i);
+        cr_assert_eq(takt_queue_is_covered(&queue), strcmp(rows[i].wants, "of 0") == 0, "row %zu",
+                     i);
         takt_queue_close(&queue);
     }
 }

@@ -230,7 +230,7 @@ Test(scheduler_trouble, failed_claims_are_repeated_with_growing_jitter)
         for (int i = 0; i < 12; i++) {
             pass(&r, at_us);
             cr_assert_eq(r.claims, 1, "failure %d", i);
-            takt_scheduler_failed(&r.s, r.queue, NOW + at_us);
+            takt_scheduler_failed(&r.s, r.queue, TAKT_E_STORE, NOW + at_us);
             pass(&r, at_us);
             cr_assert_eq(r.claims, 0, "never at once");
             int64_t pause_us = wake_us(&r) - at_us, bound_us = 50 * MS << (i < 6 ? i : 6);
@@ -254,11 +254,11 @@ Test(scheduler_trouble, deadlines_come_while_the_store_is_gone)
 {
     acquire(&r, 5, 1, 100 * MS);
     pass(&r, 0);
-    takt_scheduler_failed(&r.s, r.queue, NOW);
+    takt_scheduler_failed(&r.s, r.queue, TAKT_E_STORE, NOW);
     for (int64_t at_us = 0; at_us < 100 * MS; at_us = wake_us(&r)) {
         cr_assert_str_eq(pass(&r, at_us), "");
         if (r.claims)
-            takt_scheduler_failed(&r.s, r.queue, NOW + at_us);
+            takt_scheduler_failed(&r.s, r.queue, TAKT_E_STORE, NOW + at_us);
         pass(&r, at_us);
     }
     cr_assert_str_eq(pass(&r, 100 * MS), "a-6");
@@ -399,7 +399,7 @@ Test(scheduler_trouble, a_queue_that_is_made_anew_goes_on_with_its_claims_number
     pass(&r, 0);
     before = r.claim.seq;
     takt_scheduler_leave(&r.s, &r.permits[0], 0);
-    takt_scheduler_failed(&r.s, r.queue, NOW + MS);
+    takt_scheduler_failed(&r.s, r.queue, TAKT_E_STORE, NOW + MS);
     pass(&r, MS);
     for (int i = 0; i < 2000; i++) {
         snprintf(key, sizeof key, "%d", i);
@@ -415,4 +415,21 @@ Test(scheduler_trouble, a_queue_that_is_made_anew_goes_on_with_its_claims_number
     cr_assert_eq(r.claims, 1);
     cr_assert_gt(r.claim.seq, before);
     answer(&r, 5 * MS, &award);
+}
+
+/* A store says that it can be reached again, while claims wait for their next try. */
+Test(scheduler_trouble, a_store_that_may_be_back_is_claimed_from_at_once)
+{
+    acquire(&r, 5, 1, ALWAYS);
+    pass(&r, 0);
+    takt_scheduler_failed(&r.s, r.queue, TAKT_E_STORE, NOW);
+    pass(&r, 0);
+    cr_assert_eq(r.claims, 0);
+    cr_assert_gt(wake_us(&r), 0);
+    takt_scheduler_retry(&r.s);
+    pass(&r, 0);
+    cr_assert_eq(r.claims, 1);
+    takt_scheduler_retry(&r.s);
+    pass(&r, 0);
+    cr_assert_eq(r.claims, 0, "one claim is under way at a time");
 }

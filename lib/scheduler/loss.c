@@ -1,0 +1,260 @@
+/*
+ * loss.c: see loss.h.
+ */
+#include "scheduler/loss.h"
+
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/random.h"
+#include "scheduler/registry.h"
+
+#define RETRY_FIRST                                                                                \
+    INT64_C(50000) /* after a failure: at random within 50 ms, doubled with each failure */
+#define RETRY_LONGEST INT64_C(2000000)
+#define BELIEVED_US   INT64_C(5000000) /* longer than the pause between two attempts */
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+int64_t takt_loss_retry_at(uint64_t *random, int failures, int64_t now_us)
+{
+    int64_t longest = least(RETRY_FIRST << least(failures, 10), RETRY_LONGEST);
+
+    return now_us + 1 + takt_random_below(random, longest);
+}
+
+static void set_ask_at(takt_scheduler *scheduler, int failures, int64_t now_us)
+{
+    uint64_t random = scheduler->worker + (uint64_t)now_us;
+
+    scheduler->ask_at_us = takt_loss_retry_at(&random, failures, now_us);
+}
+
+/* ---- lost and back --------------------------------------------------------------------------- */
+
+static bool may_be_of_ledger(int status)
+{
+    return status == TAKT_E_STORE_ACCESS || status == TAKT_E_STORE_FORMAT;
+}
+
+static takt_queue *next_queue(const takt_scheduler *scheduler, size_t *bucket, takt_queue *queue)
+{
+    takt_entry *entry = queue ? queue->entry.next : NULL;
+
+    while (!entry && *bucket < scheduler->queues.used)
+        entry = scheduler->queues.buckets[(*bucket)++];
+    return entry ? TAKT_HOLDER(entry, takt_queue, entry) : NULL;
+}
+
+void takt_scheduler_lost(takt_scheduler *scheduler, int status, int64_t now_us)
+{
+    bool was_believed = scheduler->trouble != 0;
+    takt_queue *queue = NULL;
+    size_t bucket = 0;
+
+    if (!takt_is_of_store(status) || may_be_of_ledger(status))
+        return;
+    scheduler->lost = true;
+    scheduler->trouble = status;
+    scheduler->believed_until_us = now_us + BELIEVED_US;
+    set_ask_at(scheduler, scheduler->failures++, now_us);
+    while (!was_believed && (queue = next_queue(scheduler, &bucket, queue)))
+        if (queue->total > 0)
+            takt_registry_touch(scheduler, queue);
+}
+
+void takt_scheduler_back(takt_scheduler *scheduler)
+{
+    takt_queue *queue = NULL;
+    size_t bucket = 0;
+
+    if (!scheduler->lost)
+        return;
+    scheduler->lost = false;
+    scheduler->trouble = scheduler->failures = 0;
+    while ((queue = next_queue(scheduler, &bucket, queue))) {
+        queue->alone = queue->alone && queue->trouble != 0;
+        queue->not_before_us = 0; /* it was the first who chose a random time */
+        if (queue->total > 0 || queue->in_line != 0)
+            takt_registry_touch(scheduler, queue);
+    }
+}
+
+void takt_scheduler_retry(takt_scheduler *scheduler)
+{
+    takt_queue *queue = NULL;
+    size_t bucket = 0;
+
+    scheduler->ask_at_us = 0;
+    while ((queue = next_queue(scheduler, &bucket, queue)))
+        if (queue->not_before_us != 0 && !queue->in_flight) {
+            queue->not_before_us = 0;
+            takt_registry_touch(scheduler, queue);
+        }
+}
+
+void takt_loss_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us)
+{
+    if (!may_be_of_ledger(status)) {
+        takt_scheduler_lost(scheduler, status, now_us);
+        return;
+    }
+    queue->trouble = status;
+    queue->believed_until_us = now_us + BELIEVED_US;
+    set_ask_at(scheduler, queue->failures, now_us);
+}
+
+void takt_loss_answered(takt_scheduler *scheduler, takt_queue *queue)
+{
+    if (queue->trouble != 0) {
+        queue->trouble = 0;
+        queue->alone = false;
+    }
+    takt_scheduler_back(scheduler);
+}
+
+void takt_loss_tick(takt_scheduler *scheduler, int64_t now_us)
+{
+    if (scheduler->trouble != 0 && scheduler->in_flight == 0 &&
+        now_us >= scheduler->believed_until_us)
+        scheduler->trouble = 0;
+}
+
+bool takt_loss_asks(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
+{
+    return scheduler->in_flight == 0 && !queue->in_flight && now_us >= scheduler->ask_at_us;
+}
+
+/* ---- without the store ----------------------------------------------------------------------- */
+
+/* By the store's clock, as far as it is known; 0 where it never was. */
+static int64_t store_now(const takt_scheduler *scheduler, int64_t now_us)
+{
+    return scheduler->clock.known ? takt_clock_store(&scheduler->clock, now_us) : 0;
+}
+
+/* Begins to pace when all slots are past that the store may have given to anybody.  False: nothing
+ * is known of how many share it, or there is no memory; who waits goes on waiting. */
+static bool begin_share(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+{
+    int64_t workers = queue->seen.workers > 0 ? queue->seen.workers : scheduler->seen.workers;
+    int64_t from_us;
+
+    if (workers == 0)
+        return false;
+    if (!queue->share)
+        queue->share = calloc(1, sizeof *queue->share);
+    if (!queue->share)
+        return false;
+    from_us = store_now(scheduler, now_us) + queue->limit->lookahead_us;
+    takt_share_begin(queue->share, queue->limit, workers, most(from_us, queue->next_slot_at_us),
+                     &scheduler->random);
+    return true;
+}
+
+/* Whether a queue is served without the store; the first time in each loss it is told. */
+static bool goes_alone(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+{
+    if (queue->alone)
+        return true;
+    if (queue->limit->on_store_failure == TAKT_ON_STORE_FAILURE_SHARE &&
+        !begin_share(scheduler, queue, now_us))
+        return false;
+    queue->alone = true;
+    takt_list_remove(&queue->fallback);
+    takt_list_append(&scheduler->fallbacks, &queue->fallback);
+    return true;
+}
+
+const takt_queue *takt_scheduler_next_fallback(takt_scheduler *scheduler)
+{
+    takt_queue *queue = TAKT_HOLDER(scheduler->fallbacks.next, takt_queue, fallback);
+
+    if (takt_list_empty(&scheduler->fallbacks))
+        return NULL;
+    takt_list_remove(&queue->fallback);
+    return queue;
+}
+
+/* The status that waiters of a queue would fail with; 0: the store is there, as far as is known. */
+static int trouble_of(const takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+{
+    if (queue->trouble != 0 && !queue->in_flight && now_us >= queue->believed_until_us)
+        queue->trouble = 0;
+    return queue->trouble != 0 ? queue->trouble : scheduler->trouble;
+}
+
+/* When the next one may start here; a block that was heard of holds. */
+static int64_t next_slot(const takt_queue *queue, int64_t from_us)
+{
+    from_us = most(from_us, queue->blocked_until_us);
+    return queue->limit->on_store_failure == TAKT_ON_STORE_FAILURE_SHARE
+               ? takt_share_next(queue->share, from_us)
+               : from_us;
+}
+
+static void grant(takt_scheduler *scheduler, takt_queue *queue, int64_t slot_us)
+{
+    takt_permit *permit = takt_queue_first(queue);
+
+    if (queue->limit->on_store_failure == TAKT_ON_STORE_FAILURE_SHARE)
+        takt_share_take(queue->share, slot_us, permit->cost);
+    permit->slot_at_us = slot_us;
+    takt_scheduler_fire(scheduler, permit, 0);
+}
+
+bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us, int64_t *next_us)
+{
+    takt_on_store_failure mode = queue->limit->on_store_failure;
+    int status = trouble_of(scheduler, queue, now_us);
+    int64_t due_us = store_now(scheduler, now_us), slot_us, before = queue->total;
+    takt_permit *permit;
+
+    *next_us = TAKT_NEVER;
+    if (status == 0 || mode == TAKT_ON_STORE_FAILURE_WAIT || takt_queue_is_covered(queue) ||
+        !goes_alone(scheduler, queue, now_us))
+        return false;
+    while ((permit = takt_queue_uncovered(queue))) {
+        if (mode == TAKT_ON_STORE_FAILURE_CLOSED) {
+            takt_scheduler_fire(scheduler, permit, status);
+            continue;
+        }
+        slot_us = next_slot(queue, due_us);
+        if (slot_us > due_us) {
+            if (scheduler->clock.known) /* else nobody can tell when a block ends */
+                *next_us = takt_clock_local(&scheduler->clock, slot_us);
+            break;
+        }
+        grant(scheduler, queue, slot_us);
+    }
+    return queue->total < before;
+}
+
+int takt_scheduler_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status, int32_t cost,
+                             int64_t now_us, takt_standing *standing)
+{
+    takt_on_store_failure mode = queue->limit->on_store_failure;
+    int64_t due_us = store_now(scheduler, now_us), slot_us;
+
+    if (!takt_is_of_store(status) || mode == TAKT_ON_STORE_FAILURE_WAIT ||
+        !goes_alone(scheduler, queue, now_us) || mode == TAKT_ON_STORE_FAILURE_CLOSED)
+        return status;
+    slot_us = next_slot(queue, due_us);
+    *standing = (takt_standing){.now_us = due_us,
+                                .limit = takt_limit_capacity(queue->limit, NULL),
+                                .retry_after_us = slot_us - due_us,
+                                .blocked_until_us = queue->blocked_until_us};
+    if (slot_us > due_us || !takt_queue_is_covered(queue))
+        return TAKT_E_NO_SLOT;
+    if (mode == TAKT_ON_STORE_FAILURE_SHARE)
+        takt_share_take(queue->share, slot_us, cost);
+    return 0;
+}

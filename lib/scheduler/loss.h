@@ -1,0 +1,38 @@
+/*
+ * loss.h: what becomes of waiters while the store is lost: what scheduler.c and loss.c ask of each
+ * other.
+ *
+ * The store is lost from the first call that fails until one is answered.  An error that may be one
+ * ledger's own (no right to it, another program's data under its name) is its queue's alone.
+ * Nobody asks a store on a schedule: where those who wait need no claim (they failed, or were
+ * granted), the acquires themselves bring one claim at a time, no sooner than a random while after
+ * the last failure.  A failure that nobody has confirmed for some seconds is not believed any more:
+ * the next waiter waits for an answer.
+ */
+#ifndef TAKT_SCHEDULER_LOSS_H
+#define TAKT_SCHEDULER_LOSS_H
+
+#include "scheduler/scheduler.h"
+
+/* Takes in that a queue's claim failed or was answered. */
+void takt_loss_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us);
+void takt_loss_answered(takt_scheduler *scheduler, takt_queue *queue);
+
+/* When somebody may ask again after so many failures in a row. */
+int64_t takt_loss_retry_at(uint64_t *random, int failures, int64_t now_us);
+
+/* At a pass: what is not believed any more is dropped. */
+void takt_loss_tick(takt_scheduler *scheduler, int64_t now_us);
+
+/* Those whom no slot in hand is for leave as the limit says; true: somebody did.  *next_us is the
+ * local time at which the next one will, TAKT_NEVER where none will. */
+bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us,
+                     int64_t *next_us);
+
+/* Whether a claim is due that only finds out if the store is back. */
+bool takt_loss_asks(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us);
+
+/* Of scheduler.c: a waiting permit's callback becomes due. */
+void takt_scheduler_fire(takt_scheduler *scheduler, takt_permit *permit, int status);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * share.c: see share.h.
+ */
+#include "scheduler/share.h"
+
+#include "base/random.h"
+
+/* A rule's part for one of so many workers; a rate too slow to be told exactly becomes slower. */
+static takt_rule part_of(const takt_rule *rule, int64_t workers)
+{
+    takt_rule part = {.algorithm = &takt_gcra, .limit = rule->tokens, .burst = 1};
+
+    if (!__builtin_mul_overflow(rule->span_us, workers, &part.period_us) &&
+        takt_rule_prepare(&part, NULL) == 0)
+        return part;
+    part.limit = 1;
+    if (__builtin_mul_overflow(rule->span_us / rule->tokens + 1, workers, &part.period_us) ||
+        part.period_us > TAKT_SPAN_MAX_US)
+        part.period_us = TAKT_SPAN_MAX_US;
+    (void)takt_rule_prepare(&part, NULL); /* which takes any such numbers */
+    return part;
+}
+
+void takt_share_begin(takt_share *share, const takt_limit *limit, int64_t workers, int64_t from_us,
+                      uint64_t *random)
+{
+    int64_t reached_us = takt_limit_rest_at(&share->limit, &share->state);
+
+    share->limit.rule_count = limit->rule_count;
+    for (int i = 0; i < limit->rule_count; i++) {
+        takt_rule *part = &share->limit.rules[i];
+        int64_t first_us = reached_us;
+        *part = part_of(&limit->rules[i], workers > 1 ? workers : 1);
+        if (reached_us <= from_us)
+            first_us = from_us + takt_random_below(random, part->interval.us + 1);
+        share->state.rules[i].gcra.tat = (takt_fraction){first_us, 0};
+    }
+}
+
+int64_t takt_share_next(const takt_share *share, int64_t now_us)
+{
+    return takt_limit_earliest(&share->limit, &share->state, now_us, 1);
+}
+
+void takt_share_take(takt_share *share, int64_t slot_us, int32_t cost)
+{
+    takt_limit_commit(&share->limit, &share->state, slot_us, cost);
+}

@@ -1,0 +1,175 @@
+/*
+ * Two clients over a real server: what one does to a ledger the other hears of at once, and holds
+ * back the slots that it has in hand; and without hints nothing is wrong, only later.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <takt/takt.h>
+#include <uv.h>
+
+#include "client/client.h"
+#include "store/redis/server.h"
+
+#define JOBS 3
+
+typedef struct side {
+    takt_client *client;
+    takt_permit permits[40];
+    int starts;
+    int64_t slots_us[40];
+} side;
+
+static uv_loop_t loop;
+static takt_policy *policy;
+static struct server server;
+static side worker, other;
+
+static void open_side(side *opened, const char *options_text)
+{
+    char url[256];
+    takt_options options = {.store = url};
+    takt_error error;
+
+    snprintf(url, sizeof url, "%s%s", server.url, options_text);
+    cr_assert_eq(takt_open(&opened->client, &loop, policy, &options, &error), 0, "%s", error.text);
+}
+
+static void open_both(const char *rate, const char *lookahead, const char *options)
+{
+    takt_rule_text rule = {.rate = rate};
+    takt_limit_text limit = {.name = "mail", .rules = &rule, .rule_count = 1};
+
+    limit.lookahead = lookahead;
+    server_start(&server, NULL);
+    cr_assert_eq(uv_loop_init(&loop), 0);
+    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_add(policy, &limit, NULL), 0);
+    open_side(&worker, options);
+    open_side(&other, options);
+}
+
+static void close_both(void)
+{
+    takt_close(worker.client, NULL, NULL);
+    takt_close(other.client, NULL, NULL);
+    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    cr_assert_eq(uv_loop_close(&loop), 0);
+    takt_policy_free(policy);
+    server_stop(&server);
+}
+
+static void starts(takt_permit *permit, int status)
+{
+    side *of = permit->data;
+
+    cr_assert_eq(status, 0);
+    of->slots_us[of->starts++] = permit->slot_at_us;
+}
+
+static void acquire(side *of, int count)
+{
+    takt_request request = TAKT_REQUEST("mail");
+
+    for (int i = 0; i < count; i++) {
+        of->permits[i].data = of;
+        cr_assert_eq(takt_acquire(of->client, &of->permits[i], &request, starts), 0);
+    }
+}
+
+static bool answered;
+static takt_standing stands;
+
+static void note_call(takt_call *call, int status, const takt_standing *standing)
+{
+    (void)call;
+    cr_assert_eq(status, 0, "%s", takt_strerror(status));
+    answered = true;
+    stands = *standing;
+}
+
+static void await_call(int code)
+{
+    cr_assert_eq(code, 0);
+    for (answered = false; !answered;)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+static takt_queue *queue_of(side *of)
+{
+    return takt_scheduler_find(&of->client->scheduler, takt_policy_find(policy, "mail"), "");
+}
+
+/* Slots are in hand, and the server knows that the worker listens for news of the ledger. */
+static void await_hand(int64_t slots)
+{
+    while (!queue_of(&worker) || queue_of(&worker)->hand.count < slots ||
+           (!strstr(server_say(&server, "PUBSUB SHARDCHANNELS"), "mail") &&
+            !strstr(server_say(&server, "PUBSUB CHANNELS"), "mail")))
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+/* One token each 4 s and a lookahead of 10 s: two slots lie in hand, seconds ahead. */
+Test(hint, a_block_is_heard_of_at_once)
+{
+    takt_call call = {0};
+
+    open_both("1/4s", "10s", "");
+    acquire(&worker, JOBS);
+    while (worker.starts < 1)
+        uv_run(&loop, UV_RUN_ONCE);
+    await_hand(2);
+    await_call(takt_block(other.client, &call, "mail", NULL, INT64_C(3600000000), note_call));
+    while (queue_of(&worker)->hand.count > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(worker.starts, 1, "they were dropped, not used");
+    cr_assert_eq(queue_of(&worker)->total, 2);
+
+    await_call(takt_reset(other.client, &call, "mail", NULL, note_call));
+    await_call(takt_unblock(other.client, &call, "mail", NULL, note_call));
+    while (worker.starts == 1)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_geq(worker.slots_us[1], stands.now_us, "and the end of the block, too");
+    takt_release(&worker.permits[2]);
+    close_both();
+}
+
+/* A ledger that is blocked for a short time: no slot lies before the block's end, by the store's
+ * clock, but for those that were in hand when nobody was told. */
+static void block_in_mid_run(const char *options, int64_t in_hand_us)
+{
+    takt_call call = {0};
+    int before;
+
+    open_both("50/s", "200ms", options);
+    acquire(&worker, 40);
+    while (worker.starts < 5)
+        uv_run(&loop, UV_RUN_ONCE);
+    if (in_hand_us == 0)
+        await_hand(1);
+    await_call(takt_block(other.client, &call, "mail", NULL, 600000, note_call));
+    if (in_hand_us == 0)
+        while (queue_of(&worker)->blocked_until_us == 0)
+            uv_run(&loop, UV_RUN_ONCE);
+    before = worker.starts;
+    while (worker.starts < 40)
+        uv_run(&loop, UV_RUN_ONCE);
+    for (int i = before; i < 40; i++)
+        cr_expect(worker.slots_us[i] >= stands.blocked_until_us ||
+                      worker.slots_us[i] <= stands.now_us + in_hand_us,
+                  "slot %d lies %lld us before the end", i,
+                  (long long)(stands.blocked_until_us - worker.slots_us[i]));
+    for (int i = 1; i < 40; i++)
+        cr_expect_geq(worker.slots_us[i] - worker.slots_us[i - 1], 20000 - 1);
+    close_both();
+}
+
+Test(hint, no_slot_before_the_end_of_a_block)
+{
+    block_in_mid_run("", 0);
+}
+
+Test(hint, without_hints_no_more_than_the_slots_in_hand)
+{
+    block_in_mid_run("?hints=off", 200000);
+}

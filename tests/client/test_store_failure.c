@@ -1,0 +1,290 @@
+/*
+ * Clients over a real server that goes away and comes back: what each on_store_failure does to who
+ * waits, who comes and who tries, through limits in one another, and what is told of it.
+ */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <string.h>
+#include <takt/takt.h>
+#include <uv.h>
+
+#include "store/redis/server.h"
+
+static uv_loop_t loop;
+static takt_policy *policy;
+static takt_client *client;
+static struct server server;
+static int lost, back, fallbacks;
+static char fallback_of[256]; /* the limits, in the order in which it was told */
+
+static void note_event(takt_client *of, const takt_event *event, void *data)
+{
+    (void)of;
+    (void)data;
+    lost += event->type == TAKT_EVENT_STORE_LOST;
+    back += event->type == TAKT_EVENT_STORE_BACK;
+    if (event->type != TAKT_EVENT_FALLBACK) {
+        cr_expect_null(event->limit);
+        return;
+    }
+    fallbacks++;
+    cr_expect_not_null(strstr(event->text, event->limit));
+    strcat(strcat(fallback_of, event->limit), " ");
+}
+
+static void add_limit(const char *name, const char *rate, const char *within, const char *mode)
+{
+    takt_rule_text rule = {.rate = rate};
+    takt_limit_text limit = {
+        .name = name, .rules = &rule, .rule_count = 1, .within = within, .on_store_failure = mode};
+    takt_error error;
+
+    cr_assert_eq(takt_policy_add(policy, &limit, &error), 0, "%s", error.text);
+}
+
+static void set_up(void)
+{
+    takt_options options = {.on_event = note_event};
+    takt_error error;
+
+    server_start(&server, NULL);
+    options.store = server.url;
+    cr_assert_eq(uv_loop_init(&loop), 0);
+    cr_assert_eq(takt_policy_new(&policy), 0);
+    add_limit("wait", "1/h", NULL, NULL);
+    add_limit("closed", "1/h", NULL, "closed");
+    add_limit("open", "1/h", NULL, "open");
+    add_limit("share", "1000/s", NULL, "share");
+    add_limit("open-in-closed", "1000/s", "closed", "open");
+    add_limit("open-in-open", "1000/s", "open", "open");
+    add_limit("open-in-wait", "1000/s", "wait", "open");
+    cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);
+}
+
+static void tear_down(void)
+{
+    takt_close(client, NULL, NULL);
+    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    cr_assert_eq(uv_loop_close(&loop), 0, "a handle was left open");
+    takt_policy_free(policy);
+    server_stop(&server);
+}
+
+TestSuite(store_failure, .init = set_up, .fini = tear_down);
+
+typedef struct seen {
+    takt_permit permit;
+    takt_call call;
+    int calls, status;
+    bool stood;
+    takt_standing standing;
+} seen;
+
+static void note(takt_permit *permit, int status)
+{
+    seen *job = permit->data;
+
+    job->calls++;
+    job->status = status;
+}
+
+static void note_call(takt_call *call, int status, const takt_standing *standing)
+{
+    seen *job = call->data;
+
+    job->calls++;
+    job->status = status;
+    job->stood = standing != NULL;
+    if (standing)
+        job->standing = *standing;
+}
+
+static void acquire_key(seen *job, const char *limit, const char *key)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    request.key = key;
+    *job = (seen){.permit.data = job};
+    cr_assert_eq(takt_acquire(client, &job->permit, &request, note), 0);
+}
+
+static void acquire(seen *job, const char *limit)
+{
+    acquire_key(job, limit, NULL);
+}
+
+static int try(seen *job, const char *limit)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    *job = (seen){.call.data = job};
+    cr_assert_eq(takt_try_acquire(client, &job->call, &request, note_call), 0);
+    while (job->calls == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    return job->status;
+}
+
+static void run_until(const int *number, int least)
+{
+    while (*number < least)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+/* The first token of the hour is gone: who comes now waits. */
+static void use_up(const char *limit)
+{
+    seen job;
+
+    acquire(&job, limit);
+    run_until(&job.calls, 1);
+    cr_assert_eq(job.status, 0);
+    takt_release(&job.permit);
+}
+
+/* Kills the server and returns when it is known here. */
+static void lose(void)
+{
+    seen job;
+
+    server_kill(&server, SIGKILL);
+    acquire(&job, "wait");
+    run_until(&lost, 1);
+    takt_release(&job.permit);
+}
+
+static bool is_store_error(int status)
+{
+    return status <= TAKT_E_STORE && status >= TAKT_E_STORE_FORMAT;
+}
+
+Test(store_failure, who_waits_when_the_store_is_lost)
+{
+    seen jobs[3], waits, shares;
+
+    use_up("closed");
+    use_up("open");
+    use_up("wait");
+    use_up("share"); /* with how many it shares */
+    acquire(&jobs[0], "closed");
+    acquire(&jobs[1], "closed");
+    acquire(&jobs[2], "open");
+    acquire(&waits, "wait");
+    while (uv_run(&loop, UV_RUN_NOWAIT) && fallbacks == 0 && jobs[0].calls == 0) {
+        takt_stats stats;
+        takt_get_stats(client, &stats);
+        if (stats.waiting == 4 && stats.store_calls >= 7)
+            break;
+    }
+    lose();
+    acquire(&shares, "share");
+    for (int i = 0; i < 3; i++)
+        run_until(&jobs[i].calls, 1);
+    cr_assert(is_store_error(jobs[0].status) && is_store_error(jobs[1].status));
+    cr_assert_eq(jobs[2].status, 0);
+    run_until(&shares.calls, 1);
+    cr_assert_eq(shares.status, 0);
+    cr_assert_gt(shares.permit.slot_at_us, jobs[2].permit.slot_at_us);
+    cr_assert_eq(waits.calls, 0);
+    cr_assert_eq(lost, 1);
+    cr_assert_eq(fallbacks, 3, "%s", fallback_of);
+    takt_release(&waits.permit);
+}
+
+Test(store_failure, who_comes_while_it_is_lost)
+{
+    seen job;
+
+    lose();
+    for (int i = 0; i < 50; i++) {
+        acquire(&job, "closed");
+        run_until(&job.calls, 1);
+        cr_assert(is_store_error(job.status));
+        acquire(&job, "open");
+        run_until(&job.calls, 1);
+        cr_assert_eq(job.status, 0);
+        takt_release(&job.permit);
+        acquire_key(&job, "open", i % 2 ? "odd" : "even");
+        run_until(&job.calls, 1);
+        cr_assert_eq(job.status, 0);
+        takt_release(&job.permit);
+    }
+    cr_assert_str_eq(fallback_of, "closed open ", "once for each limit");
+}
+
+Test(store_failure, limits_within_others_go_each_by_its_own)
+{
+    seen closed, open, waits;
+
+    lose();
+    acquire(&closed, "open-in-closed");
+    acquire(&open, "open-in-open");
+    acquire(&waits, "open-in-wait");
+    run_until(&closed.calls, 1);
+    run_until(&open.calls, 1);
+    cr_assert(is_store_error(closed.status), "the outer limit lets nothing start");
+    cr_assert_eq(open.status, 0);
+    cr_assert_eq(waits.calls, 0);
+    takt_release(&waits.permit);
+    takt_release(&open.permit);
+}
+
+Test(store_failure, tries)
+{
+    seen job;
+
+    lose();
+    cr_assert(is_store_error(try(&job, "wait")) && !job.stood);
+    cr_assert(is_store_error(try(&job, "closed")) && !job.stood);
+    cr_assert_eq(try(&job, "open"), 0);
+    cr_assert(job.stood && job.standing.limit == 1);
+    cr_assert_eq(try(&job, "open-in-open"), 0);
+    cr_assert(is_store_error(try(&job, "open-in-closed")));
+    cr_assert(is_store_error(try(&job, "open-in-wait")));
+    cr_assert(is_store_error(try(&job, "share")), "nothing is known of other workers");
+    job = (seen){.call.data = &job};
+    cr_assert_eq(takt_peek(client, &job.call, "open", NULL, note_call), 0);
+    run_until(&job.calls, 1);
+    cr_assert(is_store_error(job.status) && !job.stood, "a look is not answered here");
+}
+
+/* Which acquires find out when it is back; then the rule holds again. */
+Test(store_failure, when_the_store_is_back_it_decides_again)
+{
+    seen job, again;
+
+    lose();
+    acquire(&job, "closed");
+    run_until(&job.calls, 1);
+    cr_assert(is_store_error(job.status));
+    server_restart(&server, NULL);
+    do {
+        acquire(&job, "closed");
+        run_until(&job.calls, 1);
+    } while (job.status != 0);
+    cr_assert_eq(back, 1);
+    acquire(&again, "closed");
+    while (back < 1 || uv_run(&loop, UV_RUN_NOWAIT) == 0) {
+        takt_stats stats;
+        takt_get_stats(client, &stats);
+        if (stats.waiting == 1)
+            break;
+    }
+    cr_assert_eq(again.calls, 0, "the hour's token is gone");
+    server_kill(&server, SIGKILL);
+    run_until(&again.calls, 1);
+    cr_assert(is_store_error(again.status));
+    cr_assert_eq(lost, 2);
+    cr_assert_str_eq(fallback_of, "closed closed ", "once in each loss");
+}
+
+/* A program ends when nobody waits any more, store or no store. */
+Test(store_failure, nothing_keeps_the_loop_alive)
+{
+    seen job;
+
+    lose();
+    acquire(&job, "closed");
+    while (uv_run(&loop, UV_RUN_ONCE))
+        continue;
+    cr_assert_eq(job.calls, 1);
+}

@@ -1,0 +1,320 @@
+/*
+ * While the store is lost: who waits on, who fails, who is granted, what is told of it; and how it
+ * is found out that the store is back.
+ */
+#include "scheduler/losses.h"
+
+TestSuite(loss, .init = set_up, .fini = tear_down);
+
+Test(loss, wait_waits)
+{
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    fail(MS, TAKT_E_STORE);
+    cr_assert_str_eq(run_alone(MS, HOUR / 60), "");
+    cr_assert_eq(r.queue->total, 2);
+    cr_assert_eq(fallbacks(), 0);
+}
+
+Test(loss, closed_fails_those_who_wait_and_those_who_come)
+{
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+    acquire_many(&r, 2);
+    cr_assert_str_eq(pass(&r, 0), "", "the store is asked first");
+    fail(MS, TAKT_E_STORE_TIMEOUT);
+    cr_assert_str_eq(pass(&r, MS), "a-12b-12");
+    acquire_many(&r, 1);
+    cr_assert_str_eq(pass(&r, MS), "c-12");
+    cr_assert_eq(r.claims, 0, "it has failed just now");
+    cr_assert_eq(fallbacks(), 1);
+    cr_assert_eq(r.permits[2].state, TAKT_PERMIT_IDLE);
+}
+
+Test(loss, open_grants)
+{
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_OPEN;
+    acquire_many(&r, 1);
+    acquire(&r, 2, 9, ALWAYS); /* also what the rules could never give */
+    pass(&r, 0);
+    fail(MS, TAKT_E_STORE);
+    cr_assert_str_eq(pass(&r, MS), "ba");
+    cr_assert_eq(r.permits[0].slot_at_us, 0, "nobody ever told the time");
+    pass(&r, SECOND);
+    acquire_many(&r, 3);
+    cr_assert_str_eq(pass(&r, SECOND), "cde");
+    cr_assert_eq(fallbacks(), 1, "once in a loss");
+}
+
+Test(loss, slots_in_hand_are_used)
+{
+    static const struct {
+        takt_on_store_failure mode;
+        const char *at_once, *all;
+    } rows[] = {{TAKT_ON_STORE_FAILURE_WAIT, "", "ab"},
+                {TAKT_ON_STORE_FAILURE_CLOSED, "c-11d-11", "ab"},
+                {TAKT_ON_STORE_FAILURE_OPEN, "ab", "cd"},
+                {TAKT_ON_STORE_FAILURE_SHARE, "", "ab"}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        takt_award award = award_of(0, 100 * MS, 100 * MS, 2, 1);
+        char all[64] = "";
+        close_rig(&r);
+        open_rig(&r);
+        r.limit.on_store_failure = rows[i].mode;
+        acquire_many(&r, 4);
+        pass(&r, 0);
+        award.in_line = 1U << 5;
+        award.workers = 1000;
+        award.claim_again_at_us = NOW + MS;
+        answer(&r, 0, &award);
+        pass(&r, 63 * MS);
+        cr_assert_eq(r.claims, 1);
+        fail(64 * MS, TAKT_E_STORE);
+        cr_assert_str_eq(pass(&r, 64 * MS), rows[i].at_once, "row %zu: %s", i, r.fired);
+        strcat(all, pass(&r, 101 * MS));
+        strcat(all, pass(&r, 202 * MS));
+        cr_assert_str_eq(all, rows[i].all, "row %zu: %s", i, all);
+    }
+}
+
+/* Our own block was answered and no claim ever was: when it ends cannot be told here. */
+Test(loss, a_block_by_a_clock_that_is_not_known)
+{
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_OPEN;
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    takt_scheduler_wake(&r.s, r.queue, NOW - HOUR);
+    fail(0, TAKT_E_STORE);
+    cr_assert_str_eq(pass(&r, 0), "");
+}
+
+/* Slots of cost 1 are nothing for a waiter of cost 3: it is that one who fails. */
+Test(loss, closed_fails_those_whom_no_slot_suits)
+{
+    takt_award award = award_of(0, 100 * MS, 100 * MS, 2, 1);
+
+    r.limit = limit_of(10, SECOND, 3);
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+    acquire(&r, 5, 3, ALWAYS);
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + MS;
+    answer(&r, 0, &award);
+    pass(&r, 63 * MS);
+    fail(64 * MS, TAKT_E_STORE);
+    cr_assert_str_eq(pass(&r, 64 * MS), "a-11");
+    cr_assert_str_eq(pass(&r, 101 * MS), "b");
+    cr_assert_str_eq(pass(&r, 202 * MS), "c");
+}
+
+Test(loss, when_the_store_is_back_everybody_claims_at_once)
+{
+    takt_queue *first = r.queue, *second = takt_scheduler_queue(&r.s, &r.limit, "second");
+    int64_t at_us = 20 * MS;
+
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_SHARE;
+    acquire_many(&r, 2);
+    r.queue = second;
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    cr_assert_eq(r.claims, 2);
+    for (int i = 0; i < 2; i++) {
+        r.queue = i ? second : first;
+        hear(0, 100);
+    }
+    pass(&r, 16 * MS);
+    cr_assert_eq(r.claims, 2);
+    for (int i = 0; i < 2; i++) {
+        r.queue = i ? second : first;
+        fail(17 * MS, TAKT_E_STORE);
+    }
+    while (pass(&r, at_us), r.claims != 1)
+        at_us = wake_us(&r);
+    r.queue = first->in_flight ? first : second;
+    hear(at_us, 100);
+    pass(&r, at_us);
+    cr_assert_eq(r.claims, 2, "the other one does not wait for its own next attempt");
+    cr_assert(first->in_flight || second->in_flight);
+    cr_assert_eq(r.s.trouble, 0);
+    cr_assert_str_eq(pass(&r, 9 * SECOND), "", "nothing is paced here any more");
+}
+
+Test(loss, each_loss_is_told_once)
+{
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+    for (int64_t at_us = 0; at_us < 10 * SECOND; at_us += SECOND) {
+        takt_award award = award_of(at_us, at_us, 0, 1, 1);
+        acquire_many(&r, 2);
+        pass(&r, at_us);
+        cr_assert_eq(r.claims, 1);
+        fail(at_us, TAKT_E_STORE);
+        pass(&r, at_us);
+        acquire_many(&r, 2);
+        pass(&r, at_us);
+        cr_assert_eq(fallbacks(), 1);
+        pass(&r, at_us + 60 * MS);
+        acquire_many(&r, 1);
+        pass(&r, at_us + 60 * MS);
+        cr_assert_eq(r.claims, 1, "it is time to ask again");
+        answer(&r, at_us + 60 * MS, &award);
+    }
+}
+
+Test(loss, other_queues_hear_of_it_at_once)
+{
+    takt_queue *second = takt_scheduler_queue(&r.s, &r.limit, "second");
+    takt_award award = award_of(0, HOUR, 0, 0, 1);
+
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + HOUR;
+    answer(&r, 0, &award);
+    r.queue = second;
+    acquire_many(&r, 1);
+    pass(&r, MS);
+    fail(2 * MS, TAKT_E_STORE);
+    cr_assert_eq(strlen(pass(&r, 2 * MS)), strlen("a-11b-11"));
+}
+
+/* No right to one ledger, or another program's data under its name: others are served. */
+Test(loss, an_error_of_one_ledger_is_its_own)
+{
+    static const int codes[] = {TAKT_E_STORE_FORMAT, TAKT_E_STORE_ACCESS};
+
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        takt_queue *first, *second;
+        char said[16];
+        close_rig(&r);
+        open_rig(&r);
+        first = r.queue;
+        second = takt_scheduler_queue(&r.s, &r.limit, "second");
+        r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+        acquire_many(&r, 1);
+        pass(&r, 0);
+        r.queue = second;
+        acquire_many(&r, 1);
+        pass(&r, 0);
+        r.queue = first;
+        fail(MS, codes[i]);
+        snprintf(said, sizeof said, "a%d", codes[i]);
+        cr_assert_str_eq(pass(&r, MS), said);
+        takt_award award = award_of(MS, MS, 0, 1, 1);
+        r.queue = second;
+        answer(&r, 2 * MS, &award);
+        cr_assert_str_eq(pass(&r, 2 * MS), "b");
+        r.queue = first;
+        acquire_many(&r, 1);
+        snprintf(said, sizeof said, "c%d", codes[i]);
+        cr_assert_str_eq(pass(&r, 3 * MS), said, "that one still fails");
+    }
+}
+
+/* Codes that say nothing of the store. */
+Test(loss, a_claim_that_failed_for_want_of_memory_is_made_again)
+{
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    fail(0, TAKT_E_NOMEM);
+    cr_assert_str_eq(pass(&r, 0), "");
+    pass(&r, 51 * MS);
+    cr_assert_eq(r.claims, 1);
+}
+
+/* Where nobody needs to wait, nobody asks by the clock: a program can end. */
+Test(loss, acquires_ask_and_nothing_else_does)
+{
+    int claims = 0;
+
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    hear(0, 1);
+    pass(&r, 0);
+    fail(MS, TAKT_E_STORE);
+    pass(&r, MS);
+    cr_assert_eq(wake_us(&r), -1);
+    for (int64_t at_us = 2 * MS; at_us < 20 * SECOND; at_us += 100 * MS) {
+        acquire_many(&r, 1);
+        cr_assert_str_neq(pass(&r, at_us), "", "it does not wait for the answer");
+        claims += r.claims;
+        if (r.claims) {
+            acquire_many(&r, 1);
+            pass(&r, at_us + MS);
+            cr_assert_eq(r.claims, 0, "one at a time");
+            fail(at_us + 50 * MS, TAKT_E_STORE);
+            pass(&r, at_us + 50 * MS);
+        }
+        cr_assert_eq(wake_us(&r), -1);
+        r.permit_count = 1;
+    }
+    cr_assert(claims >= 10 && claims < 60, "%d", claims);
+}
+
+Test(loss, an_old_failure_is_not_believed)
+{
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    fail(0, TAKT_E_STORE);
+    cr_assert_str_eq(pass(&r, 0), "a-11");
+    acquire_many(&r, 1);
+    cr_assert_str_eq(pass(&r, 6 * SECOND), "", "it may be back by now");
+    cr_assert_eq(r.claims, 1);
+    acquire_many(&r, 1);
+    cr_assert_str_eq(pass(&r, 6 * SECOND + MS), "");
+    fail(7 * SECOND, TAKT_E_STORE);
+    cr_assert_str_eq(pass(&r, 7 * SECOND), "b-11c-11");
+    cr_assert_eq(fallbacks(), 1, "it was never back");
+}
+
+Test(loss, good_bye_is_said_once)
+{
+    takt_award award = award_of(0, HOUR, 0, 0, 1);
+
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + HOUR;
+    answer(&r, 0, &award);
+    pass(&r, 0);
+    takt_scheduler_leave(&r.s, &r.permits[0], 0);
+    pass(&r, MS);
+    cr_assert_eq(r.claims, 1);
+    fail(2 * MS, TAKT_E_STORE);
+    pass(&r, 2 * MS);
+    cr_assert_eq(wake_us(&r), -1);
+}
+
+/* What another call finds out counts as well. */
+Test(loss, other_calls_tell_too)
+{
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+    takt_scheduler_lost(&r.s, TAKT_E_STORE, NOW);
+    acquire_many(&r, 1);
+    cr_assert_str_eq(pass(&r, MS), "a-11");
+    takt_scheduler_back(&r.s);
+    acquire_many(&r, 1);
+    cr_assert_str_eq(pass(&r, 2 * MS), "");
+}
+
+/* A worker with newer numbers told them; what this one does without the store is its own. */
+Test(loss, newer_numbers_keep_our_own_mode)
+{
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    takt_award award = award_of(0, 0, 0, 0, 1);
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW;
+    award.outdated = true;
+    award.newer = limit_of(20, SECOND, 1);
+    award.newer.on_store_failure = TAKT_ON_STORE_FAILURE_OPEN;
+    answer(&r, 0, &award);
+    pass(&r, 0);
+    fail(0, TAKT_E_STORE);
+    cr_assert_str_eq(pass(&r, 0), "a-11");
+}
