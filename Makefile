@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 
 C_FILES = $(shell find include lib cli bench examples tests -name '*.[ch]')
 
-.PHONY: all demo test bench install clean format lint
+.PHONY: all demo test test-trixie bench install clean format lint
 
 all: $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD)
@@ -27,6 +27,10 @@ demo:
 test:
 	@scripts/install-packages run test
 	@scripts/test
+
+# Parts of it with the libraries and servers of Debian 13, in a folder; needs root and debootstrap.
+test-trixie:
+	@scripts/test-trixie
 
 bench: all
 	@meson test -C $(BUILD) --benchmark --verbose

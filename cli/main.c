@@ -23,6 +23,7 @@ static const cli_command commands[] = {
     {"block", "let nothing start for a while, in the whole fleet", takt_cli_block},
     {"unblock", "end a block", takt_cli_unblock},
     {"reset", "forget what was taken of a limit", takt_cli_reset},
+    {"doctor", "look whether the store can be used, and what it may forget", takt_cli_doctor},
     {"simulate", "see what a limit will do, before it does it", takt_cli_simulate},
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

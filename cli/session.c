@@ -19,18 +19,36 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
+const char *takt_cli_store(const cli_settings *settings)
+{
+    return settings->store ? settings->store : variable("TAKT_STORE");
+}
+
+/* Where the policy is; NULL: there is none. */
+static const char *policy_path(const cli_settings *settings)
+{
+    const char *path = settings->policy ? settings->policy : variable("TAKT_POLICY");
+
+    return path || access("takt.yaml", F_OK) != 0 ? path : "takt.yaml";
+}
+
+bool takt_cli_has_policy(const cli_settings *settings)
+{
+    return policy_path(settings) != NULL;
+}
+
 int takt_cli_load_policy(takt_policy **policy, const cli_settings *settings)
 {
     takt_error error = {0};
-    const char *path = settings->policy ? settings->policy : variable("TAKT_POLICY");
+    const char *path = policy_path(settings);
 
-    if (!path && access("takt.yaml", F_OK) != 0) {
+    if (!path) {
         takt_cli_say("there is no policy: write ./takt.yaml, name a file with --policy or "
                      "$TAKT_POLICY, or give a "
                      "--rate");
         return EX_CONFIG;
     }
-    if (takt_policy_load(policy, path ? path : "takt.yaml", &error) == 0) {
+    if (takt_policy_load(policy, path, &error) == 0) {
         if (takt_policy_check(*policy, &error) == 0)
             return 0;
         takt_policy_free(*policy);
@@ -43,8 +61,10 @@ int takt_cli_make_policy(takt_policy **policy, const cli_settings *settings,
                          const cli_target *target)
 {
     takt_error error = {0};
-    takt_limit_text limit = {
-        .name = target->limit, .rules = settings->rules, .rule_count = settings->rule_count};
+    takt_limit_text limit = {.name = target->limit,
+                             .rules = settings->rules,
+                             .rule_count = settings->rule_count,
+                             .on_store_failure = settings->on_store_failure};
     takt_policy *made;
     if (takt_policy_new(&made) != 0) {
         takt_cli_say("%s", takt_strerror(TAKT_E_NOMEM));
@@ -101,7 +121,7 @@ static void on_client_event(takt_client *client, const takt_event *event, void *
 static int open_client(cli_session *session, const cli_settings *settings)
 {
     takt_error error = {0};
-    const char *url = settings->store ? settings->store : variable("TAKT_STORE");
+    const char *url = takt_cli_store(settings);
     takt_options options = {.store = url, .on_event = on_client_event, .data = session};
 
     int failed = takt_open(&session->client, &session->loop, session->policy, &options, &error);

@@ -20,6 +20,12 @@ typedef struct cli_session {
     void *data;
 } cli_session;
 
+/* The store that the command line or $TAKT_STORE names; NULL: none. */
+const char *takt_cli_store(const cli_settings *settings);
+
+/* Whether there is a policy to be read. */
+bool takt_cli_has_policy(const cli_settings *settings);
+
 /* Reads the policy.  0, or the exit status after a message. */
 int takt_cli_load_policy(takt_policy **policy, const cli_settings *settings);
 

@@ -157,11 +157,13 @@ typedef struct takt_figures {
     int64_t jobs_done;     /* fewer than asked for only where no worker is left */
     int64_t started;       /* jobs that were started, anew or again */
     int64_t started_again; /* of those, after a crash */
-    int64_t refused; /* acquires that max_waiting or a rule's queue refused; tried again later */
+    int64_t refused; /* acquires that max_waiting or a rule's queue refused, or that failed without
+                        the store where on_store_failure is `closed`; tried again later */
     int64_t tokens;  /* that the starts took */
     int64_t first_start_us, last_start_us;
     int64_t store_calls;  /* that reached the store */
-    int64_t slots;        /* that were awarded; more than `started` where some lapsed */
+    int64_t slots;        /* that were awarded; more than `started` where some lapsed, fewer where
+                             on_store_failure let jobs start without the store */
     int64_t most_at_work; /* jobs that were worked on at the same time */
     takt_waits all, waits[TAKT_SIM_PRIORITIES];
     int rule_count;

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/quote.h"
+#include "store/file_doctor.h"
 #include "store/file_env.h"
 #include "store/file_thread.h"
 
@@ -171,7 +172,7 @@ static void tell_damage(file_store *store, const takt_file_job *job)
               "blocked for a period",
               takt_quote(job->limit.name, limit), takt_quote(job->key, key));
     store->on_event(store->event_data,
-                    &(takt_event){TAKT_EVENT_LEDGER_DAMAGED, TAKT_E_STORE, made.text});
+                    &(takt_event){TAKT_EVENT_LEDGER_DAMAGED, TAKT_E_STORE, made.text, NULL});
 }
 
 /* Gives a job back to those to be used again and tells its caller, if there still is one. */
@@ -233,7 +234,7 @@ static void collect(file_store *store)
     store->store.trouble = store->trouble[0] != '\0' ? store->trouble : NULL;
     if (news.replaced[0] != '\0' && store->on_event != NULL)
         store->on_event(store->event_data,
-                        &(takt_event){TAKT_EVENT_STORE_REPLACED, TAKT_E_STORE, news.replaced});
+                        &(takt_event){TAKT_EVENT_STORE_REPLACED, TAKT_E_STORE, news.replaced, NULL});
     while (!takt_list_empty(&news.finished)) {
         takt_file_job *job = TAKT_HOLDER(news.finished.next, takt_file_job, link);
         takt_list_remove(&job->link);
@@ -400,4 +401,5 @@ static void file_close(takt_store *base, void (*closed)(void *data), void *data)
     uv_timer_start(&store->timer, on_timer, 0, 0);
 }
 
-const takt_store_kind takt_store_file = {"file:", file_check, file_open, file_submit, file_close};
+const takt_store_kind takt_store_file = {"file:",    file_check,        file_open, file_submit,
+                                         file_close, takt_file_examine, NULL};

@@ -5,6 +5,8 @@
 #include "store/store.h"
 
 #include <assert.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,8 +34,25 @@ static const char *shown(const char *url, char text[TAKT_QUOTE_SIZE])
     return takt_quote(scheme, text);
 }
 
-/* The kind of store that the URL's scheme names; *rest is what comes after the scheme. */
-static const takt_store_kind *kind_of(const char *url, const char **rest, takt_error *error)
+/* Whether the URL looks like a path without a scheme; not "//USER:PASSWORD@HOST". */
+static bool is_path(const char *url)
+{
+    if (strchr(url, '@') != NULL)
+        return false;
+    return (url[0] == '/' && url[1] != '/') || strncmp(url, "./", 2) == 0 ||
+           strncmp(url, "../", 3) == 0;
+}
+
+static void refuse_path(const char *path, takt_error *error)
+{
+    char meant[PATH_MAX], quoted[TAKT_QUOTE_SIZE], quoted_meant[TAKT_QUOTE_SIZE];
+
+    snprintf(meant, sizeof meant, "file:%s", path);
+    takt_fail(error, TAKT_E_STORE_URL, "%s is a path, not a store's URL: did you mean %s?",
+              takt_quote(path, quoted), takt_quote(meant, quoted_meant));
+}
+
+const takt_store_kind *takt_store_kind_of(const char *url, const char **rest, takt_error *error)
 {
     char quoted[TAKT_QUOTE_SIZE];
 
@@ -44,8 +63,11 @@ static const takt_store_kind *kind_of(const char *url, const char **rest, takt_e
             return kinds[i];
         }
     }
-    takt_fail(error, TAKT_E_STORE_URL, "%s is not a store's URL: " HOW_TO_WRITE,
-              shown(url, quoted));
+    if (is_path(url))
+        refuse_path(url, error);
+    else
+        takt_fail(error, TAKT_E_STORE_URL, "%s is not a store's URL: " HOW_TO_WRITE,
+                  shown(url, quoted));
     return NULL;
 }
 
@@ -56,7 +78,7 @@ int takt_store_check_url(const char *url, takt_error *error)
 
     if (url == NULL)
         return takt_fail(error, TAKT_E_STORE_URL, "no store's URL was given: " HOW_TO_WRITE);
-    kind = kind_of(url, &rest, error);
+    kind = takt_store_kind_of(url, &rest, error);
     return kind ? kind->check(rest, error) : TAKT_E_STORE_URL;
 }
 
@@ -83,7 +105,7 @@ int takt_store_open(takt_store **store, uv_loop_t *loop, const char *url,
     if (size == 0 || size > TAKT_NAME_SIZE_MAX)
         return takt_fail(error, TAKT_E_INVALID, "a namespace has 1 to %d bytes",
                          TAKT_NAME_SIZE_MAX);
-    return kind_of(url, &rest, error)->open(store, loop, rest, options, error);
+    return takt_store_kind_of(url, &rest, error)->open(store, loop, rest, options, error);
 }
 
 void takt_store_submit(takt_store *store, takt_store_call *call)

@@ -18,6 +18,7 @@
 typedef struct uv_loop_s uv_loop_t;
 
 typedef struct takt_store takt_store;
+typedef struct takt_checkup takt_checkup; /* doctor.h */
 typedef struct takt_store_call takt_store_call;
 
 typedef enum takt_op {
@@ -63,6 +64,9 @@ typedef struct takt_store_options {
      * now.  A hint: it may come for nothing, and need not come.  Never inside submit().  NULL: not
      * wanted. */
     void (*on_hint)(void *data, const char *limit, const char *key);
+    /* The way to the store is gone, and why, though no call may have been under way to tell; or,
+     * with 0, it is there again: claim now.  A hint likewise. */
+    void (*on_way)(void *data, int code);
     void *data;
 } takt_store_options;
 
@@ -75,6 +79,8 @@ typedef struct takt_store_kind {
                 const takt_store_options *options, takt_error *error);
     void (*submit)(takt_store *store, takt_store_call *call);
     void (*close)(takt_store *store, void (*closed)(void *data), void *data);
+    void (*examine)(takt_checkup *checkup, const char *rest);      /* tells what it finds */
+    void (*load_scripts)(takt_checkup *checkup, const char *rest); /* NULL: there are none */
 } takt_store_kind;
 
 struct takt_store {
@@ -87,6 +93,10 @@ struct takt_store {
 extern const takt_store_kind takt_store_memory;
 extern const takt_store_kind takt_store_file;
 extern const takt_store_kind takt_store_redis, takt_store_rediss, takt_store_unix;
+
+/* The kind of store that the URL's scheme names, NULL with words in `error`; *rest is what comes
+ * after the scheme. */
+const takt_store_kind *takt_store_kind_of(const char *url, const char **rest, takt_error *error);
 
 /*
  * Opens the store that the URL names.  May create files; says in `error` what is wrong and what to

@@ -4,6 +4,7 @@
 script in which the workers do not share a ledger, or in which a job is done twice.
 """
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -20,9 +21,50 @@ TAMPERED = [
 ]
 
 
-def run(here, script):
-    return subprocess.run([str(script), TAKT], env={**here.environment, 'TMPDIR': str(here.path)}, cwd=here.path,
-                          capture_output=True, text=True, timeout=DEADLINE, check=False)
+def session(leader):
+    """The processes of a session, with their names."""
+    found = {}
+    for number in map(int, filter(str.isdigit, os.listdir('/proc'))):
+        with contextlib.suppress(OSError):
+            if os.getsid(number) == leader:
+                found[number] = pathlib.Path('/proc', str(number), 'comm').read_text(encoding='utf-8').strip()
+    return found
+
+
+def start(here, script, store=''):
+    environment = {**here.environment, 'TMPDIR': str(here.path), 'STORE': store}
+    return subprocess.Popen([str(script), TAKT], env=environment, cwd=here.path, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, start_new_session=True)
+
+
+def finish(process):
+    """Waits for the end: what it wrote, and the processes that it left behind, which are ended."""
+    try:
+        output, errors = process.communicate(timeout=DEADLINE)
+    except subprocess.TimeoutExpired:
+        output, errors = b'', b'it did not end'
+    left = session(process.pid)
+    for number in left:
+        os.kill(number, signal.SIGKILL)
+    process.wait()
+    return subprocess.CompletedProcess(process.args, process.returncode, output.decode(), errors.decode()), left
+
+
+def run(here, script, store=''):
+    return finish(start(here, script, store))[0]
+
+
+def interrupted(report, here, store, number, status):
+    """A signal in the middle ends the demo and all that it has started."""
+    process = start(here, DEMO, store)
+    until(process.stdout.fileno(), b'started')
+    if store:
+        os.kill(process.pid, number)  # the server hears nothing of it
+    else:
+        os.killpg(process.pid, number)
+    done, left = finish(process)
+    report.check(done.returncode == status and not left, f'{signal.Signals(number).name} ends the demo ({store or "file"})',
+                 f'{told(done)}\nleft: {left}')
 
 
 def main():
@@ -35,12 +77,10 @@ def main():
                      and 'jobs per worker: 75, 75, 75, 75' in done.stdout, 'the demo keeps the quota', told(done))
         report.check(sorted(os.listdir(here.path)) == before, 'and leaves nothing behind', os.listdir(here.path))
 
-        here.environment['STORE'] = 'redis'
-        done = run(here, DEMO)
+        done = run(here, DEMO, 'redis')
         report.check(done.returncode == 0 and 'in unix:' in done.stdout and 'quota: kept' in done.stdout
                      and 'jobs: all 300 done' in done.stdout, 'also over a private Redis server', told(done))
         report.check(sorted(os.listdir(here.path)) == before, 'and leaves nothing of that behind', os.listdir(here.path))
-        del here.environment['STORE']
 
         text = DEMO.read_text(encoding='utf-8')
         for name, good, bad, words in TAMPERED:
@@ -51,13 +91,10 @@ def main():
             report.check(bad in text.replace(good, bad) and done.returncode == 1 and words in done.stdout,
                          f'it notices {name}', told(done))
 
-        with subprocess.Popen([str(DEMO), TAKT], env={**here.environment, 'TMPDIR': str(here.path)}, cwd=here.path,
-                              stdout=subprocess.PIPE, start_new_session=True) as process:
-            until(process.stdout.fileno(), b'started')
-            os.killpg(process.pid, signal.SIGINT)
-            status = process.wait(timeout=DEADLINE)
-        report.check(status == 130 and sorted(os.listdir(here.path)) == before, 'Ctrl-C ends it, with nothing left behind',
-                     f'{status} {os.listdir(here.path)}')
+        for store, number, status in [('', signal.SIGINT, 130), ('redis', signal.SIGINT, 130), ('redis', signal.SIGTERM, 143),
+                                      ('redis', signal.SIGHUP, 129)]:
+            interrupted(report, here, store, number, status)
+            report.check(sorted(os.listdir(here.path)) == before, 'with nothing left behind', os.listdir(here.path))
     report.end()
 
 

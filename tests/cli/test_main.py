@@ -6,7 +6,7 @@ import subprocess
 
 from command import TAKT, place, tap, told
 
-COMMANDS = ['run', 'map', 'check', 'peek', 'block', 'unblock', 'reset']
+COMMANDS = ['run', 'map', 'check', 'peek', 'block', 'unblock', 'reset', 'doctor']
 
 POLICY = '''store: file:ledgers.mdb
 namespace: test
@@ -19,6 +19,7 @@ limits:
   - name: account
     rules: [{rate: 5/s}]
     within: mail
+    on_store_failure: closed
 '''
 
 
@@ -51,13 +52,15 @@ def check(report, here):
     for arguments in (['takt.yaml'], []):
         done = here.takt('check', *arguments)
         report.check(done.returncode == 0
-                     and done.stdout == 'mail     100/s burst 10, 100000/day\naccount  5/s, within mail\n',
+                     and done.stdout == 'mail     100/s burst 10, 100000/day\naccount  5/s, on_store_failure closed, '
+                     'within mail\n',
                      f'takt check {" ".join(arguments)} prints a line for each limit', told(done))
     done = here.takt('check', '--json', 'takt.yaml')
     report.check(done.returncode == 0 and json.loads(done.stdout) == {
         'namespace': 'test', 'store': 'file:ledgers.mdb',
-        'limits': [{'name': 'mail', 'rules': '100/s burst 10, 100000/day'},
-                   {'name': 'account', 'rules': '5/s, within mail'}]}, 'or JSON', told(done))
+        'limits': [{'name': 'mail', 'rules': '100/s burst 10, 100000/day', 'on_store_failure': 'wait'},
+                   {'name': 'account', 'rules': '5/s, on_store_failure closed, within mail',
+                    'on_store_failure': 'closed'}]}, 'or JSON', told(done))
 
 
 # What is wrong, in place of what, with what; and what is said.

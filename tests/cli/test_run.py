@@ -33,6 +33,8 @@ REFUSED = [
     ('a duration of 0', [*ANY, '--max-wait', '0s', 'mail', '--', 'true'], 64, '--max-wait'),
     ('a rate that is none', ['--rate', 'fast', 'mail', '--', 'true'], 64, 'fast'),
     ('a burst before the rate', ['--burst', '3', '--rate', '1/s', 'mail', '--', 'true'], 64, 'write --rate'),
+    ('a mode before no rate', ['--on-store-failure', 'open', 'mail', '--', 'true'], 64, 'belongs to a --rate'),
+    ('a mode that is none', [*ANY, '--on-store-failure', 'opne', 'mail', '--', 'true'], 64, 'did you mean "open"?'),
     ('a rate and a policy', [*ANY, '-p', 'takt.yaml', 'mail', '--', 'true'], 64, 'leave out --policy'),
     ('an empty key', [*ANY, 'mail:', '--', 'true'], 64, 'LIMIT[:KEY]'),
     ('a long key', [*ANY, 'mail:' + 'k' * 256, '--', 'true'], 64, 'LIMIT[:KEY]'),
@@ -69,6 +71,23 @@ def passes_on(report, here):
     report.check(done.stdout == '--rate\n', 'without -- the command begins at the second word', told(done))
     done = here.takt('run', *ANY, '--cost', '100', '--priority', '0', 'mail:a key', '--', 'true')
     report.check(done.returncode == 0, 'a cost, a priority and a key are taken', told(done))
+
+
+def without_store(report, here):
+    """Nobody listens at that socket."""
+    gone = ['-s', f'unix:{here.path}/gone.sock']
+    done = here.takt('run', *gone, *SLOW, '--on-store-failure', 'open', 'mail', '--', 'echo', 'ran')
+    report.check(done.returncode == 0 and done.stdout == 'ran\n' and 'limit "mail": everything starts' in done.stderr,
+                 'open runs the command without the store, and says so', told(done))
+    done = here.takt('run', *gone, *SLOW, '--on-store-failure', 'open', '--try', 'mail', '--', 'echo', 'ran')
+    report.check(done.returncode == 0 and done.stdout == 'ran\n', 'also with --try', told(done))
+    done = here.takt('run', *gone, *SLOW, '--on-store-failure', 'closed', 'mail', '--', 'echo', 'ran')
+    report.check(done.returncode == 69 and not done.stdout and 'limit "mail": nothing starts' in done.stderr,
+                 'closed fails at once: 69', told(done))
+    for mode in ('wait', 'share'):
+        done = here.takt('run', *gone, *SLOW, '--on-store-failure', mode, '--max-wait', '200ms', 'mail', '--', 'true')
+        report.check(done.returncode == 69, f'{mode}, by one that has heard of nobody, waits: 69 at the deadline',
+                     told(done))
 
 
 def in_time(report, here):
@@ -140,7 +159,7 @@ def main():
     report = tap.Report()
     report.check(os.access(TAKT, os.X_OK), 'the command is there', TAKT)
     refusals(report)
-    for part in (passes_on, in_time, signals, finds_the_policy, finds_the_store):
+    for part in (passes_on, in_time, without_store, signals, finds_the_policy, finds_the_store):
         with place() as here:
             part(report, here)
     report.end()

@@ -11,6 +11,7 @@
 
 enum { DAMAGED = 1, STALE = 2, OUTDATED = 4, TAKEN = 8 };
 
+#define SHORT_AWARD    3
 #define AWARD_HEAD     11
 #define RUN_SIZE       7
 #define STANDING_COUNT 9
@@ -155,6 +156,26 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     call->status = 0;
 }
 
+/* The short award: the one waiter there is was given a slot, and nobody stands in line. */
+static void read_short_award(struct cursor *cursor, takt_store_call *call)
+{
+    const takt_claim *claim = call->claim;
+    takt_award *award = call->award;
+
+    award->stale = award->outdated = false;
+    award->now_us = read_int(cursor, 0, BIG);
+    award->next_slot_at_us = read_int(cursor, 0, BIG);
+    award->claim_again_at_us = TAKT_NEVER;
+    award->blocked_until_us = award->waiting = award->workers = award->refused = 0;
+    award->in_line = 0;
+    award->least_urgent = -1;
+    award->run_count = 1;
+    award->runs[0] = (takt_run){{read_int(cursor, 0, BIG), 0}, {0, 0}, 1, 1, claim->wants[0].cost};
+    if (claim->want_count != 1 || claim->wants[0].count != 1 || claim->waiting != 1)
+        cursor->bad = true;
+    call->status = 0;
+}
+
 /* ---- standings ------------------------------------------------------------------------------- */
 
 static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t flags)
@@ -179,8 +200,14 @@ bool takt_award_reply(takt_store_call *call, const takt_reply *reply, bool *dama
     struct cursor values = {reply + 1, reply->count, false};
     int64_t flags;
 
-    if (reply->type != TAKT_REPLY_ARRAY ||
-        (claim ? reply->count < AWARD_HEAD : reply->count != STANDING_COUNT))
+    *damaged = false;
+    if (reply->type != TAKT_REPLY_ARRAY)
+        return false;
+    if (claim && reply->count == SHORT_AWARD) {
+        read_short_award(&values, call);
+        return !values.bad;
+    }
+    if (claim ? reply->count < AWARD_HEAD : reply->count != STANDING_COUNT)
         return false;
     flags = read_int(&values, 0, known);
     if (values.bad || (flags & ~known) != 0)

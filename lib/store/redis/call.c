@@ -142,7 +142,7 @@ static void tell_damage(takt_redis_store *store, const takt_store_call *call)
               "blocked for a period",
               takt_quote(call->limit->name, limit), takt_quote(call->key, key));
     store->options.on_event(store->options.data,
-                            &(takt_event){TAKT_EVENT_LEDGER_DAMAGED, TAKT_E_STORE, made.text});
+                            &(takt_event){TAKT_EVENT_LEDGER_DAMAGED, TAKT_E_STORE, made.text, NULL});
 }
 
 static bool is_zone_wish(const takt_reply *reply)

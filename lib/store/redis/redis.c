@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "store/redis/doctor.h"
 
 #define TIMEOUT_US INT64_C(1000000) /* where the options say nothing */
 
@@ -174,6 +175,12 @@ static void on_timer(uv_timer_t *timer)
 
 /* ---- the connection -------------------------------------------------------------------------- */
 
+static void tell_way(takt_redis_store *store, int code)
+{
+    if (!store->closing && store->options.on_way != NULL)
+        store->options.on_way(store->options.data, code);
+}
+
 static void on_ready(void *data)
 {
     takt_redis_store *store = data;
@@ -181,6 +188,7 @@ static void on_ready(void *data)
     store->was_ready = true;
     store->down = store->told = false;
     takt_redis_forget_scripts(store);
+    tell_way(store, 0);
     while (takt_redis_connection_ready(store->connection) && !takt_list_empty(&store->waiting))
         takt_redis_job_say(TAKT_HOLDER(store->waiting.next, takt_redis_job, link));
 }
@@ -192,7 +200,9 @@ static void on_lost(void *data, int code, const char *text)
     store->code = code;
     memcpy(store->text, text, strlen(text) + 1);
     store->store.trouble = store->text;
-    if (!store->was_ready) {
+    if (store->was_ready) {
+        tell_way(store, code);
+    } else {
         store->down = true;
         store->told = store->told || !takt_list_empty(&store->waiting);
         fail_waiting(store, code);
@@ -356,8 +366,17 @@ static int check(takt_redis_way way, const char *rest, takt_error *error)
     {                                                                                              \
         return open_way(&takt_store_##kind, way, store, loop, rest, options, error);               \
     }                                                                                              \
-    const takt_store_kind takt_store_##kind = {scheme, check_##kind, open_##kind, redis_submit,    \
-                                               redis_close}
+    static void examine_##kind(takt_checkup *checkup, const char *rest)                            \
+    {                                                                                              \
+        takt_redis_examine(checkup, way, rest);                                                    \
+    }                                                                                              \
+    static void load_scripts_##kind(takt_checkup *checkup, const char *rest)                       \
+    {                                                                                              \
+        takt_redis_load_scripts(checkup, way, rest);                                               \
+    }                                                                                              \
+    const takt_store_kind takt_store_##kind = {                                                    \
+        scheme,      check_##kind,   open_##kind,        redis_submit,                             \
+        redis_close, examine_##kind, load_scripts_##kind}
 
 KIND(redis, "redis://", TAKT_REDIS_TCP);
 KIND(rediss, "rediss://", TAKT_REDIS_TLS);

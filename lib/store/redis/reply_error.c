@@ -23,7 +23,7 @@ static const struct row {
 } rows[] = {
     {"NOSCRIPT", NULL, TAKT_REDIS_LOAD_SCRIPT, TAKT_E_STORE_ACCESS,
      "a script of takt is not loaded there, and scripts=preloaded says that we must not do it: "
-     "load the scripts of this version of takt"},
+     "load those of this version of takt, as a user who may (takt doctor --load-scripts)"},
 
     /* who we are */
     {"NOAUTH", NULL, TAKT_REDIS_RECONNECT, TAKT_E_STORE_ACCESS,
@@ -116,13 +116,18 @@ static const struct row *find(const char *text, size_t size)
     return &other;
 }
 
-/* Servers before version 7 wrap what a script's command was answered: "ERR Error running script
- * (call to f_...): @user_script:3: -READONLY You can't ...".  Returns what is inside. */
+/* Servers wrap what a script's command was answered: "ERR OOM command not ..." where the script had
+ * caught it first, and before version 7 always: "ERR Error running script (call to f_...):
+ * @user_script:3: -READONLY You can't ...".  Returns what is inside. */
 static const char *unwrap(const char *text, size_t *size)
 {
     static const char wrapping[] = "ERR Error running script";
     const char *end = text + *size, *at = text;
 
+    if (*size > 4 && memcmp(text, "ERR ", 4) == 0 && find(at + 4, *size - 4) != &other) {
+        *size -= 4;
+        return text + 4;
+    }
     if (*size < strlen(wrapping) || memcmp(text, wrapping, strlen(wrapping)) != 0)
         return text;
     while ((at = memmem(at, (size_t)(end - at), ": ", 2)) != NULL) {

@@ -1,8 +1,8 @@
 /*
  * resp.h: replies as values, and commands as bytes.
  *
- * hiredis reads and writes; what it reads is bounded (resp_bounds.h) and is put into memory that
- * one reply after the other uses.  No other file includes hiredis, whose versions differ.
+ * hiredis reads; what it reads is bounded (resp_bounds.h) and is put into memory that one reply
+ * after the other uses.  No other file includes hiredis, whose versions differ.
  */
 #ifndef TAKT_STORE_REDIS_RESP_H
 #define TAKT_STORE_REDIS_RESP_H

@@ -4,15 +4,13 @@
 #include "store/redis/tls.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/err.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
-
 #include "base/fail.h"
+#include "store/redis/openssl.h"
 
 struct takt_tls_trust {
     SSL_CTX *context;
@@ -37,28 +35,28 @@ static int no_pass_phrase(char *buffer, int size, int writing, void *data)
 
 static int refuse(takt_error *error, const char *what, const char *advice)
 {
-    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    const char *reason = takt_openssl.ERR_reason_error_string(takt_openssl.ERR_peek_last_error());
     int code = takt_fail(error, TAKT_E_STORE_ACCESS, "rediss: %s: %s%s", what,
                          reason ? reason : "it cannot be read", advice);
 
-    ERR_clear_error();
+    takt_openssl.ERR_clear_error();
     return code;
 }
 
 static int load(SSL_CTX *context, const takt_redis_url *url, takt_error *error)
 {
     if (url->ca[0] == '\0') {
-        if (SSL_CTX_set_default_verify_paths(context) != 1)
+        if (takt_openssl.SSL_CTX_set_default_verify_paths(context) != 1)
             return refuse(error, "the authorities that this system trusts",
                           "; name a file of them with ca=FILE");
-    } else if (SSL_CTX_load_verify_locations(context, url->ca, NULL) != 1) {
+    } else if (takt_openssl.SSL_CTX_load_verify_locations(context, url->ca, NULL) != 1) {
         return refuse(error, "the file of ca=", "; it holds certificates in PEM");
     }
     if (url->cert[0] == '\0')
         return 0;
-    if (SSL_CTX_use_certificate_chain_file(context, url->cert) != 1)
+    if (takt_openssl.SSL_CTX_use_certificate_chain_file(context, url->cert) != 1)
         return refuse(error, "the file of cert=", "; it holds our certificate in PEM");
-    if (SSL_CTX_use_PrivateKey_file(context, url->key, SSL_FILETYPE_PEM) != 1)
+    if (takt_openssl.SSL_CTX_use_PrivateKey_file(context, url->key, SSL_FILETYPE_PEM) != 1)
         return refuse(error, "the file of key=",
                       "; it holds the key of the certificate in PEM, without a pass phrase");
     return 0;
@@ -66,21 +64,27 @@ static int load(SSL_CTX *context, const takt_redis_url *url, takt_error *error)
 
 int takt_tls_trust_open(takt_tls_trust **trust, const takt_redis_url *url, takt_error *error)
 {
-    takt_tls_trust *opened = malloc(sizeof *opened);
+    const char *trouble = takt_openssl_load();
+    takt_tls_trust *opened;
     int code;
 
+    if (trouble != NULL)
+        return takt_fail(error, TAKT_E_SYSTEM, "rediss: %s", trouble);
+    opened = malloc(sizeof *opened);
     if (opened == NULL)
         return takt_fail(error, TAKT_E_NOMEM, "no memory for TLS");
-    ERR_clear_error();
-    opened->context = SSL_CTX_new(TLS_client_method());
+    takt_openssl.ERR_clear_error();
+    opened->context = takt_openssl.SSL_CTX_new(takt_openssl.TLS_client_method());
     if (opened->context == NULL ||
-        SSL_CTX_set_min_proto_version(opened->context, TLS1_2_VERSION) != 1) {
+        takt_openssl.SSL_CTX_ctrl(opened->context, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION,
+                                  NULL) != 1) {
         code = refuse(error, "TLS", "");
         goto close_trust;
     }
-    SSL_CTX_set_verify(opened->context, SSL_VERIFY_PEER, NULL);
-    SSL_CTX_set_default_passwd_cb(opened->context, no_pass_phrase);
-    SSL_CTX_set_mode(opened->context, SSL_MODE_AUTO_RETRY | SSL_MODE_RELEASE_BUFFERS);
+    takt_openssl.SSL_CTX_set_verify(opened->context, SSL_VERIFY_PEER, NULL);
+    takt_openssl.SSL_CTX_set_default_passwd_cb(opened->context, no_pass_phrase);
+    takt_openssl.SSL_CTX_ctrl(opened->context, SSL_CTRL_MODE,
+                              SSL_MODE_AUTO_RETRY | SSL_MODE_RELEASE_BUFFERS, NULL);
     code = load(opened->context, url, error);
     if (code < 0)
         goto close_trust;
@@ -96,7 +100,7 @@ void takt_tls_trust_close(takt_tls_trust *trust)
 {
     if (trust == NULL)
         return;
-    SSL_CTX_free(trust->context);
+    takt_openssl.SSL_CTX_free(trust->context);
     free(trust);
 }
 
@@ -105,12 +109,14 @@ void takt_tls_trust_close(takt_tls_trust *trust)
 /* The name that the certificate must bear, and that the server is asked for. */
 static bool expect(SSL *ssl, const char *host)
 {
-    X509_VERIFY_PARAM *expected = SSL_get0_param(ssl);
+    X509_VERIFY_PARAM *expected = takt_openssl.SSL_get0_param(ssl);
 
-    if (X509_VERIFY_PARAM_set1_ip_asc(expected, host) == 1)
+    if (takt_openssl.X509_VERIFY_PARAM_set1_ip_asc(expected, host) == 1)
         return true;
-    X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    return SSL_set1_host(ssl, host) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1;
+    takt_openssl.X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    return takt_openssl.SSL_set1_host(ssl, host) == 1 &&
+           takt_openssl.SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                                 (void *)(uintptr_t)host) == 1;
 }
 
 takt_tls *takt_tls_new(takt_tls_trust *trust, const char *host)
@@ -119,23 +125,23 @@ takt_tls *takt_tls_new(takt_tls_trust *trust, const char *host)
 
     if (tls == NULL)
         return NULL;
-    tls->ssl = SSL_new(trust->context);
-    tls->in = BIO_new(BIO_s_mem());
-    tls->out = BIO_new(BIO_s_mem());
+    tls->ssl = takt_openssl.SSL_new(trust->context);
+    tls->in = takt_openssl.BIO_new(takt_openssl.BIO_s_mem());
+    tls->out = takt_openssl.BIO_new(takt_openssl.BIO_s_mem());
     if (tls->ssl == NULL || tls->in == NULL || tls->out == NULL) {
-        BIO_free(tls->in);
-        BIO_free(tls->out);
+        takt_openssl.BIO_free(tls->in);
+        takt_openssl.BIO_free(tls->out);
         goto free_tls;
     }
-    SSL_set_bio(tls->ssl, tls->in, tls->out); /* which are the SSL's from here on */
+    takt_openssl.SSL_set_bio(tls->ssl, tls->in, tls->out); /* which are the SSL's from here on */
     if (!expect(tls->ssl, host))
         goto free_tls;
-    SSL_set_connect_state(tls->ssl);
+    takt_openssl.SSL_set_connect_state(tls->ssl);
     return tls;
 
 free_tls:
-    ERR_clear_error();
-    SSL_free(tls->ssl);
+    takt_openssl.ERR_clear_error();
+    takt_openssl.SSL_free(tls->ssl);
     free(tls);
     return NULL;
 }
@@ -144,16 +150,16 @@ void takt_tls_free(takt_tls *tls)
 {
     if (tls == NULL)
         return;
-    SSL_free(tls->ssl);
+    takt_openssl.SSL_free(tls->ssl);
     free(tls);
 }
 
 /* Why the last call did not do: 0 where it merely needs more, else -1 and words. */
 static int judge(takt_tls *tls, int result, char text[TAKT_TLS_TEXT_SIZE])
 {
-    int error = SSL_get_error(tls->ssl, result);
-    long verdict = SSL_get_verify_result(tls->ssl);
-    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    int error = takt_openssl.SSL_get_error(tls->ssl, result);
+    long verdict = takt_openssl.SSL_get_verify_result(tls->ssl);
+    const char *reason = takt_openssl.ERR_reason_error_string(takt_openssl.ERR_peek_last_error());
 
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
         return 0;
@@ -161,11 +167,11 @@ static int judge(takt_tls *tls, int result, char text[TAKT_TLS_TEXT_SIZE])
         snprintf(text, TAKT_TLS_TEXT_SIZE, "it closed the connection");
     else if (verdict != X509_V_OK)
         snprintf(text, TAKT_TLS_TEXT_SIZE, "its certificate is not to be trusted: %s",
-                 X509_verify_cert_error_string(verdict));
+                 takt_openssl.X509_verify_cert_error_string(verdict));
     else
         snprintf(text, TAKT_TLS_TEXT_SIZE, "TLS failed: %s",
                  reason ? reason : "no reason is given");
-    ERR_clear_error();
+    takt_openssl.ERR_clear_error();
     return -1;
 }
 
@@ -173,22 +179,22 @@ int takt_tls_greet(takt_tls *tls, char text[TAKT_TLS_TEXT_SIZE])
 {
     int result;
 
-    ERR_clear_error();
-    result = SSL_do_handshake(tls->ssl);
+    takt_openssl.ERR_clear_error();
+    result = takt_openssl.SSL_do_handshake(tls->ssl);
     return result == 1 ? 1 : judge(tls, result, text);
 }
 
 bool takt_tls_feed(takt_tls *tls, const char *bytes, size_t size)
 {
-    return size <= INT_MAX && BIO_write(tls->in, bytes, (int)size) == (int)size;
+    return size <= INT_MAX && takt_openssl.BIO_write(tls->in, bytes, (int)size) == (int)size;
 }
 
 int takt_tls_read(takt_tls *tls, char *bytes, int size, char text[TAKT_TLS_TEXT_SIZE])
 {
     int result;
 
-    ERR_clear_error();
-    result = SSL_read(tls->ssl, bytes, size);
+    takt_openssl.ERR_clear_error();
+    result = takt_openssl.SSL_read(tls->ssl, bytes, size);
     return result > 0 ? result : judge(tls, result, text);
 }
 
@@ -196,15 +202,15 @@ bool takt_tls_write(takt_tls *tls, const char *bytes, size_t size)
 {
     bool written;
 
-    ERR_clear_error();
-    written = size <= INT_MAX && SSL_write(tls->ssl, bytes, (int)size) == (int)size;
-    ERR_clear_error();
+    takt_openssl.ERR_clear_error();
+    written = size <= INT_MAX && takt_openssl.SSL_write(tls->ssl, bytes, (int)size) == (int)size;
+    takt_openssl.ERR_clear_error();
     return written;
 }
 
 size_t takt_tls_take(takt_tls *tls, char *bytes, size_t size)
 {
-    int taken = BIO_read(tls->out, bytes, size < INT_MAX ? (int)size : INT_MAX);
+    int taken = takt_openssl.BIO_read(tls->out, bytes, size < INT_MAX ? (int)size : INT_MAX);
 
     return taken > 0 ? (size_t)taken : 0;
 }

@@ -16,8 +16,10 @@ struct answer {
     bool read, damaged;
 };
 
-/* Fields are RESP, each with its line's end; "n" stands for ":n\r\n". */
-static void answer(struct answer *answer, takt_op op, const char *const *fields, int count)
+/* Fields are RESP, each with its line's end; "n" stands for ":n\r\n".  The claim is of so many
+ * waiters. */
+static void answer_to(struct answer *answer, takt_op op, int waiters, const char *const *fields,
+                      int count)
 {
     takt_resp *resp = takt_resp_new();
     char bytes[16384];
@@ -30,14 +32,19 @@ static void answer(struct answer *answer, takt_op op, const char *const *fields,
                          strchr(fields[i], '\n') ? "%s" : ":%s\r\n", fields[i]);
     answer->limit = rig_limit("a", 100, 1000000, 5);
     rig_call_init(&answer->call, op, &answer->limit, "k");
-    answer->call.claim.waiting = 30;
+    answer->call.claim.waiting = waiters;
     answer->call.claim.want_count = 1;
-    answer->call.claim.wants[0] = (takt_want){30, TAKT_NEVER, 1, 5};
+    answer->call.claim.wants[0] = (takt_want){waiters, TAKT_NEVER, 1, 5};
     answer->damaged = false;
     cr_assert_eq(takt_resp_feed(resp, bytes, (size_t)size, &why), 0, "%s: %s", why, bytes);
     cr_assert_eq(takt_resp_next(resp, &reply, &why), 1, "%s", bytes);
     answer->read = takt_award_reply(&answer->call.call, reply, &answer->damaged);
     takt_resp_free(resp);
+}
+
+static void answer(struct answer *answer, takt_op op, const char *const *fields, int count)
+{
+    answer_to(answer, op, 30, fields, count);
 }
 
 #define EMPTY "$0\r\n\r\n"
@@ -99,6 +106,35 @@ Test(award_reply, an_award)
     cr_expect_eq(takt_run_slot(&read->runs[1], 1), INT64_C(1763692800020001));
     cr_expect_eq(takt_run_slot(&read->runs[1], 2), INT64_C(1763692800030002));
     cr_expect_eq(read->runs[1].cost, 1);
+}
+
+Test(award_reply, one_slot_for_one_waiter)
+{
+    static const char *const slot[] = {"1763692800000000", "1763692800250000", "1763692800010001"};
+    struct answer got;
+    const takt_award *read = &got.call.award;
+
+    answer_to(&got, TAKT_OP_CLAIM, 1, slot, 3);
+    cr_assert(got.read && !got.damaged);
+    cr_expect_eq(got.call.call.status, 0);
+    cr_expect_eq(read->now_us, INT64_C(1763692800000000));
+    cr_expect_eq(read->next_slot_at_us, INT64_C(1763692800250000));
+    cr_expect_eq(read->claim_again_at_us, TAKT_NEVER);
+    cr_expect_eq(read->blocked_until_us, 0);
+    cr_expect_eq(read->waiting, 0);
+    cr_expect_eq(read->workers, 0);
+    cr_expect_eq(read->refused, 0);
+    cr_expect_eq(read->in_line, 0);
+    cr_expect_eq(read->least_urgent, -1);
+    cr_expect(!read->stale && !read->outdated);
+    cr_assert_eq(read->run_count, 1);
+    cr_expect_eq(read->runs[0].count, 1);
+    cr_expect_eq(read->runs[0].cost, 1);
+    cr_expect_eq(takt_run_slot(&read->runs[0], 0), INT64_C(1763692800010001));
+    answer_to(&got, TAKT_OP_CLAIM, 2, slot, 3);
+    cr_expect(!got.read, "there are two waiters");
+    answer_to(&got, TAKT_OP_PEEK, 1, slot, 3);
+    cr_expect(!got.read);
 }
 
 Test(award_reply, flags_and_never)

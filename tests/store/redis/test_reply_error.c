@@ -53,6 +53,9 @@ Test(reply_error, judges)
          "name the primary", "READONLY"},
         {"READONLY You can't write against a read only replica. script: 1234, on @user_script:1.",
          RECONNECT, TAKT_E_STORE, "name the primary", "READONLY"},
+        {"ERR OOM command not allowed when used memory > 'maxmemory'. script: 12, on "
+         "@user_script:9.",
+         CALL, TAKT_E_STORE_SPACE, "\"maxmemory\"", "OOM"},
         {"ERR Error running script (call to f_1234): @user_script:5: @user_script: 5: -READONLY "
          "You can't write against a read only replica.",
          RECONNECT, TAKT_E_STORE, "name the primary", "READONLY"},

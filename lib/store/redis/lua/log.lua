@@ -6,7 +6,7 @@
 -- bits, the lowest first, of which all but the last have the highest bit set.
 --
 -- Nothing is written before write_pages().
--- needs: clock numbers
+-- needs: call numbers
 
 local WRAP = 1125899906842624
 local LOG_PAGE = 12

@@ -1,8 +1,5 @@
 -- numbers.lua: whole numbers in doubles, exact below 2^53, and products of two of them, exact always.
-
-local EXACT = 9007199254740992
-local ROOM_MAX = 1000000000
-local SPAN_MAX = 1576800000000000
+-- needs: bounds
 
 local numbers
 numbers = {

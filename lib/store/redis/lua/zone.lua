@@ -1,5 +1,5 @@
 -- zone.lua: what the clocks on the wall say in a timezone; core/zone.c.  The caller tells the changes of its offset.
--- needs: clock numbers
+-- needs: call numbers
 
 local DAY = 86400000000
 local ZONE_OFFSET_MAX = 93600000000

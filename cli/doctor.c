@@ -1,0 +1,143 @@
+/*
+ * `takt doctor`: what the library finds out about a store, a line for each finding.  Which store is
+ * decided as for every other command.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include <takt/doctor.h>
+
+#include "commands.h"
+#include "json.h"
+#include "message.h"
+#include "session.h"
+
+enum { KEY_LOAD_SCRIPTS = 0x200, KEY_TIMEOUT };
+
+typedef struct cli_doctor {
+    cli_settings *settings;
+    bool load_scripts;
+    int64_t timeout_us;
+    int errors, warnings;
+} cli_doctor;
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+    cli_doctor *doctor = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = doctor->settings;
+        state->child_inputs[1] = doctor->settings;
+        return 0;
+    case KEY_LOAD_SCRIPTS:
+        doctor->load_scripts = true;
+        return 0;
+    case KEY_TIMEOUT:
+        doctor->timeout_us = takt_cli_read_duration(state, "--timeout", word);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"load-scripts", KEY_LOAD_SCRIPTS, 0, 0,
+     "Only load takt's scripts into the Redis server, for clients with scripts=preloaded", 1},
+    {"timeout", KEY_TIMEOUT, "DURATION", 0, "How long an answer is waited for (default 1s)", 1},
+    {0},
+};
+static const struct argp_child children[] = {
+    {&takt_cli_json_argp, 0, NULL, 0}, {&takt_cli_place_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "",
+    "Looks at the store: can it be used, and what will it forget when something goes wrong? Takes "
+    "nothing of any limit."
+    "\vExit status: 0 where the store can be used, also with warnings; 64 for a wrong command "
+    "line, "
+    "69 where the store cannot be used, 78 for a policy that cannot be used.\n\n"
+    "Example:\n"
+    "  takt doctor -s redis://worker@redis.internal",
+    children,
+    NULL,
+    NULL,
+};
+
+static void print_json(const takt_finding *finding)
+{
+    printf("{\"level\":\"%s\",\"subject\":\"%s\",\"text\":",
+           takt_finding_level_name(finding->level), finding->subject);
+    takt_cli_json_string(stdout, finding->text, strlen(finding->text));
+    printf("}\n");
+}
+
+static void on_finding(void *data, const takt_finding *finding)
+{
+    cli_doctor *doctor = data;
+
+    doctor->errors += finding->level == TAKT_FINDING_ERROR;
+    doctor->warnings += finding->level == TAKT_FINDING_WARNING;
+    if (doctor->settings->json)
+        print_json(finding);
+    else
+        printf("%-7s  %-11s  %s\n", takt_finding_level_name(finding->level), finding->subject,
+               finding->text);
+}
+
+static void print_end(const cli_doctor *doctor)
+{
+    if (doctor->errors > 0)
+        printf("The store cannot be used.\n");
+    else if (doctor->warnings > 0)
+        printf("The store can be used, with %d warning%s.\n", doctor->warnings,
+               doctor->warnings > 1 ? "s" : "");
+    else
+        printf("The store can be used.\n");
+}
+
+static int status_of(int code)
+{
+    if (code == 0)
+        return 0;
+    if (code == TAKT_E_STORE_URL || code == TAKT_E_INVALID)
+        return EX_USAGE;
+    return code == TAKT_E_NOMEM || code == TAKT_E_SYSTEM ? EX_OSERR : EX_UNAVAILABLE;
+}
+
+static int examine(cli_doctor *doctor, const char *store, const char *name_space)
+{
+    takt_doctor_options told = {.name_space = name_space, .timeout_us = doctor->timeout_us};
+    int code = doctor->load_scripts ? takt_doctor_load_scripts(store, &told, on_finding, doctor)
+                                    : takt_doctor(store, &told, on_finding, doctor);
+    int failed;
+
+    if (!doctor->settings->json && !doctor->load_scripts)
+        print_end(doctor);
+    failed = takt_cli_end_output();
+    return code ? status_of(code) : failed;
+}
+
+int takt_cli_doctor(int argc, char **argv, cli_settings *settings)
+{
+    cli_doctor doctor = {.settings = settings};
+    takt_policy *policy = NULL;
+    const char *store, *name_space = NULL;
+    int status = 0;
+
+    takt_cli_parse(&argp, argc, argv, false, &doctor);
+    if (takt_cli_has_policy(settings))
+        status = takt_cli_load_policy(&policy, settings);
+    if (status)
+        return status;
+    store = takt_cli_store(settings);
+    if (policy)
+        name_space = takt_policy_namespace(policy);
+    if (policy && !store)
+        store = takt_policy_store(policy);
+    status = examine(&doctor, store ? store : "file:", name_space);
+    takt_policy_free(policy);
+    return status;
+}

@@ -1,0 +1,128 @@
+/*
+ * file_doctor.c: see file_doctor.h.  Decides which disks are unfit and how little room is too
+ * little; whether the file itself is sound is found out by opening it.
+ */
+#include "store/file_doctor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include "store/file_place.h"
+
+#define ROOM_WANTED INT64_C(67108864) /* bytes: many a ledger, and its log pages */
+
+/* Kinds of file systems (statfs(2)) that matter. */
+static const struct {
+    unsigned long type;
+    const char *name;
+    bool remote; /* LMDB's lock does not reach the other hosts */
+    bool fleeting;
+} systems[] = {
+    {0x6969, "NFS", true, false},
+    {0xff534d42, "CIFS", true, false},
+    {0xfe534d42, "SMB", true, false},
+    {0x01021997, "9P", true, false},
+    {0x65735546, "FUSE", true, false},
+    {0x00c36400, "Ceph", true, false},
+    {0x01021994, "memory", false, true},
+    {0x858458f6, "memory", false, true},
+    {0x794c7630, "a container", false, true},
+};
+
+static void tell_place(takt_checkup *checkup, const takt_file_place *place)
+{
+    char size[TAKT_CHECKUP_SPAN_SIZE];
+    struct stat status;
+
+    if (stat(place->path, &status) != 0) {
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "place", "%s, which is made by its first use",
+                          place->path);
+        return;
+    }
+    takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "place", "%s, %s", place->path,
+                      takt_checkup_bytes(status.st_size, size));
+    if ((status.st_mode & (S_IWOTH | S_IROTH)) != 0)
+        takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "access",
+                          "every user of this host may %s it: chmod o= %s",
+                          status.st_mode & S_IWOTH ? "write" : "read", place->path);
+    else
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "access", "%s",
+                          status.st_mode & (S_IWGRP | S_IRGRP) ? "its owner and group only"
+                                                               : "its owner only");
+}
+
+static void tell_disk(takt_checkup *checkup, unsigned long type)
+{
+    size_t i = 0;
+
+    while (i < sizeof systems / sizeof systems[0] && systems[i].type != type)
+        i++;
+    if (i == sizeof systems / sizeof systems[0])
+        return;
+    if (systems[i].remote)
+        takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "disk",
+                          "it lies on %s: the file's lock does not reach other hosts, so that a "
+                          "quota shared with them is exceeded; use a local disk, or a Redis server",
+                          systems[i].name);
+    else
+        takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "disk",
+                          "it lies in the file system of %s: what was taken is forgotten when that "
+                          "goes, and each limit begins anew with its burst",
+                          systems[i].name);
+}
+
+static void tell_room(takt_checkup *checkup, const struct statfs *disk)
+{
+    int64_t free_bytes = (int64_t)disk->f_bavail * (int64_t)disk->f_bsize;
+    char room[TAKT_CHECKUP_SPAN_SIZE];
+
+    takt_checkup_bytes(free_bytes, room);
+    if (free_bytes < ROOM_WANTED)
+        takt_checkup_tell(
+            checkup, TAKT_FINDING_WARNING, "room",
+            "only %s are left on its disk: when it is full nobody is given a slot any "
+            "more; make room there",
+            room);
+    else
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "room", "%s are free on its disk", room);
+}
+
+/* Finds the file's place and the disk below it. */
+static int find(takt_file_place *place, struct statfs *disk, const char *rest, takt_error *error)
+{
+    char directory[PATH_MAX];
+    int code = takt_file_parse_place(place, rest, error);
+
+    if (code == 0)
+        code = takt_file_find_place(place, error);
+    if (code != 0)
+        return code;
+    snprintf(directory, sizeof directory, "%.*s",
+             (int)(strrchr(place->path, '/') - place->path + 1), place->path);
+    return statfs(directory, disk) == 0
+               ? 0
+               : takt_file_fail(error, errno, "cannot use the directory", directory);
+}
+
+void takt_file_examine(takt_checkup *checkup, const char *rest)
+{
+    takt_file_place place;
+    takt_error error;
+    struct statfs disk;
+    int code = find(&place, &disk, rest, &error);
+
+    if (code != 0) {
+        takt_checkup_fail(checkup, code, "place", "%s", error.text);
+        return;
+    }
+    tell_place(checkup, &place);
+    tell_disk(checkup, (unsigned long)disk.f_type & 0xffffffff);
+    tell_room(checkup, &disk);
+    takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "persistence", "%s",
+                      place.sync ? "every award is on disk before it is told (sync=always)"
+                                 : "survives every end of a process; a power cut may cost the last "
+                                   "seconds or the whole file, with ?sync=always nothing");
+}

@@ -1,0 +1,411 @@
+/*
+ * doctor.c: see doctor.h.  One connection, on a loop that runs until all was said or the time is
+ * over: first everything in one pipeline, then, a moment later, the time once more (does its clock
+ * go?) and what changes the connection.  Connecting is tried once: a store that is not there now is
+ * what is to be told.
+ */
+#include "store/redis/doctor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/fail.h"
+#include "store/record.h"
+#include "store/redis/connection.h"
+#include "store/redis/doctor_facts.h"
+#include "store/redis/doctor_rights.h"
+#include "store/redis/key.h"
+#include "store/redis/reply_error.h"
+#include "store/redis/script.h"
+
+#define WORDS_MAX  8
+#define MOMENT_MS  20               /* between two looks at the clock */
+#define APART_US   INT64_C(1000000) /* clocks that differ by less agree */
+#define ASKING_MAX (TAKT_REDIS_TRIALS + 16)
+
+struct visit;
+
+/* A command, and who hears its answer. */
+struct asking {
+    takt_redis_command command;
+    struct visit *visit;
+    void (*answered)(struct visit *visit, const takt_redis_trial *trial, const takt_reply *reply);
+    const takt_redis_trial *trial; /* NULL: it is none */
+};
+
+struct visit {
+    takt_checkup *checkup;
+    uv_loop_t loop;
+    uv_timer_t timer; /* the end of patience, or of the moment */
+    takt_redis_url url;
+    takt_tls_trust *trust;
+    takt_redis_connection *connection;
+    char name[TAKT_REDIS_KEY_SIZE];
+    struct asking askings[ASKING_MAX];
+    int said, left;                    /* commands; those that are not answered yet */
+    void (*next)(struct visit *visit); /* when none is left; NULL: that was all */
+    void (*begin)(struct visit *visit);
+    bool over; /* the connection is being closed */
+    bool done; /* ... because all was answered */
+
+    takt_redis_facts facts;
+    takt_redis_rights rights;
+    int64_t first_us, last_us;            /* the server's time, twice; 0: not seen */
+    int64_t ahead_us;                     /* by which its clock is ahead of ours, roughly */
+    uint64_t first_seen_ns, last_seen_ns; /* when these came */
+    int loaded;                           /* scripts */
+};
+
+static void on_timer(uv_timer_t *timer);
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void end(struct visit *visit)
+{
+    if (visit->over)
+        return;
+    visit->over = true;
+    uv_close((uv_handle_t *)&visit->timer, NULL);
+    takt_redis_connection_close(visit->connection);
+}
+
+static void on_closed(void *data)
+{
+    (void)data;
+}
+
+static void on_lost(void *data, int code, const char *text)
+{
+    struct visit *visit = data;
+
+    if (!visit->over)
+        takt_checkup_fail(visit->checkup, code, "server", "%s", text);
+    end(visit);
+}
+
+/* ---- saying and hearing ---------------------------------------------------------------------- */
+
+static void be_patient(struct visit *visit)
+{
+    uv_update_time(&visit->loop);
+    uv_timer_start(&visit->timer, on_timer, (uint64_t)(visit->checkup->timeout_us / 1000 + 1), 0);
+}
+
+static void on_answered(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    struct asking *asked = (struct asking *)command;
+    struct visit *visit = asked->visit;
+
+    (void)code;
+    if (visit->over || reply == NULL) /* the loss is told by on_lost */
+        return;
+    asked->answered(visit, asked->trial, reply);
+    if (--visit->left > 0)
+        return;
+    if (visit->next != NULL) {
+        visit->next(visit);
+        return;
+    }
+    visit->done = true;
+    end(visit);
+}
+
+/* Puts the names and the script in their places. */
+static int split(const struct visit *visit, const char *words, char *text, size_t text_size,
+                 const char *arguments[WORDS_MAX], size_t sizes[WORDS_MAX])
+{
+    int count = 0;
+
+    while (*words != '\0' && count < WORDS_MAX) {
+        size_t size = strcspn(words, " "), written = 0;
+        if (*words == '$') {
+            const takt_script *script = &takt_scripts[words[1] - '0'];
+            arguments[count] = script->source;
+            sizes[count++] = script->size;
+        } else {
+            const char *name = *words == '@' ? visit->name : "";
+            size_t skipped = *words == '@' ? 1 : 0;
+            written = strlen(name) + size - skipped;
+            if (written > text_size)
+                return 0;
+            memcpy(text, name, strlen(name));
+            memcpy(text + strlen(name), words + skipped, size - skipped);
+            arguments[count] = text;
+            sizes[count++] = written;
+        }
+        text += written;
+        text_size -= written;
+        words += size + (words[size] == ' ');
+    }
+    return count;
+}
+
+static void say(struct visit *visit, const char *words, const takt_redis_trial *trial,
+                void (*answered)(struct visit *visit, const takt_redis_trial *trial,
+                                 const takt_reply *reply))
+{
+    char text[3 * TAKT_REDIS_KEY_SIZE];
+    const char *arguments[WORDS_MAX];
+    size_t sizes[WORDS_MAX];
+    struct asking *asked = &visit->askings[visit->said];
+    int count = split(visit, words, text, sizeof text, arguments, sizes);
+
+    *asked = (struct asking){
+        .command = {.answered = on_answered}, .visit = visit, .answered = answered, .trial = trial};
+    if (visit->said < ASKING_MAX - 1 &&
+        takt_redis_connection_send(visit->connection, &asked->command, count, arguments, sizes)) {
+        visit->said++;
+        visit->left++;
+    }
+}
+
+/* ---- what is asked --------------------------------------------------------------------------- */
+
+static void on_info(struct visit *visit, const takt_redis_trial *trial, const takt_reply *reply)
+{
+    (void)trial;
+    if (reply->type == TAKT_REPLY_STRING)
+        takt_redis_facts_info(&visit->facts, reply->text, reply->size);
+}
+
+static void on_config(struct visit *visit, const takt_redis_trial *trial, const takt_reply *reply)
+{
+    (void)trial;
+    takt_redis_facts_config(&visit->facts, reply);
+}
+
+static void on_trial(struct visit *visit, const takt_redis_trial *trial, const takt_reply *reply)
+{
+    takt_redis_rights_note(&visit->rights, trial, reply);
+}
+
+/* ["SECONDS", "MICROSECONDS"] */
+static void on_time(struct visit *visit, const takt_redis_trial *trial, const takt_reply *reply)
+{
+    int64_t now_us;
+
+    (void)trial;
+    if (reply->type != TAKT_REPLY_ARRAY || reply->count != 2 ||
+        reply[1].type != TAKT_REPLY_STRING || reply[2].type != TAKT_REPLY_STRING)
+        return;
+    now_us = strtoll(reply[1].text, NULL, 10) * 1000000 + strtoll(reply[2].text, NULL, 10);
+    if (visit->first_us == 0) {
+        visit->first_us = now_us;
+        visit->first_seen_ns = uv_hrtime();
+    }
+    visit->last_us = now_us;
+    visit->last_seen_ns = uv_hrtime();
+    visit->ahead_us = now_us - takt_record_clock_us();
+}
+
+static void say_trials(struct visit *visit, bool last)
+{
+    for (int i = 0; i < takt_redis_trial_count; i++) {
+        const takt_redis_trial *trial = &takt_redis_trials[i];
+        if (trial->last == last && !(trial->loads && visit->url.preloaded))
+            say(visit, trial->words, trial, on_trial);
+    }
+}
+
+static void say_last(struct visit *visit)
+{
+    visit->next = NULL;
+    be_patient(visit);
+    say(visit, "TIME", NULL, on_time);
+    if (visit->url.hints)
+        say_trials(visit, true);
+}
+
+static void wait_a_moment(struct visit *visit)
+{
+    visit->next = say_last;
+    uv_update_time(&visit->loop);
+    uv_timer_start(&visit->timer, on_timer, MOMENT_MS, 0);
+}
+
+static void say_first(struct visit *visit)
+{
+    static const char *const infos[] = {"INFO server", "INFO memory", "INFO persistence",
+                                        "INFO stats", "INFO replication"};
+    static const char *const configs[] = {"CONFIG GET save", "CONFIG GET appendfsync",
+                                          "CONFIG GET min-replicas-to-write"};
+
+    visit->next = wait_a_moment;
+    say(visit, "TIME", NULL, on_time);
+    for (size_t i = 0; i < sizeof infos / sizeof infos[0]; i++)
+        say(visit, infos[i], NULL, on_info);
+    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++)
+        say(visit, configs[i], NULL, on_config);
+    say_trials(visit, false);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct visit *visit = timer->data;
+
+    if (visit->left == 0 && visit->next == say_last)
+        say_last(visit);
+    else
+        takt_redis_connection_leave(visit->connection, true, TAKT_E_STORE_TIMEOUT,
+                                    "it does not answer in time");
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+static void tell_clock(const struct visit *visit)
+{
+    takt_checkup *checkup = visit->checkup;
+    int64_t went_us = visit->last_us - visit->first_us;
+    int64_t passed_us = (int64_t)((visit->last_seen_ns - visit->first_seen_ns) / 1000);
+    int64_t apart_us = visit->ahead_us < 0 ? -visit->ahead_us : visit->ahead_us;
+    char span[TAKT_CHECKUP_SPAN_SIZE];
+
+    if (visit->first_us == 0 || passed_us == 0)
+        return; /* told with the rights */
+    if (went_us <= 0)
+        takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "clock",
+                          "its clock stands still or goes backwards: slots are due by it alone, so "
+                          "that waiters may wait for ever");
+    else if (apart_us > APART_US)
+        takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "clock",
+                          "it is %s %s ours: slots are due by its clock alone, which is only felt "
+                          "where windows follow the calendar",
+                          takt_checkup_span(apart_us, span),
+                          visit->ahead_us < 0 ? "behind" : "ahead of");
+    else
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "clock", "it goes, and agrees with ours");
+}
+
+static void tell(const struct visit *visit)
+{
+    char place[TAKT_REDIS_PLACE_SIZE];
+
+    takt_redis_url_place(&visit->url, place);
+    takt_redis_facts_tell(&visit->facts, visit->checkup, place);
+    tell_clock(visit);
+    takt_redis_rights_tell(&visit->rights, visit->checkup, visit->url.hints);
+}
+
+/* ---- the scripts ----------------------------------------------------------------------------- */
+
+static void on_loaded(struct visit *visit, const takt_redis_trial *trial, const takt_reply *reply)
+{
+    takt_redis_trouble trouble;
+
+    (void)trial;
+    if (reply->type == TAKT_REPLY_STRING &&
+        strcmp(reply->text, takt_scripts[visit->loaded].sha1) == 0) {
+        visit->loaded++;
+        return;
+    }
+    if (reply->type == TAKT_REPLY_ERROR)
+        takt_redis_judge(&trouble, reply->text, reply->size);
+    else
+        trouble = (takt_redis_trouble){.code = TAKT_E_STORE,
+                                       .text = "it gives a script another name than ours"};
+    visit->left = 1; /* what follows would end in the same way */
+    visit->next = NULL;
+    takt_checkup_fail(visit->checkup, trouble.code, "scripts", "%s%s%s%s", trouble.text,
+                      trouble.word[0] ? " (" : "", trouble.word, trouble.word[0] ? ")" : "");
+}
+
+static void say_loads(struct visit *visit)
+{
+    static const char *const loads[TAKT_SCRIPTS] = {"SCRIPT LOAD $0", "SCRIPT LOAD $1",
+                                                    "SCRIPT LOAD $2", "SCRIPT LOAD $3",
+                                                    "SCRIPT LOAD $4", "SCRIPT LOAD $5"};
+
+    for (int i = 0; i < TAKT_SCRIPTS; i++)
+        say(visit, loads[i], NULL, on_loaded);
+}
+
+static void tell_loaded(const struct visit *visit)
+{
+    char place[TAKT_REDIS_PLACE_SIZE];
+
+    takt_redis_url_place(&visit->url, place);
+    takt_checkup_tell(visit->checkup, TAKT_FINDING_GOOD, "scripts",
+                      "the %d scripts of takt " TAKT_VERSION
+                      " are loaded in %s, until it is restarted",
+                      visit->loaded, place);
+}
+
+/* ---- one visit ------------------------------------------------------------------------------- */
+
+static void on_ready(void *data)
+{
+    struct visit *visit = data;
+
+    be_patient(visit);
+    visit->begin(visit);
+}
+
+static const takt_redis_connection_events connection_events = {on_ready, on_lost, NULL, on_closed};
+
+/* The URL, the password and whom to trust. */
+static int prepare(struct visit *visit, takt_redis_way way, const char *rest, takt_error *error)
+{
+    char key[TAKT_CHECKUP_KEY_SIZE];
+    int code = takt_redis_url_parse(&visit->url, way, rest, error);
+
+    if (code == 0)
+        code = takt_redis_url_find_password(&visit->url, error);
+    if (code == 0 && way == TAKT_REDIS_TLS)
+        code = takt_tls_trust_open(&visit->trust, &visit->url, error);
+    takt_checkup_key(key);
+    if (code == 0 &&
+        takt_redis_key(visit->name, visit->checkup->name_space, TAKT_CHECKUP_LIMIT, key, "") == 0)
+        code =
+            takt_fail(error, TAKT_E_INVALID, "a namespace has 1 to %d bytes", TAKT_NAME_SIZE_MAX);
+    return code;
+}
+
+/* Goes there, does what `begin` begins, and tells. */
+static void go(takt_checkup *checkup, takt_redis_way way, const char *rest,
+               void (*begin)(struct visit *visit), void (*told)(const struct visit *visit))
+{
+    struct visit *visit = calloc(1, sizeof *visit); /* too large for some stacks */
+    takt_error error = {.text = "no memory"};
+    int code = TAKT_E_NOMEM;
+
+    if (visit == NULL || uv_loop_init(&visit->loop) != 0)
+        goto fail;
+    visit->checkup = checkup;
+    visit->begin = begin;
+    takt_redis_facts_init(&visit->facts);
+    uv_timer_init(&visit->loop, &visit->timer);
+    visit->timer.data = visit;
+    code = prepare(visit, way, rest, &error);
+    if (code == 0) {
+        visit->connection = takt_redis_connection_open(&visit->loop, &visit->url, visit->trust,
+                                                       (uint64_t)(checkup->timeout_us / 1000 + 1),
+                                                       &connection_events, visit);
+        code = visit->connection != NULL ? 0 : TAKT_E_NOMEM;
+    }
+    if (code == 0)
+        be_patient(visit); /* keeps the loop alive; the connection's own patience ends first */
+    else
+        uv_close((uv_handle_t *)&visit->timer, NULL);
+    uv_run(&visit->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&visit->loop);
+    if (visit->done && checkup->code == 0)
+        told(visit);
+    takt_tls_trust_close(visit->trust);
+    takt_redis_url_close(&visit->url);
+fail:
+    if (code != 0)
+        takt_checkup_fail(checkup, code, "server", "%s", error.text);
+    free(visit);
+}
+
+void takt_redis_examine(takt_checkup *checkup, takt_redis_way way, const char *rest)
+{
+    go(checkup, way, rest, say_first, tell);
+}
+
+void takt_redis_load_scripts(takt_checkup *checkup, takt_redis_way way, const char *rest)
+{
+    go(checkup, way, rest, say_loads, tell_loaded);
+}

@@ -1,0 +1,285 @@
+/*
+ * doctor_facts.c: see doctor_facts.h.  Decides which settings of a server are a danger to a quota,
+ * and what each can cost.  What could not be seen is said too, with how to look for oneself.
+ */
+#include "store/redis/doctor_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OLDEST_MAJOR 6 /* SET ... PXAT came with 6.2 */
+#define OLDEST_MINOR 2
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Where a fact is put: a text, or a number. */
+struct slot {
+    const char *name;
+    char *text;
+    int64_t *number;
+};
+
+#define SLOTS_MAX 24
+
+static int slots_of(takt_redis_facts *facts, struct slot slots[SLOTS_MAX])
+{
+    const struct slot all[] = {
+        {"redis_version", facts->version, NULL},
+        {"valkey_version", facts->version, NULL},
+        {"redis_mode", facts->mode, NULL},
+        {"server_mode", facts->mode, NULL},
+        {"uptime_in_seconds", NULL, &facts->uptime_s},
+        {"maxmemory_policy", facts->policy, NULL},
+        {"maxmemory", NULL, &facts->maxmemory},
+        {"used_memory", NULL, &facts->used_memory},
+        {"evicted_keys", NULL, &facts->evicted},
+        {"aof_enabled", NULL, &facts->aof},
+        {"save", facts->save, NULL},
+        {"appendfsync", facts->fsync, NULL},
+        {"rdb_last_bgsave_status", facts->last_save, NULL},
+        {"aof_last_write_status", facts->last_write, NULL},
+        {"loading", NULL, &facts->loading},
+        {"role", facts->role, NULL},
+        {"master_host", facts->primary, NULL},
+        {"master_port", facts->primary_port, NULL},
+        {"master_link_status", facts->link, NULL},
+        {"connected_slaves", NULL, &facts->replicas},
+        {"min-replicas-to-write", facts->min_replicas, NULL},
+    };
+    _Static_assert(sizeof all / sizeof all[0] <= SLOTS_MAX, "room for all");
+
+    memcpy(slots, all, sizeof all);
+    return (int)(sizeof all / sizeof all[0]);
+}
+
+/* What a server says is shown on a terminal: nothing but plain characters. */
+static void copy_text(char *to, const char *from, size_t size)
+{
+    size = size < TAKT_FACT_SIZE - 1 ? size : TAKT_FACT_SIZE - 1;
+    for (size_t i = 0; i < size; i++)
+        to[i] = from[i];
+    for (size_t i = 0; i < size; i++)
+        if (to[i] < ' ' || to[i] > '~')
+            to[i] = '?';
+    to[size] = '\0';
+}
+
+static void learn(takt_redis_facts *facts, const char *name, size_t name_size, const char *value,
+                  size_t size)
+{
+    struct slot slots[SLOTS_MAX];
+    int count = slots_of(facts, slots);
+    char digits[TAKT_FACT_SIZE];
+
+    for (int i = 0; i < count; i++) {
+        if (strlen(slots[i].name) != name_size || memcmp(slots[i].name, name, name_size) != 0)
+            continue;
+        /* Valkey tells the version of Redis that it is compatible with as well */
+        if (facts->valkey && strcmp(slots[i].name, "redis_version") == 0)
+            return;
+        facts->valkey |= strcmp(slots[i].name, "valkey_version") == 0;
+        facts->saw_save |= slots[i].text == facts->save;
+        if (slots[i].text != NULL) {
+            copy_text(slots[i].text, value, size);
+        } else {
+            copy_text(digits, value, size);
+            *slots[i].number = strtoll(digits, NULL, 10);
+        }
+        return;
+    }
+}
+
+void takt_redis_facts_init(takt_redis_facts *facts)
+{
+    struct slot slots[SLOTS_MAX];
+    int count;
+
+    memset(facts, 0, sizeof *facts);
+    count = slots_of(facts, slots);
+    for (int i = 0; i < count; i++)
+        if (slots[i].number != NULL)
+            *slots[i].number = -1;
+}
+
+void takt_redis_facts_info(takt_redis_facts *facts, const char *text, size_t size)
+{
+    const char *end = text + size;
+
+    while (text < end) {
+        const char *line_end = memchr(text, '\n', (size_t)(end - text));
+        const char *next = line_end ? line_end + 1 : end;
+        const char *colon;
+        line_end = line_end ? line_end : end;
+        if (line_end > text && line_end[-1] == '\r')
+            line_end--;
+        colon = memchr(text, ':', (size_t)(line_end - text));
+        if (colon != NULL)
+            learn(facts, text, (size_t)(colon - text), colon + 1, (size_t)(line_end - colon - 1));
+        text = next;
+    }
+}
+
+void takt_redis_facts_config(takt_redis_facts *facts, const takt_reply *reply)
+{
+    for (int i = 1; reply->type == TAKT_REPLY_ARRAY && i + 1 <= reply->count; i += 2)
+        if (reply[i].type == TAKT_REPLY_STRING && reply[i + 1].type == TAKT_REPLY_STRING)
+            learn(facts, reply[i].text, reply[i].size, reply[i + 1].text, reply[i + 1].size);
+}
+
+/* ---- what they mean -------------------------------------------------------------------------- */
+
+static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, const char *place)
+{
+    const char *name = facts->valkey ? "Valkey" : "Redis";
+    char span[TAKT_CHECKUP_SPAN_SIZE];
+    char *rest;
+    long major = strtol(facts->version, &rest, 10);
+    long minor = *rest == '.' ? strtol(rest + 1, NULL, 10) : 0;
+
+    if (facts->version[0] == '\0') {
+        takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "server",
+                          "%s answers, but our user may not ask it for its version and settings "
+                          "(INFO): look there, as an administrator, that redis-cli INFO says "
+                          "redis_version 6.2 or newer, maxmemory_policy noeviction, role master",
+                          place);
+        return;
+    }
+    if (strcmp(facts->mode, "sentinel") == 0)
+        takt_checkup_fail(checkup, TAKT_E_STORE, "server",
+                          "%s is a Sentinel: name the server that it watches", place);
+    else if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR))
+        takt_checkup_fail(checkup, TAKT_E_STORE, "server",
+                          "%s %s at %s is too old: takt needs Redis 6.2 or newer, or Valkey", name,
+                          facts->version, place);
+    else
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "server", "%s %s at %s, %s%s", name,
+                          facts->version, place, facts->uptime_s > 0 ? "up for " : "just started",
+                          facts->uptime_s > 0 ? takt_checkup_span(facts->uptime_s * 1000000, span)
+                                              : "");
+    if (strcmp(facts->mode, "cluster") == 0)
+        takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "cluster",
+                          "it is a node of a cluster: takt does not follow a ledger to another "
+                          "node, only those whose slots are here can be used");
+}
+
+static void tell_eviction(const takt_redis_facts *facts, takt_checkup *checkup)
+{
+    char used[TAKT_CHECKUP_SPAN_SIZE], most[TAKT_CHECKUP_SPAN_SIZE];
+
+    takt_checkup_bytes(facts->used_memory, used);
+    takt_checkup_bytes(facts->maxmemory, most);
+    if (facts->policy[0] == '\0')
+        return; /* told with the server */
+    if (strcmp(facts->policy, "noeviction") != 0 && facts->maxmemory > 0)
+        takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "eviction",
+                          "MAXMEMORY-POLICY IS %s: when its %s are full (%s are used) it drops "
+                          "ledgers, and each one dropped lets its whole burst pass again, silently "
+                          "(%lld keys were evicted since it started); there: CONFIG SET "
+                          "maxmemory-policy noeviction",
+                          facts->policy, most, used, (long long)facts->evicted);
+    else if (strcmp(facts->policy, "noeviction") != 0)
+        takt_checkup_tell(
+            checkup, TAKT_FINDING_WARNING, "eviction",
+            "maxmemory-policy is %s: should maxmemory ever be set, ledgers are "
+            "dropped, and each one dropped lets its whole burst pass again, silently; "
+            "there: CONFIG SET maxmemory-policy noeviction",
+            facts->policy);
+    else if (facts->maxmemory > 0)
+        takt_checkup_tell(checkup,
+                          facts->used_memory > facts->maxmemory / 10 * 9 ? TAKT_FINDING_WARNING
+                                                                         : TAKT_FINDING_GOOD,
+                          "eviction",
+                          "nothing is evicted; %s of %s are used, and when they are full nobody is "
+                          "given a slot any more",
+                          used, most);
+    else
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "eviction",
+                          "nothing is evicted; maxmemory is not set, %s are used", used);
+}
+
+/* What a restart forgets where there is an append-only file. */
+static void tell_aof(const takt_redis_facts *facts, takt_checkup *checkup)
+{
+    if (strcmp(facts->fsync, "always") == 0)
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "persistence",
+                          "every award is on disk before it is told (appendfsync always)");
+    else if (strcmp(facts->fsync, "no") == 0)
+        takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "persistence",
+                          "appendonly with appendfsync no: a crash of its host forgets what was "
+                          "taken in the last half minute or so; everysec makes that a second");
+    else
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "persistence",
+                          "appendonly%s: a crash of its host can forget what was taken in the last "
+                          "second or two, a restart forgets nothing",
+                          facts->fsync[0] ? " with appendfsync everysec" : "");
+}
+
+static void tell_persistence(const takt_redis_facts *facts, takt_checkup *checkup)
+{
+    if (strcmp(facts->last_save, "err") == 0 || strcmp(facts->last_write, "err") == 0)
+        takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "disk",
+                          "it could not save its data to disk the last time (see its log): it may "
+                          "take no more writes, and then nobody is given a slot");
+    if (facts->aof < 0)
+        return; /* told with the server */
+    if (facts->aof > 0)
+        tell_aof(facts, checkup);
+    else if (facts->saw_save && facts->save[0] == '\0')
+        takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "persistence",
+                          "there is none (neither appendonly nor save): a restart forgets what was "
+                          "taken and every block, and each limit begins anew with its whole burst "
+                          "or window; there: CONFIG SET appendonly yes");
+    else if (facts->saw_save)
+        takt_checkup_tell(
+            checkup, TAKT_FINDING_WARNING, "persistence",
+            "snapshots alone (save %s): a crash forgets what was taken since the last "
+            "one, and each limit then lets that much pass again; there: CONFIG SET "
+            "appendonly yes",
+            facts->save);
+    else
+        takt_checkup_tell(
+            checkup, TAKT_FINDING_NOTE, "persistence",
+            "there is no append-only file, and our user may not see whether there are "
+            "snapshots (CONFIG): a restart can forget what was taken; look there with "
+            "redis-cli CONFIG GET save");
+}
+
+static void tell_replicas(const takt_redis_facts *facts, takt_checkup *checkup)
+{
+    const char *least = facts->min_replicas;
+
+    if (facts->replicas == 0)
+        takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "failover",
+                          "no replica follows it: when it is gone, work waits until it is back");
+    else
+        takt_checkup_tell(
+            checkup, TAKT_FINDING_NOTE, "failover",
+            "%lld follow it, without its waiting for them: a failover forgets what was "
+            "taken in the time by which they lag, and each limit then lets that much "
+            "pass again, at most one burst more%s%s%s",
+            (long long)facts->replicas, least[0] ? " (min-replicas-to-write is " : "", least,
+            least[0] ? ")" : "");
+}
+
+static void tell_role(const takt_redis_facts *facts, takt_checkup *checkup)
+{
+    if (strcmp(facts->role, "slave") == 0)
+        takt_checkup_fail(checkup, TAKT_E_STORE, "role",
+                          "it is a replica and cannot be written to: name its primary, %s:%s (the "
+                          "link to it is %s)",
+                          facts->primary, facts->primary_port, facts->link);
+    else if (facts->loading > 0)
+        takt_checkup_fail(checkup, TAKT_E_STORE, "role", "it is still loading its data");
+    else if (strcmp(facts->role, "master") == 0) {
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "role", "it is a primary");
+        tell_replicas(facts, checkup);
+    }
+}
+
+void takt_redis_facts_tell(const takt_redis_facts *facts, takt_checkup *checkup, const char *place)
+{
+    tell_server(facts, checkup, place);
+    tell_role(facts, checkup);
+    tell_eviction(facts, checkup);
+    tell_persistence(facts, checkup);
+}

@@ -1,0 +1,110 @@
+/*
+ * doctor_rights.c: see doctor_rights.h.  A server looks at a user's rights before anything else, so
+ * an error of another kind means that the command is allowed.
+ */
+#include "store/redis/doctor_rights.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The commands of the scripts (lua/), then what the client says itself.  What writes comes in an
+ * order in which the last ones remove it, and with an end of its own where there can be one. */
+const takt_redis_trial takt_redis_trials[] = {
+    {.words = "TIME", .grant = "+time"},
+    {.words = "SET @ x PX 1000", .grant = "+set"},
+    {.words = "GET @", .grant = "+get"},
+    {.words = "HSET @:log all x", .grant = "+hset"},
+    {.words = "PEXPIREAT @:log 1", .grant = "+pexpireat"},
+    {.words = "HGET @:places all", .grant = "+hget"},
+    {.words = "HMGET @:places all", .grant = "+hmget"},
+    {.words = "HLEN @:places", .grant = "+hlen"},
+    {.words = "HDEL @:places all", .grant = "+hdel"},
+    {.words = "ZADD @:line XX 1 x", .grant = "+zadd"},
+    {.words = "ZREM @:line x", .grant = "+zrem"},
+    {.words = "ZCOUNT @:line 0 1", .grant = "+zcount"},
+    {.words = "ZRANGE @:line 0 1", .grant = "+zrange"},
+    {.words = "ZRANGEBYSCORE @:line 0 1", .grant = "+zrangebyscore"},
+    {.words = "ZREVRANGEBYSCORE @:line 1 0", .grant = "+zrevrangebyscore"},
+    {.words = "UNLINK @ @:log", .grant = "+unlink"},
+    {.words = "DEL @", .grant = "+del"},
+    {.words = "EVALSHA 0000000000000000000000000000000000000000 1 @", .grant = "+evalsha"},
+    {.words = "SCRIPT LOAD $2", .grant = "+script|load", .loads = true},
+    {.words = "PUBLISH @ x", .grant = "+publish", .hint = true},
+    {.words = "SPUBLISH @ x", .grant = "+spublish", .hint = true, .may_lack = true},
+    {.words = "SUBSCRIBE @", .grant = "+subscribe", .hint = true, .last = true},
+    {.words = "UNSUBSCRIBE @", .grant = "+unsubscribe", .hint = true, .last = true},
+    {.words = "SSUBSCRIBE @", .grant = "+ssubscribe", .hint = true, .may_lack = true, .last = true},
+    {.words = "SUNSUBSCRIBE @",
+     .grant = "+sunsubscribe",
+     .hint = true,
+     .may_lack = true,
+     .last = true},
+};
+const int takt_redis_trial_count = sizeof takt_redis_trials / sizeof takt_redis_trials[0];
+_Static_assert(sizeof takt_redis_trials / sizeof takt_redis_trials[0] <= TAKT_REDIS_TRIALS, "room");
+
+static bool says(const takt_reply *reply, const char *words)
+{
+    return memmem(reply->text, reply->size, words, strlen(words)) != NULL;
+}
+
+static void append(char *list, size_t list_size, const char *grant)
+{
+    size_t size = strlen(list);
+
+    snprintf(list + size, list_size - size, " %s", grant);
+}
+
+void takt_redis_rights_note(takt_redis_rights *rights, const takt_redis_trial *trial,
+                            const takt_reply *reply)
+{
+    if (reply->type != TAKT_REPLY_ERROR)
+        return;
+    if (says(reply, "unknown command") || says(reply, "unknown subcommand")) {
+        if (!trial->may_lack)
+            append(rights->lacking, sizeof rights->lacking, trial->grant + 1);
+    } else if (!says(reply, "NOPERM")) {
+        return;
+    } else if (!says(reply, " to run ")) { /* but to access a key, or a channel */
+        rights->keys |= !says(reply, "channel");
+        rights->channels |= says(reply, "channel");
+    } else if (trial->hint) {
+        append(rights->missing_hints, sizeof rights->missing_hints, trial->grant);
+    } else {
+        append(rights->missing, sizeof rights->missing, trial->grant);
+    }
+}
+
+static void tell_hints(const takt_redis_rights *rights, takt_checkup *checkup, bool hints)
+{
+    if (!hints)
+        takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "hints",
+                          "switched off (hints=off): who waits sees a block, its end or a reset up "
+                          "to two seconds late");
+    else if (rights->channels || rights->missing_hints[0] != '\0')
+        takt_checkup_tell(
+            checkup, TAKT_FINDING_WARNING, "hints",
+            "our user may not use them, so who waits sees a block, its end or a reset "
+            "up to two seconds late; grant them there: ACL SETUSER USER%s%s",
+            rights->channels ? " &takt:*" : "", rights->missing_hints);
+    else
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "hints",
+                          "our user may send them and listen to them");
+}
+
+void takt_redis_rights_tell(const takt_redis_rights *rights, takt_checkup *checkup, bool hints)
+{
+    if (rights->lacking[0] != '\0')
+        takt_checkup_fail(checkup, TAKT_E_STORE_ACCESS, "commands",
+                          "it lacks commands that takt needs, or has them under other names:%s",
+                          rights->lacking);
+    if (rights->keys || rights->missing[0] != '\0')
+        takt_checkup_fail(checkup, TAKT_E_STORE_ACCESS, "rights",
+                          "our user may not do all that takt needs; grant it there: ACL SETUSER "
+                          "USER%s%s",
+                          rights->keys ? " ~takt:*" : "", rights->missing);
+    else
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "rights",
+                          "our user may run every command that takt needs, on its keys");
+    tell_hints(rights, checkup, hints);
+}

@@ -1,0 +1,16 @@
+-- call.lua: what a call knows of its ledger.
+--
+-- What is kept in a table is found by all functions at the price of one upvalue: where each had its own for whatever it
+-- uses, making the functions would cost more than what they do.  So a piece is a table, and this one is the call's.
+-- needs: clock
+
+local NEVER = 1e300
+local ledger = {
+    now = now,
+    stored = stored,
+    turn = 0,
+    blocked = 0,
+    listed = false, -- somebody stands in line
+    damaged = false, -- it could not be read
+    zone_wanted = false, -- the name of a timezone that the text names and the caller has not told
+}

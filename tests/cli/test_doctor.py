@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""
+`takt doctor`: what it says of real servers of several kinds, of files, and of what is not there; that nothing is left
+behind; and that no secret is ever shown.
+"""
+
+import json
+import os
+import signal
+
+from command import end, place, tap, told, until
+from redis_server import free_port, server
+
+SECRET = 'c4n4ry'
+
+# A clock for a server: gettimeofday and clock_gettime, shifted by so many seconds, or standing still.
+CLOCK = r'''
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/time.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct timespec now(void)
+{
+    static struct timespec first;
+    const char *shift = getenv("CLOCK_SHIFT");
+    struct timespec at;
+
+    syscall(SYS_clock_gettime, CLOCK_REALTIME, &at);
+    if (!first.tv_sec)
+        first = at;
+    if (!shift)
+        return first;
+    at.tv_sec += atol(shift);
+    return at;
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone)
+{
+    struct timespec at = now();
+
+    (void)zone;
+    time->tv_sec = at.tv_sec;
+    time->tv_usec = at.tv_nsec / 1000;
+    return 0;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    if (clock != CLOCK_REALTIME)
+        return (int)syscall(SYS_clock_gettime, clock, time);
+    *time = now();
+    return 0;
+}
+'''
+
+
+def look(here, url, *words, **options):
+    """The findings by their subject, and how the command ended."""
+    done = here.takt('doctor', '--json', '-s', url, *words, **options)
+    findings = [json.loads(line) for line in done.stdout.splitlines()]
+    assert all(sorted(finding) == ['level', 'subject', 'text'] for finding in findings), done.stdout
+    return {finding['subject']: finding for finding in findings}, done
+
+
+def is_told(findings, subject, level, *words):
+    finding = findings.get(subject, {'level': 'nothing', 'text': ''})
+    return finding['level'] == level and all(word in finding['text'] for word in words)
+
+
+def levels(findings):
+    return {finding['level'] for finding in findings.values()}
+
+
+def sound(report, here):
+    with server(here.path, appendonly='yes', appendfsync='always') as redis:
+        findings, done = look(here, redis.url)
+        report.check(done.returncode == 0 and levels(findings) == {'ok', 'note'}
+                     and is_told(findings, 'server', 'ok', 'Redis', redis.url)
+                     and is_told(findings, 'eviction', 'ok', 'maxmemory is not set')
+                     and is_told(findings, 'persistence', 'ok', 'appendfsync always')
+                     and is_told(findings, 'clock', 'ok') and is_told(findings, 'rights', 'ok')
+                     and is_told(findings, 'hints', 'ok') and is_told(findings, 'role', 'ok', 'primary')
+                     and is_told(findings, 'failover', 'note', 'no replica') and is_told(findings, 'use', 'ok'),
+                     'a sound server: 0 and no warning', told(done))
+        report.check(redis.say('DBSIZE') == '0', 'nothing is left behind', redis.say('KEYS', '*'))
+        done = here.takt('doctor', '-s', redis.url)
+        report.check(done.returncode == 0 and done.stdout.startswith('ok       server       Redis ')
+                     and done.stdout.endswith('\nThe store can be used.\n'), 'a person gets lines', told(done))
+        findings, done = look(here, redis.url + '?hints=off')
+        report.check(done.returncode == 0 and is_told(findings, 'hints', 'note', 'hints=off'), 'hints=off is told', told(done))
+        redis.say('CONFIG', 'SET', 'maxmemory', '1mb')
+        findings, done = look(here, redis.url)
+        report.check(done.returncode == 69 and is_told(findings, 'use', 'error', '"maxmemory"')
+                     and is_told(findings, 'eviction', 'warning', 'when they are full'), 'a full server: 69', told(done))
+        waiter = here.start('run', '--rate', '10/s', '-s', redis.url, 'mail', '--', 'true')
+        said = until(waiter.stderr.fileno(), b'\n').decode()
+        waiter.terminate()
+        report.check('raise its "maxmemory"' in said and end(waiter)[0] == -signal.SIGTERM,
+                     'and `takt run` says what to do about that', said)
+        done = here.takt('peek', '--rate', '10/s', '-s', redis.url + '?db=99', 'mail')
+        report.check(done.returncode == 69 and '"databases"' in done.stderr, 'as does `takt peek` of what is wrong',
+                     told(done))
+        redis.process.send_signal(signal.SIGSTOP)
+        findings, done = look(here, redis.url, '--timeout', '100ms')
+        redis.process.send_signal(signal.SIGCONT)
+        report.check(done.returncode == 69 and is_told(findings, 'server', 'error', 'not answer'), 'a frozen server: 69',
+                     told(done))
+
+
+# Options of a server, and which finding they make.
+SETTINGS = [
+    ({'maxmemory': '64mb', 'maxmemory_policy': 'allkeys-lru'}, 'eviction', 'warning',
+     ('MAXMEMORY-POLICY IS allkeys-lru', '64 MiB', 'noeviction')),
+    ({'maxmemory_policy': 'volatile-ttl'}, 'eviction', 'warning', ('volatile-ttl', 'ever be set', 'noeviction')),
+    ({'maxmemory': '64mb'}, 'eviction', 'ok', ('nothing is evicted', '64 MiB')),
+    ({}, 'persistence', 'warning', ('there is none', 'whole burst')),
+    ({'save': '900 1'}, 'persistence', 'warning', ('snapshots alone', '900 1')),
+    ({'appendonly': 'yes'}, 'persistence', 'ok', ('everysec', 'second')),
+    ({'appendonly': 'yes', 'appendfsync': 'no'}, 'persistence', 'note', ('half minute',)),
+]
+
+
+def settings(report, here):
+    for number, (options, subject, level, words) in enumerate(SETTINGS):
+        with server(here.path, f'setting{number}', **options) as redis:
+            findings, done = look(here, redis.url)
+            report.check(done.returncode == 0 and is_told(findings, subject, level, *words),
+                         f'{options or "the defaults"}: {level} of {subject}', told(done))
+
+
+def replicas(report, here):
+    port = free_port()
+    with server(here.path, 'primary', port=str(port), repl_diskless_sync_delay='0', min_replicas_to_write='1') as primary, \
+            server(here.path, 'replica', replicaof=f'127.0.0.1 {port}') as replica:
+        primary.say('WAIT', '1', '0')
+        findings, done = look(here, primary.url)
+        report.check(done.returncode == 0 and is_told(findings, 'failover', 'note', '1 follow', 'min-replicas-to-write is 1'),
+                     'a primary tells what a failover can cost', told(done))
+        findings, done = look(here, replica.url)
+        report.check(done.returncode == 69 and is_told(findings, 'role', 'error', f'127.0.0.1:{port}', 'is up'),
+                     'a replica names its primary: 69', told(done))
+        done = here.takt('doctor', '--load-scripts', '-s', replica.url)
+        report.check(done.returncode == 0 and 'the 6 scripts' in done.stdout, 'and takes scripts, for the day it is promoted',
+                     told(done))
+
+
+def clocks(report, here):
+    shim = str(here.path / 'clock.so')
+    report.command('a clock can be built', [*os.environ.get('CC', 'cc').split(), '-shared', '-fPIC', '-o', shim,
+                                            here.write('clock.c', CLOCK)])
+    shifted = {'LD_PRELOAD': shim, 'CLOCK_SHIFT': '-7200'}
+    with server(here.path, 'behind', shifted) as redis:
+        findings, done = look(here, redis.url)
+        report.check(done.returncode == 0 and is_told(findings, 'clock', 'note', '2 h behind ours'),
+                     'a clock that is behind is told', told(done))
+    with server(here.path, 'still', {'LD_PRELOAD': shim}) as redis:
+        findings, done = look(here, redis.url, '--timeout', '10s')
+        report.check(is_told(findings, 'clock', 'warning', 'stands still'), 'and one that stands still', told(done))
+
+
+def logins(report, here):
+    with server(here.path) as redis:
+        redis.say('ACL', 'SETUSER', SECRET, 'on', f'>{SECRET}', 'resetkeys', '~takt:*', 'resetchannels', '-@all',
+                  '+evalsha', '+get', '+time')
+        secret = here.write('password', f'{SECRET}\n')
+        outputs = []
+        for name, url, password, words in [
+                ('few rights', f'?user={SECRET}&password_file={secret}', '', ('+set +', '+script|load')),
+                ('a wrong password', f'?user={SECRET}', f'{SECRET}x', ('(WRONGPASS)',)),
+                ('a user without a password', f'?user={SECRET}', '', ('$TAKT_REDIS_PASSWORD',))]:
+            here.environment['TAKT_REDIS_PASSWORD'] = password
+            findings, done = look(here, redis.url + url)
+            outputs.append(done.stdout + done.stderr)
+            report.check(done.returncode == 69 and 'error' in levels(findings)
+                         and all(word in done.stdout for word in words), f'{name}: 69', told(done))
+        here.environment['TAKT_REDIS_PASSWORD'] = SECRET
+        findings, done = look(here, f'{redis.url}?user={SECRET}')
+        report.check(is_told(findings, 'hints', 'warning', '+publish')
+                     and is_told(findings, 'server', 'note', 'INFO', 'noeviction'),
+                     'what is not seen is told, with how to see it', told(done))
+        redis.say('ACL', 'SETUSER', SECRET, 'resetkeys', '+@all')
+        findings, done = look(here, f'{redis.url}?user={SECRET}')
+        outputs.append(done.stdout + done.stderr)
+        report.check(done.returncode == 69 and is_told(findings, 'rights', 'error', '~takt:*')
+                     and is_told(findings, 'hints', 'warning', '&takt:*'), 'no keys and no channels: 69', told(done))
+        for url in (f'redis://{SECRET}:{SECRET}@127.0.0.1:1', f'redis://{SECRET}:{SECRET}@127.0.0.1:x',
+                    f'rediss://:{SECRET}@127.0.0.1:1?ca=/none', f'redes://{SECRET}:{SECRET}@host'):
+            done = here.takt('doctor', '-s', url)
+            outputs.append(done.stdout + done.stderr)
+            report.check(done.returncode in (64, 69) and 'error' in done.stdout, f'{url.split("//", maxsplit=1)[0]} {done.returncode}',
+                         told(done))
+        shown = [output for output in outputs if SECRET in output]
+        report.check(not shown, 'neither user nor password is shown', '\n'.join(shown))
+        del here.environment['TAKT_REDIS_PASSWORD']
+
+
+def scripts(report, here):
+    with server(here.path) as redis:
+        preloaded = redis.url + '?scripts=preloaded'
+        findings, done = look(here, preloaded)
+        report.check(done.returncode == 69 and is_told(findings, 'use', 'error', 'takt doctor --load-scripts'),
+                     'scripts that are to be there and are not: 69', told(done))
+        redis.say('ACL', 'SETUSER', 'loader', 'on', '>pass', 'resetkeys', 'resetchannels', '-@all', '+script|load')
+        here.environment['TAKT_REDIS_PASSWORD'] = 'pass'
+        done = here.takt('doctor', '--load-scripts', '-s', redis.url + '?user=loader')
+        report.check(done.returncode == 0 and 'the 6 scripts' in done.stdout, 'a user who may do nothing else loads them',
+                     told(done))
+        redis.say('ACL', 'SETUSER', 'loader', '-script|load', '+evalsha')
+        findings, done = look(here, redis.url + '?user=loader', '--load-scripts')
+        report.check(done.returncode == 69 and is_told(findings, 'scripts', 'error', 'may not run', 'NOPERM')
+                     and len(findings) == 1, 'one who may not is told', told(done))
+        del here.environment['TAKT_REDIS_PASSWORD']
+        findings, done = look(here, preloaded)
+        report.check(done.returncode == 0 and is_told(findings, 'use', 'ok'), 'then they can be used', told(done))
+    done = here.takt('doctor', '--load-scripts', '-s', 'file:')
+    report.check(done.returncode == 64 and 'have no scripts' in done.stdout, 'a file has no scripts: 64', told(done))
+
+
+def files(report, here):
+    del here.environment['TAKT_STORE']
+    done = here.takt('doctor', '--json')
+    report.check(done.returncode == 0 and '.local/state/takt/ledgers.mdb' in done.stdout and '"use"' in done.stdout,
+                 'the default file', told(done))
+    path = str(here.path / 'shared.mdb')
+    look(here, f'file:{path}')
+    os.chmod(path, 0o666)
+    findings, done = look(here, f'file:{path}')
+    report.check(done.returncode == 0 and is_told(findings, 'access', 'warning', 'chmod o=')
+                 and is_told(findings, 'place', 'ok', path), 'a file that all may write is a warning', told(done))
+    here.write('not-ours', 'x' * 10000)
+    findings, done = look(here, f'file:{here.path}/not-ours')
+    report.check(done.returncode == 69 and is_told(findings, 'use', 'error', 'not-ours'), 'a file that is not ours: 69',
+                 told(done))
+    findings, done = look(here, 'file:/dev/null/x.mdb')
+    report.check(done.returncode == 69 and is_told(findings, 'place', 'error', '/dev/null'), 'no such directory: 69',
+                 told(done))
+    findings, done = look(here, 'memory:')
+    report.check(done.returncode == 0 and is_told(findings, 'place', 'note', 'no other process shares'),
+                 'memory shares nothing', told(done))
+
+
+def which(report, here):
+    policy = here.write('takt.yaml', 'store: "memory:"\nlimits: [{name: mail, rules: [{rate: 1/s}]}]\n')
+    del here.environment['TAKT_STORE']
+    done = here.takt('doctor')
+    report.check(done.returncode == 0 and "this process's memory" in done.stdout, "the policy's store", told(done))
+    here.environment['TAKT_STORE'] = 'file:/dev/null/x.mdb'
+    done = here.takt('doctor')
+    report.check(done.returncode == 69 and '/dev/null' in done.stdout, '$TAKT_STORE before that', told(done))
+    here.write('takt.yaml', 'limits: none\n')
+    done = here.takt('doctor')
+    report.check(done.returncode == 78 and 'takt.yaml' in done.stderr, 'a policy that is broken: 78', told(done))
+    os.remove(policy)
+    done = here.takt('doctor', '-s', 'tape:')
+    report.check(done.returncode == 64 and 'tape:' in done.stdout, 'a store that is none: 64', told(done))
+    done = here.takt('doctor', '-s', '/a/path/')
+    report.check(done.returncode == 64 and 'did you mean "file:/a/path/"?' in done.stdout, 'a path is not a URL', told(done))
+    done = here.takt('doctor', '-s', f'unix:{here.path}/none.sock')
+    report.check(done.returncode == 69 and 'cannot connect' in done.stdout, 'no server: 69', told(done))
+    done = here.takt('doctor', 'mail')
+    report.check(done.returncode == 64, 'a word too many: 64', told(done))
+
+
+def main():
+    report = tap.Report()
+    for part in (sound, settings, replicas, clocks, logins, scripts, files, which):
+        with place() as here:
+            part(report, here)
+    report.end()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,65 @@
+"""A Redis server of a test script's own: on a socket in a scratch folder, with a port if one is asked for."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+
+DEADLINE = 60
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(('127.0.0.1', 0))
+        return taken.getsockname()[1]
+
+
+class Server:
+    """A server that runs. Its URL is by the socket."""
+
+    def __init__(self, folder, name, options, environment):
+        self.socket = f'{folder}/{name}.sock'
+        self.url = f'unix:{self.socket}'
+        (folder / name).mkdir()
+        program = os.environ.get('REDIS_SERVER', 'redis-server')
+        settings = {'port': '0', 'save': '', 'appendonly': 'no', **options}
+        words = [word for option, value in settings.items() for word in (f'--{option}', value)]
+        self.process = subprocess.Popen(  # pylint: disable=consider-using-with,subprocess-popen-preexec-fn
+            [program, '--unixsocket', self.socket, '--dir', str(folder / name), *words], text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=die_with_parent,
+            env={**os.environ, **(environment or {})})
+        said = ''
+        for line in self.process.stdout:
+            said += line
+            if 'eady to accept connections' in line:
+                return
+        raise AssertionError(f'{program} ended: {said}')
+
+    def say(self, *words, user=None):
+        """Says a command by redis-cli, as NAME:PASSWORD if wanted; returns what it printed, errors included."""
+        login = ['--user', user.split(':')[0], '--pass', user.split(':')[1], '--no-auth-warning'] if user else []
+        done = subprocess.run(['redis-cli', '-s', self.socket, *login, *words], text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=DEADLINE, check=False)
+        return done.stdout.strip()
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait(timeout=DEADLINE)
+        self.process.stdout.close()
+
+
+@contextlib.contextmanager
+def server(folder, name='redis', environment=None, **options):
+    """Options are those of redis.conf, with _ for -. Nothing is saved unless they say so."""
+    running = Server(folder, name, {option.replace('_', '-'): value for option, value in options.items()}, environment)
+    try:
+        yield running
+    finally:
+        running.stop()

@@ -1,0 +1,106 @@
+/*
+ * test_doctor_facts.c: what INFO of servers that are not at hand would mean: other programs, old
+ * versions, clusters, broken disks, and lines that nobody should trust.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/doctor_facts.h"
+
+/* Findings as lines: "LEVEL SUBJECT: TEXT". */
+struct told {
+    takt_checkup checkup;
+    char text[8192];
+    size_t size;
+};
+
+static void on_finding(void *data, const takt_finding *finding)
+{
+    struct told *told = data;
+
+    told->size +=
+        (size_t)snprintf(told->text + told->size, sizeof told->text - told->size, "%s %s: %s\n",
+                         takt_finding_level_name(finding->level), finding->subject, finding->text);
+}
+
+static const char *tell(struct told *told, const char *info)
+{
+    takt_redis_facts facts;
+
+    memset(told, 0, sizeof *told);
+    told->checkup.on_finding = on_finding;
+    told->checkup.data = told;
+    takt_redis_facts_init(&facts);
+    takt_redis_facts_info(&facts, info, strlen(info));
+    takt_redis_facts_tell(&facts, &told->checkup, "redis://h:1/0");
+    return told->text;
+}
+
+#define SOUND                                                                                      \
+    "redis_version:7.2.4\r\nredis_mode:standalone\r\nuptime_in_seconds:7300\r\n"                   \
+    "maxmemory_policy:noeviction\r\nmaxmemory:0\r\nused_memory:1048576\r\naof_enabled:1\r\n"       \
+    "role:master\r\nconnected_slaves:0\r\n"
+
+Test(doctor_facts, means)
+{
+    static const struct {
+        const char *info, *says;
+        int code;
+    } table[] = {
+        {SOUND, "ok server: Redis 7.2.4 at redis://h:1/0, up for 2 h\n", 0},
+        {SOUND "valkey_version:8.0.1\r\n", "ok server: Valkey 8.0.1 at", 0},
+        {"valkey_version:8.0.1\r\n" SOUND, "ok server: Valkey 8.0.1 at", 0},
+        {SOUND "redis_version:6.2.0\r\n", "ok server: Redis 6.2.0 at", 0},
+        {SOUND "redis_version:6.0.16\r\n", "error server: Redis 6.0.16 at redis://h:1/0 is too old",
+         TAKT_E_STORE},
+        {SOUND "redis_version:5.0.14\r\n", "is too old", TAKT_E_STORE},
+        {SOUND "redis_version:10.0\r\n", "ok server: Redis 10.0 at", 0},
+        {SOUND "redis_mode:sentinel\r\n", "error server: redis://h:1/0 is a Sentinel",
+         TAKT_E_STORE},
+        {SOUND "redis_mode:cluster\r\n", "warning cluster: ", 0},
+        {SOUND "rdb_last_bgsave_status:err\r\n", "warning disk: it could not save", 0},
+        {SOUND "aof_last_write_status:err\r\n", "warning disk: it could not save", 0},
+        {SOUND "loading:1\r\n", "error role: it is still loading", TAKT_E_STORE},
+        {SOUND "role:slave\r\nmaster_host:10.0.0.7\r\nmaster_port:6380\r\n"
+               "master_link_status:down\r\n",
+         "name its primary, 10.0.0.7:6380 (the link to it is down)", TAKT_E_STORE},
+        {SOUND "connected_slaves:2\r\n", "note failover: 2 follow it", 0},
+        {SOUND "maxmemory_policy:allkeys-lfu\r\nmaxmemory:104857600\r\nevicted_keys:17\r\n",
+         "warning eviction: MAXMEMORY-POLICY IS allkeys-lfu: when its 100 MiB are full (1024 KiB "
+         "are used) it drops ledgers, and each one dropped lets its whole burst pass again, "
+         "silently (17 keys",
+         0},
+        {SOUND "maxmemory:1100000\r\n", "warning eviction: nothing is evicted", 0},
+        {SOUND "maxmemory:2200000\r\n", "ok eviction: nothing is evicted", 0},
+        {SOUND "aof_enabled:0\r\n", "note persistence: there is no append-only file, and our user",
+         0},
+        {"", "note server: redis://h:1/0 answers, but our user may not ask", 0},
+        {"no colon\r\n:\r\n\r\nredis_version\r\n", "note server: ", 0},
+        {"redis_version:7.0\x1b[31m", "Redis 7.0?[31m at", 0},
+    };
+    struct told told;
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        cr_expect(strstr(tell(&told, table[i].info), table[i].says) != NULL,
+                  "row %zu: wanted \"%s\" in\n%s", i, table[i].says, told.text);
+        cr_expect_eq(told.checkup.code, table[i].code, "row %zu: %d", i, told.checkup.code);
+    }
+}
+
+/* What cannot be seen is not taken for bad, nor for good. */
+Test(doctor_facts, nothing_is_made_up)
+{
+    struct told told;
+
+    cr_expect_str_eq(strchr(tell(&told, ""), '\n'), "\n", "%s", told.text);
+}
+
+Test(doctor_facts, long_values_are_cut)
+{
+    char info[400] = "redis_version:";
+    struct told told;
+
+    memset(info + strlen(info), '9', 300);
+    cr_expect(strlen(tell(&told, info)) < 400);
+}

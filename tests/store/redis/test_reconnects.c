@@ -1,0 +1,170 @@
+/*
+ * test_reconnects.c: clients that lose their connections again and again: everybody is served, it
+ * is told, and nothing grows.
+ */
+#include <criterion/criterion.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <takt/takt.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "store/redis/server.h"
+
+#define CLIENTS    50
+#define ROUNDS     23
+#define SETTLED    3 /* rounds after which what is kept for use again is there */
+#define RECONNECTS (CLIENTS * (ROUNDS - SETTLED)) /* between the two looks */
+#define GROWTH     64                             /* bytes for each that nobody should see */
+
+struct one {
+    takt_client *client;
+    takt_permit permit;
+    int lost, back;
+    int64_t grants, wanted;
+};
+
+static struct one ones[CLIENTS];
+static uv_loop_t loop;
+static takt_policy *policy;
+static struct server server;
+
+static void on_event(takt_client *client, const takt_event *event, void *data)
+{
+    struct one *one = data;
+
+    (void)client;
+    one->lost += event->type == TAKT_EVENT_STORE_LOST;
+    one->back += event->type == TAKT_EVENT_STORE_BACK;
+}
+
+static void ask(struct one *one);
+
+static void on_granted(takt_permit *permit, int status)
+{
+    struct one *one = permit->data;
+
+    if (status == TAKT_E_CANCELED)
+        return;
+    cr_assert_eq(status, 0);
+    one->grants++;
+    takt_release(permit);
+    ask(one);
+}
+
+static void ask(struct one *one)
+{
+    takt_request request = TAKT_REQUEST("l");
+
+    one->permit.data = one;
+    cr_assert_eq(takt_acquire(one->client, &one->permit, &request, on_granted), 0);
+}
+
+static void open_ones(int count, const char *rate)
+{
+    takt_rule_text rule = {.rate = rate, .burst = "1"};
+    takt_limit_text limit = {.name = "l", .rules = &rule, .rule_count = 1, .lookahead = "50ms"};
+    takt_options options = {.store = server.url, .on_event = on_event};
+    takt_error error;
+
+    uv_loop_init(&loop);
+    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_add(policy, &limit, NULL), 0);
+    for (int i = 0; i < count; i++) {
+        options.data = &ones[i];
+        cr_assert_eq(takt_open(&ones[i].client, &loop, policy, &options, &error), 0, "%s",
+                     error.text);
+        ask(&ones[i]);
+    }
+}
+
+static void close_ones(int count)
+{
+    for (int i = 0; i < count; i++)
+        takt_close(ones[i].client, NULL, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_expect_eq(uv_loop_close(&loop), 0);
+    takt_policy_free(policy);
+}
+
+/* Runs the loop until each has had two grants more: the first may be of a slot from before. */
+static void await_all(void)
+{
+    for (int i = 0; i < CLIENTS; i++)
+        ones[i].wanted = ones[i].grants + 2;
+    for (int i = 0; i < CLIENTS; i++)
+        while (ones[i].grants < ones[i].wanted || ones[i].lost > ones[i].back)
+            uv_run(&loop, UV_RUN_ONCE);
+}
+
+static int64_t resident(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    long size = 0, pages = 0;
+
+    cr_assert_not_null(file);
+    cr_assert_eq(fscanf(file, "%ld %ld", &size, &pages), 2);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* A sanitizer's allocator tells nothing here; what it finds itself, leaks, is in its report. */
+static void check_growth(int64_t in_use, int64_t resident_size)
+{
+#ifndef __SANITIZE_ADDRESS__
+    cr_expect_leq((int64_t)mallinfo2().uordblks - in_use, GROWTH * RECONNECTS);
+    cr_expect_leq(resident() - resident_size, 2 * GROWTH * RECONNECTS + 256 * 1024);
+#endif
+    (void)in_use;
+    (void)resident_size;
+}
+
+TestSuite(reconnects, .timeout = 120);
+
+Test(reconnects, a_thousand_of_them_leave_nothing_behind)
+{
+    int64_t in_use = 0, resident_size = 0;
+
+    server_start(&server, NULL);
+    open_ones(CLIENTS, "5000/s");
+    await_all();
+    for (int round = 0; round < ROUNDS; round++) {
+        server_say(&server, "CLIENT KILL TYPE normal\r\nCLIENT KILL TYPE pubsub");
+        await_all();
+        if (round == SETTLED - 1) {
+            in_use = (int64_t)mallinfo2().uordblks;
+            resident_size = resident();
+        }
+    }
+    check_growth(in_use, resident_size);
+    for (int i = 0; i < CLIENTS; i++)
+        cr_expect_geq(ones[i].lost, ROUNDS / 2, "client %d was told of %d losses", i, ones[i].lost);
+    close_ones(CLIENTS);
+    server_stop(&server);
+}
+
+/* Who waits hears that the server is gone when it goes, not with the next claim. */
+Test(reconnects, a_loss_is_told_though_no_call_is_under_way)
+{
+    takt_stats before, after;
+
+    server_start(&server, NULL);
+    open_ones(1, "1/h");
+    while (ones[0].grants == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    do { /* the claim of the next waiter */
+        uv_run(&loop, UV_RUN_NOWAIT);
+        takt_get_stats(ones[0].client, &before);
+    } while (before.store_calls < 2);
+    server_say(&server, "PING"); /* answers behind the claim */
+    uv_run(&loop, UV_RUN_NOWAIT);
+    server_kill(&server, SIGKILL);
+    while (ones[0].lost == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    takt_get_stats(ones[0].client, &after);
+    cr_expect_eq(after.store_calls, before.store_calls);
+    close_ones(1);
+    server_stop(&server);
+}

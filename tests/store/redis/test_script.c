@@ -1,0 +1,162 @@
+/*
+ * test_script.c: what the scripts ask of a server: of an uncontended award no more than its clock
+ * and one key read and written, and that of any number of evenly spaced slots.  That they decide as
+ * lib/core does is the matter of agree.c.
+ */
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/server.h"
+#include "store/rig.h"
+
+static struct server server;
+static struct rig rig;
+static int64_t seq;
+
+static void start(void)
+{
+    takt_error error = {0};
+
+    server_start(&server, NULL);
+    cr_assert_eq(rig_try_open(&rig, server.url, "test", INT64_C(600000000), &error), 0, "%s",
+                 error.text);
+}
+
+static void stop(void)
+{
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+TestSuite(redis_script, .init = start, .fini = stop);
+
+static takt_limit limit_with(const char *algorithm, int64_t tokens, int64_t period_us,
+                             int64_t burst)
+{
+    takt_limit limit = rig_limit("a", 1, 1000000, 1);
+
+    limit.rules[0] = (takt_rule){.algorithm = takt_algorithm_named(algorithm),
+                                 .limit = tokens,
+                                 .period_us = period_us,
+                                 .burst = burst};
+    cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
+    return limit;
+}
+
+static void add_rule(takt_limit *limit, const char *algorithm, int64_t tokens, int64_t period_us)
+{
+    takt_limit other = limit_with(algorithm, tokens, period_us, 0);
+
+    limit->rules[limit->rule_count++] = other.rules[0];
+}
+
+static void forget_all(void)
+{
+    server_say(&server, "FLUSHDB");
+    server_say(&server, "CONFIG RESETSTAT");
+}
+
+/* A claim for `count` waiters: how many were given a slot. */
+static int64_t claim(const takt_limit *limit, int64_t count)
+{
+    static struct rig_call call;
+    int64_t given = 0;
+
+    rig_call_init(&call, TAKT_OP_CLAIM, limit, "k");
+    call.claim = (takt_claim){.worker = 1, .seq = ++seq, .waiting = count, .want_count = 1};
+    call.claim.wants[0] = (takt_want){count, TAKT_NEVER, 1, 5};
+    cr_assert_eq(rig_run(&rig, &call), 0);
+    for (int i = 0; i < call.award.run_count; i++)
+        given += call.award.runs[i].count;
+    cr_assert_eq(call.award.in_line, 0, "%" PRId64 " of %" PRId64, given, count);
+    return given;
+}
+
+/* How often the server ran a command, by itself or in a script, since the statistics were reset. */
+static int64_t calls_of(const char *statistics, const char *command)
+{
+    char name[64];
+    const char *at;
+    long long calls = 0;
+
+    snprintf(name, sizeof name, "cmdstat_%s:calls=", command);
+    at = strstr(statistics, name);
+    if (at)
+        sscanf(at + strlen(name), "%lld", &calls);
+    return calls;
+}
+
+/* Nothing else but these ran. */
+static void check_commands(int64_t claims, const char *what)
+{
+    static const char *const expected[] = {"evalsha", "time", "get", "set"};
+    static const char *const ours[] = {"config|resetstat", "quit"}; /* of this test */
+    const char *statistics = server_say(&server, "INFO commandstats");
+    int64_t known = 0;
+    int lines = 0;
+
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        cr_expect_eq(calls_of(statistics, expected[i]), claims, "%s: %s in %s", what, expected[i],
+                     statistics);
+        known++;
+    }
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        known += calls_of(statistics, ours[i]) > 0;
+    for (const char *at = statistics; (at = strstr(at, "cmdstat_")) != NULL; at++)
+        lines++;
+    cr_expect_eq(lines, known, "%s: %s", what, statistics);
+}
+
+/* The first award of a ledger and those that follow. */
+static void check_awards(const takt_limit *limit, int64_t count, const char *what)
+{
+    static const int claims[] = {1, 10};
+
+    forget_all();
+    claim(limit, count); /* loads the script */
+    for (int i = 0; i < 2; i++) {
+        forget_all();
+        for (int j = 0; j < claims[i]; j++)
+            cr_assert_eq(claim(limit, count), count, "%s", what);
+        check_commands(claims[i], what);
+    }
+}
+
+Test(redis_script, an_uncontended_award_is_time_get_set)
+{
+    takt_limit limit = limit_with("gcra", 1000, 1000000, 1000);
+
+    limit.lookahead_us = 10000000;
+    check_awards(&limit, 1, "one slot");
+    check_awards(&limit, 100, "several slots");
+    check_awards(&limit, 600, "now and later");
+    limit.revision = 1; /* no longer the quick way */
+    check_awards(&limit, 100, "a revision");
+    add_rule(&limit, "gcra", 60000, 60000000);
+    check_awards(&limit, 1, "two rules");
+    limit = limit_with("fixed-window", 1000, RIG_DAY, 0);
+    check_awards(&limit, 10, "fixed window");
+    limit = limit_with("sliding-window", 1000, RIG_DAY, 0);
+    check_awards(&limit, 10, "sliding window");
+}
+
+/* One that went slot by slot would not come back in this test's time. */
+Test(redis_script, an_even_award_takes_no_longer_for_more_slots)
+{
+    enum { MANY = 1000000000 };
+    takt_limit limit = limit_with("gcra", MANY, 1000000, 1);
+
+    limit.lookahead_us = 10000000;
+    for (int quick = 1; quick >= 0; quick--) {
+        limit.revision = !quick;
+        check_awards(&limit, MANY / 2, "evenly spaced");
+    }
+    limit = limit_with("gcra", MANY, 1000000, MANY);
+    forget_all();
+    cr_expect_eq(claim(&limit, MANY), MANY);
+    limit = limit_with("fixed-window", MANY, RIG_DAY, 0);
+    forget_all();
+    cr_expect_eq(claim(&limit, MANY), MANY);
+}
