@@ -1,0 +1,20 @@
+/*
+ * faults.h: the list of the faults, one function each.  It is given an empty fleet, which it closes
+ * at its end.
+ */
+#ifndef TAKT_TESTS_FAULTS_FAULTS_H
+#define TAKT_TESTS_FAULTS_FAULTS_H
+
+#include "faults/fleet.h"
+
+struct fault {
+    const char *name;
+    void (*run)(struct fleet *fleet, const char *name);
+};
+
+extern const struct fault long_faults[]; /* each list ends with NULL */
+extern const struct fault server_faults[];
+extern const struct fault connection_faults[];
+extern const struct fault clock_faults[];
+
+#endif

@@ -1,0 +1,303 @@
+/*
+ * fleet.c: see fleet.h.
+ */
+#include "faults/fleet.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct fleet own;
+struct totals *totals;
+
+/* ---- the end in trouble ---------------------------------------------------------------------- */
+
+static void end_all(void)
+{
+    for (int i = 0; i < own.count; i++)
+        if (own.workers[i] > 0)
+            kill(own.workers[i], SIGKILL);
+    proxy_stop(&own.proxy);
+    if (own.replica.directory[0] != '\0')
+        server_stop(&own.replica);
+    if (own.server.directory[0] != '\0')
+        server_stop(&own.server);
+}
+
+_Noreturn void fleet_fail(const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    printf("# failed: %s\n", text);
+    end_all();
+    exit(1);
+}
+
+/* How things stand, for one who wonders what did not come. */
+static void out_of_time(int signal)
+{
+    (void)signal;
+    for (int i = 0; i < own.count; i++) {
+        const struct worker_notes *worker = &own.notes->workers[i];
+        printf("# worker %d: %lld grants of %lld, lost %d times (%s), back %d times\n", i,
+               (long long)atomic_load(&worker->grants), (long long)atomic_load(&worker->wanted),
+               atomic_load(&worker->lost), takt_error_name(atomic_load(&worker->code)),
+               atomic_load(&worker->back));
+    }
+    fleet_fail("what was waited for has not come in %d s", CASE_SECONDS_MAX);
+}
+
+struct fleet *fleet_open(void)
+{
+    struct sigaction action = {.sa_handler = out_of_time};
+
+    sigaction(SIGALRM, &action, NULL);
+    alarm(CASE_SECONDS_MAX);
+    signal(SIGPIPE, SIG_IGN);
+    own.notes = notes_open();
+    return &own;
+}
+
+/* ---- workers --------------------------------------------------------------------------------- */
+
+void fleet_start_worker(struct fleet *fleet, int index)
+{
+    struct worker_notes *notes = &fleet->notes->workers[index];
+    pid_t child;
+
+    atomic_fetch_add(&notes->calls_before, atomic_exchange(&notes->calls, 0));
+    fflush(NULL);
+    child = fork();
+    if (child < 0)
+        fleet_fail("fork: %s", strerror(errno));
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        signal(SIGALRM, SIG_DFL);
+        fleet->options.store = fleet->url;
+        worker_run(fleet->notes, index, &fleet->options);
+    }
+    fleet->workers[index] = child;
+}
+
+void fleet_kill_worker(struct fleet *fleet, int index)
+{
+    kill(fleet->workers[index], SIGKILL);
+    waitpid(fleet->workers[index], NULL, 0);
+    fleet->workers[index] = 0;
+}
+
+void fleet_work(struct fleet *fleet, int count, int anywhere)
+{
+    fleet->options.anywhere = anywhere;
+    fleet->count = count;
+    for (int i = 0; i < count; i++)
+        fleet_start_worker(fleet, i);
+}
+
+/* ---- awaiting -------------------------------------------------------------------------------- */
+
+int fleet_times(int times)
+{
+    const char *percent = getenv("TAKT_FAULTS_PERCENT");
+    int scaled = percent != NULL ? times * atoi(percent) / 100 : times;
+
+    return scaled > 0 ? scaled : 1;
+}
+
+void fleet_pause(int64_t ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+    while (nanosleep(&time, &time) < 0)
+        continue;
+}
+
+/* A worker that has ended will not do what is awaited. */
+static void check_workers(const struct fleet *fleet)
+{
+    int status;
+
+    for (int i = 0; i < fleet->count; i++)
+        if (fleet->workers[i] > 0 && waitpid(fleet->workers[i], &status, WNOHANG) > 0)
+            fleet_fail("worker %d has ended with status 0x%x", i, (unsigned)status);
+}
+
+/* Until somebody says that something has changed; also looks by itself now and then. */
+static void await_change(struct fleet *fleet)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 1;
+    (void)sem_timedwait(&fleet->notes->changed, &until);
+    check_workers(fleet);
+}
+
+void fleet_await_grants(struct fleet *fleet, int64_t more)
+{
+    for (int i = 0; i < fleet->count; i++)
+        atomic_store(&fleet->notes->workers[i].wanted,
+                     atomic_load(&fleet->notes->workers[i].grants) + more);
+    for (int i = 0; i < fleet->count; i++) {
+        struct worker_notes *worker = &fleet->notes->workers[i];
+        while (atomic_load(&worker->grants) < atomic_load(&worker->wanted))
+            await_change(fleet);
+    }
+}
+
+struct told fleet_told(struct fleet *fleet)
+{
+    struct told told;
+
+    fleet->told_at_us = notes_monotonic_us();
+    for (int i = 0; i < fleet->count; i++) {
+        told.lost[i] = atomic_load(&fleet->notes->workers[i].lost);
+        told.back[i] = atomic_load(&fleet->notes->workers[i].back);
+    }
+    return told;
+}
+
+void fleet_await_lost(struct fleet *fleet, struct told before)
+{
+    for (int i = 0; i < fleet->count; i++) {
+        struct worker_notes *worker = &fleet->notes->workers[i];
+        int64_t took_us;
+        while (atomic_load(&worker->lost) <= before.lost[i])
+            await_change(fleet);
+        took_us = atomic_load(&worker->lost_at_us) - fleet->told_at_us;
+        if (took_us > fleet->longest_notice_us)
+            fleet->longest_notice_us = took_us;
+    }
+}
+
+void fleet_await_back(struct fleet *fleet, struct told before)
+{
+    fleet->back_at_us = notes_monotonic_us();
+    for (int i = 0; i < fleet->count; i++) {
+        struct worker_notes *worker = &fleet->notes->workers[i];
+        int64_t took_us;
+        while (atomic_load(&worker->back) <= before.back[i])
+            await_change(fleet);
+        took_us = atomic_load(&worker->back_at_us) - fleet->back_at_us;
+        if (took_us > fleet->longest_return_us)
+            fleet->longest_return_us = took_us;
+    }
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* No waiter is lost: a worker ends when every one of its own was called back. */
+static void await_ends(struct fleet *fleet)
+{
+    atomic_store(&fleet->notes->stopping, true);
+    for (int i = 0; i < fleet->count; i++) {
+        int status = -1;
+        while (waitpid(fleet->workers[i], &status, 0) < 0 && errno == EINTR)
+            continue;
+        fleet->workers[i] = 0;
+        if (status != 0)
+            fleet_fail("worker %d ended with status 0x%x", i, (unsigned)status);
+    }
+}
+
+static int64_t own_claims(const struct fleet *fleet)
+{
+    int64_t claims = 0;
+
+    for (int i = 0; i < fleet->count; i++)
+        claims += atomic_load(&fleet->notes->workers[i].calls) +
+                  atomic_load(&fleet->notes->workers[i].calls_before);
+    return claims;
+}
+
+int64_t fleet_claims(const struct fleet *fleet)
+{
+    return atomic_load(&totals->calls) + own_claims(fleet);
+}
+
+static void check_worker(int index, const struct worker_notes *worker)
+{
+    if (worker->early > 0)
+        fleet_fail("worker %d: %lld callbacks before their slot", index, worker->early);
+    if (worker->twice > 0)
+        fleet_fail("worker %d: %lld callbacks for nobody who waited", index, worker->twice);
+    if (worker->strange > 0)
+        fleet_fail("worker %d: %lld callbacks with another status than could be, as %s", index,
+                   worker->strange, takt_error_name(worker->strange_status));
+}
+
+/*
+ * When a slot was due by this host's clock, where the server's has jumped by multiples of
+ * JUMP_US: when it was used, less how late that was.  What a jump forwards made due at once is not
+ * late at all.
+ */
+static int64_t due_here_us(const struct note *note)
+{
+    int64_t late_us = (note->fired_us - note->slot_us) % JUMP_US;
+
+    late_us += late_us < 0 ? JUMP_US : 0;
+    return late_us < JUMP_US / 2 ? note->fired_us - late_us : note->fired_us;
+}
+
+static void check_rules(const struct fleet *fleet, int64_t count)
+{
+    struct slot *slots = malloc((size_t)count * sizeof *slots);
+    char text[256];
+    int64_t at = 0;
+
+    for (int i = 0; i < fleet->count; i++)
+        for (int64_t j = 0; j < fleet->notes->workers[i].noted; j++) {
+            const struct note *note = &fleet->notes->workers[i].notes[j];
+            slots[at++] = (struct slot){fleet->clock_jumped ? due_here_us(note) : note->slot_us,
+                                        note->ledger, note->cost};
+        }
+    if (!limits_hold(slots, count, fleet->allowance, text, sizeof text))
+        fleet_fail("%s", text);
+    free(slots);
+}
+
+void fleet_end(struct fleet *fleet)
+{
+    end_all();
+    for (int i = 0; i < fleet->count; i++)
+        if (fleet->workers[i] > 0)
+            waitpid(fleet->workers[i], NULL, 0);
+    fleet->count = 0;
+}
+
+void fleet_close(struct fleet *fleet, const char *name)
+{
+    int64_t count = 0, calls = own_claims(fleet), given_up = 0;
+    int lost = 0, back = 0;
+
+    await_ends(fleet);
+    for (int i = 0; i < fleet->count; i++) {
+        const struct worker_notes *worker = &fleet->notes->workers[i];
+        check_worker(i, worker);
+        count += worker->noted;
+        given_up += worker->given_up;
+        lost += worker->lost;
+        back += worker->back;
+    }
+    check_rules(fleet, count);
+    atomic_fetch_add(&totals->grants, count);
+    atomic_fetch_add(&totals->calls, calls);
+    printf("# {\"fault\":\"%s\",\"workers\":%d,\"grants\":%" PRId64 ",\"given_up\":%" PRId64
+           ",\"store_calls\":%" PRId64 ",\"lost\":%d,\"back\":%d,\"longest_notice_ms\":%.1f"
+           ",\"longest_return_ms\":%.1f}\n",
+           name, fleet->count, count, given_up, calls, lost, back,
+           (double)fleet->longest_notice_us / 1000, (double)fleet->longest_return_us / 1000);
+    fleet_end(fleet);
+}
