@@ -12,7 +12,7 @@
 
 #define SILENT_KEEPALIVES 3 /* a place is dropped after that many without a claim */
 #define LOOKAHEAD_FRACTION                                                                         \
-    16 /* nobody is told to ask again sooner than this part of the lookahead */
+    32 /* nobody is told to ask again sooner than this part of the lookahead */
 
 static int64_t least(int64_t a, int64_t b)
 {

@@ -46,12 +46,13 @@ static void stop_server(void)
 static void run_server(void)
 {
     pid_t parent = getppid();
+    const char *named = getenv("REDIS_SERVER"), *program = named ? named : "redis-server";
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || !freopen("/dev/null", "w", stdout))
         _exit(1);
-    execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket_path, "--dir",
-           folder, "--save", "", "--appendonly", "no", "--logfile", "", (char *)NULL);
+    execlp(program, program, "--port", "0", "--unixsocket", socket_path, "--dir", folder, "--save",
+           "", "--appendonly", "no", "--logfile", "", (char *)NULL);
     _exit(77);
 }
 
@@ -128,6 +129,12 @@ void agree_server_put(const char *text, size_t size, int64_t expires_at_ms)
 {
     redisAppendCommand(context, "CLIENT REPLY SKIP");
     redisAppendCommand(context, "SET " NAME " %b PXAT %lld", text, size, (long long)expires_at_ms);
+}
+
+void agree_server_lose_line(void)
+{
+    redisAppendCommand(context, "CLIENT REPLY SKIP");
+    redisAppendCommand(context, "DEL " NAME ":line " NAME ":places");
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

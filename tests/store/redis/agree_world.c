@@ -16,8 +16,9 @@
  * have changes to come. */
 #define BEGIN_US INT64_C(3945000000000000)
 
-const char *const agree_zones[AGREE_ZONES] = {"America/Los_Angeles", "Europe/Berlin",
-                                              "Australia/Lord_Howe", "Asia/Kathmandu"};
+/* Half an hour is skipped somewhere, midnight itself, and an hour is put back across midnight. */
+const char *const agree_zones[AGREE_ZONES] = {"America/Los_Angeles", "Australia/Lord_Howe",
+                                              "America/Havana", "Asia/Beirut"};
 static const int64_t day_parts_us[] = {DAY_US, DAY_US, DAY_US / 24, DAY_US / 4, 7 * DAY_US};
 static const char *const algorithms[] = {"gcra",         "gcra",         "token-bucket",
                                          "leaky-bucket", "fixed-window", "sliding-window",
@@ -76,11 +77,9 @@ static void seek_change(agree_world *world)
 {
     const takt_zone *zone = world->policies[0].rules[0].zone;
 
-    if (zone && chance(world, 80))
+    if (zone && chance(world, 90))
         world->now_us = takt_zone_next_change(zone, world->now_us);
-    if (zone && world->now_us == INT64_MAX)
-        world->now_us = BEGIN_US;
-    world->now_us += below(world, 2 * DAY_US) - DAY_US;
+    world->now_us += below(world, 2 * DAY_US) - (zone ? 3 : 2) * DAY_US / 2;
 }
 
 static void draw_rule(agree_world *world, takt_rule *rule)
@@ -96,7 +95,7 @@ static void draw_rule(agree_world *world, takt_rule *rule)
             rule->burst = up_to(world, TAKT_RULE_LIMIT_MAX);
         if (rule->algorithm->letter == 'f' && chance(world, 30))
             rule->align = TAKT_ALIGN_FIRST_USE;
-        else if (rule->algorithm->letter == 'f' && chance(world, 40))
+        else if (rule->algorithm->letter == 'f' && chance(world, 70))
             draw_zone(world, rule);
     } while (takt_rule_prepare(rule, NULL) < 0);
 }
@@ -142,8 +141,20 @@ void agree_world_draw(agree_world *world, uint64_t seed)
         world->policy_count++;
     }
     world->workers = 1 + (int)below(world, chance(world, 70) ? 6 : AGREE_WORKERS);
+    world->calm = chance(world, 40);
+    if (world->calm)
+        world->workers = 1 + (int)below(world, 2);
     world->jumps = chance(world, 20);
-    world->damages = chance(world, 10);
+    world->damages = chance(world, 20);
+}
+
+/* About as long as the tokens of a calm claim take to come back. */
+static int64_t calm_step(agree_world *world)
+{
+    const takt_rule *rule = &world->policies[0].rules[0];
+    int64_t interval_us = rule->period_us / rule->limit;
+
+    return below(world, 2 + 4 * (interval_us < DAY_US ? interval_us : DAY_US));
 }
 
 static void draw_time(agree_world *world)
@@ -151,6 +162,10 @@ static void draw_time(agree_world *world)
     if (world->jumps && chance(world, 3))
         world->now_us +=
             below(world, chance(world, 70) ? 20000000 : 2 * DAY_US) * (chance(world, 50) ? 1 : -1);
+    else if (world->policies[0].rules[0].zone && chance(world, 10))
+        world->now_us += below(world, DAY_US / 12);
+    else if (world->calm && chance(world, 60))
+        world->now_us += calm_step(world);
     else if (chance(world, 50))
         world->now_us += ONE(world, steps_us);
     else
@@ -178,19 +193,23 @@ static void draw_claim(agree_world *world, agree_step *step)
     claim->seq = chance(world, 98) ? ++world->seqs[worker] : below(world, world->seqs[worker] + 1);
     claim->waiting = 0;
     claim->want_count = chance(world, 15) ? 0 : 1 + (int)below(world, chance(world, 80) ? 2 : 6);
-    if (chance(world, 1))
+    if (world->calm)
+        claim->want_count = chance(world, 90);
+    else if (chance(world, 1))
         claim->want_count = TAKT_WANTS_MAX;
     for (int i = 0; i < claim->want_count; i++) {
         takt_want *want = &claim->wants[i];
-        want->count = ONE(world, counts);
+        want->count = world->calm ? 1 + below(world, 3) : ONE(world, counts);
         want->cost = (int32_t)draw_cost(world, step->call.limit);
-        want->latest_us = chance(world, 80) ? TAKT_NEVER : world->now_us + below(world, 2000000);
+        want->latest_us = chance(world, world->calm ? 98 : 80)
+                              ? TAKT_NEVER
+                              : world->now_us + below(world, 2000000);
         want->priority = priority;
         if (chance(world, 40) && priority < TAKT_PRIORITY_MAX)
             priority += 1 + (int)below(world, TAKT_PRIORITY_MAX - priority);
         claim->waiting += want->count;
     }
-    if (chance(world, 10))
+    if (chance(world, world->calm ? 1 : 10))
         claim->waiting += up_to(world, 1000);
 }
 
@@ -209,6 +228,8 @@ void agree_step_draw(agree_world *world, agree_step *step)
     step->call.award = &step->award;
     step->call.cost = draw_cost(world, limit);
     step->call.for_us = chance(world, 80) ? below(world, 2000000) : below(world, DAY_US);
+    if (world->calm)
+        step->call.for_us = below(world, 1000);
     if (step->call.op == TAKT_OP_CLAIM)
         draw_claim(world, step);
 }

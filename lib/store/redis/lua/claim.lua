@@ -8,7 +8,7 @@
 -- needs: quick keep take
 
 local KEEPALIVE = 2000000
-local LOOKAHEAD_FRACTION = 16
+local LOOKAHEAD_FRACTION = 32
 
 local claim
 claim = {

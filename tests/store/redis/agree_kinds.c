@@ -1,0 +1,239 @@
+/*
+ * agree_kinds.c: how many steps came of each kind, so that nobody takes for tested what no course
+ * ever led to.
+ */
+#include "agree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KINDS_MAX 100
+#define FAR_US    TAKT_LOOKAHEAD_MAX_US /* a state further ahead than that is another clock's */
+
+static struct kind {
+    const char *name;
+    int64_t count;
+} kinds[KINDS_MAX];
+
+static int kind_count; /* so far, of this step */
+
+/* Every step asks for all kinds, in the same order. */
+static void count(const char *name, bool came)
+{
+    struct kind *kind = &kinds[kind_count++];
+
+    if (kind_count == KINDS_MAX)
+        agree_fail("more kinds than there is room for");
+    kind->name = name;
+    kind->count += came;
+}
+
+static bool has(const char *text, const char *part)
+{
+    return strstr(text, part) != NULL;
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+static bool keeps(const takt_limit *limit, const char *algorithm)
+{
+    for (int i = 0; i < limit->rule_count; i++)
+        if (limit->rules[i].algorithm == takt_algorithm_named(algorithm))
+            return true;
+    return false;
+}
+
+static bool mixes(const takt_limit *limit)
+{
+    for (int i = 1; i < limit->rule_count; i++)
+        if (limit->rules[i].algorithm->letter != limit->rules[0].algorithm->letter)
+            return true;
+    return false;
+}
+
+static bool is_aligned(const takt_limit *limit, takt_align align)
+{
+    for (int i = 0; i < limit->rule_count; i++)
+        if (limit->rules[i].algorithm->letter == 'f' && limit->rules[i].align == align)
+            return true;
+    return false;
+}
+
+/* The clocks of a timezone that the limit goes by are changed that day. */
+static bool is_day_of_change(const takt_limit *limit, int64_t now_us)
+{
+    for (int i = 0; i < limit->rule_count; i++)
+        if (limit->rules[i].zone &&
+            takt_zone_next_change(limit->rules[i].zone, now_us - TAKT_DAY_US) <
+                now_us + TAKT_DAY_US)
+            return true;
+    return false;
+}
+
+static void count_rules(const takt_limit *limit, int64_t now_us)
+{
+    bool headroom = false;
+
+    for (int i = 0; i < limit->rule_count; i++)
+        headroom |= limit->rules[i].headroom_bp > 0;
+    for (int i = 0; takt_algorithm_at(i); i++)
+        count(takt_algorithm_at(i)->name, keeps(limit, takt_algorithm_at(i)->name));
+    count("windows that open with the first token", is_aligned(limit, TAKT_ALIGN_FIRST_USE));
+    count("days on which a timezone's clocks are changed", is_day_of_change(limit, now_us));
+    count("headroom", headroom);
+    count("several rules", limit->rule_count > 1);
+    count("as many rules as can be", limit->rule_count == TAKT_RULES_MAX);
+    count("rules of several algorithms", mixes(limit));
+}
+
+/* ---- the ledger ------------------------------------------------------------------------------ */
+
+/* Somebody in line was silent for too long. */
+static bool has_silent(const char *text, int64_t now_us)
+{
+    for (const char *at = text; (at = strstr(at, ";w")) != NULL; at += 2) {
+        long long expires_us;
+        if (sscanf(at, ";w%*x,%*d,%*d,%*d,%*d,%*d,%*d,%*d,%lld", &expires_us) == 1 &&
+            expires_us < now_us)
+            return true;
+    }
+    return false;
+}
+
+static int places(const char *text)
+{
+    int n = 0;
+
+    for (const char *at = text; (at = strstr(at, ";w")) != NULL; at += 2)
+        n++;
+    return n;
+}
+
+static void count_ledger(const agree_outcome *ran)
+{
+    const char *before = ran->before;
+    bool kept = before[0] != '\0';
+    size_t rules = strcspn(before, " ");
+
+    count("no ledger yet", !kept);
+    count("ledgers that are as from rest", kept && ran->expired_at_us <= ran->step.now_us);
+    count("ledgers that are dropped", kept && !ran->after[0]);
+    count("ledgers that are written to and can be read", ran->touched && !ran->damaged);
+    count("ledgers that cannot be read", ran->damaged);
+    count("ledgers that cannot be read, with a line", ran->damaged && has(before, ";w"));
+    count("ledgers that lost their line", ran->touched && has(before, ";t") && !has(before, ";w"));
+    count("numbers that are taken over", kept && strncmp(before, ran->after, rules + 1) != 0);
+    count("blocked ledgers", has(before, ";b"));
+    count("blocks that end", has(before, ";b") && !has(ran->after, ";b"));
+    count("logs with pages", has(before, "#1,"));
+    count("logs in several books", has(before, "#2,"));
+    count("logs that are paced", has(before, "^"));
+    count("windows that are not open yet", has(before, "~"));
+    count("lines", has(before, ";w"));
+    count("lines of 20 places", places(before) >= 20);
+    count("places that are set aside", has(before, ",a"));
+    count("workers that fell silent", has_silent(before, ran->step.now_us));
+    count("the clock stands still", ran->later_us == 0);
+    count("the clock goes back", kept && ran->later_us < 0);
+    count("the clock goes back far", kept && ran->later_us < -FAR_US);
+    count("the clock leaps", kept && ran->later_us > FAR_US);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* What lua/quick.lua answers. */
+static bool is_quick(const agree_outcome *ran)
+{
+    const takt_claim *claim = &ran->step.claim;
+    const takt_limit *limit = ran->step.call.limit;
+
+    return limit->rule_count == 1 && limit->rules[0].algorithm->letter == 'g' &&
+           limit->revision == 0 && claim->want_count == 1 &&
+           claim->waiting == claim->wants[0].count && claim->wants[0].latest_us == TAKT_NEVER &&
+           !has(ran->before, ";") && !has(ran->after, ";") && ran->step.award.run_count == 1 &&
+           ran->step.award.refused == 0;
+}
+
+static void count_runs(const takt_award *award)
+{
+    const takt_run *run = award->runs;
+    bool any = award->run_count > 0;
+
+    count("awards of nothing", !any);
+    count("awards of single slots", any && run->count == 1);
+    count("awards at one instant", any && run->count > 1 && run->step.us + run->step.parts == 0);
+    count("awards that are evenly spaced", any && run->count > 1 && run->step.us > 0);
+    count("awards between whole microseconds", any && run->count > 1 && run->step.parts > 0);
+    count("awards of several runs", award->run_count > 1);
+    count("awards of as many runs as can be", award->run_count == TAKT_RUNS_MAX);
+}
+
+static void count_claim(const agree_outcome *ran)
+{
+    const takt_claim *claim = &ran->step.claim;
+    const takt_award *award = &ran->step.award;
+    int64_t capacity = takt_limit_capacity(ran->step.call.limit, NULL);
+    int64_t until_us = ran->step.now_us + ran->step.call.limit->lookahead_us;
+    bool too_large = false, early = false, late = false;
+    int64_t listed = 0;
+
+    for (int i = 0; i < claim->want_count; i++) {
+        too_large |= claim->wants[i].cost > capacity;
+        early |= claim->wants[i].latest_us < until_us;
+        late |= claim->wants[i].latest_us >= until_us && claim->wants[i].latest_us < TAKT_NEVER;
+        listed += claim->wants[i].count;
+    }
+    count("claims of nothing", claim->want_count == 0);
+    count("claims of as much as can be", claim->want_count == TAKT_WANTS_MAX);
+    count("claims of several costs", claim->want_count > 1);
+    count("claims with waiters that are not listed", claim->waiting > listed);
+    count("claims of a cost that can never be given", too_large);
+    count("claims for within the lookahead", early);
+    count("claims with a deadline behind it", late);
+    count("claims that are stale", award->stale);
+    count("claims that tell newer numbers", award->outdated);
+    count("claims for quick.lua", is_quick(ran));
+    count("claims while blocked", award->blocked_until_us > 0);
+    count("waiters refused", award->refused > 0);
+    count("places in line", award->in_line > 0);
+    count("places with several priorities", (award->in_line & (award->in_line - 1)) != 0);
+    count("places in line with others", award->in_line > 0 && award->workers > 1);
+    count_runs(award);
+}
+
+static void count_calls(const takt_store_call *call)
+{
+    bool taken = call->status == 0;
+
+    count("claims", call->op == TAKT_OP_CLAIM);
+    count("tries that take", call->op == TAKT_OP_TRY && taken);
+    count("tries that do not", call->op == TAKT_OP_TRY && !taken);
+    count("tries of what can never be given",
+          call->op == TAKT_OP_TRY && call->standing.retry_after_us == TAKT_NEVER);
+    count("peeks", call->op == TAKT_OP_PEEK);
+    count("blocks", call->op == TAKT_OP_BLOCK);
+    count("unblocks", call->op == TAKT_OP_UNBLOCK);
+    count("resets", call->op == TAKT_OP_RESET);
+}
+
+void agree_kinds_count(const agree_outcome *ran)
+{
+    kind_count = 0;
+    count_calls(&ran->step.call);
+    count_rules(ran->step.call.limit, ran->step.now_us);
+    count_ledger(ran);
+    if (ran->step.call.op == TAKT_OP_CLAIM)
+        count_claim(ran);
+}
+
+bool agree_kinds_print(void)
+{
+    bool all = true;
+
+    for (int i = 0; i < KINDS_MAX && kinds[i].name; i++) {
+        printf("# %8" PRId64 " %s\n", kinds[i].count, kinds[i].name);
+        all &= kinds[i].count > 0;
+    }
+    return all;
+}
