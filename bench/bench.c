@@ -3,6 +3,7 @@
  */
 #include "bench.h"
 
+#include <dirent.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,7 @@ takt_policy *bench_policy(const char *rate, const char *burst)
 
 void bench_fork(int count, void (*run)(int index, void *data), void *data)
 {
+    pid_t *children = calloc((size_t)count, sizeof *children);
     int failed = 0, status;
 
     fflush(NULL);
@@ -99,9 +101,11 @@ void bench_fork(int count, void (*run)(int index, void *data), void *data)
             fflush(NULL);
             _exit(0);
         }
+        children[i] = child;
     }
-    while (wait(&status) > 0)
-        failed |= status;
+    for (int i = 0; i < count; i++) /* there may be others: a server */
+        failed |= waitpid(children[i], &status, 0) != children[i] || status != 0;
+    free(children);
     if (failed) {
         fprintf(stderr, "a bench process failed\n");
         exit(1);
@@ -124,21 +128,19 @@ static pid_t maker;
 
 static void remove_directory(void)
 {
-    char path[64];
+    DIR *opened = getpid() == maker ? opendir(directory) : NULL;
+    const struct dirent *entry;
 
-    if (getpid() != maker)
+    if (opened == NULL)
         return;
-    snprintf(path, sizeof path, "%s/bench.mdb", directory);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/bench.mdb-lock", directory);
-    unlink(path);
+    while ((entry = readdir(opened)) != NULL)
+        unlinkat(dirfd(opened), entry->d_name, 0);
+    closedir(opened);
     rmdir(directory);
 }
 
-const char *bench_store(void)
+const char *bench_directory(void)
 {
-    static char url[64];
-
     if (maker == 0) {
         if (!mkdtemp(directory)) {
             perror(directory);
@@ -146,7 +148,27 @@ const char *bench_store(void)
         }
         maker = getpid();
         atexit(remove_directory);
-        snprintf(url, sizeof url, "file:%s/bench.mdb", directory);
     }
+    return directory;
+}
+
+const char *bench_store(void)
+{
+    static char url[64];
+
+    snprintf(url, sizeof url, "file:%s/bench.mdb", bench_directory());
     return url;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+int64_t bench_quantile(int64_t *values, int64_t count, double quantile)
+{
+    qsort(values, (size_t)count, sizeof *values, by_value);
+    return values[(int64_t)((double)count * quantile)];
 }

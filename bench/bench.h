@@ -28,7 +28,11 @@ void bench_fork(int count, void (*run)(int index, void *data), void *data);
 /* Memory that children of bench_fork share with their parent, zeroed. */
 void *bench_shared(uint64_t size);
 
-/* A fresh directory that is removed at exit; and a file store's URL in it. */
+/* A fresh directory that is removed at exit, with the files in it; and a file store's URL in it. */
+const char *bench_directory(void);
 const char *bench_store(void);
+
+/* The value at a quantile, 0.5 or 0.99; sorts the values. */
+int64_t bench_quantile(int64_t *values, int64_t count, double quantile);
 
 #endif

@@ -1,35 +1,45 @@
 /*
  * pacing.c: several processes saturate one limit: is the quota kept, is it used up, how even are
- * the starts?
+ * the starts, and what does it cost?
  *
- *     pacing [STORE [RATE [PROCESSES [SECONDS [WAITERS]]]]]    STORE: file (default, a fresh one)
- * or a URL; RATE: 200/s
+ *     pacing [STORE [RATE [PROCESSES [SECONDS [DELAY_MS [WAITERS]]]]]]
+ *
+ * STORE: file (default, a fresh one), redis (a fresh server) or a URL; RATE: 200/s; DELAY_MS: what
+ * lies between the workers and the fresh server, each way.
  *
  * Every process keeps WAITERS acquires waiting and notes when each callback came.  The first second
- * is warm-up. Gaps are between starts in the whole fleet; their deviation is from period / tokens.
+ * is warm-up.  Gaps are between starts in the whole fleet; their deviation is from period / tokens.
+ * Beside them one process only sleeps from beat to beat: how even its gaps are is what the machine
+ * can do at that time.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <uv.h>
 
 #include "bench.h"
+#include "delay.h"
+#include "server.h"
 
 #define STARTS_MAX 2000000 /* of one process */
 
 typedef struct bench_share {
     int64_t count;
     int64_t store_calls;
+    int64_t cpu_ns;
     int64_t starts_us[STARTS_MAX];
     int64_t slots_us[STARTS_MAX];
 } bench_share;
 
 typedef struct bench_plan {
     const char *store, *rate;
-    int64_t begin_us, end_us; /* monotonic */
-    int waiters;
-    bench_share *shares; /* by process; shared */
+    double interval_us;
+    int64_t from_us, until_us, end_us; /* monotonic; what counts, and the end */
+    int processes, waiters, delay_ms;
+    bench_share *shares; /* by process, and last the one that sleeps; shared */
+    int64_t *server_ns;  /* its processor time in what counts; shared */
 } bench_plan;
 
 static struct {
@@ -69,9 +79,32 @@ static void time_is_up(uv_timer_t *timer)
     uv_close((uv_handle_t *)timer, NULL);
 }
 
-static void run(int index, void *data)
+static void sleep_until(int64_t at_us)
 {
-    const bench_plan *plan = data;
+    struct timespec at = {at_us / 1000000, at_us % 1000000 * 1000};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) != 0)
+        ;
+}
+
+/* The one that only sleeps; it also looks at the server. */
+static void watch(const bench_plan *plan)
+{
+    bench_share *share = &plan->shares[plan->processes];
+    int64_t server_ns;
+
+    sleep_until(plan->from_us);
+    server_ns = bench_server_cpu_ns();
+    for (double at_us = (double)plan->from_us; at_us < (double)plan->until_us;
+         at_us += plan->interval_us) {
+        sleep_until((int64_t)at_us);
+        share->starts_us[share->count++] = now_us();
+    }
+    *plan->server_ns = bench_server_cpu_ns() - server_ns;
+}
+
+static void work(int index, const bench_plan *plan)
+{
     takt_options options = {.store = plan->store};
     takt_policy *policy = bench_policy(plan->rate, "1");
     takt_permit *permits = calloc((size_t)plan->waiters, sizeof *permits);
@@ -85,31 +118,50 @@ static void run(int index, void *data)
     for (int i = 0; i < plan->waiters; i++)
         bench_must(takt_acquire(worker.client, &permits[i], &request, granted), "takt_acquire");
     uv_run(&worker.loop, UV_RUN_DEFAULT);
+    worker.share->cpu_ns = bench_cpu_ns(0);
     uv_loop_close(&worker.loop);
     takt_policy_free(policy);
     free(permits);
 }
 
-static int by_value(const void *a, const void *b)
+static void run(int index, void *data)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    const bench_plan *plan = data;
 
-    return (x > y) - (x < y);
+    if (index == plan->processes)
+        watch(plan);
+    else
+        work(index, plan);
 }
 
-/* The instants of all processes in [from, until), sorted; returns their number. */
-static int64_t gather(const bench_plan *plan, int processes, int slots, int64_t from, int64_t until,
-                      int64_t *instants)
+/* The instants of the processes from `first` to before `last` in what counts, sorted; returns their
+ * number. */
+static int64_t gather(const bench_plan *plan, int first, int last, int64_t *instants)
 {
     int64_t count = 0;
 
-    for (int p = 0; p < processes; p++)
+    for (int p = first; p < last; p++)
         for (int64_t i = 0; i < plan->shares[p].count; i++) {
-            int64_t at = slots ? plan->shares[p].slots_us[i] : plan->shares[p].starts_us[i];
-            if (at >= from && at < until)
+            int64_t at = plan->shares[p].starts_us[i];
+            if (at >= plan->from_us && at < plan->until_us)
                 instants[count++] = at;
         }
-    qsort(instants, (size_t)count, sizeof *instants, by_value);
+    if (count < 3) {
+        fprintf(stderr, "too few starts to tell anything\n");
+        exit(1);
+    }
+    bench_quantile(instants, count, 0);
+    return count;
+}
+
+static int64_t gather_slots(const bench_plan *plan, int64_t *instants)
+{
+    int64_t count = 0;
+
+    for (int p = 0; p < plan->processes; p++)
+        for (int64_t i = 0; i < plan->shares[p].count; i++)
+            instants[count++] = plan->shares[p].slots_us[i];
+    bench_quantile(instants, count, 0);
     return count;
 }
 
@@ -125,76 +177,94 @@ static int64_t busiest_second(const int64_t *instants, int64_t count)
     return most;
 }
 
-/* The deviation of the gaps from the emission interval, at a quantile; turns the instants into
- * deviations. */
-static double gap_deviation_ms(int64_t *instants, int64_t count, double interval_us,
-                               double quantile)
+/* Turns sorted instants into the deviations of their gaps from the emission interval, in
+ * nanoseconds. */
+static int64_t deviations(const bench_plan *plan, int64_t *instants, int64_t count)
 {
     for (int64_t i = 0; i + 1 < count; i++) {
-        double deviation = (double)(instants[i + 1] - instants[i]) - interval_us;
+        double deviation = (double)(instants[i + 1] - instants[i]) - plan->interval_us;
         instants[i] = (int64_t)((deviation < 0 ? -deviation : deviation) * 1000);
     }
-    qsort(instants, (size_t)count - 1, sizeof *instants, by_value);
-    return (double)instants[(int64_t)((double)(count - 1) * quantile)] / 1e6;
+    return count - 1;
 }
 
-static void report(const bench_plan *plan, int processes, int64_t from, int64_t until)
+static void report_costs(const bench_plan *plan, int64_t grants)
 {
-    int64_t *instants = malloc((size_t)processes * STARTS_MAX * sizeof *instants);
-    int64_t tokens = 1, period_us = 1, count, calls = 0, all = 0, least = INT64_MAX, most = 0,
-            busy_starts, busy_slots;
-    double seconds, p50, p99;
+    int64_t least = INT64_MAX, most = 0, calls = 0, all = 0, cpu_ns = 0;
 
-    bench_must(takt_parse_rate(plan->rate, &tokens, &period_us, NULL), plan->rate);
-    for (int p = 0; p < processes; p++) {
+    for (int p = 0; p < plan->processes; p++) {
         const bench_share *share = &plan->shares[p];
-        int64_t grants = 0; /* of the time that counts: who comes first takes a whole lookahead */
+        int64_t own = 0; /* of the time that counts: who comes first takes a whole lookahead */
         for (int64_t i = 0; i < share->count; i++)
-            grants += share->starts_us[i] >= from && share->starts_us[i] < until;
+            own += share->starts_us[i] >= plan->from_us && share->starts_us[i] < plan->until_us;
         calls += share->store_calls;
         all += share->count;
-        least = grants < least ? grants : least;
-        most = grants > most ? grants : most;
+        cpu_ns += share->cpu_ns;
+        least = own < least ? own : least;
+        most = own > most ? own : most;
     }
-    count = gather(plan, processes, 1, 0, INT64_MAX, instants);
-    busy_slots = busiest_second(instants, count);
-    count = gather(plan, processes, 0, from, until, instants);
-    if (count < 3) {
-        fprintf(stderr, "too few starts to tell anything\n");
-        exit(1);
-    }
-    seconds = (double)(instants[count - 1] - instants[0]) / 1e6;
-    busy_starts = busiest_second(instants, count);
-    double achieved = (double)(count - 1) / seconds;
-    p50 = gap_deviation_ms(instants, count, (double)period_us / (double)tokens, 0.5);
-    gather(plan, processes, 0, from, until, instants);
-    p99 = gap_deviation_ms(instants, count, (double)period_us / (double)tokens, 0.99);
-    printf(
-        "{\"bench\":\"pacing\",\"store\":\"%.6s\",\"rate\":\"%s\",\"processes\":%d,\"waiters\":%d,"
-        "\"achieved_per_second\":%.3f,\"busiest_second_starts\":%" PRId64
-        ",\"busiest_second_slots\":%" PRId64
-        ",\"gap_deviation_p50_ms\":%.3f,\"gap_deviation_p99_ms\":%.3f,\"grants_least\":%" PRId64
-        ",\"grants_most\":%" PRId64 ",\"store_calls_per_grant\":%.4f,\"cpu_us_per_grant\":%.1f}\n",
-        plan->store, plan->rate, processes, plan->waiters, achieved, busy_starts, busy_slots, p50,
-        p99, least, most, (double)calls / (double)all,
-        (double)bench_cpu_ns(1) / 1000 / (double)all);
+    printf(",\"grants_least\":%" PRId64 ",\"grants_most\":%" PRId64
+           ",\"store_calls_per_grant\":%.4f,\"cpu_us_per_grant\":%.1f",
+           least, most, (double)calls / (double)all, (double)cpu_ns / 1000 / (double)all);
+    if (*plan->server_ns > 0)
+        printf(",\"server_cpu_us_per_grant\":%.2f",
+               (double)*plan->server_ns / 1000 / (double)grants);
+}
+
+static void report(const bench_plan *plan)
+{
+    int64_t *instants = malloc((size_t)plan->processes * STARTS_MAX * sizeof *instants);
+    int64_t count, grants, slots;
+    double bare_ms, seconds;
+
+    count = gather(plan, plan->processes, plan->processes + 1, instants);
+    bare_ms = (double)bench_quantile(instants, deviations(plan, instants, count), 0.99) / 1e6;
+    slots = busiest_second(instants, gather_slots(plan, instants));
+    grants = gather(plan, 0, plan->processes, instants);
+    seconds = (double)(instants[grants - 1] - instants[0]) / 1e6;
+    printf("{\"bench\":\"pacing\",\"store\":\"%.5s\",\"rate\":\"%s\",\"processes\":%d,"
+           "\"waiters\":%d,\"delay_ms\":%d,\"achieved_per_second\":%.3f,"
+           "\"busiest_second_starts\":%" PRId64 ",\"busiest_second_slots\":%" PRId64,
+           plan->store, plan->rate, plan->processes, plan->waiters, plan->delay_ms,
+           (double)(grants - 1) / seconds, busiest_second(instants, grants), slots);
+    count = deviations(plan, instants, grants);
+    printf(",\"gap_deviation_p50_ms\":%.3f,\"gap_deviation_p99_ms\":%.3f,"
+           "\"bare_gap_deviation_p99_ms\":%.3f",
+           (double)bench_quantile(instants, count, 0.5) / 1e6,
+           (double)bench_quantile(instants, count, 0.99) / 1e6, bare_ms);
+    report_costs(plan, grants);
+    printf("}\n");
     free(instants);
+}
+
+static const char *store_url(const char *name, int delay_ms)
+{
+    if (strcmp(name, "file") == 0)
+        return bench_store();
+    if (strcmp(name, "redis") != 0)
+        return name;
+    return delay_ms > 0 ? (bench_server(), bench_delay(bench_server_socket(), delay_ms))
+                        : bench_server();
 }
 
 int main(int argc, char **argv)
 {
-    const char *store = argc > 1 ? argv[1] : "file";
-    int processes = argc > 3 ? atoi(argv[3]) : 4;
     int seconds = argc > 4 ? atoi(argv[4]) : 10;
-    bench_plan plan = {.store = strcmp(store, "file") == 0 ? bench_store() : store,
-                       .rate = argc > 2 ? argv[2] : "200/s",
-                       .begin_us = now_us(),
-                       .waiters = argc > 5 ? atoi(argv[5]) : 50};
+    bench_plan plan = {.rate = argc > 2 ? argv[2] : "200/s",
+                       .processes = argc > 3 ? atoi(argv[3]) : 4,
+                       .delay_ms = argc > 5 ? atoi(argv[5]) : 0,
+                       .waiters = argc > 6 ? atoi(argv[6]) : 50};
+    int64_t tokens = 1, period_us = 1;
 
-    plan.end_us = plan.begin_us + (seconds + 1) * INT64_C(1000000) + 500000;
-    plan.shares = bench_shared(sizeof(bench_share) * (uint64_t)processes);
-    bench_fork(processes, run, &plan);
-    report(&plan, processes, plan.begin_us + 1000000,
-           plan.begin_us + (seconds + 1) * INT64_C(1000000));
+    bench_must(takt_parse_rate(plan.rate, &tokens, &period_us, NULL), plan.rate);
+    plan.interval_us = (double)period_us / (double)tokens;
+    plan.store = store_url(argc > 1 ? argv[1] : "file", plan.delay_ms);
+    plan.shares = bench_shared(sizeof(bench_share) * (uint64_t)(plan.processes + 1));
+    plan.server_ns = bench_shared(sizeof(int64_t));
+    plan.from_us = now_us() + 1000000;
+    plan.until_us = plan.from_us + seconds * INT64_C(1000000);
+    plan.end_us = plan.until_us + 500000;
+    bench_fork(plan.processes + 1, run, &plan);
+    report(&plan);
     return 0;
 }

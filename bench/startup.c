@@ -28,17 +28,9 @@ static int64_t time_ns(char *const *arguments)
     return bench_now_ns() - begin;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double median_ms(int64_t *times, int count)
 {
-    qsort(times, (size_t)count, sizeof *times, by_value);
-    return (double)times[count / 2] / 1e6;
+    return (double)bench_quantile(times, count, 0.5) / 1e6;
 }
 
 int main(int argc, char **argv)

@@ -34,7 +34,8 @@ PROGRAMS = {'cli': False, 'examples': False, 'workers': False, 'bench': True}
 HOMES = {
     r'(cyaml/|yaml\.h$)': ['lib/policy'],
     r'lmdb\.h$': ['lib/store'],
-    r'hiredis': ['lib/store/redis'],
+    r'hiredis': ['lib/store/redis', 'bench'],
+    r'openssl/': ['lib/store/redis'],
     r'uv(\.h$|/)': ['lib/client', 'lib/store', *PROGRAMS],
 }
 
