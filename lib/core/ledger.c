@@ -11,8 +11,10 @@
 #include <string.h>
 
 #define SILENT_KEEPALIVES 3 /* a place is dropped after that many without a claim */
-#define LOOKAHEAD_FRACTION                                                                         \
-    32 /* nobody is told to ask again sooner than this part of the lookahead */
+/* Nobody is told to ask again sooner than after this part of the lookahead; whoever is first may be
+ * quicker, for there is only one. */
+#define LOOKAHEAD_FRACTION       16
+#define LOOKAHEAD_FRACTION_FIRST 64
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -212,7 +214,9 @@ static int64_t again_at(const takt_ledger *ledger, int64_t now_us, int at)
     int64_t due_us = takt_limit_due(ledger->limit, &ledger->state, from_us, v.ahead + turn);
 
     due_us = least(due_us, first_us + lookahead_us / 2);
-    return most(due_us - lookahead_us, now_us + lookahead_us / LOOKAHEAD_FRACTION);
+    return most(due_us - lookahead_us,
+                now_us +
+                    lookahead_us / (v.ahead > 0 ? LOOKAHEAD_FRACTION : LOOKAHEAD_FRACTION_FIRST));
 }
 
 /* ---- a claim --------------------------------------------------------------------------------- */

@@ -167,6 +167,8 @@ static void answer_arrives(takt_fleet *fleet, takt_sim_event *event)
             takt_scheduler_award(&worker->scheduler, exchange->queue, &exchange->award,
                                  exchange->sent_us, local_now(worker));
         } else if (exchange->call.op >= TAKT_SIM_BLOCK) {
+            if (fleet->on_told)
+                fleet->on_told(fleet, worker, &exchange->call.standing);
             takt_scheduler_wake(&worker->scheduler,
                                 takt_scheduler_queue(&worker->scheduler, worker->limit, ""),
                                 exchange->call.standing.blocked_until_us);

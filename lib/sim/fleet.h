@@ -89,7 +89,9 @@ struct takt_fleet {
                      const takt_award *award); /* before it counts */
     void (*on_failed)(takt_fleet *fleet,
                       takt_fleet_worker *worker); /* a claim had no answer; before it counts */
-    int64_t damaged;                              /* texts that could not be read */
+    void (*on_told)(takt_fleet *fleet, takt_fleet_worker *worker,
+                    const takt_standing *standing); /* the same of a block, its end, a reset */
+    int64_t damaged;                                /* texts that could not be read */
     void *data;
 
     /* the ledger between calls */

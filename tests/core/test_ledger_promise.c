@@ -63,7 +63,7 @@ static void check_award(const book *b, const takt_claim *claim, int64_t now_us)
     int64_t wanted = 0;
 
     cr_assert_eq(b->award.now_us, now_us);
-    cr_assert_geq(b->award.claim_again_at_us, now_us + b->limit.lookahead_us / 32);
+    cr_assert_geq(b->award.claim_again_at_us, now_us + b->limit.lookahead_us / 64);
     for (int i = 0; i < claim->want_count; i++)
         wanted += claim->wants[i].count;
     cr_assert_leq(b->given, wanted);

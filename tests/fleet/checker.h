@@ -101,6 +101,7 @@ void checker_close(checker *self);
 
 /* What happens. */
 void checker_call(checker *self, const takt_sim_call *call);
+void checker_told(checker *self, const takt_fleet_worker *worker, const takt_standing *standing);
 void checker_heard(checker *self, const takt_fleet_worker *worker, const takt_award *award,
                    int waiting);
 void checker_failed(checker *self, const takt_fleet_worker *worker);

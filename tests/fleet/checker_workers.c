@@ -28,6 +28,11 @@ static void check_hand(const checker *self, const watched *worker, int of_worker
                      worker->hand_count);
 }
 
+void checker_told(checker *self, const takt_fleet_worker *of_fleet, const takt_standing *standing)
+{
+    self->workers[of_fleet->index].blocked_until_us = standing->blocked_until_us;
+}
+
 void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_award *award,
                    int waiting)
 {

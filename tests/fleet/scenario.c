@@ -103,6 +103,11 @@ static void on_call(takt_fleet *fleet, const takt_sim_call *call)
     checker_call(&((scenario *)fleet->data)->checker, call);
 }
 
+static void on_told(takt_fleet *fleet, takt_fleet_worker *worker, const takt_standing *standing)
+{
+    checker_told(&((scenario *)fleet->data)->checker, worker, standing);
+}
+
 static void on_heard(takt_fleet *fleet, takt_fleet_worker *worker, const takt_award *award)
 {
     scenario *self = fleet->data;
@@ -200,6 +205,7 @@ static void open_scenario(scenario *self, uint64_t seed)
     self->fleet.data = self;
     self->fleet.on_call = on_call;
     self->fleet.on_heard = on_heard;
+    self->fleet.on_told = on_told;
     self->fleet.on_failed = on_failed;
     self->fleet.timeout_us = chance(&self->random, 70) ? SECOND_US : 300000;
     self->fleet.store_clock_us = draw(&self->random, 100 * SECOND_US) - 50 * SECOND_US;

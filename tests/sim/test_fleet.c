@@ -248,7 +248,7 @@ Test(sim_fleet, workers_that_die_cost_no_more_than_a_lookahead)
 /*
  * What is awarded already is not taken back, so an urgent waiter waits for the end of the lookahead
  * and a round trip, until a slot is due then; its claim may find that slot not to be given yet, and
- * comes again a thirty-second part of a lookahead later.
+ * comes again a sixty-fourth part of a lookahead later.
  */
 Test(sim_fleet, an_urgent_waiter_waits_no_longer_than_a_lookahead)
 {
@@ -263,7 +263,7 @@ Test(sim_fleet, an_urgent_waiter_waits_no_longer_than_a_lookahead)
         check_fair(s);
         cr_assert_gt(per_worker[0], 80);
         cr_assert_leq(longest_urgent_us,
-                      LOOKAHEAD_US + LOOKAHEAD_US / 32 + 2 * s->delay_most_us + SECOND / s->rate,
+                      LOOKAHEAD_US + LOOKAHEAD_US / 64 + 2 * s->delay_most_us + SECOND / s->rate,
                       "%s: %" PRId64 " us", s->name, longest_urgent_us);
         stop();
     }

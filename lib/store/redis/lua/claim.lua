@@ -8,7 +8,8 @@
 -- needs: quick keep take
 
 local KEEPALIVE = 2000000
-local LOOKAHEAD_FRACTION = 32
+local LOOKAHEAD_FRACTION = 16
+local LOOKAHEAD_FRACTION_FIRST = 64
 
 local claim
 claim = {
@@ -162,7 +163,7 @@ claim = {
             local first = limit.due(claim.from, ahead + need) + math.floor(lookahead / 2)
             at = first < at and first or at
         end
-        local soonest = ledger.now + math.floor(lookahead / LOOKAHEAD_FRACTION)
+        local soonest = ledger.now + math.floor(lookahead / (ahead > 0 and LOOKAHEAD_FRACTION or LOOKAHEAD_FRACTION_FIRST))
         return at - lookahead > soonest and at - lookahead or soonest
     end,
 
