@@ -19,6 +19,8 @@
 
 __extension__ typedef __int128 wide; /* products of two instants, on paths that are not hot */
 
+#define LATEST_US (INT64_C(1) << 53) /* a text tells no later instant */
+
 static wide in_parts(takt_fraction f, int64_t whole)
 {
     return (wide)f.us * whole + f.parts;
@@ -317,7 +319,8 @@ void takt_gcra_pour(const takt_rule *from, const takt_rule *to, takt_rule_state 
         lacking -= (wide)(now_us - empty_us) * from->tokens * 1000000 / from->span_us;
     else
         now_us = empty_us;
-    state->gcra.tat = (takt_fraction){now_us + (lacking > 0 ? time_of(to, lacking) : 0), 0};
+    now_us += lacking > 0 ? time_of(to, lacking) : 0;
+    state->gcra.tat = (takt_fraction){now_us < LATEST_US ? now_us : LATEST_US, 0};
 }
 
 const takt_algorithm takt_gcra = {

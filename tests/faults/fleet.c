@@ -159,7 +159,7 @@ void fleet_await_grants(struct fleet *fleet, int64_t more)
 
 struct told fleet_told(struct fleet *fleet)
 {
-    struct told told;
+    struct told told = {0}; /* also for workers that are still to begin */
 
     fleet->told_at_us = notes_monotonic_us();
     for (int i = 0; i < fleet->count; i++) {

@@ -14,7 +14,8 @@
 #include "base/random.h"
 #include "faults/limits.h"
 
-#define JOBS_MAX 1024
+#define NOTES_SPARE 10000 /* for the jobs under way */
+#define JOBS_MAX    1024
 
 struct job {
     takt_permit permit;
@@ -132,6 +133,8 @@ static void ask(struct job *job)
     char key[16] = "";
     int code;
 
+    if (atomic_load(&worker.own->noted) > WORKER_NOTES - NOTES_SPARE)
+        return; /* it has done more than its share while another was waited for */
     if (job->limit == ANY_KEY)
         job->key = (int)takt_random_below(&worker.random, limits[ANY_KEY].keys);
     if (limits[job->limit].keys > 1)

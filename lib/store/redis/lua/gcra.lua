@@ -202,7 +202,7 @@ local function make_gcra()
                 lacking = lacking - whole * 1000000 - numbers.divide(part, 1000000, 0, from.span)
             end
             local from_us = empty < now and now or empty
-            to.us, to.parts = from_us + (lacking > 0 and gcra.time_of(to, lacking) or 0), 0
+            to.us, to.parts = math.min(from_us + (lacking > 0 and gcra.time_of(to, lacking) or 0), EXACT), 0
         end,
     }
     return gcra
