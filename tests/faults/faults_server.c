@@ -186,7 +186,8 @@ static void without_scripts(struct fleet *fleet, const char *name)
     }
     fleet_await_grants(fleet, 500);
     for (int i = 0; i < fleet->count; i++)
-        if (fleet->notes->workers[i].lost > 0)
+        if (fleet->notes->workers[i].lost > 0 && /* on a busy machine an answer may be late */
+            fleet->notes->workers[i].code != TAKT_E_STORE_TIMEOUT)
             fleet_fail("a server without the scripts is not a lost one");
     fleet_close(fleet, name);
 }
