@@ -282,9 +282,14 @@ void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit
         algorithm(from, i)->rest(&from->rules[i], &old.rules[i], now_us);
 }
 
+/* Slots that workers have in hand lie up to a lookahead less far ahead than the state.  When it is
+ * pulled back, all of them must be further ahead than a worker believes (drop_foreign of
+ * scheduler.c), or they would be used beside those that take their place. */
 void takt_limit_pull_back(const takt_limit *limit, takt_limit_state *state, int64_t now_us)
 {
+    int64_t reach_us = TAKT_LOOKAHEAD_MAX_US + 2 * limit->lookahead_us;
+
     EACH_RULE(limit, i)
-    algorithm(limit, i)->pull_back(&limit->rules[i], &state->rules[i], now_us,
-                                   TAKT_LOOKAHEAD_MAX_US, limit->lookahead_us);
+    algorithm(limit, i)->pull_back(&limit->rules[i], &state->rules[i], now_us, reach_us,
+                                   limit->lookahead_us);
 }

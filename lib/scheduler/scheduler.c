@@ -218,10 +218,11 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
 }
 
 /* Slots further ahead than an award can reach are of a clock that has been set back since.  They
- * would cover waiters, who then ask for nothing, until that clock is there again. */
+ * would cover waiters, who then ask for nothing, until that clock is there again; and a ledger that
+ * has lost as much gives them anew. */
 static void drop_foreign(const takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
-    int64_t reach_us = queue->limit->lookahead_us + TAKT_LOOKAHEAD_MAX_US;
+    int64_t reach_us = queue->limit->lookahead_us + TAKT_LOOKAHEAD_MAX_US / 2;
     int64_t furthest_us = takt_clock_store(&scheduler->clock, now_us) + reach_us;
 
     if (queue->hand.count > 0 && takt_hand_next(&queue->hand) > furthest_us)

@@ -334,3 +334,26 @@ Test(ledger_calls, a_block_is_remembered_until_the_burst_after_it_is_back)
     cr_assert_eq(b.slots[5].slot_us, NOW + 10 * SECOND + 500 * MS, "half a second's worth");
     cr_assert_eq(b.slots[6].slot_us, NOW + 10 * SECOND + 600 * MS);
 }
+
+/* What a ledger gives a second time was further ahead in its workers' hands than they believe. */
+Test(ledger_calls, what_a_jump_gives_anew_was_dropped_before)
+{
+    static const int64_t lookaheads_us[] = {250 * MS, TAKT_LOOKAHEAD_MAX_US};
+
+    for (size_t i = 0; i < COUNT(lookaheads_us); i++) {
+        int64_t believed_us = lookaheads_us[i] + TAKT_LOOKAHEAD_MAX_US / 2, anew = 0;
+        for (int64_t back_us = 5 * SECOND; back_us < 40 * SECOND; back_us += 50 * MS) {
+            static book b;
+            takt_limit limit = limit_of(100, SECOND, 20);
+            limit.lookahead_us = lookaheads_us[i];
+            open_book(&b, limit);
+            say(&b, 0, 1, 5, 1, 10000);
+            say(&b, -back_us, 1, 5, 1, 10000);
+            if (b.award.next_slot_at_us > NOW + lookaheads_us[i]) /* behind what was given before */
+                continue;
+            cr_assert_gt(back_us, believed_us, "back by %" PRId64, back_us);
+            anew++;
+        }
+        cr_assert_gt(anew, 0);
+    }
+}

@@ -316,8 +316,9 @@ void definition_forgive(definition *self, int64_t now_us, int64_t lookahead_us)
 {
     wide depth = self->rule.burst * self->span;
     wide left = ((wide)now_us + lookahead_us) * self->tokens + depth;
+    int64_t reach_us = TAKT_LOOKAHEAD_MAX_US + 2 * lookahead_us;
 
-    if (self->most <= ((wide)now_us + TAKT_LOOKAHEAD_MAX_US) * self->tokens + depth)
+    if (self->most <= ((wide)now_us + reach_us) * self->tokens + depth)
         return;
     self->told = self->told < left ? self->told : left;
     self->least = self->least < left ? self->least : left;

@@ -363,8 +363,8 @@ Test(scheduler_trouble, costs_that_newer_numbers_make_impossible_are_refused)
     cr_assert_eq(r.queue->total, 2);
 }
 
-/* Slots of the old clock are an hour ahead by the new one: nobody is to wait for them. */
-Test(scheduler_trouble, a_store_s_clock_that_is_set_back_strands_nobody)
+/* Slots of the old clock are far ahead by the new one: nobody is to wait for them. */
+static void set_back(int64_t by_us)
 {
     takt_award award = award_of(0, 100 * MS, 50 * MS, 3, 1);
     size_t fired = 0;
@@ -376,16 +376,27 @@ Test(scheduler_trouble, a_store_s_clock_that_is_set_back_strands_nobody)
     answer(&r, MS, &award);
     pass(&r, 53 * MS);
     cr_assert_eq(r.claims, 1);
-    award = award_of(50 * MS - HOUR, 100 * MS - HOUR, 50 * MS, 3, 1);
+    award = award_of(50 * MS - by_us, 100 * MS - by_us, 50 * MS, 3, 1);
     answer(&r, 54 * MS, &award);
     for (int64_t at_us = 55 * MS; at_us < SECOND; at_us += 10 * MS) {
         fired += strlen(pass(&r, at_us));
         if (r.claims == 0)
             continue;
-        award = award_of(at_us - HOUR, at_us - HOUR + 50 * MS, 50 * MS, r.claim.waiting, 1);
+        award = award_of(at_us - by_us, at_us - by_us + 50 * MS, 50 * MS, r.claim.waiting, 1);
         answer(&r, at_us + MS, &award);
     }
     cr_assert_eq(fired, 6);
+}
+
+Test(scheduler_trouble, a_store_s_clock_that_is_set_back_strands_nobody)
+{
+    set_back(HOUR);
+}
+
+/* A ledger whose clock goes back by 10 s may give them anew. */
+Test(scheduler_trouble, slots_that_may_be_given_anew_are_used_no_more)
+{
+    set_back(6 * SECOND);
 }
 
 /* The ledger may still have a place of the forgotten one, where its last award was lost. */

@@ -92,8 +92,9 @@ limit = {
     end,
 
     pull_back = function()
+        local reach = LOOKAHEAD_MAX + 2 * limit.lookahead
         for _, one in ipairs(limit.rules) do
-            one.algorithm.pull_back(one, ledger.now, LOOKAHEAD_MAX, limit.lookahead)
+            one.algorithm.pull_back(one, ledger.now, reach, limit.lookahead)
         end
     end,
 }
