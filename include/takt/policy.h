@@ -47,18 +47,25 @@ typedef enum takt_on_store_failure {
 } takt_on_store_failure;
 
 typedef struct takt_limit_text {
-    const char *name;            /* 1 to 64 of a-z A-Z 0-9 . _ - ; required */
-    const takt_rule_text *rules; /* at least one, at most TAKT_RULES_MAX; all hold at once */
+    const char *name; /* 1 to 64 of a-z A-Z 0-9 . _ - ; required */
+    const takt_rule_text
+        *rules; /* at least one (or concurrency), at most TAKT_RULES_MAX; all hold at once */
     unsigned rule_count;
     const char *lookahead;   /* how far ahead of now slots are awarded: "250ms" */
     const char *headroom;    /* run that much below the rates: "2%", "0.5%"; "0%" */
     const char *within;      /* the limit that this one's work must pass as well; none */
     const char *max_waiting; /* waiters of one key in the whole fleet before acquires are refused;
                                 no bound */
+    const char *priority;    /* of acquires that name none: "0" (most urgent) to "9"; "5" */
+    const char *concurrency; /* permits of one key that the whole fleet may hold at once; no bound.
+                                With it, `rules` may be left out. */
+    const char *lease; /* with concurrency: permits of a worker that is not heard of for so long are
+                          free again; "30s" */
     const char *on_store_failure; /* "wait", "closed", "open", "share"; "wait" */
 } takt_limit_text;
 
 #define TAKT_RULES_MAX     8
+#define TAKT_LEVELS_MAX    4 /* limits that one piece of work passes: one, and those it is within */
 #define TAKT_NAME_SIZE_MAX 64  /* bytes of a limit's name or of a namespace */
 #define TAKT_KEY_SIZE_MAX  255 /* bytes of a key; any bytes but NUL */
 

@@ -71,7 +71,8 @@ typedef struct takt_oracle takt_oracle;
  * `start_us` is the time of the arrival at 0, since the Unix epoch: windows that are aligned to the
  * clock need it. With `try_only` nobody waits: an arrival is granted at once or refused.  The limit
  * must outlive the oracle. on_decision is called once for each arrival, in the order of the
- * arrivals, from inside the calls below. 0, TAKT_E_INVALID or TAKT_E_NOMEM.
+ * arrivals, from inside the calls below. 0, TAKT_E_INVALID (also for a limit with concurrency: an
+ * arrival does not tell when its job ends) or TAKT_E_NOMEM.
  */
 TAKT_EXPORT int takt_oracle_open(takt_oracle **oracle, const takt_limit *limit, int64_t start_us,
                                  int try_only, takt_decision_cb on_decision, void *data);
@@ -112,7 +113,8 @@ typedef struct takt_crash {
  * job.
  *
  * Jobs lie in one queue.  A worker takes one whenever it has fewer than `at_once` in hand, asks for
- * a permit for it, waits for the slot and works on it for its time.  What a worker that crashes has
+ * a permit for it, waits for the slot and works on it for its time.  With concurrency it holds its
+ * permit meanwhile, and a job that loses it stops and asks anew.  What a worker that crashes has
  * in hand goes back and is taken up by the others: a job that had been started is started again, as
  * jobs are that are done at least once.
  */
@@ -156,7 +158,7 @@ typedef struct takt_figures {
     int64_t duration_us;   /* until the last job was done */
     int64_t jobs_done;     /* fewer than asked for only where no worker is left */
     int64_t started;       /* jobs that were started, anew or again */
-    int64_t started_again; /* of those, after a crash */
+    int64_t started_again; /* of those, after a crash or a lost permit */
     int64_t refused; /* acquires that max_waiting or a rule's queue refused, or that failed without
                         the store where on_store_failure is `closed`; tried again later */
     int64_t tokens;  /* that the starts took */
@@ -165,6 +167,11 @@ typedef struct takt_figures {
     int64_t slots;        /* that were awarded; more than `started` where some lapsed, fewer where
                              on_store_failure let jobs start without the store */
     int64_t most_at_work; /* jobs that were worked on at the same time */
+    /* with concurrency, from the first start to the last */
+    int64_t concurrency;  /* permits; 0: there are none, nor the figures below */
+    int64_t busy_ppm;     /* of their time, what they were held by jobs at work, in millionths */
+    takt_waits hand_over; /* from one job's end to the next start with its permit */
+    int64_t lost;         /* jobs that a lease was over for: each stopped and was done again */
     takt_waits all, waits[TAKT_SIM_PRIORITIES];
     int rule_count;
     takt_busiest busiest[8];                   /* TAKT_RULES_MAX */
@@ -195,7 +202,7 @@ typedef int (*takt_write_cb)(const char *text, size_t size, void *data);
  * Draws courses of the same job, one below the other with the same axes, as an SVG picture, or as
  * an HTML page with the picture and a table.  Both stand alone and read well on a light and on a
  * dark page.  `title` is a line above it all.  0, what write returned, or TAKT_E_INVALID (no
- * courses, more than 16).
+ * courses, more than 16, or of a limit without rules: what is drawn is a rule's pace).
  */
 TAKT_EXPORT int takt_course_svg(const takt_course *const *courses, unsigned count,
                                 const char *title, takt_write_cb write, void *data);

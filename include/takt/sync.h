@@ -34,12 +34,16 @@ TAKT_EXPORT int takt_sync_acquire(takt_sync *sync, takt_permit *permit,
                                   const takt_request *request);
 
 /* Now or never: 0 or TAKT_E_NO_SLOT, both with *standing (may be NULL) filled in; else a code. */
-TAKT_EXPORT int takt_sync_try_acquire(takt_sync *sync, const takt_request *request,
-                                      takt_standing *standing);
+TAKT_EXPORT int takt_sync_try_acquire(takt_sync *sync, takt_permit *permit,
+                                      const takt_request *request, takt_standing *standing);
 
 /* Gives a permit back.  Safe twice.  Where a thread still waits for it, that thread returns with
  * TAKT_E_CANCELED. */
 TAKT_EXPORT void takt_sync_release(takt_sync *sync, takt_permit *permit);
+
+/* The real cost of a permit's work, as takt_settle has it. */
+TAKT_EXPORT int takt_sync_settle(takt_sync *sync, takt_permit *permit, const takt_request *request,
+                                 int64_t actual_cost);
 
 /* *standing (may be NULL) is filled in when 0 is returned. */
 TAKT_EXPORT int takt_sync_peek(takt_sync *sync, const char *limit, const char *key,

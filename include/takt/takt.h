@@ -38,8 +38,10 @@ typedef struct takt_permit takt_permit;
 typedef struct takt_call takt_call;
 
 #define TAKT_COST_MAX         1000000
-#define TAKT_PRIORITY_MAX     9 /* least urgent; 0 is the most urgent */
-#define TAKT_PRIORITY_DEFAULT 5
+#define TAKT_SETTLED_MAX      1000000000 /* what a unit of work can have cost */
+#define TAKT_PRIORITY_MAX     9          /* least urgent; 0 is the most urgent */
+#define TAKT_PRIORITY_DEFAULT 5          /* where neither the request nor the policy says one */
+#define TAKT_PRIORITY_POLICY  (-1)       /* the limit's `priority` */
 
 /* What is asked for.  Read during the call only.  Set it up with TAKT_REQUEST: a cost of 0 is
  * refused. */
@@ -48,7 +50,7 @@ typedef struct takt_request {
     const char
         *key;     /* which subject of the limit: an account, an IP; NULL is the limit as a whole */
     int32_t cost; /* tokens, 1 to TAKT_COST_MAX */
-    int32_t priority; /* 0 (most urgent) to 9 */
+    int32_t priority; /* 0 (most urgent) to 9, or TAKT_PRIORITY_POLICY */
     int64_t
         max_wait_us; /* give up after that long with TAKT_E_DEADLINE; 0: wait as long as it takes */
 } takt_request;
@@ -57,10 +59,10 @@ typedef struct takt_request {
 #define TAKT_REQUEST(name)                                                                         \
     takt_request                                                                                   \
     {                                                                                              \
-        (name), nullptr, 1, TAKT_PRIORITY_DEFAULT, 0                                               \
+        (name), nullptr, 1, TAKT_PRIORITY_POLICY, 0                                                \
     }
 #else
-#define TAKT_REQUEST(name) ((takt_request){(name), 0, 1, TAKT_PRIORITY_DEFAULT, 0})
+#define TAKT_REQUEST(name) ((takt_request){(name), 0, 1, TAKT_PRIORITY_POLICY, 0})
 #endif
 
 /*
@@ -76,6 +78,9 @@ typedef struct takt_standing {
     int64_t blocked_until_us; /* no slot before that instant; 0: not blocked */
     int64_t waiting;          /* waiters in the whole fleet, as their workers last said */
     int64_t workers;          /* workers that wait */
+    int64_t concurrency;      /* permits that can be held at once; 0: no bound */
+    int64_t held;             /* permits that are held */
+    int64_t holders;          /* workers that hold some */
 } takt_standing;
 
 /*
@@ -86,6 +91,12 @@ typedef struct takt_standing {
  */
 typedef void (*takt_acquire_cb)(takt_permit *permit, int status);
 
+/* A permit of one limit with concurrency; private. */
+typedef struct takt_hold {
+    struct takt_queue *queue; /* NULL: lost */
+    int64_t fence;
+} takt_hold;
+
 /*
  * The caller's memory from takt_acquire until takt_release or the callback with an error.  Set
  * `data` as you like; a permit needs no other initialisation than zeros before its first use.
@@ -94,20 +105,25 @@ struct takt_permit {
     /* public */
     void *data;
     /* read-only, valid in and after the callback */
-    int64_t slot_at_us;     /* the slot, by the store's clock; 0: granted by on_store_failure
-                               `open`, and the store was never heard of */
+    int64_t slot_at_us; /* the slot, by the store's clock; 0: granted by on_store_failure
+                           `open`, and the store was never heard of */
+    int64_t fence;      /* with concurrency: its number, which only grows per limit and key (of the
+                           innermost limit that has it); 0: none has */
     int64_t retry_after_us; /* with TAKT_E_DEADLINE and TAKT_E_NO_SLOT: when it would be worth
                                asking again */
     /* private */
     takt_link line;     /* among the waiters of its priority */
     takt_node deadline; /* among those that may give up */
     struct takt_queue *queue;
+    takt_client *client;
     takt_acquire_cb callback;
     int64_t deadline_at_us;
     int32_t cost;
     int8_t priority;
     uint8_t state;
     int16_t status;
+    uint8_t hold_count;
+    takt_hold holds[TAKT_LEVELS_MAX]; /* the innermost first */
 };
 
 /* What happened that no callback tells.  The strings live during the call. */
@@ -118,15 +134,18 @@ typedef enum takt_event_type {
                                   on_store_failure says; told once for each limit in each loss */
     TAKT_EVENT_STORE_REPLACED, /* a damaged store file was set aside and begun anew: state was lost
                                 */
-    TAKT_EVENT_LEDGER_DAMAGED  /* a ledger that could not be read was begun anew, blocked for a
+    TAKT_EVENT_LEDGER_DAMAGED, /* a ledger that could not be read was begun anew, blocked for a
                                   period */
+    TAKT_EVENT_PERMIT_LOST     /* a granted permit is somebody else's by now, or will be: this
+                                  process was held up for longer than a lease */
 } takt_event_type;
 
 typedef struct takt_event {
     takt_event_type type;
-    int code;          /* of takt/error.h, why */
-    const char *text;  /* one sentence for a log */
-    const char *limit; /* FALLBACK: its name; NULL */
+    int code;            /* of takt/error.h, why */
+    const char *text;    /* one sentence for a log */
+    const char *limit;   /* FALLBACK: its name; NULL */
+    takt_permit *permit; /* PERMIT_LOST: it is still to be released; NULL */
 } takt_event;
 
 typedef struct takt_options {
@@ -168,6 +187,13 @@ TAKT_EXPORT int takt_acquire(takt_client *client, takt_permit *permit, const tak
 TAKT_EXPORT void takt_release(takt_permit *permit);
 
 /*
+ * Whether a granted permit's holder may go on: 1 until it is released, or until its lease is over
+ * because this process was held up (a callback that does not return, SIGSTOP, a laptop's lid).
+ * Reads the clock, so it tells before the event does.  Without concurrency there is no lease: 1.
+ */
+TAKT_EXPORT int takt_is_held(const takt_permit *permit);
+
+/*
  * Gives up waiting: the callback comes, later, with TAKT_E_CANCELED, and nothing is taken.
  * TAKT_E_INVALID when the permit does not wait (any more).
  */
@@ -188,14 +214,30 @@ struct takt_call {
     struct takt_errand *errand;
 };
 
-/* Now or never: status 0 (the cost was taken) or TAKT_E_NO_SLOT (nothing was; see
- * standing->retry_after_us). Does not overtake those who wait.  request->priority and max_wait_us
- * play no part.  With `within`, all limits are looked at before any is taken from; should another
- * worker take the outer one's last token in between, what was taken from the inner one lapses.
- * Where the store fails, each limit's on_store_failure decides: with `open` and `share` the status
- * is as above, and `standing` tells limit, now_us and retry_after_us. */
-TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, const takt_request *request,
-                                 takt_call_cb callback);
+/* Now or never: status 0 (the cost was taken: `permit` is granted, to be released) or
+ * TAKT_E_NO_SLOT (nothing was; see standing->retry_after_us). Does not overtake those who wait.
+ * request->priority and max_wait_us play no part.  With `within`, all limits are looked at before
+ * any is taken from; should another worker take the outer one's last token in between, what was
+ * taken from the inner one lapses. Where the store fails, each limit's on_store_failure decides:
+ * with `open` and `share` the status is as above, and `standing` tells limit, now_us and
+ * retry_after_us. */
+TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
+                                 const takt_request *request, takt_call_cb callback);
+
+/*
+ * The real cost of a granted permit's work, where it is known only afterwards (the tokens of a
+ * language model, a mail's recipients).  `request` is what the permit was acquired with (its limit
+ * and key are used).  More than was asked for is taken now, and paid for before the next slots: by
+ * gcra and buckets as far as 10 s ahead, by windows and logs as far as there is room.  Less is
+ * given back, as far as nobody can have been served in its place: gcra and buckets take off one
+ * token for each that the rate has passed since the slot, windows give back what is of their
+ * window, logs only their latest entry; with `within`, the outermost limit alone gives back.
+ * actual_cost 0: the work was not begun.
+ *
+ * Asked once, before or after takt_release; nothing comes back.  Where the store fails meanwhile
+ * the estimate stands.  0, or TAKT_E_INVALID, TAKT_E_NO_LIMIT, TAKT_E_NOMEM, TAKT_E_CANCELED.
+ */
+TAKT_EXPORT int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual_cost);
 
 /* Looks only.  retry_after_us is for a cost of 1.  What on_store_failure does is not seen here:
  * where the store fails, so does this. */

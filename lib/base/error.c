@@ -29,6 +29,7 @@ static const struct {
     {TAKT_E_STORE_FORMAT, "STORE_FORMAT",
      "the store was written by another format version, or not by takt"},
     {TAKT_E_SYSTEM, "SYSTEM", "the system refused a thread, a timer or a descriptor"},
+    {TAKT_E_LEASE, "LEASE", "the process was held up for longer than a lease: what it held is lost"},
 };
 
 const char *takt_strerror(int code)

@@ -156,7 +156,7 @@ static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_u
     n = (rule->tokens - find(rule, state, at_us).used) / cost;
     if (n > count)
         n = count;
-    *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost};
+    *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost, 0};
     commit(rule, state, at_us, n * cost);
     return n;
 }
@@ -178,6 +178,18 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
     }
     state->fixed_window.start_us = found.start_us;
     state->fixed_window.count = found.used > part ? found.used : part;
+}
+
+/* To the window that they were taken from, if no later one has begun. */
+static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us, int64_t cost,
+                      int64_t unused, int64_t until_us)
+{
+    int64_t start_us = state->fixed_window.start_us, *count = &state->fixed_window.count;
+
+    (void)cost;
+    (void)until_us;
+    if (slot_us >= start_us && slot_us < after(rule, start_us, 1) && !state->fixed_window.unopened)
+        *count -= unused < *count ? unused : *count;
 }
 
 static int64_t rest_at(const takt_rule *rule, const takt_rule_state *state)
@@ -306,6 +318,7 @@ const takt_algorithm takt_fixed_window = {
     .due = due,
     .series = series,
     .exhaust = exhaust,
+    .give_back = give_back,
     .rest_at = rest_at,
     .pull_back = pull_back,
     .write_rule = write_rule,

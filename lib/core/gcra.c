@@ -208,6 +208,26 @@ void takt_gcra_exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at
         state->gcra.tat = tat;
 }
 
+/*
+ * With the tokens of slots s_j from this one, s_i, on, TAT is at least s_i + sum(c_j) * T; whoever
+ * came at s_k after it needs TAT to be at least s_k + sum(c_j, j >= k) * T.  So as much as
+ * c_i - (until - s_i) / T can be given back whatever came since, and all of it if nothing did.
+ */
+void takt_gcra_give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us,
+                         int64_t cost, int64_t unused, int64_t until_us)
+{
+    takt_fraction without = minus(state->gcra.tat, intervals(rule, cost), rule->tokens);
+    wide kept = 0;
+
+    if (until_us > slot_us && (rule->interval.us == 0 || takt_fraction_ceil(without) > slot_us))
+        kept = ((wide)(until_us - slot_us) * rule->tokens + rule->span_us - 1) / rule->span_us;
+    if (kept >= cost || without.us < 0)
+        return;
+    if (unused > cost - kept)
+        unused = (int64_t)(cost - kept);
+    state->gcra.tat = minus(state->gcra.tat, intervals(rule, unused), rule->tokens);
+}
+
 int64_t takt_gcra_rest_at(const takt_rule *rule, const takt_rule_state *state)
 {
     (void)rule;

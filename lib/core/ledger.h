@@ -17,8 +17,10 @@
 #include "core/limit.h"
 
 #define TAKT_PRIORITIES (TAKT_PRIORITY_MAX + 1)
-#define TAKT_WANTS_MAX  64 /* runs of like waiters that one claim lists */
-#define TAKT_RUNS_MAX   64 /* runs of slots that one award gives */
+#define TAKT_WANTS_MAX  64   /* runs of like waiters that one claim lists */
+#define TAKT_RUNS_MAX   64   /* runs of slots that one award gives */
+#define TAKT_WAKES_MAX  8    /* workers that one award has woken */
+#define TAKT_REUSES     1000 /* fencing numbers for permits that a worker hands on within itself */
 
 /* Waiters in a row that want the same. */
 typedef struct takt_want {
@@ -32,6 +34,7 @@ typedef struct takt_claim {
     uint64_t worker;
     int64_t seq;     /* grows with every claim of the worker to this ledger */
     int64_t waiting; /* waiters without a slot, also those that `wants` has no space for */
+    int64_t holding; /* permits that it holds: jobs that run, and slots in hand */
     int want_count;
     takt_want wants[TAKT_WANTS_MAX]; /* the first of those waiters, the most urgent first */
 } takt_claim;
@@ -46,6 +49,13 @@ typedef struct takt_award {
     int64_t workers;           /* workers that wait */
     int64_t refused;  /* that many of the claim's last waiters are more than max_waiting allows */
     unsigned in_line; /* bit p: the worker stands in line with priority p */
+    int64_t holding;  /* permits that the worker holds as the ledger has it, these slots included;
+                         fewer  than claimed and given: the others are lost */
+    int64_t fence;    /* the first slot's fencing number, each next one's is higher by one; then
+                         come those for `reuses` */
+    int64_t reuses;   /* so often it may hand on a permit within itself while nobody else waits */
+    int wake_count;   /* permits are free: these workers, first in line, should claim now */
+    uint64_t wakes[TAKT_WAKES_MAX];
     int least_urgent; /* priority of the last in line of the other workers; -1: no other waits */
     bool outdated;    /* the worker's numbers are older than those that hold, which `newer` tells */
     bool stale;       /* the claim was older than one already seen: nothing was done */
@@ -68,7 +78,16 @@ typedef struct takt_place {
     bool
         aside; /* did not come when it was told to: others need not wait for it, its turn is kept */
     bool foremost; /* the most urgent place of its worker: counting these counts workers */
+    bool lacking;  /* it waits for a permit: nobody knows when there will be one */
 } takt_place;
+
+/* A worker that holds permits. */
+typedef struct takt_holder {
+    uint64_t worker;
+    int64_t seq;
+    int64_t held;
+    int64_t expires_at_us; /* its lease, if it is not heard of before */
+} takt_holder;
 
 typedef struct takt_ledger {
     const takt_limit *limit; /* the numbers that the state is kept under */
@@ -78,11 +97,16 @@ typedef struct takt_ledger {
     int64_t blocked_until_us; /* 0: not blocked */
     takt_place *line;         /* sorted by priority, then turn; the caller's memory */
     int line_count;
-    int line_capacity; /* before a claim at least line_count + TAKT_PRIORITIES */
+    int line_capacity;       /* before a claim at least line_count + TAKT_PRIORITIES */
+    int64_t fence;           /* the last fencing number given out; 0: none */
+    int64_t leased_until_us; /* no lease ends after that; 0: nobody holds anything */
+    takt_holder *holders;    /* sorted by worker; the caller's memory */
+    int holder_count;
+    int holder_capacity; /* before a claim or a try at least holder_count + 1, with concurrency */
 } takt_ledger;
 
-/* A ledger that has never been used.  `line` and its capacity are left alone.  The limit is not
- * copied. */
+/* A ledger that has never been used.  `line`, `holders` and their capacities are left alone.  The
+ * limit is not copied. */
 void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_us);
 
 /*
@@ -91,6 +115,10 @@ void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_
  * it refers to this `limit`.
  */
 void takt_ledger_adopt(takt_ledger *ledger, const takt_limit *limit, int64_t now_us);
+
+/* What time alone changes: clocks that jumped, blocks that end, workers that fell silent.  Every
+ * call begins with it. */
+void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us);
 
 /* Fills `award` but for `outdated` and `newer`, which takt_ledger_tell_newer fills.  Needs
  * line_capacity as said above. */
@@ -105,11 +133,21 @@ void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_limit *limit, 
  * never can be. */
 bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, int64_t *retry_at_us);
 
+/* The same where the limit has concurrency: it takes a permit as well, for the worker that states
+ * in `claim` what it holds, and `award` tells of it as a claim's would. */
+bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+                            int64_t cost, int64_t *retry_at_us, takt_award *award);
+
 /* How the ledger stands. */
 void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standing);
 
 void takt_ledger_block(takt_ledger *ledger, int64_t now_us, int64_t for_us);
 void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us);
+
+/* The work of a slot has cost more or less than it took: the difference moves the rules on or back
+ * as takt_limit_charge and takt_limit_give_back have it.  actual 0: it was not begun. */
+void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t cost,
+                        int64_t actual);
 
 /* The rules as from rest; who waits and a block stay. */
 void takt_ledger_reset(takt_ledger *ledger, int64_t now_us);

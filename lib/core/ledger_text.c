@@ -9,12 +9,13 @@
 
 #define NUMBER_SIZE 21 /* the longest int64 and what separates it from the next */
 #define PLACE_SIZE  (10 * NUMBER_SIZE)
+#define HOLDER_SIZE (5 * NUMBER_SIZE)
 #define BIG         (INT64_C(1) << 53) /* a script's numbers are exact up to here */
 
-size_t takt_ledger_text_size(int line_count)
+size_t takt_ledger_text_size(int line_count, int holder_count)
 {
-    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 6 * NUMBER_SIZE +
-           (size_t)line_count * PLACE_SIZE;
+    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 10 * NUMBER_SIZE +
+           (size_t)line_count * PLACE_SIZE + (size_t)holder_count * HOLDER_SIZE;
 }
 
 static void write_number(takt_writer *writer, char before, int64_t value)
@@ -35,12 +36,32 @@ static void write_place(takt_writer *writer, const takt_place *place)
     write_number(writer, ',', place->waiting);
     write_number(writer, ',', place->again_at_us);
     write_number(writer, ',', place->expires_at_us);
-    if (place->aside || place->foremost)
+    if (place->aside || place->foremost || place->lacking)
         takt_write_char(writer, ',');
     if (place->aside)
         takt_write_char(writer, 'a');
     if (place->foremost)
         takt_write_char(writer, 'f');
+    if (place->lacking)
+        takt_write_char(writer, 'p');
+}
+
+/* A part behind the rules, named by its letter; what comes first has nothing before it. */
+static void write_part(takt_writer *writer, const char *text, char letter, int64_t value)
+{
+    if (writer->at > text)
+        takt_write_char(writer, ';');
+    takt_write_char(writer, letter);
+    takt_write_int(writer, value);
+}
+
+static void write_holder(takt_writer *writer, const takt_holder *holder)
+{
+    takt_write_text(writer, ";h");
+    takt_write_hex(writer, holder->worker);
+    write_number(writer, ',', holder->seq);
+    write_number(writer, ',', holder->held);
+    write_number(writer, ',', holder->expires_at_us);
 }
 
 size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size)
@@ -54,31 +75,46 @@ size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size)
         takt_rule_write(&limit->rules[i], &ledger->state.rules[i], &writer);
     }
     if (limit->revision > 0) {
-        takt_write_text(&writer, ";r");
-        takt_write_int(&writer, limit->revision);
+        write_part(&writer, text, 'r', limit->revision);
         write_number(&writer, ',', limit->lookahead_us);
         write_number(&writer, ',', limit->max_waiting);
     }
-    if (ledger->line_count > 0) {
-        takt_write_text(&writer, ";t");
-        takt_write_int(&writer, ledger->turn);
+    if (limit->revision > 0 && limit->concurrency > 0) {
+        write_number(&writer, ',', limit->concurrency);
+        write_number(&writer, ',', limit->lease_us);
     }
-    if (ledger->blocked_until_us > 0) {
-        takt_write_text(&writer, ";b");
-        takt_write_int(&writer, ledger->blocked_until_us);
-    }
+    if (ledger->fence > 0)
+        write_part(&writer, text, 'n', ledger->fence);
+    if (ledger->leased_until_us > 0)
+        write_number(&writer, ',', ledger->leased_until_us);
+    if (ledger->line_count > 0)
+        write_part(&writer, text, 't', ledger->turn);
+    if (ledger->blocked_until_us > 0)
+        write_part(&writer, text, 'b', ledger->blocked_until_us);
+    for (int i = 0; i < ledger->holder_count; i++)
+        write_holder(&writer, &ledger->holders[i]);
     for (int i = 0; i < ledger->line_count; i++)
         write_place(&writer, &ledger->line[i]);
     return (size_t)(writer.at - text);
 }
 
+static int count_letter(const char *text, size_t size, char letter)
+{
+    int count = 0;
+
+    for (const char *at = text; (at = memchr(at, letter, size - (size_t)(at - text))); at++)
+        count++;
+    return count;
+}
+
 int takt_ledger_text_places(const char *text, size_t size)
 {
-    int places = 0;
+    return count_letter(text, size, 'w');
+}
 
-    for (const char *at = text; (at = memchr(at, 'w', size - (size_t)(at - text))); at++)
-        places++;
-    return places;
+int takt_ledger_text_holders(const char *text, size_t size)
+{
+    return count_letter(text, size, 'h');
 }
 
 static int64_t read_number(takt_reader *reader, int64_t min, int64_t max)
@@ -98,11 +134,12 @@ static void read_place(takt_reader *reader, takt_place *place)
     place->waiting = read_number(reader, 0, BIG);
     place->again_at_us = read_number(reader, 0, BIG);
     place->expires_at_us = read_number(reader, 0, BIG);
-    place->aside = place->foremost = false;
+    place->aside = place->foremost = place->lacking = false;
     if (takt_read_if(reader, ',')) {
         place->aside = takt_read_if(reader, 'a');
         place->foremost = takt_read_if(reader, 'f');
-        reader->bad |= !place->aside && !place->foremost;
+        place->lacking = takt_read_if(reader, 'p');
+        reader->bad |= !place->aside && !place->foremost && !place->lacking;
     }
 }
 
@@ -130,14 +167,34 @@ static void read_line(takt_reader *reader, takt_ledger *ledger)
     }
 }
 
+/* True: a place follows, or what else stands behind the holders. */
+static bool read_holders(takt_reader *reader, takt_ledger *ledger)
+{
+    while (!reader->bad && takt_read_if(reader, 'h')) {
+        takt_holder *holder = &ledger->holders[ledger->holder_count];
+        if (ledger->holder_count == ledger->holder_capacity) {
+            reader->bad = true;
+            return false;
+        }
+        holder->worker = takt_read_hex(reader);
+        holder->seq = read_number(reader, 0, BIG);
+        holder->held = read_number(reader, 1, BIG);
+        holder->expires_at_us = read_number(reader, 0, BIG);
+        reader->bad |= ledger->holder_count > 0 && holder[-1].worker >= holder->worker;
+        ledger->holder_count++;
+        if (!takt_read_if(reader, ';'))
+            return false;
+    }
+    return true;
+}
+
 /* The rules: all segments up to one whose letter is not an algorithm's.  True: more segments
  * follow. */
 static bool read_rules(takt_reader *reader, takt_ledger *ledger, takt_limit *kept)
 {
     kept->rule_count = 0;
     do {
-        if (kept->rule_count > 0 && reader->at < reader->end &&
-            !takt_algorithm_lettered(*reader->at))
+        if (reader->at < reader->end && !takt_algorithm_lettered(*reader->at))
             return true;
         if (kept->rule_count == TAKT_RULES_MAX) {
             reader->bad = true;
@@ -156,6 +213,18 @@ static void read_rest(takt_reader *reader, takt_ledger *ledger, takt_limit *kept
         kept->revision = takt_read_int(reader, 1, BIG);
         kept->lookahead_us = read_number(reader, 0, TAKT_LOOKAHEAD_MAX_US);
         kept->max_waiting = read_number(reader, 0, BIG);
+        kept->concurrency = 0;
+        if (takt_read_if(reader, ',')) {
+            kept->concurrency = takt_read_int(reader, 1, TAKT_CONCURRENCY_MAX);
+            kept->lease_us = read_number(reader, 1, TAKT_SPAN_MAX_US);
+        }
+        if (!takt_read_if(reader, ';'))
+            return;
+    }
+    if (takt_read_if(reader, 'n')) {
+        ledger->fence = takt_read_int(reader, 1, BIG);
+        if (takt_read_if(reader, ','))
+            ledger->leased_until_us = takt_read_int(reader, 1, BIG);
         if (!takt_read_if(reader, ';'))
             return;
     }
@@ -169,7 +238,8 @@ static void read_rest(takt_reader *reader, takt_ledger *ledger, takt_limit *kept
         if (!takt_read_if(reader, ';'))
             return;
     }
-    read_line(reader, ledger);
+    if (read_holders(reader, ledger))
+        read_line(reader, ledger);
 }
 
 static bool read_ledger(takt_ledger *ledger, const takt_limit *limit, takt_limit *kept,
@@ -180,30 +250,30 @@ static bool read_ledger(takt_ledger *ledger, const takt_limit *limit, takt_limit
     takt_limit_begin(&ledger->state, ledger->pages);
     ledger->limit = kept;
     ledger->turn = ledger->blocked_until_us = 0;
-    ledger->line_count = 0;
+    ledger->fence = ledger->leased_until_us = 0;
+    ledger->line_count = ledger->holder_count = 0;
     memcpy(kept->name, limit->name, sizeof kept->name);
     kept->lookahead_us = limit->lookahead_us;
     kept->max_waiting = limit->max_waiting;
+    kept->concurrency = limit->concurrency;
+    kept->lease_us = limit->lease_us;
     kept->revision = 0;
     kept->within = limit->within;
     if (read_rules(&reader, ledger, kept))
         read_rest(&reader, ledger, kept);
+    if (ledger->leased_until_us == 0) /* the script goes by that alone */
+        ledger->holder_count = 0;
     return takt_read_done(&reader);
 }
 
 int takt_ledger_decode(takt_ledger *ledger, const takt_limit *limit, takt_limit *kept,
                        int64_t now_us, const char *text, size_t size)
 {
-    int64_t longest = 0;
-
     if (read_ledger(ledger, limit, kept, text, size)) {
         takt_ledger_adopt(ledger, limit, now_us);
         return 0;
     }
     takt_ledger_init(ledger, limit, now_us);
-    for (int i = 0; i < limit->rule_count; i++)
-        if (limit->rules[i].period_us > longest)
-            longest = limit->rules[i].period_us;
-    ledger->blocked_until_us = now_us + longest;
+    ledger->blocked_until_us = now_us + takt_limit_span(limit);
     return -1;
 }

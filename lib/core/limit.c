@@ -16,7 +16,7 @@ static const takt_algorithm *algorithm(const takt_limit *limit, int i)
 
 int64_t takt_limit_capacity(const takt_limit *limit, int *rule)
 {
-    int64_t least = INT64_MAX;
+    int64_t least = limit->rule_count > 0 ? INT64_MAX : TAKT_ROOM_MAX;
 
     EACH_RULE(limit, i)
     {
@@ -43,6 +43,16 @@ int64_t takt_limit_throughput(const takt_limit *limit, int64_t span_us)
             least = (int64_t)tokens;
     }
     return least;
+}
+
+int64_t takt_limit_span(const takt_limit *limit)
+{
+    int64_t span_us = limit->concurrency > 0 ? limit->lease_us : 0;
+
+    for (int i = 0; i < limit->rule_count; i++)
+        if (limit->rules[i].period_us > span_us)
+            span_us = limit->rules[i].period_us;
+    return span_us;
 }
 
 void takt_limit_begin(takt_limit_state *state, takt_pages *pages)
@@ -128,7 +138,7 @@ static bool append_slot(takt_run *runs, int *run_count, int run_max, int64_t slo
     }
     if (*run_count == run_max)
         return false;
-    runs[(*run_count)++] = (takt_run){{slot_us, 0}, {0, 0}, 1, 1, cost};
+    runs[(*run_count)++] = (takt_run){{slot_us, 0}, {0, 0}, 1, 1, cost, 0};
     return true;
 }
 
@@ -194,6 +204,33 @@ int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_
         taken += n;
     }
     return taken;
+}
+
+void takt_limit_charge(const takt_limit *limit, takt_limit_state *state, int64_t now_us,
+                       int64_t tokens)
+{
+    EACH_RULE(limit, i)
+    {
+        const takt_rule *rule = &limit->rules[i];
+        takt_rule_state *kept = &state->rules[i];
+        int64_t from_us = now_us, until_us = now_us + TAKT_LOOKAHEAD_MAX_US, n;
+        if (!rule->algorithm->owes)
+            from_us = rule->algorithm->earliest(rule, kept, now_us, 1);
+        if (from_us > until_us)
+            continue;
+        n = rule->algorithm->room(rule, kept, from_us, rule->algorithm->owes ? until_us : from_us);
+        n = n < tokens ? n : tokens;
+        if (n > 0)
+            rule->algorithm->commit(rule, kept, from_us, n);
+    }
+}
+
+void takt_limit_give_back(const takt_limit *limit, takt_limit_state *state, int64_t now_us,
+                          int64_t slot_us, int64_t cost, int64_t unused)
+{
+    EACH_RULE(limit, i)
+    algorithm(limit, i)->give_back(&limit->rules[i], &state->rules[i], slot_us, cost, unused,
+                                   now_us + limit->lookahead_us);
 }
 
 void takt_limit_exhaust(const takt_limit *limit, takt_limit_state *state, int64_t at_us)

@@ -19,15 +19,23 @@
     INT64_C(2000000) /* a worker that waits is heard of at least that often                        \
                       */
 
+#define TAKT_CONCURRENCY_MAX INT64_C(1000000000)
+#define TAKT_LEASE_US        INT64_C(30000000) /* where the policy says nothing */
+#define TAKT_LEASE_LEAST_US  INT64_C(1000000)
+#define TAKT_LEASE_MAX_US    INT64_C(86400000000)
+
 typedef struct takt_limit {
     char name[TAKT_NAME_SIZE_MAX + 1];
     takt_rule rules[TAKT_RULES_MAX];
     int rule_count;
     int64_t lookahead_us;
-    int64_t max_waiting;             /* of one key in the whole fleet; 0: no bound */
-    int64_t revision;                /* of the policy: of two that differ, the higher one holds */
+    int64_t max_waiting; /* of one key in the whole fleet; 0: no bound */
+    int64_t concurrency; /* permits of one key, held at once by the fleet; 0: no bound */
+    int64_t lease_us;    /* permits of a worker that is not heard of for so long are free again */
+    int64_t revision;    /* of the policy: of two that differ, the higher one holds */
+    int priority;        /* of acquires that name none; a worker's own */
     takt_on_store_failure on_store_failure; /* a worker's own: no ledger knows of it */
-    const struct takt_limit *within; /* owned by the same policy; NULL: none */
+    const struct takt_limit *within;        /* owned by the same policy; NULL: none */
 } takt_limit;
 
 /* The states of all rules, in the order of the rules. */
@@ -42,6 +50,9 @@ int64_t takt_limit_capacity(const takt_limit *limit, int *rule);
 /* Tokens that the rules pass in `span_us` in the long run, least over the rules, at most
  * TAKT_ROOM_MAX. */
 int64_t takt_limit_throughput(const takt_limit *limit, int64_t span_us);
+
+/* Whatever was given longer ago than that has no say any more: the longest period, or the lease. */
+int64_t takt_limit_span(const takt_limit *limit);
 
 /* A state before its first use: rest() or what a text says comes next.  No book of the pages is in
  * use. */
@@ -69,6 +80,16 @@ int64_t takt_limit_due(const takt_limit *limit, const takt_limit_state *state, i
 int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_t from_us,
                         int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
                         int *run_count, int run_max);
+
+/* Takes tokens that were used without having been asked for.  A rule that can owe them does, up to
+ * TAKT_LOOKAHEAD_MAX_US of slots; from a window or a log goes what is left there. */
+void takt_limit_charge(const takt_limit *limit, takt_limit_state *state, int64_t now_us,
+                       int64_t tokens);
+
+/* Of `cost` tokens taken at slot_us, `unused` were not needed: each rule gives back what it can
+ * without letting anybody take what was there before. */
+void takt_limit_give_back(const takt_limit *limit, takt_limit_state *state, int64_t now_us,
+                          int64_t slot_us, int64_t cost, int64_t unused);
 
 void takt_limit_exhaust(const takt_limit *limit, takt_limit_state *state, int64_t at_us);
 int64_t takt_limit_rest_at(const takt_limit *limit, const takt_limit_state *state);

@@ -96,6 +96,7 @@ typedef struct takt_run {
     int64_t whole;
     int64_t count;
     int32_t cost;
+    int64_t fence; /* of a hand (scheduler/hand.h): the first slot's fencing number; 0: none */
 } takt_run;
 
 struct takt_algorithm {
@@ -103,6 +104,7 @@ struct takt_algorithm {
     char letter;      /* as the text begins; the same letter means the same state; t, b, r and w are
                          taken */
     unsigned takes;   /* TAKT_TAKES_...: what else is refused before prepare() */
+    bool owes;        /* commit may take more than is due: it is paid for before the next slot */
 
     /* Checks the numbers and derives the second group.  0, or TAKT_E_POLICY with "burst: ..." in
      * error. */
@@ -142,6 +144,11 @@ struct takt_algorithm {
     /* As if everything that could be taken up to at_us had been: the next token is due at at_us,
      * then paced. */
     void (*exhaust)(const takt_rule *rule, takt_rule_state *state, int64_t at_us);
+
+    /* Of `cost` tokens taken at slot_us, `unused` were not needed.  Gives back as many of them as
+     * cannot have been made up for since; no slot was ever given after until_us. */
+    void (*give_back)(const takt_rule *rule, takt_rule_state *state, int64_t slot_us, int64_t cost,
+                      int64_t unused, int64_t until_us);
 
     /* When, if nothing is taken, the rule will be as from rest. */
     int64_t (*rest_at)(const takt_rule *rule, const takt_rule_state *state);

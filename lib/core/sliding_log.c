@@ -132,7 +132,7 @@ static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_u
         n = count;
     if (n < 1) /* only where a page is not to be had */
         n = 1;
-    *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost};
+    *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost, 0};
     commit(rule, state, at_us, n * cost);
     return n;
 }
@@ -144,6 +144,19 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
         return;
     state->log.full_us = at_us;
     state->log.full_at = state->log.total;
+}
+
+/* Only the latest entry can be changed, and one token of it stays: entries are of some tokens.  A
+ * log that is paced counts from a total that must not be undercut. */
+static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us, int64_t cost,
+                      int64_t unused, int64_t until_us)
+{
+    takt_log *log = &state->log;
+
+    (void)rule;
+    (void)until_us;
+    if (log->last_us == slot_us && log->full_us == 0 && takt_log_held(log) >= cost)
+        log->total = (log->total - (unused < cost ? unused : cost - 1)) & (TAKT_LOG_WRAP - 1);
 }
 
 static int64_t rest_at(const takt_rule *rule, const takt_rule_state *state)
@@ -254,6 +267,7 @@ const takt_algorithm takt_sliding_log = {
     .due = due,
     .series = series,
     .exhaust = exhaust,
+    .give_back = give_back,
     .rest_at = rest_at,
     .pull_back = pull_back,
     .write_rule = takt_window_write_rule,

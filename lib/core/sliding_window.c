@@ -171,7 +171,7 @@ static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_u
     n = (most_by(rule, v, at_us) - v.current) / cost;
     if (n > count)
         n = count;
-    *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost};
+    *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost, 0};
     commit(rule, state, at_us, n * cost);
     return n;
 }
@@ -189,6 +189,23 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
     state->sliding_window.start_us = v.start_us;
     state->sliding_window.previous = v.previous;
     state->sliding_window.current = v.current > due ? v.current : due;
+}
+
+/* To the counter that they were counted in. */
+static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us, int64_t cost,
+                      int64_t unused, int64_t until_us)
+{
+    int64_t start_us = state->sliding_window.start_us;
+    int64_t slot_start_us = takt_window_start(rule, slot_us), *count = NULL;
+
+    (void)cost;
+    (void)until_us;
+    if (slot_start_us == start_us)
+        count = &state->sliding_window.current;
+    else if (slot_start_us + rule->span_us == start_us)
+        count = &state->sliding_window.previous;
+    if (count)
+        *count -= unused < *count ? unused : *count;
 }
 
 static int64_t rest_at(const takt_rule *rule, const takt_rule_state *state)
@@ -270,6 +287,7 @@ const takt_algorithm takt_sliding_window = {
     .due = due,
     .series = series,
     .exhaust = exhaust,
+    .give_back = give_back,
     .rest_at = rest_at,
     .pull_back = pull_back,
     .write_rule = takt_window_write_rule,

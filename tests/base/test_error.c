@@ -6,7 +6,7 @@
 
 #include <takt/error.h>
 
-#define CODE_LAST TAKT_E_SYSTEM
+#define CODE_LAST TAKT_E_LEASE
 
 Test(error, every_code_has_its_own_name_and_sentence)
 {
@@ -26,6 +26,7 @@ Test(error, names_are_those_of_the_header)
     cr_assert_str_eq(takt_error_name(TAKT_E_NO_LIMIT), "NO_LIMIT");
     cr_assert_str_eq(takt_error_name(TAKT_E_STORE_TIMEOUT), "STORE_TIMEOUT");
     cr_assert_str_eq(takt_error_name(TAKT_E_SYSTEM), "SYSTEM");
+    cr_assert_str_eq(takt_error_name(TAKT_E_LEASE), "LEASE");
 }
 
 Test(error, other_numbers_are_unknown)

@@ -10,13 +10,15 @@
 #include "core/ledger.h"
 #include "core/limits.h"
 
-#define LINE_MAX  400
-#define TAKEN_MAX 20000
+#define LINE_MAX    400
+#define HOLDERS_MAX 100
+#define TAKEN_MAX   20000
 
 typedef struct book {
     takt_limit limit;
     takt_ledger ledger;
     takt_place line[LINE_MAX];
+    takt_holder holders[HOLDERS_MAX];
     int64_t seq;
     takt_award award;
     int64_t given;    /* slots of the last award */
@@ -30,6 +32,8 @@ static inline void open_book(book *b, takt_limit limit)
     *b = (book){.limit = limit};
     b->ledger.line = b->line;
     b->ledger.line_capacity = LINE_MAX;
+    b->ledger.holders = b->holders;
+    b->ledger.holder_capacity = HOLDERS_MAX;
     takt_ledger_init(&b->ledger, &b->limit, NOW);
 }
 

@@ -101,7 +101,7 @@ static void pass_through_text(book *b, int64_t now_us)
     takt_ledger read = {.line = line, .line_capacity = LINE_MAX};
     size_t size = takt_ledger_encode(&b->ledger, text, sizeof text);
 
-    cr_assert_leq(size, takt_ledger_text_size(b->ledger.line_count));
+    cr_assert_leq(size, takt_ledger_text_size(b->ledger.line_count, b->ledger.holder_count));
     cr_assert_eq(takt_ledger_text_places(text, size), b->ledger.line_count);
     cr_assert_eq(takt_ledger_decode(&read, &b->limit, &kept, now_us, text, size), 0, "%.*s",
                  (int)size, text);

@@ -19,13 +19,14 @@ static int decode(book *b, const char *text)
 
     b->ledger.line = b->line;
     b->ledger.line_capacity = takt_ledger_text_places(text, strlen(text));
+    b->ledger.holder_capacity = takt_ledger_text_holders(text, strlen(text));
     return takt_ledger_decode(&b->ledger, &b->limit, &kept, NOW, text, strlen(text));
 }
 
 static const char *encode(const book *b)
 {
     static char text[4000];
-    size_t size = takt_ledger_text_size(b->ledger.line_count);
+    size_t size = takt_ledger_text_size(b->ledger.line_count, b->ledger.holder_count);
 
     cr_assert_leq(size, sizeof text - 1);
     text[takt_ledger_encode(&b->ledger, text, size)] = '\0';
@@ -53,6 +54,11 @@ Test(ledger_text, is_written_as_documented)
     b.limit.revision = 7;
     b.limit.max_waiting = 90;
     cr_assert(strstr(encode(&b), RULE ";r7,250000,90;t1;"), "%s", encode(&b));
+    b.limit.concurrency = 20;
+    b.limit.lease_us = 30 * SECOND;
+    b.ledger.fence = NOW;
+    cr_assert(strstr(encode(&b), RULE ";r7,250000,90,20,30000000;n1763692800000000;t1;"), "%s",
+              encode(&b));
     add_rule(&b.limit, 3, SECOND, 1);
     b.ledger.state.rules[1].gcra.tat = (takt_fraction){NOW, 2};
     cr_assert(strstr(encode(&b), RULE ";g3/1000000*1 1763692800000000+2;r7,"), "%s", encode(&b));
@@ -70,6 +76,10 @@ Test(ledger_text, is_read_back_as_it_was)
         RULE
         ";r7,250000,0;t12;b1763696400000000;w0,5,0,3,18,2,9,1763692802000000,1763692806000000,f",
         ("g3/1000000*1 1763692800000000+2;" RULE),
+        RULE ";n1763692800000004",
+        RULE ";n1763692800000004,1763692806000000;t12;b1763696400000000;h1,5,2,1763692806000000;"
+             "hffff,1,1,7;"
+             "w1,5,0,3,18,2,9,1763692802000000,1763692806000000,fp",
     };
     for (size_t i = 0; i < COUNT(texts); i++) {
         static book b;
@@ -84,6 +94,41 @@ Test(ledger_text, is_read_back_as_it_was)
         cr_assert_eq(b.ledger.limit, &b.limit);
         cr_assert_str_eq(encode(&b), texts[i], "%s", encode(&b));
     }
+}
+
+/* A text that says until when nothing is held says that nothing is. */
+Test(ledger_text, holders_without_a_lease_hold_nothing)
+{
+    static book b;
+
+    open_book(&b, ten_a_second());
+    b.limit.concurrency = 5;
+    b.limit.lease_us = 30 * SECOND;
+    cr_assert_eq(decode(&b, RULE ";n5;h1,5,1,1763692806000000"), 0);
+    cr_assert_eq(b.ledger.holder_count, 0);
+    cr_assert_eq(decode(&b, RULE ";n5,1763692806000000;h1,5,1,1763692806000000"), 0);
+    cr_assert_eq(b.ledger.holder_count, 1);
+}
+
+/* Who holds permits is not known: they are given to nobody until their leases are over, and those
+ * who state them have them back. */
+Test(ledger_text, what_is_broken_gives_no_permit_away)
+{
+    static book b;
+    takt_claim claim = {.worker = 1, .seq = 1, .holding = 2};
+    takt_limit limit = {.lookahead_us = 250 * MS, .concurrency = 2, .lease_us = 30 * SECOND};
+
+    open_book(&b, limit);
+    cr_assert_eq(decode(&b, "x"), -1);
+    cr_assert_eq(b.ledger.blocked_until_us, NOW + 30 * SECOND);
+    say(&b, 1, 9, 5, 1, 1);
+    cr_assert_eq(b.given, 0);
+    send_claim(&b, SECOND, &claim);
+    cr_assert_eq(b.award.holding, 2);
+    add_rule(&limit, 5, HOUR, 5);
+    open_book(&b, limit);
+    cr_assert_eq(decode(&b, "x"), -1);
+    cr_assert_eq(b.ledger.blocked_until_us, NOW + HOUR);
 }
 
 Test(ledger_text, what_is_broken_gives_a_ledger_blocked_for_a_period)
@@ -119,7 +164,14 @@ Test(ledger_text, what_is_broken_gives_a_ledger_blocked_for_a_period)
         RULE ";t12;w1,5,0,3,18,2,9,1,2;w2,5,0,3,1,1,1,1,2", /* a turn twice */
         RULE ";t12;w1,5,0,3,18,2,9,1,2;w2,5,0,2,1,1,1,1,2", /* out of order */
         RULE ";t12;w1,5,3,3,18,2,9,1,2;w2,5,2,4,1,1,1,1,2", /* out of order by priority */
-        RULE ";t12;w12345678901234567,5,0,3,18,2,9,1,2",    /* 17 digits */
+        RULE ";n0",
+        RULE ";r7,250000,0,0,5",   /* permits, but none */
+        RULE ";h1,5,0,9",          /* holds nothing */
+        RULE ";h1,5,1",            /* until when? */
+        RULE ";h2,5,1,9;h1,5,1,9", /* out of order */
+        RULE ";h1,5,1,9;h1,6,1,9", /* a worker twice */
+        RULE ";h1,5,1,9;t1",
+        RULE ";t12;w12345678901234567,5,0,3,18,2,9,1,2", /* 17 digits */
         RULE ";" RULE ";" RULE ";" RULE ";" RULE ";" RULE ";" RULE ";" RULE
              ";" RULE, /* nine rules */
     };
@@ -130,7 +182,7 @@ Test(ledger_text, what_is_broken_gives_a_ledger_blocked_for_a_period)
         add_rule(&b.limit, 5, HOUR, 5);
         cr_assert_eq(decode(&b, texts[i]), -1, "%s", texts[i]);
         cr_assert_eq(b.ledger.limit, &b.limit);
-        cr_assert_eq(b.ledger.line_count, 0);
+        cr_assert_eq(b.ledger.line_count + b.ledger.holder_count, 0);
         cr_assert_eq(b.ledger.blocked_until_us, NOW + HOUR, "%s", texts[i]);
         takt_ledger_peek(&b.ledger, NOW, &standing);
         cr_assert_eq(standing.remaining, 0);
@@ -192,11 +244,13 @@ Test(ledger_text, the_longest_place_fits)
     open_book(&b, ten_a_second());
     for (int i = 0; i < 5; i++) {
         int64_t big = INT64_C(1) << 53;
-        b.line[i] = (takt_place){UINT64_MAX, big, big, big, 1000000, big, big, big, 9, true, true};
+        b.line[i] =
+            (takt_place){UINT64_MAX, big, big, big, 1000000, big, big, big, 9, true, true, true};
+        b.holders[i] = (takt_holder){UINT64_MAX, big, big, big};
     }
-    b.ledger.line_count = 5;
-    b.ledger.turn = b.ledger.blocked_until_us = INT64_C(1) << 53;
-    cr_assert_leq(strlen(encode(&b)), takt_ledger_text_size(5));
+    b.ledger.line_count = b.ledger.holder_count = 5;
+    b.ledger.turn = b.ledger.blocked_until_us = b.ledger.fence = INT64_C(1) << 53;
+    cr_assert_leq(strlen(encode(&b)), takt_ledger_text_size(5, 5));
 }
 
 /* Who reads a text of other numbers: with a revision that is not lower, its own hold; otherwise the
@@ -227,4 +281,19 @@ Test(ledger_text, of_two_policies_the_newer_one_holds)
                      standing.retry_after_us);
         cr_assert(strstr(encode(&b), rows[i].mine_holds ? "" : ";r5,100000,7"), "%s", encode(&b));
     }
+}
+
+Test(ledger_text, a_limit_of_permits_alone_has_no_rule)
+{
+    static book b;
+    takt_limit limit = {.lookahead_us = 250 * MS, .concurrency = 2, .lease_us = SECOND};
+    static const char text[] = "n1763692800000004,1763692806000000;h1,5,2,1763692806000000";
+
+    open_book(&b, limit);
+    cr_assert_eq(decode(&b, text), 0);
+    cr_assert_str_eq(encode(&b), text, "%s", encode(&b));
+    cr_assert_eq(decode(&b, "r7,250000,0,2,1000000;b5"), 0);
+    cr_assert_eq(b.ledger.limit->revision, 7);
+    cr_assert_eq(b.ledger.limit->rule_count, 0);
+    cr_assert_str_eq(encode(&b), "r7,250000,0,2,1000000;b5", "%s", encode(&b));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory_pages.h"
+#include "core/holders.h"
 #include "core/ledger_text.h"
 
 #define NOW INT64_C(1763692800000000)
@@ -54,42 +55,79 @@ static takt_limit limit_number(int number)
         add_rule_by(&limit, &takt_fixed_window, TAKT_ALIGN_FIRST_USE, 1700, 60000000);
         add_rule_by(&limit, &takt_sliding_log, TAKT_ALIGN_DEFAULT, 5000, 1000000);
     }
+    if (number == 4) {
+        limit.concurrency = 20;
+        limit.lease_us = 30000000;
+    }
+    if (number == 5) {
+        add_rule(&limit, 10, 1000000, 5);
+        limit.concurrency = 3;
+        limit.lease_us = 1000000;
+        limit.revision = 8;
+    }
     return limit;
 }
 
-/* What was written is read back, to the same text. */
+/* What was written is read back, to the same text.  One that says nothing is not kept. */
 static void check_round_trip(const takt_ledger *ledger)
 {
-    size_t room = takt_ledger_text_size(ledger->line_count);
+    size_t room = takt_ledger_text_size(ledger->line_count, ledger->holder_count);
     char *text = malloc(room), *again = malloc(room);
     takt_place *line = calloc((size_t)ledger->line_count + 1, sizeof *line);
+    takt_holder *holders = calloc((size_t)ledger->holder_count + 1, sizeof *holders);
     takt_memory_pages pages;
-    takt_ledger read = {.line = line, .line_capacity = ledger->line_count, .pages = &pages.pages};
+    takt_ledger read = {.line = line,
+                        .line_capacity = ledger->line_count,
+                        .holders = holders,
+                        .holder_capacity = ledger->holder_count,
+                        .pages = &pages.pages};
     takt_limit kept;
     size_t size;
 
-    if (!text || !again || !line)
+    if (!text || !again || !line || !holders)
         abort();
     takt_memory_pages_init(&pages);
     size = takt_ledger_encode(ledger, text, room);
+    if (size == 0 && takt_ledger_expires_at(ledger) > NOW)
+        abort();
+    if (size == 0)
+        goto done;
     if (takt_ledger_decode(&read, ledger->limit, &kept, NOW, text, size) < 0 ||
         read.limit != ledger->limit)
         abort();
     if (takt_ledger_encode(&read, again, room) != size || memcmp(text, again, size) != 0)
         abort();
+done:
     free(text);
     free(again);
     free(line);
+    free(holders);
+}
+
+/* What was given is held, and never more than there is, but for what was held before. */
+static void check_permits(const takt_ledger *ledger, const takt_award *award, int64_t before)
+{
+    int64_t held = takt_holders_held(ledger), most = ledger->limit->concurrency;
+
+    if (most == 0 || award->stale)
+        return;
+    if (held > (before > most ? before : most) || award->holding > held)
+        abort();
+    if (award->holding > 0 && award->fence + award->reuses > ledger->fence + 1)
+        abort();
 }
 
 static void claim_once(takt_ledger *ledger, int64_t cost, int64_t seq)
 {
-    takt_claim claim = {.worker = 0xbeef, .seq = seq, .waiting = 50, .want_count = 2};
+    takt_claim claim = {.worker = 0xbeef, .seq = seq, .holding = 2, .waiting = 50, .want_count = 2};
+    int64_t before;
     takt_award award;
 
     claim.wants[0] = (takt_want){20, TAKT_NEVER, (int32_t)cost, 0};
     claim.wants[1] = (takt_want){20, NOW + 100000, 1, 9};
+    before = takt_holders_held(ledger);
     takt_ledger_claim(ledger, NOW, &claim, &award);
+    check_permits(ledger, &award, before);
     if (ledger->pages->trouble != TAKT_PAGES_FINE)
         return; /* a log whose pages are not there: what was decided is void */
     for (int i = 0; i < award.run_count; i++)
@@ -107,26 +145,36 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
 
-    for (int number = 0; number < 4; number++) {
+    for (int number = 0; number < 6; number++) {
         takt_limit limit = limit_number(number), kept;
         int places = takt_ledger_text_places(text, size);
+        int held = takt_ledger_text_holders(text, size);
         takt_place *line = calloc((size_t)places + TAKT_PRIORITIES, sizeof *line);
+        takt_holder *holders = calloc((size_t)held + 1, sizeof *holders);
         takt_memory_pages pages;
-        takt_ledger ledger = {.line = line, .line_capacity = places, .pages = &pages.pages};
+        takt_ledger ledger = {.line = line,
+                              .line_capacity = places,
+                              .holders = holders,
+                              .holder_capacity = held,
+                              .pages = &pages.pages};
         takt_standing standing;
         int64_t retry_us;
         int status;
 
-        if (!line)
+        if (!line || !holders)
             abort();
         takt_memory_pages_init(&pages);
         status = takt_ledger_decode(&ledger, &limit, &kept, NOW, text, size);
-        if (status < 0 && (ledger.blocked_until_us <= NOW || ledger.line_count > 0))
+        if (status < 0 && (ledger.line_count > 0 || ledger.holder_count > 0))
+            abort();
+        if (status < 0 && ledger.blocked_until_us <= NOW)
             abort();
         /* in millions of years the numbers run out */
-        if (ledger.turn < BIG - TAKT_PRIORITIES * 2) {
+        if (ledger.turn < BIG - TAKT_PRIORITIES * 2 && ledger.fence < BIG - 2 * TAKT_REUSES) {
+            takt_ledger_tidy(&ledger, NOW); /* as every call begins */
             check_round_trip(&ledger);
             ledger.line_capacity = places + TAKT_PRIORITIES;
+            ledger.holder_capacity = held + 1;
             claim_once(&ledger, takt_limit_capacity(ledger.limit, NULL) < 1000 ? 1 : 1000, BIG);
             check_round_trip(&ledger);
             takt_ledger_peek(&ledger, NOW, &standing);
@@ -137,6 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         takt_memory_pages_close(&pages);
         free(line);
+        free(holders);
     }
     return 0;
 }

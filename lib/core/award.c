@@ -1,0 +1,103 @@
+/*
+ * award.c: see award.h.
+ */
+#include "core/award.h"
+
+#include "core/holders.h"
+#include "core/line.h"
+
+void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+                      takt_award *award)
+{
+    award->now_us = now_us;
+    award->claim_again_at_us = TAKT_NEVER;
+    award->blocked_until_us = ledger->blocked_until_us;
+    award->refused = 0;
+    award->in_line = 0;
+    award->least_urgent = -1;
+    award->holding = award->fence = award->reuses = 0;
+    award->wake_count = 0;
+    award->run_count = 0;
+    award->stale = takt_line_is_stale(ledger, claim) || takt_holders_is_stale(ledger, claim);
+}
+
+/* Numbers for the permits given, and for those that the worker may hand on within itself: with no
+ * rule to ask, it may do so.  They grow with the clock, and so do those of a ledger that is
+ * forgotten in between. */
+static void number(takt_ledger *ledger, int64_t now_us, takt_award *award)
+{
+    int64_t given = 0;
+
+    for (int i = 0; i < award->run_count; i++)
+        given += award->runs[i].count;
+    award->holding += given;
+    if (award->holding == 0 || ledger->limit->concurrency == 0)
+        return;
+    award->fence = ledger->fence < now_us ? now_us : ledger->fence + 1;
+    award->reuses = ledger->limit->rule_count == 0 ? TAKT_REUSES : 0;
+    ledger->fence = award->fence + given + award->reuses - 1;
+}
+
+static bool is_woken(const takt_award *award, uint64_t worker)
+{
+    for (int i = 0; i < award->wake_count; i++)
+        if (award->wakes[i] == worker)
+            return true;
+    return false;
+}
+
+/* Who stands in line with one priority, those set aside left out. */
+typedef struct rank {
+    int64_t workers, wanting;
+} rank;
+
+static rank count_rank(const takt_ledger *ledger, int at)
+{
+    int8_t priority = ledger->line[at].priority;
+    rank counted = {0, 0};
+
+    for (; at < ledger->line_count && ledger->line[at].priority == priority; at++)
+        if (!ledger->line[at].aside) {
+            counted.workers++;
+            counted.wanting += ledger->line[at].wanting;
+        }
+    return counted;
+}
+
+/* Those who lack a permit and would get one now, what those before them may take left out, are to
+ * claim: whoever is woken in vain would wake the next one in vain. */
+static void wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award)
+{
+    int64_t left = takt_holders_free(ledger), share = 0, before = 0;
+    rank all = {0, 0};
+
+    for (int i = 0; i < ledger->line_count && award->wake_count < TAKT_WAKES_MAX; i++) {
+        const takt_place *place = &ledger->line[i];
+        int64_t kept, others;
+        if (i == 0 || place->priority != place[-1].priority) {
+            left -= all.wanting;
+            all = count_rank(ledger, i);
+            share = all.workers > 0 ? ledger->limit->concurrency / all.workers : 0;
+            before = 0;
+        }
+        if (place->aside)
+            continue;
+        kept = before++ * (share > 0 ? share : 1);
+        others = all.wanting - place->wanting;
+        if (left <= (kept < others ? kept : others))
+            return;
+        if (place->lacking && place->worker != claimer && !is_woken(award, place->worker))
+            award->wakes[award->wake_count++] = place->worker;
+    }
+}
+
+void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award)
+{
+    int64_t from_us = award->blocked_until_us > now_us ? award->blocked_until_us : now_us;
+
+    number(ledger, now_us, award);
+    if (ledger->limit->concurrency > 0)
+        wake(ledger, claim->worker, award);
+    award->next_slot_at_us = takt_limit_earliest(ledger->limit, &ledger->state, from_us, 1);
+    takt_line_count(ledger, &award->waiting, &award->workers);
+}

@@ -1,0 +1,119 @@
+/*
+ * holders.c: see holders.h.
+ */
+#include "core/holders.h"
+
+#include <string.h>
+
+/* Where the worker is listed, or belongs. */
+static int find(const takt_ledger *ledger, uint64_t worker)
+{
+    int from = 0, to = ledger->holder_count;
+
+    while (from < to) {
+        int middle = from + (to - from) / 2;
+        if (ledger->holders[middle].worker < worker)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static bool is_at(const takt_ledger *ledger, int at, uint64_t worker)
+{
+    return at < ledger->holder_count && ledger->holders[at].worker == worker;
+}
+
+static int64_t held_at(const takt_ledger *ledger, int at, uint64_t worker)
+{
+    return is_at(ledger, at, worker) ? ledger->holders[at].held : 0;
+}
+
+int64_t takt_holders_held(const takt_ledger *ledger)
+{
+    int64_t held = 0;
+
+    for (int i = 0; i < ledger->holder_count; i++)
+        held += ledger->holders[i].held;
+    return held;
+}
+
+int64_t takt_holders_free(const takt_ledger *ledger)
+{
+    int64_t held;
+
+    if (ledger->limit->concurrency == 0)
+        return TAKT_NEVER;
+    held = takt_holders_held(ledger);
+    return held < ledger->limit->concurrency ? ledger->limit->concurrency - held : 0;
+}
+
+/* Writes down what a worker holds.  One that holds nothing is not listed. */
+static void set(takt_ledger *ledger, int64_t now_us, int at, const takt_claim *claim, int64_t held)
+{
+    takt_holder *here = &ledger->holders[at];
+    bool listed = is_at(ledger, at, claim->worker);
+    size_t behind = (size_t)(ledger->holder_count - at);
+
+    if (held > 0 && !listed) {
+        memmove(here + 1, here, behind * sizeof *here);
+        ledger->holder_count++;
+    } else if (held == 0 && listed) {
+        memmove(here, here + 1, (behind - 1) * sizeof *here);
+        ledger->holder_count--;
+    }
+    if (held > 0) {
+        ledger->leased_until_us = now_us + ledger->limit->lease_us; /* tidied: none is later */
+        *here = (takt_holder){claim->worker, claim->seq, held, ledger->leased_until_us};
+    } else if (ledger->holder_count == 0) {
+        ledger->leased_until_us = 0;
+    }
+}
+
+int64_t takt_holders_state(takt_ledger *ledger, int64_t now_us, const takt_claim *claim)
+{
+    int at = find(ledger, claim->worker);
+    int64_t known = held_at(ledger, at, claim->worker), held = claim->holding;
+    int64_t unheld = takt_holders_free(ledger);
+
+    if (ledger->limit->concurrency == 0)
+        return held;
+    if (held > known && held - known > unheld)
+        held = known + unheld;
+    set(ledger, now_us, at, claim, held);
+    return held;
+}
+
+void takt_holders_give(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, int64_t count)
+{
+    int at = find(ledger, claim->worker);
+
+    set(ledger, now_us, at, claim, held_at(ledger, at, claim->worker) + count);
+}
+
+void takt_holders_tidy(takt_ledger *ledger, int64_t now_us)
+{
+    int64_t latest_us = now_us + ledger->limit->lease_us;
+    int kept = 0;
+
+    for (int i = 0; i < ledger->holder_count; i++) {
+        takt_holder holder = ledger->holders[i];
+        if (holder.expires_at_us > latest_us)
+            holder.expires_at_us = latest_us;
+        if (holder.expires_at_us >= now_us && ledger->limit->concurrency > 0)
+            ledger->holders[kept++] = holder;
+    }
+    ledger->holder_count = kept;
+    if (kept == 0)
+        ledger->leased_until_us = 0;
+    else if (ledger->leased_until_us > latest_us)
+        ledger->leased_until_us = latest_us;
+}
+
+bool takt_holders_is_stale(const takt_ledger *ledger, const takt_claim *claim)
+{
+    int at = find(ledger, claim->worker);
+
+    return is_at(ledger, at, claim->worker) && ledger->holders[at].seq >= claim->seq;
+}

@@ -1,0 +1,145 @@
+/*
+ * ledger_calls.c: what is said to a ledger besides claims: now or never, a look, blocks, a reset.
+ * See ledger.h.
+ */
+#include "core/award.h"
+#include "core/holders.h"
+#include "core/line.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What those who wait want, in tokens; each permit is wanted with at least one. */
+static int64_t wanted(const takt_ledger *ledger)
+{
+    int64_t tokens = 0;
+
+    for (int i = 0; i < ledger->line_count; i++)
+        tokens += ledger->line[i].aside ? 0 : ledger->line[i].wanting;
+    return tokens;
+}
+
+static bool take_now(takt_ledger *ledger, int64_t now_us, int64_t cost, bool permitted,
+                     int64_t *retry_at_us)
+{
+    int64_t from_us = most(now_us, ledger->blocked_until_us), ahead = wanted(ledger);
+
+    *retry_at_us = takt_limit_earliest(ledger->limit, &ledger->state, from_us, cost);
+    if (*retry_at_us == TAKT_NEVER)
+        return false;
+    if (ahead > 0)
+        *retry_at_us = most(*retry_at_us,
+                            takt_limit_due(ledger->limit, &ledger->state, from_us, ahead + cost));
+    if (!permitted) /* one may come free at any time: it is worth asking again before long */
+        *retry_at_us = most(*retry_at_us, now_us + most(ledger->limit->lookahead_us, 1));
+    if (*retry_at_us > now_us)
+        return false;
+    takt_limit_commit(ledger->limit, &ledger->state, now_us, cost);
+    return true;
+}
+
+bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, int64_t *retry_at_us)
+{
+    takt_ledger_tidy(ledger, now_us);
+    /* who does not say what it holds can be given no permit */
+    return take_now(ledger, now_us, cost, ledger->limit->concurrency == 0, retry_at_us);
+}
+
+bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+                            int64_t cost, int64_t *retry_at_us, takt_award *award)
+{
+    bool taken = false;
+
+    takt_ledger_tidy(ledger, now_us);
+    takt_award_begin(ledger, now_us, claim, award);
+    *retry_at_us = now_us;
+    if (!award->stale) {
+        award->holding = takt_holders_state(ledger, now_us, claim);
+        taken =
+            take_now(ledger, now_us, cost, takt_holders_free(ledger) > wanted(ledger), retry_at_us);
+        if (taken)
+            award->runs[award->run_count++] =
+                (takt_run){{now_us, 0}, {0, 0}, 1, 1, (int32_t)cost, 0};
+        if (taken && ledger->limit->concurrency > 0)
+            takt_holders_give(ledger, now_us, claim, 1);
+    }
+    takt_award_end(ledger, now_us, claim, award);
+    return taken;
+}
+
+void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standing)
+{
+    int64_t from_us;
+
+    takt_ledger_tidy(ledger, now_us);
+    from_us = most(now_us, ledger->blocked_until_us);
+    standing->now_us = now_us;
+    standing->limit = takt_limit_capacity(ledger->limit, NULL);
+    standing->remaining =
+        from_us > now_us ? 0 : takt_limit_room(ledger->limit, &ledger->state, now_us, now_us);
+    standing->concurrency = ledger->limit->concurrency;
+    standing->held = takt_holders_held(ledger);
+    standing->holders = ledger->holder_count;
+    if (standing->concurrency > 0) {
+        standing->limit = least(standing->limit, standing->concurrency);
+        standing->remaining = least(standing->remaining, takt_holders_free(ledger));
+    }
+    standing->retry_after_us =
+        takt_limit_earliest(ledger->limit, &ledger->state, from_us, 1) - now_us;
+    standing->reset_after_us = most(
+        most(takt_limit_rest_at(ledger->limit, &ledger->state), ledger->blocked_until_us) - now_us,
+        0);
+    standing->blocked_until_us = ledger->blocked_until_us;
+    takt_line_count(ledger, &standing->waiting, &standing->workers);
+}
+
+void takt_ledger_block(takt_ledger *ledger, int64_t now_us, int64_t for_us)
+{
+    takt_ledger_tidy(ledger, now_us);
+    ledger->blocked_until_us = most(ledger->blocked_until_us, now_us + for_us);
+}
+
+void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us)
+{
+    takt_ledger_tidy(ledger, now_us);
+    if (ledger->blocked_until_us > 0)
+        takt_limit_exhaust(ledger->limit, &ledger->state, now_us);
+    ledger->blocked_until_us = 0;
+}
+
+void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t cost,
+                        int64_t actual)
+{
+    takt_ledger_tidy(ledger, now_us);
+    if (actual > cost)
+        takt_limit_charge(ledger->limit, &ledger->state, now_us, actual - cost);
+    else
+        takt_limit_give_back(ledger->limit, &ledger->state, now_us, slot_us, cost, cost - actual);
+}
+
+void takt_ledger_reset(takt_ledger *ledger, int64_t now_us)
+{
+    takt_ledger_tidy(ledger, now_us);
+    takt_limit_rest(ledger->limit, &ledger->state, now_us);
+}
+
+int64_t takt_ledger_expires_at(const takt_ledger *ledger)
+{
+    takt_limit_state state = ledger->state;
+    int64_t at_us;
+
+    if (ledger->blocked_until_us > 0) /* a new ledger would have a burst at the end of the block */
+        takt_limit_exhaust(ledger->limit, &state, ledger->blocked_until_us);
+    at_us = most(takt_limit_rest_at(ledger->limit, &state), ledger->blocked_until_us);
+    for (int i = 0; i < ledger->line_count; i++)
+        at_us = most(at_us, ledger->line[i].expires_at_us);
+    at_us = most(at_us, ledger->leased_until_us);
+    return most(at_us, ledger->fence); /* numbers only grow, also when it is begun anew */
+}

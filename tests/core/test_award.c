@@ -1,0 +1,235 @@
+/*
+ * What every answer tells: the numbers of the permits given, who is woken, how the ledger stands.
+ */
+#include "core/award.h"
+
+#include "core/books.h"
+#include "core/holders.h"
+#include "core/line.h"
+
+static book b;
+
+static void open_permits(int64_t concurrency)
+{
+    open_book(&b, (takt_limit){.lookahead_us = 250 * MS,
+                               .concurrency = concurrency,
+                               .lease_us = 30 * SECOND});
+}
+
+/* A worker that waits, and lacks a permit or not. */
+static takt_place *stand(uint64_t worker, int8_t priority, bool lacking)
+{
+    int at = takt_line_add(&b.ledger, (takt_place){.worker = worker,
+                                                   .seq = 1,
+                                                   .priority = priority,
+                                                   .wanting = 1,
+                                                   .need = 1,
+                                                   .waiting = 1,
+                                                   .expires_at_us = NOW + SECOND,
+                                                   .lacking = lacking});
+
+    return &b.line[at];
+}
+
+static void hold(uint64_t worker, int64_t count)
+{
+    takt_claim claim = {.worker = worker, .seq = 1};
+
+    takt_holders_give(&b.ledger, NOW, &claim, count);
+}
+
+/* The answer to a worker that holds so many and was given so many more in two runs. */
+static void end_award(int64_t at_us, uint64_t worker, int64_t holding, int64_t given)
+{
+    takt_claim claim = {.worker = worker, .seq = 2, .holding = holding};
+
+    takt_award_begin(&b.ledger, NOW + at_us, &claim, &b.award);
+    b.award.holding = holding;
+    b.award.run_count = given > 1 ? 2 : (int)given;
+    b.award.runs[0] = (takt_run){.count = 1};
+    b.award.runs[1] = (takt_run){.count = given - 1};
+    takt_award_end(&b.ledger, NOW + at_us, &claim, &b.award);
+}
+
+/* The woken as decimal digits, in order. */
+static int64_t woken(void)
+{
+    int64_t digits = 0;
+
+    for (int i = 0; i < b.award.wake_count; i++)
+        digits = digits * 10 + (int64_t)b.award.wakes[i];
+    return digits;
+}
+
+Test(award, begins_with_nothing)
+{
+    takt_claim claim = {.worker = 1, .seq = 5};
+
+    open_permits(2);
+    memset(&b.award, 0x5a, sizeof b.award);
+    b.ledger.blocked_until_us = NOW + SECOND;
+    takt_award_begin(&b.ledger, NOW + 7, &claim, &b.award);
+    cr_assert_eq(b.award.now_us, NOW + 7);
+    cr_assert_eq(b.award.claim_again_at_us, TAKT_NEVER);
+    cr_assert_eq(b.award.blocked_until_us, NOW + SECOND);
+    cr_assert_eq(b.award.least_urgent, -1);
+    cr_assert(b.award.refused == 0 && b.award.in_line == 0 && b.award.run_count == 0);
+    cr_assert(b.award.holding == 0 && b.award.fence == 0 && b.award.reuses == 0);
+    cr_assert_eq(b.award.wake_count, 0);
+    cr_assert_not(b.award.stale);
+}
+
+Test(award, stale_by_the_line_or_by_what_is_held)
+{
+    takt_claim claim = {.worker = 1, .seq = 1};
+
+    open_permits(2);
+    stand(1, 5, true);
+    takt_award_begin(&b.ledger, NOW, &claim, &b.award);
+    cr_assert(b.award.stale);
+    claim.worker = 2;
+    takt_award_begin(&b.ledger, NOW, &claim, &b.award);
+    cr_assert_not(b.award.stale);
+    hold(2, 1);
+    takt_award_begin(&b.ledger, NOW, &claim, &b.award);
+    cr_assert(b.award.stale);
+    claim.seq = 2;
+    takt_award_begin(&b.ledger, NOW, &claim, &b.award);
+    cr_assert_not(b.award.stale);
+}
+
+/* From the clock on, never twice, also where the clock stands still or goes back. */
+Test(award, numbers_for_what_is_given_and_for_what_may_be_handed_on)
+{
+    static const struct {
+        int64_t at_us, holding, given;
+        int64_t fence, last; /* after NOW */
+    } rows[] = {
+        {0, 0, 3, 0, 2 + TAKT_REUSES},
+        {10 * SECOND, 0, 1, 10 * SECOND, 10 * SECOND + TAKT_REUSES},
+        {10 * SECOND, 1, 0, 10 * SECOND + TAKT_REUSES + 1, 10 * SECOND + 2 * TAKT_REUSES},
+        {0, 0, 2, 10 * SECOND + 2 * TAKT_REUSES + 1, 10 * SECOND + 3 * TAKT_REUSES + 2},
+        {20 * SECOND, 0, 0, -NOW, 10 * SECOND + 3 * TAKT_REUSES + 2}, /* nothing to number */
+    };
+
+    open_permits(5);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        end_award(rows[i].at_us, 1, rows[i].holding, rows[i].given);
+        cr_assert_eq(b.award.holding, rows[i].holding + rows[i].given, "row %zu", i);
+        cr_assert_eq(b.award.fence - NOW, rows[i].fence, "row %zu: %" PRId64, i,
+                     b.award.fence - NOW);
+        cr_assert_eq(b.award.reuses, rows[i].fence < 0 ? 0 : TAKT_REUSES, "row %zu", i);
+        cr_assert_eq(b.ledger.fence - NOW, rows[i].last, "row %zu: %" PRId64, i,
+                     b.ledger.fence - NOW);
+    }
+    add_rule(&b.limit, 10, SECOND, 1);
+    end_award(30 * SECOND, 1, 0, 2);
+    cr_assert_eq(b.award.reuses, 0, "a rule has a say in who is next");
+    cr_assert_eq(b.ledger.fence, NOW + 30 * SECOND + 1);
+}
+
+Test(award, nothing_of_permits_where_there_are_none)
+{
+    open_book(&b, limit_of(10, SECOND, 1));
+    stand(2, 5, true);
+    end_award(0, 1, 0, 2);
+    cr_assert(b.award.fence == 0 && b.ledger.fence == 0 && b.award.reuses == 0);
+    cr_assert_eq(b.award.wake_count, 0);
+}
+
+Test(award, as_many_are_woken_as_there_are_free_permits)
+{
+    static const int64_t wakes[] = {0, 1, 12, 123};
+
+    for (int64_t free = 0; free < 4; free++) {
+        open_permits(3);
+        if (free < 3)
+            hold(9, 3 - free);
+        for (uint64_t worker = 1; worker <= 5; worker++)
+            stand(worker, 5, true);
+        end_award(0, 9, 3 - free, 0);
+        cr_assert_eq(woken(), wakes[free], "%" PRId64 " free: %" PRId64, free, woken());
+    }
+}
+
+/* Who comes by itself takes its permit without being woken; who is late gets none. */
+Test(award, the_first_in_line_who_lack_one)
+{
+    open_permits(3);
+    stand(2, 5, true)->aside = true;
+    stand(3, 5, false);
+    stand(4, 5, true);
+    stand(5, 0, true);
+    stand(6, 5, true);
+    end_award(0, 1, 0, 0);
+    cr_assert_eq(woken(), 54, "%" PRId64, woken());
+}
+
+/* What those before it may take by the next turn is not for who stands behind them. */
+Test(award, nobody_is_woken_in_vain)
+{
+    static const struct {
+        int64_t wanting, woken; /* by the first in line, which may have 4 of 8 */
+    } rows[] = {{20, 1}, {4, 1}, {3, 12}, {1, 12}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        open_permits(8);
+        hold(9, 4);
+        stand(1, 5, true)->wanting = rows[i].wanting;
+        stand(2, 5, true)->wanting = 20;
+        end_award(0, 9, 4, 0);
+        cr_assert_eq(woken(), rows[i].woken, "row %zu: %" PRId64, i, woken());
+    }
+    open_permits(8);
+    hold(9, 4);
+    stand(1, 0, true)->wanting = 4;
+    stand(2, 5, true);
+    end_award(0, 9, 4, 0);
+    cr_assert_eq(woken(), 1, "nor behind who is more urgent");
+}
+
+Test(award, who_claims_knows)
+{
+    open_permits(2);
+    stand(1, 5, true);
+    stand(2, 5, true);
+    end_award(0, 1, 0, 0);
+    cr_assert_eq(woken(), 2);
+}
+
+Test(award, each_is_woken_once)
+{
+    open_permits(3);
+    stand(2, 0, true);
+    stand(2, 5, true);
+    stand(3, 5, true);
+    end_award(0, 1, 0, 0);
+    cr_assert_eq(woken(), 23);
+}
+
+Test(award, a_crowd_is_not_woken_at_once)
+{
+    open_permits(50);
+    for (uint64_t worker = 1; worker <= 40; worker++)
+        stand(worker, 5, true);
+    end_award(0, 99, 0, 0);
+    cr_assert_eq(b.award.wake_count, TAKT_WAKES_MAX);
+    cr_assert_eq(b.award.wakes[TAKT_WAKES_MAX - 1], TAKT_WAKES_MAX, "the first of them");
+}
+
+Test(award, how_the_ledger_stands)
+{
+    open_book(&b, limit_of(10, SECOND, 1));
+    stand(1, 5, false)->foremost = true;
+    stand(2, 5, false)->foremost = true;
+    end_award(0, 3, 0, 0);
+    cr_assert_eq(b.award.waiting, 2);
+    cr_assert_eq(b.award.workers, 2);
+    cr_assert_eq(b.award.next_slot_at_us, NOW);
+    takt_limit_commit(&b.limit, &b.ledger.state, NOW, 1);
+    end_award(0, 3, 0, 0);
+    cr_assert_eq(b.award.next_slot_at_us, NOW + 100 * MS);
+    b.ledger.blocked_until_us = NOW + 5 * SECOND;
+    end_award(0, 3, 0, 0);
+    cr_assert_eq(b.award.next_slot_at_us, NOW + 5 * SECOND, "not before the block ends");
+}

@@ -1,0 +1,140 @@
+/*
+ * The line: by priority, then turn; what time changes in it; whose statements are old.
+ */
+#include "core/line.h"
+
+#include "core/books.h"
+
+static book b;
+
+static void set_up(void)
+{
+    open_book(&b, limit_of(10, SECOND, 1));
+}
+
+TestSuite(line, .init = set_up);
+
+/* A worker stands in line from then on, and is to come again at that time. */
+static void stand(uint64_t worker, int8_t priority, int64_t again_us)
+{
+    takt_line_add(&b.ledger, (takt_place){.worker = worker,
+                                          .seq = 10,
+                                          .priority = priority,
+                                          .again_at_us = NOW + again_us,
+                                          .expires_at_us = NOW + TAKT_SILENT_US});
+}
+
+Test(line, priority_first_then_turn)
+{
+    cr_assert_eq(takt_line_find(&b.ledger, 1, 5), -1);
+    stand(1, 5, 0);
+    stand(2, 5, 0);
+    stand(3, 0, 0);
+    stand(4, 9, 0);
+    stand(5, 5, 0);
+    stand(1, 0, 0);
+    cr_assert_eq(line_digits(&b), 311254);
+    cr_assert_eq(takt_line_find(&b.ledger, 1, 0), 1);
+    cr_assert_eq(takt_line_find(&b.ledger, 1, 5), 2);
+    cr_assert_eq(takt_line_find(&b.ledger, 2, 0), -1, "another's, and another priority's");
+    for (int i = 1; i < b.ledger.line_count; i++)
+        if (b.line[i - 1].priority == b.line[i].priority)
+            cr_assert_lt(b.line[i - 1].turn, b.line[i].turn);
+    cr_assert_eq(b.ledger.turn, 6);
+}
+
+Test(line, who_leaves_leaves_no_gap)
+{
+    for (uint64_t worker = 1; worker <= 4; worker++)
+        stand(worker, 5, 0);
+    takt_line_remove(&b.ledger, 1);
+    cr_assert_eq(line_digits(&b), 134);
+    takt_line_remove(&b.ledger, 2);
+    cr_assert_eq(line_digits(&b), 13);
+    takt_line_remove(&b.ledger, 0);
+    takt_line_remove(&b.ledger, 0);
+    cr_assert_eq(b.ledger.line_count, 0);
+    stand(7, 5, 0);
+    cr_assert_eq(b.line[0].turn, 5, "no turn is given twice");
+}
+
+Test(line, the_silent_are_dropped)
+{
+    stand(1, 5, 0);
+    stand(2, 5, 0);
+    stand(3, 5, 0);
+    b.line[1].expires_at_us += SECOND;
+    takt_line_tidy(&b.ledger, NOW + TAKT_SILENT_US);
+    cr_assert_eq(line_digits(&b), 123);
+    takt_line_tidy(&b.ledger, NOW + TAKT_SILENT_US + 1);
+    cr_assert_eq(line_digits(&b), 2);
+}
+
+/* A clock that was set back must not keep the dead for as long as it was ahead. */
+Test(line, nobody_is_awaited_for_longer_than_that)
+{
+    stand(1, 5, 0);
+    b.line[0].expires_at_us = NOW + DAY;
+    takt_line_tidy(&b.ledger, NOW);
+    cr_assert_eq(b.line[0].expires_at_us, NOW + TAKT_SILENT_US);
+}
+
+/* In each priority for itself: others behind the head are not late before they are the head. */
+Test(line, late_heads_are_stepped_round)
+{
+    static const struct {
+        int64_t at_us;
+        const char *aside; /* of the line 12 34, by place */
+    } rows[] = {{250 * MS, "...."},
+                {250 * MS + 1, "a..."},
+                {300 * MS + 1, "a..."}, /* the last one is late, and not the first */
+                {350 * MS + 1, "a.aa"}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        set_up();
+        stand(1, 0, 0);
+        stand(2, 0, 300 * MS);
+        stand(3, 5, 100 * MS);
+        stand(4, 5, 50 * MS);
+        takt_line_tidy(&b.ledger, NOW + rows[i].at_us);
+        for (int at = 0; at < 4; at++)
+            cr_assert_eq(b.line[at].aside, rows[i].aside[at] == 'a', "row %zu, place %d", i, at);
+    }
+    takt_line_tidy(&b.ledger, NOW + SECOND);
+    for (int at = 0; at < 4; at++)
+        cr_assert(b.line[at].aside, "place %d: all of them are late", at);
+    cr_assert_eq(line_digits(&b), 1234, "and keep their turns");
+}
+
+Test(line, statements_that_are_old)
+{
+    static const struct {
+        uint64_t worker;
+        int64_t seq;
+        bool stale;
+    } rows[] = {{1, 9, true}, {1, 10, true}, {1, 11, false}, {2, 1, false}};
+
+    stand(1, 5, 0);
+    stand(3, 5, 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        takt_claim claim = {.worker = rows[i].worker, .seq = rows[i].seq};
+        cr_assert_eq(takt_line_is_stale(&b.ledger, &claim), rows[i].stale, "row %zu", i);
+    }
+}
+
+Test(line, counts_waiters_and_workers)
+{
+    int64_t waiting, workers;
+
+    takt_line_count(&b.ledger, &waiting, &workers);
+    cr_assert(waiting == 0 && workers == 0);
+    stand(1, 0, 0);
+    stand(1, 5, 0);
+    stand(2, 5, 0);
+    for (int i = 0; i < 3; i++)
+        b.line[i].waiting = 10 + i;
+    b.line[0].foremost = b.line[2].foremost = true;
+    takt_line_count(&b.ledger, &waiting, &workers);
+    cr_assert_eq(waiting, 33);
+    cr_assert_eq(workers, 2, "a worker of two priorities is one");
+}

@@ -1,0 +1,135 @@
+/*
+ * What the real cost of a unit of work changes: the rules stay within their promise with the real
+ * costs put in, what is more is paid for, and what is given back can be taken.
+ */
+#include <string.h>
+
+#include "base/random.h"
+#include "core/books.h"
+#include "seed.h"
+
+static takt_limit limit_by(const takt_algorithm *algorithm, int64_t tokens, int64_t period_us)
+{
+    takt_limit limit = {.rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
+
+    limit.rules[0] = (takt_rule){.algorithm = algorithm, .limit = tokens, .period_us = period_us};
+    cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
+    return limit;
+}
+
+static int64_t remaining(book *b, int64_t at_us)
+{
+    takt_standing standing;
+
+    takt_ledger_peek(&b->ledger, NOW + at_us, &standing);
+    return standing.remaining;
+}
+
+static void take(book *b, int64_t at_us, int64_t cost)
+{
+    int64_t retry_us;
+
+    cr_assert(takt_ledger_try(&b->ledger, NOW + at_us, cost, &retry_us));
+}
+
+Test(settle, what_was_not_used_can_be_taken)
+{
+    static const struct {
+        const takt_algorithm *algorithm;
+        int64_t settled_us, left; /* of 100, 40 of which were taken at once; 10 were needed */
+    } rows[] = {
+        {&takt_token_bucket, 0, 90},           {&takt_token_bucket, SECOND, 91},
+        {&takt_fixed_window, 30 * SECOND, 90}, {&takt_sliding_window, 30 * SECOND, 90},
+        {&takt_sliding_log, 30 * SECOND, 90},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static book b;
+        open_book(&b, limit_by(rows[i].algorithm, 100, 100 * SECOND));
+        take(&b, 0, 40);
+        cr_assert_eq(remaining(&b, 0), 60);
+        takt_ledger_settle(&b.ledger, NOW + rows[i].settled_us, NOW, 40, 10);
+        cr_assert_eq(remaining(&b, rows[i].settled_us), rows[i].left, "row %zu: %" PRId64, i,
+                     remaining(&b, rows[i].settled_us));
+    }
+}
+
+Test(settle, what_was_used_beyond_is_paid_for)
+{
+    static const struct {
+        const takt_algorithm *algorithm;
+        int64_t left, again_us; /* of 100, 40 of which were taken at once, 110 were used */
+    } rows[] = {
+        {&takt_token_bucket, 0, 10 * SECOND + SECOND}, /* it owes ten */
+        {&takt_fixed_window, 0, 100 * SECOND},
+        {&takt_sliding_log, 0, 100 * SECOND},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static book b;
+        takt_standing standing;
+        open_book(&b, limit_by(rows[i].algorithm, 100, 100 * SECOND));
+        take(&b, 0, 40);
+        takt_ledger_settle(&b.ledger, NOW, NOW, 40, 110);
+        takt_ledger_peek(&b.ledger, NOW, &standing);
+        cr_assert_eq(standing.remaining, rows[i].left, "row %zu", i);
+        cr_assert_eq(standing.retry_after_us, rows[i].again_us, "row %zu: %" PRId64, i,
+                     standing.retry_after_us);
+    }
+}
+
+Test(settle, a_debt_has_an_end)
+{
+    static book b;
+    takt_standing standing;
+
+    open_book(&b, limit_by(&takt_token_bucket, 100, 100 * SECOND));
+    take(&b, 0, 1);
+    takt_ledger_settle(&b.ledger, NOW, NOW, 1, 1000000);
+    takt_ledger_peek(&b.ledger, NOW, &standing);
+    cr_assert_gt(standing.retry_after_us, TAKT_LOOKAHEAD_MAX_US - SECOND);
+    cr_assert_leq(standing.retry_after_us, TAKT_LOOKAHEAD_MAX_US + SECOND);
+}
+
+Test(settle, the_last_slot_is_given_back_whole)
+{
+    static book b;
+
+    open_book(&b, limit_of(10, SECOND, 1));
+    say(&b, 0, 1, 5, 1, 3);
+    cr_assert_eq(b.given, 3, "at 0, 100 and 200 ms");
+    takt_ledger_settle(&b.ledger, NOW + MS, NOW + 200 * MS, 1, 0);
+    takt_ledger_settle(&b.ledger, NOW + MS, NOW, 1, 0); /* others came after it */
+    say(&b, MS, 2, 5, 1, 3);
+    cr_assert_eq(b.given, 1);
+    cr_assert_eq(b.first_us, 200 * MS);
+}
+
+/* Nothing that is given back lets more start than the promise allows, with real costs. */
+Test(settle, the_promise_holds_with_real_costs)
+{
+    uint64_t random = test_seed(7);
+
+    for (int round = 0; round < 300; round++) {
+        static taken slots[2000];
+        int64_t burst = 1 + takt_random_below(&random, 40), now_us = NOW, given_back = 0;
+        takt_limit limit = limit_of(1 + takt_random_below(&random, 30), SECOND, burst);
+        static book b;
+        int count = 0;
+        open_book(&b, limit);
+        while (count < 200) {
+            int64_t retry_us, cost = 1 + takt_random_below(&random, burst);
+            int settled = (int)takt_random_below(&random, count + 1);
+            now_us += takt_random_below(&random, 3) ? 0 : takt_random_below(&random, SECOND);
+            if (takt_random_below(&random, 2) && settled < count && slots[settled].cost > 0) {
+                int64_t actual = takt_random_below(&random, slots[settled].cost + 1);
+                takt_ledger_settle(&b.ledger, now_us, slots[settled].slot_us, slots[settled].cost,
+                                   actual);
+                given_back += slots[settled].cost - actual;
+                slots[settled].cost = actual;
+            } else if (takt_ledger_try(&b.ledger, now_us, cost, &retry_us)) {
+                slots[count++] = (taken){now_us, cost};
+            }
+        }
+        cr_assert_gt(given_back, 0);
+        cr_assert_eq(broken_promise(&limit.rules[0], slots, count), -1, "round %d", round);
+    }
+}
