@@ -13,6 +13,7 @@
 #include "store/file_doctor.h"
 #include "store/file_env.h"
 #include "store/file_thread.h"
+#include "store/waker.h"
 
 #define TIMEOUT_US  INT64_C(1000000) /* where the options say nothing */
 #define PATIENCE_MS 200              /* for the thread to end, when the store is closed */
@@ -32,6 +33,7 @@ typedef struct file_store {
     void (*on_event)(void *data, const takt_event *event);
     void *event_data;
 
+    takt_waker waker;
     bool closing;
     bool cancelled; /* all calls have been told so */
     bool gone;      /* the thread has ended */
@@ -92,6 +94,7 @@ static void copy_claim(takt_claim *copy, const takt_claim *claim)
     copy->worker = claim->worker;
     copy->seq = claim->seq;
     copy->waiting = claim->waiting;
+    copy->holding = claim->holding;
     copy->want_count = claim->want_count;
     memcpy(copy->wants, claim->wants, (size_t)claim->want_count * sizeof claim->wants[0]);
 }
@@ -104,15 +107,17 @@ static void fill_job(takt_file_job *job, takt_store_call *call)
     job->limit = *call->limit;
     job->limit.within = NULL;
     memcpy(job->key, call->key, strlen(call->key) + 1);
-    if (call->op == TAKT_OP_CLAIM)
+    if (call->claim)
         copy_claim(&job->claim, call->claim);
     job->own.op = call->op;
     job->own.limit = &job->limit;
     job->own.key = job->key;
-    job->own.claim = &job->claim;
+    job->own.claim = call->claim ? &job->claim : NULL;
     job->own.award = &job->award;
     job->own.cost = call->cost;
     job->own.for_us = call->for_us;
+    job->own.slot_us = call->slot_us;
+    job->own.actual = call->actual;
     job->own.status = 0;
 }
 
@@ -172,7 +177,7 @@ static void tell_damage(file_store *store, const takt_file_job *job)
               "blocked for a period",
               takt_quote(job->limit.name, limit), takt_quote(job->key, key));
     store->on_event(store->event_data,
-                    &(takt_event){TAKT_EVENT_LEDGER_DAMAGED, TAKT_E_STORE, made.text, NULL});
+                    &(takt_event){TAKT_EVENT_LEDGER_DAMAGED, TAKT_E_STORE, made.text, NULL, NULL});
 }
 
 /* Gives a job back to those to be used again and tells its caller, if there still is one. */
@@ -187,8 +192,9 @@ static void settle(file_store *store, takt_file_job *job)
         call->status = job->own.status;
         if (call->op != TAKT_OP_CLAIM)
             call->standing = job->own.standing;
-        else if (call->status == 0)
+        if (call->claim && (call->status == 0 || call->status == TAKT_E_NO_SLOT))
             copy_award(call->award, &job->award);
+        takt_waker_answered(&store->waker, call);
     }
     takt_list_append(&store->idle, &job->link);
     if (call != NULL)
@@ -233,8 +239,8 @@ static void collect(file_store *store)
     memcpy(store->trouble, news.trouble, strlen(news.trouble) + 1);
     store->store.trouble = store->trouble[0] != '\0' ? store->trouble : NULL;
     if (news.replaced[0] != '\0' && store->on_event != NULL)
-        store->on_event(store->event_data,
-                        &(takt_event){TAKT_EVENT_STORE_REPLACED, TAKT_E_STORE, news.replaced, NULL});
+        store->on_event(store->event_data, &(takt_event){TAKT_EVENT_STORE_REPLACED, TAKT_E_STORE,
+                                                         news.replaced, NULL, NULL});
     while (!takt_list_empty(&news.finished)) {
         takt_file_job *job = TAKT_HOLDER(news.finished.next, takt_file_job, link);
         takt_list_remove(&job->link);
@@ -242,9 +248,9 @@ static void collect(file_store *store)
     }
 }
 
-static void on_handle_closed(uv_handle_t *handle)
+static void on_part_closed(void *part)
 {
-    file_store *store = handle->data;
+    file_store *store = part;
     void (*closed)(void *data) = store->closed;
     void *data = store->data;
 
@@ -260,6 +266,11 @@ static void on_handle_closed(uv_handle_t *handle)
         closed(data);
 }
 
+static void on_handle_closed(uv_handle_t *handle)
+{
+    on_part_closed(handle->data);
+}
+
 static void leave(file_store *store)
 {
     if (store->left)
@@ -267,7 +278,8 @@ static void leave(file_store *store)
     store->left = true;
     if (store->process == takt_file_env_process())
         takt_file_thread_leave(store->thread);
-    store->handles = 2;
+    store->handles = 3;
+    takt_waker_close(&store->waker, on_part_closed, store);
     uv_close((uv_handle_t *)&store->async, on_handle_closed);
     uv_close((uv_handle_t *)&store->timer, on_handle_closed);
 }
@@ -373,6 +385,7 @@ static int file_open(takt_store **opened, uv_loop_t *loop, const char *rest,
         (uint64_t)(options->timeout_us > 0 ? options->timeout_us : TIMEOUT_US) * 1000;
     store->on_event = options->on_event;
     store->event_data = options->data;
+    takt_waker_init(&store->waker, loop, options);
     code = takt_file_thread_start(&store->thread, &place, options->name_space, error);
     if (code == 0) {
         store->process = takt_file_env_process();

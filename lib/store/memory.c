@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "store/doctor.h"
 #include "store/memory_space.h"
+#include "store/waker.h"
 
 /* Calls of one turn: a crowd of them must not keep the loop, or the other loops that share the
  * space, for long. */
@@ -20,6 +21,7 @@ typedef struct memory_store {
     uv_idle_t idle;    /* runs while there is something to do */
     takt_link waiting; /* calls not run yet */
     takt_link done;    /* calls of this turn, run and not answered yet */
+    takt_waker waker;
     takt_space *space;
     char name_space[TAKT_NAME_SIZE_MAX + 1];
     void (*closed)(void *data);
@@ -55,9 +57,9 @@ static void cancel_waiting(memory_store *store)
     }
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_waker_closed(void *waker)
 {
-    memory_store *store = handle->data;
+    memory_store *store = waker;
     void (*closed)(void *data) = store->closed;
     void *data = store->data;
 
@@ -65,6 +67,13 @@ static void on_closed(uv_handle_t *handle)
     free(store);
     if (closed != NULL)
         closed(data);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    memory_store *store = handle->data;
+
+    takt_waker_close(&store->waker, on_waker_closed, store);
 }
 
 static void on_turn(uv_idle_t *idle)
@@ -76,6 +85,7 @@ static void on_turn(uv_idle_t *idle)
     while (!takt_list_empty(&store->done)) {
         takt_store_call *call = TAKT_HOLDER(store->done.next, takt_store_call, link);
         takt_list_remove(&call->link);
+        takt_waker_answered(&store->waker, call);
         call->done(call); /* may submit more, or close */
     }
     if (store->closing) {
@@ -102,6 +112,7 @@ static int memory_open(takt_store **store, uv_loop_t *loop, const char *rest,
     memcpy(opened->name_space, options->name_space, strlen(options->name_space) + 1);
     takt_list_init(&opened->waiting);
     takt_list_init(&opened->done);
+    takt_waker_init(&opened->waker, loop, options);
     uv_idle_init(loop, &opened->idle);
     opened->idle.data = opened;
     *store = &opened->store;

@@ -44,6 +44,7 @@ size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space,
 void takt_record_scratch_free(takt_record_scratch *scratch)
 {
     free(scratch->line);
+    free(scratch->holders);
     free(scratch->text);
     *scratch = (takt_record_scratch){0};
 }
@@ -60,6 +61,20 @@ static bool reserve_line(takt_record_scratch *scratch, int places)
         return false;
     scratch->line = line;
     scratch->line_capacity = capacity;
+    return true;
+}
+
+static bool reserve_holders(takt_record_scratch *scratch, int count)
+{
+    takt_holder *holders;
+
+    if (count <= scratch->holder_capacity)
+        return true;
+    holders = realloc(scratch->holders, 2 * (size_t)count * sizeof *holders);
+    if (holders == NULL)
+        return false;
+    scratch->holders = holders;
+    scratch->holder_capacity = 2 * count;
     return true;
 }
 
@@ -119,15 +134,19 @@ void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size
                      takt_store_call *call, takt_record_change *change)
 {
     int places = (text ? takt_ledger_text_places(text, size) : 0) + TAKT_PRIORITIES;
+    int holders = (text ? takt_ledger_text_holders(text, size) : 0) + 1;
     takt_ledger ledger;
 
     *change = (takt_record_change){.what = TAKT_RECORD_KEEP};
-    if (!reserve_line(scratch, places) || !reserve_text(scratch, takt_ledger_text_size(places))) {
+    if (!reserve_line(scratch, places) || !reserve_holders(scratch, holders) ||
+        !reserve_text(scratch, takt_ledger_text_size(places, holders))) {
         call->status = TAKT_E_NOMEM;
         return;
     }
     ledger.line = scratch->line;
     ledger.line_capacity = scratch->line_capacity;
+    ledger.holders = scratch->holders;
+    ledger.holder_capacity = scratch->holder_capacity;
     ledger.pages = scratch->pages;
     if (text == NULL)
         takt_ledger_init(&ledger, call->limit, now_us);

@@ -16,6 +16,8 @@
 typedef struct takt_record_scratch {
     takt_place *line;
     int line_capacity;
+    takt_holder *holders;
+    int holder_capacity;
     char *text;
     size_t text_capacity;
     takt_limit kept;   /* the numbers of a text that are newer than its caller's */

@@ -7,8 +7,14 @@
 static void run_try(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
 {
     int64_t retry_at_us;
+    bool taken;
 
-    call->status = takt_ledger_try(ledger, now_us, call->cost, &retry_at_us) ? 0 : TAKT_E_NO_SLOT;
+    if (call->claim && (call->limit->concurrency > 0 || ledger->limit->concurrency > 0))
+        taken = takt_ledger_try_permit(ledger, now_us, call->claim, call->cost, &retry_at_us,
+                                       call->award);
+    else
+        taken = takt_ledger_try(ledger, now_us, call->cost, &retry_at_us);
+    call->status = taken ? 0 : TAKT_E_NO_SLOT;
     takt_ledger_peek(ledger, now_us, &call->standing);
     call->standing.retry_after_us = retry_at_us == TAKT_NEVER ? TAKT_NEVER : retry_at_us - now_us;
 }
@@ -32,6 +38,9 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
         break;
     case TAKT_OP_RESET:
         takt_ledger_reset(ledger, now_us);
+        break;
+    case TAKT_OP_SETTLE:
+        takt_ledger_settle(ledger, now_us, call->slot_us, call->cost, call->actual);
         break;
     case TAKT_OP_PEEK:
         break;

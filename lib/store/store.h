@@ -27,7 +27,8 @@ typedef enum takt_op {
     TAKT_OP_PEEK,
     TAKT_OP_BLOCK,
     TAKT_OP_UNBLOCK,
-    TAKT_OP_RESET
+    TAKT_OP_RESET,
+    TAKT_OP_SETTLE
 } takt_op;
 
 /*
@@ -39,16 +40,18 @@ struct takt_store_call {
     takt_op op;
     const takt_limit *limit;
     const char *key;         /* "" is the limit as a whole */
-    const takt_claim *claim; /* CLAIM */
-    int64_t cost;            /* TRY */
+    const takt_claim *claim; /* CLAIM; TRY: who tries and what it holds, where there are permits */
+    int64_t cost;            /* TRY, SETTLE */
     int64_t for_us;          /* BLOCK */
+    int64_t slot_us, actual; /* SETTLE: what the work of that slot has cost */
     void (*done)(takt_store_call *call);
     void *data; /* the caller's */
 
     /* out, valid in done() when status says so */
-    int status;        /* 0; TRY: 0 (taken) or TAKT_E_NO_SLOT; or TAKT_E_STORE..., TAKT_E_CANCELED,
-                          TAKT_E_NOMEM */
-    takt_award *award; /* CLAIM: the caller's memory, filled when status is 0 */
+    int status; /* 0; TRY: 0 (taken) or TAKT_E_NO_SLOT; or TAKT_E_STORE..., TAKT_E_CANCELED,
+                   TAKT_E_NOMEM */
+    takt_award
+        *award; /* CLAIM, and TRY with `claim`: the caller's memory, filled when it was run */
     takt_standing standing; /* all but CLAIM: filled when status is 0 or TAKT_E_NO_SLOT */
 
     takt_link link; /* the store's, while it has the call */
@@ -64,6 +67,9 @@ typedef struct takt_store_options {
      * now.  A hint: it may come for nothing, and need not come.  Never inside submit().  NULL: not
      * wanted. */
     void (*on_hint)(void *data, const char *limit, const char *key);
+    /* A permit of a ledger came free for which this worker is among the first in line: claim now. A
+     * hint like the other. */
+    void (*on_wake)(void *data, const char *limit, const char *key);
     /* The way to the store is gone, and why, though no call may have been under way to tell; or,
      * with 0, it is there again: claim now.  A hint likewise. */
     void (*on_way)(void *data, int code);

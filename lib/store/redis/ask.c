@@ -57,25 +57,17 @@ static void add_rules(struct pen *pen, const takt_limit *limit)
     add_written(pen, from);
 }
 
-static int64_t longest_period(const takt_limit *limit)
+static bool add_names(takt_ask *ask, const char *name_space, const takt_store_call *call,
+                      bool permits)
 {
-    int64_t longest_us = 0;
-
-    for (int i = 0; i < limit->rule_count; i++)
-        if (limit->rules[i].period_us > longest_us)
-            longest_us = limit->rules[i].period_us;
-    return longest_us;
-}
-
-static bool add_names(takt_ask *ask, const char *name_space, const takt_store_call *call)
-{
-    static const char *const rests[TAKT_ASK_NAMES] = {"", ":line", ":places", ":log"};
+    static const char *const rests[TAKT_ASK_NAMES] = {"", ":line", ":places", ":log", ":held"};
+    int count = permits ? TAKT_ASK_NAMES : TAKT_ASK_NAMES - 1;
     size_t size = takt_redis_key(ask->names[0], name_space, call->limit->name, call->key, "");
 
     if (size == 0)
         return false;
     add(ask, ask->names[0], size);
-    for (int i = 1; i < TAKT_ASK_NAMES; i++) {
+    for (int i = 1; i < count; i++) {
         memcpy(ask->names[i], ask->names[0], size);
         memcpy(ask->names[i] + size, rests[i], strlen(rests[i]) + 1);
         add(ask, ask->names[i], size + strlen(rests[i]));
@@ -91,13 +83,28 @@ static void add_zones(struct pen *pen, const takt_limit *limit)
     add_written(pen, from);
 }
 
+/* How many may wait and, where there are permits, how many there are and for how long. */
+static void add_line_bounds(struct pen *pen, const takt_limit *limit)
+{
+    const char *from = pen->writer.at;
+
+    takt_write_int(&pen->writer, limit->max_waiting);
+    if (limit->concurrency > 0) {
+        takt_write_char(&pen->writer, ',');
+        takt_write_int(&pen->writer, limit->concurrency);
+        takt_write_char(&pen->writer, ',');
+        takt_write_int(&pen->writer, limit->lease_us);
+    }
+    add_written(pen, from);
+}
+
 static void add_limit(struct pen *pen, const takt_limit *limit)
 {
     add_rules(pen, limit);
-    add_int(pen, longest_period(limit));
+    add_int(pen, takt_limit_span(limit));
     add_int(pen, limit->revision);
     add_int(pen, limit->lookahead_us);
-    add_int(pen, limit->max_waiting);
+    add_line_bounds(pen, limit);
     add_zones(pen, limit);
 }
 
@@ -107,11 +114,13 @@ static int64_t instant(int64_t us)
     return us > INT64_C(1) << 53 ? -1 : us < 0 ? 0 : us;
 }
 
-static void add_claim(struct pen *pen, const takt_claim *claim)
+static void add_claim(struct pen *pen, const takt_claim *claim, bool permits)
 {
     add_hex(pen, claim->worker);
     add_int(pen, claim->seq);
     add_int(pen, claim->waiting);
+    if (permits)
+        add_int(pen, claim->holding);
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
         add_int(pen, want->count);
@@ -121,25 +130,45 @@ static void add_claim(struct pen *pen, const takt_claim *claim)
     }
 }
 
+static void add_try(struct pen *pen, const takt_store_call *call, bool permits)
+{
+    add_int(pen, call->cost);
+    if (!permits || call->claim == NULL)
+        return;
+    add_hex(pen, call->claim->worker);
+    add_int(pen, call->claim->seq);
+    add_int(pen, call->claim->holding);
+}
+
+static void add_settle(struct pen *pen, const takt_store_call *call)
+{
+    add_int(pen, call->slot_us);
+    add_int(pen, call->cost);
+    add_int(pen, call->actual);
+}
+
 bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call *call)
 {
     const takt_script *script = &takt_scripts[call->op];
+    bool permits = call->limit->concurrency > 0 || ask->permits;
     struct pen pen = {ask, {ask->text, ask->text + sizeof ask->text, false}};
 
     ask->count = 0;
     add(ask, "EVALSHA", 7);
     add(ask, script->sha1, sizeof script->sha1 - 1);
-    add(ask, "4", 1);
-    _Static_assert(TAKT_ASK_NAMES == 4, "as it says");
-    if (!add_names(ask, name_space, call))
+    add(ask, permits ? "5" : "4", 1);
+    _Static_assert(TAKT_ASK_NAMES == 5, "as it says");
+    if (!add_names(ask, name_space, call, permits))
         return false;
     add_limit(&pen, call->limit);
     if (call->op == TAKT_OP_CLAIM)
-        add_claim(&pen, call->claim);
+        add_claim(&pen, call->claim, permits);
     else if (call->op == TAKT_OP_TRY)
-        add_int(&pen, call->cost);
+        add_try(&pen, call, permits);
     else if (call->op == TAKT_OP_BLOCK)
         add_int(&pen, call->for_us);
+    else if (call->op == TAKT_OP_SETTLE)
+        add_settle(&pen, call);
     assert(!pen.writer.full);
     return true;
 }

@@ -11,8 +11,8 @@
 #include "store/redis/zone_text.h"
 #include "store/store.h"
 
-#define TAKT_ASK_NAMES 4
-#define TAKT_ASK_MAX   (3 + TAKT_ASK_NAMES + 6 + 3 + 4 * TAKT_WANTS_MAX)
+#define TAKT_ASK_NAMES 5
+#define TAKT_ASK_MAX   (3 + TAKT_ASK_NAMES + 6 + 4 + 4 * TAKT_WANTS_MAX)
 #define TAKT_ASK_ZONES (TAKT_RULES_MAX + TAKT_ZONE_TEXT_MORE)
 #define TAKT_ASK_TEXT                                                                              \
     (TAKT_RULES_MAX * TAKT_RULE_TEXT_SIZE + TAKT_ASK_ZONES * TAKT_ZONE_TEXT_SIZE +                 \
@@ -22,6 +22,7 @@
 typedef struct takt_ask {
     int64_t about_us;     /* when the call will run, roughly: which years of a timezone matter */
     takt_zone_list zones; /* that ledgers have asked for */
+    bool permits;         /* the next call's ledger has permits, whatever our limit says */
     int count;
     const char *arguments[TAKT_ASK_MAX];
     size_t sizes[TAKT_ASK_MAX];

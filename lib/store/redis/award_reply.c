@@ -9,12 +9,13 @@
 
 #define BIG (INT64_C(1) << 53) /* a script's numbers are exact up to here */
 
-enum { DAMAGED = 1, STALE = 2, OUTDATED = 4, TAKEN = 8 };
+enum { DAMAGED = 1, STALE = 2, OUTDATED = 4, TAKEN = 8, PERMITS = 32 };
 
 #define SHORT_AWARD    3
 #define AWARD_HEAD     11
 #define RUN_SIZE       7
 #define STANDING_COUNT 9
+#define PERMITS_COUNT  3 /* more, where there are permits; a try has them twice */
 
 /* The values of a reply's array, read one after the other. */
 struct cursor {
@@ -127,6 +128,15 @@ static void read_newer(struct cursor *cursor, const takt_store_call *call, takt_
                   ledger.limit != &award->newer;
 }
 
+/* What the worker holds, and under which numbers. */
+static void read_holding(struct cursor *cursor, takt_award *award, bool permits)
+{
+    award->holding = permits ? read_int(cursor, 0, BIG) : 0;
+    award->fence = permits ? read_int(cursor, 0, BIG) : 0;
+    award->reuses = permits ? read_int(cursor, 0, TAKT_REUSES) : 0;
+    award->wake_count = 0; /* the script has done it */
+}
+
 static void read_award(struct cursor *cursor, takt_store_call *call, int64_t flags)
 {
     takt_award *award = call->award;
@@ -144,6 +154,7 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     award->in_line = (unsigned)read_int(cursor, 0, (1 << TAKT_PRIORITIES) - 1);
     award->least_urgent = (int)read_int(cursor, -1, TAKT_PRIORITY_MAX);
     read_newer(cursor, call, award);
+    read_holding(cursor, award, flags & PERMITS);
     award->run_count = cursor->left / RUN_SIZE;
     if (cursor->bad || cursor->left % RUN_SIZE != 0 || award->run_count > TAKT_RUNS_MAX) {
         cursor->bad = true;
@@ -169,14 +180,36 @@ static void read_short_award(struct cursor *cursor, takt_store_call *call)
     award->blocked_until_us = award->waiting = award->workers = award->refused = 0;
     award->in_line = 0;
     award->least_urgent = -1;
+    read_holding(cursor, award, false);
     award->run_count = 1;
-    award->runs[0] = (takt_run){{read_int(cursor, 0, BIG), 0}, {0, 0}, 1, 1, claim->wants[0].cost};
+    award->runs[0] =
+        (takt_run){{read_int(cursor, 0, BIG), 0}, {0, 0}, 1, 1, claim->wants[0].cost, 0};
     if (claim->want_count != 1 || claim->wants[0].count != 1 || claim->waiting != 1)
         cursor->bad = true;
     call->status = 0;
 }
 
 /* ---- standings ------------------------------------------------------------------------------- */
+
+/* What a worker that tries is told of permits. */
+static void read_try(struct cursor *cursor, takt_store_call *call, int64_t flags)
+{
+    takt_award *award = call->award;
+
+    read_holding(cursor, award, true);
+    award->now_us = call->standing.now_us;
+    award->stale = flags & STALE;
+    award->run_count = call->status == 0;
+    award->runs[0] = (takt_run){{award->now_us, 0}, {0, 0}, 1, 1, (int32_t)call->cost, 0};
+}
+
+/* A reply of that many numbers: with permits there are more, and a try has them twice. */
+static bool is_standing(const takt_store_call *call, int count)
+{
+    int permits = call->op == TAKT_OP_TRY && call->claim ? 2 * PERMITS_COUNT : PERMITS_COUNT;
+
+    return count == STANDING_COUNT || count == STANDING_COUNT + permits;
+}
 
 static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t flags)
 {
@@ -190,13 +223,31 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
     standing->blocked_until_us = read_int(cursor, 0, BIG);
     standing->waiting = read_int(cursor, 0, BIG);
     standing->workers = read_int(cursor, 0, BIG);
+    standing->concurrency = standing->held = standing->holders = 0;
+    if (cursor->left > 0) {
+        standing->concurrency = read_int(cursor, 0, TAKT_CONCURRENCY_MAX);
+        standing->held = read_int(cursor, 0, BIG);
+        standing->holders = read_int(cursor, 0, BIG);
+    }
     call->status = call->op == TAKT_OP_TRY && !(flags & TAKEN) ? TAKT_E_NO_SLOT : 0;
+    if (cursor->left > 0)
+        read_try(cursor, call, flags);
+}
+
+/* The flags that a reply of that many values may have. */
+static int64_t flags_of(const takt_store_call *call, int count)
+{
+    if (call->op == TAKT_OP_CLAIM)
+        return DAMAGED | STALE | OUTDATED | PERMITS;
+    if (call->op == TAKT_OP_TRY)
+        return DAMAGED | TAKEN | (count > STANDING_COUNT ? STALE : 0);
+    return DAMAGED;
 }
 
 bool takt_award_reply(takt_store_call *call, const takt_reply *reply, bool *damaged)
 {
     bool claim = call->op == TAKT_OP_CLAIM;
-    int64_t known = DAMAGED | (claim ? STALE | OUTDATED : call->op == TAKT_OP_TRY ? TAKEN : 0);
+    int64_t known = flags_of(call, reply->count);
     struct cursor values = {reply + 1, reply->count, false};
     int64_t flags;
 
@@ -207,7 +258,7 @@ bool takt_award_reply(takt_store_call *call, const takt_reply *reply, bool *dama
         read_short_award(&values, call);
         return !values.bad;
     }
-    if (claim ? reply->count < AWARD_HEAD : reply->count != STANDING_COUNT)
+    if (claim ? reply->count < AWARD_HEAD : !is_standing(call, reply->count))
         return false;
     flags = read_int(&values, 0, known);
     if (values.bad || (flags & ~known) != 0)

@@ -15,8 +15,9 @@
 #include "store/record.h"
 #include "store/redis/award_reply.h"
 
-#define ZONE_WANTED 16 /* a flag of lua/PROTOCOL.md */
-#define TRIES_MAX   32 /* somebody who flushes the scripts all the time must end somewhere */
+#define ZONE_WANTED    16 /* flags of lua/PROTOCOL.md */
+#define PERMITS_WANTED 32
+#define TRIES_MAX      32 /* somebody who flushes the scripts all the time must end somewhere */
 
 void takt_redis_set_trouble(takt_redis_store *store, const char *text, const char *word)
 {
@@ -141,8 +142,9 @@ static void tell_damage(takt_redis_store *store, const takt_store_call *call)
               "the ledger of the limit %s and the key %s could not be read: it was begun anew, "
               "blocked for a period",
               takt_quote(call->limit->name, limit), takt_quote(call->key, key));
-    store->options.on_event(store->options.data,
-                            &(takt_event){TAKT_EVENT_LEDGER_DAMAGED, TAKT_E_STORE, made.text, NULL});
+    store->options.on_event(
+        store->options.data,
+        &(takt_event){TAKT_EVENT_LEDGER_DAMAGED, TAKT_E_STORE, made.text, NULL, NULL});
 }
 
 static bool is_zone_wish(const takt_reply *reply)
@@ -150,6 +152,21 @@ static bool is_zone_wish(const takt_reply *reply)
     return reply->type == TAKT_REPLY_ARRAY && reply->count == 2 &&
            reply[1].type == TAKT_REPLY_INTEGER && reply[1].integer == ZONE_WANTED &&
            reply[2].type == TAKT_REPLY_STRING;
+}
+
+static bool is_permits_wish(const takt_reply *reply)
+{
+    return reply->type == TAKT_REPLY_ARRAY && reply->count == 1 &&
+           reply[1].type == TAKT_REPLY_INTEGER && reply[1].integer == PERMITS_WANTED;
+}
+
+/* The ledger's numbers are newer than ours and have permits, and nothing was done: the same is said
+ * again, with the key that tells who holds them. */
+static void say_with_permits(takt_redis_job *job)
+{
+    job->store->ask.permits = true;
+    takt_redis_job_say(job);
+    job->store->ask.permits = false;
 }
 
 /* The ledger's text names a timezone that our limit does not, and nothing was done: the same is
@@ -177,6 +194,10 @@ static void on_result(takt_redis_job *job, const takt_reply *reply)
 
     if (is_zone_wish(reply)) {
         say_with_zone(job, reply + 2);
+        return;
+    }
+    if (is_permits_wish(reply) && job->tries < TRIES_MAX) {
+        say_with_permits(job);
         return;
     }
     if (!takt_award_reply(call, reply, &damaged)) {

@@ -18,6 +18,7 @@ const takt_redis_trial takt_redis_trials[] = {
     {.words = "HGET @:places all", .grant = "+hget"},
     {.words = "HMGET @:places all", .grant = "+hmget"},
     {.words = "HLEN @:places", .grant = "+hlen"},
+    {.words = "HGETALL @:held", .grant = "+hgetall"},
     {.words = "HDEL @:places all", .grant = "+hdel"},
     {.words = "ZADD @:line XX 1 x", .grant = "+zadd"},
     {.words = "ZREM @:line x", .grant = "+zrem"},

@@ -19,7 +19,7 @@ import re
 import sys
 
 LUA = pathlib.Path(__file__).resolve().parent / 'lua'
-OPERATIONS = ['claim', 'try', 'peek', 'block', 'unblock', 'reset']  # in the order of takt_op
+OPERATIONS = ['claim', 'try', 'peek', 'block', 'unblock', 'reset', 'settle']  # in the order of takt_op
 NEEDS = re.compile(r'--\s*needs:\s*(.*)$')
 SEAM = re.compile(r'--\s*seam:\s*now\s*$')
 CONSTANT = re.compile(r'local ([A-Z][A-Z_]+) = ([0-9][0-9e]*)$')

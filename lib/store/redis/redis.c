@@ -9,6 +9,8 @@
  */
 #include "store/redis/redis.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,6 +101,8 @@ static void redis_submit(takt_store *base, takt_store_call *call)
         return;
     }
     job->call = call;
+    if (call->claim)
+        store->worker = call->claim->worker;
     job->due_ns = uv_hrtime() + store->timeout_ns;
     takt_list_append(&store->jobs, &job->order);
     if (takt_redis_connection_ready(store->connection) && takt_list_empty(&store->waiting))
@@ -239,12 +243,34 @@ static void on_timer_closed(uv_handle_t *handle)
     closed_one(handle->data);
 }
 
-static void on_hint(void *data, const char *limit, const char *key)
+/* Whether a number in hexadecimal is one of those in the message. */
+static bool names_worker(const char *message, size_t size, uint64_t worker)
+{
+    char name[17];
+    size_t length = (size_t)snprintf(name, sizeof name, "%" PRIx64, worker);
+    const char *at = message, *end = message + size;
+
+    while (at < end) {
+        const char *stop = memchr(at, ' ', (size_t)(end - at));
+        size_t word = (size_t)((stop ? stop : end) - at);
+        if (word == length && memcmp(at, name, length) == 0)
+            return true;
+        at += word + 1;
+    }
+    return false;
+}
+
+static void on_hint(void *data, const char *limit, const char *key, const char *message,
+                    size_t size)
 {
     takt_redis_store *store = data;
 
-    if (!store->closing)
+    if (store->closing)
+        return;
+    if (size == 0)
         store->options.on_hint(store->options.data, limit, key);
+    else if (store->options.on_wake && names_worker(message, size, store->worker))
+        store->options.on_wake(store->options.data, limit, key);
 }
 
 void takt_redis_want_hints(takt_redis_store *store, const takt_store_call *call)

@@ -59,6 +59,7 @@ struct takt_redis_store {
     takt_hints *hints; /* NULL until the first claim was answered */
     takt_redis_load loads[TAKT_SCRIPTS];
     takt_ask ask;
+    uint64_t worker; /* who claims through this store */
 
     uv_timer_t timer;  /* the oldest job is to be given up, or calls are to fail; keeps the loop
                           alive while there are calls */

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define TAKT_SCRIPTS 6
+#define TAKT_SCRIPTS 7
 
 typedef struct takt_script {
     const char *name;

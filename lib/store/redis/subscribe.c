@@ -212,13 +212,15 @@ static void on_pushed(void *data, const takt_reply *reply)
         return;
     }
     if (hints->kind == NONE || reply->type != TAKT_REPLY_ARRAY || reply->count != 3 ||
-        !is_word(&reply[1], words[hints->kind].message) || reply[2].type != TAKT_REPLY_STRING)
+        !is_word(&reply[1], words[hints->kind].message) || reply[2].type != TAKT_REPLY_STRING ||
+        reply[3].type != TAKT_REPLY_STRING)
         return;
     entry = takt_table_find(&hints->table, reply[2].text, reply[2].size);
     if (entry == NULL)
         return;
     channel = TAKT_HOLDER(entry, struct channel, entry);
-    hints->options.on_hint(hints->options.data, channel->limit, channel->key);
+    hints->options.on_hint(hints->options.data, channel->limit, channel->key, reply[3].text,
+                           reply[3].size);
 }
 
 static void on_closed(void *data)

@@ -3,7 +3,7 @@
  * waits there looks before the time it would have.  Never needed: a hint that is lost costs a
  * keepalive, one that comes for nothing costs a claim.
  *
- * A hint is an empty message on the channel that bears the ledger's name, by sharded publish where
+ * A hint is a message on the channel that bears the ledger's name, by sharded publish where
  * the server has it.  Listening has a connection of its own, which is made when there is something
  * to listen to.
  */
@@ -22,7 +22,10 @@ typedef struct takt_hints takt_hints;
 typedef struct takt_hints_options {
     const char *name_space;
     uint64_t timeout_ms;
-    void (*on_hint)(void *data, const char *limit, const char *key);
+    /* `message` is empty, or names the workers that are meant (numbers in hexadecimal, parted by
+     * spaces). */
+    void (*on_hint)(void *data, const char *limit, const char *key, const char *message,
+                    size_t size);
     void (*closed)(void *data); /* after takt_hints_close */
     void *data;
 } takt_hints_options;

@@ -21,8 +21,8 @@
 #define STEPS      100000
 #define RUN_STEPS  250 /* then another world is drawn */
 #define AT_ONCE    50  /* calls in the pipeline */
-#define REPLY_MAX  (11 + 7 * TAKT_RUNS_MAX)
-#define FIELDS_MAX (2 + REPLY_MAX)
+#define REPLY_MAX  (14 + 7 * TAKT_RUNS_MAX)
+#define FIELDS_MAX (8 + REPLY_MAX)
 
 static uint64_t run_seed;   /* of the world that is run */
 static int64_t step_number; /* in it */
@@ -43,6 +43,16 @@ static void forget_pages(void)
 {
     takt_memory_pages_close(&ours.pages);
     takt_memory_pages_init(&ours.pages);
+}
+
+/* The ledger's numbers are newer than the caller's, and have permits of which these know nothing.
+ */
+static bool asks_for_permits(const agree_outcome *ran)
+{
+    const takt_limit *limit = ran->step.call.limit, *kept = &ours.scratch.kept;
+
+    return ran->before[0] && !ran->damaged && kept->revision > limit->revision &&
+           kept->concurrency > 0 && limit->concurrency == 0;
 }
 
 static void run_ours(agree_outcome *ran)
@@ -71,6 +81,8 @@ static void run_ours(agree_outcome *ran)
     memcpy(ran->after, ours.text, ours.size + 1);
     ran->expires_at_us = ours.expires_at_us;
     ran->damaged = change.damaged;
+    ran->wish = asks_for_permits(ran);
+    ran->five = ran->wish || ran->step.call.limit->concurrency > 0;
 }
 
 /* Something is put behind the first part of the text, of that size. */
@@ -83,25 +95,44 @@ static void put_in(int64_t size, const char *more)
     ours.size += more_size;
 }
 
-/* Changes a byte of what the text says before it comes to the line, or puts something behind that.
- * In the line the two sides may find a fault at different times; so they may where the text tells
- * of a page or a timezone that is not there.  True: it did. */
+/* Where the line and the holders begin in the text, which a server keeps elsewhere. */
+static const char *kept_elsewhere(void)
+{
+    const char *held = strstr(ours.text, ";h"), *places = strstr(ours.text, ";w");
+
+    return held ? held : places ? places : ours.text + ours.size;
+}
+
+/* Where the last fencing number stands; NULL: nowhere. */
+static char *fence_part(void)
+{
+    char *part = strstr(ours.text, ";n");
+
+    return ours.text[0] == 'n' ? ours.text + 1 : part ? part + 2 : NULL;
+}
+
+/* Changes a byte of what the text says before it comes to permits or the line, or puts something
+ * behind that, or makes the fencing number unreadable.  In the line the two sides may find a fault
+ * at different times; so they may where the text tells of a page or a timezone that is not there,
+ * or of a lease that nobody has.  True: it did. */
 static bool change_text(agree_world *world)
 {
     static const char bytes[] = "0123456789;,/*+ grtbfs~!^xx";
     static const char *const tails[] = {"+", "+0", "+1", "+1000000000", "0", ";", ",1", "~"};
-    const char *line = strstr(ours.text, ";t"), *places;
-    int64_t size = line ? line - ours.text : (int64_t)ours.size;
+    const char *line = strstr(ours.text, ";t"), *end = line ? line : kept_elsewhere();
+    char *fence = fence_part();
+    int64_t size = fence ? fence - 2 - ours.text : end - ours.text;
 
-    if (size == 0 || memchr(ours.text, '@', (size_t)size) || memchr(ours.text, 'l', (size_t)size))
+    if (size <= 0 || memchr(ours.text, '@', (size_t)size) || memchr(ours.text, 'l', (size_t)size))
         return false;
-    if (takt_random_below(&world->random, 3) == 0)
+    if (fence && takt_random_below(&world->random, 3) == 0)
+        *fence = 'x';
+    else if (takt_random_below(&world->random, 3) == 0)
         put_in(size, tails[takt_random_below(&world->random, sizeof tails / sizeof *tails)]);
     else
         ours.text[takt_random_below(&world->random, size)] =
             bytes[takt_random_below(&world->random, sizeof bytes - 1)];
-    places = strstr(ours.text, ";w");
-    agree_server_put(ours.text, places ? (size_t)(places - ours.text) : ours.size,
+    agree_server_put(ours.text, (size_t)(kept_elsewhere() - ours.text),
                      takt_ceil_div(ours.expires_at_us, 1000));
     return true;
 }
@@ -117,16 +148,51 @@ static bool lose_line(const char *places)
     return true;
 }
 
+/* What is held is gone. */
+static bool lose_held(const char *held, const char *places)
+{
+    size_t at = held ? (size_t)(held - ours.text) : 0;
+    size_t end = places ? (size_t)(places - ours.text) : ours.size;
+
+    if (held == NULL)
+        return false;
+    memmove(ours.text + at, ours.text + end, ours.size - end + 1);
+    ours.size -= end - at;
+    agree_server_lose_held();
+    return true;
+}
+
+/* The text is gone, and the line, but not what is held; where a log is kept both sides would find
+ * its pages. */
+static bool lose_text(void)
+{
+    if (ours.size == 0 || strchr(ours.text, 'l') || strchr(ours.text, '#'))
+        return false;
+    ours.size = 0;
+    ours.text[0] = '\0';
+    agree_server_lose_text();
+    return true;
+}
+
 /* Now and then somebody else writes to the ledger's keys.  True: now. */
 static bool damage(agree_world *world)
 {
-    const char *places = strstr(ours.text, ";w");
+    const char *places = strstr(ours.text, ";w"), *held = strstr(ours.text, ";h");
 
     if (!world->damages || takt_random_below(&world->random, 5) > 0)
         return false;
-    if (takt_random_below(&world->random, 3) == 0)
+    switch (takt_random_below(&world->random, 8)) {
+    case 0:
+    case 1:
         return lose_line(places);
-    return change_text(world);
+    case 2:
+    case 3:
+        return lose_held(held, places);
+    case 4:
+        return lose_text();
+    default:
+        return change_text(world);
+    }
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -141,29 +207,35 @@ static void print_fields(const char *who, const int64_t *fields, int count)
 
 static void print_call(const agree_step *step)
 {
-    static const char *const names[] = {"claim", "try", "peek", "block", "unblock", "reset"};
+    static const char *const names[] = {"claim",   "try",   "peek",  "block",
+                                        "unblock", "reset", "settle"};
     const takt_store_call *call = &step->call;
 
     printf("# call    %s at %" PRId64 " revision %" PRId64 " lookahead %" PRId64
-           " max_waiting %" PRId64,
+           " max_waiting %" PRId64 " concurrency %" PRId64 " lease %" PRId64,
            names[call->op], step->now_us, call->limit->revision, call->limit->lookahead_us,
-           call->limit->max_waiting);
+           call->limit->max_waiting, call->limit->concurrency, call->limit->lease_us);
+    if (call->op == TAKT_OP_TRY && call->claim)
+        printf(" worker %" PRIx64 " seq %" PRId64 " holding %" PRId64, step->claim.worker,
+               step->claim.seq, step->claim.holding);
     if (call->op == TAKT_OP_CLAIM) {
-        printf(" worker %" PRIx64 " seq %" PRId64 " waiting %" PRId64, step->claim.worker,
-               step->claim.seq, step->claim.waiting);
+        printf(" worker %" PRIx64 " seq %" PRId64 " waiting %" PRId64 " holding %" PRId64,
+               step->claim.worker, step->claim.seq, step->claim.waiting, step->claim.holding);
         for (int i = 0; i < step->claim.want_count; i++) {
             const takt_want *want = &step->claim.wants[i];
             printf(" (%" PRId64 " times %d, priority %d, latest %" PRId64 ")", want->count,
                    want->cost, want->priority, want->latest_us);
         }
     }
-    printf(" cost %" PRId64 " for %" PRId64 "\n", call->cost, call->for_us);
+    printf(" cost %" PRId64 " for %" PRId64 " slot %" PRId64 " actual %" PRId64 "\n", call->cost,
+           call->for_us, call->slot_us, call->actual);
 }
 
 static void differ(const agree_outcome *ran, const agree_answer *theirs, const char *what)
 {
     print_call(&ran->step);
-    printf("# touched %d\n", ran->touched);
+    printf("# touched %d, with holders %d, asked for them %d\n", ran->touched, ran->five,
+           ran->wish);
     printf("# before  %s\n# ours    %s\n# theirs  %s\n", ran->before, ran->after, theirs->text);
     if (theirs->reply->type == REDIS_REPLY_ERROR)
         printf("# error   %s\n", theirs->reply->str);
@@ -205,6 +277,17 @@ static int award_fields(const takt_award *award, int64_t *fields)
     return n;
 }
 
+/* What is told of permits. */
+static int permit_fields(const takt_award *award, int64_t *fields)
+{
+    fields[0] = award->holding;
+    fields[1] = award->fence;
+    fields[2] = award->reuses;
+    fields[3] = award->stale;
+    fields[4] = award->run_count;
+    return 5;
+}
+
 static int standing_fields(const takt_standing *standing, int64_t *fields)
 {
     int n = 0;
@@ -217,22 +300,31 @@ static int standing_fields(const takt_standing *standing, int64_t *fields)
     fields[n++] = standing->blocked_until_us;
     fields[n++] = standing->waiting;
     fields[n++] = standing->workers;
+    fields[n++] = standing->concurrency;
+    fields[n++] = standing->held;
+    fields[n++] = standing->holders;
     return n;
 }
 
-/* What an answer says, as numbers. */
-static int answer_fields(const takt_store_call *call, bool damaged, int64_t *fields)
+/* What an answer says, as numbers.  `five`: of permits as well. */
+static int answer_fields(const takt_store_call *call, bool damaged, bool five, int64_t *fields)
 {
+    int n = 2;
+
     fields[0] = damaged;
     fields[1] = call->status;
-    return 2 + (call->op == TAKT_OP_CLAIM ? award_fields(call->award, fields + 2)
-                                          : standing_fields(&call->standing, fields + 2));
+    n += call->op == TAKT_OP_CLAIM ? award_fields(call->award, fields + n)
+                                   : standing_fields(&call->standing, fields + n);
+    if (five && (call->op == TAKT_OP_CLAIM || (call->op == TAKT_OP_TRY && call->claim)))
+        n += permit_fields(call->award, fields + n);
+    return n;
 }
 
 static bool same_newer(const takt_limit *a, const takt_limit *b)
 {
     return takt_limit_same(a, b) && a->revision == b->revision &&
-           a->lookahead_us == b->lookahead_us && a->max_waiting == b->max_waiting;
+           a->lookahead_us == b->lookahead_us && a->max_waiting == b->max_waiting &&
+           a->concurrency == b->concurrency && a->lease_us == b->lease_us;
 }
 
 /* The server's answer, read as the library reads it. */
@@ -258,15 +350,15 @@ static bool read_answer(const redisReply *reply, takt_store_call *call, bool *da
 static bool same_reply(const agree_outcome *ran, const redisReply *reply)
 {
     int64_t fields[FIELDS_MAX] = {0}, theirs[FIELDS_MAX] = {0};
-    int count = answer_fields(&ran->step.call, ran->damaged, fields), n;
+    int count = answer_fields(&ran->step.call, ran->damaged, ran->five, fields), n;
     takt_store_call call = ran->step.call;
-    takt_award award;
+    takt_award award = {.stale = false};
     bool damaged;
 
     call.award = &award;
     if (!read_answer(reply, &call, &damaged))
         return false;
-    n = answer_fields(&call, damaged, theirs);
+    n = answer_fields(&call, damaged, ran->five, theirs);
     if (n != count || memcmp(fields, theirs, (size_t)n * sizeof *fields) != 0) {
         print_fields("# ours   ", fields, count);
         print_fields("# theirs ", theirs, n);
@@ -276,17 +368,65 @@ static bool same_reply(const agree_outcome *ran, const redisReply *reply)
            same_newer(&ran->step.award.newer, &award.newer);
 }
 
+/* The workers that are to be woken, as they are named on the channel. */
+static void name_wakes(const takt_award *award, char wakes[AGREE_WAKES])
+{
+    takt_writer writer = {wakes, wakes + AGREE_WAKES, false};
+
+    for (int i = 0; i < award->wake_count; i++) {
+        if (i > 0)
+            takt_write_char(&writer, ' ');
+        takt_write_hex(&writer, award->wakes[i]);
+    }
+    takt_write_char(&writer, '\0');
+}
+
+static int64_t held_in(const char *text)
+{
+    int64_t sum = 0;
+
+    for (const char *at = text; (at = strstr(at, ";h")) != NULL; at += 2) {
+        long long held = 0;
+        sscanf(at, ";h%*x,%*d,%lld", &held);
+        sum += held;
+    }
+    return sum;
+}
+
+/* Nobody was given a permit that there is not: what is held grows up to what the limit allows. */
+static bool is_over(const agree_outcome *ran)
+{
+    const takt_limit *limit = ran->step.call.limit;
+    int64_t held = held_in(ran->after);
+    long long most = limit->concurrency, told;
+    const char *newer = ran->after[0] == 'r' ? ran->after : strstr(ran->after, ";r");
+
+    if (newer && sscanf(newer + (*newer == ';'), "r%*d,%*d,%*d,%lld", &told) == 1)
+        most = told;
+    return held > most && held > held_in(ran->before);
+}
+
 static void check(const agree_outcome *ran)
 {
+    char wakes[AGREE_WAKES];
     static agree_answer theirs;
     int64_t expires_at_ms = ran->after[0] ? takt_ceil_div(ran->expires_at_us, 1000) : -2;
 
     step_number++;
-    agree_server_answer(&theirs);
+    agree_server_answer(&theirs, ran->wish);
+    name_wakes(&ran->step.award, wakes);
+    if (theirs.refused)
+        differ(ran, &theirs, "the key of the holders was not asked for");
+    if (is_over(ran))
+        differ(ran, &theirs, "more permits are held than there are");
     if (!same_reply(ran, theirs.reply))
         differ(ran, &theirs, "the answers differ");
     if (strcmp(theirs.text, ran->after) != 0)
         differ(ran, &theirs, "the ledgers differ");
+    if (strcmp(theirs.wakes, wakes) != 0) {
+        printf("# woken   %s\n# by them %s\n", wakes, theirs.wakes);
+        differ(ran, &theirs, "others are woken");
+    }
     if (theirs.expires_at_ms != expires_at_ms)
         differ(ran, &theirs, "the ledger expires at another time");
     agree_answer_free(&theirs);
@@ -309,12 +449,15 @@ static void run_world(uint64_t seed)
     for (int done = 0; done < RUN_STEPS; done += AT_ONCE) {
         for (int i = 0; i < AT_ONCE; i++) {
             int64_t before_us = world.now_us;
+            bool held = strstr(ours.text, ";h") != NULL;
             outcomes[i].touched = damage(&world);
+            outcomes[i].lost_held = outcomes[i].touched && held && !strstr(ours.text, ";h");
             agree_step_draw(&world, &outcomes[i].step);
             outcomes[i].later_us = world.now_us - before_us;
             run_ours(&outcomes[i]);
+            agree_step_learn(&world, &outcomes[i].step);
             agree_kinds_count(&outcomes[i]);
-            agree_server_send(&outcomes[i].step);
+            agree_server_send(&outcomes[i].step, outcomes[i].wish);
         }
         for (int i = 0; i < AT_ONCE; i++)
             check(&outcomes[i]);

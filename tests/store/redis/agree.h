@@ -13,11 +13,14 @@
 #define AGREE_POLICIES 3
 #define AGREE_WORKERS  40
 #define AGREE_ZONES    4
+#define AGREE_SLOTS    16 /* that a settle may be about */
+#define AGREE_WAKES    (17 * TAKT_WAKES_MAX + 1)
 
 /* A step: one call at one instant, and what it may point to. */
 typedef struct agree_step {
     int64_t now_us;
     takt_store_call call;
+    int worker; /* of the claim, in the world */
     takt_claim claim;
     takt_award award;
 } agree_step;
@@ -33,13 +36,21 @@ typedef struct agree_world {
     int policy_count;
     int workers;
     int64_t seqs[AGREE_WORKERS];
+    int64_t holding[AGREE_WORKERS]; /* permits, as its last award had it, less what it released */
+    int64_t slots_us[AGREE_SLOTS];  /* given lately, and what they took */
+    int64_t costs[AGREE_SLOTS];
+    int slot_count;
     bool calm;    /* few want little: mostly there is no line */
+    bool crowd;   /* many want a permit each, while one worker has all of them, or none */
     bool jumps;   /* the clock does */
     bool damages; /* somebody else writes to the ledger's keys */
 } agree_world;
 
 void agree_world_draw(agree_world *world, uint64_t seed);
 void agree_step_draw(agree_world *world, agree_step *step);
+
+/* What the step's worker makes of its award. */
+void agree_step_learn(agree_world *world, const agree_step *step);
 
 /* A step and what lib/core made of it. */
 typedef struct agree_outcome {
@@ -50,6 +61,9 @@ typedef struct agree_outcome {
     int64_t later_us;                                   /* than the step before it */
     bool damaged;                                       /* before could not be read */
     bool touched;                                       /* somebody else wrote to before */
+    bool lost_held;                                     /* they deleted what is held */
+    bool five; /* the call names the key of the holders; `wish`: it was asked for that */
+    bool wish;
 } agree_outcome;
 
 /* Counts the outcome among those of its kinds. */
@@ -63,7 +77,9 @@ typedef struct agree_answer {
     redisReply *reply;
     char text[AGREE_TEXT_MAX]; /* the keys as one ledger's text; "" without any */
     size_t size;
-    int64_t expires_at_ms; /* of the ledger's text; -2: there is none */
+    int64_t expires_at_ms;   /* of the ledger's text; -2: there is none */
+    bool refused;            /* a call without the key of the holders was not asked for it */
+    char wakes[AGREE_WAKES]; /* the workers that were woken */
 } agree_answer;
 
 /* Prints what is wrong, with the seed and the step, and ends the program. */
@@ -81,9 +97,31 @@ void agree_server_put(const char *text, size_t size, int64_t expires_at_ms);
 /* Deletes the places and their order. */
 void agree_server_lose_line(void);
 
-/* A step's call goes into the pipeline; answers are taken in the same order. */
-void agree_server_send(const agree_step *step);
-void agree_server_answer(agree_answer *answer);
+/* Deletes what is held. */
+void agree_server_lose_held(void);
+
+/* Deletes the ledger's text and its line. */
+void agree_server_lose_text(void);
+
+/* A step's call goes into the pipeline; answers are taken in the same order.  `wish`: it is said
+ * once without the key of the holders, which is to be asked for. */
+void agree_server_send(const agree_step *step, bool wish);
+void agree_server_answer(agree_answer *answer, bool wish);
 void agree_answer_free(agree_answer *answer);
+
+/* The line as the text lists it, appended at `at`; *latest_us is when its last worker is taken for
+ * dead. */
+char *agree_keys_line(char *at, const redisReply *places, const redisReply *line,
+                      int64_t *latest_us);
+
+/* There are pages for the entries that the text tells of, and no others. */
+void agree_keys_log(const char *text, const redisReply *log);
+
+/* Until when the text says that something is held; 0: it does not. */
+int64_t agree_keys_leased(const char *text);
+
+/* The holders as the text lists them, appended at `at`.  Where the ledger's text does not tell of
+ * any, the key is of no use. */
+char *agree_keys_held(char *at, const redisReply *reply, int64_t leased_us, int64_t expires_at_ms);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KINDS_MAX 100
+#define KINDS_MAX 160
 #define FAR_US    TAKT_LOOKAHEAD_MAX_US /* a state further ahead than that is another clock's */
 
 static struct kind {
@@ -140,6 +140,139 @@ static void count_ledger(const agree_outcome *ran)
     count("the clock leaps", kept && ran->later_us > FAR_US);
 }
 
+/* ---- permits --------------------------------------------------------------------------------- */
+
+static int holders(const char *text)
+{
+    int n = 0;
+
+    for (const char *at = text; (at = strstr(at, ";h")) != NULL; at += 2)
+        n++;
+    return n;
+}
+
+/* What a worker holds as the text has it. */
+static int64_t held_by(const char *text, uint64_t worker)
+{
+    for (const char *at = text; (at = strstr(at, ";h")) != NULL; at += 2) {
+        unsigned long long name;
+        long long held;
+        if (sscanf(at, ";h%llx,%*d,%lld", &name, &held) == 2 && name == worker)
+            return held;
+    }
+    return 0;
+}
+
+/* Somebody's lease is over. */
+static bool has_lapsed(const char *text, int64_t now_us)
+{
+    for (const char *at = text; (at = strstr(at, ";h")) != NULL; at += 2) {
+        long long expires_us;
+        if (sscanf(at, ";h%*x,%*d,%*d,%lld", &expires_us) == 1 && expires_us < now_us)
+            return true;
+    }
+    return false;
+}
+
+/* The text tells of permits. */
+static bool has_permits(const char *text)
+{
+    const char *part = text[0] == 'r' ? text : strstr(text, ";r");
+    long long permits;
+
+    return part && sscanf(part + (*part == ';'), "r%*d,%*d,%*d,%lld", &permits) == 1;
+}
+
+static void count_holders(const agree_outcome *ran)
+{
+    const takt_limit *limit = ran->step.call.limit;
+    const char *before = ran->before;
+    bool held = holders(before) > 0, gone = held && holders(ran->after) == 0;
+    bool with_rules = limit->concurrency > 0 && limit->rule_count > 0;
+
+    count("permits alone", limit->concurrency > 0 && limit->rule_count == 0);
+    count("permits with rules", with_rules);
+    count("permits with several rules", with_rules && limit->rule_count > 1);
+    count("ledgers with holders", held);
+    count("ledgers with 5 holders", holders(before) >= 5);
+    count("ledgers with holders and a line", held && has(before, ";w"));
+    count("ledgers with holders that are blocked", held && has(before, ";b"));
+    count("ledgers with holders that cannot be read", ran->damaged && held);
+    count("ledgers that lost their holders", ran->lost_held);
+    count("holders that are forgotten by a limit without permits",
+          gone && !ran->damaged && limit->concurrency == 0 && !has_permits(ran->after));
+    count("leases that end", has_lapsed(before, ran->step.now_us));
+    count("leases that end, while others do not",
+          has_lapsed(before, ran->step.now_us) && holders(ran->after) > 1);
+    count("the clock goes back, with holders", held && ran->later_us < -FAR_US);
+    count("permits that newer numbers have, and the caller's have not", ran->wish);
+    count("permits that the caller's have, and newer numbers have not",
+          !ran->damaged && limit->concurrency > 0 && ran->step.award.outdated &&
+              ran->step.award.newer.concurrency == 0);
+    count("places that lack a permit", has(before, "p;w"));
+}
+
+static void count_stated(const agree_outcome *ran)
+{
+    const agree_step *step = &ran->step;
+    const takt_award *award = &step->award;
+    bool stated = ran->five && !award->stale;
+    int64_t known = held_by(ran->before, step->claim.worker), holding = step->claim.holding,
+            given = 0;
+
+    for (int i = 0; i < award->run_count; i++)
+        given += award->runs[i].count;
+    count("workers that state what they hold", stated && holding > 0 && holding == known);
+    count("workers that release", stated && holding < known);
+    count("workers that release all", stated && holding == 0 && known > 0);
+    count("workers that hold more than is known", stated && holding > known);
+    count("workers that lose what they hold", stated && award->holding < holding + given);
+    count("workers that hold all there is",
+          stated && award->holding > 0 && award->holding == step->call.limit->concurrency);
+    count("statements that are stale", ran->five && award->stale);
+    count("numbers for handing on", award->reuses > 0);
+    count("numbers that are ahead of the clock", award->fence > step->now_us);
+    count("workers that are woken", award->wake_count > 0);
+    count("several workers that are woken", award->wake_count > 1);
+    count("as many workers that are woken as can be", award->wake_count == TAKT_WAKES_MAX);
+}
+
+static void count_permit_calls(const agree_outcome *ran)
+{
+    const takt_store_call *call = &ran->step.call;
+    bool tries = call->op == TAKT_OP_TRY, taken = call->status == 0;
+    bool slot = call->standing.retry_after_us<TAKT_NEVER, free = call->standing.remaining> 0;
+
+    count("tries that take a permit", tries && taken && call->claim && ran->five);
+    count("tries that do not take one",
+          tries && !taken && slot && !free && call->claim && ran->five);
+    count("tries of a worker that knows of no permits", tries && !call->claim && ran->wish);
+    count("tries that take a slot without permits", tries && taken && !ran->five);
+}
+
+static void count_settles(const agree_outcome *ran)
+{
+    const takt_store_call *call = &ran->step.call;
+    bool settles = call->op == TAKT_OP_SETTLE;
+    bool changes = settles && strcmp(ran->before, ran->after) != 0;
+
+    count("settles of less", settles && call->actual < call->cost && call->actual > 0);
+    count("settles of nothing", settles && call->actual == 0);
+    count("settles of as much", settles && call->actual == call->cost);
+    count("settles of more", settles && call->actual > call->cost);
+    count("settles of less that give back", changes && call->actual < call->cost);
+    count("settles of more that take", changes && call->actual > call->cost);
+    count("settles of a slot to come", settles && call->slot_us > ran->step.now_us);
+    count("settles with holders", settles && holders(ran->before) > 0);
+    for (int i = 0; i < 4; i++) {
+        static const char *const names[] = {"settles by gcra", "settles by fixed windows",
+                                            "settles by sliding windows",
+                                            "settles by sliding logs"};
+        count(names[i], changes && call->limit->rule_count > 0 &&
+                            call->limit->rules[0].algorithm->letter == "gfsl"[i]);
+    }
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* What lua/quick.lua answers. */
@@ -223,6 +356,12 @@ void agree_kinds_count(const agree_outcome *ran)
     count_calls(&ran->step.call);
     count_rules(ran->step.call.limit, ran->step.now_us);
     count_ledger(ran);
+    count_holders(ran);
+    count_permit_calls(ran);
+    count_settles(ran);
+    if (ran->step.call.op == TAKT_OP_CLAIM ||
+        (ran->step.call.op == TAKT_OP_TRY && ran->step.call.claim))
+        count_stated(ran);
     if (ran->step.call.op == TAKT_OP_CLAIM)
         count_claim(ran);
 }

@@ -1,6 +1,6 @@
 /*
  * agree_server.c: a Redis server of our own behind a unix socket, with the scripts that a test's
- * clock can be told to, and its keys read back as one ledger's text.
+ * clock can be told to.
  */
 #include "agree.h"
 
@@ -19,13 +19,11 @@
 
 #define NAME_SPACE "test"
 #define NAME       "takt:{test/any/any}" /* of what agree_world.c draws */
-#define LOG_PAGE   12                    /* entries */
-#define TURNS      (INT64_C(1) << 49)    /* of a priority, in the scores of a line */
 
 static char folder[] = "/tmp/takt-agree-XXXXXX";
 static char socket_path[sizeof folder + 16];
 static pid_t server;
-static redisContext *context;
+static redisContext *context, *listener; /* the other one hears who is woken */
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
@@ -33,7 +31,9 @@ static void stop_server(void)
 {
     if (context)
         redisFree(context);
-    context = NULL;
+    if (listener)
+        redisFree(listener);
+    context = listener = NULL;
     if (server > 0) {
         kill(server, SIGKILL);
         waitpid(server, NULL, 0);
@@ -91,6 +91,19 @@ static void load_scripts(void)
     }
 }
 
+static void listen_to_wakes(void)
+{
+    redisReply *reply;
+
+    listener = redisConnectUnix(socket_path);
+    if (!listener || listener->err)
+        agree_fail("no second connection");
+    reply = redisCommand(listener, "SSUBSCRIBE " NAME);
+    if (!reply || reply->type != REDIS_REPLY_ARRAY)
+        agree_fail("no answer to SSUBSCRIBE");
+    freeReplyObject(reply);
+}
+
 bool agree_server_start(void)
 {
     if (!mkdtemp(folder))
@@ -106,6 +119,7 @@ bool agree_server_start(void)
     if (!await_server())
         return false;
     load_scripts();
+    listen_to_wakes();
     return true;
 }
 
@@ -137,9 +151,21 @@ void agree_server_lose_line(void)
     redisAppendCommand(context, "DEL " NAME ":line " NAME ":places");
 }
 
+void agree_server_lose_held(void)
+{
+    redisAppendCommand(context, "CLIENT REPLY SKIP");
+    redisAppendCommand(context, "DEL " NAME ":held");
+}
+
+void agree_server_lose_text(void)
+{
+    redisAppendCommand(context, "CLIENT REPLY SKIP");
+    redisAppendCommand(context, "DEL " NAME " " NAME ":line " NAME ":places");
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-void agree_server_send(const agree_step *step)
+static void say(const agree_step *step, bool permits)
 {
     static takt_ask ask;
     const char *words[TAKT_ASK_MAX + 1];
@@ -149,6 +175,7 @@ void agree_server_send(const agree_step *step)
     for (int i = 0; i < AGREE_ZONES; i++)
         takt_zone_list_add(&ask.zones, agree_zones[i], strlen(agree_zones[i]));
     ask.about_us = step->now_us;
+    ask.permits = permits;
     if (!takt_ask_call(&ask, NAME_SPACE, &step->call))
         agree_fail("no name for the ledger");
     memcpy(words, ask.arguments, sizeof ask.arguments);
@@ -156,158 +183,48 @@ void agree_server_send(const agree_step *step)
     words[ask.count] = now; /* for the test's clock */
     sizes[ask.count] = (size_t)snprintf(now, sizeof now, "%" PRId64, step->now_us);
     redisAppendCommandArgv(context, ask.count + 1, words, sizes);
+}
+
+void agree_server_send(const agree_step *step, bool wish)
+{
+    say(step, false);
+    if (wish)
+        say(step, true);
+    redisAppendCommand(context, "SPUBLISH " NAME " .");
     redisAppendCommand(context, "GET " NAME);
     redisAppendCommand(context, "HGETALL " NAME ":places");
     redisAppendCommand(context, "ZRANGE " NAME ":line 0 -1 WITHSCORES");
     redisAppendCommand(context, "HKEYS " NAME ":log");
+    redisAppendCommand(context, "HGETALL " NAME ":held");
     redisAppendCommand(context, "PEXPIRETIME " NAME);
     redisAppendCommand(context, "PEXPIRETIME " NAME ":line");
     redisAppendCommand(context, "PEXPIRETIME " NAME ":places");
     redisAppendCommand(context, "PEXPIRETIME " NAME ":log");
+    redisAppendCommand(context, "PEXPIRETIME " NAME ":held");
 }
 
-/* ---- keys ------------------------------------------------------------------------------------ */
+/* ---- answers --------------------------------------------------------------------------------- */
 
-/* A place as the text lists it. */
-typedef struct listed {
-    char text[256];
-    int64_t score;
-} listed;
-
-typedef struct totals {
-    int64_t waiting, workers, members;
-    int64_t places[TAKT_PRIORITIES], standing[TAKT_PRIORITIES], wanting[TAKT_PRIORITIES];
-    int64_t latest_us, least_us;
-} totals;
-
-/* The score of a member of the line; INT64_MIN if it has none. */
-static int64_t score_of(const redisReply *line, const char *member)
+/* Who was woken by the last call: what came before the mark that was sent behind it. */
+static void read_wakes(char wakes[AGREE_WAKES])
 {
-    for (size_t i = 0; i + 1 < line->elements; i += 2)
-        if (strcmp(line->element[i]->str, member) == 0)
-            return (int64_t)strtod(line->element[i + 1]->str, NULL);
-    return INT64_MIN;
-}
+    int count = 0;
 
-/* The next place of a worker; *at moves on.  The totals count it, and the line is to agree. */
-static void read_place(const char **at, const char *worker, int64_t seq, const redisReply *line,
-                       totals *sums, listed *place)
-{
-    long long turn, wanting, need, waiting, again;
-    char member[32], marks[3] = "";
-    int priority, taken = 0;
-    int64_t expires_us = -score_of(line, worker);
-    bool aside;
-
-    if (sscanf(*at, ";%d,%lld,%lld,%lld,%lld,%lld%n", &priority, &turn, &wanting, &need, &waiting,
-               &again, &taken) != 6)
-        agree_fail("a place that cannot be read");
-    *at += taken;
-    if (**at == ',' && sscanf(*at, ",%2[af]%n", marks, &taken) == 1)
-        *at += taken;
-    aside = strchr(marks, 'a') != NULL;
-    place->score = priority * TURNS + turn;
-    snprintf(place->text, sizeof place->text,
-             ";w%s,%" PRId64 ",%d,%lld,%lld,%lld,%lld,%lld,%" PRId64 "%s%s", worker, seq, priority,
-             turn, wanting, need, waiting, again, expires_us, *marks ? "," : "", marks);
-    snprintf(member, sizeof member, "%s:%d", worker, priority);
-    if (score_of(line, member) != (aside ? INT64_MIN : place->score))
-        agree_fail("the order of the line is not that of its places");
-    sums->waiting += waiting;
-    sums->workers += strchr(marks, 'f') != NULL;
-    sums->members += !aside;
-    sums->places[priority]++;
-    sums->standing[priority] += !aside;
-    sums->wanting[priority] += aside ? 0 : wanting;
-    sums->latest_us = expires_us > sums->latest_us ? expires_us : sums->latest_us;
-    sums->least_us = expires_us < sums->least_us ? expires_us : sums->least_us;
-}
-
-/* The totals that the line keeps are those of its places. */
-static void check_totals(const char *text, const totals *sums)
-{
-    char expected[1024];
-    long long least, kept;
-    int n = snprintf(expected, sizeof expected, "%" PRId64 ",%" PRId64 ",%" PRId64 ",",
-                     sums->waiting, sums->workers, sums->latest_us);
-
-    if (strncmp(text, expected, (size_t)n) != 0 ||
-        sscanf(text + n, "%lld,%lld%n", &least, &kept, &n) != 2 || least > sums->least_us)
-        agree_fail("the line's totals are not those of its places");
-    text = strchr(text, ';');
-    n = 0;
-    for (int i = 0; i < TAKT_PRIORITIES; i++)
-        if (sums->places[i] > 0)
-            n += snprintf(expected + n, sizeof expected - (size_t)n,
-                          ";%d,%" PRId64 ",%" PRId64 ",%" PRId64, i, sums->places[i],
-                          sums->standing[i], sums->wanting[i]);
-    if (!text || strcmp(text, expected) != 0)
-        agree_fail("the totals of the line's priorities are not those of its places");
-}
-
-static int by_score(const void *a, const void *b)
-{
-    int64_t left = ((const listed *)a)->score, right = ((const listed *)b)->score;
-
-    return (left > right) - (left < right);
-}
-
-/* The line as the text lists it, appended at `at`; *latest_us is when its last worker is taken for
- * dead. */
-static char *write_line(char *at, const redisReply *places, const redisReply *line,
-                        int64_t *latest_us)
-{
-    static listed list[AGREE_WORKERS * TAKT_PRIORITIES];
-    totals sums = {.least_us = INT64_MAX};
-    const char *all = NULL;
-    size_t count = 0, workers = 0;
-
-    for (size_t i = 0; i + 1 < places->elements; i += 2) {
-        const char *worker = places->element[i]->str, *record = places->element[i + 1]->str;
-        char *end;
-        int64_t seq;
-        if (strcmp(worker, "all") == 0) {
-            all = record;
-            continue;
-        }
-        workers++;
-        seq = strtoll(record, &end, 10);
-        for (const char *next = end; *next; count++)
-            read_place(&next, worker, seq, line, &sums, &list[count]);
+    for (*wakes = '\0';; count++) {
+        redisReply *reply;
+        bool last;
+        if (redisGetReply(listener, (void **)&reply) != REDIS_OK)
+            agree_fail(listener->errstr);
+        if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 ||
+            reply->element[2]->len >= AGREE_WAKES || count > 1)
+            agree_fail("a message that cannot be read, or more than one");
+        last = strcmp(reply->element[2]->str, ".") == 0;
+        if (!last)
+            strcpy(wakes, reply->element[2]->str);
+        freeReplyObject(reply);
+        if (last)
+            return;
     }
-    if ((all == NULL) != (count == 0) || line->elements != 2 * (workers + (size_t)sums.members))
-        agree_fail("the line's keys are not those of its places");
-    if (all)
-        check_totals(all, &sums);
-    *latest_us = sums.latest_us;
-    qsort(list, count, sizeof *list, by_score);
-    for (size_t i = 0; i < count; i++)
-        at = stpcpy(at, list[i].text);
-    return at;
-}
-
-/* There are pages for the entries that the text tells of, and no others. */
-static void check_log(const char *text, const redisReply *log)
-{
-    size_t pages = 0;
-
-    for (const char *at = strchr(text, '#'); at; at = strchr(at + 1, '#')) {
-        long long first, next;
-        int book;
-        if (sscanf(at, "#%d,%lld,%lld", &book, &first, &next) != 3)
-            agree_fail("a log that cannot be read");
-        for (long long page = first / LOG_PAGE; page * LOG_PAGE < next; page++, pages++) {
-            char field[64];
-            size_t i = 0;
-            snprintf(field, sizeof field, "%d:%lld", book, page);
-            while (i < log->elements && strcmp(log->element[i]->str, field) != 0)
-                i++;
-            if (i == log->elements)
-                agree_fail("a page of a log is missing");
-        }
-    }
-    if (log->elements != pages)
-        agree_fail("there are pages that no log has");
 }
 
 static int64_t next_int(void)
@@ -319,38 +236,56 @@ static int64_t next_int(void)
     return value;
 }
 
-void agree_server_answer(agree_answer *answer)
+/* A call without the key of the holders was answered with a wish for it. */
+static bool was_wished(void)
 {
-    redisReply *text, *places, *line, *log;
+    redisReply *reply = next_reply();
+    bool wished = reply->type == REDIS_REPLY_ARRAY && reply->elements == 1 &&
+                  reply->element[0]->integer == 32;
+
+    freeReplyObject(reply);
+    return wished;
+}
+
+void agree_server_answer(agree_answer *answer, bool wish)
+{
+    redisReply *text, *places, *line, *log, *held;
     int64_t line_ms, places_ms, log_ms, latest_us;
     char *at = answer->text;
 
+    answer->refused = wish && !was_wished();
     answer->reply = next_reply();
+    next_int(); /* of the mark */
+    read_wakes(answer->wakes);
     text = next_reply();
     places = next_reply();
     line = next_reply();
     log = next_reply();
-    if (text->type == REDIS_REPLY_STRING) {
-        memcpy(at, text->str, text->len);
-        at += text->len;
-    }
-    at = write_line(at, places, line, &latest_us);
-    *at = '\0';
-    answer->size = (size_t)(at - answer->text);
+    held = next_reply();
     answer->expires_at_ms = next_int();
     line_ms = next_int();
     places_ms = next_int();
     log_ms = next_int();
+    if (text->type == REDIS_REPLY_STRING) {
+        memcpy(at, text->str, text->len);
+        at += text->len;
+    }
+    *at = '\0';
+    at = agree_keys_held(at, held, agree_keys_leased(answer->text), next_int());
+    at = agree_keys_line(at, places, line, &latest_us);
+    *at = '\0';
+    answer->size = (size_t)(at - answer->text);
     if (latest_us > 0 && (line_ms * 1000 < latest_us || places_ms * 1000 < latest_us))
         agree_fail("the line's keys expire before its places");
     if (latest_us == 0 && (line_ms != -2 || places_ms != -2))
         agree_fail("the line's keys are there without places");
-    check_log(answer->text, log);
+    agree_keys_log(answer->text, log);
     if (log_ms != (log->elements > 0 ? answer->expires_at_ms : -2))
         agree_fail("the log's pages expire at another time than the ledger");
     freeReplyObject(text);
     freeReplyObject(places);
     freeReplyObject(log);
+    freeReplyObject(held);
     freeReplyObject(line);
 }
 

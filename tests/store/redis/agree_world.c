@@ -34,6 +34,9 @@ static const int64_t steps_us[] = {0,       1,       7,       300,     5000,
                                    5000,    20000,   100000,  250000,  400000,
                                    1000000, 2000000, 3000000, 6000000, 7000000};
 
+static const int64_t concurrencies[] = {1, 1, 1, 2, 3, 5, 10, 20, 1000, TAKT_CONCURRENCY_MAX};
+static const int64_t leases_us[] = {1000000, 1000000, 2000000, 5000000, 30000000, DAY_US};
+
 static int64_t below(agree_world *world, int64_t n)
 {
     return takt_random_below(&world->random, n);
@@ -100,11 +103,21 @@ static void draw_rule(agree_world *world, takt_rule *rule)
     } while (takt_rule_prepare(rule, NULL) < 0);
 }
 
+static void draw_permits(agree_world *world, takt_limit *limit)
+{
+    limit->concurrency = ONE(world, concurrencies);
+    limit->lease_us = chance(world, 90) ? ONE(world, leases_us) : up_to(world, DAY_US);
+}
+
 static void draw_limit(agree_world *world, takt_limit *limit)
 {
-    *limit = (takt_limit){.name = "any", .rule_count = 1};
+    *limit = (takt_limit){.name = "any", .rule_count = 1, .lease_us = TAKT_LEASE_US};
     if (chance(world, 35))
         limit->rule_count = 2 + (int)below(world, chance(world, 80) ? 2 : TAKT_RULES_MAX - 1);
+    if (chance(world, 40))
+        draw_permits(world, limit);
+    if (limit->concurrency > 0 && chance(world, 30))
+        limit->rule_count = 0;
     for (int i = 0; i < limit->rule_count; i++)
         draw_rule(world, &limit->rules[i]);
     limit->lookahead_us = ONE(world, lookaheads_us);
@@ -114,10 +127,16 @@ static void draw_limit(agree_world *world, takt_limit *limit)
 /* A policy that differs in one thing or in all of them. */
 static void draw_change(agree_world *world, takt_limit *limit)
 {
-    int rule = (int)below(world, limit->rule_count);
+    int rule = limit->rule_count > 0 ? (int)below(world, limit->rule_count) : 0;
 
     if (chance(world, 30))
         draw_limit(world, limit);
+    else if (limit->rule_count > 0 && limit->concurrency > 0 && chance(world, 30))
+        limit->concurrency = 0;
+    else if (chance(world, 30))
+        draw_permits(world, limit);
+    else if (limit->rule_count == 0)
+        draw_rule(world, &limit->rules[limit->rule_count++]);
     else if (chance(world, 50))
         draw_rule(world, &limit->rules[rule]);
     else if (chance(world, 50) && limit->rule_count > 1)
@@ -144,6 +163,9 @@ void agree_world_draw(agree_world *world, uint64_t seed)
     world->calm = chance(world, 40);
     if (world->calm)
         world->workers = 1 + (int)below(world, 2);
+    world->crowd = world->policies[0].concurrency >= 10 && chance(world, 40);
+    if (world->crowd)
+        world->workers = AGREE_WORKERS;
     world->jumps = chance(world, 20);
     world->damages = chance(world, 20);
 }
@@ -152,7 +174,7 @@ void agree_world_draw(agree_world *world, uint64_t seed)
 static int64_t calm_step(agree_world *world)
 {
     const takt_rule *rule = &world->policies[0].rules[0];
-    int64_t interval_us = rule->period_us / rule->limit;
+    int64_t interval_us = rule->algorithm ? rule->period_us / rule->limit : 1000;
 
     return below(world, 2 + 4 * (interval_us < DAY_US ? interval_us : DAY_US));
 }
@@ -183,14 +205,42 @@ static int64_t draw_cost(agree_world *world, const takt_limit *limit)
     return chance(world, 60) ? 1 : up_to(world, capacity);
 }
 
+/* What a worker says it holds: the truth mostly, now and then more than the ledger may know of. */
+static int64_t draw_holding(agree_world *world, int worker)
+{
+    int64_t *holding = &world->holding[worker];
+
+    if (*holding > 0 && chance(world, 40))
+        *holding -= chance(world, 50) ? 1 + below(world, *holding) : 1;
+    if (chance(world, 3))
+        *holding = chance(world, 70) ? *holding + 1 : up_to(world, 1000);
+    if (chance(world, 5))
+        *holding = 0;
+    return *holding;
+}
+
+/* Who says something, and what it holds. */
+static void draw_worker(agree_world *world, agree_step *step)
+{
+    bool has_all = world->crowd && chance(world, 8);
+    int worker = has_all ? 0 : (int)below(world, world->workers);
+    takt_claim *claim = &step->claim;
+
+    step->worker = worker;
+    claim->worker = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(worker + 1);
+    if (worker % 5 == 4)
+        claim->worker >>= 12 + worker; /* shorter names sort otherwise than as text */
+    claim->seq = chance(world, 98) ? ++world->seqs[worker] : below(world, world->seqs[worker] + 1);
+    claim->holding = draw_holding(world, worker);
+    if (has_all)
+        claim->holding = chance(world, 50) ? step->call.limit->concurrency : 0;
+}
+
 static void draw_claim(agree_world *world, agree_step *step)
 {
-    int worker = (int)below(world, world->workers);
     takt_claim *claim = &step->claim;
     int priority = chance(world, 60) ? 5 : (int)below(world, 10);
 
-    claim->worker = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(worker + 1);
-    claim->seq = chance(world, 98) ? ++world->seqs[worker] : below(world, world->seqs[worker] + 1);
     claim->waiting = 0;
     claim->want_count = chance(world, 15) ? 0 : 1 + (int)below(world, chance(world, 80) ? 2 : 6);
     if (world->calm)
@@ -200,6 +250,8 @@ static void draw_claim(agree_world *world, agree_step *step)
     for (int i = 0; i < claim->want_count; i++) {
         takt_want *want = &claim->wants[i];
         want->count = world->calm ? 1 + below(world, 3) : ONE(world, counts);
+        if (world->crowd)
+            want->count = 1;
         want->cost = (int32_t)draw_cost(world, step->call.limit);
         want->latest_us = chance(world, world->calm ? 98 : 80)
                               ? TAKT_NEVER
@@ -213,15 +265,54 @@ static void draw_claim(agree_world *world, agree_step *step)
         claim->waiting += up_to(world, 1000);
 }
 
+/* What the work of a slot has cost: of one that was given lately, mostly, and any number else. */
+static void draw_settle(agree_world *world, takt_store_call *call)
+{
+    call->slot_us = world->now_us + below(world, 20000000) - 10000000;
+    if (chance(world, 3))
+        call->slot_us = chance(world, 50) ? 0 : world->now_us + DAY_US;
+    if (world->slot_count > 0 && chance(world, 85)) {
+        int at = (int)below(world, world->slot_count);
+        call->slot_us = world->slots_us[at];
+        call->cost = world->costs[at];
+    }
+    call->actual = chance(world, 30) ? 0 : below(world, call->cost + 1);
+    if (chance(world, 40))
+        call->actual = call->cost + up_to(world, TAKT_COST_MAX - call->cost + 1) - 1;
+}
+
+/* The run's first slot, or another. */
+static void keep_slot(agree_world *world, const takt_run *run)
+{
+    int at = world->slot_count < AGREE_SLOTS ? world->slot_count++ : (int)below(world, AGREE_SLOTS);
+
+    world->slots_us[at] = takt_run_slot(run, below(world, run->count));
+    world->costs[at] = run->cost;
+}
+
+void agree_step_learn(agree_world *world, const agree_step *step)
+{
+    const takt_award *award = &step->award;
+    bool told = step->call.op == TAKT_OP_CLAIM || step->call.op == TAKT_OP_TRY;
+
+    if (step->call.op == TAKT_OP_TRY && step->call.status == 0)
+        keep_slot(world, &(takt_run){{step->now_us, 0}, {0, 0}, 1, 1, (int32_t)step->call.cost, 0});
+    if (step->call.op == TAKT_OP_CLAIM && award->run_count > 0)
+        keep_slot(world, &award->runs[below(world, award->run_count)]);
+    if (told && step->call.claim && !award->stale)
+        world->holding[step->worker] = award->holding;
+}
+
 void agree_step_draw(agree_world *world, agree_step *step)
 {
-    static const takt_op others[] = {TAKT_OP_TRY,   TAKT_OP_TRY,     TAKT_OP_PEEK,
-                                     TAKT_OP_BLOCK, TAKT_OP_UNBLOCK, TAKT_OP_RESET};
+    static const takt_op others[] = {TAKT_OP_TRY,    TAKT_OP_TRY,     TAKT_OP_TRY,   TAKT_OP_PEEK,
+                                     TAKT_OP_BLOCK,  TAKT_OP_UNBLOCK, TAKT_OP_RESET, TAKT_OP_SETTLE,
+                                     TAKT_OP_SETTLE, TAKT_OP_SETTLE};
     const takt_limit *limit = &world->policies[below(world, world->policy_count)];
 
     draw_time(world);
     step->now_us = world->now_us;
-    step->call = (takt_store_call){.op = chance(world, 85) ? TAKT_OP_CLAIM : ONE(world, others)};
+    step->call = (takt_store_call){.op = chance(world, 80) ? TAKT_OP_CLAIM : ONE(world, others)};
     step->call.limit = limit;
     step->call.key = "any";
     step->call.claim = &step->claim;
@@ -230,6 +321,13 @@ void agree_step_draw(agree_world *world, agree_step *step)
     step->call.for_us = chance(world, 80) ? below(world, 2000000) : below(world, DAY_US);
     if (world->calm)
         step->call.for_us = below(world, 1000);
+    step->award = (takt_award){.stale = false};
+    if (step->call.op == TAKT_OP_CLAIM || step->call.op == TAKT_OP_TRY)
+        draw_worker(world, step);
     if (step->call.op == TAKT_OP_CLAIM)
         draw_claim(world, step);
+    if (step->call.op == TAKT_OP_TRY && chance(world, limit->concurrency > 0 ? 5 : 50))
+        step->call.claim = NULL;
+    if (step->call.op == TAKT_OP_SETTLE)
+        draw_settle(world, &step->call);
 }

@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'cli'))
-from command import SOURCE, end, place, tap, told  # noqa: E402
+from command import SOURCE, end, place, tap, told, until  # noqa: E402
 from redis_server import server  # noqa: E402
 
 USER = 'worker:pass'
@@ -28,6 +28,8 @@ RATES = [
     ['--rate', '2/day', '--algorithm', 'fixed-window', '--timezone', 'Europe/Berlin'],
     ['--rate', '2/h', '--algorithm', 'sliding-window'],
     ['--rate', '2/h', '--algorithm', 'sliding-log'],
+    ['--concurrency', '1'],
+    ['--concurrency', '1', '--lease', '1s', '--rate', '100/s', '--algorithm', 'sliding-log'],
 ]
 
 
@@ -43,15 +45,32 @@ def look(here, *words):
     return done, {finding['subject']: finding for finding in map(json.loads, done.stdout.splitlines())}
 
 
+def leases(report, here):
+    """A permit whose holder was killed comes free, and one that is given back wakes who waits."""
+    words = ['--concurrency', '1', '--lease', '1s', 'leased']
+    here.fifo('gate')
+    process = here.start('run', *words, '--', 'sh', '-c', 'echo begun; exec cat gate')
+    until(process.stdout.fileno(), b'begun\n')
+    process.kill()
+    process.wait()
+    done = here.takt('run', '--max-wait', '20s', *words, '--', 'true')
+    report.check(done.returncode == 0, 'a lease comes to its end', told(done))
+    here.open_gate('gate')
+    (here.path / 'gate').unlink()
+    several = [here.start('run', *words, '--', 'true') for _ in range(3)]
+    done = [end(one) for one in several]
+    report.check([one[0] for one in done] == [0, 0, 0], 'several take turns', done)
+
+
 def everything(report, here, redis):
     redis.say('ACL', 'LOG', 'RESET')
     for rate in RATES:
-        name = rate[-1] if rate[-1] in ('Europe/Berlin', '5') else rate[3]
         done = [here.takt('run', *rate, 'mail', '--', 'true'), here.takt('run', '--try', *rate, 'mail', '--', 'true'),
                 *(here.takt(command, *rate, 'mail', *more) for command, *more in
                   (['peek'], ['block', '1h'], ['unblock'], ['reset']))]
-        report.check([one.returncode for one in done] in ([0] * 6, [0, 75, 0, 0, 0, 0]), f'every command goes: {name}',
+        report.check([one.returncode for one in done] in ([0] * 6, [0, 75, 0, 0, 0, 0]), f'every command goes: {" ".join(rate)}',
                      '\n'.join(map(told, done)))
+    leases(report, here)
     here.write('lines', ''.join(f'{number}\n' for number in range(20)))
     maps = [here.start('map', '--rate', '200/s', '-q', '-j', '8', '-i', 'lines', 'jobs', '--', 'true') for _ in range(2)]
     done = [end(one) for one in maps]

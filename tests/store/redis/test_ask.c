@@ -95,6 +95,7 @@ Test(ask, largest)
         limit.rules[i] = limit.rules[0];
     limit.rule_count = TAKT_RULES_MAX;
     limit.revision = limit.lookahead_us = limit.max_waiting = INT64_MAX;
+    limit.concurrency = limit.lease_us = claim.holding = INT64_MAX;
     for (int i = 0; i < TAKT_WANTS_MAX; i++)
         claim.wants[i] = (takt_want){INT64_MAX, INT64_C(1) << 53, INT32_MAX, INT32_MAX};
     cr_assert(takt_ask_call(&ask, "n", &call));

@@ -349,3 +349,44 @@ Test(award_reply, refuses_what_is_no_array)
             cr_expect(!takt_award_reply(&call.call, &reply, &damaged));
         }
 }
+
+Test(award_reply, permits)
+{
+    static const char *const told[] = {"20", "7", "2", "3", "1763692800000000", "0"};
+    const char *fields[STANDING_SIZE + 6];
+    struct answer got;
+
+    memcpy(fields, standing, sizeof standing);
+    memcpy(fields + STANDING_SIZE, told, sizeof told);
+    fields[0] = "8";
+    answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + 6);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.call.standing.concurrency, 20);
+    cr_expect_eq(got.call.call.standing.held, 7);
+    cr_expect_eq(got.call.call.standing.holders, 2);
+    cr_expect_eq(got.call.award.holding, 3);
+    cr_expect_eq(got.call.award.fence, INT64_C(1763692800000000));
+    cr_expect_eq(got.call.award.run_count, 1);
+    fields[0] = "2";
+    answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + 6);
+    cr_assert(got.read);
+    cr_expect(got.call.award.stale);
+    cr_expect_eq(got.call.award.run_count, 0);
+    fields[0] = "0";
+    answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 3);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.call.standing.held, 7);
+    for (int more = 1; more < 6; more++) {
+        answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + more);
+        cr_expect_not(got.read, "%d more", more);
+    }
+    memcpy(fields, award, 11 * sizeof *fields);
+    memcpy(fields + 11, told + 3, 3 * sizeof *told);
+    fields[0] = "32";
+    answer(&got, TAKT_OP_CLAIM, fields, 14);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.award.holding, 3);
+    fields[13] = "1001";
+    answer(&got, TAKT_OP_CLAIM, fields, 14);
+    cr_expect_not(got.read, "more than it may hand on");
+}

@@ -116,7 +116,7 @@ Test(redis, scripts_have_their_names)
         cr_expect_eq(rig_run(&rig, &call), op == TAKT_OP_TRY ? call.call.status : 0);
         strcat(strcat(words, " "), takt_scripts[op].sha1);
     }
-    cr_expect_str_eq(server_say(&server, words), "*6\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n");
+    cr_expect_str_eq(server_say(&server, words), "*7\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n");
     rig_close(&rig);
     server_stop(&server);
 }
@@ -170,7 +170,7 @@ Test(redis, may_not_load_scripts)
 static const char *const least[] = {
     "--user", "worker", "on", ">" CANARY, "resetkeys", "~takt:*", "resetchannels", "&takt:*",
     "-@all", "+evalsha", "+script|load", "+select", "+client|setname", "+time", "+get", "+set",
-    "+del", "+unlink", "+pexpireat", "+hget", "+hset", "+hdel", "+hlen", "+hmget", "+zadd",
+    "+del", "+unlink", "+pexpireat", "+hget", "+hset", "+hdel", "+hlen", "+hmget", "+hgetall", "+zadd",
     "+zrem", "+zcount", "+zrange", "+zrangebyscore", "+zrevrangebyscore", "+publish", "+spublish",
     "+subscribe", "+unsubscribe", "+ssubscribe", "+sunsubscribe", NULL};
 /* clang-format on */

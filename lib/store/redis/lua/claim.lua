@@ -1,10 +1,11 @@
 -- claim.lua: takt_ledger_claim of core/ledger.c: who is given which slots now, and when to ask again.
 --
--- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log
--- ARGV  1 rules, 2 longest period, 3 revision, 4 lookahead, 5 max_waiting, 6 zones,
---       7 worker, 8 seq, 9 waiting, then for each want: count, latest (-1: any time), cost, priority
+-- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting and permits, 6 zones,
+--       7 worker, 8 seq, 9 waiting, 10 holding (with permits), then for each want: count, latest (-1: any time),
+--       cost, priority
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
---       the newer ledger's text or '', then for each run first us, parts, step us, parts, whole, count, cost
+--       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts, step us, parts, whole, count, cost
 -- needs: quick keep take
 
 local KEEPALIVE = 2000000
@@ -20,6 +21,7 @@ claim = {
     old = {}, -- the worker's places by priority, as they were
     own = {}, -- and as they are
     refused = 0,
+    slots = 0,
     in_line = 0,
     least_urgent = -1,
     again_at = -1,
@@ -29,7 +31,7 @@ claim = {
     -- before it.
     look = function(priority)
         local place, own = claim.own[priority], claim.own
-        local urgent, before, workers, head = 0, 0, 1, nil
+        local urgent, before, workers, wanted, head = 0, 0, 1, 0, nil
         for higher = 0, priority - 1 do
             urgent = urgent + (own[higher] and own[higher].wanting or 0)
         end
@@ -39,6 +41,7 @@ claim = {
                 urgent = urgent + all.wanting[higher]
             end
             local others = all.standing[priority]
+            wanted = all.wanting[priority]
             workers = 1 + others
             if others > 0 then
                 place.before = place.last and others or place.before or line.before(priority, place.turn)
@@ -54,7 +57,18 @@ claim = {
         if head and head.need > share then
             ahead = ahead + head.need - share
         end
-        return room, share, ahead
+        return room, share, ahead, claim.permits(workers, before, urgent, wanted)
+    end,
+
+    -- Permits that a turn may take: of those free, what is not left to those before, and not more than a share.
+    permits = function(workers, before, urgent, wanted)
+        if limit.concurrency == 0 then
+            return NEVER
+        end
+        local share = math.floor(limit.concurrency / workers)
+        share = share < 1 and 1 or share
+        local left = held.free() - urgent - math.min(before * share, wanted)
+        return left < share and left or share
     end,
 
     to_the_back = function(place)
@@ -93,7 +107,8 @@ claim = {
     -- Gives a place as much of what its worker wants as its turn allows.  Returns the tokens.
     serve = function(priority)
         local place, given, till = claim.own[priority], 0, ledger.now + limit.lookahead
-        local room, share, ahead = claim.look(priority)
+        local room, share, ahead, permits = claim.look(priority)
+        local slots = 0
         local left = share > place.need and share or place.need
         left = left < room - ahead and left or room - ahead
         for _, want in ipairs(claim.wants) do
@@ -101,9 +116,11 @@ claim = {
                 local by = till < want.latest and till or want.latest
                 local count = left > 0 and math.floor(left / want.cost) or 0
                 count = count < want.count and count or want.count
+                count = count < permits - slots and count or permits - slots
                 local n = count > 0 and take.take(claim.from, want.cost, count, by, claim.reply) or 0
                 given = given + n * want.cost
                 left = left - n * want.cost
+                slots = slots + n
                 place.waiting = place.waiting - n
                 if n < want.count and want.latest > by then
                     place.need = want.cost
@@ -112,6 +129,10 @@ claim = {
             end
         end
         place.wanting = place.wanting - given
+        if limit.concurrency > 0 then
+            held.give(tonumber(ARGV[8]), slots)
+        end
+        claim.slots = claim.slots + slots
         return given
     end,
 
@@ -152,7 +173,11 @@ claim = {
     -- When there will be room for a place's next turn.
     plan = function(priority)
         local place, lookahead = claim.own[priority], limit.lookahead
-        local _, share, ahead = claim.look(priority)
+        local _, share, ahead, permits = claim.look(priority)
+        place.lacking = permits <= 0
+        if place.lacking then
+            return NEVER
+        end
         local half = limit.throughput(math.floor(lookahead / 2))
         local need = place.need > 1 and place.need or 1
         local wanted = place.wanting < share and place.wanting or share
@@ -179,13 +204,16 @@ claim = {
                 place.foremost, foremost = foremost, false
                 place.again = at < keepalive_at and at or keepalive_at
                 claim.in_line = claim.in_line + 2 ^ priority
-                claim.again_at = (claim.again_at < 0 or at < claim.again_at) and at or claim.again_at
+                if not place.lacking and (claim.again_at < 0 or at < claim.again_at) then
+                    claim.again_at = at
+                end
             end
         end
         claim.own.seq = not foremost and tonumber(ARGV[8]) or nil
     end,
 
-    run = function()
+    run = function(reply)
+        local holding = held and held.state(tonumber(ARGV[8]), tonumber(ARGV[10]))
         if line then
             line.count(claim.old, -1)
         end
@@ -201,12 +229,15 @@ claim = {
         if line then
             line.settle(claim.own)
         end
+        if held then
+            reply[12], reply[13], reply[14] = held.number(holding, claim.slots)
+        end
     end,
 
     read_wants = function()
-        for i = 10, #ARGV - 3, 4 do
+        for i = held and 11 or 10, #ARGV - 3, 4 do
             local latest = tonumber(ARGV[i + 1])
-            claim.wants[(i - 6) / 4] = {
+            claim.wants[#claim.wants + 1] = {
                 count = tonumber(ARGV[i]),
                 latest = latest < 0 and NEVER or latest,
                 cost = tonumber(ARGV[i + 2]),
@@ -219,20 +250,29 @@ claim = {
 return run(function()
     local reply = { 0, ledger.now, 0, 0, 0, 0, 0, 0, 0, 0, '' }
     tidy(claim.worker)
-    claim.reply, claim.own, claim.refused, claim.in_line = reply, {}, 0, 0
+    claim.reply, claim.own, claim.wants, claim.refused, claim.in_line, claim.slots = reply, {}, {}, 0, 0, 0
     claim.least_urgent, claim.again_at = -1, -1
     claim.largest, claim.from = limit.capacity(), math.max(ledger.blocked, ledger.now)
     claim.old = line and line.record_of(claim.worker) or {}
     claim.read_wants()
-    local stale = claim.old.seq and claim.old.seq >= tonumber(ARGV[8])
+    local seq, stale = tonumber(ARGV[8]), nil
+    if held then
+        reply[12], reply[13], reply[14] = 0, 0, 0
+        stale = held.own and held.own.seq >= seq
+    end
+    stale = stale or claim.old.seq and claim.old.seq >= seq
     if not stale then
-        claim.run()
+        claim.run(reply)
+    end
+    if held then
+        held.wake(not stale and claim.own or nil)
     end
     if limit.revision > tonumber(ARGV[3]) then
         reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay here
     end
     local next_slot = limit.earliest(claim.from, 1)
     reply[1] = (ledger.damaged and 1 or 0) + (stale and 2 or 0) + (reply[11] ~= '' and 4 or 0)
+        + (held and 32 or 0)
     reply[3], reply[4], reply[5] = claim.again_at, next_slot == NEVER and -1 or next_slot, ledger.blocked
     reply[6], reply[7] = line and line.all.waiting or 0, line and line.all.workers or 0
     reply[8], reply[9], reply[10] = claim.refused, claim.in_line, claim.least_urgent

@@ -106,6 +106,12 @@ local function make_fixed_window()
             rule.start, rule.count = start, used > part and used or part
         end,
 
+        give_back = function(rule, slot, _, unused)
+            if slot >= rule.start and slot < fixed.after(rule, rule.start, 1) and not rule.unopened then
+                rule.count = unused < rule.count and rule.count - unused or 0
+            end
+        end,
+
         rest_at = function(rule)
             return rule.count > 0 and fixed.after(rule, rule.start, 1) or rule.start
         end,

@@ -121,6 +121,22 @@ local function make_gcra()
             end
         end,
 
+        owes = true,
+
+        give_back = function(rule, slot, cost, unused, till)
+            local us, parts = gcra.intervals(rule, cost)
+            us, parts = gcra.minus(rule.us, rule.parts, us, parts, rule.tokens)
+            local kept = 0
+            if till > slot and (rule.interval_us == 0 or gcra.ceil(us, parts) > slot) then
+                kept = numbers.divide_up(till - slot, rule.tokens, rule.span)
+            end
+            if kept < cost and us >= 0 then
+                unused = unused < cost - kept and unused or cost - kept
+                us, parts = gcra.intervals(rule, unused)
+                rule.us, rule.parts = gcra.minus(rule.us, rule.parts, us, parts, rule.tokens)
+            end
+        end,
+
         rest_at = function(rule)
             return gcra.ceil(rule.us, rule.parts)
         end,

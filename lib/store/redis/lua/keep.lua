@@ -1,5 +1,5 @@
 -- keep.lua: an operation from its beginning to what becomes of the ledger's keys; store/record.c.
--- needs: ledger line
+-- needs: holders
 
 -- Opens the line where somebody stands in it, and does what time alone changes.
 local function tidy(worker)
@@ -10,6 +10,11 @@ local function tidy(worker)
             open_line(worker, true)
         end
     end
+    if #KEYS == 5 then
+        open_holders(worker)
+    else
+        ledger.leased = 0 -- the limit has no permits, or the caller would have been asked for the key
+    end
 end
 
 -- From that instant on the ledger says no more than one that has never been used.  The state is spoilt by it.
@@ -19,7 +24,7 @@ local function expires_at()
         limit.exhaust(blocked)
     end
     local at = limit.rest_at()
-    at = blocked > at and blocked or at
+    at = math.max(at, blocked, ledger.fence, ledger.leased)
     return (ledger.listed and line.all.latest > at) and line.all.latest or at
 end
 
@@ -50,17 +55,25 @@ local function keep(own)
     elseif was_listed then
         redis.call('UNLINK', KEYS[2], KEYS[3])
     end
+    if held then
+        held.save()
+    end
 end
 
 -- Runs an operation on the ledger that the arguments name.  Where a page of a log is not what it should be, all that
 -- was decided is void, and the ledger is begun anew.
 local function run(operation)
-    if #KEYS ~= 4 or not read_arguments() then
+    if #KEYS < 4 or #KEYS > 5 or not read_arguments() then
         return redis.error_reply('TAKT ARGUMENTS')
     end
     local function opened()
         open_ledger()
-        return ledger.zone_wanted and { 16, ledger.zone_wanted } or operation()
+        if ledger.zone_wanted then
+            return { 16, ledger.zone_wanted }
+        elseif limit.concurrency > 0 and #KEYS == 4 then
+            return { 32 }
+        end
+        return operation()
     end
     if not logs and not (ledger.stored and ledger.stored:find('l', 1, true)) then
         return opened()
@@ -72,6 +85,6 @@ local function run(operation)
         error(reply, 0)
     end
     begin_anew()
-    line = nil
+    line, held = nil, nil
     return operation()
 end

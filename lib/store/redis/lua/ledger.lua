@@ -9,7 +9,7 @@ text = {
     split_rules = function(stored)
         local heads, states, at = {}, {}, 1
         repeat
-            if heads[1] and at <= #stored and not rule.algorithm(stored:sub(at, at)) then
+            if at <= #stored and not rule.algorithm(stored:sub(at, at)) then
                 return heads, states, at
             end
             local head, state, stop = stored:match('^([^ ;]+) ([^;]+)()', at)
@@ -25,12 +25,27 @@ text = {
     -- What follows the rules.  Returns the revision, lookahead and max_waiting that it tells, the revision 0 where none;
     -- nil where it cannot be read.
     read_rest = function(stored, at)
-        local told, ahead, most = 0, nil, nil
+        local told, ahead, most, permits, lease = 0, nil, nil, 0, 0
         stored = stored:sub(-1) == ';' and stored or stored .. ';'
-        local a, b, c, stop = stored:match('^r(%d+),(%d+),(%d+);()', at)
+        local a, b, c, more, stop = stored:match('^r(%d+),(%d+),(%d+)([^;]*);()', at)
         if a then
             told, ahead, most, at = tonumber(a), tonumber(b), tonumber(c), stop
+            if more ~= '' then
+                permits, lease = more:match('^,(%d+),(%d+)$')
+                permits, lease = tonumber(permits), tonumber(lease)
+                if not permits or permits < 1 or permits > ROOM_MAX or lease < 1 or lease > SPAN_MAX then
+                    return nil
+                end
+            end
             if told < 1 or told > EXACT or ahead > LOOKAHEAD_MAX or most > EXACT then
+                return nil
+            end
+        end
+        a, more, stop = stored:match('^n(%d+)([^;]*);()', at)
+        if a then
+            b = more == '' and 0 or tonumber(more:match('^,(%d+)$'))
+            ledger.fence, ledger.leased, at = tonumber(a), b, stop
+            if ledger.fence < 1 or ledger.fence > EXACT or not b or b > EXACT or (more ~= '' and b < 1) then
                 return nil
             end
         end
@@ -45,7 +60,7 @@ text = {
         if at <= #stored or ledger.turn > EXACT or ledger.blocked > EXACT or (a and ledger.blocked < 1) then
             return nil
         end
-        return told, ahead, most
+        return told, ahead, most, permits, lease
     end,
 
     -- Reads the text into the state of the caller's rules, or where those are older, into rules of its own.
@@ -55,9 +70,9 @@ text = {
         if not heads then
             return false
         end
-        local told, ahead, most = 0, nil, nil
+        local told, ahead, most, permits, lease = 0, nil, nil, 0, 0
         if at <= #stored then
-            told, ahead, most = text.read_rest(stored, at)
+            told, ahead, most, permits, lease = text.read_rest(stored, at)
             if not told then
                 return false
             end
@@ -82,6 +97,7 @@ text = {
         end
         if told > limit.revision then
             limit.rules, limit.revision, limit.lookahead, limit.max_waiting = kept, told, ahead, most
+            limit.concurrency, limit.lease = permits, lease
         elseif not same then
             convert(kept, wanted, limit.revision > told)
         end
@@ -95,6 +111,13 @@ text = {
         end
         if limit.revision > 0 then
             parts = parts .. string.format(';r%.0f,%.0f,%.0f', limit.revision, limit.lookahead, limit.max_waiting)
+            if limit.concurrency > 0 then
+                parts = parts .. string.format(',%.0f,%.0f', limit.concurrency, limit.lease)
+            end
+        end
+        if ledger.fence > 0 then
+            parts = parts .. ';n' .. numbers.digits(ledger.fence)
+            parts = parts .. (ledger.leased > 0 and ',' .. numbers.digits(ledger.leased) or '')
         end
         if ledger.listed then
             parts = parts .. ';t' .. numbers.digits(ledger.turn)
@@ -102,7 +125,7 @@ text = {
         if ledger.blocked > 0 then
             parts = parts .. ';b' .. numbers.digits(ledger.blocked)
         end
-        return parts
+        return limit.rules[1] and parts or parts:sub(2)
     end,
 }
 
@@ -113,11 +136,13 @@ local function read_arguments()
         rules[#rules + 1] = rule.new(head)
     end
     limit.rules, limit.revision = rules, tonumber(ARGV[3])
-    limit.lookahead, limit.max_waiting = tonumber(ARGV[4]), tonumber(ARGV[5])
-    return rules[1] and tonumber(ARGV[2]) and limit.revision and limit.lookahead and limit.max_waiting and ARGV[6]
+    limit.lookahead = tonumber(ARGV[4])
+    local most, permits, lease = (ARGV[5] or ''):match('^(%d+),?(%d*),?(%d*)$')
+    limit.max_waiting, limit.concurrency, limit.lease = tonumber(most), tonumber(permits) or 0, tonumber(lease) or 0
+    return (rules[1] or limit.concurrency > 0) and tonumber(ARGV[2]) and limit.revision and limit.lookahead and limit.max_waiting and ARGV[6]
 end
 
--- A ledger that cannot be read: a fresh one, blocked for the longest period.
+-- A ledger that cannot be read: a fresh one, blocked for its span: the longest period, or the lease.
 local function begin_anew()
     read_arguments()
     if logs then
@@ -125,6 +150,7 @@ local function begin_anew()
     end
     limit.rest()
     ledger.turn, ledger.listed, ledger.damaged = 0, false, true
+    ledger.fence, ledger.leased = 0, 0
     ledger.blocked = ledger.now + ARGV[2]
 end
 

@@ -9,10 +9,12 @@ limit = {
     rules = {},
     lookahead = 0,
     max_waiting = 0,
+    concurrency = 0, -- permits that can be held at once; 0: no bound
+    lease = 0,
     revision = 0,
 
     capacity = function()
-        local least = NEVER
+        local least = limit.rules[1] and NEVER or ROOM_MAX
         for _, one in ipairs(limit.rules) do
             local n = one.algorithm.capacity(one)
             least = n < least and n or least

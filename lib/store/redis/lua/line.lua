@@ -3,11 +3,11 @@
 --
 --   KEYS[2], a sorted set, holds WORKER:PRIORITY by priority and turn for each place that others must wait for (none
 --   for one that is set aside), and WORKER by the negative of the instant at which the worker is taken for dead;
---   KEYS[3], a hash, holds for each worker "SEQ;PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN[,[a][f]];..." (the places of
+--   KEYS[3], a hash, holds for each worker "SEQ;PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN[,[a][f][p]];..." (the places of
 --   a worker share their seq and expiry, for a claim restates them all), and in the field `all` the line's totals:
---   "WAITING,WORKERS,LATEST,LEAST,KEPT;PRIORITY,PLACES,STANDING,WANTING;...": the latest expiry, an instant before
---   which no worker is taken for dead, when the two keys expire; and of each priority its places, those that others
---   must wait for, and the tokens that these want.
+--   "WAITING,WORKERS,LATEST,LEAST,KEPT;PRIORITY,PLACES,STANDING,WANTING[,LACKING];...": the latest expiry, an instant
+--   before which no worker is taken for dead, when the two keys expire; and of each priority its places, those that
+--   others must wait for, the tokens that these want, and how many of these lack a permit.
 --
 -- Nothing is written before save().  Until then a place that is no longer to be waited for is still in the sorted set.
 -- A line that is not as it was left (somebody else deleted or wrote a key) is dropped: it tells nothing that its workers
@@ -21,9 +21,25 @@ local ARGUMENTS_MAX = 4000 -- of one command
 
 local line -- nil: nobody but the caller waits
 
+local function write_many(command, key, list)
+    for i = 1, #list, ARGUMENTS_MAX do
+        redis.call(command, key, unpack(list, i, math.min(i + ARGUMENTS_MAX - 1, #list)))
+    end
+end
+
+-- Removes the names that a map has from a key.
+local function remove_many(command, key, map)
+    local names = {}
+    for name in pairs(map) do
+        names[#names + 1] = name
+    end
+    write_many(command, key, names)
+end
+
 -- Opens the line for a call of that worker (nil: none); `lost`: what there is of it in the keys is of no use.
 local function open_line(worker, lost)
     line = {
+        lost = lost,
         all = {
             waiting = 0,
             workers = 0,
@@ -33,6 +49,7 @@ local function open_line(worker, lost)
             places = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             standing = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             wanting = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+            lacking = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
         },
         records = {}, -- by worker: what was read; false: nothing
         dirty = {}, -- by worker: what has changed
@@ -52,13 +69,14 @@ local function open_line(worker, lost)
             all.waiting, all.workers, all.latest = tonumber(waiting), tonumber(workers), tonumber(latest)
             all.least, all.kept = tonumber(least), tonumber(kept)
             while at <= #found do
-                local priority, places, standing, wanting, stop = found:match('^;(%d),(%d+),(%d+),(%d+)()', at)
+                local priority, places, standing, wanting, lacking, stop =
+                    found:match('^;(%d),(%d+),(%d+),(%d+),?(%d*)()', at)
                 if not priority then
                     return false
                 end
                 priority, at = tonumber(priority), stop
                 all.places[priority], all.standing[priority] = tonumber(places), tonumber(standing)
-                all.wanting[priority] = tonumber(wanting)
+                all.wanting[priority], all.lacking[priority] = tonumber(wanting), tonumber(lacking) or 0
             end
             return true
         end,
@@ -71,6 +89,9 @@ local function open_line(worker, lost)
                 if all.places[priority] > 0 then
                     written = written .. string.format(';%d,%.0f,%.0f,%.0f', priority, all.places[priority],
                         all.standing[priority], all.wanting[priority])
+                    if all.lacking[priority] > 0 then
+                        written = written .. ',' .. numbers.digits(all.lacking[priority])
+                    end
                 end
             end
             return written
@@ -81,8 +102,8 @@ local function open_line(worker, lost)
             local seq, at = found:match('^(%d+)()')
             local record = { seq = tonumber(seq) }
             while seq and at <= #found do
-                local priority, turn, wanting, need, waiting, again, aside, foremost, stop =
-                    found:match('^;(%d),(%d+),(%d+),(%d+),(%d+),(%d+),?(a?)(f?)()', at)
+                local priority, turn, wanting, need, waiting, again, aside, foremost, lacking, stop =
+                    found:match('^;(%d),(%d+),(%d+),(%d+),(%d+),(%d+),?(a?)(f?)(p?)()', at)
                 if not priority then
                     return false
                 end
@@ -94,6 +115,7 @@ local function open_line(worker, lost)
                     again = tonumber(again),
                     aside = aside ~= '',
                     foremost = foremost ~= '',
+                    lacking = lacking ~= '',
                 }
                 at = stop
             end
@@ -106,6 +128,7 @@ local function open_line(worker, lost)
                 local place = record[priority]
                 if place then
                     local marks = (place.aside and 'a' or '') .. (place.foremost and 'f' or '')
+                        .. (place.lacking and 'p' or '')
                     written = written .. string.format(';%d,%.0f,%.0f,%.0f,%.0f,%.0f', priority, place.turn,
                         place.wanting, place.need, place.waiting, place.again) .. (marks ~= '' and ',' .. marks or '')
                 end
@@ -158,6 +181,7 @@ local function open_line(worker, lost)
                     if not place.aside then
                         all.standing[priority] = all.standing[priority] + sign
                         all.wanting[priority] = all.wanting[priority] + sign * place.wanting
+                        all.lacking[priority] = all.lacking[priority] + (place.lacking and sign or 0)
                     end
                 end
             end
@@ -220,6 +244,7 @@ local function open_line(worker, lost)
                     end
                     all.standing[priority] = all.standing[priority] - 1
                     all.wanting[priority] = all.wanting[priority] - place.wanting
+                    all.lacking[priority] = all.lacking[priority] - (place.lacking and 1 or 0)
                     line.leave(name, priority, place)
                     place.aside, line.dirty[name] = true, record
                 end
@@ -305,21 +330,6 @@ local function open_line(worker, lost)
             end
         end,
 
-        write_many = function(command, key, list)
-            for i = 1, #list, ARGUMENTS_MAX do
-                redis.call(command, key, unpack(list, i, math.min(i + ARGUMENTS_MAX - 1, #list)))
-            end
-        end,
-
-        -- Removes the names that a map has from a key.
-        remove_many = function(command, key, map)
-            local names = {}
-            for name in pairs(map) do
-                names[#names + 1] = name
-            end
-            line.write_many(command, key, names)
-        end,
-
         -- Writes what has changed: of the others, and the caller's places (nil: they are as they were).
         save = function(own)
             local all, scores = line.all, {}
@@ -344,10 +354,10 @@ local function open_line(worker, lost)
                 fields[#fields + 1] = name
                 fields[#fields + 1] = line.write(record)
             end
-            line.write_many('HSET', KEYS[3], fields)
-            line.write_many('ZADD', KEYS[2], scores)
-            line.remove_many('ZREM', KEYS[2], line.removed)
-            line.remove_many('HDEL', KEYS[3], line.gone)
+            write_many('HSET', KEYS[3], fields)
+            write_many('ZADD', KEYS[2], scores)
+            remove_many('ZREM', KEYS[2], line.removed)
+            remove_many('HDEL', KEYS[3], line.gone)
             if prolong then
                 local kept_ms = numbers.digits(math.ceil(all.kept / 1000))
                 redis.call('PEXPIREAT', KEYS[2], kept_ms)

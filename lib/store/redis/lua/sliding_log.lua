@@ -113,6 +113,13 @@ local function make_sliding_log()
             end
         end,
 
+        give_back = function(rule, slot, cost, unused)
+            local log = rule.log
+            if log.last == slot and log.full == 0 and logs.held(log) >= cost then
+                log.total = (log.total - (unused < cost and unused or cost - 1)) % WRAP
+            end
+        end,
+
         rest_at = function(rule)
             local log = rule.log
             local at = logs.held(log) > 0 and log.last + rule.span or log.last

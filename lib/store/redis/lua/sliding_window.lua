@@ -138,6 +138,15 @@ local function make_sliding_window()
             rule.start, rule.previous, rule.current = start, previous, current > most and current or most
         end,
 
+        give_back = function(rule, slot, _, unused)
+            local start = windows.start(rule, slot)
+            if start == rule.start then
+                rule.current = unused < rule.current and rule.current - unused or 0
+            elseif start + rule.span == rule.start then
+                rule.previous = unused < rule.previous and rule.previous - unused or 0
+            end
+        end,
+
         rest_at = function(rule)
             if rule.current > 0 then
                 return rule.start + 2 * rule.span

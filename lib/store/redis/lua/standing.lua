@@ -7,7 +7,7 @@ local function standing(flags, retry_at)
     local from = blocked > now and blocked or now
     local slot = retry_at or limit.earliest(from, 1)
     reset_at = blocked > reset_at and blocked or reset_at
-    return {
+    local told = {
         flags + (ledger.damaged and 1 or 0),
         now,
         limit.capacity(),
@@ -18,4 +18,12 @@ local function standing(flags, retry_at)
         line and line.all.waiting or 0,
         line and line.all.workers or 0,
     }
+    if held then
+        told[10], told[11], told[12] = limit.concurrency, held.total, held.count
+    end
+    if held and limit.concurrency > 0 then
+        told[3] = math.min(told[3], limit.concurrency)
+        told[4] = math.min(told[4], held.free())
+    end
+    return told
 end

@@ -4,14 +4,14 @@
 local RUN_FIELDS = 7
 local RUNS_MAX = 64
 local STEPS_MAX = 1000
-local REPLY_HEAD = 11 -- fields of the reply before the runs
+local reply_head = #KEYS == 5 and 14 or 11 -- fields of the reply before the runs
 
 local take
 take = {
     -- One slot: as one more of the last run where it is evenly spaced from it.  Such runs have whole microseconds only.
     append_slot = function(runs, slot, cost)
         local last = #runs - RUN_FIELDS + 1
-        if last > REPLY_HEAD and runs[last + 6] == cost and runs[last + 4] == 1 then
+        if last > reply_head and runs[last + 6] == cost and runs[last + 4] == 1 then
             local count = runs[last + 5]
             if count == 1 then
                 runs[last + 2], runs[last + 3] = slot - runs[last], 0
@@ -26,7 +26,7 @@ take = {
 
     append = function(runs, run)
         local last = #runs
-        if last - REPLY_HEAD >= RUNS_MAX * RUN_FIELDS then
+        if last - reply_head >= RUNS_MAX * RUN_FIELDS then
             return false
         end
         for i = 1, RUN_FIELDS do
@@ -61,7 +61,7 @@ take = {
     -- Takes up to `count` times `cost` tokens, the earliest slots from `from` on that are <= till.  Returns how many.
     take = function(from, cost, count, till, runs)
         local first = limit.rules[1]
-        local series = not limit.rules[2] and first.algorithm.series
+        local series = first and not limit.rules[2] and first.algorithm.series
         local taken, steps = 0, 0
         while taken < count and steps < STEPS_MAX do
             local t, n = limit.earliest(from, cost), nil
@@ -69,7 +69,7 @@ take = {
                 break
             elseif series then
                 local run = {}
-                if #runs - REPLY_HEAD >= RUNS_MAX * RUN_FIELDS then
+                if #runs - reply_head >= RUNS_MAX * RUN_FIELDS then
                     break
                 end
                 n = series(first, from, cost, count - taken, till, run)

@@ -1,14 +1,17 @@
--- try.lua: takt_ledger_try of core/ledger.c: takes tokens now if nobody who waits is overtaken by it.
+-- try.lua: takt_ledger_try and takt_ledger_try_permit of core/ledger.h: takes tokens now, and with permits one of them,
+-- if nobody who waits is overtaken by it.
 --
--- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log
--- ARGV  1 rules, 2 longest period, 3 revision, 4 lookahead, 5 max_waiting, 6 zones, 7 cost
--- reply flags (8: taken), now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers
+-- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting and permits, 6 zones, 7 cost,
+--       with permits: 8 worker, 9 seq, 10 holding (none of a caller whose numbers are older and have no permits)
+-- reply flags (2: stale, 8: taken), now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers,
+--       with permits: concurrency, held, holders, and where the worker is told holding, fence, reuses
 -- needs: standing
 
 return run(function()
-    local cost = tonumber(ARGV[7])
-    local now, from, ahead = ledger.now, nil, 0
-    tidy()
+    local cost, seq, worker = tonumber(ARGV[7]), tonumber(ARGV[9]), ARGV[8]
+    local now, from, ahead, stale, holding = ledger.now, nil, 0, false, 0
+    tidy(worker)
     from = ledger.blocked > now and ledger.blocked or now
     for priority = 0, line and 9 or -1 do
         ahead = ahead + line.all.wanting[priority]
@@ -18,11 +21,37 @@ return run(function()
         local at = limit.due(from, ahead + cost)
         retry_at = at > retry_at and at or retry_at
     end
-    if retry_at <= now then
+    if held and worker then
+        local place = line and line.record_of(worker)
+        stale = held.own and held.own.seq >= seq or place and place.seq >= seq
+        if stale then
+            retry_at = now
+        else
+            holding = held.state(seq, tonumber(ARGV[10]))
+        end
+    end
+    -- who does not say what it holds can be given no permit
+    local permitted = limit.concurrency == 0 or (worker and held.free() > ahead)
+    if not permitted and not stale then
+        local soonest = now + (limit.lookahead > 1 and limit.lookahead or 1)
+        retry_at = retry_at > soonest and retry_at or soonest
+    end
+    local taken = retry_at <= now and permitted and not stale
+    if taken then
         limit.commit(now, cost)
     end
+    if taken and held and limit.concurrency > 0 then
+        held.give(seq, 1)
+    end
+    local numbered = held and worker and not stale and { held.number(holding, taken and 1 or 0) }
     tidy_rules()
-    local reply = standing(retry_at <= now and 8 or 0, retry_at)
+    local reply = standing((taken and 8 or 0) + (stale and 2 or 0), retry_at)
+    if held and worker then
+        held.wake()
+        for i = 1, 3 do
+            reply[12 + i] = numbered and numbered[i] or 0
+        end
+    end
     keep()
     return reply
 end)

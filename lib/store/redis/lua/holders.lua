@@ -1,0 +1,218 @@
+-- holders.lua: who holds permits; core/holders.c.  KEYS[5], a hash, holds for each worker "SEQ,HELD,EXPIRES" and in the
+-- field `all` "HELD,HOLDERS,LEAST,KEPT": what all of them hold, how many they are, an instant before which no lease
+-- ends, and when the key expires.  Until when something is held at the latest stands in the ledger's text: where that
+-- says nothing, what the key has is of no use.
+--
+-- Nothing is written before save().
+-- needs: line
+
+local HOLDERS_SLACK = 10000000 -- the key lives longer than what is in it, so that not every claim must prolong it
+
+local WAKES_MAX = 8
+local REUSES = 1000
+
+local held -- nil: the limit has no permits
+
+-- Opens what is held for a call of that worker (nil: none), and does what time alone changes.
+local function open_holders(worker)
+    held = {
+        total = 0,
+        count = 0,
+        least = 0,
+        kept = 0,
+        own = nil, -- the worker's: seq, held, expires
+        there = false, -- the key is as it was left
+        dirty = false,
+        fields = {}, -- of others, to be written
+        removed = {}, -- others, by name
+
+        read = function(found)
+            local seq, n, expires = found:match('^(%d+),(%d+),(%d+)$')
+            return seq and { seq = tonumber(seq), held = tonumber(n), expires = tonumber(expires) }
+        end,
+
+        write = function(record)
+            return string.format('%.0f,%.0f,%.0f', record.seq, record.held, record.expires)
+        end,
+
+        -- Looks at everybody: leases that are over, and those that are further ahead than a lease.
+        scan = function(latest)
+            local found = redis.call('HGETALL', KEYS[5])
+            held.total, held.count, held.least, held.own, held.dirty = 0, 0, latest, nil, true
+            for i = 1, #found, 2 do
+                local name, record = found[i], found[i] ~= 'all' and held.read(found[i + 1])
+                if record and record.expires >= ledger.now then
+                    if record.expires > latest then
+                        record.expires = latest
+                        held.fields[#held.fields + 1] = name
+                        held.fields[#held.fields + 1] = held.write(record)
+                    end
+                    held.total, held.count = held.total + record.held, held.count + 1
+                    held.least = record.expires < held.least and record.expires or held.least
+                    held.own = name == worker and record or held.own
+                elseif name ~= 'all' then
+                    held.removed[name] = true
+                end
+            end
+        end,
+
+        open = function()
+            local latest = ledger.now + limit.lease
+            if ledger.leased == 0 or limit.concurrency == 0 then
+                ledger.leased = 0
+                return
+            end
+            local found = redis.call('HMGET', KEYS[5], 'all', worker or 'all')
+            local total, count, least, kept = (found[1] or ''):match('^(%d+),(%d+),(%d+),(%d+)$')
+            if not total then
+                ledger.leased = 0
+                return
+            end
+            held.there = true
+            held.total, held.count = tonumber(total), tonumber(count)
+            held.least, held.kept = tonumber(least), tonumber(kept)
+            held.own = worker and found[2] and held.read(found[2]) or nil
+            if ledger.now > held.least or ledger.leased > latest then
+                held.scan(latest)
+            end
+            if held.count == 0 then
+                ledger.leased = 0
+            elseif ledger.leased > latest then
+                ledger.leased = latest
+            end
+        end,
+
+        free = function()
+            return held.total < limit.concurrency and limit.concurrency - held.total or 0
+        end,
+
+        -- Writes down what the worker holds.
+        set = function(seq, n)
+            local was = held.own
+            held.total = held.total + n - (was and was.held or 0)
+            held.count = held.count + (n > 0 and 1 or 0) - (was and 1 or 0)
+            held.dirty = held.dirty or was ~= nil or n > 0
+            if n > 0 then
+                ledger.leased = ledger.now + limit.lease
+                held.own = { seq = seq, held = n, expires = ledger.leased }
+                held.least = held.count == 1 and ledger.leased or held.least
+            else
+                held.own = nil
+                held.removed[worker] = held.removed[worker] or was and true or nil
+                ledger.leased = held.count > 0 and ledger.leased or 0
+            end
+        end,
+
+        -- The worker states what it holds.  Returns what is written down, which may be less.
+        state = function(seq, holding)
+            local known = held.own and held.own.held or 0
+            local unheld = held.free()
+            if limit.concurrency == 0 then
+                return holding
+            elseif holding > known and holding - known > unheld then
+                holding = known + unheld
+            end
+            held.set(seq, holding)
+            return holding
+        end,
+
+        -- Numbers for the permits given, and for those that the worker may hand on within itself.  Returns what it holds,
+        -- the first number, and how many are for handing on.
+        number = function(holding, given)
+            holding = holding + given
+            if holding == 0 or limit.concurrency == 0 then
+                return holding, 0, 0
+            end
+            local reuses = limit.rules[1] and 0 or REUSES
+            local fence = ledger.fence < ledger.now and ledger.now or ledger.fence + 1
+            ledger.fence = fence + given + reuses - 1
+            return holding, fence, reuses
+        end,
+
+        give = function(seq, n)
+            held.set(seq, (held.own and held.own.held or 0) + n)
+        end,
+
+        -- Those of one priority who lack a permit and would get one now, with `left` free and not wanted more urgently;
+        -- `own`: the caller's place.  None is looked at behind the last who lacks one.
+        lackers = function(priority, left, own, words, seen)
+            local all, i, before = line.all, line.head_at[priority] or 1, 0
+            local wanting, lacking = all.wanting[priority], all.lacking[priority] - ((own and own.lacking) and 1 or 0)
+            local share = math.max(math.floor(limit.concurrency / math.max(all.standing[priority], 1)), 1)
+            while lacking > 0 and #words < WAKES_MAX do
+                local name = line.standing_at(priority, i)
+                local record = name and name ~= worker and not line.gone[name] and line.record_of(name)
+                local place = record and record[priority]
+                i = i + 1
+                if not name then
+                    return
+                end
+                if place and own and own.turn < place.turn then
+                    if left <= math.min(before * share, wanting - own.wanting) then
+                        return
+                    end
+                    own, before = nil, before + 1
+                end
+                if place and left <= math.min(before * share, wanting - place.wanting) then
+                    return
+                elseif place then
+                    before = before + 1
+                    lacking = lacking - (place.lacking and 1 or 0)
+                end
+                if place and place.lacking and not seen[name] then
+                    words[#words + 1], seen[name] = name, true
+                end
+            end
+        end,
+
+        -- Wakes those who lack a permit and would get one now.  `own`: the caller's places, nil: as they were.
+        wake = function(own)
+            local left, words, seen = held.free(), {}, {}
+            if not line or line.lost then
+                return
+            end
+            own = own or worker and line.record_of(worker) or {}
+            for priority = 0, 9 do
+                if left <= 0 then
+                    break
+                end
+                local place = own[priority]
+                held.lackers(priority, left, place and not place.aside and place or nil, words, seen)
+                left = left - line.all.wanting[priority]
+            end
+            local message = table.concat(words, ' ')
+            if words[1] and type(redis.pcall('SPUBLISH', KEYS[1], message)) == 'table' then
+                redis.pcall('PUBLISH', KEYS[1], message) -- a server that has no sharded channels
+            end
+        end,
+
+        save = function()
+            local fields, own = held.fields, held.own
+            if not held.dirty then
+                return
+            elseif held.count == 0 or not held.there then
+                redis.call('UNLINK', KEYS[5])
+                if held.count == 0 then
+                    return
+                end
+                held.kept, held.removed = 0, {}
+            end
+            local prolong = ledger.leased > held.kept or held.kept > ledger.leased + 2 * HOLDERS_SLACK
+            if prolong then
+                held.kept = ledger.leased + HOLDERS_SLACK
+            end
+            if own then
+                held.removed[worker] = nil
+                fields[#fields + 1], fields[#fields + 2] = worker, held.write(own)
+            end
+            fields[#fields + 1] = 'all'
+            fields[#fields + 1] = string.format('%.0f,%.0f,%.0f,%.0f', held.total, held.count, held.least, held.kept)
+            write_many('HSET', KEYS[5], fields)
+            remove_many('HDEL', KEYS[5], held.removed)
+            if prolong then
+                redis.call('PEXPIREAT', KEYS[5], numbers.digits(math.ceil(held.kept / 1000)))
+            end
+        end,
+    }
+    held.open()
+end

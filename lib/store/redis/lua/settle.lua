@@ -1,0 +1,31 @@
+-- settle.lua: takt_ledger_settle of core/ledger.c: the work of a slot has cost more or less than it took.
+--
+-- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting and permits, 6 zones, 7 slot, 8 cost,
+--       9 what it has cost
+-- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers,
+--       with permits: concurrency, held, holders
+-- needs: standing
+
+return run(function()
+    local slot, cost, actual = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+    tidy()
+    for _, one in ipairs(limit.rules) do
+        local algorithm = one.algorithm
+        if actual > cost then
+            local from, till = ledger.now, ledger.now + LOOKAHEAD_MAX
+            from = algorithm.owes and from or algorithm.earliest(one, from, 1)
+            local n = from <= till and algorithm.room(one, from, algorithm.owes and till or from) or 0
+            n = n < actual - cost and n or actual - cost
+            if n > 0 then
+                algorithm.commit(one, from, n)
+            end
+        else
+            algorithm.give_back(one, slot, cost, cost - actual, ledger.now + limit.lookahead)
+        end
+    end
+    tidy_rules()
+    local reply = standing(0)
+    keep()
+    return reply
+end)
