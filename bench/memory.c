@@ -21,6 +21,7 @@
 
 typedef struct bench_try {
     takt_call call; /* first member */
+    takt_permit permit;
     char key[24];
 } bench_try;
 
@@ -45,7 +46,7 @@ static void try_next(bench_try *each)
     snprintf(each->key, sizeof each->key, "%08" PRId64, bench.next++ % bench.keys);
     request.key = each->key;
     bench.under_way++;
-    bench_must(takt_try_acquire(bench.client, &each->call, &request, tried), "takt_try_acquire");
+    bench_must(takt_try_acquire(bench.client, &each->call, &each->permit, &request, tried), "takt_try_acquire");
 }
 
 static void tried(takt_call *call, int status, const takt_standing *standing)

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/time_text.h"
 #include "client/client.h"
+#include "scheduler/permits.h"
 
 static int refuse_cost(const takt_limit *limit, const takt_request *request, int rule,
                        int64_t capacity, takt_error *error)
@@ -32,7 +33,7 @@ int takt_client_check(const takt_policy *policy, const takt_limit *hint,
         return takt_fail(error, TAKT_E_INVALID,
                          "a cost of %d; set the request up with TAKT_REQUEST, and ask for 1 to %d",
                          (int)request->cost, TAKT_COST_MAX);
-    if (request->priority < 0 || request->priority > TAKT_PRIORITY_MAX)
+    if (request->priority < TAKT_PRIORITY_POLICY || request->priority > TAKT_PRIORITY_MAX)
         return takt_fail(error, TAKT_E_INVALID, "a priority of %d; use 0 (most urgent) to %d",
                          (int)request->priority, TAKT_PRIORITY_MAX);
     if (request->max_wait_us < 0)
@@ -76,6 +77,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
         return TAKT_E_INVALID;
     if (permit->state == TAKT_PERMIT_WAITING || permit->state == TAKT_PERMIT_FIRED)
         return TAKT_E_BUSY;
+    takt_release(permit); /* who asks with a granted one has done its work */
     if (client->closing)
         return TAKT_E_CANCELED;
     queue = client->scheduler.last;
@@ -87,10 +89,12 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     queue = takt_scheduler_queue(&client->scheduler, limit, request->key ? request->key : "");
     if (!queue)
         return TAKT_E_NOMEM;
+    permit->client = client;
     permit->callback = callback;
     permit->cost = request->cost;
-    permit->priority = (int8_t)request->priority;
-    permit->slot_at_us = permit->retry_after_us = 0;
+    permit->priority = (int8_t)(request->priority < 0 ? limit->priority : request->priority);
+    permit->slot_at_us = permit->retry_after_us = permit->fence = 0;
+    permit->hold_count = 0;
     permit->deadline_at_us = TAKT_NEVER;
     if (request->max_wait_us > 0 && request->max_wait_us <= 2 * TAKT_SPAN_MAX_US)
         permit->deadline_at_us = takt_timer_now() + request->max_wait_us;
@@ -124,6 +128,16 @@ void takt_release(takt_permit *permit)
         takt_scheduler_leave(&client->scheduler, permit, 0);
         client->stats.waiting--;
         takt_client_ask(client);
+    } else if (permit->state == TAKT_PERMIT_GRANTED && permit->hold_count > 0) {
+        client = permit->client;
+        takt_scheduler_release(&client->scheduler, permit);
+        takt_client_ask(client);
     }
     permit->state = TAKT_PERMIT_IDLE;
+}
+
+int takt_is_held(const takt_permit *permit)
+{
+    return permit && permit->state == TAKT_PERMIT_GRANTED &&
+           takt_permits_are_held(permit, takt_timer_now());
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "scheduler/permits.h"
 
 const char *takt_version(void)
 {
@@ -29,7 +30,7 @@ void takt_client_ask(takt_client *client)
 static void tell(takt_client *client, takt_event_type type, int code, const char *text,
                  const char *limit)
 {
-    takt_event event = {type, code, text, limit};
+    takt_event event = {type, code, text, limit, NULL};
 
     if (client->options.on_event)
         client->options.on_event(client, &event, client->options.data);
@@ -76,6 +77,17 @@ static void tell_fallbacks(takt_client *client)
         if (!*fallen)
             tell_fallback(client, queue->limit);
         *fallen = true;
+    }
+}
+
+static void tell_losers(takt_client *client)
+{
+    takt_permit *permit;
+
+    while ((permit = takt_scheduler_next_loser(&client->scheduler)) && client->options.on_event) {
+        takt_event event = {TAKT_EVENT_PERMIT_LOST, TAKT_E_LEASE, takt_strerror(TAKT_E_LEASE), NULL,
+                            permit};
+        client->options.on_event(client, &event, client->options.data);
     }
 }
 
@@ -153,14 +165,26 @@ static bool goes_on(takt_client *client, takt_permit *permit)
 
     if (!outer)
         return false;
+    if (permit->hold_count > 0) /* it was put among those that are granted */
+        takt_list_remove(&permit->line);
     queue = client->closing ? NULL : takt_scheduler_queue(&client->scheduler, outer, "");
     if (!queue) {
         permit->status = client->closing ? TAKT_E_CANCELED : TAKT_E_NOMEM;
-        permit->state = TAKT_PERMIT_IDLE;
+        takt_scheduler_release(&client->scheduler, permit);
         return false;
     }
     takt_scheduler_acquire(&client->scheduler, queue, permit);
     return true;
+}
+
+/* The callbacks before this one may have kept the loop for longer than its lease. */
+static void refuse_late(takt_client *client, takt_permit *permit)
+{
+    if (permit->status != 0 || permit->hold_count == 0 ||
+        takt_permits_are_held(permit, takt_timer_now()))
+        return;
+    permit->status = TAKT_E_LEASE;
+    takt_scheduler_release(&client->scheduler, permit);
 }
 
 static void part(takt_client *client);
@@ -172,9 +196,12 @@ static void run_pass(takt_client *client)
 
     uv_idle_stop(&client->pass);
     takt_scheduler_run(&client->scheduler, now_us);
+    takt_client_send_held(client);
     send_claims(client, now_us);
     tell_fallbacks(client);
+    tell_losers(client);
     while ((permit = takt_scheduler_next_fired(&client->scheduler))) {
+        refuse_late(client, permit);
         if (goes_on(client, permit))
             continue;
         client->stats.waiting--;
@@ -222,6 +249,19 @@ static void store_hint(void *data, const char *name, const char *key)
     takt_client_ask(client);
 }
 
+/* A permit came free, and we are the first in line. */
+static void store_wake(void *data, const char *name, const char *key)
+{
+    takt_client *client = data;
+    const takt_limit *limit = takt_policy_find(client->policy, name);
+    takt_queue *queue = limit ? takt_scheduler_find(&client->scheduler, limit, key) : NULL;
+
+    if (!queue)
+        return;
+    takt_scheduler_nudge(&client->scheduler, queue);
+    takt_client_ask(client);
+}
+
 /* Those who wait are told at once that their store is lost, and claim at once when it is there. */
 static void store_way(void *data, int code)
 {
@@ -252,6 +292,7 @@ static int open_store(takt_client *client, const takt_policy *policy, takt_error
             client->options.store_timeout_us > 0 ? client->options.store_timeout_us : 1000000,
         .on_event = store_event,
         .on_hint = store_hint,
+        .on_wake = store_wake,
         .on_way = store_way,
         .data = client,
     };
@@ -317,6 +358,7 @@ int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *p
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
     }
     opened->loop = loop;
+    takt_list_init(&opened->held_errands);
     opened->policy = policy;
     if (options)
         opened->options = *options;

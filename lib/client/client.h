@@ -37,6 +37,14 @@ typedef struct takt_errand {
     bool looking;            /* try with `within`: only peeking yet */
     char key[TAKT_KEY_SIZE_MAX + 1];
     struct takt_errand *next; /* among the spare ones */
+
+    /* a try where there are permits */
+    takt_permit *permit; /* which gets them; may be NULL where there are none */
+    takt_queue *queue;   /* that it is the business of; NULL: no permits */
+    takt_claim claim;
+    takt_award award;
+    int64_t sent_us;
+    takt_link link; /* among those that a claim under way holds up */
 } takt_errand;
 
 struct takt_client {
@@ -49,6 +57,7 @@ struct takt_client {
     takt_timer timer;
     takt_claiming *spare_claimings;
     takt_errand *spare_errands;
+    takt_link held_errands;
     takt_stats stats;
     int claims_in_flight;
     int errands_in_flight;
@@ -63,6 +72,9 @@ struct takt_client {
 
 /* Asks for a pass. */
 void takt_client_ask(takt_client *client);
+
+/* Sends the errands that a claim under way has held up. */
+void takt_client_send_held(takt_client *client);
 
 /* Tells when the store is lost and when it is back, going by how a call to it ended. */
 void takt_client_note(takt_client *client, int status);

@@ -1,11 +1,12 @@
 /*
- * errand.c: single calls to a ledger: try, peek, block, unblock, reset.
+ * errand.c: single calls to a ledger: try, peek, block, unblock, reset, settle.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "client/client.h"
+#include "scheduler/permits.h"
 
 static takt_errand *new_errand(takt_client *client)
 {
@@ -18,20 +19,41 @@ static takt_errand *new_errand(takt_client *client)
     return errand;
 }
 
+/* What a try has made of its permit, which an answer that was kept waiting may have outlived. */
+static void settle_permit(takt_errand *errand)
+{
+    takt_scheduler *scheduler = &errand->client->scheduler;
+
+    if (errand->call.status == 0 && !takt_permits_are_held(errand->permit, takt_timer_now()))
+        errand->call.status = TAKT_E_LEASE;
+    if (errand->call.status == 0) {
+        errand->permit->slot_at_us = errand->call.standing.now_us;
+        takt_scheduler_grant(scheduler, errand->permit);
+    } else {
+        takt_scheduler_release(scheduler, errand->permit);
+    }
+}
+
 static void finish(takt_errand *errand)
 {
     takt_client *client = errand->client;
     takt_call *owner = errand->owner;
     takt_standing standing = errand->call.standing;
-    int status = errand->call.status;
-    bool answered = status == 0 || status == TAKT_E_NO_SLOT;
+    bool answered;
+    int status;
 
-    owner->errand = NULL;
+    if (errand->permit)
+        settle_permit(errand);
+    status = errand->call.status;
+    answered = status == 0 || status == TAKT_E_NO_SLOT || status == TAKT_E_LEASE;
+    if (owner)
+        owner->errand = NULL;
     errand->next = client->spare_errands;
     client->spare_errands = errand;
     client->errands_in_flight--;
     takt_client_ask(client);
-    owner->callback(owner, status, answered ? &standing : NULL);
+    if (owner)
+        owner->callback(owner, status, answered ? &standing : NULL);
 }
 
 /* A queue of ours on this ledger hears of what we did at once. */
@@ -44,13 +66,56 @@ static void tell_queue(const takt_errand *errand)
         takt_scheduler_wake(scheduler, queue, errand->call.standing.blocked_until_us);
 }
 
+static void send_now(takt_errand *errand)
+{
+    errand->client->stats.store_calls++;
+    takt_store_submit(errand->client->store, &errand->call);
+}
+
+/* A try at a limit with permits states what is held of them, as claims do: one at a time. */
+static bool is_held_up(takt_errand *errand)
+{
+    takt_scheduler *scheduler = &errand->client->scheduler;
+    const takt_limit *limit = errand->call.limit;
+
+    errand->queue = NULL;
+    errand->call.claim = NULL;
+    if (errand->call.op != TAKT_OP_TRY)
+        return false;
+    errand->claim = (takt_claim){.worker = scheduler->worker};
+    errand->queue = takt_scheduler_queue(scheduler, limit, errand->call.key);
+    if (errand->queue && errand->queue->limit->concurrency == 0)
+        errand->queue = NULL;
+    if (!errand->queue)
+        return false;
+    errand->call.claim = &errand->claim;
+    errand->call.award = &errand->award;
+    errand->sent_us = takt_timer_now();
+    return !takt_scheduler_begin_try(scheduler, errand->queue, &errand->claim);
+}
+
 static void submit(takt_errand *errand, const takt_limit *limit)
 {
     errand->call.limit = limit;
     errand->call.key =
         limit == errand->limit ? errand->key : ""; /* outer limits are taken as a whole */
-    errand->client->stats.store_calls++;
-    takt_store_submit(errand->client->store, &errand->call);
+    if (is_held_up(errand))
+        takt_list_append(&errand->client->held_errands, &errand->link);
+    else
+        send_now(errand);
+}
+
+void takt_client_send_held(takt_client *client)
+{
+    takt_link held;
+
+    takt_list_init(&held);
+    takt_list_move(&held, &client->held_errands);
+    while (!takt_list_empty(&held)) {
+        takt_errand *errand = TAKT_HOLDER(held.next, takt_errand, link);
+        takt_list_remove(&errand->link);
+        submit(errand, errand->call.limit);
+    }
 }
 
 /* The limit to take from after one was: from the inside out, passing over the one tried first. */
@@ -127,19 +192,24 @@ static void note(takt_errand *errand)
 static void answered(takt_store_call *call)
 {
     takt_errand *errand = (takt_errand *)call;
+    bool told = call->status == 0 || call->status == TAKT_E_NO_SLOT;
 
+    if (errand->queue)
+        takt_scheduler_tried(&errand->client->scheduler, errand->queue,
+                             told ? &errand->award : NULL, errand->sent_us, errand->permit);
     note(errand);
     if (takt_is_of_store(call->status) && go_on_alone(errand))
         return;
     if (goes_on(errand))
         return;
-    if (call->op != TAKT_OP_TRY && call->op != TAKT_OP_PEEK && call->status == 0)
+    if (call->op != TAKT_OP_TRY && call->op != TAKT_OP_PEEK && call->op != TAKT_OP_SETTLE &&
+        call->status == 0)
         tell_queue(errand);
     finish(errand);
 }
 
-static int begin(takt_client *client, takt_call *owner, const takt_request *request, takt_op op,
-                 int64_t for_us, takt_call_cb callback)
+static int begin(takt_client *client, takt_call *owner, takt_permit *permit,
+                 const takt_request *request, takt_op op, int64_t for_us, takt_call_cb callback)
 {
     const takt_limit *limit;
     takt_errand *errand;
@@ -159,6 +229,8 @@ static int begin(takt_client *client, takt_call *owner, const takt_request *requ
         return TAKT_E_NOMEM;
     *errand = (takt_errand){.client = client, .owner = owner, .limit = limit};
     strcpy(errand->key, request->key ? request->key : ""); /* its length was checked */
+    errand->permit = permit;
+    takt_list_init(&errand->link);
     errand->first = limit;
     errand->looking = op == TAKT_OP_TRY && limit->within;
     errand->call.op = errand->looking ? TAKT_OP_PEEK : op;
@@ -178,13 +250,69 @@ static int begin_plain(takt_client *client, takt_call *call, const char *limit, 
     takt_request request = TAKT_REQUEST(limit);
 
     request.key = key;
-    return begin(client, call, &request, op, for_us, callback);
+    return begin(client, call, NULL, &request, op, for_us, callback);
 }
 
-int takt_try_acquire(takt_client *client, takt_call *call, const takt_request *request,
-                     takt_call_cb callback)
+int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
+                     const takt_request *request, takt_call_cb callback)
 {
-    return request ? begin(client, call, request, TAKT_OP_TRY, 0, callback) : TAKT_E_INVALID;
+    if (!request || !permit)
+        return TAKT_E_INVALID;
+    if (permit->state == TAKT_PERMIT_WAITING || permit->state == TAKT_PERMIT_FIRED)
+        return TAKT_E_BUSY;
+    takt_release(permit);
+    permit->client = client;
+    permit->cost = request->cost;
+    permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
+    takt_list_init(&permit->line);
+    return begin(client, call, permit, request, TAKT_OP_TRY, 0, callback);
+}
+
+/* One limit's part of it. */
+static int begin_settle(takt_client *client, const takt_permit *permit, const takt_limit *limit,
+                        const char *key, int64_t actual_cost)
+{
+    takt_errand *errand = new_errand(client);
+
+    if (!errand)
+        return TAKT_E_NOMEM;
+    *errand = (takt_errand){.client = client, .limit = limit, .first = limit};
+    strcpy(errand->key, key);
+    takt_list_init(&errand->link);
+    errand->call.op = TAKT_OP_SETTLE;
+    errand->call.cost = permit->cost;
+    errand->call.slot_us = permit->slot_at_us;
+    errand->call.actual = actual_cost;
+    errand->call.done = answered;
+    client->errands_in_flight++;
+    submit(errand, limit);
+    return 0;
+}
+
+int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual_cost)
+{
+    const takt_limit *limit;
+    int code;
+
+    if (!permit || !request || !permit->client || permit->slot_at_us == 0 || actual_cost < 0 ||
+        actual_cost > TAKT_SETTLED_MAX ||
+        (permit->state != TAKT_PERMIT_GRANTED && permit->state != TAKT_PERMIT_IDLE))
+        return TAKT_E_INVALID;
+    if (permit->client->closing)
+        return TAKT_E_CANCELED;
+    code = takt_client_check(permit->client->policy, NULL, request, &limit, NULL);
+    if (code < 0)
+        return code;
+    for (const takt_limit *at = limit; at; at = at->within) {
+        const char *key = at == limit && request->key ? request->key : "";
+        /* the slot is known of the last limit alone: the others only take what is more */
+        if (actual_cost > permit->cost || (!at->within && actual_cost < permit->cost))
+            code = begin_settle(permit->client, permit, at, key, actual_cost);
+        if (code < 0)
+            return code;
+    }
+    permit->slot_at_us = 0; /* once */
+    return 0;
 }
 
 int takt_peek(takt_client *client, takt_call *call, const char *limit, const char *key,

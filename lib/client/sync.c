@@ -22,6 +22,7 @@ struct takt_post {
     takt_permit *permit;
     takt_standing *standing;
     int64_t for_us;
+    int64_t actual_cost;
     takt_call call;
     int status;
     uv_sem_t answered;
@@ -70,7 +71,7 @@ static int begin_acquire(takt_sync *sync, takt_post *post)
 
 static int begin_try(takt_sync *sync, takt_post *post)
 {
-    return takt_try_acquire(sync->client, &post->call, post->request, called);
+    return takt_try_acquire(sync->client, &post->call, post->permit, post->request, called);
 }
 
 static int begin_peek(takt_sync *sync, takt_post *post)
@@ -105,6 +106,16 @@ static int begin_release(takt_sync *sync, takt_post *post)
         (void)takt_cancel(post->permit);
     answer(post, 0);
     return 0;
+}
+
+static int begin_settle(takt_sync *sync, takt_post *post)
+{
+    int code = takt_settle(post->permit, post->request, post->actual_cost);
+
+    (void)sync;
+    if (code == 0)
+        answer(post, 0);
+    return code;
 }
 
 static void client_closed(void *data)
@@ -197,11 +208,22 @@ void takt_sync_release(takt_sync *sync, takt_permit *permit)
         (void)ask(sync, &post);
 }
 
-int takt_sync_try_acquire(takt_sync *sync, const takt_request *request, takt_standing *standing)
+int takt_sync_settle(takt_sync *sync, takt_permit *permit, const takt_request *request,
+                     int64_t actual_cost)
 {
-    takt_post post = {.begin = begin_try, .request = request, .standing = standing};
+    takt_post post = {
+        .begin = begin_settle, .permit = permit, .request = request, .actual_cost = actual_cost};
 
-    return sync && request ? ask(sync, &post) : TAKT_E_INVALID;
+    return sync && permit && request ? ask(sync, &post) : TAKT_E_INVALID;
+}
+
+int takt_sync_try_acquire(takt_sync *sync, takt_permit *permit, const takt_request *request,
+                          takt_standing *standing)
+{
+    takt_post post = {
+        .begin = begin_try, .permit = permit, .request = request, .standing = standing};
+
+    return sync && request && permit ? ask(sync, &post) : TAKT_E_INVALID;
 }
 
 static int ask_about(takt_sync *sync, int (*begin)(takt_sync *sync, takt_post *post),

@@ -3,13 +3,23 @@
  */
 #include "client/timer.h"
 
+#include <time.h>
+
 #include <takt/error.h>
 
 #include "base/list.h"
 
 int64_t takt_timer_now(void)
 {
+#ifdef __linux__
+    struct timespec
+        now; /* CLOCK_MONOTONIC, which libuv has, stands still while the machine sleeps */
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+#else
     return (int64_t)(uv_hrtime() / 1000);
+#endif
 }
 
 static takt_timer *timer_of(void *handle)
@@ -58,7 +68,7 @@ static void readable(uv_poll_t *handle, int status, int events)
 
 int takt_timer_open(takt_timer *timer, uv_loop_t *loop, void (*fired)(takt_timer *timer))
 {
-    timer->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    timer->fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (timer->fd < 0)
         return TAKT_E_SYSTEM;
     if (uv_poll_init(loop, &timer->handle, timer->fd) != 0) {

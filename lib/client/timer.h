@@ -23,7 +23,8 @@ typedef struct takt_timer {
 #endif
 } takt_timer;
 
-/* The monotonic clock that `armed_us` is counted on. */
+/* The monotonic clock that `armed_us` is counted on; on Linux it goes on while the machine sleeps,
+ * as a store's does, so that a lease is over when it is. */
 int64_t takt_timer_now(void);
 
 /* 0 or a code of takt/error.h. */

@@ -42,6 +42,9 @@ static const cyaml_schema_field_t limit_fields[] = {
     OPTIONAL_TEXT("headroom", takt_limit_text, headroom),
     OPTIONAL_TEXT("within", takt_limit_text, within),
     OPTIONAL_TEXT("max_waiting", takt_limit_text, max_waiting),
+    OPTIONAL_TEXT("priority", takt_limit_text, priority),
+    OPTIONAL_TEXT("concurrency", takt_limit_text, concurrency),
+    OPTIONAL_TEXT("lease", takt_limit_text, lease),
     OPTIONAL_TEXT("on_store_failure", takt_limit_text, on_store_failure),
     CYAML_FIELD_END,
 };

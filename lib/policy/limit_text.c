@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <takt/takt.h>
+
 #include "base/fail.h"
 #include "base/quote.h"
 #include "base/time_text.h"
@@ -123,6 +125,50 @@ static int read_on_store_failure(const char *text, takt_on_store_failure *mode, 
                      "on_store_failure: there is no %s; write wait, closed, open or share", quoted);
 }
 
+/* A lease is renewed at a third of it, and workers must be allowed to be busy for a while. */
+static int read_lease(const char *text, takt_limit *limit, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+    int code;
+
+    limit->lease_us = limit->concurrency > 0 ? TAKT_LEASE_US : 0;
+    if (text == NULL)
+        return 0;
+    if (limit->concurrency == 0)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "lease: is for how long a permit is held; write concurrency, or leave the "
+                         "lease out");
+    code = takt_parse_duration(text, &limit->lease_us, error);
+    if (code != 0)
+        return takt_field_refuse("lease", code, error);
+    if (limit->lease_us < TAKT_LEASE_LEAST_US || limit->lease_us > TAKT_LEASE_MAX_US)
+        return takt_fail(error, TAKT_E_POLICY, "lease: %s: write 1s to 1day",
+                         takt_quote(text, quoted));
+    return 0;
+}
+
+static int read_priority(const char *text, int *priority, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+
+    *priority = TAKT_PRIORITY_DEFAULT;
+    if (text == NULL)
+        return 0;
+    if (text[0] < '0' || text[0] > '9' || text[1] != '\0')
+        return takt_fail(error, TAKT_E_POLICY, "priority: %s: write 0 (most urgent) to 9",
+                         takt_quote(text, quoted));
+    *priority = text[0] - '0';
+    return 0;
+}
+
+static int read_permits(const takt_limit_text *text, takt_limit *limit, takt_error *error)
+{
+    int code = takt_field_read_count("concurrency", text->concurrency, TAKT_CONCURRENCY_MAX,
+                                     &limit->concurrency, error);
+
+    return code == 0 ? read_lease(text->lease, limit, error) : code;
+}
+
 static int read_rule(const takt_rule_text *text, unsigned index, int64_t headroom_bp,
                      takt_limit *limit, takt_error *error)
 {
@@ -149,9 +195,14 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
         return takt_field_refuse("name", code, error);
     memcpy(read.name, text->name, strlen(text->name) + 1);
 
-    if (text->rule_count == 0 || text->rules == NULL)
+    const bool has_rules = text->rules != NULL && text->rule_count > 0;
+    if (!has_rules && (text->concurrency == NULL || text->rule_count > 0))
         return takt_fail(error, TAKT_E_POLICY,
-                         "rules: are missing; write at least one, like rate: 100/s");
+                         "rules: are missing; write at least one, like rate: 100/s, or "
+                         "concurrency");
+    if (!has_rules && text->headroom != NULL)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "headroom: is below a rate; write rules, or leave the headroom out");
     if (text->rule_count > TAKT_RULES_MAX)
         return takt_fail(error, TAKT_E_POLICY, "rules: there are %u; write at most %d",
                          text->rule_count, TAKT_RULES_MAX);
@@ -161,6 +212,10 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
         code = read_headroom(text->headroom, &headroom_bp, error);
     for (unsigned i = 0; code == 0 && i < text->rule_count; i++)
         code = read_rule(&text->rules[i], i, headroom_bp, &read, error);
+    if (code == 0)
+        code = read_priority(text->priority, &read.priority, error);
+    if (code == 0)
+        code = read_permits(text, &read, error);
     if (code == 0)
         code = read_lookahead(text->lookahead, &read.lookahead_us, error);
     if (code == 0)
@@ -182,7 +237,14 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
         takt_field_append(text, size, "%s", i > 0 ? ", " : "");
         takt_rule_describe(&limit->rules[i], text, size);
     }
-    int64_t headroom_bp = limit->rules[0].headroom_bp;
+    if (limit->concurrency > 0)
+        takt_field_append(text, size, "%sconcurrency %" PRId64, limit->rule_count > 0 ? ", " : "",
+                          limit->concurrency);
+    if (limit->concurrency > 0 && limit->lease_us != TAKT_LEASE_US) {
+        takt_format_duration(limit->lease_us, part, sizeof part);
+        takt_field_append(text, size, ", lease %s", part);
+    }
+    int64_t headroom_bp = limit->rule_count > 0 ? limit->rules[0].headroom_bp : 0;
     if (headroom_bp != 0)
         takt_field_append(text, size, ", headroom %" PRId64, headroom_bp / PERCENT_BP);
     if (headroom_bp % 10 != 0)
@@ -197,6 +259,8 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
     }
     if (limit->max_waiting != 0)
         takt_field_append(text, size, ", max_waiting %" PRId64, limit->max_waiting);
+    if (limit->priority != TAKT_PRIORITY_DEFAULT)
+        takt_field_append(text, size, ", priority %d", limit->priority);
     if (limit->on_store_failure != TAKT_ON_STORE_FAILURE_WAIT)
         takt_field_append(text, size, ", on_store_failure %s",
                           takt_on_store_failure_name(limit->on_store_failure));

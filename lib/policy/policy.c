@@ -215,6 +215,21 @@ static int refuse_circles(const takt_policy *policy, takt_error *error)
     return code;
 }
 
+/* A permit has room for what it holds of so many limits. */
+static int refuse_depth(const takt_policy *policy, takt_error *error)
+{
+    for (size_t i = 0; i < policy->limit_count; i++) {
+        int levels = 1;
+        for (const takt_limit *at = policy->limits[i]->within; at != NULL; at = at->within)
+            if (++levels > TAKT_LEVELS_MAX)
+                return takt_fail(error, TAKT_E_POLICY,
+                                 "limits[%zu].within: leads through more than %d limits; put fewer "
+                                 "inside one another",
+                                 i, TAKT_LEVELS_MAX);
+    }
+    return 0;
+}
+
 int takt_policy_check(const takt_policy *policy, takt_error *error)
 {
     if (policy == NULL)
@@ -229,7 +244,8 @@ int takt_policy_check(const takt_policy *policy, takt_error *error)
             outer) /* a policy checked once is only read by later checks */
             policy->limits[i]->within = outer;
     }
-    return refuse_circles(policy, error);
+    int code = refuse_circles(policy, error);
+    return code == 0 ? refuse_depth(policy, error) : code;
 }
 
 /* Replaces an owned text by a copy of another. */

@@ -29,7 +29,7 @@ static int make_space(takt_hand *hand, int more)
     return 0;
 }
 
-int takt_hand_add(takt_hand *hand, const takt_run *runs, int run_count)
+int takt_hand_add(takt_hand *hand, const takt_run *runs, int run_count, int64_t fence)
 {
     if (hand->first + hand->run_count + run_count > hand->capacity &&
         make_space(hand, run_count) < 0)
@@ -41,6 +41,8 @@ int takt_hand_add(takt_hand *hand, const takt_run *runs, int run_count)
         for (; at > hand->runs + hand->first && takt_run_slot(at - 1, 0) > slot_us; at--)
             at[0] = at[-1];
         *at = runs[i];
+        at->fence = fence;
+        fence += fence > 0 ? runs[i].count : 0;
         hand->run_count++;
         hand->count += runs[i].count;
     }
@@ -55,6 +57,11 @@ int64_t takt_hand_next(const takt_hand *hand)
 int32_t takt_hand_next_cost(const takt_hand *hand)
 {
     return hand->runs[hand->first].cost;
+}
+
+int64_t takt_hand_next_fence(const takt_hand *hand)
+{
+    return hand->runs[hand->first].fence;
 }
 
 /* Puts the first run, whose next slot has become later, back into its place. */
@@ -79,6 +86,7 @@ void takt_hand_pop(takt_hand *hand)
         hand->run_count--;
         return;
     }
+    run->fence += run->fence > 0;
     run->first.us += run->step.us;
     run->first.parts += run->step.parts;
     if (run->first.parts >= run->whole) {

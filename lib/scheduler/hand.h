@@ -16,12 +16,14 @@ typedef struct takt_hand {
 
 void takt_hand_close(takt_hand *hand);
 
-/* Takes runs into the hand: 0, or TAKT_E_NOMEM with the hand as before. */
-int takt_hand_add(takt_hand *hand, const takt_run *runs, int run_count);
+/* Takes runs into the hand, their slots with fencing numbers from `fence` on (0: without): 0, or
+ * TAKT_E_NOMEM with the hand as before. */
+int takt_hand_add(takt_hand *hand, const takt_run *runs, int run_count, int64_t fence);
 
-/* The next slot and its cost; TAKT_NEVER where there is none. */
+/* The next slot, its cost and its fencing number; TAKT_NEVER where there is none. */
 int64_t takt_hand_next(const takt_hand *hand);
 int32_t takt_hand_next_cost(const takt_hand *hand);
+int64_t takt_hand_next_fence(const takt_hand *hand);
 void takt_hand_pop(takt_hand *hand); /* the next slot is used up; there is one */
 
 /* The last slot in hand, TAKT_NEVER where there is none. */

@@ -142,13 +142,14 @@ static int64_t store_now(const takt_scheduler *scheduler, int64_t now_us)
 }
 
 /* Begins to pace when all slots are past that the store may have given to anybody.  False: nothing
- * is known of how many share it, or there is no memory; who waits goes on waiting. */
+ * is known of how many share it, no rule has a pace, or there is no memory; who waits goes on
+ * waiting. */
 static bool begin_share(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     int64_t workers = queue->seen.workers > 0 ? queue->seen.workers : scheduler->seen.workers;
     int64_t from_us;
 
-    if (workers == 0)
+    if (workers == 0 || queue->limit->rule_count == 0)
         return false;
     if (!queue->share)
         queue->share = calloc(1, sizeof *queue->share);

@@ -27,6 +27,15 @@ typedef struct takt_seen {
     int64_t at_us;   /* by the local clock */
 } takt_seen;
 
+/* What this worker holds of the limit's permits: the business of permits.c. */
+typedef struct takt_holding {
+    int64_t running;         /* by jobs and by waiters that have one; slots in hand come on top */
+    int64_t told;            /* as the ledger has it, as far as we know */
+    int64_t leased_until_us; /* ours for certain, by the local clock */
+    int64_t fence, reuses;   /* numbers for what is handed on here */
+    bool unsure;             /* an answer was lost: the ledger may have more for us */
+} takt_holding;
+
 typedef struct takt_queue {
     const takt_limit *limit; /* the policy's, or `newer` */
     takt_limit *newer;       /* learned from an award; NULL: the policy's is up to date */
@@ -56,6 +65,8 @@ typedef struct takt_queue {
     unsigned in_line;         /* bits of the priorities with which we stand in line */
     int least_urgent;         /* of those whom other workers wait with; -1: no other waits */
     bool in_flight;
+    bool nudged; /* a permit may have come free for us: claim */
+    takt_holding holding;
     enum { UNHINTED, HINTED, HINT_CLAIMED } hint; /* other than UNHINTED: slots are held back */
 
     /* without the store: the business of loss.c */

@@ -24,6 +24,8 @@ int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t see
     takt_list_init(&scheduler->claiming);
     takt_list_init(&scheduler->idle);
     takt_list_init(&scheduler->fired);
+    takt_list_init(&scheduler->granted);
+    takt_list_init(&scheduler->losers);
     takt_list_init(&scheduler->fallbacks);
     return takt_table_init(&scheduler->queues, takt_random(&scheduler->random));
 }

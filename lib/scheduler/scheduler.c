@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "scheduler/loss.h"
+#include "scheduler/permits.h"
 #include "scheduler/registry.h"
 
 #define IDLE_MAX    1024 /* idle queues kept, so that their memory need not be made anew */
@@ -33,6 +34,8 @@ static int64_t most(int64_t a, int64_t b)
 void takt_scheduler_fire(takt_scheduler *scheduler, takt_permit *permit, int status)
 {
     takt_queue_remove(permit->queue, permit);
+    if (status != 0)
+        takt_permits_drop(scheduler, permit);
     permit->status = (int16_t)status;
     permit->state = TAKT_PERMIT_FIRED;
     takt_list_append(&scheduler->fired, &permit->line);
@@ -49,12 +52,20 @@ void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_p
 }
 
 /* The slot of a permit whose callback did not come goes to the next waiter. */
-static void hand_back(takt_queue *queue, const takt_permit *permit)
+static void hand_back(takt_queue *queue, const takt_permit *permit, int64_t fence)
 {
-    takt_run slot = {{permit->slot_at_us, 0}, {0, 0}, 1, 1, permit->cost};
+    takt_run slot = {{permit->slot_at_us, 0}, {0, 0}, 1, 1, permit->cost, 0};
 
     if (queue->total > 0)
-        (void)takt_hand_add(&queue->hand, &slot, 1); /* without memory it lapses */
+        (void)takt_hand_add(&queue->hand, &slot, 1, fence); /* without memory it lapses */
+}
+
+/* The number of what it holds of the queue it waited in last; 0: nothing. */
+static int64_t last_fence(const takt_permit *permit)
+{
+    const takt_hold *last = &permit->holds[permit->hold_count - 1];
+
+    return permit->hold_count > 0 && last->queue == permit->queue ? last->fence : 0;
 }
 
 void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status)
@@ -63,8 +74,10 @@ void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int st
     if (permit->state == TAKT_PERMIT_FIRED) { /* its callback was due, and is not any more */
         takt_list_remove(&permit->line);
         permit->state = TAKT_PERMIT_IDLE;
-        if (permit->status == 0)
-            hand_back(permit->queue, permit);
+        if (permit->status == 0) {
+            hand_back(permit->queue, permit, last_fence(permit));
+            takt_permits_drop(scheduler, permit);
+        }
         return;
     }
     if (status != 0) {
@@ -72,6 +85,14 @@ void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int st
         return;
     }
     takt_queue_remove(permit->queue, permit);
+    takt_permits_drop(scheduler, permit);
+    permit->state = TAKT_PERMIT_IDLE;
+}
+
+void takt_scheduler_release(takt_scheduler *scheduler, takt_permit *permit)
+{
+    takt_list_remove(&permit->line);
+    takt_permits_drop(scheduler, permit);
     permit->state = TAKT_PERMIT_IDLE;
 }
 
@@ -90,6 +111,7 @@ static void learn(takt_queue *queue, const takt_limit *newer)
 {
     const takt_limit *within = queue->limit->within;
     takt_on_store_failure on_store_failure = queue->limit->on_store_failure;
+    int priority = queue->limit->priority;
 
     if (!queue->newer)
         queue->newer = malloc(sizeof *queue->newer);
@@ -98,6 +120,7 @@ static void learn(takt_queue *queue, const takt_limit *newer)
     *queue->newer = *newer;
     queue->newer->within = within; /* what is not the ledger's stays our own policy's */
     queue->newer->on_store_failure = on_store_failure;
+    queue->newer->priority = priority;
     queue->limit = queue->newer;
 }
 
@@ -157,8 +180,9 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
         learn(queue, &award->newer);
         refuse_impossible(scheduler, queue);
     }
-    (void)takt_hand_add(&queue->hand, award->runs,
-                        award->run_count); /* without memory the slots lapse */
+    takt_permits_awarded(scheduler, queue, award, sent_us);
+    (void)takt_hand_add(&queue->hand, award->runs, award->run_count,
+                        award->fence); /* without memory the slots lapse */
     takt_hand_drop_before(&queue->hand, award->blocked_until_us);
     queue->blocked_until_us = award->blocked_until_us;
     queue->in_line = award->in_line;
@@ -179,7 +203,14 @@ void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int sta
 {
     settle(scheduler, queue);
     queue->not_before_us = takt_loss_retry_at(&scheduler->random, queue->failures++, now_us);
+    takt_permits_failed(scheduler, queue);
     takt_loss_failed(scheduler, queue, status, now_us);
+}
+
+void takt_scheduler_nudge(takt_scheduler *scheduler, takt_queue *queue)
+{
+    queue->nudged = true;
+    takt_registry_touch(scheduler, queue);
 }
 
 void takt_scheduler_wake(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us)
@@ -197,6 +228,39 @@ void takt_scheduler_hint(takt_scheduler *scheduler, takt_queue *queue)
     takt_registry_touch(scheduler, queue);
 }
 
+bool takt_scheduler_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_claim *claim)
+{
+    if (queue->in_flight)
+        return false;
+    claim->worker = scheduler->worker;
+    claim->seq = ++scheduler->seq;
+    claim->holding = takt_permits_state(queue);
+    claim->waiting = claim->want_count = 0;
+    queue->in_flight = true;
+    scheduler->in_flight++;
+    return true;
+}
+
+void takt_scheduler_tried(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
+                          int64_t sent_us, takt_permit *permit)
+{
+    settle(scheduler, queue);
+    if (!award || award->stale) {
+        takt_permits_failed(scheduler, queue);
+        return;
+    }
+    takt_permits_awarded(scheduler, queue, award, sent_us);
+    if (award->run_count > 0 && queue->limit->concurrency > 0)
+        takt_permits_take(queue, permit, award->fence);
+}
+
+void takt_scheduler_grant(takt_scheduler *scheduler, takt_permit *permit)
+{
+    permit->state = TAKT_PERMIT_GRANTED;
+    if (permit->hold_count > 0)
+        takt_list_append(&scheduler->granted, &permit->line);
+}
+
 /* ---- the pass -------------------------------------------------------------------------------- */
 
 /* Gives the slots that are due to waiters.  One that finds nobody it suits lapses. */
@@ -209,10 +273,13 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
         return;
     while ((slot_us = takt_hand_next(&queue->hand)) <= due_us) {
         takt_permit *permit = takt_queue_match(queue, takt_hand_next_cost(&queue->hand));
+        int64_t fence = takt_hand_next_fence(&queue->hand);
         takt_hand_pop(&queue->hand);
         if (!permit)
             continue;
         permit->slot_at_us = slot_us;
+        if (queue->limit->concurrency > 0)
+            takt_permits_take(queue, permit, fence);
         takt_scheduler_fire(scheduler, permit, 0);
     }
 }
@@ -268,22 +335,25 @@ static int64_t refill_at(const takt_scheduler *scheduler, const takt_queue *queu
 /* When this queue has something to say to its ledger. */
 static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
 {
-    int64_t at_us = now_us;
+    int64_t at_us = now_us, permits_us;
 
     if (queue->in_flight)
         return TAKT_NEVER;
     if (queue->hint == HINTED)
         return at_us;
+    permits_us = takt_permits_claim_at(queue, now_us);
     if (takt_queue_is_covered(queue)) { /* nothing to say but good-bye, if that can be heard */
         if (queue->in_line == 0 || queue->trouble != 0 || scheduler->trouble != 0)
-            return TAKT_NEVER;
+            return most(permits_us, queue->not_before_us);
+    } else if (queue->nudged) {
+        at_us = now_us;
     } else if (queue->in_line == 0) {
         if (queue->hand.count > 0 && most_urgent(queue) >= queue->least_urgent)
             at_us = refill_at(scheduler, queue);
     } else if (queue->hand.count > 0 || stands_for(queue, most_urgent(queue))) {
         at_us = least(queue->again_at_us, queue->claimed_at_us + TAKT_KEEPALIVE_US);
     } /* else somebody waits here who goes before others in the fleet: at once */
-    return most(at_us, queue->not_before_us);
+    return most(least(at_us, permits_us), queue->not_before_us);
 }
 
 static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
@@ -292,18 +362,20 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     bool served;
 
     if (queue->hand.count == 0 && queue->total == 0 && queue->hint == HINTED)
-        queue->hint = UNHINTED;            /* it concerns nobody */
+        queue->hint = UNHINTED; /* it concerns nobody */
+    takt_permits_tick(scheduler, queue, now_us);
     while (first_deadline(queue) < now_us) /* a process that was held up serves nobody too late */
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
     fire_due(scheduler, queue, now_us);
     drop_foreign(scheduler, queue, now_us);
     while (first_deadline(queue) <= now_us)
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
+    takt_permits_hand_on(scheduler, queue, now_us);
     served = takt_loss_serve(scheduler, queue, now_us, &alone_us);
     claim_us = served && takt_loss_asks(scheduler, queue, now_us)
                    ? now_us
                    : claim_at(scheduler, queue, now_us);
-    wake_us = least(first_deadline(queue), alone_us);
+    wake_us = least(least(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
     if (queue->hand.count > 0 && queue->hint == UNHINTED)
         wake_us = least(wake_us, takt_clock_local(&scheduler->clock, takt_hand_next(&queue->hand)));
     if (claim_us <= now_us) {
@@ -337,7 +409,9 @@ takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler)
         return NULL;
     permit = TAKT_HOLDER(scheduler->fired.next, takt_permit, line);
     takt_list_remove(&permit->line);
-    permit->state = permit->status == 0 ? TAKT_PERMIT_GRANTED : TAKT_PERMIT_IDLE;
+    permit->state = TAKT_PERMIT_IDLE;
+    if (permit->status == 0)
+        takt_scheduler_grant(scheduler, permit);
     return permit;
 }
 
@@ -351,9 +425,11 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
     takt_registry_put(scheduler, queue, NOWHERE);
     claim->worker = scheduler->worker;
     claim->seq = ++scheduler->seq;
+    claim->holding = takt_permits_state(queue);
     takt_queue_wants(queue, now_us + queue->limit->lookahead_us,
                      now_us - takt_clock_store(&scheduler->clock, now_us), claim);
     queue->in_flight = true;
+    queue->nudged = false;
     scheduler->in_flight++;
     if (queue->hint == HINTED)
         queue->hint = HINT_CLAIMED;
@@ -363,10 +439,13 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
 
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status)
 {
+    scheduler->parting = true;
     for (size_t i = 0; i < scheduler->queues.used; i++)
         for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
             takt_queue *queue = TAKT_HOLDER(entry, takt_queue, entry);
             takt_permit *permit;
+            queue->holding.running = 0;
+            takt_registry_touch(scheduler, queue);
             while ((permit = takt_queue_last(queue)))
                 takt_scheduler_leave(scheduler, permit, status);
         }

@@ -24,8 +24,11 @@ typedef struct takt_scheduler {
     takt_link claiming; /* queues that have something to claim now */
     takt_link idle;     /* queues that nothing waits in, the longest idle first */
     int idle_count;
-    takt_link fired;  /* permits whose callbacks are due */
-    takt_queue *last; /* asked for last: mostly the next one too */
+    takt_link fired;   /* permits whose callbacks are due */
+    takt_link granted; /* permits that hold something, their callbacks have come */
+    takt_link losers;  /* of them, those that have lost it, which is still to be told */
+    bool parting;      /* everybody has left: what is said now is said once */
+    takt_queue *last;  /* asked for last: mostly the next one too */
 
     /* whether the store is lost: the business of loss.c */
     bool lost;                 /* a call has failed and none was answered since */
@@ -57,8 +60,29 @@ void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_p
  * callback was due already. */
 void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status);
 
-/* Everybody leaves, with a status. */
+/* Everybody leaves, with a status, and what jobs hold is given back, for good. */
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status);
+
+/* A granted permit's work is done, or it is not to begin: what it holds is let go. */
+void takt_scheduler_release(takt_scheduler *scheduler, takt_permit *permit);
+
+/*
+ * A try at a ledger with permits states what is held, as a claim does, so it waits until none is in
+ * flight: false.  Its answer must come by tried, `award` NULL where none came; what was given is the
+ * permit's, if it is there.
+ */
+bool takt_scheduler_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_claim *claim);
+void takt_scheduler_tried(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
+                          int64_t sent_us, takt_permit *permit);
+
+/* A permit that was given by tries is granted. */
+void takt_scheduler_grant(takt_scheduler *scheduler, takt_permit *permit);
+
+/* A permit may have come free for a queue of ours. */
+void takt_scheduler_nudge(takt_scheduler *scheduler, takt_queue *queue);
+
+/* The next granted permit that has lost something it held; NULL: no more. */
+takt_permit *takt_scheduler_next_loser(takt_scheduler *scheduler);
 
 /* The answer to a queue's claim, which was sent and came at those times; or none came, which
  * `status` tells why. */

@@ -62,7 +62,7 @@ Test(acquire, bad_requests_are_refused_with_words)
         {{0}, TAKT_E_INVALID, "names no limit"},
         {{"free", NULL, 0, 5, 0}, TAKT_E_INVALID, "TAKT_REQUEST"},
         {{"free", NULL, TAKT_COST_MAX + 1, 5, 0}, TAKT_E_INVALID, "1 to 1000000"},
-        {{"free", NULL, 1, -1, 0}, TAKT_E_INVALID, "0 (most urgent) to 9"},
+        {{"free", NULL, 1, -2, 0}, TAKT_E_INVALID, "0 (most urgent) to 9"},
         {{"free", NULL, 1, 10, 0}, TAKT_E_INVALID, "0 (most urgent) to 9"},
         {{"free", NULL, 1, 5, -1}, TAKT_E_INVALID, "max_wait_us"},
         {{"unknown", NULL, 1, 5, 0}, TAKT_E_NO_LIMIT, "\"unknown\""},
@@ -302,4 +302,30 @@ Test(acquire_closing, a_slot_of_the_inner_limit_alone_is_no_permit, .init = open
     cr_assert_eq(job.status, TAKT_E_CANCELED);
     uv_loop_close(&loop);
     takt_policy_free(policy);
+}
+
+/* Who names no priority has the limit's. */
+Test(acquire, the_policy_has_a_say_in_priorities)
+{
+    static const char text[] = "limits:\n  - name: urgent\n    priority: 1\n"
+                               "    rules: [{rate: 1/h}]\n";
+    takt_request request = TAKT_REQUEST("urgent");
+    takt_policy *urgent;
+    takt_client *mine;
+    takt_permit permits[2] = {0};
+    takt_error error;
+
+    cr_assert_eq(takt_policy_parse(&urgent, "test", text, strlen(text), &error), 0, "%s",
+                 error.text);
+    cr_assert_eq(takt_open(&mine, &loop, urgent, &(takt_options){.store = "memory:"}, &error), 0);
+    cr_assert_eq(takt_acquire(mine, &permits[0], &request, note), 0);
+    cr_assert_eq(permits[0].priority, 1);
+    request.priority = 7;
+    cr_assert_eq(takt_acquire(mine, &permits[1], &request, note), 0);
+    cr_assert_eq(permits[1].priority, 7);
+    takt_release(&permits[0]);
+    takt_release(&permits[1]);
+    takt_close(mine, NULL, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    takt_policy_free(urgent);
 }

@@ -118,7 +118,7 @@ static int try(seen *job, const char *limit)
     takt_request request = TAKT_REQUEST(limit);
 
     *job = (seen){.call.data = job};
-    cr_assert_eq(takt_try_acquire(client, &job->call, &request, note_call), 0);
+    cr_assert_eq(takt_try_acquire(client, &job->call, &job->permit, &request, note_call), 0);
     while (job->calls == 0)
         uv_run(&loop, UV_RUN_ONCE);
     return job->status;

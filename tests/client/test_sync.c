@@ -80,10 +80,11 @@ Test(sync, other_calls_return_their_answers)
 {
     takt_request request = TAKT_REQUEST("hourly");
     takt_standing standing;
+    takt_permit permit = {0};
 
-    cr_assert_eq(takt_sync_try_acquire(sync_, &request, &standing), 0);
+    cr_assert_eq(takt_sync_try_acquire(sync_, &permit, &request, &standing), 0);
     cr_assert_eq(standing.remaining, 0);
-    cr_assert_eq(takt_sync_try_acquire(sync_, &request, NULL), TAKT_E_NO_SLOT);
+    cr_assert_eq(takt_sync_try_acquire(sync_, &permit, &request, NULL), TAKT_E_NO_SLOT);
     cr_assert_eq(takt_sync_block(sync_, "hourly", NULL, 1000000, &standing), 0);
     cr_assert_gt(standing.blocked_until_us, 0);
     cr_assert_eq(takt_sync_unblock(sync_, "hourly", NULL, &standing), 0);
@@ -92,6 +93,12 @@ Test(sync, other_calls_return_their_answers)
     cr_assert_eq(standing.remaining, 1);
     cr_assert_eq(takt_sync_peek(sync_, "unknown", NULL, &standing), TAKT_E_NO_LIMIT);
     cr_assert_eq(takt_sync_acquire(sync_, NULL, &request), TAKT_E_INVALID);
+    cr_assert_eq(takt_sync_try_acquire(sync_, &permit, &request, NULL), 0);
+    cr_assert_eq(takt_sync_settle(sync_, &permit, &request, 0), 0);
+    cr_assert_eq(takt_sync_settle(sync_, &permit, &request, 0), TAKT_E_INVALID, "once");
+    cr_assert_eq(takt_sync_peek(sync_, "hourly", NULL, &standing), 0);
+    cr_assert_eq(standing.remaining, 1, "given back");
+    takt_sync_release(sync_, &permit);
 }
 
 static uv_sem_t waits;
@@ -109,11 +116,12 @@ Test(sync, close_wakes_who_waits)
 {
     takt_request request = TAKT_REQUEST("hourly");
     takt_standing standing = {0};
+    takt_permit permit = {0};
     uv_thread_t thread;
     int status = 0;
 
     uv_sem_init(&waits, 0);
-    cr_assert_eq(takt_sync_try_acquire(sync_, &request, NULL), 0);
+    cr_assert_eq(takt_sync_try_acquire(sync_, &permit, &request, NULL), 0);
     cr_assert_eq(uv_thread_create(&thread, wait_for_an_hour, &status), 0);
     uv_sem_wait(&waits);
     while (standing.waiting == 0) /* until it stands in line */

@@ -16,6 +16,9 @@ Test(limit_text, reads_a_limit)
                             .headroom = "2%",
                             .lookahead = "50ms",
                             .max_waiting = "10",
+                            .concurrency = "7",
+                            .lease = "5min",
+                            .priority = "0",
                             .on_store_failure = "share"};
     takt_limit limit;
     takt_error error = {0};
@@ -32,11 +35,14 @@ Test(limit_text, reads_a_limit)
     cr_assert_eq(limit.rules[1].interval.us, 3061224);
     cr_assert_eq(limit.lookahead_us, 50000);
     cr_assert_eq(limit.max_waiting, 10);
+    cr_assert_eq(limit.concurrency, 7);
+    cr_assert_eq(limit.lease_us, 300000000);
+    cr_assert_eq(limit.priority, 0);
     cr_assert_null(limit.within);
     takt_limit_describe(&limit, "vendor", words, sizeof words);
-    cr_assert_str_eq(
-        words, "1/s, 20/min burst 4, headroom 2%, lookahead 50ms, max_waiting 10, on_store_failure "
-               "share, within vendor");
+    cr_assert_str_eq(words,
+                     "1/s, 20/min burst 4, concurrency 7, lease 5min, headroom 2%, lookahead 50ms, "
+                     "max_waiting 10, priority 0, on_store_failure share, within vendor");
 }
 
 Test(limit_text, on_store_failure)
@@ -88,6 +94,18 @@ Test(limit_text, refuses_with_the_field_first)
         {{.name = "a"}, "rules: are missing; write at least one"},
         {{.name = "a", .rules = good}, "rules: are missing"},
         {{.name = "a", .rule_count = 1}, "rules: are missing"},
+        {{.name = "a", .rule_count = 1, .concurrency = "3"}, "rules: are missing"},
+        {{.name = "a", .concurrency = ""}, "concurrency: \"\": write a whole number"},
+        {{.name = "a", .concurrency = "3", .lease = ""}, "lease: \"\": is not a duration"},
+        {{.name = "a", .concurrency = "3", .headroom = "2%"}, "headroom: is below a rate"},
+        {{.name = "a", .rules = good, .rule_count = 1, .lease = "30s"},
+         "lease: is for how long a permit is held"},
+        {{.name = "a", .rules = good, .rule_count = 1, .priority = ""},
+         "priority: \"\": write 0 (most urgent) to 9"},
+        {{.name = "a", .rules = good, .rule_count = 1, .priority = "10"},
+         "priority: \"10\": write"},
+        {{.name = "a", .rules = good, .rule_count = 1, .priority = "-1"},
+         "priority: \"-1\": write"},
         {{.name = "a", .rules = good, .rule_count = 9}, "rules: there are 9; write at most 8"},
         {{.name = "a", .rules = no_rate, .rule_count = 2}, "rules[1].rate: is missing; write one"},
         {{.name = "a", .rules = bad_rate, .rule_count = 2},

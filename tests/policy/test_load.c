@@ -16,6 +16,7 @@
 #define BURST(burst)                                                                               \
     "limits:\n  - name: a\n    rules:\n      - rate: 5/s\n        burst: " burst "\n"
 #define FIELD(field, value) LIMIT "    " field ": " value "\n"
+#define PERMITS(lease)      "limits:\n  - name: a\n    concurrency: 3\n    lease: " lease "\n"
 #define NAME(name)          "limits:\n  - rules: [{rate: 5/s}]\n    name: " name "\n"
 #define RATE_AT             "limits[0].rules[0].rate: "
 #define BURST_AT            "limits[0].rules[0].burst: "
@@ -95,6 +96,22 @@ static const broken broken_values[] = {
     {FIELD("max_waiting", "99999999999999999999"), 4,
      "limits[0].max_waiting: \"99999999999999999999\": write"},
     {FIELD("max_waiting", "many"), 4, "limits[0].max_waiting: \"many\": write a whole number"},
+    {FIELD("concurrency", "0"), 4,
+     "limits[0].concurrency: \"0\": write a whole number from 1 to 1000000000"},
+    {FIELD("concurrency", "-1"), 4, "limits[0].concurrency: \"-1\": write a whole number"},
+    {FIELD("concurrency", "1000000001"), 4, "limits[0].concurrency: \"1000000001\": write"},
+    {FIELD("concurrency", "3/s"), 4, "limits[0].concurrency: \"3/s\": write a whole number"},
+    {FIELD("concurrency", "unlimited"), 4, "limits[0].concurrency: \"unlimited\": write"},
+    {FIELD("lease", "30s"), 4,
+     "limits[0].lease: is for how long a permit is held; write concurrency, or leave the lease "
+     "out"},
+    {PERMITS("30"), 4, "limits[0].lease: \"30\": has no unit"},
+    {PERMITS("999ms"), 4, "limits[0].lease: \"999ms\": write 1s to 1day"},
+    {PERMITS("0s"), 4, "limits[0].lease: \"0s\": write 1s to 1day"},
+    {PERMITS("2day"), 4, "limits[0].lease: \"2day\": write 1s to 1day"},
+    {PERMITS("-1s"), 4, "limits[0].lease: \"-1s\": is negative"},
+    {PERMITS("30s\n    headroom: 2%"), 5,
+     "limits[0].headroom: is below a rate; write rules, or leave the headroom out"},
     {FIELD("on_store_failure", "shared"), 4,
      "limits[0].on_store_failure: there is no \"shared\"; did you mean \"share\"?"},
     {"limits:\n  - rules: [{rate: 5/s}]\n", 2, "limits[0].name: is missing; every limit needs one"},
@@ -245,6 +262,45 @@ Test(load, reads_everything_there_is)
     cr_assert_eq(takt_policy_describe(policy, "account", words, sizeof words), 0);
     cr_assert_str_eq(words, "5/s, within vendor");
     takt_policy_free(policy);
+}
+
+Test(load, permits)
+{
+    static const struct {
+        const char *text;
+        int rule_count;
+        int64_t concurrency, lease_us;
+        const char *words;
+    } rows[] = {
+        {LIMIT, 1, 0, 0, "5/s"},
+        {FIELD("concurrency", "1"), 1, 1, INT64_C(30000000), "5/s, concurrency 1"},
+        {FIELD("concurrency", "1000000000"), 1, 1000000000, INT64_C(30000000),
+         "5/s, concurrency 1000000000"},
+        {"limits:\n  - name: a\n    concurrency: 3\n", 0, 3, INT64_C(30000000), "concurrency 3"},
+        {"limits:\n  - name: a\n    rules: []\n    concurrency: 3\n", 0, 3, INT64_C(30000000),
+         "concurrency 3"},
+        {PERMITS("30s"), 0, 3, INT64_C(30000000), "concurrency 3"},
+        {PERMITS("1s"), 0, 3, 1000000, "concurrency 3, lease 1s"},
+        {PERMITS("90s"), 0, 3, 90000000, "concurrency 3, lease 90s"},
+        {PERMITS("1day\n    max_waiting: 5\n    lookahead: 1s"), 0, 3, INT64_C(86400000000),
+         "concurrency 3, lease 1day, lookahead 1s, max_waiting 5"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        takt_policy *policy = NULL;
+        takt_error error = {0};
+        char words[128];
+        cr_assert_eq(
+            takt_policy_parse(&policy, "takt.yaml", rows[i].text, strlen(rows[i].text), &error), 0,
+            "row %zu: %s", i, error.text);
+        const takt_limit *limit = takt_policy_find(policy, "a");
+        cr_expect_eq(limit->rule_count, rows[i].rule_count, "row %zu", i);
+        cr_expect_eq(limit->concurrency, rows[i].concurrency, "row %zu", i);
+        cr_expect_eq(limit->lease_us, rows[i].lease_us, "row %zu", i);
+        takt_policy_describe(policy, "a", words, sizeof words);
+        cr_expect_str_eq(words, rows[i].words, "row %zu: %s", i, words);
+        takt_policy_free(policy);
+    }
 }
 
 Test(load, the_text_need_not_end_with_nul)

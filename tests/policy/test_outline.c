@@ -9,8 +9,10 @@
 #include "policy/document.h"
 #include "policy/outline.h"
 
-#define RULE_FIELDS  "rate, burst, algorithm, align, timezone and queue"
-#define LIMIT_FIELDS "name, rules, lookahead, headroom, within, max_waiting and on_store_failure"
+#define RULE_FIELDS "rate, burst, algorithm, align, timezone and queue"
+#define LIMIT_FIELDS                                                                               \
+    "name, rules, lookahead, headroom, within, max_waiting, priority, concurrency, lease and "     \
+    "on_store_failure"
 #define FIELD(field) LIMIT "    " field "\n"
 #define RULE(field)  "limits:\n  - name: a\n    rules:\n      - rate: 5/s\n        " field "\n"
 #define EMPTY        "the policy is empty; write at least limits: with one limit"
@@ -82,9 +84,16 @@ static const broken broken_shapes[] = {
      "limits[0].max-waiting: unknown field; did you mean \"max_waiting\"?"},
     {FIELD("burst: 5"), 4,
      "limits[0].burst: unknown field here; did you mean limits[].rules[].burst?"},
-    {FIELD("concurrency: 50"), 4,
-     "limits[0].concurrency: unknown field; known here are " LIMIT_FIELDS},
-    {FIELD("lease: 30s"), 4, "limits[0].lease: unknown field; known here are " LIMIT_FIELDS},
+    {FIELD("concurency: 50"), 4,
+     "limits[0].concurency: unknown field; did you mean \"concurrency\"?"},
+    {FIELD("leese: 30s"), 4, "limits[0].leese: unknown field; did you mean \"lease\"?"},
+    {FIELD("prio: 3"), 4, "limits[0].prio: unknown field; known here are " LIMIT_FIELDS},
+    {LIMIT "concurrency: 5\n", 4,
+     "concurrency: unknown field here; did you mean limits[].concurrency?"},
+    {RULE("concurrency: 5"), 5,
+     "limits[0].rules[0].concurrency: unknown field here; did you mean limits[].concurrency?"},
+    {RULE("lease: 5s"), 5,
+     "limits[0].rules[0].lease: unknown field here; did you mean limits[].lease?"},
     {FIELD("on_store_failur: open"), 4,
      "limits[0].on_store_failur: unknown field; did you mean \"on_store_failure\"?"},
     {FIELD("\"\": x"), 4, "limits[0].\"\": unknown field; known here are"},

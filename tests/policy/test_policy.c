@@ -132,7 +132,7 @@ Test(policy, within_may_name_what_is_added_later)
 }
 
 /* Limits a, b, c ... with what each is within, and the verdict. */
-Test(policy, within_must_not_go_round_in_a_circle)
+Test(policy, within_must_not_go_round_in_a_circle_nor_too_deep)
 {
     static const struct {
         const char *within[6]; /* "" is none; NULL ends the list */
@@ -144,8 +144,12 @@ Test(policy, within_must_not_go_round_in_a_circle)
          "limits[0].within: goes round in a circle (a -> b -> a); leave one of them out"},
         {{"b", "c", "a"},
          "limits[0].within: goes round in a circle (a -> b -> c -> a); leave one of them out"},
-        {{"b", "c", "d", "e", ""}, NULL},
-        {{"", "a", "b", "c", "d"}, NULL},
+        {{"b", "c", "d", ""}, NULL},
+        {{"", "a", "b", "c"}, NULL},
+        {{"b", "c", "d", "e", ""},
+         "limits[0].within: leads through more than 4 limits; put fewer inside one another"},
+        {{"", "a", "b", "c", "d"},
+         "limits[4].within: leads through more than 4 limits; put fewer inside one another"},
         {{"", "a", "a", "a", "a"}, NULL},
         {{"e", "e", "e", "b", ""}, NULL},
         {{"c", "", "b", "d"},

@@ -95,7 +95,7 @@ static inline takt_award award_of(int64_t now_us, int64_t first_us, int64_t step
                         .least_urgent = -1,
                         .run_count = count > 0};
 
-    award.runs[0] = (takt_run){{NOW + first_us, 0}, {step_us, 0}, 1, count, cost};
+    award.runs[0] = (takt_run){{NOW + first_us, 0}, {step_us, 0}, 1, count, cost, 0};
     return award;
 }
 

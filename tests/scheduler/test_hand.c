@@ -10,7 +10,7 @@
 
 static takt_run run_of(int64_t first_us, int64_t step_us, int64_t count, int32_t cost)
 {
-    return (takt_run){{NOW + first_us, 0}, {step_us, 0}, 1, count, cost};
+    return (takt_run){{NOW + first_us, 0}, {step_us, 0}, 1, count, cost, 0};
 }
 
 static void check_pops(takt_hand *hand, const int64_t *slots_us, int count)
@@ -46,7 +46,7 @@ Test(hand, gives_slots_in_order)
         takt_hand hand = {0};
         for (int j = 0; j < 4 && rows[i].runs[j][2]; j++) {
             takt_run run = run_of(rows[i].runs[j][0], rows[i].runs[j][1], rows[i].runs[j][2], 1);
-            cr_assert_eq(takt_hand_add(&hand, &run, 1), 0);
+            cr_assert_eq(takt_hand_add(&hand, &run, 1, 0), 0);
         }
         if (rows[i].count)
             cr_assert_eq(takt_hand_last(&hand), NOW + rows[i].slots_us[rows[i].count - 1],
@@ -59,10 +59,10 @@ Test(hand, gives_slots_in_order)
 
 Test(hand, rounds_each_slot_as_its_run_does)
 {
-    takt_run run = {{NOW, 2}, {333333, 1}, 3, 3000, 1};
+    takt_run run = {{NOW, 2}, {333333, 1}, 3, 3000, 1, 0};
     takt_hand hand = {0};
 
-    cr_assert_eq(takt_hand_add(&hand, &run, 1), 0);
+    cr_assert_eq(takt_hand_add(&hand, &run, 1, 0), 0);
     for (int64_t i = 0; i < 3000; i++) {
         cr_assert_eq(takt_hand_next(&hand), takt_run_slot(&run, i), "slot %" PRId64, i);
         takt_hand_pop(&hand);
@@ -76,7 +76,7 @@ Test(hand, a_slot_keeps_its_cost)
     static const int32_t costs[] = {1, 7, 1, 7, 1};
     takt_hand hand = {0};
 
-    cr_assert_eq(takt_hand_add(&hand, runs, 2), 0);
+    cr_assert_eq(takt_hand_add(&hand, runs, 2, 0), 0);
     for (int i = 0; i < 5; i++) {
         cr_assert_eq(takt_hand_next_cost(&hand), costs[i], "slot %d", i);
         takt_hand_pop(&hand);
@@ -92,7 +92,7 @@ Test(hand, drops_what_is_due_before_an_instant)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const takt_run runs[] = {run_of(0, 10, 3, 1), run_of(5, 5, 2, 1), run_of(20, 0, 1, 1)};
         takt_hand hand = {0};
-        cr_assert_eq(takt_hand_add(&hand, runs, 3), 0);
+        cr_assert_eq(takt_hand_add(&hand, runs, 3, 0), 0);
         takt_hand_drop_before(&hand, NOW + rows[i].instant_us);
         cr_assert_eq(hand.count, rows[i].left, "row %zu: %" PRId64 " left", i, hand.count);
         cr_assert_geq(takt_hand_next(&hand), NOW + rows[i].instant_us);
@@ -121,7 +121,7 @@ Test(hand, agrees_with_a_sorted_list_whatever_comes_in)
                 takt_run run =
                     run_of(takt_random_below(&random, 1000), takt_random_below(&random, 50),
                            1 + takt_random_below(&random, 10), 1);
-                cr_assert_eq(takt_hand_add(&hand, &run, 1), 0);
+                cr_assert_eq(takt_hand_add(&hand, &run, 1, 0), 0);
                 for (int64_t i = 0; i < run.count; i++)
                     slots[count++] = takt_run_slot(&run, i);
                 qsort(slots, (size_t)count, sizeof *slots, compare_int64);
@@ -137,4 +137,21 @@ Test(hand, agrees_with_a_sorted_list_whatever_comes_in)
         }
         takt_hand_close(&hand);
     }
+}
+
+Test(hand, slots_keep_their_fencing_numbers)
+{
+    const takt_run runs[] = {run_of(0, 10, 3, 1), run_of(5, 10, 2, 7)};
+    static const int64_t numbers[] = {100, 103, 101, 104, 102};
+    takt_hand hand = {0};
+
+    cr_assert_eq(takt_hand_add(&hand, runs, 2, 100), 0);
+    for (size_t i = 0; i < 5; i++) {
+        cr_assert_eq(takt_hand_next_fence(&hand), numbers[i], "slot %zu", i);
+        takt_hand_pop(&hand);
+    }
+    cr_assert_eq(takt_hand_add(&hand, runs, 1, 0), 0);
+    takt_hand_pop(&hand);
+    cr_assert_eq(takt_hand_next_fence(&hand), 0, "without numbers");
+    takt_hand_close(&hand);
 }

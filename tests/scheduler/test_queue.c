@@ -40,9 +40,9 @@ static takt_permit *wait_with(int priority, int32_t cost, int64_t deadline_us)
 
 static void put_in_hand(int64_t count, int32_t cost)
 {
-    takt_run run = {{NOW, 0}, {1, 0}, 1, count, cost};
+    takt_run run = {{NOW, 0}, {1, 0}, 1, count, cost, 0};
 
-    cr_assert_eq(takt_hand_add(&queue.hand, &run, 1), 0);
+    cr_assert_eq(takt_hand_add(&queue.hand, &run, 1, 0), 0);
 }
 
 Test(queue, a_slot_goes_to_the_most_urgent_then_to_the_first_that_came)

@@ -1,0 +1,93 @@
+/*
+ * http.c: see takt/http.h.
+ */
+#include <takt/http.h>
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/limit.h"
+#include "policy/policy.h"
+
+#define SECOND_US INT64_C(1000000)
+
+/* Where the next field goes; `size` is 0 once there was too little room. */
+typedef struct fields {
+    char *at;
+    size_t size;
+} fields;
+
+__attribute__((format(printf, 2, 3))) static void put(fields *out, const char *format, ...)
+{
+    va_list values;
+    int n;
+
+    va_start(values, format);
+    n = vsnprintf(out->at, out->size, format, values);
+    va_end(values);
+    if (n < 0 || (size_t)n >= out->size) {
+        out->size = 0;
+        return;
+    }
+    out->at += n;
+    out->size -= (size_t)n;
+}
+
+static int64_t seconds(int64_t us)
+{
+    return takt_ceil_div(us, SECOND_US);
+}
+
+/* A quota and, where it is whole seconds, its window. */
+static void put_quota(fields *out, int64_t quota, int64_t period_us)
+{
+    put(out, ";q=%" PRId64, quota);
+    if (period_us > 0 && period_us % SECOND_US == 0)
+        put(out, ";w=%" PRId64, period_us / SECOND_US);
+}
+
+static void put_policy(fields *out, const takt_limit *limit, const takt_standing *standing)
+{
+    bool plain = limit->rule_count == 1 && limit->concurrency == 0;
+
+    put(out, "RateLimit-Policy: \"%s\"", limit->name);
+    put_quota(out, plain ? limit->rules[0].limit : standing->limit,
+              plain ? limit->rules[0].period_us : 0);
+    for (int i = 0; !plain && i < limit->rule_count; i++) {
+        put(out, ", \"%s-%d\"", limit->name, i + 1);
+        put_quota(out, limit->rules[i].limit, limit->rules[i].period_us);
+    }
+    if (limit->concurrency > 0)
+        put(out, ", \"%s-permits\";q=%" PRId64 ";qu=\"concurrent-requests\"", limit->name,
+            limit->concurrency);
+    put(out, "\r\n");
+}
+
+int takt_http_fields(const takt_policy *policy, const char *limit, int status,
+                     const takt_standing *standing, char *text, size_t size)
+{
+    const takt_limit *found = policy && limit ? takt_policy_find(policy, limit) : NULL;
+    fields out = {text, size};
+
+    if (!text || size == 0)
+        return TAKT_E_INVALID;
+    text[0] = '\0';
+    if (!found)
+        return TAKT_E_NO_LIMIT;
+    if (!standing)
+        return TAKT_E_INVALID;
+    if (status == TAKT_E_NO_SLOT && standing->retry_after_us != TAKT_NEVER)
+        put(&out, "Retry-After: %" PRId64 "\r\n", seconds(standing->retry_after_us));
+    put(&out, "X-RateLimit-Limit: %" PRId64 "\r\n", standing->limit);
+    put(&out, "X-RateLimit-Remaining: %" PRId64 "\r\n", standing->remaining);
+    put(&out, "X-RateLimit-Reset: %" PRId64 "\r\n", seconds(standing->reset_after_us));
+    put_policy(&out, found, standing);
+    put(&out, "RateLimit: \"%s\";r=%" PRId64 ";t=%" PRId64 "\r\n", found->name, standing->remaining,
+        seconds(standing->reset_after_us));
+    if (out.size == 0) {
+        text[0] = '\0';
+        return TAKT_E_INVALID;
+    }
+    return (int)(out.at - text);
+}

@@ -1,0 +1,208 @@
+/*
+ * permits.c: see permits.h.
+ */
+#include "scheduler/permits.h"
+
+#include "scheduler/loss.h"
+#include "scheduler/registry.h"
+
+/* Two clocks drift apart by less than that part of a lease. */
+#define DRIFT 1000
+
+static int64_t in_use(const takt_queue *queue)
+{
+    return queue->holding.running + queue->hand.count;
+}
+
+void takt_permits_take(takt_queue *queue, takt_permit *permit, int64_t fence)
+{
+    permit->holds[permit->hold_count] = (takt_hold){queue, fence};
+    if (permit->hold_count++ == 0)
+        permit->fence = fence;
+    queue->holding.running++;
+}
+
+static void let_go(takt_scheduler *scheduler, takt_queue *queue)
+{
+    if (queue->holding.running > 0) /* not so when the client is closing */
+        queue->holding.running--;
+    takt_registry_touch(scheduler, queue);
+}
+
+void takt_permits_drop(takt_scheduler *scheduler, takt_permit *permit)
+{
+    while (permit->hold_count > 0) {
+        takt_queue *queue = permit->holds[--permit->hold_count].queue;
+        if (queue) /* not lost */
+            let_go(scheduler, queue);
+    }
+}
+
+/* Whether what is let go may be taken over here. */
+static bool may_hand_on(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
+{
+    return queue->limit->rule_count == 0 && queue->least_urgent < 0 && queue->hint == UNHINTED &&
+           now_us < queue->awarded_at_us + queue->limit->lookahead_us &&
+           now_us < queue->holding.leased_until_us &&
+           takt_clock_store(&scheduler->clock, now_us) >= queue->blocked_until_us;
+}
+
+void takt_permits_hand_on(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+{
+    takt_holding *holding = &queue->holding;
+
+    if (holding->told <= in_use(queue) || queue->total == 0 ||
+        !may_hand_on(scheduler, queue, now_us))
+        return;
+    while (holding->told > in_use(queue) && queue->total > 0 && holding->reuses > 0) {
+        takt_permit *permit = takt_queue_first(queue);
+        holding->reuses--;
+        permit->slot_at_us = takt_clock_store(&scheduler->clock, now_us);
+        takt_permits_take(queue, permit, holding->fence++);
+        takt_scheduler_fire(scheduler, permit, 0);
+    }
+}
+
+/* ---- lost ------------------------------------------------------------------------------------ */
+
+/* Whether it holds one of the queue's; that is its own no more. */
+static bool loses(takt_permit *permit, const takt_queue *queue)
+{
+    for (int i = 0; i < permit->hold_count; i++)
+        if (permit->holds[i].queue == queue) {
+            permit->holds[i].queue = NULL;
+            return true;
+        }
+    return false;
+}
+
+/* Those who have it and wait for an outer limit have waited in vain. */
+static void refuse_waiters(takt_scheduler *scheduler, const takt_queue *lost)
+{
+    for (size_t i = 0; i < scheduler->queues.used; i++)
+        for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
+            takt_queue *queue = TAKT_HOLDER(entry, takt_queue, entry);
+            for (int p = 0; p < TAKT_PRIORITIES; p++)
+                for (takt_link *at = queue->waiting[p].next, *next; at != &queue->waiting[p];
+                     at = next) {
+                    takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+                    next = at->next;
+                    if (loses(permit, lost))
+                        takt_scheduler_fire(scheduler, permit, TAKT_E_LEASE);
+                }
+        }
+}
+
+/* All that is held of a queue's permits is lost: jobs that run are told of, others do not begin. */
+static void lose(takt_scheduler *scheduler, takt_queue *queue)
+{
+    takt_hand_drop_before(&queue->hand, TAKT_NEVER);
+    for (takt_link *at = scheduler->granted.next, *next; at != &scheduler->granted; at = next) {
+        next = at->next;
+        if (loses(TAKT_HOLDER(at, takt_permit, line), queue)) {
+            takt_list_remove(at);
+            takt_list_append(&scheduler->losers, at);
+        }
+    }
+    for (takt_link *at = scheduler->fired.next; at != &scheduler->fired; at = at->next) {
+        takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+        if (permit->status == 0 && loses(permit, queue)) {
+            permit->status = TAKT_E_LEASE;
+            takt_permits_drop(scheduler, permit);
+        }
+    }
+    refuse_waiters(scheduler, queue);
+    queue->holding.running = 0;
+    queue->holding.unsure = true;
+    takt_registry_touch(scheduler, queue);
+}
+
+int64_t takt_permits_lost_at(const takt_queue *queue)
+{
+    return in_use(queue) > 0 && queue->holding.told > 0 ? queue->holding.leased_until_us
+                                                        : TAKT_NEVER;
+}
+
+void takt_permits_tick(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+{
+    if (now_us >= takt_permits_lost_at(queue)) {
+        lose(scheduler, queue);
+        queue->holding.told = 0;
+    }
+}
+
+takt_permit *takt_scheduler_next_loser(takt_scheduler *scheduler)
+{
+    takt_link *first = scheduler->losers.next;
+
+    if (takt_list_empty(&scheduler->losers))
+        return NULL;
+    takt_list_remove(first);
+    takt_list_append(&scheduler->granted, first); /* it is still to be released */
+    return TAKT_HOLDER(first, takt_permit, line);
+}
+
+/* ---- claims ---------------------------------------------------------------------------------- */
+
+int64_t takt_permits_state(takt_queue *queue)
+{
+    if (queue->limit->concurrency > 0 || queue->holding.told > 0)
+        queue->holding.told = in_use(queue);
+    return queue->holding.told;
+}
+
+static int64_t count_slots(const takt_award *award)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < award->run_count; i++)
+        count += award->runs[i].count;
+    return count;
+}
+
+void takt_permits_awarded(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
+                          int64_t sent_us)
+{
+    takt_holding *holding = &queue->holding;
+    int64_t lease_us = queue->limit->lease_us, given;
+
+    holding->unsure = false;
+    if (queue->limit->concurrency == 0) {
+        holding->told = 0;
+        return;
+    }
+    given = count_slots(award);
+    if (award->holding < holding->told + given)
+        lose(scheduler, queue);
+    holding->told = award->holding;
+    holding->leased_until_us = sent_us + lease_us - lease_us / DRIFT;
+    holding->fence = award->fence + given;
+    holding->reuses = award->reuses;
+}
+
+void takt_permits_failed(const takt_scheduler *scheduler, takt_queue *queue)
+{
+    /* who parts says good-bye once: a lease ends by itself */
+    queue->holding.unsure = !scheduler->parting && queue->limit->concurrency > 0;
+    if (scheduler->parting)
+        queue->holding.told = 0;
+}
+
+int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us)
+{
+    int64_t used = in_use(queue), told = queue->holding.told;
+
+    if (queue->holding.unsure || told > used)
+        return now_us;
+    if (told == 0 && (used == 0 || queue->limit->concurrency == 0))
+        return TAKT_NEVER;
+    return queue->claimed_at_us + queue->limit->lease_us / 3;
+}
+
+bool takt_permits_are_held(const takt_permit *permit, int64_t now_us)
+{
+    for (int i = 0; i < permit->hold_count; i++)
+        if (!permit->holds[i].queue || now_us >= permit->holds[i].queue->holding.leased_until_us)
+            return false;
+    return true;
+}

@@ -1,0 +1,89 @@
+/*
+ * A standing as HTTP fields.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include <takt/http.h>
+
+#include "core/rule.h"
+
+static takt_policy *policy;
+
+static void load(void)
+{
+    static const char text[] = "limits:\n"
+                               "  - name: api\n"
+                               "    rules: [{rate: 100/min, burst: 10}]\n"
+                               "  - name: quick\n"
+                               "    rules: [{rate: 3/250ms}]\n"
+                               "  - name: both\n"
+                               "    rules: [{rate: 5/s}, {rate: 800/day}]\n";
+    takt_error error;
+
+    cr_assert_eq(takt_policy_parse(&policy, "test", text, strlen(text), &error), 0, "%s",
+                 error.text);
+}
+
+static void drop(void)
+{
+    takt_policy_free(policy);
+}
+
+static void check(const char *limit, int status, takt_standing standing, const char *expected)
+{
+    char text[TAKT_HTTP_FIELDS_SIZE];
+    int size = takt_http_fields(policy, limit, status, &standing, text, sizeof text);
+
+    cr_assert_str_eq(text, expected, "%s", text);
+    cr_assert_eq(size, (int)strlen(expected));
+    for (size_t room = 0; room <= strlen(expected); room++)
+        cr_assert_eq(takt_http_fields(policy, limit, status, &standing, text, room),
+                     TAKT_E_INVALID);
+}
+
+TestSuite(http, .init = load, .fini = drop);
+
+Test(http, one_rule)
+{
+    check("api", 0, (takt_standing){.limit = 10, .remaining = 9, .reset_after_us = 600000},
+          "X-RateLimit-Limit: 10\r\nX-RateLimit-Remaining: 9\r\nX-RateLimit-Reset: 1\r\n"
+          "RateLimit-Policy: \"api\";q=100;w=60\r\nRateLimit: \"api\";r=9;t=1\r\n");
+    check("quick", 0, (takt_standing){.limit = 1},
+          "X-RateLimit-Limit: 1\r\nX-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 0\r\n"
+          "RateLimit-Policy: \"quick\";q=3\r\nRateLimit: \"quick\";r=0;t=0\r\n");
+}
+
+Test(http, refused)
+{
+    takt_standing standing = {
+        .limit = 10, .reset_after_us = 6000001, .retry_after_us = 1000001, .remaining = 0};
+
+    check("api", TAKT_E_NO_SLOT, standing,
+          "Retry-After: 2\r\nX-RateLimit-Limit: 10\r\nX-RateLimit-Remaining: 0\r\n"
+          "X-RateLimit-Reset: 7\r\n"
+          "RateLimit-Policy: \"api\";q=100;w=60\r\nRateLimit: \"api\";r=0;t=7\r\n");
+    standing.retry_after_us = TAKT_NEVER;
+    check("api", TAKT_E_NO_SLOT, standing,
+          "X-RateLimit-Limit: 10\r\nX-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 7\r\n"
+          "RateLimit-Policy: \"api\";q=100;w=60\r\nRateLimit: \"api\";r=0;t=7\r\n");
+}
+
+Test(http, several_rules)
+{
+    check("both", 0, (takt_standing){.limit = 1, .remaining = 1},
+          "X-RateLimit-Limit: 1\r\nX-RateLimit-Remaining: 1\r\nX-RateLimit-Reset: 0\r\n"
+          "RateLimit-Policy: \"both\";q=1, \"both-1\";q=5;w=1, \"both-2\";q=800;w=86400\r\n"
+          "RateLimit: \"both\";r=1;t=0\r\n");
+}
+
+Test(http, what_cannot_be)
+{
+    takt_standing standing = {0};
+    char text[TAKT_HTTP_FIELDS_SIZE] = "x";
+
+    cr_assert_eq(takt_http_fields(policy, "nothing", 0, &standing, text, sizeof text),
+                 TAKT_E_NO_LIMIT);
+    cr_assert_str_empty(text);
+    cr_assert_eq(takt_http_fields(policy, "api", 0, NULL, text, sizeof text), TAKT_E_INVALID);
+}

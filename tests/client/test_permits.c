@@ -1,0 +1,349 @@
+/*
+ * Permits between clients, over every kind of store: never more than there are, handed over by
+ * wake-ups, given back however their holder ends.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdlib.h>
+#include <string.h>
+#include <takt/takt.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "store/redis/server.h"
+
+#define CLIENTS 3
+#define HANDOVERS                                                                                  \
+    100 /* without wake-ups each would take a keepalive, and the test's time be over */
+
+enum { MEMORY, STORE_FILE, REDIS };
+
+typedef struct job {
+    takt_permit permit;
+    struct actor *actor;
+    bool holds;
+} job;
+
+/* A client that works all the time. */
+typedef struct actor {
+    takt_client *client;
+    uv_timer_t work; /* its one job's */
+    job job;
+    int64_t last_fence;
+} actor;
+
+static uv_loop_t loop;
+static takt_policy *policy;
+static actor actors[CLIENTS];
+static struct server server;
+static char folder[] = "/tmp/takt-permits-XXXXXX", url[300];
+static int kind, waiting, held, most_held, granted, lost;
+static int64_t highest_fence;
+
+static void open_policy(void)
+{
+    static const char text[] = "limits:\n"
+                               "  - name: one\n"
+                               "    concurrency: 1\n"
+                               "  - name: two\n"
+                               "    concurrency: 2\n"
+                               "  - name: paced\n"
+                               "    concurrency: 2\n"
+                               "    rules: [{rate: 1000/s, burst: 2}]\n"
+                               "  - name: inner\n"
+                               "    concurrency: 2\n"
+                               "    within: one\n"
+                               "  - name: short\n"
+                               "    concurrency: 2\n"
+                               "    lease: 1s\n";
+    takt_error error;
+
+    cr_assert_eq(takt_policy_parse(&policy, "test", text, strlen(text), &error), 0, "%s",
+                 error.text);
+}
+
+static void on_event(takt_client *client, const takt_event *event, void *data)
+{
+    (void)client;
+    (void)data;
+    lost += event->type == TAKT_EVENT_PERMIT_LOST;
+}
+
+static void open_world(int of_kind)
+{
+    takt_error error;
+
+    kind = of_kind;
+    if (kind == REDIS) {
+        server_start(&server, NULL);
+        snprintf(url, sizeof url, "unix:%s", server.socket);
+    } else if (kind == STORE_FILE) {
+        cr_assert_not_null(mkdtemp(folder));
+        snprintf(url, sizeof url, "file:%s/ledgers.mdb", folder);
+    } else {
+        strcpy(url, "memory:permits");
+    }
+    uv_loop_init(&loop);
+    open_policy();
+    for (int i = 0; i < CLIENTS; i++) {
+        takt_options options = {.store = url, .store_timeout_us = 10000000, .on_event = on_event};
+        cr_assert_eq(takt_open(&actors[i].client, &loop, policy, &options, &error), 0, "%s",
+                     error.text);
+        uv_timer_init(&loop, &actors[i].work);
+        actors[i].work.data = &actors[i];
+        actors[i].job.actor = &actors[i];
+        actors[i].job.permit.data = &actors[i].job;
+    }
+}
+
+static void close_world(void)
+{
+    for (int i = 0; i < CLIENTS; i++) {
+        takt_close(actors[i].client, NULL, NULL);
+        uv_close((uv_handle_t *)&actors[i].work, NULL);
+    }
+    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    cr_assert_eq(uv_loop_close(&loop), 0, "a handle was left open");
+    takt_policy_free(policy);
+    if (kind == REDIS)
+        server_stop(&server);
+    if (kind == STORE_FILE && fork() == 0)
+        execlp("rm", "rm", "-r", folder, (char *)NULL);
+}
+
+static void ask(actor *self, const char *limit);
+
+static const char *asked_for;
+
+static void done(uv_timer_t *timer)
+{
+    actor *self = timer->data;
+
+    held--;
+    cr_assert(takt_is_held(&self->job.permit));
+    takt_release(&self->job.permit);
+    cr_assert_not(takt_is_held(&self->job.permit));
+    if (granted < HANDOVERS)
+        ask(self, asked_for);
+}
+
+static void begin(takt_permit *permit, int status)
+{
+    actor *self = ((job *)permit->data)->actor;
+
+    cr_assert_eq(status, 0, "%s", takt_strerror(status));
+    waiting--;
+    granted++;
+    held++;
+    most_held = held > most_held ? held : most_held;
+    cr_assert_gt(permit->fence, self->last_fence);
+    self->last_fence = permit->fence;
+    highest_fence = permit->fence > highest_fence ? permit->fence : highest_fence;
+    uv_timer_start(&self->work, done, 1, 0);
+}
+
+static void ask(actor *self, const char *limit)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    asked_for = limit;
+    waiting++;
+    cr_assert_eq(takt_acquire(self->client, &self->job.permit, &request, begin), 0);
+}
+
+static takt_standing standing;
+
+static void note_standing(takt_call *call, int status, const takt_standing *told)
+{
+    cr_assert_eq(status, 0);
+    standing = *told;
+    *(bool *)call->data = true;
+}
+
+static void look(int i, const char *limit)
+{
+    bool answered = false;
+    takt_call call = {.data = &answered};
+
+    cr_assert_eq(takt_peek(actors[i].client, &call, limit, NULL, note_standing), 0);
+    while (!answered)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+static int kinds[] = {MEMORY, STORE_FILE, REDIS};
+
+#define EACH_STORE(test)                                                                           \
+    ParameterizedTestParameters(permits, test)                                                     \
+    {                                                                                              \
+        return cr_make_param_array(int, kinds, sizeof kinds / sizeof kinds[0]);                    \
+    }                                                                                              \
+    ParameterizedTest(const int *of_kind, permits, test, .timeout = 50)
+
+EACH_STORE(one_hands_over_to_the_next)
+{
+    open_world(*of_kind);
+    for (int i = 0; i < CLIENTS; i++)
+        ask(&actors[i], "one");
+    while (waiting > 0 || held > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(most_held, 1);
+    cr_assert_eq(lost, 0);
+    close_world();
+}
+
+EACH_STORE(never_more_than_there_are)
+{
+    open_world(*of_kind);
+    for (int i = 0; i < CLIENTS; i++)
+        ask(&actors[i], "paced");
+    while (waiting > 0 || held > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(most_held, 2, "%d in kind %d, %d granted", most_held, kind, granted);
+    close_world();
+}
+
+/* A permit of the inner and of the outer limit, both given back. */
+EACH_STORE(within)
+{
+    open_world(*of_kind);
+    for (int i = 0; i < CLIENTS; i++)
+        ask(&actors[i], "inner");
+    while (waiting > 0 || held > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(most_held, 1, "as many as the outer limit has");
+    for (int i = 0; i < CLIENTS; i++) {
+        takt_close(actors[i].client, NULL, NULL);
+        uv_run(&loop, UV_RUN_NOWAIT);
+    }
+    close_world();
+}
+
+static void keep(takt_permit *permit, int status)
+{
+    cr_assert_eq(status, 0);
+    held++;
+    (void)permit;
+}
+
+/* Whoever waits is served when the holder's client is closed. */
+EACH_STORE(a_client_that_closes_gives_back)
+{
+    takt_request request = TAKT_REQUEST("one");
+
+    open_world(*of_kind);
+    cr_assert_eq(takt_acquire(actors[0].client, &actors[0].job.permit, &request, keep), 0);
+    while (held == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    look(1, "one");
+    cr_assert_eq(standing.held, 1);
+    cr_assert_eq(standing.holders, 1);
+    cr_assert_eq(standing.concurrency, 1);
+    cr_assert_eq(standing.remaining, 0);
+    cr_assert_eq(takt_acquire(actors[1].client, &actors[1].job.permit, &request, keep), 0);
+    takt_close(actors[0].client, NULL, NULL);
+    actors[0].client = NULL;
+    while (held == 1)
+        uv_run(&loop, UV_RUN_ONCE);
+    takt_release(&actors[1].job.permit);
+    do
+        look(2, "one");
+    while (standing.held > 0);
+    cr_assert_eq(standing.remaining, 1);
+    close_world();
+}
+
+static int callbacks;
+
+static void count(takt_permit *permit, int status)
+{
+    callbacks++;
+    cr_assert_eq(status, TAKT_E_CANCELED);
+    (void)permit;
+}
+
+/* What a waiter holds of the inner limit is free when it gives up the outer one. */
+EACH_STORE(who_gives_up_gives_back)
+{
+    takt_request outer = TAKT_REQUEST("one"), inner = TAKT_REQUEST("inner");
+
+    open_world(*of_kind);
+    cr_assert_eq(takt_acquire(actors[0].client, &actors[0].job.permit, &outer, keep), 0);
+    while (held == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(takt_acquire(actors[1].client, &actors[1].job.permit, &inner, count), 0);
+    do
+        look(2, "inner");
+    while (standing.held == 0);
+    cr_assert_eq(takt_cancel(&actors[1].job.permit), 0);
+    do
+        look(2, "inner");
+    while (standing.held > 0);
+    cr_assert_eq(callbacks, 1);
+    takt_release(&actors[0].job.permit);
+    close_world();
+}
+
+static int starts, refusals;
+
+/* The first one keeps the loop until its lease is over. */
+static void hog(takt_permit *permit, int status)
+{
+    callbacks++;
+    starts += status == 0;
+    refusals += status == TAKT_E_LEASE;
+    cr_assert_eq(takt_is_held(permit), status == 0);
+    while (takt_is_held(permit))
+        uv_sleep(1);
+}
+
+/* Whose turn comes after that does not take its permit for valid, and the first one is told. */
+EACH_STORE(a_callback_that_takes_longer_than_the_lease)
+{
+    takt_request request = TAKT_REQUEST("short");
+    takt_permit first = {0}, second = {0};
+
+    open_world(*of_kind);
+    cr_assert_eq(takt_acquire(actors[0].client, &first, &request, hog), 0);
+    cr_assert_eq(takt_acquire(actors[0].client, &second, &request, hog), 0);
+    while (callbacks < 2 || lost < 1)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(starts, 1);
+    cr_assert_eq(refusals, 1);
+    cr_assert_eq(lost, 1);
+    do
+        look(1, "short");
+    while (standing.held > 0);
+    takt_release(&first);
+    cr_assert_eq(takt_acquire(actors[1].client, &first, &request, keep), 0);
+    while (held == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    takt_release(&first);
+    close_world();
+}
+
+static void tried(takt_call *call, int status, const takt_standing *told)
+{
+    (void)call;
+    cr_assert_eq(status, TAKT_E_LEASE);
+    cr_assert_not_null(told);
+    callbacks++;
+}
+
+/* An answer that is read when its lease is over gives nothing, and nothing is leaked. */
+EACH_STORE(a_try_that_is_answered_after_its_lease)
+{
+    takt_request request = TAKT_REQUEST("short");
+    takt_permit permit = {0};
+    takt_call call = {0};
+
+    open_world(*of_kind);
+    cr_assert_eq(takt_try_acquire(actors[0].client, &call, &permit, &request, tried), 0);
+    uv_sleep(1000); /* the loop is kept for the whole lease */
+    while (callbacks == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_not(takt_is_held(&permit));
+    do
+        look(1, "short");
+    while (standing.held > 0);
+    close_world();
+}
