@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "sim/busiest.h"
 #include "sim/fleet.h"
+#include "sim/use.h"
 #include "sim/waits.h"
 
 #define TIMEOUT_US                                                                                 \
@@ -57,6 +58,7 @@ struct course_run {
     planned_event *restarts; /* one for each worker */
     takt_histogram *waits;   /* of each priority, then of all */
     takt_window slots[TAKT_RULES_MAX], starts[TAKT_RULES_MAX];
+    takt_use use;
     bool out_of_memory;
 };
 
@@ -118,6 +120,10 @@ static void job_done(takt_fleet *fleet, void *data)
         return; /* its worker crashed meanwhile */
     hand->number = -1;
     run->at_work--;
+    if (run->course->limit.concurrency > 0) {
+        takt_use_give_back(&run->use, fleet->now_us);
+        takt_fleet_release(hand->worker, &hand->permit);
+    }
     run->course->figures.jobs_done++;
     run->course->figures.duration_us = fleet->now_us - run->bulk->start_us;
     take_job(hand);
@@ -143,6 +149,8 @@ static void note_start(course_run *run, const job_hand *hand)
         if (takt_window_add(&run->slots[i], permit->slot_at_us, permit->cost) < 0 ||
             takt_window_add(&run->starts[i], now_us, permit->cost) < 0)
             run->out_of_memory = true;
+    if (run->course->limit.concurrency > 0)
+        takt_use_take(&run->use, now_us);
     if (++run->at_work > figures->most_at_work)
         figures->most_at_work = run->at_work;
 }
@@ -191,6 +199,22 @@ static void ask(job_hand *hand)
     takt_fleet_acquire(hand->worker, &hand->permit, 0);
 }
 
+/* Its worker was out of touch for a lease: the job stops, and is to be done again. */
+static void permit_lost(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit)
+{
+    job_hand *hand = permit->data;
+    course_run *run = hand->run;
+
+    run->course->figures.lost++;
+    run->course->figures.started_again++;
+    run->at_work--;
+    takt_use_lose(&run->use, fleet->now_us);
+    takt_fleet_release(worker, permit);
+    hand->since_us = fleet->now_us;
+    hand->done_at_us = TAKT_NEVER;
+    ask(hand);
+}
+
 /* Takes jobs until the worker's hands are full: at its beginning, and when jobs come back. */
 static void fill(course_run *run, const takt_fleet_worker *worker)
 {
@@ -226,6 +250,8 @@ static void give_back(course_run *run, const takt_fleet_worker *worker)
         run->started_before[run->given_back_count] = started;
         run->given_back[run->given_back_count++] = hands[i].number;
         run->at_work -= started;
+        if (started && run->course->limit.concurrency > 0)
+            takt_use_lose(&run->use, run->fleet.now_us);
         hands[i].number = -1;
     }
 }
@@ -327,6 +353,7 @@ static int open_run(course_run *run)
     run->fleet.data = run;
     run->fleet.unwritten = true; /* nothing here depends on how a store keeps it */
     run->fleet.on_award = count_slots;
+    run->fleet.on_lost = permit_lost;
     run->fleet.delay_least_us = bulk->round_trip_us / 4;
     run->fleet.delay_most_us = bulk->round_trip_us - bulk->round_trip_us / 4;
     run->fleet.timeout_us =
@@ -342,6 +369,8 @@ static int open_run(course_run *run)
             takt_window_open(&run->starts[i], period_us, 0) < 0)
             return TAKT_E_NOMEM;
     }
+    if (takt_use_open(&run->use, hands) < 0)
+        return TAKT_E_NOMEM;
     if (!run->hands || !run->given_back || !run->started_before || !run->restarts || !run->waits)
         return TAKT_E_NOMEM;
     for (size_t i = 0; i < hands; i++)
@@ -358,6 +387,7 @@ static void close_run(course_run *run)
         takt_window_close(&run->slots[i]);
         takt_window_close(&run->starts[i]);
     }
+    takt_use_close(&run->use);
     free(run->waits);
     free(run->restarts);
     free(run->started_before);
@@ -399,6 +429,11 @@ static void sum_up(course_run *run)
     for (int i = 0; i < TAKT_SIM_PRIORITIES; i++)
         takt_histogram_sum_up(&run->waits[i], &figures->waits[i]);
     takt_histogram_sum_up(&run->waits[TAKT_SIM_PRIORITIES], &figures->all);
+    figures->concurrency = course->limit.concurrency;
+    if (figures->concurrency > 0) {
+        figures->busy_ppm = takt_use_busy_ppm(&run->use, figures->concurrency);
+        takt_histogram_sum_up(&run->use.hand_over, &figures->hand_over);
+    }
     figures->rule_count = course->limit.rule_count;
     for (int i = 0; i < course->limit.rule_count; i++) {
         const takt_rule *rule = &course->limit.rules[i];

@@ -180,7 +180,9 @@ int takt_course_run(takt_course **course, const takt_limit *limit, const char *a
     if (code < 0)
         goto free_course;
     made->tightest = tightest(&made->limit);
-    takt_series_init(&made->series, made->limit.rules[made->tightest].period_us);
+    takt_series_init(&made->series, made->limit.rule_count > 0
+                                        ? made->limit.rules[made->tightest].period_us
+                                        : 1000000);
     made->starts = calloc((size_t)bulk->workers, sizeof *made->starts);
     made->crashed = calloc((size_t)bulk->workers, sizeof *made->crashed);
     code = made->starts && made->crashed ? takt_course_simulate(made) : TAKT_E_NOMEM;

@@ -111,23 +111,30 @@ static void drop(takt_sim_exchange *exchange)
         free(exchange);
 }
 
-/* Sends a message: none, one or two events. */
+/* How often a message arrives: not at all, once or twice. */
+static int draw_copies(const takt_fleet_worker *worker)
+{
+    takt_fleet *fleet = worker->fleet;
+
+    if (worker->cut || takt_random_below(&fleet->random, 1000) < fleet->lost_per_mille)
+        return 0;
+    return takt_random_below(&fleet->random, 1000) < fleet->doubled_per_mille ? 2 : 1;
+}
+
+static int64_t draw_arrival(takt_fleet *fleet)
+{
+    int64_t spread = fleet->delay_most_us - fleet->delay_least_us + 1;
+
+    return fleet->now_us + fleet->delay_least_us + takt_random_below(&fleet->random, spread);
+}
+
 static void send(takt_fleet_worker *worker, takt_sim_exchange *exchange,
                  void (*arrive)(takt_fleet *fleet, takt_sim_event *event))
 {
-    takt_fleet *fleet = worker->fleet;
-    int copies = 1;
+    int copies = draw_copies(worker);
 
-    if (worker->cut)
-        return;
-    if (takt_random_below(&fleet->random, 1000) < fleet->lost_per_mille)
-        copies = 0;
-    else if (takt_random_below(&fleet->random, 1000) < fleet->doubled_per_mille)
-        copies = 2;
     for (int i = 0; i < copies; i++) {
-        int64_t spread = fleet->delay_most_us - fleet->delay_least_us + 1;
-        int64_t delay = fleet->delay_least_us + takt_random_below(&fleet->random, spread);
-        takt_sim_event *planned = plan_for(worker, fleet->now_us + delay, arrive);
+        takt_sim_event *planned = plan_for(worker, draw_arrival(worker->fleet), arrive);
         planned->exchange = exchange;
         planned->incarnation =
             exchange->incarnation; /* not for one who has taken its place since */
@@ -163,7 +170,7 @@ static void answer_arrives(takt_fleet *fleet, takt_sim_event *event)
     if (is_awaited(event)) {
         if (exchange->call.op == TAKT_SIM_CLAIM) {
             if (fleet->on_heard)
-                fleet->on_heard(fleet, worker, &exchange->award);
+                fleet->on_heard(fleet, worker, &exchange->award, exchange->sent_us);
             takt_scheduler_award(&worker->scheduler, exchange->queue, &exchange->award,
                                  exchange->sent_us, local_now(worker));
         } else if (exchange->call.op >= TAKT_SIM_BLOCK) {
@@ -176,6 +183,36 @@ static void answer_arrives(takt_fleet *fleet, takt_sim_event *event)
         settle(worker, exchange);
     }
     drop(exchange);
+}
+
+/* Permits are free: whoever is named should claim. */
+static void wake_arrives(takt_fleet *fleet, takt_sim_event *event)
+{
+    takt_fleet_worker *worker = event->worker;
+    takt_queue *queue;
+
+    (void)fleet;
+    if (is_for_dead(event) || worker->cut)
+        return;
+    queue = takt_scheduler_find(&worker->scheduler, worker->limit, "");
+    if (!queue)
+        return;
+    takt_scheduler_nudge(&worker->scheduler, queue);
+    ask_pass(worker);
+}
+
+static void send_wakes(takt_fleet *fleet, const takt_award *award)
+{
+    for (int i = 0; i < award->wake_count; i++)
+        for (int w = 0; w < fleet->worker_count; w++) {
+            takt_fleet_worker *worker = &fleet->workers[w];
+            int copies;
+            if (worker->name != award->wakes[i] ||
+                takt_random_below(&fleet->random, 1000) < fleet->wakes_lost_per_mille)
+                continue;
+            for (copies = draw_copies(worker); copies > 0; copies--, fleet->wakes++)
+                plan_for(worker, draw_arrival(fleet), wake_arrives);
+        }
 }
 
 static void call_arrives(takt_fleet *fleet, takt_sim_event *event)
@@ -194,6 +231,7 @@ static void call_arrives(takt_fleet *fleet, takt_sim_event *event)
             fleet->claims++;
             if (fleet->on_award)
                 fleet->on_award(fleet, call.worker, &exchange->claim, &award);
+            send_wakes(fleet, &award);
         }
         if (!exchange->answered) { /* what a repeated call is told goes unheard: a connection
                                       answers once */
@@ -276,13 +314,15 @@ static void pass(takt_fleet *fleet, takt_sim_event *event)
     worker->pass_asked = false;
     takt_scheduler_run(&worker->scheduler, local_now(worker));
     send_claims(worker);
+    while ((permit = takt_scheduler_next_loser(&worker->scheduler)))
+        if (fleet->on_lost)
+            fleet->on_lost(fleet, worker, permit);
     while ((permit = takt_scheduler_next_fired(&worker->scheduler)))
         permit->callback(permit, permit->status);
     wake_us = takt_scheduler_wake_at(&worker->scheduler);
     if (wake_us != TAKT_NEVER && wake_us != worker->wake_us)
         plan_for(worker, virtual_at(worker, wake_us), wakes);
     worker->wake_us = wake_us;
-    (void)fleet;
 }
 
 static void wakes(takt_fleet *fleet, takt_sim_event *event)
@@ -321,6 +361,14 @@ void takt_fleet_cancel(takt_fleet_worker *worker, takt_permit *permit)
     ask_pass(worker);
 }
 
+void takt_fleet_release(takt_fleet_worker *worker, takt_permit *permit)
+{
+    if (permit->state != TAKT_PERMIT_GRANTED)
+        return;
+    takt_scheduler_release(&worker->scheduler, permit);
+    ask_pass(worker);
+}
+
 void takt_fleet_crash(takt_fleet_worker *worker)
 {
     if (worker->dead)
@@ -346,7 +394,8 @@ void takt_fleet_restart(takt_fleet_worker *worker)
 
 void takt_fleet_freeze(takt_fleet_worker *worker, int64_t until_us)
 {
-    worker->frozen_until_us = until_us;
+    if (until_us > worker->frozen_until_us)
+        worker->frozen_until_us = until_us;
 }
 
 void takt_fleet_cut(takt_fleet_worker *worker, bool cut)

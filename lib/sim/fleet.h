@@ -76,21 +76,24 @@ struct takt_fleet {
     /* the network, to be set at will; one way, uniformly between least and most */
     int64_t delay_least_us, delay_most_us;
     int lost_per_mille, doubled_per_mille;
-    bool store_down;    /* what arrives at the store is lost, claims fail */
-    int64_t timeout_us; /* after which a claim without an answer has failed */
+    int wakes_lost_per_mille; /* of the wake-ups that awards name, besides */
+    bool store_down;          /* what arrives at the store is lost, claims fail */
+    int64_t timeout_us;       /* after which a claim without an answer has failed */
 
     /* what happened */
-    int64_t claims;
+    int64_t claims, wakes;
     void (*on_award)(takt_fleet *fleet, uint64_t worker, const takt_claim *claim,
                      const takt_award *award);
     void (*on_call)(takt_fleet *fleet,
                     const takt_sim_call *call); /* after every call, of a claim too */
-    void (*on_heard)(takt_fleet *fleet, takt_fleet_worker *worker,
-                     const takt_award *award); /* before it counts */
+    void (*on_heard)(takt_fleet *fleet, takt_fleet_worker *worker, const takt_award *award,
+                     int64_t sent_us); /* before it counts; sent by the worker's clock */
+    void (*on_told)(takt_fleet *fleet, takt_fleet_worker *worker,
+                    const takt_standing *standing); /* a block, or an end of one; likewise */
+    void (*on_lost)(takt_fleet *fleet, takt_fleet_worker *worker,
+                    takt_permit *permit); /* a granted permit is its worker's no more */
     void (*on_failed)(takt_fleet *fleet,
                       takt_fleet_worker *worker); /* a claim had no answer; before it counts */
-    void (*on_told)(takt_fleet *fleet, takt_fleet_worker *worker,
-                    const takt_standing *standing); /* the same of a block, its end, a reset */
     int64_t damaged;                                /* texts that could not be read */
     void *data;
 
@@ -121,13 +124,16 @@ void takt_fleet_at(takt_fleet *fleet, int64_t at_us, void (*happen)(takt_fleet *
 void takt_fleet_acquire(takt_fleet_worker *worker, takt_permit *permit, int64_t max_wait_us);
 void takt_fleet_cancel(takt_fleet_worker *worker, takt_permit *permit);
 
+/* A granted permit's work is done.  With concurrency its memory is in use until then. */
+void takt_fleet_release(takt_fleet_worker *worker, takt_permit *permit);
+
 /* Dies at once, without a word; its permits are forgotten.  A restarted one is a new worker in the
  * same place. */
 void takt_fleet_crash(takt_fleet_worker *worker);
 void takt_fleet_restart(takt_fleet_worker *worker);
 
-/* Stops a worker, its timers and callbacks, and all it would have heard, until then.  What it has
- * sent arrives. */
+/* Stops a worker, its timers and callbacks, and all it would have heard, until then; one that is
+ * stopped already goes on at the later time.  What it has sent arrives. */
 void takt_fleet_freeze(takt_fleet_worker *worker, int64_t until_us);
 
 /* Cuts a worker off: what is under way is lost, its claim fails at once, and so on until it is not

@@ -8,6 +8,23 @@
 
 #include "core/ledger_text.h"
 
+/* Room for another worker's holdings, and for those that the text lists. */
+static void reserve_holders(takt_fleet *fleet)
+{
+    takt_ledger *ledger = &fleet->ledger;
+    int count = fleet->text_size > 0 ? takt_ledger_text_holders(fleet->text, fleet->text_size) : 0;
+
+    if (count < ledger->holder_count)
+        count = ledger->holder_count;
+    if (count < ledger->holder_capacity)
+        return;
+    ledger->holder_capacity = 2 * (count + 1);
+    ledger->holders =
+        realloc(ledger->holders, (size_t)ledger->holder_capacity * sizeof *ledger->holders);
+    if (!ledger->holders)
+        abort();
+}
+
 /* Makes the ledger ready for a call from a worker whose policy says `limit`. */
 static void wake_ledger(takt_fleet *fleet, const takt_limit *limit, int64_t now_us)
 {
@@ -26,6 +43,7 @@ static void wake_ledger(takt_fleet *fleet, const takt_limit *limit, int64_t now_
         if (!fleet->ledger.line)
             abort();
     }
+    reserve_holders(fleet);
     if (fleet->unwritten) {
         takt_ledger_adopt(&fleet->ledger, limit, now_us);
     } else if (fleet->text_size == 0) {
@@ -41,7 +59,7 @@ static void wake_ledger(takt_fleet *fleet, const takt_limit *limit, int64_t now_
 /* Lays the ledger to rest, or forgets it where it says no more than a fresh one would. */
 static void rest_ledger(takt_fleet *fleet, int64_t now_us)
 {
-    size_t size = takt_ledger_text_size(fleet->ledger.line_count);
+    size_t size = takt_ledger_text_size(fleet->ledger.line_count, fleet->ledger.holder_count);
 
     if (fleet->pages.pages.trouble != TAKT_PAGES_FINE)
         abort();
@@ -108,4 +126,5 @@ void takt_sim_store_close(takt_fleet *fleet)
     takt_memory_pages_close(&fleet->pages);
     free(fleet->text);
     free(fleet->ledger.line);
+    free(fleet->ledger.holders);
 }

@@ -327,7 +327,8 @@ int takt_oracle_open(takt_oracle **oracle, const takt_limit *limit, int64_t star
 {
     takt_oracle *made;
 
-    if (!limit || !on_decision || start_us < 0 || start_us > TAKT_SPAN_MAX_US * 2)
+    if (!limit || limit->concurrency > 0 || !on_decision || start_us < 0 ||
+        start_us > TAKT_SPAN_MAX_US * 2)
         return TAKT_E_INVALID;
     made = calloc(1, sizeof *made);
     if (!made)

@@ -83,6 +83,8 @@ void checker_close(checker *self)
         definition_close(&self->rules[i]);
         definition_close(&self->greedy[i]);
     }
+    free(self->ghosts);
+    free(self->free_since_us);
     free(self->workers);
     free(self->line);
 }
@@ -141,13 +143,23 @@ static void check_slots(checker *self, const takt_sim_call *call, int64_t given[
  * --------------------------------------------------------------------------------------------------
  */
 
-/* Whoever has claimed within the time after which it is taken for dead. */
+/* Whoever stands in line and has claimed within the time after which it is taken for dead, or holds
+ * permits and is within its lease. */
+static bool is_known(const checker *self, in_line *entry, int64_t now_us)
+{
+    if (entry->claimed_at_us + SILENT_US < now_us)
+        entry->places = 0;
+    if (entry->claimed_at_us + self->lease_us < now_us)
+        entry->holds = false;
+    return entry->places > 0 || entry->holds;
+}
+
 static in_line *find_in_line(checker *self, uint64_t name, int64_t now_us)
 {
     int kept = 0;
 
     for (int i = 0; i < self->line_count; i++)
-        if (self->line[i].claimed_at_us + SILENT_US >= now_us)
+        if (is_known(self, &self->line[i], now_us))
             self->line[kept++] = self->line[i];
     self->line_count = kept;
     for (int i = 0; i < self->line_count; i++)
@@ -176,7 +188,7 @@ static void check_text(const checker *self)
     if (self->fleet->ledger.line_count > places)
         checker_fail(self, 7, "%d places in line, but only %d can be",
                      self->fleet->ledger.line_count, places);
-    if (self->fleet->text_size > most + (size_t)places * 128)
+    if (self->fleet->text_size > most + (size_t)places * 128 + (size_t)self->line_count * 64)
         checker_fail(self, 7, "the ledger takes %zu bytes for %d places", self->fleet->text_size,
                      places);
     if (self->fleet->damaged > 0)
@@ -188,7 +200,7 @@ static void check_claim(checker *self, const takt_sim_call *call)
     in_line *entry = find_in_line(self, call->worker, call->now_us);
     int64_t given[TAKT_PRIORITIES] = {0}, tokens = 0;
     int worker = worker_named(self, call->worker);
-    bool stale = entry->places > 0 && call->claim->seq <= entry->seq;
+    bool stale = (entry->places > 0 || entry->holds) && call->claim->seq <= entry->seq;
 
     if (stale && (call->award->run_count > 0 || !call->award->stale))
         checker_fail(self, 1, "claim %lld was answered after claim %lld",
@@ -202,6 +214,8 @@ static void check_claim(checker *self, const takt_sim_call *call)
     entry->seq = call->claim->seq;
     entry->claimed_at_us = call->now_us;
     entry->places = __builtin_popcount(call->award->in_line);
+    entry->holds = self->concurrency > 0 && call->award->holding > 0;
+    checker_permits_award(self, call, worker);
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         tokens += given[i];
     if (self->calm && worker >= 0)
@@ -301,6 +315,7 @@ void checker_call(checker *self, const takt_sim_call *call)
 void checker_state_lost(checker *self)
 {
     timeline_note(self->fleet, "the store loses its state");
+    checker_permits_vague(self);
     self->forgetful = true;
     for (int i = 0; i < self->limit.rule_count; i++)
         definition_rest(&self->rules[i]);
@@ -316,6 +331,8 @@ void checker_quiet(checker *self)
     int64_t now_us = checker_now(self), last_us = now_us + SILENT_US;
 
     checker_unused(self);
+    checker_permits_quiet(self);
+    last_us = later(last_us, self->fence);
     for (int i = 0; i < self->limit.rule_count; i++)
         last_us = later(last_us,
                         later(definition_rest_at(&self->rules[i]), self->rules[i].vague_until_us));

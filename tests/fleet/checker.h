@@ -22,6 +22,9 @@ typedef struct fleet_job {
     int64_t incarnation;
     int64_t order; /* of its acquire, among all */
     bool waiting, cancelled;
+    bool running; /* holds a permit */
+    bool lost;    /* and was told that it is its own no more */
+    int64_t done_at_us;
     bool steady; /* asks again as soon as it was served */
     bool asks;   /* will ask */
 } fleet_job;
@@ -34,11 +37,32 @@ typedef struct line_place {
     int64_t turns_us[TURNS]; /* its last turns, the latest first */
 } line_place;
 
+/* A slot that a worker has heard of and not used. */
+typedef struct hand_slot {
+    int64_t at_us, cost, fence;
+} hand_slot;
+
+/* What a worker holds of the limit's permits, as far as an observer can tell. */
+typedef struct holdings {
+    int64_t running;               /* its jobs that hold one and were not told that they lost it */
+    int64_t coming;                /* slots that the store has answered and it has not heard of */
+    int64_t told;                  /* what the last award said that it holds, slots included */
+    int64_t leased_until_us;       /* by its own clock */
+    int64_t reuse_next, reuse_end; /* numbers for what it hands on within itself */
+    bool others_wait;              /* as that award told */
+} holdings;
+
+/* What a worker held that has crashed, in virtual time. */
+typedef struct ghost {
+    int64_t held, until_us;
+} ghost;
+
 /* One worker. */
 typedef struct watched {
+    holdings holds;
     line_place places[TAKT_PRIORITIES];
-    int64_t told_at_us;     /* when it was to claim again */
-    definition_token *hand; /* slots heard of and not used */
+    int64_t told_at_us; /* when it was to claim again */
+    hand_slot *hand;
     int hand_count, hand_capacity;
     int64_t left;             /* waiters that went without a slot */
     int64_t blocked_until_us; /* as it last heard */
@@ -61,6 +85,7 @@ typedef struct in_line {
     int64_t seq;
     int64_t claimed_at_us;
     int places;
+    bool holds; /* permits */
 } in_line;
 
 typedef struct checker {
@@ -85,6 +110,18 @@ typedef struct checker {
     int64_t slowest_us;         /* message so far */
     int64_t lookahead_least_us; /* of those that were in force */
 
+    /* permits: concurrency and lease are the same in all policies of a run */
+    int64_t concurrency, lease_us; /* 0: there are none */
+    ghost *ghosts;
+    int ghost_count, ghost_capacity;
+    bool forgotten;               /* the ledger, and that number */
+    int64_t fence;                /* the last number given out */
+    int64_t holds_vague_until_us; /* virtual: what was held may have been forgotten */
+    int64_t *free_since_us;       /* in the calm: each permit that nobody has, the longest first */
+    int64_t free_count;
+    bool wakes_lost; /* in the calm, too */
+    int64_t most_live, handed_on, losers;
+
     bool calm;                           /* no faults, and everybody always wants more */
     int64_t calm_from_us, calm_until_us; /* by the store's clock */
     definition greedy[TAKT_RULES_MAX];
@@ -101,12 +138,14 @@ void checker_close(checker *self);
 
 /* What happens. */
 void checker_call(checker *self, const takt_sim_call *call);
-void checker_told(checker *self, const takt_fleet_worker *worker, const takt_standing *standing);
 void checker_heard(checker *self, const takt_fleet_worker *worker, const takt_award *award,
-                   int waiting);
+                   int64_t sent_us, int waiting);
+void checker_told(checker *self, const takt_fleet_worker *worker, const takt_standing *standing);
 void checker_failed(checker *self, const takt_fleet_worker *worker);
 void checker_ended(checker *self, const fleet_job *ended, int status, const fleet_job *jobs,
                    int job_count);
+void checker_released(checker *self, const fleet_job *job);
+void checker_lost(checker *self, const fleet_job *job);
 void checker_crashed(checker *self, const takt_fleet_worker *worker);
 void checker_state_lost(checker *self);
 
@@ -135,6 +174,19 @@ void checker_turn(checker *self, const takt_sim_call *call, int worker,
 void checker_try_turn(const checker *self, int64_t now_us);
 void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarded);
 void checker_unused(const checker *self);
+
+/* Of permits (checker_permits.c). */
+void checker_permits_award(checker *self, const takt_sim_call *call, int worker);
+void checker_permits_heard(checker *self, const takt_fleet_worker *worker, const takt_award *award,
+                           int64_t sent_us);
+void checker_permits_failed(checker *self, const takt_fleet_worker *worker);
+void checker_permits_start(checker *self, const fleet_job *started, bool from_hand);
+void checker_permits_crashed(checker *self, const takt_fleet_worker *worker);
+void checker_permits_vague(checker *self);
+void checker_permits_calm(checker *self);
+void checker_permits_flow(checker *self);
+void checker_permits_quiet(const checker *self);
+bool checker_lease_is_over(const checker *self, const takt_fleet_worker *worker);
 
 /* The last events, for whoever reads of a failure. */
 void timeline_clear(void);

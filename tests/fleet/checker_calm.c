@@ -22,7 +22,7 @@ void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarde
     }
     worker->calls++;
     most = CALLS_PER_AWARD + (now_us - worker->awarded_at_us) / TAKT_KEEPALIVE_US;
-    if (worker->calls > most && !self->ranked && self->cost_most == 1 &&
+    if (worker->calls > most && !self->ranked && self->cost_most == 1 && self->concurrency == 0 &&
         self->limit.max_waiting == 0)
         checker_fail(self, 3, "worker %d has called %lld times in %lld us of waiting", of_worker,
                      (long long)worker->calls, (long long)(now_us - worker->awarded_at_us));
@@ -42,13 +42,17 @@ void checker_calm_begins(checker *self, int64_t for_us)
     self->calm_tokens = self->calm_calls = self->calm_awards = 0;
     for (int i = 0; i < self->limit.rule_count; i++)
         definition_copy(&self->greedy[i], &self->rules[i]);
+    checker_permits_calm(self);
 }
 
 /* Promise 3, for the fleet: whoever is passed over is told a new time, some times for each award.
  */
 static void check_calls(const checker *self)
 {
-    int64_t keepalives = (self->calm_until_us - self->calm_from_us) / TAKT_KEEPALIVE_US + 3;
+    int64_t each_us = self->concurrency > 0 && self->lease_us / 3 < TAKT_KEEPALIVE_US
+                          ? self->lease_us / 3
+                          : TAKT_KEEPALIVE_US;
+    int64_t keepalives = (self->calm_until_us - self->calm_from_us) / each_us + 3;
     int64_t most = FLEET_PER_AWARD * self->calm_awards + keepalives * self->fleet->worker_count;
 
     if (self->calm_calls > most && self->limit.max_waiting == 0)
@@ -88,7 +92,7 @@ void checker_calm_ends(checker *self)
 
     self->calm = false;
     check_calls(self);
-    if (!is_comparable(self))
+    if (self->concurrency > 0 || !is_comparable(self))
         return;
     while ((t_us = checker_first(self->greedy, self->limit.rule_count, t_us, 1)) <= until_us) {
         for (int i = 0; i < self->limit.rule_count; i++)

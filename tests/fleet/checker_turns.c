@@ -63,7 +63,7 @@ static void check_priority(const checker *self, const takt_sim_call *call, int w
 
     /* of waiters that it has refused a ledger knows the number, and not what each would have cost
      */
-    if (wanted == 0 || self->limit.rule_count > 1 ||
+    if (wanted == 0 || self->limit.rule_count != 1 ||
         (self->limit.max_waiting > 0 && self->cost_most > 1) ||
         (rule->kind != DEFINED_BUCKET && (wanted > WANTED_MOST || self->cost_most > 1)))
         return;
@@ -93,7 +93,8 @@ static void check_round(const checker *self, int worker, int priority)
     const line_place *mine = &self->workers[worker].places[priority];
     int turns = self->cost_most == 1 ? TURNS - 1 : TURNS;
 
-    if (!self->calm || self->ranked || self->far || self->limit.max_waiting > 0)
+    if (!self->calm || self->ranked || self->far || self->limit.max_waiting > 0 ||
+        self->concurrency > 0) /* permits come free for whoever is quicker */
         return;
     for (int i = 0; i < self->fleet->worker_count; i++) {
         const line_place *other = &self->workers[i].places[priority];

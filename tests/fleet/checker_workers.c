@@ -23,20 +23,17 @@ static void drop_before(watched *worker, int64_t instant_us)
 /* Nobody asks for more slots than it has waiters, but for those who leave meanwhile. */
 static void check_hand(const checker *self, const watched *worker, int of_worker, int waiting)
 {
-    if (worker->hand_count > waiting && worker->left == 0 && self->cost_most == 1 && !self->blocks)
+    if (worker->hand_count > waiting && worker->left == 0 && self->cost_most == 1 &&
+        !self->blocks && self->concurrency == 0)
         checker_fail(self, 5, "worker %d has %d waiters and %d slots in hand", of_worker, waiting,
                      worker->hand_count);
 }
 
-void checker_told(checker *self, const takt_fleet_worker *of_fleet, const takt_standing *standing)
-{
-    self->workers[of_fleet->index].blocked_until_us = standing->blocked_until_us;
-}
-
 void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_award *award,
-                   int waiting)
+                   int64_t sent_us, int waiting)
 {
     watched *worker = &self->workers[of_fleet->index];
+    int64_t fence = award->fence;
 
     worker->heard_at_us = self->fleet->now_us;
     worker->lost = false;
@@ -47,6 +44,7 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_
     else if (!worker->learned)
         worker->numbers = *of_fleet->limit;
     worker->blocked_until_us = award->blocked_until_us;
+    checker_permits_heard(self, of_fleet, award, sent_us);
     for (int i = 0; i < award->run_count; i++)
         for (int64_t j = 0; j < award->runs[i].count; j++) {
             if (worker->hand_count == worker->hand_capacity) {
@@ -57,16 +55,27 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_
                     abort();
             }
             worker->hand[worker->hand_count++] =
-                (definition_token){takt_run_slot(&award->runs[i], j), award->runs[i].cost};
+                (hand_slot){takt_run_slot(&award->runs[i], j), award->runs[i].cost, fence};
+            fence += fence > 0;
         }
     drop_before(worker, award->blocked_until_us);
+    checker_permits_flow(self);
     check_hand(self, worker, of_fleet->index, waiting);
+}
+
+void checker_told(checker *self, const takt_fleet_worker *of_fleet, const takt_standing *standing)
+{
+    watched *worker = &self->workers[of_fleet->index];
+
+    worker->blocked_until_us = standing->blocked_until_us;
+    drop_before(worker, worker->blocked_until_us);
 }
 
 void checker_failed(checker *self, const takt_fleet_worker *of_fleet)
 {
     watched *worker = &self->workers[of_fleet->index];
 
+    checker_permits_failed(self, of_fleet);
     if (!worker->lost)
         worker->begins_us = self->fleet->now_us + worker->numbers.lookahead_us - PROMPT_US;
     worker->lost = true;
@@ -110,14 +119,15 @@ static void check_alone(const checker *self, watched *worker, const fleet_job *s
     worker->alone_us = slot_us + busy_us(worker, started->permit.cost);
 }
 
-/* Takes the slot out of the worker's hand: the cheapest one of that instant that is large enough.
- */
-static bool use(watched *worker, int64_t slot_us, int64_t cost)
+/* Takes the slot out of the worker's hand: the cheapest one of that instant and number that is
+ * large enough. */
+static bool use(watched *worker, int64_t slot_us, int64_t cost, int64_t fence)
 {
     int found = -1;
 
     for (int i = 0; i < worker->hand_count; i++)
         if (worker->hand[i].at_us == slot_us && worker->hand[i].cost >= cost &&
+            worker->hand[i].fence == fence &&
             (found < 0 || worker->hand[i].cost < worker->hand[found].cost))
             found = i;
     if (found >= 0)
@@ -158,6 +168,7 @@ static void check_start(checker *self, const fleet_job *started, const fleet_job
 {
     watched *worker = &self->workers[started->worker->index];
     int64_t slot_us = started->permit.slot_at_us;
+    bool from_hand;
 
     if (slot_us > checker_now(self))
         checker_fail(self, 2, "acquire %lld is served %lld us before its slot",
@@ -165,8 +176,10 @@ static void check_start(checker *self, const fleet_job *started, const fleet_job
     if (slot_us < worker->blocked_until_us)
         checker_fail(self, 1, "acquire %lld is served in a block that its worker had heard of",
                      (long long)started->order);
-    if (!use(worker, slot_us, started->permit.cost))
+    from_hand = use(worker, slot_us, started->permit.cost, started->permit.fence);
+    if (!from_hand && started->permit.fence == 0)
         check_alone(self, worker, started);
+    checker_permits_start(self, started, from_hand);
     if (takt_fleet_clock(started->worker) > started->permit.deadline_at_us)
         checker_fail(
             self, 2, "acquire %lld is served %lld us after its deadline", (long long)started->order,
@@ -184,8 +197,8 @@ static void check_hopeless(const checker *self, const fleet_job *ended)
     int64_t left_us = ended->permit.deadline_at_us - takt_fleet_clock(ended->worker);
     int64_t first_us = checker_earliest(self, checker_now(self)) - checker_now(self);
 
-    if (left_us > 0 && !self->forgetful && checker_vague_until(self) < checker_now(self) &&
-        first_us + self->slowest_us < left_us)
+    if (left_us > 0 && !self->forgetful && self->concurrency == 0 &&
+        checker_vague_until(self) < checker_now(self) && first_us + self->slowest_us < left_us)
         checker_fail(
             self, 5,
             "acquire %lld leaves %lld us before its deadline, but there is a slot in %lld us",
@@ -213,6 +226,9 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
     if (status == TAKT_E_STORE_TIMEOUT && self->mode == TAKT_ON_STORE_FAILURE_CLOSED &&
         self->workers[ended->worker->index].lost)
         return;
+    if (status == TAKT_E_LEASE && self->concurrency > 0 &&
+        checker_lease_is_over(self, ended->worker))
+        return;
     if ((status == TAKT_E_CANCELED && !ended->cancelled) ||
         (status == TAKT_E_DEADLINE && ended->permit.deadline_at_us == TAKT_NEVER) ||
         (status == TAKT_E_COST && ended->permit.cost <= self->capacity_least) ||
@@ -228,7 +244,7 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
 void checker_unused(const checker *self)
 {
     for (int i = 0; i < self->fleet->worker_count; i++)
-        if (self->cost_most == 1 && !self->blocks &&
+        if (self->cost_most == 1 && !self->blocks && self->concurrency == 0 &&
             self->workers[i].hand_count > self->workers[i].left)
             checker_fail(self, 5, "worker %d has %d slots unused, and %lld waiters that left", i,
                          self->workers[i].hand_count, (long long)self->workers[i].left);
@@ -239,5 +255,6 @@ void checker_crashed(checker *self, const takt_fleet_worker *of_fleet)
     watched *worker = &self->workers[of_fleet->index];
 
     timeline_note(self->fleet, "worker %d crashes", of_fleet->index);
+    checker_permits_crashed(self, of_fleet);
     *worker = (watched){.hand = worker->hand, .hand_capacity = worker->hand_capacity};
 }

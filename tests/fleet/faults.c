@@ -40,16 +40,21 @@ static void restart(takt_fleet *fleet, void *data)
     scenario_begin_work(self, worker);
 }
 
-static void crash(scenario *self, takt_fleet_worker *worker)
+void faults_kill(scenario *self, takt_fleet_worker *worker)
 {
     fleet_job *jobs = scenario_jobs_of(self, worker);
 
-    if (worker->dead)
-        return;
     checker_crashed(&self->checker, worker);
     takt_fleet_crash(worker);
     for (int i = 0; i < self->jobs_each; i++)
-        jobs[i].waiting = false;
+        jobs[i].waiting = jobs[i].running = false;
+}
+
+static void crash(scenario *self, takt_fleet_worker *worker)
+{
+    if (worker->dead)
+        return;
+    faults_kill(self, worker);
     takt_fleet_at(&self->fleet, self->fleet.now_us + draw(&self->random, 5000000), restart, worker);
 }
 
@@ -123,7 +128,8 @@ static void happen(scenario *self, fault what)
         crash(self, worker);
         break;
     case TRY:
-        call(worker, TAKT_SIM_TRY, 1 + draw(&self->random, self->cost_most));
+        if (self->checker.concurrency == 0) /* else it would need a permit */
+            call(worker, TAKT_SIM_TRY, 1 + draw(&self->random, self->cost_most));
         break;
     case NETWORK:
         draw_network(self);
@@ -131,6 +137,7 @@ static void happen(scenario *self, fault what)
     case CLOCK_FORWARD:
         fleet->store_clock_us += draw(&self->random, 2000000);
         self->checker.forgetful = true; /* what was far ahead is near */
+        checker_permits_vague(&self->checker);
         break;
     case FAULTS:
         break;
@@ -191,12 +198,15 @@ void faults_end(scenario *self)
     timeline_note(fleet, "the storm is over");
     fleet->store_down = false;
     fleet->lost_per_mille = fleet->doubled_per_mille = 0;
+    self->checker.wakes_lost = self->checker.concurrency > 0 && chance(&self->random, 30);
+    fleet->wakes_lost_per_mille = self->checker.wakes_lost ? 500 : 0;
     self->checker.far = all_look_ahead(self, 250000) && chance(&self->random, 20);
     fleet->delay_least_us = self->checker.far ? 20000 : 100;
     fleet->delay_most_us = self->checker.far ? 80000 : 2000;
     for (int i = 0; i < fleet->worker_count; i++) {
         takt_fleet_cut(&fleet->workers[i], false);
-        takt_fleet_freeze(&fleet->workers[i], 0);
+        if (fleet->workers[i].frozen_until_us > self->frozen_until_us)
+            self->frozen_until_us = fleet->workers[i].frozen_until_us;
         restart(fleet, &fleet->workers[i]);
     }
 }

@@ -67,6 +67,21 @@ static void draw_rule(takt_rule *rule, uint64_t *random, const takt_rule *first)
         rule->align = TAKT_ALIGN_FIRST_USE;
 }
 
+/* Half of the limits with permits have nothing else. */
+void policy_draw_permits(takt_limit *policies, int count, uint64_t *random)
+{
+    static const int64_t leases_us[] = {1000000, 1000000, 2000000, 3000000, 10000000};
+    static const int64_t numbers[] = {1, 1, 2, 3, 5, 8, 20, 50};
+    int64_t concurrency = ONE(random, numbers), lease_us = ONE(random, leases_us);
+    bool alone = chance(random, 50);
+
+    for (int i = 0; i < count; i++) {
+        policies[i].concurrency = concurrency;
+        policies[i].lease_us = lease_us;
+        policies[i].rule_count = alone ? 0 : policies[i].rule_count;
+    }
+}
+
 void policy_draw(takt_limit *limit, uint64_t *random, int64_t revision, const takt_limit *before)
 {
     *limit = (takt_limit){.name = "any", .rule_count = 1, .revision = revision};

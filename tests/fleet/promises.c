@@ -38,8 +38,11 @@ int main(int argc, char **argv)
     checker_on_failure = failed;
     for (seed = first; seed <= last; seed++)
         scenario_run(seed);
-    printf("%" PRIu64 " seeds: %lld calls, %lld slots, %lld started, %lld left without\n",
+    printf("%" PRIu64
+           " seeds: %lld calls, %lld slots, %lld started, %lld left without, %lld permits "
+           "handed on, %lld lost\n",
            last - first + 1, (long long)scenario_total.calls, (long long)scenario_total.slots,
-           (long long)scenario_total.started, (long long)scenario_total.left);
+           (long long)scenario_total.started, (long long)scenario_total.left,
+           (long long)scenario_total.handed_on, (long long)scenario_total.losers);
     return 0;
 }

@@ -18,6 +18,35 @@ fleet_job *scenario_jobs_of(scenario *self, const takt_fleet_worker *worker)
  * -----------------------------------------------------------------------------------------------------
  */
 
+/* The job is done, or its worker is not there any more. */
+static void work_ends(takt_fleet *fleet, void *data)
+{
+    fleet_job *job = data;
+    scenario *self = job->scenario;
+
+    if (!job->running || job->done_at_us != fleet->now_us)
+        return;
+    if (job->worker->frozen_until_us > fleet->now_us) {
+        job->done_at_us = job->worker->frozen_until_us;
+        takt_fleet_at(fleet, job->done_at_us, work_ends, job);
+        return;
+    }
+    checker_released(&self->checker, job);
+    job->running = false;
+    takt_fleet_release(job->worker, &job->permit);
+    scenario_ask(job, job->steady ? 0 : draw(&self->random, self->pause_us + 1));
+}
+
+static void work(fleet_job *job)
+{
+    scenario *self = job->scenario;
+
+    job->running = true;
+    job->lost = false;
+    job->done_at_us = self->fleet.now_us + draw(&self->random, self->work_us + 1);
+    takt_fleet_at(&self->fleet, job->done_at_us, work_ends, job);
+}
+
 static void ended(takt_permit *permit, int status)
 {
     fleet_job *job = permit->data;
@@ -26,8 +55,10 @@ static void ended(takt_permit *permit, int status)
     checker_ended(&self->checker, job, status, scenario_jobs_of(self, job->worker),
                   self->jobs_each);
     job->waiting = false;
-    if (status == TAKT_E_FULL || status == TAKT_E_DEADLINE || status == TAKT_E_COST ||
-        status == TAKT_E_STORE_TIMEOUT || self->checker.workers[job->worker->index].lost)
+    if (status == 0 && permit->fence > 0)
+        work(job);
+    else if (status == TAKT_E_FULL || status == TAKT_E_DEADLINE || status == TAKT_E_COST ||
+             status == TAKT_E_STORE_TIMEOUT || self->checker.workers[job->worker->index].lost)
         scenario_ask(job, SECOND_US / 2);
     else
         scenario_ask(job, job->steady ? 0 : draw(&self->random, self->pause_us + 1));
@@ -55,7 +86,7 @@ static void ask(takt_fleet *fleet, void *data)
     int64_t max_wait_us = 0, capacity;
 
     job->asks = false;
-    if (job->waiting || job->worker->dead || self->phase == ENDING)
+    if (job->waiting || job->running || job->worker->dead || self->phase == ENDING)
         return;
     if (job->worker->frozen_until_us > fleet->now_us) {
         scenario_ask(job, job->worker->frozen_until_us - fleet->now_us);
@@ -95,20 +126,24 @@ void scenario_begin_work(scenario *self, takt_fleet_worker *worker)
         scenario_ask(&jobs[i], self->phase == STORM ? draw(&self->random, self->pause_us + 1) : 0);
 }
 
-/* ---- the hooks of the fleet
- * -------------------------------------------------------------------------------- */
+/* ---- the hooks of the fleet ----------------------------------------------------------------- */
 
 static void on_call(takt_fleet *fleet, const takt_sim_call *call)
 {
     checker_call(&((scenario *)fleet->data)->checker, call);
 }
 
-static void on_told(takt_fleet *fleet, takt_fleet_worker *worker, const takt_standing *standing)
+static void on_lost(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit)
 {
-    checker_told(&((scenario *)fleet->data)->checker, worker, standing);
+    fleet_job *job = permit->data;
+
+    (void)worker;
+    checker_lost(&((scenario *)fleet->data)->checker, job);
+    job->lost = true;
 }
 
-static void on_heard(takt_fleet *fleet, takt_fleet_worker *worker, const takt_award *award)
+static void on_heard(takt_fleet *fleet, takt_fleet_worker *worker, const takt_award *award,
+                     int64_t sent_us)
 {
     scenario *self = fleet->data;
     const fleet_job *jobs = scenario_jobs_of(self, worker);
@@ -116,7 +151,12 @@ static void on_heard(takt_fleet *fleet, takt_fleet_worker *worker, const takt_aw
 
     for (int i = 0; i < self->jobs_each; i++)
         waiting += jobs[i].waiting;
-    checker_heard(&self->checker, worker, award, waiting);
+    checker_heard(&self->checker, worker, award, sent_us, waiting);
+}
+
+static void on_told(takt_fleet *fleet, takt_fleet_worker *worker, const takt_standing *standing)
+{
+    checker_told(&((scenario *)fleet->data)->checker, worker, standing);
 }
 
 static void on_failed(takt_fleet *fleet, takt_fleet_worker *worker)
@@ -142,7 +182,7 @@ static int draw_workers(uint64_t *random)
     return 61 + (int)draw(random, 140);
 }
 
-static void draw_policies(scenario *self)
+static void draw_policies(scenario *self, uint64_t random)
 {
     bool too_dear =
         chance(&self->random, 30); /* some costs are more than a later policy can give */
@@ -158,6 +198,8 @@ static void draw_policies(scenario *self)
         if ((i == 0 || !too_dear) && takt_limit_capacity(&self->policies[i], NULL) < capacity)
             capacity = takt_limit_capacity(&self->policies[i], NULL);
     }
+    if (chance(&random, 40))
+        policy_draw_permits(self->policies, self->policy_count, &random);
     self->cost_most = chance(&self->random, 60) ? 1 : 1 + draw(&self->random, capacity);
 }
 
@@ -182,7 +224,12 @@ static int jobs_needed(const scenario *self, int workers)
 
     for (int i = 0; i < self->policy_count; i++) {
         const takt_limit *limit = &self->policies[i];
-        int64_t tokens = takt_limit_throughput(limit, 2 * limit->lookahead_us + 320000);
+        int64_t tokens = limit->rule_count > 0
+                             ? takt_limit_throughput(limit, 2 * limit->lookahead_us + 320000)
+                             : limit->concurrency;
+        if (tokens > limit->concurrency && limit->concurrency > 0)
+            tokens = limit->concurrency;
+        tokens += limit->concurrency; /* and those who work */
         most = tokens > most ? tokens : most;
     }
     return (int)(most / workers) + 3;
@@ -190,16 +237,19 @@ static int jobs_needed(const scenario *self, int workers)
 
 static void open_scenario(scenario *self, uint64_t seed)
 {
+    static const int64_t works_us[] = {2000, 10000, 100000, 500000, 3000000};
     int64_t now_us = INT64_C(1763692800000000) + (int64_t)(seed % 1000) * 777777;
     int workers;
 
     *self = (scenario){.random = seed * 2654435761U + 1};
     workers = draw_workers(&self->random);
-    draw_policies(self);
+    draw_policies(self, ~seed);
     if (takt_fleet_open(&self->fleet, &self->policies[0], workers, now_us,
                         takt_random(&self->random)) < 0)
         abort();
     checker_open(&self->checker, &self->fleet);
+    self->checker.concurrency = self->policies[0].concurrency;
+    self->checker.lease_us = self->policies[0].lease_us;
     draw_mode(self, seed);
     self->checker.cost_most = self->cost_most;
     self->fleet.data = self;
@@ -207,6 +257,7 @@ static void open_scenario(scenario *self, uint64_t seed)
     self->fleet.on_heard = on_heard;
     self->fleet.on_told = on_told;
     self->fleet.on_failed = on_failed;
+    self->fleet.on_lost = on_lost;
     self->fleet.timeout_us = chance(&self->random, 70) ? SECOND_US : 300000;
     self->fleet.store_clock_us = draw(&self->random, 100 * SECOND_US) - 50 * SECOND_US;
     self->jobs_each = jobs_needed(self, workers);
@@ -223,6 +274,7 @@ static void open_scenario(scenario *self, uint64_t seed)
     self->cancels = chance(&self->random, 40);
     self->checker.ranked = self->priorities;
     self->pause_us = chance(&self->random, 50) ? 0 : draw(&self->random, 5 * SECOND_US);
+    self->work_us = works_us[seed % 5];
 }
 
 static void run_storm(scenario *self)
@@ -251,7 +303,9 @@ static void run_calm(scenario *self)
         self->jobs[i].steady = true;
         scenario_ask(&self->jobs[i], 0);
     }
-    takt_fleet_run(fleet, fleet->now_us + 12 * SECOND_US);
+    if (self->frozen_until_us > fleet->now_us)
+        takt_fleet_run(fleet, self->frozen_until_us);
+    takt_fleet_run(fleet, fleet->now_us + 12 * SECOND_US + self->checker.lease_us);
     for (int i = 0; i < self->checker.limit.rule_count; i++) {
         const takt_rule *rule = &self->checker.limit.rules[i];
         each_us = rule->period_us / rule->limit > each_us ? rule->period_us / rule->limit : each_us;
@@ -306,6 +360,23 @@ static void run_quiet(scenario *self)
         takt_fleet_run(fleet, expires_us);
 }
 
+/* All die at once, at work: a lease later all permits are free. */
+static void run_death(scenario *self)
+{
+    takt_fleet *fleet = &self->fleet;
+
+    for (int i = 0; i < fleet->worker_count * self->jobs_each; i++)
+        scenario_ask(&self->jobs[i], 0);
+    takt_fleet_run(fleet, fleet->now_us + 1 + draw(&self->random, SECOND_US));
+    self->phase = ENDING;
+    for (int i = 0; i < fleet->worker_count; i++)
+        faults_kill(self, &fleet->workers[i]);
+    takt_fleet_run(fleet, fleet->now_us + self->checker.lease_us + fleet->delay_most_us);
+    takt_fleet_call(&fleet->workers[0], TAKT_SIM_PEEK, 0);
+    takt_fleet_run(fleet, fleet->now_us + fleet->delay_most_us);
+    checker_permits_quiet(&self->checker);
+}
+
 /* A ledger that was forgotten promises the same; a block is all that it was made for. */
 static void run_anew(scenario *self)
 {
@@ -333,6 +404,10 @@ void scenario_run(uint64_t seed)
         run_anew(&self);
         run_out(&self);
     }
+    if (self.checker.concurrency > 0) {
+        self.phase = SETTLING;
+        run_death(&self);
+    }
     takt_fleet_call(&self.fleet.workers[0], TAKT_SIM_PEEK, 0);
     run_quiet(&self);
     if (self.checker.known && checker_now(&self.checker) < self.fleet.expires_at_us)
@@ -341,6 +416,8 @@ void scenario_run(uint64_t seed)
     scenario_total.slots += self.checker.slots;
     scenario_total.started += self.checker.fired;
     scenario_total.left += self.checker.left;
+    scenario_total.handed_on += self.checker.handed_on;
+    scenario_total.losers += self.checker.losers;
     takt_fleet_close(&self.fleet);
     checker_close(&self.checker);
     free(self.jobs);

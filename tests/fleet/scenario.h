@@ -27,10 +27,12 @@ typedef struct scenario {
     int64_t cost_most;
     bool priorities, deadlines, cancels;
     int64_t pause_us; /* between two acquires of a job, at most */
+    int64_t work_us;  /* for which a permit is held, at most */
 
     unsigned faults; /* which kinds happen */
     int64_t fault_pause_us;
     int64_t storm_until_us;
+    int64_t frozen_until_us; /* by then all workers go on */
     enum { STORM, SETTLING, CALM, ENDING } phase;
 } scenario;
 
@@ -39,7 +41,7 @@ void scenario_run(uint64_t seed);
 
 /* How much all runs together looked at. */
 typedef struct scenario_sum {
-    int64_t calls, slots, started, left, calms;
+    int64_t calls, slots, started, left, handed_on, losers;
 } scenario_sum;
 
 extern scenario_sum scenario_total;
@@ -47,10 +49,15 @@ extern scenario_sum scenario_total;
 /* A policy at random (policies.c): the rules of any algorithm that there is. */
 void policy_draw(takt_limit *limit, uint64_t *random, int64_t revision, const takt_limit *before);
 
+void policy_draw_permits(takt_limit *limits, int count, uint64_t *random);
+
 /* The misfortunes (faults.c). */
 void faults_draw(scenario *self);
 void faults_begin(scenario *self);
 void faults_end(scenario *self);
+
+/* A worker dies, and nobody takes its place. */
+void faults_kill(scenario *self, takt_fleet_worker *worker);
 
 /* A job asks for a permit after a while; a worker that has begun anew sets all its jobs to work. */
 void scenario_ask(fleet_job *job, int64_t pause_us);

@@ -302,6 +302,93 @@ Test(course, the_same_seed_takes_the_same_course)
     cr_expect_neq(memcmp(&once, &other, sizeof once), 0);
 }
 
+static takt_figures figures_of_permits(const char *concurrency, const char *lease,
+                                       const takt_bulk *bulk)
+{
+    test_policy made = make_permits(concurrency, lease);
+    takt_course *course;
+    takt_error error = {0};
+    takt_figures figures;
+
+    cr_assert_eq(takt_course_run(&course, made.limit, NULL, bulk, &error), 0, "%s", error.text);
+    figures = *takt_course_figures(course);
+    cr_expect_eq(takt_course_svg((const takt_course *const *)&course, 1, "", NULL, NULL),
+                 TAKT_E_INVALID);
+    takt_course_free(course);
+    takt_policy_free(made.policy);
+    return figures;
+}
+
+Test(course, permits_are_held_while_jobs_are_worked_on)
+{
+    takt_bulk bulk = job(10000, 16);
+    takt_figures figures;
+
+    bulk.work_least_us = bulk.work_most_us = 50 * MS;
+    bulk.round_trip_us = 200;
+    figures = figures_of_permits("20", NULL, &bulk);
+    cr_expect_eq(figures.jobs_done, 10000);
+    cr_expect_eq(figures.most_at_work, 20);
+    cr_expect_eq(figures.concurrency, 20);
+    cr_expect(figures.busy_ppm >= 980000 && figures.busy_ppm <= 1000000, "%lld",
+              (long long)figures.busy_ppm);
+    cr_expect_geq(figures.duration_us, 10000 / 20 * 50 * MS);
+    cr_expect_leq(figures.hand_over.p50_us, 2 * bulk.round_trip_us, "four ways");
+    cr_expect_leq(figures.store_calls, 4 * figures.started);
+    cr_expect_eq(figures.lost + figures.started_again + figures.rule_count, 0);
+}
+
+Test(course, one_worker_hands_its_permits_on_within_itself)
+{
+    takt_bulk bulk = job(5000, 1);
+    takt_figures figures;
+
+    bulk.work_least_us = bulk.work_most_us = 10 * MS;
+    figures = figures_of_permits("4", NULL, &bulk);
+    cr_expect_eq(figures.hand_over.p95_us, 0);
+    cr_expect_leq(figures.store_calls * 10, figures.started, "%lld",
+                  (long long)figures.store_calls);
+    cr_expect_eq(figures.most_at_work, 4);
+}
+
+Test(course, who_is_out_of_touch_for_a_lease_stops_and_begins_again)
+{
+    takt_outage outage = {5 * SECOND, 4 * SECOND};
+    takt_crash crash = {15 * SECOND, 0, 1};
+    takt_bulk bulk = job(60, 3);
+    takt_figures figures;
+
+    bulk.work_least_us = bulk.work_most_us = 3 * SECOND;
+    bulk.outages = &outage;
+    bulk.crashes = &crash;
+    bulk.outage_count = bulk.crash_count = 1;
+    figures = figures_of_permits("6", "1s", &bulk);
+    cr_expect_eq(figures.jobs_done, 60);
+    cr_expect_eq(figures.lost, 6, "all that were at work: %lld", (long long)figures.lost);
+    cr_expect_geq(figures.started_again, 6);
+    cr_expect_eq(figures.started, 60 + figures.started_again);
+    cr_expect_eq(figures.most_at_work, 6);
+}
+
+Test(course, permits_and_a_rule_hold_together)
+{
+    static const takt_rule_text rules[] = {{.rate = "100/s"}, {0}};
+    takt_limit_text text = {.name = "limit", .rules = rules, .rule_count = 1, .concurrency = "8"};
+    test_policy made = make_limit_of(&text);
+    takt_bulk bulk = job(2000, 4);
+    takt_course *course;
+    const takt_figures *figures;
+
+    bulk.work_least_us = bulk.work_most_us = 50 * MS; /* five at a time would do */
+    cr_assert_eq(takt_course_run(&course, made.limit, NULL, &bulk, NULL), 0);
+    figures = takt_course_figures(course);
+    cr_expect_leq(figures->most_at_work, 8);
+    cr_expect_leq(figures->busiest[0].slots, 100);
+    cr_expect(figures->duration_us < 21 * SECOND, "%lld", (long long)figures->duration_us);
+    takt_course_free(course);
+    takt_policy_free(made.policy);
+}
+
 Test(course, starts_of_each_worker_are_told)
 {
     test_policy made = make_limit(hundred, NULL);

@@ -185,7 +185,7 @@ Test(oracle, all_rules_hold_at_once)
 
 Test(oracle, refuses_what_cannot_be)
 {
-    test_policy made = make_limit(one_per_second, NULL);
+    test_policy made = make_limit(one_per_second, NULL), held = make_permits("1", NULL);
     static const takt_arrival wrong[] = {
         {-1, 1, 5, ANY},          {2 * SECOND - 1, 1, 5, ANY},
         {2 * SECOND, -1, 5, ANY}, {2 * SECOND, 1000001, 5, ANY},
@@ -197,6 +197,9 @@ Test(oracle, refuses_what_cannot_be)
 
     cr_expect_eq(takt_oracle_open(&oracle, NULL, 0, 0, keep, &told), TAKT_E_INVALID);
     cr_expect_eq(takt_oracle_open(&oracle, made.limit, -1, 0, keep, &told), TAKT_E_INVALID);
+    cr_expect_eq(takt_oracle_open(&oracle, held.limit, 0, 0, keep, &told), TAKT_E_INVALID,
+                 "nobody tells when a job ends");
+    takt_policy_free(held.policy);
     cr_assert_eq(takt_oracle_open(&oracle, made.limit, 0, 0, keep, &told), 0);
     cr_expect_eq(takt_oracle_arrive(oracle, &(takt_arrival){2 * SECOND, 5, 5, ANY}), 0);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)

@@ -1,0 +1,277 @@
+/*
+ * checker_permits.c: who holds the permits of a limit with concurrency, as an observer sees it.
+ *
+ * Never over: at no instant have more than N jobs a permit that is theirs.  It is a job's own from
+ * its start to its release, while its worker is, by its own clock, within its lease: that long
+ * after the last claim that was answered was sent, less a thousandth, which two clocks may drift
+ * apart. One of a worker that has died counts until its lease is over.  Whoever was held up for
+ * longer is told before anything else begins there; nobody else loses a permit.
+ *
+ * Numbers: each award's are higher than all before, and each start has one of its own.
+ *
+ * In the calm no permit is free for longer than wake-ups take while there is a waiter and a slot.
+ * A lost wake-up may cost a keepalive.
+ */
+#include <stdlib.h>
+
+#include "checker.h"
+
+static int64_t count_slots(const takt_award *award)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < award->run_count; i++)
+        count += award->runs[i].count;
+    return count;
+}
+
+bool checker_lease_is_over(const checker *self, const takt_fleet_worker *worker)
+{
+    return takt_fleet_clock(worker) >= self->workers[worker->index].holds.leased_until_us;
+}
+
+static bool is_vague(const checker *self)
+{
+    return self->fleet->now_us < self->holds_vague_until_us;
+}
+
+/* ---- who holds ------------------------------------------------------------------------------- */
+
+static int64_t ghosts(checker *self)
+{
+    int64_t held = 0;
+    int kept = 0;
+
+    for (int i = 0; i < self->ghost_count; i++)
+        if (self->ghosts[i].until_us > self->fleet->now_us) {
+            held += self->ghosts[i].held;
+            self->ghosts[kept++] = self->ghosts[i];
+        }
+    self->ghost_count = kept;
+    return held;
+}
+
+static int64_t live(checker *self)
+{
+    int64_t held = ghosts(self);
+
+    for (int i = 0; i < self->fleet->worker_count; i++)
+        if (!checker_lease_is_over(self, &self->fleet->workers[i]))
+            held += self->workers[i].holds.running;
+    return held;
+}
+
+void checker_permits_crashed(checker *self, const takt_fleet_worker *worker)
+{
+    const holdings *holds = &self->workers[worker->index].holds;
+    int64_t left_us = holds->leased_until_us - takt_fleet_clock(worker);
+
+    if (holds->running == 0 || left_us <= 0)
+        return;
+    if (self->ghost_count == self->ghost_capacity) {
+        self->ghost_capacity = 2 * self->ghost_capacity + 8;
+        self->ghosts = realloc(self->ghosts, (size_t)self->ghost_capacity * sizeof *self->ghosts);
+        if (!self->ghosts)
+            abort();
+    }
+    self->ghosts[self->ghost_count++] = (ghost){holds->running, self->fleet->now_us + left_us};
+}
+
+/* The ledger may know less than what is held, until all that was held is stated again or over. */
+void checker_permits_vague(checker *self)
+{
+    self->holds_vague_until_us = self->fleet->now_us + self->lease_us;
+    self->forgotten = true;
+}
+
+/* ---- what the store answers ------------------------------------------------------------------ */
+
+void checker_permits_award(checker *self, const takt_sim_call *call, int worker)
+{
+    const takt_award *award = call->award;
+    int64_t given = count_slots(award);
+
+    if (self->concurrency == 0)
+        return;
+    if (given > 0 && award->holding > self->concurrency)
+        checker_fail(self, 1, "worker %d holds %lld of %lld permits", worker,
+                     (long long)award->holding, (long long)self->concurrency);
+    if (self->forgotten && self->fence >= call->now_us) /* numbers that ran ahead of the clock */
+        self->fence = call->now_us - 1;
+    self->forgotten = false;
+    if (given > 0 && award->fence <= self->fence)
+        checker_fail(self, 1, "a permit has the number %lld, and there was %lld before",
+                     (long long)award->fence, (long long)self->fence);
+    if (given + award->reuses > 0 && award->fence > 0)
+        self->fence = award->fence + given + award->reuses - 1;
+    if (worker >= 0)
+        self->workers[worker].holds.coming += given;
+    checker_permits_flow(self);
+}
+
+void checker_permits_heard(checker *self, const takt_fleet_worker *worker, const takt_award *award,
+                           int64_t sent_us)
+{
+    holdings *holds = &self->workers[worker->index].holds;
+    int64_t given = count_slots(award);
+
+    if (self->concurrency == 0 || award->stale)
+        return;
+    holds->coming = 0;
+    holds->told = award->holding;
+    holds->leased_until_us = sent_us + self->lease_us - self->lease_us / 1000;
+    holds->others_wait = award->least_urgent >= 0;
+    holds->reuse_next = award->fence + given;
+    holds->reuse_end = holds->reuse_next + award->reuses;
+}
+
+void checker_permits_failed(checker *self, const takt_fleet_worker *worker)
+{
+    self->workers[worker->index].holds.coming = 0;
+}
+
+/* ---- what workers do ------------------------------------------------------------------------- */
+
+/* A waiter takes over what another one of its worker has let go. */
+static void check_handed_on(checker *self, holdings *holds, const fleet_job *started)
+{
+    int64_t fence = started->permit.fence;
+
+    if (self->limit.rule_count > 0)
+        checker_fail(self, 1, "acquire %lld is handed a permit on, and no slot",
+                     (long long)started->order);
+    if (holds->others_wait)
+        checker_fail(self, 4, "acquire %lld is handed a permit on, and others wait for it",
+                     (long long)started->order);
+    if (holds->running >= holds->told)
+        checker_fail(self, 1, "acquire %lld starts while all %lld permits of its worker are held",
+                     (long long)started->order, (long long)holds->told);
+    if (fence < holds->reuse_next || fence >= holds->reuse_end)
+        checker_fail(self, 1, "acquire %lld has the number %lld, which is not its worker's",
+                     (long long)started->order, (long long)fence);
+    holds->reuse_next = fence + 1;
+    self->handed_on++;
+}
+
+void checker_permits_start(checker *self, const fleet_job *started, bool from_hand)
+{
+    watched *worker = &self->workers[started->worker->index];
+    int64_t held;
+
+    if (self->concurrency == 0 || started->permit.fence == 0)
+        return;
+    if (checker_lease_is_over(self, started->worker))
+        checker_fail(self, 1, "acquire %lld starts with a permit whose lease is over",
+                     (long long)started->order);
+    if (!from_hand)
+        check_handed_on(self, &worker->holds, started);
+    worker->holds.running++;
+    held = live(self);
+    self->most_live = held > self->most_live ? held : self->most_live;
+    if (held > self->concurrency && !is_vague(self))
+        checker_fail(self, 1, "%lld permits are held of %lld", (long long)held,
+                     (long long)self->concurrency);
+    checker_permits_flow(self);
+}
+
+void checker_released(checker *self, const fleet_job *job)
+{
+    holdings *holds = &self->workers[job->worker->index].holds;
+
+    timeline_note(self->fleet, "worker %d: acquire %lld is released", job->worker->index,
+                  (long long)job->order);
+    if (!job->lost && checker_lease_is_over(self, job->worker) &&
+        job->worker->frozen_until_us < self->fleet->now_us)
+        checker_fail(self, 1, "acquire %lld has lost its permit, and was not told",
+                     (long long)job->order);
+    holds->running -= !job->lost;
+    checker_permits_flow(self);
+}
+
+void checker_lost(checker *self, const fleet_job *job)
+{
+    timeline_note(self->fleet, "worker %d: acquire %lld loses its permit", job->worker->index,
+                  (long long)job->order);
+    if (!checker_lease_is_over(self, job->worker) && !is_vague(self))
+        checker_fail(self, 1, "acquire %lld loses its permit within its lease",
+                     (long long)job->order);
+    if (self->calm)
+        checker_fail(self, 1, "acquire %lld loses its permit, and nothing held its worker up",
+                     (long long)job->order);
+    self->workers[job->worker->index].holds.running--;
+    self->losers++;
+}
+
+/* ---- the calm -------------------------------------------------------------------------------- */
+
+static int64_t taken(const checker *self)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < self->fleet->worker_count; i++)
+        count += self->workers[i].holds.running + self->workers[i].holds.coming +
+                 self->workers[i].hand_count;
+    return count;
+}
+
+void checker_permits_calm(checker *self)
+{
+    if (self->concurrency == 0)
+        return;
+    for (int i = 0; i < self->fleet->worker_count; i++) { /* what was not used in time has lapsed */
+        watched *worker = &self->workers[i];
+        int64_t due_us = checker_now(self) - 2 * self->fleet->delay_most_us - 10000;
+        int kept = 0;
+        for (int at = 0; at < worker->hand_count; at++)
+            if (worker->hand[at].at_us >= due_us)
+                worker->hand[kept++] = worker->hand[at];
+        worker->hand_count = kept;
+    }
+    self->free_since_us = calloc((size_t)self->concurrency, sizeof *self->free_since_us);
+    if (!self->free_since_us)
+        abort();
+    self->free_count = 0;
+    checker_permits_flow(self);
+}
+
+/* How long a permit may be free: until its release is told, the first in line woken, and its claim
+ * answered. */
+static int64_t hand_over_us(const checker *self)
+{
+    return self->limit.lookahead_us + 8 * self->fleet->delay_most_us +
+           (self->wakes_lost ? TAKT_KEEPALIVE_US : 0);
+}
+
+/* Those who get a permit get the one that was free for longest. */
+void checker_permits_flow(checker *self)
+{
+    int64_t unheld, first_us;
+
+    if (!self->calm || self->concurrency == 0 || self->limit.max_waiting > 0)
+        return;
+    unheld = self->concurrency - taken(self);
+    unheld = unheld > 0 ? unheld : 0;
+    if (self->free_count > unheld) {
+        int64_t gone = self->free_count - unheld;
+        for (int64_t i = 0; i < unheld; i++)
+            self->free_since_us[i] = self->free_since_us[i + gone];
+        self->free_count = unheld;
+    }
+    while (self->free_count < unheld)
+        self->free_since_us[self->free_count++] = checker_now(self);
+    if (self->free_count == 0 || checker_vague_until(self) >= self->calm_from_us)
+        return;
+    first_us =
+        checker_first(self->rules, self->limit.rule_count, self->free_since_us[0], self->cost_most);
+    if (first_us + hand_over_us(self) < checker_now(self))
+        checker_fail(self, 5, "a permit is free for %lld us, and there are waiters and a slot",
+                     (long long)(checker_now(self) - first_us));
+}
+
+/* Nobody holds anything any more, and a lease has passed. */
+void checker_permits_quiet(const checker *self)
+{
+    if (self->fleet->ledger.holder_count > 0)
+        checker_fail(self, 7, "%d workers hold permits, and all have been given back or are dead",
+                     self->fleet->ledger.holder_count);
+}
