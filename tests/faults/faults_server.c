@@ -244,6 +244,22 @@ static void workers_killed(struct fleet *fleet, const char *name)
     fleet_close(fleet, name);
 }
 
+/* What the dead held is free again after their lease. */
+static void all_killed(struct fleet *fleet, const char *name)
+{
+    begin(fleet, NULL);
+    fleet_work(fleet, WORKERS, ANYWHERE);
+    for (int i = 0; i < fleet_times(4); i++) {
+        fleet_await_permits(fleet);
+        for (int worker = 0; worker < WORKERS; worker++)
+            fleet_kill_worker(fleet, worker);
+        for (int worker = 0; worker < WORKERS; worker++)
+            fleet_start_worker(fleet, worker);
+    }
+    fleet_await_permits(fleet);
+    fleet_close(fleet, name);
+}
+
 const struct fault long_faults[] = {
     {"scripts flushed each 50 ms", without_scripts},
     {NULL, NULL},
@@ -259,5 +275,6 @@ const struct fault server_faults[] = {
     {"memory full", full},
     {"a replica promoted", promoted},
     {"a worker killed each 200 ms", workers_killed},
+    {"all workers killed at once", all_killed},
     {NULL, NULL},
 };

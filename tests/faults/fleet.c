@@ -157,6 +157,21 @@ void fleet_await_grants(struct fleet *fleet, int64_t more)
     }
 }
 
+void fleet_await_permits(struct fleet *fleet)
+{
+    long long before[LEDGERS_MAX];
+
+    for (int i = 0; i < LEDGERS_MAX; i++)
+        before[i] = atomic_load(&fleet->notes->permits.taken[i]);
+    for (int limit = 0; limit < limit_count; limit++)
+        for (int key = 0; key < limits[limit].keys; key++) {
+            int ledger = limits_ledger(limit, key);
+            while (atomic_load(&fleet->notes->permits.taken[ledger]) <
+                   before[ledger] + 2 * limits[limit].concurrency)
+                await_change(fleet);
+        }
+}
+
 struct told fleet_told(struct fleet *fleet)
 {
     struct told told = {0}; /* also for workers that are still to begin */
@@ -268,6 +283,22 @@ static void check_rules(const struct fleet *fleet, int64_t count)
     free(slots);
 }
 
+/* Never more live holders than there are permits; and all of them were in use at some time. */
+static void check_permits(const struct fleet *fleet)
+{
+    for (int limit = 0; limit < limit_count; limit++)
+        for (int key = 0; key < limits[limit].keys; key++) {
+            int permits = limits[limit].concurrency;
+            long long most = atomic_load(&fleet->notes->permits.most[limits_ledger(limit, key)]);
+            if (permits > 0 && most > (long long)permits * (1 + fleet->allowance.losses))
+                fleet_fail("%s:%d: %lld of %d permits were held", limits[limit].name, key, most,
+                           permits);
+            if (most < permits)
+                fleet_fail("%s:%d: only %lld of %d permits were ever held", limits[limit].name, key,
+                           most, permits);
+        }
+}
+
 void fleet_end(struct fleet *fleet)
 {
     end_all();
@@ -292,6 +323,7 @@ void fleet_close(struct fleet *fleet, const char *name)
         back += worker->back;
     }
     check_rules(fleet, count);
+    check_permits(fleet);
     atomic_fetch_add(&totals->grants, count);
     atomic_fetch_add(&totals->calls, calls);
     printf("# {\"fault\":\"%s\",\"workers\":%d,\"grants\":%" PRId64 ",\"given_up\":%" PRId64

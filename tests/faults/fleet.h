@@ -47,6 +47,9 @@ void fleet_kill_worker(struct fleet *fleet, int index);
 /* Returns when each worker has had so many grants more. */
 void fleet_await_grants(struct fleet *fleet, int64_t more);
 
+/* Returns when each permit of each ledger has been taken twice, on the average. */
+void fleet_await_permits(struct fleet *fleet);
+
 /* What each worker was told so far; to be asked just before a fault. */
 struct told {
     int lost[WORKERS_MAX], back[WORKERS_MAX];

@@ -10,17 +10,20 @@
 __extension__ typedef __int128 wide;
 
 const struct limit limits[] = {
-    [ANY_KEY] = {"any", 256, 0, 1, {{GCRA, 160, 1000000, 8, "160/s", "8"}}},
-    {"busy", 1, 16, 1, {{GCRA, 500, 1000000, 20, "500/s", "20"}}},
-    {"odd", 4, 4, 1, {{GCRA, 7, 9000, 3, "7/9ms", "3"}}},
-    {"each", 24, 1, 1, {{GCRA, 100, 1000000, 5, "100/s", "5"}}},
-    {"log", 3, 4, 1, {{LOG, 60, 1000000, 0, "60/s", NULL}}},
-    {"window", 3, 4, 1, {{WINDOW, 50, 1000000, 0, "50/s", NULL}}},
+    [ANY_KEY] = {"any", 256, 0, 1, {{GCRA, 160, 1000000, 8, "160/s", "8"}}, 0},
+    {"busy", 1, 16, 1, {{GCRA, 500, 1000000, 20, "500/s", "20"}}, 0},
+    {"odd", 4, 4, 1, {{GCRA, 7, 9000, 3, "7/9ms", "3"}}, 0},
+    {"each", 24, 1, 1, {{GCRA, 100, 1000000, 5, "100/s", "5"}}, 0},
+    {"log", 3, 4, 1, {{LOG, 60, 1000000, 0, "60/s", NULL}}, 0},
+    {"window", 3, 4, 1, {{WINDOW, 50, 1000000, 0, "50/s", NULL}}, 0},
     {"both",
      2,
      3,
      2,
-     {{GCRA, 90, 1000000, 10, "90/s", "10"}, {WINDOW, 40, 500000, 0, "40/500ms", NULL}}},
+     {{GCRA, 90, 1000000, 10, "90/s", "10"}, {WINDOW, 40, 500000, 0, "40/500ms", NULL}},
+     0},
+    {"held", 2, 3, 0, {{0}}, 5},
+    {"paced", 2, 3, 1, {{GCRA, 100, 1000000, 4, "100/s", "4"}}, 3},
 };
 const int limit_count = sizeof limits / sizeof limits[0];
 
@@ -33,7 +36,14 @@ static void add(takt_policy *policy, const struct limit *limit)
                             .rules = rules,
                             .rule_count = (unsigned)limit->rule_count,
                             .lookahead = "250ms"};
+    char concurrency[16];
     takt_error error;
+
+    snprintf(concurrency, sizeof concurrency, "%d", limit->concurrency);
+    if (limit->concurrency > 0) {
+        text.concurrency = concurrency;
+        text.lease = LEASE;
+    }
 
     for (int i = 0; i < limit->rule_count; i++) {
         rules[i].rate = limit->rules[i].rate;

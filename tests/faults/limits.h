@@ -24,7 +24,10 @@ struct limit {
     int waiters; /* of each worker, for each key */
     int rule_count;
     struct rule rules[RULES_MAX];
+    int concurrency; /* 0: no permits; else they are held for a while, with a lease of LEASE */
 };
+
+#define LEASE "2s"
 
 extern const struct limit limits[];
 extern const int limit_count;

@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WORKERS_MAX    8
+#include "faults/permits.h"
+
+#define WORKERS_MAX    HOLDERS_MAX
 #define WORKER_NOTES   1000000
 #define GIVE_UP_US     INT64_C(400000) /* of those waiters that may */
 #define CLOCK_UNSTEADY INT64_MAX
@@ -43,6 +45,7 @@ struct notes {
     atomic_bool stopping;  /* no new waiters; who waits is served */
     atomic_llong shift_us; /* what the server's clock is ahead of this host's; CLOCK_UNSTEADY: it
                               changes, so that who is early cannot be told */
+    struct permits permits;
     struct worker_notes workers[WORKERS_MAX];
 };
 

@@ -16,21 +16,28 @@
 
 #define NOTES_SPARE 10000 /* for the jobs under way */
 #define JOBS_MAX    1024
+#define HELD_MS     40 /* a permit, at most */
+#define HELD_LONG   50 /* but one of so many is held for longer than a lease */
+#define HELD_MS_MAX 3000
 
 struct job {
     takt_permit permit;
     int limit, key;
     bool waiting;
     bool may_give_up;
+    bool holds, lost;
+    uv_timer_t work; /* with concurrency */
 };
 
 static struct {
     struct notes *notes;
     struct worker_notes *own;
+    int index;
     takt_client *client;
+    uv_check_t turn;
     struct job jobs[JOBS_MAX];
     int count;
-    int waiting;
+    int waiting; /* or at work */
     int64_t asked, answered;
     uint64_t random;
 } worker;
@@ -95,12 +102,35 @@ static void note_status(const struct job *job, int status)
 {
     if (status == 0) {
         note_slot(job);
-    } else if (status == TAKT_E_DEADLINE && job->may_give_up) {
+    } else if ((status == TAKT_E_DEADLINE && job->may_give_up) ||
+               (status == TAKT_E_LEASE && limits[job->limit].concurrency > 0)) {
         atomic_fetch_add(&worker.own->given_up, 1);
     } else {
         atomic_store(&worker.own->strange_status, status);
         atomic_fetch_add(&worker.own->strange, 1);
     }
+}
+
+/* ---- holding --------------------------------------------------------------------------------- */
+
+static int ledger_of(const struct job *job)
+{
+    return limits_ledger(job->limit, job->key);
+}
+
+static void lose(struct job *job)
+{
+    permits_given_back(&worker.notes->permits, worker.index, ledger_of(job));
+    job->lost = true;
+}
+
+static void on_turn(uv_check_t *turn)
+{
+    (void)turn;
+    for (int i = 0; i < worker.count; i++)
+        if (worker.jobs[i].holds)
+            permits_renewed(&worker.notes->permits, worker.index, ledger_of(&worker.jobs[i]),
+                            &worker.jobs[i].permit);
 }
 
 static void on_event(takt_client *client, const takt_event *event, void *data)
@@ -116,6 +146,8 @@ static void on_event(takt_client *client, const takt_event *event, void *data)
     } else if (event->type == TAKT_EVENT_STORE_BACK) {
         atomic_store(&own->back_at_us, notes_monotonic_us());
         atomic_fetch_add(&own->back, 1);
+    } else if (event->type == TAKT_EVENT_PERMIT_LOST) {
+        lose(event->permit->data);
     } else {
         fprintf(stderr, "%s\n", event->text);
         _exit(5);
@@ -170,6 +202,43 @@ static void close_client(void)
         _exit(7);
     }
     takt_close(worker.client, on_closed, NULL);
+    uv_close((uv_handle_t *)&worker.turn, NULL);
+    for (int i = 0; i < worker.count; i++)
+        if (limits[worker.jobs[i].limit].concurrency > 0)
+            uv_close((uv_handle_t *)&worker.jobs[i].work, NULL);
+}
+
+/* Its permit is given back, or there was none. */
+static void go_on(struct job *job)
+{
+    worker.waiting--;
+    takt_release(&job->permit);
+    if (!atomic_load(&worker.notes->stopping))
+        ask(job);
+    else if (worker.waiting == 0)
+        close_client();
+}
+
+static void on_done(uv_timer_t *timer)
+{
+    struct job *job = timer->data;
+
+    job->holds = false;
+    if (!job->lost)
+        permits_given_back(&worker.notes->permits, worker.index, ledger_of(job));
+    go_on(job);
+}
+
+static void hold(struct job *job)
+{
+    int64_t ms = 1 + takt_random_below(&worker.random, HELD_MS);
+
+    if (takt_random_below(&worker.random, HELD_LONG) == 0)
+        ms = HELD_MS_MAX;
+    job->holds = true;
+    job->lost = false;
+    permits_taken(&worker.notes->permits, worker.index, ledger_of(job), &job->permit);
+    uv_timer_start(&job->work, on_done, (uint64_t)ms, 0);
 }
 
 static void on_granted(takt_permit *permit, int status)
@@ -179,17 +248,15 @@ static void on_granted(takt_permit *permit, int status)
     if (!job->waiting)
         atomic_fetch_add(&worker.own->twice, 1);
     job->waiting = false;
-    worker.waiting--;
     worker.answered++;
     note_status(job, status);
-    takt_release(permit);
-    if (!atomic_load(&worker.notes->stopping))
-        ask(job);
-    else if (worker.waiting == 0)
-        close_client();
+    if (status == 0 && limits[job->limit].concurrency > 0)
+        hold(job);
+    else
+        go_on(job);
 }
 
-static void add_job(int limit, int key)
+static void add_job(uv_loop_t *loop, int limit, int key)
 {
     struct job *job = &worker.jobs[worker.count];
 
@@ -199,17 +266,20 @@ static void add_job(int limit, int key)
     job->limit = limit;
     job->key = key;
     job->may_give_up = worker.count % 8 == 7;
+    job->work.data = job;
+    if (limits[limit].concurrency > 0)
+        uv_timer_init(loop, &job->work);
     worker.count++;
 }
 
-static void add_jobs(const struct worker_options *options)
+static void add_jobs(uv_loop_t *loop, const struct worker_options *options)
 {
     for (int limit = 0; limit < limit_count; limit++)
         for (int key = 0; key < limits[limit].keys; key++)
             for (int i = 0; i < limits[limit].waiters; i++)
-                add_job(limit, key);
+                add_job(loop, limit, key);
     for (int i = 0; i < options->anywhere; i++)
-        add_job(ANY_KEY, 0);
+        add_job(loop, ANY_KEY, 0);
 }
 
 _Noreturn void worker_run(struct notes *notes, int index, const struct worker_options *options)
@@ -223,6 +293,7 @@ _Noreturn void worker_run(struct notes *notes, int index, const struct worker_op
     uv_loop_t loop;
 
     worker.notes = notes;
+    worker.index = index;
     worker.own = &notes->workers[index];
     worker.random = (uint64_t)getpid();
     uv_loop_init(&loop);
@@ -230,7 +301,10 @@ _Noreturn void worker_run(struct notes *notes, int index, const struct worker_op
         fprintf(stderr, "takt_open: %s\n", error.text);
         _exit(2);
     }
-    add_jobs(options);
+    permits_begin(&notes->permits, index);
+    uv_check_init(&loop, &worker.turn);
+    uv_check_start(&worker.turn, on_turn);
+    add_jobs(&loop, options);
     for (int i = 0; i < worker.count; i++)
         ask(&worker.jobs[i]);
     uv_run(&loop, UV_RUN_DEFAULT);

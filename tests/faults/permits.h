@@ -1,0 +1,35 @@
+/*
+ * permits.h: what the workers of a fault test hold, in memory that they share: how many live
+ * holders a ledger's permits have at any instant.
+ *
+ * A worker is counted from the callback on until it gives the permit back or is told that it is
+ * lost, and no longer than its lease as it knows it: nobody else may have been given it by then.
+ */
+#ifndef TAKT_TESTS_FAULTS_PERMITS_H
+#define TAKT_TESTS_FAULTS_PERMITS_H
+
+#include <stdatomic.h>
+#include <takt/takt.h>
+
+#include "faults/limits.h"
+
+#define HOLDERS_MAX 8 /* workers */
+
+struct permits {
+    struct {
+        atomic_llong held, leased_until_us; /* of one worker, by the clock of its leases */
+    } workers[HOLDERS_MAX][LEDGERS_MAX];
+    atomic_llong most[LEDGERS_MAX];  /* live holders that were ever seen at once */
+    atomic_llong taken[LEDGERS_MAX]; /* how often */
+};
+
+/* A worker begins: what the one before it in this place held is nobody's. */
+void permits_begin(struct permits *permits, int worker);
+
+void permits_taken(struct permits *permits, int worker, int ledger, const takt_permit *permit);
+void permits_given_back(struct permits *permits, int worker, int ledger);
+
+/* The worker has been heard of, as long as that permit is its own. */
+void permits_renewed(struct permits *permits, int worker, int ledger, const takt_permit *permit);
+
+#endif
