@@ -118,11 +118,13 @@ static void print_json(const cli_visit *visit)
     else
         printf("null");
     printf(",\"now_us\":%lld,\"limit_tokens\":%lld,\"remaining\":%lld,\"retry_after_us\":%lld,"
-           "\"reset_after_us\":%lld,\"blocked_until_us\":%lld,\"waiting\":%lld,\"workers\":%lld}\n",
+           "\"reset_after_us\":%lld,\"blocked_until_us\":%lld,\"waiting\":%lld,\"workers\":%lld,"
+           "\"concurrency\":%lld,\"held\":%lld,\"holders\":%lld}\n",
            (long long)standing->now_us, (long long)standing->limit, (long long)standing->remaining,
            (long long)standing->retry_after_us, (long long)standing->reset_after_us,
            (long long)standing->blocked_until_us, (long long)standing->waiting,
-           (long long)standing->workers);
+           (long long)standing->workers, (long long)standing->concurrency,
+           (long long)standing->held, (long long)standing->holders);
 }
 
 static void print_block(const takt_standing *standing)
@@ -152,6 +154,9 @@ static void print_lines(const cli_visit *visit)
     printf("  retry after  %s\n", takt_cli_span(standing->retry_after_us, span));
     printf("  reset after  %s\n", takt_cli_span(standing->reset_after_us, span));
     print_block(standing);
+    if (standing->concurrency > 0)
+        printf("  held         %lld of %lld in %lld workers\n", (long long)standing->held,
+               (long long)standing->concurrency, (long long)standing->holders);
     printf("  waiting      %lld in %lld workers\n", (long long)standing->waiting,
            (long long)standing->workers);
 }

@@ -270,7 +270,7 @@ static int work(cli_map *map)
 int takt_cli_map(int argc, char **argv, cli_settings *settings)
 {
     cli_map map = {.settings = settings,
-                   .wish = {.cost = 1, .priority = TAKT_PRIORITY_DEFAULT},
+                   .wish = {.cost = 1, .priority = TAKT_PRIORITY_POLICY},
                    .jobs_max = 1,
                    .log = -1};
 

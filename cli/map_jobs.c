@@ -192,6 +192,7 @@ static void start(cli_job *job)
     job->process = (uv_process_t){.data = job};
     map->running++;
     takt_cli_report_start(map, job, now_us);
+    takt_cli_tell_fence(&job->permit);
     job->start_failed = start_process(job);
     if (!job->start_failed)
         return;

@@ -21,6 +21,8 @@ enum {
     KEY_TIMEZONE,
     KEY_QUEUE,
     KEY_ON_STORE_FAILURE,
+    KEY_CONCURRENCY,
+    KEY_LEASE,
     KEY_JSON,
     KEY_COST,
     KEY_PRIORITY
@@ -75,6 +77,11 @@ static const char *rate_field_name(int key)
                                   : "--queue";
 }
 
+bool takt_cli_is_ad_hoc(const cli_settings *settings)
+{
+    return settings->rule_count > 0 || settings->concurrency;
+}
+
 static error_t parse_rate(int key, char *word, struct argp_state *state)
 {
     cli_settings *settings = state->input;
@@ -90,11 +97,19 @@ static error_t parse_rate(int key, char *word, struct argp_state *state)
         *rate_field(settings, key) = word;
     else if (key == KEY_ON_STORE_FAILURE)
         settings->on_store_failure = word;
-    else if (key == ARGP_KEY_END && settings->rule_count == 0 && settings->on_store_failure)
+    else if (key == KEY_CONCURRENCY)
+        settings->concurrency = word;
+    else if (key == KEY_LEASE)
+        settings->lease = word;
+    else if (key == ARGP_KEY_END && !takt_cli_is_ad_hoc(settings) && settings->on_store_failure)
         argp_error(state, "--on-store-failure belongs to a --rate; limits of a policy have the "
                           "field on_store_failure");
-    else if (key == ARGP_KEY_END && settings->rule_count > 0 && settings->policy)
-        argp_error(state, "--rate stands instead of a policy: leave out --policy");
+    else if (key == ARGP_KEY_END && !settings->concurrency && settings->lease)
+        argp_error(state, "--lease belongs to --concurrency; limits of a policy have the field "
+                          "lease");
+    else if (key == ARGP_KEY_END && takt_cli_is_ad_hoc(settings) && settings->policy)
+        argp_error(state, "--%s stands instead of a policy: leave out --policy",
+                   settings->rule_count > 0 ? "rate" : "concurrency");
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -112,6 +127,10 @@ static const struct argp_option rate_options[] = {
     {"align", KEY_ALIGN, "clock|first-use", 0, "Where its fixed windows begin (default clock)", 7},
     {"timezone", KEY_TIMEZONE, "NAME", 0, "Whose days its fixed windows follow (default UTC)", 7},
     {"queue", KEY_QUEUE, "N", 0, "How many may wait for its leaky bucket (default any number)", 7},
+    {"concurrency", KEY_CONCURRENCY, "N", 0,
+     "No policy: at most N at once in the whole fleet, alone or with --rate", 7},
+    {"lease", KEY_LEASE, "DURATION", 0,
+     "What a worker holds is free again when it is not heard of for so long (default 30s)", 7},
     {"on-store-failure", KEY_ON_STORE_FAILURE, "MODE", 0,
      "Of the rates together, while the store is lost: wait (default), closed (fail), open (start), "
      "share (paced by each worker alone)",
@@ -153,7 +172,8 @@ static error_t parse_wish(int key, char *word, struct argp_state *state)
 
 static const struct argp_option wish_options[] = {
     {"cost", KEY_COST, "N", 0, "Tokens that one run of the command takes (default 1)", 2},
-    {"priority", KEY_PRIORITY, "0..9", 0, "0 goes first in the whole fleet, 9 last (default 5)", 2},
+    {"priority", KEY_PRIORITY, "0..9", 0,
+     "0 goes first in the whole fleet, 9 last (default: the limit's, else 5)", 2},
     {0},
 };
 const struct argp takt_cli_wish_argp = {wish_options, parse_wish, NULL, NULL, NULL, NULL, NULL};

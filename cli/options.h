@@ -17,7 +17,8 @@ typedef struct cli_settings {
     const char *store;  /* --store; NULL: $TAKT_STORE, the policy's, the default */
     takt_rule_text rules[TAKT_RULES_MAX]; /* --rate, --burst: instead of a policy */
     unsigned rule_count;
-    const char *on_store_failure; /* --on-store-failure, of these rates; NULL: wait */
+    const char *concurrency, *lease; /* --concurrency and --lease, of the ad hoc limit */
+    const char *on_store_failure;    /* --on-store-failure, of these rates; NULL: wait */
     bool json;
 } cli_settings;
 
@@ -46,6 +47,9 @@ extern const struct argp takt_cli_place_argp; /* -p, -s */
 extern const struct argp takt_cli_rate_argp;  /* --rate, --burst */
 extern const struct argp takt_cli_json_argp;  /* --json */
 extern const struct argp takt_cli_wish_argp;  /* --cost, --priority */
+
+/* Whether the command line tells a limit of its own. */
+bool takt_cli_is_ad_hoc(const cli_settings *settings);
 
 /*
  * Parses a command line; returns only if it is good, otherwise ends the program with EX_USAGE.

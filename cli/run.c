@@ -1,7 +1,8 @@
 /*
- * `takt run`: waits for a permit, then becomes the command.  Nothing is held while the command
- * runs, so this process has nothing left to do: signals, the terminal and the exit status are the
- * command's own, at no cost.
+ * `takt run`: waits for a permit, then becomes the command.  Where nothing is held while the
+ * command runs, this process has nothing left to do: signals, the terminal and the exit status are
+ * the command's own, at no cost.  A limit with concurrency is held until the command ends: then it
+ * is this process's child, signals are passed on to it, and its end is passed on from it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -32,8 +33,11 @@ typedef struct cli_run {
     takt_call call;
     uv_signal_t signals[SIGNAL_COUNT];
     size_t signal_count;
-    int signal; /* that ended the wait; 0: none */
-    int status; /* of the acquire */
+    int signal; /* that ended the wait, or the command; 0: none */
+    uv_process_t child;
+    bool held;       /* the command runs, or has run, as our child */
+    int exit_status; /* its */
+    int status;      /* of the acquire */
 } cli_run;
 
 static error_t parse(int key, char *word, struct argp_state *state)
@@ -96,15 +100,59 @@ static void end_waiting(cli_run *run)
     run->signal_count = 0;
 }
 
+/* The command has ended, however it did. */
+static void on_end(uv_process_t *child, int64_t status, int signal)
+{
+    cli_run *run = child->data;
+
+    run->exit_status = (int)status;
+    run->signal = signal;
+    uv_close((uv_handle_t *)child, NULL);
+    takt_release(&run->permit);
+    end_waiting(run);
+}
+
+/* Runs the command beside us, while its permit is held. */
+static void run_held(cli_run *run)
+{
+    uv_stdio_container_t stdio[3];
+    uv_process_options_t child = {
+        .exit_cb = on_end, .file = run->command[0], .args = run->command, .stdio = stdio};
+    int failed;
+
+    for (int i = 0; i < 3; i++)
+        stdio[i] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = i};
+    child.stdio_count = 3;
+    run->held = true;
+    run->child.data = run;
+    failed = uv_spawn(&run->session.loop, &run->child, &child);
+    if (failed == 0)
+        return;
+    takt_cli_say("cannot run %s: %s", run->command[0], uv_strerror(failed));
+    run->exit_status = failed == UV_ENOENT ? 127 : 126;
+    uv_close((uv_handle_t *)&run->child, NULL);
+    takt_release(&run->permit);
+    end_waiting(run);
+}
+
+static void decide(cli_run *run, int status)
+{
+    run->status = status;
+    takt_cli_tell_fence(&run->permit);
+    if (status == 0 && run->permit.fence > 0) {
+        run_held(run);
+        return;
+    }
+    takt_release(&run->permit);
+    end_waiting(run);
+}
+
 static void on_permit(takt_permit *permit, int status)
 {
     cli_run *run = permit->data;
 
-    if (!run->session.client)
-        return;
-    run->status = status;
-    takt_release(permit);
-    end_waiting(run);
+    if (run->session.client)
+        decide(run, status);
 }
 
 static void on_verdict(takt_call *call, int status, const takt_standing *standing)
@@ -112,10 +160,8 @@ static void on_verdict(takt_call *call, int status, const takt_standing *standin
     cli_run *run = call->data;
 
     (void)standing;
-    if (!run->session.client)
-        return;
-    run->status = status;
-    end_waiting(run);
+    if (run->session.client)
+        decide(run, status);
 }
 
 /* Leaves the line, so that nobody keeps a place free for us, before the signal does its work. */
@@ -123,6 +169,11 @@ static void on_signal(uv_signal_t *handle, int signal)
 {
     cli_run *run = handle->data;
 
+    if (run->held) {
+        if (signal != SIGINT || !isatty(STDIN_FILENO)) /* a terminal tells the command itself */
+            uv_process_kill(&run->child, signal);
+        return;
+    }
     run->signal = signal;
     end_waiting(run);
 }
@@ -137,7 +188,7 @@ static void watch_signals(cli_run *run)
             continue;
         uv_signal_init(&run->session.loop, handle);
         handle->data = run;
-        uv_signal_start_oneshot(handle, on_signal, ending_signals[i]);
+        uv_signal_start(handle, on_signal, ending_signals[i]);
         run->signal_count++;
     }
 }
@@ -155,7 +206,8 @@ static int wait_for_permit(cli_run *run)
     run->permit.data = run->call.data = run;
     watch_signals(run);
     if (run->now_or_never)
-        failed = takt_try_acquire(run->session.client, &run->call, &request, on_verdict);
+        failed =
+            takt_try_acquire(run->session.client, &run->call, &run->permit, &request, on_verdict);
     else
         failed = takt_acquire(run->session.client, &run->permit, &request, on_permit);
     if (failed) {
@@ -170,7 +222,7 @@ static int wait_for_permit(cli_run *run)
 
 int takt_cli_run(int argc, char **argv, cli_settings *settings)
 {
-    cli_run run = {.settings = settings, .wish = {.cost = 1, .priority = TAKT_PRIORITY_DEFAULT}};
+    cli_run run = {.settings = settings, .wish = {.cost = 1, .priority = TAKT_PRIORITY_POLICY}};
 
     takt_cli_parse(&argp, argc, argv, true, &run);
     int status = takt_cli_open(&run.session, settings, &run.target);
@@ -184,6 +236,8 @@ int takt_cli_run(int argc, char **argv, cli_settings *settings)
         signal(run.signal, SIG_DFL);
         raise(run.signal);
     }
+    if (run.held)
+        return run.exit_status;
     execvp(run.command[0], run.command);
     status = errno == ENOENT ? 127 : 126;
     takt_cli_say("cannot run %s: %s", run.command[0], strerror(errno));

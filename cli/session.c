@@ -4,6 +4,7 @@
  */
 #include "session.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,8 @@ int takt_cli_make_policy(takt_policy **policy, const cli_settings *settings,
     takt_limit_text limit = {.name = target->limit,
                              .rules = settings->rules,
                              .rule_count = settings->rule_count,
+                             .concurrency = settings->concurrency,
+                             .lease = settings->lease,
                              .on_store_failure = settings->on_store_failure};
     takt_policy *made;
     if (takt_policy_new(&made) != 0) {
@@ -137,8 +140,9 @@ static int open_client(cli_session *session, const cli_settings *settings)
 
 int takt_cli_open(cli_session *session, const cli_settings *settings, const cli_target *target)
 {
-    int status = settings->rule_count > 0 ? takt_cli_make_policy(&session->policy, settings, target)
-                                          : takt_cli_load_policy(&session->policy, settings);
+    int status = takt_cli_is_ad_hoc(settings)
+                     ? takt_cli_make_policy(&session->policy, settings, target)
+                     : takt_cli_load_policy(&session->policy, settings);
     if (status)
         return status;
     if (!takt_policy_has(session->policy, target->limit)) {
@@ -175,6 +179,17 @@ void takt_cli_close(cli_session *session)
     uv_loop_close(&session->loop);
     takt_policy_free(session->policy);
     session->policy = NULL;
+}
+
+void takt_cli_tell_fence(const takt_permit *permit)
+{
+    char number[24];
+
+    snprintf(number, sizeof(number), "%" PRId64, permit->fence);
+    if (permit->fence > 0)
+        setenv("TAKT_FENCE", number, 1);
+    else
+        unsetenv("TAKT_FENCE");
 }
 
 int takt_cli_refusal(const cli_session *session, const cli_target *target, int code, int32_t cost)

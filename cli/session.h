@@ -48,6 +48,10 @@ int takt_cli_open(cli_session *session, const cli_settings *settings, const cli_
 /* Closes the client and runs the loop until everything on it has ended.  Safe after takt_close. */
 void takt_cli_close(cli_session *session);
 
+/* Commands that are started next have the permit's number in $TAKT_FENCE; none where there is none.
+ */
+void takt_cli_tell_fence(const takt_permit *permit);
+
 /* Says why an acquire or a call failed, and returns the exit status for it. */
 int takt_cli_refusal(const cli_session *session, const cli_target *target, int code, int32_t cost);
 

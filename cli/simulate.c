@@ -157,8 +157,9 @@ static void check_modes(struct argp_state *state, const cli_simulation *simulati
         argp_error(state, "a fleet needs both --workers N and --jobs N");
     else if (!simulation->arrivals && simulation->try_only)
         argp_error(state, "--try belongs to --arrivals: the jobs of a fleet wait");
-    else if (simulation->target.text && simulation->settings->rule_count > 0)
-        argp_error(state, "--limit names one of a policy; --rate stands instead of it");
+    else if (simulation->target.text && takt_cli_is_ad_hoc(simulation->settings))
+        argp_error(state, "--limit names one of a policy; --%s stands instead of it",
+                   simulation->settings->rule_count > 0 ? "rate" : "concurrency");
 }
 
 static void note_option(cli_simulation *simulation, int key)
@@ -246,7 +247,7 @@ static int choose_limit(cli_simulation *simulation)
     char *name = simulation->target.limit;
     int status;
 
-    if (settings->rule_count > 0) {
+    if (takt_cli_is_ad_hoc(settings)) {
         strcpy(name, "simulated");
         status = takt_cli_make_policy(&simulation->policy, settings, &simulation->target);
     } else {
@@ -254,7 +255,7 @@ static int choose_limit(cli_simulation *simulation)
     }
     if (status)
         return status;
-    if (settings->rule_count == 0 && !simulation->target.text) {
+    if (!takt_cli_is_ad_hoc(settings) && !simulation->target.text) {
         if (takt_policy_count(simulation->policy) != 1) {
             takt_cli_say("which limit? The policy has %zu: name one with --limit",
                          takt_policy_count(simulation->policy));

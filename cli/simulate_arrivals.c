@@ -204,6 +204,10 @@ int takt_cli_simulate_arrivals(const cli_simulation *simulation)
                    "retry after");
         status = feed(&reading, oracle);
         takt_oracle_close(oracle);
+    } else if (status == TAKT_E_INVALID) { /* the moment of --start was checked */
+        takt_cli_say("a limit with concurrency: an arrival does not tell when its job ends; let a "
+                     "fleet work, with --workers N --jobs N --job-time T");
+        status = EX_USAGE;
     } else {
         takt_cli_say("%s", takt_strerror(status));
         status = EX_OSERR;

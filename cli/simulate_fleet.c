@@ -75,6 +75,10 @@ static int tell(const cli_simulation *simulation, takt_course *const *courses, u
     char title[512];
     int status = 0;
 
+    if ((simulation->svg || simulation->html) && takt_course_figures(courses[0])->rule_count == 0) {
+        takt_cli_say("--svg and --html draw the pace of a rule, and this limit has none");
+        return EX_USAGE;
+    }
     make_title(simulation, courses, count, title, sizeof(title));
     if (!simulation->settings->json)
         printf("%s\n\n", title);

@@ -9,6 +9,7 @@
 #include "simulate.h"
 
 #define CELL_SIZE 96
+#define HAND_OVER (TAKT_SIM_PRIORITIES + 1) /* of waits: that of permits */
 
 __extension__ typedef __int128 wide;
 
@@ -59,6 +60,16 @@ static void put_rules(FILE *file, const takt_figures *figures)
     fputc(']', file);
 }
 
+static void put_permits(FILE *file, const takt_figures *figures)
+{
+    fprintf(file, ",\"permits\":{\"concurrency\":%" PRId64 ",\"lost\":%" PRId64 ",",
+            figures->concurrency, figures->lost);
+    put_ratio(file, "busy", figures->busy_ppm, 1000000);
+    fputc(',', file);
+    put_waits(file, "hand_over", &figures->hand_over);
+    fputc('}', file);
+}
+
 static void put_workers(FILE *file, const takt_course *course, int32_t workers)
 {
     const takt_figures *figures = takt_course_figures(course);
@@ -104,6 +115,8 @@ void takt_cli_course_json(FILE *file, const takt_course *course, const cli_simul
             figures->store_calls);
     put_ratio(file, "store_calls_per_grant", figures->store_calls, figures->started);
     fprintf(file, ",\"most_at_work\":%" PRId64, figures->most_at_work);
+    if (figures->concurrency > 0)
+        put_permits(file, figures);
     put_workers(file, course, simulation->bulk.workers);
     fprintf(file, "}\n");
 }
@@ -129,7 +142,7 @@ static void print_row(FILE *file, takt_course *const *courses, unsigned count, c
 
 static void algorithms(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
-    const char *name = figures->busiest[which].algorithm;
+    const char *name = figures->rule_count > 0 ? figures->busiest[which].algorithm : "permits";
 
     snprintf(text, CELL_SIZE, "%s", name);
 }
@@ -169,14 +182,16 @@ static void pace(const takt_figures *figures, int which, char text[CELL_SIZE])
 static void counts(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
     const int64_t all[] = {figures->jobs_done, figures->started_again, figures->refused,
-                           figures->most_at_work};
+                           figures->most_at_work, figures->lost};
 
     snprintf(text, CELL_SIZE, "%" PRId64, all[which]);
 }
 
 static void waits(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
-    const takt_waits *told = which == TAKT_SIM_PRIORITIES ? &figures->all : &figures->waits[which];
+    const takt_waits *told = which == TAKT_SIM_PRIORITIES ? &figures->all
+                             : which == HAND_OVER         ? &figures->hand_over
+                                                          : &figures->waits[which];
     char p50[TAKT_CLI_TIME_SIZE], p95[TAKT_CLI_TIME_SIZE], p99[TAKT_CLI_TIME_SIZE];
 
     takt_cli_span(told->p50_us, p50);
@@ -189,6 +204,20 @@ static void busiest(const takt_figures *figures, int which, char text[CELL_SIZE]
 {
     snprintf(text, CELL_SIZE, "%" PRId64 " of %" PRId64, figures->busiest[which].slots,
              figures->busiest[which].limit);
+}
+
+static void busy(const takt_figures *figures, int which, char text[CELL_SIZE])
+{
+    (void)which;
+    snprintf(text, CELL_SIZE, "%d.%d %%", (int)(figures->busy_ppm / 10000),
+             (int)(figures->busy_ppm % 10000 / 1000));
+}
+
+static void at_work(const takt_figures *figures, int which, char text[CELL_SIZE])
+{
+    (void)which;
+    snprintf(text, CELL_SIZE, "%" PRId64 " of %" PRId64, figures->most_at_work,
+             figures->concurrency);
 }
 
 static void calls(const takt_figures *figures, int which, char text[CELL_SIZE])
@@ -232,6 +261,19 @@ static bool has_refused(const takt_figures *figures)
     return figures->refused > 0;
 }
 
+static bool has_lost(const takt_figures *figures)
+{
+    return figures->lost > 0;
+}
+
+static void print_permits(FILE *file, takt_course *const *courses, unsigned count)
+{
+    print_row(file, courses, count, "permits busy", busy, 0);
+    print_row(file, courses, count, "hand-over: 50 / 95 / 99 %", waits, HAND_OVER);
+    if (any(courses, count, has_lost))
+        print_row(file, courses, count, "permits lost", counts, 4);
+}
+
 void takt_cli_courses_table(FILE *file, takt_course *const *courses, unsigned count)
 {
     const takt_figures *first = takt_course_figures(courses[0]);
@@ -260,7 +302,10 @@ void takt_cli_courses_table(FILE *file, takt_course *const *courses, unsigned co
         print_row(file, courses, count, name, busiest, i);
     }
     print_row(file, courses, count, "store calls per start", calls, 0);
-    print_row(file, courses, count, "most at work at once", counts, 3);
+    print_row(file, courses, count, "most at work at once",
+              first->concurrency > 0 ? at_work : counts, 3);
+    if (first->concurrency > 0)
+        print_permits(file, courses, count);
     print_row(file, courses, count, "starts per worker", per_worker, 0);
     print_row(file, courses, count, "fairness (1 is even)", fairness, 0);
 }

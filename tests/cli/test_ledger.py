@@ -3,7 +3,7 @@
 
 import json
 
-from command import place, tap, told
+from command import end, place, tap, told, until
 
 LIMIT = ['--rate', '2/h', '--burst', '2']
 HOUR = 3600 * 1000000
@@ -37,6 +37,25 @@ def peek(report, here):
     report.check(done.returncode == 0 and done.stdout.startswith('api key "acme": 2/h burst 2\n')
                  and '  remaining    2 of 2\n' in done.stdout and '  blocked      no\n' in done.stdout,
                  'a person gets lines', told(done))
+
+
+def permits(report, here):
+    words = ['--concurrency', '3', '--lease', '90s', 'api']
+    standing = json.loads(here.takt('peek', '--json', *LIMIT, 'api').stdout)
+    report.check(standing['concurrency'] == standing['held'] == standing['holders'] == 0, 'a limit without permits has none',
+                 standing)
+    gate = here.fifo('gate')
+    process = here.start('run', *words, '--', 'sh', '-c', 'echo begun; exec cat "$1"', 'sh', gate)
+    until(process.stdout.fileno(), b'begun')
+    standing = json.loads(here.takt('peek', '--json', *words).stdout)
+    report.check((standing['concurrency'], standing['held'], standing['holders']) == (3, 1, 1)
+                 and standing['limit_tokens'] == 3 and standing['remaining'] == 2 and standing['retry_after_us'] == 0,
+                 'permits that are held show', standing)
+    done = here.takt('peek', *words)
+    report.check(done.stdout.startswith('api: concurrency 3, lease 90s\n') and '  held         1 of 3 in 1 workers\n'
+                 in done.stdout, 'and a person sees them', told(done))
+    here.open_gate('gate')
+    end(process)
 
 
 def block(report, here):
@@ -90,7 +109,7 @@ def refusals(report, here):
 
 def main():
     report = tap.Report()
-    for part in (peek, block, reset, refusals):
+    for part in (peek, permits, block, reset, refusals):
         with place() as here:
             part(report, here)
     report.end()

@@ -166,6 +166,38 @@ def at_most_n(report, here):
                  f'{most} at a time\n{got.decode()}{output}{messages}')
 
 
+def at_most_n_in_all(report, here):
+    """Two maps with eight jobs each share three permits."""
+    words = ['--concurrency', '3', 'shared', '-q', '-j', '8']
+    work = ['--', 'sh', '-c',
+            'mkdir "busy-$1"; ls -d busy-* | wc -l >>counts; echo $TAKT_FENCE >>fences; rmdir "busy-$1"', 'sh']
+    processes = [here.start('map', *words, '-i', here.write(f'in-{worker}', ''.join(
+        f'{worker * 40 + line}\n' for line in range(40))), *work) for worker in range(2)]
+    ended = [end(process) for process in processes]
+    counts = [int(word) for word in here.read('counts').split()]
+    report.check([status for status, _, _ in ended] == [0, 0] and len(counts) == 80, 'two maps share permits', ended)
+    report.check(max(counts) <= 3, 'at most three jobs at a time in all', counts)
+    fences = here.read('fences').split()
+    report.check(len(set(fences)) == 80 and all(int(fence) > 0 for fence in fences), 'each has a number of its own', fences)
+    standing = json.loads(here.takt('peek', '--json', '--concurrency', '3', 'shared').stdout)
+    report.check(standing['held'] == standing['waiting'] == 0, 'and all is given back', standing)
+
+
+def killed(report, here):
+    """What a map held that was killed is free after its lease."""
+    gate = here.fifo('gate')
+    words = ['--concurrency', '1', '--lease', '1s', 'one']
+    process = here.start('map', *words, '--', 'sh', '-c', 'echo begun; exec cat "$1"', 'sh', stdin=-1)
+    process.stdin.write(f'{gate}\n'.encode())
+    process.stdin.flush()
+    until(process.stdout.fileno(), b'begun\n')
+    process.kill()
+    process.wait()
+    done = here.takt('run', '--max-wait', '20s', *words, '--', 'true')
+    report.check(done.returncode == 0, 'a map that is killed frees its permits within their lease', told(done))
+    here.open_gate('gate')
+
+
 def incremental(report, here):
     """The first line's job ends before the second line is written. It has no part in the input: its own is empty."""
     process = here.start('map', *ANY, '--', 'sh', '-c', 'cat; echo got "$1"', 'sh', stdin=-1)
@@ -201,7 +233,7 @@ def main():
     if sys.argv[1:]:
         parts = [globals()[name] for name in sys.argv[1:]]
     else:
-        parts = [lines, faults, refusals, retries, quota, at_most_n, incremental, memory]
+        parts = [lines, faults, refusals, retries, quota, at_most_n, at_most_n_in_all, killed, incremental, memory]
     report = tap.Report()
     for part in parts:
         with place() as here:

@@ -6,10 +6,12 @@ import os
 import signal
 import time
 
-from command import DEADLINE, TAKT, end, place, tap, told
+from command import DEADLINE, TAKT, end, place, tap, told, until
 
 ANY = ['--rate', '1000/s', '--burst', '100']
 SLOW = ['--rate', '1/h']
+ONE = ['--concurrency', '1', 'one']
+LEASED = ['--concurrency', '1', '--lease', '1s', 'one']
 
 POLICY = '''limits:
   - name: mail
@@ -25,6 +27,12 @@ REFUSED = [
     ('no command after --', [*ANY, 'mail', '--'], 64, 'what is to be run?'),
     ('a misspelt option', [*ANY, 'mail', '--cots', '2', '--', 'true'], 64, 'did you mean --cost?'),
     ('an unknown option', [*ANY, 'mail', '--xyzzy', '--', 'true'], 64, '--xyzzy'),
+    ('a concurrency of 0', ['--concurrency', '0', 'mail', '--', 'true'], 64, 'from 1 to 1000000000'),
+    ('a lease without concurrency', [*ANY, '--lease', '5s', 'mail', '--', 'true'], 64, '--lease belongs to'),
+    ('a lease that is too short', ['--concurrency', '1', '--lease', '1ms', 'one', '--', 'true'], 64, '1s to 1day'),
+    ('concurrency and a policy', ['--concurrency', '1', '-p', 'takt.yaml', 'one', '--', 'true'], 64, 'leave out --policy'),
+    ('a command that is not there, with concurrency', [*ONE, '--', './gone'], 127, 'cannot run ./gone: '),
+    ('a command that cannot be run, with concurrency', [*ONE, '--', '/etc/passwd'], 126, 'cannot run /etc/passwd: '),
     ('a cost of 0', [*ANY, '--cost', '0', 'mail', '--', 'true'], 64, 'from 1 to 1000000, not "0"'),
     ('a cost that is no number', [*ANY, '--cost', '2x', 'mail', '--', 'true'], 64, 'not "2x"'),
     ('a cost beyond the burst', [*SLOW, '--cost', '2', 'mail', '--', 'true'], 64, 'a cost of 2 is more than mail (1/h'),
@@ -101,6 +109,113 @@ def in_time(report, here):
     report.check(done.returncode == 0, 'another key has a ledger of its own', told(done))
 
 
+def held(here):
+    return json.loads(here.takt('peek', '--json', *ONE).stdout)['held']
+
+
+def begin(here, words, script, before=':'):
+    """Starts a run whose command says that it has begun."""
+    process = here.start('run', *words, '--', 'sh', '-c', f'{before}; echo begun; {script}')
+    until(process.stdout.fileno(), b'begun\n')
+    return process
+
+
+def holds(report, here):
+    """With concurrency the permit is held until the command ends, however it does."""
+    for status in (0, 1, 3, 75, 255):
+        done = here.takt('run', *ONE, '--', 'sh', '-c', f'exit {status}')
+        report.check(done.returncode == status and held(here) == 0, f'held: the status {status} is passed on', told(done))
+    done = here.takt('run', *ONE, '--', 'sh', '-c', 'kill -9 $$')
+    report.check(done.returncode == -signal.SIGKILL and held(here) == 0, 'held: and a signal that ended it', told(done))
+    done = here.takt('run', *ONE, '--', 'sh', '-c', 'cat; printf "%s|" "$@"; pwd; echo "$WORD" >&2', 'sh', '--cost', '',
+                     input='in\n', env={**here.environment, 'WORD': 'out'})
+    report.check(done.stdout == f'in\n--cost||{here.path}\n' and done.stderr == 'out\n',
+                 'held: arguments, input, output, environment and folder are the command\'s', told(done))
+    numbers = [int(here.takt('run', *ONE, '--', 'sh', '-c', 'echo $TAKT_FENCE').stdout) for _ in range(3)]
+    report.check(0 < numbers[0] < numbers[1] < numbers[2], 'held: $TAKT_FENCE grows', numbers)
+    done = here.takt('run', *ANY, 'mail', '--', 'sh', '-c', 'echo ${TAKT_FENCE-none}',
+                     env={**here.environment, 'TAKT_FENCE': '7'})
+    report.check(done.stdout == 'none\n', 'without concurrency there is no number', told(done))
+    for command, status in (('./gone', 127), ('/etc/passwd', 126)):
+        done = here.takt('run', *ONE, '--', command)
+        report.check(done.returncode == status and held(here) == 0, f'{status}, and nothing is held', told(done))
+
+    here.fifo('gate')
+    process = begin(here, ONE, 'exec cat gate')
+    done = here.takt('run', '--try', *ONE, '--', 'touch', 'ran')
+    report.check(held(here) == 1 and done.returncode == 75 and not (here.path / 'ran').exists(),
+                 'while it runs, nothing else does', told(done))
+    done = here.takt('run', '--max-wait', '100ms', *ONE, '--', 'touch', 'ran')
+    report.check(done.returncode == 75 and not (here.path / 'ran').exists(), 'however long it waits', told(done))
+    done = here.takt('run', '--concurrency', '1', 'one:other', '--', 'true')
+    report.check(done.returncode == 0, 'but for another key', told(done))
+    here.open_gate('gate')
+    status, _, messages = end(process)
+    report.check(status == 0 and held(here) == 0, 'it is given back at the end', messages)
+    done = here.takt('run', '--try', *ONE, '--', 'true')
+    report.check(done.returncode == 0, 'at once', told(done))
+
+
+def one_at_a_time(report, here):
+    """Six runs at once: a folder that only one of them can make."""
+    work = 'mkdir busy || echo clash >>log; seq 20000 | tail -n 1; rmdir busy; echo done >>log'
+    processes = [here.start('run', *ONE, '--', 'sh', '-c', work) for _ in range(6)]
+    ended = [end(process) for process in processes]
+    report.check([status for status, _, _ in ended] == [0] * 6 and here.read('log') == 'done\n' * 6 and held(here) == 0,
+                 'no two run at once', f'{ended}\n{here.read("log")}')
+
+
+def held_signals(report, here):
+    """A signal is the command's: what it makes of it is what comes of the run."""
+    here.fifo('gate')
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        process = begin(here, ONE, 'exec cat gate')
+        process.send_signal(number)
+        status, _, messages = end(process)
+        report.check(status == -number and held(here) == 0, f'{number.name} is passed on, and ends the command',
+                     f'ended with {status}\n{messages}')
+    process = begin(here, ONE, 'while :; do :; done', before='trap "echo told; exit 7" TERM')
+    process.send_signal(signal.SIGTERM)
+    status, output, messages = end(process)
+    report.check(status == 7 and output == 'told\n' and held(here) == 0, 'or does not: it may see to it first',
+                 f'ended with {status}\n{output}{messages}')
+    process = begin(here, ONE, 'exec cat gate')
+    other = here.start('run', *ONE, '--', 'touch', 'ran')
+    deadline = time.monotonic() + DEADLINE
+    while json.loads(here.takt('peek', '--json', *ONE).stdout)['waiting'] != 1 and time.monotonic() < deadline:
+        pass
+    other.send_signal(signal.SIGTERM)
+    status, _, messages = end(other)
+    report.check(status == -signal.SIGTERM and held(here) == 1 and not (here.path / 'ran').exists(),
+                 'who waits for a permit gives up the place in line', f'ended with {status}\n{messages}')
+    here.open_gate('gate')
+    end(process)
+
+
+def leases(report, here):
+    """A run that is killed gives nothing back: its lease ends by itself. One that was stopped is told of that."""
+    here.fifo('gate')
+    process = begin(here, LEASED, 'exec cat gate')
+    process.kill()
+    process.wait()
+    done = here.takt('run', '--try', *LEASED, '--', 'true')
+    report.check(done.returncode == 75, 'after kill -9 the permit is still held', told(done))
+    done = here.takt('run', '--max-wait', '20s', *LEASED, '--', 'true')
+    report.check(done.returncode == 0, 'until its lease of 1 s is over', told(done))
+    here.open_gate('gate')
+
+    process = begin(here, LEASED, 'exec cat gate')
+    process.send_signal(signal.SIGSTOP)
+    done = here.takt('run', '--max-wait', '20s', *LEASED, '--', 'true')
+    report.check(done.returncode == 0, 'and likewise of one that stands still', told(done))
+    process.send_signal(signal.SIGCONT)
+    messages = until(process.stderr.fileno(), b'\n')
+    report.check(b'lease' in messages, 'which says so when it goes on', messages)
+    here.open_gate('gate')
+    status, _, messages = end(process)
+    report.check(status == 0 and held(here) == 0, 'and its command comes to its end', messages)
+
+
 def waiting(here):
     return json.loads(here.takt('peek', '--json', *SLOW, 'slow').stdout)['waiting']
 
@@ -159,7 +274,8 @@ def main():
     report = tap.Report()
     report.check(os.access(TAKT, os.X_OK), 'the command is there', TAKT)
     refusals(report)
-    for part in (passes_on, in_time, without_store, signals, finds_the_policy, finds_the_store):
+    for part in (passes_on, in_time, holds, one_at_a_time, held_signals, leases, without_store, signals, finds_the_policy,
+                 finds_the_store):
         with place() as here:
             part(report, here)
     report.end()

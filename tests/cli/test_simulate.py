@@ -180,6 +180,28 @@ def fleet(report, here):
                  told(gone))
 
 
+def permits(report, here):
+    words = ['simulate', '--concurrency', '5', '--lease', '2s', *JOB, '--job-time', '100ms']
+    course = json.loads(here.takt(*words, '--json').stdout)
+    told_of = course['permits']
+    report.check(course['jobs_done'] == 500 and course['most_at_work'] == 5 and course['rules'] == []
+                 and told_of['concurrency'] == 5 and told_of['lost'] == 0 and 0.9 < told_of['busy'] <= 1
+                 and told_of['hand_over']['p50'] < 0.01 and 10 <= course['duration'] < 11,
+                 'permits are held while jobs are worked on', course)
+    person = here.takt(*words)
+    report.check(person.returncode == 0 and re.search(r'^most at work at once +5 of 5$', person.stdout, re.MULTILINE)
+                 and re.search(r'^permits busy +9\d\.\d %$', person.stdout, re.MULTILINE)
+                 and re.search(r'^hand-over: ', person.stdout, re.MULTILINE), 'a person gets it in words', told(person))
+    lost = json.loads(here.takt(*words, '--job-time', '5s', '--store-down', '6s+4s', '--json').stdout)
+    report.check(lost['permits']['lost'] == 5 and lost['jobs_done'] == 500 and lost['most_at_work'] == 5,
+                 'who is out of touch for a lease stops and begins again', lost)
+    done = ask(here, '0\n', '--concurrency', '1')
+    report.check(done.returncode == 64 and '--workers N --jobs N' in done.stderr, 'arrivals do not tell when jobs end',
+                 told(done))
+    done = here.takt(*words, '--svg', 'permits.svg')
+    report.check(done.returncode == 64 and 'pace of a rule' in done.stderr, 'there is no pace to draw', told(done))
+
+
 def pictures(report, here):
     done = here.takt('simulate', '--rate', '100/s', *JOB, '--svg', 'job.svg', '--html', 'job.html', '--json')
     report.check(done.returncode == 0, 'pictures are drawn', told(done))
@@ -205,7 +227,7 @@ def pictures(report, here):
 
 def main():
     report = tap.Report()
-    for test in [arrivals, algorithms, refusals, malformed, limits, usage, fleet, pictures]:
+    for test in [arrivals, algorithms, refusals, malformed, limits, usage, fleet, permits, pictures]:
         with place() as here:
             test(report, here)
     report.end()
