@@ -46,6 +46,13 @@ typedef enum takt_on_store_failure {
                                      it last saw */
 } takt_on_store_failure;
 
+/* Whether a limit holds. */
+typedef enum takt_mode {
+    TAKT_MODE_ENFORCE, /* work waits for its slot */
+    TAKT_MODE_SHADOW   /* work starts at once, and it is counted what enforcing would have done:
+                          takt_get_shadow */
+} takt_mode;
+
 typedef struct takt_limit_text {
     const char *name; /* 1 to 64 of a-z A-Z 0-9 . _ - ; required */
     const takt_rule_text
@@ -62,6 +69,7 @@ typedef struct takt_limit_text {
     const char *lease; /* with concurrency: permits of a worker that is not heard of for so long are
                           free again; "30s" */
     const char *on_store_failure; /* "wait", "closed", "open", "share"; "wait" */
+    const char *mode;             /* "enforce", "shadow"; "enforce" */
 } takt_limit_text;
 
 #define TAKT_RULES_MAX     8
@@ -122,6 +130,10 @@ TAKT_EXPORT int takt_policy_on_store_failure(const takt_policy *policy, const ch
 
 /* As the policy writes it: "wait", "closed", "open", "share".  Static. */
 TAKT_EXPORT const char *takt_on_store_failure_name(takt_on_store_failure mode);
+
+/* The same of its mode. */
+TAKT_EXPORT int takt_policy_mode(const takt_policy *policy, const char *limit, takt_mode *mode);
+TAKT_EXPORT const char *takt_mode_name(takt_mode mode);
 
 /*
  * One line for a person about a limit, e.g. "100/s burst 10, 100000/day, within sendgrid"; written

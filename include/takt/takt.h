@@ -97,6 +97,14 @@ typedef struct takt_hold {
     int64_t fence;
 } takt_hold;
 
+/* What waits in a permit's place for a limit in shadow; private. */
+typedef struct takt_shade {
+    struct takt_ghost *ghost; /* it may be another's by now: */
+    int64_t number;           /* then its number is another one */
+} takt_shade;
+
+#define TAKT_SHADES_MAX (TAKT_LEVELS_MAX / 2)
+
 /*
  * The caller's memory from takt_acquire until takt_release or the callback with an error.  Set
  * `data` as you like; a permit needs no other initialisation than zeros before its first use.
@@ -106,7 +114,7 @@ struct takt_permit {
     void *data;
     /* read-only, valid in and after the callback */
     int64_t slot_at_us; /* the slot, by the store's clock; 0: granted by on_store_failure
-                           `open`, and the store was never heard of */
+                           `open`, and the store was never heard of, or by limits in shadow alone */
     int64_t fence;      /* with concurrency: its number, which only grows per limit and key (of the
                            innermost limit that has it); 0: none has */
     int64_t retry_after_us; /* with TAKT_E_DEADLINE and TAKT_E_NO_SLOT: when it would be worth
@@ -123,7 +131,10 @@ struct takt_permit {
     uint8_t state;
     int16_t status;
     uint8_t hold_count;
-    takt_hold holds[TAKT_LEVELS_MAX]; /* the innermost first */
+    uint8_t shadow;
+    uint8_t shade_count;
+    takt_hold holds[TAKT_LEVELS_MAX];   /* the innermost first */
+    takt_shade shades[TAKT_SHADES_MAX]; /* likewise */
 };
 
 /* What happened that no callback tells.  The strings live during the call. */
@@ -267,6 +278,28 @@ typedef struct takt_stats {
 } takt_stats;
 
 TAKT_EXPORT void takt_get_stats(const takt_client *client, takt_stats *stats);
+
+/*
+ * What a limit in `mode: shadow` would have done to a client's acquires, had it been enforced, over
+ * all keys.  acquires is the sum of the five below it.
+ */
+typedef struct takt_shadow {
+    int64_t acquires;
+    int64_t at_once;       /* would have started within a millisecond, or two ways to the store */
+    int64_t waited;        /* would have waited longer, and how long p50_us to most_us tell */
+    int64_t refused;       /* would have failed */
+    int64_t waiting;       /* would be waiting still */
+    int64_t unmeasured;    /* nobody knows: there were too many at a time, or there was no memory */
+    int64_t refused_late;  /* of those refused: with TAKT_E_DEADLINE */
+    int64_t refused_full;  /* with TAKT_E_FULL; others: TAKT_E_COST, or the store's error */
+    int64_t tries;         /* by takt_try_acquire, answered; not among acquires */
+    int64_t tries_refused; /* of them, would have been told TAKT_E_NO_SLOT or the store's error */
+    int64_t p50_us, p99_us; /* waits of those that waited, at most 2 % off; 0: none has */
+    int64_t most_us;
+} takt_shadow;
+
+/* 0, or TAKT_E_NO_LIMIT.  All is 0 for a limit that is enforced. */
+TAKT_EXPORT int takt_get_shadow(const takt_client *client, const char *limit, takt_shadow *shadow);
 
 /* Closes: every waiter and call gets its callback with TAKT_E_CANCELED, then `callback` comes (may
  * be NULL), after which the client is gone and no permit of it may be passed to this library.  Safe

@@ -7,6 +7,7 @@
 #include "base/time_text.h"
 #include "client/client.h"
 #include "scheduler/permits.h"
+#include "scheduler/shadow.h"
 
 static int refuse_cost(const takt_limit *limit, const takt_request *request, int rule,
                        int64_t capacity, takt_error *error)
@@ -50,7 +51,7 @@ int takt_client_check(const takt_policy *policy, const takt_limit *hint,
                          request->limit);
     for (const takt_limit *at = found; at; at = at->within) {
         int64_t capacity = takt_limit_capacity(at, &rule);
-        if (request->cost > capacity)
+        if (request->cost > capacity && at->mode == TAKT_MODE_ENFORCE)
             return refuse_cost(at, request, rule, capacity, error);
     }
     *limit = found;
@@ -64,6 +65,14 @@ int takt_check_request(const takt_policy *policy, const takt_request *request, t
     if (!policy || !request)
         return takt_fail(error, TAKT_E_INVALID, "policy and request are required");
     return takt_client_check(policy, NULL, request, &limit, error);
+}
+
+void takt_client_enter(takt_client *client, takt_queue *queue, takt_permit *permit)
+{
+    if (queue->limit->mode == TAKT_MODE_SHADOW)
+        takt_shadow_acquire(&client->scheduler, queue, permit, takt_timer_now());
+    else
+        takt_scheduler_acquire(&client->scheduler, queue, permit);
 }
 
 int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *request,
@@ -94,11 +103,11 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     permit->cost = request->cost;
     permit->priority = (int8_t)(request->priority < 0 ? limit->priority : request->priority);
     permit->slot_at_us = permit->retry_after_us = permit->fence = 0;
-    permit->hold_count = 0;
+    permit->hold_count = permit->shade_count = permit->shadow = 0;
     permit->deadline_at_us = TAKT_NEVER;
     if (request->max_wait_us > 0 && request->max_wait_us <= 2 * TAKT_SPAN_MAX_US)
         permit->deadline_at_us = takt_timer_now() + request->max_wait_us;
-    takt_scheduler_acquire(&client->scheduler, queue, permit);
+    takt_client_enter(client, queue, permit);
     client->stats.acquires++;
     client->stats.waiting++;
     takt_client_ask(client);
@@ -128,8 +137,10 @@ void takt_release(takt_permit *permit)
         takt_scheduler_leave(&client->scheduler, permit, 0);
         client->stats.waiting--;
         takt_client_ask(client);
-    } else if (permit->state == TAKT_PERMIT_GRANTED && permit->hold_count > 0) {
+    } else if (permit->state == TAKT_PERMIT_GRANTED &&
+               (permit->hold_count > 0 || permit->shade_count > 0)) {
         client = permit->client;
+        takt_shadow_release(&client->scheduler, permit, takt_timer_now());
         takt_scheduler_release(&client->scheduler, permit);
         takt_client_ask(client);
     }
@@ -140,4 +151,14 @@ int takt_is_held(const takt_permit *permit)
 {
     return permit && permit->state == TAKT_PERMIT_GRANTED &&
            takt_permits_are_held(permit, takt_timer_now());
+}
+
+int takt_get_shadow(const takt_client *client, const char *limit, takt_shadow *shadow)
+{
+    if (!client || !limit || !shadow)
+        return TAKT_E_INVALID;
+    if (!takt_policy_find(client->policy, limit))
+        return TAKT_E_NO_LIMIT;
+    takt_shadow_tell(&client->scheduler, limit, shadow);
+    return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "scheduler/permits.h"
+#include "scheduler/shadow.h"
 
 const char *takt_version(void)
 {
@@ -74,7 +75,7 @@ static void tell_fallbacks(takt_client *client)
 
     while ((queue = takt_scheduler_next_fallback(&client->scheduler))) {
         bool *fallen = &client->fallen[takt_policy_index(client->policy, queue->limit->name)];
-        if (!*fallen)
+        if (!*fallen && queue->limit->mode == TAKT_MODE_ENFORCE)
             tell_fallback(client, queue->limit);
         *fallen = true;
     }
@@ -170,10 +171,11 @@ static bool goes_on(takt_client *client, takt_permit *permit)
     queue = client->closing ? NULL : takt_scheduler_queue(&client->scheduler, outer, "");
     if (!queue) {
         permit->status = client->closing ? TAKT_E_CANCELED : TAKT_E_NOMEM;
+        takt_shadow_vanish(&client->scheduler, permit);
         takt_scheduler_release(&client->scheduler, permit);
         return false;
     }
-    takt_scheduler_acquire(&client->scheduler, queue, permit);
+    takt_client_enter(client, queue, permit);
     return true;
 }
 
@@ -184,6 +186,7 @@ static void refuse_late(takt_client *client, takt_permit *permit)
         takt_permits_are_held(permit, takt_timer_now()))
         return;
     permit->status = TAKT_E_LEASE;
+    takt_shadow_vanish(&client->scheduler, permit);
     takt_scheduler_release(&client->scheduler, permit);
 }
 
@@ -208,9 +211,12 @@ static void run_pass(takt_client *client)
         client->stats.grants += permit->status == 0;
         permit->callback(permit, permit->status);
     }
+    takt_client_settle_ghosts(client);
     if (!takt_list_empty(&client->scheduler.touched))
         takt_client_ask(client);
     takt_timer_arm(&client->timer, takt_scheduler_wake_at(&client->scheduler));
+    if (client->stats.waiting == 0 && takt_shadow_is_all(&client->scheduler))
+        takt_timer_let_loop_end(&client->timer);
     if (client->closing && !client->parting && client->claims_in_flight == 0 &&
         client->errands_in_flight == 0 && !uv_is_active((uv_handle_t *)&client->pass))
         part(client);

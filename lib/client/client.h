@@ -35,6 +35,7 @@ typedef struct takt_errand {
     const takt_limit *limit; /* the innermost */
     const takt_limit *first; /* the one that a try takes from first */
     bool looking;            /* try with `within`: only peeking yet */
+    bool blind;              /* a limit in shadow was passed though the store failed */
     char key[TAKT_KEY_SIZE_MAX + 1];
     struct takt_errand *next; /* among the spare ones */
 
@@ -69,6 +70,12 @@ struct takt_client {
     takt_close_cb closed;
     void *closed_data;
 };
+
+/* A permit comes to a limit: it waits there, or passes it in shadow. */
+void takt_client_enter(takt_client *client, takt_queue *queue, takt_permit *permit);
+
+/* Sends what the real cost of a ghost's work changes. */
+void takt_client_settle_ghosts(takt_client *client);
 
 /* Asks for a pass. */
 void takt_client_ask(takt_client *client);

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "client/client.h"
 #include "scheduler/permits.h"
+#include "scheduler/shadow.h"
 
 static takt_errand *new_errand(takt_client *client)
 {
@@ -30,6 +31,7 @@ static void settle_permit(takt_errand *errand)
         errand->permit->slot_at_us = errand->call.standing.now_us;
         takt_scheduler_grant(scheduler, errand->permit);
     } else {
+        takt_shadow_vanish(scheduler, errand->permit);
         takt_scheduler_release(scheduler, errand->permit);
     }
 }
@@ -45,7 +47,8 @@ static void finish(takt_errand *errand)
     if (errand->permit)
         settle_permit(errand);
     status = errand->call.status;
-    answered = status == 0 || status == TAKT_E_NO_SLOT || status == TAKT_E_LEASE;
+    answered =
+        (status == 0 || status == TAKT_E_NO_SLOT || status == TAKT_E_LEASE) && !errand->blind;
     if (owner)
         owner->errand = NULL;
     errand->next = client->spare_errands;
@@ -132,14 +135,16 @@ static bool goes_on(takt_errand *errand)
 {
     takt_store_call *call = &errand->call;
     const takt_limit *next;
+    bool suits;
 
     if (call->status != 0)
         return false;
-    if (errand->looking && call->standing.remaining >= call->cost && call->limit->within) {
+    suits = call->standing.remaining >= call->cost || call->limit->mode == TAKT_MODE_SHADOW;
+    if (errand->looking && suits && call->limit->within) {
         next = call->limit->within;
     } else if (errand->looking) {
         errand->looking = false;
-        errand->first = call->standing.remaining < call->cost ? call->limit : errand->limit;
+        errand->first = suits ? errand->limit : call->limit;
         call->op = TAKT_OP_TRY;
         next = errand->first;
     } else {
@@ -189,17 +194,55 @@ static void note(takt_errand *errand)
     takt_client_note(client, status);
 }
 
+static bool is_in_shadow(const takt_errand *errand)
+{
+    return errand->call.op == TAKT_OP_TRY && errand->call.limit->mode == TAKT_MODE_SHADOW;
+}
+
+/* What a try was given is its permit's, or, of a limit in shadow, its ghost's. */
+static void take(takt_errand *errand)
+{
+    takt_scheduler *scheduler = &errand->client->scheduler;
+    takt_store_call *call = &errand->call;
+    bool told = call->status == 0 || call->status == TAKT_E_NO_SLOT;
+    takt_permit *permit = errand->permit;
+    takt_queue *queue;
+
+    if (is_in_shadow(errand)) {
+        queue = call->status == 0 ? takt_scheduler_queue(scheduler, call->limit, call->key) : NULL;
+        permit = queue ? takt_shadow_try(scheduler, queue, permit, call->standing.now_us,
+                                         takt_timer_now())
+                       : NULL;
+    }
+    if (errand->queue)
+        takt_scheduler_tried(scheduler, errand->queue, told ? &errand->award : NULL,
+                             errand->sent_us, permit);
+    if (permit && permit != errand->permit)
+        takt_shadow_begin(scheduler, permit);
+}
+
+/* A limit in shadow lets every try pass, whatever came of it. */
+static void pass_shadow(takt_errand *errand)
+{
+    takt_store_call *call = &errand->call;
+
+    if (!is_in_shadow(errand) ||
+        (call->status != 0 && call->status != TAKT_E_NO_SLOT && !takt_is_of_store(call->status)))
+        return;
+    takt_shadow_tried(&errand->client->scheduler, call->limit->name, call->status);
+    errand->blind = takt_is_of_store(call->status);
+    call->status = 0;
+}
+
 static void answered(takt_store_call *call)
 {
     takt_errand *errand = (takt_errand *)call;
-    bool told = call->status == 0 || call->status == TAKT_E_NO_SLOT;
 
-    if (errand->queue)
-        takt_scheduler_tried(&errand->client->scheduler, errand->queue,
-                             told ? &errand->award : NULL, errand->sent_us, errand->permit);
+    take(errand);
     note(errand);
     if (takt_is_of_store(call->status) && go_on_alone(errand))
         return;
+    pass_shadow(errand);
     if (goes_on(errand))
         return;
     if (call->op != TAKT_OP_TRY && call->op != TAKT_OP_PEEK && call->op != TAKT_OP_SETTLE &&
@@ -264,13 +307,14 @@ int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
     permit->client = client;
     permit->cost = request->cost;
     permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
+    permit->shade_count = permit->shadow = 0;
     takt_list_init(&permit->line);
     return begin(client, call, permit, request, TAKT_OP_TRY, 0, callback);
 }
 
 /* One limit's part of it. */
-static int begin_settle(takt_client *client, const takt_permit *permit, const takt_limit *limit,
-                        const char *key, int64_t actual_cost)
+static int begin_settle(takt_client *client, const takt_limit *limit, const char *key,
+                        int64_t slot_us, int64_t cost, int64_t actual_cost)
 {
     takt_errand *errand = new_errand(client);
 
@@ -280,8 +324,8 @@ static int begin_settle(takt_client *client, const takt_permit *permit, const ta
     strcpy(errand->key, key);
     takt_list_init(&errand->link);
     errand->call.op = TAKT_OP_SETTLE;
-    errand->call.cost = permit->cost;
-    errand->call.slot_us = permit->slot_at_us;
+    errand->call.cost = cost;
+    errand->call.slot_us = slot_us;
     errand->call.actual = actual_cost;
     errand->call.done = answered;
     client->errands_in_flight++;
@@ -289,12 +333,39 @@ static int begin_settle(takt_client *client, const takt_permit *permit, const ta
     return 0;
 }
 
+void takt_client_settle_ghosts(takt_client *client)
+{
+    const takt_ghost *ghost;
+
+    while ((ghost = takt_shadow_next_settle(&client->scheduler)) && !client->closing)
+        (void)begin_settle(client, ghost->permit.queue->limit, ghost->permit.queue->key,
+                           ghost->permit.slot_at_us, ghost->permit.cost, ghost->actual);
+}
+
+/* One limit's part of it.  The slot is known of the last limit alone: the others only take what is
+ * more. */
+static int settle_one(const takt_permit *permit, const takt_limit *limit, const char *key,
+                      int64_t actual_cost)
+{
+    int64_t slot_us = permit->slot_at_us;
+
+    if (actual_cost == permit->cost || (limit->within && actual_cost < permit->cost))
+        return 0;
+    if (actual_cost < permit->cost && limit->mode == TAKT_MODE_SHADOW) {
+        slot_us = takt_shadow_settle(permit, actual_cost);
+        if (slot_us == 0)
+            return 0;
+    }
+    return begin_settle(permit->client, limit, key, slot_us, permit->cost, actual_cost);
+}
+
 int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual_cost)
 {
     const takt_limit *limit;
     int code;
 
-    if (!permit || !request || !permit->client || permit->slot_at_us == 0 || actual_cost < 0 ||
+    if (!permit || !request || !permit->client ||
+        (permit->slot_at_us == 0 && permit->shadow != TAKT_SHADOW_PASSED) || actual_cost < 0 ||
         actual_cost > TAKT_SETTLED_MAX ||
         (permit->state != TAKT_PERMIT_GRANTED && permit->state != TAKT_PERMIT_IDLE))
         return TAKT_E_INVALID;
@@ -304,14 +375,12 @@ int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual
     if (code < 0)
         return code;
     for (const takt_limit *at = limit; at; at = at->within) {
-        const char *key = at == limit && request->key ? request->key : "";
-        /* the slot is known of the last limit alone: the others only take what is more */
-        if (actual_cost > permit->cost || (!at->within && actual_cost < permit->cost))
-            code = begin_settle(permit->client, permit, at, key, actual_cost);
+        code = settle_one(permit, at, at == limit && request->key ? request->key : "", actual_cost);
         if (code < 0)
             return code;
     }
     permit->slot_at_us = 0; /* once */
+    permit->shadow = TAKT_SHADOW_NONE;
     return 0;
 }
 

@@ -83,9 +83,8 @@ int takt_timer_open(takt_timer *timer, uv_loop_t *loop, void (*fired)(takt_timer
 
 void takt_timer_arm(takt_timer *timer, int64_t at_us)
 {
-    if (timer->armed_us == at_us)
-        return;
-    set(timer, at_us);
+    if (timer->armed_us != at_us)
+        set(timer, at_us);
     set_ref(timer, at_us);
 }
 
@@ -121,8 +120,10 @@ int takt_timer_open(takt_timer *timer, uv_loop_t *loop, void (*fired)(takt_timer
 
 void takt_timer_arm(takt_timer *timer, int64_t at_us)
 {
-    if (timer->armed_us == at_us)
+    if (timer->armed_us == at_us) {
+        set_ref(timer, at_us);
         return;
+    }
     uv_timer_stop(&timer->handle);
     if (at_us != INT64_MAX) {
         int64_t wait_us = at_us - takt_timer_now();
@@ -139,6 +140,11 @@ static void closed(uv_handle_t *handle)
 }
 
 #endif
+
+void takt_timer_let_loop_end(takt_timer *timer)
+{
+    uv_unref((uv_handle_t *)&timer->handle);
+}
 
 void takt_timer_close(takt_timer *timer, void (*done)(takt_timer *timer))
 {

@@ -34,6 +34,9 @@ int takt_timer_open(takt_timer *timer, uv_loop_t *loop, void (*fired)(takt_timer
  * what was set.  The loop is kept alive while the timer is armed. */
 void takt_timer_arm(takt_timer *timer, int64_t at_us);
 
+/* The loop is not kept alive by what the timer is set to now. */
+void takt_timer_let_loop_end(takt_timer *timer);
+
 /* closed() comes when the memory may go. */
 void takt_timer_close(takt_timer *timer, void (*closed)(takt_timer *timer));
 

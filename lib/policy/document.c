@@ -46,6 +46,7 @@ static const cyaml_schema_field_t limit_fields[] = {
     OPTIONAL_TEXT("concurrency", takt_limit_text, concurrency),
     OPTIONAL_TEXT("lease", takt_limit_text, lease),
     OPTIONAL_TEXT("on_store_failure", takt_limit_text, on_store_failure),
+    OPTIONAL_TEXT("mode", takt_limit_text, mode),
     CYAML_FIELD_END,
 };
 

@@ -97,32 +97,60 @@ static const char *const failure_names[] = {
 };
 #define FAILURE_COUNT (sizeof failure_names / sizeof failure_names[0])
 
+static const char *const mode_names[] = {
+    [TAKT_MODE_ENFORCE] = "enforce",
+    [TAKT_MODE_SHADOW] = "shadow",
+};
+#define MODE_COUNT (sizeof mode_names / sizeof mode_names[0])
+
 const char *takt_on_store_failure_name(takt_on_store_failure mode)
 {
     return (size_t)mode < FAILURE_COUNT ? failure_names[mode] : "unknown";
 }
 
-static int read_on_store_failure(const char *text, takt_on_store_failure *mode, takt_error *error)
+const char *takt_mode_name(takt_mode mode)
+{
+    return (size_t)mode < MODE_COUNT ? mode_names[mode] : "unknown";
+}
+
+/* One of some words: its index; a text that is NULL leaves *index as it is. */
+static int read_word(const char *field, const char *text, const char *const *words, size_t count,
+                     const char *all, size_t *index, takt_error *error)
 {
     char quoted[TAKT_QUOTE_SIZE];
     takt_suggestion suggestion;
     if (text == NULL)
         return 0;
     takt_suggest_begin(&suggestion, text);
-    for (size_t i = 0; i < FAILURE_COUNT; i++) {
-        if (strcmp(text, failure_names[i]) == 0) {
-            *mode = (takt_on_store_failure)i;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *index = i;
             return 0;
         }
-        takt_suggest_offer(&suggestion, failure_names[i]);
+        takt_suggest_offer(&suggestion, words[i]);
     }
     takt_quote(text, quoted);
     if (suggestion.best != NULL)
-        return takt_fail(error, TAKT_E_POLICY,
-                         "on_store_failure: there is no %s; did you mean \"%s\"?", quoted,
-                         suggestion.best);
-    return takt_fail(error, TAKT_E_POLICY,
-                     "on_store_failure: there is no %s; write wait, closed, open or share", quoted);
+        return takt_fail(error, TAKT_E_POLICY, "%s: there is no %s; did you mean \"%s\"?", field,
+                         quoted, suggestion.best);
+    return takt_fail(error, TAKT_E_POLICY, "%s: there is no %s; write %s", field, quoted, all);
+}
+
+static int read_on_store_failure(const char *text, takt_on_store_failure *mode, takt_error *error)
+{
+    size_t index = (size_t)*mode;
+    int code = read_word("on_store_failure", text, failure_names, FAILURE_COUNT,
+                         "wait, closed, open or share", &index, error);
+    *mode = (takt_on_store_failure)index;
+    return code;
+}
+
+static int read_mode(const char *text, takt_mode *mode, takt_error *error)
+{
+    size_t index = (size_t)*mode;
+    int code = read_word("mode", text, mode_names, MODE_COUNT, "enforce or shadow", &index, error);
+    *mode = (takt_mode)index;
+    return code;
 }
 
 /* A lease is renewed at a third of it, and workers must be allowed to be busy for a while. */
@@ -220,6 +248,8 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
         code = read_lookahead(text->lookahead, &read.lookahead_us, error);
     if (code == 0)
         code = read_on_store_failure(text->on_store_failure, &read.on_store_failure, error);
+    if (code == 0)
+        code = read_mode(text->mode, &read.mode, error);
     if (code != 0)
         return code;
     read.rule_count = (int)text->rule_count;
@@ -264,6 +294,8 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
     if (limit->on_store_failure != TAKT_ON_STORE_FAILURE_WAIT)
         takt_field_append(text, size, ", on_store_failure %s",
                           takt_on_store_failure_name(limit->on_store_failure));
+    if (limit->mode != TAKT_MODE_ENFORCE)
+        takt_field_append(text, size, ", mode %s", takt_mode_name(limit->mode));
     if (within != NULL)
         takt_field_append(text, size, ", within %s", within);
 }

@@ -330,6 +330,15 @@ int takt_policy_on_store_failure(const takt_policy *policy, const char *name,
     return 0;
 }
 
+int takt_policy_mode(const takt_policy *policy, const char *name, takt_mode *mode)
+{
+    const takt_limit *limit = find(policy, name);
+    if (limit == NULL)
+        return TAKT_E_NO_LIMIT;
+    *mode = limit->mode;
+    return 0;
+}
+
 int takt_policy_describe(const takt_policy *policy, const char *name, char *text, size_t size)
 {
     const takt_limit *limit = find(policy, name);

@@ -111,6 +111,9 @@ static void lose(takt_scheduler *scheduler, takt_queue *queue)
             takt_permits_drop(scheduler, permit);
         }
     }
+    for (takt_link *at = scheduler->shades.granted.next; at != &scheduler->shades.granted;
+         at = at->next)
+        (void)loses(TAKT_HOLDER(at, takt_permit, line), queue);
     refuse_waiters(scheduler, queue);
     queue->holding.running = 0;
     queue->holding.unsure = true;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "scheduler/shadow.h"
 
 #define ID_SIZE (TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX)
 
@@ -27,6 +28,7 @@ int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t see
     takt_list_init(&scheduler->granted);
     takt_list_init(&scheduler->losers);
     takt_list_init(&scheduler->fallbacks);
+    takt_shades_init(&scheduler->shades);
     return takt_table_init(&scheduler->queues, takt_random(&scheduler->random));
 }
 
@@ -78,6 +80,7 @@ void takt_scheduler_close(takt_scheduler *scheduler)
     while ((entry = takt_table_any(&scheduler->queues)))
         takt_registry_forget(scheduler, TAKT_HOLDER(entry, takt_queue, entry));
     takt_table_close(&scheduler->queues);
+    takt_shades_close(&scheduler->shades);
 }
 
 /* The table's key: the limit's name, NUL, the key. */
@@ -134,7 +137,9 @@ takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *li
 
 int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler)
 {
-    return scheduler->timers.first
-               ? TAKT_HOLDER(scheduler->timers.first, takt_queue, timer)->wake_at_us
-               : TAKT_NEVER;
+    int64_t ends_at_us = takt_shadow_wake_at(scheduler), wake_at_us = TAKT_NEVER;
+
+    if (scheduler->timers.first)
+        wake_at_us = TAKT_HOLDER(scheduler->timers.first, takt_queue, timer)->wake_at_us;
+    return wake_at_us < ends_at_us ? wake_at_us : ends_at_us;
 }

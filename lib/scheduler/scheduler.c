@@ -10,6 +10,7 @@
 #include "scheduler/loss.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
+#include "scheduler/shadow.h"
 
 #define IDLE_MAX    1024 /* idle queues kept, so that their memory need not be made anew */
 #define SEEN_FOR_US INT64_C(60000000)
@@ -45,6 +46,8 @@ void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_p
 {
     permit->queue = queue;
     permit->state = TAKT_PERMIT_WAITING;
+    if (permit->shadow == TAKT_SHADOW_PASSED)
+        permit->shadow = TAKT_SHADOW_NONE;
     takt_queue_add(queue, permit);
     takt_registry_touch(scheduler, queue);
     if (queue->newer && permit->cost > takt_limit_capacity(queue->limit, NULL))
@@ -75,9 +78,11 @@ void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int st
         takt_list_remove(&permit->line);
         permit->state = TAKT_PERMIT_IDLE;
         if (permit->status == 0) {
-            hand_back(permit->queue, permit, last_fence(permit));
+            if (permit->shadow != TAKT_SHADOW_PASSED)
+                hand_back(permit->queue, permit, last_fence(permit));
             takt_permits_drop(scheduler, permit);
         }
+        takt_shadow_vanish(scheduler, permit);
         return;
     }
     if (status != 0) {
@@ -86,6 +91,7 @@ void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int st
     }
     takt_queue_remove(permit->queue, permit);
     takt_permits_drop(scheduler, permit);
+    takt_shadow_vanish(scheduler, permit);
     permit->state = TAKT_PERMIT_IDLE;
 }
 
@@ -111,6 +117,7 @@ static void learn(takt_queue *queue, const takt_limit *newer)
 {
     const takt_limit *within = queue->limit->within;
     takt_on_store_failure on_store_failure = queue->limit->on_store_failure;
+    takt_mode mode = queue->limit->mode;
     int priority = queue->limit->priority;
 
     if (!queue->newer)
@@ -120,6 +127,7 @@ static void learn(takt_queue *queue, const takt_limit *newer)
     *queue->newer = *newer;
     queue->newer->within = within; /* what is not the ledger's stays our own policy's */
     queue->newer->on_store_failure = on_store_failure;
+    queue->newer->mode = mode;
     queue->newer->priority = priority;
     queue->limit = queue->newer;
 }
@@ -250,7 +258,7 @@ void takt_scheduler_tried(takt_scheduler *scheduler, takt_queue *queue, const ta
         return;
     }
     takt_permits_awarded(scheduler, queue, award, sent_us);
-    if (award->run_count > 0 && queue->limit->concurrency > 0)
+    if (permit && award->run_count > 0 && queue->limit->concurrency > 0)
         takt_permits_take(queue, permit, award->fence);
 }
 
@@ -388,31 +396,42 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     takt_registry_wake_at(scheduler, queue, wake_us);
 }
 
+static int64_t wake_at_of(const takt_node *timer)
+{
+    return TAKT_HOLDER(timer, takt_queue, timer)->wake_at_us;
+}
+
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us)
 {
     takt_loss_tick(scheduler, now_us);
+    takt_shadow_tick(scheduler, now_us);
     /* those idle since before this pass: no permit that is still to be called back refers to them
      */
     while (scheduler->idle_count > IDLE_MAX)
         takt_registry_forget(scheduler, queue_of(scheduler->idle.next));
     while (!takt_list_empty(&scheduler->touched))
         update(scheduler, queue_of(scheduler->touched.next), now_us);
-    while (takt_scheduler_wake_at(scheduler) <= now_us)
+    while (scheduler->timers.first && wake_at_of(scheduler->timers.first) <= now_us)
         update(scheduler, TAKT_HOLDER(scheduler->timers.first, takt_queue, timer), now_us);
 }
 
 takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler)
 {
-    takt_permit *permit;
-
-    if (takt_list_empty(&scheduler->fired))
-        return NULL;
-    permit = TAKT_HOLDER(scheduler->fired.next, takt_permit, line);
-    takt_list_remove(&permit->line);
-    permit->state = TAKT_PERMIT_IDLE;
-    if (permit->status == 0)
-        takt_scheduler_grant(scheduler, permit);
-    return permit;
+    while (!takt_list_empty(&scheduler->fired)) {
+        takt_permit *permit = TAKT_HOLDER(scheduler->fired.next, takt_permit, line);
+        takt_list_remove(&permit->line);
+        permit->state = TAKT_PERMIT_IDLE;
+        if (permit->shadow == TAKT_SHADOW_GHOST) {
+            takt_shadow_fired(scheduler, permit);
+            continue;
+        }
+        if (permit->status == 0)
+            takt_scheduler_grant(scheduler, permit);
+        else
+            takt_shadow_vanish(scheduler, permit);
+        return permit;
+    }
+    return NULL;
 }
 
 takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim)

@@ -10,6 +10,7 @@
 #define TAKT_SCHEDULER_SCHEDULER_H
 
 #include "scheduler/clock.h"
+#include "scheduler/ghost.h"
 #include "scheduler/queue.h"
 
 typedef struct takt_scheduler {
@@ -39,6 +40,8 @@ typedef struct takt_scheduler {
     int in_flight;             /* claims */
     takt_seen seen;            /* workers that shared any ledger */
     takt_link fallbacks;       /* queues that have begun to be served without the store */
+
+    takt_shades shades; /* of limits in shadow: the business of shadow.c */
 } takt_scheduler;
 
 int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner);
@@ -68,8 +71,8 @@ void takt_scheduler_release(takt_scheduler *scheduler, takt_permit *permit);
 
 /*
  * A try at a ledger with permits states what is held, as a claim does, so it waits until none is in
- * flight: false.  Its answer must come by tried, `award` NULL where none came; what was given is the
- * permit's, if it is there.
+ * flight: false.  Its answer must come by tried, `award` NULL where none came; what was given is
+ * the permit's, or, without one (NULL), given back by the next claim.
  */
 bool takt_scheduler_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_claim *claim);
 void takt_scheduler_tried(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,

@@ -173,6 +173,7 @@ int takt_course_run(takt_course **course, const takt_limit *limit, const char *a
     if (!made)
         return takt_fail(error, TAKT_E_NOMEM, "%s", takt_strerror(TAKT_E_NOMEM));
     made->limit = *limit;
+    made->limit.mode = TAKT_MODE_ENFORCE; /* what is asked is what it will do */
     keep_bulk(made, bulk);
     code = algorithm ? set_algorithm(&made->limit, algorithm, error) : 0;
     if (code == 0)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "scheduler/shadow.h"
 #include "sim/ledger_at_rest.h"
 
 /* Anything that will happen at some time. */
@@ -319,6 +320,8 @@ static void pass(takt_fleet *fleet, takt_sim_event *event)
             fleet->on_lost(fleet, worker, permit);
     while ((permit = takt_scheduler_next_fired(&worker->scheduler)))
         permit->callback(permit, permit->status);
+    if (!takt_list_empty(&worker->scheduler.touched))
+        ask_pass(worker);
     wake_us = takt_scheduler_wake_at(&worker->scheduler);
     if (wake_us != TAKT_NEVER && wake_us != worker->wake_us)
         plan_for(worker, virtual_at(worker, wake_us), wakes);
@@ -347,9 +350,13 @@ static void ask_pass(takt_fleet_worker *worker)
 
 void takt_fleet_acquire(takt_fleet_worker *worker, takt_permit *permit, int64_t max_wait_us)
 {
+    takt_queue *queue = takt_scheduler_queue(&worker->scheduler, worker->limit, "");
+
     permit->deadline_at_us = max_wait_us > 0 ? local_now(worker) + max_wait_us : TAKT_NEVER;
-    takt_scheduler_acquire(&worker->scheduler,
-                           takt_scheduler_queue(&worker->scheduler, worker->limit, ""), permit);
+    if (queue->limit->mode == TAKT_MODE_SHADOW)
+        takt_shadow_acquire(&worker->scheduler, queue, permit, local_now(worker));
+    else
+        takt_scheduler_acquire(&worker->scheduler, queue, permit);
     ask_pass(worker);
 }
 
@@ -365,6 +372,7 @@ void takt_fleet_release(takt_fleet_worker *worker, takt_permit *permit)
 {
     if (permit->state != TAKT_PERMIT_GRANTED)
         return;
+    takt_shadow_release(&worker->scheduler, permit, local_now(worker));
     takt_scheduler_release(&worker->scheduler, permit);
     ask_pass(worker);
 }

@@ -19,7 +19,8 @@ Test(limit_text, reads_a_limit)
                             .concurrency = "7",
                             .lease = "5min",
                             .priority = "0",
-                            .on_store_failure = "share"};
+                            .on_store_failure = "share",
+                            .mode = "shadow"};
     takt_limit limit;
     takt_error error = {0};
     char words[160];
@@ -40,9 +41,12 @@ Test(limit_text, reads_a_limit)
     cr_assert_eq(limit.priority, 0);
     cr_assert_null(limit.within);
     takt_limit_describe(&limit, "vendor", words, sizeof words);
-    cr_assert_str_eq(words,
-                     "1/s, 20/min burst 4, concurrency 7, lease 5min, headroom 2%, lookahead 50ms, "
-                     "max_waiting 10, priority 0, on_store_failure share, within vendor");
+    cr_assert_str_eq(
+        words, "1/s, 20/min burst 4, concurrency 7, lease 5min, headroom 2%, lookahead 50ms, "
+               "max_waiting 10, priority 0, on_store_failure share, mode shadow, within vendor");
+    cr_assert_eq(limit.mode, TAKT_MODE_SHADOW);
+    cr_assert_str_eq(takt_mode_name(TAKT_MODE_ENFORCE), "enforce");
+    cr_assert_str_eq(takt_mode_name((takt_mode)99), "unknown");
 }
 
 Test(limit_text, on_store_failure)
@@ -133,6 +137,10 @@ Test(limit_text, refuses_with_the_field_first)
          "on_store_failure: there is no \"fail\"; write wait, closed, open or share"},
         {{.name = "a", .rules = good, .rule_count = 1, .on_store_failure = ""},
          "on_store_failure: there is no \"\"; write"},
+        {{.name = "a", .rules = good, .rule_count = 1, .mode = "shadows"},
+         "mode: there is no \"shadows\"; did you mean \"shadow\"?"},
+        {{.name = "a", .rules = good, .rule_count = 1, .mode = "off"},
+         "mode: there is no \"off\"; write enforce or shadow"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         takt_limit limit = {.rule_count = 77};

@@ -11,8 +11,8 @@
 
 #define RULE_FIELDS "rate, burst, algorithm, align, timezone and queue"
 #define LIMIT_FIELDS                                                                               \
-    "name, rules, lookahead, headroom, within, max_waiting, priority, concurrency, lease and "     \
-    "on_store_failure"
+    "name, rules, lookahead, headroom, within, max_waiting, priority, concurrency, lease, "        \
+    "on_store_failure and mode"
 #define FIELD(field) LIMIT "    " field "\n"
 #define RULE(field)  "limits:\n  - name: a\n    rules:\n      - rate: 5/s\n        " field "\n"
 #define EMPTY        "the policy is empty; write at least limits: with one limit"
@@ -74,8 +74,8 @@ static const broken broken_shapes[] = {
     {LIMIT "namspace: x\n", 4, "namspace: unknown field; did you mean \"namespace\"?"},
     {LIMIT "version: 1\n", 4,
      "version: unknown field; known here are store, namespace, revision and limits"},
-    {LIMIT "mode: shadow\n", 4,
-     "mode: unknown field; known here are store, namespace, revision and limits"},
+    {LIMIT "colour: red\n", 4,
+     "colour: unknown field; known here are store, namespace, revision and limits"},
     {LIMIT "revisoin: 7\n", 4, "revisoin: unknown field; did you mean \"revision\"?"},
     {FIELD("revision: 7"), 4, "limits[0].revision: unknown field here; did you mean revision?"},
     {LIMIT "rate: 5/s\n", 4, "rate: unknown field here; did you mean limits[].rules[].rate?"},

@@ -46,7 +46,10 @@ Test(policy, tells_what_a_limit_does_without_its_store)
     takt_policy *policy = new_policy();
     takt_limit_text text = {
         .name = "b", .rules = &five_per_second, .rule_count = 1, .on_store_failure = "open"};
+    takt_limit_text shadow = {
+        .name = "c", .rules = &five_per_second, .rule_count = 1, .mode = "shadow"};
     takt_on_store_failure mode = TAKT_ON_STORE_FAILURE_SHARE;
+    takt_mode how = TAKT_MODE_SHADOW;
     cr_assert_eq(takt_policy_on_store_failure(policy, "a", &mode), TAKT_E_NO_LIMIT);
     cr_assert_eq(mode, TAKT_ON_STORE_FAILURE_SHARE, "as was");
     cr_assert_eq(add(policy, "a", NULL, NULL), 0);
@@ -55,6 +58,12 @@ Test(policy, tells_what_a_limit_does_without_its_store)
     cr_assert_eq(mode, TAKT_ON_STORE_FAILURE_WAIT);
     cr_assert_eq(takt_policy_on_store_failure(policy, "b", &mode), 0);
     cr_assert_eq(mode, TAKT_ON_STORE_FAILURE_OPEN);
+    cr_assert_eq(takt_policy_mode(policy, "c", &how), TAKT_E_NO_LIMIT);
+    cr_assert_eq(takt_policy_mode(policy, "b", &how), 0);
+    cr_assert_eq(how, TAKT_MODE_ENFORCE);
+    cr_assert_eq(takt_policy_add(policy, &shadow, NULL), 0);
+    cr_assert_eq(takt_policy_mode(policy, "c", &how), 0);
+    cr_assert_eq(how, TAKT_MODE_SHADOW);
     takt_policy_free(policy);
 }
 

@@ -1,0 +1,274 @@
+/*
+ * Ghosts: what becomes of them when their work is given up, done early or never said to be done,
+ * when there are too many of them, when the store is lost, and when a lease is over.
+ */
+#include "scheduler/losses.h"
+#include "scheduler/shadow.h"
+
+TestSuite(shadow, .init = set_up, .fini = tear_down);
+
+static takt_permit *enter(int64_t at_us, int32_t cost, int64_t deadline_us)
+{
+    takt_permit *permit = &r.permits[r.permit_count++];
+
+    r.limit.mode = TAKT_MODE_SHADOW;
+    *permit =
+        (takt_permit){.cost = cost,
+                      .priority = 5,
+                      .deadline_at_us = deadline_us == ALWAYS ? TAKT_NEVER : NOW + deadline_us};
+    takt_shadow_acquire(&r.s, r.queue, permit, NOW + at_us);
+    return permit;
+}
+
+static takt_shadow told(void)
+{
+    takt_shadow shadow;
+
+    takt_shadow_tell(&r.s, "test", &shadow);
+    cr_assert_eq(shadow.acquires, shadow.at_once + shadow.waited + shadow.refused + shadow.waiting +
+                                      shadow.unmeasured);
+    return shadow;
+}
+
+static void award(int64_t at_us, int64_t first_us, int64_t count)
+{
+    takt_award slots = award_of(at_us, first_us, 100 * MS, count, 1);
+
+    r.sent_us = at_us; /* the way to the store takes no time */
+    answer(&r, at_us, &slots);
+}
+
+Test(shadow, work_starts_at_once_and_its_ghost_waits)
+{
+    enter(0, 1, ALWAYS);
+    enter(0, 1, ALWAYS);
+    cr_assert_str_eq(pass(&r, 0), "ab", "before any answer");
+    cr_assert_eq(r.permits[0].slot_at_us, 0);
+    cr_assert_eq(r.claim.waiting, 2, "the ghosts are claimed for");
+    award(MS, MS, 2);
+    cr_assert_str_eq(pass(&r, MS), "", "a ghost has no callback");
+    cr_assert_eq(told().at_once, 1);
+    cr_assert_eq(told().waiting, 1);
+    pass(&r, 102 * MS);
+    cr_assert_eq(told().waited, 1);
+    cr_assert_leq(told().p50_us, 102 * MS);
+    cr_assert_geq(told().p50_us, 100 * MS);
+    cr_assert_eq(told().most_us, 102 * MS);
+    takt_shadow_release(&r.s, &r.permits[0], NOW + 102 * MS);
+    takt_shadow_release(&r.s, &r.permits[1], NOW + 102 * MS);
+    cr_assert_eq(r.s.shades.count, 0);
+}
+
+Test(shadow, a_ghost_is_refused_as_anybody_would_be)
+{
+    takt_award full = award_of(MS, MS, 0, 0, 1);
+
+    enter(0, 1, 50 * MS);
+    enter(0, 1, ALWAYS);
+    enter(0, 1000, ALWAYS); /* what no rule ever gives: enforced, nobody could ask for it */
+    cr_assert_str_eq(pass(&r, 0), "abc");
+    cr_assert_eq(told().refused, 1);
+    full.refused = 1;
+    full.in_line = 1U << 5;
+    full.claim_again_at_us = full.next_slot_at_us = NOW + 10 * SECOND;
+    answer(&r, MS, &full);
+    pass(&r, MS);
+    cr_assert_eq(told().refused_full, 1);
+    cr_assert_eq(told().refused_late, 1, "its slot would have come too late");
+    cr_assert_eq(told().refused, 3);
+    cr_assert_eq(r.queue->total, 0);
+}
+
+Test(shadow, who_gives_up_before_the_callback_was_never_there)
+{
+    takt_permit *permit = enter(0, 1, ALWAYS);
+
+    takt_scheduler_leave(&r.s, permit, 0);
+    cr_assert_eq(r.queue->total, 0);
+    cr_assert_eq(told().acquires, 0);
+    cr_assert_str_eq(pass(&r, 0), "");
+    cr_assert_eq(r.claims, 0);
+    enter(0, 1, ALWAYS);
+    pass(&r, 0);
+    award(MS, MS, 1);
+    takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
+    pass(&r, MS);
+    cr_assert_eq(told().acquires, 0, "closing tells nothing of what was to come");
+    cr_assert_eq(r.s.shades.count, 0);
+}
+
+/* A program that never releases, as it need not where there are no permits, costs no memory. */
+Test(shadow, work_that_is_never_said_to_be_done)
+{
+    static takt_permit permit;
+
+    r.limit = limit_of(1000, MS, 1000);
+    r.limit.mode = TAKT_MODE_SHADOW;
+    for (int i = 0; i < 20; i++) {
+        for (int j = 0; j < 1000; j++) {
+            permit = (takt_permit){.cost = 1, .deadline_at_us = TAKT_NEVER};
+            takt_shadow_acquire(&r.s, r.queue, &permit, NOW + i * SECOND);
+            takt_scheduler_run(&r.s, NOW + i * SECOND);
+            cr_assert_eq(takt_scheduler_next_fired(&r.s), &permit);
+        }
+        r.permit_count = 0;
+        pass(&r, i * SECOND);
+        takt_award all = award_of(i * SECOND, i * SECOND, 0, 1000, 1);
+        answer(&r, i * SECOND, &all);
+        pass(&r, i * SECOND);
+    }
+    cr_assert_eq(told().acquires, 20000);
+    cr_assert_eq(told().waiting, 0);
+    cr_assert_leq(r.s.shades.count, 4096);
+}
+
+Test(shadow, more_than_there_may_be_are_not_measured)
+{
+    static takt_permit permit;
+
+    r.limit.mode = TAKT_MODE_SHADOW;
+    for (int64_t i = 0; i < TAKT_GHOSTS_MAX + 7; i++) {
+        permit = (takt_permit){.cost = 1, .deadline_at_us = TAKT_NEVER};
+        takt_shadow_acquire(&r.s, r.queue, &permit, NOW);
+        takt_scheduler_run(&r.s, NOW);
+        cr_assert_eq(takt_scheduler_next_fired(&r.s), &permit);
+    }
+    cr_assert_eq(told().unmeasured, 7);
+    cr_assert_eq(told().waiting, TAKT_GHOSTS_MAX);
+}
+
+/* ---- the store is lost ----------------------------------------------------------------------- */
+
+Test(shadow, a_lost_store_delays_nobody)
+{
+    static const struct {
+        takt_on_store_failure mode;
+        int64_t waiting, at_once, refused;
+    } rows[] = {{TAKT_ON_STORE_FAILURE_WAIT, 2, 0, 0},
+                {TAKT_ON_STORE_FAILURE_CLOSED, 0, 0, 2},
+                {TAKT_ON_STORE_FAILURE_OPEN, 0, 2, 0}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        close_rig(&r);
+        open_rig(&r);
+        r.limit.on_store_failure = rows[i].mode;
+        enter(0, 1, ALWAYS);
+        cr_assert_str_eq(pass(&r, 0), "a");
+        fail(MS, TAKT_E_STORE);
+        enter(MS, 1, ALWAYS);
+        cr_assert_str_eq(pass(&r, MS), "b", "row %zu", i);
+        cr_assert_eq(told().waiting, rows[i].waiting, "row %zu", i);
+        cr_assert_eq(told().at_once, rows[i].at_once, "row %zu", i);
+        cr_assert_eq(told().refused, rows[i].refused, "row %zu", i);
+    }
+}
+
+/* ---- permits --------------------------------------------------------------------------------- */
+
+#define LEASE (30 * SECOND)
+
+static void permits_of(int64_t concurrency)
+{
+    r.limit = (takt_limit){.name = "test",
+                           .lookahead_us = 250 * MS,
+                           .concurrency = concurrency,
+                           .lease_us = LEASE,
+                           .mode = TAKT_MODE_SHADOW};
+}
+
+static void award_permits(int64_t at_us, int64_t holding, int64_t given)
+{
+    takt_award slots = award_of(at_us, at_us, 0, given, 1);
+
+    slots.holding = holding + given;
+    slots.fence = 5000;
+    slots.in_line = r.queue->total > given ? 1U << 5 : 0;
+    slots.claim_again_at_us = NOW + MINUTE;
+    r.sent_us = at_us;
+    answer(&r, at_us, &slots);
+}
+
+Test(shadow, a_ghost_holds_for_as_long_as_the_work_took)
+{
+    takt_permit *permit;
+
+    permits_of(1);
+    permit = enter(0, 1, ALWAYS);
+    cr_assert_str_eq(pass(&r, 0), "a");
+    cr_assert_eq(permit->hold_count, 0, "it is the ghost's");
+    takt_shadow_release(&r.s, permit, NOW + 3 * SECOND); /* while the ghost waits still */
+    takt_shadow_release(&r.s, permit, NOW + 9 * SECOND); /* twice is once */
+    award_permits(5 * SECOND, 0, 1);
+    pass(&r, 5 * SECOND);
+    cr_assert_eq(told().waited, 1);
+    cr_assert_eq(r.queue->holding.running, 1);
+    cr_assert_eq(wake_us(&r), 8 * SECOND);
+    pass(&r, 8 * SECOND);
+    cr_assert_eq(r.queue->holding.running, 0);
+    cr_assert_eq(r.claim.holding, 0, "and the ledger is told");
+    cr_assert_eq(r.s.shades.count, 0);
+}
+
+Test(shadow, a_ghost_that_began_later_ends_later)
+{
+    takt_permit *permit;
+
+    permits_of(1);
+    permit = enter(0, 1, ALWAYS);
+    pass(&r, 0);
+    award_permits(2 * SECOND, 0, 1);
+    pass(&r, 2 * SECOND);
+    takt_shadow_release(&r.s, permit, NOW + 3 * SECOND);
+    pass(&r, 3 * SECOND);
+    cr_assert_eq(r.queue->holding.running, 1);
+    pass(&r, 5 * SECOND);
+    cr_assert_eq(r.queue->holding.running, 0);
+}
+
+Test(shadow, what_a_ghost_loses_nobody_is_told_of)
+{
+    takt_permit *permit;
+
+    permits_of(1);
+    permit = enter(0, 1, ALWAYS);
+    pass(&r, 0);
+    award_permits(0, 0, 1);
+    pass(&r, 0);
+    pass(&r, LEASE); /* held up for that long */
+    cr_assert_null(takt_scheduler_next_loser(&r.s));
+    cr_assert_eq(r.queue->holding.running, 0);
+    takt_shadow_release(&r.s, permit, NOW + LEASE);
+    pass(&r, 3 * LEASE);
+    cr_assert_eq(r.queue->holding.running, 0, "it gives nothing back twice");
+    cr_assert_eq(r.s.shades.count, 0);
+}
+
+/* ---- limits in one another ------------------------------------------------------------------- */
+
+Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
+{
+    takt_limit outer = limit_of(1, SECOND, 1);
+    takt_permit *permit;
+    takt_queue *queue;
+    takt_shadow shadow;
+
+    strcpy(outer.name, "outer");
+    outer.mode = TAKT_MODE_SHADOW;
+    r.limit.within = &outer;
+    permit = enter(0, 1, ALWAYS);
+    queue = takt_scheduler_queue(&r.s, &outer, "");
+    cr_assert_str_eq(pass(&r, 0), "a");
+    takt_shadow_acquire(&r.s, queue, permit, NOW); /* as the driver has it go on */
+    cr_assert_str_eq(pass(&r, 0), "a");
+    cr_assert_eq(queue->total, 0, "it is in the inner one yet");
+    award(20 * MS, 20 * MS, 1);
+    pass(&r, 20 * MS);
+    cr_assert_eq(told().waited, 1);
+    cr_assert_eq(queue->total, 1);
+    takt_shadow_tell(&r.s, "outer", &shadow);
+    cr_assert_eq(shadow.waiting, 1);
+    takt_shadow_vanish(&r.s, permit);
+    cr_assert_eq(queue->total, 0);
+    takt_shadow_tell(&r.s, "outer", &shadow);
+    cr_assert_eq(shadow.acquires, 0);
+}
