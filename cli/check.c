@@ -72,7 +72,8 @@ static void print_field(const char *name, const char *value)
 
 static void print_json(const takt_policy *policy)
 {
-    takt_on_store_failure mode = TAKT_ON_STORE_FAILURE_WAIT;
+    takt_on_store_failure failure = TAKT_ON_STORE_FAILURE_WAIT;
+    takt_mode mode = TAKT_MODE_ENFORCE;
     char rules[1024];
 
     putchar('{');
@@ -87,9 +88,12 @@ static void print_json(const takt_policy *policy)
         print_field("name", name);
         putchar(',');
         print_field("rules", rules);
-        takt_policy_on_store_failure(policy, name, &mode);
+        takt_policy_on_store_failure(policy, name, &failure);
+        takt_policy_mode(policy, name, &mode);
         putchar(',');
-        print_field("on_store_failure", takt_on_store_failure_name(mode));
+        print_field("on_store_failure", takt_on_store_failure_name(failure));
+        putchar(',');
+        print_field("mode", takt_mode_name(mode));
         putchar('}');
     }
     printf("]}\n");

@@ -127,6 +127,7 @@ static void close_all(cli_map *map)
     for (unsigned i = 0; i < map->signal_count; i++)
         uv_close((uv_handle_t *)&map->signals[i], NULL);
     uv_close((uv_handle_t *)&map->patience, NULL);
+    takt_cli_shadows_read(&map->session, &map->shadows);
     takt_close(map->session.client, NULL, NULL);
     map->session.client = NULL;
 }

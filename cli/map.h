@@ -14,6 +14,7 @@
 #include "options.h"
 #include "progress.h"
 #include "session.h"
+#include "shadow.h"
 
 #define TAKT_CLI_JOBS_MAX   4096
 #define TAKT_CLI_FAILED_MAX 1000 /* failed lines that the summary names */
@@ -83,6 +84,7 @@ struct cli_map {
     uint64_t *left_numbers; /* where there is no file for them; at most jobs_max */
     uint64_t starts;        /* of attempts */
     int64_t first_start_us, last_start_us, last_end_us;
+    cli_shadows shadows;
     FILE *undone; /* NULL: none */
     int log;      /* -1: none */
 };

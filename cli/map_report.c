@@ -248,7 +248,9 @@ static void print_json(const cli_map *map, double rate, bool more)
         else
             printf("%d}", failure->status);
     }
-    printf("]}\n");
+    putchar(']');
+    takt_cli_shadows_json(&map->shadows);
+    printf("}\n");
 }
 
 /* Says where the lines not done are to be found; 0, or EX_IOERR. */
@@ -274,8 +276,10 @@ int takt_cli_report_close(cli_map *map)
     bool more = takt_cli_input_has_more(&map->input);
     int status = 0;
 
-    if (!map->quiet)
+    if (!map->quiet) {
         print_summary(map, rate);
+        takt_cli_shadows_say(&map->shadows);
+    }
     if (map->undone)
         status = close_undone(map, more);
     else if (map->left > 0 || more)

@@ -23,6 +23,7 @@ enum {
     KEY_ON_STORE_FAILURE,
     KEY_CONCURRENCY,
     KEY_LEASE,
+    KEY_MODE,
     KEY_JSON,
     KEY_COST,
     KEY_PRIORITY
@@ -97,6 +98,8 @@ static error_t parse_rate(int key, char *word, struct argp_state *state)
         *rate_field(settings, key) = word;
     else if (key == KEY_ON_STORE_FAILURE)
         settings->on_store_failure = word;
+    else if (key == KEY_MODE)
+        settings->mode = word;
     else if (key == KEY_CONCURRENCY)
         settings->concurrency = word;
     else if (key == KEY_LEASE)
@@ -104,6 +107,9 @@ static error_t parse_rate(int key, char *word, struct argp_state *state)
     else if (key == ARGP_KEY_END && !takt_cli_is_ad_hoc(settings) && settings->on_store_failure)
         argp_error(state, "--on-store-failure belongs to a --rate; limits of a policy have the "
                           "field on_store_failure");
+    else if (key == ARGP_KEY_END && !takt_cli_is_ad_hoc(settings) && settings->mode)
+        argp_error(state, "--mode belongs to a --rate or --concurrency; limits of a policy have "
+                          "the field mode");
     else if (key == ARGP_KEY_END && !settings->concurrency && settings->lease)
         argp_error(state, "--lease belongs to --concurrency; limits of a policy have the field "
                           "lease");
@@ -134,6 +140,9 @@ static const struct argp_option rate_options[] = {
     {"on-store-failure", KEY_ON_STORE_FAILURE, "MODE", 0,
      "Of the rates together, while the store is lost: wait (default), closed (fail), open (start), "
      "share (paced by each worker alone)",
+     7},
+    {"mode", KEY_MODE, "MODE", 0,
+     "Of the limit: enforce (default), or shadow: start at once, and tell what it would have done",
      7},
     {0},
 };

@@ -19,6 +19,7 @@ typedef struct cli_settings {
     unsigned rule_count;
     const char *concurrency, *lease; /* --concurrency and --lease, of the ad hoc limit */
     const char *on_store_failure;    /* --on-store-failure, of these rates; NULL: wait */
+    const char *mode;                /* --mode, of the ad hoc limit; NULL: enforce */
     bool json;
 } cli_settings;
 

@@ -1,8 +1,9 @@
 /*
  * `takt run`: waits for a permit, then becomes the command.  Where nothing is held while the
  * command runs, this process has nothing left to do: signals, the terminal and the exit status are
- * the command's own, at no cost.  A limit with concurrency is held until the command ends: then it
- * is this process's child, signals are passed on to it, and its end is passed on from it.
+ * the command's own, at no cost.  A limit with concurrency is held until the command ends, and of a
+ * limit in shadow it is known only then what it would have done: then it is this process's child,
+ * signals are passed on to it, and its end is passed on from it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include "commands.h"
 #include "message.h"
 #include "session.h"
+#include "shadow.h"
 
 enum { KEY_MAX_WAIT = 0x200, KEY_TRY };
 
@@ -35,6 +37,7 @@ typedef struct cli_run {
     size_t signal_count;
     int signal; /* that ended the wait, or the command; 0: none */
     uv_process_t child;
+    cli_shadows shadows;
     bool held;       /* the command runs, or has run, as our child */
     int exit_status; /* its */
     int status;      /* of the acquire */
@@ -108,6 +111,7 @@ static void on_end(uv_process_t *child, int64_t status, int signal)
     run->exit_status = (int)status;
     run->signal = signal;
     uv_close((uv_handle_t *)child, NULL);
+    takt_cli_shadows_read(&run->session, &run->shadows);
     takt_release(&run->permit);
     end_waiting(run);
 }
@@ -139,7 +143,8 @@ static void decide(cli_run *run, int status)
 {
     run->status = status;
     takt_cli_tell_fence(&run->permit);
-    if (status == 0 && run->permit.fence > 0) {
+    takt_cli_shadows_read(&run->session, &run->shadows);
+    if (status == 0 && (run->permit.fence > 0 || run->shadows.count > 0)) {
         run_held(run);
         return;
     }
@@ -229,6 +234,8 @@ int takt_cli_run(int argc, char **argv, cli_settings *settings)
     if (status)
         return status;
     status = wait_for_permit(&run);
+    if (run.held)
+        takt_cli_shadows_say(&run.shadows);
     takt_cli_close(&run.session);
     if (status)
         return status;

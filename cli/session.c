@@ -67,7 +67,8 @@ int takt_cli_make_policy(takt_policy **policy, const cli_settings *settings,
                              .rule_count = settings->rule_count,
                              .concurrency = settings->concurrency,
                              .lease = settings->lease,
-                             .on_store_failure = settings->on_store_failure};
+                             .on_store_failure = settings->on_store_failure,
+                             .mode = settings->mode};
     takt_policy *made;
     if (takt_policy_new(&made) != 0) {
         takt_cli_say("%s", takt_strerror(TAKT_E_NOMEM));

@@ -58,9 +58,10 @@ def check(report, here):
     done = here.takt('check', '--json', 'takt.yaml')
     report.check(done.returncode == 0 and json.loads(done.stdout) == {
         'namespace': 'test', 'store': 'file:ledgers.mdb',
-        'limits': [{'name': 'mail', 'rules': '100/s burst 10, 100000/day', 'on_store_failure': 'wait'},
+        'limits': [{'name': 'mail', 'rules': '100/s burst 10, 100000/day', 'on_store_failure': 'wait',
+                    'mode': 'enforce'},
                    {'name': 'account', 'rules': '5/s, on_store_failure closed, within mail',
-                    'on_store_failure': 'closed'}]}, 'or JSON', told(done))
+                    'on_store_failure': 'closed', 'mode': 'enforce'}]}, 'or JSON', told(done))
 
 
 # What is wrong, in place of what, with what; and what is said.
