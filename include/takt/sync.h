@@ -55,6 +55,16 @@ TAKT_EXPORT int takt_sync_unblock(takt_sync *sync, const char *limit, const char
 TAKT_EXPORT int takt_sync_reset(takt_sync *sync, const char *limit, const char *key,
                                 takt_standing *standing);
 
+/* What takt_is_held says: whether a granted permit's holder may go on; 1 or 0.  It reads what the
+ * loop's thread knows by now, which may be held up itself: asks it, and waits for the answer. */
+TAKT_EXPORT int takt_sync_is_held(takt_sync *sync, const takt_permit *permit);
+
+/* What all threads together have done; 0, or a code and *stats as it was. */
+TAKT_EXPORT int takt_sync_get_stats(takt_sync *sync, takt_stats *stats);
+
+/* What a limit in shadow would have done to them; likewise. */
+TAKT_EXPORT int takt_sync_get_shadow(takt_sync *sync, const char *limit, takt_shadow *shadow);
+
 /* Wakes all who wait with TAKT_E_CANCELED, ends the thread and frees the memory.  No other call may
  * begin any more once this one has; those under way return first.  NULL is harmless. */
 TAKT_EXPORT void takt_sync_close(takt_sync *sync);

@@ -20,7 +20,10 @@ struct takt_post {
                  takt_post *post); /* on the loop's thread; negative: it has failed already */
     const takt_request *request;
     takt_permit *permit;
+    const takt_permit *asked; /* is it held? */
     takt_standing *standing;
+    takt_stats *stats;
+    takt_shadow *shadow;
     int64_t for_us;
     int64_t actual_cost;
     takt_call call;
@@ -116,6 +119,26 @@ static int begin_settle(takt_sync *sync, takt_post *post)
     if (code == 0)
         answer(post, 0);
     return code;
+}
+
+static int begin_is_held(takt_sync *sync, takt_post *post)
+{
+    (void)sync;
+    answer(post, takt_is_held(post->asked));
+    return 0;
+}
+
+static int begin_get_stats(takt_sync *sync, takt_post *post)
+{
+    takt_get_stats(sync->client, post->stats);
+    answer(post, 0);
+    return 0;
+}
+
+static int begin_get_shadow(takt_sync *sync, takt_post *post)
+{
+    answer(post, takt_get_shadow(sync->client, post->request->limit, post->shadow));
+    return 0;
 }
 
 static void client_closed(void *data)
@@ -255,6 +278,28 @@ int takt_sync_unblock(takt_sync *sync, const char *limit, const char *key, takt_
 int takt_sync_reset(takt_sync *sync, const char *limit, const char *key, takt_standing *standing)
 {
     return ask_about(sync, begin_reset, limit, key, 0, standing);
+}
+
+int takt_sync_is_held(takt_sync *sync, const takt_permit *permit)
+{
+    takt_post post = {.begin = begin_is_held, .asked = permit};
+
+    return sync && permit && ask(sync, &post) == 1;
+}
+
+int takt_sync_get_stats(takt_sync *sync, takt_stats *stats)
+{
+    takt_post post = {.begin = begin_get_stats, .stats = stats};
+
+    return sync && stats ? ask(sync, &post) : TAKT_E_INVALID;
+}
+
+int takt_sync_get_shadow(takt_sync *sync, const char *limit, takt_shadow *shadow)
+{
+    takt_request request = TAKT_REQUEST(limit);
+    takt_post post = {.begin = begin_get_shadow, .request = &request, .shadow = shadow};
+
+    return sync && limit && shadow ? ask(sync, &post) : TAKT_E_INVALID;
 }
 
 int takt_sync_open(takt_sync **sync, const takt_policy *policy, const takt_options *options,

@@ -183,6 +183,22 @@ def at_most_n_in_all(report, here):
     report.check(standing['held'] == standing['waiting'] == 0, 'and all is given back', standing)
 
 
+def shadow(report, here):
+    """All start at once, though an hour would lie between them; what would have been is told."""
+    text = ''.join(f'{i}\n' for i in range(6))
+    for quiet in (False, True):
+        done = here.takt('map', '--rate', '1/h', '--mode', 'shadow', 'hourly', '-j', '3', '--json', *(['-q'] if quiet else []),
+                         '--', 'true', input=text)
+        seen = json.loads(done.stdout)['shadow'][0]
+        parts = sum(seen[field] for field in ('at_once', 'waited', 'refused', 'waiting', 'unmeasured'))
+        report.check(done.returncode == 0 and seen['limit'] == 'hourly' and seen['acquires'] == 6 == parts
+                     and seen['waiting'] >= 5, 'as JSON, what waits still included', told(done))
+        report.check(('shadow: hourly: of 6 acquires 0 would have waited; ' in done.stderr) != quiet,
+                     'nothing is said if quiet' if quiet else 'a line says so', told(done))
+    done = here.takt('map', *ANY, '--json', '--', 'true', input=text)
+    report.check('shadow' not in json.loads(done.stdout), 'a limit that is enforced has none', told(done))
+
+
 def killed(report, here):
     """What a map held that was killed is free after its lease."""
     gate = here.fifo('gate')
@@ -233,7 +249,7 @@ def main():
     if sys.argv[1:]:
         parts = [globals()[name] for name in sys.argv[1:]]
     else:
-        parts = [lines, faults, refusals, retries, quota, at_most_n, at_most_n_in_all, killed, incremental, memory]
+        parts = [lines, faults, refusals, retries, quota, at_most_n, at_most_n_in_all, shadow, killed, incremental, memory]
     report = tap.Report()
     for part in parts:
         with place() as here:

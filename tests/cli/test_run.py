@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import subprocess
 import time
 
 from command import DEADLINE, TAKT, end, place, tap, told, until
@@ -43,6 +44,8 @@ REFUSED = [
     ('a burst before the rate', ['--burst', '3', '--rate', '1/s', 'mail', '--', 'true'], 64, 'write --rate'),
     ('a mode before no rate', ['--on-store-failure', 'open', 'mail', '--', 'true'], 64, 'belongs to a --rate'),
     ('a mode that is none', [*ANY, '--on-store-failure', 'opne', 'mail', '--', 'true'], 64, 'did you mean "open"?'),
+    ('a way to keep no rate', ['--mode', 'shadow', 'mail', '--', 'true'], 64, '--mode belongs to a --rate'),
+    ('a way that is none', [*ANY, '--mode', 'shadows', 'mail', '--', 'true'], 64, 'did you mean "shadow"?'),
     ('a rate and a policy', [*ANY, '-p', 'takt.yaml', 'mail', '--', 'true'], 64, 'leave out --policy'),
     ('an empty key', [*ANY, 'mail:', '--', 'true'], 64, 'LIMIT[:KEY]'),
     ('a long key', [*ANY, 'mail:' + 'k' * 256, '--', 'true'], 64, 'LIMIT[:KEY]'),
@@ -270,12 +273,32 @@ def finds_the_store(report, here):
     report.check(done.returncode == 0 and (here.path / '.local/state/takt').is_dir(), 'else one below $HOME', told(done))
 
 
+def shadow(report, here):
+    """Nothing waits for an hour, and each says what it would have come to."""
+    until_taken = f'until {TAKT} peek --rate 1/h hourly | grep -q "remaining  *0 of"; do :; done; exit 3'
+    for words in ('would have let this start at once', 'would let this wait still'):
+        done = here.takt('run', *SLOW, '--mode', 'shadow', 'hourly', '--', 'sh', '-c', until_taken)
+        report.check(done.returncode == 3 and f'shadow: hourly {words}' in done.stderr, f'in shadow: it {words}',
+                     told(done))
+    done = here.takt('run', *SLOW, '--mode', 'shadow', '--try', 'hourly', '--', 'true')
+    report.check(done.returncode == 0 and 'hourly would have refused this' in done.stderr, 'a try is let pass', told(done))
+    done = here.takt('run', *SLOW, '--mode', 'shadow', '--cost', '9', 'hourly', '--', 'true')
+    report.check(done.returncode == 0 and 'hourly would have refused this' in done.stderr, 'so is a cost that is too high',
+                 told(done))
+    first = here.start('run', *ONE[:2], '--mode', 'shadow', 'one', '--', 'sh', '-c', 'echo on; read line', stdin=subprocess.PIPE)
+    until(first.stdout, b'on')
+    done = here.takt('run', *ONE[:2], '--mode', 'shadow', 'one', '--', 'echo', 'too')
+    report.check(done.returncode == 0 and done.stdout == 'too\n', 'two at a time where one would be', told(done))
+    first.stdin.close()
+    end(first)
+
+
 def main():
     report = tap.Report()
     report.check(os.access(TAKT, os.X_OK), 'the command is there', TAKT)
     refusals(report)
-    for part in (passes_on, in_time, holds, one_at_a_time, held_signals, leases, without_store, signals, finds_the_policy,
-                 finds_the_store):
+    for part in (passes_on, in_time, holds, one_at_a_time, held_signals, leases, without_store, signals, shadow,
+                 finds_the_policy, finds_the_store):
         with place() as here:
             part(report, here)
     report.end()
