@@ -286,10 +286,9 @@ def shadow(report, here):
     report.check(done.returncode == 0 and 'hourly would have refused this' in done.stderr, 'so is a cost that is too high',
                  told(done))
     first = here.start('run', *ONE[:2], '--mode', 'shadow', 'one', '--', 'sh', '-c', 'echo on; read line', stdin=subprocess.PIPE)
-    until(first.stdout, b'on')
+    until(first.stdout.fileno(), b'on')
     done = here.takt('run', *ONE[:2], '--mode', 'shadow', 'one', '--', 'echo', 'too')
     report.check(done.returncode == 0 and done.stdout == 'too\n', 'two at a time where one would be', told(done))
-    first.stdin.close()
     end(first)
 
 

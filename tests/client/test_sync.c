@@ -16,6 +16,14 @@ static void add_limit(const char *name, const char *rate, const char *burst)
     cr_assert_eq(takt_policy_add(policy, &limit, NULL), 0);
 }
 
+static void add_shadow(void)
+{
+    takt_rule_text rule = {.rate = "1/h"};
+    takt_limit_text limit = {.name = "shadow", .rules = &rule, .rule_count = 1, .mode = "shadow"};
+
+    cr_assert_eq(takt_policy_add(policy, &limit, NULL), 0);
+}
+
 static void open_sync(void)
 {
     takt_options options = {.store = "memory:"};
@@ -24,6 +32,7 @@ static void open_sync(void)
     cr_assert_eq(takt_policy_new(&policy), 0);
     add_limit("fast", "2000/s", "1");
     add_limit("hourly", "1/h", "1");
+    add_shadow();
     cr_assert_eq(takt_sync_open(&sync_, policy, &options, &error), 0, "%s", error.text);
 }
 
@@ -160,4 +169,40 @@ Test(sync, a_release_by_another_thread_ends_the_wait)
     takt_sync_release(sync_, &wanted);
     uv_thread_join(&thread);
     cr_assert_eq(outcome, TAKT_E_CANCELED);
+}
+
+Test(sync, what_is_held_and_what_was_done)
+{
+    takt_request request = TAKT_REQUEST("hourly");
+    takt_permit permit = {0};
+    takt_stats stats = {0};
+
+    cr_assert_eq(takt_sync_is_held(sync_, &permit), 0);
+    cr_assert_eq(takt_sync_acquire(sync_, &permit, &request), 0);
+    cr_assert_eq(takt_sync_is_held(sync_, &permit), 1);
+    takt_sync_release(sync_, &permit);
+    cr_assert_eq(takt_sync_is_held(sync_, &permit), 0);
+    cr_assert_eq(takt_sync_is_held(sync_, NULL), 0);
+    cr_assert_eq(takt_sync_get_stats(sync_, &stats), 0);
+    cr_assert_eq(stats.acquires, 1);
+    cr_assert_eq(stats.grants, 1);
+    cr_assert_eq(takt_sync_get_stats(sync_, NULL), TAKT_E_INVALID);
+}
+
+Test(sync, a_limit_in_shadow_holds_no_thread_up)
+{
+    takt_request request = TAKT_REQUEST("shadow");
+    takt_shadow shadow = {0};
+
+    for (int i = 0; i < 5; i++) {
+        takt_permit permit = {0};
+        cr_assert_eq(takt_sync_acquire(sync_, &permit, &request), 0);
+        takt_sync_release(sync_, &permit);
+    }
+    while (shadow.at_once == 0)
+        cr_assert_eq(takt_sync_get_shadow(sync_, "shadow", &shadow), 0);
+    cr_assert_eq(shadow.acquires, 5);
+    cr_assert_eq(shadow.waiting, 4);
+    cr_assert_eq(takt_sync_get_shadow(sync_, "none", &shadow), TAKT_E_NO_LIMIT);
+    cr_assert_eq(takt_sync_get_shadow(sync_, NULL, &shadow), TAKT_E_INVALID);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-The public headers are good company: each compiles alone, without warnings, as C11, as C++11 and as C++17, and each
-is in the list of those that are installed.
+The public headers are good company: each compiles alone, without warnings, as C11, as C++11 and as C++17, as they do
+together, in any order and twice, and each is in the list of those that are installed.
 """
 
 import os
@@ -41,6 +41,10 @@ def main():
                     '-I', str(include), '-']
         for header in headers:
             report.command(f'<{header}> alone as {standard}', compiler, input=f'#include <{header}>\n')
+        together = ''.join(f'#include <{header}>\n' for header in headers + headers[::-1])
+        report.command(f'all headers together, and again, as {standard}', compiler, input=together)
+        backwards = ''.join(f'#include <{header}>\n' for header in headers[::-1])
+        report.command(f'all headers the other way round as {standard}', compiler, input=backwards)
         report.command(f'a program uses <takt/takt.h> as {standard}', compiler, input=USE)
 
     listed = sorted(re.findall(r"'(takt/\w+\.h)'", (include / 'meson.build').read_text(encoding='utf-8')))
