@@ -41,7 +41,8 @@ void takt_permits_drop(takt_scheduler *scheduler, takt_permit *permit)
 /* Whether what is let go may be taken over here. */
 static bool may_hand_on(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
 {
-    return queue->limit->rule_count == 0 && queue->least_urgent < 0 && queue->hint == UNHINTED &&
+    return queue->limit->rule_count == 0 && queue->holding.told <= queue->limit->concurrency &&
+           queue->least_urgent < 0 && queue->hint == UNHINTED &&
            now_us < queue->awarded_at_us + queue->limit->lookahead_us &&
            now_us < queue->holding.leased_until_us &&
            takt_clock_store(&scheduler->clock, now_us) >= queue->blocked_until_us;
@@ -204,8 +205,12 @@ int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us)
 
 bool takt_permits_are_held(const takt_permit *permit, int64_t now_us)
 {
-    for (int i = 0; i < permit->hold_count; i++)
-        if (!permit->holds[i].queue || now_us >= permit->holds[i].queue->holding.leased_until_us)
+    for (int i = 0; i < permit->hold_count; i++) {
+        const takt_queue *queue = permit->holds[i].queue;
+        if (!queue)
             return false;
+        if (queue->limit->concurrency > 0 && now_us >= queue->holding.leased_until_us)
+            return false;
+    }
     return true;
 }

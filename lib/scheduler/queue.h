@@ -66,6 +66,7 @@ typedef struct takt_queue {
     int least_urgent;         /* of those whom other workers wait with; -1: no other waits */
     bool in_flight;
     bool nudged; /* a permit may have come free for us: claim */
+    bool tried;  /* the last call was a try: a claim that is due comes next */
     takt_holding holding;
     enum { UNHINTED, HINTED, HINT_CLAIMED } hint; /* other than UNHINTED: slots are held back */
 

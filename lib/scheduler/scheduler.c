@@ -66,9 +66,9 @@ static void hand_back(takt_queue *queue, const takt_permit *permit, int64_t fenc
 /* The number of what it holds of the queue it waited in last; 0: nothing. */
 static int64_t last_fence(const takt_permit *permit)
 {
-    const takt_hold *last = &permit->holds[permit->hold_count - 1];
+    const takt_hold *last = permit->hold_count > 0 ? &permit->holds[permit->hold_count - 1] : NULL;
 
-    return permit->hold_count > 0 && last->queue == permit->queue ? last->fence : 0;
+    return last && last->queue == permit->queue ? last->fence : 0;
 }
 
 void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status)
@@ -181,9 +181,10 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     note_workers(&queue->seen, workers, received_us);
     note_workers(&scheduler->seen, workers, received_us);
     takt_clock_note(clock, sent_us, received_us, award->now_us);
-    if (award->stale)
-        return; /* a younger claim's answer counts, and there is one at the latest by the next
-                   keepalive */
+    if (award->stale) { /* what it was given then is not known: stated again */
+        takt_permits_failed(scheduler, queue);
+        return;
+    }
     if (award->outdated) {
         learn(queue, &award->newer);
         refuse_impossible(scheduler, queue);
@@ -238,8 +239,10 @@ void takt_scheduler_hint(takt_scheduler *scheduler, takt_queue *queue)
 
 bool takt_scheduler_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_claim *claim)
 {
-    if (queue->in_flight)
+    if (queue->in_flight || (queue->place == CLAIMING && queue->tried))
         return false;
+    takt_registry_put(scheduler, queue, TOUCHED); /* a claim that is due comes after it */
+    queue->tried = true;
     claim->worker = scheduler->worker;
     claim->seq = ++scheduler->seq;
     claim->holding = takt_permits_state(queue);
@@ -364,6 +367,12 @@ static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue
     return most(least(at_us, permits_us), queue->not_before_us);
 }
 
+/* Whether nothing refers to it any more. */
+static bool is_idle(const takt_queue *queue, int64_t wake_us)
+{
+    return wake_us == TAKT_NEVER && !queue->in_flight && queue->holding.running == 0;
+}
+
 static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     int64_t claim_us, wake_us, alone_us;
@@ -390,8 +399,7 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
         takt_registry_put(scheduler, queue, CLAIMING);
     } else {
         wake_us = least(wake_us, claim_us);
-        takt_registry_put(scheduler, queue,
-                          wake_us == TAKT_NEVER && !queue->in_flight ? IDLE : NOWHERE);
+        takt_registry_put(scheduler, queue, is_idle(queue, wake_us) ? IDLE : NOWHERE);
     }
     takt_registry_wake_at(scheduler, queue, wake_us);
 }
@@ -448,7 +456,7 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
     takt_queue_wants(queue, now_us + queue->limit->lookahead_us,
                      now_us - takt_clock_store(&scheduler->clock, now_us), claim);
     queue->in_flight = true;
-    queue->nudged = false;
+    queue->nudged = queue->tried = false;
     scheduler->in_flight++;
     if (queue->hint == HINTED)
         queue->hint = HINT_CLAIMED;
@@ -464,6 +472,7 @@ void takt_scheduler_leave_all(takt_scheduler *scheduler, int status)
             takt_queue *queue = TAKT_HOLDER(entry, takt_queue, entry);
             takt_permit *permit;
             queue->holding.running = 0;
+            takt_hand_drop_before(&queue->hand, TAKT_NEVER);
             takt_registry_touch(scheduler, queue);
             while ((permit = takt_queue_last(queue)))
                 takt_scheduler_leave(scheduler, permit, status);

@@ -3,6 +3,7 @@
  * when the worker was held up for longer than its lease.
  */
 #include "scheduler/permits.h"
+#include "scheduler/registry.h"
 #include "scheduler/rigs.h"
 
 #define LEASE  (30 * SECOND)
@@ -117,6 +118,11 @@ static void blocked_before(takt_award *award)
     award->blocked_until_us = NOW + 9 * MS;
 }
 
+static void fewer(takt_award *award)
+{
+    award->holding = r.limit.concurrency + 1;
+}
+
 static void no_numbers(takt_award *award)
 {
     award->reuses = 0;
@@ -150,6 +156,7 @@ Test(scheduler_permits, handed_on_only_where_it_is_this_workers_turn_anyhow)
         bool handed_on;
     } rows[] = {
         {"nobody else waits", nothing, 10 * MS, true},
+        {"there are fewer by now", fewer, 10 * MS, false},
         {"the last award is a lookahead old", nothing, 250 * MS, false},
         {"nearly so", nothing, 250 * MS - 1, true},
         {"another worker waits", another_waits, 10 * MS, false},
@@ -338,6 +345,21 @@ Test(scheduler_permits, what_is_given_to_who_has_left_is_given_back)
     cr_assert_eq(r.claim.holding, 0);
 }
 
+/* Slots in hand that are due later count as held, and nobody will use them. */
+Test(scheduler_permits, who_parts_keeps_no_slots_in_hand)
+{
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    takt_award award = award_permits(0, 0, 2);
+    award.runs[0].first.us += 100 * MS;
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "");
+    takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
+    pass(&r, MS);
+    cr_assert_eq(r.claims, 1);
+    cr_assert_eq(r.claim.holding, 0, "%d", (int)r.claim.holding);
+}
+
 /* ---- lost ------------------------------------------------------------------------------------ */
 
 Test(scheduler_permits, ours_for_less_than_a_lease_after_the_claim_was_sent)
@@ -367,7 +389,7 @@ Test(scheduler_permits, who_was_held_up_gives_all_up_before_anything_fires)
 
     begin(3, 1);
     award = award_permits(0, 1, 1); /* a slot that is due in a while */
-    award.runs[0].first.us = NOW + 10 * SECOND;
+    award.runs[0].first.us = NOW + 4 * SECOND;
     takt_scheduler_nudge(&r.s, r.queue);
     pass(&r, 0);
     answer(&r, 0, &award);
@@ -437,6 +459,7 @@ Test(scheduler_permits, an_answer_to_an_older_statement_changes_nothing)
     pass(&r, LEASE / 3);
     cr_assert_str_eq(losers(), "");
     cr_assert_not(takt_permits_are_held(nth('a'), NOW + OURS), "nor does it renew");
+    cr_assert_eq(r.claims, 1, "what the ledger has for us is not known: it is stated again");
 }
 
 /* A newer policy has no bound of permits: there is no lease to lose. */
@@ -460,6 +483,27 @@ Test(scheduler_permits, a_limit_that_has_no_permits_any_more)
     release('a');
     pass(&r, 2 * LEASE);
     cr_assert_eq(r.claims, 0);
+}
+
+/* What was held under the old numbers stays its own, and so does what it refers to. */
+Test(scheduler_permits, where_there_are_no_permits_any_more_none_is_lost)
+{
+    takt_award award;
+
+    begin(1, 1);
+    pass(&r, LEASE / 3);
+    award = award_permits(LEASE / 3, 1, 0);
+    award.holding = award.reuses = award.fence = 0;
+    award.outdated = true;
+    award.newer = limit_of(10, SECOND, 1);
+    award.newer.revision = 1;
+    answer(&r, LEASE / 3, &award);
+    pass(&r, LEASE / 3);
+    cr_assert(takt_permits_are_held(nth('a'), NOW + 2 * LEASE));
+    cr_assert_eq(r.s.idle_count, 0, "a queue that a permit refers to is not to be forgotten");
+    release('a');
+    pass(&r, LEASE / 3);
+    cr_assert_eq(r.s.idle_count, 1);
 }
 
 /* ---- several levels -------------------------------------------------------------------------- */
@@ -618,4 +662,53 @@ Test(scheduler_permits, a_try_without_an_answer_is_restated)
     pass(&r, MS);
     cr_assert_eq(r.claims, 1, "it may have been given");
     cr_assert_eq(r.claim.holding, 0);
+}
+
+/* A try that goes out first says what is held: a claim beside it would take back what it is given.
+ */
+Test(scheduler_permits, a_try_and_a_claim_take_turns)
+{
+    takt_permit first = {0}, second = {0};
+    takt_claim claim;
+    takt_award award;
+
+    begin(2, 2);
+    release('a');
+    takt_scheduler_run(&r.s, NOW + MS);
+    cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim));
+    cr_assert_eq(claim.holding, 1);
+    pass(&r, MS);
+    cr_assert_eq(r.claims, 0, "one at a time");
+    acquire_many(&r, 1);
+    award = award_permits(MS, 1, 1);
+    takt_scheduler_tried(&r.s, r.queue, &award, NOW + MS, &first);
+    takt_scheduler_grant(&r.s, &first);
+    takt_scheduler_run(&r.s, NOW + 2 * MS);
+    cr_assert_not(takt_scheduler_begin_try(&r.s, r.queue, &claim), "those who wait come next");
+    pass(&r, 2 * MS);
+    cr_assert_eq(r.claims, 1);
+    cr_assert_eq(r.claim.holding, 2);
+    award = award_permits(2 * MS, 2, 0);
+    answer(&r, 2 * MS, &award);
+    release('b');
+    takt_scheduler_nudge(&r.s, r.queue);
+    takt_scheduler_run(&r.s, NOW + 3 * MS);
+    cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim), "and then a try again");
+    award = award_permits(3 * MS, 1, 0);
+    takt_scheduler_tried(&r.s, r.queue, &award, NOW + 3 * MS, &second);
+    takt_scheduler_release(&r.s, &first);
+}
+
+/* Idle queues are forgotten in time; not one whose answer is still to come. */
+Test(scheduler_permits, a_queue_with_a_try_under_way_is_not_idle)
+{
+    takt_permit permit = {0};
+    takt_claim claim;
+
+    takt_registry_touch(&r.s, r.queue);
+    pass(&r, 0);
+    cr_assert_eq(r.s.idle_count, 1);
+    cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim));
+    cr_assert_eq(r.s.idle_count, 0);
+    takt_scheduler_tried(&r.s, r.queue, NULL, NOW, &permit);
 }
