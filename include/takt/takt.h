@@ -114,7 +114,8 @@ struct takt_permit {
     void *data;
     /* read-only, valid in and after the callback */
     int64_t slot_at_us; /* the slot, by the store's clock; 0: granted by on_store_failure
-                           `open`, and the store was never heard of, or by limits in shadow alone */
+                           `open`, and the store was never heard of, or by limits in shadow alone;
+                           or not granted */
     int64_t fence;      /* with concurrency: its number, which only grows per limit and key (of the
                            innermost limit that has it); 0: none has */
     int64_t retry_after_us; /* with TAKT_E_DEADLINE and TAKT_E_NO_SLOT: when it would be worth
@@ -227,7 +228,8 @@ struct takt_call {
 
 /* Now or never: status 0 (the cost was taken: `permit` is granted, to be released) or
  * TAKT_E_NO_SLOT (nothing was; see standing->retry_after_us). Does not overtake those who wait.
- * request->priority and max_wait_us play no part.  With `within`, all limits are looked at before
+ * request->priority and max_wait_us play no part.  Until the callback `permit` is busy, and
+ * takt_release does nothing to it.  With `within`, all limits are looked at before
  * any is taken from; should another worker take the outer one's last token in between, what was
  * taken from the inner one lapses. Where the store fails, each limit's on_store_failure decides:
  * with `open` and `share` the status is as above, and `standing` tells limit, now_us and

@@ -84,7 +84,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
 
     if (!client || !permit || !request || !callback)
         return TAKT_E_INVALID;
-    if (permit->state == TAKT_PERMIT_WAITING || permit->state == TAKT_PERMIT_FIRED)
+    if (takt_permit_is_busy(permit))
         return TAKT_E_BUSY;
     takt_release(permit); /* who asks with a granted one has done its work */
     if (client->closing)
@@ -130,11 +130,12 @@ void takt_release(takt_permit *permit)
 {
     takt_client *client;
 
-    if (!permit)
+    if (!permit || permit->state == TAKT_PERMIT_TRYING)
         return;
     if (permit->state == TAKT_PERMIT_WAITING || permit->state == TAKT_PERMIT_FIRED) {
         client = permit->queue->owner;
         takt_scheduler_leave(&client->scheduler, permit, 0);
+        permit->slot_at_us = 0; /* nothing to settle */
         client->stats.waiting--;
         takt_client_ask(client);
     } else if (permit->state == TAKT_PERMIT_GRANTED &&

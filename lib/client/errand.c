@@ -27,6 +27,8 @@ static void settle_permit(takt_errand *errand)
 
     if (errand->call.status == 0 && !takt_permits_are_held(errand->permit, takt_timer_now()))
         errand->call.status = TAKT_E_LEASE;
+    if (errand->call.status == 0 && errand->client->closing)
+        errand->call.status = TAKT_E_CANCELED;
     if (errand->call.status == 0) {
         errand->permit->slot_at_us = errand->call.standing.now_us;
         takt_scheduler_grant(scheduler, errand->permit);
@@ -299,9 +301,11 @@ static int begin_plain(takt_client *client, takt_call *call, const char *limit, 
 int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
                      const takt_request *request, takt_call_cb callback)
 {
+    int code;
+
     if (!request || !permit)
         return TAKT_E_INVALID;
-    if (permit->state == TAKT_PERMIT_WAITING || permit->state == TAKT_PERMIT_FIRED)
+    if (takt_permit_is_busy(permit))
         return TAKT_E_BUSY;
     takt_release(permit);
     permit->client = client;
@@ -309,7 +313,10 @@ int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
     permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
     permit->shade_count = permit->shadow = 0;
     takt_list_init(&permit->line);
-    return begin(client, call, permit, request, TAKT_OP_TRY, 0, callback);
+    code = begin(client, call, permit, request, TAKT_OP_TRY, 0, callback);
+    if (code == 0)
+        permit->state = TAKT_PERMIT_TRYING;
+    return code;
 }
 
 /* One limit's part of it. */

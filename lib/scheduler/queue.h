@@ -18,6 +18,7 @@ enum {
     TAKT_PERMIT_IDLE = 0, /* not ours: never used, or done with */
     TAKT_PERMIT_WAITING,  /* in a queue */
     TAKT_PERMIT_FIRED,    /* its callback is due */
+    TAKT_PERMIT_TRYING,   /* a try is under way for it */
     TAKT_PERMIT_GRANTED   /* its callback has come; it may work */
 };
 
@@ -85,6 +86,13 @@ typedef struct takt_queue {
     int64_t wake_at_us; /* by the local clock; TAKT_NEVER: not in the heap of timers */
     uint8_t place;
 } takt_queue;
+
+/* Whether a callback is still to come for it. */
+static inline bool takt_permit_is_busy(const takt_permit *permit)
+{
+    return permit->state == TAKT_PERMIT_WAITING || permit->state == TAKT_PERMIT_FIRED ||
+           permit->state == TAKT_PERMIT_TRYING;
+}
 
 void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key);
 void takt_queue_close(takt_queue *queue); /* nobody waits in it */

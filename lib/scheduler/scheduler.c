@@ -35,8 +35,10 @@ static int64_t most(int64_t a, int64_t b)
 void takt_scheduler_fire(takt_scheduler *scheduler, takt_permit *permit, int status)
 {
     takt_queue_remove(permit->queue, permit);
-    if (status != 0)
+    if (status != 0) {
         takt_permits_drop(scheduler, permit);
+        permit->slot_at_us = 0; /* of an inner limit: nothing to settle */
+    }
     permit->status = (int16_t)status;
     permit->state = TAKT_PERMIT_FIRED;
     takt_list_append(&scheduler->fired, &permit->line);

@@ -146,6 +146,89 @@ Test(errand, a_call_under_way_is_busy)
     run_call(takt_peek(client, &call, "free", NULL, note_call));
 }
 
+static void note_unexpected(takt_permit *permit, int status)
+{
+    (void)permit;
+    (void)status;
+    cr_assert_fail("it was never accepted");
+}
+
+Test(errand, a_permit_that_a_try_is_under_way_for_is_busy)
+{
+    takt_call call = {0}, other = {0};
+    takt_permit permit = {0};
+    takt_request request = TAKT_REQUEST("pair");
+
+    cr_assert_eq(takt_try_acquire(client, &call, &permit, &request, note_call), 0);
+    cr_assert_eq(takt_try_acquire(client, &other, &permit, &request, note_call), TAKT_E_BUSY);
+    cr_assert_eq(takt_acquire(client, &permit, &request, note_unexpected), TAKT_E_BUSY);
+    cr_assert_eq(takt_cancel(&permit), TAKT_E_INVALID);
+    cr_assert_eq(takt_settle(&permit, &request, 0), TAKT_E_INVALID);
+    takt_release(&permit);
+    cr_assert_not(takt_is_held(&permit));
+    run_call(0);
+    cr_assert_eq(last.status, 0);
+    cr_assert(takt_is_held(&permit), "whoever releases it too soon releases nothing");
+    takt_release(&permit);
+    cr_assert_eq(
+        takt_try_acquire(client, &call, &permit, &(takt_request){.limit = "none"}, note_call),
+        TAKT_E_INVALID);
+    run_call(takt_try_acquire(client, &call, &permit, &request, note_call));
+    cr_assert_eq(last.status, 0, "nor is one that was not accepted");
+}
+
+/* Nobody is to begin something with a client that is gone in a moment. */
+Test(errand, close_grants_no_try)
+{
+    takt_call call = {0};
+    takt_permit permit = {0};
+    takt_request request = TAKT_REQUEST("pair");
+
+    cr_assert_eq(takt_try_acquire(client, &call, &permit, &request, note_call), 0);
+    takt_close(client, NULL, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_assert_eq(last.calls, 1);
+    cr_assert_eq(last.status, TAKT_E_CANCELED);
+    cr_assert_not(takt_is_held(&permit));
+    takt_policy_free(policy);
+    uv_loop_close(&loop);
+    open_client();
+}
+
+static void settle_nothing(takt_permit *permit, int status)
+{
+    takt_request request = TAKT_REQUEST("inner");
+
+    note(permit, status);
+    cr_assert_eq(takt_settle(permit, &request, 0), TAKT_E_INVALID, "it was never granted");
+    cr_assert_eq(permit->slot_at_us, 0);
+}
+
+/* Work that the inner limit let pass and the outer one did not has taken nothing of the outer one
+ * that could be given back. */
+Test(errand, who_was_refused_has_nothing_to_settle)
+{
+    takt_call call = {0};
+    takt_permit taken = {0};
+    takt_request request = TAKT_REQUEST("inner");
+    static seen job;
+
+    request.cost = 2;
+    run_call(takt_try_acquire(client, &call, &taken, &request, note_call));
+    cr_assert_eq(last.status, 0);
+    request.max_wait_us = 50000;
+    job.permit.data = &job;
+    cr_assert_eq(takt_acquire(client, &job.permit, &request, settle_nothing), 0);
+    run_until(1);
+    cr_assert_eq(job.status, TAKT_E_DEADLINE);
+    request.max_wait_us = 0;
+    cr_assert_eq(takt_acquire(client, &job.permit, &request, settle_nothing), 0);
+    while (job.permit.slot_at_us == 0) /* the inner one's */
+        uv_run(&loop, UV_RUN_ONCE);
+    takt_release(&job.permit);
+    cr_assert_eq(takt_settle(&job.permit, &request, 0), TAKT_E_INVALID, "it was given up");
+}
+
 Test(errand, close_answers_calls_under_way)
 {
     takt_call call = {0};
