@@ -88,8 +88,11 @@ Test(shadow, who_gives_up_before_the_callback_was_never_there)
     cr_assert_eq(told().acquires, 0);
     cr_assert_str_eq(pass(&r, 0), "");
     cr_assert_eq(r.claims, 0);
+    permit = enter(0, 1, ALWAYS);
     enter(0, 1, ALWAYS);
-    pass(&r, 0);
+    takt_scheduler_leave(&r.s, permit, 0);
+    cr_assert_str_eq(pass(&r, 0), "c");
+    cr_assert_eq(told().waiting, 1, "it had no slot to leave to the next one");
     award(MS, MS, 1);
     takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
     pass(&r, MS);
@@ -237,10 +240,15 @@ Test(shadow, what_a_ghost_loses_nobody_is_told_of)
     pass(&r, LEASE); /* held up for that long */
     cr_assert_null(takt_scheduler_next_loser(&r.s));
     cr_assert_eq(r.queue->holding.running, 0);
+    enter(LEASE, 1, ALWAYS);
+    pass(&r, LEASE);
+    award_permits(LEASE, 0, 1);
+    pass(&r, LEASE);
+    cr_assert_eq(r.queue->holding.running, 1, "the next one's");
     takt_shadow_release(&r.s, permit, NOW + LEASE);
-    pass(&r, 3 * LEASE);
-    cr_assert_eq(r.queue->holding.running, 0, "it gives nothing back twice");
-    cr_assert_eq(r.s.shades.count, 0);
+    pass(&r, LEASE);
+    cr_assert_eq(r.s.shades.count, 1);
+    cr_assert_eq(r.queue->holding.running, 1, "it gives nothing back that is another's");
 }
 
 /* ---- limits in one another ------------------------------------------------------------------- */
