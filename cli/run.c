@@ -9,9 +9,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "commands.h"
 #include "message.h"
 #include "session.h"
@@ -19,7 +21,7 @@
 
 enum { KEY_MAX_WAIT = 0x200, KEY_TRY };
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define SIGNAL_COUNT (sizeof(ending_signals) / sizeof(ending_signals[0]))
 
 typedef struct cli_run {
@@ -35,8 +37,9 @@ typedef struct cli_run {
     takt_call call;
     uv_signal_t signals[SIGNAL_COUNT];
     size_t signal_count;
-    int signal; /* that ended the wait, or the command; 0: none */
-    uv_process_t child;
+    int signal;        /* that ended the wait, or the command; 0: none */
+    uv_signal_t ended; /* tells of the command's end */
+    pid_t child;
     cli_shadows shadows;
     bool held;       /* the command runs, or has run, as our child */
     int exit_status; /* its */
@@ -103,40 +106,43 @@ static void end_waiting(cli_run *run)
     run->signal_count = 0;
 }
 
-/* The command has ended, however it did. */
-static void on_end(uv_process_t *child, int64_t status, int signal)
+static void give_back(cli_run *run)
 {
-    cli_run *run = child->data;
-
-    run->exit_status = (int)status;
-    run->signal = signal;
-    uv_close((uv_handle_t *)child, NULL);
+    uv_close((uv_handle_t *)&run->ended, NULL);
     takt_cli_shadows_read(&run->session, &run->shadows);
     takt_release(&run->permit);
     end_waiting(run);
 }
 
+/* The command has ended, however it did; or it was only stopped, or goes on. */
+static void on_end(uv_signal_t *handle, int signal)
+{
+    cli_run *run = handle->data;
+    int status;
+
+    (void)signal;
+    if (waitpid(run->child, &status, WNOHANG) != run->child)
+        return;
+    run->exit_status = WEXITSTATUS(status);
+    run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    give_back(run);
+}
+
 /* Runs the command beside us, while its permit is held. */
 static void run_held(cli_run *run)
 {
-    uv_stdio_container_t stdio[3];
-    uv_process_options_t child = {
-        .exit_cb = on_end, .file = run->command[0], .args = run->command, .stdio = stdio};
     int failed;
 
-    for (int i = 0; i < 3; i++)
-        stdio[i] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = i};
-    child.stdio_count = 3;
     run->held = true;
-    run->child.data = run;
-    failed = uv_spawn(&run->session.loop, &run->child, &child);
+    uv_signal_init(&run->session.loop, &run->ended);
+    run->ended.data = run;
+    uv_signal_start(&run->ended, on_end, SIGCHLD);
+    failed = takt_cli_start_child(run->command, &run->child);
     if (failed == 0)
         return;
-    takt_cli_say("cannot run %s: %s", run->command[0], uv_strerror(failed));
-    run->exit_status = failed == UV_ENOENT ? 127 : 126;
-    uv_close((uv_handle_t *)&run->child, NULL);
-    takt_release(&run->permit);
-    end_waiting(run);
+    takt_cli_say("cannot run %s: %s", run->command[0], strerror(failed));
+    run->exit_status = failed == ENOENT ? 127 : 126;
+    give_back(run);
 }
 
 static void decide(cli_run *run, int status)
@@ -175,8 +181,9 @@ static void on_signal(uv_signal_t *handle, int signal)
     cli_run *run = handle->data;
 
     if (run->held) {
-        if (signal != SIGINT || !isatty(STDIN_FILENO)) /* a terminal tells the command itself */
-            uv_process_kill(&run->child, signal);
+        bool by_terminal = (signal == SIGINT || signal == SIGQUIT) && isatty(STDIN_FILENO);
+        if (!by_terminal) /* which tells the command itself */
+            kill(run->child, signal);
         return;
     }
     run->signal = signal;

@@ -171,7 +171,7 @@ def one_at_a_time(report, here):
 def held_signals(report, here):
     """A signal is the command's: what it makes of it is what comes of the run."""
     here.fifo('gate')
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
         process = begin(here, ONE, 'exec cat gate')
         process.send_signal(number)
         status, _, messages = end(process)
@@ -193,6 +193,17 @@ def held_signals(report, here):
                  'who waits for a permit gives up the place in line', f'ended with {status}\n{messages}')
     here.open_gate('gate')
     end(process)
+
+
+def ignored(report, here):
+    """What nohup and a shell's background jobs ignore stays ignored, and nothing else is."""
+    for words in (ONE, [*ANY, 'mail']):
+        done = subprocess.run(['sh', '-c', 'trap "" HUP USR2; exec "$@"', 'sh', TAKT, 'run', *words, '--',
+                               'grep', 'SigIgn', '/proc/self/status'], cwd=here.path, env=here.environment,
+                              capture_output=True, text=True, timeout=DEADLINE, check=False)
+        mask = 1 << (signal.SIGHUP - 1) | 1 << (signal.SIGUSR2 - 1)
+        report.check(done.stdout.split()[-1:] == [f'{mask:016x}'], f'ignored: what was ignored before ({words[-1]})',
+                     told(done))
 
 
 def leases(report, here):
@@ -296,7 +307,7 @@ def main():
     report = tap.Report()
     report.check(os.access(TAKT, os.X_OK), 'the command is there', TAKT)
     refusals(report)
-    for part in (passes_on, in_time, holds, one_at_a_time, held_signals, leases, without_store, signals, shadow,
+    for part in (passes_on, in_time, holds, one_at_a_time, held_signals, ignored, leases, without_store, signals, shadow,
                  finds_the_policy, finds_the_store):
         with place() as here:
             part(report, here)
