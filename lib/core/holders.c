@@ -64,8 +64,10 @@ static void set(takt_ledger *ledger, int64_t now_us, int at, const takt_claim *c
         ledger->holder_count--;
     }
     if (held > 0) {
-        ledger->leased_until_us = now_us + ledger->limit->lease_us; /* tidied: none is later */
-        *here = (takt_holder){claim->worker, claim->seq, held, ledger->leased_until_us};
+        int64_t expires_at_us = now_us + ledger->limit->lease_us;
+        *here = (takt_holder){claim->worker, claim->seq, held, expires_at_us};
+        if (ledger->leased_until_us < expires_at_us)
+            ledger->leased_until_us = expires_at_us;
     } else if (ledger->holder_count == 0) {
         ledger->leased_until_us = 0;
     }
@@ -94,7 +96,8 @@ void takt_holders_give(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
 
 void takt_holders_tidy(takt_ledger *ledger, int64_t now_us)
 {
-    int64_t latest_us = now_us + ledger->limit->lease_us;
+    /* not by the lease that holds now: what was given under a longer one is counted on */
+    int64_t latest_us = now_us + TAKT_LEASE_MAX_US;
     int kept = 0;
 
     for (int i = 0; i < ledger->holder_count; i++) {

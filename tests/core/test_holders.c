@@ -143,6 +143,34 @@ Test(holders, a_lower_bound_takes_from_nobody)
     cr_assert_eq(b.given, 1);
 }
 
+/* Whoever was given a longer one counts on it, and has not heard of the shorter one yet. */
+Test(holders, a_shorter_lease_takes_from_nobody)
+{
+    static book b;
+    takt_limit shorter = permits(2);
+
+    open_book(&b, permits(2));
+    state(&b, 0, 1, 0, 1);
+    shorter.lease_us = 5 * SECOND;
+    takt_ledger_adopt(&b.ledger, &shorter, NOW + SECOND);
+    state(&b, SECOND, 2, 0, 2);
+    cr_assert_eq(b.given, 1);
+    state(&b, 6 * SECOND + 1, 3, 0, 2);
+    cr_assert_eq(b.given, 1, "that of the worker with the shorter one is over");
+    cr_assert_eq(b.ledger.leased_until_us, NOW + 30 * SECOND);
+    state(&b, 6 * SECOND + 2, 3, 1, 1);
+    cr_assert_eq(b.given, 0);
+    state(&b, 10 * SECOND, 3, 1, 1);
+    state(&b, 14 * SECOND, 3, 1, 1);
+    cr_assert_eq(b.given, 0);
+    state(&b, 18 * SECOND, 3, 1, 1);
+    state(&b, 22 * SECOND, 3, 1, 1);
+    state(&b, 26 * SECOND, 3, 1, 1);
+    cr_assert_eq(b.given, 0);
+    state(&b, 30 * SECOND + 1, 3, 1, 1);
+    cr_assert_eq(b.given, 1);
+}
+
 Test(holders, numbers_only_grow)
 {
     static book b;

@@ -8,6 +8,7 @@
 
 local HOLDERS_SLACK = 10000000 -- the key lives longer than what is in it, so that not every claim must prolong it
 
+local LEASE_MAX = 86400000000
 local WAKES_MAX = 8
 local REUSES = 1000
 
@@ -35,7 +36,7 @@ local function open_holders(worker)
             return string.format('%.0f,%.0f,%.0f', record.seq, record.held, record.expires)
         end,
 
-        -- Looks at everybody: leases that are over, and those that are further ahead than a lease.
+        -- Looks at everybody: leases that are over, and those that are further ahead than any lease.
         scan = function(latest)
             local found = redis.call('HGETALL', KEYS[5])
             held.total, held.count, held.least, held.own, held.dirty = 0, 0, latest, nil, true
@@ -57,7 +58,7 @@ local function open_holders(worker)
         end,
 
         open = function()
-            local latest = ledger.now + limit.lease
+            local latest = ledger.now + LEASE_MAX
             if ledger.leased == 0 or limit.concurrency == 0 then
                 ledger.leased = 0
                 return
@@ -93,9 +94,10 @@ local function open_holders(worker)
             held.count = held.count + (n > 0 and 1 or 0) - (was and 1 or 0)
             held.dirty = held.dirty or was ~= nil or n > 0
             if n > 0 then
-                ledger.leased = ledger.now + limit.lease
-                held.own = { seq = seq, held = n, expires = ledger.leased }
-                held.least = held.count == 1 and ledger.leased or held.least
+                local expires = ledger.now + limit.lease
+                ledger.leased = expires > ledger.leased and expires or ledger.leased
+                held.own = { seq = seq, held = n, expires = expires }
+                held.least = (held.count == 1 or expires < held.least) and expires or held.least
             else
                 held.own = nil
                 held.removed[worker] = held.removed[worker] or was and true or nil
