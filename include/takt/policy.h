@@ -63,6 +63,8 @@ typedef struct takt_limit_text {
     const char *within;      /* the limit that this one's work must pass as well; none */
     const char *max_waiting; /* waiters of one key in the whole fleet before acquires are refused;
                                 no bound */
+    const char *when_full;   /* with max_waiting, whose waiters make way for more: "refuse",
+                                "drop-oldest", "drop-lowest"; "refuse" */
     const char *priority;    /* of acquires that name none: "0" (most urgent) to "9"; "5" */
     const char *concurrency; /* permits of one key that the whole fleet may hold at once; no bound.
                                 With it, `rules` may be left out. */

@@ -38,12 +38,13 @@ static void number(takt_ledger *ledger, int64_t now_us, takt_award *award)
     ledger->fence = award->fence + given + award->reuses - 1;
 }
 
-static bool is_woken(const takt_award *award, uint64_t worker)
+void takt_award_wake(takt_award *award, uint64_t worker)
 {
     for (int i = 0; i < award->wake_count; i++)
         if (award->wakes[i] == worker)
-            return true;
-    return false;
+            return;
+    if (award->wake_count < TAKT_WAKES_MAX)
+        award->wakes[award->wake_count++] = worker;
 }
 
 /* Who stands in line with one priority, those set aside left out. */
@@ -86,8 +87,8 @@ static void wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award)
         others = all.wanting - place->wanting;
         if (left <= (kept < others ? kept : others))
             return;
-        if (place->lacking && place->worker != claimer && !is_woken(award, place->worker))
-            award->wakes[award->wake_count++] = place->worker;
+        if (place->lacking && place->worker != claimer)
+            takt_award_wake(award, place->worker);
     }
 }
 

@@ -12,6 +12,9 @@
 void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                       takt_award *award);
 
+/* Names a worker among those that should claim now, once, as long as there is space. */
+void takt_award_wake(takt_award *award, uint64_t worker);
+
 /* Its slots are in award->runs, what the worker holds without them in award->holding, and the
  * ledger has written both down. */
 void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,

@@ -12,6 +12,7 @@
 #include "core/award.h"
 #include "core/holders.h"
 #include "core/line.h"
+#include "core/overflow.h"
 
 /* Nobody is told to ask again sooner than after this part of the lookahead; whoever is first may be
  * quicker, for there is only one. */
@@ -206,6 +207,7 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
             at = takt_line_add(ledger,
                                (takt_place){.worker = claim->worker, .priority = (int8_t)priority});
         ledger->line[at].seq = claim->seq;
+        ledger->line[at].came = ledger->line[at].turn;
         ledger->line[at].wanting = wanting;
         ledger->line[at].waiting = waiting;
         ledger->line[at].need = need;
@@ -256,28 +258,22 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
     }
 }
 
-/* Of the waiters that were given nothing, the last ones may be more than the fleet's line may hold.
- */
-static void refuse(takt_ledger *ledger, const takt_claim *claim, takt_award *award)
+/* Where the oldest are dropped, those behind them come to the front sooner than they were told: the
+ * first is to ask when its turn is now, or slots pass unused. */
+static void hurry_first(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+                        takt_award *award)
 {
-    int64_t waiting, workers, over;
+    int64_t again_us;
+    int at = 0;
 
-    if (ledger->limit->max_waiting == 0)
+    while (at < ledger->line_count && ledger->line[at].aside)
+        at++;
+    if (at == ledger->line_count || ledger->line[at].worker == claim->worker)
         return;
-    takt_line_count(ledger, &waiting, &workers);
-    over = waiting - ledger->limit->max_waiting;
-    for (int at = ledger->line_count - 1; at >= 0 && over > 0; at--) {
-        takt_place *place = &ledger->line[at];
-        int64_t n = least(over, place->waiting);
-        if (place->worker != claim->worker)
-            continue;
-        over -= n;
-        award->refused += n;
-        place->waiting -= n;
-        place->wanting = most(place->wanting - n * place->need, 0);
-        if (place->waiting == 0)
-            takt_line_remove(ledger, at);
-    }
+    again_us = again_at(ledger, now_us, at);
+    if (again_us < TAKT_NEVER &&
+        ledger->line[at].again_at_us > again_us + ledger->limit->lookahead_us / LOOKAHEAD_FRACTION)
+        takt_award_wake(award, ledger->line[at].worker);
 }
 
 void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
@@ -289,8 +285,10 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         award->holding = takt_holders_state(ledger, now_us, claim);
         restate(ledger, now_us, claim);
         serve_all(ledger, now_us, claim, award);
-        refuse(ledger, claim, award);
+        takt_overflow_settle(ledger, claim, award);
         plan_all(ledger, now_us, claim, award);
+        if (ledger->limit->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
+            hurry_first(ledger, now_us, claim, award);
     }
     takt_award_end(ledger, now_us, claim, award);
 }

@@ -47,14 +47,16 @@ typedef struct takt_award {
     int64_t blocked_until_us;  /* 0: not blocked */
     int64_t waiting;           /* waiters in the fleet */
     int64_t workers;           /* workers that wait */
-    int64_t refused;  /* that many of the claim's last waiters are more than max_waiting allows */
+    int64_t refused;  /* that many of the claim's waiters are more than max_waiting allows: the
+                         last ones, with drop-oldest the oldest of the least urgent */
     unsigned in_line; /* bit p: the worker stands in line with priority p */
     int64_t holding;  /* permits that the worker holds as the ledger has it, these slots included;
                          fewer  than claimed and given: the others are lost */
     int64_t fence;    /* the first slot's fencing number, each next one's is higher by one; then
                          come those for `reuses` */
     int64_t reuses;   /* so often it may hand on a permit within itself while nobody else waits */
-    int wake_count;   /* permits are free: these workers, first in line, should claim now */
+    int wake_count;   /* these workers should claim now: permits are free for them, or waiters of
+                         theirs were taken out of the line */
     uint64_t wakes[TAKT_WAKES_MAX];
     int least_urgent; /* priority of the last in line of the other workers; -1: no other waits */
     bool outdated;    /* the worker's numbers are older than those that hold, which `newer` tells */
@@ -75,10 +77,11 @@ typedef struct takt_place {
     int64_t again_at_us;   /* when it was told to come again */
     int64_t expires_at_us; /* when it is taken for dead */
     int8_t priority;
-    bool
-        aside; /* did not come when it was told to: others need not wait for it, its turn is kept */
+    bool aside; /* did not come when it was told to, or all its waiters were taken out: others need
+                   not wait for it, its turn is kept */
     bool foremost; /* the most urgent place of its worker: counting these counts workers */
     bool lacking;  /* it waits for a permit: nobody knows when there will be one */
+    int64_t came;  /* of who claims, and not kept: its turn before it was served */
 } takt_place;
 
 /* A worker that holds permits. */

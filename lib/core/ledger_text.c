@@ -64,6 +64,15 @@ static void write_holder(takt_writer *writer, const takt_holder *holder)
     write_number(writer, ',', holder->expires_at_us);
 }
 
+void takt_ledger_write_bound(const takt_limit *limit, takt_writer *writer)
+{
+    takt_write_int(writer, limit->max_waiting);
+    if (limit->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
+        takt_write_char(writer, 'o');
+    if (limit->when_full == TAKT_WHEN_FULL_DROP_LOWEST)
+        takt_write_char(writer, 'u');
+}
+
 size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size)
 {
     const takt_limit *limit = ledger->limit;
@@ -77,7 +86,8 @@ size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size)
     if (limit->revision > 0) {
         write_part(&writer, text, 'r', limit->revision);
         write_number(&writer, ',', limit->lookahead_us);
-        write_number(&writer, ',', limit->max_waiting);
+        takt_write_char(&writer, ',');
+        takt_ledger_write_bound(limit, &writer);
     }
     if (limit->revision > 0 && limit->concurrency > 0) {
         write_number(&writer, ',', limit->concurrency);
@@ -213,6 +223,9 @@ static void read_rest(takt_reader *reader, takt_ledger *ledger, takt_limit *kept
         kept->revision = takt_read_int(reader, 1, BIG);
         kept->lookahead_us = read_number(reader, 0, TAKT_LOOKAHEAD_MAX_US);
         kept->max_waiting = read_number(reader, 0, BIG);
+        kept->when_full = takt_read_if(reader, 'o')   ? TAKT_WHEN_FULL_DROP_OLDEST
+                          : takt_read_if(reader, 'u') ? TAKT_WHEN_FULL_DROP_LOWEST
+                                                      : TAKT_WHEN_FULL_REFUSE;
         kept->concurrency = 0;
         if (takt_read_if(reader, ',')) {
             kept->concurrency = takt_read_int(reader, 1, TAKT_CONCURRENCY_MAX);
@@ -255,6 +268,7 @@ static bool read_ledger(takt_ledger *ledger, const takt_limit *limit, takt_limit
     memcpy(kept->name, limit->name, sizeof kept->name);
     kept->lookahead_us = limit->lookahead_us;
     kept->max_waiting = limit->max_waiting;
+    kept->when_full = limit->when_full;
     kept->concurrency = limit->concurrency;
     kept->lease_us = limit->lease_us;
     kept->revision = 0;

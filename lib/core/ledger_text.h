@@ -5,7 +5,7 @@
  *
  * First come the rules and their states (as takt_rule_write has it), then, where they say anything:
  *
- *     rREVISION,LOOKAHEAD,MAX_WAITING[,CONCURRENCY,LEASE]     the revision of the policy
+ *     rREVISION,LOOKAHEAD,MAX_WAITING[o|u][,CONCURRENCY,LEASE] the revision of the policy
  *     nNUMBER[,LEASED]                                        the last fencing number; until when
  * permits are held at the latest tTURN                                                   the last
  * turn in line bINSTANT                                                until when it is blocked
@@ -13,7 +13,8 @@
  *     wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[,[a][f][p]]
  *                                                             for each place in line
  *
- * Workers are hexadecimal; a place may be aside, the foremost of its worker, lacking a permit.  A
+ * Workers are hexadecimal; a place may be aside, the foremost of its worker, lacking a permit.  More
+ * than may wait are refused, or drop the oldest (o) or those less urgent (u).  A
  * text stands for itself: it tells the numbers that its state is kept under.
  */
 #ifndef TAKT_CORE_LEDGER_TEXT_H
@@ -27,6 +28,10 @@ size_t takt_ledger_text_size(int line_count, int holder_count);
 
 /* Writes the text without NUL; returns its length. */
 size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size);
+
+/* max_waiting and, in a letter, what becomes of more: as the text and the scripts' calls tell it.
+ */
+void takt_ledger_write_bound(const takt_limit *limit, takt_writer *writer);
 
 /* How many places and holders a text lists: what capacities decoding it needs. */
 int takt_ledger_text_places(const char *text, size_t size);

@@ -24,12 +24,20 @@
 #define TAKT_LEASE_LEAST_US  INT64_C(1000000)
 #define TAKT_LEASE_MAX_US    INT64_C(86400000000)
 
+/* Whom more waiters than max_waiting cost their place. */
+typedef enum takt_when_full {
+    TAKT_WHEN_FULL_REFUSE,      /* the newest of whoever claims */
+    TAKT_WHEN_FULL_DROP_OLDEST, /* the oldest of the least urgent, whosever they are */
+    TAKT_WHEN_FULL_DROP_LOWEST /* the newest of those less urgent than who claims; else as refuse */
+} takt_when_full;
+
 typedef struct takt_limit {
     char name[TAKT_NAME_SIZE_MAX + 1];
     takt_rule rules[TAKT_RULES_MAX];
     int rule_count;
     int64_t lookahead_us;
     int64_t max_waiting; /* of one key in the whole fleet; 0: no bound */
+    takt_when_full when_full;
     int64_t concurrency; /* permits of one key, held at once by the fleet; 0: no bound */
     int64_t lease_us;    /* permits of a worker that is not heard of for so long are free again */
     int64_t revision;    /* of the policy: of two that differ, the higher one holds */

@@ -42,6 +42,7 @@ static const cyaml_schema_field_t limit_fields[] = {
     OPTIONAL_TEXT("headroom", takt_limit_text, headroom),
     OPTIONAL_TEXT("within", takt_limit_text, within),
     OPTIONAL_TEXT("max_waiting", takt_limit_text, max_waiting),
+    OPTIONAL_TEXT("when_full", takt_limit_text, when_full),
     OPTIONAL_TEXT("priority", takt_limit_text, priority),
     OPTIONAL_TEXT("concurrency", takt_limit_text, concurrency),
     OPTIONAL_TEXT("lease", takt_limit_text, lease),

@@ -89,6 +89,30 @@ static int read_lookahead(const char *text, int64_t *lookahead_us, takt_error *e
     return 0;
 }
 
+/* One of some words. */
+static int read_word(const char *field, const char *text, const char *const *words, size_t count,
+                     size_t *word, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE], all[80] = "";
+    takt_suggestion suggestion;
+    takt_suggest_begin(&suggestion, text);
+    for (*word = 0; *word < count; ++*word) {
+        if (strcmp(text, words[*word]) == 0)
+            return 0;
+        takt_suggest_offer(&suggestion, words[*word]);
+        takt_field_append(all, sizeof all, "%s%s",
+                          *word == 0           ? ""
+                          : *word + 1 == count ? " or "
+                                               : ", ",
+                          words[*word]);
+    }
+    takt_quote(text, quoted);
+    if (suggestion.best != NULL)
+        return takt_fail(error, TAKT_E_POLICY, "%s: there is no %s; did you mean \"%s\"?", field,
+                         quoted, suggestion.best);
+    return takt_fail(error, TAKT_E_POLICY, "%s: there is no %s; write %s", field, quoted, all);
+}
+
 static const char *const failure_names[] = {
     [TAKT_ON_STORE_FAILURE_WAIT] = "wait",
     [TAKT_ON_STORE_FAILURE_CLOSED] = "closed",
@@ -113,44 +137,47 @@ const char *takt_mode_name(takt_mode mode)
     return (size_t)mode < MODE_COUNT ? mode_names[mode] : "unknown";
 }
 
-/* One of some words: its index; a text that is NULL leaves *index as it is. */
-static int read_word(const char *field, const char *text, const char *const *words, size_t count,
-                     const char *all, size_t *index, takt_error *error)
-{
-    char quoted[TAKT_QUOTE_SIZE];
-    takt_suggestion suggestion;
-    if (text == NULL)
-        return 0;
-    takt_suggest_begin(&suggestion, text);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *index = i;
-            return 0;
-        }
-        takt_suggest_offer(&suggestion, words[i]);
-    }
-    takt_quote(text, quoted);
-    if (suggestion.best != NULL)
-        return takt_fail(error, TAKT_E_POLICY, "%s: there is no %s; did you mean \"%s\"?", field,
-                         quoted, suggestion.best);
-    return takt_fail(error, TAKT_E_POLICY, "%s: there is no %s; write %s", field, quoted, all);
-}
-
 static int read_on_store_failure(const char *text, takt_on_store_failure *mode, takt_error *error)
 {
-    size_t index = (size_t)*mode;
-    int code = read_word("on_store_failure", text, failure_names, FAILURE_COUNT,
-                         "wait, closed, open or share", &index, error);
-    *mode = (takt_on_store_failure)index;
+    size_t word = TAKT_ON_STORE_FAILURE_WAIT;
+    int code = text == NULL ? 0
+                            : read_word("on_store_failure", text, failure_names, FAILURE_COUNT,
+                                        &word, error);
+    if (code == 0)
+        *mode = (takt_on_store_failure)word;
     return code;
 }
 
 static int read_mode(const char *text, takt_mode *mode, takt_error *error)
 {
-    size_t index = (size_t)*mode;
-    int code = read_word("mode", text, mode_names, MODE_COUNT, "enforce or shadow", &index, error);
-    *mode = (takt_mode)index;
+    size_t word = TAKT_MODE_ENFORCE;
+    int code = text == NULL ? 0 : read_word("mode", text, mode_names, MODE_COUNT, &word, error);
+    if (code == 0)
+        *mode = (takt_mode)word;
     return code;
+}
+
+static const char *const full_names[] = {
+    [TAKT_WHEN_FULL_REFUSE] = "refuse",
+    [TAKT_WHEN_FULL_DROP_OLDEST] = "drop-oldest",
+    [TAKT_WHEN_FULL_DROP_LOWEST] = "drop-lowest",
+};
+#define FULL_COUNT (sizeof full_names / sizeof full_names[0])
+
+/* A rule's queue is a max_waiting, too. */
+static int read_when_full(const char *text, takt_limit *limit, takt_error *error)
+{
+    size_t word = TAKT_WHEN_FULL_REFUSE;
+    int code =
+        text == NULL ? 0 : read_word("when_full", text, full_names, FULL_COUNT, &word, error);
+    if (code != 0)
+        return code;
+    if (text != NULL && limit->max_waiting == 0)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "when_full: is whom more than max_waiting cost their place; write "
+                         "max_waiting, or leave when_full out");
+    limit->when_full = (takt_when_full)word;
+    return 0;
 }
 
 /* A lease is renewed at a third of it, and workers must be allowed to be busy for a while. */
@@ -241,6 +268,8 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
     for (unsigned i = 0; code == 0 && i < text->rule_count; i++)
         code = read_rule(&text->rules[i], i, headroom_bp, &read, error);
     if (code == 0)
+        code = read_when_full(text->when_full, &read, error);
+    if (code == 0)
         code = read_priority(text->priority, &read.priority, error);
     if (code == 0)
         code = read_permits(text, &read, error);
@@ -289,6 +318,8 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
     }
     if (limit->max_waiting != 0)
         takt_field_append(text, size, ", max_waiting %" PRId64, limit->max_waiting);
+    if (limit->when_full != TAKT_WHEN_FULL_REFUSE)
+        takt_field_append(text, size, ", when_full %s", full_names[limit->when_full]);
     if (limit->priority != TAKT_PRIORITY_DEFAULT)
         takt_field_append(text, size, ", priority %d", limit->priority);
     if (limit->on_store_failure != TAKT_ON_STORE_FAILURE_WAIT)

@@ -207,6 +207,44 @@ takt_permit *takt_queue_uncovered(const takt_queue *queue)
     return NULL;
 }
 
+/* The first of a priority for whom no slot is left; NULL: there is one for everybody. */
+static takt_permit *first_without(const takt_queue *queue, int priority, cover *slots)
+{
+    const takt_link *head = &queue->waiting[priority];
+    takt_permit *first = NULL;
+
+    for (const takt_link *at = head->next; at != head; at = at->next) {
+        if (use_slots(slots, permit_of(at)->cost, 1) == 1)
+            continue;
+        first = first ? first : permit_of(at);
+        if (queue->changes == 0 || slots->size == 0) /* none for those behind it either */
+            break;
+    }
+    return first;
+}
+
+takt_permit *takt_queue_excess(const takt_queue *queue)
+{
+    takt_permit *excess = NULL;
+    cover slots;
+
+    if (queue->limit->when_full != TAKT_WHEN_FULL_DROP_OLDEST)
+        return takt_queue_last(queue);
+    count_slots(&queue->hand, &slots);
+    for (int i = 0; i < TAKT_PRIORITIES; i++) {
+        takt_permit *first = first_without(queue, i, &slots);
+        excess = first ? first : excess;
+    }
+    return excess;
+}
+
+takt_permit *takt_queue_behind(const takt_queue *queue, const takt_permit *permit)
+{
+    const takt_link *next = permit->line.next;
+
+    return next == &queue->waiting[permit->priority] ? NULL : permit_of(next);
+}
+
 /* One run for each priority: no waiter need be looked at. */
 static void want_alike(const takt_queue *queue, cover *slots, takt_claim *claim)
 {

@@ -110,6 +110,13 @@ takt_permit *takt_queue_first(const takt_queue *queue);
 /* The last one: the newest of the least urgent.  NULL if nobody waits. */
 takt_permit *takt_queue_last(const takt_queue *queue);
 
+/* The one that leaves first where more wait than may: the last one, or, where the limit drops the
+ * oldest, the first of the least urgent for whom no slot is in hand.  NULL: nobody is to. */
+takt_permit *takt_queue_excess(const takt_queue *queue);
+
+/* The next one of the same priority; NULL: it is the last. */
+takt_permit *takt_queue_behind(const takt_queue *queue, const takt_permit *permit);
+
 /* The one whose deadline comes first; NULL if nobody has one. */
 takt_permit *takt_queue_first_deadline(const takt_queue *queue);
 

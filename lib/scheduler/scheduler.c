@@ -148,6 +148,19 @@ static void refuse_impossible(takt_scheduler *scheduler, takt_queue *queue)
         }
 }
 
+/* So many of our waiters are more than may wait. */
+static void refuse_excess(takt_scheduler *scheduler, takt_queue *queue, int64_t count,
+                          int64_t now_us)
+{
+    takt_permit *permit, *next;
+
+    while (count > 0 && (permit = takt_queue_excess(queue)))
+        for (; permit && count > 0; permit = next, count--) {
+            next = takt_queue_behind(queue, permit);
+            refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
+        }
+}
+
 /* The highest number holds for a while: workers that are served at once are seldom seen together.
  */
 static void note_workers(takt_seen *seen, int64_t workers, int64_t now_us)
@@ -202,8 +215,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
                              ? TAKT_NEVER
                              : takt_clock_local(clock, award->claim_again_at_us);
     queue->next_slot_at_us = award->next_slot_at_us;
-    for (int64_t i = 0; i < award->refused && (permit = takt_queue_last(queue)); i++)
-        refuse(scheduler, queue, permit, TAKT_E_FULL, received_us);
+    refuse_excess(scheduler, queue, award->refused, received_us);
     next_us = takt_clock_local(clock, queue->next_slot_at_us);
     while (queue->hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&
            permit->deadline_at_us < next_us)

@@ -193,17 +193,18 @@ static void settle(takt_oracle *oracle, int64_t until_us)
     }
 }
 
-/* Those at the end of the line who are more than may wait: they would come after all the others. */
+/* Those who are more than may wait: they would come after all the others. */
 static void refuse_excess(takt_oracle *oracle)
 {
     takt_link *before = oracle->refused.previous;
     bool is_one = oracle->queue.total == oracle->bound + 1;
+    bool is_oldest = oracle->limit->when_full == TAKT_WHEN_FULL_DROP_OLDEST;
 
     if (oracle->bound == 0 || oracle->queue.total <= oracle->bound)
         return;
     while (oracle->queue.total > oracle->bound)
-        refuse(oracle, TAKT_HOLDER(takt_queue_last(&oracle->queue), pending, permit), TAKT_NEVER);
-    if (!is_one || !takt_forecast_undo(&oracle->forecast))
+        refuse(oracle, TAKT_HOLDER(takt_queue_excess(&oracle->queue), pending, permit), TAKT_NEVER);
+    if (!is_one || is_oldest || !takt_forecast_undo(&oracle->forecast))
         foresee_all(oracle);
     for (takt_link *at = before->next; at != &oracle->refused; at = at->next) {
         pending *late = TAKT_HOLDER(at, pending, refused);

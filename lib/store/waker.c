@@ -82,9 +82,15 @@ void takt_waker_init(takt_waker *waker, uv_loop_t *loop, const takt_store_option
         .loop = loop, .socket = -1, .on_wake = options->on_wake, .data = options->data};
 }
 
+/* Whether awards of such a limit wake others: for permits, or since waiters were dropped. */
+static bool wakes(const takt_limit *limit)
+{
+    return limit->concurrency > 0 || limit->when_full != TAKT_WHEN_FULL_REFUSE;
+}
+
 void takt_waker_answered(takt_waker *waker, const takt_store_call *call)
 {
-    if (!waker->on_wake || !call->claim || call->limit->concurrency == 0 ||
+    if (!waker->on_wake || !call->claim || !wakes(call->limit) ||
         (call->status != 0 && call->status != TAKT_E_NO_SLOT))
         return;
     if (waker->socket < 0)

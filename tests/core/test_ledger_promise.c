@@ -20,6 +20,8 @@ static takt_limit random_limit(uint64_t *random)
                  1 + takt_random_below(random, 30));
     if (takt_random_below(random, 4) == 0)
         limit.max_waiting = 1 + takt_random_below(random, 200);
+    if (limit.max_waiting > 0)
+        limit.when_full = (takt_when_full)takt_random_below(random, 3);
     return limit;
 }
 
@@ -78,11 +80,23 @@ static void check_award(const book *b, const takt_claim *claim, int64_t now_us)
         cr_assert_geq(b->award.waiting, b->limit.max_waiting, "refused while there was space");
 }
 
+/* Of those who are there, no more wait after a claim that waits itself than may. */
+static void check_bound(const book *b)
+{
+    int64_t waiting = 0;
+
+    for (int i = 0; i < b->ledger.line_count; i++)
+        waiting += b->line[i].aside && b->limit.when_full ? 0 : b->line[i].waiting;
+    if (b->limit.max_waiting > 0 && b->award.in_line != 0 && !b->award.stale)
+        cr_assert_leq(waiting, b->limit.max_waiting);
+}
+
 static void check_line(const book *b)
 {
     for (int i = 0; i < b->ledger.line_count; i++) {
         const takt_place *place = &b->line[i], *before = place - 1;
-        cr_assert(place->wanting >= 0 && place->waiting > 0 && place->need > 0, "place %d", i);
+        cr_assert(place->wanting >= 0 && place->need > 0, "place %d", i);
+        cr_assert(place->waiting > 0 || (place->aside && b->limit.when_full), "place %d", i);
         cr_assert_leq(place->turn, b->ledger.turn);
         if (i > 0)
             cr_assert(before->priority < place->priority ||
@@ -143,6 +157,7 @@ static void one_step(book *b, uint64_t *random, int64_t now_us, takt_claim *sent
         takt_claim claim = random_claim(b, random, now_us, sent);
         send_claim(b, now_us - NOW, &claim);
         check_award(b, &claim, now_us);
+        check_bound(b);
     }
     }
 }

@@ -244,8 +244,8 @@ Test(ledger_text, the_longest_place_fits)
     open_book(&b, ten_a_second());
     for (int i = 0; i < 5; i++) {
         int64_t big = INT64_C(1) << 53;
-        b.line[i] =
-            (takt_place){UINT64_MAX, big, big, big, 1000000, big, big, big, 9, true, true, true};
+        b.line[i] = (takt_place){UINT64_MAX, big, big,  big,  1000000, big, big,
+                                 big,        9,   true, true, true,    big};
         b.holders[i] = (takt_holder){UINT64_MAX, big, big, big};
     }
     b.ledger.line_count = b.ledger.holder_count = 5;

@@ -33,8 +33,9 @@ static void tell_ledger(const checker *self)
                self->limit.rules[i].algorithm->name, (long long)self->limit.rules[i].limit,
                (long long)self->limit.rules[i].period_us, (long long)self->limit.rules[i].burst,
                (long long)self->limit.rules[i].headroom_bp);
-    printf("  lookahead %lld us, at most %lld waiting\n", (long long)self->limit.lookahead_us,
-           (long long)self->limit.max_waiting);
+    printf("  lookahead %lld us, at most %lld waiting, when_full %d\n",
+           (long long)self->limit.lookahead_us, (long long)self->limit.max_waiting,
+           (int)self->limit.when_full);
     for (int i = 0; i < self->fleet->ledger.line_count && i < 30; i++) {
         const takt_place *at = &self->fleet->ledger.line[i];
         int worker = worker_named(self, at->worker);
@@ -87,6 +88,7 @@ void checker_close(checker *self)
     free(self->free_since_us);
     free(self->workers);
     free(self->line);
+    free(self->places);
 }
 
 int64_t checker_now(const checker *self)
@@ -307,6 +309,7 @@ void checker_call(checker *self, const takt_sim_call *call)
     case TAKT_SIM_PEEK:
         break;
     }
+    checker_overflow(self, call);
     check_text(self);
     self->known = self->fleet->text_size > 0;
     self->expires_at_us = self->fleet->expires_at_us;
@@ -321,7 +324,7 @@ void checker_state_lost(checker *self)
         definition_rest(&self->rules[i]);
     for (int i = 0; i < self->fleet->worker_count; i++)
         memset(self->workers[i].places, 0, sizeof self->workers[i].places);
-    self->line_count = 0;
+    self->line_count = self->place_count = 0;
     self->blocked_until_us = 0;
     self->known = false;
 }

@@ -97,6 +97,9 @@ typedef struct checker {
     watched *workers;
     in_line *line;
     int line_count, line_capacity;
+    takt_place *places; /* the ledger's line after the last call */
+    int place_count;
+    int64_t dropped; /* waiters of others than who claimed */
 
     takt_limit limit;      /* in force */
     bool known;            /* the store has a ledger that knows the limit */
@@ -171,6 +174,7 @@ int64_t
 checker_vague_until(const checker *self); /* until then slots may be later than the rules tell */
 void checker_turn(checker *self, const takt_sim_call *call, int worker,
                   const int64_t given[TAKT_PRIORITIES]);
+void checker_overflow(checker *self, const takt_sim_call *call);
 void checker_try_turn(const checker *self, int64_t now_us);
 void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarded);
 void checker_unused(const checker *self);

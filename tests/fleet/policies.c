@@ -95,6 +95,8 @@ void policy_draw(takt_limit *limit, uint64_t *random, int64_t revision, const ta
             draw_rule(&limit->rules[i], random, first);
         while (takt_rule_prepare(&limit->rules[i], NULL) < 0);
     }
-    if (chance(random, 10))
+    if (chance(random, 20)) {
         limit->max_waiting = 1 + draw(random, 40);
+        limit->when_full = (takt_when_full)draw(random, 3);
+    }
 }

@@ -16,6 +16,7 @@ Test(limit_text, reads_a_limit)
                             .headroom = "2%",
                             .lookahead = "50ms",
                             .max_waiting = "10",
+                            .when_full = "drop-oldest",
                             .concurrency = "7",
                             .lease = "5min",
                             .priority = "0",
@@ -23,7 +24,7 @@ Test(limit_text, reads_a_limit)
                             .mode = "shadow"};
     takt_limit limit;
     takt_error error = {0};
-    char words[160];
+    char words[200];
     cr_assert_eq(takt_limit_read(&text, &limit, &error), 0, "%s", error.text);
     cr_assert_str_eq(limit.name, "mail");
     cr_assert_eq(limit.rule_count, 2);
@@ -36,17 +37,39 @@ Test(limit_text, reads_a_limit)
     cr_assert_eq(limit.rules[1].interval.us, 3061224);
     cr_assert_eq(limit.lookahead_us, 50000);
     cr_assert_eq(limit.max_waiting, 10);
+    cr_assert_eq(limit.when_full, TAKT_WHEN_FULL_DROP_OLDEST);
     cr_assert_eq(limit.concurrency, 7);
     cr_assert_eq(limit.lease_us, 300000000);
     cr_assert_eq(limit.priority, 0);
     cr_assert_null(limit.within);
     takt_limit_describe(&limit, "vendor", words, sizeof words);
-    cr_assert_str_eq(
-        words, "1/s, 20/min burst 4, concurrency 7, lease 5min, headroom 2%, lookahead 50ms, "
-               "max_waiting 10, priority 0, on_store_failure share, mode shadow, within vendor");
+    cr_assert_str_eq(words,
+                     "1/s, 20/min burst 4, concurrency 7, lease 5min, headroom 2%, lookahead 50ms, "
+                     "max_waiting 10, when_full drop-oldest, priority 0, on_store_failure share, "
+                     "mode shadow, within vendor");
     cr_assert_eq(limit.mode, TAKT_MODE_SHADOW);
     cr_assert_str_eq(takt_mode_name(TAKT_MODE_ENFORCE), "enforce");
     cr_assert_str_eq(takt_mode_name((takt_mode)99), "unknown");
+}
+
+Test(limit_text, when_full)
+{
+    static const struct {
+        const char *text;
+        takt_when_full when_full;
+    } rows[] = {{NULL, TAKT_WHEN_FULL_REFUSE},
+                {"refuse", TAKT_WHEN_FULL_REFUSE},
+                {"drop-oldest", TAKT_WHEN_FULL_DROP_OLDEST},
+                {"drop-lowest", TAKT_WHEN_FULL_DROP_LOWEST}};
+    takt_rule_text rule = {.rate = "1/s", .algorithm = "leaky-bucket", .queue = "3"};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        takt_limit_text text = {
+            .name = "a", .rules = &rule, .rule_count = 1, .when_full = rows[i].text};
+        takt_limit limit;
+        cr_assert_eq(takt_limit_read(&text, &limit, NULL), 0, "row %zu: a queue will do", i);
+        cr_assert_eq(limit.when_full, rows[i].when_full, "row %zu", i);
+    }
 }
 
 Test(limit_text, on_store_failure)
@@ -129,6 +152,16 @@ Test(limit_text, refuses_with_the_field_first)
          "lookahead: \"\": is not a duration"},
         {{.name = "a", .rules = good, .rule_count = 1, .lookahead = "11s"},
          "lookahead: \"11s\": write 1ms to 10s"},
+        {{.name = "a", .rules = good, .rule_count = 1, .when_full = "refuse"},
+         "when_full: is whom more than max_waiting cost their place; write max_waiting"},
+        {{.name = "a",
+          .rules = good,
+          .rule_count = 1,
+          .max_waiting = "5",
+          .when_full = "drop_oldest"},
+         "when_full: there is no \"drop_oldest\"; did you mean \"drop-oldest\"?"},
+        {{.name = "a", .rules = good, .rule_count = 1, .max_waiting = "5", .when_full = "leak"},
+         "when_full: there is no \"leak\"; write refuse, drop-oldest or drop-lowest"},
         {{.name = "a", .rules = good, .rule_count = 1, .max_waiting = ""},
          "max_waiting: \"\": write a whole"},
         {{.name = "a", .rules = good, .rule_count = 1, .on_store_failure = "close"},

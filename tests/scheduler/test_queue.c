@@ -45,6 +45,33 @@ static void put_in_hand(int64_t count, int32_t cost)
     cr_assert_eq(takt_hand_add(&queue.hand, &run, 1, 0), 0);
 }
 
+Test(queue, the_first_to_leave_has_no_slot)
+{
+    takt_permit *first, *large, *small;
+
+    cr_assert_null(takt_queue_excess(&queue));
+    first = wait_with(5, 1, TAKT_NEVER);
+    large = wait_with(5, 7, TAKT_NEVER);
+    small = wait_with(5, 1, TAKT_NEVER);
+    cr_assert_eq(takt_queue_excess(&queue), small);
+    limit.when_full = TAKT_WHEN_FULL_DROP_LOWEST;
+    cr_assert_eq(takt_queue_excess(&queue), small);
+    limit.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    cr_assert_eq(takt_queue_excess(&queue), first);
+    put_in_hand(1, 1);
+    cr_assert_eq(takt_queue_excess(&queue), large);
+    cr_assert_eq(takt_queue_behind(&queue, large), small);
+    cr_assert_null(takt_queue_behind(&queue, small));
+    put_in_hand(1, 7);
+    cr_assert_eq(takt_queue_excess(&queue), small);
+    put_in_hand(1, 1);
+    cr_assert_null(takt_queue_excess(&queue), "there is a slot for everybody");
+    cr_assert_eq(takt_queue_excess(&queue), NULL);
+    first = wait_with(9, 2, TAKT_NEVER);
+    wait_with(0, 1, TAKT_NEVER);
+    cr_assert_eq(takt_queue_excess(&queue), first, "the least urgent");
+}
+
 Test(queue, a_slot_goes_to_the_most_urgent_then_to_the_first_that_came)
 {
     static const int priorities[] = {5, 9, 5, 0, 9, 0, 3}, order[] = {3, 5, 6, 0, 2, 1, 4};

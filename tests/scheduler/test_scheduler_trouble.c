@@ -203,6 +203,30 @@ Test(scheduler_trouble, those_refused_are_the_last)
     cr_assert_str_eq(pass(&r, SECOND), "");
 }
 
+/* Not those that have a slot in hand, nor those that this very award gives one. */
+Test(scheduler_trouble, those_dropped_are_the_oldest_of_the_least_urgent)
+{
+    static const int priorities[] = {7, 5, 7, 5, 7};
+
+    r.limit.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    for (size_t i = 0; i < COUNT(priorities); i++)
+        acquire(&r, priorities[i], 1, ALWAYS);
+    pass(&r, 0);
+    takt_award award = award_of(0, SECOND, SECOND, 3, 1);
+    award.refused = 1;
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "c-7");
+    award = award_of(0, SECOND, SECOND, 0, 1);
+    award.refused = 9; /* more than there are without a slot */
+    acquire(&r, 9, 1, ALWAYS);
+    takt_scheduler_nudge(&r.s, r.queue);
+    pass(&r, 0);
+    cr_assert_eq(r.claim.waiting, 2);
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "f-7e-7");
+    cr_assert_eq(r.queue->total, 3);
+}
+
 Test(scheduler_trouble, a_stale_award_changes_nothing_and_is_asked_again)
 {
     acquire_many(&r, 2);

@@ -170,6 +170,36 @@ Test(oracle, refuses_whom_the_line_has_no_room_for)
     CHECK(rules, "2", false, changed);
 }
 
+Test(oracle, drops_the_oldest_where_the_limit_says_so)
+{
+    static const takt_rule_text rules[] = {{.rate = "1/s"}, {0}};
+    static const takt_arrival arrivals[] = {{0, 1, 5, ANY},
+                                            {0, 1, 5, ANY},
+                                            {0, 1, 5, ANY},
+                                            {100 * MS, 1, 5, ANY},
+                                            {200 * MS, 1, 0, ANY}};
+    static const int64_t slots_us[] = {0, -1, -1, 2 * SECOND, SECOND};
+    takt_limit_text text = {.name = "limit",
+                            .rules = rules,
+                            .rule_count = 1,
+                            .max_waiting = "2",
+                            .when_full = "drop-oldest"};
+    test_policy made = make_limit_of(&text);
+    outcome told = {0};
+    takt_oracle *oracle;
+
+    cr_assert_eq(takt_oracle_open(&oracle, made.limit, 1000 * SECOND, false, keep, &told), 0);
+    for (int i = 0; i < 5; i++)
+        cr_assert_eq(takt_oracle_arrive(oracle, &arrivals[i]), 0);
+    takt_oracle_end(oracle);
+    for (int i = 0; i < 5; i++)
+        cr_expect_eq(told.decisions[i].slot_us, slots_us[i], "row %d: %lld", i,
+                     (long long)told.decisions[i].slot_us);
+    cr_assert_eq(told.decisions[1].retry_after_us, 2900 * MS, "behind those who stay");
+    takt_oracle_close(oracle);
+    takt_policy_free(made.policy);
+}
+
 Test(oracle, all_rules_hold_at_once)
 {
     static const takt_rule_text rules[] = {{.rate = "1/s"}, {.rate = "3/min", .burst = "3"}, {0}};

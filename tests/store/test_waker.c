@@ -141,21 +141,25 @@ Test(waker, several_are_woken_by_one_answer)
     hear(&two, 1);
 }
 
-Test(waker, listens_only_where_there_are_permits)
+Test(waker, listens_only_where_anybody_is_woken)
 {
     static const struct {
         int64_t concurrency;
+        takt_when_full when_full;
         int status;
         bool listens;
-    } rows[] = {{1, 0, true},
-                {1, TAKT_E_NO_SLOT, true},
-                {0, 0, false},
-                {1, TAKT_E_STORE_TIMEOUT, false},
-                {1, TAKT_E_CANCELED, false}};
+    } rows[] = {{1, TAKT_WHEN_FULL_REFUSE, 0, true},
+                {1, TAKT_WHEN_FULL_REFUSE, TAKT_E_NO_SLOT, true},
+                {0, TAKT_WHEN_FULL_REFUSE, 0, false},
+                {0, TAKT_WHEN_FULL_DROP_OLDEST, 0, true},
+                {0, TAKT_WHEN_FULL_DROP_LOWEST, 0, true},
+                {1, TAKT_WHEN_FULL_REFUSE, TAKT_E_STORE_TIMEOUT, false},
+                {1, TAKT_WHEN_FULL_REFUSE, TAKT_E_CANCELED, false}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         takt_store_call look = {.limit = &limit, .key = "", .status = rows[i].status};
         limit.concurrency = rows[i].concurrency;
+        limit.when_full = rows[i].when_full;
         takt_waker_answered(&one.waker, &look);
         cr_assert_eq(one.waker.socket, -1, "row %zu: nothing was claimed", i);
         answered(&one, NULL, "", rows[i].status);

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/ledger_text.h"
 #include "store/redis/script.h"
 
 /* Where the next argument's text goes. */
@@ -88,7 +89,7 @@ static void add_line_bounds(struct pen *pen, const takt_limit *limit)
 {
     const char *from = pen->writer.at;
 
-    takt_write_int(&pen->writer, limit->max_waiting);
+    takt_ledger_write_bound(limit, &pen->writer);
     if (limit->concurrency > 0) {
         takt_write_char(&pen->writer, ',');
         takt_write_int(&pen->writer, limit->concurrency);

@@ -212,9 +212,10 @@ static void print_call(const agree_step *step)
     const takt_store_call *call = &step->call;
 
     printf("# call    %s at %" PRId64 " revision %" PRId64 " lookahead %" PRId64
-           " max_waiting %" PRId64 " concurrency %" PRId64 " lease %" PRId64,
+           " max_waiting %" PRId64 " when_full %d concurrency %" PRId64 " lease %" PRId64,
            names[call->op], step->now_us, call->limit->revision, call->limit->lookahead_us,
-           call->limit->max_waiting, call->limit->concurrency, call->limit->lease_us);
+           call->limit->max_waiting, (int)call->limit->when_full, call->limit->concurrency,
+           call->limit->lease_us);
     if (call->op == TAKT_OP_TRY && call->claim)
         printf(" worker %" PRIx64 " seq %" PRId64 " holding %" PRId64, step->claim.worker,
                step->claim.seq, step->claim.holding);
@@ -324,7 +325,8 @@ static bool same_newer(const takt_limit *a, const takt_limit *b)
 {
     return takt_limit_same(a, b) && a->revision == b->revision &&
            a->lookahead_us == b->lookahead_us && a->max_waiting == b->max_waiting &&
-           a->concurrency == b->concurrency && a->lease_us == b->lease_us;
+           a->when_full == b->when_full && a->concurrency == b->concurrency &&
+           a->lease_us == b->lease_us;
 }
 
 /* The server's answer, read as the library reads it. */
@@ -401,7 +403,7 @@ static bool is_over(const agree_outcome *ran)
     long long most = limit->concurrency, told;
     const char *newer = ran->after[0] == 'r' ? ran->after : strstr(ran->after, ";r");
 
-    if (newer && sscanf(newer + (*newer == ';'), "r%*d,%*d,%*d,%lld", &told) == 1)
+    if (newer && sscanf(newer + (*newer == ';'), "r%*d,%*d,%*[0-9ou],%lld", &told) == 1)
         most = told;
     return held > most && held > held_in(ran->before);
 }

@@ -40,9 +40,10 @@ typedef struct agree_world {
     int64_t slots_us[AGREE_SLOTS];  /* given lately, and what they took */
     int64_t costs[AGREE_SLOTS];
     int slot_count;
-    bool calm;    /* few want little: mostly there is no line */
-    bool crowd;   /* many want a permit each, while one worker has all of them, or none */
-    bool jumps;   /* the clock does */
+    bool calm;  /* few want little: mostly there is no line */
+    bool crowd; /* many want one slot each: a permit that one worker has all of, or a place in line
+                 */
+    bool jumps; /* the clock does */
     bool damages; /* somebody else writes to the ledger's keys */
 } agree_world;
 

@@ -21,7 +21,7 @@ typedef struct listed {
 } listed;
 
 typedef struct totals {
-    int64_t waiting, workers, members;
+    int64_t waiting, workers, members, late;
     int64_t places[TAKT_PRIORITIES], standing[TAKT_PRIORITIES], wanting[TAKT_PRIORITIES];
     int64_t lacking[TAKT_PRIORITIES];
     int64_t latest_us, least_us;
@@ -61,6 +61,7 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
     if (score_of(line, member) != (aside ? INT64_MIN : place->score))
         agree_fail("the order of the line is not that of its places");
     sums->waiting += waiting;
+    sums->late += aside ? waiting : 0;
     sums->workers += strchr(marks, 'f') != NULL;
     sums->members += !aside;
     sums->places[priority]++;
@@ -82,8 +83,11 @@ static void check_totals(const char *text, const totals *sums)
     if (strncmp(text, expected, (size_t)n) != 0 ||
         sscanf(text + n, "%lld,%lld%n", &least, &kept, &n) != 2 || least > sums->least_us)
         agree_fail("the line's totals are not those of its places");
-    text = strchr(text, ';');
-    n = 0;
+    text = strchr(text, ',');
+    for (int i = 0; i < 4 && text; i++) /* behind KEPT */
+        text = strpbrk(text + 1, ",;");
+    n = sums->late > 0 ? snprintf(expected, sizeof expected, ",%" PRId64, sums->late) : 0;
+    expected[n] = '\0';
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
         if (sums->places[i] > 0)
             n += snprintf(expected + n, sizeof expected - (size_t)n,

@@ -180,7 +180,7 @@ static bool has_permits(const char *text)
     const char *part = text[0] == 'r' ? text : strstr(text, ";r");
     long long permits;
 
-    return part && sscanf(part + (*part == ';'), "r%*d,%*d,%*d,%lld", &permits) == 1;
+    return part && sscanf(part + (*part == ';'), "r%*d,%*d,%*[0-9ou],%lld", &permits) == 1;
 }
 
 static void count_holders(const agree_outcome *ran)
@@ -302,6 +302,42 @@ static void count_runs(const takt_award *award)
     count("awards of as many runs as can be", award->run_count == TAKT_RUNS_MAX);
 }
 
+/* Waiters of the others that the text tells of. */
+static int64_t others_waiting(const char *text, uint64_t claimer)
+{
+    int64_t sum = 0;
+
+    for (const char *at = text; (at = strstr(at, ";w")) != NULL; at += 2) {
+        unsigned long long name;
+        long long waiting;
+        if (sscanf(at, ";w%llx,%*d,%*d,%*d,%*d,%*d,%lld", &name, &waiting) == 2 && name != claimer)
+            sum += waiting;
+    }
+    return sum;
+}
+
+static void count_overflow(const agree_outcome *ran)
+{
+    const takt_limit *limit = ran->step.call.limit;
+    const takt_award *award = &ran->step.award;
+    uint64_t claimer = ran->step.claim.worker;
+    bool live = !ran->damaged && !award->stale && !has_silent(ran->before, ran->step.now_us);
+    bool drops = live && others_waiting(ran->before, claimer) > others_waiting(ran->after, claimer);
+    bool oldest = limit->when_full == TAKT_WHEN_FULL_DROP_OLDEST && !award->outdated;
+    bool lowest = limit->when_full == TAKT_WHEN_FULL_DROP_LOWEST && !award->outdated;
+
+    count("oldest waiters of others dropped", drops && oldest);
+    count("less urgent waiters of others dropped", drops && lowest);
+    count("waiters of others and of the claim dropped", drops && award->refused > 0);
+    count("own waiters refused where the oldest are dropped", oldest && award->refused > 0);
+    count("own waiters refused where others are dropped", lowest && award->refused > 0);
+    count("waiters dropped with permits", drops && limit->concurrency > 0);
+    count("waiters of as many workers dropped as can be",
+          drops && award->wake_count == TAKT_WAKES_MAX);
+    count("newer numbers that drop",
+          award->outdated && award->newer.when_full != TAKT_WHEN_FULL_REFUSE);
+}
+
 static void count_claim(const agree_outcome *ran)
 {
     const takt_claim *claim = &ran->step.claim;
@@ -332,6 +368,7 @@ static void count_claim(const agree_outcome *ran)
     count("places in line", award->in_line > 0);
     count("places with several priorities", (award->in_line & (award->in_line - 1)) != 0);
     count("places in line with others", award->in_line > 0 && award->workers > 1);
+    count_overflow(ran);
     count_runs(award);
 }
 

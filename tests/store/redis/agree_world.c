@@ -109,6 +109,14 @@ static void draw_permits(agree_world *world, takt_limit *limit)
     limit->lease_us = chance(world, 90) ? ONE(world, leases_us) : up_to(world, DAY_US);
 }
 
+static void draw_when_full(agree_world *world, takt_limit *limit)
+{
+    limit->when_full = TAKT_WHEN_FULL_REFUSE;
+    if (limit->max_waiting > 0 && chance(world, 75))
+        limit->when_full =
+            chance(world, 50) ? TAKT_WHEN_FULL_DROP_OLDEST : TAKT_WHEN_FULL_DROP_LOWEST;
+}
+
 static void draw_limit(agree_world *world, takt_limit *limit)
 {
     *limit = (takt_limit){.name = "any", .rule_count = 1, .lease_us = TAKT_LEASE_US};
@@ -121,7 +129,8 @@ static void draw_limit(agree_world *world, takt_limit *limit)
     for (int i = 0; i < limit->rule_count; i++)
         draw_rule(world, &limit->rules[i]);
     limit->lookahead_us = ONE(world, lookaheads_us);
-    limit->max_waiting = chance(world, 25) ? up_to(world, 3000) : 0;
+    limit->max_waiting = chance(world, 35) ? up_to(world, 3000) : 0;
+    draw_when_full(world, limit);
 }
 
 /* A policy that differs in one thing or in all of them. */
@@ -135,6 +144,8 @@ static void draw_change(agree_world *world, takt_limit *limit)
         limit->concurrency = 0;
     else if (chance(world, 30))
         draw_permits(world, limit);
+    else if (chance(world, 20))
+        draw_when_full(world, limit);
     else if (limit->rule_count == 0)
         draw_rule(world, &limit->rules[limit->rule_count++]);
     else if (chance(world, 50))
@@ -143,6 +154,20 @@ static void draw_change(agree_world *world, takt_limit *limit)
         limit->rules[rule] = limit->rules[--limit->rule_count];
     else
         limit->lookahead_us = ONE(world, lookaheads_us);
+}
+
+/* Permits that all of them want, or a line that they fill. */
+static void draw_crowd(agree_world *world)
+{
+    takt_limit *limit = &world->policies[0];
+    bool drops = limit->when_full != TAKT_WHEN_FULL_REFUSE;
+
+    world->crowd = (limit->concurrency >= 10 || drops) && chance(world, 40);
+    if (!world->crowd)
+        return;
+    world->workers = AGREE_WORKERS;
+    if (drops)
+        limit->max_waiting = 8 + below(world, 16);
 }
 
 void agree_world_draw(agree_world *world, uint64_t seed)
@@ -163,9 +188,7 @@ void agree_world_draw(agree_world *world, uint64_t seed)
     world->calm = chance(world, 40);
     if (world->calm)
         world->workers = 1 + (int)below(world, 2);
-    world->crowd = world->policies[0].concurrency >= 10 && chance(world, 40);
-    if (world->crowd)
-        world->workers = AGREE_WORKERS;
+    draw_crowd(world);
     world->jumps = chance(world, 20);
     world->damages = chance(world, 20);
 }
@@ -251,7 +274,7 @@ static void draw_claim(agree_world *world, agree_step *step)
         takt_want *want = &claim->wants[i];
         want->count = world->calm ? 1 + below(world, 3) : ONE(world, counts);
         if (world->crowd)
-            want->count = 1;
+            want->count = chance(world, 90) ? 1 : 20;
         want->cost = (int32_t)draw_cost(world, step->call.limit);
         want->latest_us = chance(world, world->calm ? 98 : 80)
                               ? TAKT_NEVER

@@ -6,7 +6,7 @@
 --       cost, priority
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
 --       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts, step us, parts, whole, count, cost
--- needs: quick keep take
+-- needs: quick keep take overflow
 
 local KEEPALIVE = 2000000
 local LOOKAHEAD_FRACTION = 16
@@ -100,6 +100,7 @@ claim = {
                 else
                     claim.to_the_back(place)
                 end
+                place.came = place.turn -- before it is served
             end
         end
     end,
@@ -150,34 +151,9 @@ claim = {
         end
     end,
 
-    -- Of the waiters that were given nothing, the last ones may be more than the fleet's line may hold.
-    refuse = function()
-        local over, own = (line and line.all.waiting or 0) - limit.max_waiting, claim.own
-        for priority = 0, 9 do
-            over = over + (own[priority] and own[priority].waiting or 0)
-        end
-        for priority = 9, 0, -1 do
-            local place = own[priority]
-            if place and over > 0 then
-                local n = over < place.waiting and over or place.waiting
-                over, claim.refused = over - n, claim.refused + n
-                place.waiting = place.waiting - n
-                place.wanting = place.wanting > n * place.need and place.wanting - n * place.need or 0
-                if place.waiting == 0 then
-                    own[priority] = nil
-                end
-            end
-        end
-    end,
-
-    -- When there will be room for a place's next turn.
-    plan = function(priority)
-        local place, lookahead = claim.own[priority], limit.lookahead
-        local _, share, ahead, permits = claim.look(priority)
-        place.lacking = permits <= 0
-        if place.lacking then
-            return NEVER
-        end
+    -- When there will be room for a place's next turn, with that share and so much left to those before it.
+    when = function(place, share, ahead)
+        local lookahead = limit.lookahead
         local half = limit.throughput(math.floor(lookahead / 2))
         local need = place.need > 1 and place.need or 1
         local wanted = place.wanting < share and place.wanting or share
@@ -190,6 +166,36 @@ claim = {
         end
         local soonest = ledger.now + math.floor(lookahead / (ahead > 0 and LOOKAHEAD_FRACTION or LOOKAHEAD_FRACTION_FIRST))
         return at - lookahead > soonest and at - lookahead or soonest
+    end,
+
+    plan = function(priority)
+        local _, share, ahead, permits = claim.look(priority)
+        claim.own[priority].lacking = permits <= 0
+        return permits <= 0 and NEVER or claim.when(claim.own[priority], share, ahead)
+    end,
+
+    -- Where the oldest are dropped: the first in line, if it is another's, may have its turn sooner than it was told.
+    hurry_first = function()
+        for priority = 0, 9 do
+            local own = claim.own[priority]
+            if line and line.all.standing[priority] > 0 then
+                local place, name = line.first_other(priority)
+                if not place or own and own.turn < place.turn then
+                    return
+                end
+                local workers = line.all.standing[priority] + (own and 1 or 0)
+                local room, share = limit.room(claim.from, ledger.now + limit.lookahead), limit.throughput(limit.lookahead)
+                share = math.floor((room > share and room or share) / workers)
+                if claim.permits(workers, 0, 0, 0) > 0
+                    and place.again > claim.when(place, share < 1 and 1 or share, 0)
+                        + math.floor(limit.lookahead / LOOKAHEAD_FRACTION) then
+                    wakes.add(name)
+                end
+                return
+            elseif own then
+                return
+            end
+        end
     end,
 
     plan_all = function()
@@ -220,9 +226,12 @@ claim = {
         claim.restate()
         claim.serve_all()
         if limit.max_waiting > 0 then
-            claim.refuse()
+            claim.refused = overflow.settle(claim.own)
         end
         claim.plan_all()
+        if limit.when_full == 'o' then
+            claim.hurry_first()
+        end
         if claim.own.seq and not line then
             open_line(claim.worker, true)
         end
@@ -250,6 +259,7 @@ claim = {
 return run(function()
     local reply = { 0, ledger.now, 0, 0, 0, 0, 0, 0, 0, 0, '' }
     tidy(claim.worker)
+    wakes.names = {}
     claim.reply, claim.own, claim.wants, claim.refused, claim.in_line, claim.slots = reply, {}, {}, 0, 0, 0
     claim.least_urgent, claim.again_at = -1, -1
     claim.largest, claim.from = limit.capacity(), math.max(ledger.blocked, ledger.now)
@@ -267,6 +277,7 @@ return run(function()
     if held then
         held.wake(not stale and claim.own or nil)
     end
+    wakes.publish()
     if limit.revision > tonumber(ARGV[3]) then
         reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay here
     end

@@ -4,12 +4,11 @@
 -- says nothing, what the key has is of no use.
 --
 -- Nothing is written before save().
--- needs: line
+-- needs: line wakes
 
 local HOLDERS_SLACK = 10000000 -- the key lives longer than what is in it, so that not every claim must prolong it
 
 local LEASE_MAX = 86400000000
-local WAKES_MAX = 8
 local REUSES = 1000
 
 local held -- nil: the limit has no permits
@@ -137,14 +136,13 @@ local function open_holders(worker)
 
         -- Those of one priority who lack a permit and would get one now, with `left` free and not wanted more urgently;
         -- `own`: the caller's place.  None is looked at behind the last who lacks one.
-        lackers = function(priority, left, own, words, seen)
+        lackers = function(priority, left, own)
             local all, i, before = line.all, line.head_at[priority] or 1, 0
             local wanting, lacking = all.wanting[priority], all.lacking[priority] - ((own and own.lacking) and 1 or 0)
             local share = math.max(math.floor(limit.concurrency / math.max(all.standing[priority], 1)), 1)
-            while lacking > 0 and #words < WAKES_MAX do
+            while lacking > 0 and not wakes.full() do
                 local name = line.standing_at(priority, i)
-                local record = name and name ~= worker and not line.gone[name] and line.record_of(name)
-                local place = record and record[priority]
+                local place = name and line.other_of(name, priority)
                 i = i + 1
                 if not name then
                     return
@@ -161,15 +159,15 @@ local function open_holders(worker)
                     before = before + 1
                     lacking = lacking - (place.lacking and 1 or 0)
                 end
-                if place and place.lacking and not seen[name] then
-                    words[#words + 1], seen[name] = name, true
+                if place and place.lacking then
+                    wakes.add(name)
                 end
             end
         end,
 
         -- Wakes those who lack a permit and would get one now.  `own`: the caller's places, nil: as they were.
         wake = function(own)
-            local left, words, seen = held.free(), {}, {}
+            local left = held.free()
             if not line or line.lost then
                 return
             end
@@ -179,12 +177,8 @@ local function open_holders(worker)
                     break
                 end
                 local place = own[priority]
-                held.lackers(priority, left, place and not place.aside and place or nil, words, seen)
+                held.lackers(priority, left, place and not place.aside and place or nil)
                 left = left - line.all.wanting[priority]
-            end
-            local message = table.concat(words, ' ')
-            if words[1] and type(redis.pcall('SPUBLISH', KEYS[1], message)) == 'table' then
-                redis.pcall('PUBLISH', KEYS[1], message) -- a server that has no sharded channels
             end
         end,
 

@@ -22,14 +22,14 @@ text = {
         return heads, states, at
     end,
 
-    -- What follows the rules.  Returns the revision, lookahead and max_waiting that it tells, the revision 0 where none;
-    -- nil where it cannot be read.
+    -- What follows the rules.  Returns the revision, lookahead, max_waiting, permits, lease and when_full that it tells,
+    -- the revision 0 where none; nil where it cannot be read.
     read_rest = function(stored, at)
-        local told, ahead, most, permits, lease = 0, nil, nil, 0, 0
+        local told, ahead, most, permits, lease, full = 0, nil, nil, 0, 0, ''
         stored = stored:sub(-1) == ';' and stored or stored .. ';'
-        local a, b, c, more, stop = stored:match('^r(%d+),(%d+),(%d+)([^;]*);()', at)
+        local a, b, c, letter, more, stop = stored:match('^r(%d+),(%d+),(%d+)([ou]?)([^;]*);()', at)
         if a then
-            told, ahead, most, at = tonumber(a), tonumber(b), tonumber(c), stop
+            told, ahead, most, full, at = tonumber(a), tonumber(b), tonumber(c), letter, stop
             if more ~= '' then
                 permits, lease = more:match('^,(%d+),(%d+)$')
                 permits, lease = tonumber(permits), tonumber(lease)
@@ -60,7 +60,7 @@ text = {
         if at <= #stored or ledger.turn > EXACT or ledger.blocked > EXACT or (a and ledger.blocked < 1) then
             return nil
         end
-        return told, ahead, most, permits, lease
+        return told, ahead, most, permits, lease, full
     end,
 
     -- Reads the text into the state of the caller's rules, or where those are older, into rules of its own.
@@ -70,9 +70,9 @@ text = {
         if not heads then
             return false
         end
-        local told, ahead, most, permits, lease = 0, nil, nil, 0, 0
+        local told, ahead, most, permits, lease, full = 0, nil, nil, 0, 0, ''
         if at <= #stored then
-            told, ahead, most, permits, lease = text.read_rest(stored, at)
+            told, ahead, most, permits, lease, full = text.read_rest(stored, at)
             if not told then
                 return false
             end
@@ -97,7 +97,7 @@ text = {
         end
         if told > limit.revision then
             limit.rules, limit.revision, limit.lookahead, limit.max_waiting = kept, told, ahead, most
-            limit.concurrency, limit.lease = permits, lease
+            limit.concurrency, limit.lease, limit.when_full = permits, lease, full
         elseif not same then
             convert(kept, wanted, limit.revision > told)
         end
@@ -111,6 +111,7 @@ text = {
         end
         if limit.revision > 0 then
             parts = parts .. string.format(';r%.0f,%.0f,%.0f', limit.revision, limit.lookahead, limit.max_waiting)
+                .. limit.when_full
             if limit.concurrency > 0 then
                 parts = parts .. string.format(',%.0f,%.0f', limit.concurrency, limit.lease)
             end
@@ -137,8 +138,9 @@ local function read_arguments()
     end
     limit.rules, limit.revision = rules, tonumber(ARGV[3])
     limit.lookahead = tonumber(ARGV[4])
-    local most, permits, lease = (ARGV[5] or ''):match('^(%d+),?(%d*),?(%d*)$')
+    local most, full, permits, lease = (ARGV[5] or ''):match('^(%d+)([ou]?),?(%d*),?(%d*)$')
     limit.max_waiting, limit.concurrency, limit.lease = tonumber(most), tonumber(permits) or 0, tonumber(lease) or 0
+    limit.when_full = full
     return (rules[1] or limit.concurrency > 0) and tonumber(ARGV[2]) and limit.revision and limit.lookahead and limit.max_waiting and ARGV[6]
 end
 

@@ -9,6 +9,7 @@ limit = {
     rules = {},
     lookahead = 0,
     max_waiting = 0,
+    when_full = '', -- whom more than that cost their place: 'o' the oldest, 'u' those less urgent, '' who claims
     concurrency = 0, -- permits that can be held at once; 0: no bound
     lease = 0,
     revision = 0,

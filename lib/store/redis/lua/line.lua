@@ -5,9 +5,10 @@
 --   for one that is set aside), and WORKER by the negative of the instant at which the worker is taken for dead;
 --   KEYS[3], a hash, holds for each worker "SEQ;PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN[,[a][f][p]];..." (the places of
 --   a worker share their seq and expiry, for a claim restates them all), and in the field `all` the line's totals:
---   "WAITING,WORKERS,LATEST,LEAST,KEPT;PRIORITY,PLACES,STANDING,WANTING[,LACKING];...": the latest expiry, an instant
---   before which no worker is taken for dead, when the two keys expire; and of each priority its places, those that
---   others must wait for, the tokens that these want, and how many of these lack a permit.
+--   "WAITING,WORKERS,LATEST,LEAST,KEPT[,LATE];PRIORITY,PLACES,STANDING,WANTING[,LACKING];...": the latest expiry, an
+--   instant before which no worker is taken for dead, when the two keys expire, waiters in places that are set aside; and
+--   of each priority its places, those that others must wait for, the tokens that these want, and how many of these lack
+--   a permit.
 --
 -- Nothing is written before save().  Until then a place that is no longer to be waited for is still in the sorted set.
 -- A line that is not as it was left (somebody else deleted or wrote a key) is dropped: it tells nothing that its workers
@@ -46,6 +47,7 @@ local function open_line(worker, lost)
             latest = 0,
             least = 0,
             kept = 0,
+            late = 0,
             places = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             standing = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             wanting = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
@@ -62,12 +64,12 @@ local function open_line(worker, lost)
 
         read_all = function(found)
             local all = line.all
-            local waiting, workers, latest, least, kept, at = found:match('^(%d+),(%d+),(%d+),(%d+),(%d+)()')
+            local waiting, workers, latest, least, kept, late, at = found:match('^(%d+),(%d+),(%d+),(%d+),(%d+),?(%d*)()')
             if not waiting then
                 return false
             end
             all.waiting, all.workers, all.latest = tonumber(waiting), tonumber(workers), tonumber(latest)
-            all.least, all.kept = tonumber(least), tonumber(kept)
+            all.least, all.kept, all.late = tonumber(least), tonumber(kept), tonumber(late) or 0
             while at <= #found do
                 local priority, places, standing, wanting, lacking, stop =
                     found:match('^;(%d),(%d+),(%d+),(%d+),?(%d*)()', at)
@@ -84,7 +86,7 @@ local function open_line(worker, lost)
         write_all = function()
             local all = line.all
             local written = string.format('%.0f,%.0f,%.0f,%.0f,%.0f', all.waiting, all.workers, all.latest, all.least,
-                all.kept)
+                all.kept) .. (all.late > 0 and ',' .. numbers.digits(all.late) or '')
             for priority = 0, 9 do
                 if all.places[priority] > 0 then
                     written = written .. string.format(';%d,%.0f,%.0f,%.0f', priority, all.places[priority],
@@ -178,13 +180,26 @@ local function open_line(worker, lost)
                     all.places[priority] = all.places[priority] + sign
                     all.waiting = all.waiting + sign * place.waiting
                     all.workers = all.workers + (place.foremost and sign or 0)
-                    if not place.aside then
+                    if place.aside then
+                        all.late = all.late + sign * place.waiting
+                    else
                         all.standing[priority] = all.standing[priority] + sign
                         all.wanting[priority] = all.wanting[priority] + sign * place.wanting
                         all.lacking[priority] = all.lacking[priority] + (place.lacking and sign or 0)
                     end
                 end
             end
+        end,
+
+        -- Sets a place aside: its totals and its worker's record.
+        set_aside = function(name, priority, place)
+            local all = line.all
+            all.standing[priority] = all.standing[priority] - 1
+            all.wanting[priority] = all.wanting[priority] - place.wanting
+            all.lacking[priority] = all.lacking[priority] - (place.lacking and 1 or 0)
+            all.late = all.late + place.waiting
+            line.leave(name, priority, place)
+            place.aside, line.dirty[name] = true, line.records[name]
         end,
 
         -- A place that others need no longer wait for.
@@ -242,11 +257,7 @@ local function open_line(worker, lost)
                     elseif place.again + limit.lookahead >= ledger.now then
                         break
                     end
-                    all.standing[priority] = all.standing[priority] - 1
-                    all.wanting[priority] = all.wanting[priority] - place.wanting
-                    all.lacking[priority] = all.lacking[priority] - (place.lacking and 1 or 0)
-                    line.leave(name, priority, place)
-                    place.aside, line.dirty[name] = true, record
+                    line.set_aside(name, priority, place)
                 end
             until not name
             line.head_at[priority] = i
@@ -280,15 +291,39 @@ local function open_line(worker, lost)
             return count
         end,
 
-        -- The first place of the others.
+        -- The place of one of the others with that priority, if it is waited for; nil.
+        other_of = function(name, priority)
+            local record = name ~= worker and not line.gone[name] and line.record_of(name)
+            local place = record and record[priority]
+            return place and not place.aside and place or nil
+        end,
+
+        -- The first place of the others, and whose it is.
         first_other = function(priority)
-            local i, name = line.head_at[priority] or 1, nil
+            local i, name, place = line.head_at[priority] or 1, nil, nil
             repeat
                 name = line.standing_at(priority, i)
+                place = name and line.other_of(name, priority)
                 i = i + 1
-            until not name or (name ~= worker and not line.gone[name])
-            local record = name and line.record_of(name)
-            return record and record[priority]
+            until not name or place
+            return place, name
+        end,
+
+        -- The last one.
+        last_other = function(priority)
+            local seen, found, place = 0, nil, nil
+            repeat
+                found = redis.call('ZREVRANGEBYSCORE', KEYS[2], '(' .. numbers.digits((priority + 1) * TURNS),
+                    numbers.digits(priority * TURNS), 'LIMIT', seen, 2)
+                for i = 1, #found do
+                    local name = found[i]:match('^%x+')
+                    place = line.other_of(name, priority)
+                    if place then
+                        return place, name
+                    end
+                end
+                seen = seen + #found
+            until #found == 0
         end,
 
         -- Puts the worker's places back, as they are now.

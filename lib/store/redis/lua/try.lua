@@ -48,6 +48,7 @@ return run(function()
     local reply = standing((taken and 8 or 0) + (stale and 2 or 0), retry_at)
     if held and worker then
         held.wake()
+        wakes.publish()
         for i = 1, 3 do
             reply[12 + i] = numbered and numbered[i] or 0
         end

@@ -1,0 +1,96 @@
+/*
+ * overflow.c: see overflow.h.  Decides which place of the line loses waiters.
+ *
+ * With the strategies that drop others, those set aside do not count and lose nothing: nobody is
+ * there to be told.  As many workers as an award can name lose waiters in a claim; more than that
+ * are the claimer's own.
+ */
+#include "core/overflow.h"
+
+#include "core/award.h"
+#include "core/line.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many too many wait. */
+static int64_t excess(const takt_ledger *ledger)
+{
+    bool all = ledger->limit->when_full == TAKT_WHEN_FULL_REFUSE;
+    int64_t waiting = 0;
+
+    for (int i = 0; i < ledger->line_count; i++)
+        waiting += all || !ledger->line[i].aside ? ledger->line[i].waiting : 0;
+    return waiting - ledger->limit->max_waiting;
+}
+
+/* The last of the claimer's places, or of all others that count: the least urgent.  -1: none. */
+static int last_of(const takt_ledger *ledger, uint64_t claimer, bool own)
+{
+    int at = ledger->line_count - 1;
+
+    while (at >= 0 && ((ledger->line[at].worker == claimer) != own || ledger->line[at].aside))
+        at--;
+    return at;
+}
+
+/* The first of the others of that priority; there is one. */
+static int first_of(const takt_ledger *ledger, uint64_t claimer, int priority)
+{
+    int at = 0;
+
+    while (ledger->line[at].priority != priority || ledger->line[at].worker == claimer ||
+           ledger->line[at].aside)
+        at++;
+    return at;
+}
+
+/* Where the next to leave wait; -1: nowhere.  A place that was served by this very claim is as old
+ * as it was before. */
+static int victim(const takt_ledger *ledger, uint64_t claimer, const takt_award *award)
+{
+    int mine = last_of(ledger, claimer, true), theirs = last_of(ledger, claimer, false);
+    int my_priority = mine < 0 ? -1 : ledger->line[mine].priority;
+    bool may_name = award->wake_count < TAKT_WAKES_MAX;
+
+    if (theirs < 0 || !may_name || ledger->limit->when_full == TAKT_WHEN_FULL_REFUSE ||
+        ledger->line[theirs].priority < my_priority)
+        return mine;
+    if (ledger->limit->when_full == TAKT_WHEN_FULL_DROP_LOWEST)
+        return mine >= 0 && ledger->line[theirs].priority > my_priority ? theirs : mine;
+    theirs = first_of(ledger, claimer, ledger->line[theirs].priority);
+    return ledger->line[theirs].priority > my_priority ||
+                   ledger->line[theirs].turn < ledger->line[mine].came
+               ? theirs
+               : mine;
+}
+
+/* Of what they want the first one's cost is known. */
+static void take_out(takt_place *place, int64_t count)
+{
+    place->waiting -= count;
+    place->wanting -= count > place->wanting / place->need ? place->wanting : count * place->need;
+}
+
+void takt_overflow_settle(takt_ledger *ledger, const takt_claim *claim, takt_award *award)
+{
+    int64_t over = ledger->limit->max_waiting > 0 ? excess(ledger) : 0;
+    int at;
+
+    while (over > 0 && (at = victim(ledger, claim->worker, award)) >= 0) {
+        takt_place *place = &ledger->line[at];
+        int64_t count = least(over, place->waiting);
+        over -= count;
+        take_out(place, count);
+        if (place->worker != claim->worker) {
+            takt_award_wake(award, place->worker);
+            place->aside = place->waiting == 0;
+        } else {
+            award->refused += count;
+            if (place->waiting == 0)
+                takt_line_remove(ledger, at);
+        }
+    }
+}

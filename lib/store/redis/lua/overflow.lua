@@ -1,0 +1,93 @@
+-- overflow.lua: core/overflow.c: more wait than max_waiting allows: whose waiters leave.
+-- needs: line wakes
+
+local overflow
+overflow = {
+    -- How many too many wait; `own`: the caller's places, which the line's totals are without.
+    excess = function(own)
+        local over = -limit.max_waiting
+        if line then
+            over = over + line.all.waiting - (limit.when_full ~= '' and line.all.late or 0)
+        end
+        for priority = 0, 9 do
+            over = over + (own[priority] and own[priority].waiting or 0)
+        end
+        return over
+    end,
+
+    -- The least urgent priority of the caller's places, and of all others that count.
+    least_urgent = function(own)
+        local mine, theirs = -1, -1
+        for priority = 0, 9 do
+            mine = own[priority] and priority or mine
+            theirs = line and line.all.standing[priority] > 0 and priority or theirs
+        end
+        return mine, theirs
+    end,
+
+    -- Where the next to leave wait: a priority, -1: nowhere; and of another than the caller the place and its worker.
+    victim = function(own)
+        local mine, theirs = overflow.least_urgent(own)
+        local place, name
+        if theirs < 0 or wakes.full() or limit.when_full == '' or theirs < mine then
+            return mine
+        elseif limit.when_full == 'u' then
+            if mine >= 0 and theirs > mine then
+                place, name = line.last_other(theirs)
+            end
+        else
+            place, name = line.first_other(theirs)
+            if place and theirs == mine and own[mine].came < place.turn then
+                return mine
+            end
+        end
+        if not place then
+            return mine
+        end
+        return theirs, place, name
+    end,
+
+    take_out = function(place, count)
+        place.waiting = place.waiting - count
+        place.wanting = place.wanting > count * place.need and place.wanting - count * place.need or 0
+    end,
+
+    -- A place of another's loses waiters.
+    drop = function(priority, place, name, count, own)
+        local all, wanting = line.all, place.wanting
+        overflow.take_out(place, count)
+        all.waiting = all.waiting - count
+        all.wanting[priority] = all.wanting[priority] - wanting + place.wanting
+        wakes.add(name)
+        if place.waiting == 0 then
+            line.set_aside(name, priority, place)
+            if own[priority] then
+                own[priority].before = nil -- it may have been one of those
+            end
+        end
+        line.dirty[name] = line.records[name]
+    end,
+
+    -- Returns how many of the caller's waiters leave.
+    settle = function(own)
+        local over, refused = overflow.excess(own), 0
+        while over > 0 do
+            local priority, place, name = overflow.victim(own)
+            local mine = own[priority]
+            local waiting = place and place.waiting or mine and mine.waiting
+            if not waiting then
+                break
+            end
+            local count = over < waiting and over or waiting
+            over = over - count
+            if place then
+                overflow.drop(priority, place, name, count, own)
+            else
+                refused = refused + count
+                overflow.take_out(mine, count)
+                own[priority] = mine.waiting > 0 and mine or nil
+            end
+        end
+        return refused
+    end,
+}

@@ -1,0 +1,32 @@
+-- wakes.lua: the workers that are told to claim now: award->wakes of core/ledger.h.  A hint that may be lost.
+-- needs: line
+
+local WAKES_MAX = 8
+
+local wakes
+wakes = {
+    names = {},
+
+    full = function()
+        return #wakes.names == WAKES_MAX
+    end,
+
+    -- Names a worker once, as long as there is space.
+    add = function(name)
+        for _, one in ipairs(wakes.names) do
+            if one == name then
+                return
+            end
+        end
+        if not wakes.full() then
+            wakes.names[#wakes.names + 1] = name
+        end
+    end,
+
+    publish = function()
+        local message = table.concat(wakes.names, ' ')
+        if message ~= '' and type(redis.pcall('SPUBLISH', KEYS[1], message)) == 'table' then
+            redis.pcall('PUBLISH', KEYS[1], message) -- a server that has no sharded channels
+        end
+    end,
+}

@@ -1,0 +1,159 @@
+/*
+ * More wait than may, in several clients over every kind of store: whoever makes way is told so at
+ * once, by whichever client came.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdlib.h>
+#include <string.h>
+#include <takt/takt.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "store/redis/server.h"
+
+#define CLIENTS 4  /* who comes is in no line yet, and claims at once */
+#define MOST    2  /* may wait */
+#define ROUNDS  60 /* without wake-ups each would take a keepalive, and the test's time be over */
+
+enum { MEMORY, STORE_FILE, REDIS };
+
+static uv_loop_t loop;
+static takt_policy *policy;
+static takt_client *clients[CLIENTS];
+static struct server server;
+static char folder[] = "/tmp/takt-overflow-XXXXXX", url[300];
+static int statuses[ROUNDS + MOST + 1], told;
+static takt_permit permits[ROUNDS + MOST + 1];
+
+static void open_world(int kind)
+{
+    static const char text[] = "limits:\n"
+                               "  - name: oldest\n"
+                               "    rules: [{rate: 1/h}]\n"
+                               "    max_waiting: 2\n"
+                               "    when_full: drop-oldest\n"
+                               "  - name: lowest\n"
+                               "    rules: [{rate: 1/h}]\n"
+                               "    max_waiting: 2\n"
+                               "    when_full: drop-lowest\n";
+    takt_error error;
+
+    if (kind == REDIS) {
+        server_start(&server, NULL);
+        snprintf(url, sizeof url, "unix:%s", server.socket);
+    } else if (kind == STORE_FILE) {
+        cr_assert_not_null(mkdtemp(folder));
+        snprintf(url, sizeof url, "file:%s/ledgers.mdb", folder);
+    } else {
+        strcpy(url, "memory:overflow");
+    }
+    uv_loop_init(&loop);
+    cr_assert_eq(takt_policy_parse(&policy, "test", text, strlen(text), &error), 0, "%s",
+                 error.text);
+    for (int i = 0; i < CLIENTS; i++) {
+        takt_options options = {.store = url};
+        cr_assert_eq(takt_open(&clients[i], &loop, policy, &options, &error), 0, "%s", error.text);
+    }
+}
+
+static void close_world(int kind)
+{
+    for (int i = 0; i < CLIENTS; i++)
+        takt_close(clients[i], NULL, NULL);
+    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    cr_assert_eq(uv_loop_close(&loop), 0, "a handle was left open");
+    takt_policy_free(policy);
+    if (kind == REDIS)
+        server_stop(&server);
+    if (kind == STORE_FILE && fork() == 0)
+        execlp("rm", "rm", "-r", folder, (char *)NULL);
+}
+
+static void note(takt_permit *permit, int status)
+{
+    statuses[permit - permits] = status;
+    told++;
+}
+
+static void ask(int i, const char *limit, int priority)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    statuses[i] = 1;
+    request.priority = priority;
+    cr_assert_eq(takt_acquire(clients[i % CLIENTS], &permits[i], &request, note), 0);
+}
+
+static void hear(int count)
+{
+    while (told < count)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(told, count);
+}
+
+static void note_standing(takt_call *call, int status, const takt_standing *standing)
+{
+    cr_assert_eq(status, 0);
+    *(int64_t *)call->data = standing->waiting;
+}
+
+/* Until the store has heard of them. */
+static void await(const char *limit, int64_t waiting)
+{
+    int64_t seen = -1;
+
+    while (seen != waiting) {
+        takt_call call = {.data = &seen};
+        seen = -1;
+        cr_assert_eq(takt_peek(clients[0], &call, limit, NULL, note_standing), 0);
+        while (seen < 0)
+            uv_run(&loop, UV_RUN_ONCE);
+    }
+}
+
+static int kinds[] = {MEMORY, STORE_FILE, REDIS};
+
+#define EACH_STORE(test)                                                                           \
+    ParameterizedTestParameters(overflow, test)                                                    \
+    {                                                                                              \
+        return cr_make_param_array(int, kinds, sizeof kinds / sizeof kinds[0]);                    \
+    }                                                                                              \
+    ParameterizedTest(const int *kind, overflow, test, .timeout = 50)
+
+EACH_STORE(the_oldest_makes_way_and_hears_of_it)
+{
+    open_world(*kind);
+    for (int i = 0; i <= MOST; i++) {
+        ask(i, "oldest", 5);
+        if (i == 0)
+            hear(1);
+        await("oldest", i);
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        ask(i + MOST + 1, "oldest", 5);
+        hear(i + 2);
+        cr_assert_eq(statuses[i + 1], TAKT_E_FULL, "round %d: %d", i, statuses[i + 1]);
+        await("oldest", MOST);
+    }
+    close_world(*kind);
+}
+
+EACH_STORE(only_the_less_urgent_makes_way)
+{
+    open_world(*kind);
+    ask(0, "lowest", 5);
+    hear(1);
+    ask(1, "lowest", 5);
+    ask(2, "lowest", 7);
+    await("lowest", 2);
+    ask(3, "lowest", 7);
+    hear(2);
+    cr_assert_eq(statuses[3], TAKT_E_FULL, "nobody is less urgent than it is");
+    ask(4, "lowest", 6);
+    hear(3);
+    cr_assert_eq(statuses[2], TAKT_E_FULL);
+    cr_assert_eq(statuses[1], 1, "it waits on");
+    cr_assert_eq(statuses[4], 1);
+    close_world(*kind);
+}

@@ -1,0 +1,100 @@
+/*
+ * checker_overflow.c: max_waiting.  Of those who are there no more wait than may, as far as the
+ * ledger knows; nobody leaves while there is space; and who leaves is whom `when_full` says: it
+ * compares the ledger's line with what it was after the call before.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "checker.h"
+
+static const takt_place *known(const checker *self, const takt_place *place)
+{
+    for (int i = 0; i < self->place_count; i++)
+        if (self->places[i].worker == place->worker && self->places[i].priority == place->priority)
+            return &self->places[i];
+    return NULL;
+}
+
+static bool is_named(const takt_award *award, uint64_t worker)
+{
+    for (int i = 0; i < award->wake_count; i++)
+        if (award->wakes[i] == worker)
+            return true;
+    return false;
+}
+
+/* Nobody who still waits ought to have left sooner than this one. */
+static void check_victim(const checker *self, const takt_sim_call *call, const takt_place *victim)
+{
+    const takt_ledger *ledger = &self->fleet->ledger;
+    bool oldest = self->limit.when_full == TAKT_WHEN_FULL_DROP_OLDEST;
+
+    if (!is_named(call->award, victim->worker))
+        checker_fail(self, 5, "a worker is not told that its waiters were dropped");
+    for (int i = 0; i < ledger->line_count; i++) {
+        const takt_place *place = &ledger->line[i];
+        bool own = place->worker == call->worker;
+        bool sooner = oldest ? place->turn < victim->turn : place->turn > victim->turn;
+        if (place->waiting == 0 || place->aside || place == victim)
+            continue;
+        if (place->priority > victim->priority)
+            checker_fail(self, 4, "waiters of priority %d are dropped before those of %d",
+                         victim->priority, place->priority);
+        if (place->priority == victim->priority && !own && sooner)
+            checker_fail(self, 4, "the wrong ones of priority %d are dropped", place->priority);
+        if (place->priority == victim->priority && own && !oldest)
+            checker_fail(self, 4, "waiters are dropped for others of priority %d", place->priority);
+    }
+}
+
+/* What the checker of turns believes to be wanted. */
+static void note_drop(checker *self, const takt_place *before, const takt_place *after)
+{
+    for (int i = 0; i < self->fleet->worker_count; i++)
+        if (self->fleet->workers[i].name == after->worker) {
+            line_place *place = &self->workers[i].places[after->priority];
+            place->wanting -= before->wanting - after->wanting;
+            place->standing = place->standing && after->waiting > 0;
+        }
+}
+
+static void check_claim(checker *self, const takt_sim_call *call)
+{
+    const takt_ledger *ledger = &self->fleet->ledger;
+    takt_when_full when_full = self->limit.when_full;
+    int64_t waiting = 0, dropped = 0, most = self->limit.max_waiting;
+
+    for (int i = 0; i < ledger->line_count; i++) {
+        const takt_place *place = &ledger->line[i], *before = known(self, place);
+        waiting += place->aside && when_full != TAKT_WHEN_FULL_REFUSE ? 0 : place->waiting;
+        if (place->worker == call->worker || !before || before->waiting <= place->waiting)
+            continue;
+        dropped += before->waiting - place->waiting;
+        if (most == 0 || when_full == TAKT_WHEN_FULL_REFUSE)
+            checker_fail(self, 5, "waiters of others are dropped");
+        check_victim(self, call, place);
+        note_drop(self, before, place);
+    }
+    self->dropped += dropped;
+    if (dropped + call->award->refused > 0 && waiting < most)
+        checker_fail(self, 5, "%lld leave, and only %lld are left of at most %lld",
+                     (long long)(dropped + call->award->refused), (long long)waiting,
+                     (long long)most);
+    if (most > 0 && call->award->in_line != 0 && waiting > most)
+        checker_fail(self, 7, "%lld wait, and at most %lld may", (long long)waiting,
+                     (long long)most);
+}
+
+void checker_overflow(checker *self, const takt_sim_call *call)
+{
+    const takt_ledger *ledger = &self->fleet->ledger;
+
+    if (call->op == TAKT_SIM_CLAIM && !call->award->stale)
+        check_claim(self, call);
+    self->places = realloc(self->places, (size_t)(ledger->line_count + 1) * sizeof *self->places);
+    if (!self->places)
+        abort();
+    memcpy(self->places, ledger->line, (size_t)ledger->line_count * sizeof *self->places);
+    self->place_count = ledger->line_count;
+}
