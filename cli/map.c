@@ -281,7 +281,9 @@ int takt_cli_map(int argc, char **argv, cli_settings *settings)
     int status = takt_cli_open(&map.session, settings, &map.target);
     if (status)
         return status;
-    status = work(&map);
+    status = takt_cli_request(&map.session, &map.target, &map.wish, &map.request);
+    if (!status)
+        status = work(&map);
     takt_cli_close(&map.session);
     takt_cli_input_free(&map.input);
     takt_cli_jobs_free(&map);

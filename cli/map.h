@@ -50,6 +50,7 @@ struct cli_map {
     cli_settings *settings;
     cli_target target;
     cli_wish wish;
+    takt_request request; /* of each job */
     char **command;
     unsigned jobs_max;
     unsigned retries;

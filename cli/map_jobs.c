@@ -232,14 +232,10 @@ static void on_permit(takt_permit *permit, int status)
 static void ask(cli_job *job)
 {
     cli_map *map = job->map;
-    takt_request request = {.limit = map->target.limit,
-                            .key = map->target.key,
-                            .cost = map->wish.cost,
-                            .priority = map->wish.priority};
 
     job->attempt++;
     job->permit.data = job;
-    int failed = takt_acquire(map->session.client, &job->permit, &request, on_permit);
+    int failed = takt_acquire(map->session.client, &job->permit, &map->request, on_permit);
     if (failed) {
         refuse(job, failed);
         return;

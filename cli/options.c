@@ -26,7 +26,8 @@ enum {
     KEY_MODE,
     KEY_JSON,
     KEY_COST,
-    KEY_PRIORITY
+    KEY_PRIORITY,
+    KEY_WITHIN_KEY
 };
 
 static error_t parse_place(int key, char *word, struct argp_state *state)
@@ -165,6 +166,20 @@ static const struct argp_option json_options[] = {
 };
 const struct argp takt_cli_json_argp = {json_options, parse_json, NULL, NULL, NULL, NULL, NULL};
 
+static void add_within_key(struct argp_state *state, const char *key, cli_wish *wish)
+{
+    char shown[TAKT_CLI_SHOWN_SIZE];
+
+    if (wish->within_key_count == TAKT_LEVELS_MAX - 1)
+        argp_error(state, "a limit is within at most %d others, so there are as many --within-key",
+                   TAKT_LEVELS_MAX - 1);
+    else if (strlen(key) > TAKT_KEY_SIZE_MAX)
+        argp_error(state, "--within-key %s: a key has at most %d bytes",
+                   takt_cli_shown(key, strlen(key), shown), TAKT_KEY_SIZE_MAX);
+    else
+        wish->within_keys[wish->within_key_count++] = key;
+}
+
 static error_t parse_wish(int key, char *word, struct argp_state *state)
 {
     cli_wish *wish = state->input;
@@ -174,6 +189,8 @@ static error_t parse_wish(int key, char *word, struct argp_state *state)
     else if (key == KEY_PRIORITY)
         wish->priority =
             (int32_t)takt_cli_read_number(state, "--priority", word, 0, TAKT_PRIORITY_MAX);
+    else if (key == KEY_WITHIN_KEY)
+        add_within_key(state, word, wish);
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -183,6 +200,10 @@ static const struct argp_option wish_options[] = {
     {"cost", KEY_COST, "N", 0, "Tokens that one run of the command takes (default 1)", 2},
     {"priority", KEY_PRIORITY, "0..9", 0,
      "0 goes first in the whole fleet, 9 last (default: the limit's, else 5)", 2},
+    {"within-key", KEY_WITHIN_KEY, "KEY", 0,
+     "The key of the limit that LIMIT is within; again for the one around that, and so on. '' is a "
+     "limit as a whole (default)",
+     2},
     {0},
 };
 const struct argp takt_cli_wish_argp = {wish_options, parse_wish, NULL, NULL, NULL, NULL, NULL};

@@ -41,13 +41,15 @@ typedef struct cli_target {
 typedef struct cli_wish {
     int32_t cost;
     int32_t priority;
+    const char *within_keys[TAKT_LEVELS_MAX - 1]; /* of the limits around, the next one first */
+    unsigned within_key_count;
 } cli_wish;
 
 /* Groups of options for argp_children; their input is the settings, for the last one the wish. */
 extern const struct argp takt_cli_place_argp; /* -p, -s */
 extern const struct argp takt_cli_rate_argp;  /* --rate, --burst */
 extern const struct argp takt_cli_json_argp;  /* --json */
-extern const struct argp takt_cli_wish_argp;  /* --cost, --priority */
+extern const struct argp takt_cli_wish_argp;  /* --cost, --priority, --within-key */
 
 /* Whether the command line tells a limit of its own. */
 bool takt_cli_is_ad_hoc(const cli_settings *settings);

@@ -208,13 +208,12 @@ static void watch_signals(cli_run *run)
 /* 0, or the exit status for why there is no permit. */
 static int wait_for_permit(cli_run *run)
 {
-    takt_request request = {.limit = run->target.limit,
-                            .key = run->target.key,
-                            .cost = run->wish.cost,
-                            .priority = run->wish.priority,
-                            .max_wait_us = run->max_wait_us};
-    int failed;
+    takt_request request;
+    int failed = takt_cli_request(&run->session, &run->target, &run->wish, &request);
 
+    if (failed)
+        return failed;
+    request.max_wait_us = run->max_wait_us;
     run->permit.data = run->call.data = run;
     watch_signals(run);
     if (run->now_or_never)

@@ -193,6 +193,22 @@ void takt_cli_tell_fence(const takt_permit *permit)
         unsetenv("TAKT_FENCE");
 }
 
+int takt_cli_request(const cli_session *session, const cli_target *target, const cli_wish *wish,
+                     takt_request *request)
+{
+    takt_error error = {0};
+
+    *request = TAKT_REQUEST(target->limit);
+    request->key = target->key;
+    request->cost = wish->cost;
+    request->priority = wish->priority;
+    memcpy(request->within_keys, wish->within_keys, sizeof(request->within_keys));
+    if (takt_check_request(session->policy, request, &error) != TAKT_E_INVALID)
+        return 0; /* the acquire tells the rest */
+    takt_cli_say("%s", error.text);
+    return EX_USAGE;
+}
+
 int takt_cli_refusal(const cli_session *session, const cli_target *target, int code, int32_t cost)
 {
     char rules[256] = "?", shown[TAKT_CLI_SHOWN_SIZE];

@@ -52,6 +52,10 @@ void takt_cli_close(cli_session *session);
  */
 void takt_cli_tell_fence(const takt_permit *permit);
 
+/* What to ask for.  0, or the exit status after a message where it cannot be meant. */
+int takt_cli_request(const cli_session *session, const cli_target *target, const cli_wish *wish,
+                     takt_request *request);
+
 /* Says why an acquire or a call failed, and returns the exit status for it. */
 int takt_cli_refusal(const cli_session *session, const cli_target *target, int code, int32_t cost);
 

@@ -53,16 +53,21 @@ typedef struct takt_request {
     int32_t priority; /* 0 (most urgent) to 9, or TAKT_PRIORITY_POLICY */
     int64_t
         max_wait_us; /* give up after that long with TAKT_E_DEADLINE; 0: wait as long as it takes */
+    const char *within_keys[TAKT_LEVELS_MAX - 1]; /* with `within`: the subject of each limit
+                         around, the next one first; NULL: that limit as a whole.  More than there
+                         are limits around are refused. */
 } takt_request;
 
 #ifdef __cplusplus
 #define TAKT_REQUEST(name)                                                                         \
     takt_request                                                                                   \
     {                                                                                              \
-        (name), nullptr, 1, TAKT_PRIORITY_POLICY, 0                                                \
+        (name), nullptr, 1, TAKT_PRIORITY_POLICY, 0,                                               \
+        {                                                                                          \
+        }                                                                                          \
     }
 #else
-#define TAKT_REQUEST(name) ((takt_request){(name), 0, 1, TAKT_PRIORITY_POLICY, 0})
+#define TAKT_REQUEST(name) ((takt_request){(name), 0, 1, TAKT_PRIORITY_POLICY, 0, {0}})
 #endif
 
 /*
@@ -132,10 +137,12 @@ struct takt_permit {
     uint8_t state;
     int16_t status;
     uint8_t hold_count;
+    uint8_t outer_count; /* limits that are still to be passed */
     uint8_t shadow;
     uint8_t shade_count;
-    takt_hold holds[TAKT_LEVELS_MAX];   /* the innermost first */
-    takt_shade shades[TAKT_SHADES_MAX]; /* likewise */
+    takt_hold holds[TAKT_LEVELS_MAX];              /* the innermost first */
+    struct takt_queue *outer[TAKT_LEVELS_MAX - 1]; /* of those limits, the next one last */
+    takt_shade shades[TAKT_SHADES_MAX];            /* the innermost first */
 };
 
 /* What happened that no callback tells.  The strings live during the call. */
@@ -240,7 +247,7 @@ TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, takt_perm
 /*
  * The real cost of a granted permit's work, where it is known only afterwards (the tokens of a
  * language model, a mail's recipients).  `request` is what the permit was acquired with (its limit
- * and key are used).  More than was asked for is taken now, and paid for before the next slots: by
+ * and keys are used).  More than was asked for is taken now, and paid for before the next slots: by
  * gcra and buckets as far as 10 s ahead, by windows and logs as far as there is room.  Less is
  * given back, as far as nobody can have been served in its place: gcra and buckets take off one
  * token for each that the rate has passed since the slot, windows give back what is of their

@@ -25,11 +25,13 @@ static const struct {
     {TAKT_E_STORE_TIMEOUT, "STORE_TIMEOUT", "the store did not answer in time"},
     {TAKT_E_STORE_URL, "STORE_URL", "this is not a store's URL"},
     {TAKT_E_STORE_ACCESS, "STORE_ACCESS", "the store refuses access"},
-    {TAKT_E_STORE_SPACE, "STORE_SPACE", "the store is full: make room on its disk, or in its server's memory"},
+    {TAKT_E_STORE_SPACE, "STORE_SPACE",
+     "the store is full: make room on its disk, or in its server's memory"},
     {TAKT_E_STORE_FORMAT, "STORE_FORMAT",
      "the store was written by another format version, or not by takt"},
     {TAKT_E_SYSTEM, "SYSTEM", "the system refused a thread, a timer or a descriptor"},
-    {TAKT_E_LEASE, "LEASE", "the process was held up for longer than a lease: what it held is lost"},
+    {TAKT_E_LEASE, "LEASE",
+     "the process was held up for longer than a lease: what it held is lost"},
 };
 
 const char *takt_strerror(int code)

@@ -1,6 +1,6 @@
 /*
- * How people write durations and rates, read strictly: a whole number and a unit, nothing around them.
- * What is refused is named together with what to write instead.
+ * How people write durations and rates, read strictly: a whole number and a unit, nothing around
+ * them. What is refused is named together with what to write instead.
  */
 #ifndef TAKT_BASE_TIME_TEXT_H
 #define TAKT_BASE_TIME_TEXT_H
@@ -10,7 +10,8 @@
 
 #include <takt/error.h>
 
-/* takt_parse_duration and takt_parse_rate, declared in takt/policy.h, are defined in time_text.c. */
+/* takt_parse_duration and takt_parse_rate, declared in takt/policy.h, are defined in time_text.c.
+ */
 
 #define TAKT_DURATION_MAX_US INT64_C(1576800000000000) /* 50 years: longer ones are refused */
 #define TAKT_TOKENS_MAX      INT64_C(1000000000)       /* of a rate */
@@ -21,8 +22,8 @@ void takt_format_duration(int64_t duration_us, char *text, size_t size);
 /* Writes a rate the way takt_parse_rate reads it ("100/s", "10/90s"). */
 void takt_format_rate(int64_t tokens, int64_t period_us, char *text, size_t size);
 
-/* A whole number of decimal digits from 0 to max: no sign, no blanks, no zeros in front (other readers take 010
- * for 8).  0 or -1 (outputs untouched). */
+/* A whole number of decimal digits from 0 to max: no sign, no blanks, no zeros in front (other
+ * readers take 010 for 8).  0 or -1 (outputs untouched). */
 int takt_parse_whole(const char *text, int64_t max, int64_t *value);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * acquire.c: a permit's life: asked for, given up, given back.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -22,11 +23,46 @@ static int refuse_cost(const takt_limit *limit, const takt_request *request, int
                      limit->name, (int)request->cost, rate, (long long)capacity);
 }
 
+const char *takt_client_key(const takt_request *request, int level)
+{
+    const char *key = level == 0 ? request->key : request->within_keys[level - 1];
+
+    return key ? key : "";
+}
+
+/* A key that no limit is for. */
+static int refuse_key(const takt_request *request, int at, int around, takt_error *error)
+{
+    char many[16] = "none";
+
+    if (around > 0)
+        snprintf(many, sizeof many, "only %d", around);
+    return takt_fail(
+        error, TAKT_E_INVALID,
+        "limit \"%s\": within_keys[%d] is for a limit around, and there is %s; leave it "
+        "out",
+        request->limit, at, many);
+}
+
+/* The keys of all levels, of which there are so many. */
+static int check_keys(const takt_request *request, int levels, takt_error *error)
+{
+    for (int level = 0; level < TAKT_LEVELS_MAX; level++) {
+        if (level >= levels && request->within_keys[level - 1])
+            return refuse_key(request, level - 1, levels - 1, error);
+        if (strnlen(takt_client_key(request, level), TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
+            return takt_fail(error, TAKT_E_INVALID,
+                             "a key of more than %d bytes; use a shorter one, or its hash",
+                             TAKT_KEY_SIZE_MAX);
+    }
+    return 0;
+}
+
 int takt_client_check(const takt_policy *policy, const takt_limit *hint,
                       const takt_request *request, const takt_limit **limit, takt_error *error)
 {
     const takt_limit *found = hint;
-    int rule = 0;
+    int rule = 0, levels = 0, code;
 
     if (!request->limit)
         return takt_fail(error, TAKT_E_INVALID, "the request names no limit");
@@ -40,22 +76,20 @@ int takt_client_check(const takt_policy *policy, const takt_limit *hint,
     if (request->max_wait_us < 0)
         return takt_fail(error, TAKT_E_INVALID,
                          "a negative max_wait_us; use 0 to wait as long as it takes");
-    if (request->key && strnlen(request->key, TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
-        return takt_fail(error, TAKT_E_INVALID,
-                         "a key of more than %d bytes; use a shorter one, or its hash",
-                         TAKT_KEY_SIZE_MAX);
     if (!found || strcmp(found->name, request->limit) != 0)
         found = takt_policy_find(policy, request->limit);
     if (!found)
         return takt_fail(error, TAKT_E_NO_LIMIT, "the policy has no limit \"%.80s\"",
                          request->limit);
-    for (const takt_limit *at = found; at; at = at->within) {
+    for (const takt_limit *at = found; at; at = at->within, levels++) {
         int64_t capacity = takt_limit_capacity(at, &rule);
         if (request->cost > capacity && at->mode == TAKT_MODE_ENFORCE)
             return refuse_cost(at, request, rule, capacity, error);
     }
-    *limit = found;
-    return 0;
+    code = check_keys(request, levels, error);
+    if (code == 0)
+        *limit = found;
+    return code;
 }
 
 int takt_check_request(const takt_policy *policy, const takt_request *request, takt_error *error)
@@ -73,6 +107,25 @@ void takt_client_enter(takt_client *client, takt_queue *queue, takt_permit *perm
         takt_shadow_acquire(&client->scheduler, queue, permit, takt_timer_now());
     else
         takt_scheduler_acquire(&client->scheduler, queue, permit);
+}
+
+/* The queues of the limits around, the outermost first, so that the request's keys are read now. */
+static int expect_outer(takt_client *client, takt_permit *permit, const takt_request *request,
+                        const takt_limit *limit, int level)
+{
+    takt_queue *queue;
+    int code;
+
+    if (!limit)
+        return 0;
+    code = expect_outer(client, permit, request, limit->within, level + 1);
+    if (code < 0)
+        return code;
+    queue = takt_scheduler_queue(&client->scheduler, limit, takt_client_key(request, level));
+    if (!queue)
+        return TAKT_E_NOMEM;
+    takt_scheduler_expect(&client->scheduler, queue, permit);
+    return 0;
 }
 
 int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *request,
@@ -95,15 +148,20 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
                              &limit, NULL);
     if (code < 0)
         return code;
-    queue = takt_scheduler_queue(&client->scheduler, limit, request->key ? request->key : "");
-    if (!queue)
+    permit->hold_count = permit->outer_count = 0;
+    code = expect_outer(client, permit, request, limit->within, 1);
+    queue = code == 0 ? takt_scheduler_queue(&client->scheduler, limit, takt_client_key(request, 0))
+                      : NULL;
+    if (!queue) {
+        takt_permits_drop(&client->scheduler, permit);
         return TAKT_E_NOMEM;
+    }
     permit->client = client;
     permit->callback = callback;
     permit->cost = request->cost;
     permit->priority = (int8_t)(request->priority < 0 ? limit->priority : request->priority);
     permit->slot_at_us = permit->retry_after_us = permit->fence = 0;
-    permit->hold_count = permit->shade_count = permit->shadow = 0;
+    permit->shade_count = permit->shadow = 0;
     permit->deadline_at_us = TAKT_NEVER;
     if (request->max_wait_us > 0 && request->max_wait_us <= 2 * TAKT_SPAN_MAX_US)
         permit->deadline_at_us = takt_timer_now() + request->max_wait_us;

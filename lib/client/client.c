@@ -161,21 +161,15 @@ static void send_claims(takt_client *client, int64_t now_us)
  * cannot any more: the inner slot alone lets nothing start. */
 static bool goes_on(takt_client *client, takt_permit *permit)
 {
-    const takt_limit *outer = permit->status == 0 ? permit->queue->limit->within : NULL;
-    takt_queue *queue;
-
-    if (!outer)
+    if (permit->status != 0 || permit->outer_count == 0)
         return false;
-    if (permit->hold_count > 0) /* it was put among those that are granted */
-        takt_list_remove(&permit->line);
-    queue = client->closing ? NULL : takt_scheduler_queue(&client->scheduler, outer, "");
-    if (!queue) {
-        permit->status = client->closing ? TAKT_E_CANCELED : TAKT_E_NOMEM;
+    if (client->closing) {
+        permit->status = TAKT_E_CANCELED;
         takt_shadow_vanish(&client->scheduler, permit);
         takt_scheduler_release(&client->scheduler, permit);
         return false;
     }
-    takt_client_enter(client, queue, permit);
+    takt_client_enter(client, takt_scheduler_next_queue(&client->scheduler, permit), permit);
     return true;
 }
 

@@ -36,8 +36,8 @@ typedef struct takt_errand {
     const takt_limit *first; /* the one that a try takes from first */
     bool looking;            /* try with `within`: only peeking yet */
     bool blind;              /* a limit in shadow was passed though the store failed */
-    char key[TAKT_KEY_SIZE_MAX + 1];
-    struct takt_errand *next; /* among the spare ones */
+    char keys[TAKT_LEVELS_MAX][TAKT_KEY_SIZE_MAX + 1]; /* the innermost limit's first */
+    struct takt_errand *next;                          /* among the spare ones */
 
     /* a try where there are permits */
     takt_permit *permit; /* which gets them; may be NULL where there are none */
@@ -89,5 +89,8 @@ void takt_client_note(takt_client *client, int status);
 /* Finds a request's limit and checks it: 0 or a code and its words. */
 int takt_client_check(const takt_policy *policy, const takt_limit *hint,
                       const takt_request *request, const takt_limit **limit, takt_error *error);
+
+/* The key of a limit on the request's way: level 0 is the innermost. */
+const char *takt_client_key(const takt_request *request, int level);
 
 #endif

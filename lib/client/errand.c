@@ -65,7 +65,7 @@ static void finish(takt_errand *errand)
 static void tell_queue(const takt_errand *errand)
 {
     takt_scheduler *scheduler = &errand->client->scheduler;
-    takt_queue *queue = takt_scheduler_queue(scheduler, errand->limit, errand->key);
+    takt_queue *queue = takt_scheduler_queue(scheduler, errand->limit, errand->keys[0]);
 
     if (queue)
         takt_scheduler_wake(scheduler, queue, errand->call.standing.blocked_until_us);
@@ -101,9 +101,12 @@ static bool is_held_up(takt_errand *errand)
 
 static void submit(takt_errand *errand, const takt_limit *limit)
 {
+    int level = 0;
+
+    for (const takt_limit *at = errand->limit; at != limit; at = at->within)
+        level++;
     errand->call.limit = limit;
-    errand->call.key =
-        limit == errand->limit ? errand->key : ""; /* outer limits are taken as a whole */
+    errand->call.key = errand->keys[level];
     if (is_held_up(errand))
         takt_list_append(&errand->client->held_errands, &errand->link);
     else
@@ -273,7 +276,8 @@ static int begin(takt_client *client, takt_call *owner, takt_permit *permit,
     if (!errand)
         return TAKT_E_NOMEM;
     *errand = (takt_errand){.client = client, .owner = owner, .limit = limit};
-    strcpy(errand->key, request->key ? request->key : ""); /* its length was checked */
+    for (int i = 0; i < TAKT_LEVELS_MAX; i++)
+        strcpy(errand->keys[i], takt_client_key(request, i)); /* their lengths were checked */
     errand->permit = permit;
     takt_list_init(&errand->link);
     errand->first = limit;
@@ -328,7 +332,7 @@ static int begin_settle(takt_client *client, const takt_limit *limit, const char
     if (!errand)
         return TAKT_E_NOMEM;
     *errand = (takt_errand){.client = client, .limit = limit, .first = limit};
-    strcpy(errand->key, key);
+    strcpy(errand->keys[0], key);
     takt_list_init(&errand->link);
     errand->call.op = TAKT_OP_SETTLE;
     errand->call.cost = cost;
@@ -369,7 +373,7 @@ static int settle_one(const takt_permit *permit, const takt_limit *limit, const 
 int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual_cost)
 {
     const takt_limit *limit;
-    int code;
+    int code, level = 0;
 
     if (!permit || !request || !permit->client ||
         (permit->slot_at_us == 0 && permit->shadow != TAKT_SHADOW_PASSED) || actual_cost < 0 ||
@@ -382,7 +386,7 @@ int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual
     if (code < 0)
         return code;
     for (const takt_limit *at = limit; at; at = at->within) {
-        code = settle_one(permit, at, at == limit && request->key ? request->key : "", actual_cost);
+        code = settle_one(permit, at, takt_client_key(request, level++), actual_cost);
         if (code < 0)
             return code;
     }

@@ -13,7 +13,7 @@
  *     wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[,[a][f][p]]
  *                                                             for each place in line
  *
- * Workers are hexadecimal; a place may be aside, the foremost of its worker, lacking a permit.  More
+ * Workers are hexadecimal; a place may be aside, the foremost of its worker, lacking a permit. More
  * than may wait are refused, or drop the oldest (o) or those less urgent (u).  A
  * text stands for itself: it tells the numbers that its state is kept under.
  */

@@ -9,9 +9,10 @@
 
 #include "core/zone.h"
 
-#define TAKT_TZIF_SIZE_MAX    65536
-#define TAKT_TZIF_CHANGES_MAX 2048 /* from 1970 on, those of the last line up to 2100 among them   \
-                                    */
+#define TAKT_TZIF_SIZE_MAX 65536
+#define TAKT_TZIF_CHANGES_MAX                                                                      \
+    2048 /* from 1970 on, those of the last line up to 2100 among them                             \
+          */
 
 /*
  * Reads a whole file into a new array of changes, the caller's to free, and their number.  What is

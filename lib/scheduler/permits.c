@@ -36,6 +36,11 @@ void takt_permits_drop(takt_scheduler *scheduler, takt_permit *permit)
         if (queue) /* not lost */
             let_go(scheduler, queue);
     }
+    while (permit->outer_count > 0) {
+        takt_queue *queue = permit->outer[--permit->outer_count];
+        queue->coming--;
+        takt_registry_touch(scheduler, queue);
+    }
 }
 
 /* Whether what is let go may be taken over here. */

@@ -18,7 +18,7 @@
 /* A waiter gets one, with that number; *permit goes on or is fired. */
 void takt_permits_take(takt_queue *queue, takt_permit *permit, int64_t fence);
 
-/* All that it holds, on whatever limits, is let go. */
+/* All that it holds, on whatever limits, is let go, and it comes to no other. */
 void takt_permits_drop(takt_scheduler *scheduler, takt_permit *permit);
 
 /* Waiters take over what was let go, as far as that may be. */

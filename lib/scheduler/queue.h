@@ -47,6 +47,7 @@ typedef struct takt_queue {
     takt_link waiting[TAKT_PRIORITIES];
     int64_t count[TAKT_PRIORITIES];
     int64_t total;
+    int64_t coming; /* permits that are to pass inner limits and then come here */
     int64_t
         changes; /* neighbours of one priority whose costs differ; 0: each priority's cost is one */
     takt_heap deadlines; /* those with a deadline */

@@ -56,6 +56,26 @@ void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_p
         takt_scheduler_fire(scheduler, permit, TAKT_E_COST);
 }
 
+void takt_scheduler_expect(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit)
+{
+    permit->outer[permit->outer_count++] = queue;
+    queue->coming++;
+    takt_registry_touch(scheduler, queue); /* it is not idle any more */
+}
+
+takt_queue *takt_scheduler_next_queue(takt_scheduler *scheduler, takt_permit *permit)
+{
+    takt_queue *queue;
+
+    if (permit->outer_count == 0)
+        return NULL;
+    queue = permit->outer[--permit->outer_count];
+    queue->coming--;
+    takt_registry_touch(scheduler, queue);
+    takt_list_remove(&permit->line); /* where it holds something it is among those granted */
+    return queue;
+}
+
 /* The slot of a permit whose callback did not come goes to the next waiter. */
 static void hand_back(takt_queue *queue, const takt_permit *permit, int64_t fence)
 {
@@ -384,7 +404,8 @@ static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue
 /* Whether nothing refers to it any more. */
 static bool is_idle(const takt_queue *queue, int64_t wake_us)
 {
-    return wake_us == TAKT_NEVER && !queue->in_flight && queue->holding.running == 0;
+    return wake_us == TAKT_NEVER && !queue->in_flight && queue->coming == 0 &&
+           queue->holding.running == 0;
 }
 
 static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)

@@ -59,6 +59,14 @@ takt_queue *takt_scheduler_find(takt_scheduler *scheduler, const takt_limit *lim
 /* A permit begins to wait: its cost, priority and deadline_at_us (TAKT_NEVER: none) are set. */
 void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit);
 
+/* A permit that begins to wait is to come to that queue, the limit around it, later: the queue
+ * stays until then.  The outermost is told first. */
+void takt_scheduler_expect(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit);
+
+/* A slot of an inner limit was due: the queue that the permit is to wait in next; NULL: there is
+ * none. */
+takt_queue *takt_scheduler_next_queue(takt_scheduler *scheduler, takt_permit *permit);
+
 /* A waiting permit leaves: with a status its callback becomes due, with 0 it just goes, also if its
  * callback was due already. */
 void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status);

@@ -106,6 +106,8 @@ static takt_ghost *new_ghost(takt_scheduler *scheduler, const takt_queue *queue,
     ghost->permit.priority = permit->priority;
     ghost->permit.deadline_at_us = permit->deadline_at_us;
     ghost->entered_at_us = now_us;
+    for (int i = 0; i < permit->outer_count; i++)
+        takt_scheduler_expect(scheduler, permit->outer[i], &ghost->permit);
     return ghost;
 }
 
@@ -142,16 +144,18 @@ void takt_shadow_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
 /* The limit around the last one, where it is in shadow too. */
 static takt_queue *next_queue(takt_scheduler *scheduler, takt_ghost *ghost)
 {
-    const takt_limit *outer = ghost->permit.queue->limit->within;
+    const takt_permit *permit = &ghost->permit;
+    const takt_queue *outer =
+        permit->outer_count > 0 ? permit->outer[permit->outer_count - 1] : NULL;
     takt_tally *tally;
 
-    if (!outer || outer->mode != TAKT_MODE_SHADOW || scheduler->parting)
+    if (!outer || outer->limit->mode != TAKT_MODE_SHADOW || scheduler->parting)
         return NULL;
-    tally = takt_shades_tally(&scheduler->shades, outer->name);
+    tally = takt_shades_tally(&scheduler->shades, outer->limit->name);
     if (!tally)
         return NULL;
     ghost->tally = tally;
-    return takt_scheduler_queue(scheduler, outer, "");
+    return takt_scheduler_next_queue(scheduler, &ghost->permit);
 }
 
 void takt_shadow_fired(takt_scheduler *scheduler, takt_permit *permit)

@@ -94,7 +94,7 @@ struct takt_fleet {
                     takt_permit *permit); /* a granted permit is its worker's no more */
     void (*on_failed)(takt_fleet *fleet,
                       takt_fleet_worker *worker); /* a claim had no answer; before it counts */
-    int64_t damaged;                                /* texts that could not be read */
+    int64_t damaged;                              /* texts that could not be read */
     void *data;
 
     /* the ledger between calls */

@@ -48,6 +48,9 @@ REFUSED = [
     ('a way that is none', [*ANY, '--mode', 'shadows', 'mail', '--', 'true'], 64, 'did you mean "shadow"?'),
     ('a rate and a policy', [*ANY, '-p', 'takt.yaml', 'mail', '--', 'true'], 64, 'leave out --policy'),
     ('an empty key', [*ANY, 'mail:', '--', 'true'], 64, 'LIMIT[:KEY]'),
+    ('a key for no limit around', [*ANY, '--within-key', 'eu', 'mail', '--', 'true'], 64, 'there is none; leave it out'),
+    ('too many keys', [*ANY, *4 * ['--within-key', 'eu'], 'mail', '--', 'true'], 64, 'within at most 3 others'),
+    ('a long key around', [*ANY, '--within-key', 'k' * 256, 'mail', '--', 'true'], 64, 'at most 255 bytes'),
     ('a long key', [*ANY, 'mail:' + 'k' * 256, '--', 'true'], 64, 'LIMIT[:KEY]'),
     ('a limit with a strange name', [*ANY, 'ma il', '--', 'true'], 64, 'ma il'),
     ('no policy', ['mail', '--', 'true'], 78, 'there is no policy'),
@@ -110,6 +113,25 @@ def in_time(report, here):
                      f'the second is not, with {option[0]}: 75, and nothing is run', told(done))
     done = here.takt('run', *SLOW, '--try', 'slow:other', '--', 'true')
     report.check(done.returncode == 0, 'another key has a ledger of its own', told(done))
+
+
+def levels(report, here):
+    """Each limit around has a ledger for each of its keys."""
+    here.write('takt.yaml', 'limits:\n  - {name: job, rules: [{rate: 1/h, burst: 9}], within: team}\n'
+               '  - {name: team, rules: [{rate: 1/h, burst: 9}], within: vendor}\n'
+               '  - {name: vendor, rules: [{rate: 1/h, burst: 9}]}\n')
+    words = ['job:a', '--within-key', 'red', '--within-key', 'eu', '--', 'true']
+    done = here.takt('run', *words)
+    also = here.takt('run', '--try', 'job:a', '--within-key', '', '--within-key', 'eu', '--', 'true')
+    mapped = here.takt('map', *words, input='1\n2\n')
+    left = {target: json.loads(here.takt('peek', '--json', target).stdout)['remaining']
+            for target in ('job', 'job:a', 'team', 'team:red', 'vendor', 'vendor:eu')}
+    report.check(done.returncode == also.returncode == mapped.returncode == 0 and
+                 left == {'job': 9, 'job:a': 5, 'team': 8, 'team:red': 6, 'vendor': 9, 'vendor:eu': 5},
+                 'a key for each limit around', f'{left}\n{told(done)}{told(also)}{told(mapped)}')
+    done = here.takt('map', 'team', '--within-key', 'eu', '--within-key', 'more', '--', 'true', input='1\n')
+    report.check(done.returncode == 64 and 'within_keys[1] is for a limit around, and there is only 1' in done.stderr,
+                 'a key more than there are limits around: 64', told(done))
 
 
 def held(here):
@@ -307,8 +329,8 @@ def main():
     report = tap.Report()
     report.check(os.access(TAKT, os.X_OK), 'the command is there', TAKT)
     refusals(report)
-    for part in (passes_on, in_time, holds, one_at_a_time, held_signals, ignored, leases, without_store, signals, shadow,
-                 finds_the_policy, finds_the_store):
+    for part in (passes_on, in_time, levels, holds, one_at_a_time, held_signals, ignored, leases, without_store, signals,
+                 shadow, finds_the_policy, finds_the_store):
         with place() as here:
             part(report, here)
     report.end()

@@ -60,16 +60,16 @@ Test(acquire, bad_requests_are_refused_with_words)
         const char *words;
     } bad[] = {
         {{0}, TAKT_E_INVALID, "names no limit"},
-        {{"free", NULL, 0, 5, 0}, TAKT_E_INVALID, "TAKT_REQUEST"},
-        {{"free", NULL, TAKT_COST_MAX + 1, 5, 0}, TAKT_E_INVALID, "1 to 1000000"},
-        {{"free", NULL, 1, -2, 0}, TAKT_E_INVALID, "0 (most urgent) to 9"},
-        {{"free", NULL, 1, 10, 0}, TAKT_E_INVALID, "0 (most urgent) to 9"},
-        {{"free", NULL, 1, 5, -1}, TAKT_E_INVALID, "max_wait_us"},
-        {{"unknown", NULL, 1, 5, 0}, TAKT_E_NO_LIMIT, "\"unknown\""},
-        {{"fast", NULL, 2, 5, 0},
+        {{"free", NULL, 0, 5, 0, {0}}, TAKT_E_INVALID, "TAKT_REQUEST"},
+        {{"free", NULL, TAKT_COST_MAX + 1, 5, 0, {0}}, TAKT_E_INVALID, "1 to 1000000"},
+        {{"free", NULL, 1, -2, 0, {0}}, TAKT_E_INVALID, "0 (most urgent) to 9"},
+        {{"free", NULL, 1, 10, 0, {0}}, TAKT_E_INVALID, "0 (most urgent) to 9"},
+        {{"free", NULL, 1, 5, -1, {0}}, TAKT_E_INVALID, "max_wait_us"},
+        {{"unknown", NULL, 1, 5, 0, {0}}, TAKT_E_NO_LIMIT, "\"unknown\""},
+        {{"fast", NULL, 2, 5, 0, {0}},
          TAKT_E_COST,
          "cost of 2 can never be given: rule 1000/s gives at most 1"},
-        {{"inner", NULL, 3, 5, 0}, TAKT_E_COST, "limit \"outer\""},
+        {{"inner", NULL, 3, 5, 0, {0}}, TAKT_E_COST, "limit \"outer\""},
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -149,7 +149,8 @@ Test(acquire, a_deadline_that_cannot_be_met_is_refused_with_the_time)
     cr_assert_eq(jobs[1].status, TAKT_E_DEADLINE);
     cr_assert_gt(jobs[1].permit.retry_after_us, INT64_C(3000) * 1000000,
                  "the next slot is an hour off");
-    cr_assert_leq(jobs[1].permit.retry_after_us, INT64_C(3602) * 1000000, "and what clocks may drift");
+    cr_assert_leq(jobs[1].permit.retry_after_us, INT64_C(3602) * 1000000,
+                  "and what clocks may drift");
 }
 
 Test(acquire, more_than_max_waiting_are_refused)
@@ -229,7 +230,8 @@ Test(acquire, a_callback_may_release_permits_whose_callbacks_are_due)
     cr_assert_eq(stats.waiting, 0);
 }
 
-/* Two slots are due at once; the first callback releases the second permit: the third gets its slot. */
+/* Two slots are due at once; the first callback releases the second permit: the third gets its
+ * slot. */
 static seen second, third;
 
 static void release_the_second(takt_permit *permit, int status)

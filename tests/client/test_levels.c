@@ -1,0 +1,268 @@
+/*
+ * Three levels with keys, over memory and Redis: each key of each level has a ledger of its own,
+ * one permit holds all of them, and gives all back in whatever stage it ends.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdlib.h>
+#include <string.h>
+#include <takt/takt.h>
+#include <uv.h>
+
+#include "store/redis/server.h"
+
+#define LEVELS 3
+
+enum { MEMORY, REDIS };
+enum { RELEASED, CANCELLED, TOO_LATE, CLOSED, ENDS };
+
+static const char *const names[LEVELS] = {"job", "team", "vendor"};
+static const char *const keys[LEVELS] = {"a", "red", "eu"};
+
+static uv_loop_t loop;
+static takt_policy *policy;
+static takt_client *worker, *other;
+static struct server server;
+static char url[300];
+static int callbacks, last_status;
+
+static void open_world(int kind)
+{
+    static const char text[] = "limits:\n"
+                               "  - {name: job, concurrency: 1, within: team}\n"
+                               "  - {name: team, concurrency: 1, within: vendor}\n"
+                               "  - {name: vendor, concurrency: 1}\n"
+                               "  - {name: small, rules: [{rate: 1/h, burst: 5}], within: large}\n"
+                               "  - {name: large, rules: [{rate: 1/h, burst: 9}]}\n";
+    takt_options options = {.store = url};
+    takt_error error;
+
+    strcpy(url, "memory:levels");
+    if (kind == REDIS) {
+        server_start(&server, NULL);
+        snprintf(url, sizeof url, "unix:%s", server.socket);
+    }
+    uv_loop_init(&loop);
+    cr_assert_eq(takt_policy_parse(&policy, "test", text, strlen(text), &error), 0, "%s",
+                 error.text);
+    cr_assert_eq(takt_open(&worker, &loop, policy, &options, &error), 0, "%s", error.text);
+    cr_assert_eq(takt_open(&other, &loop, policy, &options, &error), 0, "%s", error.text);
+    callbacks = 0;
+}
+
+static void close_world(int kind)
+{
+    takt_close(worker, NULL, NULL);
+    takt_close(other, NULL, NULL);
+    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    cr_assert_eq(uv_loop_close(&loop), 0, "a handle was left open");
+    takt_policy_free(policy);
+    if (kind == REDIS)
+        server_stop(&server);
+}
+
+static void note(takt_permit *permit, int status)
+{
+    (void)permit;
+    callbacks++;
+    last_status = status;
+}
+
+static void hear(int count)
+{
+    while (callbacks < count)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+static takt_standing standing;
+
+static void note_standing(takt_call *call, int status, const takt_standing *told)
+{
+    cr_assert(status == 0 || status == TAKT_E_NO_SLOT, "%s", takt_strerror(status));
+    if (told)
+        standing = *told;
+    last_status = status;
+    *(bool *)call->data = true;
+}
+
+static void look(const char *limit, const char *key)
+{
+    bool answered = false;
+    takt_call call = {.data = &answered};
+
+    cr_assert_eq(takt_peek(other, &call, limit, key, note_standing), 0);
+    while (!answered)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void await_held(const char *limit, const char *key, int64_t held)
+{
+    do
+        look(limit, key);
+    while (standing.held != held);
+}
+
+/* With keys that are the caller's during the call only. */
+static int acquire(takt_client *client, takt_permit *permit, int first, int64_t max_wait_us)
+{
+    char texts[LEVELS][8];
+    takt_request request = TAKT_REQUEST(names[first]);
+    int code;
+
+    for (int i = 0; i < LEVELS; i++)
+        strcpy(texts[i], keys[i]);
+    request.key = texts[first];
+    for (int i = first + 1; i < LEVELS; i++)
+        request.within_keys[i - first - 1] = texts[i];
+    request.max_wait_us = max_wait_us;
+    code = takt_acquire(client, permit, &request, note);
+    memset(texts, 'x', sizeof texts);
+    return code;
+}
+
+static int kinds[] = {MEMORY, REDIS};
+
+#define EACH_STORE(test)                                                                           \
+    ParameterizedTestParameters(levels, test)                                                      \
+    {                                                                                              \
+        return cr_make_param_array(int, kinds, sizeof kinds / sizeof kinds[0]);                    \
+    }                                                                                              \
+    ParameterizedTest(const int *kind, levels, test, .timeout = 50)
+
+EACH_STORE(each_key_of_each_level_has_a_ledger_of_its_own)
+{
+    takt_permit permit = {0};
+
+    open_world(*kind);
+    cr_assert_eq(acquire(worker, &permit, 0, 0), 0);
+    hear(1);
+    cr_assert_eq(last_status, 0);
+    for (int i = 0; i < LEVELS; i++) {
+        look(names[i], keys[i]);
+        cr_assert_eq(standing.held, 1, "level %d", i);
+        look(names[i], NULL);
+        cr_assert_eq(standing.held, 0, "level %d as a whole", i);
+    }
+    takt_release(&permit);
+    for (int i = 0; i < LEVELS; i++)
+        await_held(names[i], keys[i], 0);
+    close_world(*kind);
+}
+
+static void end_in(int how, takt_permit *permit, int heard)
+{
+    static const int statuses[ENDS] = {0, TAKT_E_CANCELED, TAKT_E_DEADLINE, TAKT_E_CANCELED};
+
+    if (how == RELEASED)
+        takt_release(permit);
+    else if (how == CANCELLED)
+        cr_assert_eq(takt_cancel(permit), 0);
+    else if (how == CLOSED)
+        takt_close(worker, NULL, NULL);
+    if (how != RELEASED) {
+        hear(heard + 1);
+        cr_assert_eq(last_status, statuses[how], "%s", takt_strerror(last_status));
+    }
+}
+
+/* Somebody else has the permit of one level: who waits for it has those of the levels inside. */
+EACH_STORE(who_ends_in_any_stage_gives_all_back)
+{
+    for (int stage = 0; stage < LEVELS; stage++)
+        for (int how = 0; how < ENDS; how++) {
+            takt_permit waits = {0}, holds = {0};
+            open_world(*kind);
+            cr_assert_eq(acquire(other, &holds, stage, 0), 0);
+            hear(1);
+            cr_assert_eq(acquire(worker, &waits, 0, how == TOO_LATE ? 300000 : 0), 0);
+            for (int i = 0; i < stage && how != TOO_LATE; i++)
+                await_held(names[i], keys[i], 1);
+            end_in(how, &waits, 1);
+            for (int i = 0; i < stage; i++)
+                await_held(names[i], keys[i], 0);
+            look(names[stage], keys[stage]);
+            cr_assert_eq(standing.held, 1, "stage %d, end %d: that is the other's", stage, how);
+            cr_assert_eq(callbacks, how == RELEASED ? 1 : 2);
+            takt_release(&holds);
+            for (int i = 0; i < LEVELS; i++)
+                await_held(names[i], keys[i], 0);
+            if (how == CLOSED)
+                worker = NULL;
+            close_world(*kind);
+        }
+}
+
+/* A permit that waits inside goes on to the keys that were asked for. */
+EACH_STORE(who_has_waited_inside_goes_on)
+{
+    takt_permit first = {0}, second = {0};
+
+    open_world(*kind);
+    cr_assert_eq(acquire(other, &first, 0, 0), 0);
+    hear(1);
+    cr_assert_eq(acquire(worker, &second, 0, 0), 0);
+    takt_release(&first);
+    hear(2);
+    cr_assert_eq(last_status, 0);
+    for (int i = 0; i < LEVELS; i++) {
+        look(names[i], keys[i]);
+        cr_assert_eq(standing.held, 1, "level %d", i);
+    }
+    takt_release(&second);
+    close_world(*kind);
+}
+
+EACH_STORE(tries_and_settles_go_by_the_keys)
+{
+    takt_request request = TAKT_REQUEST("small");
+    takt_permit permit = {0};
+    bool answered = false;
+    takt_call call = {.data = &answered};
+
+    open_world(*kind);
+    request.key = "a";
+    request.within_keys[0] = "eu";
+    cr_assert_eq(takt_try_acquire(worker, &call, &permit, &request, note_standing), 0);
+    while (!answered)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(last_status, 0);
+    look("large", "eu");
+    cr_assert_eq(standing.remaining, 8);
+    look("large", NULL);
+    cr_assert_eq(standing.remaining, 9);
+    cr_assert_eq(takt_settle(&permit, &request, 3), 0);
+    do
+        look("large", "eu");
+    while (standing.remaining == 8);
+    cr_assert_eq(standing.remaining, 6);
+    look("large", NULL);
+    cr_assert_eq(standing.remaining, 9);
+    takt_release(&permit);
+    close_world(*kind);
+}
+
+Test(levels, keys_that_no_limit_is_for_are_refused)
+{
+    static char long_key[TAKT_KEY_SIZE_MAX + 2];
+    takt_request request = TAKT_REQUEST("team");
+    takt_error error;
+
+    open_world(MEMORY);
+    request.within_keys[0] = "eu";
+    cr_assert_eq(takt_check_request(policy, &request, &error), 0);
+    request.within_keys[1] = "more";
+    cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
+    cr_assert_str_eq(error.text, "limit \"team\": within_keys[1] is for a limit around, and there "
+                                 "is only 1; leave it out");
+    request.limit = "vendor";
+    request.within_keys[1] = NULL;
+    cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
+    cr_assert_str_eq(error.text, "limit \"vendor\": within_keys[0] is for a limit around, and "
+                                 "there is none; leave it out");
+    request.limit = "team";
+    memset(long_key, 'k', sizeof long_key - 1);
+    request.within_keys[0] = long_key;
+    cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
+    cr_assert_not_null(strstr(error.text, "more than 255 bytes"), "%s", error.text);
+    close_world(MEMORY);
+}
