@@ -45,6 +45,7 @@ static takt_limit limit_number(int number)
         add_rule(&limit, 800, INT64_C(86400000000), 100);
         limit.revision = 5;
         limit.max_waiting = 20;
+        limit.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
     }
     if (number == 2)
         add_rule(&limit, TAKT_RULE_LIMIT_MAX - 63, TAKT_SPAN_MAX_US - 1, TAKT_RULE_LIMIT_MAX - 63);
