@@ -37,7 +37,8 @@ enum {
     TAKT_E_STORE_SPACE = -15,   /* the store is full: disk, quota, memory */
     TAKT_E_STORE_FORMAT = -16, /* the store was written by another format version, or not by takt */
     TAKT_E_SYSTEM = -17,       /* the system refused a thread, a timer or a descriptor */
-    TAKT_E_LEASE = -18         /* held up for longer than a lease: what was held is lost */
+    TAKT_E_LEASE = -18,        /* held up for longer than a lease: what was held is lost */
+    TAKT_E_OVERTAKEN = -19     /* takt_live_apply: the store holds another policy by now */
 };
 
 /* One sentence for a person, for a code above; never NULL.  The string is static. */

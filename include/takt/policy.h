@@ -99,6 +99,14 @@ TAKT_EXPORT int takt_policy_set_revision(takt_policy *policy, const char *revisi
                                          takt_error *error);
 
 /*
+ * From now on the policy has no limits of its own: a client opened with it goes by those that are
+ * in the store (takt/live.h), and follows when they change.  What `policy: store` is in a file.
+ * TAKT_E_POLICY where it has limits already.
+ */
+TAKT_EXPORT int takt_policy_follow(takt_policy *policy, takt_error *error);
+TAKT_EXPORT int takt_policy_follows(const takt_policy *policy); /* 1 or 0 */
+
+/*
  * Refuses a `within` that names no limit or that leads round in a circle, as "limits[1].within:
  * ...".  Policies that were read from a file or a text have been checked; one built in code is
  * checked by takt_open, or here, which must have been done once before several threads share it.
@@ -120,6 +128,14 @@ TAKT_EXPORT void takt_policy_free(takt_policy *policy); /* NULL is harmless */
 TAKT_EXPORT const char *takt_policy_store(const takt_policy *policy);
 TAKT_EXPORT const char *
 takt_policy_namespace(const takt_policy *policy); /* "default" where not given */
+
+/* The revision, and the version that a stored policy has in its store; both 0 where there is none.
+ */
+TAKT_EXPORT int64_t takt_policy_revision(const takt_policy *policy);
+TAKT_EXPORT int64_t takt_policy_version(const takt_policy *policy);
+
+/* The text that it was read from; NULL where it was built in code.  Owned by the policy. */
+TAKT_EXPORT const char *takt_policy_text(const takt_policy *policy, size_t *size);
 
 /* The limits in the order of the file.  Names are owned by the policy. */
 TAKT_EXPORT size_t takt_policy_count(const takt_policy *policy);
@@ -143,6 +159,20 @@ TAKT_EXPORT const char *takt_mode_name(takt_mode mode);
  */
 TAKT_EXPORT int takt_policy_describe(const takt_policy *policy, const char *limit, char *text,
                                      size_t size);
+
+/*
+ * What `to` makes of `from` (NULL: nothing is there yet): tell() is called for each limit that
+ * differs, those of `to` first, in their order.  Returns how many there are.  tell may be NULL. The
+ * strings live during the call.
+ */
+typedef struct takt_difference {
+    const char *limit;
+    const char *from, *to; /* as takt_policy_describe has it; NULL: the limit is not there */
+} takt_difference;
+
+TAKT_EXPORT size_t takt_policy_compare(const takt_policy *from, const takt_policy *to,
+                                       void (*tell)(void *data, const takt_difference *difference),
+                                       void *data);
 
 /*
  * The two texts a person writes most, for programs that take them on a command line.  A duration is

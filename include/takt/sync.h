@@ -65,6 +65,9 @@ TAKT_EXPORT int takt_sync_get_stats(takt_sync *sync, takt_stats *stats);
 /* What a limit in shadow would have done to them; likewise. */
 TAKT_EXPORT int takt_sync_get_shadow(takt_sync *sync, const char *limit, takt_shadow *shadow);
 
+/* Another policy from now on, as takt_reload has it. */
+TAKT_EXPORT int takt_sync_reload(takt_sync *sync, const takt_policy *policy, takt_error *error);
+
 /* Wakes all who wait with TAKT_E_CANCELED, ends the thread and frees the memory.  No other call may
  * begin any more once this one has; those under way return first.  NULL is harmless. */
 TAKT_EXPORT void takt_sync_close(takt_sync *sync);

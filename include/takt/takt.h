@@ -155,8 +155,11 @@ typedef enum takt_event_type {
                                 */
     TAKT_EVENT_LEDGER_DAMAGED, /* a ledger that could not be read was begun anew, blocked for a
                                   period */
-    TAKT_EVENT_PERMIT_LOST     /* a granted permit is somebody else's by now, or will be: this
+    TAKT_EVENT_PERMIT_LOST,    /* a granted permit is somebody else's by now, or will be: this
                                   process was held up for longer than a lease */
+    TAKT_EVENT_POLICY,         /* a newer stored policy holds: the text says which version, whose,
+                                  and what it changes */
+    TAKT_EVENT_POLICY_REFUSED  /* the stored policy cannot be used: the one before holds on */
 } takt_event_type;
 
 typedef struct takt_event {
@@ -180,9 +183,32 @@ typedef struct takt_options {
  * Opens a client on a loop, and its store.  `options` may be NULL.  Opening a store reads and may
  * create a file, so it belongs at a program's start.  On failure nothing is left behind and `error`
  * (may be NULL) says why.  The policy must outlive the client.
+ *
+ * A policy that follows (`policy: store`) is needed during the call alone.  Opening it reads the
+ * stored one, for which it waits store_timeout_us at most (TAKT_E_POLICY: there is none, or it
+ * cannot be used).  Afterwards the client looks for a newer one every two seconds while its loop
+ * runs, which does not keep the loop alive, and goes over to it as takt_reload does;
+ * TAKT_EVENT_POLICY tells.
  */
 TAKT_EXPORT int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *policy,
                           const takt_options *options, takt_error *error);
+
+/*
+ * From now on the client goes by that policy, which must outlive it, as the ones before must; it
+ * stops to follow a stored one.  Who waits for a limit that both have goes on under the new
+ * numbers, and so do permits; TAKT_E_COST comes to those whose cost they can never give.  Who waits
+ * for a limit that is gone is served under the old numbers, and new acquires are refused with
+ * TAKT_E_NO_LIMIT.  Store and namespace stay what they were.  In a ledger the numbers of the higher
+ * `revision` hold, whichever policy is the last to be loaded.
+ *
+ * 0, TAKT_E_POLICY, TAKT_E_INVALID (a policy that follows: open a client with it), TAKT_E_CANCELED
+ * (the client is closing) or TAKT_E_NOMEM; then all is as before.
+ */
+TAKT_EXPORT int takt_reload(takt_client *client, const takt_policy *policy, takt_error *error);
+
+/* The policy that the client goes by: the one that it was given, or the stored one that it follows,
+ * which is valid until TAKT_EVENT_POLICY tells of the next. */
+TAKT_EXPORT const takt_policy *takt_get_policy(const takt_client *client);
 
 /*
  * Says why takt_acquire would refuse a request: 0, or the code and, in `error`, the words (which

@@ -32,6 +32,7 @@ static const struct {
     {TAKT_E_SYSTEM, "SYSTEM", "the system refused a thread, a timer or a descriptor"},
     {TAKT_E_LEASE, "LEASE",
      "the process was held up for longer than a lease: what it held is lost"},
+    {TAKT_E_OVERTAKEN, "OVERTAKEN", "somebody else has changed the stored policy meanwhile"},
 };
 
 const char *takt_strerror(int code)

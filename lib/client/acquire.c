@@ -142,12 +142,10 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     takt_release(permit); /* who asks with a granted one has done its work */
     if (client->closing)
         return TAKT_E_CANCELED;
-    queue = client->scheduler.last;
-    /* mostly the same limit as last time; not one that a queue has learned, which goes with it */
-    code = takt_client_check(client->policy, queue && !queue->newer ? queue->limit : NULL, request,
-                             &limit, NULL);
+    code = takt_client_check(client->policy, client->asked, request, &limit, NULL);
     if (code < 0)
         return code;
+    client->asked = limit; /* mostly the next one too */
     permit->hold_count = permit->outer_count = 0;
     code = expect_outer(client, permit, request, limit->within, 1);
     queue = code == 0 ? takt_scheduler_queue(&client->scheduler, limit, takt_client_key(request, 0))

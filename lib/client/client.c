@@ -28,8 +28,8 @@ void takt_client_ask(takt_client *client)
     uv_idle_start(&client->pass, pass_due); /* does nothing where it is started already */
 }
 
-static void tell(takt_client *client, takt_event_type type, int code, const char *text,
-                 const char *limit)
+void takt_client_tell(takt_client *client, takt_event_type type, int code, const char *text,
+                      const char *limit)
 {
     takt_event event = {type, code, text, limit, NULL};
 
@@ -43,13 +43,13 @@ void takt_client_note(takt_client *client, int status)
 {
     if (status == 0 && client->lost) {
         client->lost = false;
-        memset(client->fallen, 0, client->policy->limit_count * sizeof *client->fallen);
-        tell(client, TAKT_EVENT_STORE_BACK, 0, "the store answers again", NULL);
+        memset(client->fallen, 0, (client->policy->limit_count + 1) * sizeof *client->fallen);
+        takt_client_tell(client, TAKT_EVENT_STORE_BACK, 0, "the store answers again", NULL);
     } else if (takt_is_of_store(status) && !client->lost) {
         const char *trouble = client->store->trouble;
         client->lost = true;
-        tell(client, TAKT_EVENT_STORE_LOST, status, trouble ? trouble : takt_strerror(status),
-             NULL);
+        takt_client_tell(client, TAKT_EVENT_STORE_LOST, status,
+                         trouble ? trouble : takt_strerror(status), NULL);
     }
 }
 
@@ -65,7 +65,7 @@ static void tell_fallback(takt_client *client, const takt_limit *limit)
     snprintf(text, sizeof text, "limit \"%s\": %s until the store is back (on_store_failure: %s)",
              limit->name, what[limit->on_store_failure],
              takt_on_store_failure_name(limit->on_store_failure));
-    tell(client, TAKT_EVENT_FALLBACK, 0, text, limit->name);
+    takt_client_tell(client, TAKT_EVENT_FALLBACK, 0, text, limit->name);
 }
 
 /* A limit has many keys and is told of once. */
@@ -74,10 +74,12 @@ static void tell_fallbacks(takt_client *client)
     const takt_queue *queue;
 
     while ((queue = takt_scheduler_next_fallback(&client->scheduler))) {
-        bool *fallen = &client->fallen[takt_policy_index(client->policy, queue->limit->name)];
-        if (!*fallen && queue->limit->mode == TAKT_MODE_ENFORCE)
+        const char *name = queue->limit->name;
+        bool gone = !takt_policy_find(client->policy, name); /* since the policy is another one */
+        size_t index = gone ? client->policy->limit_count : takt_policy_index(client->policy, name);
+        if (!client->fallen[index] && queue->limit->mode == TAKT_MODE_ENFORCE)
             tell_fallback(client, queue->limit);
-        *fallen = true;
+        client->fallen[index] = true;
     }
 }
 
@@ -90,6 +92,14 @@ static void tell_losers(takt_client *client)
                             permit};
         client->options.on_event(client, &event, client->options.data);
     }
+}
+
+takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, const char *key)
+{
+    const takt_limit *present =
+        client->renewed ? takt_policy_find(client->policy, limit->name) : NULL;
+
+    return takt_scheduler_queue(&client->scheduler, present ? present : limit, key);
 }
 
 /* ---- claims ---------------------------------------------------------------------------------- */
@@ -157,14 +167,27 @@ static void send_claims(takt_client *client, int64_t now_us)
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
+/* What was checked when a permit was asked for may not hold any more. */
+static int16_t still_possible(const takt_permit *permit)
+{
+    const takt_limit *outer = permit->outer[permit->outer_count - 1]->limit;
+
+    return outer->mode == TAKT_MODE_ENFORCE && permit->cost > takt_limit_capacity(outer, NULL)
+               ? TAKT_E_COST
+               : 0;
+}
+
 /* A slot of the inner limit is due: the permit goes on to the limit around it, or is told that it
  * cannot any more: the inner slot alone lets nothing start. */
 static bool goes_on(takt_client *client, takt_permit *permit)
 {
     if (permit->status != 0 || permit->outer_count == 0)
         return false;
-    if (client->closing) {
+    if (client->closing)
         permit->status = TAKT_E_CANCELED;
+    else if (client->renewed)
+        permit->status = still_possible(permit);
+    if (permit->status != 0) {
         takt_shadow_vanish(&client->scheduler, permit);
         takt_scheduler_release(&client->scheduler, permit);
         return false;
@@ -236,13 +259,15 @@ static void store_event(void *data, const takt_event *event)
         client->options.on_event(client, event, client->options.data);
 }
 
-/* Somebody else has blocked, unblocked or reset a ledger. */
+/* Somebody else has blocked, unblocked or reset a ledger, or applied a policy. */
 static void store_hint(void *data, const char *name, const char *key)
 {
     takt_client *client = data;
     const takt_limit *limit = takt_policy_find(client->policy, name);
     takt_queue *queue = limit ? takt_scheduler_find(&client->scheduler, limit, key) : NULL;
 
+    if (name[0] == '\0')
+        takt_follow_look(client);
     if (!queue)
         return;
     takt_scheduler_hint(&client->scheduler, queue);
@@ -275,29 +300,17 @@ static void store_way(void *data, int code)
     takt_client_ask(client);
 }
 
-static const char *first_of(const char *a, const char *b, const char *c)
-{
-    return a && *a ? a : b && *b ? b : c;
-}
-
 static int open_store(takt_client *client, const takt_policy *policy, takt_error *error)
 {
-    const char *environment = getenv("TAKT_STORE");
-    const char *url = first_of(client->options.store, environment,
-                               first_of(takt_policy_store(policy), NULL, "file:"));
-    takt_store_options options = {
-        .name_space =
-            first_of(client->options.name_space, takt_policy_namespace(policy), "default"),
-        .timeout_us =
-            client->options.store_timeout_us > 0 ? client->options.store_timeout_us : 1000000,
-        .on_event = store_event,
-        .on_hint = store_hint,
-        .on_wake = store_wake,
-        .on_way = store_way,
-        .data = client,
-    };
+    takt_store_options options = takt_client_store_options(&client->options, policy);
 
-    return takt_store_open(&client->store, client->loop, url, &options, error);
+    options.on_event = store_event;
+    options.on_hint = store_hint;
+    options.on_wake = store_wake;
+    options.on_way = store_way;
+    options.data = client;
+    return takt_store_open(&client->store, client->loop,
+                           takt_client_store_url(&client->options, policy), &options, error);
 }
 
 static void free_client(void *data)
@@ -305,6 +318,7 @@ static void free_client(void *data)
     takt_client *client = data;
 
     takt_scheduler_close(&client->scheduler);
+    takt_follow_close(client);
     free(client->fallen);
     free(client);
 }
@@ -319,6 +333,7 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
                     NULL); /* without it, the clock and an address do */
     code = takt_scheduler_init(&client->scheduler, random[0], random[1], client);
     if (code < 0) {
+        takt_follow_close(client);
         free(client->fallen);
         free(client);
         return takt_fail(error, code, "no memory");
@@ -336,7 +351,22 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
         return code;
     }
     uv_idle_init(client->loop, &client->pass);
+    takt_follow_begin(client);
     return 0;
+}
+
+/* The policy, and what is as large as it. */
+static int take_policy(takt_client *client, const takt_policy *policy, takt_error *error)
+{
+    int code = 0;
+
+    client->policy = policy;
+    if (takt_policy_follows(policy))
+        code = takt_follow_open(client, policy, error);
+    if (code < 0)
+        return code;
+    client->fallen = calloc(client->policy->limit_count + 1, sizeof *client->fallen);
+    return client->fallen ? 0 : takt_fail(error, TAKT_E_NOMEM, "no memory");
 }
 
 int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *policy,
@@ -351,17 +381,18 @@ int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *p
     if (code < 0)
         return code;
     opened = calloc(1, sizeof *opened);
-    if (opened)
-        opened->fallen = calloc(policy->limit_count + 1, sizeof *opened->fallen);
-    if (!opened || !opened->fallen) {
-        free(opened);
+    if (!opened)
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
-    }
     opened->loop = loop;
     takt_list_init(&opened->held_errands);
-    opened->policy = policy;
     if (options)
         opened->options = *options;
+    code = take_policy(opened, policy, error);
+    if (code < 0) {
+        takt_follow_close(opened);
+        free(opened);
+        return code;
+    }
     code = open_parts(opened, policy, error);
     if (code < 0)
         return code;
@@ -400,6 +431,11 @@ static void pass_closed(uv_handle_t *handle)
     handle_closed(TAKT_HOLDER(handle, takt_client, pass));
 }
 
+static void follow_closed(uv_handle_t *handle)
+{
+    handle_closed(TAKT_HOLDER(handle, takt_client, follow.timer));
+}
+
 static void timer_closed(takt_timer *timer)
 {
     handle_closed(TAKT_HOLDER(timer, takt_client, timer));
@@ -409,8 +445,9 @@ static void store_closed(void *data)
 {
     takt_client *client = data;
 
-    client->handles = 2;
+    client->handles = 3;
     uv_close((uv_handle_t *)&client->pass, pass_closed);
+    uv_close((uv_handle_t *)&client->follow.timer, follow_closed);
     takt_timer_close(&client->timer, timer_closed);
 }
 
@@ -428,6 +465,7 @@ void takt_close(takt_client *client, takt_close_cb callback, void *data)
     client->closing = true;
     client->closed = callback;
     client->closed_data = data;
+    takt_follow_stop(client);
     takt_scheduler_leave_all(&client->scheduler, TAKT_E_CANCELED);
     takt_client_ask(client);
 }

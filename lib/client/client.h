@@ -48,9 +48,22 @@ typedef struct takt_errand {
     takt_link link; /* among those that a claim under way holds up */
 } takt_errand;
 
+/* How the policy that is in the store is followed: the business of follow.c. */
+typedef struct takt_follow {
+    bool on;
+    bool looking; /* a call is under way */
+    takt_store_call call;
+    takt_policy_talk talk; /* what was seen last, also of a policy that was refused */
+    uv_timer_t timer;
+    takt_policy *loaded; /* all that may still be in use, the newest first */
+} takt_follow;
+
 struct takt_client {
     uv_loop_t *loop;
     const takt_policy *policy;
+    const takt_limit *asked; /* of that policy, the one that was asked for last; NULL: none yet */
+    bool renewed;            /* it is not the policy that the client was opened with */
+    takt_follow follow;
     takt_options options;
     takt_store *store;
     takt_scheduler scheduler;
@@ -79,6 +92,37 @@ void takt_client_settle_ghosts(takt_client *client);
 
 /* Asks for a pass. */
 void takt_client_ask(takt_client *client);
+
+/* The queue of a limit, which may be one of an older policy: where the present one has a limit of
+ * that name, it is that one's. */
+takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, const char *key);
+
+void takt_client_tell(takt_client *client, takt_event_type type, int code, const char *text,
+                      const char *limit);
+
+/* Which store, and what of its options follows from the client's and the policy. */
+const char *takt_client_store_url(const takt_options *options, const takt_policy *policy);
+takt_store_options takt_client_store_options(const takt_options *options,
+                                             const takt_policy *policy);
+
+/* ---- reload.c and follow.c ------------------------------------------------------------------- */
+
+/* From now on the client goes by that policy: 0 or TAKT_E_NOMEM. */
+int takt_client_renew(takt_client *client, const takt_policy *policy);
+
+/* Reads the policy that `place` says is in the store, which becomes the client's.  Blocks, at most
+ * for the store's timeout. */
+int takt_follow_open(takt_client *client, const takt_policy *place, takt_error *error);
+
+/* The client is open: looks for a newer policy from now on, if it follows any. */
+void takt_follow_begin(takt_client *client);
+void takt_follow_stop(takt_client *client);
+
+/* Looks now. */
+void takt_follow_look(takt_client *client);
+
+/* The client is closed. */
+void takt_follow_close(takt_client *client);
 
 /* Sends the errands that a claim under way has held up. */
 void takt_client_send_held(takt_client *client);

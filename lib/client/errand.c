@@ -65,7 +65,7 @@ static void finish(takt_errand *errand)
 static void tell_queue(const takt_errand *errand)
 {
     takt_scheduler *scheduler = &errand->client->scheduler;
-    takt_queue *queue = takt_scheduler_queue(scheduler, errand->limit, errand->keys[0]);
+    takt_queue *queue = takt_client_queue(errand->client, errand->limit, errand->keys[0]);
 
     if (queue)
         takt_scheduler_wake(scheduler, queue, errand->call.standing.blocked_until_us);
@@ -88,7 +88,7 @@ static bool is_held_up(takt_errand *errand)
     if (errand->call.op != TAKT_OP_TRY)
         return false;
     errand->claim = (takt_claim){.worker = scheduler->worker};
-    errand->queue = takt_scheduler_queue(scheduler, limit, errand->call.key);
+    errand->queue = takt_client_queue(errand->client, limit, errand->call.key);
     if (errand->queue && errand->queue->limit->concurrency == 0)
         errand->queue = NULL;
     if (!errand->queue)
@@ -176,7 +176,7 @@ static bool go_on_alone(takt_errand *errand)
         return true;
     }
     queue =
-        call->op == TAKT_OP_TRY ? takt_scheduler_queue(scheduler, call->limit, call->key) : NULL;
+        call->op == TAKT_OP_TRY ? takt_client_queue(errand->client, call->limit, call->key) : NULL;
     if (queue)
         call->status = takt_scheduler_try_alone(scheduler, queue, call->status, (int32_t)call->cost,
                                                 takt_timer_now(), &call->standing);

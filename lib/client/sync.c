@@ -26,6 +26,8 @@ struct takt_post {
     takt_shadow *shadow;
     int64_t for_us;
     int64_t actual_cost;
+    const takt_policy *policy;
+    takt_error *error;
     takt_call call;
     int status;
     uv_sem_t answered;
@@ -141,6 +143,12 @@ static int begin_get_shadow(takt_sync *sync, takt_post *post)
     return 0;
 }
 
+static int begin_reload(takt_sync *sync, takt_post *post)
+{
+    answer(post, takt_reload(sync->client, post->policy, post->error));
+    return 0;
+}
+
 static void client_closed(void *data)
 {
     takt_sync *sync = data;
@@ -238,6 +246,15 @@ int takt_sync_settle(takt_sync *sync, takt_permit *permit, const takt_request *r
         .begin = begin_settle, .permit = permit, .request = request, .actual_cost = actual_cost};
 
     return sync && permit && request ? ask(sync, &post) : TAKT_E_INVALID;
+}
+
+int takt_sync_reload(takt_sync *sync, const takt_policy *policy, takt_error *error)
+{
+    takt_post post = {.begin = begin_reload, .policy = policy, .error = error};
+
+    if (!sync || !policy)
+        return takt_fail(error, TAKT_E_INVALID, "takt_sync_reload: both are required");
+    return ask(sync, &post);
 }
 
 int takt_sync_try_acquire(takt_sync *sync, takt_permit *permit, const takt_request *request,

@@ -59,6 +59,7 @@ static const cyaml_schema_field_t document_fields[] = {
     OPTIONAL_TEXT("store", takt_document, store),
     OPTIONAL_TEXT("namespace", takt_document, name_space),
     OPTIONAL_TEXT("revision", takt_document, revision),
+    OPTIONAL_TEXT("policy", takt_document, policy),
     OPTIONAL_LIST("limits", takt_document, limits, limit_count, &limit_schema),
     CYAML_FIELD_END,
 };

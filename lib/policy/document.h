@@ -14,6 +14,7 @@ typedef struct takt_document {
     const char *store;
     const char *name_space;
     const char *revision;
+    const char *policy;
     const takt_limit_text *limits;
     unsigned limit_count;
 } takt_document;

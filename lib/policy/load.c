@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/quote.h"
 #include "policy/document.h"
 #include "policy/outline.h"
 #include "policy/policy.h"
@@ -53,6 +54,28 @@ static int read_limits(policy_reading *reading, takt_error *error)
     return place(reading, takt_policy_check(reading->policy, error), "", error);
 }
 
+/* `policy: store`, which has no limits of its own. */
+static int read_following(policy_reading *reading, takt_error *error)
+{
+    const takt_document *document = reading->document;
+    char quoted[TAKT_QUOTE_SIZE];
+    if (strcmp(document->policy, "store") != 0)
+        return place(reading,
+                     takt_fail(error, TAKT_E_POLICY,
+                               "policy: %s: write store, where the limits are in the store, or "
+                               "leave it out",
+                               takt_quote(document->policy, quoted)),
+                     "", error);
+    if (document->limit_count > 0 || document->revision != NULL)
+        return place(reading,
+                     takt_fail(error, TAKT_E_POLICY,
+                               "%s: with `policy: store` those in the store hold; leave these "
+                               "out, and put them there with `takt apply FILE`",
+                               document->limit_count > 0 ? "limits" : "revision"),
+                     "", error);
+    return takt_policy_follow(reading->policy, error);
+}
+
 static int read_all(policy_reading *reading, takt_error *error)
 {
     int code = takt_source_check(&reading->source, error);
@@ -75,7 +98,21 @@ static int read_all(policy_reading *reading, takt_error *error)
     if (code == 0 && document->revision != NULL)
         code = place(reading, takt_policy_set_revision(reading->policy, document->revision, error),
                      "", error);
-    return code == 0 ? read_limits(reading, error) : code;
+    if (code != 0)
+        return code;
+    return document->policy != NULL ? read_following(reading, error) : read_limits(reading, error);
+}
+
+/* A policy can be put into a store: for that it is kept as it was written. */
+static int keep_text(takt_policy *policy, const char *text, size_t size, takt_error *error)
+{
+    policy->text = malloc(size + 1);
+    if (policy->text == NULL)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory");
+    memcpy(policy->text, text, size);
+    policy->text[size] = '\0';
+    policy->text_size = size;
+    return 0;
 }
 
 int takt_policy_parse(takt_policy **policy, const char *name, const char *text, size_t size,
@@ -87,6 +124,8 @@ int takt_policy_parse(takt_policy **policy, const char *name, const char *text, 
         return takt_fail(error, TAKT_E_INVALID, "no policy, no name or no text given");
     takt_source_init(&reading.source, name, text != NULL ? text : "", size);
     int code = read_all(&reading, &told);
+    if (code == 0)
+        code = keep_text(reading.policy, reading.source.text, reading.source.size, &told);
     takt_outline_free(reading.outline);
     takt_document_free(reading.document);
     if (code != 0) {

@@ -44,6 +44,7 @@ void takt_policy_free(takt_policy *policy)
     free(policy->slots);
     free(policy->store);
     free(policy->name_space);
+    free(policy->text);
     free(policy);
 }
 
@@ -129,6 +130,10 @@ int takt_policy_add(takt_policy *policy, const takt_limit_text *text, takt_error
     takt_limit read;
     if (policy == NULL || text == NULL)
         return takt_fail(error, TAKT_E_INVALID, "no policy or no limit given");
+    if (policy->follows)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "name: this policy's limits are in the store; put this one there with "
+                         "`takt apply`");
     int code = takt_limit_read(text, &read, error);
     if (code == 0)
         code = check_within(text->within, error);
@@ -289,10 +294,49 @@ int takt_policy_set_revision(takt_policy *policy, const char *revision, takt_err
         return takt_fail(error, TAKT_E_POLICY,
                          "revision: %s: write a whole number from 0 to %" PRId64,
                          takt_quote(revision, quoted), REVISION_MAX);
-    policy->revision = read;
-    for (size_t i = 0; i < policy->limit_count; i++)
-        policy->limits[i]->revision = read;
+    takt_policy_renumber(policy, read);
+    policy->has_revision = true;
     return 0;
+}
+
+void takt_policy_renumber(takt_policy *policy, int64_t revision)
+{
+    policy->revision = revision;
+    for (size_t i = 0; i < policy->limit_count; i++)
+        policy->limits[i]->revision = revision;
+}
+
+int takt_policy_follow(takt_policy *policy, takt_error *error)
+{
+    if (policy == NULL)
+        return takt_fail(error, TAKT_E_INVALID, "no policy given");
+    if (policy->limit_count > 0 || policy->has_revision)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "policy: the limits and the revision are those in the store; leave yours "
+                         "out, and put them there with `takt apply`");
+    policy->follows = true;
+    return 0;
+}
+
+int takt_policy_follows(const takt_policy *policy)
+{
+    return policy->follows;
+}
+
+const char *takt_policy_text(const takt_policy *policy, size_t *size)
+{
+    *size = policy->text_size;
+    return policy->text;
+}
+
+int64_t takt_policy_version(const takt_policy *policy)
+{
+    return policy->version;
+}
+
+int64_t takt_policy_revision(const takt_policy *policy)
+{
+    return policy->revision;
 }
 
 const char *takt_policy_store(const takt_policy *policy)

@@ -19,6 +19,12 @@ struct takt_policy {
     char *store;       /* NULL: not given */
     char *name_space;  /* NULL: not given */
     int64_t revision;  /* of every limit */
+    bool has_revision; /* it was given */
+    bool follows;      /* the limits are in the store */
+    int64_t version;   /* of the stored policy that this is; 0: none */
+    char *text;        /* what it was read from, with a NUL behind it; NULL: built in code */
+    size_t text_size;
+    struct takt_policy *older; /* a client's: the one that it has loaded before */
 };
 
 /* The limit of that name, or NULL.  Takes the same time however many limits there are. */
@@ -31,5 +37,8 @@ size_t takt_policy_index(const takt_policy *policy, const char *name);
  */
 int takt_policy_set_store(takt_policy *policy, const char *store, takt_error *error);
 int takt_policy_set_namespace(takt_policy *policy, const char *name_space, takt_error *error);
+
+/* The same as a number that is one. */
+void takt_policy_renumber(takt_policy *policy, int64_t revision);
 
 #endif

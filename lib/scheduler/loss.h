@@ -35,4 +35,8 @@ bool takt_loss_asks(const takt_scheduler *scheduler, const takt_queue *queue, in
 /* Of scheduler.c: a waiting permit's callback becomes due. */
 void takt_scheduler_fire(takt_scheduler *scheduler, takt_permit *permit, int status);
 
+/* Of scheduler.c: those leave whose cost is more than a rule can ever give under the numbers that
+ * hold now. */
+void takt_scheduler_refuse_impossible(takt_scheduler *scheduler, takt_queue *queue);
+
 #endif

@@ -154,8 +154,7 @@ static void learn(takt_queue *queue, const takt_limit *newer)
     queue->limit = queue->newer;
 }
 
-/* Those whose cost is more than a rule can ever give under the numbers that hold now. */
-static void refuse_impossible(takt_scheduler *scheduler, takt_queue *queue)
+void takt_scheduler_refuse_impossible(takt_scheduler *scheduler, takt_queue *queue)
 {
     int64_t capacity = takt_limit_capacity(queue->limit, NULL);
 
@@ -222,7 +221,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     }
     if (award->outdated) {
         learn(queue, &award->newer);
-        refuse_impossible(scheduler, queue);
+        takt_scheduler_refuse_impossible(scheduler, queue);
     }
     takt_permits_awarded(scheduler, queue, award, sent_us);
     (void)takt_hand_add(&queue->hand, award->runs, award->run_count,

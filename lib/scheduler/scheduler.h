@@ -126,6 +126,20 @@ const takt_queue *takt_scheduler_next_fallback(takt_scheduler *scheduler);
 int takt_scheduler_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status, int32_t cost,
                              int64_t now_us, takt_standing *standing);
 
+/*
+ * The numbers of limits have changed: every queue goes on with the limit that find() names for its
+ * limit's name, and who waits there claims.  NULL: there is no such limit any more; who waits goes
+ * on with what there was.  What was learned from awards stays where its revision is higher.
+ */
+void takt_scheduler_renew(takt_scheduler *scheduler,
+                          const takt_limit *(*find)(const void *data, const char *name),
+                          const void *data);
+
+/* Whether a queue goes by a limit that is among them, or by one that is within such a limit. */
+bool takt_scheduler_uses(const takt_scheduler *scheduler,
+                         bool (*is_among)(const void *data, const takt_limit *limit),
+                         const void *data);
+
 /* One pass.  Then take out what follows: the claims first, for a callback may begin something new.
  */
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us);

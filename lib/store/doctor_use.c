@@ -9,12 +9,13 @@
 #include <uv.h>
 
 #include "store/doctor.h"
+#include "store/policy_record.h"
 
 /* What is done, in this order. */
-enum step { TAKE, STAND_IN_LINE, LOOK, BLOCK, UNBLOCK, LEAVE_LINE, RESET, STEPS };
+enum step { TAKE, STAND_IN_LINE, LOOK, BLOCK, UNBLOCK, LEAVE_LINE, RESET, SEE_POLICY, STEPS };
 
-static const takt_op ops[STEPS] = {TAKT_OP_TRY,     TAKT_OP_CLAIM, TAKT_OP_PEEK, TAKT_OP_BLOCK,
-                                   TAKT_OP_UNBLOCK, TAKT_OP_CLAIM, TAKT_OP_RESET};
+static const takt_op ops[STEPS] = {TAKT_OP_TRY,     TAKT_OP_CLAIM, TAKT_OP_PEEK,  TAKT_OP_BLOCK,
+                                   TAKT_OP_UNBLOCK, TAKT_OP_CLAIM, TAKT_OP_RESET, TAKT_OP_POLICY};
 
 struct use {
     takt_checkup *checkup;
@@ -24,6 +25,7 @@ struct use {
     takt_store_call call;
     takt_claim claim;
     takt_award award;
+    takt_policy_talk talk;
     enum step step;
     uint64_t began_ns;
     int64_t look_us; /* how long LOOK took */
@@ -45,8 +47,15 @@ static int make_limit(takt_limit *limit, takt_error *error)
     return code;
 }
 
+static void on_done(takt_store_call *call);
+
 static void go_on(struct use *use)
 {
+    if (use->step == SEE_POLICY) {
+        takt_policy_call(&use->call, TAKT_OP_POLICY, &use->talk);
+        use->call.done = on_done;
+        use->call.data = use;
+    }
     use->call.op = ops[use->step];
     if (use->call.op == TAKT_OP_CLAIM) {
         use->claim.seq++;
@@ -126,5 +135,6 @@ void takt_checkup_use(takt_checkup *checkup, const char *url)
         takt_checkup_fail(checkup, code, "use", "%s", error.text);
     uv_run(&loop, UV_RUN_DEFAULT); /* what a failed opening has left to close */
     uv_loop_close(&loop);
+    free(use->talk.kept);
     free(use);
 }

@@ -13,6 +13,7 @@
 #include "store/file_doctor.h"
 #include "store/file_env.h"
 #include "store/file_thread.h"
+#include "store/policy_record.h"
 #include "store/waker.h"
 
 #define TIMEOUT_US  INT64_C(1000000) /* where the options say nothing */
@@ -99,8 +100,9 @@ static void copy_claim(takt_claim *copy, const takt_claim *claim)
     memcpy(copy->wants, claim->wants, (size_t)claim->want_count * sizeof claim->wants[0]);
 }
 
-/* Everything that the thread needs, so that it need not look at the caller's memory. */
-static void fill_job(takt_file_job *job, takt_store_call *call)
+/* Everything that the thread needs, so that it need not look at the caller's memory.  False: there
+ * is no memory for a policy. */
+static bool fill_job(takt_file_job *job, takt_store_call *call)
 {
     job->call = call;
     job->damaged = false;
@@ -119,6 +121,17 @@ static void fill_job(takt_file_job *job, takt_store_call *call)
     job->own.slot_us = call->slot_us;
     job->own.actual = call->actual;
     job->own.status = 0;
+    job->talk = call->talk ? takt_policy_talk_copy(call->talk) : NULL;
+    job->own.talk = job->talk;
+    return job->talk || !call->talk;
+}
+
+/* A job that is done goes to those to be used again. */
+static void put_back(file_store *store, takt_file_job *job)
+{
+    takt_policy_talk_free(job->talk);
+    job->talk = NULL;
+    takt_list_append(&store->idle, &job->link);
 }
 
 static void lose(file_store *store, takt_store_call *call, int status)
@@ -147,7 +160,11 @@ static void file_submit(takt_store *base, takt_store_call *call)
         lose(store, call, TAKT_E_NOMEM);
         return;
     }
-    fill_job(job, call);
+    if (!fill_job(job, call)) {
+        put_back(store, job);
+        lose(store, call, TAKT_E_NOMEM);
+        return;
+    }
     job->due_ns = uv_hrtime() + store->timeout_ns;
     takt_list_append(&store->flight, &job->flight);
     takt_file_thread_submit(store->thread, job);
@@ -163,6 +180,16 @@ static void copy_award(takt_award *award, const takt_award *copy)
     memcpy(award->runs, copy->runs, runs);
     if (copy->outdated)
         award->newer = copy->newer;
+}
+
+/* What was read becomes the caller's. */
+static void copy_talk(takt_policy_talk *talk, takt_policy_talk *copy)
+{
+    talk->version = copy->version;
+    talk->at_us = copy->at_us;
+    talk->kept = copy->kept;
+    talk->kept_size = copy->kept_size;
+    copy->kept = NULL;
 }
 
 static void tell_damage(file_store *store, const takt_file_job *job)
@@ -190,13 +217,15 @@ static void settle(file_store *store, takt_file_job *job)
         tell_damage(store, job);
     if (call != NULL) {
         call->status = job->own.status;
-        if (call->op != TAKT_OP_CLAIM)
+        if (call->talk)
+            copy_talk(call->talk, job->talk);
+        else if (call->op != TAKT_OP_CLAIM)
             call->standing = job->own.standing;
         if (call->claim && (call->status == 0 || call->status == TAKT_E_NO_SLOT))
             copy_award(call->award, &job->award);
         takt_waker_answered(&store->waker, call);
     }
-    takt_list_append(&store->idle, &job->link);
+    put_back(store, job);
     if (call != NULL)
         call->done(call);
 }
@@ -210,7 +239,7 @@ static void give_up(file_store *store, takt_file_job *job, int status)
     takt_list_remove(&job->flight);
     job->call = NULL;
     if (store->process == takt_file_env_process() && takt_file_thread_withdraw(store->thread, job))
-        takt_list_append(&store->idle, &job->link);
+        put_back(store, job);
     call->status = status;
     call->done(call);
 }
@@ -259,7 +288,7 @@ static void on_part_closed(void *part)
     while (!takt_list_empty(&store->idle)) {
         takt_file_job *job = TAKT_HOLDER(store->idle.next, takt_file_job, link);
         takt_list_remove(&job->link);
-        free(job);
+        takt_file_job_free(job);
     }
     free(store);
     if (closed != NULL)

@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "store/file_env.h"
 #include "store/file_record.h"
+#include "store/policy_record.h"
 
 #define OPEN_S        5                 /* opening a file that others hold for longer is given up */
 #define BATCH         256               /* jobs in one transaction: others want to write, too */
@@ -49,12 +50,18 @@ struct takt_file_thread {
     takt_file_records records;
 };
 
+void takt_file_job_free(takt_file_job *job)
+{
+    takt_policy_talk_free(job->talk);
+    free(job);
+}
+
 static void free_jobs(takt_link *jobs)
 {
     while (!takt_list_empty(jobs)) {
         takt_file_job *job = TAKT_HOLDER(jobs->next, takt_file_job, link);
         takt_list_remove(&job->link);
-        free(job);
+        takt_file_job_free(job);
     }
 }
 

@@ -29,8 +29,12 @@ typedef struct takt_file_job {
     takt_limit limit;
     takt_claim claim;
     takt_award award;
+    takt_policy_talk *talk; /* NULL: it is about a ledger */
     char key[TAKT_KEY_SIZE_MAX + 1];
 } takt_file_job;
+
+/* One that nobody has any more. */
+void takt_file_job_free(takt_file_job *job);
 
 /* What the thread has to tell. */
 typedef struct takt_file_news {

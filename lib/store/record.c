@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "core/ledger_text.h"
+#include "store/policy_record.h"
 
 int64_t takt_record_clock_us(void)
 {
@@ -78,7 +79,7 @@ static bool reserve_holders(takt_record_scratch *scratch, int count)
     return true;
 }
 
-static bool reserve_text(takt_record_scratch *scratch, size_t size)
+bool takt_record_reserve_text(takt_record_scratch *scratch, size_t size)
 {
     char *text;
 
@@ -138,8 +139,12 @@ void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size
     takt_ledger ledger;
 
     *change = (takt_record_change){.what = TAKT_RECORD_KEEP};
+    if (call->talk) {
+        takt_policy_record_run(scratch, text, size, now_us, call, change);
+        return;
+    }
     if (!reserve_line(scratch, places) || !reserve_holders(scratch, holders) ||
-        !reserve_text(scratch, takt_ledger_text_size(places, holders))) {
+        !takt_record_reserve_text(scratch, takt_ledger_text_size(places, holders))) {
         call->status = TAKT_E_NOMEM;
         return;
     }

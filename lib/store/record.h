@@ -49,6 +49,9 @@ size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space,
 void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size, int64_t now_us,
                      takt_store_call *call, takt_record_change *change);
 
+/* Room for a text of that size in scratch->text; false: no memory. */
+bool takt_record_reserve_text(takt_record_scratch *scratch, size_t size);
+
 void takt_record_scratch_free(takt_record_scratch *scratch);
 
 /* The clock of the stores on this host: microseconds since the Unix epoch. */

@@ -28,8 +28,31 @@ typedef enum takt_op {
     TAKT_OP_BLOCK,
     TAKT_OP_UNBLOCK,
     TAKT_OP_RESET,
-    TAKT_OP_SETTLE
+    TAKT_OP_SETTLE,
+    TAKT_OP_POLICY, /* the policy that is stored for the namespace, and ... */
+    TAKT_OP_APPLY   /* ... another one in its place: policy_record.h */
 } takt_op;
+
+#define TAKT_CHANGE_SIZE 512 /* bytes of a change in the history of a policy, with its NUL */
+
+/*
+ * What is said and told of the stored policy.  One is known by its version, which grows, and by the
+ * moment at which it came: a store that was lost begins with the first version again.
+ */
+typedef struct takt_policy_talk {
+    /* in */
+    int64_t seen_version, seen_at_us; /* the one that the caller has; 0: none.  POLICY does not tell
+                                         it again, APPLY replaces no other */
+    const char *text;                 /* APPLY: what comes in its place */
+    size_t size;
+    char change[TAKT_CHANGE_SIZE]; /* APPLY: what the history says of it */
+
+    /* out */
+    int64_t version, at_us; /* the one that is there; 0: there is none */
+    char *kept; /* POLICY, where that is another than the caller's: the history, an empty line, the
+                   text; the caller's to free */
+    size_t kept_size;
+} takt_policy_talk;
 
 /*
  * One call.  The caller's memory; from submit() to done() it belongs to the store, and `limit`,
@@ -44,15 +67,18 @@ struct takt_store_call {
     int64_t cost;            /* TRY, SETTLE */
     int64_t for_us;          /* BLOCK */
     int64_t slot_us, actual; /* SETTLE: what the work of that slot has cost */
+    takt_policy_talk *talk;  /* POLICY, APPLY: the caller's memory; limit and key are those of
+                                takt_policy_call */
     void (*done)(takt_store_call *call);
     void *data; /* the caller's */
 
     /* out, valid in done() when status says so */
-    int status; /* 0; TRY: 0 (taken) or TAKT_E_NO_SLOT; or TAKT_E_STORE..., TAKT_E_CANCELED,
-                   TAKT_E_NOMEM */
+    int status; /* 0; TRY: 0 (taken) or TAKT_E_NO_SLOT; APPLY: 0 or TAKT_E_OVERTAKEN; or
+                   TAKT_E_STORE..., TAKT_E_CANCELED, TAKT_E_NOMEM */
     takt_award
         *award; /* CLAIM, and TRY with `claim`: the caller's memory, filled when it was run */
-    takt_standing standing; /* all but CLAIM: filled when status is 0 or TAKT_E_NO_SLOT */
+    takt_standing standing; /* all but CLAIM, POLICY and APPLY: filled when status is 0 or
+                               TAKT_E_NO_SLOT */
 
     takt_link link; /* the store's, while it has the call */
 };
@@ -64,8 +90,8 @@ typedef struct takt_store_options {
         void *data,
         const takt_event *event); /* STORE_REPLACED, LEDGER_DAMAGED; on the loop's thread */
     /* Somebody else has blocked, unblocked or reset a ledger that was claimed from lately: claim
-     * now.  A hint: it may come for nothing, and need not come.  Never inside submit().  NULL: not
-     * wanted. */
+     * now.  Where the limit is "", a policy was applied.  A hint: it may come for nothing, and need
+     * not come.  Never inside submit().  NULL: not wanted. */
     void (*on_hint)(void *data, const char *limit, const char *key);
     /* A permit of a ledger came free for which this worker is among the first in line: claim now. A
      * hint like the other. */

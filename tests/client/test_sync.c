@@ -44,6 +44,26 @@ static void close_sync(void)
 
 TestSuite(sync, .init = open_sync, .fini = close_sync);
 
+Test(sync, another_policy)
+{
+    static const char text[] =
+        "revision: 1\nlimits:\n  - {name: hourly, rules: [{rate: 2000/s}]}\n";
+    takt_request request = TAKT_REQUEST("hourly"), gone = TAKT_REQUEST("fast");
+    takt_permit permit = {0};
+    takt_policy *next;
+
+    cr_assert_eq(takt_policy_parse(&next, "p", text, sizeof text - 1, NULL), 0);
+    cr_expect_eq(takt_sync_reload(sync_, NULL, NULL), TAKT_E_INVALID);
+    cr_assert_eq(takt_sync_reload(sync_, next, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(takt_sync_acquire(sync_, &permit, &request), 0);
+    cr_expect_eq(takt_sync_acquire(sync_, &permit, &gone), TAKT_E_NO_LIMIT);
+    takt_sync_close(sync_);
+    takt_policy_free(next);
+    takt_policy_free(policy);
+    open_sync();
+}
+
 #define THREADS 8
 #define EACH    25
 

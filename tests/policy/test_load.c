@@ -347,3 +347,69 @@ Test(load, files)
     cr_assert_str_eq(error.text, "/nowhere/takt.yaml: cannot be read: No such file or directory");
     cr_assert_null(policy);
 }
+
+/* ---- policies that follow -------------------------------------------------------------------- */
+
+Test(load, one_that_follows)
+{
+    static const char text[] = "policy: store\nstore: redis://h\nnamespace: prod\n";
+    takt_rule_text rule = {.rate = "1/s"};
+    takt_limit_text limit = {.name = "a", .rules = &rule, .rule_count = 1};
+    takt_policy *policy = NULL;
+    takt_error error = {0};
+    cr_assert_eq(takt_policy_parse(&policy, "takt.yaml", text, strlen(text), &error), 0, "%s",
+                 error.text);
+    cr_expect(takt_policy_follows(policy));
+    cr_expect_eq(takt_policy_count(policy), 0);
+    cr_expect_str_eq(takt_policy_store(policy), "redis://h");
+    cr_expect_str_eq(takt_policy_namespace(policy), "prod");
+    cr_expect_eq(takt_policy_add(policy, &limit, &error), TAKT_E_POLICY);
+    cr_expect_not_null(strstr(error.text, "takt apply"), "%s", error.text);
+    takt_policy_free(policy);
+
+    cr_assert_eq(takt_policy_parse(&policy, "takt.yaml", LIMIT, strlen(LIMIT), &error), 0);
+    cr_expect(!takt_policy_follows(policy));
+    cr_expect_eq(takt_policy_follow(policy, &error), TAKT_E_POLICY);
+    cr_expect(!takt_policy_follows(policy));
+    takt_policy_free(policy);
+    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_expect_eq(takt_policy_follow(policy, &error), 0);
+    cr_expect(takt_policy_follows(policy));
+    takt_policy_free(policy);
+}
+
+Test(load, one_that_follows_has_no_limits)
+{
+    static const struct {
+        const char *text, *words;
+    } rows[] = {
+        {"policy: stor\n", "takt.yaml:1: policy: \"stor\": write store, "},
+        {"policy: store\n" LIMIT, "takt.yaml:3: limits: with `policy: store` "},
+        {"policy: store\nrevision: 3\n", "takt.yaml:2: revision: with `policy: store` "},
+        {"polcy: store\n", "takt.yaml:1: polcy: unknown field; did you mean \"policy\"?"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        takt_policy *policy = NULL;
+        takt_error error = {0};
+        cr_expect_eq(
+            takt_policy_parse(&policy, "takt.yaml", rows[i].text, strlen(rows[i].text), &error),
+            TAKT_E_POLICY);
+        cr_expect_eq(strncmp(error.text, rows[i].words, strlen(rows[i].words)), 0, "%s",
+                     error.text);
+        cr_expect_null(policy);
+    }
+}
+
+Test(load, keeps_its_text)
+{
+    takt_policy *policy = NULL;
+    size_t size;
+    cr_assert_eq(
+        takt_policy_parse(&policy, "takt.yaml", "\xef\xbb\xbf" LIMIT, strlen(LIMIT) + 3, NULL), 0);
+    cr_expect_str_eq(takt_policy_text(policy, &size), LIMIT);
+    cr_expect_eq(size, strlen(LIMIT));
+    takt_policy_free(policy);
+    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_expect_null(takt_policy_text(policy, &size));
+    takt_policy_free(policy);
+}

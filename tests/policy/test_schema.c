@@ -11,7 +11,7 @@ Test(schema, lists_the_fields)
 {
     char text[256], cut[10];
     takt_schema_list(&takt_document_schema, text, sizeof text);
-    cr_assert_str_eq(text, "store, namespace, revision and limits");
+    cr_assert_str_eq(text, "store, namespace, revision, policy and limits");
     takt_schema_list(&takt_document_schema, cut, sizeof cut);
     cr_assert_str_eq(cut, "store, na");
 }
@@ -24,8 +24,8 @@ Test(schema, advises)
         {"stoer", "unknown field; did you mean \"store\"?"},
         {"rate", "unknown field here; did you mean limits[].rules[].rate?"},
         {"within", "unknown field here; did you mean limits[].within?"},
-        {"elephant", "unknown field; known here are store, namespace, revision and limits"},
-        {"", "unknown field; known here are store, namespace, revision and limits"},
+        {"elephant", "unknown field; known here are store, namespace, revision, policy and limits"},
+        {"", "unknown field; known here are store, namespace, revision, policy and limits"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[256], cut[8];

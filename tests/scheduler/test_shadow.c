@@ -7,6 +7,8 @@
 
 TestSuite(shadow, .init = set_up, .fini = tear_down);
 
+static takt_queue *coming; /* of the limit around, which permits are to come to */
+
 static takt_permit *enter(int64_t at_us, int32_t cost, int64_t deadline_us)
 {
     takt_permit *permit = &r.permits[r.permit_count++];
@@ -16,6 +18,8 @@ static takt_permit *enter(int64_t at_us, int32_t cost, int64_t deadline_us)
         (takt_permit){.cost = cost,
                       .priority = 5,
                       .deadline_at_us = deadline_us == ALWAYS ? TAKT_NEVER : NOW + deadline_us};
+    if (coming)
+        takt_scheduler_expect(&r.s, coming, permit);
     takt_shadow_acquire(&r.s, r.queue, permit, NOW + at_us);
     return permit;
 }
@@ -263,10 +267,11 @@ Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
     strcpy(outer.name, "outer");
     outer.mode = TAKT_MODE_SHADOW;
     r.limit.within = &outer;
-    permit = enter(0, 1, ALWAYS);
     queue = takt_scheduler_queue(&r.s, &outer, "");
+    coming = queue;
+    permit = enter(0, 1, ALWAYS);
     cr_assert_str_eq(pass(&r, 0), "a");
-    takt_shadow_acquire(&r.s, queue, permit, NOW); /* as the driver has it go on */
+    takt_shadow_acquire(&r.s, takt_scheduler_next_queue(&r.s, permit), permit, NOW);
     cr_assert_str_eq(pass(&r, 0), "a");
     cr_assert_eq(queue->total, 0, "it is in the inner one yet");
     award(20 * MS, 20 * MS, 1);

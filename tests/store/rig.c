@@ -76,7 +76,7 @@ void rig_close(struct rig *rig)
     must(uv_loop_close(&rig->loop) == 0, "close", "something was left on the loop");
 }
 
-static void on_done(takt_store_call *call)
+void rig_call_done(takt_store_call *call)
 {
     ((struct rig_call *)call->data)->done++;
 }
@@ -90,7 +90,7 @@ void rig_call_init(struct rig_call *call, takt_op op, const takt_limit *limit, c
                                    .claim = &call->claim,
                                    .award = &call->award,
                                    .cost = 1,
-                                   .done = on_done,
+                                   .done = rig_call_done,
                                    .data = call};
 }
 

@@ -148,6 +148,32 @@ static void add_settle(struct pen *pen, const takt_store_call *call)
     add_int(pen, call->actual);
 }
 
+static void add_talk(struct pen *pen, const takt_store_call *call)
+{
+    const takt_policy_talk *talk = call->talk;
+
+    add_int(pen, talk->seen_version);
+    add_int(pen, talk->seen_at_us);
+    if (call->op != TAKT_OP_APPLY)
+        return;
+    add(pen->ask, talk->change, strlen(talk->change));
+    add(pen->ask, talk->text, talk->size);
+}
+
+/* The stored policy has a key to itself. */
+static bool ask_about_policy(struct pen *pen, const char *name_space, const takt_store_call *call)
+{
+    takt_ask *ask = pen->ask;
+    size_t size = takt_redis_key(ask->names[0], name_space, "", "", ":policy");
+
+    if (size == 0)
+        return false;
+    add(ask, "1", 1);
+    add(ask, ask->names[0], size);
+    add_talk(pen, call);
+    return true;
+}
+
 bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call *call)
 {
     const takt_script *script = &takt_scripts[call->op];
@@ -157,6 +183,8 @@ bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call 
     ask->count = 0;
     add(ask, "EVALSHA", 7);
     add(ask, script->sha1, sizeof script->sha1 - 1);
+    if (call->talk)
+        return ask_about_policy(&pen, name_space, call);
     add(ask, permits ? "5" : "4", 1);
     _Static_assert(TAKT_ASK_NAMES == 5, "as it says");
     if (!add_names(ask, name_space, call, permits))

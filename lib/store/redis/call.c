@@ -14,6 +14,7 @@
 #include "base/quote.h"
 #include "store/record.h"
 #include "store/redis/award_reply.h"
+#include "store/redis/policy_reply.h"
 
 #define ZONE_WANTED    16 /* flags of lua/PROTOCOL.md */
 #define PERMITS_WANTED 32
@@ -108,13 +109,14 @@ static void say_again(takt_redis_job *job, const takt_redis_trouble *trouble)
 
 /* ---- hints ----------------------------------------------------------------------------------- */
 
-static bool is_news(takt_op op)
+static bool is_news(const takt_store_call *call)
 {
-    return op == TAKT_OP_BLOCK || op == TAKT_OP_UNBLOCK || op == TAKT_OP_RESET;
+    return call->op == TAKT_OP_BLOCK || call->op == TAKT_OP_UNBLOCK || call->op == TAKT_OP_RESET ||
+           (call->op == TAKT_OP_APPLY && call->status == 0);
 }
 
-/* Tells those who listen to the ledger.  The call is answered when that has gone out, so that a
- * program which closes the store next has told them. */
+/* Tells those who listen to the ledger; to the policy, where the limit has no name.  The call is
+ * answered when that has gone out, so that a program which closes the store next has told them. */
 static bool publish(takt_redis_job *job, takt_redis_step step)
 {
     takt_redis_store *store = job->store;
@@ -200,7 +202,7 @@ static void on_result(takt_redis_job *job, const takt_reply *reply)
         say_with_permits(job);
         return;
     }
-    if (!takt_award_reply(call, reply, &damaged)) {
+    if (call->talk ? !takt_policy_reply(call, reply) : !takt_award_reply(call, reply, &damaged)) {
         static const char text[] = "it answered with something that no script of takt answers";
         takt_redis_set_trouble(store, text, "");
         takt_redis_job_finish(job, TAKT_E_STORE);
@@ -209,9 +211,9 @@ static void on_result(takt_redis_job *job, const takt_reply *reply)
     }
     if (damaged)
         tell_damage(store, call);
-    if (call->op == TAKT_OP_CLAIM)
+    if (call->op == TAKT_OP_CLAIM || call->op == TAKT_OP_POLICY)
         takt_redis_want_hints(store, call);
-    if (!is_news(call->op) || !publish(job, TAKT_REDIS_SPUBLISH))
+    if (!is_news(call) || !publish(job, TAKT_REDIS_SPUBLISH))
         takt_redis_job_finish(job, call->status);
 }
 

@@ -19,7 +19,8 @@ import re
 import sys
 
 LUA = pathlib.Path(__file__).resolve().parent / 'lua'
-OPERATIONS = ['claim', 'try', 'peek', 'block', 'unblock', 'reset', 'settle']  # in the order of takt_op
+OPERATIONS = ['claim', 'try', 'peek', 'block', 'unblock', 'reset', 'settle', 'policy', 'apply']  # in the order of takt_op
+TIMELESS = ['policy']  # reads no clock
 NEEDS = re.compile(r'--\s*needs:\s*(.*)$')
 SEAM = re.compile(r'--\s*seam:\s*now\s*$')
 CONSTANT = re.compile(r'local ([A-Z][A-Z_]+) = ([0-9][0-9e]*)$')
@@ -80,7 +81,7 @@ def join(operation, seam=None):
                 constants[constant.group(1)] = constant.group(2)
             elif line:
                 lines.append(re.sub(r'\b[A-Z][A-Z_]+\b', lambda word: constants.get(word.group(), word.group()), line))
-    if seams != 1:
+    if seams != (operation not in TIMELESS):
         sys.exit(f'embed.py: {operation}: {seams} lines are marked "-- seam: now", not one')
     return '\n'.join(lines) + '\n'
 

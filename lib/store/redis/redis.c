@@ -65,7 +65,7 @@ static int hopeless(takt_redis_store *store, const takt_store_call *call)
     if (strnlen(call->key, TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
         return TAKT_E_INVALID;
     if (store->down && (call->op != TAKT_OP_CLAIM || !store->told)) {
-        store->told = true;
+        store->told |= call->op != TAKT_OP_POLICY; /* those look for themselves alone */
         return store->code;
     }
     return 0;

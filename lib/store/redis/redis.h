@@ -88,7 +88,8 @@ void takt_redis_job_say(takt_redis_job *job);
 /* A job's call comes back with that status; its outputs are filled. */
 void takt_redis_job_finish(takt_redis_job *job, int status);
 
-/* A ledger was claimed from: from now on its hints are listened to. */
+/* A ledger was claimed from, or the stored policy looked at: from now on its hints are listened to.
+ */
 void takt_redis_want_hints(takt_redis_store *store, const takt_store_call *call);
 
 /* A connection was made or lost: what is known of its scripts is not true any more. */

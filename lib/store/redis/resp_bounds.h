@@ -11,10 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TAKT_RESP_DEPTH_MAX 4     /* arrays in arrays */
-#define TAKT_RESP_NODES_MAX 1024  /* values in one reply, arrays included */
-#define TAKT_RESP_LINE_MAX  8192  /* bytes of a status or an error */
-#define TAKT_RESP_BYTES_MAX 65536 /* of all strings of one reply */
+#define TAKT_RESP_DEPTH_MAX 4    /* arrays in arrays */
+#define TAKT_RESP_NODES_MAX 1024 /* values in one reply, arrays included */
+#define TAKT_RESP_LINE_MAX  8192 /* bytes of a status or an error */
+#define TAKT_RESP_BYTES_MAX                                                                        \
+    (1024 * 1024 + 65536) /* of all strings of one reply: a policy and its history */
 
 typedef struct takt_resp_bounds {
     enum { TAKT_RESP_TYPE, TAKT_RESP_LINE, TAKT_RESP_LF, TAKT_RESP_BULK, TAKT_RESP_BULK_END } state;

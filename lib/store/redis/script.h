@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define TAKT_SCRIPTS 7
+#define TAKT_SCRIPTS 9
 
 typedef struct takt_script {
     const char *name;

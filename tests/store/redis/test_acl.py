@@ -62,6 +62,16 @@ def leases(report, here):
     report.check([one[0] for one in done] == [0, 0, 0], 'several take turns', done)
 
 
+def following(report, here):
+    """A policy is applied and followed."""
+    here.write('follow.yaml', 'policy: store\n')
+    here.write('limits.yaml', f'limits: [{{name: mail{len(list(here.path.iterdir()))}, rules: [{{rate: 100/s}}]}}]\n')
+    done = [here.takt('apply', 'limits.yaml'), here.takt('policy', '-p', 'follow.yaml')]
+    name = done[1].stdout.splitlines()[-1].split()[0]
+    done.append(here.takt('run', '-p', 'follow.yaml', name, '--', 'true'))
+    report.check([one.returncode for one in done] == [0, 0, 0], 'a policy is applied and followed', '\n'.join(map(told, done)))
+
+
 def everything(report, here, redis):
     redis.say('ACL', 'LOG', 'RESET')
     for rate in RATES:
@@ -75,6 +85,7 @@ def everything(report, here, redis):
     maps = [here.start('map', '--rate', '200/s', '-q', '-j', '8', '-i', 'lines', 'jobs', '--', 'true') for _ in range(2)]
     done = [end(one) for one in maps]
     report.check([one[0] for one in done] == [0, 0], 'two maps share a limit', done)
+    following(report, here)
     done, findings = look(here)
     report.check(done.returncode == 0 and all(findings[subject]['level'] == 'ok' for subject in ('rights', 'hints', 'use')),
                  '`takt doctor` says so too', told(done))

@@ -62,7 +62,7 @@ Test(resp, reads_in_any_pieces)
 
 Test(resp, refuses)
 {
-    static const char *const bad[] = {"x", ":1x\r\n", "*9999999999\r\n", "$70000\r\n", "_\r\n"};
+    static const char *const bad[] = {"x", ":1x\r\n", "*9999999999\r\n", "$1200000\r\n", "_\r\n"};
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         takt_resp *resp = takt_resp_new();
@@ -79,7 +79,7 @@ Test(resp, refuses)
 Test(resp, largest)
 {
     takt_resp *resp = takt_resp_new();
-    size_t size = 16 + (size_t)TAKT_RESP_NODES_MAX * 80;
+    size_t size = 16 + (size_t)TAKT_RESP_NODES_MAX * 80 + TAKT_RESP_BYTES_MAX;
     char *bytes = malloc(size);
     const takt_reply *reply = NULL;
     const char *why = NULL;

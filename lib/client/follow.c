@@ -1,0 +1,200 @@
+/*
+ * follow.c: a client that goes by the policy in the store.  Decides when to look for a newer one,
+ * and what is told of it.
+ *
+ * It looks every keepalive while the loop runs, also when nobody waits: a limit that was added must
+ * be there for the next acquire.  The timer does not keep the loop alive.  A look that fails is
+ * nobody's trouble but the next look's; whether the store is lost is told by those who need it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/random.h"
+#include "client/client.h"
+#include "client/live.h"
+#include "store/policy_record.h"
+
+#define LOOK_MS (TAKT_KEEPALIVE_US / 1000)
+
+/* ---- policies that are not needed any more --------------------------------------------------- */
+
+static bool is_of(const void *policy, const takt_limit *limit)
+{
+    return takt_policy_find(policy, limit->name) == limit;
+}
+
+/* Those that no queue goes by.  Calls under way refer to limits, too: with any, nothing is freed.
+ */
+static void drop_unused(takt_client *client)
+{
+    if (client->claims_in_flight > 0 || client->errands_in_flight > 0)
+        return;
+    for (takt_policy **at = &client->follow.loaded; *at;) {
+        takt_policy *policy = *at;
+        if (policy == client->policy || takt_scheduler_uses(&client->scheduler, is_of, policy)) {
+            at = &policy->older;
+            continue;
+        }
+        *at = policy->older;
+        takt_policy_free(policy);
+    }
+}
+
+void takt_follow_close(takt_client *client)
+{
+    takt_follow *follow = &client->follow;
+
+    while (follow->loaded) {
+        takt_policy *policy = follow->loaded;
+        follow->loaded = policy->older;
+        takt_policy_free(policy);
+    }
+    free(follow->talk.kept);
+    follow->talk.kept = NULL;
+}
+
+static void own(takt_follow *follow, takt_policy *policy)
+{
+    policy->older = follow->loaded;
+    follow->loaded = policy;
+}
+
+/* ---- another policy is there ----------------------------------------------------------------- */
+
+static void refuse(takt_client *client, const takt_live *live, const char *why)
+{
+    char text[TAKT_ERROR_TEXT_SIZE + 160];
+
+    snprintf(text, sizeof text, "version %" PRId64 " of the stored policy%s%s cannot be used: %s",
+             live->version, live->change_count > 0 ? ", by " : "",
+             live->change_count > 0 ? live->changes[0].who : "", why);
+    takt_client_tell(client, TAKT_EVENT_POLICY_REFUSED, TAKT_E_POLICY, text, NULL);
+}
+
+static void take_over(takt_client *client, takt_live *live)
+{
+    char text[TAKT_WHO_SIZE + TAKT_WHAT_SIZE + 100];
+    const takt_change *change = &live->changes[0]; /* one that can be read has a history */
+    takt_policy *policy;
+
+    if (takt_client_renew(client, live->policy) < 0) {
+        client->follow.talk.seen_version = 0; /* no memory: the next look tries again */
+        return;
+    }
+    policy = takt_live_take_policy(live);
+    own(&client->follow, policy);
+    snprintf(text, sizeof text, "version %" PRId64 " of the stored policy holds, by %s: %s",
+             live->version, change->who, change->what);
+    takt_client_tell(client, TAKT_EVENT_POLICY, 0, text, NULL);
+}
+
+/* The store was emptied, or somebody has removed the policy. */
+static void miss(takt_client *client)
+{
+    takt_client_tell(client, TAKT_EVENT_POLICY_REFUSED, TAKT_E_POLICY,
+                     "the store has no policy any more: the last one holds on; put one there with "
+                     "`takt apply FILE`",
+                     NULL);
+}
+
+static void answered(takt_store_call *call)
+{
+    takt_client *client = call->data;
+    takt_policy_talk *talk = &client->follow.talk;
+    bool gone = talk->version == 0 && talk->seen_version != 0;
+    takt_live *live;
+
+    client->follow.looking = false;
+    if (call->status != 0 || !client->follow.on) {
+        free(talk->kept);
+        talk->kept = NULL;
+        return;
+    }
+    if (gone || talk->kept) {
+        talk->seen_version = talk->version;
+        talk->seen_at_us = talk->at_us;
+    }
+    if (gone) {
+        miss(client);
+    } else if (talk->kept) {
+        if (takt_live_of(&live, talk) < 0) {
+            talk->seen_version = 0;
+            return;
+        }
+        if (live->policy)
+            take_over(client, live);
+        else
+            refuse(client, live, live->trouble.text);
+        takt_live_free(live);
+    }
+}
+
+void takt_follow_look(takt_client *client)
+{
+    takt_follow *follow = &client->follow;
+
+    if (!follow->on || follow->looking)
+        return;
+    follow->looking = true;
+    takt_policy_call(&follow->call, TAKT_OP_POLICY, &follow->talk);
+    follow->call.done = answered;
+    follow->call.data = client;
+    client->stats.store_calls++;
+    takt_store_submit(client->store, &follow->call);
+}
+
+/* ---- from opening to closing ----------------------------------------------------------------- */
+
+int takt_follow_open(takt_client *client, const takt_policy *place, takt_error *error)
+{
+    takt_follow *follow = &client->follow;
+    takt_live *live;
+    int code = takt_live_read(&live, place, &client->options, error);
+
+    if (code < 0)
+        return code;
+    if (live->version == 0)
+        code = takt_fail(error, TAKT_E_POLICY,
+                         "policy: the store has none for the namespace \"%s\"; put one there with "
+                         "`takt apply FILE`",
+                         takt_client_store_options(&client->options, place).name_space);
+    else if (!live->policy)
+        code = takt_fail(error, TAKT_E_POLICY, "%s", live->trouble.text);
+    if (code == 0) {
+        follow->on = true;
+        follow->talk.seen_version = live->version;
+        follow->talk.seen_at_us = live->at_us;
+        own(follow, takt_live_take_policy(live));
+        client->policy = follow->loaded;
+    }
+    takt_live_free(live);
+    return code;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    takt_client *client = TAKT_HOLDER(timer, takt_client, follow.timer);
+
+    drop_unused(client);
+    takt_follow_look(client);
+}
+
+void takt_follow_begin(takt_client *client)
+{
+    takt_follow *follow = &client->follow;
+
+    uv_timer_init(client->loop, &follow->timer);
+    if (!follow->on)
+        return;
+    uv_timer_start(&follow->timer, on_timer,
+                   (uint64_t)takt_random_below(&client->scheduler.random, LOOK_MS) + 1, LOOK_MS);
+    uv_unref((uv_handle_t *)&follow->timer);
+}
+
+void takt_follow_stop(takt_client *client)
+{
+    client->follow.on = false;
+    uv_timer_stop(&client->follow.timer);
+}

@@ -1,0 +1,57 @@
+/*
+ * renew.c: a policy that takes the place of another while clients are at work.  Queues go on with
+ * the limits of the same name; slots in hand were given by the ledger and stay good.
+ */
+#include "scheduler/loss.h"
+#include "scheduler/registry.h"
+#include "scheduler/scheduler.h"
+
+/* What an award has taught holds on, unless the policy has caught up; but what is no ledger's is
+ * the policy's. */
+static void keep_learned(takt_limit *learned, const takt_limit *limit)
+{
+    learned->within = limit->within;
+    learned->on_store_failure = limit->on_store_failure;
+    learned->priority = limit->priority;
+    learned->mode = limit->mode;
+}
+
+static void renew(takt_scheduler *scheduler, takt_queue *queue, const takt_limit *limit)
+{
+    if (queue->limit == queue->newer && queue->newer->revision > limit->revision)
+        keep_learned(queue->newer, limit);
+    else
+        queue->limit = limit; /* `newer` stays: a claim under way may refer to it */
+    takt_scheduler_refuse_impossible(scheduler, queue);
+    if (queue->total > 0)
+        takt_scheduler_nudge(scheduler, queue);
+    else
+        takt_registry_touch(scheduler, queue);
+}
+
+void takt_scheduler_renew(takt_scheduler *scheduler,
+                          const takt_limit *(*find)(const void *data, const char *name),
+                          const void *data)
+{
+    for (size_t i = 0; i < scheduler->queues.used; i++)
+        for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
+            takt_queue *queue = TAKT_HOLDER(entry, takt_queue, entry);
+            const takt_limit *limit = find(data, queue->limit->name);
+            if (limit)
+                renew(scheduler, queue, limit);
+        }
+}
+
+bool takt_scheduler_uses(const takt_scheduler *scheduler,
+                         bool (*is_among)(const void *data, const takt_limit *limit),
+                         const void *data)
+{
+    for (size_t i = 0; i < scheduler->queues.used; i++)
+        for (const takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
+            const takt_limit *at = TAKT_HOLDER(entry, takt_queue, entry)->limit;
+            for (; at; at = at->within)
+                if (is_among(data, at))
+                    return true;
+        }
+    return false;
+}

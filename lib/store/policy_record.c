@@ -1,0 +1,158 @@
+/*
+ * policy_record.c: see policy_record.h.  redis/lua/policy.lua and apply.lua decide the same.
+ */
+#include "store/policy_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define HEAD_SIZE 64 /* bytes of the first line, or of what a change begins with */
+
+/* A record, taken to pieces. */
+typedef struct stored_policy {
+    int64_t version, at_us; /* 0: there is none, or none that can be read */
+    const char *kept;
+    size_t size;
+} stored_policy;
+
+void takt_policy_call(takt_store_call *call, takt_op op, takt_policy_talk *talk)
+{
+    static const takt_limit none = {.name = ""}; /* a name that no limit has */
+
+    *call = (takt_store_call){.op = op, .limit = &none, .key = "", .talk = talk};
+}
+
+static stored_policy read_record(const char *text, size_t size)
+{
+    takt_reader reader = {text, text ? text + size : NULL, text == NULL};
+    stored_policy stored = {0};
+
+    takt_read_text(&reader, "p1 ");
+    stored.version = takt_read_int(&reader, 1, TAKT_NEVER);
+    takt_read_char(&reader, ' ');
+    stored.at_us = takt_read_int(&reader, 1, TAKT_NEVER);
+    takt_read_char(&reader, '\n');
+    if (reader.bad)
+        return (stored_policy){0};
+    stored.kept = reader.at;
+    stored.size = (size_t)(reader.end - reader.at);
+    return stored;
+}
+
+static void tell(const stored_policy *stored, takt_store_call *call)
+{
+    takt_policy_talk *talk = call->talk;
+
+    free(talk->kept); /* of a transaction that was given up */
+    talk->kept = NULL;
+    talk->version = stored->version;
+    talk->at_us = stored->at_us;
+    call->status = 0;
+    if (stored->version == 0 ||
+        (stored->version == talk->seen_version && stored->at_us == talk->seen_at_us))
+        return;
+    talk->kept = malloc(stored->size + 1);
+    if (talk->kept == NULL) {
+        call->status = TAKT_E_NOMEM;
+        return;
+    }
+    memcpy(talk->kept, stored->kept, stored->size);
+    talk->kept[stored->size] = '\0';
+    talk->kept_size = stored->size;
+}
+
+/* The bytes of the first lines, which an empty one ends. */
+static size_t lines_size(const stored_policy *stored, int lines)
+{
+    const char *at = stored->kept, *end = at ? at + stored->size : NULL;
+
+    while (at < end && *at != '\n' && lines-- > 0) {
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        at = line_end ? line_end + 1 : end;
+    }
+    return (size_t)(at - stored->kept);
+}
+
+static void write_bytes(takt_writer *writer, const char *bytes, size_t size)
+{
+    memcpy(writer->at, bytes, size); /* there is room */
+    writer->at += size;
+}
+
+static void write_pair(takt_writer *writer, int64_t version, char between, int64_t at_us, char end)
+{
+    takt_write_int(writer, version);
+    takt_write_char(writer, between);
+    takt_write_int(writer, at_us);
+    takt_write_char(writer, end);
+}
+
+static void apply(takt_record_scratch *scratch, const stored_policy *stored, int64_t now_us,
+                  takt_store_call *call, takt_record_change *change)
+{
+    takt_policy_talk *talk = call->talk;
+    size_t history = lines_size(stored, TAKT_CHANGES_KEPT - 1);
+    size_t size = 2 * HEAD_SIZE + TAKT_CHANGE_SIZE + history + talk->size;
+    takt_writer writer;
+
+    if (!takt_record_reserve_text(scratch, size)) {
+        call->status = TAKT_E_NOMEM;
+        return;
+    }
+    talk->version = stored->version + 1;
+    talk->at_us = now_us > stored->at_us ? now_us : stored->at_us + 1;
+    writer = (takt_writer){scratch->text, scratch->text + size, false};
+    takt_write_text(&writer, "p1 ");
+    write_pair(&writer, talk->version, ' ', talk->at_us, '\n');
+    write_pair(&writer, talk->version, '\t', talk->at_us, '\t');
+    takt_write_text(&writer, talk->change);
+    takt_write_char(&writer, '\n');
+    write_bytes(&writer, stored->kept ? stored->kept : "", history);
+    takt_write_char(&writer, '\n');
+    write_bytes(&writer, talk->text, talk->size);
+    change->what = TAKT_RECORD_PUT;
+    change->text = scratch->text;
+    change->size = (size_t)(writer.at - scratch->text);
+    change->expires_at_us = TAKT_NEVER;
+    call->status = 0;
+}
+
+void takt_policy_record_run(takt_record_scratch *scratch, const char *text, size_t size,
+                            int64_t now_us, takt_store_call *call, takt_record_change *change)
+{
+    stored_policy stored = read_record(text, size);
+    takt_policy_talk *talk = call->talk;
+
+    if (call->op == TAKT_OP_POLICY) {
+        tell(&stored, call);
+    } else if (stored.version != talk->seen_version || stored.at_us != talk->seen_at_us) {
+        talk->version = stored.version;
+        talk->at_us = stored.at_us;
+        call->status = TAKT_E_OVERTAKEN;
+    } else {
+        apply(scratch, &stored, now_us, call, change);
+    }
+}
+
+takt_policy_talk *takt_policy_talk_copy(const takt_policy_talk *talk)
+{
+    takt_policy_talk *copy = malloc(sizeof *copy + talk->size);
+
+    if (copy == NULL)
+        return NULL;
+    *copy = *talk;
+    copy->kept = NULL;
+    if (talk->size > 0)
+        copy->text = memcpy(copy + 1, talk->text, talk->size);
+    return copy;
+}
+
+void takt_policy_talk_free(takt_policy_talk *talk)
+{
+    if (talk == NULL)
+        return;
+    free(talk->kept);
+    free(talk);
+}

@@ -1,0 +1,63 @@
+/*
+ * policy_reply.c: see policy_reply.h.
+ */
+#include "store/redis/policy_reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_MAX (INT64_C(1) << 53)
+
+static bool is_number(const takt_reply *value, int64_t max)
+{
+    return value->type == TAKT_REPLY_INTEGER && value->integer >= 0 && value->integer <= max;
+}
+
+/* Lines, the last one ended, none of them empty: an empty one ends the history. */
+static bool is_history(const takt_reply *value)
+{
+    return value->type == TAKT_REPLY_STRING && value->size > 0 && value->text[0] != '\n' &&
+           value->text[value->size - 1] == '\n' &&
+           memmem(value->text, value->size, "\n\n", 2) == NULL;
+}
+
+static bool read_kept(takt_store_call *call, const takt_reply *history, const takt_reply *text)
+{
+    takt_policy_talk *talk = call->talk;
+
+    if (!is_history(history) || text->type != TAKT_REPLY_STRING)
+        return false;
+    talk->kept_size = history->size + 1 + text->size;
+    talk->kept = malloc(talk->kept_size + 1);
+    if (talk->kept == NULL) {
+        call->status = TAKT_E_NOMEM;
+        return true;
+    }
+    memcpy(talk->kept, history->text, history->size);
+    talk->kept[history->size] = '\n';
+    memcpy(talk->kept + history->size + 1, text->text, text->size + 1); /* with its NUL */
+    return true;
+}
+
+bool takt_policy_reply(takt_store_call *call, const takt_reply *reply)
+{
+    takt_policy_talk *talk = call->talk;
+    const takt_reply *values = reply + 1;
+
+    if (reply->type != TAKT_REPLY_ARRAY || reply->count < 2 || !is_number(&values[0], NUMBER_MAX) ||
+        !is_number(&values[1], NUMBER_MAX) || (values[0].integer == 0) != (values[1].integer == 0))
+        return false;
+    talk->version = values[0].integer;
+    talk->at_us = values[1].integer;
+    call->status = 0;
+    if (call->op == TAKT_OP_APPLY) {
+        if (reply->count != 3 || !is_number(&values[2], 1))
+            return false;
+        call->status = values[2].integer == 1 ? 0 : TAKT_E_OVERTAKEN;
+        return true;
+    }
+    if (reply->count == 2)
+        return talk->version == 0 ||
+               (talk->version == talk->seen_version && talk->at_us == talk->seen_at_us);
+    return reply->count == 4 && talk->version > 0 && read_kept(call, &values[2], &values[3]);
+}

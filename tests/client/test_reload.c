@@ -1,0 +1,178 @@
+/*
+ * takt_reload: another policy for a client at work: who waits goes on under the new numbers, also
+ * for a limit that is gone under the old ones.
+ */
+#include "client/client.h"
+#include "client/client_test.h"
+
+static takt_policy *parse(const char *text)
+{
+    takt_policy *made;
+    takt_error error = {0};
+
+    cr_assert_eq(takt_policy_parse(&made, "p", text, strlen(text), &error), 0, "%s", error.text);
+    return made;
+}
+
+static takt_policy *next;
+
+static void begin(const char *text)
+{
+    takt_options options = {.store = "memory:", .on_event = note_event};
+    takt_error error = {0};
+
+    policy = parse(text);
+    cr_assert_eq(uv_loop_init(&loop), 0);
+    cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);
+}
+
+static void reload(const char *text)
+{
+    takt_error error = {0};
+
+    next = parse(text);
+    cr_assert_eq(takt_reload(client, next, &error), 0, "%s", error.text);
+    cr_expect_eq(takt_get_policy(client), next);
+}
+
+static void end(void)
+{
+    close_client();
+    takt_policy_free(next);
+}
+
+#define MAIL(rate) "  - {name: mail, rules: [{rate: " rate "}]}\n"
+#define OLD        "  - {name: old, rules: [{rate: 50/s}]}\n"
+
+/* Waits an hour under the old numbers, and a moment under the new ones, which are of a higher
+ * revision. */
+Test(reload, who_waits_goes_on_under_the_new_numbers)
+{
+    static seen jobs[3];
+
+    begin("limits:\n" MAIL("1/h"));
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(acquire(&jobs[i], TAKT_REQUEST("mail")), 0);
+    run_until(1);
+    reload("revision: 1\nlimits:\n" MAIL("100/s"));
+    run_until(3);
+    for (int i = 0; i < 3; i++) {
+        cr_expect_eq(jobs[i].status, 0);
+        takt_release(&jobs[i].permit);
+    }
+    end();
+}
+
+Test(reload, limits_come_and_go)
+{
+    static seen waiting[3], late, fresh;
+
+    begin("limits:\n" OLD MAIL("50/s"));
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(acquire(&waiting[i], TAKT_REQUEST("old")), 0);
+    run_until(1);
+    cr_assert_eq(acquire(&late, TAKT_REQUEST("api")), TAKT_E_NO_LIMIT);
+    reload("limits:\n  - {name: api, rules: [{rate: 50/s}]}\n");
+    cr_expect_eq(acquire(&late, TAKT_REQUEST("old")), TAKT_E_NO_LIMIT, "new ones are refused");
+    cr_expect_eq(acquire(&late, TAKT_REQUEST("mail")), TAKT_E_NO_LIMIT);
+    cr_assert_eq(acquire(&fresh, TAKT_REQUEST("api")), 0);
+    run_until(4);
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(waiting[i].status, 0, "who waited is served");
+    cr_expect_eq(fresh.status, 0);
+    cr_expect_eq(acquire(&late, TAKT_REQUEST("old")), TAKT_E_NO_LIMIT, "still");
+    end();
+}
+
+Test(reload, a_cost_that_can_never_be_given_any_more)
+{
+    static seen first, large, small;
+    takt_request request = TAKT_REQUEST("mail");
+
+    begin("limits:\n  - {name: mail, rules: [{rate: 1/h, burst: 10}]}\n");
+    request.cost = 10;
+    cr_assert_eq(acquire(&first, request), 0);
+    run_until(1);
+    cr_assert_eq(acquire(&large, request), 0);
+    cr_assert_eq(acquire(&small, TAKT_REQUEST("mail")), 0);
+    reload("revision: 1\nlimits:\n  - {name: mail, rules: [{rate: 1/h, burst: 5}]}\n");
+    run_until(2);
+    cr_expect_eq(large.status, TAKT_E_COST);
+    cr_expect_eq(small.calls, 0, "waits on");
+    cr_expect_eq(acquire(&large, request), TAKT_E_COST, "it is the new numbers that are asked");
+    end();
+    cr_expect_eq(small.status, TAKT_E_CANCELED);
+}
+
+Test(reload, permits_go_on)
+{
+    static seen jobs[3];
+
+    begin("limits:\n  - {name: a, concurrency: 1}\n");
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(acquire(&jobs[i], TAKT_REQUEST("a")), 0);
+    run_until(1);
+    cr_expect(takt_is_held(&jobs[0].permit));
+    reload("revision: 1\nlimits:\n  - {name: a, concurrency: 2}\n");
+    run_until(2);
+    cr_expect_eq(jobs[1].status, 0, "a second one is free now");
+    cr_expect_eq(jobs[2].calls, 0);
+    cr_expect(takt_is_held(&jobs[0].permit));
+    takt_release(&jobs[0].permit);
+    run_until(3);
+    takt_release(&jobs[1].permit);
+    takt_release(&jobs[2].permit);
+    end();
+}
+
+/* Those who are on their way through one limit meet the limits that it is within now. */
+Test(reload, within_changes_on_the_way)
+{
+    static seen job, large;
+    takt_request request = TAKT_REQUEST("in");
+
+    begin("limits:\n  - {name: in, rules: [{rate: 10/s, burst: 5}], within: out}\n"
+          "  - {name: out, rules: [{rate: 10/s, burst: 5}]}\n");
+    request.cost = 5;
+    cr_assert_eq(acquire(&job, request), 0);
+    run_until(1);
+    cr_assert_eq(acquire(&job, TAKT_REQUEST("in")), 0);
+    cr_assert_eq(acquire(&large, request), 0);
+    reload("revision: 1\nlimits:\n  - {name: in, rules: [{rate: 10/s, burst: 5}], within: other}\n"
+           "  - {name: other, rules: [{rate: 10/s, burst: 2}]}\n");
+    run_until(3);
+    cr_expect_eq(job.status, 0);
+    cr_expect_eq(large.status, TAKT_E_COST, "more than the other one can ever give");
+    end();
+}
+
+/* Under a lower revision the ledger's numbers hold, which is learned from the next award. */
+Test(reload, the_higher_revision_holds)
+{
+    static seen jobs[3];
+
+    begin("revision: 5\nlimits:\n" MAIL("100/s"));
+    cr_assert_eq(acquire(&jobs[0], TAKT_REQUEST("mail")), 0);
+    run_until(1);
+    reload("revision: 4\nlimits:\n" MAIL("1/h"));
+    cr_assert_eq(acquire(&jobs[1], TAKT_REQUEST("mail")), 0);
+    cr_assert_eq(acquire(&jobs[2], TAKT_REQUEST("mail")), 0);
+    run_until(3);
+    end();
+}
+
+Test(reload, what_is_refused)
+{
+    takt_policy *follower = parse("policy: store\n");
+    takt_error error = {0};
+
+    open_client();
+    cr_expect_eq(takt_reload(client, follower, &error), TAKT_E_INVALID);
+    cr_expect_not_null(strstr(error.text, "takt_open"));
+    cr_expect_eq(takt_reload(client, NULL, NULL), TAKT_E_INVALID);
+    cr_expect_eq(takt_get_policy(client), policy);
+    takt_close(client, NULL, NULL);
+    cr_expect_eq(takt_reload(client, policy, &error), TAKT_E_CANCELED);
+    end();
+    takt_policy_free(follower);
+}

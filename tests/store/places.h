@@ -1,0 +1,63 @@
+/*
+ * places.h: the kinds of stores that one contract is run over, and a place for stores of a kind to
+ * share.
+ */
+#ifndef TAKT_TESTS_STORE_PLACES_H
+#define TAKT_TESTS_STORE_PLACES_H
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+
+#include "store/redis/server.h"
+#include "store/rig.h"
+
+enum { MEMORY, FILE_STORE, FILE_SYNC, REDIS, KINDS };
+
+static struct criterion_test_params kinds(void)
+{
+    static int all[KINDS] = {MEMORY, FILE_STORE, FILE_SYNC, REDIS};
+
+    return cr_make_param_array(int, all, KINDS);
+}
+
+#define CONTRACT(name)                                                                             \
+    ParameterizedTestParameters(contract, name)                                                    \
+    {                                                                                              \
+        return kinds();                                                                            \
+    }                                                                                              \
+    ParameterizedTest(int *kind, contract, name)
+
+/* A struct place that stores of a kind can share. */
+struct place {
+    int kind;
+    struct server server; /* REDIS */
+    char directory[PATH_MAX];
+    char url[PATH_MAX + 32];
+};
+
+static void find_place(struct place *place, int kind)
+{
+    place->kind = kind;
+    if (kind == REDIS) {
+        server_start(&place->server, NULL);
+        snprintf(place->url, sizeof place->url, "%s", place->server.url);
+        return;
+    }
+    rig_directory(place->directory);
+    if (kind == MEMORY)
+        snprintf(place->url, sizeof place->url, "memory:contract");
+    else
+        snprintf(place->url, sizeof place->url, "file:%s/l%s", place->directory,
+                 kind == FILE_SYNC ? "?sync=always" : "");
+}
+
+static void leave_place(struct place *place)
+{
+    if (place->kind == REDIS)
+        server_stop(&place->server);
+    else
+        rig_remove(place->directory);
+}
+
+#endif
