@@ -80,7 +80,7 @@ static void print_json(const takt_policy *policy)
     print_field("namespace", takt_policy_namespace(policy));
     putchar(',');
     print_field("store", takt_policy_store(policy));
-    printf(",\"limits\":[");
+    printf(",\"follows\":%s,\"limits\":[", takt_policy_follows(policy) ? "true" : "false");
     for (size_t i = 0; i < takt_policy_count(policy); i++) {
         const char *name = takt_policy_name(policy, i);
         takt_policy_describe(policy, name, rules, sizeof(rules));
@@ -109,6 +109,8 @@ int takt_cli_check(int argc, char **argv, cli_settings *settings)
         return status;
     if (settings->json)
         print_json(policy);
+    else if (takt_policy_follows(policy))
+        printf("the limits are those in the store: `takt policy` shows them\n");
     else
         print_lines(policy);
     takt_policy_free(policy);

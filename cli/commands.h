@@ -10,6 +10,8 @@
 int takt_cli_run(int argc, char **argv, cli_settings *settings);
 int takt_cli_map(int argc, char **argv, cli_settings *settings);
 int takt_cli_check(int argc, char **argv, cli_settings *settings);
+int takt_cli_apply(int argc, char **argv, cli_settings *settings);
+int takt_cli_policy(int argc, char **argv, cli_settings *settings);
 int takt_cli_peek(int argc, char **argv, cli_settings *settings);
 int takt_cli_block(int argc, char **argv, cli_settings *settings);
 int takt_cli_unblock(int argc, char **argv, cli_settings *settings);

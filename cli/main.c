@@ -19,6 +19,8 @@ static const cli_command commands[] = {
     {"run", "wait for a permit, then run a command", takt_cli_run},
     {"map", "run a command once per input line, each with a permit", takt_cli_map},
     {"check", "read a policy file and print its limits", takt_cli_check},
+    {"apply", "put a policy into the store, for workers that follow it", takt_cli_apply},
+    {"policy", "see the policy that is in the store, and who has changed it", takt_cli_policy},
     {"peek", "look where a limit stands", takt_cli_peek},
     {"block", "let nothing start for a while, in the whole fleet", takt_cli_block},
     {"unblock", "end a block", takt_cli_unblock},

@@ -4,6 +4,7 @@
  */
 #include "map.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +77,10 @@ static const struct argp argp = {
     "Runs COMMAND once for each line of input, each time waiting until LIMIT lets one more piece "
     "of work start. Every {} becomes the line; without {} the line becomes the last argument. No "
     "shell is involved. Empty lines are passed over."
-    "\vThe first Ctrl-C (or SIGTERM, SIGHUP) starts no more jobs and lets the running ones end; a "
-    "second one kills them.\n\n"
+    "\vThe first Ctrl-C (or SIGTERM) starts no more jobs and lets the running ones end; a second "
+    "one "
+    "kills them. SIGHUP reads the policy's file again; where the terminal is gone, and where there "
+    "is no file, it is like SIGTERM.\n\n"
     "Exit status: 0 if all jobs ended with 0, 1 if any failed, 64 for a wrong command line, 66 for "
     "an input that cannot be read, 69 where the store cannot be used, 73 and 74 for a file that "
     "cannot be written, 75 where LIMIT has its max_waiting, 78 for a policy that cannot be used, "
@@ -206,10 +209,40 @@ static void on_patience_lost(uv_timer_t *timer)
     takt_cli_jobs_signal(timer->data, SIGKILL);
 }
 
+static bool has_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* SIGHUP reads a policy's file again, but where it says that our terminal is gone it ends us. */
+static bool is_for_policy(const cli_map *map, int signal)
+{
+    return signal == SIGHUP && !takt_cli_is_ad_hoc(map->settings) &&
+           (!map->had_terminal || has_terminal());
+}
+
+static void reread(cli_map *map)
+{
+    takt_error error;
+
+    if (takt_cli_reread(&map->session, map->settings, &map->target, &error))
+        takt_cli_progress_say(&map->progress, "the policy was read again and holds from now on");
+    else
+        takt_cli_progress_say(&map->progress, "%s; the policy stays as it was", error.text);
+}
+
 static void on_signal(uv_signal_t *handle, int signal)
 {
     cli_map *map = handle->data;
 
+    if (is_for_policy(map, signal)) {
+        reread(map);
+        return;
+    }
     if (map->signal == 0)
         map->signal = signal;
     if (!map->stopping) {
@@ -233,6 +266,7 @@ static void watch_signals(cli_map *map)
     signal(SIGPIPE, SIG_IGN);
     uv_timer_init(&map->session.loop, &map->patience);
     map->patience.data = map;
+    map->had_terminal = has_terminal();
     for (size_t i = 0; i < SIGNAL_COUNT; i++) {
         struct sigaction before;
         uv_signal_t *handle = &map->signals[map->signal_count];

@@ -64,6 +64,7 @@ struct cli_map {
     cli_progress progress;
     uv_signal_t signals[3];
     unsigned signal_count;
+    bool had_terminal;
     uv_timer_t patience; /* from SIGTERM to SIGKILL */
     cli_job *jobs;       /* jobs_max of them */
     cli_job *idle;

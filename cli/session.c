@@ -11,6 +11,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include <takt/live.h>
+
 #include "message.h"
 
 /* An empty variable is as good as none. */
@@ -107,11 +109,40 @@ int takt_cli_refuse_limit(const takt_policy *policy, const char *name)
     return EX_USAGE;
 }
 
+/* What is shown of a followed policy is a copy: the client's own goes when it likes. */
+static bool copy_policy(takt_policy **copy, const takt_policy *policy)
+{
+    takt_error error = {0};
+    char revision[24];
+    size_t size;
+    const char *text = takt_policy_text(policy, &size);
+
+    snprintf(revision, sizeof(revision), "%lld", (long long)takt_policy_revision(policy));
+    if (takt_policy_parse(copy, "the stored policy", text, size, &error) == 0) {
+        if (takt_policy_set_revision(*copy, revision, &error) == 0)
+            return true;
+        takt_policy_free(*copy);
+    }
+    takt_cli_say("%s", error.text);
+    return false;
+}
+
+static void note_policy(cli_session *session)
+{
+    takt_policy *copy;
+
+    if (!copy_policy(&copy, takt_get_policy(session->client)))
+        return;
+    takt_policy_free(session->policy);
+    session->policy = copy;
+}
+
 static void on_client_event(takt_client *client, const takt_event *event, void *data)
 {
     cli_session *session = data;
 
-    (void)client;
+    if (event->type == TAKT_EVENT_POLICY && session->client == client)
+        note_policy(session);
     if (event->type == TAKT_EVENT_STORE_LOST)
         session->store_lost = true;
     else if (event->type == TAKT_EVENT_STORE_BACK)
@@ -120,6 +151,42 @@ static void on_client_event(takt_client *client, const takt_event *event, void *
         session->on_event(session->data, event->text);
     else
         takt_cli_say("%s", event->text);
+}
+
+int takt_cli_refuse_store(const cli_settings *settings, int code, const takt_error *error)
+{
+    takt_cli_say("%s", error->text[0] ? error->text : takt_strerror(code));
+    if (code == TAKT_E_STORE_URL)
+        return takt_cli_store(settings) ? EX_USAGE : EX_CONFIG;
+    if (code == TAKT_E_POLICY)
+        return EX_CONFIG;
+    if (code == TAKT_E_OVERTAKEN)
+        return EX_TEMPFAIL;
+    return code <= TAKT_E_STORE && code >= TAKT_E_STORE_FORMAT ? EX_UNAVAILABLE : EX_OSERR;
+}
+
+int takt_cli_load_limits(takt_policy **policy, const cli_settings *settings)
+{
+    takt_options options = {.store = takt_cli_store(settings)};
+    takt_error error = {0};
+    takt_policy *place;
+    takt_live *live;
+    int status = takt_cli_load_policy(&place, settings), code;
+
+    if (status || !takt_policy_follows(place)) {
+        if (!status)
+            *policy = place;
+        return status;
+    }
+    code = takt_live_read(&live, place, &options, &error);
+    takt_policy_free(place);
+    if (code)
+        return takt_cli_refuse_store(settings, code, &error);
+    if (!live->policy)
+        takt_cli_say("%s", live->version ? live->trouble.text : TAKT_CLI_NO_POLICY);
+    status = live->policy && copy_policy(policy, live->policy) ? 0 : EX_CONFIG;
+    takt_live_free(live);
+    return status;
 }
 
 static int open_client(cli_session *session, const cli_settings *settings)
@@ -131,12 +198,14 @@ static int open_client(cli_session *session, const cli_settings *settings)
     int failed = takt_open(&session->client, &session->loop, session->policy, &options, &error);
     if (!failed)
         return 0;
-    takt_cli_say("%s", error.text[0] ? error.text : takt_strerror(failed));
-    if (failed == TAKT_E_STORE_URL)
-        return url ? EX_USAGE : EX_CONFIG;
-    if (failed == TAKT_E_POLICY)
-        return EX_CONFIG;
-    return failed <= TAKT_E_STORE && failed >= TAKT_E_STORE_FORMAT ? EX_UNAVAILABLE : EX_OSERR;
+    return takt_cli_refuse_store(settings, failed, &error);
+}
+
+static int refuse_unless_there(const cli_session *session, const cli_target *target)
+{
+    return takt_policy_has(session->policy, target->limit)
+               ? 0
+               : takt_cli_refuse_limit(session->policy, target->limit);
 }
 
 int takt_cli_open(cli_session *session, const cli_settings *settings, const cli_target *target)
@@ -146,10 +215,9 @@ int takt_cli_open(cli_session *session, const cli_settings *settings, const cli_
                      : takt_cli_load_policy(&session->policy, settings);
     if (status)
         return status;
-    if (!takt_policy_has(session->policy, target->limit)) {
-        status = takt_cli_refuse_limit(session->policy, target->limit);
+    bool follows = takt_policy_follows(session->policy);
+    if (!follows && (status = refuse_unless_there(session, target)) != 0)
         goto free_policy;
-    }
     int failed = uv_loop_init(&session->loop);
     if (failed) {
         takt_cli_say("cannot wait for events: %s", uv_strerror(failed));
@@ -157,6 +225,13 @@ int takt_cli_open(cli_session *session, const cli_settings *settings, const cli_
         goto free_policy;
     }
     status = open_client(session, settings);
+    if (status == 0 && follows) {
+        note_policy(session);
+        status = refuse_unless_there(session, target);
+        if (status)
+            takt_cli_close(session);
+        return status;
+    }
     if (status == 0)
         return 0;
     uv_run(&session->loop, UV_RUN_DEFAULT);
@@ -165,6 +240,51 @@ free_policy:
     takt_policy_free(session->policy);
     session->policy = NULL;
     return status;
+}
+
+/* The client goes by `policy` and no more by the session's, which must outlive it. */
+static bool put_policy(cli_session *session, takt_policy *policy, takt_error *error)
+{
+    takt_policy **former =
+        realloc(session->former, (session->former_count + 1) * sizeof(*session->former));
+
+    if (!former) {
+        *error = (takt_error){TAKT_E_NOMEM, "no memory"};
+        return false;
+    }
+    session->former = former;
+    if (takt_reload(session->client, policy, error) != 0)
+        return false;
+    session->former[session->former_count++] = session->policy;
+    session->policy = policy;
+    return true;
+}
+
+bool takt_cli_reread(cli_session *session, const cli_settings *settings, const cli_target *target,
+                     takt_error *error)
+{
+    const char *path = policy_path(settings);
+    takt_policy *policy;
+
+    *error = (takt_error){0};
+    if (!path) {
+        *error = (takt_error){TAKT_E_POLICY, "there is no ./takt.yaml any more"};
+        return false;
+    }
+    if (takt_policy_load(&policy, path, error) != 0)
+        return false;
+    if (takt_policy_follows(policy))
+        snprintf(error->text, sizeof(error->text),
+                 "%s: the limits are in the store: a change of "
+                 "those is followed as it is, one of where they are needs a new start",
+                 path);
+    else if (!takt_policy_has(policy, target->limit))
+        snprintf(error->text, sizeof(error->text), "%s has no limit \"%s\" any more", path,
+                 target->limit);
+    else if (put_policy(session, policy, error))
+        return true;
+    takt_policy_free(policy);
+    return false;
 }
 
 static void forget_client(void *data)
@@ -178,8 +298,13 @@ void takt_cli_close(cli_session *session)
         takt_close(session->client, forget_client, session);
     uv_run(&session->loop, UV_RUN_DEFAULT);
     uv_loop_close(&session->loop);
+    for (size_t i = 0; i < session->former_count; i++)
+        takt_policy_free(session->former[i]);
+    free(session->former);
     takt_policy_free(session->policy);
     session->policy = NULL;
+    session->former = NULL;
+    session->former_count = 0;
 }
 
 void takt_cli_tell_fence(const takt_permit *permit)

@@ -12,13 +12,19 @@
 #include "options.h"
 
 typedef struct cli_session {
-    takt_policy *policy;
+    takt_policy *policy;  /* by which the client goes, or a copy of it */
+    takt_policy **former; /* those before, which a reload has left to us */
+    size_t former_count;
     takt_client *client;
     uv_loop_t loop;
     bool store_lost;                                /* claims fail at present */
     void (*on_event)(void *data, const char *text); /* NULL: said on standard error */
     void *data;
 } cli_session;
+
+/* Where a policy is looked for and the store has none. */
+#define TAKT_CLI_NO_POLICY                                                                         \
+    "the store has no policy for this namespace; put one there with `takt apply FILE`"
 
 /* The store that the command line or $TAKT_STORE names; NULL: none. */
 const char *takt_cli_store(const cli_settings *settings);
@@ -28,6 +34,12 @@ bool takt_cli_has_policy(const cli_settings *settings);
 
 /* Reads the policy.  0, or the exit status after a message. */
 int takt_cli_load_policy(takt_policy **policy, const cli_settings *settings);
+
+/* The same, where one that follows is not enough: then it is the one in the store. */
+int takt_cli_load_limits(takt_policy **policy, const cli_settings *settings);
+
+/* Says why a store cannot be opened or used, and returns the exit status. */
+int takt_cli_refuse_store(const cli_settings *settings, int code, const takt_error *error);
 
 /* Makes a policy with one limit, named as the target, from --rate and what goes with it.  Returns
  * as above. */
@@ -44,6 +56,11 @@ int takt_cli_refuse_limit(const takt_policy *policy, const char *name);
  * caller's to set before.
  */
 int takt_cli_open(cli_session *session, const cli_settings *settings, const cli_target *target);
+
+/* Reads the policy's file again, and goes by it from now on.  False: all is as it was; `error` says
+ * why. */
+bool takt_cli_reread(cli_session *session, const cli_settings *settings, const cli_target *target,
+                     takt_error *error);
 
 /* Closes the client and runs the loop until everything on it has ended.  Safe after takt_close. */
 void takt_cli_close(cli_session *session);

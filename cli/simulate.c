@@ -251,7 +251,7 @@ static int choose_limit(cli_simulation *simulation)
         strcpy(name, "simulated");
         status = takt_cli_make_policy(&simulation->policy, settings, &simulation->target);
     } else {
-        status = takt_cli_load_policy(&simulation->policy, settings);
+        status = takt_cli_load_limits(&simulation->policy, settings);
     }
     if (status)
         return status;

@@ -1,0 +1,194 @@
+/*
+ * `takt apply`: puts a policy's file into the store, for all workers that follow it, and shows what
+ * that changes, limit by limit.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <takt/live.h>
+
+#include "commands.h"
+#include "json.h"
+#include "message.h"
+#include "session.h"
+
+enum { KEY_DRY_RUN = 0x200 };
+
+typedef struct cli_apply {
+    cli_settings *settings;
+    bool dry_run;
+    takt_policy *policy;
+    takt_live *live; /* what is in the store */
+    int width;       /* of the limits' names */
+    unsigned shown;
+} cli_apply;
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+    cli_apply *apply = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = apply->settings;
+        state->child_inputs[1] = apply->settings;
+        return 0;
+    case KEY_DRY_RUN:
+        apply->dry_run = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0)
+            argp_error(state, "one file at a time");
+        apply->settings->policy = word;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"dry-run", KEY_DRY_RUN, 0, 0, "Show what would change, and change nothing", 1},
+    {0},
+};
+static const struct argp_child children[] = {
+    {&takt_cli_json_argp, 0, NULL, 0}, {&takt_cli_place_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "[FILE]",
+    "Puts the limits of a policy file into its store and namespace. Workers whose own file says "
+    "`policy: store` go over to them within two seconds, without a restart."
+    "\vExit status: 0; with --dry-run 1 where something would change, 0 where nothing would; 64 "
+    "for "
+    "a wrong command line, 69 where the store cannot be used, 75 where somebody else has applied "
+    "another policy meanwhile, 78 for a policy that cannot be used.\n\n"
+    "Examples:\n"
+    "  takt apply --dry-run takt.yaml\n"
+    "  takt apply takt.yaml -s redis://ops@redis.internal",
+    children,
+    NULL,
+    NULL,
+};
+
+static const char *word_of(const takt_difference *difference)
+{
+    return !difference->from ? "added" : !difference->to ? "removed" : "changed";
+}
+
+static void measure(void *data, const takt_difference *difference)
+{
+    cli_apply *apply = data;
+    int size = (int)strlen(difference->limit);
+
+    apply->width = size > apply->width ? size : apply->width;
+}
+
+static void print_line(void *data, const takt_difference *difference)
+{
+    const cli_apply *apply = data;
+
+    printf("%-*s  %-7s  ", apply->width, difference->limit, word_of(difference));
+    if (difference->from && difference->to)
+        printf("%s -> %s\n", difference->from, difference->to);
+    else
+        printf("%s\n", difference->from ? difference->from : difference->to);
+}
+
+static void print_text(const char *name, const char *text)
+{
+    printf("\"%s\":", name);
+    if (text)
+        takt_cli_json_string(stdout, text, strlen(text));
+    else
+        printf("null");
+}
+
+static void print_object(void *data, const takt_difference *difference)
+{
+    cli_apply *apply = data;
+
+    printf(apply->shown++ > 0 ? ",{" : "{");
+    print_text("limit", difference->limit);
+    putchar(',');
+    print_text("change", word_of(difference));
+    putchar(',');
+    print_text("from", difference->from);
+    putchar(',');
+    print_text("to", difference->to);
+    putchar('}');
+}
+
+static void print_json(cli_apply *apply, int64_t version)
+{
+    printf("{\"namespace\":");
+    takt_cli_json_string(stdout, takt_policy_namespace(apply->policy),
+                         strlen(takt_policy_namespace(apply->policy)));
+    printf(",\"version\":%lld,\"was\":%lld,\"dry_run\":%s,\"differences\":[", (long long)version,
+           (long long)apply->live->version, apply->dry_run ? "true" : "false");
+    takt_policy_compare(apply->live->policy, apply->policy, print_object, apply);
+    printf("]}\n");
+}
+
+static void print_lines(cli_apply *apply, int64_t version)
+{
+    const takt_live *live = apply->live;
+
+    if (live->version > 0 && !live->policy)
+        takt_cli_say("%s", live->trouble.text);
+    takt_policy_compare(live->policy, apply->policy, measure, apply);
+    if (takt_policy_compare(live->policy, apply->policy, print_line, apply) == 0)
+        printf("no limit changes\n");
+    if (apply->dry_run)
+        return;
+    printf(version == live->version ? "version %lld in the namespace \"%s\" is this text already\n"
+                                    : "version %lld in the namespace \"%s\": workers that follow "
+                                      "go over to it within two seconds\n",
+           (long long)version, takt_policy_namespace(apply->policy));
+}
+
+/* 0, or the exit status after a message. */
+static int put(cli_apply *apply, const takt_options *place, int64_t *version)
+{
+    takt_error error = {0};
+    int code = apply->dry_run
+                   ? takt_live_check(apply->live, apply->policy, &error)
+                   : takt_live_apply(apply->live, apply->policy, NULL, place, version, &error);
+
+    return code ? takt_cli_refuse_store(apply->settings, code, &error) : 0;
+}
+
+static int go(cli_apply *apply)
+{
+    takt_options place = {.store = takt_cli_store(apply->settings)};
+    takt_error error = {0};
+    int code = takt_live_read(&apply->live, apply->policy, &place, &error), status;
+    int64_t version;
+
+    if (code)
+        return takt_cli_refuse_store(apply->settings, code, &error);
+    version = apply->live->version;
+    status = put(apply, &place, &version);
+    if (status)
+        return status;
+    if (apply->settings->json)
+        print_json(apply, version);
+    else
+        print_lines(apply, version);
+    status = takt_cli_end_output();
+    if (status || !apply->dry_run)
+        return status;
+    return takt_policy_compare(apply->live->policy, apply->policy, NULL, NULL) > 0;
+}
+
+int takt_cli_apply(int argc, char **argv, cli_settings *settings)
+{
+    cli_apply apply = {.settings = settings};
+
+    takt_cli_parse(&argp, argc, argv, false, &apply);
+    int status = takt_cli_load_policy(&apply.policy, settings);
+    if (status)
+        return status;
+    status = go(&apply);
+    takt_live_free(apply.live);
+    takt_policy_free(apply.policy);
+    return status;
+}

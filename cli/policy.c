@@ -1,0 +1,190 @@
+/*
+ * `takt policy`: the policy that is in the store: its limits, its text, or who has changed it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include <takt/live.h>
+
+#include "commands.h"
+#include "json.h"
+#include "message.h"
+#include "session.h"
+
+enum { KEY_HISTORY = 0x200, KEY_TEXT };
+
+typedef struct cli_look {
+    cli_settings *settings;
+    bool history, text;
+} cli_look;
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+    cli_look *look = state->input;
+
+    (void)word;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = look->settings;
+        state->child_inputs[1] = look->settings;
+        return 0;
+    case KEY_HISTORY:
+        look->history = true;
+        return 0;
+    case KEY_TEXT:
+        look->text = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "that is one word too many: %s", word);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"history", KEY_HISTORY, 0, 0, "The last changes, the newest first: who, when, and what", 1},
+    {"text", KEY_TEXT, 0, 0, "The policy as it was written, to be edited and applied again", 1},
+    {0},
+};
+static const struct argp_child children[] = {
+    {&takt_cli_json_argp, 0, NULL, 0}, {&takt_cli_place_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "",
+    "Prints the limits that are in the store, one line each, for workers that follow them."
+    "\vExit status: 0; 64 for a wrong command line, 69 where the store cannot be used, 78 where it "
+    "has no policy, or one that this takt cannot read.\n\n"
+    "Examples:\n"
+    "  takt policy\n"
+    "  takt policy --history\n"
+    "  takt policy --text > takt.yaml",
+    children,
+    NULL,
+    NULL,
+};
+
+/* "version 8, revision 3, 412 bytes, 14:32:07, ann@host: mail changed" */
+static void print_change(const takt_change *change)
+{
+    char moment[TAKT_CLI_TIME_SIZE], who[TAKT_CLI_SHOWN_SIZE];
+
+    printf("version %lld, revision %lld, %lld bytes, %s, %s: %s\n", (long long)change->version,
+           (long long)change->revision, (long long)change->size,
+           takt_cli_moment(change->at_us, moment),
+           takt_cli_shown(change->who, strlen(change->who), who), change->what);
+}
+
+static void print_limits(const takt_policy *policy)
+{
+    char rules[1024];
+    int width = 0;
+
+    for (size_t i = 0; i < takt_policy_count(policy); i++) {
+        int size = (int)strlen(takt_policy_name(policy, i));
+        width = size > width ? size : width;
+    }
+    for (size_t i = 0; i < takt_policy_count(policy); i++) {
+        const char *name = takt_policy_name(policy, i);
+        takt_policy_describe(policy, name, rules, sizeof(rules));
+        printf("%-*s  %s\n", width, name, rules);
+    }
+}
+
+static void print_text(const char *name, const char *text)
+{
+    printf("\"%s\":", name);
+    takt_cli_json_string(stdout, text, strlen(text));
+}
+
+static void print_json(const takt_live *live)
+{
+    char rules[1024];
+
+    printf("{\"version\":%lld,\"at_us\":%lld,\"limits\":[", (long long)live->version,
+           (long long)live->at_us);
+    for (size_t i = 0; live->policy && i < takt_policy_count(live->policy); i++) {
+        const char *name = takt_policy_name(live->policy, i);
+        takt_policy_describe(live->policy, name, rules, sizeof(rules));
+        printf(i > 0 ? ",{" : "{");
+        print_text("name", name);
+        putchar(',');
+        print_text("rules", rules);
+        putchar('}');
+    }
+    printf("],\"history\":[");
+    for (int i = 0; i < live->change_count; i++) {
+        const takt_change *change = &live->changes[i];
+        printf("%s{\"version\":%lld,\"at_us\":%lld,\"revision\":%lld,\"size\":%lld,",
+               i > 0 ? "," : "", (long long)change->version, (long long)change->at_us,
+               (long long)change->revision, (long long)change->size);
+        print_text("who", change->who);
+        putchar(',');
+        print_text("what", change->what);
+        putchar('}');
+    }
+    printf("],\"text\":");
+    takt_cli_json_string(stdout, live->text, live->size);
+    printf("}\n");
+}
+
+static void print(const cli_look *look, const takt_live *live)
+{
+    if (look->settings->json) {
+        print_json(live);
+        return;
+    }
+    if (look->history)
+        for (int i = 0; i < live->change_count; i++)
+            print_change(&live->changes[i]);
+    if (look->text)
+        fwrite(live->text, 1, live->size, stdout);
+    if (look->history || look->text)
+        return;
+    if (live->change_count > 0)
+        print_change(&live->changes[0]);
+    if (live->policy)
+        print_limits(live->policy);
+}
+
+static int show(const cli_look *look, const takt_live *live)
+{
+    int status;
+
+    if (live->version == 0) {
+        takt_cli_say("%s", TAKT_CLI_NO_POLICY);
+        return EX_CONFIG;
+    }
+    print(look, live);
+    status = takt_cli_end_output();
+    if (live->policy)
+        return status;
+    takt_cli_say("%s", live->trouble.text);
+    return EX_CONFIG;
+}
+
+int takt_cli_policy(int argc, char **argv, cli_settings *settings)
+{
+    takt_options place = {.store = NULL};
+    cli_look look = {.settings = settings};
+    takt_error error = {0};
+    takt_policy *policy = NULL;
+    takt_live *live;
+    int status = 0, code;
+
+    takt_cli_parse(&argp, argc, argv, false, &look);
+    if (takt_cli_has_policy(settings))
+        status = takt_cli_load_policy(&policy, settings);
+    if (status)
+        return status;
+    place.store = takt_cli_store(settings);
+    code = takt_live_read(&live, policy, &place, &error);
+    takt_policy_free(policy);
+    if (code)
+        return takt_cli_refuse_store(settings, code, &error);
+    status = show(&look, live);
+    takt_live_free(live);
+    return status;
+}
