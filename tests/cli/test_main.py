@@ -57,7 +57,7 @@ def check(report, here):
                      f'takt check {" ".join(arguments)} prints a line for each limit', told(done))
     done = here.takt('check', '--json', 'takt.yaml')
     report.check(done.returncode == 0 and json.loads(done.stdout) == {
-        'namespace': 'test', 'store': 'file:ledgers.mdb',
+        'namespace': 'test', 'store': 'file:ledgers.mdb', 'follows': False,
         'limits': [{'name': 'mail', 'rules': '100/s burst 10, 100000/day', 'on_store_failure': 'wait',
                     'mode': 'enforce'},
                    {'name': 'account', 'rules': '5/s, on_store_failure closed, within mail',
