@@ -14,6 +14,7 @@ int takt_cli_apply(int argc, char **argv, cli_settings *settings);
 int takt_cli_policy(int argc, char **argv, cli_settings *settings);
 int takt_cli_peek(int argc, char **argv, cli_settings *settings);
 int takt_cli_block(int argc, char **argv, cli_settings *settings);
+int takt_cli_penalize(int argc, char **argv, cli_settings *settings);
 int takt_cli_unblock(int argc, char **argv, cli_settings *settings);
 int takt_cli_reset(int argc, char **argv, cli_settings *settings);
 int takt_cli_doctor(int argc, char **argv, cli_settings *settings);

@@ -1,5 +1,6 @@
 /*
- * `takt peek`, `block`, `unblock` and `reset`: one call to one ledger, then how it stands.
+ * `takt peek`, `block`, `penalize`, `unblock` and `reset`: one call to one ledger, then how it
+ * stands.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,31 +10,51 @@
 #include "message.h"
 #include "session.h"
 
-typedef enum cli_errand { PEEK, BLOCK, UNBLOCK, RESET } cli_errand;
+typedef enum cli_errand { PEEK, BLOCK, PENALIZE, UNBLOCK, RESET } cli_errand;
 
 typedef struct cli_visit {
     cli_settings *settings;
     cli_errand errand;
     cli_target target;
-    int64_t for_us; /* BLOCK */
+    int64_t for_us;     /* BLOCK, PENALIZE */
+    const char *reason; /* the same; NULL: none */
     cli_session session;
     takt_call call;
     int status;
     takt_standing standing;
 } cli_visit;
 
+#define KEY_REASON 0x200 /* no letter */
+
+static bool takes_duration(const cli_visit *visit)
+{
+    return visit->errand == BLOCK || visit->errand == PENALIZE;
+}
+
+static void read_reason(struct argp_state *state, const char *word, cli_visit *visit)
+{
+    takt_error error;
+
+    if (takt_check_reason(word, &error) != 0)
+        argp_error(state, "--reason: %s", error.text);
+    visit->reason = word;
+}
+
 static error_t parse(int key, char *word, struct argp_state *state)
 {
     cli_visit *visit = state->input;
-    unsigned wanted = visit->errand == BLOCK ? 2 : 1;
+    unsigned wanted = visit->errand == BLOCK ? 2 : 1, most = takes_duration(visit) ? 2 : 1;
 
     switch (key) {
+    case KEY_REASON:
+        read_reason(state, word, visit);
+        return 0;
     case ARGP_KEY_INIT:
         for (int i = 0; i < 3; i++)
             state->child_inputs[i] = visit->settings;
         return 0;
     case ARGP_KEY_ARG:
-        if (state->arg_num >= wanted)
+        if (state->arg_num >= most)
             argp_error(state, "that is one word too many: %s", word);
         else if (state->arg_num == 0)
             takt_cli_read_target(state, word, &visit->target);
@@ -51,6 +72,10 @@ static error_t parse(int key, char *word, struct argp_state *state)
     }
 }
 
+static const struct argp_option reason_option[] = {
+    {"reason", KEY_REASON, "TEXT", 0, "why, for those who look (`takt peek`): up to 120 bytes", 0},
+    {0}};
+
 static const struct argp_child children[] = {{&takt_cli_json_argp, 0, NULL, 0},
                                              {&takt_cli_rate_argp, 0, NULL, 0},
                                              {&takt_cli_place_argp, 0, NULL, 0},
@@ -63,6 +88,7 @@ static const struct argp_child children[] = {{&takt_cli_json_argp, 0, NULL, 0},
 static const char *const words[] = {
     [PEEK] = "LIMIT[:KEY]",
     [BLOCK] = "LIMIT[:KEY] DURATION",
+    [PENALIZE] = "LIMIT[:KEY] [DURATION]",
     [UNBLOCK] = "LIMIT[:KEY]",
     [RESET] = "LIMIT[:KEY]",
 };
@@ -71,12 +97,18 @@ static const char *const helps[] = {
     [PEEK] = "Prints where a limit stands, and takes nothing.\v" STATUSES "  takt peek api:acme",
     [BLOCK] =
         "Lets nothing start for DURATION from now, in the whole fleet. A block that lasts longer "
-        "stays as it is.\v" STATUSES "  takt block api:acme 10min",
+        "stays as it is.\v" STATUSES "  takt block api:acme 10min --reason 'new key on its way'",
+    [PENALIZE] =
+        "Reports that a vendor has refused work for going too fast (HTTP status 429): nothing "
+        "starts "
+        "for DURATION from now (its Retry-After; where there was none, leave it out), and a limit "
+        "with `adapt` goes on at a lower rate for a while. Several reports of one event count "
+        "once.\v" STATUSES "  takt penalize api:acme 30s --reason 'vendor said 429'",
     [UNBLOCK] = "Ends a block. Work goes on at the limit's pace, without a burst.\v" STATUSES
                 "  takt unblock api:acme",
     [RESET] =
-        "Forgets what was taken of a limit, as if it had never been used. Who waits keeps their "
-        "place, and a block stays.\v" STATUSES "  takt reset api:acme",
+        "Forgets what was taken of a limit, and penalties, as if it had never been used. Who waits "
+        "keeps their place, and a block stays.\v" STATUSES "  takt reset api:acme",
 };
 
 static void on_answer(takt_call *call, int status, const takt_standing *standing)
@@ -99,7 +131,11 @@ static int begin(cli_visit *visit)
     case PEEK:
         return takt_peek(client, &visit->call, limit, key, on_answer);
     case BLOCK:
-        return takt_block(client, &visit->call, limit, key, visit->for_us, on_answer);
+        return takt_block(client, &visit->call, limit, key, visit->for_us, visit->reason,
+                          on_answer);
+    case PENALIZE:
+        return takt_penalize(client, &visit->call, limit, key, visit->for_us, visit->reason,
+                             on_answer);
     case UNBLOCK:
         return takt_unblock(client, &visit->call, limit, key, on_answer);
     case RESET:
@@ -119,12 +155,18 @@ static void print_json(const cli_visit *visit)
         printf("null");
     printf(",\"now_us\":%lld,\"limit_tokens\":%lld,\"remaining\":%lld,\"retry_after_us\":%lld,"
            "\"reset_after_us\":%lld,\"blocked_until_us\":%lld,\"waiting\":%lld,\"workers\":%lld,"
-           "\"concurrency\":%lld,\"held\":%lld,\"holders\":%lld}\n",
+           "\"concurrency\":%lld,\"held\":%lld,\"holders\":%lld,\"rate_percent\":%lld,\"reason\":",
            (long long)standing->now_us, (long long)standing->limit, (long long)standing->remaining,
            (long long)standing->retry_after_us, (long long)standing->reset_after_us,
            (long long)standing->blocked_until_us, (long long)standing->waiting,
            (long long)standing->workers, (long long)standing->concurrency,
-           (long long)standing->held, (long long)standing->holders);
+           (long long)standing->held, (long long)standing->holders,
+           (long long)standing->rate_percent);
+    if (standing->reason[0])
+        takt_cli_json_string(stdout, standing->reason, strlen(standing->reason));
+    else
+        printf("null");
+    printf("}\n");
 }
 
 static void print_block(const takt_standing *standing)
@@ -134,9 +176,10 @@ static void print_block(const takt_standing *standing)
     if (standing->blocked_until_us <= standing->now_us)
         printf("  blocked      no\n");
     else
-        printf("  blocked      until %s, for another %s\n",
+        printf("  blocked      until %s, for another %s%s%s\n",
                takt_cli_moment(standing->blocked_until_us, moment),
-               takt_cli_span(standing->blocked_until_us - standing->now_us, span));
+               takt_cli_span(standing->blocked_until_us - standing->now_us, span),
+               standing->reason[0] ? ": " : "", standing->reason);
 }
 
 static void print_lines(const cli_visit *visit)
@@ -154,6 +197,9 @@ static void print_lines(const cli_visit *visit)
     printf("  retry after  %s\n", takt_cli_span(standing->retry_after_us, span));
     printf("  reset after  %s\n", takt_cli_span(standing->reset_after_us, span));
     print_block(standing);
+    if (standing->rate_percent < 100)
+        printf("  rate         %lld%% of the policy's, after penalties\n",
+               (long long)standing->rate_percent);
     if (standing->concurrency > 0)
         printf("  held         %lld of %lld in %lld workers\n", (long long)standing->held,
                (long long)standing->concurrency, (long long)standing->holders);
@@ -163,7 +209,13 @@ static void print_lines(const cli_visit *visit)
 
 static int go(int argc, char **argv, cli_settings *settings, cli_errand errand)
 {
-    const struct argp argp = {NULL, parse, words[errand], helps[errand], children, NULL, NULL};
+    const struct argp argp = {errand == BLOCK || errand == PENALIZE ? reason_option : NULL,
+                              parse,
+                              words[errand],
+                              helps[errand],
+                              children,
+                              NULL,
+                              NULL};
     cli_visit visit = {.settings = settings, .errand = errand};
 
     takt_cli_parse(&argp, argc, argv, false, &visit);
@@ -192,6 +244,11 @@ int takt_cli_peek(int argc, char **argv, cli_settings *settings)
 int takt_cli_block(int argc, char **argv, cli_settings *settings)
 {
     return go(argc, argv, settings, BLOCK);
+}
+
+int takt_cli_penalize(int argc, char **argv, cli_settings *settings)
+{
+    return go(argc, argv, settings, PENALIZE);
 }
 
 int takt_cli_unblock(int argc, char **argv, cli_settings *settings)

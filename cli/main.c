@@ -23,6 +23,7 @@ static const cli_command commands[] = {
     {"policy", "see the policy that is in the store, and who has changed it", takt_cli_policy},
     {"peek", "look where a limit stands", takt_cli_peek},
     {"block", "let nothing start for a while, in the whole fleet", takt_cli_block},
+    {"penalize", "pass on a vendor's \"too many requests\" to the whole fleet", takt_cli_penalize},
     {"unblock", "end a block", takt_cli_unblock},
     {"reset", "forget what was taken of a limit", takt_cli_reset},
     {"doctor", "look whether the store can be used, and what it may forget", takt_cli_doctor},

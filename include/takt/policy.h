@@ -53,6 +53,13 @@ typedef enum takt_mode {
                           takt_get_shadow */
 } takt_mode;
 
+/* What penalties (takt_penalize) do to the rate of a limit's first rule. */
+typedef struct takt_adapt_text {
+    const char *backoff; /* what a penalty leaves of the rate at that time: "50%" */
+    const char *recover; /* what comes back, in parts of the policy's rate: "10%/min" */
+    const char *floor;   /* the rate never falls below that part of the policy's: "10%" */
+} takt_adapt_text;
+
 typedef struct takt_limit_text {
     const char *name; /* 1 to 64 of a-z A-Z 0-9 . _ - ; required */
     const takt_rule_text
@@ -70,6 +77,7 @@ typedef struct takt_limit_text {
                                 With it, `rules` may be left out. */
     const char *lease; /* with concurrency: permits of a worker that is not heard of for so long are
                           free again; "30s" */
+    const takt_adapt_text *adapt; /* NULL: penalties block, and the rate stays as it is */
     const char *on_store_failure; /* "wait", "closed", "open", "share"; "wait" */
     const char *mode;             /* "enforce", "shadow"; "enforce" */
 } takt_limit_text;

@@ -38,6 +38,7 @@ typedef struct takt_permit takt_permit;
 typedef struct takt_call takt_call;
 
 #define TAKT_COST_MAX         1000000
+#define TAKT_REASON_SIZE_MAX  120        /* bytes of why a limit is blocked */
 #define TAKT_SETTLED_MAX      1000000000 /* what a unit of work can have cost */
 #define TAKT_PRIORITY_MAX     9          /* least urgent; 0 is the most urgent */
 #define TAKT_PRIORITY_DEFAULT 5          /* where neither the request nor the policy says one */
@@ -79,13 +80,16 @@ typedef struct takt_standing {
     int64_t remaining; /* whole tokens that could be taken now */
     int64_t
         retry_after_us; /* until the cost asked for would be given if nobody else came; 0: now */
-    int64_t reset_after_us;   /* until every rule is as from rest */
-    int64_t blocked_until_us; /* no slot before that instant; 0: not blocked */
-    int64_t waiting;          /* waiters in the whole fleet, as their workers last said */
-    int64_t workers;          /* workers that wait */
-    int64_t concurrency;      /* permits that can be held at once; 0: no bound */
-    int64_t held;             /* permits that are held */
-    int64_t holders;          /* workers that hold some */
+    int64_t reset_after_us;                /* until every rule is as from rest */
+    int64_t blocked_until_us;              /* no slot before that instant; 0: not blocked */
+    char reason[TAKT_REASON_SIZE_MAX + 1]; /* why it is blocked, as whoever did said; else "" */
+    int64_t rate_percent; /* after penalties: what is left of the first rule's rate for now,
+                             where the limit has `adapt`; else 100 */
+    int64_t waiting;      /* waiters in the whole fleet, as their workers last said */
+    int64_t workers;      /* workers that wait */
+    int64_t concurrency;  /* permits that can be held at once; 0: no bound */
+    int64_t held;         /* permits that are held */
+    int64_t holders;      /* workers that hold some */
 } takt_standing;
 
 /*
@@ -290,17 +294,38 @@ TAKT_EXPORT int takt_settle(takt_permit *permit, const takt_request *request, in
 TAKT_EXPORT int takt_peek(takt_client *client, takt_call *call, const char *limit, const char *key,
                           takt_call_cb callback);
 
-/* No slot for `for_us` from now, in the whole fleet; only ever extends.  Workers that have slots in
- * hand hold them back as soon as they hear of it: over Redis at once, mostly; at the latest at
- * their next claim, and no slot lies further ahead than the lookahead. */
+/*
+ * No slot for `for_us` from now, in the whole fleet; only ever extends.  Workers that have slots in
+ * hand hold them back as soon as they hear of it: at once, mostly; at the latest at their next
+ * claim, and no slot lies further ahead than the lookahead.
+ *
+ * `reason` (NULL: none) is for those who look: up to TAKT_REASON_SIZE_MAX bytes of UTF-8 in one
+ * line. It stays as long as the block, or until one that lasts longer brings another.
+ * TAKT_E_INVALID: it cannot be one; takt_check_reason says why.
+ */
 TAKT_EXPORT int takt_block(takt_client *client, takt_call *call, const char *limit, const char *key,
-                           int64_t for_us, takt_call_cb callback);
+                           int64_t for_us, const char *reason, takt_call_cb callback);
 
-/* Ends a block.  Pacing goes on from now, without a burst. */
+/*
+ * A vendor has refused work for going too fast (HTTP's 429): a block for as long as it said
+ * (Retry-After; 0: it said nothing), and where the limit has `adapt`, a lower rate in the whole
+ * fleet, which comes back with time.  Report it wherever it is heard: several reports of one event,
+ * within a second or while its block lasts, extend the block and lower the rate once.
+ */
+TAKT_EXPORT int takt_penalize(takt_client *client, takt_call *call, const char *limit,
+                              const char *key, int64_t for_us, const char *reason,
+                              takt_call_cb callback);
+
+/* Says why takt_block and takt_penalize would refuse a reason: 0, or TAKT_E_INVALID and the words.
+ */
+TAKT_EXPORT int takt_check_reason(const char *reason, takt_error *error);
+
+/* Ends a block.  Pacing goes on from now, without a burst, at the rate that penalties have left. */
 TAKT_EXPORT int takt_unblock(takt_client *client, takt_call *call, const char *limit,
                              const char *key, takt_call_cb callback);
 
-/* Forgets the rules' state, as if nothing had ever been taken.  Who waits keeps their place. */
+/* Forgets the rules' state and penalties, as if nothing had ever been taken.  Who waits keeps their
+ * place, and a block stays. */
 TAKT_EXPORT int takt_reset(takt_client *client, takt_call *call, const char *limit, const char *key,
                            takt_call_cb callback);
 

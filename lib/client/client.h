@@ -37,7 +37,8 @@ typedef struct takt_errand {
     bool looking;            /* try with `within`: only peeking yet */
     bool blind;              /* a limit in shadow was passed though the store failed */
     char keys[TAKT_LEVELS_MAX][TAKT_KEY_SIZE_MAX + 1]; /* the innermost limit's first */
-    struct takt_errand *next;                          /* among the spare ones */
+    char reason[TAKT_REASON_SIZE_MAX + 1];
+    struct takt_errand *next; /* among the spare ones */
 
     /* a try where there are permits */
     takt_permit *permit; /* which gets them; may be NULL where there are none */

@@ -1,5 +1,5 @@
 /*
- * errand.c: single calls to a ledger: try, peek, block, unblock, reset, settle.
+ * errand.c: single calls to a ledger: try, peek, block, penalize, unblock, reset, settle.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -257,7 +257,8 @@ static void answered(takt_store_call *call)
 }
 
 static int begin(takt_client *client, takt_call *owner, takt_permit *permit,
-                 const takt_request *request, takt_op op, int64_t for_us, takt_call_cb callback)
+                 const takt_request *request, takt_op op, int64_t for_us, const char *reason,
+                 takt_call_cb callback)
 {
     const takt_limit *limit;
     takt_errand *errand;
@@ -285,6 +286,8 @@ static int begin(takt_client *client, takt_call *owner, takt_permit *permit,
     errand->call.op = errand->looking ? TAKT_OP_PEEK : op;
     errand->call.cost = request->cost;
     errand->call.for_us = for_us;
+    strcpy(errand->reason, reason ? reason : ""); /* the same */
+    errand->call.reason = errand->reason;
     errand->call.done = answered;
     owner->callback = callback;
     owner->errand = errand;
@@ -294,12 +297,12 @@ static int begin(takt_client *client, takt_call *owner, takt_permit *permit,
 }
 
 static int begin_plain(takt_client *client, takt_call *call, const char *limit, const char *key,
-                       takt_op op, int64_t for_us, takt_call_cb callback)
+                       takt_op op, int64_t for_us, const char *reason, takt_call_cb callback)
 {
     takt_request request = TAKT_REQUEST(limit);
 
     request.key = key;
-    return begin(client, call, NULL, &request, op, for_us, callback);
+    return begin(client, call, NULL, &request, op, for_us, reason, callback);
 }
 
 int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
@@ -317,7 +320,7 @@ int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
     permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
     permit->shade_count = permit->shadow = 0;
     takt_list_init(&permit->line);
-    code = begin(client, call, permit, request, TAKT_OP_TRY, 0, callback);
+    code = begin(client, call, permit, request, TAKT_OP_TRY, 0, NULL, callback);
     if (code == 0)
         permit->state = TAKT_PERMIT_TRYING;
     return code;
@@ -398,25 +401,37 @@ int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual
 int takt_peek(takt_client *client, takt_call *call, const char *limit, const char *key,
               takt_call_cb callback)
 {
-    return begin_plain(client, call, limit, key, TAKT_OP_PEEK, 0, callback);
+    return begin_plain(client, call, limit, key, TAKT_OP_PEEK, 0, NULL, callback);
+}
+
+static int begin_block(takt_client *client, takt_call *call, const char *limit, const char *key,
+                       takt_op op, int64_t for_us, const char *reason, takt_call_cb callback)
+{
+    if (for_us < 0 || for_us > TAKT_SPAN_MAX_US || takt_check_reason(reason, NULL) != 0)
+        return TAKT_E_INVALID;
+    return begin_plain(client, call, limit, key, op, for_us, reason, callback);
 }
 
 int takt_block(takt_client *client, takt_call *call, const char *limit, const char *key,
-               int64_t for_us, takt_call_cb callback)
+               int64_t for_us, const char *reason, takt_call_cb callback)
 {
-    if (for_us < 0 || for_us > TAKT_SPAN_MAX_US)
-        return TAKT_E_INVALID;
-    return begin_plain(client, call, limit, key, TAKT_OP_BLOCK, for_us, callback);
+    return begin_block(client, call, limit, key, TAKT_OP_BLOCK, for_us, reason, callback);
+}
+
+int takt_penalize(takt_client *client, takt_call *call, const char *limit, const char *key,
+                  int64_t for_us, const char *reason, takt_call_cb callback)
+{
+    return begin_block(client, call, limit, key, TAKT_OP_PENALIZE, for_us, reason, callback);
 }
 
 int takt_unblock(takt_client *client, takt_call *call, const char *limit, const char *key,
                  takt_call_cb callback)
 {
-    return begin_plain(client, call, limit, key, TAKT_OP_UNBLOCK, 0, callback);
+    return begin_plain(client, call, limit, key, TAKT_OP_UNBLOCK, 0, NULL, callback);
 }
 
 int takt_reset(takt_client *client, takt_call *call, const char *limit, const char *key,
                takt_call_cb callback)
 {
-    return begin_plain(client, call, limit, key, TAKT_OP_RESET, 0, callback);
+    return begin_plain(client, call, limit, key, TAKT_OP_RESET, 0, NULL, callback);
 }

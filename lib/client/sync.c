@@ -25,6 +25,7 @@ struct takt_post {
     takt_stats *stats;
     takt_shadow *shadow;
     int64_t for_us;
+    const char *reason;
     int64_t actual_cost;
     const takt_policy *policy;
     takt_error *error;
@@ -87,7 +88,13 @@ static int begin_peek(takt_sync *sync, takt_post *post)
 static int begin_block(takt_sync *sync, takt_post *post)
 {
     return takt_block(sync->client, &post->call, post->request->limit, post->request->key,
-                      post->for_us, called);
+                      post->for_us, post->reason, called);
+}
+
+static int begin_penalize(takt_sync *sync, takt_post *post)
+{
+    return takt_penalize(sync->client, &post->call, post->request->limit, post->request->key,
+                         post->for_us, post->reason, called);
 }
 
 static int begin_unblock(takt_sync *sync, takt_post *post)
@@ -266,35 +273,52 @@ int takt_sync_try_acquire(takt_sync *sync, takt_permit *permit, const takt_reque
     return sync && request && permit ? ask(sync, &post) : TAKT_E_INVALID;
 }
 
-static int ask_about(takt_sync *sync, int (*begin)(takt_sync *sync, takt_post *post),
-                     const char *limit, const char *key, int64_t for_us, takt_standing *standing)
+static int ask_to_block(takt_sync *sync, int (*begin)(takt_sync *sync, takt_post *post),
+                        const char *limit, const char *key, int64_t for_us, const char *reason,
+                        takt_standing *standing)
 {
     takt_request request = TAKT_REQUEST(limit);
-    takt_post post = {.begin = begin, .request = &request, .standing = standing, .for_us = for_us};
+    takt_post post = {.begin = begin,
+                      .request = &request,
+                      .standing = standing,
+                      .for_us = for_us,
+                      .reason = reason};
 
     request.key = key;
     return sync ? ask(sync, &post) : TAKT_E_INVALID;
 }
 
+static int ask_about(takt_sync *sync, int (*begin)(takt_sync *sync, takt_post *post),
+                     const char *limit, const char *key, takt_standing *standing)
+{
+    return ask_to_block(sync, begin, limit, key, 0, NULL, standing);
+}
+
 int takt_sync_peek(takt_sync *sync, const char *limit, const char *key, takt_standing *standing)
 {
-    return ask_about(sync, begin_peek, limit, key, 0, standing);
+    return ask_about(sync, begin_peek, limit, key, standing);
 }
 
 int takt_sync_block(takt_sync *sync, const char *limit, const char *key, int64_t for_us,
-                    takt_standing *standing)
+                    const char *reason, takt_standing *standing)
 {
-    return ask_about(sync, begin_block, limit, key, for_us, standing);
+    return ask_to_block(sync, begin_block, limit, key, for_us, reason, standing);
+}
+
+int takt_sync_penalize(takt_sync *sync, const char *limit, const char *key, int64_t for_us,
+                       const char *reason, takt_standing *standing)
+{
+    return ask_to_block(sync, begin_penalize, limit, key, for_us, reason, standing);
 }
 
 int takt_sync_unblock(takt_sync *sync, const char *limit, const char *key, takt_standing *standing)
 {
-    return ask_about(sync, begin_unblock, limit, key, 0, standing);
+    return ask_about(sync, begin_unblock, limit, key, standing);
 }
 
 int takt_sync_reset(takt_sync *sync, const char *limit, const char *key, takt_standing *standing)
 {
-    return ask_about(sync, begin_reset, limit, key, 0, standing);
+    return ask_about(sync, begin_reset, limit, key, standing);
 }
 
 int takt_sync_is_held(takt_sync *sync, const takt_permit *permit)

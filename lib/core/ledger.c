@@ -10,6 +10,7 @@
 #include "core/ledger.h"
 
 #include "core/award.h"
+#include "core/brake.h"
 #include "core/holders.h"
 #include "core/line.h"
 #include "core/overflow.h"
@@ -35,28 +36,40 @@ void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_
     takt_limit_rest(limit, &ledger->state, now_us);
     ledger->limit = limit;
     ledger->turn = 0;
-    ledger->blocked_until_us = 0;
+    takt_ledger_unblocked(ledger);
+    takt_brake_release(ledger);
     ledger->fence = ledger->leased_until_us = 0;
     ledger->line_count = ledger->holder_count = 0;
 }
 
+void takt_ledger_unblocked(takt_ledger *ledger)
+{
+    ledger->blocked_until_us = 0;
+    ledger->reason[0] = '\0';
+}
+
 void takt_ledger_adopt(takt_ledger *ledger, const takt_limit *limit, int64_t now_us)
 {
+    takt_rule_state brake;
+
     if (limit == ledger->limit || limit->revision < ledger->limit->revision)
         return;
+    brake = ledger->state.rules[ledger->limit->rule_count];
     if (!takt_limit_same(ledger->limit, limit))
         takt_limit_convert(ledger->limit, limit, &ledger->state, now_us);
     ledger->limit = limit;
+    takt_brake_follow(ledger, &brake, now_us);
 }
 
 void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us)
 {
+    takt_brake_tidy(ledger, now_us);
     takt_limit_pull_back(ledger->limit, &ledger->state, now_us);
     if (ledger->blocked_until_us > 0 &&
         ledger->blocked_until_us <= now_us + ledger->limit->lookahead_us) {
         takt_limit_exhaust(ledger->limit, &ledger->state, ledger->blocked_until_us);
         if (ledger->blocked_until_us <= now_us)
-            ledger->blocked_until_us = 0;
+            takt_ledger_unblocked(ledger);
     }
     takt_line_tidy(ledger, now_us);
     takt_holders_tidy(ledger, now_us);
@@ -96,7 +109,9 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
     v.room = takt_limit_room(ledger->limit, &ledger->state, from_us,
                              now_us + ledger->limit->lookahead_us);
     v.share =
-        most(takt_limit_throughput(ledger->limit, ledger->limit->lookahead_us), v.room) / workers;
+        most(takt_limit_throughput(ledger->limit, &ledger->state, ledger->limit->lookahead_us),
+             v.room) /
+        workers;
     v.share = most(v.share, 1);
     v.ahead = urgent + before * v.share;
     if (head && head->need > v.share)
@@ -161,7 +176,7 @@ static int64_t again_at(const takt_ledger *ledger, int64_t now_us, int at)
     view v = look(ledger, now_us, at);
     int64_t lookahead_us = ledger->limit->lookahead_us;
     int64_t from_us = most(now_us, ledger->blocked_until_us);
-    int64_t half = takt_limit_throughput(ledger->limit, lookahead_us / 2);
+    int64_t half = takt_limit_throughput(ledger->limit, &ledger->state, lookahead_us / 2);
     int64_t need = most(me->need, 1);
     int64_t turn = most(least(least(me->wanting, v.share), half), need);
     int64_t first_us = takt_limit_due(ledger->limit, &ledger->state, from_us, v.ahead + need);

@@ -15,6 +15,7 @@
 #include <takt/takt.h>
 
 #include "core/limit.h"
+#include "core/reason.h"
 
 #define TAKT_PRIORITIES (TAKT_PRIORITY_MAX + 1)
 #define TAKT_WANTS_MAX  64   /* runs of like waiters that one claim lists */
@@ -92,13 +93,22 @@ typedef struct takt_holder {
     int64_t expires_at_us; /* its lease, if it is not heard of before */
 } takt_holder;
 
+/* What is left of the first rule's rate (brake.h). */
+typedef struct takt_brake {
+    int64_t percent;       /* 0: the ledger is not braked */
+    int64_t since_us;      /* from then on more of it comes back */
+    int64_t counted_at_us; /* the last penalty that counted */
+} takt_brake;
+
 typedef struct takt_ledger {
     const takt_limit *limit; /* the numbers that the state is kept under */
     takt_limit_state state;
     takt_pages *pages;        /* where logs are kept, the caller's; NULL where no rule keeps one */
     int64_t turn;             /* the last one given out */
     int64_t blocked_until_us; /* 0: not blocked */
-    takt_place *line;         /* sorted by priority, then turn; the caller's memory */
+    char reason[TAKT_REASON_TEXT_MAX + 1]; /* why, as in the text (reason.h); "": nobody says */
+    takt_brake brake;
+    takt_place *line; /* sorted by priority, then turn; the caller's memory */
     int line_count;
     int line_capacity;       /* before a claim at least line_count + TAKT_PRIORITIES */
     int64_t fence;           /* the last fencing number given out; 0: none */
@@ -118,6 +128,9 @@ void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_
  * it refers to this `limit`.
  */
 void takt_ledger_adopt(takt_ledger *ledger, const takt_limit *limit, int64_t now_us);
+
+/* No block lasts any more. */
+void takt_ledger_unblocked(takt_ledger *ledger);
 
 /* What time alone changes: clocks that jumped, blocks that end, workers that fell silent.  Every
  * call begins with it. */
@@ -144,7 +157,13 @@ bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_clai
 /* How the ledger stands. */
 void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standing);
 
-void takt_ledger_block(takt_ledger *ledger, int64_t now_us, int64_t for_us);
+/* No slot for so long from now on.  Only ever extends; a block that does brings its reason, if it
+ * has one (NULL: none). */
+void takt_ledger_block(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason);
+
+/* A block, and where the limit has `adapt`, the rate falls (brake.h). */
+void takt_ledger_penalize(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason);
+
 void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us);
 
 /* The work of a slot has cost more or less than it took: the difference moves the rules on or back
@@ -152,7 +171,7 @@ void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us);
 void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t cost,
                         int64_t actual);
 
-/* The rules as from rest; who waits and a block stay. */
+/* The rules as from rest, the rate that of the policy; who waits and a block stay. */
 void takt_ledger_reset(takt_ledger *ledger, int64_t now_us);
 
 /* From that instant on the ledger says no more than one that has never been used. */

@@ -2,7 +2,10 @@
  * ledger_calls.c: what is said to a ledger besides claims: now or never, a look, blocks, a reset.
  * See ledger.h.
  */
+#include <string.h>
+
 #include "core/award.h"
+#include "core/brake.h"
 #include "core/holders.h"
 #include "core/line.h"
 
@@ -97,13 +100,32 @@ void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standi
         most(takt_limit_rest_at(ledger->limit, &ledger->state), ledger->blocked_until_us) - now_us,
         0);
     standing->blocked_until_us = ledger->blocked_until_us;
+    takt_reason_read(ledger->reason, strlen(ledger->reason), standing->reason);
+    standing->rate_percent = ledger->brake.percent > 0 ? ledger->brake.percent : TAKT_WHOLE_PERCENT;
     takt_line_count(ledger, &standing->waiting, &standing->workers);
 }
 
-void takt_ledger_block(takt_ledger *ledger, int64_t now_us, int64_t for_us)
+static void extend_block(takt_ledger *ledger, int64_t until_us, const char *reason)
+{
+    if (until_us <= ledger->blocked_until_us)
+        return;
+    ledger->blocked_until_us = until_us;
+    if (reason && reason[0])
+        takt_reason_write(reason, ledger->reason);
+}
+
+void takt_ledger_block(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason)
 {
     takt_ledger_tidy(ledger, now_us);
-    ledger->blocked_until_us = most(ledger->blocked_until_us, now_us + for_us);
+    extend_block(ledger, now_us + for_us, reason);
+}
+
+void takt_ledger_penalize(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason)
+{
+    takt_ledger_tidy(ledger, now_us);
+    takt_brake_penalize(ledger, now_us);
+    if (for_us > 0)
+        extend_block(ledger, now_us + for_us, reason);
 }
 
 void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us)
@@ -111,7 +133,7 @@ void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us)
     takt_ledger_tidy(ledger, now_us);
     if (ledger->blocked_until_us > 0)
         takt_limit_exhaust(ledger->limit, &ledger->state, now_us);
-    ledger->blocked_until_us = 0;
+    takt_ledger_unblocked(ledger);
 }
 
 void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t cost,
@@ -127,6 +149,7 @@ void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, in
 void takt_ledger_reset(takt_ledger *ledger, int64_t now_us)
 {
     takt_ledger_tidy(ledger, now_us);
+    takt_brake_release(ledger);
     takt_limit_rest(ledger->limit, &ledger->state, now_us);
 }
 
@@ -138,6 +161,7 @@ int64_t takt_ledger_expires_at(const takt_ledger *ledger)
     if (ledger->blocked_until_us > 0) /* a new ledger would have a burst at the end of the block */
         takt_limit_exhaust(ledger->limit, &state, ledger->blocked_until_us);
     at_us = most(takt_limit_rest_at(ledger->limit, &state), ledger->blocked_until_us);
+    at_us = most(at_us, takt_brake_ends_at(ledger));
     for (int i = 0; i < ledger->line_count; i++)
         at_us = most(at_us, ledger->line[i].expires_at_us);
     at_us = most(at_us, ledger->leased_until_us);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "core/brake.h"
+#include "core/gcra.h"
 
 #define NUMBER_SIZE 21 /* the longest int64 and what separates it from the next */
 #define PLACE_SIZE  (10 * NUMBER_SIZE)
@@ -14,8 +16,9 @@
 
 size_t takt_ledger_text_size(int line_count, int holder_count)
 {
-    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 10 * NUMBER_SIZE +
-           (size_t)line_count * PLACE_SIZE + (size_t)holder_count * HOLDER_SIZE;
+    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 20 * NUMBER_SIZE +
+           TAKT_REASON_TEXT_MAX + (size_t)line_count * PLACE_SIZE +
+           (size_t)holder_count * HOLDER_SIZE;
 }
 
 static void write_number(takt_writer *writer, char before, int64_t value)
@@ -53,6 +56,34 @@ static void write_part(takt_writer *writer, const char *text, char letter, int64
         takt_write_char(writer, ';');
     takt_write_char(writer, letter);
     takt_write_int(writer, value);
+}
+
+void takt_adapt_write(const takt_adapt *adapt, takt_writer *writer)
+{
+    takt_write_int(writer, adapt->backoff);
+    write_number(writer, ',', adapt->recover);
+    write_number(writer, ',', adapt->recover_us);
+    write_number(writer, ',', adapt->floor);
+}
+
+static void write_block(takt_writer *writer, const char *text, const takt_ledger *ledger)
+{
+    write_part(writer, text, 'b', ledger->blocked_until_us);
+    if (ledger->reason[0])
+        takt_write_char(writer, ',');
+    takt_write_text(writer, ledger->reason);
+}
+
+static void write_brake(takt_writer *writer, const takt_ledger *ledger)
+{
+    const takt_limit_state *state = &ledger->state;
+
+    takt_write_text(writer, ";k");
+    takt_write_int(writer, ledger->brake.percent);
+    write_number(writer, ',', ledger->brake.since_us);
+    write_number(writer, ',', ledger->brake.counted_at_us);
+    takt_write_char(writer, ',');
+    takt_gcra_write_state(&state->brake, &state->rules[ledger->limit->rule_count], writer);
 }
 
 static void write_holder(takt_writer *writer, const takt_holder *holder)
@@ -93,6 +124,10 @@ size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size)
         write_number(&writer, ',', limit->concurrency);
         write_number(&writer, ',', limit->lease_us);
     }
+    if (limit->revision > 0 && limit->adapt.backoff > 0) {
+        takt_write_text(&writer, ";a");
+        takt_adapt_write(&limit->adapt, &writer);
+    }
     if (ledger->fence > 0)
         write_part(&writer, text, 'n', ledger->fence);
     if (ledger->leased_until_us > 0)
@@ -100,7 +135,9 @@ size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size)
     if (ledger->line_count > 0)
         write_part(&writer, text, 't', ledger->turn);
     if (ledger->blocked_until_us > 0)
-        write_part(&writer, text, 'b', ledger->blocked_until_us);
+        write_block(&writer, text, ledger);
+    if (ledger->brake.percent > 0)
+        write_brake(&writer, ledger);
     for (int i = 0; i < ledger->holder_count; i++)
         write_holder(&writer, &ledger->holders[i]);
     for (int i = 0; i < ledger->line_count; i++)
@@ -198,6 +235,38 @@ static bool read_holders(takt_reader *reader, takt_ledger *ledger)
     return true;
 }
 
+static void read_adapt(takt_reader *reader, takt_adapt *adapt)
+{
+    adapt->backoff = takt_read_int(reader, 1, TAKT_WHOLE_PERCENT - 1);
+    adapt->recover = read_number(reader, 1, TAKT_WHOLE_PERCENT);
+    adapt->recover_us = read_number(reader, 1, TAKT_RECOVER_MAX_US);
+    adapt->floor = read_number(reader, 1, TAKT_WHOLE_PERCENT - 1);
+}
+
+static void read_reason(takt_reader *reader, char *reason)
+{
+    size_t size = 0;
+
+    while (reader->at < reader->end && *reader->at != ';' && size < TAKT_REASON_TEXT_MAX)
+        reason[size++] = *reader->at++;
+    reason[size] = '\0';
+    reader->bad |= size == 0 || strlen(reason) != size;
+}
+
+/* The brake follows from the rules: only its state is told. */
+static void read_brake(takt_reader *reader, takt_ledger *ledger, const takt_limit *kept)
+{
+    ledger->brake.percent = takt_read_int(reader, 1, TAKT_WHOLE_PERCENT - 1);
+    ledger->brake.since_us = read_number(reader, 0, BIG);
+    ledger->brake.counted_at_us = read_number(reader, 0, BIG);
+    takt_read_char(reader, ',');
+    reader->bad |= kept->revision > 0 && kept->adapt.backoff == 0;
+    if (reader->bad || !takt_brake_restore(ledger))
+        reader->bad = true;
+    else
+        takt_gcra_read_state(&ledger->state.brake, &ledger->state.rules[kept->rule_count], reader);
+}
+
 /* The rules: all segments up to one whose letter is not an algorithm's.  True: more segments
  * follow. */
 static bool read_rules(takt_reader *reader, takt_ledger *ledger, takt_limit *kept)
@@ -231,8 +300,14 @@ static void read_rest(takt_reader *reader, takt_ledger *ledger, takt_limit *kept
             kept->concurrency = takt_read_int(reader, 1, TAKT_CONCURRENCY_MAX);
             kept->lease_us = read_number(reader, 1, TAKT_SPAN_MAX_US);
         }
+        kept->adapt = (takt_adapt){0};
         if (!takt_read_if(reader, ';'))
             return;
+        if (takt_read_if(reader, 'a')) {
+            read_adapt(reader, &kept->adapt);
+            if (!takt_read_if(reader, ';'))
+                return;
+        }
     }
     if (takt_read_if(reader, 'n')) {
         ledger->fence = takt_read_int(reader, 1, BIG);
@@ -248,6 +323,13 @@ static void read_rest(takt_reader *reader, takt_ledger *ledger, takt_limit *kept
     }
     if (takt_read_if(reader, 'b')) {
         ledger->blocked_until_us = takt_read_int(reader, 1, BIG);
+        if (takt_read_if(reader, ','))
+            read_reason(reader, ledger->reason);
+        if (!takt_read_if(reader, ';'))
+            return;
+    }
+    if (takt_read_if(reader, 'k')) {
+        read_brake(reader, ledger, kept);
         if (!takt_read_if(reader, ';'))
             return;
     }
@@ -262,7 +344,9 @@ static bool read_ledger(takt_ledger *ledger, const takt_limit *limit, takt_limit
 
     takt_limit_begin(&ledger->state, ledger->pages);
     ledger->limit = kept;
-    ledger->turn = ledger->blocked_until_us = 0;
+    ledger->turn = 0;
+    takt_ledger_unblocked(ledger);
+    takt_brake_release(ledger);
     ledger->fence = ledger->leased_until_us = 0;
     ledger->line_count = ledger->holder_count = 0;
     memcpy(kept->name, limit->name, sizeof kept->name);
@@ -271,6 +355,7 @@ static bool read_ledger(takt_ledger *ledger, const takt_limit *limit, takt_limit
     kept->when_full = limit->when_full;
     kept->concurrency = limit->concurrency;
     kept->lease_us = limit->lease_us;
+    kept->adapt = limit->adapt;
     kept->revision = 0;
     kept->within = limit->within;
     if (read_rules(&reader, ledger, kept))

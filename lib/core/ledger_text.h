@@ -5,13 +5,16 @@
  *
  * First come the rules and their states (as takt_rule_write has it), then, where they say anything:
  *
- *     rREVISION,LOOKAHEAD,MAX_WAITING[o|u][,CONCURRENCY,LEASE] the revision of the policy
- *     nNUMBER[,LEASED]                                        the last fencing number; until when
- * permits are held at the latest tTURN                                                   the last
- * turn in line bINSTANT                                                until when it is blocked
- *     hWORKER,SEQ,HELD,EXPIRES                                for each worker that holds permits
+ *     rREVISION,LOOKAHEAD,MAX_WAITING[o|u][,CONCURRENCY,LEASE]
+ *                                    the revision of the policy
+ *     aBACKOFF,RECOVER,TIME,FLOOR    its `adapt`, with a revision
+ *     nNUMBER[,LEASED]               the last fencing number; no lease ends after that
+ *     tTURN                          the last turn in line
+ *     bINSTANT[,REASON]              until when it is blocked, and why (as reason.h writes it)
+ *     kPERCENT,SINCE,COUNTED,STATE   the brake, and its state under the numbers that follow from it
+ *     hWORKER,SEQ,HELD,EXPIRES       for each worker that holds permits
  *     wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[,[a][f][p]]
- *                                                             for each place in line
+ *                                    for each place in line
  *
  * Workers are hexadecimal; a place may be aside, the foremost of its worker, lacking a permit. More
  * than may wait are refused, or drop the oldest (o) or those less urgent (u).  A
@@ -32,6 +35,9 @@ size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size);
 /* max_waiting and, in a letter, what becomes of more: as the text and the scripts' calls tell it.
  */
 void takt_ledger_write_bound(const takt_limit *limit, takt_writer *writer);
+
+/* The numbers of `adapt`, as the text tells them. */
+void takt_adapt_write(const takt_adapt *adapt, takt_writer *writer);
 
 /* How many places and holders a text lists: what capacities decoding it needs. */
 int takt_ledger_text_places(const char *text, size_t size);

@@ -9,9 +9,21 @@
 
 #define EACH_RULE(limit, i) for (int i = 0; i < (limit)->rule_count; i++)
 
-static const takt_algorithm *algorithm(const takt_limit *limit, int i)
+/* Each rule that holds, the brake as the last one. */
+#define EACH_KEPT(rule, limit, state, i)                                                           \
+    for (int i = 0; (rule = rule_at(limit, state, i)) != NULL; i++)
+
+/* NULL: there are no more. */
+static const takt_rule *rule_at(const takt_limit *limit, const takt_limit_state *state, int i)
 {
-    return limit->rules[i].algorithm;
+    if (i < limit->rule_count)
+        return &limit->rules[i];
+    return i == limit->rule_count && state->brake.tokens > 0 ? &state->brake : NULL;
+}
+
+static bool are_several(const takt_limit *limit, const takt_limit_state *state)
+{
+    return rule_at(limit, state, 1) != NULL;
 }
 
 int64_t takt_limit_capacity(const takt_limit *limit, int *rule)
@@ -20,7 +32,7 @@ int64_t takt_limit_capacity(const takt_limit *limit, int *rule)
 
     EACH_RULE(limit, i)
     {
-        int64_t capacity = algorithm(limit, i)->capacity(&limit->rules[i]);
+        int64_t capacity = limit->rules[i].algorithm->capacity(&limit->rules[i]);
         if (capacity < least) {
             least = capacity;
             if (rule)
@@ -30,13 +42,15 @@ int64_t takt_limit_capacity(const takt_limit *limit, int *rule)
     return least;
 }
 
-int64_t takt_limit_throughput(const takt_limit *limit, int64_t span_us)
+int64_t takt_limit_throughput(const takt_limit *limit, const takt_limit_state *state,
+                              int64_t span_us)
 {
+    static const takt_limit_state unbraked = {.brake = {.tokens = 0}};
+    const takt_rule *rule;
     int64_t least = TAKT_ROOM_MAX;
 
-    EACH_RULE(limit, i)
+    EACH_KEPT(rule, limit, state ? state : &unbraked, i)
     {
-        const takt_rule *rule = &limit->rules[i];
         __extension__ unsigned __int128 tokens =
             (unsigned __int128)span_us * (uint64_t)rule->tokens / (uint64_t)rule->span_us;
         if (tokens < (uint64_t)least)
@@ -57,24 +71,29 @@ int64_t takt_limit_span(const takt_limit *limit)
 
 void takt_limit_begin(takt_limit_state *state, takt_pages *pages)
 {
-    for (int i = 0; i < TAKT_RULES_MAX; i++)
+    for (int i = 0; i <= TAKT_RULES_MAX; i++)
         state->rules[i] = (takt_rule_state){.pages = pages};
+    state->brake = (takt_rule){.tokens = 0};
     if (pages)
         pages->taken = pages->freed = 0;
 }
 
 void takt_limit_rest(const takt_limit *limit, takt_limit_state *state, int64_t now_us)
 {
-    EACH_RULE(limit, i)
-    algorithm(limit, i)->rest(&limit->rules[i], &state->rules[i], now_us);
+    const takt_rule *rule;
+
+    EACH_KEPT(rule, limit, state, i)
+    rule->algorithm->rest(rule, &state->rules[i], now_us);
 }
 
 int64_t takt_limit_earliest(const takt_limit *limit, const takt_limit_state *state, int64_t t_us,
                             int64_t cost)
 {
-    EACH_RULE(limit, i) /* once round: what suits a rule suits it later as well */
+    const takt_rule *rule;
+
+    EACH_KEPT(rule, limit, state, i) /* once round: what suits a rule suits it later as well */
     {
-        t_us = algorithm(limit, i)->earliest(&limit->rules[i], &state->rules[i], t_us, cost);
+        t_us = rule->algorithm->earliest(rule, &state->rules[i], t_us, cost);
         if (t_us == TAKT_NEVER)
             break;
     }
@@ -83,21 +102,23 @@ int64_t takt_limit_earliest(const takt_limit *limit, const takt_limit_state *sta
 
 void takt_limit_commit(const takt_limit *limit, takt_limit_state *state, int64_t t_us, int64_t cost)
 {
-    EACH_RULE(limit, i)
-    algorithm(limit, i)->commit(&limit->rules[i], &state->rules[i], t_us, cost);
+    const takt_rule *rule;
+
+    EACH_KEPT(rule, limit, state, i)
+    rule->algorithm->commit(rule, &state->rules[i], t_us, cost);
 }
 
 int64_t takt_limit_room(const takt_limit *limit, const takt_limit_state *state, int64_t from_us,
                         int64_t until_us)
 {
+    const takt_rule *rule;
     int64_t least = TAKT_ROOM_MAX;
 
-    if (limit->rule_count > 1)
+    if (are_several(limit, state))
         from_us = takt_limit_earliest(limit, state, from_us, 1);
-    EACH_RULE(limit, i)
+    EACH_KEPT(rule, limit, state, i)
     {
-        int64_t room =
-            algorithm(limit, i)->room(&limit->rules[i], &state->rules[i], from_us, until_us);
+        int64_t room = rule->algorithm->room(rule, &state->rules[i], from_us, until_us);
         if (room < least)
             least = room;
     }
@@ -107,16 +128,17 @@ int64_t takt_limit_room(const takt_limit *limit, const takt_limit_state *state, 
 int64_t takt_limit_due(const takt_limit *limit, const takt_limit_state *state, int64_t from_us,
                        int64_t n)
 {
+    const takt_rule *rule;
     int64_t latest;
 
     if (n > TAKT_ROOM_MAX)
         n = TAKT_ROOM_MAX;
-    if (limit->rule_count > 1)
+    if (are_several(limit, state))
         from_us = takt_limit_earliest(limit, state, from_us, 1);
     latest = from_us;
-    EACH_RULE(limit, i)
+    EACH_KEPT(rule, limit, state, i)
     {
-        int64_t due = algorithm(limit, i)->due(&limit->rules[i], &state->rules[i], from_us, n);
+        int64_t due = rule->algorithm->due(rule, &state->rules[i], from_us, n);
         if (due > latest)
             latest = due;
     }
@@ -147,10 +169,11 @@ static bool append_slot(takt_run *runs, int *run_count, int run_max, int64_t slo
 static int64_t times_at(const takt_limit *limit, const takt_limit_state *state, int64_t t_us,
                         int64_t cost, int64_t count)
 {
-    EACH_RULE(limit, i)
+    const takt_rule *rule;
+
+    EACH_KEPT(rule, limit, state, i)
     {
-        int64_t n =
-            algorithm(limit, i)->room(&limit->rules[i], &state->rules[i], t_us, t_us) / cost;
+        int64_t n = rule->algorithm->room(rule, &state->rules[i], t_us, t_us) / cost;
         if (n < count)
             count = n;
     }
@@ -180,7 +203,8 @@ int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_
                         int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
                         int *run_count, int run_max)
 {
-    bool even = limit->rule_count == 1 && algorithm(limit, 0)->series;
+    const takt_rule *rule = rule_at(limit, state, 0);
+    bool even = rule && rule->algorithm->series && !are_several(limit, state);
     int64_t taken = 0;
 
     for (int steps = 0; taken < count && steps < STEPS_MAX; steps++) {
@@ -192,8 +216,8 @@ int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_
             takt_run run;
             if (*run_count == run_max)
                 break;
-            n = algorithm(limit, 0)->series(&limit->rules[0], &state->rules[0], from_us, cost,
-                                            count - taken, until_us, &run);
+            n = rule->algorithm->series(rule, &state->rules[0], from_us, cost, count - taken,
+                                        until_us, &run);
             if (n > 1 || !append_slot(runs, run_count, run_max, t_us, (int32_t)cost))
                 runs[(*run_count)++] = run;
         } else {
@@ -209,9 +233,10 @@ int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_
 void takt_limit_charge(const takt_limit *limit, takt_limit_state *state, int64_t now_us,
                        int64_t tokens)
 {
-    EACH_RULE(limit, i)
+    const takt_rule *rule;
+
+    EACH_KEPT(rule, limit, state, i)
     {
-        const takt_rule *rule = &limit->rules[i];
         takt_rule_state *kept = &state->rules[i];
         int64_t from_us = now_us, until_us = now_us + TAKT_LOOKAHEAD_MAX_US, n;
         if (!rule->algorithm->owes)
@@ -228,24 +253,29 @@ void takt_limit_charge(const takt_limit *limit, takt_limit_state *state, int64_t
 void takt_limit_give_back(const takt_limit *limit, takt_limit_state *state, int64_t now_us,
                           int64_t slot_us, int64_t cost, int64_t unused)
 {
-    EACH_RULE(limit, i)
-    algorithm(limit, i)->give_back(&limit->rules[i], &state->rules[i], slot_us, cost, unused,
-                                   now_us + limit->lookahead_us);
+    const takt_rule *rule;
+
+    EACH_KEPT(rule, limit, state, i)
+    rule->algorithm->give_back(rule, &state->rules[i], slot_us, cost, unused,
+                               now_us + limit->lookahead_us);
 }
 
 void takt_limit_exhaust(const takt_limit *limit, takt_limit_state *state, int64_t at_us)
 {
-    EACH_RULE(limit, i)
-    algorithm(limit, i)->exhaust(&limit->rules[i], &state->rules[i], at_us);
+    const takt_rule *rule;
+
+    EACH_KEPT(rule, limit, state, i)
+    rule->algorithm->exhaust(rule, &state->rules[i], at_us);
 }
 
 int64_t takt_limit_rest_at(const takt_limit *limit, const takt_limit_state *state)
 {
+    const takt_rule *rule;
     int64_t latest = 0;
 
-    EACH_RULE(limit, i)
+    EACH_KEPT(rule, limit, state, i)
     {
-        int64_t at = algorithm(limit, i)->rest_at(&limit->rules[i], &state->rules[i]);
+        int64_t at = rule->algorithm->rest_at(rule, &state->rules[i]);
         if (at > latest)
             latest = at;
     }
@@ -316,7 +346,7 @@ void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit
     }
     EACH_RULE(from, i)
     if (!(taken & 1U << i)) /* nobody takes over what it keeps in pages */
-        algorithm(from, i)->rest(&from->rules[i], &old.rules[i], now_us);
+        from->rules[i].algorithm->rest(&from->rules[i], &old.rules[i], now_us);
 }
 
 /* Slots that workers have in hand lie up to a lookahead less far ahead than the state.  When it is
@@ -325,8 +355,8 @@ void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit
 void takt_limit_pull_back(const takt_limit *limit, takt_limit_state *state, int64_t now_us)
 {
     int64_t reach_us = TAKT_LOOKAHEAD_MAX_US + 2 * limit->lookahead_us;
+    const takt_rule *rule;
 
-    EACH_RULE(limit, i)
-    algorithm(limit, i)->pull_back(&limit->rules[i], &state->rules[i], now_us, reach_us,
-                                   limit->lookahead_us);
+    EACH_KEPT(rule, limit, state, i)
+    rule->algorithm->pull_back(rule, &state->rules[i], now_us, reach_us, limit->lookahead_us);
 }

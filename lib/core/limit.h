@@ -19,6 +19,7 @@
     INT64_C(2000000) /* a worker that waits is heard of at least that often                        \
                       */
 
+#define TAKT_RECOVER_MAX_US  INT64_C(86400000000) /* the time of an adapt's `recover` */
 #define TAKT_CONCURRENCY_MAX INT64_C(1000000000)
 #define TAKT_LEASE_US        INT64_C(30000000) /* where the policy says nothing */
 #define TAKT_LEASE_LEAST_US  INT64_C(1000000)
@@ -31,6 +32,14 @@ typedef enum takt_when_full {
     TAKT_WHEN_FULL_DROP_LOWEST /* the newest of those less urgent than who claims; else as refuse */
 } takt_when_full;
 
+/* What a vendor's "too many" does to the rate of the first rule, in percent of it. */
+typedef struct takt_adapt {
+    int64_t backoff;    /* what a penalty leaves of the rate; 0: the limit does not adapt */
+    int64_t recover;    /* so much comes back ... */
+    int64_t recover_us; /* ... in that time */
+    int64_t floor;      /* it never falls below that */
+} takt_adapt;
+
 typedef struct takt_limit {
     char name[TAKT_NAME_SIZE_MAX + 1];
     takt_rule rules[TAKT_RULES_MAX];
@@ -40,16 +49,19 @@ typedef struct takt_limit {
     takt_when_full when_full;
     int64_t concurrency; /* permits of one key, held at once by the fleet; 0: no bound */
     int64_t lease_us;    /* permits of a worker that is not heard of for so long are free again */
-    int64_t revision;    /* of the policy: of two that differ, the higher one holds */
-    int priority;        /* of acquires that name none; a worker's own */
+    takt_adapt adapt;
+    int64_t revision; /* of the policy: of two that differ, the higher one holds */
+    int priority;     /* of acquires that name none; a worker's own */
     takt_on_store_failure on_store_failure; /* a worker's own: no ledger knows of it */
     takt_mode mode;                         /* likewise */
     const struct takt_limit *within;        /* owned by the same policy; NULL: none */
 } takt_limit;
 
-/* The states of all rules, in the order of the rules. */
+/* The states of all rules, in the order of the rules.  A limit that is braked (brake.h) has one
+ * rule more than its policy says, the brake, whose state comes behind the others. */
 typedef struct takt_limit_state {
-    takt_rule_state rules[TAKT_RULES_MAX];
+    takt_rule_state rules[TAKT_RULES_MAX + 1];
+    takt_rule brake; /* tokens 0: there is none */
 } takt_limit_state;
 
 /* The most tokens that one acquire can ask for; *rule (may be NULL) is the index of the rule that
@@ -57,14 +69,15 @@ typedef struct takt_limit_state {
 int64_t takt_limit_capacity(const takt_limit *limit, int *rule);
 
 /* Tokens that the rules pass in `span_us` in the long run, least over the rules, at most
- * TAKT_ROOM_MAX. */
-int64_t takt_limit_throughput(const takt_limit *limit, int64_t span_us);
+ * TAKT_ROOM_MAX.  state NULL: what the policy's rules pass. */
+int64_t takt_limit_throughput(const takt_limit *limit, const takt_limit_state *state,
+                              int64_t span_us);
 
 /* Whatever was given longer ago than that has no say any more: the longest period, or the lease. */
 int64_t takt_limit_span(const takt_limit *limit);
 
-/* A state before its first use: rest() or what a text says comes next.  No book of the pages is in
- * use. */
+/* A state before its first use: rest() or what a text says comes next.  There is no brake, and no
+ * book of the pages is in use. */
 void takt_limit_begin(takt_limit_state *state, takt_pages *pages);
 
 void takt_limit_rest(const takt_limit *limit, takt_limit_state *state, int64_t now_us);
@@ -108,7 +121,8 @@ bool takt_limit_same(const takt_limit *a, const takt_limit *b);
 
 /* A state kept under the rules of `from` becomes one under those of `to`, whose revision is not
  * lower.  Each new rule takes over from an old one of its algorithm, from that of the same numbers
- * if there is one; one that finds none starts without a burst. */
+ * if there is one; one that finds none starts without a burst.
+ * A brake is left to its owner. */
 void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit_state *state,
                         int64_t now_us);
 

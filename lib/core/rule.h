@@ -101,8 +101,8 @@ typedef struct takt_run {
 
 struct takt_algorithm {
     const char *name; /* as the policy writes it */
-    char letter;      /* as the text begins; the same letter means the same state; t, b, r and w are
-                         taken */
+    char letter;      /* as the text begins; the same letter means the same state; a, b, h, k, n,
+                         r, t and w are taken */
     unsigned takes;   /* TAKT_TAKES_...: what else is refused before prepare() */
     bool owes;        /* commit may take more than is due: it is paid for before the next slot */
 

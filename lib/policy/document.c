@@ -35,6 +35,13 @@ static const cyaml_schema_value_t rule_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, takt_rule_text, rule_fields),
 };
 
+static const cyaml_schema_field_t adapt_fields[] = {
+    OPTIONAL_TEXT("backoff", takt_adapt_text, backoff),
+    OPTIONAL_TEXT("recover", takt_adapt_text, recover),
+    OPTIONAL_TEXT("floor", takt_adapt_text, floor),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t limit_fields[] = {
     OPTIONAL_TEXT("name", takt_limit_text, name),
     OPTIONAL_LIST("rules", takt_limit_text, rules, rule_count, &rule_schema),
@@ -46,6 +53,8 @@ static const cyaml_schema_field_t limit_fields[] = {
     OPTIONAL_TEXT("priority", takt_limit_text, priority),
     OPTIONAL_TEXT("concurrency", takt_limit_text, concurrency),
     OPTIONAL_TEXT("lease", takt_limit_text, lease),
+    CYAML_FIELD_MAPPING_PTR("adapt", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, takt_limit_text,
+                            adapt, adapt_fields),
     OPTIONAL_TEXT("on_store_failure", takt_limit_text, on_store_failure),
     OPTIONAL_TEXT("mode", takt_limit_text, mode),
     CYAML_FIELD_END,

@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/quote.h"
 #include "base/time_text.h"
+#include "policy/adapt_text.h"
 #include "policy/field.h"
 #include "policy/rule_text.h"
 #include "policy/suggest.h"
@@ -279,9 +280,11 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
         code = read_on_store_failure(text->on_store_failure, &read.on_store_failure, error);
     if (code == 0)
         code = read_mode(text->mode, &read.mode, error);
+    read.rule_count = (int)text->rule_count;
+    if (code == 0)
+        code = takt_adapt_read(text->adapt, &read, error);
     if (code != 0)
         return code;
-    read.rule_count = (int)text->rule_count;
     *limit = read;
     return 0;
 }
@@ -320,6 +323,7 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
         takt_field_append(text, size, ", max_waiting %" PRId64, limit->max_waiting);
     if (limit->when_full != TAKT_WHEN_FULL_REFUSE)
         takt_field_append(text, size, ", when_full %s", full_names[limit->when_full]);
+    takt_adapt_describe(&limit->adapt, text, size);
     if (limit->priority != TAKT_PRIORITY_DEFAULT)
         takt_field_append(text, size, ", priority %d", limit->priority);
     if (limit->on_store_failure != TAKT_ON_STORE_FAILURE_WAIT)

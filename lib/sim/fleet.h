@@ -42,6 +42,7 @@ typedef enum takt_sim_op {
     TAKT_SIM_TRY,
     TAKT_SIM_PEEK,
     TAKT_SIM_BLOCK,
+    TAKT_SIM_PENALIZE,
     TAKT_SIM_UNBLOCK,
     TAKT_SIM_RESET
 } takt_sim_op;

@@ -98,7 +98,10 @@ void takt_sim_store_run(takt_fleet *fleet, takt_sim_call *call)
         call->granted = takt_ledger_try(&fleet->ledger, now_us, call->cost, &call->retry_at_us);
         break;
     case TAKT_SIM_BLOCK:
-        takt_ledger_block(&fleet->ledger, now_us, call->for_us);
+        takt_ledger_block(&fleet->ledger, now_us, call->for_us, NULL);
+        break;
+    case TAKT_SIM_PENALIZE:
+        takt_ledger_penalize(&fleet->ledger, now_us, call->for_us, NULL);
         break;
     case TAKT_SIM_UNBLOCK:
         takt_ledger_unblock(&fleet->ledger, now_us);

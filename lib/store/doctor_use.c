@@ -12,10 +12,22 @@
 #include "store/policy_record.h"
 
 /* What is done, in this order. */
-enum step { TAKE, STAND_IN_LINE, LOOK, BLOCK, UNBLOCK, LEAVE_LINE, RESET, SEE_POLICY, STEPS };
+enum step {
+    TAKE,
+    STAND_IN_LINE,
+    LOOK,
+    BLOCK,
+    PENALIZE,
+    UNBLOCK,
+    LEAVE_LINE,
+    RESET,
+    SEE_POLICY,
+    STEPS
+};
 
-static const takt_op ops[STEPS] = {TAKT_OP_TRY,     TAKT_OP_CLAIM, TAKT_OP_PEEK,  TAKT_OP_BLOCK,
-                                   TAKT_OP_UNBLOCK, TAKT_OP_CLAIM, TAKT_OP_RESET, TAKT_OP_POLICY};
+static const takt_op ops[STEPS] = {TAKT_OP_TRY,   TAKT_OP_CLAIM,    TAKT_OP_PEEK,
+                                   TAKT_OP_BLOCK, TAKT_OP_PENALIZE, TAKT_OP_UNBLOCK,
+                                   TAKT_OP_CLAIM, TAKT_OP_RESET,    TAKT_OP_POLICY};
 
 struct use {
     takt_checkup *checkup;

@@ -31,7 +31,10 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
         run_try(ledger, now_us, call);
         return;
     case TAKT_OP_BLOCK:
-        takt_ledger_block(ledger, now_us, call->for_us);
+        takt_ledger_block(ledger, now_us, call->for_us, call->reason);
+        break;
+    case TAKT_OP_PENALIZE:
+        takt_ledger_penalize(ledger, now_us, call->for_us, call->reason);
         break;
     case TAKT_OP_UNBLOCK:
         takt_ledger_unblock(ledger, now_us);

@@ -26,6 +26,7 @@ typedef enum takt_op {
     TAKT_OP_TRY,
     TAKT_OP_PEEK,
     TAKT_OP_BLOCK,
+    TAKT_OP_PENALIZE,
     TAKT_OP_UNBLOCK,
     TAKT_OP_RESET,
     TAKT_OP_SETTLE,
@@ -56,7 +57,7 @@ typedef struct takt_policy_talk {
 
 /*
  * One call.  The caller's memory; from submit() to done() it belongs to the store, and `limit`,
- * `key` and `claim` must stay as they are.
+ * `key`, `claim` and `reason` must stay as they are.
  */
 struct takt_store_call {
     /* in, set by the caller */
@@ -65,7 +66,8 @@ struct takt_store_call {
     const char *key;         /* "" is the limit as a whole */
     const takt_claim *claim; /* CLAIM; TRY: who tries and what it holds, where there are permits */
     int64_t cost;            /* TRY, SETTLE */
-    int64_t for_us;          /* BLOCK */
+    int64_t for_us;          /* BLOCK, PENALIZE */
+    const char *reason;      /* the same: why, checked; NULL: nobody says */
     int64_t slot_us, actual; /* SETTLE: what the work of that slot has cost */
     takt_policy_talk *talk;  /* POLICY, APPLY: the caller's memory; limit and key are those of
                                 takt_policy_call */

@@ -104,9 +104,9 @@ Test(errand, block_holds_everybody_and_unblock_lets_go)
     takt_call call = {0};
     static seen job;
 
-    run_call(takt_block(client, &call, "fast", NULL, INT64_C(3600000000), note_call));
+    run_call(takt_block(client, &call, "fast", NULL, INT64_C(3600000000), NULL, note_call));
     cr_assert_gt(last.standing.blocked_until_us, last.standing.now_us);
-    run_call(takt_block(client, &call, "fast", NULL, 1000, note_call));
+    run_call(takt_block(client, &call, "fast", NULL, 1000, NULL, note_call));
     cr_assert_gt(last.standing.blocked_until_us, last.standing.now_us + INT64_C(3000000000),
                  "only ever extends");
     cr_assert_eq(acquire(&job, TAKT_REQUEST("fast")), 0);
@@ -127,7 +127,7 @@ Test(errand, bad_calls_are_refused)
 
     cr_assert_eq(takt_peek(client, &call, "unknown", NULL, note_call), TAKT_E_NO_LIMIT);
     cr_assert_eq(takt_peek(client, &call, NULL, NULL, note_call), TAKT_E_INVALID);
-    cr_assert_eq(takt_block(client, &call, "free", NULL, -1, note_call), TAKT_E_INVALID);
+    cr_assert_eq(takt_block(client, &call, "free", NULL, -1, NULL, note_call), TAKT_E_INVALID);
     cr_assert_eq(takt_try_acquire(client, &call, &permit, NULL, note_call), TAKT_E_INVALID);
     cr_assert_eq(takt_try_acquire(client, &call, &permit, &request, NULL), TAKT_E_INVALID);
     request.cost = 0;

@@ -119,7 +119,7 @@ Test(hint, a_block_is_heard_of_at_once)
     while (worker.starts < 1)
         uv_run(&loop, UV_RUN_ONCE);
     await_hand(2);
-    await_call(takt_block(other.client, &call, "mail", NULL, INT64_C(3600000000), note_call));
+    await_call(takt_block(other.client, &call, "mail", NULL, INT64_C(3600000000), NULL, note_call));
     while (queue_of(&worker)->hand.count > 0)
         uv_run(&loop, UV_RUN_ONCE);
     cr_assert_eq(worker.starts, 1, "they were dropped, not used");
@@ -147,7 +147,7 @@ static void block_in_mid_run(const char *options, int64_t in_hand_us)
         uv_run(&loop, UV_RUN_ONCE);
     if (in_hand_us == 0)
         await_hand(1);
-    await_call(takt_block(other.client, &call, "mail", NULL, 600000, note_call));
+    await_call(takt_block(other.client, &call, "mail", NULL, 600000, NULL, note_call));
     if (in_hand_us == 0)
         while (queue_of(&worker)->blocked_until_us == 0)
             uv_run(&loop, UV_RUN_ONCE);

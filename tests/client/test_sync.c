@@ -114,8 +114,11 @@ Test(sync, other_calls_return_their_answers)
     cr_assert_eq(takt_sync_try_acquire(sync_, &permit, &request, &standing), 0);
     cr_assert_eq(standing.remaining, 0);
     cr_assert_eq(takt_sync_try_acquire(sync_, &permit, &request, NULL), TAKT_E_NO_SLOT);
-    cr_assert_eq(takt_sync_block(sync_, "hourly", NULL, 1000000, &standing), 0);
+    cr_assert_eq(takt_sync_block(sync_, "hourly", NULL, 1000000, "why", &standing), 0);
     cr_assert_gt(standing.blocked_until_us, 0);
+    cr_assert_str_eq(standing.reason, "why");
+    cr_assert_eq(takt_sync_penalize(sync_, "hourly", NULL, 2000000, "429", &standing), 0);
+    cr_assert_str_eq(standing.reason, "429");
     cr_assert_eq(takt_sync_unblock(sync_, "hourly", NULL, &standing), 0);
     cr_assert_eq(standing.blocked_until_us, 0);
     cr_assert_eq(takt_sync_reset(sync_, "hourly", NULL, &standing), 0);

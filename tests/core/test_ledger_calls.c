@@ -27,7 +27,7 @@ Test(ledger_calls, no_slot_lies_in_a_block_and_no_burst_follows_it)
     for (size_t i = 0; i < COUNT(blocks_us); i++) {
         static book b;
         open_book(&b, limit_of(10, SECOND, 50));
-        takt_ledger_block(&b.ledger, NOW, blocks_us[i]);
+        takt_ledger_block(&b.ledger, NOW, blocks_us[i], NULL);
         cr_assert_eq(peek(&b, 0).blocked_until_us, NOW + blocks_us[i]);
         cr_assert_eq(peek(&b, 0).remaining, 0);
         cr_assert_eq(peek(&b, 0).retry_after_us, blocks_us[i]);
@@ -47,11 +47,11 @@ Test(ledger_calls, a_block_that_nobody_saw_leaves_no_burst)
     static book b;
 
     open_book(&b, limit_of(10, SECOND, 50));
-    takt_ledger_block(&b.ledger, NOW, MINUTE);
+    takt_ledger_block(&b.ledger, NOW, MINUTE, NULL);
     say(&b, MINUTE, 1, 5, 1, 1000);
     cr_assert_eq(b.given, 3);
     open_book(&b, limit_of(10, SECOND, 50));
-    takt_ledger_block(&b.ledger, NOW, MINUTE);
+    takt_ledger_block(&b.ledger, NOW, MINUTE, NULL);
     say(&b, MINUTE + SECOND, 1, 5, 1, 1000);
     cr_assert_eq(b.given, 13, "what has come in since the end of the block");
 }
@@ -66,7 +66,7 @@ Test(ledger_calls, a_block_only_ever_extends)
     static book b;
     open_book(&b, limit_of(10, SECOND, 1));
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_ledger_block(&b.ledger, NOW + rows[i].at_us, rows[i].for_us);
+        takt_ledger_block(&b.ledger, NOW + rows[i].at_us, rows[i].for_us, NULL);
         say(&b, rows[i].at_us, 1, 5, 1, 1);
         cr_assert_eq(b.award.blocked_until_us, NOW + rows[i].until_us, "row %zu", i);
         cr_assert_eq(b.award.next_slot_at_us, NOW + rows[i].until_us, "row %zu", i);
@@ -81,7 +81,7 @@ Test(ledger_calls, unblock_ends_a_block_without_a_burst)
     open_book(&b, limit_of(10, SECOND, 50));
     takt_ledger_unblock(&b.ledger, NOW); /* nothing was blocked: the burst stays */
     cr_assert_eq(peek(&b, 0).remaining, 50);
-    takt_ledger_block(&b.ledger, NOW, HOUR);
+    takt_ledger_block(&b.ledger, NOW, HOUR, NULL);
     takt_ledger_unblock(&b.ledger, NOW + SECOND);
     cr_assert_eq(peek(&b, SECOND).blocked_until_us, 0);
     cr_assert_eq(peek(&b, SECOND).remaining, 1);
@@ -98,7 +98,7 @@ Test(ledger_calls, those_who_wait_keep_their_turns_through_a_block)
     say(&b, 0, 1, 5, 1, 30);
     say(&b, 0, 2, 5, 1, 30);
     say(&b, 0, 3, 5, 1, 30);
-    takt_ledger_block(&b.ledger, NOW, SECOND);
+    takt_ledger_block(&b.ledger, NOW, SECOND, NULL);
     cr_assert_eq(line_digits(&b), 123);
     say(&b, 50 * MS, 1, 5, 1, 27);
     cr_assert_eq(b.given, 0);
@@ -157,7 +157,7 @@ Test(ledger_calls, try_and_blocks)
     int64_t retry_us;
 
     open_book(&b, limit_of(10, SECOND, 10));
-    takt_ledger_block(&b.ledger, NOW, SECOND);
+    takt_ledger_block(&b.ledger, NOW, SECOND, NULL);
     cr_assert_not(takt_ledger_try(&b.ledger, NOW, 1, &retry_us));
     cr_assert_eq(retry_us, NOW + SECOND);
     cr_assert(takt_ledger_try(&b.ledger, NOW + SECOND, 1, &retry_us));
@@ -207,7 +207,7 @@ Test(ledger_calls, reset_forgets_the_rules_and_keeps_the_line_and_the_block)
     open_book(&b, limit_of(10, SECOND, 5));
     say(&b, 0, 1, 5, 1, 50);
     say(&b, 0, 2, 5, 1, 50);
-    takt_ledger_block(&b.ledger, NOW, SECOND);
+    takt_ledger_block(&b.ledger, NOW, SECOND, NULL);
     takt_ledger_reset(&b.ledger, NOW);
     cr_assert_eq(line_digits(&b), 12);
     cr_assert_eq(peek(&b, 0).blocked_until_us, NOW + SECOND);
@@ -229,7 +229,7 @@ Test(ledger_calls, expires_when_it_says_no_more_than_a_new_one)
     say(&b, 0, 1, 5, 1, 50);
     cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 6 * SECOND,
                  "the worker that waits may be alive");
-    takt_ledger_block(&b.ledger, NOW, 7 * SECOND);
+    takt_ledger_block(&b.ledger, NOW, 7 * SECOND, NULL);
     cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 7 * SECOND + 49 * SECOND / 10,
                  "as long as it is blocked, and until the burst that a new one has is there");
     say(&b, 0, 1, 5, 1, 0);
@@ -328,7 +328,7 @@ Test(ledger_calls, a_block_is_remembered_until_the_burst_after_it_is_back)
     static book b;
 
     open_book(&b, limit_of(10, SECOND, 10));
-    takt_ledger_block(&b.ledger, NOW, 10 * SECOND);
+    takt_ledger_block(&b.ledger, NOW, 10 * SECOND, NULL);
     cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 10 * SECOND + 900 * MS);
     say(&b, 10 * SECOND + 500 * MS, 1, 5, 1, 100);
     cr_assert_eq(b.slots[5].slot_us, NOW + 10 * SECOND + 500 * MS, "half a second's worth");

@@ -135,7 +135,7 @@ static void one_step(book *b, uint64_t *random, int64_t now_us, takt_claim *sent
 
     switch (takt_random_below(random, 40)) {
     case 0:
-        takt_ledger_block(&b->ledger, now_us, takt_random_below(random, SECOND));
+        takt_ledger_block(&b->ledger, now_us, takt_random_below(random, SECOND), NULL);
         break;
     case 1:
         takt_ledger_unblock(&b->ledger, now_us);

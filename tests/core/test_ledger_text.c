@@ -42,7 +42,7 @@ Test(ledger_text, is_written_as_documented)
     cr_assert_str_eq(encode(&b), "g1/100000*5 1763692800000000", "%s", encode(&b));
     cr_assert(takt_ledger_try(&b.ledger, NOW, 3, &retry_us));
     cr_assert_str_eq(encode(&b), RULE, "%s", encode(&b));
-    takt_ledger_block(&b.ledger, NOW, HOUR);
+    takt_ledger_block(&b.ledger, NOW, HOUR, NULL);
     cr_assert_str_eq(encode(&b), RULE ";b1763696400000000", "%s", encode(&b));
     say(&b, 0, 0xbeef, 5, 2, 9);
     cr_assert_str_eq(encode(&b),

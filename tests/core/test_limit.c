@@ -264,14 +264,14 @@ Test(limit, throughput_is_that_of_the_slowest_rule)
         if (i == 1 || i == 2)
             limit.rule_count = 2; /* 20 a minute */
         int64_t expected = i == 1 ? 1 : i == 2 ? 20 : rows[i].tokens;
-        cr_assert_eq(takt_limit_throughput(&limit, rows[i].span_us), expected, "row %zu", i);
+        cr_assert_eq(takt_limit_throughput(&limit, NULL, rows[i].span_us), expected, "row %zu", i);
     }
     takt_limit headroom = limit_of(100, SECOND, 1);
     headroom.rules[0].headroom_bp = 200;
     takt_rule_prepare(&headroom.rules[0], NULL);
-    cr_assert_eq(takt_limit_throughput(&headroom, 10 * SECOND), 980);
+    cr_assert_eq(takt_limit_throughput(&headroom, NULL, 10 * SECOND), 980);
     takt_limit fastest = limit_of(TAKT_RULE_LIMIT_MAX, 1, 1);
-    cr_assert_eq(takt_limit_throughput(&fastest, TAKT_SPAN_MAX_US), TAKT_ROOM_MAX);
+    cr_assert_eq(takt_limit_throughput(&fastest, NULL, TAKT_SPAN_MAX_US), TAKT_ROOM_MAX);
 }
 
 Test(limit, exhaust_and_rest_concern_every_rule)

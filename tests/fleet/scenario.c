@@ -225,7 +225,7 @@ static int jobs_needed(const scenario *self, int workers)
     for (int i = 0; i < self->policy_count; i++) {
         const takt_limit *limit = &self->policies[i];
         int64_t tokens = limit->rule_count > 0
-                             ? takt_limit_throughput(limit, 2 * limit->lookahead_us + 320000)
+                             ? takt_limit_throughput(limit, NULL, 2 * limit->lookahead_us + 320000)
                              : limit->concurrency;
         if (tokens > limit->concurrency && limit->concurrency > 0)
             tokens = limit->concurrency;

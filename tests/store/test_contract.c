@@ -183,12 +183,12 @@ struct model {
 static void draw_call(struct rig_call *call, const takt_limit *limit, const char *key,
                       uint64_t *random, int64_t step)
 {
-    static const takt_op ops[] = {TAKT_OP_TRY, TAKT_OP_PEEK, TAKT_OP_BLOCK, TAKT_OP_UNBLOCK,
-                                  TAKT_OP_RESET};
+    static const takt_op ops[] = {TAKT_OP_TRY,     TAKT_OP_PEEK,  TAKT_OP_BLOCK,
+                                  TAKT_OP_UNBLOCK, TAKT_OP_RESET, TAKT_OP_PENALIZE};
     int64_t kind = takt_random_below(random, 40);
     int64_t left = takt_random_below(random, 4);
 
-    if (kind < 5) {
+    if (kind < 6) {
         rig_call_init(call, ops[kind], limit, key);
         call->call.cost = 1 + takt_random_below(random, 3);
         call->call.for_us = takt_random_below(random, 2000);

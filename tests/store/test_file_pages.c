@@ -170,7 +170,7 @@ Test(file_pages, answers_are_those_of_a_ledger_in_memory)
             } else if (kind == 1) {
                 fill(&b, TAKT_OP_BLOCK, &limits[i], "")->own.for_us = SECOND / 3;
                 must(takt_file_run_job(&b.records, b.txn, b.dbi, "n", now_us, &b.job));
-                takt_ledger_block(&ledger, now_us, SECOND / 3);
+                takt_ledger_block(&ledger, now_us, SECOND / 3, NULL);
             } else {
                 run(&b, TAKT_OP_CLAIM, &limits[i], "", now_us);
                 takt_ledger_claim(&ledger, now_us, &b.job.claim, &expected);

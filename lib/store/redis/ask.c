@@ -84,7 +84,8 @@ static void add_zones(struct pen *pen, const takt_limit *limit)
     add_written(pen, from);
 }
 
-/* How many may wait and, where there are permits, how many there are and for how long. */
+/* How many may wait; where there are permits, how many there are and for how long; and where there
+ * is one, `adapt`. */
 static void add_line_bounds(struct pen *pen, const takt_limit *limit)
 {
     const char *from = pen->writer.at;
@@ -95,6 +96,10 @@ static void add_line_bounds(struct pen *pen, const takt_limit *limit)
         takt_write_int(&pen->writer, limit->concurrency);
         takt_write_char(&pen->writer, ',');
         takt_write_int(&pen->writer, limit->lease_us);
+    }
+    if (limit->adapt.backoff > 0) {
+        takt_write_char(&pen->writer, ';');
+        takt_adapt_write(&limit->adapt, &pen->writer);
     }
     add_written(pen, from);
 }
@@ -139,6 +144,19 @@ static void add_try(struct pen *pen, const takt_store_call *call, bool permits)
     add_hex(pen, call->claim->worker);
     add_int(pen, call->claim->seq);
     add_int(pen, call->claim->holding);
+}
+
+/* For how long and why. */
+static void add_block(struct pen *pen, const takt_store_call *call)
+{
+    char reason[TAKT_REASON_TEXT_MAX + 1];
+    const char *from;
+
+    add_int(pen, call->for_us);
+    from = pen->writer.at;
+    takt_reason_write(call->reason, reason);
+    takt_write_text(&pen->writer, reason);
+    add_written(pen, from);
 }
 
 static void add_settle(struct pen *pen, const takt_store_call *call)
@@ -194,8 +212,8 @@ bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call 
         add_claim(&pen, call->claim, permits);
     else if (call->op == TAKT_OP_TRY)
         add_try(&pen, call, permits);
-    else if (call->op == TAKT_OP_BLOCK)
-        add_int(&pen, call->for_us);
+    else if (call->op == TAKT_OP_BLOCK || call->op == TAKT_OP_PENALIZE)
+        add_block(&pen, call);
     else if (call->op == TAKT_OP_SETTLE)
         add_settle(&pen, call);
     assert(!pen.writer.full);

@@ -16,7 +16,7 @@
 #define TAKT_ASK_ZONES (TAKT_RULES_MAX + TAKT_ZONE_TEXT_MORE)
 #define TAKT_ASK_TEXT                                                                              \
     (TAKT_RULES_MAX * TAKT_RULE_TEXT_SIZE + TAKT_ASK_ZONES * TAKT_ZONE_TEXT_SIZE +                 \
-     21 * (TAKT_ASK_MAX - TAKT_ASK_NAMES))
+     TAKT_REASON_TEXT_MAX + 21 * (TAKT_ASK_MAX - TAKT_ASK_NAMES))
 
 /* Memory that one command after the other uses.  Begins as zeros. */
 typedef struct takt_ask {

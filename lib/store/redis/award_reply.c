@@ -14,7 +14,7 @@ enum { DAMAGED = 1, STALE = 2, OUTDATED = 4, TAKEN = 8, PERMITS = 32 };
 #define SHORT_AWARD    3
 #define AWARD_HEAD     11
 #define RUN_SIZE       7
-#define STANDING_COUNT 9
+#define STANDING_COUNT 11
 #define PERMITS_COUNT  3 /* more, where there are permits; a try has them twice */
 
 /* The values of a reply's array, read one after the other. */
@@ -214,6 +214,7 @@ static bool is_standing(const takt_store_call *call, int count)
 static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t flags)
 {
     takt_standing *standing = &call->standing;
+    const takt_reply *reason;
 
     standing->now_us = read_int(cursor, 0, BIG);
     standing->limit = read_int(cursor, 0, BIG);
@@ -223,6 +224,10 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
     standing->blocked_until_us = read_int(cursor, 0, BIG);
     standing->waiting = read_int(cursor, 0, BIG);
     standing->workers = read_int(cursor, 0, BIG);
+    standing->rate_percent = read_int(cursor, 1, 100);
+    reason = read_text(cursor);
+    cursor->bad |= reason->size > TAKT_REASON_TEXT_MAX;
+    takt_reason_read(reason->text, reason->size, standing->reason);
     standing->concurrency = standing->held = standing->holders = 0;
     if (cursor->left > 0) {
         standing->concurrency = read_int(cursor, 0, TAKT_CONCURRENCY_MAX);

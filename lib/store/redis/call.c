@@ -111,7 +111,8 @@ static void say_again(takt_redis_job *job, const takt_redis_trouble *trouble)
 
 static bool is_news(const takt_store_call *call)
 {
-    return call->op == TAKT_OP_BLOCK || call->op == TAKT_OP_UNBLOCK || call->op == TAKT_OP_RESET ||
+    return call->op == TAKT_OP_BLOCK || call->op == TAKT_OP_PENALIZE ||
+           call->op == TAKT_OP_UNBLOCK || call->op == TAKT_OP_RESET ||
            (call->op == TAKT_OP_APPLY && call->status == 0);
 }
 

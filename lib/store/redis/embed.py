@@ -19,7 +19,8 @@ import re
 import sys
 
 LUA = pathlib.Path(__file__).resolve().parent / 'lua'
-OPERATIONS = ['claim', 'try', 'peek', 'block', 'unblock', 'reset', 'settle', 'policy', 'apply']  # in the order of takt_op
+# In the order of takt_op.
+OPERATIONS = ['claim', 'try', 'peek', 'block', 'penalize', 'unblock', 'reset', 'settle', 'policy', 'apply']
 TIMELESS = ['policy']  # reads no clock
 NEEDS = re.compile(r'--\s*needs:\s*(.*)$')
 SEAM = re.compile(r'--\s*seam:\s*now\s*$')

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define TAKT_SCRIPTS 9
+#define TAKT_SCRIPTS 10
 
 typedef struct takt_script {
     const char *name;

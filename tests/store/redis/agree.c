@@ -21,7 +21,7 @@
 #define STEPS      100000
 #define RUN_STEPS  250 /* then another world is drawn */
 #define AT_ONCE    50  /* calls in the pipeline */
-#define REPLY_MAX  (14 + 7 * TAKT_RUNS_MAX)
+#define REPLY_MAX  (17 + 7 * TAKT_RUNS_MAX)
 #define FIELDS_MAX (8 + REPLY_MAX)
 
 static uint64_t run_seed;   /* of the world that is run */
@@ -207,8 +207,8 @@ static void print_fields(const char *who, const int64_t *fields, int count)
 
 static void print_call(const agree_step *step)
 {
-    static const char *const names[] = {"claim",   "try",   "peek",  "block",
-                                        "unblock", "reset", "settle"};
+    static const char *const names[] = {"claim",    "try",     "peek",  "block",
+                                        "penalize", "unblock", "reset", "settle"};
     const takt_store_call *call = &step->call;
 
     printf("# call    %s at %" PRId64 " revision %" PRId64 " lookahead %" PRId64
@@ -304,6 +304,7 @@ static int standing_fields(const takt_standing *standing, int64_t *fields)
     fields[n++] = standing->concurrency;
     fields[n++] = standing->held;
     fields[n++] = standing->holders;
+    fields[n++] = standing->rate_percent;
     return n;
 }
 
@@ -326,7 +327,7 @@ static bool same_newer(const takt_limit *a, const takt_limit *b)
     return takt_limit_same(a, b) && a->revision == b->revision &&
            a->lookahead_us == b->lookahead_us && a->max_waiting == b->max_waiting &&
            a->when_full == b->when_full && a->concurrency == b->concurrency &&
-           a->lease_us == b->lease_us;
+           a->lease_us == b->lease_us && memcmp(&a->adapt, &b->adapt, sizeof a->adapt) == 0;
 }
 
 /* The server's answer, read as the library reads it. */
@@ -366,6 +367,9 @@ static bool same_reply(const agree_outcome *ran, const redisReply *reply)
         print_fields("# theirs ", theirs, n);
         return false;
     }
+    if (call.op != TAKT_OP_CLAIM &&
+        strcmp(call.standing.reason, ran->step.call.standing.reason) != 0)
+        return false;
     return call.op != TAKT_OP_CLAIM || !award.outdated ||
            same_newer(&ran->step.award.newer, &award.newer);
 }

@@ -140,6 +140,40 @@ static void count_ledger(const agree_outcome *ran)
     count("the clock leaps", kept && ran->later_us > FAR_US);
 }
 
+/* The part of the rate that a text tells; 100: all of it. */
+static int percent_of(const char *text)
+{
+    const char *part = strstr(text, ";k");
+    int percent = 100;
+
+    return part && sscanf(part, ";k%d,", &percent) == 1 ? percent : 100;
+}
+
+static void count_brakes(const agree_outcome *ran)
+{
+    int before = percent_of(ran->before), after = percent_of(ran->after);
+    bool penalizes = ran->step.call.op == TAKT_OP_PENALIZE, braked = has(ran->before, ";k");
+    bool fine = !ran->damaged;
+
+    count("braked ledgers", braked);
+    count("braked ledgers with several rules", braked && ran->step.call.limit->rule_count > 1);
+    count("braked ledgers with a line", braked && has(ran->before, ";w"));
+    count("braked ledgers that are blocked", braked && has(ran->before, ";b"));
+    count("penalties that put the brake on", penalizes && !braked && has(ran->after, ";k"));
+    count("penalties that lower the rate further", penalizes && braked && after < before);
+    count("penalties of the same event", penalizes && braked && after >= before);
+    count("penalties without adapt", penalizes && ran->step.call.limit->adapt.backoff == 0);
+    count("rates that come back", fine && braked && !penalizes && after > before && after < 100);
+    count("brakes that come off", fine && braked && !has(ran->after, ";k") && ran->after[0]);
+    count("brakes of newer numbers than the caller's",
+          fine && braked && ran->step.call.op == TAKT_OP_CLAIM && ran->step.award.outdated);
+    count("resets of braked ledgers", braked && ran->step.call.op == TAKT_OP_RESET);
+    count("adapt that newer numbers tell", has(ran->after, ";a"));
+    count("reasons", has(ran->after, ",429"));
+    count("reasons that are escaped", has(ran->after, ",50%25 off%3B "));
+    count("reasons that go", has(ran->before, ",429") && !has(ran->after, ",429"));
+}
+
 /* ---- permits --------------------------------------------------------------------------------- */
 
 static int holders(const char *text)
@@ -383,6 +417,7 @@ static void count_calls(const takt_store_call *call)
           call->op == TAKT_OP_TRY && call->standing.retry_after_us == TAKT_NEVER);
     count("peeks", call->op == TAKT_OP_PEEK);
     count("blocks", call->op == TAKT_OP_BLOCK);
+    count("penalties", call->op == TAKT_OP_PENALIZE);
     count("unblocks", call->op == TAKT_OP_UNBLOCK);
     count("resets", call->op == TAKT_OP_RESET);
 }
@@ -393,6 +428,7 @@ void agree_kinds_count(const agree_outcome *ran)
     count_calls(&ran->step.call);
     count_rules(ran->step.call.limit, ran->step.now_us);
     count_ledger(ran);
+    count_brakes(ran);
     count_holders(ran);
     count_permit_calls(ran);
     count_settles(ran);

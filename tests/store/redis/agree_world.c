@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "core/brake.h"
 
 #define COUNT(array)      ((int64_t)(sizeof(array) / sizeof *(array)))
 #define ONE(world, array) ((array)[below((world), COUNT(array))])
@@ -117,6 +118,17 @@ static void draw_when_full(agree_world *world, takt_limit *limit)
             chance(world, 50) ? TAKT_WHEN_FULL_DROP_OLDEST : TAKT_WHEN_FULL_DROP_LOWEST;
 }
 
+static void draw_adapt(agree_world *world, takt_limit *limit)
+{
+    static const int64_t times_us[] = {1000000, 60000000, 60000000, TAKT_RECOVER_MAX_US};
+
+    limit->adapt = (takt_adapt){up_to(world, 99), up_to(world, 100), ONE(world, times_us), 1};
+    if (chance(world, 70))
+        limit->adapt.floor = up_to(world, 99);
+    if (limit->rule_count == 0 || !takt_brake_fits(limit))
+        limit->adapt = (takt_adapt){0};
+}
+
 static void draw_limit(agree_world *world, takt_limit *limit)
 {
     *limit = (takt_limit){.name = "any", .rule_count = 1, .lease_us = TAKT_LEASE_US};
@@ -131,6 +143,8 @@ static void draw_limit(agree_world *world, takt_limit *limit)
     limit->lookahead_us = ONE(world, lookaheads_us);
     limit->max_waiting = chance(world, 35) ? up_to(world, 3000) : 0;
     draw_when_full(world, limit);
+    if (chance(world, 40))
+        draw_adapt(world, limit);
 }
 
 /* A policy that differs in one thing or in all of them. */
@@ -154,6 +168,10 @@ static void draw_change(agree_world *world, takt_limit *limit)
         limit->rules[rule] = limit->rules[--limit->rule_count];
     else
         limit->lookahead_us = ONE(world, lookaheads_us);
+    if (chance(world, 20))
+        draw_adapt(world, limit);
+    if (limit->adapt.backoff > 0 && !takt_brake_fits(limit))
+        limit->adapt = (takt_adapt){0};
 }
 
 /* Permits that all of them want, or a line that they fill. */
@@ -328,9 +346,11 @@ void agree_step_learn(agree_world *world, const agree_step *step)
 
 void agree_step_draw(agree_world *world, agree_step *step)
 {
-    static const takt_op others[] = {TAKT_OP_TRY,    TAKT_OP_TRY,     TAKT_OP_TRY,   TAKT_OP_PEEK,
-                                     TAKT_OP_BLOCK,  TAKT_OP_UNBLOCK, TAKT_OP_RESET, TAKT_OP_SETTLE,
-                                     TAKT_OP_SETTLE, TAKT_OP_SETTLE};
+    static const takt_op others[] = {TAKT_OP_TRY,    TAKT_OP_TRY,      TAKT_OP_TRY,
+                                     TAKT_OP_PEEK,   TAKT_OP_BLOCK,    TAKT_OP_UNBLOCK,
+                                     TAKT_OP_RESET,  TAKT_OP_SETTLE,   TAKT_OP_SETTLE,
+                                     TAKT_OP_SETTLE, TAKT_OP_PENALIZE, TAKT_OP_PENALIZE};
+    static const char *const reasons[] = {NULL, "", "429", "50% off; vendor said 429"};
     const takt_limit *limit = &world->policies[below(world, world->policy_count)];
 
     draw_time(world);
@@ -344,6 +364,9 @@ void agree_step_draw(agree_world *world, agree_step *step)
     step->call.for_us = chance(world, 80) ? below(world, 2000000) : below(world, DAY_US);
     if (world->calm)
         step->call.for_us = below(world, 1000);
+    if (chance(world, 20))
+        step->call.for_us = 0;
+    step->call.reason = ONE(world, reasons);
     step->award = (takt_award){.stale = false};
     if (step->call.op == TAKT_OP_CLAIM || step->call.op == TAKT_OP_TRY)
         draw_worker(world, step);

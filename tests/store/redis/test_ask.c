@@ -47,7 +47,8 @@ Test(ask, every_operation)
         {TAKT_OP_CLAIM,
          NAMES LIMIT " beef 42 30 20 1763692800000000 2 0 5 -1 1 9 1 -1 3 9 4 0 1 9"},
         {TAKT_OP_TRY, NAMES LIMIT " 3"},
-        {TAKT_OP_BLOCK, NAMES LIMIT " 60000000"},
+        {TAKT_OP_BLOCK, NAMES LIMIT " 60000000 429%3B wait"},
+        {TAKT_OP_PENALIZE, NAMES LIMIT " 60000000 429%3B wait"},
         {TAKT_OP_PEEK, NAMES LIMIT},
         {TAKT_OP_UNBLOCK, NAMES LIMIT},
         {TAKT_OP_RESET, NAMES LIMIT},
@@ -69,7 +70,8 @@ Test(ask, every_operation)
                                 .key = "a/b",
                                 .claim = &claim,
                                 .cost = 3,
-                                .for_us = 60000000};
+                                .for_us = 60000000,
+                                .reason = "429; wait"};
         cr_assert(takt_ask_call(&ask, "prod", &call));
         cr_expect_str_eq(join(&ask), table[i].text);
         cr_expect_str_eq(ask.arguments[0], "EVALSHA");
@@ -96,6 +98,7 @@ Test(ask, largest)
     limit.rule_count = TAKT_RULES_MAX;
     limit.revision = limit.lookahead_us = limit.max_waiting = INT64_MAX;
     limit.concurrency = limit.lease_us = claim.holding = INT64_MAX;
+    limit.adapt = (takt_adapt){INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
     for (int i = 0; i < TAKT_WANTS_MAX; i++)
         claim.wants[i] = (takt_want){INT64_MAX, INT64_C(1) << 53, INT32_MAX, INT32_MAX};
     cr_assert(takt_ask_call(&ask, "n", &call));
@@ -103,4 +106,20 @@ Test(ask, largest)
     longest[TAKT_KEY_SIZE_MAX] = '\xff';
     longest[TAKT_KEY_SIZE_MAX + 1] = '\0';
     cr_expect(!takt_ask_call(&ask, "n", &call));
+}
+
+/* `adapt` stands behind the permits, or what would be there. */
+Test(ask, adapt)
+{
+    static takt_ask ask;
+    takt_limit limit = two_rules();
+    takt_store_call call = {.op = TAKT_OP_PEEK, .limit = &limit, .key = "a"};
+
+    limit.adapt = (takt_adapt){50, 10, 60000000, 5};
+    cr_assert(takt_ask_call(&ask, "prod", &call));
+    cr_expect(strstr(join(&ask), " 250000 1000;50,10,60000000,5 "));
+    limit.concurrency = 20;
+    limit.lease_us = 30000000;
+    cr_assert(takt_ask_call(&ask, "prod", &call));
+    cr_expect(strstr(join(&ask), " 250000 1000,20,30000000;50,10,60000000,5 "));
 }

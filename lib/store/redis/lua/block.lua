@@ -1,15 +1,15 @@
--- block.lua: takt_ledger_block of core/ledger.c: no slot for a while from now on; only ever extends.
+-- block.lua: takt_ledger_block of core/ledger.h: no slot for a while from now on; only ever extends.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
--- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting and permits, 6 zones, 7 for how long
--- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers,
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 for how long,
+--       8 why (as the text has it; empty: nobody says)
+-- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
 --       with permits: concurrency, held, holders
--- needs: standing
+-- needs: extend
 
 return run(function()
-    local ends = ledger.now + ARGV[7]
     tidy()
-    ledger.blocked = ledger.blocked > ends and ledger.blocked or ends
+    extend_block()
     tidy_rules()
     local reply = standing(0)
     keep()

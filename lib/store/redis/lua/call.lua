@@ -10,6 +10,7 @@ local ledger = {
     stored = stored,
     turn = 0,
     blocked = 0,
+    reason = '', -- why it is blocked, as the text has it
     fence = 0, -- the last fencing number given out
     leased = 0, -- until then permits are held at the latest; 0: nobody holds any
     listed = false, -- somebody stands in line

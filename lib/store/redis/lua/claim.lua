@@ -1,7 +1,7 @@
 -- claim.lua: takt_ledger_claim of core/ledger.c: who is given which slots now, and when to ask again.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
--- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting and permits, 6 zones,
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones,
 --       7 worker, 8 seq, 9 waiting, 10 holding (with permits), then for each want: count, latest (-1: any time),
 --       cost, priority
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,

@@ -1,5 +1,5 @@
 -- ledger.lua: the ledger's text in and out, and what time alone changes; core/ledger.c and core/ledger_text.c.
--- needs: limit convert
+-- needs: limit convert brake
 
 local RULES_MAX = 8
 
@@ -22,10 +22,21 @@ text = {
         return heads, states, at
     end,
 
-    -- What follows the rules.  Returns the revision, lookahead, max_waiting, permits, lease and when_full that it tells,
-    -- the revision 0 where none; nil where it cannot be read.
+    -- The four numbers of `adapt`; nil where they cannot be.
+    read_adapt = function(told)
+        local backoff, recover, time, floor = (told or ''):match('^(%d+),(%d+),(%d+),(%d+)$')
+        backoff, recover, time, floor = tonumber(backoff), tonumber(recover), tonumber(time), tonumber(floor)
+        if not backoff or backoff < 1 or backoff > 99 or recover < 1 or recover > 100 or time < 1
+            or time > RECOVER_MAX or floor < 1 or floor > 99 then
+            return nil
+        end
+        return { backoff = backoff, recover = recover, recover_us = time, floor = floor }
+    end,
+
+    -- What follows the rules.  Returns what it tells of the limit, the revision 0 where nothing, and what stands there of
+    -- the brake; nil where it cannot be read.
     read_rest = function(stored, at)
-        local told, ahead, most, permits, lease, full = 0, nil, nil, 0, 0, ''
+        local told, ahead, most, permits, lease, full, adapt, braked = 0, nil, nil, 0, 0, '', nil, nil
         stored = stored:sub(-1) == ';' and stored or stored .. ';'
         local a, b, c, letter, more, stop = stored:match('^r(%d+),(%d+),(%d+)([ou]?)([^;]*);()', at)
         if a then
@@ -40,6 +51,13 @@ text = {
             if told < 1 or told > EXACT or ahead > LOOKAHEAD_MAX or most > EXACT then
                 return nil
             end
+            a, stop = stored:match('^a([^;]*);()', at)
+            if a then
+                adapt, at = text.read_adapt(a), stop
+                if not adapt then
+                    return nil
+                end
+            end
         end
         a, more, stop = stored:match('^n(%d+)([^;]*);()', at)
         if a then
@@ -53,14 +71,21 @@ text = {
         if a then
             ledger.turn, ledger.listed, at = tonumber(a), true, stop
         end
-        a, stop = stored:match('^b(%d+);()', at)
+        a, b, more, stop = stored:match('^b(%d+)(,?)([^;]*);()', at)
         if a then
-            ledger.blocked, at = tonumber(a), stop
+            ledger.blocked, ledger.reason, at = tonumber(a), more, stop
+            if ledger.blocked < 1 or (b == ',') ~= (more ~= '') or #more > REASON_MAX then
+                return nil
+            end
         end
-        if at <= #stored or ledger.turn > EXACT or ledger.blocked > EXACT or (a and ledger.blocked < 1) then
+        a, stop = stored:match('^k([^;]*);()', at)
+        if a then
+            braked, at = a, stop
+        end
+        if at <= #stored or ledger.turn > EXACT or ledger.blocked > EXACT or (braked and told > 0 and not adapt) then
             return nil
         end
-        return told, ahead, most, permits, lease, full
+        return told, ahead, most, permits, lease, full, adapt, braked
     end,
 
     -- Reads the text into the state of the caller's rules, or where those are older, into rules of its own.
@@ -70,9 +95,9 @@ text = {
         if not heads then
             return false
         end
-        local told, ahead, most, permits, lease, full = 0, nil, nil, 0, 0, ''
+        local told, ahead, most, permits, lease, full, adapt, braked = 0, nil, nil, 0, 0, '', nil, nil
         if at <= #stored then
-            told, ahead, most, permits, lease, full = text.read_rest(stored, at)
+            told, ahead, most, permits, lease, full, adapt, braked = text.read_rest(stored, at)
             if not told then
                 return false
             end
@@ -95,11 +120,25 @@ text = {
                 return false
             end
         end
+        if braked then
+            make_brake()
+            braked = brake.read(braked, kept)
+            if not braked then
+                return false
+            end
+        end
         if told > limit.revision then
             limit.rules, limit.revision, limit.lookahead, limit.max_waiting = kept, told, ahead, most
-            limit.concurrency, limit.lease, limit.when_full = permits, lease, full
+            limit.concurrency, limit.lease, limit.when_full, limit.adapt = permits, lease, full, adapt
+            if braked then
+                brake.put_on(braked)
+            end
+            return true
         elseif not same then
             convert(kept, wanted, limit.revision > told)
+        end
+        if braked then
+            brake.follow(braked)
         end
         return true
     end,
@@ -107,13 +146,20 @@ text = {
     encode = function()
         local parts = ''
         for i, one in ipairs(limit.rules) do
-            parts = parts .. (i > 1 and ';' or '') .. one.text .. ' ' .. one.algorithm.write_state(one)
+            if one ~= limit.brake then
+                parts = parts .. (i > 1 and ';' or '') .. one.text .. ' ' .. one.algorithm.write_state(one)
+            end
         end
         if limit.revision > 0 then
             parts = parts .. string.format(';r%.0f,%.0f,%.0f', limit.revision, limit.lookahead, limit.max_waiting)
                 .. limit.when_full
             if limit.concurrency > 0 then
                 parts = parts .. string.format(',%.0f,%.0f', limit.concurrency, limit.lease)
+            end
+            local adapt = limit.adapt
+            if adapt then
+                parts = parts .. string.format(';a%.0f,%.0f,%.0f,%.0f', adapt.backoff, adapt.recover, adapt.recover_us,
+                    adapt.floor)
             end
         end
         if ledger.fence > 0 then
@@ -125,6 +171,10 @@ text = {
         end
         if ledger.blocked > 0 then
             parts = parts .. ';b' .. numbers.digits(ledger.blocked)
+            parts = parts .. (ledger.reason ~= '' and ',' or '') .. ledger.reason
+        end
+        if brake and brake.percent > 0 then
+            parts = parts .. brake.write()
         end
         return limit.rules[1] and parts or parts:sub(2)
     end,
@@ -138,7 +188,8 @@ local function read_arguments()
     end
     limit.rules, limit.revision = rules, tonumber(ARGV[3])
     limit.lookahead = tonumber(ARGV[4])
-    local most, full, permits, lease = (ARGV[5] or ''):match('^(%d+)([ou]?),?(%d*),?(%d*)$')
+    local most, full, permits, lease, adapt = (ARGV[5] or ''):match('^(%d+)([ou]?),?(%d*),?(%d*);?([%d,]*)$')
+    limit.adapt, limit.brake = adapt ~= '' and text.read_adapt(adapt) or nil, nil
     limit.max_waiting, limit.concurrency, limit.lease = tonumber(most), tonumber(permits) or 0, tonumber(lease) or 0
     limit.when_full = full
     return (rules[1] or limit.concurrency > 0) and tonumber(ARGV[2]) and limit.revision and limit.lookahead and limit.max_waiting and ARGV[6]
@@ -153,7 +204,10 @@ local function begin_anew()
     limit.rest()
     ledger.turn, ledger.listed, ledger.damaged = 0, false, true
     ledger.fence, ledger.leased = 0, 0
-    ledger.blocked = ledger.now + ARGV[2]
+    ledger.blocked, ledger.reason = ledger.now + ARGV[2], ''
+    if brake then
+        brake.release()
+    end
 end
 
 -- The ledger as it was kept.
@@ -165,12 +219,20 @@ local function open_ledger()
     end
 end
 
+-- No block lasts any more.
+local function unblock()
+    ledger.blocked, ledger.reason = 0, ''
+end
+
 local function tidy_rules()
+    if brake then
+        brake.tidy()
+    end
     limit.pull_back()
     if ledger.blocked > 0 and ledger.blocked <= ledger.now + limit.lookahead then
         limit.exhaust(ledger.blocked)
         if ledger.blocked <= ledger.now then
-            ledger.blocked = 0
+            unblock()
         end
     end
 end

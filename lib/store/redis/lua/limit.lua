@@ -13,6 +13,8 @@ limit = {
     concurrency = 0, -- permits that can be held at once; 0: no bound
     lease = 0,
     revision = 0,
+    adapt = nil, -- what penalties do
+    brake = nil, -- the last of the rules, where the ledger is braked
 
     capacity = function()
         local least = limit.rules[1] and NEVER or ROOM_MAX

@@ -1,9 +1,9 @@
 -- settle.lua: takt_ledger_settle of core/ledger.c: the work of a slot has cost more or less than it took.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
--- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting and permits, 6 zones, 7 slot, 8 cost,
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 slot, 8 cost,
 --       9 what it has cost
--- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers,
+-- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
 --       with permits: concurrency, held, holders
 -- needs: standing
 

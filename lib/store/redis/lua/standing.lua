@@ -17,9 +17,11 @@ local function standing(flags, retry_at)
         blocked,
         line and line.all.waiting or 0,
         line and line.all.workers or 0,
+        brake and brake.percent > 0 and brake.percent or 100,
+        ledger.reason,
     }
     if held then
-        told[10], told[11], told[12] = limit.concurrency, held.total, held.count
+        told[12], told[13], told[14] = limit.concurrency, held.total, held.count
     end
     if held and limit.concurrency > 0 then
         told[3] = math.min(told[3], limit.concurrency)

@@ -1,8 +1,8 @@
 -- unblock.lua: takt_ledger_unblock of core/ledger.c: ends a block; pacing goes on from now, without a burst.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
--- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting and permits, 6 zones
--- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers,
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones
+-- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
 --       with permits: concurrency, held, holders
 -- needs: standing
 
@@ -11,7 +11,7 @@ return run(function()
     if ledger.blocked > 0 then
         limit.exhaust(ledger.now)
     end
-    ledger.blocked = 0
+    unblock()
     tidy_rules()
     local reply = standing(0)
     keep()

@@ -1,0 +1,183 @@
+/*
+ * brake.c: see brake.h.
+ */
+#include "core/brake.h"
+
+#include "core/gcra.h"
+#include "core/window.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static void reduce(int64_t *a, int64_t *b)
+{
+    int64_t divisor = common_divisor(*a, *b);
+
+    *a /= divisor;
+    *b /= divisor;
+}
+
+/* The rule that lets through so much of the first rule's rate, at once as much as the limit's rules
+ * do: no cost that was possible is refused.  False: its numbers are too large. */
+static bool derive(const takt_limit *limit, int64_t percent, takt_rule *brake)
+{
+    int64_t tokens, span_us, whole = TAKT_WHOLE_PERCENT;
+
+    if (limit->rule_count == 0)
+        return false;
+    tokens = limit->rules[0].tokens;
+    span_us = limit->rules[0].span_us;
+    reduce(&tokens, &span_us);
+    reduce(&percent, &whole);
+    reduce(&tokens, &whole);
+    reduce(&span_us, &percent);
+    if (tokens > TAKT_RULE_LIMIT_MAX / percent || span_us > TAKT_SPAN_MAX_US / whole)
+        return false;
+    *brake = (takt_rule){.algorithm = &takt_gcra,
+                         .limit = tokens * percent,
+                         .period_us = span_us * whole,
+                         .burst = takt_limit_capacity(limit, NULL)};
+    return takt_rule_prepare(brake, NULL) == 0;
+}
+
+bool takt_brake_fits(const takt_limit *limit)
+{
+    takt_rule brake;
+
+    for (int64_t percent = limit->adapt.floor; percent < TAKT_WHOLE_PERCENT; percent++)
+        if (!derive(limit, percent, &brake))
+            return false;
+    return true;
+}
+
+static takt_rule_state *state_of(takt_ledger *ledger)
+{
+    return &ledger->state.rules[ledger->limit->rule_count];
+}
+
+/* Another part of the rate from now on: what was given stays given, and the next token is due as
+ * long after the last one as the new rate says. */
+static void change(takt_ledger *ledger, int64_t percent, int64_t now_us)
+{
+    takt_rule brake;
+
+    if (percent >= TAKT_WHOLE_PERCENT || !derive(ledger->limit, percent, &brake)) {
+        takt_brake_release(ledger);
+        return;
+    }
+    takt_gcra_pour(&ledger->state.brake, &brake, state_of(ledger), now_us);
+    ledger->state.brake = brake;
+    ledger->brake.percent = percent;
+}
+
+/* The brake is put on: nothing was given under it yet. */
+static void begin(takt_ledger *ledger, int64_t percent, int64_t now_us)
+{
+    takt_rule brake;
+
+    if (!derive(ledger->limit, percent, &brake))
+        return;
+    takt_gcra_rest(&brake, state_of(ledger), now_us);
+    ledger->state.brake = brake;
+    ledger->brake.percent = percent;
+}
+
+void takt_brake_penalize(takt_ledger *ledger, int64_t now_us)
+{
+    const takt_adapt *adapt = &ledger->limit->adapt;
+    takt_brake *brake = &ledger->brake;
+    int64_t percent = brake->percent > 0 ? brake->percent : TAKT_WHOLE_PERCENT;
+    int64_t since_us = now_us - brake->counted_at_us, first_us;
+
+    if (adapt->backoff == 0 || ledger->limit->rule_count == 0)
+        return;
+    if (brake->percent > 0 &&
+        (ledger->blocked_until_us > now_us || (since_us >= 0 && since_us < TAKT_SAME_PENALTY_US)))
+        return;
+    percent = most(percent * adapt->backoff / TAKT_WHOLE_PERCENT, adapt->floor);
+    if (brake->percent > 0)
+        change(ledger, percent, now_us);
+    else
+        begin(ledger, percent, now_us);
+    if (brake->percent == 0)
+        return;
+    brake->since_us = brake->counted_at_us = now_us;
+    /* nothing that was saved up; and behind what was given before, as far as that is known */
+    first_us = takt_limit_earliest(ledger->limit, &ledger->state, now_us, 1);
+    takt_gcra_exhaust(&ledger->state.brake, state_of(ledger),
+                      least(first_us, now_us + ledger->limit->lookahead_us));
+}
+
+void takt_brake_tidy(takt_ledger *ledger, int64_t now_us)
+{
+    const takt_adapt *adapt = &ledger->limit->adapt;
+    takt_brake *brake = &ledger->brake;
+    int64_t gained;
+
+    if (brake->percent == 0)
+        return;
+    if (brake->since_us > most(now_us, ledger->blocked_until_us)) /* a block was ended, or it is of
+                                                                     another clock */
+        brake->since_us = now_us;
+    if (now_us > brake->since_us) {
+        gained = takt_mul_div(now_us - brake->since_us, adapt->recover, adapt->recover_us);
+        gained = least(gained, TAKT_WHOLE_PERCENT);
+        brake->since_us += takt_mul_div_up(gained, adapt->recover_us, adapt->recover);
+        if (gained > 0)
+            change(ledger, brake->percent + gained, now_us);
+    }
+    if (brake->percent > 0 && brake->since_us < ledger->blocked_until_us &&
+        ledger->blocked_until_us > now_us)
+        brake->since_us = ledger->blocked_until_us;
+}
+
+void takt_brake_follow(takt_ledger *ledger, const takt_rule_state *kept, int64_t now_us)
+{
+    if (ledger->brake.percent == 0)
+        return;
+    if (ledger->limit->adapt.backoff == 0 || ledger->limit->rule_count == 0) {
+        takt_brake_release(ledger);
+        return;
+    }
+    *state_of(ledger) = *kept;
+    change(ledger, most(ledger->brake.percent, ledger->limit->adapt.floor), now_us);
+}
+
+void takt_brake_release(takt_ledger *ledger)
+{
+    ledger->brake = (takt_brake){.percent = 0};
+    ledger->state.brake = (takt_rule){.tokens = 0};
+}
+
+bool takt_brake_restore(takt_ledger *ledger)
+{
+    return derive(ledger->limit, ledger->brake.percent, &ledger->state.brake);
+}
+
+int64_t takt_brake_ends_at(const takt_ledger *ledger)
+{
+    const takt_adapt *adapt = &ledger->limit->adapt;
+    const takt_brake *brake = &ledger->brake;
+
+    if (brake->percent == 0)
+        return 0;
+    return brake->since_us +
+           takt_mul_div_up(TAKT_WHOLE_PERCENT - brake->percent, adapt->recover_us, adapt->recover);
+}

@@ -1,0 +1,52 @@
+-- penalize.lua: takt_ledger_penalize of core/ledger.h: a block, and where the limit has `adapt`, the rate falls.
+--
+-- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 for how long,
+--       8 why (as the text has it; empty: nobody says)
+-- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
+--       with permits: concurrency, held, holders
+-- needs: extend
+
+local SAME_PENALTY = 1000000 -- reports of one event come within that time
+
+-- takt_brake_penalize of core/brake.h.
+local function penalize()
+    local now, adapt = ledger.now, limit.adapt
+    if not adapt or not limit.rules[1] then
+        return
+    end
+    make_brake()
+    local since = now - brake.counted
+    if brake.percent > 0 and (ledger.blocked > now or (since >= 0 and since < SAME_PENALTY)) then
+        return
+    end
+    local percent = math.floor((brake.percent > 0 and brake.percent or WHOLE) * adapt.backoff / WHOLE)
+    percent = percent > adapt.floor and percent or adapt.floor
+    if brake.percent > 0 then
+        brake.change(limit.brake, percent)
+    else
+        local new = brake.derive(limit.rules, percent)
+        if new then
+            new.algorithm.rest(new, now)
+            brake.put_on(new)
+            brake.percent = percent
+        end
+    end
+    if brake.percent > 0 then
+        brake.since, brake.counted = now, now
+        local first, till = limit.earliest(now, 1), now + limit.lookahead
+        limit.brake.algorithm.exhaust(limit.brake, first < till and first or till)
+    end
+end
+
+return run(function()
+    tidy()
+    penalize()
+    if tonumber(ARGV[7]) > 0 then
+        extend_block()
+    end
+    tidy_rules()
+    local reply = standing(0)
+    keep()
+    return reply
+end)
