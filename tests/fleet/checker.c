@@ -84,6 +84,7 @@ void checker_close(checker *self)
         definition_close(&self->rules[i]);
         definition_close(&self->greedy[i]);
     }
+    free(self->braked_slots);
     free(self->ghosts);
     free(self->free_since_us);
     free(self->workers);
@@ -273,8 +274,10 @@ void checker_call(checker *self, const takt_sim_call *call)
     self->calls++;
     self->known = self->known && call->now_us < self->expires_at_us;
     self->slowest_us = later(self->slowest_us, 2 * self->fleet->delay_most_us + 2000);
-    if (!self->known) /* a block was over before, under the numbers of then */
+    if (!self->known) { /* a block was over before, under the numbers of then */
         checker_block(self, call->now_us);
+        checker_brake_off(self);
+    }
     checker_policy(self, call);
     for (int i = 0; i < self->limit.rule_count && !self->known; i++)
         definition_begin(&self->rules[i], call->now_us);
@@ -294,6 +297,14 @@ void checker_call(checker *self, const takt_sim_call *call)
         self->blocked_until_us = later(self->blocked_until_us, call->now_us + call->for_us);
         checker_block(self, call->now_us);
         break;
+    case TAKT_SIM_PENALIZE:
+        checker_brake_penalty(self, call);
+        if (call->for_us == 0)
+            break;
+        self->blocks = true;
+        self->blocked_until_us = later(self->blocked_until_us, call->now_us + call->for_us);
+        checker_block(self, call->now_us);
+        break;
     case TAKT_SIM_UNBLOCK:
         timeline_note(self->fleet, "unblock");
         self->forgetful = true;
@@ -304,12 +315,14 @@ void checker_call(checker *self, const takt_sim_call *call)
         self->forgetful = true;
         for (int i = 0; i < self->limit.rule_count; i++)
             definition_rest(&self->rules[i]);
+        checker_brake_off(self);
         checker_block(self, call->now_us); /* which the reset leaves */
         break;
     case TAKT_SIM_PEEK:
         break;
     }
     checker_overflow(self, call);
+    checker_brake_vague(self, call->now_us);
     check_text(self);
     self->known = self->fleet->text_size > 0;
     self->expires_at_us = self->fleet->expires_at_us;
@@ -326,6 +339,7 @@ void checker_state_lost(checker *self)
         memset(self->workers[i].places, 0, sizeof self->workers[i].places);
     self->line_count = self->place_count = 0;
     self->blocked_until_us = 0;
+    checker_brake_off(self);
     self->known = false;
 }
 
@@ -339,7 +353,7 @@ void checker_quiet(checker *self)
     for (int i = 0; i < self->limit.rule_count; i++)
         last_us = later(last_us,
                         later(definition_rest_at(&self->rules[i]), self->rules[i].vague_until_us));
-    last_us = later(last_us, self->blocked_until_us);
+    last_us = later(later(last_us, self->blocked_until_us), self->brake_vague_until_us);
     if (self->known && takt_ledger_expires_at(&self->fleet->ledger) > last_us)
         checker_fail(self, 7, "the ledger stays for %lld us, and could go after %lld us",
                      (long long)(takt_ledger_expires_at(&self->fleet->ledger) - now_us),

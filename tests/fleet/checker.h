@@ -113,6 +113,15 @@ typedef struct checker {
     int64_t slowest_us;         /* message so far */
     int64_t lookahead_least_us; /* of those that were in force */
 
+    /* penalties (checker_brake.c) */
+    bool braked;                    /* the last one may have an effect yet */
+    int64_t braked_at_us;           /* when it came */
+    int64_t braked_percent;         /* what it left of the rate */
+    int64_t penalized_at_us;        /* the last one, whether it counted or not */
+    int64_t brake_vague_until_us;   /* until then slots may be later than the rules tell */
+    definition_token *braked_slots; /* given since */
+    int braked_count, braked_capacity;
+
     /* permits: concurrency and lease are the same in all policies of a run */
     int64_t concurrency, lease_us; /* 0: there are none */
     ghost *ghosts;
@@ -178,6 +187,12 @@ void checker_overflow(checker *self, const takt_sim_call *call);
 void checker_try_turn(const checker *self, int64_t now_us);
 void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarded);
 void checker_unused(const checker *self);
+
+/* Of penalties (checker_brake.c). */
+void checker_brake_penalty(checker *self, const takt_sim_call *call);
+void checker_brake_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost);
+void checker_brake_vague(checker *self, int64_t now_us);
+void checker_brake_off(checker *self);
 
 /* Of permits (checker_permits.c). */
 void checker_permits_award(checker *self, const takt_sim_call *call, int worker);

@@ -65,6 +65,7 @@ static void change_numbers(checker *self, const takt_limit *limit, int64_t now_u
     for (int i = 0; i < TAKT_RULES_MAX; i++)
         definition_close(&old[i]);
     self->limit = *limit;
+    checker_brake_off(self);
     self->capacity = TAKT_NEVER;
     for (int i = 0; i < limit->rule_count; i++) {
         int64_t capacity = definition_capacity(&self->rules[i]);
@@ -132,7 +133,7 @@ int64_t checker_earliest(const checker *self, int64_t t_us)
 
 int64_t checker_vague_until(const checker *self)
 {
-    int64_t until_us = 0;
+    int64_t until_us = self->brake_vague_until_us;
 
     for (int i = 0; i < self->limit.rule_count; i++)
         until_us = later(until_us, self->rules[i].vague_until_us);
@@ -164,6 +165,7 @@ void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)
     if (slot_us > first_us)
         checker_fail(self, 5, "the slot at now%+lld us could have been at now%+lld us",
                      (long long)(slot_us - now_us), (long long)(first_us - now_us));
+    checker_brake_slot(self, now_us, slot_us, cost);
     for (int i = 0; i < self->limit.rule_count; i++)
         definition_take(&self->rules[i], slot_us, cost);
     self->slots++;

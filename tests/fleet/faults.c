@@ -9,6 +9,7 @@ typedef enum fault {
     FREEZE,
     CUT,
     BLOCK,
+    PENALIZE,
     UNBLOCK,
     RESET,
     LOSE_STATE,
@@ -110,6 +111,12 @@ static void happen(scenario *self, fault what)
         break;
     case BLOCK:
         call(worker, TAKT_SIM_BLOCK, for_us);
+        break;
+    case PENALIZE:
+        call(worker, TAKT_SIM_PENALIZE, chance(&self->random, 50) ? for_us / 4 : 0);
+        if (chance(&self->random, 50)) /* who else has heard of it */
+            call(&fleet->workers[draw(&self->random, fleet->worker_count)], TAKT_SIM_PENALIZE,
+                 for_us / 3);
         break;
     case UNBLOCK:
         call(worker, TAKT_SIM_UNBLOCK, 0);

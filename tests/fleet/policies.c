@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "core/brake.h"
 #include "scenario.h"
 
 static const char *const names[] = {"gcra",         "token-bucket", "leaky-bucket",
@@ -65,6 +66,23 @@ static void draw_rule(takt_rule *rule, uint64_t *random, const takt_rule *first)
         rule->headroom_bp = 100 * (1 + draw(random, 20));
     if (rule->algorithm == takt_algorithm_named("fixed-window") && chance(random, 50))
         rule->align = TAKT_ALIGN_FIRST_USE;
+}
+
+/* What comes back is back within the seconds before the calm. */
+void policy_draw_adapt(takt_limit *policies, int count, uint64_t *random)
+{
+    static const int64_t times_us[] = {100000, 500000, 1000000};
+    int64_t time_us = ONE(random, times_us);
+
+    for (int i = 0; i < count; i++) {
+        takt_limit *limit = &policies[i];
+        if (chance(random, 15))
+            continue; /* newer numbers may have none */
+        limit->adapt = (takt_adapt){1 + draw(random, 99), 30 + draw(random, 71), time_us, 1};
+        limit->adapt.floor = 1 + draw(random, 60);
+        if (limit->rule_count == 0 || !takt_brake_fits(limit))
+            limit->adapt = (takt_adapt){0};
+    }
 }
 
 /* Half of the limits with permits have nothing else. */

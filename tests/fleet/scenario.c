@@ -200,6 +200,8 @@ static void draw_policies(scenario *self, uint64_t random)
     }
     if (chance(&random, 40))
         policy_draw_permits(self->policies, self->policy_count, &random);
+    if (chance(&random, 60))
+        policy_draw_adapt(self->policies, self->policy_count, &random);
     self->cost_most = chance(&self->random, 60) ? 1 : 1 + draw(&self->random, capacity);
 }
 
