@@ -105,19 +105,20 @@ void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standi
     takt_line_count(ledger, &standing->waiting, &standing->workers);
 }
 
-static void extend_block(takt_ledger *ledger, int64_t until_us, const char *reason)
+static void extend_block(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason)
 {
-    if (until_us <= ledger->blocked_until_us)
+    if (now_us + for_us <= ledger->blocked_until_us)
         return;
-    ledger->blocked_until_us = until_us;
+    ledger->blocked_until_us = now_us + for_us;
     if (reason && reason[0])
         takt_reason_write(reason, ledger->reason);
+    takt_brake_tidy(ledger, now_us); /* nothing of the rate comes back meanwhile */
 }
 
 void takt_ledger_block(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason)
 {
     takt_ledger_tidy(ledger, now_us);
-    extend_block(ledger, now_us + for_us, reason);
+    extend_block(ledger, now_us, for_us, reason);
 }
 
 void takt_ledger_penalize(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason)
@@ -125,7 +126,7 @@ void takt_ledger_penalize(takt_ledger *ledger, int64_t now_us, int64_t for_us, c
     takt_ledger_tidy(ledger, now_us);
     takt_brake_penalize(ledger, now_us);
     if (for_us > 0)
-        extend_block(ledger, now_us + for_us, reason);
+        extend_block(ledger, now_us, for_us, reason);
 }
 
 void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us)
@@ -134,6 +135,7 @@ void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us)
     if (ledger->blocked_until_us > 0)
         takt_limit_exhaust(ledger->limit, &ledger->state, now_us);
     takt_ledger_unblocked(ledger);
+    takt_brake_tidy(ledger, now_us);
 }
 
 void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t cost,

@@ -22,6 +22,7 @@ static takt_limit_state at_rest(const takt_limit *limit)
 {
     takt_limit_state state;
 
+    takt_limit_begin(&state, NULL);
     takt_limit_rest(limit, &state, NOW);
     return state;
 }
