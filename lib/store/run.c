@@ -52,3 +52,9 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
     }
     takt_ledger_peek(ledger, now_us, &call->standing);
 }
+
+bool takt_store_is_news(takt_op op)
+{
+    return op == TAKT_OP_BLOCK || op == TAKT_OP_PENALIZE || op == TAKT_OP_UNBLOCK ||
+           op == TAKT_OP_RESET;
+}

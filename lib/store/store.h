@@ -154,4 +154,7 @@ void takt_store_close(takt_store *store, void (*closed)(void *data), void *data)
  */
 void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call);
 
+/* Whether others that hold slots of the ledger are to hear of such a call at once. */
+bool takt_store_is_news(takt_op op);
+
 #endif

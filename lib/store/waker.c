@@ -6,13 +6,19 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#define MESSAGE_SIZE (TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX + 1)
+#define MESSAGE_SIZE (1 + TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX + 1)
 #define BATCH        64 /* messages of one turn */
+#define LINE_SIZE    512
+#define NAME_PREFIX  "takt/"
+
+/* A message's first byte: what it says of the ledger that it names. */
+enum { WAKE = 'w', NEWS = 'n' };
 
 /* The name of a worker's socket, which begins with NUL; returns the address's size. */
 static socklen_t name_socket(struct sockaddr_un *address, uint64_t worker)
@@ -21,8 +27,17 @@ static socklen_t name_socket(struct sockaddr_un *address, uint64_t worker)
 
     memset(address, 0, sizeof *address);
     address->sun_family = AF_UNIX;
-    size = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "takt/%" PRIx64, worker);
+    size = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, NAME_PREFIX "%" PRIx64,
+                    worker);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)size);
+}
+
+static void hear(const takt_waker *waker, char kind, const char *limit, const char *key)
+{
+    if (kind == WAKE && waker->on_wake)
+        waker->on_wake(waker->data, limit, key);
+    if (kind == NEWS && waker->on_hint)
+        waker->on_hint(waker->data, limit, key);
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)
@@ -38,9 +53,9 @@ static void on_readable(uv_poll_t *poll, int status, int events)
         if (size < 0)
             return;
         message[size] = '\0';
-        key = memchr(message, '\0', (size_t)size);
+        key = size > 1 ? memchr(message + 1, '\0', (size_t)size - 1) : NULL;
         if (key)
-            waker->on_wake(waker->data, message, key + 1);
+            hear(waker, message[0], message + 1, key + 1);
     }
 }
 
@@ -49,6 +64,7 @@ static void listen_as(takt_waker *waker, uint64_t worker)
     struct sockaddr_un address;
     socklen_t size = name_socket(&address, worker);
 
+    waker->worker = worker;
     waker->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (waker->socket < 0)
         return;
@@ -63,40 +79,74 @@ static void listen_as(takt_waker *waker, uint64_t worker)
     uv_unref((uv_handle_t *)&waker->poll);
 }
 
-static void send_to(const takt_waker *waker, uint64_t worker, const takt_store_call *call)
+static void send_to(int from, uint64_t worker, char kind, const takt_store_call *call)
 {
     struct sockaddr_un address;
     socklen_t size = name_socket(&address, worker);
     size_t limit_size = strlen(call->limit->name) + 1, key_size = strlen(call->key);
     char message[MESSAGE_SIZE];
 
-    memcpy(message, call->limit->name, limit_size);
-    memcpy(message + limit_size, call->key, key_size);
-    (void)sendto(waker->socket, message, limit_size + key_size, MSG_DONTWAIT | MSG_NOSIGNAL,
+    message[0] = kind;
+    memcpy(message + 1, call->limit->name, limit_size);
+    memcpy(message + 1 + limit_size, call->key, key_size);
+    (void)sendto(from, message, 1 + limit_size + key_size, MSG_DONTWAIT | MSG_NOSIGNAL,
                  (struct sockaddr *)&address, size);
+}
+
+/* The worker whose socket a line of /proc/net/unix tells of; 0: it is none of ours. */
+static uint64_t worker_in(const char *line)
+{
+    const char *name = strstr(line, " @" NAME_PREFIX);
+    char *end;
+    uint64_t worker;
+
+    if (!name)
+        return 0;
+    worker = strtoull(name + strlen(" @" NAME_PREFIX), &end, 16);
+    return *end == '\n' ? worker : 0;
+}
+
+/* Everybody else who listens on this host. */
+static void tell_all(const takt_waker *waker, const takt_store_call *call)
+{
+    FILE *sockets = fopen("/proc/net/unix", "re");
+    int from = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    char line[LINE_SIZE];
+
+    while (sockets && from >= 0 && fgets(line, sizeof line, sockets)) {
+        uint64_t worker = worker_in(line);
+        if (worker != 0 && (waker->socket < 0 || worker != waker->worker))
+            send_to(from, worker, NEWS, call);
+    }
+    if (from >= 0)
+        close(from);
+    if (sockets)
+        fclose(sockets);
 }
 
 void takt_waker_init(takt_waker *waker, uv_loop_t *loop, const takt_store_options *options)
 {
-    *waker = (takt_waker){
-        .loop = loop, .socket = -1, .on_wake = options->on_wake, .data = options->data};
-}
-
-/* Whether awards of such a limit wake others: for permits, or since waiters were dropped. */
-static bool wakes(const takt_limit *limit)
-{
-    return limit->concurrency > 0 || limit->when_full != TAKT_WHEN_FULL_REFUSE;
+    *waker = (takt_waker){.loop = loop,
+                          .socket = -1,
+                          .on_wake = options->on_wake,
+                          .on_hint = options->on_hint,
+                          .data = options->data};
 }
 
 void takt_waker_answered(takt_waker *waker, const takt_store_call *call)
 {
-    if (!waker->on_wake || !call->claim || !wakes(call->limit) ||
-        (call->status != 0 && call->status != TAKT_E_NO_SLOT))
+    if (call->status != 0 && call->status != TAKT_E_NO_SLOT)
+        return;
+    if (takt_store_is_news(call->op))
+        tell_all(waker, call);
+    if (takt_store_is_news(call->op) || !call->claim || (!waker->on_wake && !waker->on_hint))
         return;
     if (waker->socket < 0)
         listen_as(waker, call->claim->worker);
+    if (call->limit->concurrency == 0)
+        return;
     for (int i = 0; waker->socket >= 0 && i < call->award->wake_count; i++)
-        send_to(waker, call->award->wakes[i], call);
+        send_to(waker->socket, call->award->wakes[i], WAKE, call);
 }
 
 static void on_closed(uv_handle_t *handle)

@@ -1,8 +1,10 @@
 /*
- * Two clients over a real server: what one does to a ledger the other hears of at once, and holds
- * back the slots that it has in hand; and without hints nothing is wrong, only later.
+ * Two clients over a real server, a file, or the memory of a process: what one does to a ledger the
+ * other hears of at once, and holds back the slots that it has in hand; and without hints nothing
+ * is wrong, only later.
  */
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <takt/takt.h>
@@ -10,6 +12,7 @@
 
 #include "client/client.h"
 #include "store/redis/server.h"
+#include "store/rig.h"
 
 #define JOBS 3
 
@@ -23,6 +26,7 @@ typedef struct side {
 static uv_loop_t loop;
 static takt_policy *policy;
 static struct server server;
+static const char *place; /* the store's URL; NULL: the server's */
 static side worker, other;
 
 static void open_side(side *opened, const char *options_text)
@@ -31,7 +35,7 @@ static void open_side(side *opened, const char *options_text)
     takt_options options = {.store = url};
     takt_error error;
 
-    snprintf(url, sizeof url, "%s%s", server.url, options_text);
+    snprintf(url, sizeof url, "%s%s", place ? place : server.url, options_text);
     cr_assert_eq(takt_open(&opened->client, &loop, policy, &options, &error), 0, "%s", error.text);
 }
 
@@ -41,7 +45,8 @@ static void open_both(const char *rate, const char *lookahead, const char *optio
     takt_limit_text limit = {.name = "mail", .rules = &rule, .rule_count = 1};
 
     limit.lookahead = lookahead;
-    server_start(&server, NULL);
+    if (!place)
+        server_start(&server, NULL);
     cr_assert_eq(uv_loop_init(&loop), 0);
     cr_assert_eq(takt_policy_new(&policy), 0);
     cr_assert_eq(takt_policy_add(policy, &limit, NULL), 0);
@@ -56,7 +61,8 @@ static void close_both(void)
     cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
     cr_assert_eq(uv_loop_close(&loop), 0);
     takt_policy_free(policy);
-    server_stop(&server);
+    if (!place)
+        server_stop(&server);
 }
 
 static void starts(takt_permit *permit, int status)
@@ -100,17 +106,17 @@ static takt_queue *queue_of(side *of)
     return takt_scheduler_find(&of->client->scheduler, takt_policy_find(policy, "mail"), "");
 }
 
-/* Slots are in hand, and the server knows that the worker listens for news of the ledger. */
+/* Slots are in hand, and a server knows that the worker listens for news of the ledger. */
 static void await_hand(int64_t slots)
 {
     while (!queue_of(&worker) || queue_of(&worker)->hand.count < slots ||
-           (!strstr(server_say(&server, "PUBSUB SHARDCHANNELS"), "mail") &&
+           (!place && !strstr(server_say(&server, "PUBSUB SHARDCHANNELS"), "mail") &&
             !strstr(server_say(&server, "PUBSUB CHANNELS"), "mail")))
         uv_run(&loop, UV_RUN_ONCE);
 }
 
 /* One token each 4 s and a lookahead of 10 s: two slots lie in hand, seconds ahead. */
-Test(hint, a_block_is_heard_of_at_once)
+static void hear_of_a_block(void)
 {
     takt_call call = {0};
 
@@ -131,6 +137,48 @@ Test(hint, a_block_is_heard_of_at_once)
         uv_run(&loop, UV_RUN_ONCE);
     cr_assert_geq(worker.slots_us[1], stands.now_us, "and the end of the block, too");
     takt_release(&worker.permits[2]);
+    close_both();
+}
+
+Test(hint, a_block_is_heard_of_at_once)
+{
+    hear_of_a_block();
+}
+
+Test(hint, over_a_file_as_well)
+{
+    char directory[PATH_MAX], url[PATH_MAX + 32];
+
+    rig_directory(directory);
+    snprintf(url, sizeof url, "file:%s/ledgers.mdb", directory);
+    place = url;
+    hear_of_a_block();
+    rig_remove(directory);
+}
+
+Test(hint, and_within_a_process)
+{
+    place = "memory:hint";
+    hear_of_a_block();
+}
+
+/* The report of a vendor's 429 is as good as a block. */
+Test(hint, a_penalty_is_heard_of_at_once)
+{
+    takt_call call = {0};
+
+    place = "memory:penalty";
+    open_both("1/4s", "10s", "");
+    acquire(&worker, JOBS);
+    await_hand(2);
+    await_call(
+        takt_penalize(other.client, &call, "mail", NULL, INT64_C(3600000000), "429", note_call));
+    cr_assert_str_eq(stands.reason, "429");
+    while (queue_of(&worker)->hand.count > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(queue_of(&worker)->total, 2);
+    for (int i = 0; i < JOBS; i++)
+        takt_release(&worker.permits[i]);
     close_both();
 }
 

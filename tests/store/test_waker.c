@@ -19,7 +19,7 @@
 typedef struct ear {
     takt_waker waker;
     uint64_t worker;
-    int wakes;
+    int wakes, hints;
     char limit[TAKT_NAME_SIZE_MAX + 1], key[TAKT_KEY_SIZE_MAX + 1];
     bool closed;
 } ear;
@@ -38,9 +38,19 @@ static void on_wake(void *data, const char *name, const char *key)
     snprintf(self->key, sizeof self->key, "%s", key);
 }
 
+static void on_hint(void *data, const char *name, const char *key)
+{
+    ear *self = data;
+
+    on_wake(data, name, key);
+    self->wakes--;
+    self->hints++;
+}
+
 static void open_ear(ear *self, int number, bool wants)
 {
-    takt_store_options options = {.on_wake = wants ? on_wake : NULL, .data = self};
+    takt_store_options options = {
+        .on_wake = wants ? on_wake : NULL, .on_hint = wants ? on_hint : NULL, .data = self};
 
     *self = (ear){.worker = (uint64_t)getpid() << 20 | (uint64_t)number};
     takt_waker_init(&self->waker, &loop, &options);
@@ -141,25 +151,21 @@ Test(waker, several_are_woken_by_one_answer)
     hear(&two, 1);
 }
 
-Test(waker, listens_only_where_anybody_is_woken)
+Test(waker, listens_from_the_first_claim_that_was_answered)
 {
     static const struct {
         int64_t concurrency;
-        takt_when_full when_full;
         int status;
         bool listens;
-    } rows[] = {{1, TAKT_WHEN_FULL_REFUSE, 0, true},
-                {1, TAKT_WHEN_FULL_REFUSE, TAKT_E_NO_SLOT, true},
-                {0, TAKT_WHEN_FULL_REFUSE, 0, false},
-                {0, TAKT_WHEN_FULL_DROP_OLDEST, 0, true},
-                {0, TAKT_WHEN_FULL_DROP_LOWEST, 0, true},
-                {1, TAKT_WHEN_FULL_REFUSE, TAKT_E_STORE_TIMEOUT, false},
-                {1, TAKT_WHEN_FULL_REFUSE, TAKT_E_CANCELED, false}};
+    } rows[] = {{1, 0, true},
+                {1, TAKT_E_NO_SLOT, true},
+                {0, 0, true},
+                {1, TAKT_E_STORE_TIMEOUT, false},
+                {1, TAKT_E_CANCELED, false}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         takt_store_call look = {.limit = &limit, .key = "", .status = rows[i].status};
         limit.concurrency = rows[i].concurrency;
-        limit.when_full = rows[i].when_full;
         takt_waker_answered(&one.waker, &look);
         cr_assert_eq(one.waker.socket, -1, "row %zu: nothing was claimed", i);
         answered(&one, NULL, "", rows[i].status);
@@ -235,19 +241,60 @@ Test(waker, other_messages_do_no_harm)
     memset(large, 'x', sizeof large);
     answered(&one, NULL, "", 0);
     send_bytes(&one, "", 0);
-    send_bytes(&one, "mail", 4);
+    send_bytes(&one, "w", 1);
+    send_bytes(&one, "wmail", 5);
+    send_bytes(&one, "mail\0key", 8);
     send_bytes(&one, large, sizeof large);
     answered(&two, &one, "key", 0);
     hear(&one, 1);
     cr_assert_str_eq(one.key, "key");
-    send_bytes(&one, "\0\0\0", 3);
+    send_bytes(&one, "w\0\0\0", 4);
     hear(&one, 2);
     cr_assert_str_eq(one.limit, "");
     cr_assert_str_eq(one.key, "");
-    large[5] = '\0'; /* cut off: a name and a part of a key */
+    large[0] = 'w';
+    large[6] = '\0'; /* cut off: a name and a part of a key */
     send_bytes(&one, large, sizeof large);
     hear(&one, 3);
     cr_assert_str_eq(one.limit, "xxxxx");
+    cr_assert_eq(one.hints, 0);
+}
+
+/* A call of that client that concerns everybody was answered. */
+static void told(ear *self, takt_op op, const char *key, int status)
+{
+    takt_store_call call = {.op = op, .limit = &limit, .key = key, .status = status};
+
+    takt_waker_answered(&self->waker, &call);
+}
+
+Test(waker, all_who_listen_hear_of_a_block_and_its_like)
+{
+    static const takt_op ops[] = {TAKT_OP_BLOCK, TAKT_OP_PENALIZE, TAKT_OP_UNBLOCK, TAKT_OP_RESET};
+    ear three;
+
+    limit.concurrency = 0;
+    open_ear(&three, 3, true);
+    answered(&one, NULL, "", 0);
+    answered(&two, NULL, "", 0);
+    for (int i = 0; i < (int)(sizeof ops / sizeof *ops); i++) {
+        told(i % 2 ? &one : &three, ops[i], "account:42", 0); /* three has never claimed */
+        while (two.hints <= i)
+            uv_run(&loop, UV_RUN_NOWAIT);
+        cr_assert_str_eq(two.limit, "mail");
+        cr_assert_str_eq(two.key, "account:42");
+    }
+    while (one.hints < 2)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    told(&three, TAKT_OP_PEEK, "", 0);
+    told(&three, TAKT_OP_SETTLE, "", 0);
+    told(&three, TAKT_OP_BLOCK, "", TAKT_E_STORE_TIMEOUT);
+    uv_run(&loop, UV_RUN_NOWAIT);
+    cr_assert_eq(one.hints, 2, "not of what it did itself");
+    cr_assert_eq(two.hints, 4);
+    cr_assert_eq(one.wakes + two.wakes, 0);
+    cr_assert_eq(three.waker.socket, -1);
+    close_ear(&three);
 }
 
 Test(waker, a_loop_does_not_run_for_it)
