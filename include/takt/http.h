@@ -13,6 +13,8 @@
  * fields for HTTP" (draft-ietf-httpapi-ratelimit-headers-10); X-RateLimit-* is what many services
  * send, Reset as seconds from now.  Seconds are rounded up: who waits as long as is said is not
  * sent away again.
+ *
+ * And the other way round: the Retry-After of a vendor's answer, for takt_penalize.
  */
 #ifndef TAKT_HTTP_H
 #define TAKT_HTTP_H
@@ -36,6 +38,16 @@ extern "C" {
  */
 TAKT_EXPORT int takt_http_fields(const takt_policy *policy, const char *limit, int status,
                                  const takt_standing *standing, char *text, size_t size);
+
+/*
+ * Reads the value of a Retry-After field: seconds ("120"), or a date ("Sun, 06 Nov 1994 08:49:37
+ * GMT"), which counts from `date`, the value of the same answer's Date field (NULL: there is none,
+ * and a date cannot be read), so that no clock of this host plays a part.  A date that has passed
+ * is 0.  Blanks around a value do not matter; the two older forms of dates are not read.
+ *
+ * 0, or TAKT_E_INVALID: it is neither, or more than 50 years; *for_us is as it was.
+ */
+TAKT_EXPORT int takt_http_retry_after(const char *value, const char *date, int64_t *for_us);
 
 #ifdef __cplusplus
 }

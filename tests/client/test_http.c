@@ -87,3 +87,55 @@ Test(http, what_cannot_be)
     cr_assert_str_empty(text);
     cr_assert_eq(takt_http_fields(policy, "api", 0, NULL, text, sizeof text), TAKT_E_INVALID);
 }
+
+/* What vendors say, and what nobody should say. */
+Test(http, retry_after)
+{
+#define DATE "Sun, 06 Nov 1994 08:49:37 GMT"
+    static const struct {
+        const char *value, *date;
+        int64_t seconds; /* -1: it cannot be read */
+    } rows[] = {
+        {"0", NULL, 0},
+        {"120", NULL, 120},
+        {" 30\t", DATE, 30},
+        {"1576800000", NULL, 1576800000},
+        {"1576800001", NULL, -1},
+        {"99999999999999999999999999", NULL, -1},
+        {"", NULL, -1},
+        {" ", NULL, -1},
+        {"-1", NULL, -1},
+        {"+1", NULL, -1},
+        {"1.5", NULL, -1},
+        {"1 2", NULL, -1},
+        {"30s", NULL, -1},
+        {DATE, NULL, -1},
+        {DATE, DATE, 0},
+        {"Sun, 06 Nov 1994 08:50:07 GMT", DATE, 30},
+        {" Mon, 07 Nov 1994 08:49:37 GMT ", DATE, 86400},
+        {"Sun, 06 Nov 1994 08:49:36 GMT", DATE, 0},
+        {"Tue, 29 Feb 2000 00:00:00 GMT", "Mon, 28 Feb 2000 00:00:00 GMT", 86400},
+        {"Thu, 29 Feb 1900 00:00:00 GMT", DATE, -1},
+        {"Mon, 06 Nov 1994 08:49:37 GMT", DATE, -1}, /* it was a Sunday */
+        {"Thu, 31 Jun 1994 08:49:37 GMT", DATE, -1},
+        {"Sun, 06 Nov 1994 24:49:37 GMT", DATE, -1},
+        {"Sun, 06 Nov 1994 08:60:37 GMT", DATE, -1},
+        {"Sun, 06 Nov 1994 08:49:37 UTC", DATE, -1},
+        {"Sun, 6 Nov 1994 08:49:37 GMT", DATE, -1},
+        {"Sun, 06 nov 1994 08:49:37 GMT", DATE, -1},
+        {"Sunday, 06-Nov-94 08:49:37 GMT", DATE, -1},
+        {"Sun Nov  6 08:49:37 1994", DATE, -1},
+        {DATE "x", DATE, -1},
+        {DATE, "120", -1},
+        {"Fri, 31 Dec 9999 23:59:59 GMT", DATE, -1},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t for_us = -7;
+        int code = takt_http_retry_after(rows[i].value, rows[i].date, &for_us);
+        cr_expect_eq(code, rows[i].seconds < 0 ? TAKT_E_INVALID : 0, "row %zu", i);
+        cr_expect_eq(for_us, rows[i].seconds < 0 ? -7 : rows[i].seconds * 1000000, "row %zu", i);
+    }
+    cr_expect_eq(takt_http_retry_after(NULL, NULL, &(int64_t){0}), TAKT_E_INVALID);
+    cr_expect_eq(takt_http_retry_after("1", NULL, NULL), TAKT_E_INVALID);
+}
