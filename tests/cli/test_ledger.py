@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`takt peek`, `block`, `unblock` and `reset`: what they show and what they change."""
+"""`takt peek`, `block`, `penalize`, `unblock` and `reset`: what they show and what they change."""
 
 import json
 
@@ -69,8 +69,30 @@ def block(report, here):
     done = here.takt('peek', *LIMIT, 'api')
     report.check('  blocked      until ' in done.stdout, 'a person sees the block', told(done))
     report.check(attempt(here, 'api:other') == 0, 'other keys are not blocked')
+    reason = 'Wärme; "50%"'
+    done = here.takt('block', '--json', *LIMIT, 'api', '20min', '--reason', reason)
+    report.check(json.loads(done.stdout)['reason'] == look(here, 'api')['reason'] == reason, 'a block has a reason', told(done))
+    report.check(f': {reason}\n' in here.takt('peek', *LIMIT, 'api').stdout, 'which a person sees')
+    report.check(look(here, 'api:other')['reason'] is None, 'other keys have none')
     done = here.takt('unblock', '--json', *LIMIT, 'api')
     report.check(done.returncode == 0 and json.loads(done.stdout)['blocked_until_us'] == 0, 'unblock ends it', told(done))
+
+
+def penalize(report, here):
+    done = here.takt('penalize', '--json', *LIMIT, 'api')
+    standing = json.loads(done.stdout)
+    report.check(done.returncode == 0 and standing['blocked_until_us'] == 0 and standing['rate_percent'] == 100,
+                 'without a time and without adapt nothing happens', told(done))
+    here.write('takt.yaml', 'limits: [{name: api, rules: [{rate: 2/h}], adapt: {backoff: 40%, recover: 1%/day}}]\n')
+    done = here.takt('penalize', 'api:p', '30s', '--reason', '429')
+    standing = json.loads(here.takt('peek', '--json', 'api:p').stdout)
+    report.check(standing['rate_percent'] == 40 and standing['reason'] == '429'
+                 and 0 < standing['blocked_until_us'] - standing['now_us'] <= 30000000, 'a penalty brakes and blocks', standing)
+    report.check("  rate         40% of the policy's, after penalties\n" in done.stdout, 'a person sees it', told(done))
+    report.check(json.loads(here.takt('penalize', '--json', 'api:p', '60s').stdout)['rate_percent'] == 40,
+                 'another report of the same event only extends the block')
+    standing = json.loads(here.takt('reset', '--json', 'api:p').stdout)
+    report.check(standing['rate_percent'] == 100 and standing['reason'] == '429', 'reset takes the brake off', standing)
 
 
 def reset(report, here):
@@ -88,6 +110,12 @@ REFUSED = [
     (['block', *LIMIT, 'api'], 64, 'for how long?'),
     (['block', *LIMIT, 'api', 'soon'], 64, 'DURATION: '),
     (['block', *LIMIT, 'api', '0s'], 64, 'longer than 0'),
+    (['block', *LIMIT, 'api', '1s', '--reason', 'two\nlines'], 64, '--reason: the reason has a control character'),
+    (['penalize', *LIMIT], 64, 'which limit?'),
+    (['penalize', *LIMIT, 'api', '30'], 64, 'DURATION: '),
+    (['penalize', *LIMIT, 'api', '30s', 'more'], 64, 'one word too many'),
+    (['penalize', *LIMIT, 'api', '--reason', 'x' * 121], 64, 'at most 120 bytes'),
+    (['peek', *LIMIT, 'api', '--reason', 'x'], 64, 'reason'),
     (['unblock', *LIMIT], 64, 'which limit?'),
     (['reset', *LIMIT], 64, 'which limit?'),
     (['reset', '--jsno', *LIMIT, 'api'], 64, 'did you mean --json?'),
@@ -109,7 +137,7 @@ def refusals(report, here):
 
 def main():
     report = tap.Report()
-    for part in (peek, permits, block, reset, refusals):
+    for part in (peek, permits, block, penalize, reset, refusals):
         with place() as here:
             part(report, here)
     report.end()
