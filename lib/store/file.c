@@ -118,6 +118,8 @@ static bool fill_job(takt_file_job *job, takt_store_call *call)
     job->own.award = &job->award;
     job->own.cost = call->cost;
     job->own.for_us = call->for_us;
+    strcpy(job->reason, call->reason ? call->reason : ""); /* it was checked */
+    job->own.reason = job->reason;
     job->own.slot_us = call->slot_us;
     job->own.actual = call->actual;
     job->own.status = 0;

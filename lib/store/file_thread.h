@@ -31,6 +31,7 @@ typedef struct takt_file_job {
     takt_award award;
     takt_policy_talk *talk; /* NULL: it is about a ledger */
     char key[TAKT_KEY_SIZE_MAX + 1];
+    char reason[TAKT_REASON_SIZE_MAX + 1];
 } takt_file_job;
 
 /* One that nobody has any more. */

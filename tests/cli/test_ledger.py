@@ -110,7 +110,7 @@ REFUSED = [
     (['block', *LIMIT, 'api'], 64, 'for how long?'),
     (['block', *LIMIT, 'api', 'soon'], 64, 'DURATION: '),
     (['block', *LIMIT, 'api', '0s'], 64, 'longer than 0'),
-    (['block', *LIMIT, 'api', '1s', '--reason', 'two\nlines'], 64, '--reason: the reason has a control character'),
+    (['block', *LIMIT, 'api', '1s', '--reason', 'two\tparts'], 64, '--reason: the reason has a control character'),
     (['penalize', *LIMIT], 64, 'which limit?'),
     (['penalize', *LIMIT, 'api', '30'], 64, 'DURATION: '),
     (['penalize', *LIMIT, 'api', '30s', 'more'], 64, 'one word too many'),

@@ -144,6 +144,40 @@ CONTRACT(blocks_unblocks_resets_peeks)
     leave_place(&at);
 }
 
+CONTRACT(penalties_brake_and_blocks_have_reasons)
+{
+    takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);
+    struct place at;
+    struct rig rig;
+    struct rig_call call;
+
+    limit.adapt = (takt_adapt){50, 1, RIG_DAY, 10};
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    rig_call_init(&call, TAKT_OP_PENALIZE, &limit, "k");
+    call.call.for_us = 60000000;
+    call.call.reason = "429; \xe2\x82\xac 50%";
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(call.call.standing.blocked_until_us, call.call.standing.now_us + 60000000);
+    for (int again = 0; again < 2; again++) { /* the same event */
+        takt_standing standing = rig_peek(&rig, &limit, "k");
+        cr_expect_eq(standing.rate_percent, 50);
+        cr_expect_str_eq(standing.reason, "429; \xe2\x82\xac 50%");
+        call.call.reason = NULL;
+        cr_expect_eq(rig_run(&rig, &call), 0);
+    }
+    rig_call_init(&call, TAKT_OP_UNBLOCK, &limit, "k");
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_str_eq(call.call.standing.reason, "");
+    cr_expect_eq(call.call.standing.rate_percent, 50);
+    rig_call_init(&call, TAKT_OP_RESET, &limit, "k");
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(call.call.standing.rate_percent, 100);
+    cr_expect_eq(call.call.standing.remaining, 10);
+    rig_close(&rig);
+    leave_place(&at);
+}
+
 CONTRACT(many_ledgers)
 {
     enum { LEDGERS = 2000 };
