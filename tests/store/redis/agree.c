@@ -119,7 +119,8 @@ static bool change_text(agree_world *world)
 {
     static const char bytes[] = "0123456789;,/*+ grtbfs~!^xx";
     static const char *const tails[] = {"+", "+0", "+1", "+1000000000", "0", ";", ",1", "~"};
-    const char *line = strstr(ours.text, ";t"), *end = line ? line : kept_elsewhere();
+    const char *line = ours.text[0] == 't' ? ours.text : strstr(ours.text, ";t");
+    const char *end = line ? line : kept_elsewhere();
     char *fence = fence_part();
     int64_t size = fence ? fence - 2 - ours.text : end - ours.text;
 
