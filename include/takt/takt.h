@@ -202,8 +202,9 @@ TAKT_EXPORT int takt_open(takt_client **client, struct uv_loop_s *loop, const ta
  * stops to follow a stored one.  Who waits for a limit that both have goes on under the new
  * numbers, and so do permits; TAKT_E_COST comes to those whose cost they can never give.  Who waits
  * for a limit that is gone is served under the old numbers, and new acquires are refused with
- * TAKT_E_NO_LIMIT.  Store and namespace stay what they were.  In a ledger the numbers of the higher
- * `revision` hold, whichever policy is the last to be loaded.
+ * TAKT_E_NO_LIMIT.  Who waits goes on through the limits that were around when it asked.  Store and
+ * namespace stay what they were.  In a ledger the numbers of the higher `revision` hold, whichever
+ * policy is the last to be loaded.
  *
  * 0, TAKT_E_POLICY, TAKT_E_INVALID (a policy that follows: open a client with it), TAKT_E_CANCELED
  * (the client is closing) or TAKT_E_NOMEM; then all is as before.

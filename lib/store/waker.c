@@ -143,8 +143,6 @@ void takt_waker_answered(takt_waker *waker, const takt_store_call *call)
         return;
     if (waker->socket < 0)
         listen_as(waker, call->claim->worker);
-    if (call->limit->concurrency == 0)
-        return;
     for (int i = 0; waker->socket >= 0 && i < call->award->wake_count; i++)
         send_to(waker->socket, call->award->wakes[i], WAKE, call);
 }

@@ -126,9 +126,10 @@ Test(reload, permits_go_on)
 }
 
 /* Those who are on their way through one limit meet the limits that it is within now. */
+/* Who waits goes on through the limits that were around when it asked, by their numbers of now. */
 Test(reload, within_changes_on_the_way)
 {
-    static seen job, large;
+    static seen job, large, later;
     takt_request request = TAKT_REQUEST("in");
 
     begin("limits:\n  - {name: in, rules: [{rate: 10/s, burst: 5}], within: out}\n"
@@ -139,10 +140,13 @@ Test(reload, within_changes_on_the_way)
     cr_assert_eq(acquire(&job, TAKT_REQUEST("in")), 0);
     cr_assert_eq(acquire(&large, request), 0);
     reload("revision: 1\nlimits:\n  - {name: in, rules: [{rate: 10/s, burst: 5}], within: other}\n"
-           "  - {name: other, rules: [{rate: 10/s, burst: 2}]}\n");
+           "  - {name: out, rules: [{rate: 10/s, burst: 2}]}\n"
+           "  - {name: other, rules: [{rate: 10/s, burst: 1}]}\n");
+    request.cost = 2;
+    cr_assert_eq(acquire(&later, request), TAKT_E_COST, "it would go through the other one");
     run_until(3);
     cr_expect_eq(job.status, 0);
-    cr_expect_eq(large.status, TAKT_E_COST, "more than the other one can ever give");
+    cr_expect_eq(large.status, TAKT_E_COST, "more than the one around can ever give by now");
     end();
 }
 
