@@ -69,19 +69,29 @@ void bench_must(int code, const char *what)
     exit(1);
 }
 
-takt_policy *bench_policy(const char *rate, const char *burst)
+static takt_policy *policy_of(const takt_limit_text *limit)
 {
-    takt_rule_text rule = {.rate = rate, .burst = burst};
-    takt_limit_text limit = {.name = "bench", .rules = &rule, .rule_count = 1};
     takt_policy *policy;
     takt_error error;
 
     bench_must(takt_policy_new(&policy), "takt_policy_new");
-    if (takt_policy_add(policy, &limit, &error) < 0) {
+    if (takt_policy_add(policy, limit, &error) < 0) {
         fprintf(stderr, "%s\n", error.text);
         exit(1);
     }
     return policy;
+}
+
+takt_policy *bench_policy(const char *rate, const char *burst)
+{
+    takt_rule_text rule = {.rate = rate, .burst = burst};
+
+    return policy_of(&(takt_limit_text){.name = "bench", .rules = &rule, .rule_count = 1});
+}
+
+takt_policy *bench_policy_of_permits(const char *concurrency)
+{
+    return policy_of(&(takt_limit_text){.name = "bench", .concurrency = concurrency});
 }
 
 void bench_fork(int count, void (*run)(int index, void *data), void *data)

@@ -16,8 +16,10 @@ int64_t bench_cpu_ns(int children);
 /* Calls of malloc, calloc and realloc in this process so far. */
 int64_t bench_allocations(void);
 
-/* A policy with the one limit "bench"; ends the program with a message if the texts are wrong. */
+/* A policy with the one limit "bench", of a rate or of permits; ends the program with a message if
+ * the texts are wrong. */
 takt_policy *bench_policy(const char *rate, const char *burst);
+takt_policy *bench_policy_of_permits(const char *concurrency);
 
 /* Ends the program with a message if code is negative. */
 void bench_must(int code, const char *what);

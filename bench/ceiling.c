@@ -1,9 +1,10 @@
 /*
  * ceiling.c: acquires per second where nobody has to wait: what the machinery itself costs.
  *
- *     ceiling [STORE [PROCESSES [OUTSTANDING [SECONDS]]]]
+ *     ceiling [STORE [PROCESSES [OUTSTANDING [SECONDS [PERMITS]]]]]
  *
- * STORE: memory: (default), file (a fresh one), redis (a fresh server) or a URL.
+ * STORE: memory: (default), file (a fresh one), redis (a fresh server) or a URL.  PERMITS: the
+ * limit has so many of them, and no rate.
  *
  * Each process keeps OUTSTANDING acquires of one limit under way: every callback releases and asks
  * again.  With a server of our own its processor time is told too, and that of one minimal GCRA
@@ -24,6 +25,7 @@
 
 typedef struct bench_plan {
     const char *store;
+    const char *permits; /* NULL: a rate */
     int outstanding;
     int64_t seconds;
     int64_t *acquired;    /* by process, in the seconds that count; shared */
@@ -76,7 +78,8 @@ static void run(int index, void *data)
 {
     const bench_plan *plan = data;
     takt_options options = {.store = plan->store};
-    takt_policy *policy = bench_policy("1000000000/s", "1000000000");
+    takt_policy *policy = plan->permits ? bench_policy_of_permits(plan->permits)
+                                        : bench_policy("1000000000/s", "1000000000");
     takt_permit *permits = calloc((size_t)plan->outstanding, sizeof *permits);
     takt_request request = TAKT_REQUEST("bench");
 
@@ -127,11 +130,13 @@ static void report(const bench_plan *plan, const char *store, int processes)
 {
     int64_t acquired = sum(plan->acquired, processes);
 
-    printf("{\"bench\":\"ceiling\",\"store\":\"%s\",\"processes\":%d,\"outstanding\":%d,"
+    printf("{\"bench\":\"ceiling\",\"store\":\"%s\",\"permits\":%s,\"processes\":%d,"
+           "\"outstanding\":%d,"
            "\"seconds\":%" PRId64 ",\"acquires_per_second\":%" PRId64
            ",\"allocations_per_1000_acquires\":%.3f,\"permit_bytes\":%zu,"
            "\"cpu_seconds\":%.2f",
-           store, processes, plan->outstanding, plan->seconds, acquired / plan->seconds,
+           store, plan->permits ? plan->permits : "0", processes, plan->outstanding, plan->seconds,
+           acquired / plan->seconds,
            acquired ? (double)sum(plan->allocations, processes) * 1000 / (double)acquired : 0.0,
            sizeof(takt_permit), (double)bench_cpu_ns(1) / 1e9);
 }
@@ -160,7 +165,8 @@ int main(int argc, char **argv)
                                 : file ? bench_store()
                                        : store,
                        .outstanding = argc > 3 ? atoi(argv[3]) : 1000,
-                       .seconds = argc > 4 ? atoi(argv[4]) : 3};
+                       .seconds = argc > 4 ? atoi(argv[4]) : 3,
+                       .permits = argc > 5 ? argv[5] : NULL};
 
     plan.acquired = bench_shared(3 * sizeof(int64_t) * (size_t)processes);
     plan.all = plan.acquired + processes;

@@ -46,7 +46,8 @@ static void try_next(bench_try *each)
     snprintf(each->key, sizeof each->key, "%08" PRId64, bench.next++ % bench.keys);
     request.key = each->key;
     bench.under_way++;
-    bench_must(takt_try_acquire(bench.client, &each->call, &each->permit, &request, tried), "takt_try_acquire");
+    bench_must(takt_try_acquire(bench.client, &each->call, &each->permit, &request, tried),
+               "takt_try_acquire");
 }
 
 static void tried(takt_call *call, int status, const takt_standing *standing)

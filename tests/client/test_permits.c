@@ -347,3 +347,39 @@ EACH_STORE(a_try_that_is_answered_after_its_lease)
     while (standing.held > 0);
     close_world();
 }
+
+static int turns;
+
+static void count_turn(uv_check_t *check)
+{
+    (void)check;
+    turns++;
+}
+
+static void again(takt_permit *permit, int status)
+{
+    takt_request request = TAKT_REQUEST("two");
+
+    cr_assert_eq(status, 0);
+    takt_release(permit);
+    if (++granted < 1000)
+        cr_assert_eq(takt_acquire(actors[0].client, permit, &request, again), 0);
+}
+
+/* What is there at once takes no turn of the loop each, and leaves some to others. */
+Test(permits, jobs_in_a_row_share_turns_of_the_loop)
+{
+    takt_request request = TAKT_REQUEST("two");
+    uv_check_t check;
+
+    open_world(MEMORY);
+    uv_check_init(&loop, &check);
+    uv_check_start(&check, count_turn);
+    cr_assert_eq(takt_acquire(actors[0].client, &actors[0].job.permit, &request, again), 0);
+    while (granted < 1000)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_gt(turns, 10, "%d", turns);
+    cr_assert_lt(turns, 500, "%d", turns);
+    uv_close((uv_handle_t *)&check, NULL);
+    close_world();
+}
