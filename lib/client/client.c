@@ -19,6 +19,7 @@ const char *takt_version(void)
 }
 
 static void pass_due(uv_idle_t *handle);
+static void pass_soon(uv_check_t *handle);
 
 void takt_get_stats(const takt_client *client, takt_stats *stats)
 {
@@ -28,6 +29,7 @@ void takt_get_stats(const takt_client *client, takt_stats *stats)
 void takt_client_ask(takt_client *client)
 {
     uv_idle_start(&client->pass, pass_due); /* does nothing where it is started already */
+    uv_check_start(&client->pass_soon, pass_soon);
 }
 
 void takt_client_tell(takt_client *client, takt_event_type type, int code, const char *text,
@@ -218,6 +220,7 @@ static int64_t run_pass(takt_client *client, int64_t now_us)
     int64_t called = 0;
 
     uv_idle_stop(&client->pass);
+    uv_check_stop(&client->pass_soon);
     takt_scheduler_run(&client->scheduler, now_us);
     takt_client_send_held(client);
     send_claims(client, now_us);
@@ -258,6 +261,12 @@ static void run_passes(takt_client *client)
 static void pass_due(uv_idle_t *handle)
 {
     run_passes(TAKT_HOLDER(handle, takt_client, pass));
+}
+
+/* What an answer brought about needs no other turn of the loop. */
+static void pass_soon(uv_check_t *handle)
+{
+    run_passes(TAKT_HOLDER(handle, takt_client, pass_soon));
 }
 
 static void timer_due(takt_timer *timer)
@@ -367,6 +376,7 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
         return code;
     }
     uv_idle_init(client->loop, &client->pass);
+    uv_check_init(client->loop, &client->pass_soon);
     takt_follow_begin(client);
     return 0;
 }
@@ -452,6 +462,11 @@ static void follow_closed(uv_handle_t *handle)
     handle_closed(TAKT_HOLDER(handle, takt_client, follow.timer));
 }
 
+static void pass_soon_closed(uv_handle_t *handle)
+{
+    handle_closed(TAKT_HOLDER(handle, takt_client, pass_soon));
+}
+
 static void timer_closed(takt_timer *timer)
 {
     handle_closed(TAKT_HOLDER(timer, takt_client, timer));
@@ -461,9 +476,10 @@ static void store_closed(void *data)
 {
     takt_client *client = data;
 
-    client->handles = 3;
+    client->handles = 4;
     uv_close((uv_handle_t *)&client->pass, pass_closed);
     uv_close((uv_handle_t *)&client->follow.timer, follow_closed);
+    uv_close((uv_handle_t *)&client->pass_soon, pass_soon_closed);
     takt_timer_close(&client->timer, timer_closed);
 }
 

@@ -68,7 +68,8 @@ struct takt_client {
     takt_options options;
     takt_store *store;
     takt_scheduler scheduler;
-    uv_idle_t pass; /* active: a pass is asked for */
+    uv_idle_t pass;       /* active: a pass is asked for, before the loop polls */
+    uv_check_t pass_soon; /* and as soon as it has polled */
     takt_timer timer;
     takt_claiming *spare_claimings;
     takt_errand *spare_errands;
