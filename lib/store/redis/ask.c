@@ -9,10 +9,11 @@
 #include "core/ledger_text.h"
 #include "store/redis/script.h"
 
-/* Where the next argument's text goes. */
+/* Where the fields' text goes. */
 struct pen {
     takt_ask *ask;
     takt_writer writer;
+    bool begun; /* a field stands there already */
 };
 
 static void add(takt_ask *ask, const char *text, size_t size)
@@ -22,40 +23,36 @@ static void add(takt_ask *ask, const char *text, size_t size)
     ask->count++;
 }
 
-/* What was written since `from` is an argument. */
-static void add_written(struct pen *pen, const char *from)
+/* One blank is between two fields. */
+static takt_writer *next_field(struct pen *pen)
 {
-    add(pen->ask, from, (size_t)(pen->writer.at - from));
+    if (pen->begun)
+        takt_write_char(&pen->writer, ' ');
+    pen->begun = true;
+    return &pen->writer;
 }
 
 static void add_int(struct pen *pen, int64_t value)
 {
-    const char *from = pen->writer.at;
-
-    takt_write_int(&pen->writer, value);
-    add_written(pen, from);
+    takt_write_int(next_field(pen), value);
 }
 
 static void add_hex(struct pen *pen, uint64_t value)
 {
-    const char *from = pen->writer.at;
-
-    takt_write_hex(&pen->writer, value);
-    add_written(pen, from);
+    takt_write_hex(next_field(pen), value);
 }
 
 static void add_rules(struct pen *pen, const takt_limit *limit)
 {
-    const char *from = pen->writer.at;
+    takt_writer *writer = next_field(pen);
 
     for (int i = 0; i < limit->rule_count; i++) {
         const takt_rule *rule = &limit->rules[i];
         if (i > 0)
-            takt_write_char(&pen->writer, ';');
-        takt_write_char(&pen->writer, rule->algorithm->letter);
-        rule->algorithm->write_rule(rule, &pen->writer);
+            takt_write_char(writer, ';');
+        takt_write_char(writer, rule->algorithm->letter);
+        rule->algorithm->write_rule(rule, writer);
     }
-    add_written(pen, from);
 }
 
 static bool add_names(takt_ask *ask, const char *name_space, const takt_store_call *call,
@@ -78,30 +75,26 @@ static bool add_names(takt_ask *ask, const char *name_space, const takt_store_ca
 
 static void add_zones(struct pen *pen, const takt_limit *limit)
 {
-    const char *from = pen->writer.at;
-
-    takt_zone_text_write(&pen->writer, limit, &pen->ask->zones, pen->ask->about_us);
-    add_written(pen, from);
+    takt_zone_text_write(next_field(pen), limit, &pen->ask->zones, pen->ask->about_us);
 }
 
 /* How many may wait; where there are permits, how many there are and for how long; and where there
  * is one, `adapt`. */
 static void add_line_bounds(struct pen *pen, const takt_limit *limit)
 {
-    const char *from = pen->writer.at;
+    takt_writer *writer = next_field(pen);
 
-    takt_ledger_write_bound(limit, &pen->writer);
+    takt_ledger_write_bound(limit, writer);
     if (limit->concurrency > 0) {
-        takt_write_char(&pen->writer, ',');
-        takt_write_int(&pen->writer, limit->concurrency);
-        takt_write_char(&pen->writer, ',');
-        takt_write_int(&pen->writer, limit->lease_us);
+        takt_write_char(writer, ',');
+        takt_write_int(writer, limit->concurrency);
+        takt_write_char(writer, ',');
+        takt_write_int(writer, limit->lease_us);
     }
     if (limit->adapt.backoff > 0) {
-        takt_write_char(&pen->writer, ';');
-        takt_adapt_write(&limit->adapt, &pen->writer);
+        takt_write_char(writer, ';');
+        takt_adapt_write(&limit->adapt, writer);
     }
-    add_written(pen, from);
 }
 
 static void add_limit(struct pen *pen, const takt_limit *limit)
@@ -150,13 +143,10 @@ static void add_try(struct pen *pen, const takt_store_call *call, bool permits)
 static void add_block(struct pen *pen, const takt_store_call *call)
 {
     char reason[TAKT_REASON_TEXT_MAX + 1];
-    const char *from;
 
     add_int(pen, call->for_us);
-    from = pen->writer.at;
     takt_reason_write(call->reason, reason);
-    takt_write_text(&pen->writer, reason);
-    add_written(pen, from);
+    takt_write_text(next_field(pen), reason);
 }
 
 static void add_settle(struct pen *pen, const takt_store_call *call)
@@ -166,12 +156,21 @@ static void add_settle(struct pen *pen, const takt_store_call *call)
     add_int(pen, call->actual);
 }
 
+/* An argument of its own. */
+static void add_number(struct pen *pen, int64_t value)
+{
+    const char *from = pen->writer.at;
+
+    takt_write_int(&pen->writer, value);
+    add(pen->ask, from, (size_t)(pen->writer.at - from));
+}
+
 static void add_talk(struct pen *pen, const takt_store_call *call)
 {
     const takt_policy_talk *talk = call->talk;
 
-    add_int(pen, talk->seen_version);
-    add_int(pen, talk->seen_at_us);
+    add_number(pen, talk->seen_version);
+    add_number(pen, talk->seen_at_us);
     if (call->op != TAKT_OP_APPLY)
         return;
     add(pen->ask, talk->change, strlen(talk->change));
@@ -196,7 +195,7 @@ bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call 
 {
     const takt_script *script = &takt_scripts[call->op];
     bool permits = call->limit->concurrency > 0 || ask->permits;
-    struct pen pen = {ask, {ask->text, ask->text + sizeof ask->text, false}};
+    struct pen pen = {ask, {ask->text, ask->text + sizeof ask->text, false}, false};
 
     ask->count = 0;
     add(ask, "EVALSHA", 7);
@@ -217,5 +216,6 @@ bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call 
     else if (call->op == TAKT_OP_SETTLE)
         add_settle(&pen, call);
     assert(!pen.writer.full);
+    add(ask, ask->text, (size_t)(pen.writer.at - ask->text));
     return true;
 }

@@ -1,6 +1,6 @@
 /*
  * ask.h: a call of store.h as the command that runs its script: EVALSHA, the names of the ledger's
- * parts, and the arguments, as lua/PROTOCOL.md has them.  Pure.
+ * parts, and the fields of what is asked in one argument, as lua/PROTOCOL.md has them.  Pure.
  */
 #ifndef TAKT_STORE_REDIS_ASK_H
 #define TAKT_STORE_REDIS_ASK_H
@@ -12,11 +12,12 @@
 #include "store/store.h"
 
 #define TAKT_ASK_NAMES 5
-#define TAKT_ASK_MAX   (3 + TAKT_ASK_NAMES + 6 + 4 + 4 * TAKT_WANTS_MAX)
+#define TAKT_ASK_MAX   (3 + TAKT_ASK_NAMES + 1)
+#define TAKT_ASK_INTS  (3 + 3 + 4 + 4 * TAKT_WANTS_MAX)
 #define TAKT_ASK_ZONES (TAKT_RULES_MAX + TAKT_ZONE_TEXT_MORE)
 #define TAKT_ASK_TEXT                                                                              \
     (TAKT_RULES_MAX * TAKT_RULE_TEXT_SIZE + TAKT_ASK_ZONES * TAKT_ZONE_TEXT_SIZE +                 \
-     TAKT_REASON_TEXT_MAX + 21 * (TAKT_ASK_MAX - TAKT_ASK_NAMES))
+     TAKT_REASON_TEXT_MAX + 21 * TAKT_ASK_INTS)
 
 /* Memory that one command after the other uses.  Begins as zeros. */
 typedef struct takt_ask {

@@ -167,26 +167,41 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     call->status = 0;
 }
 
-/* The short award: the one waiter there is was given a slot, and nobody stands in line. */
-static void read_short_award(struct cursor *cursor, takt_store_call *call)
+/* The one waiter there is was given a slot, and nobody stands in line.  False: that is not what was
+ * claimed for. */
+static bool give_one(takt_store_call *call, int64_t now_us, int64_t next_slot_us, int64_t slot_us)
 {
     const takt_claim *claim = call->claim;
     takt_award *award = call->award;
 
     award->stale = award->outdated = false;
-    award->now_us = read_int(cursor, 0, BIG);
-    award->next_slot_at_us = read_int(cursor, 0, BIG);
+    award->now_us = now_us;
+    award->next_slot_at_us = next_slot_us;
     award->claim_again_at_us = TAKT_NEVER;
     award->blocked_until_us = award->waiting = award->workers = award->refused = 0;
     award->in_line = 0;
     award->least_urgent = -1;
-    read_holding(cursor, award, false);
+    award->holding = award->fence = award->reuses = 0;
+    award->wake_count = 0;
     award->run_count = 1;
-    award->runs[0] =
-        (takt_run){{read_int(cursor, 0, BIG), 0}, {0, 0}, 1, 1, claim->wants[0].cost, 0};
-    if (claim->want_count != 1 || claim->wants[0].count != 1 || claim->waiting != 1)
-        cursor->bad = true;
+    award->runs[0] = (takt_run){{slot_us, 0}, {0, 0}, 1, 1, claim->wants[0].cost, 0};
     call->status = 0;
+    return claim->want_count == 1 && claim->wants[0].count == 1 && claim->waiting == 1;
+}
+
+static bool read_short_award(struct cursor *cursor, takt_store_call *call)
+{
+    int64_t now_us = read_int(cursor, 0, BIG), next_slot_us = read_int(cursor, 0, BIG);
+    int64_t slot_us = read_int(cursor, 0, BIG);
+
+    return !cursor->bad && give_one(call, now_us, next_slot_us, slot_us);
+}
+
+/* The shortest award: the slot is now, and so is the next one. */
+static bool read_number(const takt_reply *reply, takt_store_call *call)
+{
+    return call->op == TAKT_OP_CLAIM && reply->integer >= 0 && reply->integer <= BIG &&
+           give_one(call, reply->integer, reply->integer, reply->integer);
 }
 
 /* ---- standings ------------------------------------------------------------------------------- */
@@ -257,12 +272,12 @@ bool takt_award_reply(takt_store_call *call, const takt_reply *reply, bool *dama
     int64_t flags;
 
     *damaged = false;
+    if (reply->type == TAKT_REPLY_INTEGER)
+        return read_number(reply, call);
     if (reply->type != TAKT_REPLY_ARRAY)
         return false;
-    if (claim && reply->count == SHORT_AWARD) {
-        read_short_award(&values, call);
-        return !values.bad;
-    }
+    if (claim && reply->count == SHORT_AWARD)
+        return read_short_award(&values, call);
     if (claim ? reply->count < AWARD_HEAD : !is_standing(call, reply->count))
         return false;
     flags = read_int(&values, 0, known);

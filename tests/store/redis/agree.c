@@ -336,6 +336,10 @@ static bool read_answer(const redisReply *reply, takt_store_call *call, bool *da
 {
     takt_reply values[1 + REPLY_MAX] = {{.type = TAKT_REPLY_ARRAY, .count = (int)reply->elements}};
 
+    if (reply->type == REDIS_REPLY_INTEGER) {
+        values[0] = (takt_reply){.type = TAKT_REPLY_INTEGER, .integer = reply->integer};
+        return takt_award_reply(call, values, damaged);
+    }
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements > REPLY_MAX)
         return false;
     for (size_t i = 0; i < reply->elements; i++) {

@@ -397,6 +397,9 @@ static void count_claim(const agree_outcome *ran)
     count("claims that are stale", award->stale);
     count("claims that tell newer numbers", award->outdated);
     count("claims for quick.lua", is_quick(ran));
+    count("claims that one number answers", is_quick(ran) && claim->waiting == 1 &&
+                                                award->runs[0].first.us == ran->step.now_us &&
+                                                award->next_slot_at_us == ran->step.now_us);
     count("claims while blocked", award->blocked_until_us > 0);
     count("waiters refused", award->refused > 0);
     count("places in line", award->in_line > 0);

@@ -16,30 +16,36 @@ struct answer {
     bool read, damaged;
 };
 
-/* Fields are RESP, each with its line's end; "n" stands for ":n\r\n".  The claim is of so many
- * waiters. */
-static void answer_to(struct answer *answer, takt_op op, int waiters, const char *const *fields,
-                      int count)
+/* The claim is of so many waiters, and the reply RESP. */
+static void answer_with(struct answer *answer, takt_op op, int waiters, const char *bytes)
 {
     takt_resp *resp = takt_resp_new();
-    char bytes[16384];
     const takt_reply *reply;
     const char *why = "";
-    int size = snprintf(bytes, sizeof bytes, "*%d\r\n", count);
 
-    for (int i = 0; i < count; i++)
-        size += snprintf(bytes + size, sizeof bytes - (size_t)size,
-                         strchr(fields[i], '\n') ? "%s" : ":%s\r\n", fields[i]);
     answer->limit = rig_limit("a", 100, 1000000, 5);
     rig_call_init(&answer->call, op, &answer->limit, "k");
     answer->call.claim.waiting = waiters;
     answer->call.claim.want_count = 1;
     answer->call.claim.wants[0] = (takt_want){waiters, TAKT_NEVER, 1, 5};
     answer->damaged = false;
-    cr_assert_eq(takt_resp_feed(resp, bytes, (size_t)size, &why), 0, "%s: %s", why, bytes);
+    cr_assert_eq(takt_resp_feed(resp, bytes, strlen(bytes), &why), 0, "%s: %s", why, bytes);
     cr_assert_eq(takt_resp_next(resp, &reply, &why), 1, "%s", bytes);
     answer->read = takt_award_reply(&answer->call.call, reply, &answer->damaged);
     takt_resp_free(resp);
+}
+
+/* An array; fields are RESP, each with its line's end; "n" stands for ":n\r\n". */
+static void answer_to(struct answer *answer, takt_op op, int waiters, const char *const *fields,
+                      int count)
+{
+    char bytes[16384];
+    int size = snprintf(bytes, sizeof bytes, "*%d\r\n", count);
+
+    for (int i = 0; i < count; i++)
+        size += snprintf(bytes + size, sizeof bytes - (size_t)size,
+                         strchr(fields[i], '\n') ? "%s" : ":%s\r\n", fields[i]);
+    answer_with(answer, op, waiters, bytes);
 }
 
 static void answer(struct answer *answer, takt_op op, const char *const *fields, int count)
@@ -135,6 +141,34 @@ Test(award_reply, one_slot_for_one_waiter)
     answer_to(&got, TAKT_OP_CLAIM, 2, slot, 3);
     cr_expect(!got.read, "there are two waiters");
     answer_to(&got, TAKT_OP_PEEK, 1, slot, 3);
+    cr_expect(!got.read);
+}
+
+Test(award_reply, one_number_is_one_slot_now)
+{
+    static const char number[] = ":1763692800000000\r\n";
+    struct answer got;
+    const takt_award *read = &got.call.award;
+
+    answer_with(&got, TAKT_OP_CLAIM, 1, number);
+    cr_assert(got.read && !got.damaged);
+    cr_expect_eq(got.call.call.status, 0);
+    cr_expect_eq(read->now_us, INT64_C(1763692800000000));
+    cr_expect_eq(read->next_slot_at_us, INT64_C(1763692800000000));
+    cr_expect_eq(read->claim_again_at_us, TAKT_NEVER);
+    cr_expect_eq(read->in_line, 0);
+    cr_expect_eq(read->least_urgent, -1);
+    cr_assert_eq(read->run_count, 1);
+    cr_expect_eq(read->runs[0].count, 1);
+    cr_expect_eq(read->runs[0].cost, 1);
+    cr_expect_eq(takt_run_slot(&read->runs[0], 0), INT64_C(1763692800000000));
+    answer_with(&got, TAKT_OP_CLAIM, 2, number);
+    cr_expect(!got.read, "there are two waiters");
+    answer_with(&got, TAKT_OP_PEEK, 1, number);
+    cr_expect(!got.read);
+    answer_with(&got, TAKT_OP_CLAIM, 1, ":-1\r\n");
+    cr_expect(!got.read);
+    answer_with(&got, TAKT_OP_CLAIM, 1, ":9007199254740993\r\n");
     cr_expect(!got.read);
 }
 

@@ -2,7 +2,7 @@
 --
 -- What is kept in a table is found by all functions at the price of one upvalue: where each had its own for whatever it
 -- uses, making the functions would cost more than what they do.  So a piece is a table, and this one is the call's.
--- needs: clock
+-- needs: clock arguments
 
 local NEVER = 1e300
 local ledger = {
