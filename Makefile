@@ -32,8 +32,9 @@ test:
 test-trixie:
 	@scripts/test-trixie
 
+# QUICK=1 leaves out the long ones: pacing and memory.
 bench: all
-	@meson test -C $(BUILD) --benchmark --verbose
+	@meson test -C $(BUILD) --benchmark --verbose $(if $(QUICK),--no-suite long)
 
 # DESTDIR and PREFIX as usual.
 install: all

@@ -174,11 +174,13 @@ static void report(const bench_plan *plan)
     printf("{\"bench\":\"permits\",\"store\":\"%.5s\",\"permits\":%s,\"processes\":%d,"
            "\"waiters\":%d,\"job_ms\":%" PRIu64 ",\"seconds\":%.0f,\"grants\":%" PRId64
            ",\"grants_least\":%" PRId64 ",\"grants_most\":%" PRId64
-           ",\"busy_percent\":%.2f,\"job_took_ms\":%.2f,\"store_calls_per_grant\":%.3f}\n",
+           ",\"busy_percent\":%.2f,\"job_took_ms\":%.2f,\"store_calls_per_grant\":%.3f,"
+           "\"store_calls_per_second\":%.1f}\n",
            plan->store, plan->permits, plan->processes, plan->waiters, plan->job_ms, span_ns / 1e9,
            all.grants, fewest, highest, (double)all.busy_ns * 100 / span_ns / atof(plan->permits),
            (double)all.jobs_ns / 1e6 / (double)most(all.jobs, 1),
-           (double)all.store_calls / (double)most(all.grants, 1));
+           all.grants > 0 ? (double)all.store_calls / (double)all.grants : 0.0,
+           (double)all.store_calls * 1e9 / span_ns);
 }
 
 int main(int argc, char **argv)
