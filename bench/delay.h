@@ -1,6 +1,6 @@
 /*
- * delay.h: a distant server: what goes to and comes from a socket takes a time each way.  (The proxy
- * of tests/faults does more, and counts whole milliseconds.)
+ * delay.h: a distant server: what goes to and comes from a socket takes a time each way.  (The
+ * proxy of tests/faults does more, and counts whole milliseconds.)
  */
 #ifndef TAKT_BENCH_DELAY_H
 #define TAKT_BENCH_DELAY_H
