@@ -39,8 +39,8 @@ size_t takt_reason_write(const char *reason, char text[TAKT_REASON_TEXT_MAX + 1]
     char *at = text;
 
     for (; reason && *reason && at <= text + TAKT_REASON_TEXT_MAX - 3; reason++) {
-        if (*reason == '%' || *reason == ';') {
-            memcpy(at, *reason == '%' ? "%25" : "%3B", 3);
+        if (*reason == '%' || *reason == ';' || *reason == ' ') {
+            memcpy(at, *reason == '%' ? "%25" : *reason == ';' ? "%3B" : "%20", 3);
             at += 3;
         } else {
             *at++ = *reason;
@@ -57,7 +57,9 @@ void takt_reason_read(const char *text, size_t size, char reason[TAKT_REASON_SIZ
     for (size_t at = 0; at < size && read < TAKT_REASON_SIZE_MAX; at++) {
         reason[read++] = text[at];
         if (text[at] == '%' && size - at >= 3) {
-            reason[read - 1] = memcmp(text + at, "%3B", 3) == 0 ? ';' : '%';
+            reason[read - 1] = memcmp(text + at, "%3B", 3) == 0   ? ';'
+                               : memcmp(text + at, "%20", 3) == 0 ? ' '
+                                                                  : '%';
             at += 2;
         }
     }

@@ -1,7 +1,8 @@
 /*
  * reason.h: why a ledger is blocked, in a person's words.  Decides what may be said and how it
- * stands in the ledger's text, in which `;` parts the segments: `%` and `;` are written %25 and
- * %3B, everything else as it is.
+ * stands in the ledger's text, in which `;` parts the segments, and in what the scripts are told,
+ * in which a blank parts the fields: `%`, `;` and the blank are written %25, %3B and %20,
+ * everything else as it is.
  */
 #ifndef TAKT_CORE_REASON_H
 #define TAKT_CORE_REASON_H

@@ -243,7 +243,7 @@ Test(brake, a_text_keeps_it)
     size = takt_ledger_encode(&b.ledger, text, sizeof text);
     text[size] = '\0';
     cr_assert(strstr(text, ";r4,250000,0;a50,10,60000000,10;t"), "%s", text);
-    cr_assert(strstr(text, ",50%25%3B wait;k50,"), "%s", text);
+    cr_assert(strstr(text, ",50%25%3B%20wait;k50,"), "%s", text);
     open_book(&kept, older);
     cr_assert_eq(takt_ledger_decode(&kept.ledger, &older, &of_text, NOW + 2 * SECOND, text, size),
                  0);

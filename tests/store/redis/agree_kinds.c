@@ -170,7 +170,7 @@ static void count_brakes(const agree_outcome *ran)
     count("resets of braked ledgers", braked && ran->step.call.op == TAKT_OP_RESET);
     count("adapt that newer numbers tell", has(ran->after, ";a"));
     count("reasons", has(ran->after, ",429"));
-    count("reasons that are escaped", has(ran->after, ",50%25 off%3B "));
+    count("reasons that are escaped", has(ran->after, ",50%25%20off%3B%20"));
     count("reasons that go", has(ran->before, ",429") && !has(ran->after, ",429"));
 }
 
