@@ -92,13 +92,27 @@ static void wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award)
     }
 }
 
+int64_t takt_claim_least_cost(const takt_claim *claim, int64_t capacity)
+{
+    int64_t unlisted = claim->waiting, least = 0;
+
+    for (int i = 0; i < claim->want_count; i++) {
+        int32_t cost = claim->wants[i].cost;
+        unlisted -= claim->wants[i].count;
+        if (cost <= capacity && (least == 0 || cost < least))
+            least = cost;
+    }
+    return unlisted > 0 || least == 0 ? 1 : least;
+}
+
 void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award)
 {
     int64_t from_us = award->blocked_until_us > now_us ? award->blocked_until_us : now_us;
+    int64_t cost = takt_claim_least_cost(claim, takt_limit_capacity(ledger->limit, NULL));
 
     number(ledger, now_us, award);
     if (ledger->limit->concurrency > 0)
         wake(ledger, claim->worker, award);
-    award->next_slot_at_us = takt_limit_earliest(ledger->limit, &ledger->state, from_us, 1);
+    award->next_slot_at_us = takt_limit_earliest(ledger->limit, &ledger->state, from_us, cost);
     takt_line_count(ledger, &award->waiting, &award->workers);
 }

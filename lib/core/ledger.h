@@ -44,7 +44,7 @@ typedef struct takt_award {
     int64_t now_us;
     int64_t claim_again_at_us; /* when there will be room for the rest; TAKT_NEVER: nothing is left
                                   in line */
-    int64_t next_slot_at_us;   /* no later slot of this ledger is due before that instant */
+    int64_t next_slot_at_us;   /* nobody who was claimed for and is not served has a slot before */
     int64_t blocked_until_us;  /* 0: not blocked */
     int64_t waiting;           /* waiters in the fleet */
     int64_t workers;           /* workers that wait */
@@ -66,6 +66,9 @@ typedef struct takt_award {
     takt_run runs[TAKT_RUNS_MAX];
     takt_limit newer;
 } takt_award;
+
+/* No waiter of a claim wants less, of what can ever be given; 1 where not all are listed. */
+int64_t takt_claim_least_cost(const takt_claim *claim, int64_t capacity);
 
 /* A worker stands in line once for each priority that it has waiters of. */
 typedef struct takt_place {

@@ -237,7 +237,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     refuse_excess(scheduler, queue, award->refused, received_us);
     next_us = takt_clock_local(clock, queue->next_slot_at_us);
     while (queue->hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&
-           permit->deadline_at_us < next_us)
+           permit->deadline_at_us < next_us && permit->cost >= queue->least_cost)
         refuse(scheduler, queue, permit, TAKT_E_DEADLINE, received_us);
 }
 
@@ -489,6 +489,7 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
     claim->holding = takt_permits_state(queue);
     takt_queue_wants(queue, now_us + queue->limit->lookahead_us,
                      now_us - takt_clock_store(&scheduler->clock, now_us), claim);
+    queue->least_cost = takt_claim_least_cost(claim, takt_limit_capacity(queue->limit, NULL));
     queue->in_flight = true;
     queue->nudged = queue->tried = false;
     scheduler->in_flight++;

@@ -233,3 +233,18 @@ Test(award, how_the_ledger_stands)
     end_award(0, 3, 0, 0);
     cr_assert_eq(b.award.next_slot_at_us, NOW + 5 * SECOND, "not before the block ends");
 }
+
+/* Nobody is to wait for what comes too late for all that was claimed for. */
+Test(award, the_next_slot_is_one_for_the_least_cost_that_was_claimed)
+{
+    open_book(&b, limit_of(10, SECOND, 10));
+    say(&b, 0, 1, 5, 10, 1);
+    say(&b, 0, 2, 5, 5, 3);
+    cr_assert_eq(b.award.next_slot_at_us, NOW + 500 * MS);
+    say(&b, 0, 2, 5, 11, 3);
+    cr_assert_eq(b.award.next_slot_at_us, NOW + 100 * MS, "what can never be given is left out");
+    takt_claim claim = {.worker = 2, .seq = ++b.seq, .waiting = 4, .want_count = 1};
+    claim.wants[0] = (takt_want){.count = 3, .latest_us = TAKT_NEVER, .cost = 5, .priority = 5};
+    send_claim(&b, 0, &claim);
+    cr_assert_eq(b.award.next_slot_at_us, NOW + 100 * MS, "one that is not listed may want less");
+}

@@ -468,3 +468,21 @@ Test(scheduler_trouble, a_store_that_may_be_back_is_claimed_from_at_once)
     pass(&r, 0);
     cr_assert_eq(r.claims, 0, "one claim is under way at a time");
 }
+
+/* The next slot was told for what was claimed: who came since and wants less may have an earlier
+ * one. */
+Test(scheduler_trouble, who_wants_too_much_for_its_deadline_is_refused_at_once)
+{
+    takt_award award = award_of(0, 0, 0, 0, 1);
+
+    r.limit = limit_of(10, SECOND, 5);
+    acquire(&r, 5, 3, 300 * MS);
+    cr_assert_str_eq(pass(&r, 0), "");
+    acquire(&r, 5, 1, 310 * MS);
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + 250 * MS;
+    award.next_slot_at_us = NOW + 500 * MS;
+    answer(&r, MS, &award);
+    cr_assert_str_eq(pass(&r, MS), "a-6");
+    cr_assert_eq(r.queue->total, 1);
+}

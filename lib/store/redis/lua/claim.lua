@@ -243,7 +243,9 @@ claim = {
         end
     end,
 
+    -- Reads them, and finds the least cost of what can ever be given; 1 where not all are listed.
     read_wants = function()
+        local unlisted, least = tonumber(ARGV[9]), nil
         for i = held and 11 or 10, #ARGV - 3, 4 do
             local latest = tonumber(ARGV[i + 1])
             claim.wants[#claim.wants + 1] = {
@@ -252,7 +254,13 @@ claim = {
                 cost = tonumber(ARGV[i + 2]),
                 priority = tonumber(ARGV[i + 3]),
             }
+            local want = claim.wants[#claim.wants]
+            unlisted = unlisted - want.count
+            if want.cost <= claim.largest and not (least and least <= want.cost) then
+                least = want.cost
+            end
         end
+        claim.least_cost = unlisted <= 0 and least or 1
     end,
 }
 
@@ -281,7 +289,7 @@ return run(function()
     if limit.revision > tonumber(ARGV[3]) then
         reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay here
     end
-    local next_slot = limit.earliest(claim.from, 1)
+    local next_slot = limit.earliest(claim.from, claim.least_cost)
     reply[1] = (ledger.damaged and 1 or 0) + (stale and 2 or 0) + (reply[11] ~= '' and 4 or 0)
         + (held and 32 or 0)
     reply[3], reply[4], reply[5] = claim.again_at, next_slot == NEVER and -1 or next_slot, ledger.blocked

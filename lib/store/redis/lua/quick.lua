@@ -44,7 +44,7 @@ if head and #KEYS == 4 then
                 local state = parts > 0 and string.format('%s %.0f+%.0f', head, us, parts)
                     or string.format('%s %.0f', head, us)
                 redis.call('SET', KEYS[1], state, 'PXAT', math.ceil(rest_at / 1000))
-                parts = parts + span - tolerance_parts
+                parts = parts + step_span - tolerance_parts
                 local next_slot = us - tolerance_us + (parts - parts % tokens) / tokens
                 next_slot = next_slot + (parts % tokens > 0 and 1 or 0)
                 next_slot = next_slot > now and next_slot or now
