@@ -177,8 +177,8 @@ void checker_block(checker *self, int64_t now_us);
 void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost);
 int64_t checker_first(const definition *rules, int rule_count, int64_t t_us,
                       int64_t cost); /* that all rules permit */
-int64_t checker_earliest(const checker *self,
-                         int64_t t_us); /* that for one token now, block and all */
+int64_t checker_earliest(const checker *self, int64_t t_us,
+                         int64_t cost); /* that now, block and all */
 int64_t
 checker_vague_until(const checker *self); /* until then slots may be later than the rules tell */
 void checker_turn(checker *self, const takt_sim_call *call, int worker,

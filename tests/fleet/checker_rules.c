@@ -125,10 +125,10 @@ int64_t checker_first(const definition *rules, int rule_count, int64_t t_us, int
     return t_us;
 }
 
-int64_t checker_earliest(const checker *self, int64_t t_us)
+int64_t checker_earliest(const checker *self, int64_t t_us, int64_t cost)
 {
     return checker_first(self->rules, self->limit.rule_count, later(t_us, self->blocked_until_us),
-                         1);
+                         cost);
 }
 
 int64_t checker_vague_until(const checker *self)

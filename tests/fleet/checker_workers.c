@@ -195,7 +195,10 @@ static void check_start(checker *self, const fleet_job *started, const fleet_job
 static void check_hopeless(const checker *self, const fleet_job *ended)
 {
     int64_t left_us = ended->permit.deadline_at_us - takt_fleet_clock(ended->worker);
-    int64_t first_us = checker_earliest(self, checker_now(self)) - checker_now(self);
+    int64_t capacity =
+        takt_limit_capacity(&self->limit, NULL); /* of newer numbers it may be less */
+    int64_t cost = ended->permit.cost < capacity ? ended->permit.cost : capacity;
+    int64_t first_us = checker_earliest(self, checker_now(self), cost) - checker_now(self);
 
     if (left_us > 0 && !self->forgetful && self->concurrency == 0 &&
         checker_vague_until(self) < checker_now(self) && first_us + self->slowest_us < left_us)
