@@ -245,7 +245,7 @@ static int64_t hand_over_us(const checker *self)
 /* Those who get a permit get the one that was free for longest. */
 void checker_permits_flow(checker *self)
 {
-    int64_t unheld, first_us;
+    int64_t unheld, first_us, cost;
 
     if (!self->calm || self->concurrency == 0 || self->limit.max_waiting > 0)
         return;
@@ -261,8 +261,8 @@ void checker_permits_flow(checker *self)
         self->free_since_us[self->free_count++] = checker_now(self);
     if (self->free_count == 0 || checker_vague_until(self) >= self->calm_from_us)
         return;
-    first_us =
-        checker_first(self->rules, self->limit.rule_count, self->free_since_us[0], self->cost_most);
+    cost = self->cost_most < self->capacity ? self->cost_most : self->capacity;
+    first_us = checker_first(self->rules, self->limit.rule_count, self->free_since_us[0], cost);
     if (first_us + hand_over_us(self) < checker_now(self))
         checker_fail(self, 5, "a permit is free for %lld us, and there are waiters and a slot",
                      (long long)(checker_now(self) - first_us));
