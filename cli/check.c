@@ -45,22 +45,6 @@ static const struct argp argp = {
     NULL,
 };
 
-static void print_lines(const takt_policy *policy)
-{
-    char rules[1024];
-    int width = 0;
-
-    for (size_t i = 0; i < takt_policy_count(policy); i++) {
-        int size = (int)strlen(takt_policy_name(policy, i));
-        width = size > width ? size : width;
-    }
-    for (size_t i = 0; i < takt_policy_count(policy); i++) {
-        const char *name = takt_policy_name(policy, i);
-        takt_policy_describe(policy, name, rules, sizeof(rules));
-        printf("%-*s  %s\n", width, name, rules);
-    }
-}
-
 static void print_field(const char *name, const char *value)
 {
     printf("\"%s\":", name);
@@ -112,7 +96,7 @@ int takt_cli_check(int argc, char **argv, cli_settings *settings)
     else if (takt_policy_follows(policy))
         printf("the limits are those in the store: `takt policy` shows them\n");
     else
-        print_lines(policy);
+        takt_cli_print_limits(policy);
     takt_policy_free(policy);
     return takt_cli_end_output();
 }

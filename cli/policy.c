@@ -77,22 +77,6 @@ static void print_change(const takt_change *change)
            takt_cli_shown(change->who, strlen(change->who), who), change->what);
 }
 
-static void print_limits(const takt_policy *policy)
-{
-    char rules[1024];
-    int width = 0;
-
-    for (size_t i = 0; i < takt_policy_count(policy); i++) {
-        int size = (int)strlen(takt_policy_name(policy, i));
-        width = size > width ? size : width;
-    }
-    for (size_t i = 0; i < takt_policy_count(policy); i++) {
-        const char *name = takt_policy_name(policy, i);
-        takt_policy_describe(policy, name, rules, sizeof(rules));
-        printf("%-*s  %s\n", width, name, rules);
-    }
-}
-
 static void print_text(const char *name, const char *text)
 {
     printf("\"%s\":", name);
@@ -146,7 +130,7 @@ static void print(const cli_look *look, const takt_live *live)
     if (live->change_count > 0)
         print_change(&live->changes[0]);
     if (live->policy)
-        print_limits(live->policy);
+        takt_cli_print_limits(live->policy);
 }
 
 static int show(const cli_look *look, const takt_live *live)

@@ -85,6 +85,22 @@ int takt_cli_make_policy(takt_policy **policy, const cli_settings *settings,
     return 0;
 }
 
+void takt_cli_print_limits(const takt_policy *policy)
+{
+    char rules[1024];
+    int width = 0;
+
+    for (size_t i = 0; i < takt_policy_count(policy); i++) {
+        int size = (int)strlen(takt_policy_name(policy, i));
+        width = size > width ? size : width;
+    }
+    for (size_t i = 0; i < takt_policy_count(policy); i++) {
+        const char *name = takt_policy_name(policy, i);
+        takt_policy_describe(policy, name, rules, sizeof(rules));
+        printf("%-*s  %s\n", width, name, rules);
+    }
+}
+
 int takt_cli_refuse_limit(const takt_policy *policy, const char *name)
 {
     char list[512] = "", shown[TAKT_CLI_SHOWN_SIZE];

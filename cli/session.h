@@ -46,6 +46,9 @@ int takt_cli_refuse_store(const cli_settings *settings, int code, const takt_err
 int takt_cli_make_policy(takt_policy **policy, const cli_settings *settings,
                          const cli_target *target);
 
+/* A line for each limit: its name, and what it says. */
+void takt_cli_print_limits(const takt_policy *policy);
+
 /* Says that there is no such limit, which there are, and which was probably meant.  Returns the
  * exit status. */
 int takt_cli_refuse_limit(const takt_policy *policy, const char *name);
