@@ -113,9 +113,10 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
              v.room) /
         workers;
     v.share = most(v.share, 1);
-    v.ahead = urgent + before * v.share;
+    v.ahead = before * v.share;
     if (head && head->need > v.share)
         v.ahead += head->need - v.share;
+    v.ahead = urgent + least(v.ahead, others); /* nothing is kept for nobody */
     v.permits = takt_holders_free(ledger);
     if (v.permits != TAKT_NEVER) {
         int64_t share = most(ledger->limit->concurrency / workers, 1);

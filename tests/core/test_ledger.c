@@ -92,6 +92,33 @@ Test(ledger, two_workers_take_turns)
           {700 * MS, 1, 5, 1, 39, 5, 1300 * MS, ANY, 21});
 }
 
+/* Two tokens are there at 1 s, and the next ones at 2 s. */
+Test(ledger, those_before_are_left_no_more_than_they_want)
+{
+    static book b;
+    takt_limit limit = limit_of(100, SECOND, 1);
+
+    add_rule(&limit, 102, 2 * SECOND, 1);
+    limit.lookahead_us = 200 * MS; /* a share of two is five */
+    for (int i = 0; i < 2; i++) {
+        limit.rules[i].algorithm = &takt_fixed_window;
+        limit.rules[i].burst = 0;
+        cr_assert_eq(takt_rule_prepare(&limit.rules[i], NULL), 0);
+    }
+    open_book(&b, limit);
+    say(&b, 0, 3, 5, 1, 100);
+    say(&b, 100 * MS, 1, 5, 1, 1);
+    say(&b, 100 * MS, 2, 5, 1, 1);
+    cr_assert_eq(b.award.claim_again_at_us, NOW + 800 * MS);
+    say(&b, 800 * MS, 2, 5, 1, 1);
+    cr_assert_eq(b.given, 1, "the other one is left for worker 1");
+    cr_assert_eq(b.first_us, SECOND);
+    say(&b, 800 * MS, 2, 5, 1, 1);
+    cr_assert_eq(b.given, 0);
+    say(&b, 800 * MS, 1, 5, 1, 1);
+    cr_assert_eq(b.first_us, SECOND);
+}
+
 Test(ledger, a_higher_priority_goes_first_everywhere)
 {
     CHECK("the urgent one takes the next slots", limit_of(10, SECOND, 1),

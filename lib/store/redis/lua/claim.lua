@@ -53,10 +53,11 @@ claim = {
         local share = limit.throughput(limit.lookahead)
         share = math.floor((room > share and room or share) / workers)
         share = share < 1 and 1 or share
-        local ahead = urgent + before * share
+        local ahead = before * share
         if head and head.need > share then
             ahead = ahead + head.need - share
         end
+        ahead = urgent + math.min(ahead, wanted) -- nothing is kept for nobody
         return room, share, ahead, claim.permits(workers, before, urgent, wanted)
     end,
 
