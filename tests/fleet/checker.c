@@ -50,6 +50,8 @@ void checker_fail(const checker *self, int promise, const char *format, ...)
 {
     va_list arguments;
 
+    if (!timeline_kept)
+        checker_on_failure();
     printf("promise %d is broken at %.6f: ", promise,
            (double)(self->fleet->now_us - self->fleet->began_us) / 1e6);
     va_start(arguments, format);

@@ -4,7 +4,7 @@
  * It sees what an outside observer could: which calls reached the store and what was answered,
  * which answers were heard, which callbacks came.  What a rule allows it works out itself
  * (definition.h).  The first broken promise is told to checker_on_failure, which does not come
- * back.
+ * back; what it was is printed before, where the timeline is kept.
  */
 #ifndef TAKT_TESTS_CHECKER_H
 #define TAKT_TESTS_CHECKER_H
@@ -207,7 +207,8 @@ void checker_permits_flow(checker *self);
 void checker_permits_quiet(const checker *self);
 bool checker_lease_is_over(const checker *self, const takt_fleet_worker *worker);
 
-/* The last events, for whoever reads of a failure. */
+/* The last events, for whoever reads of a failure; to keep them takes time. */
+extern bool timeline_kept;
 void timeline_clear(void);
 void timeline_note(const takt_fleet *fleet, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

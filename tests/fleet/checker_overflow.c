@@ -8,11 +8,16 @@
 
 #include "checker.h"
 
-static const takt_place *known(const checker *self, const takt_place *place)
+/* The place as it was, which is not far from where it is now. */
+static const takt_place *known(const checker *self, const takt_place *place, int at)
 {
-    for (int i = 0; i < self->place_count; i++)
-        if (self->places[i].worker == place->worker && self->places[i].priority == place->priority)
-            return &self->places[i];
+    int from = at > TAKT_PRIORITIES ? at - TAKT_PRIORITIES : 0;
+
+    for (int i = 0; i < self->place_count; i++) {
+        const takt_place *before = &self->places[(from + i) % self->place_count];
+        if (before->worker == place->worker && before->priority == place->priority)
+            return before;
+    }
     return NULL;
 }
 
@@ -66,7 +71,7 @@ static void check_claim(checker *self, const takt_sim_call *call)
     int64_t waiting = 0, dropped = 0, most = self->limit.max_waiting;
 
     for (int i = 0; i < ledger->line_count; i++) {
-        const takt_place *place = &ledger->line[i], *before = known(self, place);
+        const takt_place *place = &ledger->line[i], *before = known(self, place, i);
         waiting += place->aside && when_full != TAKT_WHEN_FULL_REFUSE ? 0 : place->waiting;
         if (place->worker == call->worker || !before || before->waiting <= place->waiting)
             continue;

@@ -14,8 +14,13 @@
 
 static uint64_t seed;
 
+/* Takes the same course again, this time with its events. */
 static void failed(void)
 {
+    if (!timeline_kept) {
+        timeline_kept = true;
+        scenario_run(seed);
+    }
     timeline_print();
     printf("seed %" PRIu64 " failed; the same again: promises --seed %" PRIu64 "\n", seed, seed);
     fflush(stdout);

@@ -237,9 +237,20 @@ static int jobs_needed(const scenario *self, int workers)
     return (int)(most / workers) + 3;
 }
 
-static void open_scenario(scenario *self, uint64_t seed)
+/* For which a permit is held, at most: where no rule paces, some 300 jobs a second are enough to
+ * see. */
+static int64_t choose_work(const scenario *self, uint64_t seed)
 {
     static const int64_t works_us[] = {2000, 10000, 100000, 500000, 3000000};
+    int64_t least_us = self->checker.concurrency * SECOND_US / 150;
+
+    if (self->policies[0].rule_count > 0 || works_us[seed % 5] > least_us)
+        return works_us[seed % 5];
+    return least_us;
+}
+
+static void open_scenario(scenario *self, uint64_t seed)
+{
     int64_t now_us = INT64_C(1763692800000000) + (int64_t)(seed % 1000) * 777777;
     int workers;
 
@@ -276,7 +287,7 @@ static void open_scenario(scenario *self, uint64_t seed)
     self->cancels = chance(&self->random, 40);
     self->checker.ranked = self->priorities;
     self->pause_us = chance(&self->random, 50) ? 0 : draw(&self->random, 5 * SECOND_US);
-    self->work_us = works_us[seed % 5];
+    self->work_us = choose_work(self, seed);
 }
 
 static void run_storm(scenario *self)

@@ -13,6 +13,8 @@
 static char events[EVENTS][EVENT_SIZE];
 static unsigned next;
 
+bool timeline_kept;
+
 void timeline_clear(void)
 {
     for (unsigned i = 0; i < EVENTS; i++)
@@ -22,11 +24,14 @@ void timeline_clear(void)
 
 void timeline_note(const takt_fleet *fleet, const char *format, ...)
 {
-    char *event = events[next++ % EVENTS];
-    int size =
-        snprintf(event, EVENT_SIZE, "%12.6f ", (double)(fleet->now_us - fleet->began_us) / 1e6);
+    char *event = events[next % EVENTS];
     va_list arguments;
+    int size;
 
+    if (!timeline_kept)
+        return;
+    next++;
+    size = snprintf(event, EVENT_SIZE, "%12.6f ", (double)(fleet->now_us - fleet->began_us) / 1e6);
     va_start(arguments, format);
     vsnprintf(event + size, (size_t)(EVENT_SIZE - size), format, arguments);
     va_end(arguments);
