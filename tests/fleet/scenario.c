@@ -5,9 +5,15 @@
 
 #include <stdlib.h>
 
-#define SECOND_US INT64_C(1000000)
+#define SECOND_US  INT64_C(1000000)
+#define BUSY_CALLS 600 /* in two seconds */
 
 scenario_sum scenario_total;
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
 
 fleet_job *scenario_jobs_of(scenario *self, const takt_fleet_worker *worker)
 {
@@ -88,8 +94,9 @@ static void ask(takt_fleet *fleet, void *data)
     job->asks = false;
     if (job->waiting || job->running || job->worker->dead || self->phase == ENDING)
         return;
-    if (job->worker->frozen_until_us > fleet->now_us) {
-        scenario_ask(job, job->worker->frozen_until_us - fleet->now_us);
+    if (job->worker->frozen_until_us > fleet->now_us || self->quiet_until_us > fleet->now_us) {
+        scenario_ask(job,
+                     later(job->worker->frozen_until_us, self->quiet_until_us) - fleet->now_us);
         return;
     }
     job->permit = (takt_permit){.data = job, .callback = ended};
@@ -305,8 +312,23 @@ static void run_storm(scenario *self)
     faults_end(self);
 }
 
-/* Everybody wants more, always; the promise needs no more than the time after which the dead are
- * forgotten. */
+/* Until the dead are forgotten.  A fleet that makes many calls shows in some seconds what it would
+ * show in all of them: it is quiet in between. */
+static void settle(scenario *self)
+{
+    takt_fleet *fleet = &self->fleet;
+    int64_t until_us, calls = self->checker.calls;
+
+    if (self->frozen_until_us > fleet->now_us)
+        takt_fleet_run(fleet, self->frozen_until_us);
+    until_us = fleet->now_us + 12 * SECOND_US + self->checker.lease_us;
+    takt_fleet_run(fleet, fleet->now_us + 2 * SECOND_US);
+    if (self->checker.calls - calls > BUSY_CALLS)
+        self->quiet_until_us = until_us - 2 * SECOND_US - self->checker.limit.lookahead_us;
+    takt_fleet_run(fleet, until_us);
+}
+
+/* Everybody wants more, always. */
 static void run_calm(scenario *self)
 {
     takt_fleet *fleet = &self->fleet;
@@ -316,12 +338,10 @@ static void run_calm(scenario *self)
         self->jobs[i].steady = true;
         scenario_ask(&self->jobs[i], 0);
     }
-    if (self->frozen_until_us > fleet->now_us)
-        takt_fleet_run(fleet, self->frozen_until_us);
-    takt_fleet_run(fleet, fleet->now_us + 12 * SECOND_US + self->checker.lease_us);
+    settle(self);
     for (int i = 0; i < self->checker.limit.rule_count; i++) {
         const takt_rule *rule = &self->checker.limit.rules[i];
-        each_us = rule->period_us / rule->limit > each_us ? rule->period_us / rule->limit : each_us;
+        each_us = later(each_us, rule->period_us / rule->limit);
     }
     calm_us = 2 * SECOND_US + 100 * each_us;
     calm_us = calm_us > 60 * SECOND_US ? 60 * SECOND_US : calm_us;

@@ -33,6 +33,7 @@ typedef struct scenario {
     int64_t fault_pause_us;
     int64_t storm_until_us;
     int64_t frozen_until_us; /* by then all workers go on */
+    int64_t quiet_until_us;  /* nobody asks before that */
     enum { STORM, SETTLING, CALM, ENDING } phase;
 } scenario;
 
