@@ -288,15 +288,11 @@ static takt_sim_exchange *new_exchange(takt_sim_op op)
 
 static void send_claims(takt_fleet_worker *worker)
 {
-    for (;;) {
+    while (!takt_list_empty(&worker->scheduler.claiming)) {
         takt_sim_exchange *exchange = new_exchange(TAKT_SIM_CLAIM);
         exchange->sent_us = local_now(worker);
         exchange->queue =
             takt_scheduler_next_claim(&worker->scheduler, exchange->sent_us, &exchange->claim);
-        if (!exchange->queue) {
-            free(exchange);
-            return;
-        }
         worker->exchange = exchange;
         begin(worker, exchange, exchange->queue->limit);
     }
