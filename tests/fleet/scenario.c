@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define SECOND_US  INT64_C(1000000)
-#define BUSY_CALLS 600 /* in two seconds */
+#define BUSY_CALLS 200 /* in two seconds */
 
 scenario_sum scenario_total;
 
@@ -186,7 +186,7 @@ static int draw_workers(uint64_t *random)
         return 6 + (int)draw(random, 15);
     if (size < 98)
         return 21 + (int)draw(random, 40);
-    return 61 + (int)draw(random, 140);
+    return 61 + (int)draw(random, 60);
 }
 
 static void draw_policies(scenario *self, uint64_t random)
