@@ -116,7 +116,7 @@ static int expect_outer(takt_client *client, takt_permit *permit, const takt_req
     takt_queue *queue;
     int code;
 
-    if (!limit)
+    if (!limit || level == TAKT_LEVELS_MAX) /* a policy has no more; says it to the compiler, too */
         return 0;
     code = expect_outer(client, permit, request, limit->within, level + 1);
     if (code < 0)
