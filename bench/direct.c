@@ -101,8 +101,14 @@ void bench_direct_send(takt_redis_command *command, int count, const char *const
 
 void bench_direct_ask(takt_redis_command *command)
 {
-    const char *const words[] = {"EVALSHA", direct.sha1, "1",      "takt:{default/bench/direct}",
-                                 "1",       "1000000",   "250000", "0"};
+    bench_direct_ask_for(command, "takt:{default/bench/direct}", "1", "1000000");
+}
+
+void bench_direct_ask_for(takt_redis_command *command, const char *key, const char *interval_us,
+                          const char *burst_us)
+{
+    const char *const words[] = {"EVALSHA",   direct.sha1, "1",      key,
+                                 interval_us, burst_us,    "250000", "0"};
 
     bench_direct_send(command, 8, words);
 }

@@ -17,6 +17,10 @@ void bench_direct_send(takt_redis_command *command, int count, const char *const
 /* Sends the script: one token of 1000000/s with burst 1000000 is taken. */
 void bench_direct_ask(takt_redis_command *command);
 
+/* The same of any key and rate: 0 is answered, or how long to wait, in microseconds. */
+void bench_direct_ask_for(takt_redis_command *command, const char *key, const char *interval_us,
+                          const char *burst_us);
+
 /* Sends the script `count` times, `outstanding` at a time, and waits for the answers. */
 void bench_direct_ask_many(int64_t count, int outstanding);
 

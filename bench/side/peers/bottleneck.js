@@ -1,0 +1,57 @@
+/*
+ * bottleneck, clustered over Redis as its manual shows: one limiter with the same id in every process.
+ */
+'use strict';
+
+const Bottleneck = require('bottleneck');
+const Redis = require('ioredis');
+const { plan, saturate, timeEach, end, sleep, granted, nowUs } = require('./common');
+
+const connection = new Bottleneck.IORedisConnection({ client: new Redis({ path: plan.socket }) });
+
+function limiter(id, options) {
+  return new Bottleneck({ id, datastore: 'ioredis', connection, ...options });
+}
+
+const nothing = async () => {};
+
+const workloads = {
+  async ceiling() {
+    const free = limiter('bench', { reservoir: 1000000000 });
+    await saturate(plan.outstanding, () => free.schedule(nothing));
+  },
+  async pacing() {
+    const paced = limiter('bench', { minTime: 1000 / plan.rate });
+    await saturate(plan.outstanding, () => paced.schedule(nothing));
+  },
+  async permits() {
+    const bounded = limiter('bench', { maxConcurrent: plan.permits });
+    const job = async () => {
+      granted();
+      await sleep(plan.job_ms);
+    };
+    const one = async () => {
+      while (nowUs() < plan.end_us) await bounded.schedule(job);
+    };
+    await Promise.race([
+      Promise.all(Array.from({ length: plan.outstanding }, one)),
+      sleep((plan.end_us - nowUs()) / 1000),
+    ]);
+  },
+  async waiting() {
+    const paced = limiter('bench', { minTime: 1000 / plan.rate });
+    await saturate(plan.outstanding, () => paced.schedule(nothing));
+  },
+  async latency() {
+    const free = limiter('bench', { reservoir: 1000000000 });
+    return { took_ns: await timeEach(plan.count, () => free.schedule(nothing)) };
+  },
+  async memory() {
+    for (let i = 0; i < plan.count; i++) {
+      const each = limiter(`key-${i}`, { reservoir: 100, reservoirRefreshInterval: 60000, reservoirRefreshAmount: 100 });
+      await each.schedule(nothing);
+    }
+  },
+};
+
+workloads[plan.workload]().then(end);

@@ -1,0 +1,45 @@
+/*
+ * plan.h: how the drivers in C are called and what they tell; peers/common.js is the same for those
+ * under Node.
+ *
+ *     side-takt workload=pacing socket=/tmp/redis.sock rate=200 outstanding=50 end_us=... out=FILE
+ *
+ * Instants are microseconds of CLOCK_MONOTONIC.  Those of the grants go to the file `out` as 64-bit
+ * numbers; one JSON line on standard output is the end.
+ */
+#ifndef TAKT_BENCH_SIDE_PLAN_H
+#define TAKT_BENCH_SIDE_PLAN_H
+
+#include <stdint.h>
+
+typedef struct side_plan {
+    const char *workload, *socket, *out; /* out: NULL: nowhere */
+    int64_t rate;                        /* a second */
+    int64_t outstanding;                 /* acquires at a time in this process */
+    int64_t permits, job_ms;
+    int64_t count;            /* of acquires or keys */
+    int64_t rules;            /* all alike */
+    int64_t begin_us, end_us; /* what counts begins, and everything ends */
+} side_plan;
+
+extern side_plan side;
+
+/* Reads the command line; ends the program with a message where it is wrong. */
+void side_read_plan(int argc, char **argv);
+
+int64_t side_now_us(void);
+
+/* A grant happened now. */
+void side_granted(void);
+
+/* The same where there are too many to write down each: only how many there were, in how much time.
+ */
+void side_count(void);
+
+/* One of `count` answers took so long. */
+void side_took(int64_t ns);
+
+/* Writes it all down; `store_calls` below 0: not known. */
+void side_tell(int64_t store_calls);
+
+#endif

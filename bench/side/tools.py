@@ -1,0 +1,69 @@
+"""What is compared: how each tool's driver is called, which workloads it has, and its version."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+NODE_PEERS = {
+    'bottleneck': ('bottleneck', {'ceiling', 'pacing', 'permits', 'waiting', 'latency', 'memory'}),
+    'rate-limiter-flexible': ('flexible', {'ceiling', 'pacing', 'waiting', 'latency', 'memory'}),
+    'bullmq': ('bullmq', {'ceiling', 'pacing', 'permits', 'waiting', 'latency'}),
+}
+PYTHON = '/usr/bin/python3'
+
+
+class Tool:
+    """command(plan) is the words that run one process of it, warm_up the seconds that it needs to begin."""
+
+    def __init__(self, name, version, workloads, command, warm_up=1.0):
+        self.name, self.version, self.workloads, self.command = name, version, workloads, command
+        self.warm_up = warm_up
+
+
+def output(*words):
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def words_of(plan):
+    known = ('workload', 'socket', 'out', 'rate', 'rules', 'outstanding', 'permits', 'job_ms', 'count', 'begin_us', 'end_us')
+    return [f'{name}={plan[name]}' for name in known if plan.get(name) is not None]
+
+
+def find(build, peers):
+    """The tools that are here, and the names of those that are not."""
+    found, missing = [], []
+    version = output(build / 'cli' / 'takt', '--version')
+    found.append(Tool('takt', version and version.split()[-1],
+                      {'ceiling', 'pacing', 'permits', 'waiting', 'latency', 'memory'},
+                      lambda plan: [build / 'bench' / 'side-takt', *words_of(plan)]))
+    found.append(Tool('minimal script', '', {'ceiling', 'pacing', 'waiting', 'latency', 'memory'},
+                      lambda plan: [build / 'bench' / 'side-script', *words_of(plan)]))
+    for name, (driver, workloads) in NODE_PEERS.items():
+        package = peers / 'node_modules' / name / 'package.json'
+        if shutil.which('node') and package.exists():
+            found.append(Tool(name, json.loads(package.read_text())['version'], workloads,
+                              lambda plan, driver=driver: ['node', peers / f'{driver}.js', json.dumps(plan)], 2.5))
+        else:
+            missing.append(name)
+    version = output(PYTHON, '-c', 'import limits, redis; print(limits.__version__)')
+    if version:
+        found.append(Tool('python3-limits', version, {'ceiling', 'pacing', 'latency', 'memory'},
+                          lambda plan: [PYTHON, peers / 'window.py', json.dumps(plan)]))
+    else:
+        missing.append('python3-limits')
+    return found, missing
+
+
+def rate_of_go(peers):
+    """The program with x/time/rate, None where there is none."""
+    program = peers / 'rate'
+    return program if program.exists() else None
+
+
+def benchmark_version():
+    text = output('redis-benchmark', '--version')
+    return re.sub(r'^redis-benchmark\s*', '', text) if text else None
