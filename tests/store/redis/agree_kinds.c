@@ -322,6 +322,25 @@ static bool is_quick(const agree_outcome *ran)
            ran->step.award.refused == 0;
 }
 
+/* What lua/quick_rules.lua answers. */
+static bool is_quick_with_rules(const agree_outcome *ran)
+{
+    const takt_claim *claim = &ran->step.claim;
+    const takt_limit *limit = ran->step.call.limit;
+    const char *after = ran->after;
+
+    for (int i = 0; i < limit->rule_count; i++) {
+        after += strcspn(after, ";");
+        after += *after == ';' && i + 1 < limit->rule_count;
+        if (limit->rules[i].algorithm->letter != 'g')
+            return false;
+    }
+    return limit->rule_count > 1 && *after == '\0' && limit->revision == 0 &&
+           limit->concurrency == 0 && claim->want_count == 1 && claim->waiting == 1 &&
+           claim->wants[0].count == 1 && claim->wants[0].latest_us == TAKT_NEVER &&
+           ran->step.award.run_count == 1 && ran->step.award.runs[0].first.us == ran->step.now_us;
+}
+
 static void count_runs(const takt_award *award)
 {
     const takt_run *run = award->runs;
@@ -397,6 +416,7 @@ static void count_claim(const agree_outcome *ran)
     count("claims that are stale", award->stale);
     count("claims that tell newer numbers", award->outdated);
     count("claims for quick.lua", is_quick(ran));
+    count("claims for quick_rules.lua", is_quick_with_rules(ran));
     count("claims that one number answers", is_quick(ran) && claim->waiting == 1 &&
                                                 award->runs[0].first.us == ran->step.now_us &&
                                                 award->next_slot_at_us == ran->step.now_us);
