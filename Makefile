@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 
 C_FILES = $(shell find include lib cli bench examples tests -name '*.[ch]')
 
-.PHONY: all demo test test-trixie bench install clean format lint
+.PHONY: all demo test test-trixie bench figures install clean format lint
 
 all: $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD)
@@ -32,9 +32,22 @@ test:
 test-trixie:
 	@scripts/test-trixie
 
-# QUICK=1 leaves out the long ones: pacing and memory.
-bench: all
-	@meson test -C $(BUILD) --benchmark --verbose $(if $(QUICK),--no-suite long)
+# takt and what people use today, side by side; QUICK=1 is a tenth of it, WORKLOADS="A B" these alone.  Installs what is
+# compared with, by bench/side/install.
+bench: $(BUILD)/release/build.ninja
+	@ninja --quiet -C $(BUILD)/release
+	@bench/side/install $(BUILD)/side
+	@bench/side/compare.py $(BUILD)/release $(BUILD)/side bench/results $(WORKLOADS)
+
+# Every figure that is aimed at, of takt alone or beside a bare script; QUICK=1 leaves out the long ones: pacing, memory.
+figures: $(BUILD)/release/build.ninja
+	@ninja --quiet -C $(BUILD)/release
+	@meson test -C $(BUILD)/release --benchmark --verbose $(if $(QUICK),--no-suite long)
+
+$(BUILD)/release/build.ninja:
+	@scripts/install-packages run redis
+	@mkdir -p $(BUILD)/release
+	@meson setup -Dtests=disabled --buildtype=release $(BUILD)/release >$(BUILD)/release/setup.log 2>&1 || { cat $(BUILD)/release/setup.log; exit 1; }
 
 # DESTDIR and PREFIX as usual.
 install: all
