@@ -1,9 +1,9 @@
 -- log.lua: who took tokens when; core/log.c.  A log is a table of the numbers of takt_log.
 --
 -- Its pages are fields of KEYS[4], "BOOK:PAGE", of 12 entries each, so short that the server keeps a small log without
--- any overhead: the first entry's instant in 7 bytes, its running total, then for each other entry twice what it is
--- later, with 1 added where it took more than one token, and in that case how many.  These numbers are in groups of 7
--- bits, the lowest first, of which all but the last have the highest bit set.
+-- any overhead: the first entry's instant in 7 bytes, its running total, then for each other entry how much later it is
+-- and how many tokens it took; where each took one, the instant has 2^55 added, and that number is left out.  A number's
+-- first byte tells how many follow (SIZES): three bytes in all are enough for 12 seconds.
 --
 -- Nothing is written before write_pages().
 -- needs: call numbers
@@ -11,6 +11,10 @@
 local WRAP = 1125899906842624
 local LOG_PAGE = 12
 local BOOKS_MAX = 16
+
+local ALL_ONES = 128 -- in the first byte of the instant
+-- Of a number: its first byte from here on, so many different ones, and so many bytes that follow.
+local SIZES = { { 0, 32, 0 }, { 32, 32, 1 }, { 64, 184, 2 }, { 248, 7, 3 }, { 255, 1, 7 } }
 
 local PAGE_DAMAGED -- what is thrown where a page is not what it should be
 local logs
@@ -32,24 +36,33 @@ local function make_logs()
         end,
 
         write_number = function(bytes, n)
-            while n >= 128 do
-                bytes[#bytes + 1] = n % 128 + 128
-                n = math.floor(n / 128)
+            for _, size in ipairs(SIZES) do
+                if n < size[2] * 256 ^ size[3] then
+                    bytes[#bytes + 1] = size[1] + math.floor(n / 256 ^ size[3])
+                    for i = size[3] - 1, 0, -1 do
+                        bytes[#bytes + 1] = math.floor(n / 256 ^ i) % 256
+                    end
+                    return
+                end
             end
-            bytes[#bytes + 1] = n
         end,
 
         write_page = function(page)
-            local bytes, rest_of = {}, page.at[1]
+            local bytes, rest_of, all_ones = {}, page.at[1], ALL_ONES
+            for i = 2, #page.at do
+                if logs.between(page.total[i - 1], page.total[i]) ~= 1 then
+                    all_ones = 0
+                end
+            end
             for i = 7, 1, -1 do
                 bytes[i], rest_of = rest_of % 256, math.floor(rest_of / 256)
             end
+            bytes[1] = bytes[1] + all_ones
             logs.write_number(bytes, page.total[1])
             for i = 2, #page.at do
-                local tokens = logs.between(page.total[i - 1], page.total[i])
-                logs.write_number(bytes, (page.at[i] - page.at[i - 1]) * 2 + (tokens > 1 and 1 or 0))
-                if tokens > 1 then
-                    logs.write_number(bytes, tokens)
+                logs.write_number(bytes, page.at[i] - page.at[i - 1])
+                if all_ones == 0 then
+                    logs.write_number(bytes, logs.between(page.total[i - 1], page.total[i]))
                 end
             end
             return string.char(unpack(bytes))
@@ -58,23 +71,30 @@ local function make_logs()
         read_page = function(text)
             local bytes, at, total, instant, i = { text:byte(1, -1) }, {}, {}, 0, 8
             local function read_number()
-                local n, unit = 0, 1
-                repeat
-                    if not bytes[i] then
-                        error(PAGE_DAMAGED)
+                local first = bytes[i] or 0
+                for _, size in ipairs(SIZES) do
+                    if first < size[1] + size[2] then
+                        local n = first - size[1]
+                        if not bytes[i + size[3]] then
+                            error(PAGE_DAMAGED)
+                        end
+                        for j = i + 1, i + size[3] do
+                            n = n * 256 + bytes[j]
+                        end
+                        i = i + size[3] + 1
+                        return n
                     end
-                    n, unit, i = n + bytes[i] % 128 * unit, unit * 128, i + 1
-                until bytes[i - 1] < 128
-                return n
+                end
             end
+            local all_ones = (bytes[1] or 0) >= ALL_ONES
+            bytes[1] = all_ones and bytes[1] - ALL_ONES or bytes[1]
             for j = 1, 7 do
                 instant = instant * 256 + (bytes[j] or 0)
             end
             at[1], total[1] = instant, read_number()
             while bytes[i] do
-                local later = read_number()
-                local tokens = later % 2 == 1 and read_number() or 1
-                at[#at + 1], total[#total + 1] = at[#at] + math.floor(later / 2), (total[#total] + tokens) % WRAP
+                at[#at + 1] = at[#at] + read_number()
+                total[#total + 1] = (total[#total] + (all_ones and 1 or read_number())) % WRAP
             end
             return { at = at, total = total }
         end,
