@@ -3,18 +3,9 @@
  */
 #include "core/brake.h"
 
+#include "base/least.h"
 #include "core/gcra.h"
 #include "core/window.h"
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static int64_t common_divisor(int64_t a, int64_t b)
 {
@@ -111,7 +102,7 @@ void takt_brake_penalize(takt_ledger *ledger, int64_t now_us)
     if (brake->percent > 0 &&
         (ledger->blocked_until_us > now_us || (since_us >= 0 && since_us < TAKT_SAME_PENALTY_US)))
         return;
-    percent = most(percent * adapt->backoff / TAKT_WHOLE_PERCENT, adapt->floor);
+    percent = takt_most(percent * adapt->backoff / TAKT_WHOLE_PERCENT, adapt->floor);
     if (brake->percent > 0)
         change(ledger, percent, now_us);
     else
@@ -122,7 +113,7 @@ void takt_brake_penalize(takt_ledger *ledger, int64_t now_us)
     /* nothing that was saved up; and behind what was given before, as far as that is known */
     first_us = takt_limit_earliest(ledger->limit, &ledger->state, now_us, 1);
     takt_gcra_exhaust(&ledger->state.brake, state_of(ledger),
-                      least(first_us, now_us + ledger->limit->lookahead_us));
+                      takt_least(first_us, now_us + ledger->limit->lookahead_us));
 }
 
 void takt_brake_tidy(takt_ledger *ledger, int64_t now_us)
@@ -133,12 +124,12 @@ void takt_brake_tidy(takt_ledger *ledger, int64_t now_us)
 
     if (brake->percent == 0)
         return;
-    if (brake->since_us > most(now_us, ledger->blocked_until_us)) /* a block was ended, or it is of
-                                                                     another clock */
+    if (brake->since_us > takt_most(now_us, ledger->blocked_until_us)) /* a block was ended, or it
+                                                                     is of another clock */
         brake->since_us = now_us;
     if (now_us > brake->since_us) {
         gained = takt_mul_div(now_us - brake->since_us, adapt->recover, adapt->recover_us);
-        gained = least(gained, TAKT_WHOLE_PERCENT);
+        gained = takt_least(gained, TAKT_WHOLE_PERCENT);
         brake->since_us += takt_mul_div_up(gained, adapt->recover_us, adapt->recover);
         if (gained > 0)
             change(ledger, brake->percent + gained, now_us);
@@ -157,7 +148,7 @@ void takt_brake_follow(takt_ledger *ledger, const takt_rule_state *kept, int64_t
         return;
     }
     *state_of(ledger) = *kept;
-    change(ledger, most(ledger->brake.percent, ledger->limit->adapt.floor), now_us);
+    change(ledger, takt_most(ledger->brake.percent, ledger->limit->adapt.floor), now_us);
 }
 
 void takt_brake_release(takt_ledger *ledger)

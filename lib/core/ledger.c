@@ -9,6 +9,7 @@
  */
 #include "core/ledger.h"
 
+#include "base/least.h"
 #include "core/award.h"
 #include "core/brake.h"
 #include "core/holders.h"
@@ -19,16 +20,6 @@
  * quicker, for there is only one. */
 #define LOOKAHEAD_FRACTION       16
 #define LOOKAHEAD_FRACTION_FIRST 64
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_us)
 {
@@ -88,7 +79,7 @@ typedef struct view {
 static view look(const takt_ledger *ledger, int64_t now_us, int at)
 {
     const takt_place *me = &ledger->line[at], *head = NULL;
-    int64_t from_us = most(now_us, ledger->blocked_until_us);
+    int64_t from_us = takt_most(now_us, ledger->blocked_until_us);
     int64_t workers = 1, before = 0, urgent = 0, others = 0;
     view v;
 
@@ -109,18 +100,18 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
     v.room = takt_limit_room(ledger->limit, &ledger->state, from_us,
                              now_us + ledger->limit->lookahead_us);
     v.share =
-        most(takt_limit_throughput(ledger->limit, &ledger->state, ledger->limit->lookahead_us),
-             v.room) /
+        takt_most(takt_limit_throughput(ledger->limit, &ledger->state, ledger->limit->lookahead_us),
+                  v.room) /
         workers;
-    v.share = most(v.share, 1);
+    v.share = takt_most(v.share, 1);
     v.ahead = before * v.share;
     if (head && head->need > v.share)
         v.ahead += head->need - v.share;
-    v.ahead = urgent + least(v.ahead, others); /* nothing is kept for nobody */
+    v.ahead = urgent + takt_least(v.ahead, others); /* nothing is kept for nobody */
     v.permits = takt_holders_free(ledger);
     if (v.permits != TAKT_NEVER) {
-        int64_t share = most(ledger->limit->concurrency / workers, 1);
-        v.permits = least(v.permits - urgent - least(before * share, others), share);
+        int64_t share = takt_most(ledger->limit->concurrency / workers, 1);
+        v.permits = takt_least(v.permits - urgent - takt_least(before * share, others), share);
     }
     return v;
 }
@@ -139,18 +130,18 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
 {
     takt_place *me = &ledger->line[at];
     view v = look(ledger, now_us, at);
-    int64_t from_us = most(now_us, ledger->blocked_until_us);
-    int64_t left = least(most(v.share, me->need), v.room - v.ahead);
+    int64_t from_us = takt_most(now_us, ledger->blocked_until_us);
+    int64_t left = takt_least(takt_most(v.share, me->need), v.room - v.ahead);
     int64_t given = 0, slots = 0;
 
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
-        int64_t until_us = least(now_us + ledger->limit->lookahead_us, want->latest_us);
+        int64_t until_us = takt_least(now_us + ledger->limit->lookahead_us, want->latest_us);
         int64_t count, n;
         if (want->priority != me->priority || !can_ever_be_given(ledger, want))
             continue;
-        count = least(want->count, left > 0 ? left / want->cost : 0);
-        count = least(count, most(v.permits - slots, 0));
+        count = takt_least(want->count, left > 0 ? left / want->cost : 0);
+        count = takt_least(count, takt_most(v.permits - slots, 0));
         n = takt_limit_take(ledger->limit, &ledger->state, from_us, want->cost, count, until_us,
                             award->runs, &award->run_count, TAKT_RUNS_MAX);
         given += n * want->cost;
@@ -176,19 +167,19 @@ static int64_t again_at(const takt_ledger *ledger, int64_t now_us, int at)
     const takt_place *me = &ledger->line[at];
     view v = look(ledger, now_us, at);
     int64_t lookahead_us = ledger->limit->lookahead_us;
-    int64_t from_us = most(now_us, ledger->blocked_until_us);
+    int64_t from_us = takt_most(now_us, ledger->blocked_until_us);
     int64_t half = takt_limit_throughput(ledger->limit, &ledger->state, lookahead_us / 2);
-    int64_t need = most(me->need, 1);
-    int64_t turn = most(least(least(me->wanting, v.share), half), need);
+    int64_t need = takt_most(me->need, 1);
+    int64_t turn = takt_most(takt_least(takt_least(me->wanting, v.share), half), need);
     int64_t first_us = takt_limit_due(ledger->limit, &ledger->state, from_us, v.ahead + need);
     int64_t due_us = takt_limit_due(ledger->limit, &ledger->state, from_us, v.ahead + turn);
 
     if (v.permits <= 0)
         return TAKT_NEVER;
-    due_us = least(due_us, first_us + lookahead_us / 2);
-    return most(due_us - lookahead_us,
-                now_us +
-                    lookahead_us / (v.ahead > 0 ? LOOKAHEAD_FRACTION : LOOKAHEAD_FRACTION_FIRST));
+    due_us = takt_least(due_us, first_us + lookahead_us / 2);
+    return takt_most(due_us - lookahead_us,
+                     now_us + lookahead_us /
+                                  (v.ahead > 0 ? LOOKAHEAD_FRACTION : LOOKAHEAD_FRACTION_FIRST));
 }
 
 /* ---- a claim --------------------------------------------------------------------------------- */
@@ -205,7 +196,7 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
     }
     for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
         int at = takt_line_find(ledger, claim->worker, priority);
-        int64_t wanting = 0, waiting = priority == last ? most(unlisted, 0) : 0, need = 0;
+        int64_t wanting = 0, waiting = priority == last ? takt_most(unlisted, 0) : 0, need = 0;
         for (int i = 0; i < claim->want_count; i++) {
             const takt_want *want = &claim->wants[i];
             if (want->priority != priority || !can_ever_be_given(ledger, want))
@@ -269,8 +260,8 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
         award->in_line |= 1U << ledger->line[at].priority;
         again_us = again_at(ledger, now_us, at);
         ledger->line[at].lacking = again_us == TAKT_NEVER;
-        ledger->line[at].again_at_us = least(again_us, now_us + TAKT_KEEPALIVE_US);
-        award->claim_again_at_us = least(award->claim_again_at_us, again_us);
+        ledger->line[at].again_at_us = takt_least(again_us, now_us + TAKT_KEEPALIVE_US);
+        award->claim_again_at_us = takt_least(award->claim_again_at_us, again_us);
     }
 }
 

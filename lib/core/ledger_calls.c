@@ -4,20 +4,11 @@
  */
 #include <string.h>
 
+#include "base/least.h"
 #include "core/award.h"
 #include "core/brake.h"
 #include "core/holders.h"
 #include "core/line.h"
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* What those who wait want, in tokens; each permit is wanted with at least one. */
 static int64_t wanted(const takt_ledger *ledger)
@@ -32,16 +23,16 @@ static int64_t wanted(const takt_ledger *ledger)
 static bool take_now(takt_ledger *ledger, int64_t now_us, int64_t cost, bool permitted,
                      int64_t *retry_at_us)
 {
-    int64_t from_us = most(now_us, ledger->blocked_until_us), ahead = wanted(ledger);
+    int64_t from_us = takt_most(now_us, ledger->blocked_until_us), ahead = wanted(ledger);
 
     *retry_at_us = takt_limit_earliest(ledger->limit, &ledger->state, from_us, cost);
     if (*retry_at_us == TAKT_NEVER)
         return false;
     if (ahead > 0)
-        *retry_at_us = most(*retry_at_us,
-                            takt_limit_due(ledger->limit, &ledger->state, from_us, ahead + cost));
+        *retry_at_us = takt_most(
+            *retry_at_us, takt_limit_due(ledger->limit, &ledger->state, from_us, ahead + cost));
     if (!permitted) /* one may come free at any time: it is worth asking again before long */
-        *retry_at_us = most(*retry_at_us, now_us + most(ledger->limit->lookahead_us, 1));
+        *retry_at_us = takt_most(*retry_at_us, now_us + takt_most(ledger->limit->lookahead_us, 1));
     if (*retry_at_us > now_us)
         return false;
     takt_limit_commit(ledger->limit, &ledger->state, now_us, cost);
@@ -82,7 +73,7 @@ void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standi
     int64_t from_us;
 
     takt_ledger_tidy(ledger, now_us);
-    from_us = most(now_us, ledger->blocked_until_us);
+    from_us = takt_most(now_us, ledger->blocked_until_us);
     standing->now_us = now_us;
     standing->limit = takt_limit_capacity(ledger->limit, NULL);
     standing->remaining =
@@ -91,13 +82,14 @@ void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standi
     standing->held = takt_holders_held(ledger);
     standing->holders = ledger->holder_count;
     if (standing->concurrency > 0) {
-        standing->limit = least(standing->limit, standing->concurrency);
-        standing->remaining = least(standing->remaining, takt_holders_free(ledger));
+        standing->limit = takt_least(standing->limit, standing->concurrency);
+        standing->remaining = takt_least(standing->remaining, takt_holders_free(ledger));
     }
     standing->retry_after_us =
         takt_limit_earliest(ledger->limit, &ledger->state, from_us, 1) - now_us;
-    standing->reset_after_us = most(
-        most(takt_limit_rest_at(ledger->limit, &ledger->state), ledger->blocked_until_us) - now_us,
+    standing->reset_after_us = takt_most(
+        takt_most(takt_limit_rest_at(ledger->limit, &ledger->state), ledger->blocked_until_us) -
+            now_us,
         0);
     standing->blocked_until_us = ledger->blocked_until_us;
     takt_reason_read(ledger->reason, strlen(ledger->reason), standing->reason);
@@ -162,10 +154,10 @@ int64_t takt_ledger_expires_at(const takt_ledger *ledger)
 
     if (ledger->blocked_until_us > 0) /* a new ledger would have a burst at the end of the block */
         takt_limit_exhaust(ledger->limit, &state, ledger->blocked_until_us);
-    at_us = most(takt_limit_rest_at(ledger->limit, &state), ledger->blocked_until_us);
-    at_us = most(at_us, takt_brake_ends_at(ledger));
+    at_us = takt_most(takt_limit_rest_at(ledger->limit, &state), ledger->blocked_until_us);
+    at_us = takt_most(at_us, takt_brake_ends_at(ledger));
     for (int i = 0; i < ledger->line_count; i++)
-        at_us = most(at_us, ledger->line[i].expires_at_us);
-    at_us = most(at_us, ledger->leased_until_us);
-    return most(at_us, ledger->fence); /* numbers only grow, also when it is begun anew */
+        at_us = takt_most(at_us, ledger->line[i].expires_at_us);
+    at_us = takt_most(at_us, ledger->leased_until_us);
+    return takt_most(at_us, ledger->fence); /* numbers only grow, also when it is begun anew */
 }

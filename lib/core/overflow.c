@@ -7,13 +7,9 @@
  */
 #include "core/overflow.h"
 
+#include "base/least.h"
 #include "core/award.h"
 #include "core/line.h"
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* How many too many wait. */
 static int64_t excess(const takt_ledger *ledger)
@@ -81,7 +77,7 @@ void takt_overflow_settle(takt_ledger *ledger, const takt_claim *claim, takt_awa
 
     while (over > 0 && (at = victim(ledger, claim->worker, award)) >= 0) {
         takt_place *place = &ledger->line[at];
-        int64_t count = least(over, place->waiting);
+        int64_t count = takt_least(over, place->waiting);
         over -= count;
         take_out(place, count);
         if (place->worker != claim->worker) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/least.h"
 #include "scheduler/loss.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
@@ -18,16 +19,6 @@
 static takt_queue *queue_of(const takt_link *link)
 {
     return TAKT_HOLDER(link, takt_queue, link);
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -130,7 +121,7 @@ static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *pe
 {
     int64_t slot_us = takt_clock_local(&scheduler->clock, queue->next_slot_at_us);
 
-    permit->retry_after_us = scheduler->clock.known ? most(slot_us - now_us, 0) : 0;
+    permit->retry_after_us = scheduler->clock.known ? takt_most(slot_us - now_us, 0) : 0;
     takt_scheduler_fire(scheduler, permit, status);
 }
 
@@ -371,9 +362,9 @@ static bool stands_for(const takt_queue *queue, int priority)
 static int64_t refill_at(const takt_scheduler *scheduler, const takt_queue *queue)
 {
     int64_t last_us = takt_clock_local(&scheduler->clock, takt_hand_last(&queue->hand));
-    int64_t half_us = least(queue->limit->lookahead_us, last_us - queue->awarded_at_us) / 2;
+    int64_t half_us = takt_least(queue->limit->lookahead_us, last_us - queue->awarded_at_us) / 2;
 
-    return last_us - most(half_us, 2 * queue->round_trip_us);
+    return last_us - takt_most(half_us, 2 * queue->round_trip_us);
 }
 
 /* When this queue has something to say to its ledger. */
@@ -388,16 +379,16 @@ static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue
     permits_us = takt_permits_claim_at(queue, now_us);
     if (takt_queue_is_covered(queue)) { /* nothing to say but good-bye, if that can be heard */
         if (queue->in_line == 0 || queue->trouble != 0 || scheduler->trouble != 0)
-            return most(permits_us, queue->not_before_us);
+            return takt_most(permits_us, queue->not_before_us);
     } else if (queue->nudged) {
         at_us = now_us;
     } else if (queue->in_line == 0) {
         if (queue->hand.count > 0 && most_urgent(queue) >= queue->least_urgent)
             at_us = refill_at(scheduler, queue);
     } else if (queue->hand.count > 0 || stands_for(queue, most_urgent(queue))) {
-        at_us = least(queue->again_at_us, queue->claimed_at_us + TAKT_KEEPALIVE_US);
+        at_us = takt_least(queue->again_at_us, queue->claimed_at_us + TAKT_KEEPALIVE_US);
     } /* else somebody waits here who goes before others in the fleet: at once */
-    return most(least(at_us, permits_us), queue->not_before_us);
+    return takt_most(takt_least(at_us, permits_us), queue->not_before_us);
 }
 
 /* Whether nothing refers to it any more. */
@@ -426,13 +417,14 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     claim_us = served && takt_loss_asks(scheduler, queue, now_us)
                    ? now_us
                    : claim_at(scheduler, queue, now_us);
-    wake_us = least(least(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
+    wake_us = takt_least(takt_least(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
     if (queue->hand.count > 0 && queue->hint == UNHINTED)
-        wake_us = least(wake_us, takt_clock_local(&scheduler->clock, takt_hand_next(&queue->hand)));
+        wake_us =
+            takt_least(wake_us, takt_clock_local(&scheduler->clock, takt_hand_next(&queue->hand)));
     if (claim_us <= now_us) {
         takt_registry_put(scheduler, queue, CLAIMING);
     } else {
-        wake_us = least(wake_us, claim_us);
+        wake_us = takt_least(wake_us, claim_us);
         takt_registry_put(scheduler, queue, is_idle(queue, wake_us) ? IDLE : NOWHERE);
     }
     takt_registry_wake_at(scheduler, queue, wake_us);
