@@ -144,7 +144,8 @@ struct takt_permit {
     uint8_t outer_count; /* limits that are still to be passed */
     uint8_t shadow;
     uint8_t shade_count;
-    takt_hold holds[TAKT_LEVELS_MAX];              /* the innermost first */
+    uint8_t uncharged;                /* the last limit that granted it did so without the store */
+    takt_hold holds[TAKT_LEVELS_MAX]; /* the innermost first */
     struct takt_queue *outer[TAKT_LEVELS_MAX - 1]; /* of those limits, the next one last */
     takt_shade shades[TAKT_SHADES_MAX];            /* the innermost first */
 };
@@ -283,7 +284,8 @@ TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, takt_perm
  * given back, as far as nobody can have been served in its place: gcra and buckets take off one
  * token for each that the rate has passed since the slot, windows give back what is of their
  * window, logs only their latest entry; with `within`, the outermost limit alone gives back.
- * actual_cost 0: the work was not begun.
+ * actual_cost 0: the work was not begun.  Of a permit that on_store_failure has granted (`open`,
+ * `share`) no ledger knows: what it cost more than was asked for is taken, nothing is given back.
  *
  * Asked once, before or after takt_release; nothing comes back.  Where the store fails meanwhile
  * the estimate stands.  0, or TAKT_E_INVALID, TAKT_E_NO_LIMIT, TAKT_E_NOMEM, TAKT_E_CANCELED.

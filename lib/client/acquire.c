@@ -159,7 +159,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     permit->cost = request->cost;
     permit->priority = (int8_t)(request->priority < 0 ? limit->priority : request->priority);
     permit->slot_at_us = permit->retry_after_us = permit->fence = 0;
-    permit->shade_count = permit->shadow = 0;
+    permit->shade_count = permit->shadow = permit->uncharged = 0;
     permit->deadline_at_us = TAKT_NEVER;
     if (request->max_wait_us > 0 && request->max_wait_us <= 2 * TAKT_SPAN_MAX_US)
         permit->deadline_at_us = takt_timer_now() + request->max_wait_us;
@@ -192,6 +192,7 @@ void takt_release(takt_permit *permit)
         client = permit->queue->owner;
         takt_scheduler_leave(&client->scheduler, permit, 0);
         permit->slot_at_us = 0; /* nothing to settle */
+        permit->uncharged = false;
         client->stats.waiting--;
         takt_client_ask(client);
     } else if (permit->state == TAKT_PERMIT_GRANTED &&

@@ -33,6 +33,7 @@ static void settle_permit(takt_errand *errand)
         errand->permit->slot_at_us = errand->call.standing.now_us;
         takt_scheduler_grant(scheduler, errand->permit);
     } else {
+        errand->permit->uncharged = false;
         takt_shadow_vanish(scheduler, errand->permit);
         takt_scheduler_release(scheduler, errand->permit);
     }
@@ -177,9 +178,12 @@ static bool go_on_alone(takt_errand *errand)
     }
     queue =
         call->op == TAKT_OP_TRY ? takt_client_queue(errand->client, call->limit, call->key) : NULL;
-    if (queue)
-        call->status = takt_scheduler_try_alone(scheduler, queue, call->status, (int32_t)call->cost,
-                                                takt_timer_now(), &call->standing);
+    if (!queue)
+        return false;
+    call->status = takt_scheduler_try_alone(scheduler, queue, call->status, (int32_t)call->cost,
+                                            takt_timer_now(), &call->standing);
+    if (!call->limit->within) /* the one that would give back */
+        errand->permit->uncharged = call->status == 0;
     return false;
 }
 
@@ -318,7 +322,7 @@ int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
     permit->client = client;
     permit->cost = request->cost;
     permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
-    permit->shade_count = permit->shadow = 0;
+    permit->shade_count = permit->shadow = permit->uncharged = 0;
     takt_list_init(&permit->line);
     code = begin(client, call, permit, request, TAKT_OP_TRY, 0, NULL, callback);
     if (code == 0)
@@ -356,20 +360,25 @@ void takt_client_settle_ghosts(takt_client *client)
                            ghost->permit.slot_at_us, ghost->permit.cost, ghost->actual);
 }
 
+/* Whether it was granted, and the real cost of its work was not told yet. */
+static bool is_to_settle(const takt_permit *permit)
+{
+    return permit->slot_at_us != 0 || permit->uncharged || permit->shadow == TAKT_SHADOW_PASSED;
+}
+
 /* One limit's part of it.  The slot is known of the last limit alone: the others only take what is
  * more. */
 static int settle_one(const takt_permit *permit, const takt_limit *limit, const char *key,
                       int64_t actual_cost)
 {
-    int64_t slot_us = permit->slot_at_us;
+    int64_t slot_us = permit->uncharged ? 0 : permit->slot_at_us;
 
     if (actual_cost == permit->cost || (limit->within && actual_cost < permit->cost))
         return 0;
-    if (actual_cost < permit->cost && limit->mode == TAKT_MODE_SHADOW) {
+    if (actual_cost < permit->cost && limit->mode == TAKT_MODE_SHADOW)
         slot_us = takt_shadow_settle(permit, actual_cost);
-        if (slot_us == 0)
-            return 0;
-    }
+    if (actual_cost < permit->cost && slot_us == 0)
+        return 0;
     return begin_settle(permit->client, limit, key, slot_us, permit->cost, actual_cost);
 }
 
@@ -378,8 +387,7 @@ int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual
     const takt_limit *limit;
     int code, level = 0;
 
-    if (!permit || !request || !permit->client ||
-        (permit->slot_at_us == 0 && permit->shadow != TAKT_SHADOW_PASSED) || actual_cost < 0 ||
+    if (!permit || !request || !permit->client || !is_to_settle(permit) || actual_cost < 0 ||
         actual_cost > TAKT_SETTLED_MAX ||
         (permit->state != TAKT_PERMIT_GRANTED && permit->state != TAKT_PERMIT_IDLE))
         return TAKT_E_INVALID;
@@ -394,6 +402,7 @@ int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual
             return code;
     }
     permit->slot_at_us = 0; /* once */
+    permit->uncharged = false;
     permit->shadow = TAKT_SHADOW_NONE;
     return 0;
 }

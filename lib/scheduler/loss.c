@@ -200,6 +200,7 @@ static void grant(takt_scheduler *scheduler, takt_queue *queue, int64_t slot_us)
     if (queue->limit->on_store_failure == TAKT_ON_STORE_FAILURE_SHARE)
         takt_share_take(queue->share, slot_us, permit->cost);
     permit->slot_at_us = slot_us;
+    permit->uncharged = true;
     takt_scheduler_fire(scheduler, permit, 0);
 }
 

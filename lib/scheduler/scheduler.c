@@ -29,6 +29,7 @@ void takt_scheduler_fire(takt_scheduler *scheduler, takt_permit *permit, int sta
     if (status != 0) {
         takt_permits_drop(scheduler, permit);
         permit->slot_at_us = 0; /* of an inner limit: nothing to settle */
+        permit->uncharged = false;
     }
     permit->status = (int16_t)status;
     permit->state = TAKT_PERMIT_FIRED;
@@ -39,6 +40,7 @@ void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_p
 {
     permit->queue = queue;
     permit->state = TAKT_PERMIT_WAITING;
+    permit->uncharged = false;
     if (permit->shadow == TAKT_SHADOW_PASSED)
         permit->shadow = TAKT_SHADOW_NONE;
     takt_queue_add(queue, permit);
@@ -67,12 +69,13 @@ takt_queue *takt_scheduler_next_queue(takt_scheduler *scheduler, takt_permit *pe
     return queue;
 }
 
-/* The slot of a permit whose callback did not come goes to the next waiter. */
+/* The slot of a permit whose callback did not come goes to the next waiter.  Not one that no ledger
+ * gave: the next waiter has its own. */
 static void hand_back(takt_queue *queue, const takt_permit *permit, int64_t fence)
 {
     takt_run slot = {{permit->slot_at_us, 0}, {0, 0}, 1, 1, permit->cost, 0};
 
-    if (queue->total > 0)
+    if (queue->total > 0 && !permit->uncharged)
         (void)takt_hand_add(&queue->hand, &slot, 1, fence); /* without memory it lapses */
 }
 

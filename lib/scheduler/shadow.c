@@ -55,6 +55,12 @@ static void rest(takt_scheduler *scheduler, takt_ghost *ghost)
         finish(scheduler, TAKT_HOLDER(shades->resting.next, takt_ghost, permit.line));
 }
 
+/* The slot that its ledger knows of; 0: there is none. */
+static int64_t slot_of(const takt_ghost *ghost)
+{
+    return ghost->permit.uncharged ? 0 : ghost->permit.slot_at_us;
+}
+
 /* All limits have granted it: the work would begin. */
 static void begin_work(takt_scheduler *scheduler, takt_ghost *ghost)
 {
@@ -62,7 +68,7 @@ static void begin_work(takt_scheduler *scheduler, takt_ghost *ghost)
 
     ghost->permit.state = TAKT_PERMIT_GRANTED;
     ghost->granted_at_us = shades->now_us;
-    if (ghost->actual != TAKT_GHOST_UNKNOWN && ghost->permit.slot_at_us != 0)
+    if (ghost->actual != TAKT_GHOST_UNKNOWN && slot_of(ghost) != 0)
         takt_list_append(&shades->settling, &ghost->settle);
     if (ghost->permit.hold_count > 0)
         takt_list_append(&shades->granted, &ghost->permit.line);
@@ -252,7 +258,7 @@ int64_t takt_shadow_settle(const takt_permit *permit, int64_t actual)
         ghost->actual = actual;
         return 0;
     }
-    return ghost->permit.slot_at_us;
+    return slot_of(ghost);
 }
 
 const takt_ghost *takt_shadow_next_settle(takt_scheduler *scheduler)

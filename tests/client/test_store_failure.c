@@ -228,6 +228,65 @@ Test(store_failure, limits_within_others_go_each_by_its_own)
     takt_release(&open.permit);
 }
 
+static int64_t store_calls(void)
+{
+    takt_stats stats;
+
+    takt_get_stats(client, &stats);
+    return stats.store_calls;
+}
+
+/* Whether telling what a job has cost asks anything of its ledger. */
+static bool settles(seen *job, const char *limit, int64_t actual)
+{
+    takt_request request = TAKT_REQUEST(limit);
+    int64_t before = store_calls();
+
+    cr_assert_eq(takt_settle(&job->permit, &request, actual), 0);
+    cr_assert_eq(takt_settle(&job->permit, &request, actual), TAKT_E_INVALID, "once");
+    return store_calls() > before;
+}
+
+/* What no ledger was charged for is not given back. */
+Test(store_failure, who_was_granted_without_the_store_gives_nothing_back)
+{
+    seen job;
+
+    use_up("share");
+    lose();
+    for (int actual = 0; actual <= 2; actual++) {
+        acquire(&job, "open");
+        run_until(&job.calls, 1);
+        cr_assert_eq(settles(&job, "open", actual), actual > 1);
+        acquire(&job, "share");
+        run_until(&job.calls, 1);
+        cr_assert_eq(settles(&job, "share", actual), actual > 1);
+        acquire(&job, "open-in-open");
+        run_until(&job.calls, 1);
+        cr_assert_eq(settles(&job, "open-in-open", actual), actual > 1);
+        cr_assert_eq(try(&job, "open"), 0);
+        cr_assert_eq(settles(&job, "open", actual), actual > 1);
+    }
+}
+
+/* What it was granted by before does not count. */
+Test(store_failure, a_permit_that_is_used_again_is_charged_again)
+{
+    takt_request request = TAKT_REQUEST("open");
+    seen job, waits;
+
+    lose();
+    acquire(&job, "open");
+    run_until(&job.calls, 1);
+    takt_release(&job.permit);
+    server_restart(&server, NULL);
+    acquire(&waits, "wait");
+    run_until(&waits.calls, 1);
+    cr_assert_eq(takt_acquire(client, &job.permit, &request, note), 0);
+    run_until(&job.calls, 2);
+    cr_assert(settles(&job, "open", 0));
+}
+
 Test(store_failure, tries)
 {
     seen job;

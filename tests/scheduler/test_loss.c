@@ -45,6 +45,27 @@ Test(loss, open_grants)
     cr_assert_eq(fallbacks(), 1, "once in a loss");
 }
 
+Test(loss, a_slot_that_no_ledger_gave_goes_to_nobody_else)
+{
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_OPEN;
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    hear(0, 1);
+    pass(&r, MS);
+    fail(MS, TAKT_E_STORE);
+    takt_scheduler_run(&r.s, NOW + MS);
+    cr_assert_eq(r.permits[0].state, TAKT_PERMIT_FIRED);
+    cr_assert_gt(r.permits[0].slot_at_us, 0);
+    cr_assert(r.permits[0].uncharged);
+    acquire_many(&r, 1);
+    takt_scheduler_leave(&r.s, &r.permits[0], 0);
+    cr_assert_eq(r.queue->hand.count, 0, "as if it were a ledger's");
+    cr_assert_str_eq(pass(&r, MS), "b");
+    cr_assert(r.permits[1].uncharged);
+    takt_scheduler_acquire(&r.s, r.queue, &r.permits[1]);
+    cr_assert(!r.permits[1].uncharged, "it is asked for anew");
+}
+
 Test(loss, slots_in_hand_are_used)
 {
     static const struct {
