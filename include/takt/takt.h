@@ -78,9 +78,10 @@ typedef struct takt_standing {
     int64_t now_us;    /* the store's clock at that look */
     int64_t limit;     /* tokens that can be taken at one instant at most, least over the rules */
     int64_t remaining; /* whole tokens that could be taken now */
-    int64_t
-        retry_after_us; /* until the cost asked for would be given if nobody else came; 0: now */
-    int64_t reset_after_us;                /* until every rule is as from rest */
+    int64_t retry_after_us; /* until the cost asked for would be given if nobody else came; 0: now.
+                               A try that lacks a permit is told one lookahead at least, for one may
+                               come free at any time; a look tells of the rules alone */
+    int64_t reset_after_us; /* until every rule is as from rest */
     int64_t blocked_until_us;              /* no slot before that instant; 0: not blocked */
     char reason[TAKT_REASON_SIZE_MAX + 1]; /* why it is blocked, as whoever did said; else "" */
     int64_t rate_percent; /* after penalties: what is left of the first rule's rate for now,
@@ -127,8 +128,10 @@ struct takt_permit {
                            or not granted */
     int64_t fence;      /* with concurrency: its number, which only grows per limit and key (of the
                            innermost limit that has it); 0: none has */
-    int64_t retry_after_us; /* with TAKT_E_DEADLINE and TAKT_E_NO_SLOT: when it would be worth
-                               asking again */
+    int64_t retry_after_us; /* with TAKT_E_DEADLINE, TAKT_E_FULL and TAKT_E_NO_SLOT: when it would
+                               be worth asking again; where a permit was lacking, nobody knows when
+                               one comes free: one lookahead.  0: now, or the store was never heard
+                               of */
     /* private */
     takt_link line;     /* among the waiters of its priority */
     takt_node deadline; /* among those that may give up */

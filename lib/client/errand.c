@@ -34,6 +34,8 @@ static void settle_permit(takt_errand *errand)
         takt_scheduler_grant(scheduler, errand->permit);
     } else {
         errand->permit->uncharged = false;
+        if (errand->call.status == TAKT_E_NO_SLOT)
+            errand->permit->retry_after_us = errand->call.standing.retry_after_us;
         takt_shadow_vanish(scheduler, errand->permit);
         takt_scheduler_release(scheduler, errand->permit);
     }

@@ -118,13 +118,16 @@ void takt_scheduler_release(takt_scheduler *scheduler, takt_permit *permit)
     permit->state = TAKT_PERMIT_IDLE;
 }
 
-/* When a waiter that is refused now could be served, as far as the last award told. */
+/* When a waiter that is refused now could be served, as far as the last award told.  If it was a
+ * permit that it lacked, one may come free at any time: it is worth asking again before long. */
 static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit, int status,
                    int64_t now_us)
 {
-    int64_t slot_us = takt_clock_local(&scheduler->clock, queue->next_slot_at_us);
+    int64_t after_us = takt_clock_local(&scheduler->clock, queue->next_slot_at_us) - now_us;
 
-    permit->retry_after_us = scheduler->clock.known ? takt_most(slot_us - now_us, 0) : 0;
+    if (after_us <= 0 && queue->limit->concurrency > 0)
+        after_us = takt_most(queue->limit->lookahead_us, 1);
+    permit->retry_after_us = scheduler->clock.known ? takt_most(after_us, 0) : 0;
     takt_scheduler_fire(scheduler, permit, status);
 }
 

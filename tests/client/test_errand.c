@@ -49,6 +49,7 @@ Test(errand, try_takes_now_or_nothing)
         cr_assert(last.answered);
         cr_assert_gt(last.standing.retry_after_us, INT64_C(3590000000));
         cr_assert_leq(last.standing.retry_after_us, INT64_C(3600000000), "refusals are free");
+        cr_assert_eq(permit.retry_after_us, last.standing.retry_after_us);
     }
 }
 

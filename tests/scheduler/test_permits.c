@@ -193,6 +193,36 @@ Test(scheduler_permits, handed_on_only_where_it_is_this_workers_turn_anyhow)
     }
 }
 
+/* When a permit comes free cannot be known: one lookahead, or the rule's own time if that is later.
+ */
+Test(scheduler_permits, who_gets_none_in_time_is_told_when_to_ask_again)
+{
+    static const struct {
+        int64_t concurrency, next_us, after_us;
+    } rows[] = {
+        {2, 0, 250 * MS},
+        {2, 90 * MS, 250 * MS},
+        {2, SECOND, 900 * MS},
+        {0, 0, 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tear_down();
+        set_up();
+        r.limit.concurrency = rows[i].concurrency;
+        acquire(&r, 5, 1, 100 * MS);
+        pass(&r, 0);
+        takt_award award = award_permits(0, 0, 0);
+        award.next_slot_at_us = NOW;
+        answer(&r, 0, &award);
+        cr_assert_str_eq(pass(&r, 50 * MS), "");
+        r.queue->next_slot_at_us = NOW + rows[i].next_us;
+        cr_assert_str_eq(pass(&r, 100 * MS), "a-6", "row %zu", i);
+        cr_assert_geq(nth('a')->retry_after_us, rows[i].after_us, "row %zu", i);
+        cr_assert_lt(nth('a')->retry_after_us, rows[i].after_us + MS, "row %zu", i);
+    }
+}
+
 Test(scheduler_permits, numbers_are_used_once)
 {
     acquire_many(&r, 4);
