@@ -6,6 +6,7 @@
  * signals are passed on to it, and its end is passed on from it.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,13 +176,24 @@ static void on_verdict(takt_call *call, int status, const takt_standing *standin
         decide(run, status);
 }
 
+/* Whether the terminal's keys are told to our process group, of which the command is one. */
+static bool in_foreground(void)
+{
+    int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    bool found = terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
+
+    if (terminal >= 0)
+        close(terminal);
+    return found;
+}
+
 /* Leaves the line, so that nobody keeps a place free for us, before the signal does its work. */
 static void on_signal(uv_signal_t *handle, int signal)
 {
     cli_run *run = handle->data;
 
     if (run->held) {
-        bool by_terminal = (signal == SIGINT || signal == SIGQUIT) && isatty(STDIN_FILENO);
+        bool by_terminal = (signal == SIGINT || signal == SIGQUIT) && in_foreground();
         if (!by_terminal) /* which tells the command itself */
             kill(run->child, signal);
         return;

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """`takt run`: what it runs, what it passes on, and with which status it says no."""
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import time
@@ -138,9 +140,9 @@ def held(here):
     return json.loads(here.takt('peek', '--json', *ONE).stdout)['held']
 
 
-def begin(here, words, script, before=':'):
+def begin(here, words, script, before=':', **options):
     """Starts a run whose command says that it has begun."""
-    process = here.start('run', *words, '--', 'sh', '-c', f'{before}; echo begun; {script}')
+    process = here.start('run', *words, '--', 'sh', '-c', f'{before}; echo begun; {script}', **options)
     until(process.stdout.fileno(), b'begun\n')
     return process
 
@@ -215,6 +217,40 @@ def held_signals(report, here):
                  'who waits for a permit gives up the place in line', f'ended with {status}\n{messages}')
     here.open_gate('gate')
     end(process)
+
+
+def keys(report, here):
+    """Ctrl-C is the terminal's, which tells the command itself, whatever takt's input is. Else it is passed on."""
+    script = 'trap "echo told" INT; trap "exit 7" USR1; echo begun; while :; do :; done'
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.dup2(os.open('/dev/null', os.O_RDONLY), 0)
+        os.execve(TAKT, [TAKT, 'run', *ONE, '--', 'sh', '-c', script], here.environment)
+    try:
+        until(terminal, b'begun')
+        os.kill(pid, signal.SIGSTOP)  # two at a time would be one
+        os.waitpid(pid, os.WUNTRACED)
+        os.write(terminal, b'\x03')
+        got = until(terminal, b'told')
+        os.kill(pid, signal.SIGCONT)
+        os.kill(pid, signal.SIGUSR1)  # comes after all that was passed on before
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        with contextlib.suppress(OSError):  # how a terminal ends
+            while True:
+                got += os.read(terminal, 65536)
+    finally:
+        os.close(terminal)
+    report.check(status == 7 and got.count(b'told') == 1, 'Ctrl-C comes to the command once', f'{status}\n{got}')
+
+    here.fifo('gate')
+    master, slave = os.openpty()
+    process = begin(here, ONE, 'exec cat gate', stdin=slave, start_new_session=True)
+    process.send_signal(signal.SIGINT)
+    status, _, messages = end(process)
+    os.close(master)
+    os.close(slave)
+    report.check(status == -signal.SIGINT, 'of a terminal that is not its own nothing comes',
+                 f'ended with {status}\n{messages}')
 
 
 def ignored(report, here):
@@ -333,8 +369,8 @@ def main():
     report = tap.Report()
     report.check(os.access(TAKT, os.X_OK), 'the command is there', TAKT)
     refusals(report)
-    for part in (passes_on, in_time, levels, holds, one_at_a_time, held_signals, ignored, leases, without_store, signals,
-                 shadow, finds_the_policy, finds_the_store):
+    for part in (passes_on, in_time, levels, holds, one_at_a_time, held_signals, keys, ignored, leases, without_store,
+                 signals, shadow, finds_the_policy, finds_the_store):
         with place() as here:
             part(report, here)
     report.end()
