@@ -210,6 +210,20 @@ static bool is_in_shadow(const takt_errand *errand)
     return errand->call.op == TAKT_OP_TRY && errand->call.limit->mode == TAKT_MODE_SHADOW;
 }
 
+/* The ledger has permits of which our numbers do not know: no try that states nothing gets one. */
+static void learn_of_permits(takt_errand *errand)
+{
+    const takt_store_call *call = &errand->call;
+    takt_queue *queue;
+
+    if (call->op != TAKT_OP_TRY || call->status != TAKT_E_NO_SLOT || errand->queue ||
+        call->standing.concurrency == 0)
+        return;
+    queue = takt_client_queue(errand->client, call->limit, call->key);
+    if (queue)
+        takt_scheduler_outdated(&errand->client->scheduler, queue);
+}
+
 /* What a try was given is its permit's, or, of a limit in shadow, its ghost's. */
 static void take(takt_errand *errand)
 {
@@ -250,6 +264,7 @@ static void answered(takt_store_call *call)
     takt_errand *errand = (takt_errand *)call;
 
     take(errand);
+    learn_of_permits(errand);
     note(errand);
     if (takt_is_of_store(call->status) && go_on_alone(errand))
         return;

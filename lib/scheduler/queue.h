@@ -68,8 +68,9 @@ typedef struct takt_queue {
     unsigned in_line;         /* bits of the priorities with which we stand in line */
     int least_urgent;         /* of those whom other workers wait with; -1: no other waits */
     bool in_flight;
-    bool nudged; /* a permit may have come free for us: claim */
-    bool tried;  /* the last call was a try: a claim that is due comes next */
+    bool nudged;   /* a permit may have come free for us: claim */
+    bool outdated; /* the ledger's numbers are newer than ours: claim */
+    bool tried;    /* the last call was a try: a claim that is due comes next */
     takt_holding holding;
     enum { UNHINTED, HINTED, HINT_CLAIMED } hint; /* other than UNHINTED: slots are held back */
 

@@ -252,6 +252,12 @@ void takt_scheduler_nudge(takt_scheduler *scheduler, takt_queue *queue)
     takt_registry_touch(scheduler, queue);
 }
 
+void takt_scheduler_outdated(takt_scheduler *scheduler, takt_queue *queue)
+{
+    queue->outdated = true;
+    takt_registry_touch(scheduler, queue);
+}
+
 void takt_scheduler_wake(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us)
 {
     takt_hand_drop_before(&queue->hand, blocked_until_us);
@@ -382,6 +388,8 @@ static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue
         return TAKT_NEVER;
     if (queue->hint == HINTED)
         return at_us;
+    if (queue->outdated)
+        return takt_most(at_us, queue->not_before_us);
     permits_us = takt_permits_claim_at(queue, now_us);
     if (takt_queue_is_covered(queue)) { /* nothing to say but good-bye, if that can be heard */
         if (queue->in_line == 0 || queue->trouble != 0 || scheduler->trouble != 0)
@@ -489,7 +497,7 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
                      now_us - takt_clock_store(&scheduler->clock, now_us), claim);
     queue->least_cost = takt_claim_least_cost(claim, takt_limit_capacity(queue->limit, NULL));
     queue->in_flight = true;
-    queue->nudged = queue->tried = false;
+    queue->nudged = queue->tried = queue->outdated = false;
     scheduler->in_flight++;
     if (queue->hint == HINTED)
         queue->hint = HINT_CLAIMED;

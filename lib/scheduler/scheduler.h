@@ -89,6 +89,10 @@ void takt_scheduler_tried(takt_scheduler *scheduler, takt_queue *queue, const ta
 /* A permit that was given by tries is granted. */
 void takt_scheduler_grant(takt_scheduler *scheduler, takt_permit *permit);
 
+/* A queue's ledger goes by newer numbers than ours, which only claims are told: the next pass
+ * claims, whoever waits. */
+void takt_scheduler_outdated(takt_scheduler *scheduler, takt_queue *queue);
+
 /* A permit may have come free for a queue of ours. */
 void takt_scheduler_nudge(takt_scheduler *scheduler, takt_queue *queue);
 

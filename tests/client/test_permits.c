@@ -348,6 +348,59 @@ EACH_STORE(a_try_that_is_answered_after_its_lease)
     close_world();
 }
 
+static int verdict;
+
+static void note_verdict(takt_call *call, int status, const takt_standing *told)
+{
+    (void)call;
+    cr_assert_not_null(told);
+    verdict = status;
+    callbacks++;
+}
+
+static int try(takt_client *client, takt_permit *permit, const char *limit)
+{
+    takt_request request = TAKT_REQUEST(limit);
+    takt_call call = {0};
+
+    callbacks = 0;
+    cr_assert_eq(takt_try_acquire(client, &call, permit, &request, note_verdict), 0);
+    while (callbacks == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    return verdict;
+}
+
+/* A worker that only tries, whose older numbers know of no permits: it learns of them. */
+EACH_STORE(who_only_tries_learns_newer_numbers)
+{
+    static const char old[] = "limits: [{name: two, rules: [{rate: 1000000/s, burst: 1000}]}]\n";
+    static const char new[] = "revision: 2\nlimits: [{name: two, concurrency: 2}]\n";
+    takt_permit permits[3] = {0}, holder = {0};
+    takt_policy *policies[2];
+    takt_error error;
+
+    open_world(*of_kind);
+    cr_assert_eq(takt_policy_parse(&policies[0], "old", old, strlen(old), &error), 0);
+    cr_assert_eq(takt_policy_parse(&policies[1], "new", new, strlen(new), &error), 0);
+    cr_assert_eq(takt_reload(actors[0].client, policies[0], &error), 0);
+    cr_assert_eq(takt_reload(actors[1].client, policies[1], &error), 0);
+    cr_assert_eq(try(actors[1].client, &holder, "two"), 0);
+    while (try(actors[0].client, &permits[0], "two") != 0)
+        cr_assert_eq(verdict, TAKT_E_NO_SLOT);
+    cr_assert_gt(permits[0].fence, holder.fence);
+    look(2, "two");
+    cr_assert_eq(standing.held, 2);
+    cr_assert_eq(try(actors[0].client, &permits[1], "two"), TAKT_E_NO_SLOT, "there are two");
+    takt_release(&holder);
+    do
+        look(2, "two");
+    while (standing.held > 1);
+    cr_assert_eq(try(actors[0].client, &permits[2], "two"), 0);
+    close_world();
+    takt_policy_free(policies[0]);
+    takt_policy_free(policies[1]);
+}
+
 static int turns;
 
 static void count_turn(uv_check_t *check)
