@@ -127,7 +127,9 @@ struct takt_permit {
                            `open`, and the store was never heard of, or by limits in shadow alone;
                            or not granted */
     int64_t fence;      /* with concurrency: its number, which only grows per limit and key (of the
-                           innermost limit that has it); 0: none has */
+                           innermost limit that has it); 0: none has.  It also grows over a loss of
+                           the store's data, unless numbers were ahead of its clock then: up to a
+                           minute where there are more than 1000 awards/s (docs/policy.md) */
     int64_t retry_after_us; /* with TAKT_E_DEADLINE, TAKT_E_FULL and TAKT_E_NO_SLOT: when it would
                                be worth asking again; where a permit was lacking, nobody knows when
                                one comes free: one lookahead.  0: now, or the store was never heard

@@ -3,6 +3,7 @@
  */
 #include "core/award.h"
 
+#include "base/least.h"
 #include "core/holders.h"
 #include "core/line.h"
 
@@ -21,9 +22,19 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
     award->stale = takt_line_is_stale(ledger, claim) || takt_holders_is_stale(ledger, claim);
 }
 
-/* Numbers for the permits given, and for those that the worker may hand on within itself: with no
- * rule to ask, it may do so.  They grow with the clock, and so do those of a ledger that is
- * forgotten in between. */
+/* So many of the numbers from `next_us` on are for permits that the worker hands on within itself:
+ * with no rule to ask and nobody else in line, it may do so.  They stay near the clock, with which
+ * a ledger that was lost begins again. */
+static int64_t count_reuses(const takt_ledger *ledger, int64_t now_us, int64_t next_us,
+                            const takt_award *award)
+{
+    if (ledger->limit->rule_count > 0 || award->least_urgent >= 0)
+        return 0;
+    return takt_most(takt_least(TAKT_REUSES, now_us + TAKT_REUSES_AHEAD_US - next_us), 0);
+}
+
+/* Numbers for the permits given, and for those that are handed on.  They grow with the clock, and
+ * so do those of a ledger that is forgotten in between. */
 static void number(takt_ledger *ledger, int64_t now_us, takt_award *award)
 {
     int64_t given = 0;
@@ -34,7 +45,7 @@ static void number(takt_ledger *ledger, int64_t now_us, takt_award *award)
     if (award->holding == 0 || ledger->limit->concurrency == 0)
         return;
     award->fence = ledger->fence < now_us ? now_us : ledger->fence + 1;
-    award->reuses = ledger->limit->rule_count == 0 ? TAKT_REUSES : 0;
+    award->reuses = count_reuses(ledger, now_us, award->fence + given, award);
     ledger->fence = award->fence + given + award->reuses - 1;
 }
 

@@ -22,6 +22,8 @@
 #define TAKT_RUNS_MAX   64   /* runs of slots that one award gives */
 #define TAKT_WAKES_MAX  8    /* workers that one award has woken */
 #define TAKT_REUSES     1000 /* fencing numbers for permits that a worker hands on within itself */
+#define TAKT_REUSES_AHEAD_US                                                                       \
+    INT64_C(60000000) /* such numbers are given out no further ahead of the clock */
 
 /* Waiters in a row that want the same. */
 typedef struct takt_want {
@@ -55,7 +57,8 @@ typedef struct takt_award {
                          fewer  than claimed and given: the others are lost */
     int64_t fence;    /* the first slot's fencing number, each next one's is higher by one; then
                          come those for `reuses` */
-    int64_t reuses;   /* so often it may hand on a permit within itself while nobody else waits */
+    int64_t reuses;   /* so often it may hand on a permit within itself while nobody else waits; up
+                         to TAKT_REUSES */
     int wake_count;   /* these workers should claim now: permits are free for them, or waiters of
                          theirs were taken out of the line */
     uint64_t wakes[TAKT_WAKES_MAX];

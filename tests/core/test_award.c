@@ -108,7 +108,8 @@ Test(award, numbers_for_what_is_given_and_for_what_may_be_handed_on)
         {0, 0, 3, 0, 2 + TAKT_REUSES},
         {10 * SECOND, 0, 1, 10 * SECOND, 10 * SECOND + TAKT_REUSES},
         {10 * SECOND, 1, 0, 10 * SECOND + TAKT_REUSES + 1, 10 * SECOND + 2 * TAKT_REUSES},
-        {0, 0, 2, 10 * SECOND + 2 * TAKT_REUSES + 1, 10 * SECOND + 3 * TAKT_REUSES + 2},
+        {10 * SECOND - 1, 0, 2, 10 * SECOND + 2 * TAKT_REUSES + 1,
+         10 * SECOND + 3 * TAKT_REUSES + 2},
         {20 * SECOND, 0, 0, -NOW, 10 * SECOND + 3 * TAKT_REUSES + 2}, /* nothing to number */
     };
 
@@ -126,6 +127,31 @@ Test(award, numbers_for_what_is_given_and_for_what_may_be_handed_on)
     end_award(30 * SECOND, 1, 0, 2);
     cr_assert_eq(b.award.reuses, 0, "a rule has a say in who is next");
     cr_assert_eq(b.ledger.fence, NOW + 30 * SECOND + 1);
+}
+
+/* What is handed on has numbers near the clock, however many awards there are, so that a ledger
+ * that was lost and is there again a while later goes on above them. */
+Test(award, numbers_do_not_run_away_from_the_clock)
+{
+    int64_t last = 0, now = 0;
+
+    open_permits(5);
+    for (; now < TAKT_REUSES_AHEAD_US / TAKT_REUSES; now++) {
+        end_award(now, 1, 0, 1);
+        cr_assert_gt(b.award.fence, last);
+        last = b.award.fence + b.award.reuses;
+        cr_assert_eq(b.ledger.fence, last);
+    }
+    cr_assert(b.award.reuses > 0 && b.award.reuses < TAKT_REUSES, "the clock does not follow");
+    end_award(now, 1, 2, 2);
+    cr_assert_eq(b.award.reuses, 0);
+    cr_assert_eq(b.award.fence, last + 1, "what is given has numbers all the same");
+    end_award(now + 300, 1, 3, 0);
+    cr_assert_eq(b.award.fence + b.award.reuses, NOW + now + 300 + TAKT_REUSES_AHEAD_US);
+    last = b.ledger.fence;
+    takt_ledger_init(&b.ledger, &b.limit, NOW);
+    end_award(now + 300 + TAKT_REUSES_AHEAD_US, 1, 0, 1);
+    cr_assert_gt(b.award.fence, last);
 }
 
 Test(award, nothing_of_permits_where_there_are_none)

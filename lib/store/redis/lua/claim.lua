@@ -240,7 +240,7 @@ claim = {
             line.settle(claim.own)
         end
         if held then
-            reply[12], reply[13], reply[14] = held.number(holding, claim.slots)
+            reply[12], reply[13], reply[14] = held.number(holding, claim.slots, claim.least_urgent >= 0)
         end
     end,
 

@@ -10,6 +10,7 @@ local HOLDERS_SLACK = 10000000 -- the key lives longer than what is in it, so th
 
 local LEASE_MAX = 86400000000
 local REUSES = 1000
+local REUSES_AHEAD = 60000000
 
 local held -- nil: the limit has no permits
 
@@ -117,15 +118,16 @@ local function open_holders(worker)
             return holding
         end,
 
-        -- Numbers for the permits given, and for those that the worker may hand on within itself.  Returns what it holds,
-        -- the first number, and how many are for handing on.
-        number = function(holding, given)
+        -- Numbers for the permits given, and for those that the worker may hand on within itself while no `others` wait.
+        -- Returns what it holds, the first number, and how many are for handing on.
+        number = function(holding, given, others)
             holding = holding + given
             if holding == 0 or limit.concurrency == 0 then
                 return holding, 0, 0
             end
-            local reuses = limit.rules[1] and 0 or REUSES
             local fence = ledger.fence < ledger.now and ledger.now or ledger.fence + 1
+            local reuses = (limit.rules[1] or others) and 0 or math.min(REUSES, ledger.now + REUSES_AHEAD - fence - given)
+            reuses = reuses > 0 and reuses or 0
             ledger.fence = fence + given + reuses - 1
             return holding, fence, reuses
         end,
