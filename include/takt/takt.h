@@ -238,7 +238,7 @@ TAKT_EXPORT int takt_acquire(takt_client *client, takt_permit *permit, const tak
 
 /*
  * Gives back a permit when its work is done, or was not begun after all.  Safe in any state, also
- * twice: a waiter is cancelled silently (no callback comes any more).
+ * twice: a waiter is cancelled silently (no callback comes any more), as takt_cancel has it.
  */
 TAKT_EXPORT void takt_release(takt_permit *permit);
 
@@ -250,8 +250,13 @@ TAKT_EXPORT void takt_release(takt_permit *permit);
 TAKT_EXPORT int takt_is_held(const takt_permit *permit);
 
 /*
- * Gives up waiting: the callback comes, later, with TAKT_E_CANCELED, and nothing is taken.
+ * Gives up waiting: the callback comes, later, with TAKT_E_CANCELED, and no more is asked for.
  * TAKT_E_INVALID when the permit does not wait (any more).
+ *
+ * Slots are awarded up to a lookahead before they are due.  One that was awarded for it by then
+ * goes to the next waiter of this client; where nobody waits it lapses, and so do the slots of
+ * inner limits that were due.  Where that is dear (1/day, a large cost), wait for the callback
+ * instead, then call takt_settle with 0 and takt_release: that gives it back.
  */
 TAKT_EXPORT int takt_cancel(takt_permit *permit);
 
@@ -273,11 +278,13 @@ struct takt_call {
 /* Now or never: status 0 (the cost was taken: `permit` is granted, to be released) or
  * TAKT_E_NO_SLOT (nothing was; see standing->retry_after_us). Does not overtake those who wait.
  * request->priority and max_wait_us play no part.  Until the callback `permit` is busy, and
- * takt_release does nothing to it.  With `within`, all limits are looked at before
- * any is taken from; should another worker take the outer one's last token in between, what was
- * taken from the inner one lapses. Where the store fails, each limit's on_store_failure decides:
- * with `open` and `share` the status is as above, and `standing` tells limit, now_us and
- * retry_after_us. */
+ * takt_release does nothing to it.  With concurrency the tries of a client for one limit and key go
+ * one after the other, since each states what is held: n at a time take n ways to the store and
+ * back.  (takt_acquire with a short max_wait_us asks for all of them at once.)  With `within`, all
+ * limits are looked at before any is taken from; should another worker take the outer one's last
+ * token in between, what was taken from the inner one lapses. Where the store fails, each limit's
+ * on_store_failure decides: with `open` and `share` the status is as above, and `standing` tells
+ * limit, now_us and retry_after_us. */
 TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
                                  const takt_request *request, takt_call_cb callback);
 

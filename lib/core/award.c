@@ -60,7 +60,8 @@ void takt_award_wake(takt_award *award, uint64_t worker)
 
 /* Who stands in line with one priority, those set aside left out. */
 typedef struct rank {
-    int64_t workers, wanting;
+    int64_t workers;
+    int64_t wanting; /* tokens, and so at least as many as permits */
 } rank;
 
 static rank count_rank(const takt_ledger *ledger, int at)

@@ -108,7 +108,8 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
     if (head && head->need > v.share)
         v.ahead += head->need - v.share;
     v.ahead = urgent + takt_least(v.ahead, others); /* nothing is kept for nobody */
-    v.permits = takt_holders_free(ledger);
+    v.permits =
+        takt_holders_free(ledger); /* each of those wanted is wanted with a token at least */
     if (v.permits != TAKT_NEVER) {
         int64_t share = takt_most(ledger->limit->concurrency / workers, 1);
         v.permits = takt_least(v.permits - urgent - takt_least(before * share, others), share);

@@ -10,7 +10,8 @@
 #include "core/holders.h"
 #include "core/line.h"
 
-/* What those who wait want, in tokens; each permit is wanted with at least one. */
+/* What those who wait want, in tokens; each permit is wanted with at least one, so as many permits
+ * do for all of them. */
 static int64_t wanted(const takt_ledger *ledger)
 {
     int64_t tokens = 0;

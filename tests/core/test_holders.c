@@ -171,6 +171,35 @@ Test(holders, a_shorter_lease_takes_from_nobody)
     cr_assert_eq(b.given, 1);
 }
 
+/* One waiter is left as many permits as its cost, for no longer than it takes to come. */
+Test(holders, a_large_cost_keeps_others_waiting_until_it_has_come)
+{
+    static book b;
+    takt_claim urgent = {.worker = 2, .seq = 100, .waiting = 1, .want_count = 1};
+
+    open_book(&b, permits(3));
+    state(&b, 0, 1, 0, 3);
+    cr_assert_eq(b.given, 3);
+    urgent.wants[0] = (takt_want){1, TAKT_NEVER, 5, 0};
+    send_claim(&b, 1, &urgent);
+    b.seq = 100;
+    state(&b, 2, 3, 0, 2);
+    cr_assert_eq(b.given, 0);
+    state(&b, 3, 1, 0, 0);
+    cr_assert_eq(b.award.wake_count, 1);
+    cr_assert_eq(b.award.wakes[0], 2);
+    state(&b, 4, 3, 0, 2);
+    cr_assert_eq(b.given, 0, "the urgent one has not come yet");
+    urgent.seq = 200;
+    send_claim(&b, 5, &urgent);
+    cr_assert_eq(b.given, 1);
+    cr_assert_eq(b.award.wake_count, 1);
+    cr_assert_eq(b.award.wakes[0], 3, "two are free");
+    b.seq = 200;
+    state(&b, 6, 3, 0, 2);
+    cr_assert_eq(b.given, 2);
+}
+
 Test(holders, numbers_only_grow)
 {
     static book b;
