@@ -48,6 +48,8 @@ TAKT_EXPORT int takt_sync_settle(takt_sync *sync, takt_permit *permit, const tak
 /* *standing (may be NULL) is filled in when 0 is returned. */
 TAKT_EXPORT int takt_sync_peek(takt_sync *sync, const char *limit, const char *key,
                                takt_standing *standing);
+TAKT_EXPORT int takt_sync_watch(takt_sync *sync, const char *limit, const char *key, int64_t for_us,
+                                takt_standing *standing);
 TAKT_EXPORT int takt_sync_block(takt_sync *sync, const char *limit, const char *key, int64_t for_us,
                                 const char *reason, takt_standing *standing);
 TAKT_EXPORT int takt_sync_penalize(takt_sync *sync, const char *limit, const char *key,

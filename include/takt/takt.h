@@ -38,6 +38,7 @@ typedef struct takt_permit takt_permit;
 typedef struct takt_call takt_call;
 
 #define TAKT_COST_MAX         1000000
+#define TAKT_WATCH_MAX_US     600000000  /* what takt_watch can ask for: 10 minutes */
 #define TAKT_REASON_SIZE_MAX  120        /* bytes of why a limit is blocked */
 #define TAKT_SETTLED_MAX      1000000000 /* what a unit of work can have cost */
 #define TAKT_PRIORITY_MAX     9          /* least urgent; 0 is the most urgent */
@@ -84,13 +85,17 @@ typedef struct takt_standing {
     int64_t reset_after_us; /* until every rule is as from rest */
     int64_t blocked_until_us;              /* no slot before that instant; 0: not blocked */
     char reason[TAKT_REASON_SIZE_MAX + 1]; /* why it is blocked, as whoever did said; else "" */
-    int64_t rate_percent; /* after penalties: what is left of the first rule's rate for now,
-                             where the limit has `adapt`; else 100 */
-    int64_t waiting;      /* waiters in the whole fleet, as their workers last said */
-    int64_t workers;      /* workers that wait */
-    int64_t concurrency;  /* permits that can be held at once; 0: no bound */
-    int64_t held;         /* permits that are held */
-    int64_t holders;      /* workers that hold some */
+    int64_t rate_percent;     /* after penalties: what is left of the first rule's rate for now,
+                                 where the limit has `adapt`; else 100 */
+    int64_t waiting;          /* waiters in the whole fleet, as their workers last said */
+    int64_t workers;          /* workers that wait */
+    int64_t concurrency;      /* permits that can be held at once; 0: no bound */
+    int64_t held;             /* permits that are held */
+    int64_t holders;          /* workers that hold some */
+    int64_t watched_since_us; /* since that instant tokens are counted (takt_watch); 0: they are
+                                 not */
+    int64_t taken; /* tokens of the slots that were given since, and what work has cost more
+                      (takt_settle), less what it has cost less */
 } takt_standing;
 
 /*
@@ -308,6 +313,22 @@ TAKT_EXPORT int takt_settle(takt_permit *permit, const takt_request *request, in
  * where the store fails, so does this. */
 TAKT_EXPORT int takt_peek(takt_client *client, takt_call *call, const char *limit, const char *key,
                           takt_call_cb callback);
+
+/*
+ * Looks, and will look again within `for_us` (1 to TAKT_WATCH_MAX_US, else TAKT_E_INVALID): until
+ * then, in the whole fleet, the tokens that are taken are counted in standing->taken.  Two looks
+ * with the same watched_since_us tell the rate between them: the difference of `taken` over that of
+ * now_us.  Where watched_since_us has changed nobody looked for a while, and the count began anew.
+ * Any number of clients may watch a ledger: they share one count, which lasts until the last of
+ * them asked for.  Slots are given up to a lookahead before they are due.  Of a limit without rules
+ * (`concurrency` alone) what a worker hands on within itself is not seen, and not counted.
+ *
+ * It costs: each look writes the ledger, as a claim does, and keeps it until it ends; meanwhile
+ * claims and tries write a number more, and over Redis do not take the scripts' quickest way.  A
+ * ledger that nobody watches costs nothing.
+ */
+TAKT_EXPORT int takt_watch(takt_client *client, takt_call *call, const char *limit, const char *key,
+                           int64_t for_us, takt_call_cb callback);
 
 /*
  * No slot for `for_us` from now, in the whole fleet; only ever extends.  Workers that have slots in

@@ -1,5 +1,5 @@
 /*
- * errand.c: single calls to a ledger: try, peek, block, penalize, unblock, reset, settle.
+ * errand.c: single calls to a ledger: try, peek, watch, block, penalize, unblock, reset, settle.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -196,7 +196,7 @@ static void note(takt_errand *errand)
     takt_client *client = errand->client;
     int status = errand->call.status == TAKT_E_NO_SLOT ? 0 : errand->call.status;
 
-    if (status == 0 && errand->call.op == TAKT_OP_PEEK)
+    if (status == 0 && errand->call.op == TAKT_OP_PEEK && errand->call.for_us == 0)
         return;
     if (status == 0)
         takt_scheduler_back(&client->scheduler);
@@ -428,6 +428,14 @@ int takt_peek(takt_client *client, takt_call *call, const char *limit, const cha
               takt_call_cb callback)
 {
     return begin_plain(client, call, limit, key, TAKT_OP_PEEK, 0, NULL, callback);
+}
+
+int takt_watch(takt_client *client, takt_call *call, const char *limit, const char *key,
+               int64_t for_us, takt_call_cb callback)
+{
+    if (for_us < 1 || for_us > TAKT_WATCH_MAX_US)
+        return TAKT_E_INVALID;
+    return begin_plain(client, call, limit, key, TAKT_OP_PEEK, for_us, NULL, callback);
 }
 
 static int begin_block(takt_client *client, takt_call *call, const char *limit, const char *key,

@@ -85,6 +85,12 @@ static int begin_peek(takt_sync *sync, takt_post *post)
     return takt_peek(sync->client, &post->call, post->request->limit, post->request->key, called);
 }
 
+static int begin_watch(takt_sync *sync, takt_post *post)
+{
+    return takt_watch(sync->client, &post->call, post->request->limit, post->request->key,
+                      post->for_us, called);
+}
+
 static int begin_block(takt_sync *sync, takt_post *post)
 {
     return takt_block(sync->client, &post->call, post->request->limit, post->request->key,
@@ -297,6 +303,12 @@ static int ask_about(takt_sync *sync, int (*begin)(takt_sync *sync, takt_post *p
 int takt_sync_peek(takt_sync *sync, const char *limit, const char *key, takt_standing *standing)
 {
     return ask_about(sync, begin_peek, limit, key, standing);
+}
+
+int takt_sync_watch(takt_sync *sync, const char *limit, const char *key, int64_t for_us,
+                    takt_standing *standing)
+{
+    return ask_to_block(sync, begin_watch, limit, key, for_us, NULL, standing);
 }
 
 int takt_sync_block(takt_sync *sync, const char *limit, const char *key, int64_t for_us,

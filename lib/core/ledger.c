@@ -15,6 +15,7 @@
 #include "core/holders.h"
 #include "core/line.h"
 #include "core/overflow.h"
+#include "core/watched.h"
 
 /* Nobody is told to ask again sooner than after this part of the lookahead; whoever is first may be
  * quicker, for there is only one. */
@@ -29,6 +30,7 @@ void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_
     ledger->turn = 0;
     takt_ledger_unblocked(ledger);
     takt_brake_release(ledger);
+    takt_watched_end(ledger);
     ledger->fence = ledger->leased_until_us = 0;
     ledger->line_count = ledger->holder_count = 0;
 }
@@ -64,6 +66,7 @@ void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us)
     }
     takt_line_tidy(ledger, now_us);
     takt_holders_tidy(ledger, now_us);
+    takt_watched_tidy(ledger, now_us);
 }
 
 /* ---- room and turns -------------------------------------------------------------------------- */
@@ -235,6 +238,7 @@ static void serve_all(takt_ledger *ledger, int64_t now_us, const takt_claim *cla
         if (at < 0)
             continue;
         given = serve(ledger, now_us, at, claim, award);
+        takt_watched_add(ledger, given);
         if (ledger->line[at].waiting <= 0) {
             takt_line_remove(ledger, at);
         } else if (given > 0) { /* had a turn: to the back */

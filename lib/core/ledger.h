@@ -106,6 +106,13 @@ typedef struct takt_brake {
     int64_t counted_at_us; /* the last penalty that counted */
 } takt_brake;
 
+/* What was taken while somebody looks (watched.h). */
+typedef struct takt_watched {
+    int64_t until_us; /* 0: nobody looks */
+    int64_t since_us;
+    int64_t taken; /* tokens */
+} takt_watched;
+
 typedef struct takt_ledger {
     const takt_limit *limit; /* the numbers that the state is kept under */
     takt_limit_state state;
@@ -114,6 +121,7 @@ typedef struct takt_ledger {
     int64_t blocked_until_us; /* 0: not blocked */
     char reason[TAKT_REASON_TEXT_MAX + 1]; /* why, as in the text (reason.h); "": nobody says */
     takt_brake brake;
+    takt_watched watched;
     takt_place *line; /* sorted by priority, then turn; the caller's memory */
     int line_count;
     int line_capacity;       /* before a claim at least line_count + TAKT_PRIORITIES */
@@ -162,6 +170,9 @@ bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_clai
 
 /* How the ledger stands. */
 void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standing);
+
+/* For so long from now on, TAKT_WATCH_MAX_US at most, what is taken is counted. */
+void takt_ledger_watch(takt_ledger *ledger, int64_t now_us, int64_t for_us);
 
 /* No slot for so long from now on.  Only ever extends; a block that does brings its reason, if it
  * has one (NULL: none). */

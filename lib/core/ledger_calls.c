@@ -9,6 +9,7 @@
 #include "core/brake.h"
 #include "core/holders.h"
 #include "core/line.h"
+#include "core/watched.h"
 
 /* What those who wait want, in tokens; each permit is wanted with at least one, so as many permits
  * do for all of them. */
@@ -37,6 +38,7 @@ static bool take_now(takt_ledger *ledger, int64_t now_us, int64_t cost, bool per
     if (*retry_at_us > now_us)
         return false;
     takt_limit_commit(ledger->limit, &ledger->state, now_us, cost);
+    takt_watched_add(ledger, cost);
     return true;
 }
 
@@ -96,6 +98,8 @@ void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standi
     takt_reason_read(ledger->reason, strlen(ledger->reason), standing->reason);
     standing->rate_percent = ledger->brake.percent > 0 ? ledger->brake.percent : TAKT_WHOLE_PERCENT;
     takt_line_count(ledger, &standing->waiting, &standing->workers);
+    standing->watched_since_us = ledger->watched.since_us;
+    standing->taken = ledger->watched.taken;
 }
 
 static void extend_block(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason)
@@ -139,6 +143,7 @@ void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, in
         takt_limit_charge(ledger->limit, &ledger->state, now_us, actual - cost);
     else
         takt_limit_give_back(ledger->limit, &ledger->state, now_us, slot_us, cost, cost - actual);
+    takt_watched_add(ledger, actual - cost);
 }
 
 void takt_ledger_reset(takt_ledger *ledger, int64_t now_us)
@@ -157,6 +162,7 @@ int64_t takt_ledger_expires_at(const takt_ledger *ledger)
         takt_limit_exhaust(ledger->limit, &state, ledger->blocked_until_us);
     at_us = takt_most(takt_limit_rest_at(ledger->limit, &state), ledger->blocked_until_us);
     at_us = takt_most(at_us, takt_brake_ends_at(ledger));
+    at_us = takt_most(at_us, ledger->watched.until_us);
     for (int i = 0; i < ledger->line_count; i++)
         at_us = takt_most(at_us, ledger->line[i].expires_at_us);
     at_us = takt_most(at_us, ledger->leased_until_us);

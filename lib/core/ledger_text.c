@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/brake.h"
 #include "core/gcra.h"
+#include "core/watched.h"
 
 #define NUMBER_SIZE 21 /* the longest int64 and what separates it from the next */
 #define PLACE_SIZE  (10 * NUMBER_SIZE)
@@ -16,7 +17,7 @@
 
 size_t takt_ledger_text_size(int line_count, int holder_count)
 {
-    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 20 * NUMBER_SIZE +
+    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 24 * NUMBER_SIZE +
            TAKT_REASON_TEXT_MAX + (size_t)line_count * PLACE_SIZE +
            (size_t)holder_count * HOLDER_SIZE;
 }
@@ -86,6 +87,13 @@ static void write_brake(takt_writer *writer, const takt_ledger *ledger)
     takt_gcra_write_state(&state->brake, &state->rules[ledger->limit->rule_count], writer);
 }
 
+static void write_watched(takt_writer *writer, const char *text, const takt_watched *watched)
+{
+    write_part(writer, text, 'm', watched->until_us);
+    write_number(writer, ',', watched->since_us);
+    write_number(writer, ',', watched->taken);
+}
+
 static void write_holder(takt_writer *writer, const takt_holder *holder)
 {
     takt_write_text(writer, ";h");
@@ -138,6 +146,8 @@ size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size)
         write_block(&writer, text, ledger);
     if (ledger->brake.percent > 0)
         write_brake(&writer, ledger);
+    if (ledger->watched.until_us > 0)
+        write_watched(&writer, text, &ledger->watched);
     for (int i = 0; i < ledger->holder_count; i++)
         write_holder(&writer, &ledger->holders[i]);
     for (int i = 0; i < ledger->line_count; i++)
@@ -333,6 +343,13 @@ static void read_rest(takt_reader *reader, takt_ledger *ledger, takt_limit *kept
         if (!takt_read_if(reader, ';'))
             return;
     }
+    if (takt_read_if(reader, 'm')) {
+        ledger->watched.until_us = takt_read_int(reader, 1, BIG);
+        ledger->watched.since_us = read_number(reader, 1, BIG);
+        ledger->watched.taken = read_number(reader, 0, BIG);
+        if (!takt_read_if(reader, ';'))
+            return;
+    }
     if (read_holders(reader, ledger))
         read_line(reader, ledger);
 }
@@ -347,6 +364,7 @@ static bool read_ledger(takt_ledger *ledger, const takt_limit *limit, takt_limit
     ledger->turn = 0;
     takt_ledger_unblocked(ledger);
     takt_brake_release(ledger);
+    takt_watched_end(ledger);
     ledger->fence = ledger->leased_until_us = 0;
     ledger->line_count = ledger->holder_count = 0;
     memcpy(kept->name, limit->name, sizeof kept->name);

@@ -69,6 +69,7 @@ static void go_on(struct use *use)
         use->call.data = use;
     }
     use->call.op = ops[use->step];
+    use->call.for_us = use->step == LOOK ? 0 : 1000000; /* a look, not a watch */
     if (use->call.op == TAKT_OP_CLAIM) {
         use->claim.seq++;
         use->claim.waiting = use->claim.want_count = use->step == STAND_IN_LINE;
@@ -108,7 +109,6 @@ static void try_all(struct use *use, uv_loop_t *loop)
                                   .claim = &use->claim,
                                   .award = &use->award,
                                   .cost = 1,
-                                  .for_us = 1000000,
                                   .done = on_done,
                                   .data = use};
     go_on(use);

@@ -100,7 +100,7 @@ static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger,
                         takt_record_change *change)
 {
     change->what = TAKT_RECORD_KEEP;
-    if (call->op == TAKT_OP_PEEK && !change->damaged)
+    if (call->op == TAKT_OP_PEEK && call->for_us == 0 && !change->damaged)
         return;
     change->expires_at_us = takt_ledger_expires_at(ledger);
     if (change->expires_at_us <= now_us) {

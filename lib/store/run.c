@@ -46,6 +46,9 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
         takt_ledger_settle(ledger, now_us, call->slot_us, call->cost, call->actual);
         break;
     case TAKT_OP_PEEK:
+        if (call->for_us > 0)
+            takt_ledger_watch(ledger, now_us, call->for_us);
+        break;
     case TAKT_OP_POLICY: /* no ledger's business: policy_record.c */
     case TAKT_OP_APPLY:
         break;

@@ -66,7 +66,7 @@ struct takt_store_call {
     const char *key;         /* "" is the limit as a whole */
     const takt_claim *claim; /* CLAIM; TRY: who tries and what it holds, where there are permits */
     int64_t cost;            /* TRY, SETTLE */
-    int64_t for_us;          /* BLOCK, PENALIZE */
+    int64_t for_us;          /* BLOCK, PENALIZE; PEEK: for how long to count, 0: not */
     const char *reason;      /* the same: why, checked; NULL: nobody says */
     int64_t slot_us, actual; /* SETTLE: what the work of that slot has cost */
     takt_policy_talk *talk;  /* POLICY, APPLY: the caller's memory; limit and key are those of

@@ -1,5 +1,5 @@
 /*
- * try, peek, block, unblock and reset through the public interface.
+ * try, peek, watch, block, unblock and reset through the public interface.
  */
 #include "client/client_test.h"
 
@@ -98,6 +98,31 @@ Test(errand, peek_changes_nothing)
         cr_assert_eq(last.standing.reset_after_us, 0);
         cr_assert_eq(last.standing.waiting, 0);
     }
+}
+
+Test(errand, watch_counts_what_is_taken)
+{
+    takt_call call = {0};
+    static seen jobs[3];
+
+    run_call(takt_watch(client, &call, "free", NULL, TAKT_WATCH_MAX_US, note_call));
+    cr_assert_eq(last.status, 0);
+    cr_assert_eq(last.standing.watched_since_us, last.standing.now_us);
+    cr_assert_eq(last.standing.taken, 0);
+    for (int i = 0; i < 3; i++) {
+        takt_request request = TAKT_REQUEST("free");
+        request.cost = 10;
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+    }
+    run_until(3);
+    run_call(takt_watch(client, &call, "free", NULL, 1, note_call));
+    cr_assert_eq(last.standing.taken, 30);
+    run_call(takt_peek(client, &call, "free", "k", note_call));
+    cr_assert_eq(last.standing.watched_since_us, 0, "another ledger");
+    cr_assert_eq(takt_watch(client, &call, "free", NULL, 0, note_call), TAKT_E_INVALID);
+    cr_assert_eq(takt_watch(client, &call, "free", NULL, TAKT_WATCH_MAX_US + 1, note_call),
+                 TAKT_E_INVALID);
+    cr_assert_eq(takt_watch(client, &call, "unknown", NULL, 1, note_call), TAKT_E_NO_LIMIT);
 }
 
 Test(errand, block_holds_everybody_and_unblock_lets_go)

@@ -59,6 +59,9 @@ Test(ledger_text, is_written_as_documented)
     b.ledger.fence = NOW;
     cr_assert(strstr(encode(&b), RULE ";r7,250000,90,20,30000000;n1763692800000000;t1;"), "%s",
               encode(&b));
+    takt_ledger_watch(&b.ledger, NOW, SECOND);
+    cr_assert(strstr(encode(&b), ";b1763696400000000;m1763692801000000,1763692800000000,0;wbeef"),
+              "%s", encode(&b));
     add_rule(&b.limit, 3, SECOND, 1);
     b.ledger.state.rules[1].gcra.tat = (takt_fraction){NOW, 2};
     cr_assert(strstr(encode(&b), RULE ";g3/1000000*1 1763692800000000+2;r7,"), "%s", encode(&b));
@@ -76,6 +79,8 @@ Test(ledger_text, is_read_back_as_it_was)
         RULE
         ";r7,250000,0;t12;b1763696400000000;w0,5,0,3,18,2,9,1763692802000000,1763692806000000,f",
         ("g3/1000000*1 1763692800000000+2;" RULE),
+        RULE ";m1763692801000000,1763692800000000,0",
+        RULE ";b1763696400000000;m1763692801000000,1763692800000000,9007199254740992",
         RULE ";n1763692800000004",
         RULE ";n1763692800000004,1763692806000000;t12;b1763696400000000;h1,5,2,1763692806000000;"
              "hffff,1,1,7;"
@@ -148,6 +153,15 @@ Test(ledger_text, what_is_broken_gives_a_ledger_blocked_for_a_period)
         RULE ";b0",
         RULE ";b9007199254740993",
         RULE ";b5;t1",
+        RULE ";m5",
+        RULE ";m5,4",
+        RULE ";m0,4,3",
+        RULE ";m5,0,3",
+        RULE ";m5,4,9007199254740993",
+        RULE ";m5,4,-1",
+        RULE ";m5,4,3,2",
+        RULE ";m5,4,3;b5",
+        RULE ";m5,4,3;m5,4,3",
         RULE ";t1;r7,1,1",
         RULE ";r0,250000,0",
         RULE ";r7,10000001,0",
@@ -250,6 +264,7 @@ Test(ledger_text, the_longest_place_fits)
     }
     b.ledger.line_count = b.ledger.holder_count = 5;
     b.ledger.turn = b.ledger.blocked_until_us = b.ledger.fence = INT64_C(1) << 53;
+    b.ledger.watched = (takt_watched){INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53};
     cr_assert_leq(strlen(encode(&b)), takt_ledger_text_size(5, 5));
 }
 

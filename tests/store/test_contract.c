@@ -144,6 +144,39 @@ CONTRACT(blocks_unblocks_resets_peeks)
     leave_place(&at);
 }
 
+CONTRACT(counts_what_is_taken_while_somebody_looks)
+{
+    takt_limit limit = rig_limit("a", 100, RIG_DAY, 100);
+    takt_standing standing;
+    struct place at;
+    struct rig one, two;
+    struct rig_call call;
+    int64_t since_us;
+
+    find_place(&at, *kind);
+    rig_open(&one, at.url);
+    rig_open(&two, at.url);
+    cr_expect_eq(rig_try(&one, &limit, "k", 5), 0);
+    rig_call_init(&call, TAKT_OP_PEEK, &limit, "k");
+    call.call.for_us = 60000000;
+    cr_expect_eq(rig_run(&one, &call), 0);
+    since_us = call.call.standing.watched_since_us;
+    cr_expect_eq(since_us, call.call.standing.now_us);
+    cr_expect_eq(call.call.standing.taken, 0);
+    cr_expect_eq(rig_try(&two, &limit, "k", 2), 0);
+    init_claim(&call, &limit, "k", 7, 1, 30);
+    cr_expect_eq(rig_run(&two, &call), 0);
+    cr_expect_eq(call.award.runs[0].count, 30);
+    standing = rig_peek(&two, &limit, "k");
+    cr_expect_eq(standing.watched_since_us, since_us);
+    cr_expect_eq(standing.taken, 32);
+    cr_expect_eq(rig_peek(&one, &limit, "other").watched_since_us, 0);
+    cr_expect_eq(rig_peek(&one, &limit, "k").taken, 32, "a mere look changes nothing");
+    rig_close(&one);
+    rig_close(&two);
+    leave_place(&at);
+}
+
 CONTRACT(penalties_brake_and_blocks_have_reasons)
 {
     takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);

@@ -89,6 +89,34 @@ Test(record, is_written_only_when_it_says_something_new)
     takt_record_scratch_free(&scratch);
 }
 
+/* A look that watches is kept, also where there was nothing, until it ends. */
+Test(record, is_written_by_who_watches)
+{
+    takt_limit limit = rig_limit("a", 2, 1000000, 1);
+    takt_record_scratch scratch = {0};
+    takt_record_change change;
+    struct rig_call call;
+    char kept[1000];
+    size_t size;
+
+    rig_call_init(&call, TAKT_OP_PEEK, &limit, "");
+    call.call.for_us = 3000000;
+    takt_record_run(&scratch, NULL, 0, 5000000, &call.call, &change);
+    cr_assert_eq((int)change.what, TAKT_RECORD_PUT);
+    cr_expect_eq(change.expires_at_us, 8000000);
+    cr_expect_eq(call.call.standing.watched_since_us, 5000000);
+    memcpy(kept, change.text, size = change.size);
+    rig_call_init(&call, TAKT_OP_PEEK, &limit, "");
+    takt_record_run(&scratch, kept, size, 7999999, &call.call, &change);
+    cr_expect_eq((int)change.what, TAKT_RECORD_KEEP);
+    cr_expect_eq(call.call.standing.watched_since_us, 5000000);
+    rig_call_init(&call, TAKT_OP_UNBLOCK, &limit, "");
+    takt_record_run(&scratch, kept, size, 8000000, &call.call, &change);
+    cr_expect_eq((int)change.what, TAKT_RECORD_DROP);
+    cr_expect_eq(call.call.standing.watched_since_us, 0);
+    takt_record_scratch_free(&scratch);
+}
+
 Test(record, that_cannot_be_read_is_written_anew)
 {
     static const takt_op ops[] = {TAKT_OP_PEEK, TAKT_OP_TRY};

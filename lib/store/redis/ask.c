@@ -211,6 +211,8 @@ bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call 
         add_claim(&pen, call->claim, permits);
     else if (call->op == TAKT_OP_TRY)
         add_try(&pen, call, permits);
+    else if (call->op == TAKT_OP_PEEK)
+        add_int(&pen, call->for_us);
     else if (call->op == TAKT_OP_BLOCK || call->op == TAKT_OP_PENALIZE)
         add_block(&pen, call);
     else if (call->op == TAKT_OP_SETTLE)

@@ -9,12 +9,13 @@
 
 #define BIG (INT64_C(1) << 53) /* a script's numbers are exact up to here */
 
-enum { DAMAGED = 1, STALE = 2, OUTDATED = 4, TAKEN = 8, PERMITS = 32 };
+enum { DAMAGED = 1, STALE = 2, OUTDATED = 4, TAKEN = 8, PERMITS = 32, WATCHED = 64 };
 
 #define SHORT_AWARD    3
 #define AWARD_HEAD     11
 #define RUN_SIZE       7
 #define STANDING_COUNT 11
+#define WATCHED_COUNT  2 /* more, with that flag */
 #define PERMITS_COUNT  3 /* more, where there are permits; a try has them twice */
 
 /* The values of a reply's array, read one after the other. */
@@ -218,12 +219,14 @@ static void read_try(struct cursor *cursor, takt_store_call *call, int64_t flags
     award->runs[0] = (takt_run){{award->now_us, 0}, {0, 0}, 1, 1, (int32_t)call->cost, 0};
 }
 
-/* A reply of that many numbers: with permits there are more, and a try has them twice. */
-static bool is_standing(const takt_store_call *call, int count)
+/* A reply of that many values with these flags: with permits there are more, and a try has them
+ * twice. */
+static bool is_standing(const takt_store_call *call, int64_t flags, int count)
 {
     int permits = call->op == TAKT_OP_TRY && call->claim ? 2 * PERMITS_COUNT : PERMITS_COUNT;
+    int bare = flags & WATCHED ? STANDING_COUNT + WATCHED_COUNT : STANDING_COUNT;
 
-    return count == STANDING_COUNT || count == STANDING_COUNT + permits;
+    return count == bare + permits || (count == bare && !(flags & STALE));
 }
 
 static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t flags)
@@ -243,6 +246,8 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
     reason = read_text(cursor);
     cursor->bad |= reason->size > TAKT_REASON_TEXT_MAX;
     takt_reason_read(reason->text, reason->size, standing->reason);
+    standing->watched_since_us = flags & WATCHED ? read_int(cursor, 1, BIG) : 0;
+    standing->taken = flags & WATCHED ? read_int(cursor, 0, BIG) : 0;
     standing->concurrency = standing->held = standing->holders = 0;
     if (cursor->left > 0) {
         standing->concurrency = read_int(cursor, 0, TAKT_CONCURRENCY_MAX);
@@ -254,20 +259,20 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
         read_try(cursor, call, flags);
 }
 
-/* The flags that a reply of that many values may have. */
-static int64_t flags_of(const takt_store_call *call, int count)
+/* The flags that a reply may have. */
+static int64_t flags_of(const takt_store_call *call)
 {
     if (call->op == TAKT_OP_CLAIM)
         return DAMAGED | STALE | OUTDATED | PERMITS;
     if (call->op == TAKT_OP_TRY)
-        return DAMAGED | TAKEN | (count > STANDING_COUNT ? STALE : 0);
-    return DAMAGED;
+        return DAMAGED | STALE | TAKEN | WATCHED;
+    return DAMAGED | WATCHED;
 }
 
 bool takt_award_reply(takt_store_call *call, const takt_reply *reply, bool *damaged)
 {
     bool claim = call->op == TAKT_OP_CLAIM;
-    int64_t known = flags_of(call, reply->count);
+    int64_t known = flags_of(call);
     struct cursor values = {reply + 1, reply->count, false};
     int64_t flags;
 
@@ -278,10 +283,10 @@ bool takt_award_reply(takt_store_call *call, const takt_reply *reply, bool *dama
         return false;
     if (claim && reply->count == SHORT_AWARD)
         return read_short_award(&values, call);
-    if (claim ? reply->count < AWARD_HEAD : !is_standing(call, reply->count))
-        return false;
     flags = read_int(&values, 0, known);
     if (values.bad || (flags & ~known) != 0)
+        return false;
+    if (claim ? reply->count < AWARD_HEAD : !is_standing(call, flags, reply->count))
         return false;
     if (claim)
         read_award(&values, call, flags);

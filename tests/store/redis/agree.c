@@ -21,7 +21,7 @@
 #define STEPS      100000
 #define RUN_STEPS  250 /* then another world is drawn */
 #define AT_ONCE    50  /* calls in the pipeline */
-#define REPLY_MAX  (17 + 7 * TAKT_RUNS_MAX)
+#define REPLY_MAX  (19 + 7 * TAKT_RUNS_MAX)
 #define FIELDS_MAX (8 + REPLY_MAX)
 
 static uint64_t run_seed;   /* of the world that is run */
@@ -117,7 +117,7 @@ static char *fence_part(void)
  * or of a lease that nobody has.  True: it did. */
 static bool change_text(agree_world *world)
 {
-    static const char bytes[] = "0123456789;,/*+ grtbfs~!^xx";
+    static const char bytes[] = "0123456789;,/*+ grtbmfs~!^xx";
     static const char *const tails[] = {"+", "+0", "+1", "+1000000000", "0", ";", ",1", "~"};
     const char *line = ours.text[0] == 't' ? ours.text : strstr(ours.text, ";t");
     const char *end = line ? line : kept_elsewhere();
@@ -306,6 +306,8 @@ static int standing_fields(const takt_standing *standing, int64_t *fields)
     fields[n++] = standing->held;
     fields[n++] = standing->holders;
     fields[n++] = standing->rate_percent;
+    fields[n++] = standing->watched_since_us;
+    fields[n++] = standing->taken;
     return n;
 }
 

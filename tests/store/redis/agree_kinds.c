@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KINDS_MAX 160
+#define KINDS_MAX 180
 #define FAR_US    TAKT_LOOKAHEAD_MAX_US /* a state further ahead than that is another clock's */
 
 static struct kind {
@@ -172,6 +172,48 @@ static void count_brakes(const agree_outcome *ran)
     count("reasons", has(ran->after, ",429"));
     count("reasons that are escaped", has(ran->after, ",50%25%20off%3B%20"));
     count("reasons that go", has(ran->before, ",429") && !has(ran->after, ",429"));
+}
+
+/* ---- watches ----------------------------------------------------------------------------------
+ */
+
+/* What a text says of who looks; false: nobody does. */
+static bool read_watched(const char *text, long long *since_us, long long *taken)
+{
+    const char *part = text[0] == 'm' ? text : strstr(text, ";m");
+
+    return part && sscanf(part + (*part == ';'), "m%*d,%lld,%lld", since_us, taken) == 2;
+}
+
+static void count_watches(const agree_outcome *ran)
+{
+    takt_op op = ran->step.call.op;
+    long long since_us = 0, taken = 0, since_before_us = 0, taken_before = 0;
+    bool before = read_watched(ran->before, &since_before_us, &taken_before);
+    bool after = read_watched(ran->after, &since_us, &taken), fine = !ran->damaged;
+    bool on = fine && before && after && since_us == since_before_us;
+    bool more = on && taken > taken_before;
+
+    count("looks that watch a new ledger", !ran->before[0] && after);
+    count("looks that begin a watch", fine && ran->before[0] && !before && after);
+    count("looks that prolong a watch", on && op == TAKT_OP_PEEK && ran->step.call.for_us > 0);
+    count("looks at a watched ledger", on && op == TAKT_OP_PEEK && ran->step.call.for_us == 0);
+    count("watches that end", fine && before && !after && ran->after[0]);
+    count("watches that end with their ledger", fine && before && !ran->after[0]);
+    count("watches that go on while the clock goes back", on && ran->later_us < 0);
+    count("watches that another clock ends", fine && before && !on && ran->later_us < 0);
+    count("awards that are counted", more && op == TAKT_OP_CLAIM);
+    count("tries that are counted", more && op == TAKT_OP_TRY);
+    count("tries with permits that are counted", more && op == TAKT_OP_TRY && ran->five);
+    count("settles that are counted", more && op == TAKT_OP_SETTLE);
+    count("settles that are counted off", on && taken < taken_before && taken > 0);
+    count("settles of what was taken before the watch", on && taken_before > 0 && taken == 0);
+    count("watched ledgers without rules", on && ran->step.call.limit->rule_count == 0);
+    count("watched ledgers with a line", on && has(ran->before, ";w"));
+    count("watched ledgers that are braked", on && has(ran->before, ";k"));
+    count("watched ledgers with newer numbers than the caller's",
+          on && op == TAKT_OP_CLAIM && ran->step.award.outdated);
+    count("watched ledgers that cannot be read", before && ran->damaged);
 }
 
 /* ---- permits --------------------------------------------------------------------------------- */
@@ -452,6 +494,7 @@ void agree_kinds_count(const agree_outcome *ran)
     count_rules(ran->step.call.limit, ran->step.now_us);
     count_ledger(ran);
     count_brakes(ran);
+    count_watches(ran);
     count_holders(ran);
     count_permit_calls(ran);
     count_settles(ran);

@@ -344,6 +344,14 @@ void agree_step_learn(agree_world *world, const agree_step *step)
         world->holding[step->worker] = award->holding;
 }
 
+/* For how long who looks wants to have counted what is taken; 0: not. */
+static int64_t draw_watch(agree_world *world)
+{
+    if (chance(world, 20))
+        return 0;
+    return chance(world, 90) ? 1 + below(world, 20000000) : 1 + below(world, TAKT_WATCH_MAX_US);
+}
+
 void agree_step_draw(agree_world *world, agree_step *step)
 {
     static const takt_op others[] = {TAKT_OP_TRY,    TAKT_OP_TRY,      TAKT_OP_TRY,
@@ -374,6 +382,8 @@ void agree_step_draw(agree_world *world, agree_step *step)
         draw_claim(world, step);
     if (step->call.op == TAKT_OP_TRY && chance(world, limit->concurrency > 0 ? 5 : 50))
         step->call.claim = NULL;
+    if (step->call.op == TAKT_OP_PEEK)
+        step->call.for_us = draw_watch(world);
     if (step->call.op == TAKT_OP_SETTLE)
         draw_settle(world, &step->call);
 }

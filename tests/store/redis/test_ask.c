@@ -49,7 +49,7 @@ Test(ask, every_operation)
         {TAKT_OP_TRY, NAMES LIMIT " 3"},
         {TAKT_OP_BLOCK, NAMES LIMIT " 60000000 429%3B%20wait"},
         {TAKT_OP_PENALIZE, NAMES LIMIT " 60000000 429%3B%20wait"},
-        {TAKT_OP_PEEK, NAMES LIMIT},
+        {TAKT_OP_PEEK, NAMES LIMIT " 60000000"},
         {TAKT_OP_UNBLOCK, NAMES LIMIT},
         {TAKT_OP_RESET, NAMES LIMIT},
     };

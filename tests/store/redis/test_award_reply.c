@@ -404,6 +404,48 @@ Test(award_reply, refuses_what_is_no_array)
         }
 }
 
+Test(award_reply, watched)
+{
+    static const char *const told[] = {"1763692790000000", "4711", "20", "7", "2", "3", "5", "0"};
+    const char *fields[STANDING_SIZE + 8];
+    struct answer got;
+
+    memcpy(fields, standing, sizeof standing);
+    memcpy(fields + STANDING_SIZE, told, sizeof told);
+    fields[0] = "64";
+    answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 2);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.call.standing.watched_since_us, INT64_C(1763692790000000));
+    cr_expect_eq(got.call.call.standing.taken, 4711);
+    cr_expect_eq(got.call.call.standing.concurrency, 0);
+    answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 5);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.call.standing.taken, 4711);
+    cr_expect_eq(got.call.call.standing.holders, 2);
+    fields[0] = "72";
+    answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + 8);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.call.standing.taken, 4711);
+    cr_expect_eq(got.call.award.holding, 3);
+    fields[0] = "66";
+    answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + 2);
+    cr_expect_not(got.read, "stale, and nothing of permits");
+    for (int more = 0; more < 8; more++) {
+        fields[0] = "64";
+        answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + more);
+        cr_expect_eq(got.read, more == 2, "%d more", more);
+        fields[0] = "0";
+        answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + more);
+        cr_expect_eq(got.read, more == 0, "%d more, and not watched", more);
+        fields[0] = "64";
+        answer(&got, TAKT_OP_CLAIM, fields, STANDING_SIZE + more);
+        cr_expect_not(got.read);
+    }
+    fields[STANDING_SIZE] = "0";
+    answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 2);
+    cr_expect_not(got.read, "watched, and since when?");
+}
+
 Test(award_reply, permits)
 {
     static const char *const told[] = {"20", "7", "2", "3", "1763692800000000", "0"};

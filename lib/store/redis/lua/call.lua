@@ -13,6 +13,7 @@ local ledger = {
     reason = '', -- why it is blocked, as the text has it
     fence = 0, -- the last fencing number given out
     leased = 0, -- until then permits are held at the latest; 0: nobody holds any
+    watched = nil, -- while somebody looks: `ends`, `since` and `taken`; core/watched.h
     listed = false, -- somebody stands in line
     damaged = false, -- it could not be read
     zone_wanted = false, -- the name of a timezone that the text names and the caller has not told

@@ -135,6 +135,7 @@ claim = {
             held.give(tonumber(ARGV[8]), slots)
         end
         claim.slots = claim.slots + slots
+        count_taken(given)
         return given
     end,
 

@@ -24,7 +24,8 @@ local function expires_at()
         limit.exhaust(blocked)
     end
     local at = limit.rest_at()
-    at = math.max(at, blocked, ledger.fence, ledger.leased, brake and brake.ends_at() or 0)
+    at = math.max(at, blocked, ledger.fence, ledger.leased, brake and brake.ends_at() or 0,
+        ledger.watched and ledger.watched.ends or 0)
     return (ledger.listed and line.all.latest > at) and line.all.latest or at
 end
 

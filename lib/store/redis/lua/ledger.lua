@@ -2,6 +2,7 @@
 -- needs: limit convert brake
 
 local RULES_MAX = 8
+local WATCH_MAX = 600000000
 
 local text
 text = {
@@ -81,6 +82,16 @@ text = {
         a, stop = stored:match('^k([^;]*);()', at)
         if a then
             braked, at = a, stop
+        end
+        if at <= #stored then
+            a, b, c, stop = stored:match('^m(%d+),(%d+),(%d+);()', at)
+            if a then
+                ledger.watched, at = { ends = tonumber(a), since = tonumber(b), taken = tonumber(c) }, stop
+                b, c = ledger.watched.ends, ledger.watched.since
+                if b < 1 or b > EXACT or c < 1 or c > EXACT or ledger.watched.taken > EXACT then
+                    return nil
+                end
+            end
         end
         if at <= #stored or ledger.turn > EXACT or ledger.blocked > EXACT or (braked and told > 0 and not adapt) then
             return nil
@@ -176,6 +187,10 @@ text = {
         if brake and brake.percent > 0 then
             parts = parts .. brake.write()
         end
+        local watched = ledger.watched
+        if watched then
+            parts = parts .. string.format(';m%.0f,%.0f,%.0f', watched.ends, watched.since, watched.taken)
+        end
         return limit.rules[1] and parts or parts:sub(2)
     end,
 }
@@ -203,7 +218,7 @@ local function begin_anew()
     end
     limit.rest()
     ledger.turn, ledger.listed, ledger.damaged = 0, false, true
-    ledger.fence, ledger.leased = 0, 0
+    ledger.fence, ledger.leased, ledger.watched = 0, 0, nil
     ledger.blocked, ledger.reason = ledger.now + ARGV[2], ''
     if brake then
         brake.release()
@@ -224,6 +239,15 @@ local function unblock()
     ledger.blocked, ledger.reason = 0, ''
 end
 
+-- takt_watched_add of core/watched.h.
+local function count_taken(tokens)
+    local watched = ledger.watched
+    if watched then
+        local taken = watched.taken + tokens
+        watched.taken = taken > EXACT and EXACT or taken < 0 and 0 or taken
+    end
+end
+
 local function tidy_rules()
     if brake then
         brake.tidy()
@@ -234,5 +258,9 @@ local function tidy_rules()
         if ledger.blocked <= ledger.now then
             unblock()
         end
+    end
+    local watched, now = ledger.watched, ledger.now
+    if watched and (watched.ends <= now or watched.ends > now + WATCH_MAX or watched.since > now) then
+        ledger.watched = nil
     end
 end

@@ -1,15 +1,23 @@
--- peek.lua: takt_ledger_peek of core/ledger.c: how the ledger stands.  Nothing is changed, unless it was damaged.
+-- peek.lua: takt_ledger_peek and takt_ledger_watch of core/ledger.h: how the ledger stands.  Nothing is changed, unless it
+-- was damaged, or who looks wants to have counted what is taken.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
--- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones
--- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
---       with permits: concurrency, held, holders
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 for how long to count;
+--       0: not
+-- reply flags (64: watched), now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent,
+--       reason, where it is watched: since, taken, with permits: concurrency, held, holders
 -- needs: standing
 
 return run(function()
+    local span = tonumber(ARGV[7])
     tidy()
+    if span > 0 then
+        local watched, ends = ledger.watched or { ends = 0, since = ledger.now, taken = 0 }, ledger.now + span
+        watched.ends = ends > watched.ends and ends or watched.ends
+        ledger.watched = watched
+    end
     local reply = standing(0)
-    if ledger.damaged then
+    if span > 0 or ledger.damaged then
         keep()
     end
     return reply

@@ -24,6 +24,7 @@ return run(function()
             algorithm.give_back(one, slot, cost, cost - actual, ledger.now + limit.lookahead)
         end
     end
+    count_taken(actual - cost)
     tidy_rules()
     local reply = standing(0)
     keep()

@@ -20,8 +20,12 @@ local function standing(flags, retry_at)
         brake and brake.percent > 0 and brake.percent or 100,
         ledger.reason,
     }
+    local watched, at = ledger.watched, 11
+    if watched then
+        told[1], told[12], told[13], at = told[1] + 64, watched.since, watched.taken, 13
+    end
     if held then
-        told[12], told[13], told[14] = limit.concurrency, held.total, held.count
+        told[at + 1], told[at + 2], told[at + 3] = limit.concurrency, held.total, held.count
     end
     if held and limit.concurrency > 0 then
         told[3] = math.min(told[3], limit.concurrency)

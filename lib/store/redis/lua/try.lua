@@ -4,8 +4,9 @@
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 cost,
 --       with permits: 8 worker, 9 seq, 10 holding (none of a caller whose numbers are older and have no permits)
--- reply flags (2: stale, 8: taken), now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
---       with permits: concurrency, held, holders, and where the worker is told holding, fence, reuses
+-- reply flags (2: stale, 8: taken, 64: watched), now, limit, remaining, retry_after, reset_after, blocked_until, waiting,
+--       workers, rate_percent, reason, where it is watched: since, taken, with permits: concurrency, held, holders,
+--       and where the worker is told holding, fence, reuses
 -- needs: standing
 
 return run(function()
@@ -39,6 +40,7 @@ return run(function()
     local taken = retry_at <= now and permitted and not stale
     if taken then
         limit.commit(now, cost)
+        count_taken(cost)
     end
     if taken and held and limit.concurrency > 0 then
         held.give(seq, 1)
@@ -50,7 +52,7 @@ return run(function()
         held.wake()
         wakes.publish()
         for i = 1, 3 do
-            reply[14 + i] = numbered and numbered[i] or 0
+            reply[#reply + 1] = numbered and numbered[i] or 0
         end
     end
     keep()
