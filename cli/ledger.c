@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "commands.h"
-#include "json.h"
 #include "message.h"
 #include "session.h"
+#include "standing.h"
 
 typedef enum cli_errand { PEEK, BLOCK, PENALIZE, UNBLOCK, RESET } cli_errand;
 
@@ -146,26 +146,8 @@ static int begin(cli_visit *visit)
 
 static void print_json(const cli_visit *visit)
 {
-    const takt_standing *standing = &visit->standing;
-
-    printf("{\"limit\":\"%s\",\"key\":", visit->target.limit);
-    if (visit->target.key)
-        takt_cli_json_string(stdout, visit->target.key, strlen(visit->target.key));
-    else
-        printf("null");
-    printf(",\"now_us\":%lld,\"limit_tokens\":%lld,\"remaining\":%lld,\"retry_after_us\":%lld,"
-           "\"reset_after_us\":%lld,\"blocked_until_us\":%lld,\"waiting\":%lld,\"workers\":%lld,"
-           "\"concurrency\":%lld,\"held\":%lld,\"holders\":%lld,\"rate_percent\":%lld,\"reason\":",
-           (long long)standing->now_us, (long long)standing->limit, (long long)standing->remaining,
-           (long long)standing->retry_after_us, (long long)standing->reset_after_us,
-           (long long)standing->blocked_until_us, (long long)standing->waiting,
-           (long long)standing->workers, (long long)standing->concurrency,
-           (long long)standing->held, (long long)standing->holders,
-           (long long)standing->rate_percent);
-    if (standing->reason[0])
-        takt_cli_json_string(stdout, standing->reason, strlen(standing->reason));
-    else
-        printf("null");
+    putchar('{');
+    takt_cli_standing_json(&visit->target, &visit->standing);
     printf("}\n");
 }
 

@@ -21,6 +21,7 @@ static const cli_command commands[] = {
     {"check", "read a policy file and print its limits", takt_cli_check},
     {"apply", "put a policy into the store, for workers that follow it", takt_cli_apply},
     {"policy", "see the policy that is in the store, and who has changed it", takt_cli_policy},
+    {"top", "watch limits live, and block and unblock them", takt_cli_top},
     {"peek", "look where a limit stands", takt_cli_peek},
     {"block", "let nothing start for a while, in the whole fleet", takt_cli_block},
     {"penalize", "pass on a vendor's \"too many requests\" to the whole fleet", takt_cli_penalize},

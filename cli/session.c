@@ -219,7 +219,7 @@ static int open_client(cli_session *session, const cli_settings *settings)
 
 static int refuse_unless_there(const cli_session *session, const cli_target *target)
 {
-    return takt_policy_has(session->policy, target->limit)
+    return !target || takt_policy_has(session->policy, target->limit)
                ? 0
                : takt_cli_refuse_limit(session->policy, target->limit);
 }

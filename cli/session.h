@@ -54,7 +54,8 @@ void takt_cli_print_limits(const takt_policy *policy);
 int takt_cli_refuse_limit(const takt_policy *policy, const char *name);
 
 /*
- * Loads the policy, or makes one of --rate for `target`, looks for the limit and opens the client.
+ * Loads the policy, or makes one of --rate for `target`, looks for the limit (NULL: for none) and
+ * opens the client.
  * 0, or the exit status after a message, and nothing is left behind.  on_event and data are the
  * caller's to set before.
  */

@@ -1,0 +1,135 @@
+/*
+ * Writes lines that fit.  A line of a terminal wipes what stood there before, and is filled up
+ * where it has a style of its own.
+ */
+#include "page.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <wchar.h>
+
+#define NORMAL "\033[0m"
+#define WIPE   "\033[K"
+
+/* The next character, its columns and its bytes; what is no character, or none that can be shown,
+ * is "?". */
+static int next_character(const char *at, size_t size, size_t *taken)
+{
+    mbstate_t state = {0};
+    wchar_t character;
+    size_t bytes = mbrtowc(&character, at, size, &state);
+    int columns;
+
+    *taken = bytes == 0 || bytes > size ? 1 : bytes;
+    columns = bytes == 0 || bytes > size ? -1 : wcwidth(character);
+    return columns;
+}
+
+static int width_of(const char *text)
+{
+    int width = 0;
+
+    for (size_t size = strlen(text), taken; size > 0; text += taken, size -= taken) {
+        int columns = next_character(text, size, &taken);
+        width += columns < 0 ? 1 : columns;
+    }
+    return width;
+}
+
+int takt_cli_fit(FILE *file, const char *text, int columns)
+{
+    int used = 0, most = columns;
+    bool cut = width_of(text) > columns;
+
+    if (columns <= 0)
+        return 0;
+    most -= cut;
+    for (size_t size = strlen(text), taken; size > 0; text += taken, size -= taken) {
+        int wide = next_character(text, size, &taken);
+        if (used + (wide < 0 ? 1 : wide) > most)
+            break;
+        if (wide < 0)
+            putc('?', file);
+        else if (wide > 0) /* those of no width could pile up */
+            fwrite(text, 1, taken, file);
+        used += wide < 0 ? 1 : wide;
+    }
+    if (cut)
+        putc('~', file);
+    return used + cut;
+}
+
+bool takt_cli_page_begin(cli_page *page, const char *style)
+{
+    if (page->terminal && page->lines_left == 0)
+        return false;
+    page->lines_left--;
+    page->used = page->blanks = 0;
+    page->style = style;
+    if (page->terminal)
+        fprintf(page->file, "%s%s", WIPE, style);
+    return true;
+}
+
+void takt_cli_page_end(cli_page *page)
+{
+    if (!page->terminal) {
+        putc('\n', page->file);
+        return;
+    }
+    if (page->style[0])
+        fprintf(page->file, "%*s%s", page->columns - page->used, "", NORMAL);
+    if (page->lines_left > 0)
+        fputs("\r\n", page->file);
+}
+
+void takt_cli_page_text(cli_page *page, const char *text)
+{
+    int room = page->columns - page->used - page->blanks;
+
+    if (room <= 0 || !*text)
+        return;
+    fprintf(page->file, "%*s", page->blanks, "");
+    page->used += page->blanks;
+    page->blanks = 0;
+    page->used += takt_cli_fit(page->file, text, room);
+}
+
+__attribute__((format(printf, 2, 3))) void takt_cli_page_put(cli_page *page, const char *format,
+                                                             ...)
+{
+    char text[2048];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    takt_cli_page_text(page, text);
+}
+
+/* A text in so many columns, and a gap. */
+void takt_cli_page_cell(cli_page *page, const char *text, int columns)
+{
+    int from = page->used + page->blanks, whole = page->columns;
+
+    if (from + columns < whole)
+        page->columns = from + columns;
+    takt_cli_page_text(page, text);
+    page->columns = whole;
+    page->blanks = from + columns + 1 - page->used;
+}
+
+__attribute__((format(printf, 3, 4))) void takt_cli_page_line(cli_page *page, const char *style,
+                                                              const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (!takt_cli_page_begin(page, style))
+        return;
+    takt_cli_page_text(page, text);
+    takt_cli_page_end(page);
+}

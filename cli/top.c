@@ -1,0 +1,468 @@
+/*
+ * `takt top`: limits as they go, refreshed, on a whole terminal; blocked and unblocked by a key.
+ * Where there is no terminal: two looks, then a table or JSON.
+ */
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "commands.h"
+#include "message.h"
+#include "top.h"
+
+#define INTERVAL_US       1000000
+#define INTERVAL_LEAST_US 100000
+#define INTERVAL_MOST_US  60000000
+
+enum { KEY_INTERVAL = 0x200, KEY_ONCE };
+
+static void add_target(struct argp_state *state, cli_top *top, const char *word)
+{
+    cli_target *targets = realloc(top->targets, (top->target_count + 1) * sizeof(*targets));
+
+    if (!targets)
+        argp_failure(state, EX_OSERR, 0, "%s", takt_strerror(TAKT_E_NOMEM));
+    top->targets = targets;
+    takt_cli_read_target(state, word, &targets[top->target_count++]);
+}
+
+static void read_interval(struct argp_state *state, cli_top *top, const char *word)
+{
+    top->interval_us = takt_cli_read_duration(state, "--interval", word);
+    if (top->interval_us < INTERVAL_LEAST_US || top->interval_us > INTERVAL_MOST_US)
+        argp_error(state, "--interval is from 100ms to 1min, not %s", word);
+}
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+    cli_top *top = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        for (int i = 0; i < 3; i++)
+            state->child_inputs[i] = top->settings;
+        return 0;
+    case KEY_INTERVAL:
+        read_interval(state, top, word);
+        return 0;
+    case KEY_ONCE:
+        top->once = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        add_target(state, top, word);
+        return 0;
+    case ARGP_KEY_END:
+        if (takt_cli_is_ad_hoc(top->settings) && top->target_count == 0)
+            argp_error(state, "which limit? Without a policy there is none to be found");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"interval", KEY_INTERVAL, "DURATION", 0, "Look that often, 100ms to 1min (default 1s)", 1},
+    {"once", KEY_ONCE, 0, 0, "Print one table, and end; so it does where there is no terminal", 1},
+    {0},
+};
+static const struct argp_child children[] = {{&takt_cli_json_argp, 0, NULL, 0},
+                                             {&takt_cli_rate_argp, 0, NULL, 0},
+                                             {&takt_cli_place_argp, 0, NULL, 0},
+                                             {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "[LIMIT[:KEY]...]",
+    "Shows limits as they go: the rate that the whole fleet takes against the quota, who waits and "
+    "who holds permits, blocks, penalties. Without LIMIT all limits of the policy, each as a "
+    "whole; "
+    "keys are to be named. On the screen j and k choose a limit, b blocks and u unblocks it, ? "
+    "tells all keys, q quits."
+    "\vA rate comes from two looks: --once and --json, which writes one object for each limit on a "
+    "line, look twice, an --interval apart.\n\n"
+    "Exit status: 0; 64 for a wrong command line, 69 where the store cannot be used, 78 for a "
+    "policy that cannot be used.\n\n"
+    "Examples:\n"
+    "  takt top\n"
+    "  takt top mail api:acme api:globex\n"
+    "  takt top --json mail",
+    children,
+    NULL,
+    NULL,
+};
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void end(cli_top *top)
+{
+    if (top->ending)
+        return;
+    top->ending = true;
+    takt_cli_screen_close(&top->screen);
+    uv_close((uv_handle_t *)&top->timer, NULL);
+    for (unsigned i = 0; i < top->signal_count; i++)
+        uv_close((uv_handle_t *)&top->signals[i], NULL);
+    takt_close(top->session.client, NULL, NULL);
+    top->session.client = NULL;
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    cli_top *top = signal->data;
+
+    top->signal = number;
+    end(top);
+}
+
+static void on_gone(void *data)
+{
+    cli_top *top = data;
+
+    top->status = EX_IOERR;
+    end(top);
+}
+
+/* ---- the screen ------------------------------------------------------------------------------ */
+
+static void draw(void *data)
+{
+    cli_top *top = data;
+    char *frame = NULL;
+    size_t size = 0;
+    FILE *file;
+
+    if (top->ending || top->screen.frame)
+        return;
+    file = open_memstream(&frame, &size);
+    if (!file)
+        return;
+    takt_cli_page_draw(top, file, top->screen.columns, top->screen.lines);
+    if (fclose(file) == 0)
+        takt_cli_screen_write(&top->screen, frame, size);
+    else
+        free(frame);
+}
+
+__attribute__((format(printf, 2, 3))) static void tell(cli_top *top, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(top->message, sizeof(top->message), format, arguments);
+    va_end(arguments);
+}
+
+/* Only what is on the screen is looked at. */
+static void look(cli_top *top)
+{
+    if (top->screen.open)
+        takt_cli_rows_look(top, top->first, takt_cli_page_rows(top->screen.lines));
+    else
+        takt_cli_rows_look(top, 0, top->row_count);
+}
+
+static void on_steered(takt_call *call, int status, const takt_standing *standing)
+{
+    cli_row *row = call->data;
+    cli_top *top = row->top;
+    char span[TAKT_CLI_TIME_SIZE];
+
+    if (top->ending)
+        return;
+    if (!standing) {
+        tell(top, "%.100s is as it was: %s", row->target.text, takt_strerror(status));
+    } else if (standing->blocked_until_us > standing->now_us) {
+        tell(top, "%.100s is blocked for %s", row->target.text,
+             takt_cli_span(standing->blocked_until_us - standing->now_us, span));
+    } else {
+        tell(top, "%.100s is not blocked", row->target.text);
+    }
+    look(top);
+    draw(top);
+}
+
+static void tell_refusal(cli_top *top, const cli_row *row, int code)
+{
+    if (code == TAKT_E_BUSY)
+        tell(top, "%.100s: the answer to the last key is not there yet", row->target.text);
+    else if (code < 0)
+        tell(top, "%.100s: %s", row->target.text, takt_strerror(code));
+}
+
+static void unblock(cli_top *top, cli_row *row)
+{
+    tell_refusal(top, row,
+                 takt_unblock(top->session.client, &row->steer, row->target.limit, row->target.key,
+                              on_steered));
+}
+
+/* "10min the vendor is down".  False: it is to be written otherwise, and the message says how. */
+static bool block(cli_top *top, cli_row *row)
+{
+    char word[64];
+    size_t size = strcspn(top->line, " ");
+    const char *reason = top->line + size + strspn(top->line + size, " ");
+    takt_error error = {0};
+    int64_t for_us = 0;
+
+    snprintf(word, sizeof(word), "%.*s", (int)(size < sizeof(word) ? size : sizeof(word) - 1),
+             top->line);
+    if (takt_parse_duration(word, &for_us, &error) != 0) {
+        tell(top, "%s", error.text);
+    } else if (for_us <= 0) {
+        tell(top, "a block is longer than 0");
+    } else if (takt_check_reason(reason, &error) != 0) {
+        tell(top, "%s", error.text);
+    } else {
+        tell_refusal(top, row,
+                     takt_block(top->session.client, &row->steer, row->target.limit,
+                                row->target.key, for_us, reason, on_steered));
+        return true;
+    }
+    return false;
+}
+
+/* A key in answer to how long and why. */
+static void write_answer(cli_top *top, cli_row *row, cli_key key, char byte)
+{
+    size_t size = strlen(top->line);
+
+    switch (key) {
+    case KEY_CHARACTER:
+        if (size + 1 < sizeof(top->line)) {
+            top->line[size] = byte;
+            top->line[size + 1] = '\0';
+        }
+        return;
+    case KEY_ERASE:
+        while (size > 0 && (top->line[--size] & 0xc0) == 0x80)
+            continue;
+        top->line[size] = '\0';
+        return;
+    case KEY_ERASE_ALL:
+        top->line[0] = '\0';
+        return;
+    case KEY_ESCAPE:
+        top->asking = false;
+        return;
+    case KEY_ENTER:
+        top->asking = !block(top, row) && top->line[0] != '\0';
+        return;
+    default:
+        return;
+    }
+}
+
+static void choose(cli_top *top, int step)
+{
+    if (step < 0 && top->chosen > 0)
+        top->chosen--;
+    else if (step > 0 && top->chosen + 1 < top->row_count)
+        top->chosen++;
+}
+
+static void do_letter(cli_top *top, cli_row *row, char letter)
+{
+    if (letter == 'q') {
+        end(top);
+    } else if (letter == 'j') {
+        choose(top, 1);
+    } else if (letter == 'k') {
+        choose(top, -1);
+    } else if (letter == '?') {
+        top->help = true;
+    } else if (letter == 'b' && row) {
+        top->asking = true;
+        top->line[0] = '\0';
+    } else if (letter == 'u' && row) {
+        unblock(top, row);
+    }
+}
+
+static void on_key(void *data, cli_key key, char byte)
+{
+    cli_top *top = data;
+    cli_row *row = top->chosen < top->row_count ? top->rows[top->chosen] : NULL;
+    size_t first = top->first;
+
+    top->message[0] = '\0';
+    if (key == KEY_INTERRUPT)
+        end(top);
+    else if (key == KEY_SUSPEND)
+        takt_cli_screen_suspend(&top->screen);
+    else if (top->asking)
+        write_answer(top, row, key, byte);
+    else if (top->help)
+        top->help = false;
+    else if (key == KEY_UP || key == KEY_DOWN)
+        choose(top, key == KEY_UP ? -1 : 1);
+    else if (key == KEY_CHARACTER)
+        do_letter(top, row, byte);
+    draw(top);
+    if (!top->ending && top->first != first)
+        look(top); /* at the rows that have come into sight */
+}
+
+/* ---- looks ----------------------------------------------------------------------------------- */
+
+static void on_timer(uv_timer_t *timer)
+{
+    cli_top *top = timer->data;
+
+    if (top->target_count == 0)
+        (void)takt_cli_rows_add_policy(top); /* it may have been followed to new ones */
+    look(top);
+    if (top->screen.open)
+        draw(top);
+}
+
+void takt_cli_top_looked(cli_top *top)
+{
+    if (top->screen.open)
+        draw(top);
+    else if (!top->ending && (--top->looks_left <= 0 || top->rows[0]->status < 0))
+        end(top);
+    else if (!top->ending)
+        uv_timer_start(&top->timer, on_timer, (uint64_t)top->interval_us / 1000, 0);
+}
+
+static void on_event(void *data, const char *text)
+{
+    cli_top *top = data;
+
+    snprintf(top->event, sizeof(top->event), "%s", text);
+    if (!top->screen.open)
+        takt_cli_say("%s", text);
+    else if (!top->session.store_lost)
+        tell(top, "%s", text);
+}
+
+/* Says which limits could not be looked at, and returns the exit status. */
+static int print(cli_top *top)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < top->row_count; i++)
+        if (top->rows[i]->status < 0)
+            status =
+                takt_cli_refusal(&top->session, &top->rows[i]->target, top->rows[i]->status, 1);
+    if (top->settings->json)
+        takt_cli_table_print_json(top);
+    else
+        takt_cli_table_print(top);
+    int output = takt_cli_end_output();
+    return status ? status : output;
+}
+
+/* ---- the beginning --------------------------------------------------------------------------- */
+
+/* What is watched: the limits named, else all. */
+static int add_rows(cli_top *top)
+{
+    bool added = top->target_count > 0 || takt_cli_rows_add_policy(top);
+
+    for (size_t i = 0; added && i < top->target_count; i++) {
+        const cli_target *target = &top->targets[i];
+        if (!takt_policy_has(top->session.policy, target->limit))
+            return takt_cli_refuse_limit(top->session.policy, target->limit);
+        added = takt_cli_rows_add(top, target);
+    }
+    if (!added)
+        takt_cli_say("%s", takt_strerror(TAKT_E_NOMEM));
+    else if (top->row_count == 0)
+        takt_cli_say("the policy has no limits");
+    return !added ? EX_OSERR : top->row_count == 0 ? EX_CONFIG : 0;
+}
+
+static void name_store(cli_top *top)
+{
+    const char *url = takt_cli_store(top->settings);
+    char standard[sizeof(top->store)] = "";
+    takt_error error;
+
+    url = url ? url : takt_policy_store(top->session.policy);
+    if (!url && takt_store_default_url(standard, sizeof(standard), &error) == 0)
+        url = standard;
+    takt_cli_store_shown(url ? url : "", top->store, sizeof(top->store));
+}
+
+static int open_screen(cli_top *top)
+{
+    top->screen.pressed = on_key;
+    top->screen.changed = draw;
+    top->screen.gone = on_gone;
+    top->screen.data = top;
+    int failed = takt_cli_screen_open(&top->screen, &top->session.loop);
+    if (failed)
+        takt_cli_say("cannot use the terminal: %s", uv_strerror(failed));
+    return failed ? EX_OSERR : 0;
+}
+
+static void catch_signals(cli_top *top)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+    for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        uv_signal_init(&top->session.loop, &top->signals[i]);
+        top->signals[i].data = top;
+        uv_signal_start(&top->signals[i], on_signal, numbers[i]);
+        top->signal_count++;
+    }
+}
+
+/* Goes on until a key, a signal or, without a screen, the last look ends it. */
+static int watch(cli_top *top, bool screen)
+{
+    int status = 0;
+
+    uv_timer_init(&top->session.loop, &top->timer);
+    top->timer.data = top;
+    catch_signals(top);
+    if (screen)
+        status = open_screen(top);
+    if (status) {
+        end(top);
+        return status;
+    }
+    top->looks_left = 2;
+    if (screen)
+        uv_timer_start(&top->timer, on_timer, 0, (uint64_t)top->interval_us / 1000);
+    else
+        look(top);
+    uv_run(&top->session.loop, UV_RUN_DEFAULT);
+    return screen || top->signal ? top->status : print(top);
+}
+
+/* Whoever waits for us is to see which signal it was. */
+static void die_of(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+int takt_cli_top(int argc, char **argv, cli_settings *settings)
+{
+    cli_top top = {.settings = settings, .interval_us = INTERVAL_US};
+
+    setlocale(LC_CTYPE, "");
+    takt_cli_parse(&argp, argc, argv, false, &top);
+    top.session.on_event = on_event;
+    top.session.data = &top;
+    int status = takt_cli_open(&top.session, settings,
+                               takt_cli_is_ad_hoc(settings) ? &top.targets[0] : NULL);
+    if (status == 0) {
+        name_store(&top);
+        status = add_rows(&top);
+        if (status == 0)
+            status = watch(&top, !top.once && !settings->json && takt_cli_screen_is_there());
+        takt_cli_close(&top.session);
+    }
+    takt_cli_rows_free(&top);
+    free(top.targets);
+    if (top.signal)
+        die_of(top.signal);
+    return status;
+}

@@ -1,0 +1,193 @@
+/*
+ * What the parts of `takt top` share: the limits that are watched, what is known of each, and where
+ * it is shown.
+ */
+#ifndef TAKT_CLI_TOP_H
+#define TAKT_CLI_TOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <takt/takt.h>
+#include <uv.h>
+
+#include "options.h"
+#include "page.h"
+#include "session.h"
+
+#define TAKT_CLI_TOP_SAMPLES 64
+#define TAKT_CLI_TOP_LINE    512 /* bytes that a person can write in answer to a question */
+
+typedef struct cli_top cli_top;
+
+/* ---- top_rows.c ------------------------------------------------------------------------------ */
+
+/* One limit, or one key of it. */
+typedef struct cli_row {
+    cli_top *top;
+    cli_target target;
+    takt_call look, steer;
+    bool looking;           /* a look is under way */
+    int status;             /* of the last look; 1: there was none yet */
+    bool seen;              /* the standing is one: */
+    takt_standing standing; /* the last that was told */
+    uint64_t asked_ns;
+    int64_t quota_tokens, quota_us; /* the first rule's rate; 0: there are no rules */
+    struct {
+        int64_t at_us, taken;
+    } samples[TAKT_CLI_TOP_SAMPLES]; /* of the last while, to tell the present rate */
+    unsigned sample_count;
+    double rate; /* tokens per second; below 0: not known yet */
+} cli_row;
+
+/* Adds the limits of the policy, as a whole, that are not among the rows yet, or the targets.
+ * False: no memory. */
+bool takt_cli_rows_add_policy(cli_top *top);
+bool takt_cli_rows_add(cli_top *top, const cli_target *target);
+
+/* Looks at `count` rows from `first` on, but for those of which an answer is awaited. */
+void takt_cli_rows_look(cli_top *top, size_t first, size_t count);
+
+/* The median of how long the last looks took; below 0: none was answered yet. */
+int64_t takt_cli_rows_latency(const cli_top *top);
+
+void takt_cli_rows_free(cli_top *top);
+
+/* ---- top_text.c ------------------------------------------------------------------------------ */
+
+#define TAKT_CLI_CELL_SIZE 64
+
+/* Short forms, for tables: "12345", "123k"; "9m58s", "120ms"; "100/s", "5/250ms". */
+const char *takt_cli_short_count(int64_t count, char text[TAKT_CLI_CELL_SIZE]);
+const char *takt_cli_short_span(int64_t span_us, char text[TAKT_CLI_CELL_SIZE]);
+const char *takt_cli_short_quota(int64_t tokens, int64_t period_us, char text[TAKT_CLI_CELL_SIZE]);
+
+/* The store's URL without what may be secret. */
+const char *takt_cli_store_shown(const char *url, char *text, size_t size);
+
+/* ---- top_page.c ------------------------------------------------------------------------------ */
+
+/* A screen of that size. */
+void takt_cli_page_draw(cli_top *top, FILE *file, int columns, int lines);
+
+/* How many rows such a screen shows. */
+size_t takt_cli_page_rows(int lines);
+
+/* ---- top_table.c ----------------------------------------------------------------------------- */
+
+/* How much of the quota goes, in hundredths; -1: not known. */
+int takt_cli_table_percent(const cli_row *row);
+
+/* The rate in the quota's own unit. */
+const char *takt_cli_table_rate(const cli_row *row, char text[TAKT_CLI_CELL_SIZE]);
+
+/* The columns of names where there are so many for a row. */
+int takt_cli_table_name_columns(const cli_top *top, int columns);
+
+void takt_cli_table_titles(cli_page *page, int name_columns);
+void takt_cli_table_row(cli_page *page, const cli_row *row, int name_columns);
+
+/* All rows on standard output: as a table, or as an object on a line for each. */
+void takt_cli_table_print(const cli_top *top);
+void takt_cli_table_print_json(const cli_top *top);
+
+/* ---- top_keys.c ------------------------------------------------------------------------------ */
+
+typedef enum cli_key {
+    KEY_CHARACTER, /* a byte of one */
+    KEY_UP,
+    KEY_DOWN,
+    KEY_ENTER,
+    KEY_ERASE,
+    KEY_ERASE_ALL,
+    KEY_ESCAPE,
+    KEY_INTERRUPT, /* Ctrl-C */
+    KEY_SUSPEND,   /* Ctrl-Z */
+    KEY_OTHER
+} cli_key;
+
+typedef struct cli_keys {
+    enum { KEYS_PLAIN, KEYS_ESCAPE, KEYS_SEQUENCE } state;
+} cli_keys;
+
+/* The next byte of a keyboard.  Calls pressed() for each key that it ends. */
+void takt_cli_keys_feed(cli_keys *keys, char byte,
+                        void (*pressed)(void *data, cli_key key, char byte), void *data);
+
+/* Nothing has followed for a while: an escape that was the beginning of nothing is a key. */
+void takt_cli_keys_settle(cli_keys *keys, void (*pressed)(void *data, cli_key key, char byte),
+                          void *data);
+
+/* ---- top_screen.c ---------------------------------------------------------------------------- */
+
+/* A terminal on a loop.  One at a time in a process: a signal must find it. */
+typedef struct cli_screen {
+    uv_tty_t in, out;
+    uv_timer_t patience; /* for what follows an escape */
+    uv_signal_t resized, stopped, continued;
+    uv_write_t write;
+    char *frame; /* that is being written; NULL: none is */
+    cli_keys keys;
+    int columns, lines;
+    bool open, shown;
+    void (*pressed)(void *data, cli_key key, char byte);
+    void (*changed)(void *data); /* it is to be drawn anew */
+    void (*gone)(void *data);    /* the terminal went away */
+    void *data;
+} cli_screen;
+
+/* Whether there is a terminal that can do what is needed, to read from and to write to. */
+bool takt_cli_screen_is_there(void);
+
+/* Takes over the terminal.  0, or a code of libuv's, and the terminal is as it was. */
+int takt_cli_screen_open(cli_screen *screen, uv_loop_t *loop);
+
+/* Writes a frame, which becomes the screen's to free; false: the one before is not written yet, and
+ * this one is left out. */
+bool takt_cli_screen_write(cli_screen *screen, char *frame, size_t size);
+
+/* Stops the process as Ctrl-Z does, with the terminal as it was. */
+void takt_cli_screen_suspend(cli_screen *screen);
+
+/* Gives the terminal back.  Safe twice. */
+void takt_cli_screen_close(cli_screen *screen);
+
+/* ---- top.c ----------------------------------------------------------------------------------- */
+
+struct cli_top {
+    cli_settings *settings;
+    cli_target *targets; /* that were named */
+    size_t target_count;
+    int64_t interval_us;
+    bool once;
+
+    cli_session session;
+    char store[256]; /* as it is shown */
+    cli_screen screen;
+    uv_timer_t timer;
+    uv_signal_t signals[4];
+    unsigned signal_count;
+    int signal; /* that ended it; 0: none */
+    bool ending;
+    int looks_left; /* where it prints once */
+    int status;     /* the exit status */
+
+    cli_row **rows;
+    size_t row_count, row_capacity;
+    int under_way; /* looks */
+    int64_t latencies_us[TAKT_CLI_TOP_SAMPLES];
+    unsigned latency_count;
+
+    size_t chosen, first; /* rows: which one, and the first on the screen */
+    bool help;
+    bool asking; /* for how long and why to block the chosen row */
+    char line[TAKT_CLI_TOP_LINE];
+    char message[TAKT_CLI_TOP_LINE];
+    char event[TAKT_CLI_TOP_LINE]; /* the last one of the client */
+};
+
+/* All looks of a round have been answered. */
+void takt_cli_top_looked(cli_top *top);
+
+#endif

@@ -1,0 +1,276 @@
+/*
+ * What a screen shows, as lines: a head, a row for each limit, more about the chosen one, a foot.
+ */
+#include <string.h>
+
+#include "message.h"
+#include "page.h"
+#include "top.h"
+
+#define HOME "\033[H"
+
+#define MARK         2 /* columns before a row */
+#define HEAD_LINES   3
+#define HEAD_COLUMNS 60 /* that it needs for its right side */
+#define DETAIL_LINES 5
+#define DETAILS_FROM 16 /* lines that a screen has at least for details */
+#define HEADS_FROM   6  /* and for the whole head */
+
+static int details_of(int lines)
+{
+    return lines >= DETAILS_FROM ? DETAIL_LINES : 0;
+}
+
+static int heads_of(int lines)
+{
+    return lines >= HEADS_FROM ? HEAD_LINES : 1;
+}
+
+size_t takt_cli_page_rows(int lines)
+{
+    int rows = lines - heads_of(lines) - details_of(lines) - 1;
+
+    return rows > 0 ? (size_t)rows : 0;
+}
+
+static const cli_row *latest(const cli_top *top)
+{
+    const cli_row *last = NULL;
+
+    for (size_t i = 0; i < top->row_count; i++)
+        if (top->rows[i]->seen && (!last || top->rows[i]->standing.now_us > last->standing.now_us))
+            last = top->rows[i];
+    return last;
+}
+
+/* What goes wrong with looks; NULL: nothing. */
+static const char *trouble_of(const cli_top *top, char text[2 * TAKT_CLI_TOP_LINE])
+{
+    char moment[TAKT_CLI_TIME_SIZE];
+    const cli_row *last = latest(top);
+    int status = 0;
+
+    for (size_t i = 0; i < top->row_count; i++)
+        if (top->rows[i]->status < 0 && top->rows[i]->status != TAKT_E_NO_LIMIT)
+            status = top->rows[i]->status;
+    if (status == 0)
+        return NULL;
+    snprintf(text, 2 * TAKT_CLI_TOP_LINE, last ? "! no answer since %s: %s" : "! no answer%s: %s",
+             last ? takt_cli_moment(last->standing.now_us, moment) : "",
+             top->session.store_lost ? top->event : takt_strerror(status));
+    return text;
+}
+
+static void draw_head(cli_page *page, const cli_top *top)
+{
+    const takt_policy *policy = takt_get_policy(top->session.client);
+    const cli_row *last = latest(top);
+    int64_t latency_us = takt_cli_rows_latency(top);
+    char right[3 * TAKT_CLI_TIME_SIZE] = "", version[48] = "", span[TAKT_CLI_TIME_SIZE],
+                   moment[TAKT_CLI_TIME_SIZE];
+    int columns = page->columns;
+
+    if (latency_us >= 0 && last)
+        snprintf(right, sizeof(right), " %s, %s", takt_cli_span(latency_us, span),
+                 takt_cli_moment(last->standing.now_us, moment));
+    if (takt_policy_version(policy) > 0)
+        snprintf(version, sizeof(version), ", version %lld",
+                 (long long)takt_policy_version(policy));
+    if (!takt_cli_page_begin(page, TAKT_CLI_REVERSE))
+        return;
+    if (columns < HEAD_COLUMNS)
+        right[0] = '\0';
+    page->columns -= (int)strlen(right);
+    takt_cli_page_put(page, "takt top  namespace %s, policy revision %lld%s, store %s",
+                      takt_policy_namespace(policy), (long long)takt_policy_revision(policy),
+                      version, top->store);
+    page->blanks = page->columns > page->used ? page->columns - page->used : 0;
+    page->columns = columns;
+    takt_cli_page_text(page, right);
+    takt_cli_page_end(page);
+}
+
+static void draw_heads(cli_page *page, const cli_top *top, int count, int name_columns)
+{
+    char text[2 * TAKT_CLI_TOP_LINE];
+    /* what was wrong with an answer stands here, since the foot asks anew */
+    const char *trouble = top->asking && top->message[0] ? top->message : trouble_of(top, text);
+
+    if (count < HEAD_LINES && trouble) {
+        takt_cli_page_line(page, TAKT_CLI_BOLD, "%s", trouble);
+        return;
+    }
+    draw_head(page, top);
+    if (count < HEAD_LINES)
+        return;
+    takt_cli_page_line(page, trouble ? TAKT_CLI_BOLD : TAKT_CLI_PLAIN, "%s",
+                       trouble ? trouble : "");
+    if (!takt_cli_page_begin(page, TAKT_CLI_BOLD))
+        return;
+    page->blanks = MARK;
+    takt_cli_table_titles(page, name_columns);
+    takt_cli_page_end(page);
+}
+
+static void draw_rows(cli_page *page, const cli_top *top, size_t count, int name_columns)
+{
+    for (size_t i = top->first; i < top->first + count; i++) {
+        const cli_row *row = i < top->row_count ? top->rows[i] : NULL;
+        if (!takt_cli_page_begin(page, row && i == top->chosen ? TAKT_CLI_REVERSE : TAKT_CLI_PLAIN))
+            return;
+        if (row) {
+            takt_cli_page_text(page, i == top->chosen ? "> " : "");
+            page->blanks = MARK - page->used;
+            takt_cli_table_row(page, row, name_columns);
+        }
+        takt_cli_page_end(page);
+    }
+}
+
+static void draw_use(cli_page *page, const cli_row *row)
+{
+    const takt_standing *standing = &row->standing;
+    char rate[TAKT_CLI_CELL_SIZE], quota[TAKT_CLI_CELL_SIZE], span[TAKT_CLI_TIME_SIZE];
+
+    if (!takt_cli_page_begin(page, TAKT_CLI_PLAIN))
+        return;
+    if (row->quota_tokens > 0)
+        takt_cli_page_put(page, "  rate %s of %s", takt_cli_table_rate(row, rate),
+                          takt_cli_short_quota(row->quota_tokens, row->quota_us, quota));
+    if (takt_cli_table_percent(row) >= 0)
+        takt_cli_page_put(page, " (%d%%)", takt_cli_table_percent(row));
+    if (standing->rate_percent < 100)
+        takt_cli_page_put(page, ", penalties have left %lld%% of it",
+                          (long long)standing->rate_percent);
+    takt_cli_page_put(page, "%s%lld of %lld left, whole again in %s",
+                      row->quota_tokens > 0 ? "; " : "  ", (long long)standing->remaining,
+                      (long long)standing->limit, takt_cli_span(standing->reset_after_us, span));
+    takt_cli_page_end(page);
+}
+
+static void draw_queue(cli_page *page, const cli_row *row)
+{
+    const takt_standing *standing = &row->standing;
+    char span[TAKT_CLI_TIME_SIZE];
+
+    if (!takt_cli_page_begin(page, TAKT_CLI_PLAIN))
+        return;
+    takt_cli_page_put(page, "  %lld waiting in %lld workers", (long long)standing->waiting,
+                      (long long)standing->workers);
+    if (standing->concurrency > 0)
+        takt_cli_page_put(page, "; %lld of %lld held in %lld workers", (long long)standing->held,
+                          (long long)standing->concurrency, (long long)standing->holders);
+    takt_cli_page_put(page, "; next slot %s%s", standing->retry_after_us > 0 ? "in " : "now",
+                      standing->retry_after_us > 0 ? takt_cli_span(standing->retry_after_us, span)
+                                                   : "");
+    takt_cli_page_end(page);
+}
+
+static void draw_block(cli_page *page, const takt_standing *standing)
+{
+    char moment[TAKT_CLI_TIME_SIZE], span[TAKT_CLI_TIME_SIZE];
+
+    if (standing->blocked_until_us <= standing->now_us)
+        takt_cli_page_line(page, TAKT_CLI_PLAIN, "  not blocked");
+    else
+        takt_cli_page_line(page, TAKT_CLI_BOLD, "  blocked until %s, for another %s%s%s",
+                           takt_cli_moment(standing->blocked_until_us, moment),
+                           takt_cli_span(standing->blocked_until_us - standing->now_us, span),
+                           standing->reason[0] ? ": " : "", standing->reason);
+}
+
+/* More about the chosen one. */
+static void draw_details(cli_page *page, const cli_top *top)
+{
+    const cli_row *row = top->chosen < top->row_count ? top->rows[top->chosen] : NULL;
+    int left = page->lines_left - DETAIL_LINES;
+    char rules[1024] = "";
+
+    takt_cli_page_line(page, TAKT_CLI_PLAIN, "%s", "");
+    if (row) {
+        takt_policy_describe(takt_get_policy(top->session.client), row->target.limit, rules,
+                             sizeof(rules));
+        takt_cli_page_line(page, TAKT_CLI_BOLD, "%s: %s", row->target.text, rules);
+    }
+    if (row && row->seen) {
+        draw_use(page, row);
+        draw_queue(page, row);
+        draw_block(page, &row->standing);
+    }
+    while (page->lines_left > left)
+        takt_cli_page_line(page, TAKT_CLI_PLAIN, "%s", "");
+}
+
+static const char *const help[] = {
+    "",
+    "  j k, arrows   choose a limit",
+    "  b             block it: write for how long and, if you like, why, as in",
+    "                  10min the vendor is down",
+    "                Enter blocks it in the whole fleet, Esc leaves it as it is",
+    "  u             unblock it",
+    "  q             quit",
+    "",
+    "  RATE is what the whole fleet takes, over the last five seconds or more, QUOTA the",
+    "  rate of the limit's first rule.  WAITING counts waiters and the workers they are in,",
+    "  HELD the permits that are held, of those there are.  The head tells how long the",
+    "  store takes to answer (the median of the last looks) and the time by its clock.",
+};
+
+static void draw_help(cli_page *page, int lines)
+{
+    for (int i = 0; i < lines; i++)
+        takt_cli_page_line(page, TAKT_CLI_PLAIN, "%s",
+                           i < (int)(sizeof(help) / sizeof(help[0])) ? help[i] : "");
+}
+
+/* The end of what was written is what its writer wants to see. */
+static const char *tail_of(const char *text, int columns)
+{
+    size_t size = strlen(text);
+
+    if (columns > 0 && size > (size_t)columns)
+        text += size - (size_t)columns;
+    while ((*text & 0xc0) == 0x80)
+        text++;
+    return text;
+}
+
+static void draw_foot(cli_page *page, const cli_top *top)
+{
+    if (top->asking && top->chosen < top->row_count) {
+        if (!takt_cli_page_begin(page, TAKT_CLI_BOLD))
+            return;
+        takt_cli_page_put(page,
+                          "block %.40s for (10min WHY): ", top->rows[top->chosen]->target.text);
+        takt_cli_page_put(page, "%s_", tail_of(top->line, page->columns - page->used - 1));
+        takt_cli_page_end(page);
+    } else if (top->message[0]) {
+        takt_cli_page_line(page, TAKT_CLI_BOLD, "%s", top->message);
+    } else {
+        takt_cli_page_line(page, TAKT_CLI_PLAIN, "%s",
+                           top->help ? "any key goes back"
+                                     : "q quit  j k choose  b block  u unblock  ? help");
+    }
+}
+
+void takt_cli_page_draw(cli_top *top, FILE *file, int columns, int lines)
+{
+    cli_page page = {.file = file, .terminal = true, .columns = columns, .lines_left = lines};
+    size_t rows = takt_cli_page_rows(lines);
+    int name_columns = takt_cli_table_name_columns(top, columns);
+
+    if (top->chosen < top->first)
+        top->first = top->chosen;
+    if (rows > 0 && top->chosen >= top->first + rows)
+        top->first = top->chosen - rows + 1;
+    fputs(HOME, file);
+    draw_heads(&page, top, heads_of(lines), name_columns);
+    if (top->help) {
+        draw_help(&page, (int)rows + details_of(lines));
+    } else {
+        draw_rows(&page, top, rows, name_columns);
+        if (details_of(lines) > 0)
+            draw_details(&page, top);
+    }
+    draw_foot(&page, top);
+}

@@ -1,0 +1,211 @@
+/*
+ * Looks at limits, and tells from what was taken between two looks how fast they go.  The rate is
+ * that of a window long enough for some ten tokens, five seconds to a minute.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "top.h"
+
+#define WINDOW_LEAST_US INT64_C(5000000)
+#define WINDOW_MOST_US  INT64_C(60000000)
+#define WATCH_LEAST_US  INT64_C(10000000)
+#define TOKENS          10 /* that a window is long enough for */
+
+static bool reserve(cli_top *top)
+{
+    cli_row **rows;
+    size_t capacity = top->row_capacity ? 2 * top->row_capacity : 16;
+
+    if (top->row_count < top->row_capacity)
+        return true;
+    rows = realloc(top->rows, capacity * sizeof(*rows));
+    if (!rows)
+        return false;
+    top->rows = rows;
+    top->row_capacity = capacity;
+    return true;
+}
+
+bool takt_cli_rows_add(cli_top *top, const cli_target *target)
+{
+    cli_row *row = reserve(top) ? calloc(1, sizeof(*row)) : NULL;
+
+    if (!row)
+        return false;
+    row->top = top;
+    row->target = *target;
+    if (!target->key)
+        row->target.text = row->target.limit;
+    row->look.data = row->steer.data = row;
+    row->status = 1;
+    row->rate = -1;
+    top->rows[top->row_count++] = row;
+    return true;
+}
+
+static bool has_row(const cli_top *top, const char *limit)
+{
+    for (size_t i = 0; i < top->row_count; i++)
+        if (!top->rows[i]->target.key && strcmp(top->rows[i]->target.limit, limit) == 0)
+            return true;
+    return false;
+}
+
+bool takt_cli_rows_add_policy(cli_top *top)
+{
+    const takt_policy *policy = takt_get_policy(top->session.client);
+
+    for (size_t i = 0; i < takt_policy_count(policy); i++) {
+        cli_target target = {.key = NULL};
+        if (has_row(top, takt_policy_name(policy, i)))
+            continue;
+        strcpy(target.limit, takt_policy_name(policy, i)); /* names have a bound */
+        if (!takt_cli_rows_add(top, &target))
+            return false;
+    }
+    return true;
+}
+
+void takt_cli_rows_free(cli_top *top)
+{
+    for (size_t i = 0; i < top->row_count; i++)
+        free(top->rows[i]);
+    free(top->rows);
+    top->rows = NULL;
+    top->row_count = top->row_capacity = 0;
+}
+
+static int64_t window_of(const cli_row *row)
+{
+    int64_t us = row->quota_tokens > 0 ? row->quota_us / row->quota_tokens : 0;
+
+    if (us > WINDOW_MOST_US / TOKENS)
+        return WINDOW_MOST_US;
+    return us * TOKENS > WINDOW_LEAST_US ? us * TOKENS : WINDOW_LEAST_US;
+}
+
+static void add_sample(cli_row *row, int64_t at_us, int64_t taken)
+{
+    row->samples[row->sample_count].at_us = at_us;
+    row->samples[row->sample_count].taken = taken;
+    row->sample_count++;
+}
+
+static void drop_samples(cli_row *row, unsigned count)
+{
+    row->sample_count -= count;
+    memmove(row->samples, row->samples + count, row->sample_count * sizeof(row->samples[0]));
+}
+
+/* The count began at this look or, by another's, at one before. */
+static void begin_samples(cli_row *row, int64_t window_us)
+{
+    const takt_standing *now = &row->standing;
+
+    row->sample_count = 0;
+    if (now->now_us - now->watched_since_us <= window_us)
+        add_sample(row, now->watched_since_us, 0);
+}
+
+/* Goes by what the last look has told; `since_us` is what the one before told. */
+static void tell_rate(cli_row *row, int64_t since_us)
+{
+    const takt_standing *now = &row->standing;
+    int64_t window_us = window_of(row), span_us, last_us;
+    unsigned outside = 0;
+
+    last_us = row->sample_count > 0 ? row->samples[row->sample_count - 1].at_us : INT64_MAX;
+    if (now->watched_since_us != since_us || now->now_us < last_us)
+        begin_samples(row, window_us);
+    while (outside + 1 < row->sample_count &&
+           row->samples[outside + 1].at_us <= now->now_us - window_us)
+        outside++;
+    drop_samples(row, outside);
+    row->rate = -1;
+    if (row->sample_count > 0) {
+        span_us = now->now_us - row->samples[0].at_us;
+        if (span_us > 0)
+            row->rate = (double)(now->taken - row->samples[0].taken) * 1e6 / (double)span_us;
+        if (span_us > 0 && row->rate < 0) /* what was taken before has cost less */
+            row->rate = 0;
+        last_us = row->samples[row->sample_count - 1].at_us;
+        if (now->now_us - last_us < window_us / (TAKT_CLI_TOP_SAMPLES / 2))
+            return;
+    }
+    if (row->sample_count == TAKT_CLI_TOP_SAMPLES)
+        drop_samples(row, 1);
+    add_sample(row, now->now_us, now->taken);
+}
+
+static void note_latency(cli_top *top, uint64_t asked_ns)
+{
+    top->latencies_us[top->latency_count++ % TAKT_CLI_TOP_SAMPLES] =
+        (int64_t)((uv_hrtime() - asked_ns) / 1000);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
+
+    return first < second ? -1 : first > second;
+}
+
+int64_t takt_cli_rows_latency(const cli_top *top)
+{
+    int64_t sorted[TAKT_CLI_TOP_SAMPLES];
+    unsigned count =
+        top->latency_count < TAKT_CLI_TOP_SAMPLES ? top->latency_count : TAKT_CLI_TOP_SAMPLES;
+
+    if (count == 0)
+        return -1;
+    memcpy(sorted, top->latencies_us, count * sizeof(sorted[0]));
+    qsort(sorted, count, sizeof(sorted[0]), by_size);
+    return sorted[count / 2];
+}
+
+static void on_look(takt_call *call, int status, const takt_standing *standing)
+{
+    cli_row *row = call->data;
+    cli_top *top = row->top;
+    int64_t since_us = row->seen ? row->standing.watched_since_us : 0;
+
+    row->looking = false;
+    top->under_way--;
+    if (top->ending)
+        return;
+    row->status = status;
+    if (standing) {
+        row->standing = *standing;
+        row->seen = true;
+        note_latency(top, row->asked_ns);
+        takt_policy_rate(takt_get_policy(top->session.client), row->target.limit,
+                         &row->quota_tokens, &row->quota_us);
+        tell_rate(row, since_us);
+    }
+    if (top->under_way == 0)
+        takt_cli_top_looked(top);
+}
+
+void takt_cli_rows_look(cli_top *top, size_t first, size_t count)
+{
+    int64_t for_us = 3 * top->interval_us;
+
+    for_us = for_us < WATCH_LEAST_US ? WATCH_LEAST_US : for_us;
+    for (size_t i = first; i < top->row_count && i < first + count; i++) {
+        cli_row *row = top->rows[i];
+        if (row->looking)
+            continue;
+        row->asked_ns = uv_hrtime();
+        int code = takt_watch(top->session.client, &row->look, row->target.limit, row->target.key,
+                              for_us, on_look);
+        if (code == 0) {
+            row->looking = true;
+            top->under_way++;
+        } else {
+            row->status = code;
+        }
+    }
+    if (top->under_way == 0)
+        takt_cli_top_looked(top);
+}

@@ -1,0 +1,264 @@
+/*
+ * A whole terminal: raw keys in, frames out, on its alternate screen, and everything as it was
+ * before in the end, however that comes.
+ *
+ * libuv's tty does what is hard about it (the modes, the size, writing without waiting); what is
+ * left are a few escape sequences that every terminal of today knows.  ncurses would bring a
+ * terminal's description and its own way of waiting and of writing, which blocks a loop where a
+ * terminal does not take what is written.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "top.h"
+
+#define ENTER         "\033[?1049h\033[?25l\033[?7l\033[2J"
+#define LEAVE         "\033[0m\033[?7h\033[?25h\033[?1049l"
+#define PATIENCE_MS   50 /* for the rest of a sequence */
+#define COLUMNS       80 /* of a terminal that does not tell its size */
+#define LINES         24
+#define COLUMNS_LEAST 10
+#define COLUMNS_MOST  1000
+#define LINES_MOST    1000
+
+static cli_screen *the_screen; /* that a crash has to leave */
+
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+bool takt_cli_screen_is_there(void)
+{
+    const char *kind = getenv("TERM");
+
+    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && kind && *kind &&
+           strcmp(kind, "dumb") != 0;
+}
+
+/* Nothing of it waits: a terminal that takes nothing is not written to. */
+static void write_now(const char *text, size_t size)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    if (poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) != 0 &&
+        write(STDOUT_FILENO, text, size) < 0)
+        return; /* it is gone */
+}
+
+static void leave_now(void)
+{
+    if (the_screen && the_screen->shown) {
+        write_now(LEAVE, sizeof(LEAVE) - 1);
+        uv_tty_reset_mode();
+    }
+}
+
+static void on_crash(int number)
+{
+    leave_now();
+    raise(number); /* its handler was taken off */
+}
+
+static void catch_crashes(void (*handler)(int number))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+
+    for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+        sigaction(crashes[i], &action, NULL);
+}
+
+/* ---- in and out ------------------------------------------------------------------------------ */
+
+static void show(cli_screen *screen)
+{
+    if (screen->shown || uv_tty_set_mode(&screen->in, UV_TTY_MODE_RAW) != 0)
+        return;
+    screen->shown = true;
+    write_now(ENTER, sizeof(ENTER) - 1);
+}
+
+static void hide(cli_screen *screen)
+{
+    if (!screen->shown)
+        return;
+    write_now(LEAVE, sizeof(LEAVE) - 1);
+    uv_tty_set_mode(&screen->in, UV_TTY_MODE_NORMAL);
+    screen->shown = false;
+}
+
+static void on_written(uv_write_t *write, int status)
+{
+    cli_screen *screen = write->data;
+
+    free(screen->frame);
+    screen->frame = NULL;
+    if (status < 0 && status != UV_ECANCELED && screen->open)
+        screen->gone(screen->data);
+}
+
+bool takt_cli_screen_write(cli_screen *screen, char *frame, size_t size)
+{
+    uv_buf_t buffer = uv_buf_init(frame, (unsigned)size);
+
+    if (screen->frame || !screen->shown || !screen->open) {
+        free(frame);
+        return false;
+    }
+    screen->frame = frame;
+    screen->write.data = screen;
+    int failed = uv_write(&screen->write, (uv_stream_t *)&screen->out, &buffer, 1, on_written);
+    if (failed) {
+        free(screen->frame);
+        screen->frame = NULL;
+        screen->gone(screen->data);
+    }
+    return !failed;
+}
+
+static void on_patience(uv_timer_t *timer)
+{
+    cli_screen *screen = timer->data;
+
+    takt_cli_keys_settle(&screen->keys, screen->pressed, screen->data);
+}
+
+static void give_room(uv_handle_t *handle, size_t size, uv_buf_t *buffer)
+{
+    static char bytes[256];
+
+    (void)handle;
+    (void)size;
+    *buffer = uv_buf_init(bytes, sizeof(bytes));
+}
+
+static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
+{
+    cli_screen *screen = stream->data;
+
+    if (count < 0) {
+        screen->gone(screen->data);
+        return;
+    }
+    uv_timer_stop(&screen->patience);
+    for (ssize_t i = 0; i < count && screen->open; i++)
+        takt_cli_keys_feed(&screen->keys, buffer->base[i], screen->pressed, screen->data);
+    if (screen->open && screen->keys.state != KEYS_PLAIN)
+        uv_timer_start(&screen->patience, on_patience, PATIENCE_MS, 0);
+}
+
+static int within(int value, int least, int most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+static void measure(cli_screen *screen)
+{
+    int columns = 0, lines = 0;
+
+    if (uv_tty_get_winsize(&screen->out, &columns, &lines) != 0 || columns <= 0 || lines <= 0) {
+        columns = COLUMNS;
+        lines = LINES;
+    }
+    screen->columns = within(columns, COLUMNS_LEAST, COLUMNS_MOST);
+    screen->lines = within(lines, 1, LINES_MOST);
+}
+
+static void on_resized(uv_signal_t *signal, int number)
+{
+    cli_screen *screen = signal->data;
+
+    (void)number;
+    measure(screen);
+    screen->changed(screen->data);
+}
+
+/* Whoever stopped us, a shell has used the terminal since. */
+static void on_continued(uv_signal_t *signal, int number)
+{
+    cli_screen *screen = signal->data;
+
+    (void)number;
+    if (screen->shown)
+        uv_tty_set_mode(&screen->in, UV_TTY_MODE_NORMAL);
+    screen->shown = false;
+    show(screen);
+    measure(screen);
+    screen->changed(screen->data);
+}
+
+static void on_stopped(uv_signal_t *signal, int number)
+{
+    (void)number;
+    takt_cli_screen_suspend(signal->data);
+}
+
+/* Comes back when it is continued. */
+void takt_cli_screen_suspend(cli_screen *screen)
+{
+    hide(screen);
+    uv_signal_stop(&screen->stopped);
+    kill(0, SIGTSTP);
+    uv_signal_start(&screen->stopped, on_stopped, SIGTSTP);
+    show(screen);
+    measure(screen);
+    screen->changed(screen->data);
+}
+
+/* ---- open and closed ------------------------------------------------------------------------- */
+
+static void listen_to(uv_loop_t *loop, uv_signal_t *signal, cli_screen *screen,
+                      uv_signal_cb callback, int number)
+{
+    uv_signal_init(loop, signal);
+    signal->data = screen;
+    uv_signal_start(signal, callback, number);
+}
+
+int takt_cli_screen_open(cli_screen *screen, uv_loop_t *loop)
+{
+    static bool at_exit;
+    int failed = uv_tty_init(loop, &screen->in, STDIN_FILENO, 1);
+
+    if (failed)
+        return failed;
+    failed = uv_tty_init(loop, &screen->out, STDOUT_FILENO, 0);
+    if (failed) {
+        uv_close((uv_handle_t *)&screen->in, NULL);
+        return failed;
+    }
+    screen->in.data = screen->patience.data = screen;
+    uv_timer_init(loop, &screen->patience);
+    listen_to(loop, &screen->resized, screen, on_resized, SIGWINCH);
+    listen_to(loop, &screen->stopped, screen, on_stopped, SIGTSTP);
+    listen_to(loop, &screen->continued, screen, on_continued, SIGCONT);
+    screen->open = true;
+    the_screen = screen;
+    catch_crashes(on_crash);
+    if (!at_exit)
+        atexit(leave_now);
+    at_exit = true;
+    measure(screen);
+    show(screen);
+    failed = screen->shown ? uv_read_start((uv_stream_t *)&screen->in, give_room, on_read) : UV_EIO;
+    if (failed)
+        takt_cli_screen_close(screen);
+    return failed;
+}
+
+void takt_cli_screen_close(cli_screen *screen)
+{
+    if (!screen->open)
+        return;
+    hide(screen);
+    screen->open = false;
+    the_screen = NULL;
+    catch_crashes(SIG_DFL);
+    uv_close((uv_handle_t *)&screen->in, NULL);
+    uv_close((uv_handle_t *)&screen->out, NULL);
+    uv_close((uv_handle_t *)&screen->patience, NULL);
+    uv_close((uv_handle_t *)&screen->resized, NULL);
+    uv_close((uv_handle_t *)&screen->stopped, NULL);
+    uv_close((uv_handle_t *)&screen->continued, NULL);
+}

@@ -1,0 +1,201 @@
+/*
+ * A row for each limit: its columns, as on the screen and as a table elsewhere, or as JSON.
+ */
+#include <string.h>
+
+#include "json.h"
+#include "page.h"
+#include "standing.h"
+#include "top.h"
+
+#define WIDEST 100000 /* columns of what is no terminal */
+
+/* Columns of the table; the name and the last one share what is left. */
+#define MARK    2
+#define RATE    6
+#define OF      4
+#define QUOTA   8
+#define BAR     6
+#define WAITING 11
+#define HELD    7
+#define STATE   16
+#define NAME    8 /* at least */
+#define GAPS    5
+#define FIXED   (MARK + RATE + OF + QUOTA + BAR + WAITING + HELD + GAPS)
+
+/* How much of the quota goes: in hundredths; -1: not known. */
+int takt_cli_table_percent(const cli_row *row)
+{
+    double percent;
+
+    if (row->rate < 0 || row->quota_tokens == 0)
+        return -1;
+    percent = row->rate * (double)row->quota_us / 1e4 / (double)row->quota_tokens;
+    return percent < 999 ? (int)(percent + 0.5) : 999;
+}
+
+/* The rate in the quota's own unit. */
+const char *takt_cli_table_rate(const cli_row *row, char text[TAKT_CLI_CELL_SIZE])
+{
+    double rate = row->rate * (double)row->quota_us / 1e6;
+
+    if (row->rate < 0 || row->quota_tokens == 0)
+        strcpy(text, row->quota_tokens == 0 ? "" : "-");
+    else if (rate >= 99999.5)
+        takt_cli_short_count(rate < 9e18 ? (int64_t)rate : INT64_MAX, text);
+    else
+        snprintf(text, TAKT_CLI_CELL_SIZE, "%.*f", rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, rate);
+    return text;
+}
+
+static void put_bar(cli_page *page, int percent, int columns)
+{
+    char bar[64];
+    int filled = percent > 100 ? columns : (percent * columns + 50) / 100;
+
+    for (int i = 0; i < columns; i++)
+        bar[i] = i < filled ? '#' : '.';
+    bar[columns] = '\0';
+    takt_cli_page_cell(page, percent < 0 ? "" : bar, columns);
+}
+
+static void write_next(const cli_row *row, char *text, size_t size)
+{
+    const takt_standing *standing = &row->standing;
+    char span[TAKT_CLI_CELL_SIZE];
+
+    if (standing->blocked_until_us > standing->now_us)
+        snprintf(text, size, "blocked %s",
+                 takt_cli_short_span(standing->blocked_until_us - standing->now_us, span));
+    else if (standing->concurrency > 0 && standing->held >= standing->concurrency)
+        snprintf(text, size, "all held");
+    else if (standing->retry_after_us > 0)
+        snprintf(text, size, "next %s", takt_cli_short_span(standing->retry_after_us, span));
+    else
+        snprintf(text, size, "free");
+}
+
+static const char *state_text(const cli_row *row, char text[2 * TAKT_CLI_CELL_SIZE])
+{
+    int used = 0;
+
+    if (row->status == TAKT_E_NO_LIMIT)
+        return "not in policy";
+    if (!row->seen)
+        return row->status < 0 ? "no answer" : "";
+    if (row->standing.rate_percent < 100)
+        used = snprintf(text, 16, "%d%% ", (int)row->standing.rate_percent);
+    write_next(row, text + used, TAKT_CLI_CELL_SIZE);
+    return text;
+}
+
+static void put_waiting(cli_page *page, const takt_standing *standing)
+{
+    char text[2 * TAKT_CLI_CELL_SIZE + 8], waiting[TAKT_CLI_CELL_SIZE], in[TAKT_CLI_CELL_SIZE];
+
+    snprintf(text, sizeof(text), standing->workers > 0 ? "%s in %s" : "%s",
+             takt_cli_short_count(standing->waiting, waiting),
+             takt_cli_short_count(standing->workers, in));
+    takt_cli_page_cell(page, text, WAITING);
+}
+
+static void put_held(cli_page *page, const takt_standing *standing)
+{
+    char text[2 * TAKT_CLI_CELL_SIZE + 8], held[TAKT_CLI_CELL_SIZE], all[TAKT_CLI_CELL_SIZE];
+
+    snprintf(text, sizeof(text), "%s/%s", takt_cli_short_count(standing->held, held),
+             takt_cli_short_count(standing->concurrency, all));
+    takt_cli_page_cell(page, standing->concurrency > 0 ? text : "", HELD);
+}
+
+void takt_cli_table_row(cli_page *page, const cli_row *row, int name_columns)
+{
+    char cell[TAKT_CLI_CELL_SIZE], quota[TAKT_CLI_CELL_SIZE], state[2 * TAKT_CLI_CELL_SIZE];
+
+    takt_cli_page_cell(page, row->target.text, name_columns);
+    takt_cli_page_put(page, "%*s", RATE, row->seen ? takt_cli_table_rate(row, cell) : "");
+    takt_cli_page_put(page, "%s", row->seen && row->quota_tokens > 0 ? " of " : "    ");
+    takt_cli_page_cell(page,
+                       row->seen && row->quota_tokens > 0
+                           ? takt_cli_short_quota(row->quota_tokens, row->quota_us, quota)
+                           : "",
+                       QUOTA);
+    put_bar(page, row->seen ? takt_cli_table_percent(row) : -1, BAR);
+    if (row->seen) {
+        put_waiting(page, &row->standing);
+        put_held(page, &row->standing);
+    } else {
+        takt_cli_page_cell(page, "", WAITING);
+        takt_cli_page_cell(page, "", HELD);
+    }
+    takt_cli_page_text(page, state_text(row, state));
+}
+
+void takt_cli_table_titles(cli_page *page, int name_columns)
+{
+    takt_cli_page_cell(page, "LIMIT", name_columns);
+    takt_cli_page_put(page, "%*s%*s", RATE, "RATE", OF, "");
+    takt_cli_page_cell(page, "QUOTA", QUOTA);
+    takt_cli_page_cell(page, "USED", BAR);
+    takt_cli_page_cell(page, "WAITING", WAITING);
+    takt_cli_page_cell(page, "HELD", HELD);
+    takt_cli_page_text(page, "NEXT SLOT");
+}
+
+static int longest_name(const cli_top *top)
+{
+    size_t longest = 8;
+
+    for (size_t i = 0; i < top->row_count; i++)
+        if (strlen(top->rows[i]->target.text) > longest)
+            longest = strlen(top->rows[i]->target.text);
+    return (int)longest;
+}
+
+int takt_cli_table_name_columns(const cli_top *top, int columns)
+{
+    int longest = longest_name(top), room = columns - FIXED - STATE;
+
+    room = room < NAME ? NAME : room;
+    return longest < room ? longest : room;
+}
+
+void takt_cli_table_print(const cli_top *top)
+{
+    cli_page page = {.file = stdout, .columns = WIDEST};
+    int name_columns = longest_name(top);
+
+    takt_cli_page_begin(&page, TAKT_CLI_PLAIN);
+    takt_cli_table_titles(&page, name_columns);
+    takt_cli_page_end(&page);
+    for (size_t i = 0; i < top->row_count; i++) {
+        const takt_standing *standing = &top->rows[i]->standing;
+        takt_cli_page_begin(&page, TAKT_CLI_PLAIN);
+        takt_cli_table_row(&page, top->rows[i], name_columns);
+        if (standing->blocked_until_us > standing->now_us && standing->reason[0])
+            takt_cli_page_put(&page, ": %s", standing->reason);
+        takt_cli_page_end(&page);
+    }
+}
+
+void takt_cli_table_print_json(const cli_top *top)
+{
+    for (size_t i = 0; i < top->row_count; i++) {
+        const cli_row *row = top->rows[i];
+        if (!row->seen)
+            continue;
+        putchar('{');
+        takt_cli_standing_json(&row->target, &row->standing);
+        printf(",\"watched_since_us\":%lld,\"taken\":%lld",
+               (long long)row->standing.watched_since_us, (long long)row->standing.taken);
+        if (row->rate < 0)
+            printf(",\"rate_per_s\":null");
+        else
+            printf(",\"rate_per_s\":%.3f", row->rate);
+        if (row->quota_tokens > 0)
+            printf(",\"quota_tokens\":%lld,\"quota_period_us\":%lld}\n",
+                   (long long)row->quota_tokens, (long long)row->quota_us);
+        else
+            printf(",\"quota_tokens\":null,\"quota_period_us\":null}\n");
+    }
+}

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""`takt top`: on a terminal of the test's own, which is a real one to it, and without any."""
+
+import json
+import re
+import shutil
+import signal
+
+from command import TAKT, end, place, tap, told
+from terminal import terminal
+
+from redis_server import Server, server
+
+POLICY = """
+namespace: demo
+revision: 7
+limits:
+  - {name: mail, rules: [{rate: 50/s}], adapt: {}}
+  - {name: api, rules: [{rate: 20/min, burst: 5}]}
+  - {name: reports, concurrency: 3, lease: 90s}
+"""
+TOP = [TAKT, 'top', '--interval', '100ms']
+
+
+def peek(here, *words):
+    return json.loads(here.takt('peek', '--json', *words).stdout)
+
+
+def jobs(count):
+    return ''.join(f'{number}\n' for number in range(count))
+
+
+def row(screen, name):
+    """A row without the mark of the chosen one."""
+    return re.sub(r'^[> ] ', '', screen.line_of(name + ' '))
+
+
+def shown(report, here):
+    here.write('takt.yaml', POLICY)
+    gate = here.fifo('gate')
+    holder = here.start('run', 'reports', '--', 'cat', gate)
+    with terminal(here, TOP) as screen:
+        screen.until(lambda seen: '1/3' in row(seen, 'reports') and '0.00 of 20/min' in row(seen, 'api'), 'all rows')
+        head = screen.screen.text().split('\n')[0]
+        report.check(head.startswith('takt top  namespace demo, policy revision 7, store file:') and re.search(r' \d\d:\d\d:\d\d$', head), 'a head of the whole line', head)
+        report.check('LIMIT' in screen.screen.text().split('\n')[2] and row(screen.screen, 'api').split()[0] == 'api'
+                     and '0.00 of 50/s' in row(screen.screen, 'mail'), 'a row for each limit', screen.screen.text())
+        report.check(screen.screen.chosen().startswith('> mail ') and 'mail: 50/s' in screen.screen.text()
+                     and '  not blocked' in screen.screen.text(), 'more about the chosen one', screen.screen.text())
+        screen.type('\x1b[B')
+        screen.until(lambda seen: seen.chosen().startswith('> api '), 'the arrow to choose')
+        screen.type('jjj')
+        screen.until(lambda seen: seen.chosen().startswith('> reports '), 'j to choose')
+        screen.until_text('1 of 3 held in 1 workers')
+        screen.type('k\x1bOAk')
+        screen.until(lambda seen: seen.chosen().startswith('> mail '), 'k and the other arrow')
+        screen.type('?')
+        screen.until_text('Esc leaves it as it is')
+        screen.type('x')
+        screen.until(lambda seen: row(seen, 'reports'), 'the rows again')
+        report.check(True, 'keys choose, and ? tells them')
+        screen.type('q')
+        report.check(screen.end() == 0 and screen.is_as_before(), 'q ends it, and the terminal is as it was')
+    here.open_gate('gate')
+    end(holder)
+
+
+def narrow(report, here):
+    here.write('takt.yaml', POLICY + ''.join(f'  - {{name: limit-{number}, rules: [{{rate: 1/s}}]}}\n' for number in range(30)))
+    key = 'x\x1b[31m\x07' + 'y' * 70
+    with terminal(here, TOP + ['mail', f'mail:{key}', f'mail:{"日" * 30}']) as screen:
+        screen.until_text('mail:x?[31m?yy')
+        screen.until_text('mail:日日')
+        report.check(True, 'names of others are harmless, and cut', screen.screen.text())
+    with terminal(here, TOP) as screen:
+        screen.until_text('limit-0 ')
+        for columns, lines, word in [(40, 10, 'mail'), (20, 5, 'mail'), (100, 30, 'limit-17'), (10, 2, 'q quit'), (10, 1, 'takt top')]:
+            screen.resize(columns, lines)
+            screen.until_text(word)
+            report.check(True, f'it goes into {columns}x{lines}')
+        screen.resize(80, 24)
+        screen.until_text('limit-9 ')
+        report.check('limit-29' not in screen.screen.text(), 'not all limits are on the screen')
+        screen.type('j' * 40)
+        screen.until(lambda seen: seen.chosen().startswith('> limit-29 ') and 'free' in row(seen, 'limit-29'), 'the last limit')
+        report.check('mail' not in screen.screen.text().split('\n')[3], 'those before went up', screen.screen.text())
+
+
+def blocked(report, here):
+    here.write('takt.yaml', POLICY)
+    with terminal(here, TOP) as screen:
+        screen.until_text('reports')
+        screen.type('jb')
+        screen.until_text('block api for (10min WHY): _')
+        screen.type('10minx\x7f Wärme')
+        screen.until_text('block api for (10min WHY): 10min Wärme_')
+        screen.type('\x1b')
+        screen.until_text('q quit')
+        report.check(peek(here, 'api')['blocked_until_us'] == 0, 'Esc leaves it as it is')
+        screen.type('bsoon\r')
+        screen.until(lambda seen: '"soon"' in seen.text().split('\n')[1] and 'WHY): soon_' in seen.text(), 'what is wrong')
+        screen.type('\x1510min ' + 'z' * 121 + '\r')
+        screen.until_text('at most 120 bytes')
+        report.check(peek(here, 'api')['blocked_until_us'] == 0, 'what cannot be meant is refused', screen.screen.text())
+        screen.type('\x1510min Wärme; "50%"\r')
+        screen.until(lambda seen: 'blocked 9m5' in row(seen, 'api'), 'the block')
+        screen.until_text(': Wärme; "50%"')
+        standing = peek(here, 'api')
+        report.check(0 < standing['blocked_until_us'] - standing['now_us'] <= 600 * 1000000
+                     and standing['reason'] == 'Wärme; "50%"', 'b blocks, with a reason', standing)
+        report.check(peek(here, 'mail')['blocked_until_us'] == 0, 'and no other limit')
+        here.takt('block', 'mail', '1h', '--reason', 'by another')
+        here.takt('penalize', 'mail')
+        screen.until(lambda seen: re.search(r'50% blocked 59m|50% blocked 1h', row(seen, 'mail')), "another's block and penalty")
+        screen.type('u')
+        screen.until(lambda seen: 'blocked' not in row(seen, 'api'), 'the end of the block')
+        screen.until_text('api is not blocked')
+        standing = peek(here, 'api')
+        report.check(standing['blocked_until_us'] == 0 and peek(here, 'mail')['reason'] == 'by another', 'u unblocks it alone', standing)
+
+
+def rates(report, here):
+    """The screen watches; what it has counted in the end is what a map has run."""
+    here.write('takt.yaml', POLICY)
+    with terminal(here, TOP) as screen:
+        screen.until(lambda seen: '0.00 of 50/s' in row(seen, 'mail'), 'the first looks')
+        here.takt('map', 'mail', '-j', '4', '-q', '--', 'true', input=jobs(60))
+        done = here.takt('top', '--json', '--interval', '100ms', 'mail', 'reports')
+        mail, reports = map(json.loads, done.stdout.splitlines())
+        report.check(mail['taken'] == 60 and mail['watched_since_us'] < mail['now_us'], 'each job is counted once', told(done))
+        report.check((mail['quota_tokens'], mail['quota_period_us']) == (50, 1000000) and mail['limit'] == 'mail'
+                     and mail['rate_per_s'] <= 60 and reports['rate_per_s'] == 0
+                     and reports['quota_tokens'] is None, 'JSON tells rate and quota', told(done))
+        running = here.start('map', 'mail', '-j', '40', '-q', '--', 'true', stdin=here.path.joinpath(
+            here.write('jobs', jobs(2000))).open('rb'))
+        screen.until(lambda seen: re.match(r'mail +(4[5-9]|5[0-5])(\.\d)? of 50/s +######', row(seen, 'mail'))
+                     and re.search(r' \d+ in 1 ', row(seen, 'mail')), 'the rate that is the quota')
+        report.check(True, 'the rate shows while a map runs')
+        running.terminate()
+        end(running)
+        screen.until(lambda seen: '0.00 of 50/s' in row(seen, 'mail'), 'a rate of nothing')
+        report.check(True, 'and falls when it has ended')
+
+
+def ended(report, here):
+    here.write('takt.yaml', POLICY)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGABRT, signal.SIGSEGV):
+        with terminal(here, TOP) as screen:
+            screen.until_text('reports')
+            screen.process.send_signal(number)
+            status = screen.end()
+            report.check(status == -number and screen.is_as_before(), f'{number.name} ends it, and the terminal is as it was',
+                         f'{status} {screen.screen.modes}')
+    with terminal(here, TOP) as screen:
+        screen.until_text('reports')
+        screen.type('\x03')
+        report.check(screen.end() == 0 and screen.is_as_before(), 'so does Ctrl-C')
+    with terminal(here, ['sh', '-mc', f'{" ".join(TOP)}; echo stopped; read line; fg >/dev/null; echo over $?']) as screen:
+        screen.until_text('reports')
+        screen.type('\x1a')
+        screen.until(lambda seen: 'stopped' in seen.plain, 'Ctrl-Z')
+        report.check(screen.is_as_before(), 'Ctrl-Z stops it, and the terminal is as it was', screen.screen.modes)
+        screen.type('\n')
+        screen.until(lambda seen: seen.modes['1049'] and 'reports' in seen.text(), 'the screen again')
+        screen.type('q')
+        report.check(screen.end() == 0 and 'over 0' in screen.screen.plain and screen.is_as_before(), 'it goes on when continued')
+
+
+def lost(report, here):
+    here.write('takt.yaml', POLICY)
+    running = Server(here.path, 'redis', {'port': '0', 'save': '', 'appendonly': 'no'}, None)
+    try:
+        here.environment['TAKT_STORE'] = running.url
+        with terminal(here, TOP) as screen:
+            screen.until(lambda seen: 'free' in row(seen, 'mail'), 'looks')
+            running.stop()
+            screen.until(lambda seen: seen.text().split('\n')[1].startswith('! '), 'trouble')
+            report.check('! no answer since ' in screen.screen.text() and 'refused' in screen.screen.text() and 'free' in row(screen.screen, 'mail'),
+                         'a store that is lost shows', screen.screen.text())
+            screen.type('b1min\r')
+            screen.until_text('mail is as it was: ')
+            report.check(True, 'and a key says that it did nothing', screen.screen.text())
+            shutil.rmtree(here.path / 'redis')
+            running = Server(here.path, 'redis', {'port': '0', 'save': '', 'appendonly': 'no'}, None)
+            screen.until(lambda seen: not seen.text().split('\n')[1], 'the end of trouble')
+            report.check(peek(here, 'mail')['blocked_until_us'] == 0, 'it goes on when the store is there again')
+            screen.type('b1min\r')
+            screen.until(lambda seen: 'blocked 59s' in row(seen, 'mail'), 'a block there')
+            running.stop()
+            screen.type('q')
+            report.check(screen.end() == 0 and screen.is_as_before(), 'it ends while the store is lost')
+        done = here.takt('top', '--once')
+        report.check(done.returncode == 69 and 'no answer' in done.stdout and done.stderr.startswith('takt top: '),
+                     'without a store: 69', told(done))
+    finally:
+        running.stop()
+
+
+def followed(report, here):
+    with server(here.path) as running:
+        here.environment['TAKT_STORE'] = running.url
+        here.write('first.yaml', 'limits: [{name: one, rules: [{rate: 1/s}]}]\n')
+        here.write('second.yaml', 'limits: [{name: one, rules: [{rate: 9/s}]}, {name: two, rules: [{rate: 1/s}]}]\n')
+        here.takt('apply', 'first.yaml')
+        here.write('takt.yaml', 'policy: store\n')
+        with terminal(here, TOP, columns=120) as screen:
+            screen.until(lambda seen: ' of 1/s' in row(seen, 'one'), 'the limit')
+            report.check('version 1' in screen.screen.text().split('\n')[0], 'the head tells the version', screen.screen.text())
+            here.takt('apply', 'second.yaml')
+            screen.until(lambda seen: ' of 9/s' in row(seen, 'one') and row(seen, 'two') and 'version 2' in seen.text(), 'the new limits')
+            report.check(True, 'a policy that is applied is followed')
+
+
+def printed(report, here):
+    here.write('takt.yaml', POLICY)
+    here.takt('block', 'api', '1h', '--reason', 'why\u00a0not')
+    done = here.takt('top', '--interval', '100ms')
+    lines = done.stdout.splitlines()
+    report.check(done.returncode == 0 and len(lines) == 4 and lines[0].split()[0] == 'LIMIT' and '\x1b' not in done.stdout
+                 and lines[1].split()[:4] == ['mail', '0.00', 'of', '50/s'] and 'blocked 59m59s: ' in lines[2],
+                 'without a terminal: a table', told(done))
+    done = here.takt('top', '--json', '--interval', '100ms', 'api', 'mail:ä')
+    objects = [json.loads(line) for line in done.stdout.splitlines()]
+    report.check([(each['limit'], each['key']) for each in objects] == [('api', None), ('mail', 'ä')]
+                 and objects[0]['reason'] == 'why\u00a0not' and objects[1]['taken'] == 0, 'JSON: an object for each', told(done))
+    with terminal(here, [TAKT, 'top', '--once', '--interval', '100ms', '--rate', '5/s', 'some', 'some:a']) as screen:
+        status = screen.end()
+        report.check(status == 0 and screen.screen.plain.count(' of 5/s') == 2 and screen.is_as_before(),
+                     '--once prints on a terminal as well', screen.screen.plain)
+    with terminal(here, [TAKT, 'top', '--interval', '100ms'], TERM='dumb') as screen:
+        report.check(screen.end() == 0 and 'LIMIT' in screen.screen.plain, 'a terminal that can do nothing gets the table')
+
+
+# Arguments, status, what is said.
+REFUSED = [
+    (['nope'], 64, 'there is no limit "nope"; there are: mail, api, reports'),
+    (['mial:x'], 64, 'did you mean "mail"?'),
+    (['--interval', '99ms'], 64, '--interval is from 100ms to 1min, not 99ms'),
+    (['--interval', 'soon'], 64, '--interval'),
+    (['--rate', '5/s'], 64, 'which limit?'),
+    (['--rate', '5/s', 'one', 'two'], 64, 'there is no limit "two"'),
+    (['--onec'], 64, 'did you mean --once?'),
+    (['-p', 'none.yaml'], 78, 'none.yaml'),
+]
+
+
+def refusals(report, here):
+    here.write('takt.yaml', POLICY)
+    for arguments, status, words in REFUSED:
+        done = here.takt('top', *arguments)
+        report.check(done.returncode == status and words in done.stderr and not done.stdout,
+                     f'takt top {" ".join(arguments)}: {status}', f'wanted {status} and {words!r}\n{told(done)}')
+
+
+def main():
+    report = tap.Report()
+    for part in (shown, narrow, blocked, rates, ended, lost, followed, printed, refusals):
+        with place() as here:
+            part(report, here)
+    report.end()
+
+
+if __name__ == '__main__':
+    main()
