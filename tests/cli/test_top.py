@@ -175,7 +175,7 @@ def lost(report, here):
             screen.until(lambda seen: 'free' in row(seen, 'mail'), 'looks')
             running.stop()
             screen.until(lambda seen: seen.text().split('\n')[1].startswith('! '), 'trouble')
-            report.check('! no answer since ' in screen.screen.text() and 'refused' in screen.screen.text() and 'free' in row(screen.screen, 'mail'),
+            report.check('! no answer since ' in screen.screen.text() and 'cannot connect' in screen.screen.text() and 'free' in row(screen.screen, 'mail'),
                          'a store that is lost shows', screen.screen.text())
             screen.type('b1min\r')
             screen.until_text('mail is as it was: ')
