@@ -4,7 +4,6 @@
  */
 #include <locale.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -96,7 +95,7 @@ static const struct argp argp = {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void end(cli_top *top)
+void takt_cli_top_end(cli_top *top)
 {
     if (top->ending)
         return;
@@ -114,7 +113,12 @@ static void on_signal(uv_signal_t *signal, int number)
     cli_top *top = signal->data;
 
     top->signal = number;
-    end(top);
+    takt_cli_top_end(top);
+}
+
+static void on_changed(void *data)
+{
+    takt_cli_top_draw(data);
 }
 
 static void on_gone(void *data)
@@ -122,18 +126,19 @@ static void on_gone(void *data)
     cli_top *top = data;
 
     top->status = EX_IOERR;
-    end(top);
+    takt_cli_top_end(top);
 }
 
 /* ---- the screen ------------------------------------------------------------------------------ */
 
-static void draw(void *data)
+void takt_cli_top_draw(cli_top *top)
 {
-    cli_top *top = data;
     char *frame = NULL;
     size_t size = 0;
     FILE *file;
 
+    if (top->screen.frame) /* it is not written yet: again when it is */
+        top->screen.stale = true;
     if (top->ending || top->screen.frame)
         return;
     file = open_memstream(&frame, &size);
@@ -146,164 +151,13 @@ static void draw(void *data)
         free(frame);
 }
 
-__attribute__((format(printf, 2, 3))) static void tell(cli_top *top, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(top->message, sizeof(top->message), format, arguments);
-    va_end(arguments);
-}
-
 /* Only what is on the screen is looked at. */
-static void look(cli_top *top)
+void takt_cli_top_look(cli_top *top)
 {
     if (top->screen.open)
         takt_cli_rows_look(top, top->first, takt_cli_page_rows(top->screen.lines));
     else
         takt_cli_rows_look(top, 0, top->row_count);
-}
-
-static void on_steered(takt_call *call, int status, const takt_standing *standing)
-{
-    cli_row *row = call->data;
-    cli_top *top = row->top;
-    char span[TAKT_CLI_TIME_SIZE];
-
-    if (top->ending)
-        return;
-    if (!standing) {
-        tell(top, "%.100s is as it was: %s", row->target.text, takt_strerror(status));
-    } else if (standing->blocked_until_us > standing->now_us) {
-        tell(top, "%.100s is blocked for %s", row->target.text,
-             takt_cli_span(standing->blocked_until_us - standing->now_us, span));
-    } else {
-        tell(top, "%.100s is not blocked", row->target.text);
-    }
-    look(top);
-    draw(top);
-}
-
-static void tell_refusal(cli_top *top, const cli_row *row, int code)
-{
-    if (code == TAKT_E_BUSY)
-        tell(top, "%.100s: the answer to the last key is not there yet", row->target.text);
-    else if (code < 0)
-        tell(top, "%.100s: %s", row->target.text, takt_strerror(code));
-}
-
-static void unblock(cli_top *top, cli_row *row)
-{
-    tell_refusal(top, row,
-                 takt_unblock(top->session.client, &row->steer, row->target.limit, row->target.key,
-                              on_steered));
-}
-
-/* "10min the vendor is down".  False: it is to be written otherwise, and the message says how. */
-static bool block(cli_top *top, cli_row *row)
-{
-    char word[64];
-    size_t size = strcspn(top->line, " ");
-    const char *reason = top->line + size + strspn(top->line + size, " ");
-    takt_error error = {0};
-    int64_t for_us = 0;
-
-    snprintf(word, sizeof(word), "%.*s", (int)(size < sizeof(word) ? size : sizeof(word) - 1),
-             top->line);
-    if (takt_parse_duration(word, &for_us, &error) != 0) {
-        tell(top, "%s", error.text);
-    } else if (for_us <= 0) {
-        tell(top, "a block is longer than 0");
-    } else if (takt_check_reason(reason, &error) != 0) {
-        tell(top, "%s", error.text);
-    } else {
-        tell_refusal(top, row,
-                     takt_block(top->session.client, &row->steer, row->target.limit,
-                                row->target.key, for_us, reason, on_steered));
-        return true;
-    }
-    return false;
-}
-
-/* A key in answer to how long and why. */
-static void write_answer(cli_top *top, cli_row *row, cli_key key, char byte)
-{
-    size_t size = strlen(top->line);
-
-    switch (key) {
-    case KEY_CHARACTER:
-        if (size + 1 < sizeof(top->line)) {
-            top->line[size] = byte;
-            top->line[size + 1] = '\0';
-        }
-        return;
-    case KEY_ERASE:
-        while (size > 0 && (top->line[--size] & 0xc0) == 0x80)
-            continue;
-        top->line[size] = '\0';
-        return;
-    case KEY_ERASE_ALL:
-        top->line[0] = '\0';
-        return;
-    case KEY_ESCAPE:
-        top->asking = false;
-        return;
-    case KEY_ENTER:
-        top->asking = !block(top, row) && top->line[0] != '\0';
-        return;
-    default:
-        return;
-    }
-}
-
-static void choose(cli_top *top, int step)
-{
-    if (step < 0 && top->chosen > 0)
-        top->chosen--;
-    else if (step > 0 && top->chosen + 1 < top->row_count)
-        top->chosen++;
-}
-
-static void do_letter(cli_top *top, cli_row *row, char letter)
-{
-    if (letter == 'q') {
-        end(top);
-    } else if (letter == 'j') {
-        choose(top, 1);
-    } else if (letter == 'k') {
-        choose(top, -1);
-    } else if (letter == '?') {
-        top->help = true;
-    } else if (letter == 'b' && row) {
-        top->asking = true;
-        top->line[0] = '\0';
-    } else if (letter == 'u' && row) {
-        unblock(top, row);
-    }
-}
-
-static void on_key(void *data, cli_key key, char byte)
-{
-    cli_top *top = data;
-    cli_row *row = top->chosen < top->row_count ? top->rows[top->chosen] : NULL;
-    size_t first = top->first;
-
-    top->message[0] = '\0';
-    if (key == KEY_INTERRUPT)
-        end(top);
-    else if (key == KEY_SUSPEND)
-        takt_cli_screen_suspend(&top->screen);
-    else if (top->asking)
-        write_answer(top, row, key, byte);
-    else if (top->help)
-        top->help = false;
-    else if (key == KEY_UP || key == KEY_DOWN)
-        choose(top, key == KEY_UP ? -1 : 1);
-    else if (key == KEY_CHARACTER)
-        do_letter(top, row, byte);
-    draw(top);
-    if (!top->ending && top->first != first)
-        look(top); /* at the rows that have come into sight */
 }
 
 /* ---- looks ----------------------------------------------------------------------------------- */
@@ -314,17 +168,17 @@ static void on_timer(uv_timer_t *timer)
 
     if (top->target_count == 0)
         (void)takt_cli_rows_add_policy(top); /* it may have been followed to new ones */
-    look(top);
+    takt_cli_top_look(top);
     if (top->screen.open)
-        draw(top);
+        takt_cli_top_draw(top);
 }
 
 void takt_cli_top_looked(cli_top *top)
 {
     if (top->screen.open)
-        draw(top);
+        takt_cli_top_draw(top);
     else if (!top->ending && (--top->looks_left <= 0 || top->rows[0]->status < 0))
-        end(top);
+        takt_cli_top_end(top);
     else if (!top->ending)
         uv_timer_start(&top->timer, on_timer, (uint64_t)top->interval_us / 1000, 0);
 }
@@ -337,7 +191,7 @@ static void on_event(void *data, const char *text)
     if (!top->screen.open)
         takt_cli_say("%s", text);
     else if (!top->session.store_lost)
-        tell(top, "%s", text);
+        takt_cli_top_tell(top, "%s", text);
 }
 
 /* Says which limits could not be looked at, and returns the exit status. */
@@ -391,8 +245,8 @@ static void name_store(cli_top *top)
 
 static int open_screen(cli_top *top)
 {
-    top->screen.pressed = on_key;
-    top->screen.changed = draw;
+    top->screen.pressed = takt_cli_top_press;
+    top->screen.changed = on_changed;
     top->screen.gone = on_gone;
     top->screen.data = top;
     int failed = takt_cli_screen_open(&top->screen, &top->session.loop);
@@ -424,14 +278,14 @@ static int watch(cli_top *top, bool screen)
     if (screen)
         status = open_screen(top);
     if (status) {
-        end(top);
+        takt_cli_top_end(top);
         return status;
     }
     top->looks_left = 2;
     if (screen)
         uv_timer_start(&top->timer, on_timer, 0, (uint64_t)top->interval_us / 1000);
     else
-        look(top);
+        takt_cli_top_look(top);
     uv_run(&top->session.loop, UV_RUN_DEFAULT);
     return screen || top->signal ? top->status : print(top);
 }

@@ -131,6 +131,7 @@ typedef struct cli_screen {
     cli_keys keys;
     int columns, lines;
     bool open, shown;
+    bool stale; /* what is being written is not the latest */
     void (*pressed)(void *data, cli_key key, char byte);
     void (*changed)(void *data); /* it is to be drawn anew */
     void (*gone)(void *data);    /* the terminal went away */
@@ -143,8 +144,8 @@ bool takt_cli_screen_is_there(void);
 /* Takes over the terminal.  0, or a code of libuv's, and the terminal is as it was. */
 int takt_cli_screen_open(cli_screen *screen, uv_loop_t *loop);
 
-/* Writes a frame, which becomes the screen's to free; false: the one before is not written yet, and
- * this one is left out. */
+/* Writes a frame, which becomes the screen's to free; false: the one before is not written yet, or
+ * the screen is not ours at present, and this one is left out. */
 bool takt_cli_screen_write(cli_screen *screen, char *frame, size_t size);
 
 /* Stops the process as Ctrl-Z does, with the terminal as it was. */
@@ -189,5 +190,22 @@ struct cli_top {
 
 /* All looks of a round have been answered. */
 void takt_cli_top_looked(cli_top *top);
+
+/* Looks at what is to be shown: on a screen, at what is in sight. */
+void takt_cli_top_look(cli_top *top);
+
+/* Draws the screen anew. */
+void takt_cli_top_draw(cli_top *top);
+
+/* Gives the terminal back and lets the loop end.  Safe twice. */
+void takt_cli_top_end(cli_top *top);
+
+/* ---- top_steer.c ----------------------------------------------------------------------------- */
+
+/* A key; `data` is the cli_top. */
+void takt_cli_top_press(void *data, cli_key key, char byte);
+
+/* What the foot says until the next key. */
+__attribute__((format(printf, 2, 3))) void takt_cli_top_tell(cli_top *top, const char *format, ...);
 
 #endif

@@ -43,14 +43,15 @@ static const cli_row *latest(const cli_top *top)
     return last;
 }
 
-/* What goes wrong with looks; NULL: nothing. */
+/* What goes wrong with looks at what is in sight; NULL: nothing. */
 static const char *trouble_of(const cli_top *top, char text[2 * TAKT_CLI_TOP_LINE])
 {
     char moment[TAKT_CLI_TIME_SIZE];
     const cli_row *last = latest(top);
+    size_t end = top->first + takt_cli_page_rows(top->screen.lines);
     int status = 0;
 
-    for (size_t i = 0; i < top->row_count; i++)
+    for (size_t i = top->first; i < top->row_count && i < end; i++)
         if (top->rows[i]->status < 0 && top->rows[i]->status != TAKT_E_NO_LIMIT)
             status = top->rows[i]->status;
     if (status == 0)

@@ -94,8 +94,12 @@ static void on_written(uv_write_t *write, int status)
 
     free(screen->frame);
     screen->frame = NULL;
-    if (status < 0 && status != UV_ECANCELED && screen->open)
+    if (!screen->open)
+        return;
+    if (status < 0)
         screen->gone(screen->data);
+    else if (screen->stale)
+        screen->changed(screen->data);
 }
 
 bool takt_cli_screen_write(cli_screen *screen, char *frame, size_t size)
@@ -107,6 +111,7 @@ bool takt_cli_screen_write(cli_screen *screen, char *frame, size_t size)
         return false;
     }
     screen->frame = frame;
+    screen->stale = false;
     screen->write.data = screen;
     int failed = uv_write(&screen->write, (uv_stream_t *)&screen->out, &buffer, 1, on_written);
     if (failed) {
