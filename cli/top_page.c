@@ -12,7 +12,7 @@
 #define MARK         2 /* columns before a row */
 #define HEAD_LINES   3
 #define HEAD_COLUMNS 60 /* that it needs for its right side */
-#define DETAIL_LINES 5
+#define DETAIL_LINES 6
 #define DETAILS_FROM 16 /* lines that a screen has at least for details */
 #define HEADS_FROM   6  /* and for the whole head */
 
@@ -141,9 +141,8 @@ static void draw_use(cli_page *page, const cli_row *row)
     if (takt_cli_table_percent(row) >= 0)
         takt_cli_page_put(page, " (%d%%)", takt_cli_table_percent(row));
     if (standing->rate_percent < 100)
-        takt_cli_page_put(page, ", penalties have left %lld%% of it",
-                          (long long)standing->rate_percent);
-    takt_cli_page_put(page, "%s%lld of %lld left, whole again in %s",
+        takt_cli_page_put(page, ", penalties leave %lld%%", (long long)standing->rate_percent);
+    takt_cli_page_put(page, "%s%lld of %lld left, whole in %s",
                       row->quota_tokens > 0 ? "; " : "  ", (long long)standing->remaining,
                       (long long)standing->limit, takt_cli_span(standing->reset_after_us, span));
     takt_cli_page_end(page);
@@ -174,10 +173,11 @@ static void draw_block(cli_page *page, const takt_standing *standing)
     if (standing->blocked_until_us <= standing->now_us)
         takt_cli_page_line(page, TAKT_CLI_PLAIN, "  not blocked");
     else
-        takt_cli_page_line(page, TAKT_CLI_BOLD, "  blocked until %s, for another %s%s%s",
+        takt_cli_page_line(page, TAKT_CLI_BOLD, "  blocked until %s, for another %s%s",
                            takt_cli_moment(standing->blocked_until_us, moment),
                            takt_cli_span(standing->blocked_until_us - standing->now_us, span),
-                           standing->reason[0] ? ": " : "", standing->reason);
+                           standing->reason[0] ? ":" : "");
+    takt_cli_page_line(page, TAKT_CLI_BOLD, "  %s", standing->reason);
 }
 
 /* More about the chosen one. */
@@ -211,10 +211,13 @@ static const char *const help[] = {
     "  u             unblock it",
     "  q             quit",
     "",
-    "  RATE is what the whole fleet takes, over the last five seconds or more, QUOTA the",
-    "  rate of the limit's first rule.  WAITING counts waiters and the workers they are in,",
-    "  HELD the permits that are held, of those there are.  The head tells how long the",
-    "  store takes to answer (the median of the last looks) and the time by its clock.",
+    "  RATE     what the whole fleet takes, over the last five seconds or more",
+    "  QUOTA    the rate of the limit's first rule",
+    "  WAITING  waiters, and the workers that they are in",
+    "  HELD     permits that are held, of those there are",
+    "",
+    "  The first line ends with how long the store takes to answer, the median of",
+    "  the last looks, and the time by its clock.",
 };
 
 static void draw_help(cli_page *page, int lines)

@@ -74,7 +74,7 @@ def narrow(report, here):
         report.check(True, 'names of others are harmless, and cut', screen.screen.text())
     with terminal(here, TOP) as screen:
         screen.until_text('limit-0 ')
-        for columns, lines, word in [(40, 10, 'mail'), (20, 5, 'mail'), (100, 30, 'limit-17'), (10, 2, 'q quit'), (10, 1, 'takt top')]:
+        for columns, lines, word in [(40, 10, 'mail'), (20, 5, 'mail'), (100, 30, 'limit-16'), (10, 2, 'q quit'), (10, 1, 'takt top')]:
             screen.resize(columns, lines)
             screen.until_text(word)
             report.check(True, f'it goes into {columns}x{lines}')
@@ -104,7 +104,7 @@ def blocked(report, here):
         report.check(peek(here, 'api')['blocked_until_us'] == 0, 'what cannot be meant is refused', screen.screen.text())
         screen.type('\x1510min Wärme; "50%"\r')
         screen.until(lambda seen: 'blocked 9m5' in row(seen, 'api'), 'the block')
-        screen.until_text(': Wärme; "50%"')
+        screen.until_text('  Wärme; "50%"')
         standing = peek(here, 'api')
         report.check(0 < standing['blocked_until_us'] - standing['now_us'] <= 600 * 1000000
                      and standing['reason'] == 'Wärme; "50%"', 'b blocks, with a reason', standing)
