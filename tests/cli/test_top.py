@@ -5,8 +5,9 @@ import json
 import re
 import shutil
 import signal
+import termios
 
-from command import TAKT, end, place, tap, told
+from command import DEADLINE, TAKT, end, place, tap, told
 from terminal import terminal
 
 from redis_server import Server, server
@@ -155,6 +156,13 @@ def ended(report, here):
         screen.until_text('reports')
         screen.type('\x03')
         report.check(screen.end() == 0 and screen.is_as_before(), 'so does Ctrl-C')
+    with terminal(here, TOP) as screen:
+        screen.until_text('reports')
+        screen.set_size(1000, 1000)
+        screen.type('?x' * 200)  # frames that nobody reads
+        screen.process.send_signal(signal.SIGTERM)
+        report.check(screen.process.wait(timeout=DEADLINE) == -signal.SIGTERM and termios.tcgetattr(screen.slave) == screen.before,
+                     'it ends while its terminal takes nothing')
     with terminal(here, ['sh', '-mc', f'{" ".join(TOP)}; echo stopped; read line; fg >/dev/null; echo over $?']) as screen:
         screen.until_text('reports')
         screen.type('\x1a')
