@@ -40,6 +40,10 @@ class Screen:
     def text(self):
         return '\n'.join(''.join(line).rstrip() for line in self.lines)
 
+    def second(self):
+        """The second line, which tells what is wrong."""
+        return ''.join(self.lines[1]).rstrip() if self.size > 1 else ''
+
     def line_of(self, word):
         """The first line with that word; an empty one if there is none."""
         return next((line for line in self.text().split('\n') if word in line), '')
