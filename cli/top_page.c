@@ -142,9 +142,9 @@ static void draw_use(cli_page *page, const cli_row *row)
         takt_cli_page_put(page, " (%d%%)", takt_cli_table_percent(row));
     if (standing->rate_percent < 100)
         takt_cli_page_put(page, ", penalties leave %lld%%", (long long)standing->rate_percent);
-    takt_cli_page_put(page, "%s%lld of %lld left, whole in %s",
-                      row->quota_tokens > 0 ? "; " : "  ", (long long)standing->remaining,
-                      (long long)standing->limit, takt_cli_span(standing->reset_after_us, span));
+    takt_cli_page_put(page, "%s%lld of %lld left, whole in %s", row->quota_tokens > 0 ? "; " : "  ",
+                      (long long)standing->remaining, (long long)standing->limit,
+                      takt_cli_span(standing->reset_after_us, span));
     takt_cli_page_end(page);
 }
 

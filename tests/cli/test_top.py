@@ -238,7 +238,8 @@ def printed(report, here):
     done = here.takt('top', '--interval', '100ms')
     lines = done.stdout.splitlines()
     report.check(done.returncode == 0 and len(lines) == 4 and lines[0].split()[0] == 'LIMIT'
-                 and '\x1b' not in done.stdout and lines[1].startswith('mail       0.00 of 50/s ') and 'blocked 59m59s: ' in lines[2],
+                 and '\x1b' not in done.stdout and lines[1].startswith('mail       0.00 of 50/s ')
+                 and 'blocked 59m59s: ' in lines[2],
                  'without a terminal: a table', told(done))
     done = here.takt('top', '--json', '--interval', '100ms', 'api', 'mail:ä')
     objects = [json.loads(line) for line in done.stdout.splitlines()]
