@@ -43,11 +43,11 @@ void takt_permits_drop(takt_scheduler *scheduler, takt_permit *permit)
     }
 }
 
-/* Whether what is let go may be taken over here. */
+/* Whether what is let go may be taken over here.  (Where a rule would have to be asked, or others
+ * wait, an award brings no numbers for that.) */
 static bool may_hand_on(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
 {
-    return queue->limit->rule_count == 0 && queue->holding.told <= queue->limit->concurrency &&
-           queue->least_urgent < 0 && queue->hint == UNHINTED &&
+    return queue->holding.told <= queue->limit->concurrency && queue->hint == UNHINTED &&
            now_us < queue->awarded_at_us + queue->limit->lookahead_us &&
            now_us < queue->holding.leased_until_us &&
            takt_clock_store(&scheduler->clock, now_us) >= queue->blocked_until_us;

@@ -224,9 +224,9 @@ MUTANTS = [
     ('slots in hand hold no permit', 'scheduler/permits.c',
      'return queue->holding.running + queue->hand.count;',
      'return queue->holding.running;'),
-    ('a permit is handed on past those who wait', 'scheduler/permits.c',
-     'queue->least_urgent < 0 && queue->hint == UNHINTED &&',
-     'queue->hint == UNHINTED &&'),
+    ('a permit is handed on past those who wait', 'core/award.c',
+     'ledger->limit->rule_count > 0 || award->least_urgent >= 0',
+     'ledger->limit->rule_count > 0'),
     # bounded
     ('the silent stand in line for ever', 'core/line.c',
      'if (place.expires_at_us < now_us)',

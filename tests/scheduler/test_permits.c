@@ -103,11 +103,6 @@ Test(scheduler_permits, the_most_urgent_takes_it_over)
     cr_assert_str_eq(pass(&r, 10 * MS), "c");
 }
 
-static void another_waits(takt_award *award)
-{
-    award->least_urgent = 5;
-}
-
 static void blocked(takt_award *award)
 {
     award->blocked_until_us = NOW + 11 * MS;
@@ -126,12 +121,6 @@ static void fewer(takt_award *award)
 static void no_numbers(takt_award *award)
 {
     award->reuses = 0;
-}
-
-static void a_rule(takt_award *award)
-{
-    (void)award;
-    add_rule(&r.limit, 1000, SECOND, 1000);
 }
 
 static void hinted(takt_award *award)
@@ -159,11 +148,9 @@ Test(scheduler_permits, handed_on_only_where_it_is_this_workers_turn_anyhow)
         {"there are fewer by now", fewer, 10 * MS, false},
         {"the last award is a lookahead old", nothing, 250 * MS, false},
         {"nearly so", nothing, 250 * MS - 1, true},
-        {"another worker waits", another_waits, 10 * MS, false},
         {"blocked", blocked, 10 * MS, false},
         {"no more blocked", blocked_before, 10 * MS, true},
         {"no numbers left", no_numbers, 10 * MS, false},
-        {"a rule has a say", a_rule, 10 * MS, false},
         {"something has happened to the ledger", hinted, 10 * MS, false},
     };
 
