@@ -1,0 +1,134 @@
+/*
+ * source.h: where jobs come from, and where is kept what became of them: a file of lines, standard
+ * input (file_source.c), a Redis stream (stream_source.c).
+ *
+ * At least once: a job that was taken and not ended comes again, to this worker's next run or to
+ * another worker.  A source knows nothing of limits: it hands out texts, each with a reference, by
+ * which it hears how the job ended.  A job that has to wait for long may be put away: the reader
+ * keeps the reference alone, and asks for the text again when there is room.
+ */
+#ifndef TAKT_WORKERS_SOURCE_H
+#define TAKT_WORKERS_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+#include <uv.h>
+
+#include <takt/error.h>
+
+/* A line's number (from 1) and its place in the file; a stream's entry ("major-minor"). */
+typedef struct source_ref {
+    uint64_t major, minor;
+} source_ref;
+
+#define SOURCE_REF_SIZE 48
+
+typedef struct source source;
+
+/* What a source calls, on the loop's thread, never inside a function of this file. */
+typedef struct source_events {
+    /* A job.  `text` lives during the call; NULL: it cannot be one, and `why` says so.  `attempts`
+     * of others or of earlier runs were begun and not ended before; `put_away`: it was asked for
+     * by source_fetch. */
+    void (*took)(void *data, source_ref ref, const char *text, size_t size, unsigned attempts,
+                 bool put_away, const char *why);
+    /* Somebody else has taken the job meanwhile, because this worker was not heard of for too
+     * long, or removed it: what is done to it is not ours any more. */
+    void (*lost)(void *data, source_ref ref);
+    /* There are no more, and never will be; every one that was taken may still be ended. */
+    void (*ended)(void *data);
+    /* It cannot be read or written.  `fatal`: nor ever will be; else it goes on by itself, and
+     * recovered() tells. */
+    void (*failed)(void *data, bool fatal, const char *text);
+    void (*recovered)(void *data);
+    /* After source_close: nothing of it is left, all that was said of jobs is kept. */
+    void (*closed)(void *data);
+} source_events;
+
+/* What each kind of source implements; called by the functions below. */
+typedef struct source_calls {
+    void (*want)(source *source, unsigned count);
+    void (*fetch)(source *source, source_ref ref);
+    void (*done)(source *source, source_ref ref);
+    void (*tried)(source *source, source_ref ref, unsigned attempts);
+    void (*dead)(source *source, source_ref ref, const char *text, size_t size, const char *id,
+                 const char *why);
+    void (*give_back)(source *source, source_ref ref);
+    void (*close)(source *source);
+    void (*name)(const source *source, source_ref ref, char text[SOURCE_REF_SIZE]);
+} source_calls;
+
+struct source {
+    const source_calls *calls;
+};
+
+/* There is room for so many more; replaces what was said before.  0: none, for now. */
+static inline void source_want(source *source, unsigned count)
+{
+    source->calls->want(source, count);
+}
+
+/* Asks for the text of a job again: took() comes, or lost(). */
+static inline void source_fetch(source *source, source_ref ref)
+{
+    source->calls->fetch(source, ref);
+}
+
+/* How a job ended.  Done: it never comes again. */
+static inline void source_done(source *source, source_ref ref)
+{
+    source->calls->done(source, ref);
+}
+
+/* It failed, so many times by now, and will be tried again by us; who takes it over goes on
+ * counting. */
+static inline void source_tried(source *source, source_ref ref, unsigned attempts)
+{
+    source->calls->tried(source, ref, attempts);
+}
+
+/* It is put with the dead letters, with its text (NULL: unknown) and the reason, and never comes
+ * again. */
+static inline void source_dead(source *source, source_ref ref, const char *text, size_t size,
+                               const char *id, const char *why)
+{
+    source->calls->dead(source, ref, text, size, id, why);
+}
+
+/* It was not begun and will not be by us: the next one may have it at once. */
+static inline void source_give_back(source *source, source_ref ref)
+{
+    source->calls->give_back(source, ref);
+}
+
+static inline void source_close(source *source)
+{
+    source->calls->close(source);
+}
+
+/* The reference for a person: "line 17", "entry 1763692800000-0". */
+static inline void source_name(const source *source, source_ref ref, char text[SOURCE_REF_SIZE])
+{
+    source->calls->name(source, ref, text);
+}
+
+/*
+ * Lines of a file (NULL or "-": standard input).  `state` is the file that records what is done
+ * (NULL: FILE.state; none for standard input), `dead` where dead letters go (NULL: FILE.dead, or
+ * standard error's log alone for standard input).  Only one worker at a time may have a state file.
+ */
+int source_open_file(source **source, uv_loop_t *loop, const char *path, const char *state,
+                     const char *dead, const source_events *events, void *data, takt_error *error);
+
+/*
+ * A stream NAME of the server that `url` names, as one consumer of a group.  Jobs of consumers that
+ * were not heard of for `idle_us` are taken over; our own are kept ours by saying so.
+ */
+int source_open_stream(source **source, uv_loop_t *loop, const char *url, const char *name,
+                       const char *group, int64_t idle_us, const source_events *events, void *data,
+                       takt_error *error);
+
+#endif

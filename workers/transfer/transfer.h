@@ -1,0 +1,39 @@
+/*
+ * transfer.h: libcurl's transfers on a libuv loop: many at a time, connections kept for the next.
+ * What is transferred is its user's affair: an easy handle goes in, and comes back when it is done.
+ *
+ * The only place that knows curl's multi interface.
+ */
+#ifndef TAKT_WORKERS_TRANSFER_H
+#define TAKT_WORKERS_TRANSFER_H
+
+#include <stdbool.h>
+
+#include <curl/curl.h>
+#include <uv.h>
+
+#include <takt/error.h>
+
+typedef struct transfers transfers;
+
+/* Called once for each transfer, on the loop's thread, never inside transfers_start.  The handle is
+ * the caller's again: to be asked (curl_easy_getinfo), and used for another transfer or cleaned up.
+ */
+typedef void (*transfer_cb)(CURL *handle, CURLcode result, void *data);
+
+/* At most so many connections are kept open.  0, or TAKT_E_NOMEM, TAKT_E_SYSTEM. */
+int transfers_open(transfers **transfers, uv_loop_t *loop, long connections_max, takt_error *error);
+
+/* A handle that is idle, with everything set back but its caches; NULL: no memory.  Handles are
+ * kept for reuse: give them back by transfers_put when their answer was read. */
+CURL *transfers_take(transfers *transfers);
+void transfers_put(transfers *transfers, CURL *handle);
+
+/* Begins; false: no memory, and no callback will come. */
+bool transfers_start(transfers *transfers, CURL *handle, transfer_cb done, void *data);
+
+/* Ends it all: transfers under way are dropped without their callback.  The memory is freed when
+ * the loop has run. */
+void transfers_close(transfers *transfers);
+
+#endif
