@@ -30,12 +30,16 @@ LIBRARY = {
 # Folders of programs -> whether they may look inside lib/.
 PROGRAMS = {'cli': False, 'examples': False, 'workers': False, 'bench': True}
 
+# Folders of workers/ that the others there may include.
+WORKERS = ['jobs', 'transfer']
+
 # Headers of others -> the folders they may be included in. A program brings its own libuv loop.
 HOMES = {
     r'(cyaml/|yaml\.h$)': ['lib/policy'],
     r'lmdb\.h$': ['lib/store'],
     r'hiredis': ['lib/store/redis', 'bench'],
     r'openssl/': ['lib/store/redis'],
+    r'jansson\.h$': ['workers'],
     r'uv(\.h$|/)': ['lib/client', 'lib/store', *PROGRAMS],
 }
 
@@ -65,6 +69,8 @@ def quoted_is_allowed(tree, file, name):
         if '..' in name.split('/'):
             return False
         return '/' not in name or first == own or first in LIBRARY.get(own, [])
+    if top == 'workers' and '/' in name and (tree / top / name).exists():
+        return name.split('/')[0] in WORKERS
     if (file.parent / name).resolve().is_relative_to((tree / top).resolve()) and (file.parent / name).exists():
         return True
     return PROGRAMS[top] and name.split('/')[0] in LIBRARY
@@ -127,6 +133,11 @@ TAMPERED = [
     ('cli/tampered.c', '#include "../lib/core/rule.h"', True),
     ('cli/tampered.c', '#include <yaml.h>', True),
     ('cli/tampered.c', '#include <takt/takt.h>', False),
+    ('workers/print/tampered.c', '#include "jobs/kind.h"', False),
+    ('workers/print/tampered.c', '#include "core/rule.h"', True),
+    ('workers/print/tampered.c', '#include "../../lib/core/rule.h"', True),
+    ('workers/jobs/tampered.c', '#include <curl/curl.h>', True),
+    ('cli/tampered.c', '#include <jansson.h>', True),
     ('examples/tampered.c', '#include "core/rule.h"', True),
     ('bench/tampered.c', '#include "core/rule.h"', False),
     ('include/takt/tampered.h', '#include "core/rule.h"', True),

@@ -40,6 +40,8 @@ typedef struct source_events {
     void (*lost)(void *data, source_ref ref);
     /* There are no more, and never will be; every one that was taken may still be ended. */
     void (*ended)(void *data);
+    /* So many there are in all, as far as one knows. */
+    void (*total)(void *data, uint64_t jobs, bool exact);
     /* It cannot be read or written.  `fatal`: nor ever will be; else it goes on by itself, and
      * recovered() tells. */
     void (*failed)(void *data, bool fatal, const char *text);
@@ -52,6 +54,9 @@ typedef struct source_events {
 typedef struct source_calls {
     void (*want)(source *source, unsigned count);
     void (*fetch)(source *source, source_ref ref);
+    bool (*put_away)(source *source, source_ref *ref, const char *text, size_t size); /* or NULL */
+    void (*begun)(source *source, source_ref ref, unsigned attempts);                 /* or NULL */
+    bool (*flush)(source *source);                                                    /* or NULL */
     void (*done)(source *source, source_ref ref);
     void (*tried)(source *source, source_ref ref, unsigned attempts);
     void (*dead)(source *source, source_ref ref, const char *text, size_t size, const char *id,
@@ -75,6 +80,29 @@ static inline void source_want(source *source, unsigned count)
 static inline void source_fetch(source *source, source_ref ref)
 {
     source->calls->fetch(source, ref);
+}
+
+/* The reader puts a job away that it was just given: from now on it has the reference alone, and
+ * fetches the text later.  The source may set the reference, and keep the text where it could not
+ * be read again.  False: there is no place, the reader must keep the text. */
+static inline bool source_put_away(source *source, source_ref *ref, const char *text, size_t size)
+{
+    return !source->calls->put_away || source->calls->put_away(source, ref, text, size);
+}
+
+/* It is about to be started for the n-th time.  Noted by flush(), which is called between this and
+ * the start, so that a job which ends its worker is known by that. */
+static inline void source_begun(source *source, source_ref ref, unsigned attempts)
+{
+    if (source->calls->begun)
+        source->calls->begun(source, ref, attempts);
+}
+
+/* Called once per turn of the loop: what was said of jobs is to be written.  False: it cannot be,
+ * as failed() has told or will; nothing is started until it can. */
+static inline bool source_flush(source *source)
+{
+    return !source->calls->flush || source->calls->flush(source);
 }
 
 /* How a job ended.  Done: it never comes again. */

@@ -1,0 +1,85 @@
+"""
+Workers as the tests of this folder use them: in a folder of their own, with a store and a policy of their own. Waiting
+is for events (a line, the end of a process); the deadlines are only there so that a hang fails instead of hanging.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'cli'))
+from command import DEADLINE, SOURCE, Place, end, tap, told, until  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get('TAKT_BUILD') or SOURCE / 'build')
+
+POLICY = '''limits:
+  - name: slow
+    rules: [{rate: 1/h}]
+  - name: fast
+    rules: [{rate: 1000000/s, burst: 100000}]
+  - name: single
+    concurrency: 1
+'''
+
+
+def program(name):
+    """Where the build has put a worker."""
+    found = [path for folder in ('workers', 'workers/*') for path in BUILD.glob(f'{folder}/{name}')]
+    return str(found[0]) if found else name
+
+
+class WorkPlace(Place):
+    """A scratch folder with a policy, in which workers run."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.write('takt.yaml', POLICY)
+
+    def jobs(self, name, jobs):
+        """A file of jobs; what is bytes or text stands there as it is."""
+        lines = [job if isinstance(job, bytes) else (job if isinstance(job, str) else json.dumps(job)).encode()
+                 for job in jobs]
+        return self.write(name, b''.join(line + b'\n' for line in lines))
+
+    def work(self, name, *arguments, **options):
+        """Runs a worker to its end; what it wrote is text."""
+        settings = {'env': self.environment, 'cwd': self.path, 'text': True, 'capture_output': True,
+                    'timeout': DEADLINE, 'check': False, **options}
+        if 'input' not in settings:
+            settings.setdefault('stdin', subprocess.DEVNULL)
+        return subprocess.run([program(name), *map(str, arguments)], **settings)
+
+    def begin(self, name, *arguments, **options):
+        """Starts a worker."""
+        settings = {'env': self.environment, 'cwd': self.path, 'stdin': subprocess.DEVNULL,
+                    'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **options}
+        process = subprocess.Popen(  # pylint: disable=consider-using-with
+            [program(name), *map(str, arguments)], **settings)
+        self.started.append(process)
+        return process
+
+    def letters(self, name):
+        """Lines of JSON."""
+        return [json.loads(line) for line in self.read(name).splitlines()]
+
+
+def results(output):
+    """What a worker wrote: the results by id."""
+    return {result['id']: result for result in map(json.loads, output.splitlines())}
+
+
+@contextlib.contextmanager
+def work_place():
+    with tempfile.TemporaryDirectory() as folder:
+        here = WorkPlace(folder)
+        try:
+            yield here
+        finally:
+            here.stop_all()
+
+
+__all__ = ['DEADLINE', 'SOURCE', 'WorkPlace', 'end', 'program', 'results', 'tap', 'told', 'until', 'work_place']

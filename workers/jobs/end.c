@@ -1,0 +1,260 @@
+/*
+ * end.c: a job starts, and ends in one of three ways: what kinds of workers see of a job (job.h).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+void run_bury(worker *worker, report_limit *figures, source_ref ref, const char *text, size_t size,
+              const char *id, const char *why)
+{
+    char where[SOURCE_REF_SIZE];
+
+    source_name(worker->source, ref, where);
+    worker->dead_count++;
+    report_dead(worker->report, figures, id, where, why);
+    source_dead(worker->source, ref, text, size, id, why);
+}
+
+/* Nothing is left of it. */
+static void forget(job *job)
+{
+    worker *worker = job->worker;
+
+    worker->dirty = true;
+    json_decref(job->fields);
+    waiting_leave(&worker->waiting, job->lane);
+    free(job);
+}
+
+void run_dead(job *job, const char *why)
+{
+    worker *worker = job->worker;
+    takt_error error;
+    json_t *fields = NULL;
+    job_head head = {0};
+
+    waiting_let_go(&worker->waiting, job);
+    if (run_read(worker, job->text, job->size, &fields, &head, &error) != 0)
+        fields = NULL;
+    run_bury(worker, job->lane->figures, job->ref, job->text, job->size, fields ? head.id : NULL,
+             why);
+    json_decref(fields);
+    forget(job);
+}
+
+void run_retry_after(job *job, int64_t wait_us)
+{
+    worker *worker = job->worker;
+
+    job->due_at_us = worker_now(worker) + wait_us;
+    worker->dirty = true;
+    if (!later_put(worker, job))
+        waiting_line_up(&worker->waiting, job, false); /* without memory: at once */
+}
+
+void run_give_back(job *job)
+{
+    worker *worker = job->worker;
+
+    takt_release(&job->permit);
+    if (job->seated) {
+        job->lane->seated = false;
+        worker->seats--;
+    }
+    waiting_let_go(&worker->waiting, job);
+    if (!job->lost) {
+        source_give_back(worker->source, job->ref);
+        report_given_back(worker->report, job->lane->figures, NULL);
+    }
+    forget(job);
+}
+
+void run_start(job *job)
+{
+    worker *worker = job->worker;
+    takt_error error = {0};
+    int64_t now_us = worker_now(worker);
+
+    job_list_append(&worker->running, job);
+    job->attempts++;
+    job->started_us = now_us;
+    if (run_read(worker, job->text, job->size, &job->fields, &job->head, &error) != 0) {
+        job->fields = NULL;
+        job_dead(job, error.text);
+        return;
+    }
+    report_started(worker->report, job->lane->figures, job->head.id, now_us - job->since_us,
+                   now_us - job->granted_at_us);
+    worker->kind->start(worker->kind->self, job);
+}
+
+/* It runs no more: its permit and its seat are free. */
+static void leave(job *job)
+{
+    worker *worker = job->worker;
+
+    takt_release(&job->permit);
+    job_list_remove(&worker->running, job);
+    worker->seats--;
+    worker->dirty = true;
+}
+
+const job_head *job_head_of(const job *job)
+{
+    return &job->head;
+}
+
+const json_t *job_fields(const job *job)
+{
+    return job->fields;
+}
+
+unsigned job_attempt(const job *job)
+{
+    return job->attempts;
+}
+
+void job_set_data(job *job, void *data)
+{
+    job->data = data;
+}
+
+void *job_data(const job *job)
+{
+    return job->data;
+}
+
+int job_is_held(const job *job)
+{
+    return !job->lost && takt_is_held(&job->permit);
+}
+
+int64_t job_fence(const job *job)
+{
+    return job->permit.fence;
+}
+
+void job_done(job *job, json_t *result)
+{
+    worker *worker = job->worker;
+
+    leave(job);
+    report_done(worker->report, job->lane->figures, job->head.id, job->attempts,
+                worker_now(worker) - job->started_us);
+    if (result && !results_put(worker->results, result, job->head.id, job->ref))
+        report_say(worker->report, "trouble", "no memory for a result: its job will come again");
+    else if (!result && !job->lost)
+        source_done(worker->source, job->ref);
+    json_decref(result);
+    forget(job);
+}
+
+void job_dead(job *job, const char *why)
+{
+    worker *worker = job->worker;
+
+    leave(job);
+    if (!job->lost)
+        run_bury(worker, job->lane->figures, job->ref, job->text, job->size, job->head.id, why);
+    forget(job);
+}
+
+/* Whether it may be tried again; else it is dead. */
+static bool may_try_again(job *job, const char *why)
+{
+    char text[JOB_WHY_SIZE];
+    unsigned most = job->worker->options.retry.attempts;
+
+    if (job->attempts < most)
+        return true;
+    snprintf(text, sizeof(text), "%s (attempt %u of %u)", why, job->attempts, most);
+    job_dead(job, text);
+    return false;
+}
+
+void job_retry(job *job, int64_t after_us, const char *why)
+{
+    worker *worker = job->worker;
+
+    if (!may_try_again(job, why))
+        return;
+    int64_t wait_us = retry_wait(&worker->options.retry, job->attempts, after_us, &worker->random);
+    leave(job);
+    waiting_hold(&worker->waiting, job);
+    report_retried(worker->report, job->lane->figures, job->head.id, job->attempts, wait_us, why);
+    if (!job->lost)
+        source_tried(worker->source, job->ref, job->attempts);
+    json_decref(job->fields);
+    job->fields = NULL;
+    job->head = (job_head){0};
+    job->data = NULL;
+    job->settled = false;
+    if (worker->draining || job->lost)
+        run_give_back(job);
+    else
+        run_retry_after(job, wait_us);
+}
+
+void job_settle(job *job, int64_t actual_cost)
+{
+    takt_request request = run_request(job);
+
+    if (!job->settled)
+        takt_settle(&job->permit, &request, actual_cost);
+    job->settled = true;
+}
+
+static void on_told(takt_call *call, int status, const takt_standing *standing)
+{
+    (void)standing;
+    if (status != 0 && status != TAKT_E_CANCELED)
+        report_say(call->data, "trouble", takt_strerror(status));
+    free(call);
+}
+
+/* A reason that takt takes: one line, not too long. */
+static void fit_reason(const char *why, char reason[TAKT_REASON_SIZE_MAX + 1])
+{
+    size_t size = strnlen(why, TAKT_REASON_SIZE_MAX);
+
+    while (size > 0 && why[size] && ((unsigned char)why[size] & 0xc0) == 0x80)
+        size--; /* not in the middle of a character */
+    memcpy(reason, why, size);
+    reason[size] = '\0';
+    if (takt_check_reason(reason, NULL) != 0)
+        reason[0] = '\0';
+}
+
+typedef int steer(takt_client *client, takt_call *call, const char *limit, const char *key,
+                  int64_t for_us, const char *reason, takt_call_cb callback);
+
+static void tell(job *job, steer *function, int64_t for_us, const char *why)
+{
+    char reason[TAKT_REASON_SIZE_MAX + 1] = "";
+    takt_call *call = calloc(1, sizeof(*call));
+
+    if (!call)
+        return;
+    if (why)
+        fit_reason(why, reason);
+    call->data = job->worker->report;
+    int failed = function(job->worker->client, call, job->lane->limit, job->lane->key, for_us,
+                          reason[0] ? reason : NULL, on_told);
+    if (failed) {
+        report_say(job->worker->report, "trouble", takt_strerror(failed));
+        free(call);
+    }
+}
+
+void job_penalize(job *job, int64_t for_us, const char *why)
+{
+    tell(job, takt_penalize, for_us, why);
+}
+
+void job_block(job *job, int64_t for_us, const char *why)
+{
+    tell(job, takt_block, for_us, why);
+}

@@ -1,0 +1,95 @@
+/*
+ * later.c: a heap of jobs by when they are due, and the one timer for all of them.
+ */
+#include <stdlib.h>
+
+#include "worker.h"
+
+static void put_at(worker *worker, unsigned at, job *job)
+{
+    worker->later[at] = job;
+}
+
+static void sift_up(worker *worker, unsigned at, job *job)
+{
+    for (; at > 0 && worker->later[(at - 1) / 2]->due_at_us > job->due_at_us; at = (at - 1) / 2)
+        put_at(worker, at, worker->later[(at - 1) / 2]);
+    put_at(worker, at, job);
+}
+
+static void sift_down(worker *worker, unsigned at, job *job)
+{
+    for (unsigned child; (child = 2 * at + 1) < worker->later_count; at = child) {
+        if (child + 1 < worker->later_count &&
+            worker->later[child + 1]->due_at_us < worker->later[child]->due_at_us)
+            child++;
+        if (worker->later[child]->due_at_us >= job->due_at_us)
+            break;
+        put_at(worker, at, worker->later[child]);
+    }
+    put_at(worker, at, job);
+}
+
+bool later_put(worker *worker, job *job)
+{
+    if (worker->later_count == worker->later_capacity) {
+        unsigned capacity = worker->later_capacity ? worker->later_capacity * 2 : 64;
+        struct job **later = realloc(worker->later, capacity * sizeof(struct job *));
+        if (!later)
+            return false;
+        worker->later = later;
+        worker->later_capacity = capacity;
+    }
+    sift_up(worker, worker->later_count++, job);
+    return true;
+}
+
+static void take_out(worker *worker, unsigned at)
+{
+    job *last = worker->later[--worker->later_count];
+
+    if (at == worker->later_count)
+        return;
+    if (at > 0 && worker->later[(at - 1) / 2]->due_at_us > last->due_at_us)
+        sift_up(worker, at, last);
+    else
+        sift_down(worker, at, last);
+}
+
+job *later_take(worker *worker, int64_t now_us)
+{
+    job *first = worker->later_count ? worker->later[0] : NULL;
+
+    if (!first || first->due_at_us > now_us)
+        return NULL;
+    take_out(worker, 0);
+    return first;
+}
+
+void later_remove(worker *worker, job *job)
+{
+    for (unsigned i = 0; i < worker->later_count; i++) {
+        if (worker->later[i] == job) {
+            take_out(worker, i);
+            return;
+        }
+    }
+}
+
+static void on_due(uv_timer_t *timer)
+{
+    worker *worker = timer->data;
+
+    worker->dirty = true; /* the pass looks who is due */
+}
+
+void later_arm(worker *worker)
+{
+    if (worker->later_count == 0) {
+        uv_timer_stop(&worker->later_timer);
+        return;
+    }
+    int64_t wait_us = worker->later[0]->due_at_us - worker_now(worker);
+    uint64_t wait_ms = wait_us > 0 ? (uint64_t)(wait_us + 999) / 1000 : 0;
+    uv_timer_start(&worker->later_timer, on_due, wait_ms, 0);
+}

@@ -1,0 +1,98 @@
+/*
+ * policy.c: which policy a worker goes by, and what SIGHUP makes of it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "worker.h"
+
+/* An empty variable is as good as none.  NULL: there is no policy. */
+static const char *policy_path(const worker *worker)
+{
+    const char *path = worker->options.policy ? worker->options.policy : getenv("TAKT_POLICY");
+
+    if (path && *path)
+        return path;
+    return access("takt.yaml", F_OK) == 0 ? "takt.yaml" : NULL;
+}
+
+/* Policies outlive the client, which may be going by any of them. */
+static bool remember(worker *worker, takt_policy *policy)
+{
+    takt_policy **policies =
+        realloc(worker->policies, (worker->policy_count + 1) * sizeof(takt_policy *));
+
+    if (!policies)
+        return false;
+    worker->policies = policies;
+    policies[worker->policy_count++] = policy;
+    return true;
+}
+
+static bool load(takt_policy **policy, const char *path, takt_error *error)
+{
+    if (takt_policy_load(policy, path, error) != 0)
+        return false;
+    if (takt_policy_check(*policy, error) == 0)
+        return true;
+    takt_policy_free(*policy);
+    return false;
+}
+
+int policy_open(worker *worker)
+{
+    const char *path = policy_path(worker);
+    takt_error error = {0};
+    takt_policy *policy;
+
+    if (!path) {
+        worker_say("there is no policy: write ./takt.yaml, or name a file with --policy or "
+                   "$TAKT_POLICY");
+        return EX_CONFIG;
+    }
+    if (!load(&policy, path, &error)) {
+        worker_say("%s", error.text);
+        return error.code == TAKT_E_NOMEM ? EX_OSERR : EX_CONFIG;
+    }
+    if (remember(worker, policy))
+        return 0;
+    takt_policy_free(policy);
+    worker_say("%s", takt_strerror(TAKT_E_NOMEM));
+    return EX_OSERR;
+}
+
+static bool put_in_force(worker *worker, takt_policy *policy, takt_error *error)
+{
+    if (takt_policy_follows(policy)) {
+        strcpy(error->text, "the limits are in the store: a change of those is followed as it is, "
+                            "one of where they are needs a new start");
+        return false;
+    }
+    return takt_reload(worker->client, policy, error) == 0;
+}
+
+void policy_reread(worker *worker)
+{
+    const char *path = policy_path(worker);
+    takt_error error = {.text = "there is no ./takt.yaml any more"};
+    takt_policy *policy = NULL;
+
+    if (path && load(&policy, path, &error) && remember(worker, policy)) {
+        if (put_in_force(worker, policy, &error)) {
+            report_say(worker->report, "policy", "the policy's file was read again, and holds");
+            return;
+        }
+        worker->policy_count--;
+    }
+    takt_policy_free(policy);
+    worker_say("the policy holds as it was: %s", error.text);
+}
+
+void policy_free(worker *worker)
+{
+    for (unsigned i = 0; i < worker->policy_count; i++)
+        takt_policy_free(worker->policies[i]);
+    free(worker->policies);
+}

@@ -1,0 +1,49 @@
+/*
+ * refs.c: a ring of references; its capacity is a power of two.
+ */
+#include "refs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPACITY_MIN 64
+
+static bool grow(refs *refs)
+{
+    size_t capacity = refs->capacity ? refs->capacity * 2 : CAPACITY_MIN;
+    source_ref *ring = realloc(refs->ring, capacity * sizeof(*ring));
+
+    if (!ring)
+        return false;
+    /* what has run over the end goes on behind the old end */
+    size_t over =
+        refs->first + refs->count > refs->capacity ? refs->first + refs->count - refs->capacity : 0;
+    memcpy(ring + refs->capacity, ring, over * sizeof(*ring));
+    refs->ring = ring;
+    refs->capacity = capacity;
+    return true;
+}
+
+bool refs_put(refs *refs, source_ref ref)
+{
+    if (refs->count == refs->capacity && !grow(refs))
+        return false;
+    refs->ring[(refs->first + refs->count++) & (refs->capacity - 1)] = ref;
+    return true;
+}
+
+source_ref refs_take(refs *refs)
+{
+    source_ref ref = refs->ring[refs->first];
+
+    refs->first = (refs->first + 1) & (refs->capacity - 1);
+    if (--refs->count == 0)
+        refs_free(refs);
+    return ref;
+}
+
+void refs_free(refs *refs)
+{
+    free(refs->ring);
+    memset(refs, 0, sizeof(*refs));
+}

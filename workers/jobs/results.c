@@ -1,0 +1,175 @@
+/*
+ * results.c: two buffers, one that fills while the other is written.
+ */
+#include "results.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FULL_SIZE ((size_t)1024 * 1024)
+
+typedef struct batch {
+    char *text;
+    size_t size, capacity;
+    source_ref *refs;
+    size_t ref_count, ref_capacity;
+} batch;
+
+struct results {
+    uv_loop_t *loop;
+    const results_events *events;
+    void *data;
+    int fd;
+    bool busy, failed;
+    size_t written; /* of what is being written */
+    batch filling, writing;
+    uv_fs_t request;
+};
+
+int results_open(results **results, uv_loop_t *loop, const char *path, const results_events *events,
+                 void *data, takt_error *error)
+{
+    bool named = path && strcmp(path, "-") != 0;
+    int fd = named ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDOUT_FILENO;
+    struct results *made = fd < 0 ? NULL : calloc(1, sizeof(*made));
+
+    if (!made) {
+        *error = (takt_error){.code = TAKT_E_SYSTEM};
+        snprintf(error->text, sizeof(error->text), "cannot write results to %s: %s",
+                 named ? path : "standard output", strerror(errno));
+        if (named && fd >= 0)
+            close(fd);
+        return error->code;
+    }
+    *made = (struct results){.loop = loop, .events = events, .data = data, .fd = fd};
+    *results = made;
+    return 0;
+}
+
+static void write_more(results *results);
+
+static void fail(results *results, int code)
+{
+    char text[128];
+
+    results->failed = true;
+    snprintf(text, sizeof(text), "cannot write results: %s", uv_strerror(code));
+    results->events->failed(results->data, text);
+}
+
+static void on_written(uv_fs_t *request)
+{
+    results *results = request->data;
+    batch *batch = &results->writing;
+    ssize_t count = request->result;
+
+    uv_fs_req_cleanup(request);
+    results->busy = false;
+    if (count < 0 && count != UV_EAGAIN && count != UV_EINTR) {
+        fail(results, (int)count);
+        return;
+    }
+    results->written += count > 0 ? (size_t)count : 0;
+    if (results->written == batch->size) {
+        for (size_t i = 0; i < batch->ref_count; i++)
+            results->events->written(results->data, batch->refs[i]);
+        batch->size = batch->ref_count = results->written = 0;
+    }
+    write_more(results);
+}
+
+static void write_more(results *results)
+{
+    if (results->busy || results->failed)
+        return;
+    if (results->writing.size == 0) {
+        batch full = results->filling;
+        if (full.size == 0)
+            return;
+        results->filling = results->writing;
+        results->writing = full;
+    }
+    uv_buf_t rest = uv_buf_init(results->writing.text + results->written,
+                                (unsigned)(results->writing.size - results->written));
+    results->request.data = results;
+    int failed =
+        uv_fs_write(results->loop, &results->request, results->fd, &rest, 1, -1, on_written);
+    results->busy = !failed;
+    if (failed)
+        fail(results, failed);
+}
+
+static bool make_room(batch *batch, size_t size)
+{
+    size_t capacity = batch->capacity ? batch->capacity : 4096;
+
+    while (capacity < batch->size + size)
+        capacity *= 2;
+    if (capacity > batch->capacity) {
+        char *text = realloc(batch->text, capacity);
+        if (!text)
+            return false;
+        batch->text = text;
+        batch->capacity = capacity;
+    }
+    if (batch->ref_count == batch->ref_capacity) {
+        size_t count = batch->ref_capacity ? batch->ref_capacity * 2 : 64;
+        source_ref *refs = realloc(batch->refs, count * sizeof(*refs));
+        if (!refs)
+            return false;
+        batch->refs = refs;
+        batch->ref_capacity = count;
+    }
+    return true;
+}
+
+bool results_put(results *results, json_t *result, const char *id, source_ref ref)
+{
+    batch *batch = &results->filling;
+    char *line;
+    size_t size;
+
+    if (json_object_set_new(result, "id", json_string(id)) != 0 ||
+        !(line = json_dumps(result, JSON_COMPACT)))
+        return false;
+    size = strlen(line);
+    if (!make_room(batch, size + 1)) {
+        free(line);
+        return false;
+    }
+    memcpy(batch->text + batch->size, line, size);
+    batch->text[batch->size + size] = '\n';
+    batch->size += size + 1;
+    batch->refs[batch->ref_count++] = ref;
+    free(line);
+    write_more(results);
+    return true;
+}
+
+bool results_is_full(const results *results)
+{
+    return results->failed || results->filling.size >= FULL_SIZE;
+}
+
+bool results_is_idle(const results *results)
+{
+    return results->failed ? !results->busy
+                           : !results->busy && results->filling.size + results->writing.size == 0;
+}
+
+void results_free(results *results)
+{
+    if (!results)
+        return;
+    if (results->fd != STDOUT_FILENO)
+        close(results->fd);
+    free(results->filling.text);
+    free(results->filling.refs);
+    free(results->writing.text);
+    free(results->writing.refs);
+    free(results);
+}

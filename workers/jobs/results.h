@@ -1,0 +1,30 @@
+/*
+ * results.h: the JSON lines of what jobs gave, written by the thread pool in batches.  A job whose
+ * result is not written yet is not done: it would be lost with this worker.
+ */
+#ifndef TAKT_WORKERS_RESULTS_H
+#define TAKT_WORKERS_RESULTS_H
+
+#include "source.h"
+
+typedef struct results results;
+
+typedef struct results_events {
+    void (*written)(void *data, source_ref ref);  /* a result is kept now */
+    void (*failed)(void *data, const char *text); /* none is any more */
+} results_events;
+
+/* `path`: appended to; NULL or "-": standard output. */
+int results_open(results **results, uv_loop_t *loop, const char *path, const results_events *events,
+                 void *data, takt_error *error);
+
+/* One line: `result` with its "id" set.  False: no memory. */
+bool results_put(results *results, json_t *result, const char *id, source_ref ref);
+
+bool results_is_full(const results *results); /* whoever reads them is slower than we are */
+bool results_is_idle(const results *results); /* all is written */
+
+/* Once it is idle, or failed; NULL is harmless. */
+void results_free(results *results);
+
+#endif
