@@ -39,7 +39,7 @@ HOMES = {
     r'lmdb\.h$': ['lib/store'],
     r'hiredis': ['lib/store/redis', 'bench'],
     r'openssl/': ['lib/store/redis'],
-    r'jansson\.h$': ['workers'],
+    r'curl/': ['workers/transfer', 'workers/mail', 'workers/call'],
     r'uv(\.h$|/)': ['lib/client', 'lib/store', *PROGRAMS],
 }
 

@@ -21,19 +21,22 @@ typedef struct transfers transfers;
  */
 typedef void (*transfer_cb)(CURL *handle, CURLcode result, void *data);
 
-/* At most so many connections are kept open.  0, or TAKT_E_NOMEM, TAKT_E_SYSTEM. */
+/* At most so many connections are kept open.  Ignores SIGPIPE in the whole program.  0, or
+ * TAKT_E_NOMEM, TAKT_E_SYSTEM. */
 int transfers_open(transfers **transfers, uv_loop_t *loop, long connections_max, takt_error *error);
 
 /* A handle that is idle, with everything set back but its caches; NULL: no memory.  Handles are
- * kept for reuse: give them back by transfers_put when their answer was read. */
+ * kept for reuse: give them back by transfers_put when their answer was read.  CURLOPT_PRIVATE, the
+ * functions that open and close sockets, and CURLOPT_NOSIGNAL are not to be touched. */
 CURL *transfers_take(transfers *transfers);
 void transfers_put(transfers *transfers, CURL *handle);
 
 /* Begins; false: no memory, and no callback will come. */
 bool transfers_start(transfers *transfers, CURL *handle, transfer_cb done, void *data);
 
-/* Ends it all: transfers under way are dropped without their callback.  The memory is freed when
- * the loop has run. */
+/* Ends it all: transfers under way are dropped without their callback, and all handles are cleaned
+ * up, those that were taken as well.  Not to be called by what libcurl calls itself (a write
+ * function), but a transfer_cb may.  The memory is freed when the loop has run. */
 void transfers_close(transfers *transfers);
 
 #endif

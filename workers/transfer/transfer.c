@@ -1,0 +1,307 @@
+/*
+ * transfer.c: see transfer.h.
+ *
+ * libcurl says which sockets and which time it waits for; the loop watches them and tells it.  What
+ * is done is found afterwards, outside of libcurl's own callbacks, so that a `done` may begin the
+ * next transfer, or close everything.
+ */
+#include "transfer.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* One easy handle, from its first transfers_take until transfers_close. */
+typedef struct transfer {
+    struct transfer *next; /* of all handles */
+    struct transfer *next_idle;
+    transfers *owner;
+    CURL *handle;
+    transfer_cb done; /* NULL: not under way */
+    void *data;
+} transfer;
+
+/* A socket that libcurl waits for.  Lives until the loop has let go of it. */
+typedef struct watch {
+    uv_poll_t poll; /* first: libuv's handle is the watch */
+    transfers *owner;
+    curl_socket_t socket;
+} watch;
+
+/* A connection to somebody, busy or kept. */
+typedef struct connection {
+    struct connection *next;
+    curl_socket_t socket;
+} connection;
+
+struct transfers {
+    uv_loop_t *loop;
+    uv_timer_t timer;
+    CURLM *multi; /* NULL: closed */
+    transfer *all, *idle;
+    connection *connections;
+};
+
+static int fail(takt_error *error, int code, const char *text)
+{
+    if (error) {
+        error->code = code;
+        snprintf(error->text, sizeof error->text, "%s", text);
+    }
+    return code;
+}
+
+/* Tells who is done.  One of them may close it all. */
+static void tell_done(transfers *all)
+{
+    CURLMsg *message;
+    int left;
+
+    while (all->multi && (message = curl_multi_info_read(all->multi, &left)) != NULL) {
+        CURL *handle = message->easy_handle;
+        CURLcode result = message->data.result; /* the message dies with the next call */
+        transfer *one = NULL;
+        transfer_cb done;
+
+        curl_easy_getinfo(handle, CURLINFO_PRIVATE, &one);
+        done = one->done;
+        one->done = NULL;
+        curl_multi_remove_handle(all->multi, handle);
+        done(handle, result, one->data);
+    }
+}
+
+static void ready(uv_poll_t *poll, int status, int events)
+{
+    watch *of = (watch *)poll;
+    transfers *all = of->owner; /* the watch may be gone after the next call */
+    int running, what = 0;
+
+    if (status < 0)
+        what = CURL_CSELECT_ERR;
+    if (events & UV_READABLE)
+        what |= CURL_CSELECT_IN;
+    if (events & UV_WRITABLE)
+        what |= CURL_CSELECT_OUT;
+    curl_multi_socket_action(all->multi, of->socket, what, &running);
+    tell_done(all);
+}
+
+static void free_watch(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+static watch *new_watch(transfers *all, curl_socket_t socket)
+{
+    watch *made = malloc(sizeof *made);
+
+    if (!made)
+        return NULL;
+    if (uv_poll_init_socket(all->loop, &made->poll, socket) != 0) {
+        free(made);
+        return NULL;
+    }
+    made->owner = all;
+    made->socket = socket;
+    curl_multi_assign(all->multi, socket, made);
+    return made;
+}
+
+/* libcurl wants to know of a socket, or no more. */
+static int watch_socket(CURL *handle, curl_socket_t socket, int what, void *data, void *known)
+{
+    watch *of = known;
+
+    (void)handle;
+    if (what == CURL_POLL_REMOVE) {
+        if (of)
+            uv_close((uv_handle_t *)&of->poll, free_watch); /* the socket is closed next: libuv has
+                                                               forgotten it when this returns */
+        return 0;
+    }
+    if (!of)
+        of = new_watch(data, socket);
+    if (!of)
+        return -1; /* all transfers fail */
+    uv_poll_start(
+        &of->poll,
+        (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0), ready);
+    return 0;
+}
+
+static void expired(uv_timer_t *timer)
+{
+    transfers *all = timer->data;
+    int running;
+
+    curl_multi_socket_action(all->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    tell_done(all);
+}
+
+/* libcurl wants to be called after so long; when that is too early, it asks again. */
+static int set_timer(CURLM *multi, long timeout_ms, void *data)
+{
+    transfers *all = data;
+
+    (void)multi;
+    if (timeout_ms < 0)
+        uv_timer_stop(&all->timer);
+    else
+        uv_timer_start(&all->timer, expired, (uint64_t)timeout_ms, 0);
+    return 0;
+}
+
+static curl_socket_t open_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    transfers *all = data;
+    connection *made = malloc(sizeof *made);
+
+    (void)purpose;
+    if (!made)
+        return CURL_SOCKET_BAD;
+    made->socket = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (made->socket < 0) {
+        free(made);
+        return CURL_SOCKET_BAD;
+    }
+    made->next = all->connections;
+    all->connections = made;
+    return made->socket;
+}
+
+static int close_socket(void *data, curl_socket_t socket)
+{
+    transfers *all = data;
+    connection **at = &all->connections;
+
+    while (*at && (*at)->socket != socket)
+        at = &(*at)->next;
+    if (*at) {
+        connection *gone = *at;
+        *at = gone->next;
+        free(gone);
+    }
+    return close(socket);
+}
+
+static void set_defaults(transfer *one)
+{
+    curl_easy_setopt(one->handle, CURLOPT_PRIVATE, one);
+    curl_easy_setopt(one->handle, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(one->handle, CURLOPT_QUICK_EXIT, 1L); /* else who gives up while a name is
+                                                              looked up blocks until it is found */
+    curl_easy_setopt(one->handle, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(one->handle, CURLOPT_OPENSOCKETDATA, one->owner);
+    curl_easy_setopt(one->handle, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    curl_easy_setopt(one->handle, CURLOPT_CLOSESOCKETDATA, one->owner);
+}
+
+static transfer *new_transfer(transfers *all)
+{
+    transfer *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return NULL;
+    made->handle = curl_easy_init();
+    if (!made->handle) {
+        free(made);
+        return NULL;
+    }
+    made->owner = all;
+    made->next = all->all;
+    all->all = made;
+    set_defaults(made);
+    return made;
+}
+
+CURL *transfers_take(transfers *all)
+{
+    transfer *one = all->idle;
+
+    if (one)
+        all->idle = one->next_idle;
+    else
+        one = new_transfer(all);
+    return one ? one->handle : NULL;
+}
+
+void transfers_put(transfers *all, CURL *handle)
+{
+    transfer *one = NULL;
+
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &one);
+    curl_easy_reset(handle); /* now, so that nothing of the caller's is known any more */
+    set_defaults(one);
+    one->next_idle = all->idle;
+    all->idle = one;
+}
+
+bool transfers_start(transfers *all, CURL *handle, transfer_cb done, void *data)
+{
+    transfer *one = NULL;
+
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &one);
+    if (curl_multi_add_handle(all->multi, handle) != CURLM_OK)
+        return false;
+    one->done = done;
+    one->data = data;
+    return true;
+}
+
+int transfers_open(transfers **opened, uv_loop_t *loop, long connections_max, takt_error *error)
+{
+    transfers *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return fail(error, TAKT_E_NOMEM, "no memory for transfers");
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        free(made);
+        return fail(error, TAKT_E_SYSTEM, "libcurl cannot be initialised");
+    }
+    made->multi = curl_multi_init();
+    if (!made->multi) {
+        curl_global_cleanup();
+        free(made);
+        return fail(error, TAKT_E_NOMEM, "no memory for transfers");
+    }
+    signal(SIGPIPE, SIG_IGN); /* OpenSSL writes to connections that their peer has closed */
+    made->loop = loop;
+    uv_timer_init(loop, &made->timer);
+    made->timer.data = made;
+    curl_multi_setopt(made->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+    curl_multi_setopt(made->multi, CURLMOPT_SOCKETDATA, made);
+    curl_multi_setopt(made->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    curl_multi_setopt(made->multi, CURLMOPT_TIMERDATA, made);
+    curl_multi_setopt(made->multi, CURLMOPT_MAXCONNECTS, connections_max);
+    *opened = made;
+    return 0;
+}
+
+static void free_transfers(uv_handle_t *timer)
+{
+    free(timer->data);
+}
+
+void transfers_close(transfers *all)
+{
+    CURLM *multi = all->multi;
+
+    all->multi = NULL;
+    for (transfer *one = all->all; one; one = one->next)
+        if (one->done)
+            curl_multi_remove_handle(multi, one->handle);
+    /* To some peers libcurl says good-bye, and waits for their answer: that would block. */
+    for (connection *open = all->connections; open; open = open->next)
+        shutdown(open->socket, SHUT_RDWR);
+    for (transfer *one = all->all, *next; one; one = next) {
+        next = one->next;
+        curl_easy_cleanup(one->handle);
+        free(one);
+    }
+    curl_multi_cleanup(multi);
+    curl_global_cleanup();
+    uv_close((uv_handle_t *)&all->timer, free_transfers);
+}
