@@ -28,7 +28,7 @@ POLICY = '''limits:
 
 def program(name):
     """Where the build has put a worker."""
-    found = [path for folder in ('workers', 'workers/*') for path in BUILD.glob(f'{folder}/{name}')]
+    found = [path for folder in ('workers', 'workers/*', 'tests') for path in BUILD.glob(f'{folder}/{name}')]
     return str(found[0]) if found else name
 
 
