@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'cli'))
 from command import DEADLINE, SOURCE, Place, end, tap, told, until  # noqa: E402
@@ -61,6 +62,21 @@ class WorkPlace(Place):
             [program(name), *map(str, arguments)], **settings)
         self.started.append(process)
         return process
+
+    def peek(self, limit):
+        return json.loads(self.takt('peek', '--json', limit).stdout)
+
+    def until_waiting(self, limit, count):
+        """Until so many wait in the fleet."""
+        deadline = time.monotonic() + DEADLINE
+        while self.peek(limit)['waiting'] != count:
+            if time.monotonic() > deadline:
+                raise AssertionError(f'there are never {count} waiting')
+
+    @staticmethod
+    def instant(seconds):
+        """So far from now, as a job's deadline says it."""
+        return time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(time.time() + seconds))
 
     def letters(self, name):
         """Lines of JSON."""
