@@ -73,6 +73,17 @@ class WorkPlace(Place):
             if time.monotonic() > deadline:
                 raise AssertionError(f'there are never {count} waiting')
 
+    def size(self, name):
+        """0 where there is no such file."""
+        return (self.path / name).stat().st_size if (self.path / name).exists() else 0
+
+    def until_lines(self, name, count):
+        """Until the file has so many lines."""
+        deadline = time.monotonic() + DEADLINE
+        while not self.size(name) or self.read(name).count('\n') < count:
+            if time.monotonic() > deadline:
+                raise AssertionError(f'{name} has {self.read(name)}')
+
     @staticmethod
     def instant(seconds):
         """So far from now, as a job's deadline says it."""
