@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "message.h"
 #include "options.h"
+#include "program.h"
 
 static const cli_command commands[] = {
     {"run", "wait for a permit, then run a command", takt_cli_run},
@@ -72,8 +73,6 @@ static error_t parse(int key, char *word, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         choice->command = find_command(word);
-        if (!choice->command)
-            refuse_command(word);
         choice->argv = state->argv + state->next - 1;
         choice->argc = state->argc - state->next + 1;
         state->next = state->argc;
@@ -101,7 +100,7 @@ static char *fill_help(int key, const char *text, void *input)
     fputs("Commands:\n", file);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(file, "  %-9s %s\n", commands[i].name, commands[i].summary);
-    fprintf(file, "\n%s", text);
+    fprintf(file, "Any other NAME is the program takt-NAME, beside takt or in $PATH.\n\n%s", text);
     return fclose(file) == 0 ? list : NULL;
 }
 
@@ -148,6 +147,10 @@ int main(int argc, char **argv)
     argp_err_exit_status = EX_USAGE;
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &choice) != 0)
         return EX_OSERR;
+    if (!choice.command) {
+        takt_cli_become_program(choice.argc, choice.argv, &choice.settings);
+        refuse_command(choice.argv[0]);
+    }
     snprintf(name, sizeof(name), "takt %s", choice.command->name);
     takt_cli_set_name(name);
     return choice.command->run(choice.argc, choice.argv, &choice.settings);

@@ -2,6 +2,8 @@
 """`takt` itself: help, version, misspelt commands; and `takt check`."""
 
 import json
+import os
+import shutil
 import subprocess
 
 from command import TAKT, place, tap, told
@@ -47,6 +49,34 @@ def refusals(report, here):
     report.check(done.returncode == 74, 'a closed output is an error: 74', told(done))
 
 
+def programs(report, here):
+    """`takt NAME` is the program takt-NAME, where it is no command."""
+    folder = here.path / 'programs'
+    folder.mkdir()
+    for name in ('takt-greet', 'takt-run', 'takt-plain'):
+        here.write(f'programs/{name}', '#!/bin/sh\necho "$(basename "$0") here: $*"\nexit 7\n')
+        (folder / name).chmod(0o644 if name == 'takt-plain' else 0o755)
+    settings = {'env': {**here.environment, 'PATH': f'/nowhere::{folder}:{os.environ["PATH"]}'}}
+    done = here.takt('greet', 'a', '--store', 'b', '--', '-c', **settings)
+    report.check(done.returncode == 7 and done.stdout == 'takt-greet here: a --store b -- -c\n',
+                 'takt NAME runs takt-NAME with its words', told(done))
+    done = here.takt('-s', 'memory:', '-p', 'file', 'greet', **settings)
+    report.check(done.stdout == 'takt-greet here: --policy file --store memory:\n', 'and with the options before it',
+                 told(done))
+    done = here.takt('run', '--help', **settings)
+    report.check('Usage: takt run' in done.stdout, 'but not where NAME is a command', told(done))
+    for name in ('plain', 'programs/takt-greet', '../greet'):
+        done = here.takt(name, **settings)
+        report.check(done.returncode == 64 and 'there is no command' in done.stderr, f'takt {name} is nothing',
+                     told(done))
+    (here.path / 'beside').mkdir()
+    shutil.copy2(TAKT, here.path / 'beside' / 'takt')
+    shutil.copy2(folder / 'takt-greet', here.path / 'beside' / 'takt-greet')
+    done = subprocess.run([here.path / 'beside' / 'takt', 'greet', 'x'], env=here.environment, cwd=here.path,
+                          capture_output=True, text=True, check=False)
+    report.check(done.stdout == 'takt-greet here: x\n', 'it may lie beside takt', told(done))
+
+
 def check(report, here):
     here.write('takt.yaml', POLICY)
     for arguments in (['takt.yaml'], []):
@@ -85,7 +115,7 @@ def broken(report, here):
 
 def main():
     report = tap.Report()
-    for part in (helps, refusals, check, broken):
+    for part in (helps, refusals, programs, check, broken):
         with place() as here:
             part(report, here)
     report.end()

@@ -1,0 +1,13 @@
+/*
+ * program.h: `takt NAME` for a NAME that is no command of its own: the program takt-NAME.
+ */
+#ifndef TAKT_CLI_PROGRAM_H
+#define TAKT_CLI_PROGRAM_H
+
+#include "options.h"
+
+/* Becomes the program takt-NAME, argv[0] being NAME, with the settings as its first options.
+ * Returns only where there is none; ends with a message where it cannot be run. */
+void takt_cli_become_program(int argc, char **argv, const cli_settings *settings);
+
+#endif
