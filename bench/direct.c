@@ -82,7 +82,8 @@ void bench_direct_open(uv_loop_t *loop, const char *socket)
     bench_must(takt_redis_url_parse(&direct.url, TAKT_REDIS_UNIX, socket, NULL), socket);
     uv_timer_init(loop, &direct.alive);
     uv_timer_start(&direct.alive, never, 1000000, 1000000);
-    direct.connection = takt_redis_connection_open(loop, &direct.url, NULL, 1000, &events, NULL);
+    direct.connection =
+        takt_redis_connection_open(loop, &direct.url, NULL, NULL, 1000, &events, NULL);
     bench_must(direct.connection ? 0 : TAKT_E_NOMEM, "a connection");
     await();
     bench_direct_send(&command, 3, load);

@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     if (resp == NULL)
-        require((resp = takt_resp_new()) != NULL);
+        require((resp = takt_resp_new(NULL)) != NULL);
     require(takt_resp_restart(resp));
     limit.rules[0] = (takt_rule){
         .algorithm = takt_algorithm_named("gcra"), .limit = 10, .period_us = 1000000, .burst = 5};

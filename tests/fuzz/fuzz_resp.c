@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t whole;
 
     if (resp == NULL)
-        require((resp = takt_resp_new()) != NULL);
+        require((resp = takt_resp_new(NULL)) != NULL);
     whole = read_all(resp, (const char *)data, size, size > 0 ? size : 1, &whole_status);
     for (size_t piece = 1; piece < 20; piece += 6) {
         uint64_t sum = read_all(resp, (const char *)data, size, piece, &status);

@@ -59,6 +59,13 @@ bool takt_redis_connection_ready(const takt_redis_connection *connection)
     return connection->state == READY;
 }
 
+takt_redis_command *takt_redis_connection_oldest(const takt_redis_connection *connection)
+{
+    return takt_list_empty(&connection->flight)
+               ? NULL
+               : TAKT_HOLDER(connection->flight.next, takt_redis_command, link);
+}
+
 /* ---- leaving --------------------------------------------------------------------------------- */
 
 static void on_handle_closed(uv_handle_t *handle)
@@ -455,7 +462,8 @@ static void on_timer(uv_timer_t *timer)
 }
 
 takt_redis_connection *takt_redis_connection_open(uv_loop_t *loop, const takt_redis_url *url,
-                                                  takt_tls_trust *trust, uint64_t timeout_ms,
+                                                  takt_tls_trust *trust, const takt_resp_max *max,
+                                                  uint64_t timeout_ms,
                                                   const takt_redis_connection_events *events,
                                                   void *data)
 {
@@ -463,7 +471,7 @@ takt_redis_connection *takt_redis_connection_open(uv_loop_t *loop, const takt_re
 
     if (connection == NULL)
         return NULL;
-    connection->resp = takt_resp_new();
+    connection->resp = takt_resp_new(max);
     if (connection->resp == NULL) {
         free(connection);
         return NULL;

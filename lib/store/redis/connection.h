@@ -1,6 +1,6 @@
 /*
  * connection.h: a conversation with a server: commands go out in the order in which they are said,
- * and each is answered once, in that order.
+ * and each is answered once, in that order (takt_redis_command of takt/redis.h).
  *
  * Decides when to connect, how to greet (TLS, AUTH, SELECT, a name), what to do with an answer that
  * nobody asked for, and when to come back after a loss.  What the commands say, and for how long an
@@ -19,17 +19,6 @@
 #include "store/redis/url.h"
 
 typedef struct takt_redis_connection takt_redis_connection;
-typedef struct takt_redis_command takt_redis_command;
-
-/*
- * The memory of a command under way, its owner's until answered() is called, once: with the reply
- * (which may be an error), or with NULL where the connection was lost with `code` before one came.
- * Never inside takt_redis_connection_send.
- */
-struct takt_redis_command {
-    takt_link link;
-    void (*answered)(takt_redis_command *command, const takt_reply *reply, int code);
-};
 
 /* All called on the loop's thread. */
 typedef struct takt_redis_connection_events {
@@ -44,14 +33,18 @@ typedef struct takt_redis_connection_events {
     void (*closed)(void *data);
 } takt_redis_connection_events;
 
-/* Begins to connect.  The url and the trust (NULL without TLS) must outlive the connection.
- * NULL: no memory. */
+/* Begins to connect.  The url and the trust (NULL without TLS) must outlive the connection; `max`
+ * (NULL: takt_resp_of_scripts) is read during the call.  NULL: no memory. */
 takt_redis_connection *takt_redis_connection_open(uv_loop_t *loop, const takt_redis_url *url,
-                                                  takt_tls_trust *trust, uint64_t timeout_ms,
+                                                  takt_tls_trust *trust, const takt_resp_max *max,
+                                                  uint64_t timeout_ms,
                                                   const takt_redis_connection_events *events,
                                                   void *data);
 
 bool takt_redis_connection_ready(const takt_redis_connection *connection);
+
+/* The command that is to be answered next; NULL: none is under way. */
+takt_redis_command *takt_redis_connection_oldest(const takt_redis_connection *connection);
 
 /* Says a command, when ready; what is said in one turn of the loop goes out in one write.  Without
  * `command` its answers, however many, come as pushed().  False: not ready, or no memory; nothing

@@ -380,9 +380,9 @@ static void go(takt_checkup *checkup, takt_redis_way way, const char *rest,
     visit->timer.data = visit;
     code = prepare(visit, way, rest, &error);
     if (code == 0) {
-        visit->connection = takt_redis_connection_open(&visit->loop, &visit->url, visit->trust,
-                                                       (uint64_t)(checkup->timeout_us / 1000 + 1),
-                                                       &connection_events, visit);
+        visit->connection = takt_redis_connection_open(
+            &visit->loop, &visit->url, visit->trust, NULL,
+            (uint64_t)(checkup->timeout_us / 1000 + 1), &connection_events, visit);
         code = visit->connection != NULL ? 0 : TAKT_E_NOMEM;
     }
     if (code == 0)

@@ -330,7 +330,7 @@ static int open_way(const takt_store_kind *kind, takt_redis_way way, takt_store 
         goto free_store;
     fill(opened, kind, loop, options);
     opened->connection =
-        takt_redis_connection_open(loop, &opened->url, opened->trust,
+        takt_redis_connection_open(loop, &opened->url, opened->trust, NULL,
                                    opened->timeout_ns / 1000000 + 1, &connection_events, opened);
     if (opened->connection == NULL) {
         code = takt_fail(error, TAKT_E_NOMEM, "no memory for a store");

@@ -1,6 +1,6 @@
 /*
  * resp.c: see resp.h.  The callbacks that hiredis builds values with put them, in the order in
- * which it meets them, into two arrays of a fixed size; resp_bounds.c has made sure that they fit.
+ * which it meets them, into two arrays that grow; resp_bounds.c has made sure that they stay small.
  */
 #include "store/redis/resp.h"
 
@@ -11,55 +11,81 @@
 
 #include <takt/error.h>
 
-#include "store/redis/resp_bounds.h"
-
 #if HIREDIS_MAJOR >= 1
 typedef size_t element_count;
 #else
 typedef int element_count;
 #endif
 
+#define NODES_FIRST 64
+#define BYTES_FIRST 4096
+#define KEPT_MAX    (2 * 1024 * 1024) /* of a larger reply's memory nothing is kept for the next */
+
 struct takt_resp {
     redisReader *reader;
+    takt_resp_max max;
     takt_resp_bounds bounds;
     bool complete; /* the values are those of a reply that was handed out */
-    int nodes;
-    size_t bytes;
-    takt_reply values[TAKT_RESP_NODES_MAX];
-    char texts[TAKT_RESP_BYTES_MAX + TAKT_RESP_NODES_MAX]; /* each ends with NUL */
+    size_t nodes, nodes_room;
+    size_t bytes, bytes_room;
+    takt_reply *values;
+    char *texts; /* each ends with NUL; in the order of the values */
 };
 
+/* What hiredis is told of a value: it has no use for one but to pass on the first. */
+static char built;
+
 /* ---- what hiredis calls ---------------------------------------------------------------------- */
+
+/* Room for so many things of that size; the bounds say how many there can be. */
+static void *grow(void *things, size_t size, size_t wanted, size_t first, size_t *room)
+{
+    size_t larger = *room > 0 ? *room : first;
+    void *grown;
+
+    if (wanted <= *room)
+        return things;
+    while (larger < wanted)
+        larger *= 2;
+    grown = realloc(things, larger * size);
+    if (grown != NULL)
+        *room = larger;
+    return grown;
+}
 
 static takt_reply *add(const redisReadTask *task, takt_reply_type type)
 {
     takt_resp *resp = task->privdata;
-    takt_reply *value;
+    takt_reply *values =
+        grow(resp->values, sizeof *values, resp->nodes + 1, NODES_FIRST, &resp->nodes_room);
 
-    if (resp->nodes == TAKT_RESP_NODES_MAX)
+    if (values == NULL)
         return NULL;
-    value = &resp->values[resp->nodes++];
-    *value = (takt_reply){.type = type, .text = ""};
-    return value;
+    resp->values = values;
+    values += resp->nodes++;
+    *values = (takt_reply){.type = type, .text = ""};
+    return values;
 }
 
 static void *create_string(const redisReadTask *task, char *text, size_t size)
 {
     takt_resp *resp = task->privdata;
+    char *texts = grow(resp->texts, 1, resp->bytes + size + 1, BYTES_FIRST, &resp->bytes_room);
     takt_reply *value;
 
-    if (size >= sizeof resp->texts - resp->bytes)
+    if (texts == NULL)
         return NULL;
+    resp->texts = texts;
     value = add(task, task->type == REDIS_REPLY_ERROR    ? TAKT_REPLY_ERROR
                       : task->type == REDIS_REPLY_STATUS ? TAKT_REPLY_STATUS
                                                          : TAKT_REPLY_STRING);
     if (value == NULL)
         return NULL;
-    value->text = memcpy(resp->texts + resp->bytes, text, size);
-    value->size = size;
-    resp->texts[resp->bytes + size] = '\0';
+    memcpy(texts + resp->bytes, text, size);
+    texts[resp->bytes + size] = '\0';
     resp->bytes += size + 1;
-    return value;
+    value->size = size;
+    return &built;
 }
 
 static void *create_array(const redisReadTask *task, element_count count)
@@ -68,7 +94,7 @@ static void *create_array(const redisReadTask *task, element_count count)
 
     if (value != NULL)
         value->count = (int)count;
-    return value;
+    return value != NULL ? &built : NULL;
 }
 
 static void *create_integer(const redisReadTask *task, long long integer)
@@ -77,17 +103,17 @@ static void *create_integer(const redisReadTask *task, long long integer)
 
     if (value != NULL)
         value->integer = integer;
-    return value;
+    return value != NULL ? &built : NULL;
 }
 
 static void *create_nil(const redisReadTask *task)
 {
-    return add(task, TAKT_REPLY_NIL);
+    return add(task, TAKT_REPLY_NIL) != NULL ? &built : NULL;
 }
 
 static void free_object(void *object)
 {
-    (void)object; /* values lie in the arrays */
+    (void)object; /* the arrays are freed as a whole */
 }
 
 /* Of the functions that newer versions have, for types of RESP3, none can be called. */
@@ -109,18 +135,18 @@ bool takt_resp_restart(takt_resp *resp)
     if (resp->reader == NULL)
         return false;
     resp->reader->privdata = resp;
-    memset(&resp->bounds, 0, sizeof resp->bounds);
+    resp->bounds = (takt_resp_bounds){.max = &resp->max};
     resp->complete = true;
     return true;
 }
 
-takt_resp *takt_resp_new(void)
+takt_resp *takt_resp_new(const takt_resp_max *max)
 {
-    takt_resp *resp = malloc(sizeof *resp);
+    takt_resp *resp = calloc(1, sizeof *resp);
 
     if (resp == NULL)
         return NULL;
-    resp->reader = NULL;
+    resp->max = max != NULL ? *max : takt_resp_of_scripts;
     if (!takt_resp_restart(resp)) {
         free(resp);
         return NULL;
@@ -134,6 +160,8 @@ void takt_resp_free(takt_resp *resp)
         return;
     if (resp->reader != NULL)
         redisReaderFree(resp->reader);
+    free(resp->values);
+    free(resp->texts);
     free(resp);
 }
 
@@ -145,27 +173,66 @@ static int fail(const takt_resp *resp, const char **why)
 
 int takt_resp_feed(takt_resp *resp, const char *bytes, size_t size, const char **why)
 {
-    if (!takt_resp_bounds_pass(&resp->bounds, bytes, size, why))
-        return TAKT_E_STORE;
+    int code = takt_resp_bounds_pass(&resp->bounds, bytes, size, why);
+
+    if (code < 0)
+        return code;
     return redisReaderFeed(resp->reader, bytes, size) == REDIS_OK ? 0 : fail(resp, why);
+}
+
+static void begin_reply(takt_resp *resp)
+{
+    resp->complete = false;
+    resp->nodes = 0;
+    resp->bytes = 0;
+    if (resp->bytes_room + resp->nodes_room * sizeof *resp->values <= KEPT_MAX)
+        return;
+    free(resp->values);
+    free(resp->texts);
+    resp->values = NULL;
+    resp->texts = NULL;
+    resp->nodes_room = resp->bytes_room = 0;
+}
+
+/* The texts, which may have moved while they grew, lie in the order of the values that have one. */
+static void set_texts(takt_resp *resp)
+{
+    const char *text = resp->texts;
+
+    for (size_t i = 0; i < resp->nodes; i++) {
+        takt_reply *value = &resp->values[i];
+        if (value->type != TAKT_REPLY_STRING && value->type != TAKT_REPLY_STATUS &&
+            value->type != TAKT_REPLY_ERROR)
+            continue;
+        value->text = text;
+        text += value->size + 1;
+    }
 }
 
 int takt_resp_next(takt_resp *resp, const takt_reply **reply, const char **why)
 {
     void *value = NULL;
 
-    if (resp->complete) {
-        resp->complete = false;
-        resp->nodes = 0;
-        resp->bytes = 0;
-    }
+    if (resp->complete)
+        begin_reply(resp);
     if (redisReaderGetReply(resp->reader, &value) != REDIS_OK)
         return fail(resp, why);
     if (value == NULL)
         return 0;
+    set_texts(resp);
     resp->complete = true;
-    *reply = value;
+    *reply = resp->values;
     return 1;
+}
+
+const takt_reply *takt_reply_after(const takt_reply *reply)
+{
+    const takt_reply *after = reply + 1;
+
+    for (int left = reply->type == TAKT_REPLY_ARRAY ? reply->count : 0; left > 0; left--, after++)
+        if (after->type == TAKT_REPLY_ARRAY)
+            left += after->count;
+    return after;
 }
 
 /* ---- commands -------------------------------------------------------------------------------- */

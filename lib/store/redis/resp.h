@@ -2,7 +2,8 @@
  * resp.h: replies as values, and commands as bytes.
  *
  * hiredis reads; what it reads is bounded (resp_bounds.h) and is put into memory that one reply
- * after the other uses.  No other file includes hiredis, whose versions differ.
+ * after the other uses, as the values of takt/redis.h.  No other file includes hiredis, whose
+ * versions differ.
  */
 #ifndef TAKT_STORE_REDIS_RESP_H
 #define TAKT_STORE_REDIS_RESP_H
@@ -11,38 +12,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum takt_reply_type {
-    TAKT_REPLY_NIL,
-    TAKT_REPLY_STATUS,
-    TAKT_REPLY_ERROR,
-    TAKT_REPLY_INTEGER,
-    TAKT_REPLY_STRING,
-    TAKT_REPLY_ARRAY
-} takt_reply_type;
+#include <takt/redis.h>
 
-/*
- * A value.  Those of an array follow it, each with all that is in it, so a reply is read from its
- * first value on, one after the other.
- */
-typedef struct takt_reply {
-    takt_reply_type type;
-    int64_t integer;
-    int count;        /* of an array: values in it, those in arrays of it not counted */
-    const char *text; /* of a status, an error, a string: ends with a NUL that size does not count;
-                         a string may hold more of them */
-    size_t size;
-} takt_reply;
+#include "store/redis/resp_bounds.h"
 
 typedef struct takt_resp takt_resp;
 
-takt_resp *takt_resp_new(void); /* NULL: no memory */
+/* `max` (NULL: takt_resp_of_scripts) is read during the call.  NULL: no memory. */
+takt_resp *takt_resp_new(const takt_resp_max *max);
 void takt_resp_free(takt_resp *resp);
 
 /* Forgets whatever was begun: a new stream follows.  False: no memory. */
 bool takt_resp_restart(takt_resp *resp);
 
-/* The next bytes of the stream.  0, TAKT_E_NOMEM, or TAKT_E_STORE with a static text in *why: the
- * stream is not to be read any further. */
+/* The next bytes of the stream.  0, TAKT_E_NOMEM, TAKT_E_STORE, or the code of takt_resp_max, with
+ * a static text in *why: the stream is not to be read any further. */
 int takt_resp_feed(takt_resp *resp, const char *bytes, size_t size, const char **why);
 
 /* 1: *reply is the next reply, valid until the next call of a function here.  0: more bytes are

@@ -3,14 +3,25 @@
  */
 #include "store/redis/resp_bounds.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+#include <takt/error.h>
 
 #include "base/text.h"
 
 #define INTEGER_DIGITS_MAX 20 /* with its sign */
 
+const takt_resp_max takt_resp_of_scripts = {TAKT_RESP_DEPTH_MAX, TAKT_RESP_NODES_MAX,
+                                            TAKT_RESP_BYTES_MAX, TAKT_E_STORE};
+
 static const char not_resp[] = "it sent something that is no reply of a Redis server";
-static const char too_large[] = "it sent a reply larger than any that takt asks for";
+static const char too_large[] = "it sent a reply larger than any that is asked for";
+
+static const takt_resp_max *max_of(const takt_resp_bounds *bounds)
+{
+    return bounds->max != NULL ? bounds->max : &takt_resp_of_scripts;
+}
 
 /* A value is complete: so may be the arrays around it. */
 static void complete(takt_resp_bounds *bounds)
@@ -28,7 +39,7 @@ static const char *begin(takt_resp_bounds *bounds, char type)
 {
     if (memchr("+-:$*", type, 5) == NULL)
         return not_resp;
-    if (++bounds->nodes > TAKT_RESP_NODES_MAX)
+    if (++bounds->nodes > max_of(bounds)->nodes)
         return too_large;
     bounds->type = type;
     bounds->line_size = 0;
@@ -58,7 +69,7 @@ static const char *begin_bulk(takt_resp_bounds *bounds)
         complete(bounds);
         return NULL;
     }
-    if (size > TAKT_RESP_BYTES_MAX - bounds->bytes)
+    if (size > max_of(bounds)->bytes - bounds->bytes)
         return too_large;
     bounds->bytes += size;
     bounds->bulk_left = size;
@@ -77,7 +88,7 @@ static const char *begin_array(takt_resp_bounds *bounds)
         complete(bounds);
         return NULL;
     }
-    if (count > TAKT_RESP_NODES_MAX || bounds->depth == TAKT_RESP_DEPTH_MAX)
+    if (count > max_of(bounds)->nodes || bounds->depth == max_of(bounds)->depth)
         return too_large;
     bounds->left[bounds->depth++] = (int)count;
     bounds->state = TAKT_RESP_TYPE;
@@ -99,7 +110,7 @@ static const char *end_line(takt_resp_bounds *bounds)
         break;
     default:
         bounds->bytes += (int64_t)bounds->line_size;
-        if (bounds->bytes > TAKT_RESP_BYTES_MAX)
+        if (bounds->bytes > max_of(bounds)->bytes)
             return too_large;
     }
     complete(bounds);
@@ -146,8 +157,8 @@ static const char *pass_byte(takt_resp_bounds *bounds, char c)
     return NULL;
 }
 
-bool takt_resp_bounds_pass(takt_resp_bounds *bounds, const char *bytes, size_t size,
-                           const char **why)
+int takt_resp_bounds_pass(takt_resp_bounds *bounds, const char *bytes, size_t size,
+                          const char **why)
 {
     const char *end = bytes + size;
 
@@ -164,8 +175,8 @@ bool takt_resp_bounds_pass(takt_resp_bounds *bounds, const char *bytes, size_t s
         wrong = pass_byte(bounds, *bytes++);
         if (wrong != NULL) {
             *why = wrong;
-            return false;
+            return wrong == too_large ? max_of(bounds)->code : TAKT_E_STORE;
         }
     }
-    return true;
+    return 0;
 }

@@ -250,7 +250,7 @@ takt_hints *takt_hints_open(uv_loop_t *loop, const takt_redis_url *url, takt_tls
     takt_list_init(&hints->recent);
     if (takt_table_init(&hints->table, uv_hrtime() ^ (uint64_t)(uintptr_t)hints) < 0)
         goto free_hints;
-    hints->connection = takt_redis_connection_open(loop, url, trust, options->timeout_ms,
+    hints->connection = takt_redis_connection_open(loop, url, trust, NULL, options->timeout_ms,
                                                    &connection_events, hints);
     if (hints->connection == NULL)
         goto close_table;

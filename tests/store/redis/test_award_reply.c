@@ -19,7 +19,7 @@ struct answer {
 /* The claim is of so many waiters, and the reply RESP. */
 static void answer_with(struct answer *answer, takt_op op, int waiters, const char *bytes)
 {
-    takt_resp *resp = takt_resp_new();
+    takt_resp *resp = takt_resp_new(NULL);
     const takt_reply *reply;
     const char *why = "";
 

@@ -61,7 +61,7 @@ static void begin(struct talk *talk, takt_redis_way way, const char *rest, uint6
     uv_loop_init(&talk->loop);
     cr_assert_eq(takt_redis_url_parse(&talk->url, way, rest, &error), 0, "%s", error.text);
     talk->connection =
-        takt_redis_connection_open(&talk->loop, &talk->url, NULL, timeout_ms, &events, talk);
+        takt_redis_connection_open(&talk->loop, &talk->url, NULL, NULL, timeout_ms, &events, talk);
     cr_assert_not_null(talk->connection);
     cr_assert_eq(talk->ready + talk->lost, 0, "nothing is told inside the call");
 }
@@ -460,7 +460,7 @@ Test(connection, leaves_with_a_reset)
         cr_assert_eq(takt_redis_url_parse(&talk.url, TAKT_REDIS_TCP, rest, NULL), 0);
         talk.closed = talk.lost = 0;
         talk.connection =
-            takt_redis_connection_open(&talk.loop, &talk.url, NULL, 30000, &events, &talk);
+            takt_redis_connection_open(&talk.loop, &talk.url, NULL, NULL, 30000, &events, &talk);
         await(&talk, &talk.ready, 1);
         ask(&talk, &question, "INCR", "n", NULL);
         uv_run(&talk.loop, UV_RUN_NOWAIT);
@@ -507,7 +507,7 @@ Test(connection, greeted_with_an_error)
         snprintf(rest, sizeof rest, "127.0.0.1:%d", peer.port);
         cr_assert_eq(takt_redis_url_parse(&talk.url, TAKT_REDIS_TCP, rest, NULL), 0);
         talk.connection =
-            takt_redis_connection_open(&talk.loop, &talk.url, NULL, 30000, &events, &talk);
+            takt_redis_connection_open(&talk.loop, &talk.url, NULL, NULL, 30000, &events, &talk);
         await(&talk, &talk.lost, 1);
         cr_expect_eq(talk.code, table[i].code, "%s", table[i].error);
         cr_expect_not_null(strstr(talk.text, table[i].says), "%s", talk.text);

@@ -40,7 +40,7 @@ static void check_first(const takt_reply *reply)
 Test(resp, reads_in_any_pieces)
 {
     for (size_t piece = 1; piece <= sizeof stream - 1; piece++) {
-        takt_resp *resp = takt_resp_new();
+        takt_resp *resp = takt_resp_new(NULL);
         const char *why = NULL;
         int replies = 0;
         cr_assert_not_null(resp);
@@ -65,7 +65,7 @@ Test(resp, refuses)
     static const char *const bad[] = {"x", ":1x\r\n", "*9999999999\r\n", "$1200000\r\n", "_\r\n"};
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        takt_resp *resp = takt_resp_new();
+        takt_resp *resp = takt_resp_new(NULL);
         const char *why = NULL;
         cr_expect_eq(takt_resp_feed(resp, bad[i], strlen(bad[i]), &why), TAKT_E_STORE);
         cr_expect_not_null(why);
@@ -78,7 +78,7 @@ Test(resp, refuses)
 /* The largest replies that the bounds let pass fit. */
 Test(resp, largest)
 {
-    takt_resp *resp = takt_resp_new();
+    takt_resp *resp = takt_resp_new(NULL);
     size_t size = 16 + (size_t)TAKT_RESP_NODES_MAX * 80 + TAKT_RESP_BYTES_MAX;
     char *bytes = malloc(size);
     const takt_reply *reply = NULL;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <takt/error.h>
+
 #include "store/redis/resp_bounds.h"
 
 static const struct {
@@ -98,7 +100,7 @@ static const struct {
 static bool pass(takt_resp_bounds *bounds, const char *bytes, size_t size)
 {
     const char *why = NULL;
-    bool fine = takt_resp_bounds_pass(bounds, bytes, size, &why);
+    bool fine = takt_resp_bounds_pass(bounds, bytes, size, &why) == 0;
 
     cr_expect(fine || why != NULL);
     return fine;
@@ -166,4 +168,29 @@ Test(resp_bounds, sums)
     large[0] = '-';
     cr_assert(pass(&bounds, large, TAKT_RESP_LINE_MAX + 1));
     cr_expect(!pass(&bounds, "x", 1));
+}
+
+/* Those who read other things set other bounds, and are told with their own code. */
+Test(resp_bounds, of_others)
+{
+    static const takt_resp_max max = {6, 2000, 10, TAKT_E_STORE_SPACE};
+    static const struct {
+        const char *bytes;
+        int code;
+    } others[] = {
+        {"*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", 0},
+        {"*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n", TAKT_E_STORE_SPACE},
+        {"*2000\r\n", 0},
+        {"*2001\r\n", TAKT_E_STORE_SPACE},
+        {"*2\r\n$5\r\nabcde\r\n$5\r\nabcde\r\n", 0},
+        {"*2\r\n$5\r\nabcde\r\n$6\r\n", TAKT_E_STORE_SPACE},
+        {"$-2\r\n", TAKT_E_STORE},
+    };
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        takt_resp_bounds bounds = {.max = &max};
+        const char *why = NULL;
+        cr_expect_eq(takt_resp_bounds_pass(&bounds, others[i].bytes, strlen(others[i].bytes), &why),
+                     others[i].code, "%s", others[i].bytes);
+    }
 }
