@@ -119,6 +119,10 @@ TAKT_EXPORT int takt_redis_is_ready(const takt_redis *redis);
 TAKT_EXPORT int takt_redis_send(takt_redis *redis, takt_redis_command *command, int count,
                                 const char *const *arguments, const size_t *sizes);
 
+/* Sends now what was said in this turn of the loop, for who does something next that may end the
+ * program: as much of it as the system takes. */
+TAKT_EXPORT void takt_redis_flush(takt_redis *redis);
+
 /*
  * Leaves the connection at hand as if it had been lost, with that code and words: commands under
  * way are given up, inside the call, and another connection is made.  Over TCP the server is told

@@ -228,6 +228,12 @@ bool takt_redis_connection_send(takt_redis_connection *connection, takt_redis_co
     return connection->state == READY && say(connection, command, count, arguments, sizes);
 }
 
+void takt_redis_connection_flush(takt_redis_connection *connection)
+{
+    if (connection->state == READY)
+        flush(connection);
+}
+
 /* ---- greeting -------------------------------------------------------------------------------- */
 
 static void become_ready(takt_redis_connection *connection)

@@ -52,6 +52,9 @@ takt_redis_command *takt_redis_connection_oldest(const takt_redis_connection *co
 bool takt_redis_connection_send(takt_redis_connection *connection, takt_redis_command *command,
                                 int count, const char *const *arguments, const size_t *sizes);
 
+/* Sends what was said, without waiting for the end of the loop's turn. */
+void takt_redis_connection_flush(takt_redis_connection *connection);
+
 /* Takes in, without waiting for the loop to say so, what has been answered already. */
 void takt_redis_connection_drain(takt_redis_connection *connection);
 

@@ -265,6 +265,12 @@ int takt_redis_send(takt_redis *redis, takt_redis_command *command, int count,
     return 0;
 }
 
+void takt_redis_flush(takt_redis *redis)
+{
+    if (!redis->closing)
+        takt_redis_connection_flush(redis->connection);
+}
+
 void takt_redis_reset(takt_redis *redis, int code, const char *text)
 {
     if (!redis->closing)

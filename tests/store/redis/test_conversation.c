@@ -332,6 +332,25 @@ Test(conversation, a_replica_by_now)
     server_stop(&server);
 }
 
+/* What was flushed has gone out, whatever becomes of the program. */
+Test(conversation, a_flush)
+{
+    struct server server;
+    struct talk talk;
+    struct question question;
+
+    begin(&talk, &server, (takt_redis_options){0});
+    takt_redis_flush(talk.redis); /* nothing is there yet */
+    await(&talk, &talk.ready, 1);
+    ask(&talk, &question, "INCR n");
+    takt_redis_flush(talk.redis);
+    while (strstr(server_say(&server, "GET n"), "$1\r\n1") == NULL)
+        ; /* the loop does not run */
+    await(&talk, &question.answers, 1);
+    end(&talk);
+    server_stop(&server);
+}
+
 Test(conversation, messages)
 {
     takt_redis_options options = {.timeout_us = 30000000, .on_pushed = on_pushed};
