@@ -153,10 +153,12 @@ int source_open_file(source **source, uv_loop_t *loop, const char *path, const c
 
 /*
  * A stream NAME of the server that `url` names, as one consumer of a group.  Jobs of consumers that
- * were not heard of for `idle_us` are taken over; our own are kept ours by saying so.
+ * were not heard of for `idle_us` are taken over; our own are kept ours by saying so.  With
+ * `until_empty` it has ended when nothing is left in the stream but what this worker has.  0, or
+ * TAKT_E_INVALID (the names), TAKT_E_STORE_URL, TAKT_E_STORE_ACCESS, TAKT_E_SYSTEM, TAKT_E_NOMEM.
  */
 int source_open_stream(source **source, uv_loop_t *loop, const char *url, const char *name,
-                       const char *group, int64_t idle_us, const source_events *events, void *data,
-                       takt_error *error);
+                       const char *group, int64_t idle_us, bool until_empty,
+                       const source_events *events, void *data, takt_error *error);
 
 #endif
