@@ -2,8 +2,8 @@
  * stream.h: the source "stream" as its own files see it.
  *
  * stream_source.c opens and closes it and knows about connections; stream_read.c takes entries in;
- * stream_keep.c keeps them ours and takes over what others have left; stream_end.c says how they
- * ended.
+ * stream_keep.c keeps them ours, stream_takeover.c takes over what others have left; stream_end.c
+ * says how they ended.
  *
  * There are two connections: one whose commands block, and one for all the rest.  When one of them
  * is lost both are made anew, and a survey follows: what the server has for us is compared with the
@@ -81,9 +81,10 @@ struct stream {
     bool surveying;
     uint64_t surveyed_ms; /* when the last one that was ended has begun */
     uint64_t survey_began_ms;
-    char takeover[STREAM_ENTRY_SIZE]; /* where to go on looking for what others have left */
-    bool taking_over;
-    unsigned takeover_rounds; /* in this tick */
+    char takeover[STREAM_ENTRY_SIZE];  /* where to go on looking for what others have left */
+    bool taking_over;                  /* a command of that is under way */
+    unsigned rounds;                   /* since the last tick */
+    char left_by[STREAM_NAME_MAX + 1]; /* a consumer that has left something; "" */
 
     stream_queue begun, done, back;
     stream_queue missing; /* texts that were asked for and are not ours any more */
@@ -132,6 +133,10 @@ bool stream_is_known(const stream *stream, source_ref ref);
 void stream_start_survey(stream *stream);
 void stream_keep(stream *stream);           /* on each tick */
 bool stream_is_stale(const stream *stream); /* not heard of for so long that all may be others' */
+
+/* ---- stream_takeover.c ----------------------------------------------------------------------- */
+
+void stream_take_over(stream *stream); /* on each tick: looks for what others have left */
 
 /* ---- stream_end.c ---------------------------------------------------------------------------- */
 

@@ -1,21 +1,18 @@
 /*
- * stream_keep.c: what is ours stays ours, and what others have left becomes ours.
+ * stream_keep.c: what is ours stays ours.
  *
  * A survey walks through all that the server has for our consumer.  What is in the table is claimed
  * anew, so that it does not look left alone; what is in the table and not there was taken by
  * somebody else; what is there and not in the table, right after connecting, came in an answer that
  * was lost.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stream.h"
 
-#define PAGE       "500" /* not more than STREAM_WORDS_MAX */
-#define PAGE_SIZE  500
-#define TAKE_MAX   64
-#define ROUNDS_MAX 16 /* of a tick, looking for what others have left */
+#define PAGE      "500" /* not more than STREAM_WORDS_MAX */
+#define PAGE_SIZE 500
 
 static void ask_page(stream *stream, source_ref after);
 
@@ -137,45 +134,6 @@ static void ask_page(stream *stream, source_ref after)
         stream->surveying = false;
 }
 
-/* ---- what others have left ------------------------------------------------------------------- */
-
-static void take_over(stream *stream);
-
-/* [NEXT, [ID ...], ...] */
-static void on_taken_over(saying *saying, const takt_reply *reply, int code)
-{
-    stream *stream = saying->stream;
-    source_ref ref;
-
-    (void)code;
-    stream->taking_over = false;
-    if (reply == NULL || stream->closing)
-        return;
-    if (reply->type != TAKT_REPLY_ARRAY || reply->count < 2 || reply[1].size >= STREAM_ENTRY_SIZE) {
-        stream_refused(stream, stream->writer, reply);
-        return;
-    }
-    memcpy(stream->takeover, reply[1].text, reply[1].size + 1);
-    for (int i = 0; i < reply[2].count; i++)
-        if (stream_read_entry(&reply[3 + i], &ref) && !stream_is_known(stream, ref))
-            stream_take(stream, ref);
-    if (strcmp(stream->takeover, "0-0") != 0 && stream->takeover_rounds++ < ROUNDS_MAX)
-        take_over(stream);
-}
-
-static void take_over(stream *stream)
-{
-    char idle[24], count[12];
-
-    if (stream->taking_over || stream->want == 0 || stream->ended)
-        return;
-    snprintf(idle, sizeof idle, "%lld", (long long)(stream->idle_us / 1000));
-    snprintf(count, sizeof count, "%u", stream->want < TAKE_MAX ? stream->want : TAKE_MAX);
-    stream_words_begin(stream, "XAUTOCLAIM", stream->key, stream->group, stream->consumer, idle,
-                       stream->takeover, "COUNT", count, "JUSTID", NULL);
-    stream->taking_over = stream_say(stream, stream->writer, on_taken_over, (source_ref){0, 0});
-}
-
 void stream_keep(stream *stream)
 {
     int64_t since_us = (int64_t)(uv_now(stream->loop) - stream->surveyed_ms) * 1000;
@@ -184,6 +142,5 @@ void stream_keep(stream *stream)
         return;
     if (since_us >= stream->idle_us / 3)
         stream_start_survey(stream);
-    stream->takeover_rounds = 0;
-    take_over(stream);
+    stream_take_over(stream);
 }

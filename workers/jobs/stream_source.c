@@ -242,7 +242,12 @@ static void closed_one(stream *stream)
 
 static void on_redis_closed(void *data)
 {
-    closed_one(data);
+    stream *stream = data;
+
+    if (stream->writer == NULL)
+        free(stream); /* it was never opened */
+    else
+        closed_one(stream);
 }
 
 static void on_timer_closed(uv_handle_t *handle)
@@ -430,7 +435,10 @@ static int connect_both(stream *stream, const char *url, takt_error *error)
         return code;
     options.timeout_us = TIMEOUT_US;
     options.on_lost = on_writer_lost;
-    return takt_redis_open(&stream->writer, stream->loop, url, &options, error);
+    code = takt_redis_open(&stream->writer, stream->loop, url, &options, error);
+    if (code < 0)
+        takt_redis_close(stream->reader); /* which frees the stream, later */
+    return code;
 }
 
 static void start_tick(stream *stream)
@@ -471,13 +479,11 @@ int source_open_stream(source **source, uv_loop_t *loop, const char *url, const 
     opened->read_count = READ_FIRST;
     strcpy(opened->takeover, "0-0");
     code = connect_both(opened, url, error);
-    if (code < 0)
-        goto free_stream;
-    start_tick(opened);
-    *source = &opened->source;
-    return 0;
-
-free_stream:
-    free(opened);
+    if (code == 0) {
+        start_tick(opened);
+        *source = &opened->source;
+    } else if (opened->reader == NULL) {
+        free(opened);
+    }
     return code;
 }

@@ -80,16 +80,35 @@ static int check_limit(const worker *worker)
     return EX_USAGE;
 }
 
+/* Where nobody names another server the stream is in the store. */
+static int open_stream(worker *worker, takt_error *error)
+{
+    const worker_options *options = &worker->options;
+    const char *url = options->redis ? options->redis : options->store;
+
+    if (!url)
+        url = takt_policy_store(worker->policies[0]);
+    return source_open_stream(&worker->source, &worker->loop, url, options->stream, options->group,
+                              options->take_over_us, options->until_empty, &run_source_events,
+                              worker, error);
+}
+
 static int open_source(worker *worker)
 {
     const worker_options *options = &worker->options;
     takt_error error = {0};
-    int code = source_open_file(&worker->source, &worker->loop, options->input, options->state,
-                                options->dead, &run_source_events, worker, &error);
+    int code = options->stream
+                   ? open_stream(worker, &error)
+                   : source_open_file(&worker->source, &worker->loop, options->input,
+                                      options->state, options->dead, &run_source_events, worker,
+                                      &error);
 
     if (code) {
-        worker_say("%s", error.text);
-        return code == TAKT_E_STORE ? EX_UNAVAILABLE : code == TAKT_E_NOMEM ? EX_OSERR : EX_NOINPUT;
+        worker_say("%s", error.text[0] ? error.text : takt_strerror(code));
+        return code == TAKT_E_NOMEM || code == TAKT_E_SYSTEM ? EX_OSERR
+               : !options->stream                            ? EX_NOINPUT
+               : code == TAKT_E_STORE_ACCESS                 ? EX_UNAVAILABLE
+                                                             : EX_USAGE;
     }
     worker->source_is_open = true;
     return 0;
