@@ -1,0 +1,167 @@
+/*
+ * add.c: `takt-jobs add`: lines of JSON become entries.
+ *
+ * Each line is looked at before it is said; one that can never be a job is refused with its number,
+ * and the others go on.  So many are said before the first answer is waited for; what is under way
+ * is bounded, and so is the memory.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "jobs/job.h"
+#include "jobs/lines.h"
+#include "tool.h"
+
+#define UNDER_WAY_MAX   1024
+#define UNDER_WAY_BYTES ((size_t)8 * 1024 * 1024)
+#define ANY_LIMIT       "-" /* a worker may have one for jobs that name none */
+
+typedef struct adding {
+    tool *tool;
+    lines lines;
+    unsigned under_way;
+    size_t bytes;
+    uint64_t added, refused, last; /* last: the line that was confirmed last */
+    bool ended, closed;
+} adding;
+
+/* An XADD under way. */
+typedef struct entry {
+    takt_redis_command command;
+    adding *adding;
+    uint64_t line;
+    size_t size;
+} entry;
+
+static const char *input_name(const tool *tool)
+{
+    return tool->input != NULL ? tool->input : "standard input";
+}
+
+static void on_added(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    entry *entry = command->data;
+    adding *adding = entry->adding;
+
+    (void)code;
+    adding->under_way--;
+    adding->bytes -= entry->size;
+    if (reply != NULL && reply->type == TAKT_REPLY_ERROR)
+        tool_refused(adding->tool, reply);
+    else if (reply != NULL && !adding->tool->lost) {
+        adding->added++;
+        adding->last = entry->line;
+    }
+    free(entry);
+}
+
+static void say_entry(adding *adding, const line *line)
+{
+    tool *tool = adding->tool;
+    const char *words[] = {"XADD", tool->key, "*", STREAM_FIELD_JOB, line->text};
+    size_t sizes[] = {4, strlen(tool->key), 1, strlen(STREAM_FIELD_JOB), line->size};
+    entry *made = calloc(1, sizeof *made);
+
+    if (made != NULL) {
+        made->command.answered = on_added;
+        made->command.data = made;
+        made->adding = adding;
+        made->line = line->number;
+        made->size = line->size;
+        if (takt_redis_send(tool->redis, &made->command, 5, words, sizes) == 0) {
+            adding->under_way++;
+            adding->bytes += line->size;
+            return;
+        }
+        free(made);
+    }
+    if (!tool->lost)
+        tool_say("%s", takt_strerror(TAKT_E_NOMEM));
+    tool->lost = true;
+}
+
+static void add_line(adding *adding, const line *line)
+{
+    takt_error error = {.text = "it is longer than 1 MiB"};
+    json_t *fields = NULL;
+    job_head head;
+
+    if (line->number < adding->tool->from_line)
+        return;
+    if (line->text == NULL ||
+        job_parse(line->text, line->size, ANY_LIMIT, &fields, &head, &error) != 0) {
+        adding->refused++;
+        tool_say("%s:%" PRIu64 ": %s", input_name(adding->tool), line->number, error.text);
+        return;
+    }
+    json_decref(fields);
+    say_entry(adding, line);
+}
+
+static void pump(adding *adding)
+{
+    line line;
+
+    while (!adding->ended && !adding->tool->lost && adding->under_way < UNDER_WAY_MAX &&
+           adding->bytes < UNDER_WAY_BYTES) {
+        lines_state state = lines_next(&adding->lines, &line);
+        if (state == LINES_LATER)
+            return;
+        if (state == LINES_END)
+            adding->ended = true;
+        else
+            add_line(adding, &line);
+    }
+}
+
+static void on_lines(void *data)
+{
+    (void)data; /* they are taken after each turn of the loop */
+}
+
+static void on_lines_closed(void *data)
+{
+    ((adding *)data)->closed = true;
+}
+
+/* Where the connection was lost nobody knows of the last ones. */
+static int tell(const adding *adding)
+{
+    const tool *tool = adding->tool;
+
+    if (tool->lost) {
+        tool_say("%" PRIu64 " jobs were added, the last one is line %" PRIu64
+                 "; of those behind it nothing is known: look at takt-jobs show, and go on with "
+                 "--from-line %" PRIu64,
+                 adding->added, adding->last, adding->last + 1);
+        return EX_UNAVAILABLE;
+    }
+    if (adding->lines.error != 0) {
+        tool_say("%s: %s", input_name(tool), uv_strerror(adding->lines.error));
+        return EX_IOERR;
+    }
+    printf(tool->json ? "{\"added\": %" PRIu64 ", \"refused\": %" PRIu64 "}\n"
+                      : "%" PRIu64 " added, %" PRIu64 " refused\n",
+           adding->added, adding->refused);
+    return adding->refused > 0 ? EX_DATAERR : 0;
+}
+
+int tool_add(tool *tool)
+{
+    adding adding = {.tool = tool};
+    takt_error error = {0};
+
+    if (lines_open(&adding.lines, &tool->loop, tool->input, on_lines, &adding, &error) != 0) {
+        tool_say("%s", error.text);
+        return EX_NOINPUT;
+    }
+    do
+        pump(&adding);
+    while ((!adding.ended || adding.under_way > 0) && tool_turn(tool));
+    lines_close(&adding.lines, on_lines_closed);
+    while (!adding.closed || adding.under_way > 0)
+        (void)tool_turn(tool);
+    return tell(&adding);
+}

@@ -1,0 +1,95 @@
+/*
+ * dead.c: `takt-jobs dead`: the dead letters of a stream, one line each, the oldest first.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include <jansson.h>
+
+#include "jobs/say.h"
+#include "tool.h"
+
+#define PAGE       "32" /* each may have a megabyte */
+#define SHOWN_SIZE 600
+
+typedef struct page {
+    const tool *tool;
+    int count;
+    char after[STREAM_ENTRY_SIZE + 1]; /* "(ID": from behind it on */
+} page;
+
+/* A text as JSON; one that is not UTF-8 is shown. */
+static json_t *text_of(const takt_reply *value)
+{
+    char shown[SHOWN_SIZE];
+    json_t *text;
+
+    if (value == NULL)
+        return json_null();
+    text = json_stringn(value->text, value->size);
+    return text != NULL ? text
+                        : json_string(say_shown(value->text, value->size, shown, sizeof shown));
+}
+
+/* The job as the object that it is, or as the text where it is none. */
+static json_t *job_of(const takt_reply *value)
+{
+    json_t *job =
+        value != NULL ? json_loadb(value->text, value->size, JSON_REJECT_DUPLICATES, NULL) : NULL;
+
+    return job != NULL ? job : text_of(value);
+}
+
+static void print_json(const tool_letter *letter)
+{
+    json_t *line = json_pack("{s:s, s:o, s:o, s:o, s:o}", "letter", letter->letter, "entry",
+                             text_of(letter->entry), "id", text_of(letter->id), "why",
+                             text_of(letter->why), "job", job_of(letter->job));
+
+    json_dumpf(line, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(line);
+}
+
+/* What stands in a letter is somebody else's text: nothing of it reaches the terminal as it is. */
+static void print_text(const tool_letter *letter)
+{
+    char id[SHOWN_SIZE] = "-", why[SHOWN_SIZE] = "-";
+
+    if (letter->id != NULL)
+        say_shown(letter->id->text, letter->id->size, id, sizeof id);
+    if (letter->why != NULL)
+        say_shown(letter->why->text, letter->why->size, why, sizeof why);
+    printf("%s %s %s\n", letter->letter, id, why);
+}
+
+static void on_page(void *data, const takt_reply *reply)
+{
+    page *page = data;
+    const takt_reply *entry = reply + 1;
+    tool_letter letter;
+
+    page->count = reply->count;
+    for (int i = 0; i < reply->count; i++, entry = takt_reply_after(entry)) {
+        if (!tool_read_letter(entry, &letter))
+            continue;
+        snprintf(page->after, sizeof page->after, "(%s", letter.letter);
+        if (page->tool->json)
+            print_json(&letter);
+        else
+            print_text(&letter);
+    }
+}
+
+int tool_dead(tool *tool)
+{
+    page page = {.tool = tool, .after = "-"};
+
+    do {
+        if (tool_ask(tool, on_page, &page, "XRANGE", tool->dead_key, page.after, "+", "COUNT", PAGE,
+                     NULL) != 0)
+            return EX_UNAVAILABLE;
+    } while (page.count > 0);
+    return 0;
+}

@@ -1,0 +1,140 @@
+/*
+ * retry.c: `takt-jobs retry`: dead letters become jobs again.
+ *
+ * Each in one transaction, and only if nothing has changed among the dead letters since it was
+ * read: of two that put the same one back one finds it gone.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "tool.h"
+
+typedef struct putting {
+    tool *tool;
+    tool_letter letter;
+    char *job; /* its text; NULL: there is none, or no such letter */
+    size_t size;
+    bool found, moved;
+    char last[STREAM_ENTRY_SIZE]; /* all: the last one that is meant */
+    uint64_t count, failed;
+} putting;
+
+static void on_letter(void *data, const takt_reply *reply)
+{
+    putting *putting = data;
+
+    putting->found = reply->count == 1 && tool_read_letter(reply + 1, &putting->letter);
+    if (!putting->found || putting->letter.job == NULL)
+        return;
+    putting->size = putting->letter.job->size;
+    putting->job = malloc(putting->size + 1);
+    if (putting->job != NULL)
+        memcpy(putting->job, putting->letter.job->text, putting->size + 1);
+}
+
+static void on_done(void *data, const takt_reply *reply)
+{
+    ((putting *)data)->moved = reply->type == TAKT_REPLY_ARRAY;
+}
+
+static void on_ok(void *data, const takt_reply *reply)
+{
+    (void)data;
+    (void)reply;
+}
+
+/* XADD with a text that may hold any byte. */
+static bool say_job(putting *putting)
+{
+    tool *tool = putting->tool;
+    const char *words[] = {"XADD", tool->key, "*", STREAM_FIELD_JOB, putting->job};
+    size_t sizes[] = {4, strlen(tool->key), 1, strlen(STREAM_FIELD_JOB), putting->size};
+
+    return tool_ask_with(tool, on_ok, NULL, 5, words, sizes) == 0;
+}
+
+/* False: there is no use in going on. */
+static bool move(putting *putting, const char *name)
+{
+    tool *tool = putting->tool;
+
+    return tool_ask(tool, on_ok, NULL, "MULTI", NULL) == 0 && say_job(putting) &&
+           tool_ask(tool, on_ok, NULL, "XDEL", tool->dead_key, name, NULL) == 0 &&
+           tool_ask(tool, on_done, putting, "EXEC", NULL) == 0;
+}
+
+/* Again as long as somebody else changes something. */
+static bool put_back(putting *putting, const char *name)
+{
+    tool *tool = putting->tool;
+    bool going;
+
+    do {
+        free(putting->job);
+        putting->job = NULL;
+        putting->moved = false;
+        if (tool_ask(tool, on_ok, NULL, "WATCH", tool->dead_key, NULL) != 0 ||
+            tool_ask(tool, on_letter, putting, "XRANGE", tool->dead_key, name, name, NULL) != 0)
+            return false;
+        if (putting->job == NULL) {
+            tool_say(putting->found ? "%s: its text was not kept, it cannot be put back"
+                                    : "%s: there is no such dead letter; takt-jobs dead lists them",
+                     name);
+            putting->failed++;
+            return tool_ask(tool, on_ok, NULL, "UNWATCH", NULL) == 0;
+        }
+        going = move(putting, name);
+    } while (going && !putting->moved);
+    putting->count += putting->moved;
+    return going;
+}
+
+static void on_next(void *data, const takt_reply *reply)
+{
+    putting *putting = data;
+
+    putting->found = reply->count == 1 && tool_read_letter(reply + 1, &putting->letter);
+}
+
+/* Those that there are now, not those that die meanwhile. */
+static bool put_all_back(putting *putting)
+{
+    tool *tool = putting->tool;
+    char after[STREAM_ENTRY_SIZE + 1] = "-", name[STREAM_ENTRY_SIZE];
+
+    if (tool_ask(tool, on_next, putting, "XREVRANGE", tool->dead_key, "+", "-", "COUNT", "1",
+                 NULL) != 0)
+        return false;
+    if (!putting->found)
+        return true;
+    memcpy(putting->last, putting->letter.letter, sizeof putting->last);
+    for (;;) {
+        if (tool_ask(tool, on_next, putting, "XRANGE", tool->dead_key, after, putting->last,
+                     "COUNT", "1", NULL) != 0)
+            return false;
+        if (!putting->found)
+            return true;
+        memcpy(name, putting->letter.letter, sizeof name);
+        snprintf(after, sizeof after, "(%s", name);
+        if (!put_back(putting, name))
+            return false;
+    }
+}
+
+int tool_retry(tool *tool)
+{
+    putting putting = {.tool = tool};
+    bool going = true;
+
+    if (tool->all)
+        going = put_all_back(&putting);
+    for (int i = 0; i < tool->entry_count && going; i++)
+        going = put_back(&putting, tool->entries[i]);
+    free(putting.job);
+    printf(tool->json ? "{\"put_back\": %" PRIu64 ", \"failed\": %" PRIu64 "}\n"
+                      : "%" PRIu64 " put back, %" PRIu64 " failed\n",
+           putting.count, putting.failed);
+    return !going ? EX_UNAVAILABLE : putting.failed > 0 ? 1 : 0;
+}

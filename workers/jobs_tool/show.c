@@ -1,0 +1,198 @@
+/*
+ * show.c: `takt-jobs show`: how a stream stands.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include <jansson.h>
+
+#include "jobs/say.h"
+#include "tool.h"
+
+#define SHOWN_SIZE 160
+
+typedef struct standing {
+    int64_t length, dead, taken;
+    int64_t lag;       /* as the server counts it; -1: it does not know */
+    int64_t oldest_ms; /* when the oldest job was added; -1: there is none */
+    int64_t now_ms;
+    json_t *consumers;
+    const char *group;
+} standing;
+
+static void read_length(void *data, const takt_reply *reply)
+{
+    *(int64_t *)data = reply->integer;
+}
+
+static void read_time(void *data, const takt_reply *reply)
+{
+    if (reply->count == 2)
+        *(int64_t *)data = strtoll(reply[1].text, NULL, 10) * 1000 + atoi(reply[2].text) / 1000;
+}
+
+/* [[ID, ...]] */
+static void read_oldest(void *data, const takt_reply *reply)
+{
+    source_ref ref;
+
+    if (reply->count == 1 && reply[1].count == 2 && stream_read_entry(&reply[2], &ref))
+        *(int64_t *)data = (int64_t)ref.major;
+}
+
+/* The value of a name in [NAME, VALUE ...]; NULL: there is none. */
+static const takt_reply *value_of(const takt_reply *list, const char *name)
+{
+    const takt_reply *at = list + 1;
+
+    for (int i = 0; i + 1 < list->count; i += 2) {
+        if (at->type == TAKT_REPLY_STRING && strcmp(at->text, name) == 0)
+            return at + 1;
+        at = takt_reply_after(at + 1);
+    }
+    return NULL;
+}
+
+static int64_t number_of(const takt_reply *list, const char *name, int64_t other)
+{
+    const takt_reply *value = value_of(list, name);
+
+    return value != NULL && value->type == TAKT_REPLY_INTEGER ? value->integer : other;
+}
+
+static void read_groups(void *data, const takt_reply *reply)
+{
+    standing *standing = data;
+    const takt_reply *group = reply + 1;
+
+    for (int i = 0; i < reply->count; i++, group = takt_reply_after(group)) {
+        const takt_reply *name = value_of(group, "name");
+        if (name == NULL || strcmp(name->text, standing->group) != 0)
+            continue;
+        standing->taken = number_of(group, "pending", 0);
+        standing->lag = number_of(group, "lag", -1);
+    }
+}
+
+static void read_consumers(void *data, const takt_reply *reply)
+{
+    standing *standing = data;
+    const takt_reply *consumer = reply + 1;
+
+    for (int i = 0; i < reply->count; i++, consumer = takt_reply_after(consumer)) {
+        const takt_reply *name = value_of(consumer, "name");
+        char shown[SHOWN_SIZE];
+        if (name == NULL)
+            continue;
+        json_t *text = json_stringn(name->text, name->size);
+        if (text == NULL) /* not UTF-8 */
+            text = json_string(say_shown(name->text, name->size, shown, sizeof shown));
+        json_array_append_new(standing->consumers,
+                              json_pack("{s:o, s:I, s:I}", "name", text, "taken",
+                                        (json_int_t)number_of(consumer, "pending", 0), "silent_ms",
+                                        (json_int_t)number_of(consumer, "idle", 0)));
+    }
+}
+
+static bool look(tool *tool, standing *standing)
+{
+    const char *key = tool->key;
+
+    return tool_ask(tool, read_length, &standing->length, "XLEN", key, NULL) >= 0 &&
+           tool_ask(tool, read_length, &standing->dead, "XLEN", tool->dead_key, NULL) >= 0 &&
+           tool_ask(tool, read_time, &standing->now_ms, "TIME", NULL) >= 0 &&
+           tool_ask(tool, read_oldest, &standing->oldest_ms, "XRANGE", key, "-", "+", "COUNT", "1",
+                    NULL) >= 0 &&
+           tool_ask(tool, read_groups, standing, "XINFO", "GROUPS", key, NULL) >= 0 &&
+           tool_ask(tool, read_consumers, standing, "XINFO", "CONSUMERS", key, tool->group, NULL) >=
+               0;
+}
+
+static int64_t age_ms(const standing *standing)
+{
+    int64_t age = standing->now_ms - standing->oldest_ms;
+
+    return age > 0 ? age : 0;
+}
+
+static int64_t waiting(const standing *standing)
+{
+    return standing->length > standing->taken ? standing->length - standing->taken : 0;
+}
+
+static void print_json(const tool *tool, const standing *standing)
+{
+    json_t *report =
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:O}", "stream", tool->stream, "group",
+                  tool->group, "length", (json_int_t)standing->length, "waiting",
+                  (json_int_t)waiting(standing), "taken", (json_int_t)standing->taken, "lag",
+                  standing->lag >= 0 ? json_integer(standing->lag) : json_null(), "oldest_ms",
+                  standing->oldest_ms >= 0 ? json_integer(age_ms(standing)) : json_null(), "dead",
+                  (json_int_t)standing->dead, "consumers", standing->consumers);
+
+    json_dumpf(report, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(report);
+}
+
+/* "850 ms", "12 s", "3 min", "5 h", "12 days" */
+static const char *span(int64_t ms, char text[32])
+{
+    static const struct {
+        int64_t from_ms, unit_ms;
+        const char *unit;
+    } units[] = {{172800000, 86400000, "days"},
+                 {7200000, 3600000, "h"},
+                 {120000, 60000, "min"},
+                 {1000, 1000, "s"},
+                 {0, 1, "ms"}};
+    size_t i = 0;
+
+    while (ms < units[i].from_ms)
+        i++;
+    snprintf(text, 32, "%" PRId64 " %s", ms / units[i].unit_ms, units[i].unit);
+    return text;
+}
+
+static void print_text(const tool *tool, const standing *standing)
+{
+    char text[32], shown[SHOWN_SIZE];
+    size_t i;
+    json_t *consumer;
+
+    printf("%-10s %" PRId64 "\n", "length", standing->length);
+    printf("%-10s %" PRId64 "\n", "waiting", waiting(standing));
+    printf("%-10s %" PRId64 "\n", "taken", standing->taken);
+    json_array_foreach(standing->consumers, i, consumer)
+    {
+        const char *name = json_string_value(json_object_get(consumer, "name"));
+        printf("  %" JSON_INTEGER_FORMAT " by %s, heard of %s ago\n",
+               json_integer_value(json_object_get(consumer, "taken")),
+               say_shown(name, strlen(name), shown, sizeof shown),
+               span(json_integer_value(json_object_get(consumer, "silent_ms")), text));
+    }
+    if (standing->oldest_ms >= 0)
+        printf("%-10s %s\n", "oldest", span(age_ms(standing), text));
+    printf("%-10s %" PRId64 "%s%s\n", "dead", standing->dead,
+           standing->dead > 0 ? ", see takt-jobs dead " : "",
+           standing->dead > 0 ? tool->stream : "");
+}
+
+int tool_show(tool *tool)
+{
+    standing standing = {
+        .lag = -1, .oldest_ms = -1, .consumers = json_array(), .group = tool->group};
+    int status = EX_UNAVAILABLE;
+
+    if (look(tool, &standing)) {
+        status = 0;
+        if (tool->json)
+            print_json(tool, &standing);
+        else
+            print_text(tool, &standing);
+    }
+    json_decref(standing.consumers);
+    return status;
+}

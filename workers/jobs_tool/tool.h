@@ -1,0 +1,73 @@
+/*
+ * tool.h: what the parts of `takt-jobs` share: a server that is asked one thing after the other, a
+ * stream's keys, and messages.
+ */
+#ifndef TAKT_WORKERS_TOOL_H
+#define TAKT_WORKERS_TOOL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <takt/redis.h>
+#include <uv.h>
+
+#include "jobs/stream_names.h"
+
+#define TOOL_WORDS_MAX 16
+
+typedef struct tool {
+    /* the command line */
+    const char *stream, *url, *group, *input;
+    uint64_t from_line; /* add: 1, or the first line that is not passed over */
+    bool json, all;
+    char **entries; /* retry: those that are meant */
+    int entry_count;
+
+    char key[STREAM_KEY_SIZE], dead_key[STREAM_KEY_SIZE];
+    uv_loop_t loop;
+    takt_redis *redis;
+    bool lost; /* told of, once */
+} tool;
+
+/* One line on standard error: "takt-jobs: ...". */
+__attribute__((format(printf, 1, 2))) void tool_say(const char *format, ...);
+
+/* Connects, and waits until that is done: 0, or the exit status after a message. */
+int tool_open(tool *tool);
+void tool_close(tool *tool);
+
+/* Runs the loop once; false where the connection was lost, as a message has told. */
+bool tool_turn(tool *tool);
+
+/* An answer, which lives during the call. */
+typedef void tool_reader(void *data, const takt_reply *reply);
+
+/*
+ * Asks with words up to NULL and waits for the answer.  0; 1 where there is no such stream or group
+ * (then `reader` is not called); or -1 after a message.
+ */
+int tool_ask(tool *tool, tool_reader *reader, void *data, ...) __attribute__((sentinel));
+
+/* The same with so many words of those sizes. */
+int tool_ask_with(tool *tool, tool_reader *reader, void *data, int count, const char *const *words,
+                  const size_t *sizes);
+
+/* What an error reply means, as a message. */
+void tool_refused(tool *tool, const takt_reply *reply);
+
+/* The commands: their exit status. */
+int tool_add(tool *tool);
+int tool_show(tool *tool);
+int tool_dead(tool *tool);
+int tool_retry(tool *tool);
+
+/* A dead letter as it is read from the stream. */
+typedef struct tool_letter {
+    char letter[STREAM_ENTRY_SIZE];           /* its own place among the dead letters */
+    const takt_reply *job, *id, *entry, *why; /* NULL: not there */
+} tool_letter;
+
+/* [ID, [FIELD, VALUE ...]]; false where it is something else. */
+bool tool_read_letter(const takt_reply *entry, tool_letter *letter);
+
+#endif
