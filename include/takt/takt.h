@@ -367,10 +367,14 @@ TAKT_EXPORT int takt_reset(takt_client *client, takt_call *call, const char *lim
 
 /* What a client has done since it was opened. */
 typedef struct takt_stats {
-    int64_t acquires;    /* accepted */
-    int64_t grants;      /* callbacks with status 0 */
-    int64_t store_calls; /* claims and other calls sent to the store */
-    int64_t waiting;     /* who wait now */
+    int64_t acquires;      /* accepted */
+    int64_t grants;        /* callbacks with status 0 */
+    int64_t store_calls;   /* claims and other calls sent to the store */
+    int64_t waiting;       /* who wait now */
+    int64_t store_answers; /* of those calls, that the store answered; others failed or are under
+                              way */
+    int64_t store_us;      /* from sending them to their answers, all together: by store_answers it
+                              is how long a call takes */
 } takt_stats;
 
 TAKT_EXPORT void takt_get_stats(const takt_client *client, takt_stats *stats);

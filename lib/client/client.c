@@ -26,6 +26,14 @@ void takt_get_stats(const takt_client *client, takt_stats *stats)
     *stats = client->stats;
 }
 
+void takt_client_count(takt_client *client, int status, int64_t sent_us)
+{
+    if (status != 0 && status != TAKT_E_NO_SLOT)
+        return;
+    client->stats.store_answers++;
+    client->stats.store_us += takt_timer_now() - sent_us;
+}
+
 void takt_client_ask(takt_client *client)
 {
     uv_idle_start(&client->pass, pass_due); /* does nothing where it is started already */
@@ -115,6 +123,7 @@ static void answered(takt_store_call *call)
     takt_queue *queue = claiming->queue;
 
     client->claims_in_flight--;
+    takt_client_count(client, call->status, claiming->sent_us);
     if (call->status == 0) {
         takt_scheduler_award(&client->scheduler, queue, &claiming->award, claiming->sent_us,
                              takt_timer_now());

@@ -38,6 +38,7 @@ typedef struct takt_errand {
     bool blind;              /* a limit in shadow was passed though the store failed */
     char keys[TAKT_LEVELS_MAX][TAKT_KEY_SIZE_MAX + 1]; /* the innermost limit's first */
     char reason[TAKT_REASON_SIZE_MAX + 1];
+    int64_t sent_us;
     struct takt_errand *next; /* among the spare ones */
 
     /* a try where there are permits */
@@ -45,7 +46,6 @@ typedef struct takt_errand {
     takt_queue *queue;   /* that it is the business of; NULL: no permits */
     takt_claim claim;
     takt_award award;
-    int64_t sent_us;
     takt_link link; /* among those that a claim under way holds up */
 } takt_errand;
 
@@ -54,6 +54,7 @@ typedef struct takt_follow {
     bool on;
     bool looking; /* a call is under way */
     takt_store_call call;
+    int64_t sent_us;
     takt_policy_talk talk; /* what was seen last, also of a policy that was refused */
     uv_timer_t timer;
     takt_policy *loaded; /* all that may still be in use, the newest first */
@@ -128,6 +129,9 @@ void takt_follow_close(takt_client *client);
 
 /* Sends the errands that a claim under way has held up. */
 void takt_client_send_held(takt_client *client);
+
+/* Counts a call that came back, and how long it took where the store answered it. */
+void takt_client_count(takt_client *client, int status, int64_t sent_us);
 
 /* Tells when the store is lost and when it is back, going by how a call to it ended. */
 void takt_client_note(takt_client *client, int status);

@@ -77,6 +77,7 @@ static void tell_queue(const takt_errand *errand)
 static void send_now(takt_errand *errand)
 {
     errand->client->stats.store_calls++;
+    errand->sent_us = takt_timer_now();
     takt_store_submit(errand->client->store, &errand->call);
 }
 
@@ -98,7 +99,6 @@ static bool is_held_up(takt_errand *errand)
         return false;
     errand->call.claim = &errand->claim;
     errand->call.award = &errand->award;
-    errand->sent_us = takt_timer_now();
     return !takt_scheduler_begin_try(scheduler, errand->queue, &errand->claim);
 }
 
@@ -263,6 +263,7 @@ static void answered(takt_store_call *call)
 {
     takt_errand *errand = (takt_errand *)call;
 
+    takt_client_count(errand->client, call->status, errand->sent_us);
     take(errand);
     learn_of_permits(errand);
     note(errand);

@@ -107,6 +107,7 @@ static void answered(takt_store_call *call)
     takt_live *live;
 
     client->follow.looking = false;
+    takt_client_count(client, call->status, client->follow.sent_us);
     if (call->status != 0 || !client->follow.on) {
         free(talk->kept);
         talk->kept = NULL;
@@ -142,6 +143,7 @@ void takt_follow_look(takt_client *client)
     follow->call.done = answered;
     follow->call.data = client;
     client->stats.store_calls++;
+    follow->sent_us = takt_timer_now();
     takt_store_submit(client->store, &follow->call);
 }
 

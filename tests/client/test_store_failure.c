@@ -347,3 +347,24 @@ Test(store_failure, nothing_keeps_the_loop_alive)
         continue;
     cr_assert_eq(job.calls, 1);
 }
+
+/* A refusal is an answer, too. */
+Test(store_failure, answers_are_counted_and_timed)
+{
+    takt_stats stats, later;
+    seen job;
+    uint64_t begin_ns = uv_hrtime();
+
+    use_up("wait");
+    cr_assert_eq(try(&job, "wait"), TAKT_E_NO_SLOT);
+    takt_get_stats(client, &stats);
+    cr_assert_eq(stats.store_answers, 2);
+    cr_assert_gt(stats.store_us, 0);
+    cr_assert_leq(stats.store_us, (int64_t)((uv_hrtime() - begin_ns) / 1000) + 1);
+    lose();
+    cr_assert(is_store_error(try(&job, "wait")));
+    takt_get_stats(client, &later);
+    cr_assert_gt(later.store_calls, stats.store_calls);
+    cr_assert_eq(later.store_answers, stats.store_answers, "nothing was answered");
+    cr_assert_eq(later.store_us, stats.store_us);
+}
