@@ -11,7 +11,7 @@ static void give_back_all(job_list *list)
     while (list->first) {
         job *job = list->first;
         job_list_remove(list, job);
-        run_give_back(job);
+        run_give_back(job, REPORT_WAITING);
     }
 }
 
@@ -21,8 +21,7 @@ static void give_back_away(worker *worker, lane *lane)
 
     while (waiting_take_away(&worker->waiting, lane, &ref)) {
         source_give_back(worker->source, ref);
-        report_put_away(worker->report, lane->figures, false);
-        report_given_back(worker->report, lane->figures, NULL);
+        report_given_back(worker->report, lane->figures, REPORT_PUT_AWAY, NULL);
     }
 }
 
@@ -32,7 +31,7 @@ static void give_back_lane(worker *worker, lane *lane)
     while (lane->line.count > 0) {
         job *job = lane->line.first;
         waiting_step_out(&worker->waiting, job);
-        run_give_back(job);
+        run_give_back(job, REPORT_WAITING);
     }
     give_back_away(worker, lane);
     waiting_leave(&worker->waiting, lane);
@@ -46,7 +45,7 @@ static void give_back_starting(worker *worker)
         job_list_remove(&worker->starting, job);
         worker->seats--;
         waiting_hold(&worker->waiting, job);
-        run_give_back(job);
+        run_give_back(job, REPORT_WAITING);
     }
 }
 
@@ -62,7 +61,7 @@ void run_drain(worker *worker)
     while (worker->later_count > 0) {
         job *job = worker->later[0];
         later_remove(worker, job);
-        run_give_back(job);
+        run_give_back(job, REPORT_WAITING);
     }
     run_drop_fetches(worker);
 }
@@ -79,6 +78,6 @@ void run_abandon(worker *worker)
         if (!job->lost)
             source_tried(worker->source, job->ref, job->attempts);
         waiting_hold(&worker->waiting, job);
-        run_give_back(job);
+        run_give_back(job, REPORT_RUNNING);
     }
 }

@@ -7,14 +7,14 @@
 
 #include "run.h"
 
-void run_bury(worker *worker, report_limit *figures, source_ref ref, const char *text, size_t size,
-              const char *id, const char *why)
+void run_bury(worker *worker, report_limit *figures, report_place from, source_ref ref,
+              const char *text, size_t size, const char *id, const char *why)
 {
     char where[SOURCE_REF_SIZE];
 
     source_name(worker->source, ref, where);
     worker->dead_count++;
-    report_dead(worker->report, figures, id, where, why);
+    report_dead(worker->report, figures, from, id, where, why);
     source_dead(worker->source, ref, text, size, id, why);
 }
 
@@ -39,8 +39,8 @@ void run_dead(job *job, const char *why)
     waiting_let_go(&worker->waiting, job);
     if (run_read(worker, job->text, job->size, &fields, &head, &error) != 0)
         fields = NULL;
-    run_bury(worker, job->lane->figures, job->ref, job->text, job->size, fields ? head.id : NULL,
-             why);
+    run_bury(worker, job->lane->figures, REPORT_WAITING, job->ref, job->text, job->size,
+             fields ? head.id : NULL, why);
     json_decref(fields);
     forget(job);
 }
@@ -55,7 +55,7 @@ void run_retry_after(job *job, int64_t wait_us)
         waiting_line_up(&worker->waiting, job, false); /* without memory: at once */
 }
 
-void run_give_back(job *job)
+void run_give_back(job *job, report_place from)
 {
     worker *worker = job->worker;
 
@@ -65,9 +65,11 @@ void run_give_back(job *job)
         worker->seats--;
     }
     waiting_let_go(&worker->waiting, job);
-    if (!job->lost) {
+    if (job->lost) {
+        report_lost(worker->report, job->lane->figures, from, NULL);
+    } else {
         source_give_back(worker->source, job->ref);
-        report_given_back(worker->report, job->lane->figures, NULL);
+        report_given_back(worker->report, job->lane->figures, from, NULL);
     }
     forget(job);
 }
@@ -81,13 +83,15 @@ void run_start(job *job)
     job_list_append(&worker->running, job);
     job->attempts++;
     job->started_us = now_us;
-    if (run_read(worker, job->text, job->size, &job->fields, &job->head, &error) != 0) {
+    int failed = run_read(worker, job->text, job->size, &job->fields, &job->head, &error);
+    report_started(worker->report, job->lane->figures, failed ? NULL : job->head.id,
+                   now_us - job->since_us, now_us - job->granted_at_us);
+    if (failed) {
         job->fields = NULL;
+        job->head = (job_head){0};
         job_dead(job, error.text);
         return;
     }
-    report_started(worker->report, job->lane->figures, job->head.id, now_us - job->since_us,
-                   now_us - job->granted_at_us);
     worker->kind->start(worker->kind->self, job);
 }
 
@@ -157,8 +161,11 @@ void job_dead(job *job, const char *why)
     worker *worker = job->worker;
 
     leave(job);
-    if (!job->lost)
-        run_bury(worker, job->lane->figures, job->ref, job->text, job->size, job->head.id, why);
+    if (job->lost)
+        report_lost(worker->report, job->lane->figures, REPORT_RUNNING, job->head.id);
+    else
+        run_bury(worker, job->lane->figures, REPORT_RUNNING, job->ref, job->text, job->size,
+                 job->head.id, why);
     forget(job);
 }
 
@@ -193,7 +200,7 @@ void job_retry(job *job, int64_t after_us, const char *why)
     job->data = NULL;
     job->settled = false;
     if (worker->draining || job->lost)
-        run_give_back(job);
+        run_give_back(job, REPORT_WAITING);
     else
         run_retry_after(job, wait_us);
 }

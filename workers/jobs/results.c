@@ -24,14 +24,15 @@ struct results {
     const results_events *events;
     void *data;
     int fd;
+    report *above; /* its picture; NULL: there is none in the way */
     bool busy, failed;
     size_t written; /* of what is being written */
     batch filling, writing;
     uv_fs_t request;
 };
 
-int results_open(results **results, uv_loop_t *loop, const char *path, const results_events *events,
-                 void *data, takt_error *error)
+int results_open(results **results, uv_loop_t *loop, const char *path, report *report,
+                 const results_events *events, void *data, takt_error *error)
 {
     bool named = path && strcmp(path, "-") != 0;
     int fd = named ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDOUT_FILENO;
@@ -46,6 +47,8 @@ int results_open(results **results, uv_loop_t *loop, const char *path, const res
         return error->code;
     }
     *made = (struct results){.loop = loop, .events = events, .data = data, .fd = fd};
+    if (!named && report_has_picture(report) && isatty(fd))
+        made->above = report;
     *results = made;
     return 0;
 }
@@ -127,6 +130,17 @@ static bool make_room(batch *batch, size_t size)
     return true;
 }
 
+/* On the terminal they are seen at once. */
+static void print_above(results *results)
+{
+    batch *batch = &results->filling;
+
+    report_print(results->above, batch->text, batch->size);
+    for (size_t i = 0; i < batch->ref_count; i++)
+        results->events->written(results->data, batch->refs[i]);
+    batch->size = batch->ref_count = 0;
+}
+
 bool results_put(results *results, json_t *result, const char *id, source_ref ref)
 {
     batch *batch = &results->filling;
@@ -146,7 +160,10 @@ bool results_put(results *results, json_t *result, const char *id, source_ref re
     batch->size += size + 1;
     batch->refs[batch->ref_count++] = ref;
     free(line);
-    write_more(results);
+    if (results->above)
+        print_above(results);
+    else
+        write_more(results);
     return true;
 }
 

@@ -5,6 +5,7 @@
 #ifndef TAKT_WORKERS_RESULTS_H
 #define TAKT_WORKERS_RESULTS_H
 
+#include "report.h"
 #include "source.h"
 
 typedef struct results results;
@@ -14,9 +15,10 @@ typedef struct results_events {
     void (*failed)(void *data, const char *text); /* none is any more */
 } results_events;
 
-/* `path`: appended to; NULL or "-": standard output. */
-int results_open(results **results, uv_loop_t *loop, const char *path, const results_events *events,
-                 void *data, takt_error *error);
+/* `path`: appended to; NULL or "-": standard output.  Where that is the terminal of the report's
+ * picture, results go above it. */
+int results_open(results **results, uv_loop_t *loop, const char *path, report *report,
+                 const results_events *events, void *data, takt_error *error);
 
 /* One line: `result` with its "id" set.  False: no memory. */
 bool results_put(results *results, json_t *result, const char *id, source_ref ref);

@@ -23,8 +23,8 @@ takt_request run_request(const job *job);
 void run_start(job *job);                        /* it has its seat */
 void run_dead(job *job, const char *why);        /* it never started; it is in no list */
 void run_retry_after(job *job, int64_t wait_us); /* it is in no list */
-void run_give_back(job *job);                    /* likewise; it is gone */
-void run_bury(worker *worker, report_limit *figures, source_ref ref, const char *text, size_t size,
-              const char *id, const char *why);
+void run_give_back(job *job, report_place from); /* likewise; it is gone */
+void run_bury(worker *worker, report_limit *figures, report_place from, source_ref ref,
+              const char *text, size_t size, const char *id, const char *why);
 
 #endif

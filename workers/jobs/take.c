@@ -147,7 +147,7 @@ static void refuse(worker *worker, source_ref ref, const char *text, size_t size
 {
     char *id = id_of(text, size);
 
-    run_bury(worker, NULL, ref, text, size, id, why);
+    run_bury(worker, NULL, REPORT_NOWHERE, ref, text, size, id, why);
     free(id);
 }
 
@@ -169,12 +169,11 @@ static void take_text(worker *worker, source_ref ref, const char *text, size_t s
         waiting_join(lane);
         if (!lane->figures)
             lane->figures = report_get_limit(worker->report, lane->limit);
-        if (!fetched)
-            report_taken(worker->report, lane->figures);
+        report_taken(worker->report, lane->figures, fetched);
     }
     if (failed)
-        run_bury(worker, lane ? lane->figures : NULL, ref, text, size, head.id,
-                 error.text[0] ? error.text : takt_strerror(failed));
+        run_bury(worker, lane ? lane->figures : NULL, lane ? REPORT_WAITING : REPORT_NOWHERE, ref,
+                 text, size, head.id, error.text[0] ? error.text : takt_strerror(failed));
     else if (!lane || !keep(worker, lane, &head, ref, text, size, attempts, fetched)) {
         report_say(worker->report, "trouble", takt_strerror(TAKT_E_NOMEM));
         worker_stop(worker, EX_OSERR);
@@ -198,7 +197,7 @@ static void on_took(void *data, source_ref ref, const char *text, size_t size, u
     else if (text)
         take_text(worker, ref, text, size, attempts, put_away);
     else
-        run_bury(worker, NULL, ref, NULL, 0, NULL, why);
+        run_bury(worker, NULL, REPORT_NOWHERE, ref, NULL, 0, NULL, why);
 }
 
 static job *find_in(const job_list *list, source_ref ref)
@@ -254,7 +253,7 @@ static void on_lost(void *data, source_ref ref)
     job = pull_out(worker, ref); /* of one that was put away it is told again when it is fetched */
     if (job) {
         job->lost = true;
-        run_give_back(job);
+        run_give_back(job, REPORT_WAITING);
     }
 }
 

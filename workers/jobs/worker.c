@@ -118,8 +118,8 @@ static int open_results(worker *worker)
 {
     takt_error error = {0};
 
-    if (results_open(&worker->results, &worker->loop, worker->options.results, &run_results_events,
-                     worker, &error) == 0)
+    if (results_open(&worker->results, &worker->loop, worker->options.results, worker->report,
+                     &run_results_events, worker, &error) == 0)
         return 0;
     worker_say("%s", error.text);
     return EX_CANTCREAT;

@@ -1,0 +1,128 @@
+/*
+ * http.c: strict where RFC 9112 says so, and where leniency is how requests get smuggled: there is
+ * nobody behind us, but those who probe should hear of their mistakes.
+ */
+#include "http.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The end of the fields, behind their empty line; NULL: not here yet. */
+static const char *end_of_head(const char *text, size_t size)
+{
+    const char *crlf = memmem(text, size, "\r\n\r\n", 4);
+    const char *lf = memmem(text, size, "\n\n", 2); /* RFC 9112, 2.2: a recipient may take it */
+
+    if (crlf && (!lf || crlf < lf))
+        return crlf + 4;
+    return lf ? lf + 2 : NULL;
+}
+
+static bool is_token(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+/* Every line after the first is "name: value". */
+static bool are_fields(const char *text, const char *end)
+{
+    while (text < end && *text != '\r' && *text != '\n') {
+        const char *line_end = memchr(text, '\n', (size_t)(end - text));
+        const char *at = text;
+        while (is_token(*at))
+            at++;
+        if (at == text || *at != ':')
+            return false;
+        for (; at < line_end; at++)
+            if (((unsigned char)*at < ' ' && *at != '\t' && !(*at == '\r' && at + 1 == line_end)) ||
+                *at == 0x7f)
+                return false;
+        text = line_end + 1;
+    }
+    return true;
+}
+
+/* Where `text` stops being such letters. */
+static const char *skip_visible(const char *text, const char *end)
+{
+    while (text < end && (unsigned char)*text > ' ' && *text != 0x7f)
+        text++;
+    return text;
+}
+
+static int read_line(const char *text, const char *end, http_request *request)
+{
+    const char *method_end = skip_visible(text, end);
+    if (method_end == text || method_end == end || *method_end != ' ')
+        return 400;
+    const char *target = method_end + 1;
+    const char *target_end = skip_visible(target, end);
+    if (target_end == target || target_end == end || *target_end != ' ')
+        return 400;
+    const char *version = target_end + 1;
+    size_t version_size = (size_t)(end - version);
+    if (version_size != 8 || memcmp(version, "HTTP/", 5) != 0)
+        return 400;
+    if (memcmp(version, "HTTP/1.", 7) != 0)
+        return 505;
+    bool head_only = method_end - text == 4 && memcmp(text, "HEAD", 4) == 0;
+    if (!head_only && !(method_end - text == 3 && memcmp(text, "GET", 3) == 0))
+        return 405;
+    if (*target != '/')
+        return 400;
+    const char *query = memchr(target, '?', (size_t)(target_end - target));
+    request->head_only = head_only;
+    snprintf(request->path, sizeof(request->path), "%.*s",
+             (int)((query ? query : target_end) - target), target);
+    return 200;
+}
+
+int http_read(const char *text, size_t size, http_request *request)
+{
+    while (size > 0 && (*text == '\r' || *text == '\n')) { /* RFC 9112, 2.2: before the line */
+        text++;
+        size--;
+    }
+    const char *end = end_of_head(text, size);
+    if (!end)
+        return size >= HTTP_REQUEST_MAX ? 431 : 0;
+    if ((size_t)(end - text) > HTTP_REQUEST_MAX)
+        return 431;
+    const char *line_end = memchr(text, '\n', (size_t)(end - text));
+    const char *fields = line_end + 1;
+    if (line_end > text && line_end[-1] == '\r')
+        line_end--;
+    int status = read_line(text, line_end, request);
+    return status == 200 && !are_fields(fields, end) ? 400 : status;
+}
+
+const char *http_reason(int status)
+{
+    static const struct {
+        int status;
+        const char *reason;
+    } reasons[] = {
+        {200, "OK"},
+        {400, "Bad Request"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {431, "Request Header Fields Too Large"},
+        {503, "Service Unavailable"},
+        {505, "HTTP Version Not Supported"},
+    };
+
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "Internal Server Error";
+}
+
+size_t http_write_head(char *text, size_t text_size, int status, const char *type, size_t body_size)
+{
+    return (size_t)snprintf(text, text_size,
+                            "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+                            "Cache-Control: no-store\r\n%sConnection: close\r\n\r\n",
+                            status, http_reason(status), type, body_size,
+                            status == 405 ? "Allow: GET, HEAD\r\n" : "");
+}

@@ -1,0 +1,276 @@
+/*
+ * metrics.c: one function per family.  All limits have all samples, also those that are 0, so that
+ * the first failure shows as a rise.
+ */
+#include "metrics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SECOND_US 1000000
+
+static void write_head(FILE *out, const char *name, const char *type, const char *unit,
+                       const char *help)
+{
+    fprintf(out, "# TYPE %s %s\n", name, type);
+    if (unit)
+        fprintf(out, "# UNIT %s %s\n", name, unit);
+    fprintf(out, "# HELP %s %s\n", name, help);
+}
+
+static void write_label(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, "%s=\"", name);
+    for (; *value; value++) {
+        if (*value == '\n')
+            fputs("\\n", out);
+        else if (*value == '"' || *value == '\\')
+            fprintf(out, "\\%c", *value);
+        else
+            putc(*value, out);
+    }
+    putc('"', out);
+}
+
+static void write_seconds(FILE *out, int64_t value_us)
+{
+    fprintf(out, "%" PRId64 ".%06d", value_us / SECOND_US, (int)(value_us % SECOND_US));
+}
+
+static const char *name_of(const report_limit *limit)
+{
+    return limit->name ? limit->name : "";
+}
+
+/* The limits, and before them what is of none. */
+static const report_limit *next_of(const figures *figures, const report_limit *limit)
+{
+    if (!limit)
+        return &figures->nowhere;
+    return limit == &figures->nowhere ? figures->limits : limit->next;
+}
+
+static void write_outcome(FILE *out, const report_limit *limit, const char *outcome, uint64_t count)
+{
+    fputs("takt_jobs_total{", out);
+    write_label(out, "limit", name_of(limit));
+    putc(',', out);
+    write_label(out, "outcome", outcome);
+    fprintf(out, "} %" PRIu64 "\n", count);
+}
+
+static void write_outcomes(FILE *out, const figures *figures)
+{
+    const report_limit *at = NULL;
+
+    write_head(out, "takt_jobs", "counter", NULL, "Jobs that ended here, by how they did.");
+    while ((at = next_of(figures, at)) != NULL) {
+        write_outcome(out, at, "done", at->done);
+        write_outcome(out, at, "dead", at->dead);
+        write_outcome(out, at, "given_back", at->given_back);
+        write_outcome(out, at, "lost", at->lost);
+    }
+}
+
+static uint64_t taken_of(const report_limit *limit)
+{
+    return limit->taken;
+}
+
+static uint64_t retried_of(const report_limit *limit)
+{
+    return limit->retried;
+}
+
+static uint64_t waiting_of(const report_limit *limit)
+{
+    return limit->waiting;
+}
+
+static uint64_t put_away_of(const report_limit *limit)
+{
+    return limit->put_away;
+}
+
+static uint64_t running_of(const report_limit *limit)
+{
+    return limit->running;
+}
+
+static void write_counts(FILE *out, const figures *figures, const char *name, bool is_counter,
+                         const char *help, uint64_t (*count)(const report_limit *limit))
+{
+    write_head(out, name, is_counter ? "counter" : "gauge", NULL, help);
+    for (const report_limit *at = figures->limits; at; at = at->next) {
+        fprintf(out, "%s%s{", name, is_counter ? "_total" : "");
+        write_label(out, "limit", name_of(at));
+        fprintf(out, "} %" PRIu64 "\n", count(at));
+    }
+}
+
+static const histogram *waited_of(const report_limit *limit)
+{
+    return &limit->waited;
+}
+
+static const histogram *late_of(const report_limit *limit)
+{
+    return &limit->late;
+}
+
+static const histogram *took_of(const report_limit *limit)
+{
+    return &limit->took;
+}
+
+static void write_histogram(FILE *out, const char *name, const report_limit *limit,
+                            const histogram *of)
+{
+    uint64_t below = 0;
+
+    for (int i = 0; i <= FIGURES_BUCKETS; i++) {
+        below += of->counts[i];
+        fprintf(out, "%s_bucket{", name);
+        write_label(out, "limit", name_of(limit));
+        if (i < FIGURES_BUCKETS)
+            fprintf(out, ",le=\"%g", (double)figures_bounds_us[i] / SECOND_US);
+        else
+            fputs(",le=\"+Inf", out);
+        /* A bound is written as a float, also where it is whole. */
+        fprintf(out, "%s\"} %" PRIu64 "\n",
+                i < FIGURES_BUCKETS && figures_bounds_us[i] % SECOND_US == 0 ? ".0" : "", below);
+    }
+    fprintf(out, "%s_count{", name);
+    write_label(out, "limit", name_of(limit));
+    fprintf(out, "} %" PRIu64 "\n%s_sum{", of->count, name);
+    write_label(out, "limit", name_of(limit));
+    fputs("} ", out);
+    write_seconds(out, of->sum_us);
+    putc('\n', out);
+}
+
+static void write_histograms(FILE *out, const figures *figures, const char *name, const char *help,
+                             const histogram *(*of)(const report_limit *limit))
+{
+    write_head(out, name, "histogram", "seconds", help);
+    for (const report_limit *at = figures->limits; at; at = at->next)
+        write_histogram(out, name, at, of(at));
+}
+
+static void write_limits(FILE *out, const figures *figures)
+{
+    write_outcomes(out, figures);
+    write_counts(out, figures, "takt_jobs_taken", true, "Jobs that came from the source.",
+                 taken_of);
+    write_counts(out, figures, "takt_job_retries", true, "Attempts that failed and are made again.",
+                 retried_of);
+    write_counts(out, figures, "takt_jobs_waiting", false,
+                 "Jobs in memory that wait for their slot.", waiting_of);
+    write_counts(out, figures, "takt_jobs_put_away", false,
+                 "Jobs that wait with their reference alone in memory.", put_away_of);
+    write_counts(out, figures, "takt_jobs_running", false, "Jobs that run.", running_of);
+    write_histograms(out, figures, "takt_job_wait_seconds",
+                     "From taking a job, or from the end of its retry's pause, to its start.",
+                     waited_of);
+    write_histograms(out, figures, "takt_job_late_seconds",
+                     "From a job's slot to its start: how far this worker is behind.", late_of);
+    write_histograms(out, figures, "takt_job_duration_seconds",
+                     "From a job's start to its good end.", took_of);
+}
+
+static void write_number(FILE *out, const char *name, bool is_counter, const char *help,
+                         uint64_t number)
+{
+    write_head(out, name, is_counter ? "counter" : "gauge", NULL, help);
+    fprintf(out, "%s%s %" PRIu64 "\n", name, is_counter ? "_total" : "", number);
+}
+
+static void write_worker(FILE *out, const figures *figures)
+{
+    write_head(out, "takt_worker", "info", NULL, "Which program this is.");
+    fputs("takt_worker_info{", out);
+    write_label(out, "program", figures->name);
+    putc(',', out);
+    write_label(out, "version", takt_version());
+    fputs("} 1\n", out);
+    write_head(out, "takt_worker_start_time_seconds", "gauge", "seconds",
+               "When it began, since the Unix epoch.");
+    fputs("takt_worker_start_time_seconds ", out);
+    write_seconds(out, figures->started_at_us);
+    putc('\n', out);
+    write_number(out, "takt_worker_ready", false, "1: it works and nothing fails; else 0.",
+                 figures_is_ready(figures));
+    write_number(out, "takt_worker_log_lost", true, "Lines of the log that nobody took in time.",
+                 figures->lines_lost);
+}
+
+static void write_store(FILE *out, const takt_stats *acts)
+{
+    write_number(out, "takt_acquires", true, "Permits that were asked for.",
+                 (uint64_t)acts->acquires);
+    write_number(out, "takt_grants", true, "Permits that were given.", (uint64_t)acts->grants);
+    write_number(out, "takt_store_calls", true, "Calls that were sent to the store.",
+                 (uint64_t)acts->store_calls);
+    write_head(out, "takt_store_call_seconds", "summary", "seconds",
+               "How long calls took that the store answered.");
+    fprintf(out, "takt_store_call_seconds_count %" PRId64 "\ntakt_store_call_seconds_sum ",
+            acts->store_answers);
+    write_seconds(out, acts->store_us);
+    putc('\n', out);
+}
+
+char *metrics_text(const figures *figures, size_t *size)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, size);
+
+    if (!out)
+        return NULL;
+    write_worker(out, figures);
+    write_limits(out, figures);
+    write_store(out, &figures->acts);
+    fputs("# EOF\n", out);
+    bool bad = ferror(out);
+    if (fclose(out) != 0 || bad) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static int write_all(int fd, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t count = write(fd, text, size);
+        if (count < 0 && errno != EINTR)
+            return errno;
+        if (count > 0) {
+            text += count;
+            size -= (size_t)count;
+        }
+    }
+    return 0;
+}
+
+int metrics_write_file(const char *path, const char *text, size_t size)
+{
+    char *fresh;
+
+    if (asprintf(&fresh, "%s.%ld.new", path, (long)getpid()) < 0)
+        return ENOMEM;
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    int failed = fd < 0 ? errno : write_all(fd, text, size);
+    if (fd >= 0 && close(fd) != 0 && !failed)
+        failed = errno;
+    if (!failed && rename(fresh, path) != 0)
+        failed = errno;
+    if (failed && fd >= 0)
+        unlink(fresh);
+    free(fresh);
+    return failed;
+}

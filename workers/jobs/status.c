@@ -1,0 +1,406 @@
+/*
+ * status.c: connections are few and short: whoever is slow to ask or to read is dropped, and one
+ * connection is one request.
+ */
+#include "status.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "http.h"
+#include "metrics.h"
+
+#define CONNECTIONS_MAX 16
+#define PATIENCE_MS     5000 /* for one connection, from its beginning to its end */
+#define BACKLOG         16
+#define HEAD_SIZE       512
+#define LISTENERS       2
+
+typedef union stream {
+    uv_stream_t stream;
+    uv_tcp_t tcp;
+    uv_pipe_t pipe;
+} stream;
+
+typedef struct connection {
+    struct connection *next;
+    status *status;
+    stream stream;
+    uv_timer_t timer;
+    int handles; /* that are open */
+    uv_write_t write;
+    bool answered;
+    char head[HEAD_SIZE];
+    char *body;
+    size_t size;
+    char text[HTTP_REQUEST_MAX + 1]; /* one more tells that it is too much */
+} connection;
+
+struct status {
+    uv_loop_t *loop;
+    bool is_pipe;
+    stream listeners[LISTENERS];
+    int listener_count; /* that are open */
+    connection *connections;
+    int connection_count;
+    const figures *(*look)(void *data);
+    void *data;
+    bool closing;
+};
+
+static void free_when_empty(status *status)
+{
+    if (status->closing && status->listener_count == 0 && status->connection_count == 0)
+        free(status);
+}
+
+/* ---- one connection -------------------------------------------------------------------------- */
+
+static void on_connection_closed(uv_handle_t *handle)
+{
+    connection *connection = handle->data;
+    status *status = connection->status;
+
+    if (--connection->handles > 0)
+        return;
+    struct connection **at = &status->connections;
+    while (*at != connection)
+        at = &(*at)->next;
+    *at = connection->next;
+    status->connection_count--;
+    free(connection->body);
+    free(connection);
+    free_when_empty(status);
+}
+
+static void drop(connection *connection)
+{
+    uv_handle_t *handles[] = {(uv_handle_t *)&connection->stream,
+                              (uv_handle_t *)&connection->timer};
+
+    for (int i = 0; i < 2; i++)
+        if (!uv_is_closing(handles[i]))
+            uv_close(handles[i], on_connection_closed);
+}
+
+static void on_impatient(uv_timer_t *timer)
+{
+    drop(timer->data);
+}
+
+static void on_shut(uv_shutdown_t *request, int failed)
+{
+    connection *connection = request->data;
+
+    free(request);
+    if (failed)
+        drop(connection);
+}
+
+/* All is written: the other side is waited for, since an end with unread bytes would be a reset
+ * that may overtake the answer. */
+static void on_written(uv_write_t *request, int failed)
+{
+    connection *connection = request->data;
+    uv_shutdown_t *shut =
+        failed || uv_is_closing((uv_handle_t *)&connection->stream) ? NULL : malloc(sizeof(*shut));
+
+    if (shut)
+        shut->data = connection;
+    if (!shut || uv_shutdown(shut, &connection->stream.stream, on_shut) != 0) {
+        free(shut);
+        drop(connection);
+    }
+}
+
+/* What a probe is told: one line. */
+static char *text_of_probe(const figures *figures, bool live)
+{
+    const trouble *trouble = figures_first_trouble(figures);
+    char *text = NULL;
+    int size;
+
+    if (live)
+        size = asprintf(&text, "live\n");
+    else if (figures->phase != REPORT_WORKING)
+        size = asprintf(&text, "not ready: %s\n",
+                        figures->phase == REPORT_STARTING ? "starting" : "draining");
+    else if (trouble)
+        size = asprintf(&text, "not ready: %s: %s\n", trouble->who, trouble->text);
+    else
+        size = asprintf(&text, "ready\n");
+    return size < 0 ? NULL : text;
+}
+
+static char *body_of(connection *connection, const http_request *request, int *code, size_t *size,
+                     const char **type)
+{
+    const figures *figures = connection->status->look(connection->status->data);
+    char *text = NULL;
+
+    *type = "text/plain; charset=utf-8";
+    if (*code == 200 && strcmp(request->path, "/metrics") == 0) {
+        *type = METRICS_CONTENT_TYPE;
+        return metrics_text(figures, size);
+    }
+    if (*code == 200 && strcmp(request->path, "/live") == 0) {
+        text = text_of_probe(figures, true);
+    } else if (*code == 200 && strcmp(request->path, "/ready") == 0) {
+        text = text_of_probe(figures, false);
+        *code = figures_is_ready(figures) ? 200 : 503;
+    } else {
+        if (*code == 200)
+            *code = 404;
+        if (asprintf(&text, "%d %s: ask GET or HEAD of /live, /ready or /metrics\n", *code,
+                     http_reason(*code)) < 0)
+            text = NULL;
+    }
+    *size = text ? strlen(text) : 0;
+    return text;
+}
+
+static void answer(connection *connection, int code, const http_request *request)
+{
+    const char *type;
+    size_t size = 0;
+
+    connection->answered = true;
+    connection->body = body_of(connection, request, &code, &size, &type);
+    if (!connection->body) {
+        code = 500;
+        size = 0;
+    }
+    size_t head_size =
+        http_write_head(connection->head, sizeof(connection->head), code, type, size);
+    uv_buf_t buffers[] = {uv_buf_init(connection->head, (unsigned)head_size),
+                          uv_buf_init(connection->body, (unsigned)size)};
+    connection->write.data = connection;
+    if (uv_write(&connection->write, &connection->stream.stream, buffers,
+                 size == 0 || request->head_only ? 1 : 2, on_written) != 0)
+        drop(connection);
+}
+
+static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
+{
+    connection *connection = handle->data;
+    (void)suggested;
+
+    /* After the answer whatever still comes is thrown away. */
+    if (connection->answered)
+        connection->size = 0;
+    *buffer = uv_buf_init(connection->text + connection->size,
+                          (unsigned)(sizeof(connection->text) - connection->size));
+}
+
+static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
+{
+    connection *connection = stream->data;
+    http_request request = {0};
+    (void)buffer;
+
+    if (count < 0) {
+        drop(connection);
+        return;
+    }
+    if (connection->answered)
+        return;
+    connection->size += (size_t)count;
+    int code = http_read(connection->text, connection->size, &request);
+    if (code == 0 && connection->size == sizeof(connection->text))
+        code = 431;
+    if (code != 0)
+        answer(connection, code, &request);
+}
+
+/* ---- those who come -------------------------------------------------------------------------- */
+
+static int init_stream(uv_loop_t *loop, bool is_pipe, stream *stream)
+{
+    return is_pipe ? uv_pipe_init(loop, &stream->pipe, 0) : uv_tcp_init(loop, &stream->tcp);
+}
+
+static void begin(status *status, uv_stream_t *listener, connection *connection)
+{
+    connection->status = status;
+    connection->handles = 2;
+    connection->next = status->connections;
+    status->connections = connection;
+    status->connection_count++;
+    connection->stream.stream.data = connection->timer.data = connection;
+    uv_unref((uv_handle_t *)&connection->stream);
+    uv_unref((uv_handle_t *)&connection->timer);
+    if (uv_accept(listener, &connection->stream.stream) != 0 ||
+        status->connection_count > CONNECTIONS_MAX ||
+        uv_timer_start(&connection->timer, on_impatient, PATIENCE_MS, 0) != 0 ||
+        uv_read_start(&connection->stream.stream, on_room, on_read) != 0)
+        drop(connection);
+}
+
+static void on_connection(uv_stream_t *listener, int failed)
+{
+    status *status = listener->data;
+    connection *made = failed ? NULL : calloc(1, sizeof(*made));
+
+    if (!made)
+        return;
+    if (init_stream(status->loop, status->is_pipe, &made->stream) != 0) {
+        free(made);
+        return;
+    }
+    uv_timer_init(status->loop, &made->timer); /* cannot fail */
+    begin(status, listener, made);
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static int refuse(takt_error *error, int code, const char *place, const char *why)
+{
+    *error = (takt_error){.code = code};
+    snprintf(error->text, sizeof(error->text), "cannot tell its status at %.200s: %s", place, why);
+    return code;
+}
+
+/* Whether somebody takes connections there; *code: 0 or errno of what else is wrong. */
+static bool is_listened_at(const char *path, int *code)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    *code = fd < 0 ? errno : 0;
+    if (fd < 0)
+        return false;
+    strcpy(address.sun_path, path); /* its length was checked */
+    int failed = connect(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
+    close(fd);
+    if (failed == 0 || failed == EAGAIN) /* EAGAIN: there are many already */
+        return true;
+    *code = failed == ECONNREFUSED || failed == ENOENT ? 0 : failed;
+    return false;
+}
+
+/* A socket that a worker left behind when it was killed is removed; nothing else is. */
+static int make_way(const char *path, const char *place, takt_error *error)
+{
+    struct stat about;
+    int code;
+
+    if (strlen(path) == 0 || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+        return refuse(error, TAKT_E_INVALID, place, "a socket's path has 1 to 107 bytes");
+    if (lstat(path, &about) != 0)
+        return 0;
+    if (!S_ISSOCK(about.st_mode))
+        return refuse(error, TAKT_E_SYSTEM, place,
+                      "there is something else than a socket; name a path that is free");
+    if (is_listened_at(path, &code))
+        return refuse(error, TAKT_E_SYSTEM, place,
+                      "another process listens there; give each worker a path of its own");
+    if (code == 0 && unlink(path) != 0)
+        code = errno;
+    return code ? refuse(error, TAKT_E_SYSTEM, place, strerror(code)) : 0;
+}
+
+static void on_listener_closed(uv_handle_t *handle)
+{
+    status *status = handle->data;
+
+    status->listener_count--;
+    free_when_empty(status);
+}
+
+/* The handle that was made for it is closed where it cannot listen. */
+static int listen_at(status *status, const char *path, const struct sockaddr *address)
+{
+    stream *listener = &status->listeners[status->listener_count];
+    int failed = init_stream(status->loop, status->is_pipe, listener);
+
+    if (failed)
+        return failed;
+    listener->stream.data = status;
+    status->listener_count++;
+    if (path)
+        failed = uv_pipe_bind(&listener->pipe, path);
+    else
+        failed = uv_tcp_bind(&listener->tcp, address,
+                             address->sa_family == AF_INET6 ? UV_TCP_IPV6ONLY : 0);
+    if (!failed)
+        failed = uv_listen(&listener->stream, BACKLOG, on_connection);
+    uv_unref((uv_handle_t *)listener);
+    return failed;
+}
+
+/* A machine without IPv6 has the other loopback still. */
+static bool is_without_ipv6(int failed)
+{
+    return failed == UV_EADDRNOTAVAIL || failed == UV_EAFNOSUPPORT;
+}
+
+static int listen_on_port(status *status, const char *place, takt_error *error)
+{
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+    char *end;
+    long port = strtol(place, &end, 10);
+
+    if (*place < '0' || *place > '9' || *end || port < 1 || port > 65535)
+        return refuse(error, TAKT_E_INVALID, place,
+                      "write unix:PATH or a port from 1 to 65535 (of the loopback alone)");
+    uv_ip4_addr("127.0.0.1", (int)port, &four);
+    uv_ip6_addr("::1", (int)port, &six);
+    int failed = listen_at(status, NULL, (struct sockaddr *)&four);
+    if (!failed)
+        failed = listen_at(status, NULL, (struct sockaddr *)&six);
+    return failed && !is_without_ipv6(failed)
+               ? refuse(error, TAKT_E_SYSTEM, place, uv_strerror(failed))
+               : 0;
+}
+
+static int listen_at_path(status *status, const char *place, const char *path, takt_error *error)
+{
+    int code = make_way(path, place, error);
+
+    if (code != 0)
+        return code;
+    int failed = listen_at(status, path, NULL);
+    return failed ? refuse(error, TAKT_E_SYSTEM, place, uv_strerror(failed)) : 0;
+}
+
+int status_open(status **status, uv_loop_t *loop, const char *place,
+                const figures *(*look)(void *data), void *data, takt_error *error)
+{
+    struct status *made = calloc(1, sizeof(*made));
+
+    if (!made)
+        return refuse(error, TAKT_E_NOMEM, place, takt_strerror(TAKT_E_NOMEM));
+    made->loop = loop;
+    made->look = look;
+    made->data = data;
+    made->is_pipe = strncmp(place, "unix:", 5) == 0;
+    int code = made->is_pipe ? listen_at_path(made, place, place + 5, error)
+                             : listen_on_port(made, place, error);
+    if (code != 0) {
+        status_close(made);
+        return code;
+    }
+    *status = made;
+    return 0;
+}
+
+void status_close(status *status)
+{
+    if (!status)
+        return;
+    status->closing = true;
+    for (int i = 0; i < status->listener_count; i++) {
+        uv_ref((uv_handle_t *)&status->listeners[i]);
+        uv_close((uv_handle_t *)&status->listeners[i], on_listener_closed);
+    }
+    for (connection *at = status->connections; at; at = at->next)
+        drop(at);
+    free_when_empty(status);
+}
