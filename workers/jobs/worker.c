@@ -4,6 +4,7 @@
  */
 #include "worker.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -323,11 +324,24 @@ static void free_all(worker *worker)
     uv_loop_close(&worker->loop);
 }
 
+/* Standard files that we were started without are taken, so that nothing that is opened later is
+ * mistaken for one of them; using them fails, as it should. */
+static bool hold_standard_files(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
 int worker_main(int argc, char **argv, const kind *kind)
 {
     worker worker = {.kind = kind};
     int failed;
 
+    if (!hold_standard_files())
+        return EX_OSERR;
     name = kind->name;
     worker.options.report.name = kind->name;
     options_parse(&worker, argc, argv);
