@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CAPACITY_MIN 64
+#define CAPACITY_MIN 4
 
 static bool grow(refs *refs)
 {

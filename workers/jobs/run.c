@@ -15,6 +15,7 @@
 #define STALE_US   1000000
 #define FETCH_MAX  64 /* texts that are fetched at a time */
 #define READ_AHEAD 256
+#define LANES_MAX  ((size_t)32 * 1024 * 1024) /* bytes of lanes before no more is read */
 
 static unsigned free_seats(const worker *worker)
 {
@@ -205,9 +206,10 @@ static void serve_all(worker *worker)
 static void read_on(worker *worker)
 {
     uint64_t away = worker->waiting.away_count, most = worker->options.put_away;
-    unsigned count = away < most && free_seats(worker) > 0 ? READ_AHEAD : 0;
+    bool is_room = away < most && worker->waiting.lanes_size < LANES_MAX;
+    unsigned count = is_room && free_seats(worker) > 0 ? READ_AHEAD : 0;
 
-    if (count > most - away)
+    if (count > 0 && count > most - away)
         count = (unsigned)(most - away);
     source_want(worker->source, count);
 }

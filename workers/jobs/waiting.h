@@ -12,31 +12,45 @@
 #include "report.h"
 #include "work.h"
 
-#define WAITING_URGENCIES (TAKT_PRIORITY_MAX + 1)
+/* Jobs of one urgency that were put away. */
+typedef struct waiting_away {
+    struct waiting_away *next;
+    int urgency;
+    refs refs;
+} waiting_away;
+
+/* What all lanes of a limit take up together. */
+typedef struct waiting_share {
+    char *limit;
+    unsigned lanes;
+    size_t size;
+} waiting_share;
 
 struct lane {
-    char *limit;
+    waiting_share *share;
+    const char *limit;
     const char *key; /* NULL: the limit as a whole */
     report_limit *figures;
-    job_list line;     /* with their texts, and not asked for yet; the most urgent first */
-    unsigned asking;   /* for a permit */
-    unsigned fetching; /* texts of jobs that were put away */
-    unsigned held;     /* jobs in memory that do not run, and those that are fetched */
-    unsigned members;  /* all that are anywhere: without any it is gone */
-    bool seated;       /* one of those that ask has its seat already */
-    size_t size;       /* of those in memory */
-    refs away[WAITING_URGENCIES];
+    job_list line;      /* with their texts, and not asked for yet; the most urgent first */
+    unsigned asking;    /* for a permit */
+    unsigned fetching;  /* texts of jobs that were put away */
+    unsigned held;      /* jobs in memory that do not run, and those that are fetched */
+    unsigned members;   /* all that are anywhere: without any it is gone */
+    bool seated;        /* one of those that ask has its seat already */
+    size_t size;        /* of those in memory; 0: none is */
+    waiting_away *away; /* those that were put away; the most urgent first */
     uint64_t away_count;
     lane *next, *previous; /* in the ring; NULL: it is in none */
 };
 
 typedef struct waiting {
-    void *tree;
+    void *tree, *shares;
     lane *busy; /* a ring: those with a line, or with jobs that were put away */
     unsigned busy_count;
     unsigned lane_max; /* jobs that a lane holds in memory */
-    size_t size_max;   /* bytes that all hold together */
+    size_t size_max;   /* bytes that all jobs in memory take up */
     size_t size;
+    size_t lanes_size;   /* bytes of the lanes themselves */
     uint64_t away_count; /* in all lanes */
 } waiting;
 
@@ -47,7 +61,7 @@ lane *waiting_get(waiting *waiting, const char *limit, const char *key);
 size_t waiting_size(size_t text_size);
 
 /*
- * Whether a job may stay in memory.  What is left of the memory bounds each lane: whoever comes
+ * Whether a job may stay in memory.  A limit gets as much of it as it leaves over: whoever comes
  * later finds room, too (dynamic thresholds, Choudhury and Hahne 1998).
  */
 bool waiting_has_room(const waiting *waiting, const lane *lane, size_t size);

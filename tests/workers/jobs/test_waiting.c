@@ -48,8 +48,9 @@ Test(waiting, the_last_one_takes_its_lane_along)
     drop(one);
     cr_assert_gt(room.size, 0);
     drop(two);
-    cr_assert_eq(room.size, 0);
+    cr_assert_eq(room.size + room.lanes_size, 0);
     cr_assert_null(room.tree);
+    cr_assert_null(room.shares);
 }
 
 Test(waiting, a_lane_has_so_many)
@@ -64,17 +65,26 @@ Test(waiting, a_lane_has_so_many)
     cr_assert(waiting_has_room(&room, waiting_get(&room, "b", NULL), 100));
 }
 
-/* A lane gets as much as it leaves over, so that there is always something left for another. */
-Test(waiting, the_memory_that_is_left_bounds_a_lane)
+/* A limit gets as much as it leaves over, so that there is always something left for another,
+ * however many keys it has. */
+Test(waiting, the_memory_that_is_left_bounds_a_limit)
 {
     lane *first = waiting_get(&room, "a", NULL), *second = waiting_get(&room, "b", NULL);
+    char key[16];
 
     room.lane_max = 1000000;
-    while (waiting_has_room(&room, first, 400))
+    for (int i = 0; waiting_has_room(&room, first, 400); i++) {
         make(first, 5);
-    cr_assert_gt(first->size, SIZE_MAX_TOLD / 3);
-    cr_assert_lt(first->size, SIZE_MAX_TOLD * 2 / 3);
+        snprintf(key, sizeof(key), "%d", i);
+        make(waiting_get(&room, "a", key), 5);
+    }
+    cr_assert_gt(first->share->size, SIZE_MAX_TOLD / 3);
+    cr_assert_lt(first->share->size, SIZE_MAX_TOLD * 2 / 3);
     cr_assert(waiting_has_room(&room, second, 400));
+    cr_assert_not(waiting_has_room(&room, waiting_get(&room, "a", "another"), 400));
+    while (kept_count > 0)
+        drop(kept[--kept_count]);
+    cr_assert_eq(room.size, 0);
 }
 
 Test(waiting, the_urgent_go_first)
