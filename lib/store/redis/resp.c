@@ -25,7 +25,9 @@ struct takt_resp {
     redisReader *reader;
     takt_resp_max max;
     takt_resp_bounds bounds;
-    bool complete; /* the values are those of a reply that was handed out */
+    int refused;     /* what comes behind the replies that were fed is not to be read */
+    const char *why; /* then */
+    bool complete;   /* the values are those of a reply that was handed out */
     size_t nodes, nodes_room;
     size_t bytes, bytes_room;
     takt_reply *values;
@@ -136,6 +138,7 @@ bool takt_resp_restart(takt_resp *resp)
         return false;
     resp->reader->privdata = resp;
     resp->bounds = (takt_resp_bounds){.max = &resp->max};
+    resp->refused = 0;
     resp->complete = true;
     return true;
 }
@@ -175,8 +178,13 @@ int takt_resp_feed(takt_resp *resp, const char *bytes, size_t size, const char *
 {
     int code = takt_resp_bounds_pass(&resp->bounds, bytes, size, why);
 
-    if (code < 0)
+    if (code < 0 && resp->bounds.whole == 0)
         return code;
+    if (code < 0) {
+        size = resp->bounds.whole;
+        resp->refused = code;
+        resp->why = *why;
+    }
     return redisReaderFeed(resp->reader, bytes, size) == REDIS_OK ? 0 : fail(resp, why);
 }
 
@@ -217,8 +225,10 @@ int takt_resp_next(takt_resp *resp, const takt_reply **reply, const char **why)
         begin_reply(resp);
     if (redisReaderGetReply(resp->reader, &value) != REDIS_OK)
         return fail(resp, why);
+    if (value == NULL && resp->refused < 0)
+        *why = resp->why;
     if (value == NULL)
-        return 0;
+        return resp->refused;
     set_texts(resp);
     resp->complete = true;
     *reply = resp->values;

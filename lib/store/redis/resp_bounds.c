@@ -160,8 +160,9 @@ static const char *pass_byte(takt_resp_bounds *bounds, char c)
 int takt_resp_bounds_pass(takt_resp_bounds *bounds, const char *bytes, size_t size,
                           const char **why)
 {
-    const char *end = bytes + size;
+    const char *first = bytes, *end = bytes + size;
 
+    bounds->whole = 0;
     while (bytes < end) {
         const char *wrong;
         if (bounds->state == TAKT_RESP_BULK) {
@@ -177,6 +178,8 @@ int takt_resp_bounds_pass(takt_resp_bounds *bounds, const char *bytes, size_t si
             *why = wrong;
             return wrong == too_large ? max_of(bounds)->code : TAKT_E_STORE;
         }
+        if (bounds->state == TAKT_RESP_TYPE && bounds->depth == 0)
+            bounds->whole = (size_t)(bytes - first);
     }
     return 0;
 }

@@ -38,6 +38,7 @@ typedef struct takt_resp_bounds {
     int64_t bytes; /* of the reply's strings so far */
     int nodes;
     int depth;
+    size_t whole; /* bytes of the last call up to the end of a reply; 0: none ended in it */
     int left[TAKT_RESP_DEPTH_ANY]; /* values that the arrays around still await */
 } takt_resp_bounds;
 

@@ -75,6 +75,31 @@ Test(resp, refuses)
     }
 }
 
+/* What came before something that is not to be read is a reply all the same, also in one piece. */
+Test(resp, refuses_behind_replies)
+{
+    static const char bytes[] = ":1\r\n*1\r\n:2\r\n*2\r\n:3\r\nx\r\n:4\r\n";
+
+    for (size_t piece = 1; piece < sizeof bytes; piece++) {
+        takt_resp *resp = takt_resp_new(NULL);
+        const takt_reply *reply;
+        const char *why = NULL;
+        int status = 0, replies = 0;
+        for (size_t at = 0; at < sizeof bytes - 1 && status == 0; at += piece) {
+            size_t left = sizeof bytes - 1 - at;
+            status = takt_resp_feed(resp, bytes + at, left < piece ? left : piece, &why);
+            while (status == 0 && (status = takt_resp_next(resp, &reply, &why)) == 1) {
+                replies++;
+                status = 0;
+            }
+        }
+        cr_expect_eq(status, TAKT_E_STORE, "in pieces of %zu", piece);
+        cr_expect_not_null(why);
+        cr_expect_eq(replies, 2, "in pieces of %zu", piece);
+        takt_resp_free(resp);
+    }
+}
+
 /* The largest replies that the bounds let pass fit. */
 Test(resp, largest)
 {
