@@ -28,19 +28,24 @@ class Server:
         self.socket = f'{folder}/{name}.sock'
         self.url = f'unix:{self.socket}'
         (folder / name).mkdir()
-        program = os.environ.get('REDIS_SERVER', 'redis-server')
         settings = {'port': '0', 'save': '', 'appendonly': 'no', **options}
         words = [word for option, value in settings.items() for word in (f'--{option}', value)]
+        self.command = [os.environ.get('REDIS_SERVER', 'redis-server'), '--unixsocket', self.socket,
+                        '--dir', str(folder / name), *words]
+        self.environment = {**os.environ, **(environment or {})}
+        self.start()
+
+    def start(self):
+        """Starts it, again after stop(), at the same place."""
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with,subprocess-popen-preexec-fn
-            [program, '--unixsocket', self.socket, '--dir', str(folder / name), *words], text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=die_with_parent,
-            env={**os.environ, **(environment or {})})
+            self.command, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            preexec_fn=die_with_parent, env=self.environment)
         said = ''
         for line in self.process.stdout:
             said += line
             if 'eady to accept connections' in line:
                 return
-        raise AssertionError(f'{program} ended: {said}')
+        raise AssertionError(f'{self.command[0]} ended: {said}')
 
     def say(self, *words, user=None):
         """Says a command by redis-cli, as NAME:PASSWORD if wanted; returns what it printed, errors included."""

@@ -28,6 +28,7 @@ typedef struct letter letter; /* a dead letter that is not confirmed yet (stream
 struct saying {
     takt_redis_command command;
     stream *stream;
+    takt_redis *to;
     source_ref ref;
     void (*then)(saying *saying, const takt_reply *reply, int code); /* it is freed afterwards */
 };
@@ -68,6 +69,7 @@ struct stream {
     stream_phase phase;
     bool worked;      /* it has been at work already */
     bool told_failed; /* and not yet that it goes on */
+    bool parted;      /* a connection is being left by ourselves */
     bool too_large;   /* the connection was lost for a reply: that of the command answered next */
     held held;
     stream_words words; /* of the command at hand */

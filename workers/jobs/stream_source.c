@@ -55,7 +55,8 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
     stream *stream = answered->stream;
 
     answered->then(answered, reply, code);
-    stream->too_large = false; /* whatever it was, it was this one */
+    if (answered->to == stream->writer)
+        stream->too_large = false; /* whatever it was, it was this one */
     free(answered);
     stream_step_close(stream);
 }
@@ -68,7 +69,8 @@ bool stream_say(stream *stream, takt_redis *to,
 
     if (made == NULL)
         return false;
-    *made = (saying){.command.answered = on_answered, .stream = stream, .ref = ref, .then = then};
+    *made = (saying){
+        .command.answered = on_answered, .stream = stream, .to = to, .ref = ref, .then = then};
     made->command.data = made;
     if (takt_redis_send(to, &made->command, words->count, words->arguments, words->sizes) == 0)
         return true;
@@ -103,19 +105,24 @@ static void tell_failed(stream *stream, int code, const char *text)
     stream->events->failed(stream->data, !stream->worked && lasting, text);
 }
 
-static void part(takt_redis *redis)
+/* Where one connection is lost the other one goes, too: why was told already. */
+static void part(stream *stream, takt_redis *redis)
 {
+    bool parted = stream->parted;
+
+    stream->parted = true;
     if (redis != NULL && takt_redis_is_ready(redis))
         takt_redis_reset(redis, TAKT_E_STORE, "the other connection of the worker was lost");
+    stream->parted = parted;
 }
 
 static void on_lost(stream *stream, takt_redis *other, int code, const char *text)
 {
     stream->phase = STREAM_AWAY;
     stream->surveying = false;
-    if (code != TAKT_E_STORE_SPACE) /* which has a way of its own: one entry at a time */
+    if (code != TAKT_E_STORE_SPACE && !stream->parted) /* what was too large is read one by one */
         tell_failed(stream, code, text);
-    part(other);
+    part(stream, other);
 }
 
 static void on_reader_lost(void *data, int code, const char *text)
@@ -148,8 +155,8 @@ void stream_refused(stream *stream, takt_redis *by, const takt_reply *reply)
     else if (reply->type == TAKT_REPLY_ERROR)
         (void)takt_redis_refused(by, reply, &error);
     tell_failed(stream, error.code, error.text);
-    part(stream->reader);
-    part(stream->writer);
+    part(stream, stream->reader);
+    part(stream, stream->writer);
 }
 
 /* ---- the way to work ------------------------------------------------------------------------- */
@@ -192,16 +199,16 @@ static void fetch_again(stream *stream)
 
 void stream_surveyed(stream *stream)
 {
-    bool first = stream->phase == STREAM_LOOKS;
+    bool held_up = stream->held_up && stream->worked;
 
-    if (first) {
+    if (stream->phase == STREAM_LOOKS) {
         stream->phase = STREAM_WORKS;
         stream->worked = true;
         stream_say_all_ends(stream);
         fetch_again(stream);
         stream_read(stream);
     }
-    if (!stream->closing && (stream->told_failed || stream->held_up))
+    if (!stream->closing && (stream->told_failed || held_up))
         stream->events->recovered(stream->data);
     stream->told_failed = stream->held_up = false;
 }

@@ -1,0 +1,85 @@
+"""A stream of jobs on a server of a test's own, and what is asked about it."""
+
+import contextlib
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from program import DEADLINE, WorkPlace, program, tap, told, work_place  # noqa: E402
+from redis_server import server  # noqa: E402
+
+KEY = 'takt:jobs:{q}'
+DEAD = 'takt:jobs:{q}:dead'
+
+
+class Stream:
+    """The stream `q`, with workers of it."""
+
+    def __init__(self, here, redis):
+        self.here = here
+        self.redis = redis
+
+    def tool(self, *arguments, **options):
+        return self.here.work('takt-jobs', *arguments, **options)
+
+    def add(self, jobs):
+        done = self.tool('add', 'q', input=''.join(json.dumps(job) + '\n' for job in jobs))
+        assert done.returncode == 0, told(done)
+
+    def begin(self, name, *arguments, results=None):
+        """Starts a worker; with `results` these go into that file."""
+        more = ['--results', results] if results else []
+        return self.here.begin(name, '--stream', 'q', *more, *arguments)
+
+    def work(self, name, *arguments):
+        """A worker that ends when nothing is left."""
+        return self.here.work(name, '--stream', 'q', '--until-empty', *arguments)
+
+    def show(self):
+        return json.loads(self.tool('show', '--json', 'q').stdout)
+
+    def dead(self):
+        return [json.loads(line) for line in self.tool('dead', '--json', 'q').stdout.splitlines()]
+
+    def until(self, what, holds):
+        """Until what `show` says is so."""
+        deadline = time.monotonic() + DEADLINE
+        while not holds(shown := self.show()):
+            if time.monotonic() > deadline:
+                raise AssertionError(f'never: {what}; {shown}')
+
+    def until_reading(self, count):
+        """Until so many workers wait for new jobs."""
+        deadline = time.monotonic() + DEADLINE
+        while f'blocked_clients:{count}\n' not in self.redis.say('INFO', 'clients').replace('\r', ''):
+            if time.monotonic() > deadline:
+                raise AssertionError(f'there are never {count} workers that read')
+
+    def results(self, name):
+        """The results that are in a file, in their order."""
+        path = self.here.path / name
+        return [json.loads(line) for line in path.read_text(encoding='utf-8').splitlines()] if path.exists() else []
+
+    def until_results(self, name, count):
+        deadline = time.monotonic() + DEADLINE
+        while len(found := self.results(name)) < count:
+            if time.monotonic() > deadline:
+                raise AssertionError(f'only {len(found)} results in {name}')
+        return found
+
+
+@contextlib.contextmanager
+def stream(**options):
+    with work_place() as here, server(here.path, **options) as redis:
+        here.environment['TAKT_STORE'] = redis.url
+        yield Stream(here, redis)
+
+
+def ids(found):
+    return sorted(result['id'] for result in found)
+
+
+__all__ = ['DEAD', 'DEADLINE', 'KEY', 'Stream', 'WorkPlace', 'ids', 'program', 'stream', 'subprocess', 'tap', 'told']
