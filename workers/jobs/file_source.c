@@ -446,8 +446,17 @@ static void name(const source *source, source_ref ref, char text[SOURCE_REF_SIZE
     snprintf(text, SOURCE_REF_SIZE, "line %" PRIu64, ref.major);
 }
 
-static const source_calls calls = {want,  fetch, put_away,  begun,        flush, done,
-                                   tried, dead,  give_back, close_source, name};
+static const source_calls calls = {.want = want,
+                                   .fetch = fetch,
+                                   .put_away = put_away,
+                                   .begun = begun,
+                                   .flush = flush,
+                                   .done = done,
+                                   .tried = tried,
+                                   .dead = dead,
+                                   .give_back = give_back,
+                                   .close = close_source,
+                                   .name = name};
 
 /* A file's name beside the input, unless it was given; NULL: none.  The caller's to free. */
 static char *beside(const file_source *file, const char *given, const char *suffix)

@@ -161,8 +161,10 @@ static void start(worker *worker)
         source_begun(worker->source, job->ref, job->attempts + 1);
     if (!source_flush(worker->source))
         return;
-    for (unsigned count = worker->starting.count; count > 0; count--) {
-        job *job = worker->starting.first;
+    for (job *job = worker->starting.first, *next; job; job = next) {
+        next = job->next;
+        if (!source_is_noted(worker->source, job->ref))
+            continue;
         job_list_remove(&worker->starting, job);
         run_start(job);
     }

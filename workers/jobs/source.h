@@ -46,6 +46,8 @@ typedef struct source_events {
      * recovered() tells. */
     void (*failed)(void *data, bool fatal, const char *text);
     void (*recovered)(void *data);
+    /* Some that were begun are noted by now (source_is_noted). */
+    void (*noted)(void *data);
     /* After source_close: nothing of it is left, all that was said of jobs is kept. */
     void (*closed)(void *data);
 } source_events;
@@ -57,6 +59,7 @@ typedef struct source_calls {
     bool (*put_away)(source *source, source_ref *ref, const char *text, size_t size); /* or NULL */
     void (*begun)(source *source, source_ref ref, unsigned attempts);                 /* or NULL */
     bool (*flush)(source *source);                                                    /* or NULL */
+    bool (*is_noted)(source *source, source_ref ref);                                 /* or NULL */
     void (*done)(source *source, source_ref ref);
     void (*tried)(source *source, source_ref ref, unsigned attempts);
     void (*dead)(source *source, source_ref ref, const char *text, size_t size, const char *id,
@@ -103,6 +106,13 @@ static inline void source_begun(source *source, source_ref ref, unsigned attempt
 static inline bool source_flush(source *source)
 {
     return !source->calls->flush || source->calls->flush(source);
+}
+
+/* After a flush: whether the begin of a job is noted by now, so that it may be started.  Where it is
+ * not, noted() will tell. */
+static inline bool source_is_noted(source *source, source_ref ref)
+{
+    return !source->calls->is_noted || source->calls->is_noted(source, ref);
 }
 
 /* How a job ended.  Done: it never comes again. */

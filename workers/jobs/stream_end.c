@@ -1,7 +1,7 @@
 /*
- * stream_end.c: how entries end: what was begun is counted, what is done is deleted, what is dead
- * becomes a dead letter, what is given back is anybody's.  Each in one transaction, so that nothing
- * is half done; what was not confirmed stays in the table and is said again.
+ * stream_end.c: how entries begin and end: what was begun is counted, what is done is deleted, what
+ * is dead becomes a dead letter, what is given back is anybody's.  Each in one transaction, so that
+ * nothing is half done; what was not confirmed stays in the table and is said again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static const source_ref none = {0, 0};
 typedef struct ending {
     takt_redis_command command;
     stream *stream;
-    held_state state; /* that they were in when it was said */
+    held_state state; /* that they were in when it was said; OURS: they are begun */
     size_t count;
     source_ref refs[];
 } ending;
@@ -42,6 +42,20 @@ static void forget(const ending *ending)
         if (row != NULL && row->state == ending->state)
             held_remove(held, ending->refs[i]);
     }
+}
+
+/* Their begin is noted. */
+static void confirm(const ending *ending)
+{
+    stream *stream = ending->stream;
+
+    for (size_t i = 0; i < ending->count; i++) {
+        held_row *row = held_find(&stream->held, ending->refs[i]);
+        if (row != NULL)
+            row->noting = false;
+    }
+    if (!stream->closing)
+        stream->events->noted(stream->data);
 }
 
 /* QUEUED, or an error that EXEC tells again. */
@@ -84,7 +98,9 @@ static void on_ended(takt_redis_command *command, const takt_reply *reply, int c
 
     (void)code;
     stream->ending--;
-    if (reply != NULL && error == NULL)
+    if (reply != NULL && error == NULL && ending->state == HELD_OURS)
+        confirm(ending);
+    else if (reply != NULL && error == NULL)
         forget(ending);
     free(ending);
     if (error != NULL)
@@ -244,13 +260,6 @@ static void say_dead(stream *stream)
 
 /* ---- begun and given back -------------------------------------------------------------------- */
 
-static void on_noted(saying *saying, const takt_reply *reply, int code)
-{
-    (void)code;
-    if (reply != NULL && reply->type == TAKT_REPLY_ERROR)
-        stream_refused(saying->stream, saying->stream->writer, reply);
-}
-
 void stream_note_begun(stream *stream, source_ref ref, unsigned attempts)
 {
     held_row *row = held_find(&stream->held, ref);
@@ -258,37 +267,50 @@ void stream_note_begun(stream *stream, source_ref ref, unsigned attempts)
 
     if (row == NULL || row->count == count)
         return;
+    if (!stream_queue_add(&stream->begun, ref))
+        return; /* another time */
     row->count = (uint16_t)count;
-    (void)stream_queue_add(&stream->begun, ref);
+    row->noting = true;
 }
 
-/* XCLAIM KEY GROUP CONSUMER 0 ID ... RETRYCOUNT N JUSTID, for those in a row that have the same
- * number. */
+/* Those at the head of a queue that have the same number, as many as one command takes; the others
+ * of the head are not ours any more. */
+static size_t take_alike(stream *stream, size_t *at, source_ref refs[STREAM_WORDS_MAX],
+                         unsigned *number)
+{
+    size_t count = 0;
+
+    for (; *at < stream->begun.count && count < STREAM_WORDS_MAX; ++*at) {
+        const held_row *row = held_find(&stream->held, stream->begun.refs[*at]);
+        if (row == NULL)
+            continue;
+        if (count > 0 && row->count != *number)
+            break;
+        *number = row->count;
+        refs[count++] = stream->begun.refs[*at];
+    }
+    return count;
+}
+
+/* XCLAIM KEY GROUP CONSUMER 0 ID ... RETRYCOUNT N JUSTID */
 static void say_begun(stream *stream)
 {
-    char number[12];
-    size_t at = 0;
+    source_ref refs[STREAM_WORDS_MAX];
+    unsigned number = 0;
+    char word[12];
+    size_t at = 0, count;
 
-    while (at < stream->begun.count) {
-        held_row *row = held_find(&stream->held, stream->begun.refs[at]);
-        unsigned count = row != NULL ? row->count : 0;
-        int named = 0;
+    while ((count = take_alike(stream, &at, refs, &number)) > 0) {
         stream_words_begin(stream, "XCLAIM", stream->key, stream->group, stream->consumer, "0",
                            NULL);
-        for (; at < stream->begun.count && named < STREAM_WORDS_MAX; at++) {
-            row = held_find(&stream->held, stream->begun.refs[at]);
-            if (row != NULL && row->count != count)
-                break;
-            if (row != NULL)
-                stream_words_entry(stream, stream->begun.refs[at]);
-            named += row != NULL;
-        }
-        snprintf(number, sizeof number, "%u", count);
+        for (size_t i = 0; i < count; i++)
+            stream_words_entry(stream, refs[i]);
+        snprintf(word, sizeof word, "%u", number);
         stream_words_add(stream, "RETRYCOUNT", 10);
-        stream_words_add(stream, number, strlen(number));
+        stream_words_add(stream, word, strlen(word));
         stream_words_add(stream, "JUSTID", 6);
-        if (named > 0)
-            (void)stream_say(stream, stream->writer, on_noted, none);
+        if (!say_last(stream, HELD_OURS, refs, count))
+            break;
     }
     stream->begun.count = 0;
 }

@@ -24,10 +24,11 @@ typedef enum held_state {
 
 typedef struct held_row {
     uint64_t major, minor;
-    uint32_t seen;  /* the last survey that has found it */
-    uint16_t count; /* the server's delivery count, as far as we know */
-    uint8_t state;  /* held_state */
-    bool fetching;  /* the reader has asked for its text again */
+    uint32_t seen;     /* the last survey that has found it */
+    uint16_t count;    /* the server's delivery count, as far as we know */
+    uint8_t state;     /* held_state */
+    bool fetching : 1; /* the reader has asked for its text again */
+    bool noting : 1;   /* that it begins is said, and not confirmed yet */
 } held_row;
 
 typedef struct held {

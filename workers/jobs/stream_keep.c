@@ -79,8 +79,10 @@ static bool note(stream *stream, source_ref ref, const takt_reply *count)
         return false;
     }
     row->seen = stream->survey;
-    if (stream->phase == STREAM_LOOKS)
+    if (stream->phase == STREAM_LOOKS) { /* what was under way was confirmed by this, or was not */
         row->count = count->integer < UINT16_MAX ? (uint16_t)count->integer : UINT16_MAX;
+        row->noting = false;
+    }
     return row->state != HELD_BACK;
 }
 

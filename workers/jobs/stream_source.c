@@ -360,9 +360,15 @@ static bool stream_flush(source *source)
     stream *stream = (struct stream *)source;
 
     stream_say_ends(stream);
-    takt_redis_flush(stream->writer);
     stream->held_up = stream->phase != STREAM_WORKS || stream_is_stale(stream);
     return !stream->held_up;
+}
+
+static bool stream_is_noted(source *source, source_ref ref)
+{
+    const held_row *row = held_find(&((stream *)source)->held, ref);
+
+    return row == NULL || !row->noting;
 }
 
 static void stream_done(source *source, source_ref ref)
@@ -406,6 +412,7 @@ static const source_calls calls = {
     .fetch = stream_ask,
     .begun = stream_begun,
     .flush = stream_flush,
+    .is_noted = stream_is_noted,
     .done = stream_done,
     .tried = stream_begun, /* which was said as it began */
     .dead = stream_dead,

@@ -290,6 +290,11 @@ static void on_recovered(void *data)
     report_set_trouble(worker->report, "source", NULL);
 }
 
+static void on_noted(void *data)
+{
+    ((worker *)data)->dirty = true;
+}
+
 static void on_closed(void *data)
 {
     worker_source_closed(data);
@@ -302,6 +307,7 @@ const source_events run_source_events = {
     .total = on_total,
     .failed = on_failed,
     .recovered = on_recovered,
+    .noted = on_noted,
     .closed = on_closed,
 };
 
