@@ -109,4 +109,4 @@ def work_place():
             here.stop_all()
 
 
-__all__ = ['DEADLINE', 'SOURCE', 'WorkPlace', 'end', 'program', 'results', 'tap', 'told', 'until', 'work_place']
+__all__ = ['BUILD', 'DEADLINE', 'SOURCE', 'WorkPlace', 'end', 'program', 'results', 'tap', 'told', 'until', 'work_place']
