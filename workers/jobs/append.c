@@ -40,7 +40,8 @@ int append_flush(append *file)
         else if (errno != EINTR)
             failed = errno;
     }
-    memmove(file->text, file->text + done, file->size - done);
+    if (done > 0)
+        memmove(file->text, file->text + done, file->size - done);
     file->size -= done;
     return failed;
 }
