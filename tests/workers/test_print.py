@@ -1,7 +1,28 @@
 #!/usr/bin/env python3
 """takt-print, the smallest worker: jobs of a file are done, once, and told of."""
 
-from program import results, tap, told, work_place
+from program import SOURCE, results, tap, told, work_place
+
+OPTIONS = ['policy', 'store', 'limit', 'input', 'state', 'dead', 'stream', 'redis', 'group', 'take-over-after',
+           'until-empty', 'attempts', 'retry-first', 'retry-longest', 'parallel', 'waiting', 'put-away', 'results',
+           'drain', 'log', 'metrics-file', 'status']
+
+# A command line, the exit status, and words of the message.
+WRONG = [
+    (['jobs'], 64, 'jobs are read from --input'),
+    (['--attempts', '0'], 64, '--attempts takes a whole number from 1 to 100, not "0"'),
+    (['--parallel', 'many'], 64, '--parallel takes a whole number'),
+    (['--retry-first', '1.5s'], 64, '--retry-first'),
+    (['--drain', '0s'], 64, '--drain must be longer than 0'),
+    (['--log', 'xml'], 64, '--log takes auto, text, json or none'),
+    (['--stream', 's', '-i', 'jobs'], 64, '--stream stands instead of a file'),
+    (['--redis', 'redis://localhost'], 64, 'belong to --stream NAME'),
+    (['--limit', 'none'], 64, 'the policy has no limit of that name'),
+    (['--policy', 'gone.yaml'], 78, 'gone.yaml'),
+    (['--store', 'nonsense://'], 78, 'nonsense'),
+    (['-i', 'gone'], 66, 'cannot read gone'),
+    (['--results', 'gone/results'], 73, 'cannot write results to gone/results'),
+]
 
 
 def does_jobs(report, here):
@@ -24,9 +45,26 @@ def reads_standard_input(report, here):
                  told(done))
 
 
+def is_in_the_docs(report, _):
+    source = (SOURCE / 'workers/print/print.c').read_text(encoding='utf-8')
+    report.check(f'```c\n{source}```\n' in (SOURCE / 'docs/workers.md').read_text(encoding='utf-8'),
+                 'docs/workers.md shows workers/print/print.c as it is')
+
+
+def helps(report, here):
+    done = here.work('takt-print', '--help')
+    report.check(done.returncode == 0 and all(f'--{word}' in done.stdout for word in OPTIONS) and 'Exit status' in
+                 done.stdout, '--help shows all options', told(done))
+    done = here.work('takt-print', '--version')
+    report.check(done.returncode == 0 and done.stdout.startswith('takt-print '), '--version', told(done))
+    for arguments, status, words in WRONG:
+        done = here.work('takt-print', *arguments)
+        report.check(done.returncode == status and words in done.stderr, f'{" ".join(arguments)}: {status}', told(done))
+
+
 def main():
     report = tap.Report()
-    for case in (does_jobs, reads_standard_input):
+    for case in (does_jobs, reads_standard_input, is_in_the_docs, helps):
         with work_place() as here:
             case(report, here)
     report.end()

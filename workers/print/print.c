@@ -67,20 +67,19 @@ static void start(void *self, job *job)
 /* What still runs is not ended any more. */
 static void stop(void *self)
 {
-    struct print *print;
-
     (void)self;
-    LIST_FOREACH(print, &running, link)
-    uv_close((uv_handle_t *)&print->timer, free_print);
+    for (struct print *print = LIST_FIRST(&running); print; print = LIST_NEXT(print, link))
+        uv_close((uv_handle_t *)&print->timer, free_print);
 }
 
 int main(int argc, char **argv)
 {
-    kind print = {.name = "takt-print", .summary = "Prints the text of each job when it is due."};
+    static const kind print = {.name = "takt-print",
+                               .summary = "Prints the text of each job when it is due.",
+                               .open = begin,
+                               .check = check,
+                               .start = start,
+                               .close = stop};
 
-    print.open = begin;
-    print.check = check;
-    print.start = start;
-    print.close = stop;
     return worker_main(argc, argv, &print);
 }
