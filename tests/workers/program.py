@@ -66,12 +66,19 @@ class WorkPlace(Place):
     def peek(self, limit):
         return json.loads(self.takt('peek', '--json', limit).stdout)
 
+    def until_peek(self, limit, **wanted):
+        """Until the limit stands like that."""
+        deadline = time.monotonic() + DEADLINE
+        while True:
+            seen = self.peek(limit)
+            if all(seen[name] == value for name, value in wanted.items()):
+                return
+            if time.monotonic() > deadline:
+                raise AssertionError(f'never {wanted}, but {seen}')
+
     def until_waiting(self, limit, count):
         """Until so many wait in the fleet."""
-        deadline = time.monotonic() + DEADLINE
-        while self.peek(limit)['waiting'] != count:
-            if time.monotonic() > deadline:
-                raise AssertionError(f'there are never {count} waiting')
+        self.until_peek(limit, waiting=count)
 
     def size(self, name):
         """0 where there is no such file."""

@@ -93,6 +93,25 @@ def bounded(report, here):
                  f'{status} {ids} {output}{messages}')
 
 
+def no_seat(report, here):
+    """A permit that finds no seat is not kept from others; its job is done when there is one."""
+    here.jobs('first', [{'id': 'first', 'limit': 'single', 'do': ['hold']}])
+    first = here.begin('takt-puppet', '-i', 'first')
+    until(first.stderr.fileno(), b'started first')
+    here.jobs('jobs', [{'id': 'held', 'limit': 'fast', 'do': ['hold']}, {'id': 'waits', 'limit': 'single'}])
+    second = here.begin('takt-puppet', '-i', 'jobs', '--parallel', '1')
+    until(second.stderr.fileno(), b'started held')
+    here.until_waiting('single', 1)
+    first.send_signal(signal.SIGUSR1)
+    end(first)
+    here.until_waiting('single', 0)
+    here.until_peek('single', held=0)
+    second.send_signal(signal.SIGUSR1)
+    status, output, messages = end(second)
+    report.check(status == 0 and list(results(output)) == ['held', 'waits'],
+                 'a permit that finds no seat is given back, and its job done later', f'{status}\n{output}{messages}')
+
+
 def large_jobs(report, here):
     """Texts of nearly 1 MiB: far more than fits into the memory for waiting jobs."""
     filler = 'x' * 1_000_000
@@ -105,7 +124,7 @@ def large_jobs(report, here):
 
 def main():
     report = tap.Report()
-    for case in (all_orders, by_key, put_away_and_back, bounded, large_jobs):
+    for case in (all_orders, by_key, put_away_and_back, bounded, no_seat, large_jobs):
         with work_place() as here:
             case(report, here)
     report.end()

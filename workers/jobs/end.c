@@ -82,6 +82,7 @@ void run_start(job *job)
 
     job_list_append(&worker->running, job);
     job->attempts++;
+    job->owed = false;
     job->started_us = now_us;
     int failed = run_read(worker, job->text, job->size, &job->fields, &job->head, &error);
     report_started(worker->report, job->lane->figures, failed ? NULL : job->head.id,

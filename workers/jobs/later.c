@@ -1,9 +1,10 @@
 /*
- * later.c: a heap of jobs by when they are due, and the one timer for all of them.
+ * later.c: a heap of jobs by when they are due, and the one timer for all of them and
+ * for slots that are kept for too long.
  */
 #include <stdlib.h>
 
-#include "worker.h"
+#include "run.h"
 
 static void put_at(worker *worker, unsigned at, job *job)
 {
@@ -85,11 +86,15 @@ static void on_due(uv_timer_t *timer)
 
 void later_arm(worker *worker)
 {
-    if (worker->later_count == 0) {
+    int64_t due_at_us = worker->later_count ? worker->later[0]->due_at_us : INT64_MAX;
+
+    if (worker->ready.first && worker->ready.first->granted_at_us + RUN_STALE_US < due_at_us)
+        due_at_us = worker->ready.first->granted_at_us + RUN_STALE_US;
+    if (due_at_us == INT64_MAX) {
         uv_timer_stop(&worker->later_timer);
         return;
     }
-    int64_t wait_us = worker->later[0]->due_at_us - worker_now(worker);
+    int64_t wait_us = due_at_us - worker_now(worker);
     uint64_t wait_ms = wait_us > 0 ? (uint64_t)(wait_us + 999) / 1000 : 0;
     uv_timer_start(&worker->later_timer, on_due, wait_ms, 0);
 }

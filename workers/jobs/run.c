@@ -12,7 +12,6 @@
 
 #include "instant.h"
 
-#define STALE_US   1000000
 #define FETCH_MAX  64 /* texts that are fetched at a time */
 #define READ_AHEAD 256
 #define LANES_MAX  ((size_t)32 * 1024 * 1024) /* bytes of lanes before no more is read */
@@ -119,40 +118,56 @@ static void ask(job *job)
     job->lane->asking++;
 }
 
-/* Its slot was not used in time. */
-static void ask_anew(job *job)
+/* Its slot is not used, and it waits for another one. */
+static void give_up_slot(job *job)
 {
-    worker *worker = job->worker;
     takt_request request = run_request(job);
 
     takt_settle(&job->permit, &request, 0);
     takt_release(&job->permit);
-    if (job->lane->seated) { /* one for each lane, so that none takes up all seats */
-        waiting_line_up(&worker->waiting, job, true);
-        return;
+    job->owed = true;
+    waiting_line_up(&job->worker->waiting, job, true);
+}
+
+static bool is_stale(const job *job)
+{
+    return worker_now(job->worker) - job->granted_at_us >= RUN_STALE_US;
+}
+
+static void give_up_stale(worker *worker)
+{
+    while (worker->ready.count > 0 && is_stale(worker->ready.first)) {
+        job *job = worker->ready.first;
+        job_list_remove(&worker->ready, job);
+        give_up_slot(job);
     }
-    job->seated = job->lane->seated = true;
-    worker->seats++;
-    ask(job);
 }
 
 /* The ones that are ready take the seats that are free. */
 static void seat(worker *worker)
 {
-    int64_t now_us = worker_now(worker);
-
     while (worker->ready.count > 0 && worker->seats < worker->options.parallel &&
            !results_is_full(worker->results)) {
         job *job = worker->ready.first;
         job_list_remove(&worker->ready, job);
-        if (now_us - job->granted_at_us > STALE_US || !takt_is_held(&job->permit)) {
-            ask_anew(job);
+        if (!takt_is_held(&job->permit)) {
+            give_up_slot(job);
             continue;
         }
         worker->seats++;
         waiting_let_go(&worker->waiting, job);
         job_list_append(&worker->starting, job);
     }
+}
+
+/* Who has lost a slot for want of a seat takes the seat first: one of each lane, so that none takes
+ * up all seats by waiting. */
+static void reserve_seat(job *job)
+{
+    if (!job->owed || job->lane->seated)
+        return;
+    job->seated = job->lane->seated = true;
+    job->worker->seats++;
 }
 
 static void start(worker *worker)
@@ -187,6 +202,7 @@ static void serve(worker *worker, lane *lane)
     while (lane->line.count > 0 && lane->asking < free_seats(worker)) {
         job *job = lane->line.first;
         waiting_step_out(&worker->waiting, job);
+        reserve_seat(job);
         ask(job);
     }
     waiting_leave(&worker->waiting, lane);
@@ -230,6 +246,7 @@ void run_pass(worker *worker)
 {
     if (!worker->draining) {
         come_back(worker);
+        give_up_stale(worker);
         seat(worker);
     }
     start(worker);

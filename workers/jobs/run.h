@@ -7,6 +7,9 @@
 
 #include "worker.h"
 
+/* How long a slot is kept for which there is no seat. */
+#define RUN_STALE_US 1000000
+
 /* take.c */
 void run_fetch(worker *worker, lane *lane, source_ref ref); /* asks for a text */
 unsigned run_fetching(const worker *worker);

@@ -24,6 +24,7 @@ struct job {
     int32_t cost;
     int8_t priority; /* as it says itself */
     bool seated;     /* it counts among those that run already */
+    bool owed;       /* a slot of it was given back because there was no seat */
     bool lost;       /* somebody else has it by now */
     bool settled;
     unsigned attempts; /* begun so far */
