@@ -1,9 +1,6 @@
 /*
- * file_source.c: lines of a file, or of standard input.  A text that was put away is read again
- * where it stands; what cannot be read again (a pipe) is kept in a file without a name.
- *
- * The place of a line is 40 bits, its sum the other 24, so that it is known for what it is when it
- * is read again, and when it has ended.
+ * file_source.c: lines of a file, or of standard input, and what is written down of them.  Texts
+ * that were put away are file_fetch.c's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,43 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lines.h"
-#include "refs.h"
-#include "source.h"
-#include "state_file.h"
+#include "file_source.h"
 
-#define PLACE_BITS 40
-#define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
-#define RETRY_MS   1000 /* until what could not be written is tried again */
 #define TOTAL_MASK 1023 /* how often it is told how many lines there are */
-
-typedef struct file_source {
-    source source;
-    uv_loop_t *loop;
-    const char *path; /* for messages */
-    const source_events *events;
-    void *data;
-    lines lines;
-    state_file state;
-    append dead;
-    unsigned wanted;
-    refs fetches;
-    bool fetch_busy;
-    uv_fs_t fetch_request;
-    char *window; /* what was read again last */
-    size_t window_capacity, window_size;
-    uint64_t window_place;
-    int spool; /* texts that were put away, of what cannot be read again; -1 */
-    uint64_t spool_size, spool_count;
-    int failing; /* why what is done cannot be written; 0 */
-    bool has_ended, told_failing, stopped, closing;
-    uv_timer_t soon;
-} file_source;
 
 static void on_soon(uv_timer_t *timer);
 
 /* Events are never told inside a call. */
-static void arm(file_source *file, uint64_t after_ms)
+void file_source_arm(file_source *file, uint64_t after_ms)
 {
     if (!file->closing)
         uv_timer_start(&file->soon, on_soon, after_ms, 0);
@@ -61,7 +29,7 @@ static void fail(file_source *file, const char *text)
     file->events->failed(file->data, true, text);
 }
 
-static void fail_change(file_source *file, uint64_t line)
+void file_source_fail_change(file_source *file, uint64_t line)
 {
     char text[512];
 
@@ -72,16 +40,6 @@ static void fail_change(file_source *file, uint64_t line)
     fail(file, text);
 }
 
-static source_ref ref_of(uint64_t line, uint64_t place, uint32_t sum)
-{
-    return (source_ref){line, (uint64_t)sum << PLACE_BITS | (place & PLACE_MASK)};
-}
-
-static uint32_t sum_of(source_ref ref)
-{
-    return (uint32_t)(ref.minor >> PLACE_BITS);
-}
-
 /* One line; false: nothing more can be read. */
 static bool take(file_source *file, const line *line)
 {
@@ -90,17 +48,17 @@ static bool take(file_source *file, const line *line)
     line_status status = state_file_get(&file->state, line->number, &before, &attempts);
 
     if (status != LINE_NEW && before != sum) {
-        fail_change(file, line->number);
+        file_source_fail_change(file, line->number);
         return false;
     }
     if (status == LINE_DONE || status == LINE_DEAD)
         return true;
     file->wanted--;
-    file->events->took(file->data, ref_of(line->number, line->offset, sum), line->text, line->size,
-                       attempts, false,
-                       line->text ? NULL
-                                  : "it has more than 1 MiB; larger things "
-                                    "belong into a file that the job names");
+    file->events->took(
+        file->data, ref_of(line->number, line->offset, sum), line->text, line->size, attempts,
+        false,
+        line->text ? NULL
+                   : "it has more than 1 MiB; larger things belong into a file that the job names");
     return true;
 }
 
@@ -149,110 +107,6 @@ static void deliver(file_source *file)
     }
 }
 
-/* The line at that place of the window.  NULL: it is not there as a whole. */
-static const char *in_window(const file_source *file, uint64_t place, size_t *size, bool at_end)
-{
-    if (place < file->window_place || place >= file->window_place + file->window_size)
-        return NULL;
-    const char *text = file->window + (place - file->window_place);
-    size_t left = file->window_size - (size_t)(place - file->window_place);
-    const char *newline = memchr(text, '\n', left);
-    if (!newline && !at_end)
-        return NULL;
-    *size = newline ? (size_t)(newline - text) : left;
-    return text;
-}
-
-static void leave_spool(file_source *file)
-{
-    if (file->spool < 0 || --file->spool_count > 0)
-        return;
-    file->spool_size = 0;
-    file->window_size = 0;
-    if (ftruncate(file->spool, 0) != 0)
-        file->failing = ENOMEM;
-}
-
-static void hand_out(file_source *file, const char *text, size_t size)
-{
-    source_ref ref = refs_take(&file->fetches);
-    uint32_t sum;
-    unsigned attempts;
-
-    if (state_file_sum(text, size) != sum_of(ref)) {
-        fail_change(file, ref.major);
-        return;
-    }
-    state_file_get(&file->state, ref.major, &sum, &attempts);
-    file->events->took(file->data, ref, text, size, attempts, true, NULL);
-    leave_spool(file);
-}
-
-static void read_window(file_source *file, uint64_t place, size_t size);
-
-static void on_fetched(uv_fs_t *request)
-{
-    file_source *file = request->data;
-    ssize_t count = request->result;
-
-    uv_fs_req_cleanup(request);
-    file->fetch_busy = false;
-    if (file->closing) {
-        source_close(&file->source);
-        return;
-    }
-    if (file->fetches.count == 0 || file->stopped)
-        return;
-    uint64_t place = file->fetches.ring[file->fetches.first].minor & PLACE_MASK;
-    size_t size;
-    file->window_size = count > 0 ? (size_t)count : 0;
-    const char *text = in_window(file, place, &size, file->window_size < file->window_capacity);
-    if (text)
-        hand_out(file, text, size);
-    else if (file->window_size == file->window_capacity && file->window_capacity <= JOB_TEXT_MAX)
-        read_window(file, place, file->window_capacity * 4);
-    else
-        fail_change(file, file->fetches.ring[file->fetches.first].major);
-    arm(file, 0);
-}
-
-/* Reads the window anew, from that place on. */
-static void read_window(file_source *file, uint64_t place, size_t size)
-{
-    if (size > file->window_capacity) {
-        char *window = realloc(file->window, size);
-        if (!window) {
-            arm(file, RETRY_MS);
-            return;
-        }
-        file->window = window;
-        file->window_capacity = size;
-    }
-    uv_buf_t space = uv_buf_init(file->window, (unsigned)file->window_capacity);
-    file->window_place = place;
-    file->window_size = 0;
-    file->fetch_request.data = file;
-    file->fetch_busy = uv_fs_read(file->loop, &file->fetch_request,
-                                  file->spool >= 0 ? file->spool : file->lines.fd, &space, 1,
-                                  (int64_t)place, on_fetched) == 0;
-    if (!file->fetch_busy)
-        arm(file, RETRY_MS);
-}
-
-static void serve_fetches(file_source *file)
-{
-    while (file->fetches.count > 0 && !file->fetch_busy && !file->stopped) {
-        uint64_t place = file->fetches.ring[file->fetches.first].minor & PLACE_MASK;
-        size_t size;
-        const char *text = in_window(file, place, &size, false);
-        if (!text) {
-            read_window(file, place, LINES_CHUNK_SIZE);
-            return;
-        }
-        hand_out(file, text, size);
-    }
-}
-
 /* What could not be written is tried again, for as long as it takes. */
 static bool try_writing(file_source *file)
 {
@@ -268,7 +122,7 @@ static bool try_writing(file_source *file)
         file->told_failing = true;
         file->events->failed(file->data, false, text);
     }
-    arm(file, RETRY_MS);
+    file_source_arm(file, RETRY_MS);
     return false;
 }
 
@@ -282,13 +136,13 @@ static void on_soon(uv_timer_t *timer)
         file->told_failing = false;
         file->events->recovered(file->data);
     }
-    serve_fetches(file);
+    file_source_serve(file);
     deliver(file);
 }
 
 static void on_ready(void *data)
 {
-    arm(data, 0);
+    file_source_arm(data, 0);
 }
 
 static void want(source *source, unsigned count)
@@ -297,38 +151,7 @@ static void want(source *source, unsigned count)
 
     file->wanted = count;
     if (count > 0 && !file->has_ended && !file->lines.reading)
-        arm(file, 0);
-}
-
-static void fetch(source *source, source_ref ref)
-{
-    file_source *file = (file_source *)source;
-
-    if (refs_put(&file->fetches, ref))
-        arm(file, 0);
-    else
-        file->failing = ENOMEM;
-}
-
-static bool put_away(source *source, source_ref *ref, const char *text, size_t size)
-{
-    file_source *file = (file_source *)source;
-    uint64_t place = file->spool_size;
-
-    if (file->lines.is_regular)
-        return true;
-    if (file->spool < 0) {
-        const char *folder = getenv("TMPDIR");
-        file->spool =
-            open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    }
-    if (file->spool < 0 || pwrite(file->spool, text, size, (off_t)place) != (ssize_t)size ||
-        pwrite(file->spool, "\n", 1, (off_t)(place + size)) != 1)
-        return false;
-    file->spool_size += size + 1;
-    file->spool_count++;
-    *ref = ref_of(ref->major, place, sum_of(*ref));
-    return true;
+        file_source_arm(file, 0);
 }
 
 static void note(file_source *file, source_ref ref, const char *status, unsigned attempts)
@@ -403,7 +226,7 @@ static bool flush(source *source)
     if (!failed)
         failed = append_flush(&file->state.file);
     if (failed && !file->failing)
-        arm(file, 0); /* which tells */
+        file_source_arm(file, 0); /* which tells */
     file->failing = failed;
     return !failed;
 }
@@ -446,17 +269,19 @@ static void name(const source *source, source_ref ref, char text[SOURCE_REF_SIZE
     snprintf(text, SOURCE_REF_SIZE, "line %" PRIu64, ref.major);
 }
 
-static const source_calls calls = {.want = want,
-                                   .fetch = fetch,
-                                   .put_away = put_away,
-                                   .begun = begun,
-                                   .flush = flush,
-                                   .done = done,
-                                   .tried = tried,
-                                   .dead = dead,
-                                   .give_back = give_back,
-                                   .close = close_source,
-                                   .name = name};
+static const source_calls calls = {
+    .want = want,
+    .fetch = file_source_fetch,
+    .put_away = file_source_put_away,
+    .begun = begun,
+    .flush = flush,
+    .done = done,
+    .tried = tried,
+    .dead = dead,
+    .give_back = give_back,
+    .close = close_source,
+    .name = name,
+};
 
 /* A file's name beside the input, unless it was given; NULL: none.  The caller's to free. */
 static char *beside(const file_source *file, const char *given, const char *suffix)
