@@ -96,7 +96,8 @@ def until_it_works(report, here):
     here.add([{'id': 'fails', 'limit': 'fast', 'do': ['retry', 'retry', 'done']},
               {'id': 'dies', 'limit': 'fast', 'do': ['retry']}])
     done = here.work('takt-puppet', '--retry-first', '1ms', '--attempts', 3, '--results', 'out')
-    report.check(done.returncode == 1 and [(one['id'], one['attempt']) for one in here.results('out')] == [('fails', 3)],
+    found = [(one['id'], one['attempt']) for one in here.results('out')]
+    report.check(done.returncode == 1 and found == [('fails', 3)],
                  'a job is tried again until it is done', told(done))
     report.check([letter['id'] for letter in here.dead()] == ['dies'] and here.show()['length'] == 0,
                  'or was tried often enough', here.dead())

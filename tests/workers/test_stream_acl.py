@@ -41,7 +41,8 @@ def scene(redis):
 
 
 def begin(here):
-    return here.begin('takt-puppet', '--until-empty', '--take-over-after', '200ms', '--retry-first', '1ms', results='out')
+    return here.begin('takt-puppet', '--until-empty', '--take-over-after', '200ms', '--retry-first', '1ms',
+                      results='out')
 
 
 def workers(report, here, redis, words):

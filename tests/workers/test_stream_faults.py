@@ -12,7 +12,8 @@ SOME = [{'id': str(number), 'limit': 'fast', 'text': 'x', 'ms': 5} for number in
 
 def all_once(report, here, name, what):
     found = here.results(name)
-    report.check(ids(found) == sorted(job['id'] for job in SOME), what, f'{len(found)} results, {len(set(ids(found)))} jobs')
+    report.check(ids(found) == sorted(job['id'] for job in SOME), what,
+                 f'{len(found)} results, {len(set(ids(found)))} jobs')
 
 
 def restarted(report):
@@ -25,7 +26,8 @@ def restarted(report):
             here.redis.stop()
             here.redis.start()
         status, _, messages = end(worker)
-        report.check(status == 0 and 'works again' in messages, 'a worker goes on when its server is back', messages)
+        report.check(status == 0 and 'recovered who=source' in messages, 'a worker goes on when its server is back',
+                     messages[-2000:])
         all_once(report, here, 'out', 'each job is done, once')
         report.check(here.show()['length'] == 0, 'and deleted', here.show())
 
@@ -55,7 +57,8 @@ def flushed(report):
         here.until_results('out', 2)
         worker.terminate()
         status, _, messages = end(worker)
-        report.check(status == 0 and ids(here.results('out'))[-1] == 'new', 'a stream that was deleted is made again', messages)
+        report.check(status == 0 and ids(here.results('out'))[-1] == 'new', 'a stream that was deleted is made again',
+                     messages)
         report.check(here.show()['length'] == 0, 'without what was deleted', here.show())
 
 
@@ -75,11 +78,13 @@ def no_jobs(report):
         pour(here, 'job', b'{"id": "b\xff"}')
         here.add([{'id': 'fine', 'limit': 'fast', 'text': 'x'}])
         done = here.work('takt-print', '--results', 'out')
-        report.check(done.returncode == 1 and ids(here.results('out')) == ['fine'], 'what is no job holds up none', told(done))
+        report.check(done.returncode == 1 and ids(here.results('out')) == ['fine'], 'what is no job holds up none',
+                     told(done))
         letters = here.dead()
         whys = [letter['why'] for letter in letters]
         report.check(len(whys) == 5 and all(any(word in why for why in whys) for word in (
-            'no field "job"', 'not JSON', '"unknown"', 'a job has at most')), 'each is a dead letter with its reason', whys)
+            'no field "job"', 'not JSON', '"unknown"', 'a job has at most')),
+                     'each is a dead letter with its reason', whys)
         report.check(here.show()['length'] == 0 and all('-' in letter['entry'] for letter in letters),
                      'that names its entry', letters)
 
@@ -109,10 +114,12 @@ def refusals(report):
                 (['--stream', 'q', '--redis', 'file:x'], 64, 'a Redis or Valkey server is needed'),
                 (['--stream', 'q', '--redis', 'unix:' + here.redis.socket + '?user=nobody'], 69, 'no password')):
             done = here.here.work('takt-print', *arguments)
-            report.check(done.returncode == status and words in done.stderr, f'refused: {" ".join(arguments)[:40]}', told(done))
+            report.check(done.returncode == status and words in done.stderr, f'refused: {" ".join(arguments)[:40]}',
+                         told(done))
         here.redis.say('SET', KEY, 'foreign')
         done = here.work('takt-print')
-        report.check(done.returncode == 74 and 'WRONGTYPE' in done.stderr, 'a key of somebody else is told of', told(done))
+        report.check(done.returncode == 74 and 'WRONGTYPE' in done.stderr, 'a key of somebody else is told of',
+                     told(done))
         report.check(here.redis.say('EXISTS', DEAD) == '0', 'and left alone')
 
 

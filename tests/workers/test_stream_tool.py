@@ -14,7 +14,8 @@ def adds(report, here):
     lines[99] = '{"limit": "fast"}'
     here.here.write('lines', '\n'.join(lines))
     done = here.tool('add', 'q', '-i', 'lines')
-    report.check(done.returncode == 65 and done.stdout == '19998 added, 2 refused\n', 'lines become entries', told(done))
+    report.check(done.returncode == 65 and done.stdout == '19998 added, 2 refused\n', 'lines become entries',
+                 told(done))
     report.check('lines:8: it is not JSON' in done.stderr and 'lines:100: id:' in done.stderr,
                  'those that are no jobs are refused by their numbers', told(done))
     report.check(here.show()['length'] == 19998, 'and the others are there', here.show())
@@ -27,7 +28,8 @@ def adds(report, here):
 
 def shows(report, here):
     done = here.tool('q')
-    report.check(done.returncode == 0 and 'length     0' in done.stdout, 'a stream that is not there is empty', told(done))
+    report.check(done.returncode == 0 and 'length     0' in done.stdout, 'a stream that is not there is empty',
+                 told(done))
     here.add([{'id': 'held', 'limit': 'fast', 'do': ['hold']}, {'id': 'waits', 'limit': 'slow'},
               {'id': 'too', 'limit': 'slow'}])
     here.redis.say('XADD', DEAD, '*', 'why', 'x')
@@ -40,7 +42,8 @@ def shows(report, here):
     report.check(shown['dead'] == 1 and shown['length'] == shown['waiting'] + shown['taken'] and shown['oldest_ms'] >= 0
                  and sum(one['taken'] for one in shown['consumers']) == shown['taken'], 'all is counted', shown)
     done = here.tool('q', '--group', 'other')
-    report.check(done.returncode == 0 and ' by ' in done.stdout and 'oldest' in done.stdout and 'dead       1' in done.stdout,
+    report.check(done.returncode == 0 and ' by ' in done.stdout and 'oldest' in done.stdout
+                 and 'dead       1' in done.stdout,
                  'and told', told(done))
     worker.send_signal(signal.SIGUSR1)
     worker.terminate()
@@ -51,12 +54,15 @@ def puts_back(report, here):
     here.add([{'id': f'dies-{number}', 'limit': 'fast', 'do': ['dead']} for number in range(100)])
     done = here.work('takt-puppet')
     letters = here.dead()
-    report.check(done.returncode == 1 and len(letters) == 100 and {letter['why'] for letter in letters} == {'told to die'}
+    report.check(done.returncode == 1 and len(letters) == 100
+                 and {letter['why'] for letter in letters} == {'told to die'}
                  and letters[0]['job']['do'] == ['dead'], 'dead letters are listed', told(done))
     text = here.tool('dead', 'q').stdout
-    report.check(text.count('told to die') == 100 and text.startswith(letters[0]['letter']), 'one line each', text[:200])
+    report.check(text.count('told to die') == 100 and text.startswith(letters[0]['letter']), 'one line each',
+                 text[:200])
     done = here.tool('retry', 'q', letters[3]['letter'], letters[5]['letter'], '1-1')
-    report.check(done.returncode == 1 and done.stdout == '2 put back, 1 failed\n' and '1-1: there is no such' in done.stderr,
+    report.check(done.returncode == 1 and done.stdout == '2 put back, 1 failed\n'
+                 and '1-1: there is no such' in done.stderr,
                  'some are put back', told(done))
     report.check(len(here.dead()) == 98 and here.show()['waiting'] == 2, 'and are jobs again', here.show())
     both = [here.here.begin('takt-jobs', 'retry', 'q', '--all', '--json') for _ in range(2)]
@@ -65,7 +71,8 @@ def puts_back(report, here):
                  'two who put all back put each back once', counts)
     here.redis.say('XADD', DEAD, '*', 'why', '\x1b[31mred', 'entry', '1-1')
     done = here.tool('dead', 'q')
-    report.check('\x1b' not in done.stdout and 'red' in done.stdout, 'what stands in a letter is harmless to a terminal',
+    report.check('\x1b' not in done.stdout and 'red' in done.stdout,
+                 'what stands in a letter is harmless to a terminal',
                  told(done))
     done = here.tool('retry', 'q', '--all')
     report.check(done.returncode == 1 and 'text was not kept' in done.stderr and len(here.dead()) == 1,
