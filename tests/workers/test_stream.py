@@ -74,6 +74,30 @@ def drained(report, here):
                  'and others have it at once, as new', told(done))
 
 
+def frozen(report, here):
+    """A worker that was not heard of for too long finds that its jobs are somebody else's, and leaves them alone."""
+    here.add([{'id': str(number), 'limit': 'slow'} for number in range(50)])
+    workers = [here.begin('takt-puppet', '--take-over-after', '500ms', results='out0')]
+    here.until_results('out0', 1)
+    here.until('it has the rest', lambda shown: shown['taken'] == 49 == shown['length'])
+    workers[0].send_signal(signal.SIGSTOP)
+    first = here.show()['consumers'][0]['name']
+    workers.append(here.begin('takt-puppet', '--take-over-after', '500ms', results='out1'))
+    here.until('another one has taken them over', lambda shown: any(
+        one['taken'] == 49 and one['name'] != first for one in shown['consumers']))
+    workers[0].send_signal(signal.SIGCONT)
+    until(workers[0].stderr.fileno(), b'lost')
+    workers[0].terminate()
+    messages = end(workers[0])[2]
+    here.until('all are the other one\'s', lambda shown: [one['taken'] for one in shown['consumers']] == [49])
+    here.here.takt('reset', 'slow')
+    here.until_results('out1', 1)
+    workers[1].terminate()
+    end(workers[1])
+    found = ids(here.results('out0') + here.results('out1'))
+    report.check(len(found) == len(set(found)), 'what was taken over while a worker slept is not done by both', messages)
+
+
 def poison(report, here):
     """A job that ends its worker does so as often as a job may be tried, and what waits beside it does not suffer."""
     here.add([{'id': 'poison', 'limit': 'fast', 'do': ['abort']}]
@@ -113,7 +137,7 @@ def put_away(report, here):
 
 def main():
     report = tap.Report()
-    for case in (never_blocked, shared, killed, drained, poison, until_it_works, put_away):
+    for case in (never_blocked, shared, killed, drained, frozen, poison, until_it_works, put_away):
         with stream() as here:
             case(report, here)
     report.end()
