@@ -286,8 +286,7 @@ void report_close(report *report)
     if (!report)
         return;
     report_set_client(report, NULL);
-    summarize(report);
-    screen_wipe(&report->screen, &report->sink);
+    summarize(report); /* where the picture was */
     sink_drain(&report->sink, DRAIN_MS);
     report->pictured = false;
     report->log = REPORT_LOG_NONE;
