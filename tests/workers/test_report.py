@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import struct
 import subprocess
@@ -149,6 +150,16 @@ def draws(report, here):
     report.check(b'limit            rate now' in got and re.search(rb'slow +0\.\d/s +1 +0 +0 +1  1/h', got),
                  'a terminal gets a picture with rates and quotas', got)
     report.check(b'job "bad", line 3: told to die\r\n' in got, 'what died stands above it', got)
+    worker.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, worker.pid, os.WSTOPPED)
+    while select.select([terminal], [], [], 0)[0]:
+        got += os.read(terminal, 65536)
+    worker.send_signal(signal.SIGCONT)
+    again = until(terminal, b'working')
+    report.check(b'A' not in again, 'after a stop it is drawn anew, below what a shell has written', again)
+    got += again
+    worker.send_signal(signal.SIGUSR1)
+    got = until(terminal, b'"held"', got)
     worker.send_signal(signal.SIGTERM)
     worker.send_signal(signal.SIGUSR1)
     got = read_all(terminal, got)

@@ -96,6 +96,14 @@ static void on_tick(uv_timer_t *timer)
     draw(report);
 }
 
+static void on_back(uv_signal_t *handle, int number)
+{
+    report *report = handle->data;
+    (void)number;
+
+    screen_forget(&report->screen);
+}
+
 /* ---- the file of metrics --------------------------------------------------------------------- */
 
 static void free_when_ended(report *report)
@@ -204,8 +212,14 @@ static void open_handles(report *report)
     add_timer(report, &report->again);
     add_timer(report, &report->tick);
     add_timer(report, &report->slow);
-    if (report->pictured)
+    uv_signal_init(report->loop, &report->back);
+    report->back.data = report;
+    report->handles++;
+    if (report->pictured) {
         uv_timer_start(&report->tick, on_tick, 0, REDRAW_MS);
+        uv_signal_start(&report->back, on_back, SIGCONT);
+    }
+    uv_unref((uv_handle_t *)&report->back);
     if (report->options.metrics_file || report->notify.fd >= 0)
         uv_timer_start(&report->slow, on_slow, SLOW_MS, SLOW_MS);
 }
@@ -273,7 +287,8 @@ static void summarize(report *report)
 static void close_handles(report *report)
 {
     uv_handle_t *handles[] = {(uv_handle_t *)&report->flush, (uv_handle_t *)&report->again,
-                              (uv_handle_t *)&report->tick, (uv_handle_t *)&report->slow};
+                              (uv_handle_t *)&report->tick, (uv_handle_t *)&report->slow,
+                              (uv_handle_t *)&report->back};
 
     for (size_t i = 0; i < sizeof(handles) / sizeof(*handles); i++)
         uv_close(handles[i], on_closed);

@@ -38,6 +38,7 @@ struct report {
     uv_prepare_t flush;
     uv_timer_t again; /* whoever reads standard error is behind */
     uv_timer_t tick;  /* the picture */
+    uv_signal_t back; /* a shell stopped us, and wrote there itself meanwhile */
     uv_timer_t slow;  /* the file of metrics, the service manager's status */
     metrics_job metrics;
     notify notify;
