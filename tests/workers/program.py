@@ -116,4 +116,5 @@ def work_place():
             here.stop_all()
 
 
-__all__ = ['BUILD', 'DEADLINE', 'SOURCE', 'WorkPlace', 'end', 'program', 'results', 'tap', 'told', 'until', 'work_place']
+__all__ = ['BUILD', 'DEADLINE', 'SOURCE', 'WorkPlace', 'end', 'program', 'results', 'tap', 'told', 'until',
+           'work_place']

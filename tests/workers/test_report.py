@@ -179,8 +179,8 @@ def stops_reading(report, here):
     here.jobs('jobs', [{'id': str(n), 'limit': 'fast', 'do': ['dead']} for n in range(5000)])
     worker, terminal = on_terminal(here, '-i', 'jobs', stdout=subprocess.DEVNULL)
     status = worker.wait(60)
-    report.check(status == 1 and len(here.letters('jobs.dead')) == 5000, 'a terminal that takes nothing is no hindrance',
-                 status)
+    report.check(status == 1 and len(here.letters('jobs.dead')) == 5000,
+                 'a terminal that takes nothing is no hindrance', status)
     os.close(terminal)
 
 

@@ -176,9 +176,34 @@ def ready_as_the_store_is(report, here):
                 end(process)
 
 
+def counts_who_waits(report, here):
+    """In memory or not; and what becomes of them at the end."""
+    where = str(here.path / 'status')
+    jobs = [{'id': 'held', 'limit': 'fast', 'do': ['hold']}] + [{'id': str(n), 'limit': 'slow'} for n in range(30)]
+    with worker(here, '--status', f'unix:{where}', '--waiting', '5', '--metrics-file', 'metrics', jobs=jobs) as process:
+        while True:
+            families = openmetrics.parse(get(where, '/metrics')[2])
+            if (openmetrics.value(families, 'takt_jobs_total', limit='slow', outcome='done') == 1 and
+                    openmetrics.value(families, 'takt_jobs_taken_total', limit='slow') == 30):
+                break
+        counts = [openmetrics.value(families, f'takt_jobs_{state}', limit='slow')
+                  for state in ('waiting', 'put_away', 'running')]
+        report.check(sum(counts) == 29 and counts[0] <= 5 and counts[2] == 0,
+                     'those who wait are counted where they are', counts)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGUSR1)
+        end(process)
+        families = openmetrics.parse(here.read('metrics'))
+        counts = [openmetrics.value(families, f'takt_jobs_{state}', limit='slow')
+                  for state in ('waiting', 'put_away', 'running')]
+        back = openmetrics.value(families, 'takt_jobs_total', limit='slow', outcome='given_back')
+        report.check(counts == [0, 0, 0] and back == 29, 'and all of them are given back', f'{counts} {back}')
+
+
 def main():
     report = tap.Report()
-    for case in (answers, bounds_connections, listens_on_loopback, replaces_what_is_stale, ready_as_the_store_is):
+    for case in (answers, bounds_connections, listens_on_loopback, replaces_what_is_stale, counts_who_waits,
+                 ready_as_the_store_is):
         with work_place() as here:
             case(report, here)
     report.end()

@@ -37,8 +37,8 @@ def agrees_with_worker(report, name, text):
                  f'{options} in {known}')
     drain_s = int(line[line.index('--drain') + 1].rstrip('s'))
     report.check(int(settings['TimeoutStopSec']) > drain_s, f'{name}: systemd waits for longer than --drain', settings)
-    report.check(line[0].endswith(f'/bin/{name}') and '@' not in line[0], f'{name}: its program is where it is installed',
-                 line[0])
+    report.check(line[0].endswith(f'/bin/{name}') and '@' not in line[0],
+                 f'{name}: its program is where it is installed', line[0])
 
 
 def is_right(report, name, place):
