@@ -1,0 +1,68 @@
+/*
+ * buffer.c: doubles its memory when it is full.
+ */
+#include "buffer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_room(mail_buffer *buffer, size_t more)
+{
+    size_t room = buffer->room ? buffer->room : 1024;
+
+    if (buffer->failed)
+        return false;
+    if (more <= buffer->room - buffer->size)
+        return true;
+    if (more > BUFFER_MAX - buffer->size) {
+        buffer->failed = true;
+        return false;
+    }
+    while (room < buffer->size + more)
+        room *= 2;
+    char *at = realloc(buffer->at, room);
+    buffer->failed = !at;
+    if (at) {
+        buffer->at = at;
+        buffer->room = room;
+    }
+    return at;
+}
+
+void buffer_put(mail_buffer *buffer, const char *bytes, size_t size)
+{
+    if (size == 0 || !make_room(buffer, size))
+        return;
+    memcpy(buffer->at + buffer->size, bytes, size);
+    buffer->size += size;
+}
+
+void buffer_char(mail_buffer *buffer, char c)
+{
+    buffer_put(buffer, &c, 1);
+}
+
+void buffer_text(mail_buffer *buffer, const char *text)
+{
+    buffer_put(buffer, text, strlen(text));
+}
+
+const char *buffer_end(mail_buffer *buffer)
+{
+    if (!make_room(buffer, 1))
+        return "";
+    buffer->at[buffer->size] = '\0';
+    return buffer->at;
+}
+
+void buffer_clear(mail_buffer *buffer)
+{
+    buffer->size = 0;
+    buffer->failed = false;
+}
+
+void buffer_free(mail_buffer *buffer)
+{
+    free(buffer->at);
+    *buffer = (struct mail_buffer){0};
+}

@@ -1,0 +1,114 @@
+/*
+ * encode.c: the two transfer encodings of RFC 2045.
+ */
+#include "encode.h"
+
+#include <string.h>
+
+static const char hex[] = "0123456789ABCDEF";
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* The line of output that is being written. */
+typedef struct qp_line {
+    mail_buffer *out;
+    size_t size;
+} qp_line;
+
+static size_t line_end_size(const char *text, size_t size)
+{
+    if (size == 0 || (text[0] != '\r' && text[0] != '\n'))
+        return 0;
+    return text[0] == '\r' && size > 1 && text[1] == '\n' ? 2 : 1;
+}
+
+/* One character, in a new line where this one has no room for it and a "=" behind it. */
+static void put(qp_line *line, unsigned char c, bool coded)
+{
+    size_t size = coded ? 3 : 1;
+    char code[3] = {'=', hex[c >> 4], hex[c & 15]};
+    char plain = (char)c;
+
+    if (line->size + size > ENCODE_LINE - 1) {
+        buffer_text(line->out, "=\r\n");
+        line->size = 0;
+        if (c == '.' && !coded) {
+            put(line, c, true);
+            return;
+        }
+    }
+    buffer_put(line->out, coded ? code : &plain, size);
+    line->size += size;
+}
+
+void encode_quoted_printable(mail_buffer *out, const char *text, size_t size)
+{
+    qp_line line = {.out = out};
+
+    for (size_t i = 0; i < size;) {
+        size_t end = line_end_size(text + i, size - i);
+        if (end > 0) {
+            buffer_text(out, "\r\n");
+            line.size = 0;
+            i += end;
+            continue;
+        }
+        unsigned char c = (unsigned char)text[i];
+        bool last = i + 1 == size || line_end_size(text + i + 1, size - i - 1) > 0;
+        bool blank = c == ' ' || c == '\t';
+        bool coded = c == '=' || c > 126 || (c < 33 && !blank) || (blank && last) ||
+                     (line.size == 0 && c == '.') ||
+                     (c == 'F' && size - i >= 5 && memcmp(text + i, "From ", 5) == 0);
+        put(&line, c, coded);
+        i++;
+    }
+}
+
+static void put_group(mail_buffer *out, const unsigned char *bytes, size_t size)
+{
+    unsigned value = (unsigned)bytes[0] << 16 | (size > 1 ? (unsigned)bytes[1] << 8 : 0) |
+                     (size > 2 ? bytes[2] : 0);
+    char group[4] = {digits[value >> 18], digits[value >> 12 & 63],
+                     size > 1 ? digits[value >> 6 & 63] : '=', size > 2 ? digits[value & 63] : '='};
+
+    buffer_put(out, group, sizeof(group));
+}
+
+void encode_base64(mail_buffer *out, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i += 3)
+        put_group(out, (const unsigned char *)bytes + i, size - i < 3 ? size - i : 3);
+}
+
+void encode_base64_text(mail_buffer *out, const char *text, size_t size)
+{
+    unsigned char group[3];
+    size_t count = 0, written = 0;
+
+    for (size_t i = 0; i < size;) {
+        size_t end = line_end_size(text + i, size - i);
+        for (size_t k = 0; k < (end ? 2u : 1u); k++) {
+            group[count++] = (unsigned char)(end ? "\r\n"[k] : text[i]);
+            if (count < sizeof(group))
+                continue;
+            if (written > 0 && written % ENCODE_LINE == 0)
+                buffer_text(out, "\r\n");
+            put_group(out, group, count);
+            written += 4;
+            count = 0;
+        }
+        i += end ? end : 1;
+    }
+    if (count > 0 && written > 0 && written % ENCODE_LINE == 0)
+        buffer_text(out, "\r\n");
+    if (count > 0)
+        put_group(out, group, count);
+}
+
+bool encode_prefers_base64(const char *text, size_t size)
+{
+    size_t coded = 0;
+
+    for (size_t i = 0; i < size; i++)
+        coded += (unsigned char)text[i] > 126;
+    return coded > size / 4;
+}

@@ -1,0 +1,132 @@
+/*
+ * header.c: RFC 5322's fields, RFC 2047's words.
+ */
+#include "header.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "encode.h"
+
+#define WORD_START "=?UTF-8?B?"
+#define WORD_END   "?="
+#define WORD_BYTES 36 /* in base64, with start and end: */
+#define WORD_SIZE  60 /* RFC 2047 allows 75, but 76 with what else is in the line */
+
+static bool is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+/* Whether it says the same to everybody when it is written as it is. */
+static bool is_plain(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (is_control(text[i]) || (unsigned char)text[i] >= 0x80 ||
+            (text[i] == '=' && i + 1 < size && text[i + 1] == '?'))
+            return false;
+    return size == 0 || (text[0] != ' ' && text[size - 1] != ' ');
+}
+
+/* Encoded words in a qp_line each, none of which ends inside a character. */
+static void put_words(mail_buffer *out, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        size_t count = size - i < WORD_BYTES ? size - i : WORD_BYTES;
+        while (i + count < size && count > 1 && ((unsigned char)text[i + count] & 0xc0) == 0x80)
+            count--;
+        if (i > 0)
+            buffer_text(out, "\r\n ");
+        buffer_text(out, WORD_START);
+        encode_base64(out, text + i, count);
+        buffer_text(out, WORD_END);
+        i += count;
+    }
+}
+
+static void put_name(mail_buffer *out, const char *name)
+{
+    buffer_text(out, name);
+    buffer_text(out, ": ");
+}
+
+void header_put_text(mail_buffer *out, const char *name, const char *value, size_t size)
+{
+    bool plain = is_plain(value, size) && size < ENCODE_LINE;
+
+    for (size_t i = 0; i < size; i++)
+        assert(!is_control(value[i]));
+    put_name(out, name);
+    if (strlen(name) + 2 + (plain ? size : WORD_SIZE) > ENCODE_LINE)
+        buffer_text(out, "\r\n ");
+    if (plain)
+        buffer_put(out, value, size);
+    else
+        put_words(out, value, size);
+    buffer_text(out, "\r\n");
+}
+
+void header_put_plain(mail_buffer *out, const char *name, const char *value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        assert(!is_control(value[i]) && (unsigned char)value[i] < 0x80);
+    put_name(out, name);
+    if (strlen(name) + 2 + size > ENCODE_LINE)
+        buffer_text(out, "\r\n ");
+    buffer_put(out, value, size);
+    buffer_text(out, "\r\n");
+}
+
+/* A name of letters, digits and blanks needs no quotes. */
+static bool is_phrase(const char *name)
+{
+    for (const char *c = name; *c; c++)
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+              *c == ' '))
+            return false;
+    return name[0] != ' ' && !strstr(name, "  ");
+}
+
+static void put_quoted(mail_buffer *out, const char *text)
+{
+    buffer_char(out, '"');
+    for (const char *c = text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            buffer_char(out, '\\');
+        buffer_char(out, *c);
+    }
+    buffer_char(out, '"');
+}
+
+static void put_address(mail_buffer *out, const mail_address *address)
+{
+    size_t size = strlen(address->name);
+
+    if (size == 0) {
+        buffer_text(out, address->mailbox);
+        return;
+    }
+    if (!is_plain(address->name, size) || size > ENCODE_LINE)
+        put_words(out, address->name, size);
+    else if (is_phrase(address->name))
+        buffer_text(out, address->name);
+    else
+        put_quoted(out, address->name);
+    if (size + strlen(address->mailbox) + 4 > ENCODE_LINE || !is_plain(address->name, size))
+        buffer_text(out, "\r\n");
+    buffer_text(out, " <");
+    buffer_text(out, address->mailbox);
+    buffer_char(out, '>');
+}
+
+void header_put_addresses(mail_buffer *out, const char *name, const mail_address *addresses,
+                          size_t count)
+{
+    put_name(out, name);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buffer_text(out, ",\r\n ");
+        put_address(out, &addresses[i]);
+    }
+    buffer_text(out, "\r\n");
+}

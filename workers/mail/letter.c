@@ -1,0 +1,315 @@
+/*
+ * letter.c: fields of a job to a mail's parts.
+ */
+#include "letter.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <takt/takt.h>
+
+#include "jobs/say.h"
+#include "refuse.h"
+#include "template.h"
+
+#define SHOWN_SIZE 96
+#define VALUE_MAX  900 /* bytes of a header that cannot be folded: a line has 998 at most */
+#define NAME_BYTES 64
+
+static int read_address(const char *field, const char *text, size_t size, mail_address *address,
+                        takt_error *error)
+{
+    char shown[SHOWN_SIZE];
+    takt_error why;
+
+    if (address_parse(text, size, address, &why) == 0)
+        return 0;
+    return mail_refuse(error, "%s: %s is no mail address: %s", field,
+                       say_shown(text, size, shown, sizeof(shown)), why.text);
+}
+
+/* One address; `otherwise` where the job says none.  `found` tells whether there is one. */
+static int read_one(const json_t *fields, const char *name, const char *otherwise,
+                    mail_address *address, bool *found, takt_error *error)
+{
+    const json_t *field = json_object_get(fields, name);
+
+    *found = true;
+    if (json_is_string(field))
+        return read_address(name, json_string_value(field), json_string_length(field), address,
+                            error);
+    if (field && !json_is_null(field))
+        return mail_refuse(error, "%s: it must be an address, a string", name);
+    if (otherwise)
+        return read_address(name, otherwise, strlen(otherwise), address, error);
+    *found = false;
+    return 0;
+}
+
+static int add_recipient(mail_letter *letter, const char *name, const json_t *item,
+                         takt_error *error)
+{
+    mail_address *made = &letter->addresses[letter->address_count];
+    int failed;
+
+    if (!json_is_string(item))
+        return mail_refuse(error, "%s: it must be an address or a list of addresses, as strings",
+                           name);
+    if (letter->address_count == LETTER_RECIPIENTS_MAX)
+        return mail_refuse(error, "%s: a mail has at most %d recipients; write several jobs", name,
+                           LETTER_RECIPIENTS_MAX);
+    failed = read_address(name, json_string_value(item), json_string_length(item), made, error);
+    if (failed)
+        return failed;
+    letter->address_count++;
+    for (size_t i = 0; i < letter->recipient_count; i++)
+        if (strcmp(letter->recipients[i]->mailbox, made->mailbox) == 0)
+            return 0;
+    letter->recipients[letter->recipient_count++] = made;
+    return 0;
+}
+
+static int read_recipients(mail_letter *letter, const json_t *fields, const char *name,
+                           takt_error *error)
+{
+    const json_t *field = json_object_get(fields, name);
+    int failed = 0;
+
+    if (!field || json_is_null(field))
+        return 0;
+    if (!json_is_array(field))
+        return add_recipient(letter, name, field, error);
+    for (size_t i = 0; i < json_array_size(field) && !failed; i++)
+        failed = add_recipient(letter, name, json_array_get(field, i), error);
+    return failed;
+}
+
+static int read_envelope(mail_letter *letter, const letter_settings *settings, const json_t *fields,
+                         takt_error *error)
+{
+    mail_message *message = &letter->message;
+    bool found;
+    int failed;
+
+    letter->address_count = letter->recipient_count = 0;
+    if ((failed = read_recipients(letter, fields, "to", error)) != 0)
+        return failed;
+    message->to_count = letter->address_count;
+    if ((failed = read_recipients(letter, fields, "cc", error)) != 0)
+        return failed;
+    message->to = letter->addresses;
+    message->cc = letter->addresses + message->to_count;
+    message->cc_count = letter->address_count - message->to_count;
+    if ((failed = read_recipients(letter, fields, "bcc", error)) != 0)
+        return failed;
+    if (letter->recipient_count == 0)
+        return mail_refuse(error, "to: a mail needs a recipient; write \"to\": "
+                                  "\"user@example.org\"");
+    if ((failed = read_one(fields, "from", settings->from, &letter->from, &found, error)) != 0)
+        return failed;
+    if (!found)
+        return mail_refuse(error, "from: a mail needs a sender; write \"from\": "
+                                  "\"user@example.org\", or start the worker with --from");
+    message->from = &letter->from;
+    if ((failed = read_one(fields, "reply_to", NULL, &letter->reply_to, &found, error)) != 0)
+        return failed;
+    message->reply_to = found ? &letter->reply_to : NULL;
+    failed =
+        read_one(fields, "return_path", settings->return_path, &letter->return_path, &found, error);
+    if (!failed && !found)
+        letter->return_path = letter->from;
+    return failed;
+}
+
+/* A template of the job, else of the settings, expanded. */
+static int read_part(const json_t *fields, const char *name, const char *otherwise,
+                     template_form form, mail_buffer *part, bool *found, takt_error *error)
+{
+    const json_t *field = json_object_get(fields, name);
+    const char *template = json_is_string(field) ? json_string_value(field) : otherwise;
+
+    buffer_clear(part);
+    *found = template != NULL;
+    if (field && !json_is_null(field) && !json_is_string(field))
+        return mail_refuse(error, "%s: it must be a string", name);
+    return template ? template_expand(name, template, fields, form, part, error) : 0;
+}
+
+static mail_header *add_header(mail_message *message, const char *name, bool plain)
+{
+    mail_header *header;
+
+    if (message->header_count == MESSAGE_HEADERS_MAX)
+        return NULL;
+    header = &message->headers[message->header_count++];
+    header->name = name;
+    header->plain = plain;
+    buffer_clear(&header->value);
+    return header;
+}
+
+/* A URL that may stand between < and >. */
+static int check_url(const char *url, size_t size, bool one_click, takt_error *error)
+{
+    bool https = strncasecmp(url, "https://", 8) == 0;
+
+    for (size_t i = 0; i < size; i++)
+        if (url[i] <= 0x20 || url[i] >= 0x7f || strchr("<>,\"", url[i]))
+            return mail_refuse(error,
+                               "list_unsubscribe: the URL has a character that is to be "
+                               "written as %%XX at byte %zu",
+                               i);
+    if (!https && strncasecmp(url, "mailto:", 7) != 0)
+        return mail_refuse(error, "list_unsubscribe: it must begin with https:// or mailto:");
+    if (size > VALUE_MAX)
+        return mail_refuse(error, "list_unsubscribe: the URL has %zu bytes; it may have %d", size,
+                           VALUE_MAX);
+    if (one_click && !https)
+        return mail_refuse(error, "one_click: it needs a list_unsubscribe with https://");
+    return 0;
+}
+
+static int read_unsubscribe(mail_letter *letter, const letter_settings *settings,
+                            const json_t *fields, takt_error *error)
+{
+    const json_t *click = json_object_get(fields, "one_click");
+    bool one_click = json_is_boolean(click) ? json_is_true(click) : settings->one_click;
+    mail_buffer *url = &letter->unsubscribe;
+    bool found;
+    int failed;
+
+    if (click && !json_is_null(click) && !json_is_boolean(click))
+        return mail_refuse(error, "one_click: it must be true or false");
+    if ((failed = read_part(fields, "list_unsubscribe", settings->unsubscribe, TEMPLATE_URL, url,
+                            &found, error)) != 0)
+        return failed;
+    if (!found)
+        return one_click && click ? mail_refuse(error, "one_click: it needs a list_unsubscribe")
+                                  : 0;
+    if ((failed = check_url(buffer_end(url), url->size, one_click, error)) != 0)
+        return failed;
+    mail_header *header = add_header(&letter->message, "List-Unsubscribe", true);
+    buffer_char(&header->value, '<');
+    buffer_put(&header->value, url->at, url->size);
+    buffer_text(&header->value, ">");
+    if (one_click)
+        header = add_header(&letter->message, "List-Unsubscribe-Post", true);
+    if (one_click)
+        buffer_text(&header->value, "List-Unsubscribe=One-Click");
+    return 0;
+}
+
+/* Whether a job may set it: nothing that this program, or a server on the way, sets itself. */
+static bool is_own_name(const char *name)
+{
+    static const char *const known[] = {"Auto-Submitted", "Feedback-ID", "List-ID", "Precedence"};
+    size_t size = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-");
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcasecmp(name, known[i]) == 0)
+            return true;
+    return strncasecmp(name, "X-", 2) == 0 && size > 2 && size <= NAME_BYTES && !name[size];
+}
+
+static int read_headers(mail_message *message, const json_t *fields, takt_error *error)
+{
+    const json_t *headers = json_object_get(fields, "headers");
+    char shown[SHOWN_SIZE], what[SHOWN_SIZE + 16];
+    const char *name;
+    json_t *value;
+
+    if (!headers || json_is_null(headers))
+        return 0;
+    if (!json_is_object(headers))
+        return mail_refuse(error, "headers: it must be an object: {\"X-Campaign\": \"spring\"}");
+    json_object_foreach((json_t *)(uintptr_t)headers, name, value)
+    {
+        say_shown(name, strlen(name), shown, sizeof(shown));
+        if (!is_own_name(name))
+            return mail_refuse(error,
+                               "headers: %s cannot be set; there are X-..., Auto-Submitted, "
+                               "Feedback-ID, List-ID and Precedence",
+                               shown);
+        mail_header *header = add_header(message, name, false);
+        if (!header)
+            return mail_refuse(error, "headers: there are too many; a mail may have %d",
+                               MESSAGE_HEADERS_MAX - 2);
+        if (!json_is_string(value))
+            return mail_refuse(error, "headers: %s: it must be a string", shown);
+        snprintf(what, sizeof(what), "headers: %s", shown);
+        int failed = template_expand(what, json_string_value(value), fields, TEMPLATE_HEADER,
+                                     &header->value, error);
+        if (failed)
+            return failed;
+        if (header->value.size > VALUE_MAX)
+            return mail_refuse(error, "%s: it has %zu bytes; it may have %d", what,
+                               header->value.size, VALUE_MAX);
+    }
+    return 0;
+}
+
+int letter_read(mail_letter *letter, const letter_settings *settings, const json_t *fields,
+                takt_error *error)
+{
+    mail_message *message = &letter->message;
+    bool found;
+    int failed;
+
+    message->header_count = 0;
+    if ((failed = read_envelope(letter, settings, fields, error)) != 0 ||
+        (failed = read_part(fields, "subject", settings->subject, TEMPLATE_HEADER,
+                            &message->subject, &found, error)) != 0)
+        return failed;
+    if (!found)
+        return mail_refuse(error, "subject: a mail needs one; write \"subject\": \"...\", or start "
+                                  "the worker with --subject");
+    if ((failed = read_part(fields, "text", settings->text, TEMPLATE_TEXT, &message->text,
+                            &message->has_text, error)) != 0 ||
+        (failed = read_part(fields, "html", settings->html, TEMPLATE_HTML, &message->html,
+                            &message->has_html, error)) != 0)
+        return failed;
+    if (!message->has_text && !message->has_html)
+        return mail_refuse(error, "text: a mail needs one, or html; write \"text\": \"...\", or "
+                                  "start the worker with --text or --html");
+    if ((failed = read_unsubscribe(letter, settings, fields, error)) != 0)
+        return failed;
+    return read_headers(message, fields, error);
+}
+
+int letter_key(const mail_letter *letter, const char *key, char *result, takt_error *error)
+{
+    const char *domain = address_domain(letter->recipients[0]);
+    size_t size = 0;
+
+    for (const char *at = key; *at;) {
+        bool place = strncmp(at, "{domain}", 8) == 0;
+        size_t part = place ? strlen(domain) : 1;
+        for (size_t i = 1; place && i < letter->recipient_count; i++)
+            if (strcmp(address_domain(letter->recipients[i]), domain) != 0)
+                return mail_refuse(error,
+                                   "key: {domain} means one, but this mail goes to %s and "
+                                   "to %s; write a job for each",
+                                   domain, address_domain(letter->recipients[i]));
+        if (size + part > TAKT_KEY_SIZE_MAX)
+            return mail_refuse(error, "key: with its domain it has more than %d bytes",
+                               TAKT_KEY_SIZE_MAX);
+        memcpy(result + size, place ? domain : at, part);
+        size += part;
+        at += place ? 8 : 1;
+    }
+    result[size] = '\0';
+    return 0;
+}
+
+void letter_free(mail_letter *letter)
+{
+    mail_message *message = &letter->message;
+
+    buffer_free(&message->subject);
+    buffer_free(&message->text);
+    buffer_free(&message->html);
+    buffer_free(&letter->unsubscribe);
+    for (size_t i = 0; i < MESSAGE_HEADERS_MAX; i++)
+        buffer_free(&message->headers[i].value);
+}

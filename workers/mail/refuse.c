@@ -1,0 +1,20 @@
+/*
+ * refuse.c: words into a takt_error.  The words before may be among the arguments.
+ */
+#include "refuse.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int mail_refuse(takt_error *error, const char *format, ...)
+{
+    takt_error made = {.code = TAKT_E_INVALID};
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(made.text, sizeof(made.text), format, arguments);
+    va_end(arguments);
+    if (error)
+        *error = made;
+    return TAKT_E_INVALID;
+}

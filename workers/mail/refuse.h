@@ -1,0 +1,12 @@
+/*
+ * refuse.h: why something that a person wrote cannot be used.
+ */
+#ifndef TAKT_WORKERS_REFUSE_H
+#define TAKT_WORKERS_REFUSE_H
+
+#include <takt/error.h>
+
+/* Fills `error` (may be NULL); TAKT_E_INVALID. */
+__attribute__((format(printf, 2, 3))) int mail_refuse(takt_error *error, const char *format, ...);
+
+#endif

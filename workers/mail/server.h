@@ -1,0 +1,37 @@
+/*
+ * server.h: which mail server mails go through, as the command line says it.
+ */
+#ifndef TAKT_WORKERS_SERVER_H
+#define TAKT_WORKERS_SERVER_H
+
+#include <stdbool.h>
+
+#include <takt/error.h>
+
+#define SERVER_HOST_SIZE 256
+
+typedef enum server_starttls {
+    SERVER_STARTTLS_DEFAULT, /* required; off on this machine itself */
+    SERVER_STARTTLS_OFF,
+    SERVER_STARTTLS_TRY,
+    SERVER_STARTTLS_REQUIRED
+} server_starttls;
+
+typedef struct mail_server {
+    char host[SERVER_HOST_SIZE]; /* without the brackets of an IPv6 address */
+    unsigned port;
+    bool tls;      /* from the first byte: smtps:// */
+    bool loopback; /* nobody else sees what goes there */
+    bool ipv6;
+} mail_server;
+
+/* Reads smtp://HOST[:PORT] (25) or smtps://HOST[:PORT] (465).  0, or TAKT_E_INVALID and why. */
+int server_parse(const char *url, mail_server *server, takt_error *error);
+
+/* required, try or off; false: it is none of them. */
+bool server_read_starttls(const char *word, server_starttls *starttls);
+
+/* What is done where nothing was said. */
+server_starttls server_default_starttls(const mail_server *server);
+
+#endif

@@ -1,0 +1,207 @@
+/*
+ * template.c: one pass over a template.
+ */
+#include "template.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "refuse.h"
+
+#define FIELD_MAX 128 /* bytes of a field's name */
+
+typedef struct template_place {
+    const char *what; /* the template's name */
+    unsigned line;
+} template_place;
+
+static bool is_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+}
+
+static bool is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+static void put_html(mail_buffer *out, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        switch (text[i]) {
+        case '&':
+            buffer_text(out, "&amp;");
+            break;
+        case '<':
+            buffer_text(out, "&lt;");
+            break;
+        case '>':
+            buffer_text(out, "&gt;");
+            break;
+        case '"':
+            buffer_text(out, "&quot;");
+            break;
+        case '\'':
+            buffer_text(out, "&#39;");
+            break;
+        default:
+            buffer_char(out, text[i]);
+        }
+    }
+}
+
+static void put_url(mail_buffer *out, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        char code[4];
+        if (is_name(text[i]) || text[i] == '~') {
+            buffer_char(out, text[i]);
+        } else {
+            snprintf(code, sizeof(code), "%%%02X", (unsigned char)text[i]);
+            buffer_text(out, code);
+        }
+    }
+}
+
+static int put_value(const template_place *place, const char *name, const char *text, size_t size,
+                     template_form form, mail_buffer *out, takt_error *error)
+{
+    for (size_t i = 0; i < size && form >= TEMPLATE_HEADER; i++)
+        if (is_control(text[i]))
+            return mail_refuse(error,
+                               "%s: what the field %s says has a control character (a "
+                               "line's end, a tab) at byte %zu, which a header cannot have",
+                               place->what, name, i);
+    if (form == TEMPLATE_HTML)
+        put_html(out, text, size);
+    else if (form == TEMPLATE_URL)
+        put_url(out, text, size);
+    else
+        buffer_put(out, text, size);
+    return 0;
+}
+
+/* The field that a.b.c means; NULL: there is none. */
+static const json_t *find_field(const json_t *fields, const char *name, size_t size)
+{
+    char part[FIELD_MAX + 1];
+
+    while (fields && size > 0) {
+        const char *dot = memchr(name, '.', size);
+        size_t part_size = dot ? (size_t)(dot - name) : size;
+        memcpy(part, name, part_size);
+        part[part_size] = '\0';
+        fields = json_object_get(fields, part);
+        name += dot ? part_size + 1 : part_size;
+        size -= dot ? part_size + 1 : part_size;
+    }
+    return fields;
+}
+
+static int put_field(const template_place *place, const char *name, size_t size,
+                     const json_t *fields, template_form form, mail_buffer *out, takt_error *error)
+{
+    char shown[FIELD_MAX + 1], number[64];
+    const json_t *field = find_field(fields, name, size);
+
+    snprintf(shown, sizeof(shown), "%.*s", (int)size, name);
+    if (json_is_string(field))
+        return put_value(place, shown, json_string_value(field), json_string_length(field), form,
+                         out, error);
+    if (json_is_integer(field))
+        snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(field));
+    else if (json_is_real(field))
+        snprintf(number, sizeof(number), "%.15g", json_real_value(field));
+    else if (!field || json_is_null(field))
+        return mail_refuse(error, "%s: line %u: {%s}: the job has no such field", place->what,
+                           place->line, shown);
+    else
+        return mail_refuse(error, "%s: line %u: {%s}: this field is neither a string nor a number",
+                           place->what, place->line, shown);
+    return put_value(place, shown, number, strlen(number), form, out, error);
+}
+
+/* What stands behind a brace up to its end: the size of a field's name; 0 after a refusal. */
+static size_t name_size(const template_place *place, const char *text, takt_error *error)
+{
+    size_t size = 0;
+
+    while (is_name(text[size]))
+        size++;
+    if (size == 0 || size > FIELD_MAX || text[size] != '}' || text[0] == '.' ||
+        text[size - 1] == '.') {
+        mail_refuse(error,
+                    "%s: line %u: a { is followed by a field's name and a }, such as "
+                    "{name}; where a brace is meant, write {{",
+                    place->what, place->line);
+        return 0;
+    }
+    return size;
+}
+
+/* {{name}} is a brace, a name and a brace, but whoever writes it has another language in mind. */
+static bool is_doubled(const char *text)
+{
+    size_t size = strspn(text, " ");
+    size_t start = size;
+
+    while (is_name(text[size]))
+        size++;
+    if (size == start)
+        return false;
+    size += strspn(text + size, " ");
+    return strncmp(text + size, "}}", 2) == 0;
+}
+
+/* What may stand in a header as it is. */
+static size_t header_size(const char *text)
+{
+    size_t size = 0;
+
+    while (text[size] && text[size] != '{' && !is_control(text[size]))
+        size++;
+    return size;
+}
+
+int template_expand(const char *what, const char *text, const json_t *fields, template_form form,
+                    mail_buffer *out, takt_error *error)
+{
+    template_place place = {.what = what, .line = 1};
+
+    for (const char *at = text; *at;) {
+        size_t plain = form >= TEMPLATE_HEADER ? header_size(at) : strcspn(at, "{\n");
+        if (fields)
+            buffer_put(out, at, plain);
+        at += plain;
+        if (*at == '{' && at[1] == '{') {
+            if (is_doubled(at + 2))
+                return mail_refuse(error, "%s: line %u: a field is written {name}, with one brace",
+                                   what, place.line);
+            if (fields)
+                buffer_char(out, '{');
+            at += 2;
+        } else if (*at == '{') {
+            size_t size = name_size(&place, at + 1, error);
+            int failed = size == 0 ? TAKT_E_INVALID
+                         : fields  ? put_field(&place, at + 1, size, fields, form, out, error)
+                                   : 0;
+            if (failed)
+                return failed;
+            at += size + 2;
+        } else if (*at && form >= TEMPLATE_HEADER) {
+            return mail_refuse(error,
+                               "%s: it has a line's end, a tab or another control character; "
+                               "a header is one line",
+                               what);
+        } else if (*at) {
+            if (fields)
+                buffer_char(out, *at);
+            place.line++;
+            at++;
+        }
+    }
+    if (out && out->failed)
+        return mail_refuse(error, "%s: with its fields it is too long", what);
+    return 0;
+}

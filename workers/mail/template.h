@@ -1,0 +1,30 @@
+/*
+ * template.h: texts with fields of the job in them: "Hello {name}", "{order.total}"; "{{" is a
+ * brace.
+ *
+ * A field that the job does not have is an error, never an empty place.  What a field says is
+ * written as the place asks for, so that it stays one value: in HTML with <, >, &, and quotes as
+ * entities, in an address of the web with everything but letters and digits as %XX, in a header
+ * without line ends (they are refused).
+ */
+#ifndef TAKT_WORKERS_TEMPLATE_H
+#define TAKT_WORKERS_TEMPLATE_H
+
+#include <jansson.h>
+#include <takt/error.h>
+
+#include "buffer.h"
+
+typedef enum template_form {
+    TEMPLATE_TEXT,
+    TEMPLATE_HTML,
+    TEMPLATE_HEADER,
+    TEMPLATE_URL /* a header too */
+} template_form;
+
+/* Appends to `out`.  `what` names the template in messages ("subject").  Without `fields` it is
+ * looked at only, and nothing is written.  0, or TAKT_E_INVALID and why. */
+int template_expand(const char *what, const char *text, const json_t *fields, template_form form,
+                    mail_buffer *out, takt_error *error);
+
+#endif
