@@ -19,6 +19,7 @@ typedef struct transfer {
     struct transfer *next_idle;
     transfers *owner;
     CURL *handle;
+    curl_socket_t socket; /* the last that was watched for it */
     transfer_cb done; /* NULL: not under way */
     void *data;
 } transfer;
@@ -114,8 +115,8 @@ static watch *new_watch(transfers *all, curl_socket_t socket)
 static int watch_socket(CURL *handle, curl_socket_t socket, int what, void *data, void *known)
 {
     watch *of = known;
+    transfer *one = NULL;
 
-    (void)handle;
     if (what == CURL_POLL_REMOVE) {
         if (of)
             uv_close((uv_handle_t *)&of->poll, free_watch); /* the socket is closed next: libuv has
@@ -126,6 +127,9 @@ static int watch_socket(CURL *handle, curl_socket_t socket, int what, void *data
         of = new_watch(data, socket);
     if (!of)
         return -1; /* all transfers fail */
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &one);
+    if (one)
+        one->socket = socket;
     uv_poll_start(
         &of->poll,
         (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0), ready);
@@ -244,11 +248,21 @@ bool transfers_start(transfers *all, CURL *handle, transfer_cb done, void *data)
     transfer *one = NULL;
 
     curl_easy_getinfo(handle, CURLINFO_PRIVATE, &one);
+    one->socket = CURL_SOCKET_BAD;
     if (curl_multi_add_handle(all->multi, handle) != CURLM_OK)
         return false;
     one->done = done;
     one->data = data;
     return true;
+}
+
+void transfers_stop_reading(CURL *handle)
+{
+    transfer *one = NULL;
+
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &one);
+    if (one->socket != CURL_SOCKET_BAD)
+        shutdown(one->socket, SHUT_RD);
 }
 
 int transfers_open(transfers **opened, uv_loop_t *loop, long connections_max, takt_error *error)

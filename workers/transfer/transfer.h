@@ -34,6 +34,11 @@ void transfers_put(transfers *transfers, CURL *handle);
 /* Begins; false: no memory, and no callback will come. */
 bool transfers_start(transfers *transfers, CURL *handle, transfer_cb done, void *data);
 
+/* Nothing more is read for that transfer, which is under way: its connection ends after what was
+ * read, as if the peer had closed it.  For a transfer that has failed, where libcurl would say
+ * good-bye and block until the answer comes. May be called by what libcurl calls itself. */
+void transfers_stop_reading(CURL *handle);
+
 /* Ends it all: transfers under way are dropped without their callback, and all handles are cleaned
  * up, those that were taken as well.  Not to be called by what libcurl calls itself (a write
  * function), but a transfer_cb may.  The memory is freed when the loop has run. */
