@@ -21,9 +21,10 @@ typedef struct kind {
     int (*open)(void *self, uv_loop_t *loop, const takt_policy *policy);
 
     /* Looks at a job when it is read, without doing anything: 0, or TAKT_E_INVALID and why it can
-     * never be done.  May set head->key, head->limit and head->cost, to strings of `fields` or of
-     * its own that outlive it.  May be NULL. */
-    int (*check)(void *self, const json_t *fields, job_head *head, takt_error *error);
+     * never be done.  May set head->key, head->limit and head->cost, to strings of `fields`, to
+     * which it may add, or of its own that outlive it.  Called again right before start(), with the
+     * fields that start() sees.  May be NULL. */
+    int (*check)(void *self, json_t *fields, job_head *head, takt_error *error);
 
     /* The job's slot is due: do it, and end it with job_done, job_retry or job_dead, sooner or
      * later.  Never blocks. */
