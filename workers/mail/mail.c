@@ -1,0 +1,275 @@
+/*
+ * takt-mail: sends mails that jobs describe, at the pace that their limits give.
+ *
+ * A mail counts as many as it has recipients.  What the server says to it decides how its job ends
+ * (reply.h); a server that cannot be used at all is nobody's fault among the jobs, so it pauses
+ * their limit, longer each time.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <time.h>
+
+#include "jobs/kind.h"
+#include "mail.h"
+#include "reply.h"
+
+#define SECOND_US      INT64_C(1000000)
+#define TROUBLE_MAX_US (60 * SECOND_US) /* the longest pause for a server that cannot be used */
+
+/* A job under way. */
+typedef struct mail_sending {
+    struct mail_sending *next, *previous; /* of all that are sent */
+    takt_mail *mail;
+    job *job;
+    mail_buffer message;
+    struct curl_slist *recipients;
+    size_t recipient_count;
+    char from[ADDRESS_MAX + 1];
+    char message_id[MESSAGE_ID_SIZE];
+    union {
+        smtp_delivery delivery;
+        outbox_mail draft;
+    } by;
+} mail_sending;
+
+static int open_mail(void *self, uv_loop_t *loop, const takt_policy *policy)
+{
+    takt_mail *mail = self;
+    takt_error error = {0};
+    int failed = mail_options_read(mail);
+
+    (void)policy;
+    if (failed)
+        return failed;
+    if (mail->options.drafts)
+        failed = outbox_open(&mail->outbox, loop, mail->options.drafts, &error);
+    else
+        failed = smtp_open(&mail->smtp, loop, &mail->settings, &error);
+    if (!failed)
+        return 0;
+    worker_say("%s", error.text);
+    return mail->options.drafts ? EX_CANTCREAT : EX_OSERR;
+}
+
+static int check_mail(void *self, json_t *fields, job_head *head, takt_error *error)
+{
+    takt_mail *mail = self;
+    const char *key = head->key ? head->key : mail->options.key;
+    const json_t *cost = json_object_get(fields, "cost");
+    char made[TAKT_KEY_SIZE_MAX + 1];
+    int failed;
+
+    mail->looked_at = NULL;
+    if ((failed = letter_read(&mail->letter, &mail->letters, fields, error)) != 0 ||
+        (failed = key ? letter_key(&mail->letter, key, made, error) : 0) != 0)
+        return failed;
+    if (key && json_object_set_new(fields, "key", json_string(made)) != 0) {
+        *error = (takt_error){TAKT_E_INVALID, "key: it is not UTF-8"};
+        return TAKT_E_INVALID;
+    }
+    head->key = key ? json_string_value(json_object_get(fields, "key")) : NULL;
+    if (!cost || json_is_null(cost))
+        head->cost = (int32_t)mail->letter.recipient_count;
+    mail->looked_at = fields;
+    return 0;
+}
+
+static void remember(takt_mail *mail, mail_sending *sending)
+{
+    sending->next = mail->sending;
+    if (mail->sending)
+        mail->sending->previous = sending;
+    mail->sending = sending;
+}
+
+static void forget(mail_sending *sending)
+{
+    if (sending->previous)
+        sending->previous->next = sending->next;
+    else
+        sending->mail->sending = sending->next;
+    if (sending->next)
+        sending->next->previous = sending->previous;
+    curl_slist_free_all(sending->recipients);
+    buffer_free(&sending->message);
+    free(sending);
+}
+
+static void end_sent(mail_sending *sending, const char *reply)
+{
+    job_done(sending->job,
+             json_pack("{s:s, s:I, s:s}", "message_id", sending->message_id, "recipients",
+                       (json_int_t)sending->recipient_count, "reply", reply));
+}
+
+/* The server cannot be used: nothing of this limit has a chance for a while. */
+static void end_unusable(mail_sending *sending, const char *why)
+{
+    takt_mail *mail = sending->mail;
+
+    if (mail->trouble_us == 0)
+        worker_say("%s", why);
+    mail->trouble_us = mail->trouble_us == 0                   ? SECOND_US
+                       : mail->trouble_us < TROUBLE_MAX_US / 2 ? 2 * mail->trouble_us
+                                                               : TROUBLE_MAX_US;
+    job_settle(sending->job, 0);
+    job_block(sending->job, mail->trouble_us, why);
+    job_retry(sending->job, mail->trouble_us, why);
+}
+
+static void end_replied(mail_sending *sending, const smtp_outcome *outcome)
+{
+    takt_mail *mail = sending->mail;
+    reply_meaning meaning = reply_read(outcome->code, outcome->text);
+
+    if (meaning.verdict == REPLY_UNUSABLE) {
+        end_unusable(sending, outcome->text);
+        return;
+    }
+    mail->trouble_us = 0;
+    if (meaning.penalize)
+        job_penalize(sending->job, meaning.after_us ? meaning.after_us : mail->options.pause_us,
+                     outcome->text);
+    if (meaning.verdict == REPLY_SENT)
+        end_sent(sending, outcome->text);
+    else if (meaning.verdict == REPLY_RETRY)
+        job_retry(sending->job, meaning.after_us, outcome->text);
+    else
+        job_dead(sending->job, outcome->text);
+}
+
+static void on_delivered(smtp_delivery *delivery, const smtp_outcome *outcome)
+{
+    mail_sending *sending = delivery->data;
+
+    if (outcome->end == SMTP_REPLIED)
+        end_replied(sending, outcome);
+    else if (outcome->end == SMTP_UNUSABLE)
+        end_unusable(sending, outcome->text);
+    else
+        job_retry(sending->job, 0, outcome->text);
+    forget(sending);
+}
+
+static void on_drafted(outbox_mail *draft, const char *why)
+{
+    mail_sending *sending = draft->data;
+
+    if (sending->mail->closed)
+        ;
+    else if (why)
+        job_retry(sending->job, 0, why);
+    else
+        end_sent(sending, "dry run");
+    forget(sending);
+}
+
+static bool begin_sending(takt_mail *mail, mail_sending *sending)
+{
+    if (mail->options.drafts) {
+        sending->by.draft = (outbox_mail){.id = job_head_of(sending->job)->id,
+                                          .message = sending->message.at,
+                                          .size = sending->message.size,
+                                          .done = on_drafted,
+                                          .data = sending};
+        return outbox_put(&mail->outbox, &sending->by.draft);
+    }
+    sending->by.delivery = (smtp_delivery){.from = sending->from,
+                                           .recipients = sending->recipients,
+                                           .message = sending->message.at,
+                                           .size = sending->message.size,
+                                           .done = on_delivered,
+                                           .data = sending};
+    return smtp_send(mail->smtp, &sending->by.delivery);
+}
+
+/* The message and its envelope. */
+static bool compose(mail_sending *sending, mail_letter *letter)
+{
+    mail_message *message = &letter->message;
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    message->date_us = (int64_t)now.tv_sec * SECOND_US;
+    message_identify(message, job_head_of(sending->job)->idempotency_key, sending->message_id);
+    message_write(message, sending->message_id, &sending->message);
+    strcpy(sending->from, letter->return_path.mailbox);
+    sending->recipient_count = letter->recipient_count;
+    for (size_t i = letter->recipient_count; i-- > 0;) {
+        struct curl_slist *more = curl_slist_append(NULL, letter->recipients[i]->mailbox);
+        if (!more)
+            return false;
+        more->next = sending->recipients;
+        sending->recipients = more;
+    }
+    return !sending->message.failed;
+}
+
+static void give_up(job *job)
+{
+    job_settle(job, 0);
+    job_retry(job, 0, "no memory");
+}
+
+static void start_mail(void *self, job *job)
+{
+    takt_mail *mail = self;
+    mail_sending *sending = calloc(1, sizeof(*sending));
+    takt_error error = {0};
+
+    if (mail->looked_at != job_fields(job) &&
+        letter_read(&mail->letter, &mail->letters, job_fields(job), &error) != 0) {
+        free(sending);
+        job_settle(job, 0);
+        job_dead(job, error.text);
+        return;
+    }
+    mail->looked_at = NULL;
+    if (!sending) {
+        give_up(job);
+        return;
+    }
+    sending->mail = mail;
+    sending->job = job;
+    remember(mail, sending);
+    if (!compose(sending, &mail->letter) || !begin_sending(mail, sending)) {
+        forget(sending);
+        give_up(job);
+    }
+}
+
+static void close_mail(void *self)
+{
+    takt_mail *mail = self;
+
+    mail->closed = true;
+    if (mail->smtp) {
+        smtp_close(mail->smtp);
+        while (mail->sending)
+            forget(mail->sending);
+    }
+    letter_free(&mail->letter);
+    mail_options_free(mail);
+}
+
+int main(int argc, char **argv)
+{
+    static takt_mail mail = {
+        .options = {.pause_us = 5 * SECOND_US},
+        .settings = {.connections = 16, .timeout_us = 300 * SECOND_US},
+        .outbox = {.folder = -1},
+    };
+    const kind kind = {
+        .name = "takt-mail",
+        .summary = "Sends mails, each when its limit gives it a slot.",
+        .options = &mail_argp,
+        .self = &mail,
+        .open = open_mail,
+        .check = check_mail,
+        .start = start_mail,
+        .close = close_mail,
+    };
+
+    return worker_main(argc, argv, &kind);
+}

@@ -1,0 +1,50 @@
+/*
+ * mail.h: takt-mail from the inside: what its command line (options.c) says to what it does
+ * (mail.c).
+ */
+#ifndef TAKT_WORKERS_MAIL_H
+#define TAKT_WORKERS_MAIL_H
+
+#include <argp.h>
+
+#include "letter.h"
+#include "outbox.h"
+#include "smtp.h"
+
+/* What the command line says.  The strings are its own. */
+typedef struct mail_options {
+    const char *server;
+    const char *login;
+    const char *from, *return_path;
+    const char *folder;                /* of a template */
+    const char *subject, *text, *html; /* files of one */
+    const char *unsubscribe;
+    bool one_click;
+    const char *key;    /* of jobs that say none; NULL */
+    const char *drafts; /* --dry-run's folder; NULL: mails are sent */
+    int64_t pause_us;
+} mail_options;
+
+typedef struct takt_mail {
+    mail_options options;
+    smtp_settings settings;
+    letter_settings letters;
+    char *subject, *text, *html; /* what the files of the template say; NULL */
+    mail_letter letter;          /* of the job that was looked at last: */
+    const json_t *looked_at;
+    mail_smtp *smtp;
+    mail_outbox outbox;
+    struct mail_sending *sending; /* all that are under way */
+    bool closed;
+    int64_t
+        trouble_us; /* how long the last pause for a server that cannot be used was; 0: it can */
+} takt_mail;
+
+extern const struct argp mail_argp;
+
+/* Reads the files that the options name, and checks what can be checked before the first job.  0,
+ * or the exit status after a message. */
+int mail_options_read(takt_mail *mail);
+void mail_options_free(takt_mail *mail);
+
+#endif
