@@ -22,7 +22,7 @@ static int begin(void *self, uv_loop_t *of_worker, const takt_policy *policy)
 }
 
 /* A job is looked at when it is read: what is wrong with it is told at once. */
-static int check(void *self, const json_t *fields, job_head *head, takt_error *error)
+static int check(void *self, json_t *fields, job_head *head, takt_error *error)
 {
     (void)self, (void)head;
     if (json_is_string(json_object_get(fields, "text")))
