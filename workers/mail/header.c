@@ -52,12 +52,12 @@ static void put_name(mail_buffer *out, const char *name)
 
 void header_put_text(mail_buffer *out, const char *name, const char *value, size_t size)
 {
-    bool plain = is_plain(value, size) && size < ENCODE_LINE;
+    bool plain = is_plain(value, size) && strlen(name) + 2 + size <= ENCODE_LINE;
 
     for (size_t i = 0; i < size; i++)
         assert(!is_control(value[i]));
     put_name(out, name);
-    if (strlen(name) + 2 + (plain ? size : WORD_SIZE) > ENCODE_LINE)
+    if (!plain && strlen(name) + 2 + WORD_SIZE > ENCODE_LINE)
         buffer_text(out, "\r\n ");
     if (plain)
         buffer_put(out, value, size);

@@ -11,6 +11,8 @@
 #include "encode.h"
 #include "header.h"
 
+#define BOUNDARY_SIZE 32 /* of the identifier: what is before its @ */
+
 /* Two sums of everything, by FNV-1a with two beginnings, mixed at the end.  Nothing depends on
  * nobody being able to find two texts with the same sums. */
 typedef struct mail_sums {
@@ -123,7 +125,7 @@ static void put_part(mail_buffer *out, const char *type, const mail_buffer *text
 static void put_boundary(mail_buffer *out, const char *id, const char *end)
 {
     buffer_text(out, "\r\n--=_");
-    buffer_put(out, id, 32);
+    buffer_put(out, id, BOUNDARY_SIZE);
     buffer_text(out, end);
     buffer_text(out, "\r\n");
 }
@@ -131,13 +133,13 @@ static void put_boundary(mail_buffer *out, const char *id, const char *end)
 void message_write(const mail_message *message, const char *id, mail_buffer *out)
 {
     bool has_text = message->has_text, has_html = message->has_html;
-    char type[96];
 
     assert(has_text || has_html);
     put_headers(out, message, id);
     if (has_text && has_html) {
-        snprintf(type, sizeof(type), "multipart/alternative; boundary=\"=_%.32s\"", id);
-        put_fixed(out, "Content-Type", type);
+        buffer_text(out, "Content-Type: multipart/alternative;\r\n boundary=\"=_");
+        buffer_put(out, id, BOUNDARY_SIZE);
+        buffer_text(out, "\"\r\n");
         put_boundary(out, id, "");
     }
     if (has_text)
