@@ -1,0 +1,69 @@
+/*
+ * Any text as a mail address: what is let through can neither end a line nor be read as another
+ * address, and stands in a header as one address.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mail/header.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_text(const char *text, size_t max)
+{
+    require(strlen(text) <= max);
+    for (; *text; text++)
+        require((unsigned char)*text >= 0x20 && *text != 0x7f);
+}
+
+static void check_again(const mail_address *address)
+{
+    mail_address again;
+
+    require(address_parse(address->mailbox, strlen(address->mailbox), &again, NULL) == 0);
+    require(strcmp(again.mailbox, address->mailbox) == 0 && again.name[0] == '\0');
+    require(address->mailbox[address->local_size] == '@');
+    require(address_check_domain(address_domain(address), strlen(address_domain(address)), NULL) ==
+            0);
+}
+
+static void check_header(const mail_address *address)
+{
+    mail_buffer out = {0};
+
+    header_put_addresses(&out, "To", address, 1);
+    const char *line = buffer_end(&out);
+    require(!out.failed);
+    for (const char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        require(end > line && end[-1] == '\r' && end - line < 998);
+        require(memchr(line, '\r', (size_t)(end - line - 1)) == NULL);
+        require(line == out.at || *line == ' ');
+    }
+    require(*line == '\0');
+    buffer_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    mail_address address = {.name = "untouched"};
+    takt_error error = {0};
+
+    if (address_parse((const char *)data, size, &address, &error) != 0) {
+        require(strcmp(address.name, "untouched") == 0);
+        require(error.code == TAKT_E_INVALID && error.text[0] != '\0');
+        return 0;
+    }
+    check_text(address.name, ADDRESS_NAME_MAX);
+    check_text(address.mailbox, ADDRESS_MAX);
+    check_again(&address);
+    check_header(&address);
+    return 0;
+}

@@ -1,0 +1,53 @@
+/*
+ * Any text as a template: what is refused without a job is refused with one; what is expanded for a
+ * header is one line, whatever the job says.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mail/template.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_line(mail_buffer *out)
+{
+    for (size_t i = 0; i < out->size; i++)
+        require((unsigned char)out->at[i] >= 0x20 && out->at[i] != 0x7f);
+}
+
+/* The first line is what {value} says, the rest the template. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const uint8_t *end = size ? memchr(data, '\n', size) : NULL;
+    json_t *value = end ? json_stringn((const char *)data, (size_t)(end - data)) : NULL;
+    json_t *fields = value ? json_pack("{s:o, s:{s:i}}", "value", value, "a", "b", 7) : NULL;
+    char *text = fields ? malloc(size) : NULL;
+
+    if (text) {
+        size_t rest = size - (size_t)(end + 1 - data);
+        memcpy(text, end + 1, rest);
+        text[rest] = '\0';
+    }
+    for (int form = TEMPLATE_TEXT; text && form <= TEMPLATE_URL; form++) {
+        mail_buffer out = {0};
+        takt_error error = {0};
+        int alone = template_expand("it", text, NULL, (template_form)form, NULL, &error);
+        require(alone == 0 || error.text[0] != '\0');
+        int failed = template_expand("it", text, fields, (template_form)form, &out, &error);
+        require(alone == 0 || failed != 0);
+        if (!failed && form >= TEMPLATE_HEADER)
+            check_line(&out);
+        buffer_free(&out);
+    }
+    free(text);
+    json_decref(fields);
+    return 0;
+}
