@@ -71,8 +71,6 @@ void header_put_plain(mail_buffer *out, const char *name, const char *value, siz
     for (size_t i = 0; i < size; i++)
         assert(!is_control(value[i]) && (unsigned char)value[i] < 0x80);
     put_name(out, name);
-    if (strlen(name) + 2 + size > ENCODE_LINE)
-        buffer_text(out, "\r\n ");
     buffer_put(out, value, size);
     buffer_text(out, "\r\n");
 }

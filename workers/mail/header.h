@@ -14,7 +14,7 @@
 /* Free text, such as a subject. */
 void header_put_text(mail_buffer *out, const char *name, const char *value, size_t size);
 
-/* As it is: ASCII that must not be changed, such as an identifier or a URL. */
+/* As it is and in one line: ASCII that must not be changed, such as an identifier or a URL. */
 void header_put_plain(mail_buffer *out, const char *name, const char *value, size_t size);
 
 /* Addresses with their names, one per line. */

@@ -76,6 +76,6 @@ Test(header, plain_ones_are_never_changed)
 
     header_put_plain(&out, "X", "<a>", 3);
     header_put_plain(&out, "X", TEN TEN TEN TEN TEN TEN TEN TEN, 80);
-    expect_text(&out, "X: <a>\r\nX: \r\n " TEN TEN TEN TEN TEN TEN TEN TEN "\r\n", "plain");
+    expect_text(&out, "X: <a>\r\nX: " TEN TEN TEN TEN TEN TEN TEN TEN "\r\n", "plain");
     buffer_free(&out);
 }
