@@ -30,8 +30,9 @@ LIBRARY = {
 # Folders of programs -> whether they may look inside lib/.
 PROGRAMS = {'cli': False, 'examples': False, 'workers': False, 'bench': True}
 
-# Folders of workers/ that the others there may include.
+# Folders of workers/ that the others there may include, and those that a bench may measure.
 WORKERS = ['jobs', 'transfer']
+MEASURED = ['mail']
 
 # Headers of others -> the folders they may be included in. A program brings its own libuv loop.
 HOMES = {
@@ -73,6 +74,8 @@ def quoted_is_allowed(tree, file, name):
         return name.split('/')[0] in WORKERS
     if (file.parent / name).resolve().is_relative_to((tree / top).resolve()) and (file.parent / name).exists():
         return True
+    if top == 'bench' and name.split('/')[0] in MEASURED:
+        return (tree / 'workers' / name).exists()
     return PROGRAMS[top] and name.split('/')[0] in LIBRARY
 
 

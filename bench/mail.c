@@ -1,0 +1,168 @@
+/*
+ * mail.c: what takt-mail reaches with a limit that never makes it wait, against the code that it
+ * sends with (workers/mail/smtp.c, libcurl) alone, which has one mail ready made and sends it again
+ * and again, over as many connections.
+ *
+ *     mail TAKT-MAIL [MAILS [TIMES]]          TAKT-MAIL: the path of the command
+ */
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "bench.h"
+#include "mail/letter.h"
+#include "mail/smtp.h"
+#include "sink.h"
+
+#define CONNECTIONS 16
+
+#define JOB                                                                                        \
+    "\"from\":\"Takt <me@example.org>\",\"subject\":\"Your summary, {name}\",\"text\":\"Dear "     \
+    "{name},\\nthis week you had {n} visits.\\n\\nRegards\\n\",\"html\":\"<p>Dear "                \
+    "{name},</p>\\n<p>this week you had {n} visits.</p>\\n\",\"name\":\"Ann\",\"n\":17"
+
+extern char **environ;
+
+/* The sender alone: each delivery that ends is begun again, until all are sent. */
+typedef struct bare {
+    mail_smtp *smtp;
+    smtp_delivery deliveries[CONNECTIONS];
+    int left, under_way;
+} bare;
+
+static void sent(smtp_delivery *delivery, const smtp_outcome *outcome)
+{
+    bare *bare = delivery->data;
+
+    if (outcome->end != SMTP_REPLIED || outcome->code != 250) {
+        fprintf(stderr, "a mail was not sent: %s\n", outcome->text);
+        exit(1);
+    }
+    bare->under_way--;
+    if (bare->left > 0) {
+        bare->left--;
+        bare->under_way++;
+        smtp_send(bare->smtp, delivery);
+    } else if (bare->under_way == 0) {
+        smtp_close(bare->smtp);
+    }
+}
+
+static void compose(mail_buffer *message)
+{
+    static mail_letter letter;
+    static const letter_settings settings = {0};
+    char id[MESSAGE_ID_SIZE];
+    json_t *fields = json_loads("{\"id\":\"1\",\"to\":\"u1@example.org\"," JOB "}", 0, NULL);
+    takt_error error = {0};
+
+    if (letter_read(&letter, &settings, fields, &error) != 0) {
+        fprintf(stderr, "%s\n", error.text);
+        exit(1);
+    }
+    message_identify(&letter.message, "1", id);
+    message_write(&letter.message, id, message);
+    letter_free(&letter);
+    json_decref(fields);
+}
+
+static int64_t time_bare_ns(int port, int mails)
+{
+    smtp_settings settings = {.timeout_us = 60000000, .connections = CONNECTIONS};
+    struct curl_slist recipient = {.data = (char[]){"u1@example.org"}};
+    mail_buffer message = {0};
+    takt_error error = {0};
+    bare bare = {.left = mails};
+    char url[64];
+    uv_loop_t loop;
+
+    snprintf(url, sizeof url, "smtp://127.0.0.1:%d", port);
+    bench_must(server_parse(url, &settings.server, &error), "server_parse");
+    settings.starttls = server_default_starttls(&settings.server);
+    compose(&message);
+    int64_t begin = bench_now_ns();
+    uv_loop_init(&loop);
+    bench_must(smtp_open(&bare.smtp, &loop, &settings, &error), "smtp_open");
+    for (int i = 0; i < CONNECTIONS; i++, bare.left--, bare.under_way++) {
+        bare.deliveries[i] = (smtp_delivery){.from = "me@example.org",
+                                             .recipients = &recipient,
+                                             .message = message.at,
+                                             .size = message.size,
+                                             .done = sent,
+                                             .data = &bare};
+        smtp_send(bare.smtp, &bare.deliveries[i]);
+    }
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    buffer_free(&message);
+    return bench_now_ns() - begin;
+}
+
+static void write_files(char *jobs, size_t size, char *policy, int mails)
+{
+    snprintf(jobs, size, "%s/jobs", bench_directory());
+    snprintf(policy, size, "%s/takt.yaml", bench_directory());
+    FILE *file = fopen(jobs, "w");
+    for (int i = 0; file && i < mails; i++)
+        fprintf(file, "{\"id\":\"%d\",\"limit\":\"bench\",\"to\":\"u%d@example.org\"," JOB "}\n", i,
+                i);
+    bench_must(file && fclose(file) == 0 ? 0 : -1, jobs);
+    file = fopen(policy, "w");
+    if (file)
+        fputs("limits:\n  - name: bench\n    rules: [{rate: 1000000/s, burst: 1000000}]\n", file);
+    bench_must(file && fclose(file) == 0 ? 0 : -1, policy);
+}
+
+static int64_t time_takt_ns(const char *command, int port, const char *jobs, const char *policy)
+{
+    char url[64], state[128], results[128];
+    const char *const words[] = {command, "-p",     policy, "-s",      "memory:", "-i",
+                                 jobs,    "--smtp", url,    "--state", state,     "--results",
+                                 results, "--log",  "none", NULL};
+    int64_t begin = bench_now_ns();
+    pid_t child;
+    int status;
+
+    snprintf(url, sizeof url, "smtp://127.0.0.1:%d", port);
+    snprintf(state, sizeof state, "%s/state", bench_directory());
+    snprintf(results, sizeof results, "%s/results", bench_directory());
+    if (posix_spawn(&child, command, NULL, NULL, (char *const *)(uintptr_t)words, environ) != 0 ||
+        waitpid(child, &status, 0) != child || status != 0) {
+        fprintf(stderr, "%s failed\n", command);
+        exit(1);
+    }
+    int64_t took = bench_now_ns() - begin;
+    remove(state);
+    remove(results);
+    return took;
+}
+
+int main(int argc, char **argv)
+{
+    int mails = argc > 2 ? atoi(argv[2]) : 20000, times = argc > 3 ? atoi(argv[3]) : 5;
+    int64_t bare[64], with[64], share[64];
+    char jobs[128], policy[128];
+
+    if (argc < 2 || mails < CONNECTIONS || times < 1 || times > 64) {
+        fprintf(stderr, "usage: mail TAKT-MAIL [MAILS [TIMES]]\n");
+        return 64;
+    }
+    int port = sink_start();
+    write_files(jobs, sizeof jobs, policy, mails);
+    for (int i = 0; i < times; i++) { /* in turn, so that a noisy machine disturbs both alike */
+        bare[i] = time_bare_ns(port, mails);
+        with[i] = time_takt_ns(argv[1], port, jobs, policy);
+        share[i] = bare[i] * 1000 / with[i];
+    }
+    printf("{\"bench\":\"mail\",\"mails\":%d,\"connections\":%d,\"times\":%d,\"bare_per_s\":%.0f,"
+           "\"takt_mail_per_s\":%.0f,\"share_p50\":%.3f,\"bare_cpu_us_per_mail\":%.1f,"
+           "\"takt_mail_cpu_us_per_mail\":%.1f}\n",
+           mails, CONNECTIONS, times, mails * 1e9 / (double)bench_quantile(bare, times, 0.5),
+           mails * 1e9 / (double)bench_quantile(with, times, 0.5),
+           (double)bench_quantile(share, times, 0.5) / 1000,
+           (double)bench_cpu_ns(0) / 1e3 / mails / times,
+           (double)bench_cpu_ns(1) / 1e3 / mails / times);
+    return 0;
+}
