@@ -89,7 +89,8 @@ class Authority:
             subprocess.run(['openssl', *words], cwd=folder, check=True, capture_output=True)
 
         curve = ('-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes')
-        openssl('req', '-x509', *curve, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=An authority', '-days', '2')
+        openssl('req', '-x509', *curve, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=An authority', '-days',
+                '2')
         openssl('req', *curve, '-keyout', 'own.key', '-out', 'own.csr', '-subj', f'/CN={name}')
         openssl('x509', '-req', '-in', 'own.csr', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-out',
                 'own.pem', '-days', '2', '-extfile', 'names')

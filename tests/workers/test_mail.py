@@ -39,7 +39,8 @@ def sends_what_the_job_says(report, here, server):
                  message['Reply-To'] == 'r@example.org', 'its addresses, too', message.as_string())
     report.check('d@example.org' not in record['content'], 'a Bcc is not shown')
     text, html = (text_of(message.get_body((kind,))) for kind in ('plain', 'html'))
-    report.check(text == 'Hallo <b>Zoë & Co</b>!\nFrom hier\n.\n..punkt\n \n\tTab und Blank \nÄ = 19.9\n' + 'lang ' * 300,
+    report.check(text == 'Hallo <b>Zoë & Co</b>!\nFrom hier\n.\n..punkt\n \n\tTab und Blank \nÄ = 19.9\n' +
+                 'lang ' * 300,
                  'its text', text)
     report.check(html == '<p class="a">&lt;b&gt;Zoë &amp; Co&lt;/b&gt; &amp; {</p>\n' + 'Ω' * 500,
                  'its HTML, where fields are no HTML', html)
@@ -48,7 +49,8 @@ def sends_what_the_job_says(report, here, server):
                  message['List-Unsubscribe-Post'] == 'List-Unsubscribe=One-Click', 'how to unsubscribe',
                  message['List-Unsubscribe'])
     lines = record['content'].split('\r\n')
-    report.check(not message.defects and all(len(line) <= 76 or line.startswith('List-Unsubscribe: ') for line in lines) and
+    report.check(not message.defects and
+                 all(len(line) <= 76 or line.startswith('List-Unsubscribe: ') for line in lines) and
                  not any('\r' in line or '\n' in line for line in lines) and record['content'].isascii(),
                  'lines are short, ASCII, and end with CR LF')
 
@@ -78,9 +80,11 @@ def reads_templates(report, here, server):
 
 def injects_nothing(report, here, server):
     evil = 'x\r\nBcc: evil@example.org\r\n\r\nbody'
-    here.jobs('jobs', [mail('1', 'a@example.org\r\nRCPT TO:<evil@example.org>'), mail('2', 'a@example.org', subject=evil),
+    here.jobs('jobs', [mail('1', 'a@example.org\r\nRCPT TO:<evil@example.org>'),
+                       mail('2', 'a@example.org', subject=evil),
                        mail('3', 'a@example.org', subject='{x}', x=evil), mail('4', f'"{evil}" <a@example.org>'),
-                       mail('5', 'a@example.org', headers={'X-A': evil}), mail('6', 'a@example.org', headers={evil: 'x'}),
+                       mail('5', 'a@example.org', headers={'X-A': evil}),
+                       mail('6', 'a@example.org', headers={evil: 'x'}),
                        mail('7', 'a@example.org', list_unsubscribe=f'https://example.org/{evil}'),
                        mail('8', 'a@example.org', **{'from': f'me@example.org{evil}'}),
                        mail('9', 'a@example.org', return_path='me@example.org> SIZE=1\r\nRSET'),
@@ -196,7 +200,8 @@ def checks_the_server(report, here, _):
         report.check(done.returncode == 0 and [record['tls'] for record, _ in arrived(server)] == [True],
                      'STARTTLS, with an authority of our own', told(done))
         done = attempt(server, '--starttls', 'required')
-        report.check(done.returncode == 1 and 'cannot be used' in here.read('jobs.dead') and 'certificate' in done.stderr,
+        report.check(done.returncode == 1 and 'cannot be used' in here.read('jobs.dead') and
+                     'certificate' in done.stderr,
                      'an authority that is not known is refused', told(done))
         done = attempt(server, '--starttls', 'try', '--ca', authority.ca, name='127.0.0.1')
         report.check(done.returncode == 1 and 'cannot be used' in here.read('jobs.dead'),

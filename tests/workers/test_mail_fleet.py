@@ -4,8 +4,8 @@ A fleet of takt-mail: 5,000 mails, 4 workers, one stream and one quota of 500/s 
 
 What is checked of the quota is what can be seen from the server without any allowance: that the n-th mail did not come
 before its slot could have been due. All workers wait while their limit is blocked; with `unblock` at the instant b the
-limit gives its n-th slot at b + (n - burst) / rate at the earliest, and a mail comes after its slot. So the n-th arrival,
-counted from 1, is not before that. How far behind its slot a mail comes is the network's and the machine's affair, and
+limit gives its n-th slot at b + (n - burst) / rate at the earliest, and a mail comes after its slot. So the n-th
+arrival, counted from 1, is not before that. How far behind its slot a mail comes is the network's and the machine's affair, and
 so is how many that came late come together; that the slots themselves keep to the quota in every stretch of time is
 what tests/fleet checks, to the microsecond.
 """
@@ -38,7 +38,8 @@ def begin(here, post, name, *options):
 
 
 def all_told(here):
-    return ''.join(f'{path.name}: {path.read_text(encoding="utf-8")[-600:]}\n' for path in sorted(here.path.glob('*.err')))
+    return ''.join(f'{path.name}: {path.read_text(encoding="utf-8")[-600:]}\n'
+                   for path in sorted(here.path.glob('*.err')))
 
 
 def too_early(arrivals, unblocked_at):

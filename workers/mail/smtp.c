@@ -16,6 +16,10 @@
 #define CONNECT_MS 30000L /* until there is a connection */
 #define IDLE_S     60L    /* a connection that was not used for so long is not used again */
 
+/* libcurl makes them anew for each mail, twice as large again where dots are doubled; its default is
+ * 64 KB. */
+#define BUFFER_SIZE 16384L
+
 struct mail_smtp {
     const smtp_settings *settings;
     transfers *transfers;
@@ -155,6 +159,8 @@ static void set_up(mail_smtp *smtp, smtp_delivery *delivery)
     curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, begin_mail);
     curl_easy_setopt(handle, CURLOPT_PREREQDATA, delivery);
     curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, delivery->trouble);
+    curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, BUFFER_SIZE);
+    curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_SIZE);
     curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(handle, CURLOPT_MAXAGE_CONN, IDLE_S);
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);

@@ -20,7 +20,7 @@ typedef struct transfer {
     transfers *owner;
     CURL *handle;
     curl_socket_t socket; /* the last that was watched for it */
-    transfer_cb done; /* NULL: not under way */
+    transfer_cb done;     /* NULL: not under way */
     void *data;
 } transfer;
 
