@@ -58,6 +58,7 @@ static void print_json(const takt_policy *policy)
 {
     takt_on_store_failure failure = TAKT_ON_STORE_FAILURE_WAIT;
     takt_mode mode = TAKT_MODE_ENFORCE;
+    takt_learn learn = TAKT_LEARN_OFF;
     char rules[1024];
 
     putchar('{');
@@ -74,10 +75,13 @@ static void print_json(const takt_policy *policy)
         print_field("rules", rules);
         takt_policy_on_store_failure(policy, name, &failure);
         takt_policy_mode(policy, name, &mode);
+        takt_policy_learn(policy, name, &learn);
         putchar(',');
         print_field("on_store_failure", takt_on_store_failure_name(failure));
         putchar(',');
         print_field("mode", takt_mode_name(mode));
+        putchar(',');
+        print_field("learn", takt_learn_name(learn));
         putchar('}');
     }
     printf("]}\n");

@@ -53,6 +53,14 @@ typedef enum takt_mode {
                           takt_get_shadow */
 } takt_mode;
 
+/* Whose word on what is left of a quota counts besides our own. */
+typedef enum takt_learn {
+    TAKT_LEARN_OFF,    /* nobody's */
+    TAKT_LEARN_HEADERS /* the vendor's, in the header fields of its answers: who reads them may
+                          lower what we take to be left (takt_lower).  The library only tells that
+                          it is wanted. */
+} takt_learn;
+
 /* What penalties (takt_penalize) do to the rate of a limit's first rule. */
 typedef struct takt_adapt_text {
     const char *backoff; /* what a penalty leaves of the rate at that time: "50%" */
@@ -80,6 +88,7 @@ typedef struct takt_limit_text {
     const takt_adapt_text *adapt; /* NULL: penalties block, and the rate stays as it is */
     const char *on_store_failure; /* "wait", "closed", "open", "share"; "wait" */
     const char *mode;             /* "enforce", "shadow"; "enforce" */
+    const char *learn;            /* "off", "headers"; "off" */
 } takt_limit_text;
 
 #define TAKT_RULES_MAX     8
@@ -161,10 +170,9 @@ TAKT_EXPORT const char *takt_on_store_failure_name(takt_on_store_failure mode);
 TAKT_EXPORT int takt_policy_mode(const takt_policy *policy, const char *limit, takt_mode *mode);
 TAKT_EXPORT const char *takt_mode_name(takt_mode mode);
 
-/* The rate of a limit's first rule, as it is written: so many tokens in a period; both 0 where it
- * has no rules.  0, or TAKT_E_NO_LIMIT and both as they were. */
-TAKT_EXPORT int takt_policy_rate(const takt_policy *policy, const char *limit, int64_t *tokens,
-                                 int64_t *period_us);
+/* The same of its learn. */
+TAKT_EXPORT int takt_policy_learn(const takt_policy *policy, const char *limit, takt_learn *learn);
+TAKT_EXPORT const char *takt_learn_name(takt_learn learn);
 
 /*
  * One line for a person about a limit, e.g. "100/s burst 10, 100000/day, within sendgrid"; written

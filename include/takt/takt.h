@@ -352,6 +352,15 @@ TAKT_EXPORT int takt_penalize(takt_client *client, takt_call *call, const char *
                               const char *key, int64_t for_us, const char *reason,
                               takt_call_cb callback);
 
+/*
+ * No more than `remaining` tokens are left at this moment: what is more is taken, in one step, from
+ * all of the limit's rules.  For the word of a vendor on what is left of its quota.  Never adds
+ * any: where fewer are left, nothing happens, so that several workers that have heard the same say
+ * it as often as they like.  The limits around it are left alone.
+ */
+TAKT_EXPORT int takt_lower(takt_client *client, takt_call *call, const char *limit, const char *key,
+                           int64_t remaining, takt_call_cb callback);
+
 /* Says why takt_block and takt_penalize would refuse a reason: 0, or TAKT_E_INVALID and the words.
  */
 TAKT_EXPORT int takt_check_reason(const char *reason, takt_error *error);

@@ -1,5 +1,6 @@
 /*
- * errand.c: single calls to a ledger: try, peek, watch, block, penalize, unblock, reset, settle.
+ * errand.c: single calls to a ledger: try, peek, block, penalize, unblock, reset, settle,
+ * lower.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -457,6 +458,21 @@ int takt_penalize(takt_client *client, takt_call *call, const char *limit, const
                   int64_t for_us, const char *reason, takt_call_cb callback)
 {
     return begin_block(client, call, limit, key, TAKT_OP_PENALIZE, for_us, reason, callback);
+}
+
+int takt_lower(takt_client *client, takt_call *call, const char *limit, const char *key,
+               int64_t remaining, takt_call_cb callback)
+{
+    int code;
+
+    if (remaining < 0)
+        return TAKT_E_INVALID;
+    if (remaining > TAKT_SETTLED_MAX)
+        remaining = TAKT_SETTLED_MAX; /* as good as all */
+    code = begin_plain(client, call, limit, key, TAKT_OP_LOWER, 0, NULL, callback);
+    if (code == 0)
+        call->errand->call.actual = remaining;
+    return code;
 }
 
 int takt_unblock(takt_client *client, takt_call *call, const char *limit, const char *key,

@@ -183,6 +183,9 @@ void takt_ledger_penalize(takt_ledger *ledger, int64_t now_us, int64_t for_us, c
 
 void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us);
 
+/* No more than `remaining` tokens are left now: takt_limit_charge takes what is more. */
+void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining);
+
 /* The work of a slot has cost more or less than it took: the difference moves the rules on or back
  * as takt_limit_charge and takt_limit_give_back have it.  actual 0: it was not begun. */
 void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t cost,

@@ -1,5 +1,6 @@
 /*
- * ledger_calls.c: what is said to a ledger besides claims: now or never, a look, blocks, a reset.
+ * ledger_calls.c: what is said to a ledger besides claims: now or never, a look, blocks, a reset,
+ * what work has really cost, what a vendor has left.
  * See ledger.h.
  */
 #include <string.h>
@@ -144,6 +145,16 @@ void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, in
     else
         takt_limit_give_back(ledger->limit, &ledger->state, now_us, slot_us, cost, cost - actual);
     takt_watched_add(ledger, actual - cost);
+}
+
+void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining)
+{
+    int64_t room;
+
+    takt_ledger_tidy(ledger, now_us);
+    room = takt_limit_room(ledger->limit, &ledger->state, now_us, now_us);
+    if (room > remaining)
+        takt_limit_charge(ledger->limit, &ledger->state, now_us, room - remaining);
 }
 
 void takt_ledger_reset(takt_ledger *ledger, int64_t now_us)

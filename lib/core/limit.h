@@ -54,6 +54,7 @@ typedef struct takt_limit {
     int priority;     /* of acquires that name none; a worker's own */
     takt_on_store_failure on_store_failure; /* a worker's own: no ledger knows of it */
     takt_mode mode;                         /* likewise */
+    takt_learn learn;                       /* likewise */
     const struct takt_limit *within;        /* owned by the same policy; NULL: none */
 } takt_limit;
 

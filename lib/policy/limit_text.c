@@ -128,6 +128,12 @@ static const char *const mode_names[] = {
 };
 #define MODE_COUNT (sizeof mode_names / sizeof mode_names[0])
 
+static const char *const learn_names[] = {
+    [TAKT_LEARN_OFF] = "off",
+    [TAKT_LEARN_HEADERS] = "headers",
+};
+#define LEARN_COUNT (sizeof learn_names / sizeof learn_names[0])
+
 const char *takt_on_store_failure_name(takt_on_store_failure mode)
 {
     return (size_t)mode < FAILURE_COUNT ? failure_names[mode] : "unknown";
@@ -136,6 +142,11 @@ const char *takt_on_store_failure_name(takt_on_store_failure mode)
 const char *takt_mode_name(takt_mode mode)
 {
     return (size_t)mode < MODE_COUNT ? mode_names[mode] : "unknown";
+}
+
+const char *takt_learn_name(takt_learn learn)
+{
+    return (size_t)learn < LEARN_COUNT ? learn_names[learn] : "unknown";
 }
 
 static int read_on_store_failure(const char *text, takt_on_store_failure *mode, takt_error *error)
@@ -155,6 +166,15 @@ static int read_mode(const char *text, takt_mode *mode, takt_error *error)
     int code = text == NULL ? 0 : read_word("mode", text, mode_names, MODE_COUNT, &word, error);
     if (code == 0)
         *mode = (takt_mode)word;
+    return code;
+}
+
+static int read_learn(const char *text, takt_learn *learn, takt_error *error)
+{
+    size_t word = TAKT_LEARN_OFF;
+    int code = text == NULL ? 0 : read_word("learn", text, learn_names, LEARN_COUNT, &word, error);
+    if (code == 0)
+        *learn = (takt_learn)word;
     return code;
 }
 
@@ -280,6 +300,8 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
         code = read_on_store_failure(text->on_store_failure, &read.on_store_failure, error);
     if (code == 0)
         code = read_mode(text->mode, &read.mode, error);
+    if (code == 0)
+        code = read_learn(text->learn, &read.learn, error);
     read.rule_count = (int)text->rule_count;
     if (code == 0)
         code = takt_adapt_read(text->adapt, &read, error);
@@ -331,6 +353,8 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
                           takt_on_store_failure_name(limit->on_store_failure));
     if (limit->mode != TAKT_MODE_ENFORCE)
         takt_field_append(text, size, ", mode %s", takt_mode_name(limit->mode));
+    if (limit->learn != TAKT_LEARN_OFF)
+        takt_field_append(text, size, ", learn %s", takt_learn_name(limit->learn));
     if (within != NULL)
         takt_field_append(text, size, ", within %s", within);
 }

@@ -45,6 +45,9 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
     case TAKT_OP_SETTLE:
         takt_ledger_settle(ledger, now_us, call->slot_us, call->cost, call->actual);
         break;
+    case TAKT_OP_LOWER:
+        takt_ledger_lower(ledger, now_us, call->actual);
+        break;
     case TAKT_OP_PEEK:
         if (call->for_us > 0)
             takt_ledger_watch(ledger, now_us, call->for_us);

@@ -30,6 +30,7 @@ typedef enum takt_op {
     TAKT_OP_UNBLOCK,
     TAKT_OP_RESET,
     TAKT_OP_SETTLE,
+    TAKT_OP_LOWER,
     TAKT_OP_POLICY, /* the policy that is stored for the namespace, and ... */
     TAKT_OP_APPLY   /* ... another one in its place: policy_record.h */
 } takt_op;
@@ -68,7 +69,8 @@ struct takt_store_call {
     int64_t cost;            /* TRY, SETTLE */
     int64_t for_us;          /* BLOCK, PENALIZE; PEEK: for how long to count, 0: not */
     const char *reason;      /* the same: why, checked; NULL: nobody says */
-    int64_t slot_us, actual; /* SETTLE: what the work of that slot has cost */
+    int64_t slot_us, actual; /* SETTLE: what the work of that slot has cost; LOWER: what
+                                is left at most, in `actual` */
     takt_policy_talk *talk;  /* POLICY, APPLY: the caller's memory; limit and key are those of
                                 takt_policy_call */
     void (*done)(takt_store_call *call);

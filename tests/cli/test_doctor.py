@@ -143,7 +143,7 @@ def replicas(report, here):
         report.check(done.returncode == 69 and is_told(findings, 'role', 'error', f'127.0.0.1:{port}', 'is up'),
                      'a replica names its primary: 69', told(done))
         done = here.takt('doctor', '--load-scripts', '-s', replica.url)
-        report.check(done.returncode == 0 and 'the 10 scripts' in done.stdout, 'and takes scripts, for the day it is promoted',
+        report.check(done.returncode == 0 and 'the 11 scripts' in done.stdout, 'and takes scripts, for the day it is promoted',
                      told(done))
 
 
@@ -206,7 +206,7 @@ def scripts(report, here):
         redis.say('ACL', 'SETUSER', 'loader', 'on', '>pass', 'resetkeys', 'resetchannels', '-@all', '+script|load')
         here.environment['TAKT_REDIS_PASSWORD'] = 'pass'
         done = here.takt('doctor', '--load-scripts', '-s', redis.url + '?user=loader')
-        report.check(done.returncode == 0 and 'the 10 scripts' in done.stdout, 'a user who may do nothing else loads them',
+        report.check(done.returncode == 0 and 'the 11 scripts' in done.stdout, 'a user who may do nothing else loads them',
                      told(done))
         redis.say('ACL', 'SETUSER', 'loader', '-script|load', '+evalsha')
         findings, done = look(here, redis.url + '?user=loader', '--load-scripts')

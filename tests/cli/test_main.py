@@ -89,9 +89,9 @@ def check(report, here):
     report.check(done.returncode == 0 and json.loads(done.stdout) == {
         'namespace': 'test', 'store': 'file:ledgers.mdb', 'follows': False,
         'limits': [{'name': 'mail', 'rules': '100/s burst 10, 100000/day', 'on_store_failure': 'wait',
-                    'mode': 'enforce'},
+                    'mode': 'enforce', 'learn': 'off'},
                    {'name': 'account', 'rules': '5/s, on_store_failure closed, within mail',
-                    'on_store_failure': 'closed', 'mode': 'enforce'}]}, 'or JSON', told(done))
+                    'on_store_failure': 'closed', 'mode': 'enforce', 'learn': 'off'}]}, 'or JSON', told(done))
 
 
 # What is wrong, in place of what, with what; and what is said.

@@ -270,6 +270,21 @@ Test(errand, close_answers_calls_under_way)
 }
 
 /* What was not used can be used by another, and what was used beyond is paid for. */
+Test(errand, lower)
+{
+    takt_call call = {0};
+
+    cr_assert_eq(takt_lower(client, &call, "pair", NULL, -1, note_call), TAKT_E_INVALID);
+    cr_assert_eq(takt_lower(client, &call, "none", NULL, 1, note_call), TAKT_E_NO_LIMIT);
+    run_call(takt_lower(client, &call, "pair", NULL, INT64_MAX, note_call));
+    cr_assert_eq(last.standing.remaining, 2);
+    for (int i = 0; i < 2; i++) {
+        run_call(takt_lower(client, &call, "pair", NULL, 1, note_call));
+        cr_assert_eq(last.status, 0);
+        cr_assert_eq(last.standing.remaining, 1, "however often it is said");
+    }
+}
+
 Test(errand, settle)
 {
     takt_call call = {0};

@@ -1,6 +1,7 @@
 /*
  * What the real cost of a unit of work changes: the rules stay within their promise with the real
- * costs put in, what is more is paid for, and what is given back can be taken.
+ * costs put in, what is more is paid for, and what is given back can be taken.  And what a vendor
+ * has left.
  */
 #include <string.h>
 
@@ -132,4 +133,39 @@ Test(settle, the_promise_holds_with_real_costs)
         cr_assert_gt(given_back, 0);
         cr_assert_eq(broken_promise(&limit.rules[0], slots, count), -1, "round %d", round);
     }
+}
+
+Test(settle, a_vendor_has_less_left)
+{
+    static const takt_algorithm *const algorithms[] = {&takt_token_bucket, &takt_fixed_window,
+                                                       &takt_sliding_window, &takt_sliding_log};
+
+    for (size_t i = 0; i < COUNT(algorithms); i++) {
+        static book b;
+        open_book(&b, limit_by(algorithms[i], 100, 100 * SECOND));
+        take(&b, 0, 40);
+        takt_ledger_lower(&b.ledger, NOW, 75);
+        cr_assert_eq(remaining(&b, 0), 60, "row %zu: it never adds any", i);
+        takt_ledger_lower(&b.ledger, NOW, 25);
+        cr_assert_eq(remaining(&b, 0), 25, "row %zu", i);
+        takt_ledger_lower(&b.ledger, NOW, 25);
+        cr_assert_eq(remaining(&b, 0), 25, "row %zu: another has heard the same", i);
+        take(&b, 0, 5);
+        takt_ledger_lower(&b.ledger, NOW, 25);
+        cr_assert_eq(remaining(&b, 0), 20, "row %zu: what is under way is charged once", i);
+        takt_ledger_lower(&b.ledger, NOW, 0);
+        cr_assert_eq(remaining(&b, 0), 0, "row %zu", i);
+    }
+}
+
+Test(settle, of_several_rules_the_least_is_lowered_to)
+{
+    static book b;
+    takt_limit limit = limit_by(&takt_fixed_window, 100, 100 * SECOND);
+
+    limit.rules[limit.rule_count++] = limit_by(&takt_sliding_log, 20, SECOND).rules[0];
+    open_book(&b, limit);
+    takt_ledger_lower(&b.ledger, NOW, 5);
+    cr_assert_eq(remaining(&b, 0), 5);
+    cr_assert_eq(remaining(&b, SECOND), 20, "of the window that is longer, 15 are gone");
 }

@@ -21,7 +21,8 @@ Test(limit_text, reads_a_limit)
                             .lease = "5min",
                             .priority = "0",
                             .on_store_failure = "share",
-                            .mode = "shadow"};
+                            .mode = "shadow",
+                            .learn = "headers"};
     takt_limit limit;
     takt_error error = {0};
     char words[200];
@@ -46,8 +47,11 @@ Test(limit_text, reads_a_limit)
     cr_assert_str_eq(words,
                      "1/s, 20/min burst 4, concurrency 7, lease 5min, headroom 2%, lookahead 50ms, "
                      "max_waiting 10, when_full drop-oldest, priority 0, on_store_failure share, "
-                     "mode shadow, within vendor");
+                     "mode shadow, learn headers, within vendor");
     cr_assert_eq(limit.mode, TAKT_MODE_SHADOW);
+    cr_assert_eq(limit.learn, TAKT_LEARN_HEADERS);
+    cr_assert_str_eq(takt_learn_name(TAKT_LEARN_OFF), "off");
+    cr_assert_str_eq(takt_learn_name((takt_learn)99), "unknown");
     cr_assert_str_eq(takt_mode_name(TAKT_MODE_ENFORCE), "enforce");
     cr_assert_str_eq(takt_mode_name((takt_mode)99), "unknown");
 }
@@ -174,6 +178,10 @@ Test(limit_text, refuses_with_the_field_first)
          "mode: there is no \"shadows\"; did you mean \"shadow\"?"},
         {{.name = "a", .rules = good, .rule_count = 1, .mode = "off"},
          "mode: there is no \"off\"; write enforce or shadow"},
+        {{.name = "a", .rules = good, .rule_count = 1, .learn = "header"},
+         "learn: there is no \"header\"; did you mean \"headers\"?"},
+        {{.name = "a", .rules = good, .rule_count = 1, .learn = "yes"},
+         "learn: there is no \"yes\"; write off or headers"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         takt_limit limit = {.rule_count = 77};

@@ -217,6 +217,8 @@ bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call 
         add_block(&pen, call);
     else if (call->op == TAKT_OP_SETTLE)
         add_settle(&pen, call);
+    else if (call->op == TAKT_OP_LOWER)
+        add_int(&pen, call->actual);
     assert(!pen.writer.full);
     add(ask, ask->text, (size_t)(pen.writer.at - ask->text));
     return true;

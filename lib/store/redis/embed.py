@@ -20,7 +20,7 @@ import sys
 
 LUA = pathlib.Path(__file__).resolve().parent / 'lua'
 # In the order of takt_op.
-OPERATIONS = ['claim', 'try', 'peek', 'block', 'penalize', 'unblock', 'reset', 'settle', 'policy', 'apply']
+OPERATIONS = ['claim', 'try', 'peek', 'block', 'penalize', 'unblock', 'reset', 'settle', 'lower', 'policy', 'apply']
 TIMELESS = ['policy']  # reads no clock
 NEEDS = re.compile(r'--\s*needs:\s*(.*)$')
 SEAM = re.compile(r'--\s*seam:\s*now\s*$')

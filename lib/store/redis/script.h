@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define TAKT_SCRIPTS 10
+#define TAKT_SCRIPTS 11
 
 typedef struct takt_script {
     const char *name;

@@ -208,8 +208,8 @@ static void print_fields(const char *who, const int64_t *fields, int count)
 
 static void print_call(const agree_step *step)
 {
-    static const char *const names[] = {"claim",    "try",     "peek",  "block",
-                                        "penalize", "unblock", "reset", "settle"};
+    static const char *const names[] = {"claim",   "try",   "peek",   "block", "penalize",
+                                        "unblock", "reset", "settle", "lower"};
     const takt_store_call *call = &step->call;
 
     printf("# call    %s at %" PRId64 " revision %" PRId64 " lookahead %" PRId64

@@ -349,6 +349,16 @@ static void count_settles(const agree_outcome *ran)
     }
 }
 
+static void count_lowers(const agree_outcome *ran)
+{
+    const takt_store_call *call = &ran->step.call;
+    bool lowers = call->op == TAKT_OP_LOWER;
+
+    count("what is left is lowered", lowers && strcmp(ran->before, ran->after) != 0 &&
+                                         call->standing.remaining == call->actual);
+    count("less is left anyway", lowers && call->standing.remaining < call->actual);
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* What lua/quick.lua answers. */
@@ -498,6 +508,7 @@ void agree_kinds_count(const agree_outcome *ran)
     count_holders(ran);
     count_permit_calls(ran);
     count_settles(ran);
+    count_lowers(ran);
     if (ran->step.call.op == TAKT_OP_CLAIM ||
         (ran->step.call.op == TAKT_OP_TRY && ran->step.call.claim))
         count_stated(ran);

@@ -354,10 +354,10 @@ static int64_t draw_watch(agree_world *world)
 
 void agree_step_draw(agree_world *world, agree_step *step)
 {
-    static const takt_op others[] = {TAKT_OP_TRY,    TAKT_OP_TRY,      TAKT_OP_TRY,
-                                     TAKT_OP_PEEK,   TAKT_OP_BLOCK,    TAKT_OP_UNBLOCK,
-                                     TAKT_OP_RESET,  TAKT_OP_SETTLE,   TAKT_OP_SETTLE,
-                                     TAKT_OP_SETTLE, TAKT_OP_PENALIZE, TAKT_OP_PENALIZE};
+    static const takt_op others[] = {
+        TAKT_OP_TRY,      TAKT_OP_TRY,      TAKT_OP_TRY,    TAKT_OP_PEEK,   TAKT_OP_BLOCK,
+        TAKT_OP_UNBLOCK,  TAKT_OP_RESET,    TAKT_OP_SETTLE, TAKT_OP_SETTLE, TAKT_OP_SETTLE,
+        TAKT_OP_PENALIZE, TAKT_OP_PENALIZE, TAKT_OP_LOWER,  TAKT_OP_LOWER};
     static const char *const reasons[] = {NULL, "", "429", "50% off; vendor said 429"};
     const takt_limit *limit = &world->policies[below(world, world->policy_count)];
 
@@ -386,4 +386,6 @@ void agree_step_draw(agree_world *world, agree_step *step)
         step->call.for_us = draw_watch(world);
     if (step->call.op == TAKT_OP_SETTLE)
         draw_settle(world, &step->call);
+    if (step->call.op == TAKT_OP_LOWER)
+        step->call.actual = chance(world, 40) ? 0 : below(world, 2 * step->call.cost);
 }

@@ -5,23 +5,16 @@
 --       9 what it has cost
 -- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
 --       with permits: concurrency, held, holders
--- needs: standing
+-- needs: charge standing
 
 return run(function()
     local slot, cost, actual = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
     tidy()
-    for _, one in ipairs(limit.rules) do
-        local algorithm = one.algorithm
-        if actual > cost then
-            local from, till = ledger.now, ledger.now + LOOKAHEAD_MAX
-            from = algorithm.owes and from or algorithm.earliest(one, from, 1)
-            local n = from <= till and algorithm.room(one, from, algorithm.owes and till or from) or 0
-            n = n < actual - cost and n or actual - cost
-            if n > 0 then
-                algorithm.commit(one, from, n)
-            end
-        else
-            algorithm.give_back(one, slot, cost, cost - actual, ledger.now + limit.lookahead)
+    if actual > cost then
+        charge(actual - cost)
+    else
+        for _, one in ipairs(limit.rules) do
+            one.algorithm.give_back(one, slot, cost, cost - actual, ledger.now + limit.lookahead)
         end
     end
     count_taken(actual - cost)

@@ -1,0 +1,19 @@
+-- lower.lua: takt_ledger_lower of core/ledger.h: no more than so many tokens are left now.
+--
+-- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 how many
+-- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
+--       with permits: concurrency, held, holders
+-- needs: charge standing
+
+return run(function()
+    tidy()
+    local more = limit.room(ledger.now, ledger.now) - tonumber(ARGV[7])
+    if more > 0 then
+        charge(more)
+    end
+    tidy_rules()
+    local reply = standing(0)
+    keep()
+    return reply
+end)
