@@ -142,6 +142,11 @@ int64_t job_fence(const job *job)
     return job->permit.fence;
 }
 
+takt_client *job_client(const job *job)
+{
+    return job->worker->client;
+}
+
 void job_done(job *job, json_t *result)
 {
     worker *worker = job->worker;

@@ -62,6 +62,10 @@ int job_is_held(const job *job);
 /* The number to pass on to whatever is written to; 0: its limit has no concurrency. */
 int64_t job_fence(const job *job);
 
+/* The client that it was acquired from: for kinds that look at ledgers, or steer them, themselves.
+ * It is closed some time after the kind; what was asked of it is answered before. */
+takt_client *job_client(const job *job);
+
 /* Done.  `result` (NULL: none; taken over) becomes a line of the results, with "id" set. */
 void job_done(job *job, json_t *result);
 

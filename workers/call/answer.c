@@ -1,0 +1,243 @@
+/*
+ * answer.c: see answer.h.
+ */
+#include "answer.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <takt/http.h>
+
+#include "jobs/say.h"
+
+#define NAME_MAX_SIZE   256
+#define EPOCH_OF_2000_S INT64_C(946684800)
+
+static size_t write_body(char *text, size_t one, size_t size, void *data)
+{
+    answer *answer = data;
+
+    (void)one;
+    if (size > answer->body_max - answer->size) {
+        answer->too_big = true;
+        return 0;
+    }
+    if (answer->capacity - answer->size < size) {
+        size_t capacity = answer->capacity ? answer->capacity : 1024;
+        while (capacity - answer->size < size)
+            capacity *= 2;
+        char *body = realloc(answer->body, capacity);
+        if (!body) {
+            answer->no_memory = true;
+            return 0;
+        }
+        answer->body = body;
+        answer->capacity = capacity;
+    }
+    memcpy(answer->body + answer->size, text, size);
+    answer->size += size;
+    return size;
+}
+
+/* A text that JSON can have: what is no UTF-8 is taken for Latin-1. */
+static json_t *text_of(const char *text, size_t size)
+{
+    json_t *made = json_stringn(text, size);
+    char *wide = made ? NULL : malloc(2 * size + 1);
+    size_t used = 0;
+
+    for (size_t i = 0; wide && i < size; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if (byte >= 0x80)
+            wide[used++] = (char)(0xc0 | byte >> 6);
+        wide[used++] = (char)(byte >= 0x80 ? 0x80 | (byte & 0x3f) : byte);
+    }
+    if (wide)
+        made = json_stringn(wide, used);
+    free(wide);
+    return made;
+}
+
+/* A field that is there twice is a list. */
+static void keep_header(answer *answer, const char *name, json_t *value)
+{
+    json_t *before = json_object_get(answer->headers, name);
+
+    if (!before) {
+        json_object_set_new_nocheck(answer->headers, name, value);
+        return;
+    }
+    if (!json_is_array(before)) {
+        json_t *list = json_array();
+        json_array_append(list, before);
+        json_object_set_new_nocheck(answer->headers, name, list);
+        before = list;
+    }
+    json_array_append_new(before, value);
+}
+
+static void note_field(char kept[ANSWER_FIELD_SIZE], const char *value, size_t size)
+{
+    if (size < ANSWER_FIELD_SIZE) {
+        memcpy(kept, value, size);
+        kept[size] = '\0';
+    }
+}
+
+static void read_field(answer *answer, const char *name, const char *value, size_t size)
+{
+    char text[1024];
+
+    if (strcmp(name, "retry-after") == 0)
+        note_field(answer->retry_after, value, size);
+    if (strcmp(name, "date") == 0)
+        note_field(answer->date, value, size);
+    if (size < sizeof(text)) {
+        memcpy(text, value, size);
+        text[size] = '\0';
+        vendor_fields_read(&answer->vendor, name, text);
+    }
+    if (answer->keep_headers)
+        keep_header(answer, name, text_of(value, size));
+}
+
+/* An answer may be preceded by others (100, 103): the last one counts. */
+static void begin_headers(answer *answer)
+{
+    answer->retry_after[0] = answer->date[0] = '\0';
+    vendor_fields_begin(&answer->vendor);
+    if (answer->keep_headers) {
+        json_decref(answer->headers);
+        answer->headers = json_object();
+    }
+}
+
+/* One line of the head. */
+static size_t write_header(char *line, size_t one, size_t size, void *data)
+{
+    answer *answer = data;
+    char name[NAME_MAX_SIZE];
+    const char *colon = memchr(line, ':', size), *end = line + size, *value;
+
+    (void)one;
+    answer->header_size += size;
+    if (answer->header_size > ANSWER_HEADERS_MAX) {
+        answer->too_big = true;
+        return 0;
+    }
+    if (size >= 5 && memcmp(line, "HTTP/", 5) == 0) {
+        begin_headers(answer);
+        return size;
+    }
+    if (!colon || (size_t)(colon - line) >= sizeof(name) || memchr(line, '\0', size))
+        return size;
+    for (size_t i = 0; i < (size_t)(colon - line); i++)
+        name[i] = (char)tolower((unsigned char)line[i]);
+    name[colon - line] = '\0';
+    for (value = colon + 1; value < end && (*value == ' ' || *value == '\t'); value++)
+        ;
+    while (end > value && strchr(" \t\r\n", end[-1]))
+        end--;
+    read_field(answer, name, value, (size_t)(end - value));
+    return size;
+}
+
+void answer_await(answer *answer, CURL *handle)
+{
+    answer->size = answer->header_size = 0;
+    answer->too_big = answer->no_memory = false;
+    begin_headers(answer);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, write_body);
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, answer);
+    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, write_header);
+    curl_easy_setopt(handle, CURLOPT_HEADERDATA, answer);
+}
+
+void answer_free(answer *answer)
+{
+    free(answer->body);
+    json_decref(answer->headers);
+}
+
+static json_t *base64_of(const unsigned char *bytes, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *text = malloc((size + 2) / 3 * 4 + 1);
+    size_t used = 0;
+
+    if (!text)
+        return NULL;
+    for (size_t i = 0; i < size; i += 3) {
+        size_t left = size - i;
+        unsigned bits = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
+                        (left > 2 ? bytes[i + 2] : 0);
+        text[used++] = digits[bits >> 18];
+        text[used++] = digits[bits >> 12 & 63];
+        text[used++] = left > 1 ? digits[bits >> 6 & 63] : '=';
+        text[used++] = left > 2 ? digits[bits & 63] : '=';
+    }
+    json_t *made = json_stringn_nocheck(text, used);
+    free(text);
+    return made;
+}
+
+json_t *answer_body(const answer *answer)
+{
+    json_t *text = json_stringn(answer->size ? answer->body : "", answer->size);
+
+    if (text || answer->size == 0)
+        return text;
+    return json_pack("{s:o}", "base64",
+                     base64_of((const unsigned char *)answer->body, answer->size));
+}
+
+void answer_show(const answer *answer, char *shown, size_t size)
+{
+    if (answer->size == 0)
+        shown[0] = '\0';
+    else
+        say_shown(answer->body, answer->size, shown, size);
+}
+
+static void blot_value(json_t *value, const secret *secrets)
+{
+    size_t index;
+    json_t *one;
+
+    json_array_foreach(value, index, one) blot_value(one, secrets);
+    if (!json_is_string(value))
+        return;
+    size_t size = json_string_length(value);
+    char *text = malloc(size + 1);
+    if (text)
+        memcpy(text, json_string_value(value), size);
+    if (text)
+        secrets_blot(secrets, text, size);
+    if (!text || json_string_setn(value, text, size) != 0)
+        json_string_setn(value, "", 0); /* rather nothing than a secret */
+    free(text);
+}
+
+void answer_blot(answer *answer, const secret *secrets)
+{
+    const char *name;
+    json_t *value;
+
+    if (!secrets)
+        return;
+    if (answer->size > 0)
+        secrets_blot(secrets, answer->body, answer->size);
+    json_object_foreach(answer->headers, name, value) blot_value(value, secrets);
+}
+
+int64_t answer_date(const answer *answer)
+{
+    int64_t since_us;
+
+    if (answer->date[0] &&
+        takt_http_retry_after(answer->date, "Sat, 01 Jan 2000 00:00:00 GMT", &since_us) == 0)
+        return EPOCH_OF_2000_S + since_us / 1000000;
+    return (int64_t)time(NULL);
+}

@@ -1,0 +1,15 @@
+/*
+ * fail.h: why a call cannot be made.
+ */
+#ifndef TAKT_WORKERS_CALL_FAIL_H
+#define TAKT_WORKERS_CALL_FAIL_H
+
+#include <takt/error.h>
+
+/* Fills the error; TAKT_E_INVALID. */
+__attribute__((format(printf, 2, 3))) int call_fail(takt_error *error, const char *format, ...);
+
+/* Puts where it was before what is wrong; TAKT_E_INVALID. */
+__attribute__((format(printf, 2, 3))) int call_fail_in(takt_error *error, const char *format, ...);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * learn.c: see learn.h.
+ *
+ * Many workers hear many words, in any order, about a ledger that goes on meanwhile.  So none says
+ * by how much to go down: it says what is left at most (takt_lower), which does no harm when it is
+ * said twice.  What was awarded and has not reached the vendor yet is gone from our number already
+ * and not from the vendor's, which makes ours the lower of the two: it is not charged twice.
+ *
+ * A word is true for a moment: what came back to the quota since would be taken again.  So it is
+ * only believed for a second, and, where it says when there is more, while that is still more than
+ * a second away; resets are told in whole seconds, and the vendor looked some time after the call
+ * was sent.
+ *
+ * Nothing left until a reset: rules that may owe would give the next token after one interval, so
+ * the limit is blocked until then; but only where our own number says that there is something, or
+ * each quota that the fleet uses up by itself would bring a block.
+ */
+#include "learn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FRESH_US     INT64_C(1000000)
+#define SECOND_US    INT64_C(1000000)
+#define RESET_MAX    INT64_C(86400) /* seconds; what lies beyond a day is taken for one */
+#define STUDIES_MAX  64
+#define NOTHING_LEFT "the vendor says that nothing is left"
+
+/* A word on its way into a ledger.  One at a time of each limit and key: the next answer says it
+ * again. */
+typedef struct study {
+    struct study *next;
+    takt_call call;
+    takt_client *client;
+    int64_t block_us;
+    char limit[TAKT_NAME_SIZE_MAX + 1];
+    char key[TAKT_KEY_SIZE_MAX + 1];
+} study;
+
+static study *studies;
+static int study_count;
+
+static int64_t reset_of(const vendor_word *word)
+{
+    return (word->reset < RESET_MAX ? word->reset : RESET_MAX) * SECOND_US;
+}
+
+bool learn_holds(const vendor_word *word, int64_t age_us)
+{
+    bool says_when = word->reset != VENDOR_UNSAID;
+
+    if ((word->remaining > 0 || !says_when) && age_us > FRESH_US)
+        return false;
+    return !says_when || reset_of(word) - age_us > SECOND_US;
+}
+
+static bool is_at_it(const char *limit, const char *key)
+{
+    for (const study *at = studies; at; at = at->next)
+        if (strcmp(at->limit, limit) == 0 && strcmp(at->key, key) == 0)
+            return true;
+    return false;
+}
+
+static void forget(study *done)
+{
+    study **at = &studies;
+
+    while (*at != done)
+        at = &(*at)->next;
+    *at = done->next;
+    study_count--;
+    free(done);
+}
+
+static void on_lowered(takt_call *call, int status, const takt_standing *standing)
+{
+    (void)status; /* where the store fails, the next answer says it again */
+    (void)standing;
+    forget(call->data);
+}
+
+static const char *key_of(const study *of)
+{
+    return of->key[0] ? of->key : NULL;
+}
+
+static void on_looked(takt_call *call, int status, const takt_standing *standing)
+{
+    study *of = call->data;
+
+    if (status != 0 || standing->remaining == 0 ||
+        takt_block(of->client, call, of->limit, key_of(of), of->block_us, NOTHING_LEFT,
+                   on_lowered) != 0)
+        forget(of);
+}
+
+static bool is_wanted(takt_client *client, const char *limit)
+{
+    takt_learn wanted = TAKT_LEARN_OFF;
+
+    takt_policy_learn(takt_get_policy(client), limit, &wanted);
+    return wanted == TAKT_LEARN_HEADERS;
+}
+
+static int begin(study *of, const vendor_word *word)
+{
+    if (word->remaining == 0 && word->reset != VENDOR_UNSAID)
+        return takt_peek(of->client, &of->call, of->limit, key_of(of), on_looked);
+    return takt_lower(of->client, &of->call, of->limit, key_of(of), word->remaining, on_lowered);
+}
+
+void learn(const job *job, const vendor_word *word, int64_t age_us)
+{
+    const job_head *head = job_head_of(job);
+    const char *key = head->key ? head->key : "";
+    study *made;
+
+    if (word->remaining == VENDOR_UNSAID || !is_wanted(job_client(job), head->limit) ||
+        !learn_holds(word, age_us) || study_count == STUDIES_MAX || is_at_it(head->limit, key))
+        return;
+    made = calloc(1, sizeof(*made));
+    if (!made)
+        return;
+    made->client = job_client(job);
+    made->call.data = made;
+    made->block_us = reset_of(word) - age_us;
+    strcpy(made->limit, head->limit); /* the client has accepted both */
+    strcpy(made->key, key);
+    made->next = studies;
+    studies = made;
+    study_count++;
+    if (begin(made, word) != 0)
+        forget(made);
+}

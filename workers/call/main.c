@@ -1,0 +1,327 @@
+/*
+ * main.c: takt-call: calls that jobs describe, each when its slot is due.  What is said is put
+ * together in request.c, what comes back is read in answer.c; here it is decided how a job ends.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include <takt/http.h>
+
+#include "call.h"
+#include "jobs/kind.h"
+#include "learn.h"
+#include "options.h"
+#include "outcome.h"
+
+#define CONNECTIONS_MAX 256
+#define PAUSE_MAX_US    INT64_C(86400000000) /* a day: a longer Retry-After is cut to that */
+#define SHOWN_SIZE      240
+
+struct caller {
+    call_options options;
+    transfers *transfers;
+    call *running;
+};
+
+static void free_call(call *call)
+{
+    call_forget_headers(call);
+    secrets_forget(&call->secrets);
+    answer_free(&call->answer);
+    free(call->url);
+    free(call->json);
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        call->caller->running = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    free(call);
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static json_t *kept_headers(const call *call)
+{
+    const call_options *options = &call->caller->options;
+    json_t *kept;
+
+    if (options->kept_count == 0)
+        return json_incref(call->answer.headers);
+    kept = json_object();
+    for (int i = 0; i < options->kept_count; i++) {
+        json_t *value = json_object_get(call->answer.headers, options->kept[i]);
+        if (value)
+            json_object_set(kept, options->kept[i], value);
+    }
+    return kept;
+}
+
+static json_t *result_of(const call *call, long status)
+{
+    const call_options *options = &call->caller->options;
+    json_t *result = json_pack("{s:i, s:f, s:i}", "status", (int)status, "took_s",
+                               (double)((uv_hrtime() - call->began_ns) / 1000) / 1e6, "attempt",
+                               (int)job_attempt(call->job));
+
+    if (options->with_headers)
+        json_object_set_new(result, "headers", kept_headers(call));
+    if (options->with_body)
+        json_object_set_new(result, "body", answer_body(&call->answer));
+    return result;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+/* How long a Retry-After asks for; 0: there is none, or it cannot be read. */
+static int64_t pause_of(const answer *answer)
+{
+    int64_t pause_us = 0;
+
+    if (answer->retry_after[0])
+        (void)takt_http_retry_after(answer->retry_after, answer->date[0] ? answer->date : NULL,
+                                    &pause_us);
+    return pause_us < PAUSE_MAX_US ? pause_us : PAUSE_MAX_US;
+}
+
+/* "answered 404: "no such thing"" */
+static void say_answer(const call *call, long status, char why[JOB_WHY_SIZE])
+{
+    char shown[SHOWN_SIZE];
+
+    answer_show(&call->answer, shown, sizeof(shown));
+    snprintf(why, JOB_WHY_SIZE, "answered %ld%s%s", status, shown[0] ? ": " : "", shown);
+}
+
+static void end_by_status(call *call, long status)
+{
+    job *job = call->job;
+    int64_t pause_us = pause_of(&call->answer);
+    char why[JOB_WHY_SIZE];
+
+    say_answer(call, status, why);
+    switch (outcome_of(status, call_spec_expects(&call->spec, status), pause_us > 0)) {
+    case OUTCOME_DONE:
+        job_done(job, result_of(call, status));
+        break;
+    case OUTCOME_PENALIZE:
+        job_penalize(job, pause_us, "answered 429");
+        job_retry(job, pause_us, why);
+        break;
+    case OUTCOME_BLOCK:
+        job_block(job, pause_us, "answered 503");
+        job_retry(job, pause_us, why);
+        break;
+    case OUTCOME_RETRY:
+        job_retry(job, pause_us, why);
+        break;
+    case OUTCOME_DEAD:
+        job_dead(job, why);
+        break;
+    }
+}
+
+/* No answer, or a part of one. */
+static void end_by_failure(const call *call, CURLcode result)
+{
+    char why[JOB_WHY_SIZE];
+
+    snprintf(why, sizeof(why), "no answer: %s", curl_easy_strerror(result));
+    if (result == CURLE_URL_MALFORMAT || result == CURLE_UNSUPPORTED_PROTOCOL)
+        job_dead(call->job, why);
+    else
+        job_retry(call->job, 0, why);
+}
+
+static void end_too_big(call *call, long status)
+{
+    char why[JOB_WHY_SIZE];
+
+    if (!call_spec_expects(&call->spec, status)) {
+        end_by_status(call, status);
+        return;
+    }
+    snprintf(why, sizeof(why), "answered %ld with more than %zu bytes, or than %d of headers",
+             status, call->caller->options.response_max, ANSWER_HEADERS_MAX);
+    job_dead(call->job, why);
+}
+
+static void learn_from(const call *call, long status)
+{
+    vendor_word word;
+
+    if (status == 429 || (status == 503 && call->answer.retry_after[0]))
+        return; /* which says more */
+    vendor_fields_tell(&call->answer.vendor, answer_date(&call->answer), &word);
+    if (word.remaining != VENDOR_UNSAID)
+        learn(call->job, &word, (int64_t)(uv_hrtime() - call->sent_ns) / 1000);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void on_done(CURL *handle, CURLcode result, void *data);
+
+static void begin(call *call)
+{
+    takt_error error = {0};
+
+    if (call_prepare(call, &call->caller->options, &error) != 0) {
+        transfers_put(call->caller->transfers, call->handle);
+        job_retry(call->job, 0, error.text);
+        free_call(call);
+    } else if (!transfers_start(call->caller->transfers, call->handle, on_done, call)) {
+        transfers_put(call->caller->transfers, call->handle);
+        job_retry(call->job, 0, "no memory");
+        free_call(call);
+    }
+}
+
+/* Follows a redirect: true.  Else the answer is the last one, and *why may say that it led where
+ * none is followed. */
+static bool follow(call *call, long status, const char **why)
+{
+    const char *from = call->url ? call->url : call->spec.url, *method;
+    char *to = NULL;
+
+    curl_easy_getinfo(call->handle, CURLINFO_REDIRECT_URL, &to);
+    if (!to)
+        return false;
+    *why = "more redirects than are followed";
+    if (call->redirects++ == REDIRECTS_MAX)
+        return false;
+    switch (redirect_judge(call->caller->options.redirects, from, to, why)) {
+    case REDIRECT_REFUSED:
+        return false;
+    case REDIRECT_ABROAD:
+        call->is_abroad = true; /* and stays so */
+        break;
+    case REDIRECT_HOME:
+        break;
+    }
+    to = strdup(to);
+    method = redirect_method(status, call->method);
+    if (!to)
+        return false;
+    if (method) {
+        call->method = method;
+        call->without_body = true;
+    }
+    free(call->url);
+    call->url = to;
+    transfers_put(call->caller->transfers, call->handle);
+    call->handle = transfers_take(call->caller->transfers); /* the same one, blank */
+    begin(call);
+    return true;
+}
+
+static void on_done(CURL *handle, CURLcode result, void *data)
+{
+    call *call = data;
+    const char *refused = NULL;
+    char why[JOB_WHY_SIZE];
+    long status = 0;
+
+    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+    if (result == CURLE_OK && redirect_is_one(status) && !call_spec_expects(&call->spec, status) &&
+        follow(call, status, &refused))
+        return;
+    answer_blot(&call->answer, call->secrets);
+    if (result == CURLE_OK && !call->is_abroad)
+        learn_from(call, status);
+    if (refused) {
+        snprintf(why, sizeof(why), "answered %ld, %s", status, refused);
+        job_dead(call->job, why);
+    } else if (call->answer.too_big) {
+        end_too_big(call, status);
+    } else if (result != CURLE_OK) {
+        end_by_failure(call, result);
+    } else {
+        end_by_status(call, status);
+    }
+    transfers_put(call->caller->transfers, handle);
+    free_call(call);
+}
+
+static void start(void *self, job *job)
+{
+    caller *caller = self;
+    takt_error error = {0};
+    call *made = calloc(1, sizeof(*made));
+
+    if (!made) {
+        job_retry(job, 0, "no memory");
+        return;
+    }
+    made->handle = transfers_take(caller->transfers);
+    if (!made->handle ||
+        call_spec_read(job_fields(job), &caller->options.secrets, &made->spec, &error) != 0) {
+        if (made->handle)
+            transfers_put(caller->transfers, made->handle);
+        job_retry(job, 0, error.text[0] ? error.text : "no memory");
+        free(made);
+        return;
+    }
+    made->caller = caller;
+    made->job = job;
+    made->method = made->spec.method;
+    made->began_ns = made->sent_ns = uv_hrtime();
+    made->answer.body_max = caller->options.response_max;
+    made->answer.keep_headers = caller->options.with_headers;
+    made->next = caller->running;
+    if (made->next)
+        made->next->previous = made;
+    caller->running = made;
+    begin(made);
+}
+
+/* ---- the worker ------------------------------------------------------------------------------ */
+
+static int open_caller(void *self, uv_loop_t *loop, const takt_policy *policy)
+{
+    caller *caller = self;
+    takt_error error = {0};
+
+    (void)policy;
+    if (transfers_open(&caller->transfers, loop, CONNECTIONS_MAX, &error) == 0)
+        return 0;
+    worker_say("%s", error.text);
+    return EX_OSERR;
+}
+
+static int check(void *self, const json_t *fields, job_head *head, takt_error *error)
+{
+    const caller *caller = self;
+    call_spec spec;
+
+    (void)head;
+    return call_spec_read(fields, &caller->options.secrets, &spec, error);
+}
+
+static void close_caller(void *self)
+{
+    caller *caller = self;
+
+    transfers_close(caller->transfers);
+    while (caller->running)
+        free_call(caller->running);
+}
+
+int main(int argc, char **argv)
+{
+    caller caller = {0};
+    kind call = {.name = "takt-call",
+                 .summary = "Makes the HTTP calls that jobs describe, each when its slot is due.",
+                 .options = &call_options_argp,
+                 .self = &caller,
+                 .open = open_caller,
+                 .check = check,
+                 .start = start,
+                 .close = close_caller};
+
+    call_options_begin(&caller.options);
+    int status = worker_main(argc, argv, &call);
+    call_options_end(&caller.options);
+    return status;
+}

@@ -1,0 +1,160 @@
+/*
+ * options.c: see options.h.
+ */
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    KEY_TIMEOUT = 0x200,
+    KEY_CONNECT_TIMEOUT,
+    KEY_REDIRECTS,
+    KEY_RESPONSE_MAX,
+    KEY_CA,
+    KEY_SECRET,
+    KEY_RESULT_HEADERS,
+    KEY_NO_BODY
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Calls:", 1},
+    {"timeout", KEY_TIMEOUT, "DURATION", 0,
+     "A call may take so long, where its job says nothing (default 30s)", 1},
+    {"connect-timeout", KEY_CONNECT_TIMEOUT, "DURATION", 0,
+     "... and so long until there is a connection (default 10s)", 1},
+    {"redirects", KEY_REDIRECTS, "none|same-host|any", 0,
+     "Which redirects are followed (default same-host)", 1},
+    {"response-max", KEY_RESPONSE_MAX, "SIZE", 0,
+     "An answer of more bytes is none, like 64KiB or 8MiB (default 1MiB)", 1},
+    {"ca", KEY_CA, "FILE", 0, "Trust these certificates instead of the system's", 1},
+    {"secret", KEY_SECRET, "env:NAME|file:PATH", 0,
+     "Jobs may name this secret, and none that was not allowed so (default: any)", 1},
+    {"result-headers", KEY_RESULT_HEADERS, "all|none|NAME,...", 0,
+     "Headers of the answer in a result (default all)", 1},
+    {"no-body", KEY_NO_BODY, 0, 0, "Results are without the answer's body", 1},
+    {0},
+};
+
+void call_options_begin(call_options *options)
+{
+    *options = (call_options){.timeout_us = 30000000,
+                              .connect_us = 10000000,
+                              .redirects = REDIRECT_SAME_HOST,
+                              .response_max = 1024 * 1024,
+                              .with_body = true,
+                              .with_headers = true};
+}
+
+void call_options_end(call_options *options)
+{
+    for (int i = 0; i < options->kept_count; i++)
+        free(options->kept[i]);
+}
+
+static int64_t read_duration(struct argp_state *state, const char *what, const char *word)
+{
+    takt_error error = {0};
+    int64_t duration_us = 0;
+
+    if (takt_parse_duration(word, &duration_us, &error) != 0)
+        argp_error(state, "%s: %s", what, error.text);
+    else if (duration_us < 1000 || duration_us > CALL_TIMEOUT_MAX)
+        argp_error(state, "%s takes 1ms to 1h", what);
+    return duration_us;
+}
+
+static redirect_rule read_redirects(struct argp_state *state, const char *word)
+{
+    static const char *const names[] = {"none", "same-host", "any"};
+
+    for (int i = 0; i < 3; i++)
+        if (strcmp(word, names[i]) == 0)
+            return (redirect_rule)i;
+    argp_error(state, "--redirects takes none, same-host or any");
+    return REDIRECT_NONE;
+}
+
+static size_t read_size(struct argp_state *state, const char *word)
+{
+    static const char *const units[] = {"", "KiB", "MiB"};
+    char *end;
+
+    errno = 0;
+    unsigned long size = strtoul(word, &end, 10);
+    for (int i = 0; i < 3; i++)
+        if (isdigit((unsigned char)*word) && errno == 0 && strcmp(end, units[i]) == 0 &&
+            size >= 1 && size <= (1ul << 30) >> (10 * i))
+            return size << (10 * i);
+    argp_error(state, "--response-max takes 1 to 1024MiB, like 64KiB or 8MiB");
+    return 0;
+}
+
+static void read_kept(struct argp_state *state, char *word, call_options *given)
+{
+    given->with_headers = strcmp(word, "none") != 0;
+    if (!given->with_headers || strcmp(word, "all") == 0)
+        return;
+    for (char *name = strtok(word, ","); name; name = strtok(NULL, ",")) {
+        char *kept = given->kept_count < CALL_KEPT_MAX ? strdup(name) : NULL;
+        if (!kept) {
+            argp_error(state, "--result-headers takes at most %d names", CALL_KEPT_MAX);
+            return;
+        }
+        for (char *at = kept; *at; at++)
+            *at = (char)tolower((unsigned char)*at);
+        given->kept[given->kept_count++] = kept;
+    }
+}
+
+static void allow(struct argp_state *state, const char *word, secrets_allowed *allowed)
+{
+    if ((strncmp(word, "env:", 4) != 0 && strncmp(word, "file:", 5) != 0) ||
+        strchr(word, ':')[1] == '\0')
+        argp_error(state, "--secret takes env:NAME or file:PATH");
+    else if (allowed->count == SECRETS_ALLOWED_MAX)
+        argp_error(state, "there can be %d --secret", SECRETS_ALLOWED_MAX);
+    else
+        allowed->names[allowed->count++] = word;
+}
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+    call_options *given = state->input;
+
+    switch (key) {
+    case KEY_TIMEOUT:
+        given->timeout_us = read_duration(state, "--timeout", word);
+        return 0;
+    case KEY_CONNECT_TIMEOUT:
+        given->connect_us = read_duration(state, "--connect-timeout", word);
+        return 0;
+    case KEY_REDIRECTS:
+        given->redirects = read_redirects(state, word);
+        return 0;
+    case KEY_RESPONSE_MAX:
+        given->response_max = read_size(state, word);
+        return 0;
+    case KEY_CA:
+        if (access(word, R_OK) != 0)
+            argp_error(state, "--ca: the file cannot be read: %s", strerror(errno));
+        given->ca = word;
+        return 0;
+    case KEY_SECRET:
+        allow(state, word, &given->secrets);
+        return 0;
+    case KEY_RESULT_HEADERS:
+        read_kept(state, word, given);
+        return 0;
+    case KEY_NO_BODY:
+        given->with_body = false;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp call_options_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};

@@ -1,0 +1,160 @@
+/*
+ * request.c: from a job's words to what curl is to send.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+#include "fail.h"
+
+#define HEADER_SIZE_MAX (128 * 1024)
+
+/* Overwritten, since they may have secrets in them. */
+void call_forget_headers(call *call)
+{
+    for (struct curl_slist *at = call->headers; at; at = at->next)
+        explicit_bzero(at->data, strlen(at->data));
+    curl_slist_free_all(call->headers);
+    call->headers = NULL;
+}
+
+static int add_line(call *call, const char *line, takt_error *error)
+{
+    struct curl_slist *longer = curl_slist_append(call->headers, line);
+
+    if (!longer)
+        return call_fail(error, "no memory");
+    call->headers = longer;
+    return 0;
+}
+
+/* "Name: value"; curl wants "Name;" for one that is empty. */
+static int add_header(call *call, const char *name, const char *value, takt_error *error)
+{
+    size_t size = strlen(name) + strlen(value) + 3;
+    char *line = size <= HEADER_SIZE_MAX ? malloc(size) : NULL;
+
+    if (!line)
+        return call_fail(error, "no memory");
+    stpcpy(stpcpy(stpcpy(line, name), *value ? ": " : ";"), value);
+    int code = add_line(call, line, error);
+    secrets_wipe(line);
+    return code;
+}
+
+static int add_field(call *call, const char *name, const json_t *value, takt_error *error)
+{
+    char *filled = secrets_fill(json_string_value(value), &call->secrets, error);
+
+    if (!filled)
+        return error->text[0] ? call_fail_in(error, "headers.%s: ", name)
+                              : call_fail(error, "no memory");
+    int code = add_header(call, name, filled, error);
+    secrets_wipe(filled);
+    return code;
+}
+
+static int add_all(call *call, takt_error *error)
+{
+    const char *name;
+    json_t *value;
+    int code = 0;
+
+    json_object_foreach((json_t *)call->spec.headers, name, value)
+    {
+        if ((call->is_abroad && !redirect_is_for_all(name)) ||
+            (call->without_body && strncasecmp(name, "content-", 8) == 0))
+            continue;
+        if (!json_is_array(value))
+            code = add_field(call, name, value, error);
+        for (size_t i = 0; code == 0 && i < json_array_size(value); i++)
+            code = add_field(call, name, json_array_get(value, i), error);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+/* Headers that a job does not give: ours, and none of curl's own ideas. */
+static int add_ours(call *call, takt_error *error)
+{
+    const call_spec *spec = &call->spec;
+    const job_head *head = job_head_of(call->job);
+    int code = add_line(call, "Expect:", error);
+
+    if (code == 0 && !call_spec_has_header(spec, "user-agent"))
+        code = add_header(call, "User-Agent", "takt-call", error);
+    if (code == 0 && !call_spec_has_header(spec, "content-type"))
+        code = spec->json && !call->without_body
+                   ? add_header(call, "Content-Type", "application/json", error)
+                   : add_line(call, "Content-Type:", error);
+    if (code == 0 && !call_spec_is_idempotent(spec) && !call->is_abroad &&
+        !call_spec_has_header(spec, "idempotency-key"))
+        code = add_header(call, "Idempotency-Key", head->idempotency_key, error);
+    return code;
+}
+
+/* curl reads it where it is. */
+static int set_body(call *call, takt_error *error)
+{
+    const call_spec *spec = &call->spec;
+    const char *body = spec->body;
+    size_t size = spec->body_size;
+
+    if (spec->json && !call->json)
+        call->json = json_dumps(spec->json, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (spec->json && !call->json)
+        return call_fail(error, "no memory");
+    if (spec->json) {
+        body = call->json;
+        size = strlen(body);
+    }
+    if (call->without_body)
+        body = NULL;
+    if (!body && strcmp(call->method, "POST") == 0)
+        body = "";
+    if (body) {
+        curl_easy_setopt(call->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
+        curl_easy_setopt(call->handle, CURLOPT_POSTFIELDS, body);
+    }
+    return 0;
+}
+
+static void set_method(const call *call)
+{
+    if (strcmp(call->method, "HEAD") == 0)
+        curl_easy_setopt(call->handle, CURLOPT_NOBODY, 1L);
+    else
+        curl_easy_setopt(call->handle, CURLOPT_CUSTOMREQUEST, call->method);
+}
+
+static void set_bounds(const call *call, const call_options *options)
+{
+    int64_t timeout_us = call->spec.timeout_us ? call->spec.timeout_us : options->timeout_us;
+    int64_t left_us = timeout_us - (int64_t)(call->sent_ns - call->began_ns) / 1000;
+
+    curl_easy_setopt(call->handle, CURLOPT_TIMEOUT_MS, (long)(left_us > 1000 ? left_us / 1000 : 1));
+    curl_easy_setopt(call->handle, CURLOPT_CONNECTTIMEOUT_MS, (long)(options->connect_us / 1000));
+    curl_easy_setopt(call->handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(call->handle, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    if (options->ca)
+        curl_easy_setopt(call->handle, CURLOPT_CAINFO, options->ca);
+}
+
+int call_prepare(call *call, const call_options *options, takt_error *error)
+{
+    int code;
+
+    call_forget_headers(call);
+    if ((code = add_all(call, error)) != 0 || (code = add_ours(call, error)) != 0 ||
+        (code = set_body(call, error)) != 0)
+        return code;
+    call->sent_ns = uv_hrtime();
+    curl_easy_setopt(call->handle, CURLOPT_URL, call->url ? call->url : call->spec.url);
+    curl_easy_setopt(call->handle, CURLOPT_HTTPHEADER, call->headers);
+    set_method(call);
+    set_bounds(call, options);
+    answer_await(&call->answer, call->handle);
+    return 0;
+}

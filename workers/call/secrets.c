@@ -1,0 +1,212 @@
+/*
+ * secrets.c: see secrets.h.
+ */
+#include "secrets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fail.h"
+
+#define BLOT_LEAST 4
+
+/* "env:NAME" of "${env:NAME}". */
+typedef struct reference {
+    const char *name;
+    size_t size;
+    const char *end; /* behind the brace */
+} reference;
+
+/* The next one in the text; 1, or 0 if there is none, or TAKT_E_INVALID. */
+static int next_reference(const char *text, reference *found, takt_error *error)
+{
+    const char *open = strstr(text, "${"), *close = open ? strchr(open, '}') : NULL;
+
+    if (!open)
+        return 0;
+    found->name = open + 2;
+    if (close && (strncmp(found->name, "env:", 4) == 0 || strncmp(found->name, "file:", 5) == 0)) {
+        found->size = (size_t)(close - found->name);
+        found->end = close + 1;
+        if (strchr(found->name, ':') + 1 < close && found->size < 4096)
+            return 1;
+    }
+    return call_fail(error, "\"${\" begins a secret: write ${env:NAME} or ${file:PATH}");
+}
+
+static bool is_allowed(const secrets_allowed *allowed, const reference *found)
+{
+    for (int i = 0; i < allowed->count; i++)
+        if (strlen(allowed->names[i]) == found->size &&
+            memcmp(allowed->names[i], found->name, found->size) == 0)
+            return true;
+    return allowed->count == 0;
+}
+
+int secrets_check(const secrets_allowed *allowed, const char *value, bool *names, takt_error *error)
+{
+    reference found = {0};
+    int code;
+
+    *names = false;
+    while ((code = next_reference(value, &found, error)) > 0) {
+        if (!is_allowed(allowed, &found))
+            return call_fail(error, "this secret is not one that jobs may name: allow it with "
+                                    "--secret when the worker is started");
+        *names = true;
+        value = found.end;
+    }
+    return code;
+}
+
+static secret *keep(secret **read, const char *text, size_t size)
+{
+    secret *made = malloc(sizeof(*made) + size + 1);
+
+    if (!made)
+        return NULL;
+    memcpy(made->text, text, size);
+    made->text[size] = '\0';
+    made->size = size;
+    made->next = *read;
+    *read = made;
+    return made;
+}
+
+/* A file is read anew for each call, so that one that is replaced counts at once.  It should be a
+ * small one on this host. */
+static secret *read_file(const char *path, secret **read_so_far, takt_error *error)
+{
+    char text[SECRET_SIZE_MAX + 1];
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat status;
+    secret *made = NULL;
+
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        call_fail(error, "the file of a secret cannot be read: %s",
+                  fd < 0 ? strerror(errno) : "it is no regular file");
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    ssize_t size = read(fd, text, sizeof(text));
+    close(fd);
+    if (size < 0 || size > SECRET_SIZE_MAX) {
+        call_fail(error, "the file of a secret %s",
+                  size < 0 ? "cannot be read" : "has more than 8 KiB");
+        return NULL;
+    }
+    while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r'))
+        size--;
+    made = keep(read_so_far, text, (size_t)size);
+    explicit_bzero(text, sizeof(text));
+    if (!made)
+        call_fail(error, "no memory");
+    return made;
+}
+
+static secret *read_one(const reference *found, secret **read_so_far, takt_error *error)
+{
+    char name[4096];
+    const char *value;
+
+    memcpy(name, found->name, found->size);
+    name[found->size] = '\0';
+    if (strncmp(name, "file:", 5) == 0)
+        return read_file(name + 5, read_so_far, error);
+    value = getenv(name + 4);
+    if (!value) {
+        call_fail(error, "the environment has no %.100s", name + 4);
+        return NULL;
+    }
+    secret *made = keep(read_so_far, value, strlen(value));
+    if (!made)
+        call_fail(error, "no memory");
+    return made;
+}
+
+/* A secret ends no line. */
+static bool is_plain(const secret *one)
+{
+    for (size_t i = 0; i < one->size; i++)
+        if ((unsigned char)one->text[i] < 0x20 || one->text[i] == 0x7f)
+            return false;
+    return true;
+}
+
+static bool append(char **text, size_t *size, const char *more, size_t more_size)
+{
+    char *longer = malloc(*size + more_size + 1);
+
+    if (!longer)
+        return false;
+    memcpy(longer, *text ? *text : "", *size);
+    memcpy(longer + *size, more, more_size);
+    secrets_wipe(*text);
+    *size += more_size;
+    longer[*size] = '\0';
+    *text = longer;
+    return true;
+}
+
+char *secrets_fill(const char *value, secret **read, takt_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    reference found = {0};
+    int code;
+
+    while ((code = next_reference(value, &found, error)) > 0) {
+        secret *one = read_one(&found, read, error);
+        if (one && !is_plain(one)) {
+            call_fail(error, "a secret has control characters, like a line's end, which no "
+                             "header can have");
+            one = NULL;
+        }
+        if (!one || !append(&text, &size, value, (size_t)(found.name - 2 - value)) ||
+            !append(&text, &size, one->text, one->size)) {
+            secrets_wipe(text);
+            return NULL;
+        }
+        value = found.end;
+    }
+    if (code == 0 && append(&text, &size, value, strlen(value)))
+        return text;
+    secrets_wipe(text);
+    return NULL;
+}
+
+void secrets_blot(const secret *read, char *text, size_t size)
+{
+    for (; read; read = read->next) {
+        char *at = text, *found;
+        if (read->size < BLOT_LEAST)
+            continue;
+        while ((found = memmem(at, size - (size_t)(at - text), read->text, read->size)) != NULL) {
+            memset(found, '*', read->size);
+            at = found + read->size;
+        }
+    }
+}
+
+void secrets_wipe(char *text)
+{
+    if (text)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}
+
+void secrets_forget(secret **read)
+{
+    while (*read) {
+        secret *next = (*read)->next;
+        explicit_bzero((*read)->text, (*read)->size);
+        free(*read);
+        *read = next;
+    }
+}

@@ -1,0 +1,286 @@
+/*
+ * spec.c: see spec.h.
+ */
+#include "spec.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <curl/curl.h>
+#include <takt/policy.h>
+
+#include "fail.h"
+#include "jobs/say.h"
+
+#define HEADERS_MAX      100
+#define HEADERS_SIZE_MAX (64 * 1024) /* all of them, before secrets are put in */
+#define SHOWN_SIZE       96
+
+static const char *show(const char *text, size_t size, char shown[SHOWN_SIZE])
+{
+    return say_shown(text, size, shown, SHOWN_SIZE);
+}
+
+static int read_method(const json_t *field, call_spec *spec, takt_error *error)
+{
+    static const char *const methods[] = {"GET",   "HEAD",   "POST",   "PUT",
+                                          "PATCH", "DELETE", "OPTIONS"};
+    const char *word = field ? json_string_value(field) : "GET";
+
+    for (size_t i = 0; word && i < sizeof(methods) / sizeof(methods[0]); i++)
+        if (strcmp(word, methods[i]) == 0) {
+            spec->method = methods[i];
+            return 0;
+        }
+    return call_fail(error, "method: write GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS");
+}
+
+static int check_url_parts(const char *text, CURLU *url, takt_error *error)
+{
+    char *scheme = NULL, *user = NULL;
+    int code = 0;
+
+    if (curl_url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK ||
+        curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK)
+        code = call_fail(error, "url: cannot be read; write it like https://host/path");
+    else if (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0)
+        code = call_fail(error, "url: write http:// or https://; other schemes are not called");
+    else if (curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK ||
+             curl_url_get(url, CURLUPART_PASSWORD, &user, 0) == CURLUE_OK)
+        code = call_fail(error, "url: has a user or a password, which would be seen in logs; write "
+                                "a header like \"Authorization\": \"Basic ${env:NAME}\"");
+    curl_free(scheme);
+    curl_free(user);
+    return code;
+}
+
+static int read_url(const json_t *field, call_spec *spec, takt_error *error)
+{
+    const char *text = json_string_value(field);
+    size_t size = json_string_length(field);
+    CURLU *url;
+
+    if (!text)
+        return call_fail(error, "url: a job needs one; write \"url\": \"https://host/path\"");
+    if (size > CALL_URL_MAX)
+        return call_fail(error, "url: has %zu bytes; write at most %d", size, CALL_URL_MAX);
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)text[i] <= 0x20 || (unsigned char)text[i] >= 0x7f)
+            return call_fail(error,
+                             "url: byte %zu is a blank, a control character or not ASCII; "
+                             "write it as %%%02X",
+                             i + 1, (unsigned char)text[i]);
+    if (strstr(text, "${"))
+        return call_fail(error, "url: secrets are put into headers alone; write one there");
+    spec->url = text;
+    url = curl_url();
+    if (!url)
+        return call_fail(error, "url: no memory");
+    int code = check_url_parts(text, url, error);
+    curl_url_cleanup(url);
+    return code;
+}
+
+/* Those by which curl and the peer find where a request ends and whom it is for. */
+static bool is_ours(const char *name)
+{
+    static const char *const ours[] = {"connection", "content-length", "host",    "keep-alive",
+                                       "te",         "trailer",        "upgrade", "expect"};
+
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        if (strcasecmp(name, ours[i]) == 0)
+            return true;
+    return strncasecmp(name, "transfer-", 9) == 0 || strncasecmp(name, "proxy-", 6) == 0;
+}
+
+static int check_name(const char *name, size_t size, takt_error *error)
+{
+    static const char token[] = "!#$%&'*+-.^_`|~0123456789"
+                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char shown[SHOWN_SIZE];
+
+    if (size == 0 || size > 256 || strspn(name, token) != size)
+        return call_fail(error, "headers: %s is no name of a header; write letters, digits and -",
+                         show(name, size, shown));
+    if (is_ours(name))
+        return call_fail(error, "headers: %s is set by takt-call itself; leave it out",
+                         show(name, size, shown));
+    return 0;
+}
+
+/* One value.  What is wrong is said without it: it may be meant to be a secret. */
+static int check_value(const char *name, const json_t *field, const secrets_allowed *allowed,
+                       size_t *all_size, takt_error *error)
+{
+    const char *value = json_string_value(field);
+    size_t size = json_string_length(field);
+    bool names;
+
+    if (!value)
+        return call_fail(error, "headers.%s: write a string, or a list of strings", name);
+    for (size_t i = 0; i < size; i++)
+        if (((unsigned char)value[i] < 0x20 && value[i] != '\t') || value[i] == 0x7f)
+            return call_fail(error,
+                             "headers.%s: byte %zu is a control character, like a line's "
+                             "end; leave it out",
+                             name, i + 1);
+    *all_size += size;
+    if (secrets_check(allowed, value, &names, error) != 0)
+        return call_fail_in(error, "headers.%s: ", name);
+    return 0;
+}
+
+static int check_header(const char *name, const json_t *field, const secrets_allowed *allowed,
+                        size_t *all_size, takt_error *error)
+{
+    int code = check_name(name, strlen(name), error);
+
+    if (code == 0 && !json_is_array(field))
+        return check_value(name, field, allowed, all_size, error);
+    for (size_t i = 0; code == 0 && i < json_array_size(field); i++)
+        code = check_value(name, json_array_get(field, i), allowed, all_size, error);
+    return code;
+}
+
+static int read_headers(const json_t *field, const secrets_allowed *allowed, call_spec *spec,
+                        takt_error *error)
+{
+    const char *name;
+    json_t *value;
+    size_t count = 0, size = 0;
+
+    if (!field)
+        return 0;
+    if (!json_is_object(field))
+        return call_fail(error, "headers: write an object, like {\"Accept\": \"text/plain\"}");
+    json_object_foreach((json_t *)field, name, value)
+    {
+        int code = check_header(name, value, allowed, &size, error);
+        if (code != 0)
+            return code;
+        size += strlen(name);
+        count += json_is_array(value) ? json_array_size(value) : 1;
+    }
+    if (count > HEADERS_MAX || size > HEADERS_SIZE_MAX)
+        return call_fail(error,
+                         "headers: there are %zu of %zu bytes in all; write at most %d, of "
+                         "%d bytes",
+                         count, size, HEADERS_MAX, HEADERS_SIZE_MAX);
+    spec->headers = field;
+    return 0;
+}
+
+static int read_body(const json_t *fields, call_spec *spec, takt_error *error)
+{
+    const json_t *body = json_object_get(fields, "body");
+
+    spec->json = json_object_get(fields, "json");
+    if (!body)
+        return 0;
+    if (spec->json)
+        return call_fail(error, "body: there is a \"json\" as well; write one of the two");
+    if (!json_is_string(body))
+        return call_fail(error, "body: write a string; anything else belongs under \"json\"");
+    spec->body = json_string_value(body);
+    spec->body_size = json_string_length(body);
+    return 0;
+}
+
+static int read_timeout(const json_t *field, call_spec *spec, takt_error *error)
+{
+    const char *text = field ? json_string_value(field) : NULL;
+
+    if (!field)
+        return 0;
+    if (!text)
+        return call_fail(error, "timeout: write a string, like \"30s\"");
+    if (takt_parse_duration(text, &spec->timeout_us, error) != 0)
+        return call_fail_in(error, "timeout: ");
+    if (spec->timeout_us < 1000 || spec->timeout_us > CALL_TIMEOUT_MAX)
+        return call_fail(error, "timeout: write 1ms to 1h");
+    return 0;
+}
+
+static bool is_status(json_int_t number)
+{
+    return number >= 100 && number <= 599;
+}
+
+/* 200, or "200-204". */
+static bool read_range(const json_t *field, status_range *range)
+{
+    const char *text = json_string_value(field);
+    int length = 0;
+
+    if (json_is_integer(field) && is_status(json_integer_value(field))) {
+        range->from = range->to = (int)json_integer_value(field);
+        return true;
+    }
+    return text && strspn(text, "0123456789-") == strlen(text) && strlen(text) == 7 &&
+           sscanf(text, "%3d-%3d%n", &range->from, &range->to, &length) == 2 && length == 7 &&
+           is_status(range->from) && is_status(range->to) && range->from <= range->to;
+}
+
+static int read_expect(const json_t *field, call_spec *spec, takt_error *error)
+{
+    size_t count = json_is_array(field) ? json_array_size(field) : 1;
+    bool good = count >= 1 && count <= CALL_EXPECT_MAX;
+
+    spec->expect_count = 0;
+    if (!field) {
+        spec->expect[spec->expect_count++] = (status_range){200, 299};
+        return 0;
+    }
+    for (size_t i = 0; good && i < count; i++)
+        good = read_range(json_is_array(field) ? json_array_get(field, i) : field,
+                          &spec->expect[spec->expect_count++]);
+    if (!good)
+        return call_fail(error,
+                         "expect: write a status, a range like \"200-204\", or a list of 1 "
+                         "to %d of them",
+                         CALL_EXPECT_MAX);
+    return 0;
+}
+
+int call_spec_read(const json_t *fields, const secrets_allowed *allowed, call_spec *spec,
+                   takt_error *error)
+{
+    int code;
+
+    *spec = (call_spec){0};
+    if ((code = read_method(json_object_get(fields, "method"), spec, error)) != 0 ||
+        (code = read_url(json_object_get(fields, "url"), spec, error)) != 0 ||
+        (code = read_headers(json_object_get(fields, "headers"), allowed, spec, error)) != 0 ||
+        (code = read_body(fields, spec, error)) != 0 ||
+        (code = read_timeout(json_object_get(fields, "timeout"), spec, error)) != 0 ||
+        (code = read_expect(json_object_get(fields, "expect"), spec, error)) != 0)
+        return code;
+    return 0;
+}
+
+bool call_spec_expects(const call_spec *spec, long status)
+{
+    for (int i = 0; i < spec->expect_count; i++)
+        if (status >= spec->expect[i].from && status <= spec->expect[i].to)
+            return true;
+    return false;
+}
+
+bool call_spec_is_idempotent(const call_spec *spec)
+{
+    return strcmp(spec->method, "POST") != 0 && strcmp(spec->method, "PATCH") != 0;
+}
+
+bool call_spec_has_header(const call_spec *spec, const char *name)
+{
+    const char *other;
+    json_t *value;
+
+    json_object_foreach((json_t *)spec->headers, other, value)
+    {
+        if (strcasecmp(other, name) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,53 @@
+/*
+ * spec.h: what a job of takt-call says: the request that is to be made, and which answers are good.
+ *
+ *     {"id": "c-1", "limit": "vendor", "method": "POST", "url":
+ * "https://api.example.com/v1/things", "headers": {"Authorization": "Bearer ${env:KEY}"}, "json":
+ * {"name": "x"}, "timeout": "10s", "expect": [200, "202-204"]}
+ *
+ * Whatever could break out of its place in a request is refused here: line ends, NULs, other
+ * schemes.
+ */
+#ifndef TAKT_WORKERS_CALL_SPEC_H
+#define TAKT_WORKERS_CALL_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "secrets.h"
+
+#define CALL_URL_MAX     8192
+#define CALL_EXPECT_MAX  16
+#define CALL_TIMEOUT_MAX INT64_C(3600000000) /* an hour */
+
+typedef struct status_range {
+    int from, to;
+} status_range;
+
+/* The strings are those of the job's fields. */
+typedef struct call_spec {
+    const char *method, *url;
+    const json_t *headers; /* an object; NULL */
+    const char *body;      /* NULL: none */
+    size_t body_size;
+    const json_t *json; /* the body as JSON; NULL */
+    int64_t timeout_us; /* 0: the worker's */
+    status_range expect[CALL_EXPECT_MAX];
+    int expect_count;
+} call_spec;
+
+/* 0, or TAKT_E_INVALID and which field is wrong. */
+int call_spec_read(const json_t *fields, const secrets_allowed *allowed, call_spec *spec,
+                   takt_error *error);
+
+bool call_spec_expects(const call_spec *spec, long status);
+
+/* POST and PATCH: done twice, they may do it twice. */
+bool call_spec_is_idempotent(const call_spec *spec);
+
+/* Whether the job has a header, whatever its case. */
+bool call_spec_has_header(const call_spec *spec, const char *name);
+
+#endif

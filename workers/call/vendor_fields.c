@@ -1,0 +1,183 @@
+/*
+ * vendor_fields.c: see vendor_fields.h.
+ */
+#include "vendor_fields.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define NUMBER_MAX  INT64_C(1000000000000000) /* what structured fields allow */
+#define EPOCH_LEAST INT64_C(1000000000)       /* from here on, seconds of the epoch */
+#define EPOCH_MS    INT64_C(100000000000)     /* from here on, milliseconds */
+
+enum { KIND_IETF, KIND_IETF_FIRST, KIND_X, KIND_X_DASHED };
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " \t");
+}
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* A whole number from 0, and what stands behind it; a fraction is rounded up. */
+static bool read_number(const char **at, int64_t *number)
+{
+    const char *from = *at;
+    int64_t read = 0;
+    bool more = false;
+
+    for (; is_digit(**at); ++*at)
+        if (read < NUMBER_MAX)
+            read = read * 10 + (**at - '0');
+    if (*at == from || read >= NUMBER_MAX)
+        return false;
+    if (**at == '.')
+        for (++*at; is_digit(**at); ++*at)
+            more |= **at != '0';
+    *number = read + more;
+    return true;
+}
+
+/* A value that is one number and nothing else. */
+static int64_t read_whole(const char *value)
+{
+    int64_t number;
+
+    value = skip_blanks(value);
+    return read_number(&value, &number) && *skip_blanks(value) == '\0' ? number : VENDOR_UNSAID;
+}
+
+/* Behind a text in double quotes, or behind a token; where neither is, `at` itself. */
+static const char *skip_bare(const char *at)
+{
+    if (*at != '"')
+        return at + strcspn(at, " \t;,=\"");
+    for (at++; *at && *at != '"'; at++)
+        if (*at == '\\' && at[1])
+            at++;
+    return *at ? at + 1 : at;
+}
+
+/* "=VALUE" behind a key; *number stays where that is no number. */
+static const char *read_value(const char *at, int64_t *number)
+{
+    int64_t read;
+
+    if (*at != '=')
+        return at;
+    const char *end = ++at;
+    if (read_number(&end, &read) && strchr(" \t;,", *end)) {
+        *number = read;
+        return end;
+    }
+    if (*at == ':') /* bytes in base64, whose padding is a "=" */
+        return at + 1 + strcspn(at + 1, ":") + (strchr(at + 1, ':') != NULL);
+    return skip_bare(at);
+}
+
+static bool is_word(const char *text, size_t size, const char *word)
+{
+    return strlen(word) == size && memcmp(text, word, size) == 0;
+}
+
+/* ";r=10;t=5": what an item has. */
+static const char *read_parameters(const char *at, vendor_word *item)
+{
+    while (*(at = skip_blanks(at)) == ';') {
+        const char *key = skip_blanks(at + 1);
+        const char *end = key + strcspn(key, " \t;,=\"");
+        int64_t number = VENDOR_UNSAID;
+        at = read_value(end, &number);
+        if (is_word(key, (size_t)(end - key), "r"))
+            item->remaining = number;
+        else if (is_word(key, (size_t)(end - key), "t"))
+            item->reset = number;
+    }
+    return at;
+}
+
+/* Of two words the one that has less left; of equals the one that lasts longer. */
+static void keep_least(vendor_word *kept, const vendor_word *other)
+{
+    if (other->remaining == VENDOR_UNSAID)
+        return;
+    if (kept->remaining == VENDOR_UNSAID || other->remaining < kept->remaining ||
+        (other->remaining == kept->remaining && other->reset > kept->reset))
+        *kept = *other;
+}
+
+/* A list of items with parameters, or a dictionary. */
+static void read_list(const char *at, vendor_word *word)
+{
+    vendor_word listed = {VENDOR_UNSAID, VENDOR_UNSAID};
+
+    for (at = skip_blanks(at); *at; at = skip_blanks(at)) {
+        vendor_word item = {VENDOR_UNSAID, VENDOR_UNSAID};
+        int64_t number = VENDOR_UNSAID;
+        const char *name = at, *end = skip_bare(at);
+        at = read_parameters(read_value(end, &number), &item);
+        if (is_word(name, (size_t)(end - name), "remaining"))
+            listed.remaining = number;
+        else if (is_word(name, (size_t)(end - name), "reset"))
+            listed.reset = number;
+        keep_least(word, &item);
+        at += strcspn(at, ","); /* what is left over is none of ours */
+        at += *at == ',';
+    }
+    keep_least(word, &listed);
+}
+
+void vendor_fields_begin(vendor_fields *fields)
+{
+    for (int i = 0; i < VENDOR_KINDS; i++)
+        fields->words[i] = (vendor_word){VENDOR_UNSAID, VENDOR_UNSAID};
+}
+
+void vendor_fields_read(vendor_fields *fields, const char *name, const char *value)
+{
+    static const struct {
+        const char *name;
+        int kind;
+        bool reset;
+    } known[] = {
+        {"ratelimit-remaining", KIND_IETF_FIRST, false},
+        {"ratelimit-reset", KIND_IETF_FIRST, true},
+        {"x-ratelimit-remaining", KIND_X, false},
+        {"x-ratelimit-reset", KIND_X, true},
+        {"x-rate-limit-remaining", KIND_X_DASHED, false},
+        {"x-rate-limit-reset", KIND_X_DASHED, true},
+    };
+
+    if (strcmp(name, "ratelimit") == 0)
+        read_list(value, &fields->words[KIND_IETF]);
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(name, known[i].name) == 0) {
+            vendor_word *word = &fields->words[known[i].kind];
+            *(known[i].reset ? &word->reset : &word->remaining) = read_whole(value);
+        }
+}
+
+/* In seconds from the answer on. */
+static int64_t until(int64_t reset, int64_t answered_at_s)
+{
+    if (reset >= EPOCH_MS)
+        reset = (reset + 999) / 1000;
+    if (reset < EPOCH_LEAST)
+        return reset;
+    return reset > answered_at_s ? reset - answered_at_s : 0;
+}
+
+void vendor_fields_tell(const vendor_fields *fields, int64_t answered_at_s, vendor_word *word)
+{
+    *word = (vendor_word){VENDOR_UNSAID, VENDOR_UNSAID};
+    for (int i = 0; i < VENDOR_KINDS; i++) {
+        vendor_word one = fields->words[i];
+        if (one.reset != VENDOR_UNSAID)
+            one.reset = until(one.reset, answered_at_s);
+        keep_least(word, &one);
+    }
+}
