@@ -279,8 +279,9 @@ static void answered(takt_store_call *call)
     finish(errand);
 }
 
+/* `number` is for how long, and of LOWER how many are left. */
 static int begin(takt_client *client, takt_call *owner, takt_permit *permit,
-                 const takt_request *request, takt_op op, int64_t for_us, const char *reason,
+                 const takt_request *request, takt_op op, int64_t number, const char *reason,
                  takt_call_cb callback)
 {
     const takt_limit *limit;
@@ -308,7 +309,7 @@ static int begin(takt_client *client, takt_call *owner, takt_permit *permit,
     errand->looking = op == TAKT_OP_TRY && limit->within;
     errand->call.op = errand->looking ? TAKT_OP_PEEK : op;
     errand->call.cost = request->cost;
-    errand->call.for_us = for_us;
+    errand->call.for_us = errand->call.actual = number;
     strcpy(errand->reason, reason ? reason : ""); /* the same */
     errand->call.reason = errand->reason;
     errand->call.done = answered;
@@ -320,12 +321,12 @@ static int begin(takt_client *client, takt_call *owner, takt_permit *permit,
 }
 
 static int begin_plain(takt_client *client, takt_call *call, const char *limit, const char *key,
-                       takt_op op, int64_t for_us, const char *reason, takt_call_cb callback)
+                       takt_op op, int64_t number, const char *reason, takt_call_cb callback)
 {
     takt_request request = TAKT_REQUEST(limit);
 
     request.key = key;
-    return begin(client, call, NULL, &request, op, for_us, reason, callback);
+    return begin(client, call, NULL, &request, op, number, reason, callback);
 }
 
 int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
@@ -463,16 +464,11 @@ int takt_penalize(takt_client *client, takt_call *call, const char *limit, const
 int takt_lower(takt_client *client, takt_call *call, const char *limit, const char *key,
                int64_t remaining, takt_call_cb callback)
 {
-    int code;
-
     if (remaining < 0)
         return TAKT_E_INVALID;
     if (remaining > TAKT_SETTLED_MAX)
         remaining = TAKT_SETTLED_MAX; /* as good as all */
-    code = begin_plain(client, call, limit, key, TAKT_OP_LOWER, 0, NULL, callback);
-    if (code == 0)
-        call->errand->call.actual = remaining;
-    return code;
+    return begin_plain(client, call, limit, key, TAKT_OP_LOWER, remaining, NULL, callback);
 }
 
 int takt_unblock(takt_client *client, takt_call *call, const char *limit, const char *key,

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""takt-call: what is sent, what becomes of answers, and what never happens."""
+
+import json
+import os
+import subprocess
+
+from program import results, tap, told, work_place
+from vendor import answer_of, vendor
+
+CANARY = 'canary-5e61b7c0-secret'
+QUICK = ('--retry-first', '1ms')
+
+
+def call(here, jobs, *options, **settings):
+    """Makes the calls; the end, the results and the dead letters by id."""
+    lines = [job if isinstance(job, str) else json.dumps({'limit': 'fast', **job}) for job in jobs]
+    for name in ('jobs', 'jobs.state', 'jobs.dead'):
+        if (here.path / name).exists():
+            (here.path / name).unlink()
+    here.write('jobs', ''.join(line + '\n' for line in lines))
+    done = here.work('takt-call', '-i', 'jobs', *QUICK, *options, **settings)
+    dead = here.letters('jobs.dead') if (here.path / 'jobs.dead').exists() else []
+    return done, results(done.stdout), {letter.get('id') or letter['line']: letter['why'] for letter in dead}
+
+
+def sends_what_the_job_says(report, here, peer):
+    done, got, _ = call(here, [
+        {'id': 'get', 'url': peer.url + '/echo?a=b%20c'},
+        {'id': 'post', 'url': peer.url + '/echo', 'method': 'POST', 'json': {'ü': [1, None]},
+         'headers': {'X-Two': ['1', '2'], 'X-Empty': ''}, 'idempotency_key': 'key-7'},
+        {'id': 'put', 'url': peer.url + '/echo', 'method': 'PUT', 'body': 'a text'},
+        {'id': 'patch', 'url': peer.url + '/echo', 'method': 'PATCH', 'body': '', 'headers': {'idempotency-key': 'own'}},
+        {'id': 'delete', 'url': peer.url + '/echo', 'method': 'DELETE'},
+        {'id': 'head', 'url': peer.url + '/echo', 'method': 'HEAD'}])
+    said = {name: json.loads(result['body']) for name, result in got.items() if result['body']}
+    by_name = {name: {n.lower(): v for n, v in one['headers']} for name, one in said.items()}
+    report.check(done.returncode == 0 and len(got) == 6, 'all methods', told(done))
+    report.check(said['get']['method'] == 'GET' and got['get']['status'] == 200 and got['get']['attempt'] == 1
+                 and got['get']['took_s'] > 0 and got['get']['headers']['content-length'], 'a result tells it all', got)
+    report.check(json.loads(said['post']['body']) == {'ü': [1, None]}
+                 and by_name['post']['content-type'] == 'application/json', 'JSON is sent as JSON', said)
+    report.check([v for n, v in said['post']['headers'] if n == 'X-Two'] == ['1', '2']
+                 and by_name['post']['x-empty'] == '', 'headers of several values, and of none', said)
+    report.check(by_name['post']['idempotency-key'] == 'key-7' and by_name['patch']['idempotency-key'] == 'own'
+                 and 'idempotency-key' not in by_name['put'], 'keys of idempotency, where they are needed', said)
+    report.check(said['put']['body'] == 'a text' and said['put']['method'] == 'PUT'
+                 and 'content-type' not in by_name['put'], 'a text is sent as it is', said)
+    done, got, _ = call(here, [{'id': 'a', 'url': peer.url + '/echo'}], '--no-body', '--result-headers', 'Date,Content-Length')
+    report.check('body' not in got['a'] and list(got['a']['headers']) == ['content-length'], 'less, if wanted', told(done))
+
+
+def ends_by_status(report, here, peer):
+    peer.reply = {'/400': answer_of(400, b'bad \xff\n thing'), '/204': answer_of(204), '/500': answer_of(500),
+                  '/bytes': answer_of(200, b'\xff\x00'), '/304': answer_of(304)}
+    flaky = iter([answer_of(502), answer_of(408), answer_of(425), answer_of(200, b'at last')])
+    peer.reply['/flaky'] = lambda request: next(flaky)
+    done, got, dead = call(here, [
+        {'id': 'bad', 'url': peer.url + '/400'}, {'id': 'good', 'url': peer.url + '/204'},
+        {'id': 'down', 'url': peer.url + '/500'}, {'id': 'flaky', 'url': peer.url + '/flaky'},
+        {'id': 'bytes', 'url': peer.url + '/bytes'}, {'id': 'same', 'url': peer.url + '/304'},
+        {'id': 'fine', 'url': peer.url + '/404', 'expect': ['200-299', 404]},
+        {'id': 'nobody', 'url': 'http://127.0.0.1:1/'}], '--attempts', '4')
+    report.check(done.returncode == 1 and set(got) == {'good', 'flaky', 'bytes', 'fine'}, 'who is done', told(done))
+    report.check('400' in dead['bad'] and 'bad \\xff\\x0a thing' in dead['bad'], 'other 4xx: dead, with the body', dead)
+    report.check('500' in dead['down'] and 'attempt 4 of 4' in dead['down'] and len(peer.asked_for('/500')) == 4,
+                 '5xx: tried again, and then dead', dead)
+    report.check(got['flaky']['attempt'] == 4 and got['flaky']['body'] == 'at last', '502, 408 and 425 are tried again', got)
+    report.check(got['bytes']['body'] == {'base64': '/wA='}, 'what is no text is base64', got)
+    report.check('304' in dead['same'] and got['fine']['status'] == 404, 'a job says what it expects', dead)
+    report.check('no answer' in dead['nobody'] and 'attempt 4' in dead['nobody'], 'nobody there: tried again', dead)
+
+
+def pauses_the_fleet(report, here, peer):
+    first = iter([answer_of(429, b'', [('Retry-After', '1')])])
+    peer.reply = {'/429': lambda request: next(first, answer_of(200))}
+    done, got, _ = call(here, [{'id': 'a', 'url': peer.url + '/429'}])
+    looked = json.loads(here.takt('peek', 'fast', '--json').stdout)
+    report.check(got['a']['attempt'] == 2, '429: again after a while', told(done))
+    peer.reply['/503'] = answer_of(503, b'', [('Retry-After', '3600')])
+    done, got, dead = call(here, [{'id': 'a', 'url': peer.url + '/503'}], '--attempts', '1')
+    looked = json.loads(here.takt('peek', 'fast', '--json').stdout)
+    report.check('answered 503' in dead['a'] and looked['reason'] == 'answered 503' and looked['remaining'] == 0,
+                 '503 with a Retry-After: the limit is blocked for all', looked)
+    here.takt('unblock', 'fast')
+    peer.reply['/429'] = answer_of(429, b'', [('Date', 'Sun, 06 Nov 1994 08:49:37 GMT'),
+                                             ('Retry-After', 'Sun, 06 Nov 1994 09:49:37 GMT')])
+    call(here, [{'id': 'a', 'url': peer.url + '/429'}], '--attempts', '1')
+    looked = json.loads(here.takt('peek', 'fast', '--json').stdout)
+    report.check(looked['reason'] == 'answered 429' and 3e9 < looked['retry_after_us'] <= 3.6e9,
+                 'a date counts from the answer\'s own', looked)
+    here.takt('unblock', 'fast')
+
+
+def follows_redirects(report, here, peer, other):
+    def to(url, status=302):
+        return answer_of(status, b'', [('Location', url)])
+
+    secrets = {'Authorization': 'Bearer ${env:CANARY}', 'X-Key': 'x', 'Accept': 'text/plain'}
+    peer.reply = {'/home': to('/echo'), '/kept': to('/echo', 307), '/away': to(other.url + '/echo'), '/round': to('/round'),
+                  '/scheme': to('ftp://127.0.0.1/'), '/see': to('/echo', 303), '/login': to(f'http://a:b@127.0.0.1:{peer.port}/echo')}
+    jobs = [{'id': 'home', 'url': peer.url + '/home', 'method': 'POST', 'body': 'text', 'headers': secrets},
+            {'id': 'kept', 'url': peer.url + '/kept', 'method': 'POST', 'body': 'text'},
+            {'id': 'see', 'url': peer.url + '/see', 'method': 'PUT', 'body': 'text'},
+            {'id': 'away', 'url': peer.url + '/away', 'headers': secrets},
+            {'id': 'round', 'url': peer.url + '/round'}, {'id': 'scheme', 'url': peer.url + '/scheme'},
+            {'id': 'login', 'url': peer.url + '/login'}]
+    done, got, dead = call(here, jobs, '--attempts', '1')
+    said = {name: json.loads(result['body']) for name, result in got.items()}
+    report.check(said['home']['method'] == 'GET' and said['home']['body'] == ''
+                 and ['Authorization', 'Bearer ' + '*' * len(CANARY)] in said['home']['headers'],
+                 'on the same host, with all headers', told(done))
+    report.check((said['kept']['method'], said['kept']['body']) == ('POST', 'text') and said['see']['method'] == 'GET',
+                 '307 keeps what is sent, 303 does not', said)
+    report.check('another host' in dead['away'] and not other.asked, 'to another host: not followed', dead)
+    report.check('more redirects' in dead['round'] and len(peer.asked_for('/round')) == 6, 'in a circle: not for ever', dead)
+    report.check('neither http' in dead['scheme'] and 'login' in dead, 'other schemes and logins: not followed', dead)
+    done, got, dead = call(here, jobs[3:4], '--redirects', 'any')
+    names = [name.lower() for name, _ in json.loads(got['away']['body'])['headers']]
+    report.check('accept' in names and not {'authorization', 'x-key'} & set(names) and CANARY not in str(other.asked),
+                 'anywhere, if wanted, but without keys', told(done))
+    done, got, dead = call(here, jobs[:1], '--redirects', 'none')
+    report.check('--redirects' in dead['home'], 'nowhere, if wanted', dead)
+
+
+def bounds_answers(report, here, peer):
+    chunked = b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n' + b'400\r\n' + b'x' * 1024 + b'\r\n'
+    peer.reply = {'/fits': answer_of(200, b'x' * 1024), '/big': answer_of(200, b'x' * 1025), '/endless': chunked * 1 + chunked[47:] * 9,
+                  '/heads': answer_of(200, b'', [(f'X-{n}', 'y' * 1000) for n in range(80)]), '/silent': lambda request: None,
+                  '/bad': answer_of(400, b'x' * 5000)}
+    done, got, dead = call(here, [{'id': name, 'url': f'{peer.url}/{name}', 'timeout': '200ms' if name == 'silent' else '20s'}
+                                  for name in ('fits', 'big', 'endless', 'heads', 'silent', 'bad')],
+                           '--response-max', '1KiB', '--attempts', '2')
+    report.check(set(got) == {'fits'} and len(got['fits']['body']) == 1024, 'an answer that fits', told(done))
+    report.check(all('more than 1024' in dead[name] for name in ('big', 'endless', 'heads')), 'others are dead', dead)
+    report.check('Timeout' in dead['silent'] and len(peer.asked_for('/silent')) == 2, 'no answer in time: tried again', dead)
+    report.check('answered 400' in dead['bad'], 'a bad status is told, whatever comes with it', dead)
+
+
+def keeps_secrets(report, here, peer):
+    here.environment['CANARY'] = CANARY
+    secret = here.write('secret', CANARY + '-file\n')
+    here.write('fold', 'two\nlines')
+    peer.reply = {'/told': lambda request: answer_of(400, str(request.headers).encode()),
+                  '/back': lambda request: answer_of(200, b'\xff' + str(request.headers).encode(),
+                                                     [('X-Back', request.header('authorization')[0])] * 2)}
+    names = {'Authorization': 'Bearer ${env:CANARY}', 'X-File': '${file:' + secret + '}/${env:CANARY}'}
+    jobs = [{'id': path, 'url': f'{peer.url}/{path}', 'headers': names} for path in ('echo', 'told', 'back', 'down')]
+    jobs += [{'id': 'none', 'url': peer.url + '/echo', 'headers': {'A': '${env:NO_SUCH}'}},
+             {'id': 'fold', 'url': peer.url + '/echo', 'headers': {'A': '${file:fold}'}},
+             {'id': 'dir', 'url': peer.url + '/echo', 'headers': {'A': '${file:/}'}},
+             {'id': 'form', 'url': peer.url + '/echo', 'headers': {'A': '${CANARY}'}},
+             {'id': 'url', 'url': peer.url + '/${env:CANARY}'}]
+    for log in ('text', 'json'):
+        done, got, dead = call(here, jobs, '--log', log, '--attempts', '2')
+        asked = peer.asked_for('/echo')[-1]
+        report.check(asked.header('authorization') == ['Bearer ' + CANARY]
+                     and asked.header('x-file') == [CANARY + '-file/' + CANARY], 'secrets are sent', told(done))
+        kept = ''.join(file.read_text(errors='replace') for file in here.path.iterdir() if file.is_file() and file.name != 'secret')
+        report.check(CANARY not in kept + done.stdout + done.stderr and 'echo' in got and 'told' in dead and 'back' in got,
+                     f'and not seen in results, dead letters, state or log ({log})', told(done))
+    report.check('NO_SUCH' in dead['none'] and 'control' in dead['fold'] and 'regular' in dead['dir'],
+                 'a secret that cannot be had', dead)
+    report.check('write ${env:NAME}' in dead['form'] and 'headers alone' in dead['url'], 'or is not one', dead)
+    done, got, dead = call(here, jobs[:1], '--secret', 'env:OTHER')
+    report.check('--secret' in dead['echo'], 'or is not allowed', told(done))
+    done, got, dead = call(here, jobs[:1], '--secret', 'env:CANARY', '--secret', 'file:' + secret)
+    report.check('echo' in got, 'allowed ones are sent', told(done))
+
+
+def cannot_be_broken_out_of(report, here, peer):
+    peer.asked.clear()
+    wrong = [{'headers': {'A': 'b\r\nX-Evil: 1'}}, {'headers': {'A': 'b\nX'}}, {'headers': {'A\r\nX-Evil': '1'}},
+             {'headers': {'A: b': '1'}}, {'headers': {'': '1'}}, {'headers': {'A': ['b', 'c\x1fd']}}, {'headers': {'A': 1}},
+             {'headers': {'Host': 'other'}}, {'headers': {'Content-Length': '1'}}, {'headers': {'Transfer-Encoding': 'chunked'}},
+             {'headers': []}, {'url': peer.url + '/a\r\nX-Evil: 1'}, {'url': peer.url + '/a b'}, {'url': peer.url + '/\x7f'},
+             {'url': 'file:///etc/passwd'}, {'url': 'gopher://127.0.0.1/'}, {'url': 'http://user:pass@127.0.0.1/'},
+             {'url': 'nonsense'}, {'url': ''}, {'url': None}, {'method': 'CONNECT'}, {'method': 'GET\r\nX: y'}, {'method': 'get'},
+             {'body': 1}, {'body': 'a', 'json': 1}, {'timeout': 30}, {'timeout': '0s'}, {'timeout': '2h'}, {'expect': []},
+             {'expect': 'all'}, {'expect': [99]}, {'expect': ['300-200']}]
+    done, got, dead = call(here, [{'id': f'w{n}', 'url': peer.url + '/echo', **one} for n, one in enumerate(wrong)]
+                           + ['{"id": "nul", "limit": "fast", "url": "http://127.0.0.1/\\u0000"}', {'id': 'last', 'url': peer.url + '/echo'}])
+    report.check(set(got) == {'last'} and len(peer.asked) == 1, f'{len(wrong)} jobs that are wrong are not called', told(done))
+    report.check(len(dead) == len(wrong) + 1, 'and are dead', dead)
+    for n, one in enumerate(wrong):
+        field = [name for name in one if name != 'id'][0]
+        report.check(dead.get(f'w{n}', '').startswith(field), f'for their {json.dumps(one)}', dead.get(f'w{n}'))
+
+
+def verifies(report, here):
+    """By a real server of OpenSSL's."""
+    for name in ('good', 'other'):
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
+                        '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', f'{name}.key', '-out',
+                        f'{name}.pem'], cwd=here.path, check=True, capture_output=True)
+    with subprocess.Popen(['openssl', 's_server', '-accept', '127.0.0.1:0', '-key', 'good.key', '-cert', 'good.pem', '-www'],
+                          cwd=here.path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        try:
+            line = next(line for line in server.stdout if line.startswith('ACCEPT'))
+            url = 'https://localhost:' + line.strip().rsplit(':', 1)[1] + '/'
+            ends = {name: call(here, [{'id': 'a', 'url': url}], '--attempts', '1', '--ca', f'{name}.pem') for name in ('good', 'other')}
+            wrong = call(here, [{'id': 'a', 'url': url.replace('localhost', '127.0.0.1')}], '--attempts', '1', '--ca', 'good.pem')
+        finally:
+            server.kill()
+    report.check('a' in ends['good'][1], 'TLS, with a certificate that is trusted', told(ends['good'][0]))
+    report.check('no answer: SSL' in ends['other'][2].get('a', ''), 'not with another one', told(ends['other'][0]))
+    report.check('no answer: SSL' in wrong[2].get('a', ''), 'nor for another name', told(wrong[0]))
+
+
+def refuses_wrong_options(report, here):
+    for line in (['--timeout', '0s'], ['--redirects', 'some'], ['--response-max', '0'], ['--response-max', '2GiB'], ['--ca', 'none'],
+                 ['--secret', 'CANARY']):
+        done = here.work('takt-call', *line)
+        report.check(done.returncode == 64 and line[0] in done.stderr, f'{" ".join(line)}: 64', told(done))
+
+
+def main():
+    report = tap.Report()
+    for name in list(os.environ):
+        if name.lower().endswith('_proxy'):
+            del os.environ[name]
+    with vendor() as peer, vendor() as other:
+        for case in (sends_what_the_job_says, ends_by_status, pauses_the_fleet, bounds_answers, keeps_secrets,
+                     cannot_be_broken_out_of):
+            with work_place() as here:
+                case(report, here, peer)
+                peer.asked.clear()
+        with work_place() as here:
+            here.environment['CANARY'] = CANARY
+            follows_redirects(report, here, peer, other)
+    for case in (verifies, refuses_wrong_options):
+        with work_place() as here:
+            case(report, here)
+    report.end()
+
+
+if __name__ == '__main__':
+    main()
