@@ -74,9 +74,7 @@ def quoted_is_allowed(tree, file, name):
         return name.split('/')[0] in WORKERS
     if (file.parent / name).resolve().is_relative_to((tree / top).resolve()) and (file.parent / name).exists():
         return True
-    if top == 'bench' and name.split('/')[0] in MEASURED:
-        return (tree / 'workers' / name).exists()
-    return PROGRAMS[top] and name.split('/')[0] in LIBRARY
+    return PROGRAMS[top] and name.split('/')[0] in [*LIBRARY, 'transfer']
 
 
 def faults_of(tree, file):
