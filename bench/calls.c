@@ -140,6 +140,11 @@ static void done(CURL *handle, CURLcode result, void *data)
         transfers_close(all);
 }
 
+static double cpu_us(int64_t from_ns, int children, long calls)
+{
+    return (double)(bench_cpu_ns(children) - from_ns) / 1e3 / (double)calls;
+}
+
 static double rate_without(long calls, long at_once)
 {
     uv_loop_t loop;
@@ -210,7 +215,8 @@ int main(int argc, char **argv)
     long calls = argc > 2 ? atol(argv[2]) : 50000;
     const char *at_once = argc > 3 ? argv[3] : "64";
     int turns = argc > 4 ? atoi(argv[4]) : 5, port;
-    int64_t without[TURNS_MAX], with[TURNS_MAX];
+    int64_t without[TURNS_MAX], with[TURNS_MAX], cpu_ns = 0;
+    double our_us = 0, bare_us = 0; /* of the last turn */
     pid_t sink;
 
     if (argc < 2 || turns < 1 || turns > TURNS_MAX || atol(at_once) < 1 || calls < atol(at_once)) {
@@ -223,13 +229,19 @@ int main(int argc, char **argv)
     write_jobs(path_of("jobs"), calls);
     write_policy(path_of("takt.yaml"));
     for (int i = 0; i < turns; i++) { /* in turn, so that a noisy machine disturbs both alike */
+        cpu_ns = bench_cpu_ns(0);
         without[i] = (int64_t)rate_without(calls, atol(at_once));
+        bare_us = cpu_us(cpu_ns, 0, calls);
+        cpu_ns = bench_cpu_ns(1);
         with[i] = (int64_t)rate_with(argv[1], calls, at_once);
+        our_us = cpu_us(cpu_ns, 1, calls);
     }
     kill(sink, SIGKILL);
     int64_t bare = bench_quantile(without, turns, 0.5), ours = bench_quantile(with, turns, 0.5);
     printf("{\"bench\":\"calls\",\"calls\":%ld,\"at_once\":%s,\"turns\":%d,"
-           "\"libcurl_per_s\":%lld,\"takt_call_per_s\":%lld,\"kept\":%.3f}\n",
-           calls, at_once, turns, (long long)bare, (long long)ours, (double)ours / (double)bare);
+           "\"libcurl_per_s\":%lld,\"takt_call_per_s\":%lld,\"kept\":%.3f,"
+           "\"libcurl_cpu_us\":%.1f,\"takt_call_cpu_us\":%.1f}\n",
+           calls, at_once, turns, (long long)bare, (long long)ours, (double)ours / (double)bare,
+           bare_us, our_us);
     return 0;
 }

@@ -256,7 +256,7 @@ static void start(void *self, job *job)
     }
     made->handle = transfers_take(caller->transfers);
     if (!made->handle ||
-        call_spec_read(job_fields(job), &caller->options.secrets, &made->spec, &error) != 0) {
+        call_spec_read(job_fields(job), &caller->options.secrets, true, &made->spec, &error) != 0) {
         if (made->handle)
             transfers_put(caller->transfers, made->handle);
         job_retry(job, 0, error.text[0] ? error.text : "no memory");
@@ -296,7 +296,7 @@ static int check(void *self, const json_t *fields, job_head *head, takt_error *e
     call_spec spec;
 
     (void)head;
-    return call_spec_read(fields, &caller->options.secrets, &spec, error);
+    return call_spec_read(fields, &caller->options.secrets, false, &spec, error);
 }
 
 static void close_caller(void *self)

@@ -76,22 +76,24 @@ static int add_all(call *call, takt_error *error)
     return 0;
 }
 
-/* Headers that a job does not give: ours, and none of curl's own ideas. */
+/* Headers that a job does not give: ours, and none of curl's own ideas of a body. */
 static int add_ours(call *call, takt_error *error)
 {
     const call_spec *spec = &call->spec;
-    const job_head *head = job_head_of(call->job);
-    int code = add_line(call, "Expect:", error);
+    bool has_body = (spec->body || spec->json) && !call->without_body;
+    int code = 0;
 
-    if (code == 0 && !call_spec_has_header(spec, "user-agent"))
-        code = add_header(call, "User-Agent", "takt-call", error);
-    if (code == 0 && !call_spec_has_header(spec, "content-type"))
-        code = spec->json && !call->without_body
-                   ? add_header(call, "Content-Type", "application/json", error)
-                   : add_line(call, "Content-Type:", error);
+    if (!call_spec_has_header(spec, "user-agent"))
+        curl_easy_setopt(call->handle, CURLOPT_USERAGENT, "takt-call");
+    if (has_body || strcmp(call->method, "POST") == 0)
+        code = add_line(call, "Expect:", error);
+    if (code == 0 && spec->json && has_body && !call_spec_has_header(spec, "content-type"))
+        code = add_header(call, "Content-Type", "application/json", error);
+    else if (code == 0 && !call_spec_has_header(spec, "content-type") && call->headers)
+        code = add_line(call, "Content-Type:", error);
     if (code == 0 && !call_spec_is_idempotent(spec) && !call->is_abroad &&
         !call_spec_has_header(spec, "idempotency-key"))
-        code = add_header(call, "Idempotency-Key", head->idempotency_key, error);
+        code = add_header(call, "Idempotency-Key", job_head_of(call->job)->idempotency_key, error);
     return code;
 }
 

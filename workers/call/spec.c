@@ -55,12 +55,15 @@ static int check_url_parts(const char *text, CURLU *url, takt_error *error)
     return code;
 }
 
-static int read_url(const json_t *field, call_spec *spec, takt_error *error)
+static int read_url(const json_t *field, bool checked, call_spec *spec, takt_error *error)
 {
     const char *text = json_string_value(field);
     size_t size = json_string_length(field);
     CURLU *url;
 
+    spec->url = text;
+    if (text && checked)
+        return 0;
     if (!text)
         return call_fail(error, "url: a job needs one; write \"url\": \"https://host/path\"");
     if (size > CALL_URL_MAX)
@@ -73,7 +76,6 @@ static int read_url(const json_t *field, call_spec *spec, takt_error *error)
                              i + 1, (unsigned char)text[i]);
     if (strstr(text, "${"))
         return call_fail(error, "url: secrets are put into headers alone; write one there");
-    spec->url = text;
     url = curl_url();
     if (!url)
         return call_fail(error, "url: no memory");
@@ -143,15 +145,12 @@ static int check_header(const char *name, const json_t *field, const secrets_all
     return code;
 }
 
-static int read_headers(const json_t *field, const secrets_allowed *allowed, call_spec *spec,
-                        takt_error *error)
+static int check_headers(const json_t *field, const secrets_allowed *allowed, takt_error *error)
 {
     const char *name;
     json_t *value;
     size_t count = 0, size = 0;
 
-    if (!field)
-        return 0;
     if (!json_is_object(field))
         return call_fail(error, "headers: write an object, like {\"Accept\": \"text/plain\"}");
     json_object_foreach((json_t *)field, name, value)
@@ -167,7 +166,6 @@ static int read_headers(const json_t *field, const secrets_allowed *allowed, cal
                          "headers: there are %zu of %zu bytes in all; write at most %d, of "
                          "%d bytes",
                          count, size, HEADERS_MAX, HEADERS_SIZE_MAX);
-    spec->headers = field;
     return 0;
 }
 
@@ -243,15 +241,15 @@ static int read_expect(const json_t *field, call_spec *spec, takt_error *error)
     return 0;
 }
 
-int call_spec_read(const json_t *fields, const secrets_allowed *allowed, call_spec *spec,
-                   takt_error *error)
+int call_spec_read(const json_t *fields, const secrets_allowed *allowed, bool checked,
+                   call_spec *spec, takt_error *error)
 {
     int code;
 
-    *spec = (call_spec){0};
+    *spec = (call_spec){.headers = json_object_get(fields, "headers")};
     if ((code = read_method(json_object_get(fields, "method"), spec, error)) != 0 ||
-        (code = read_url(json_object_get(fields, "url"), spec, error)) != 0 ||
-        (code = read_headers(json_object_get(fields, "headers"), allowed, spec, error)) != 0 ||
+        (code = read_url(json_object_get(fields, "url"), checked, spec, error)) != 0 ||
+        (spec->headers && !checked && (code = check_headers(spec->headers, allowed, error)) != 0) ||
         (code = read_body(fields, spec, error)) != 0 ||
         (code = read_timeout(json_object_get(fields, "timeout"), spec, error)) != 0 ||
         (code = read_expect(json_object_get(fields, "expect"), spec, error)) != 0)

@@ -38,9 +38,10 @@ typedef struct call_spec {
     int expect_count;
 } call_spec;
 
-/* 0, or TAKT_E_INVALID and which field is wrong. */
-int call_spec_read(const json_t *fields, const secrets_allowed *allowed, call_spec *spec,
-                   takt_error *error);
+/* 0, or TAKT_E_INVALID and which field is wrong.  `checked`: this very job was read before, and
+ * found good; what costs most is not looked at again. */
+int call_spec_read(const json_t *fields, const secrets_allowed *allowed, bool checked,
+                   call_spec *spec, takt_error *error);
 
 bool call_spec_expects(const call_spec *spec, long status);
 
