@@ -30,7 +30,8 @@ def sends_what_the_job_says(report, here, peer):
         {'id': 'post', 'url': peer.url + '/echo', 'method': 'POST', 'json': {'ü': [1, None]},
          'headers': {'X-Two': ['1', '2'], 'X-Empty': ''}, 'idempotency_key': 'key-7'},
         {'id': 'put', 'url': peer.url + '/echo', 'method': 'PUT', 'body': 'a text'},
-        {'id': 'patch', 'url': peer.url + '/echo', 'method': 'PATCH', 'body': '', 'headers': {'idempotency-key': 'own'}},
+        {'id': 'patch', 'url': peer.url + '/echo', 'method': 'PATCH', 'body': '',
+         'headers': {'idempotency-key': 'own'}},
         {'id': 'delete', 'url': peer.url + '/echo', 'method': 'DELETE'},
         {'id': 'head', 'url': peer.url + '/echo', 'method': 'HEAD'}])
     said = {name: json.loads(result['body']) for name, result in got.items() if result['body']}
@@ -46,8 +47,10 @@ def sends_what_the_job_says(report, here, peer):
                  and 'idempotency-key' not in by_name['put'], 'keys of idempotency, where they are needed', said)
     report.check(said['put']['body'] == 'a text' and said['put']['method'] == 'PUT'
                  and 'content-type' not in by_name['put'], 'a text is sent as it is', said)
-    done, got, _ = call(here, [{'id': 'a', 'url': peer.url + '/echo'}], '--no-body', '--result-headers', 'Date,Content-Length')
-    report.check('body' not in got['a'] and list(got['a']['headers']) == ['content-length'], 'less, if wanted', told(done))
+    done, got, _ = call(here, [{'id': 'a', 'url': peer.url + '/echo'}], '--no-body', '--result-headers',
+                        'Date,Content-Length')
+    report.check('body' not in got['a'] and list(got['a']['headers']) == ['content-length'], 'less, if wanted',
+                 told(done))
 
 
 def ends_by_status(report, here, peer):
@@ -65,7 +68,8 @@ def ends_by_status(report, here, peer):
     report.check('400' in dead['bad'] and 'bad \\xff\\x0a thing' in dead['bad'], 'other 4xx: dead, with the body', dead)
     report.check('500' in dead['down'] and 'attempt 4 of 4' in dead['down'] and len(peer.asked_for('/500')) == 4,
                  '5xx: tried again, and then dead', dead)
-    report.check(got['flaky']['attempt'] == 4 and got['flaky']['body'] == 'at last', '502, 408 and 425 are tried again', got)
+    report.check(got['flaky']['attempt'] == 4 and got['flaky']['body'] == 'at last', '502, 408 and 425 are tried again',
+                 got)
     report.check(got['bytes']['body'] == {'base64': '/wA='}, 'what is no text is base64', got)
     report.check('304' in dead['same'] and got['fine']['status'] == 404, 'a job says what it expects', dead)
     report.check('no answer' in dead['nobody'] and 'attempt 4' in dead['nobody'], 'nobody there: tried again', dead)
@@ -97,8 +101,10 @@ def follows_redirects(report, here, peer, other):
         return answer_of(status, b'', [('Location', url)])
 
     secrets = {'Authorization': 'Bearer ${env:CANARY}', 'X-Key': 'x', 'Accept': 'text/plain'}
-    peer.reply = {'/home': to('/echo'), '/kept': to('/echo', 307), '/away': to(other.url + '/echo'), '/round': to('/round'),
-                  '/scheme': to('ftp://127.0.0.1/'), '/see': to('/echo', 303), '/login': to(f'http://a:b@127.0.0.1:{peer.port}/echo')}
+    peer.reply = {'/home': to('/echo'), '/kept': to('/echo', 307), '/away': to(other.url + '/echo'),
+                  '/round': to('/round'),
+                  '/scheme': to('ftp://127.0.0.1/'), '/see': to('/echo', 303),
+                  '/login': to(f'http://a:b@127.0.0.1:{peer.port}/echo')}
     jobs = [{'id': 'home', 'url': peer.url + '/home', 'method': 'POST', 'body': 'text', 'headers': secrets},
             {'id': 'kept', 'url': peer.url + '/kept', 'method': 'POST', 'body': 'text'},
             {'id': 'see', 'url': peer.url + '/see', 'method': 'PUT', 'body': 'text'},
@@ -113,7 +119,8 @@ def follows_redirects(report, here, peer, other):
     report.check((said['kept']['method'], said['kept']['body']) == ('POST', 'text') and said['see']['method'] == 'GET',
                  '307 keeps what is sent, 303 does not', said)
     report.check('another host' in dead['away'] and not other.asked, 'to another host: not followed', dead)
-    report.check('more redirects' in dead['round'] and len(peer.asked_for('/round')) == 6, 'in a circle: not for ever', dead)
+    report.check('more redirects' in dead['round'] and len(peer.asked_for('/round')) == 6, 'in a circle: not for ever',
+                 dead)
     report.check('neither http' in dead['scheme'] and 'login' in dead, 'other schemes and logins: not followed', dead)
     done, got, dead = call(here, jobs[3:4], '--redirects', 'any')
     names = [name.lower() for name, _ in json.loads(got['away']['body'])['headers']]
@@ -125,15 +132,19 @@ def follows_redirects(report, here, peer, other):
 
 def bounds_answers(report, here, peer):
     chunked = b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n' + b'400\r\n' + b'x' * 1024 + b'\r\n'
-    peer.reply = {'/fits': answer_of(200, b'x' * 1024), '/big': answer_of(200, b'x' * 1025), '/endless': chunked * 1 + chunked[47:] * 9,
-                  '/heads': answer_of(200, b'', [(f'X-{n}', 'y' * 1000) for n in range(80)]), '/silent': lambda request: None,
+    peer.reply = {'/fits': answer_of(200, b'x' * 1024), '/big': answer_of(200, b'x' * 1025),
+                  '/endless': chunked + chunked[47:] * 9,
+                  '/heads': answer_of(200, b'', [(f'X-{n}', 'y' * 1000) for n in range(80)]),
+                  '/silent': lambda request: None,
                   '/bad': answer_of(400, b'x' * 5000)}
-    done, got, dead = call(here, [{'id': name, 'url': f'{peer.url}/{name}', 'timeout': '200ms' if name == 'silent' else '20s'}
+    done, got, dead = call(here, [{'id': name, 'url': f'{peer.url}/{name}',
+                                   'timeout': '200ms' if name == 'silent' else '20s'}
                                   for name in ('fits', 'big', 'endless', 'heads', 'silent', 'bad')],
                            '--response-max', '1KiB', '--attempts', '2')
     report.check(set(got) == {'fits'} and len(got['fits']['body']) == 1024, 'an answer that fits', told(done))
     report.check(all('more than 1024' in dead[name] for name in ('big', 'endless', 'heads')), 'others are dead', dead)
-    report.check('Timeout' in dead['silent'] and len(peer.asked_for('/silent')) == 2, 'no answer in time: tried again', dead)
+    report.check('Timeout' in dead['silent'] and len(peer.asked_for('/silent')) == 2, 'no answer in time: tried again',
+                 dead)
     report.check('answered 400' in dead['bad'], 'a bad status is told, whatever comes with it', dead)
 
 
@@ -156,8 +167,10 @@ def keeps_secrets(report, here, peer):
         asked = peer.asked_for('/echo')[-1]
         report.check(asked.header('authorization') == ['Bearer ' + CANARY]
                      and asked.header('x-file') == [CANARY + '-file/' + CANARY], 'secrets are sent', told(done))
-        kept = ''.join(file.read_text(errors='replace') for file in here.path.iterdir() if file.is_file() and file.name != 'secret')
-        report.check(CANARY not in kept + done.stdout + done.stderr and 'echo' in got and 'told' in dead and 'back' in got,
+        kept = ''.join(file.read_text(errors='replace') for file in here.path.iterdir() if file.is_file()
+                       and file.name != 'secret')
+        report.check(CANARY not in kept + done.stdout + done.stderr and 'echo' in got and 'told' in dead
+                     and 'back' in got,
                      f'and not seen in results, dead letters, state or log ({log})', told(done))
     report.check('NO_SUCH' in dead['none'] and 'control' in dead['fold'] and 'regular' in dead['dir'],
                  'a secret that cannot be had', dead)
@@ -171,16 +184,23 @@ def keeps_secrets(report, here, peer):
 def cannot_be_broken_out_of(report, here, peer):
     peer.asked.clear()
     wrong = [{'headers': {'A': 'b\r\nX-Evil: 1'}}, {'headers': {'A': 'b\nX'}}, {'headers': {'A\r\nX-Evil': '1'}},
-             {'headers': {'A: b': '1'}}, {'headers': {'': '1'}}, {'headers': {'A': ['b', 'c\x1fd']}}, {'headers': {'A': 1}},
-             {'headers': {'Host': 'other'}}, {'headers': {'Content-Length': '1'}}, {'headers': {'Transfer-Encoding': 'chunked'}},
-             {'headers': []}, {'url': peer.url + '/a\r\nX-Evil: 1'}, {'url': peer.url + '/a b'}, {'url': peer.url + '/\x7f'},
+             {'headers': {'A: b': '1'}}, {'headers': {'': '1'}}, {'headers': {'A': ['b', 'c\x1fd']}},
+             {'headers': {'A': 1}},
+             {'headers': {'Host': 'other'}}, {'headers': {'Content-Length': '1'}},
+             {'headers': {'Transfer-Encoding': 'chunked'}},
+             {'headers': []}, {'url': peer.url + '/a\r\nX-Evil: 1'}, {'url': peer.url + '/a b'},
+             {'url': peer.url + '/\x7f'},
              {'url': 'file:///etc/passwd'}, {'url': 'gopher://127.0.0.1/'}, {'url': 'http://user:pass@127.0.0.1/'},
-             {'url': 'nonsense'}, {'url': ''}, {'url': None}, {'method': 'CONNECT'}, {'method': 'GET\r\nX: y'}, {'method': 'get'},
-             {'body': 1}, {'body': 'a', 'json': 1}, {'timeout': 30}, {'timeout': '0s'}, {'timeout': '2h'}, {'expect': []},
+             {'url': 'nonsense'}, {'url': ''}, {'url': None}, {'method': 'CONNECT'}, {'method': 'GET\r\nX: y'},
+             {'method': 'get'},
+             {'body': 1}, {'body': 'a', 'json': 1}, {'timeout': 30}, {'timeout': '0s'}, {'timeout': '2h'},
+             {'expect': []},
              {'expect': 'all'}, {'expect': [99]}, {'expect': ['300-200']}]
     done, got, dead = call(here, [{'id': f'w{n}', 'url': peer.url + '/echo', **one} for n, one in enumerate(wrong)]
-                           + ['{"id": "nul", "limit": "fast", "url": "http://127.0.0.1/\\u0000"}', {'id': 'last', 'url': peer.url + '/echo'}])
-    report.check(set(got) == {'last'} and len(peer.asked) == 1, f'{len(wrong)} jobs that are wrong are not called', told(done))
+                           + ['{"id": "nul", "limit": "fast", "url": "http://127.0.0.1/\\u0000"}',
+                              {'id': 'last', 'url': peer.url + '/echo'}])
+    report.check(set(got) == {'last'} and len(peer.asked) == 1, f'{len(wrong)} jobs that are wrong are not called',
+                 told(done))
     report.check(len(dead) == len(wrong) + 1, 'and are dead', dead)
     for n, one in enumerate(wrong):
         field = [name for name in one if name != 'id'][0]
@@ -190,16 +210,21 @@ def cannot_be_broken_out_of(report, here, peer):
 def verifies(report, here):
     """By a real server of OpenSSL's."""
     for name in ('good', 'other'):
-        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
-                        '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', f'{name}.key', '-out',
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes',
+                        '-days', '2',
+                        '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', f'{name}.key',
+                        '-out',
                         f'{name}.pem'], cwd=here.path, check=True, capture_output=True)
-    with subprocess.Popen(['openssl', 's_server', '-accept', '127.0.0.1:0', '-key', 'good.key', '-cert', 'good.pem', '-www'],
+    with subprocess.Popen(['openssl', 's_server', '-accept', '127.0.0.1:0', '-key', 'good.key', '-cert', 'good.pem',
+                           '-www'],
                           cwd=here.path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
             line = next(line for line in server.stdout if line.startswith('ACCEPT'))
             url = 'https://localhost:' + line.strip().rsplit(':', 1)[1] + '/'
-            ends = {name: call(here, [{'id': 'a', 'url': url}], '--attempts', '1', '--ca', f'{name}.pem') for name in ('good', 'other')}
-            wrong = call(here, [{'id': 'a', 'url': url.replace('localhost', '127.0.0.1')}], '--attempts', '1', '--ca', 'good.pem')
+            ends = {name: call(here, [{'id': 'a', 'url': url}], '--attempts', '1', '--ca', f'{name}.pem')
+                    for name in ('good', 'other')}
+            wrong = call(here, [{'id': 'a', 'url': url.replace('localhost', '127.0.0.1')}], '--attempts', '1', '--ca',
+                         'good.pem')
         finally:
             server.kill()
     report.check('a' in ends['good'][1], 'TLS, with a certificate that is trusted', told(ends['good'][0]))
@@ -208,7 +233,8 @@ def verifies(report, here):
 
 
 def refuses_wrong_options(report, here):
-    for line in (['--timeout', '0s'], ['--redirects', 'some'], ['--response-max', '0'], ['--response-max', '2GiB'], ['--ca', 'none'],
+    for line in (['--timeout', '0s'], ['--redirects', 'some'], ['--response-max', '0'], ['--response-max', '2GiB'],
+                 ['--ca', 'none'],
                  ['--secret', 'CANARY']):
         done = here.work('takt-call', *line)
         report.check(done.returncode == 64 and line[0] in done.stderr, f'{" ".join(line)}: 64', told(done))

@@ -24,9 +24,11 @@ def work(here, store, url, calls, *options):
     """All workers to their end, each with its part of the calls: how many were done, and what they said."""
     started = []
     for worker in range(WORKERS):
-        jobs = ''.join(json.dumps({'id': f'{n}', 'limit': 'vendor', 'url': url}) + '\n' for n in range(worker, calls, WORKERS))
+        jobs = ''.join(json.dumps({'id': f'{n}', 'limit': 'vendor', 'url': url}) + '\n' for n in range(worker, calls,
+                                                                                                       WORKERS))
         here.write(f'jobs{worker}', jobs)
-        started.append(here.begin('takt-call', '-s', store, '-i', f'jobs{worker}', '--results', f'results{worker}', '--log', 'none',
+        started.append(here.begin('takt-call', '-s', store, '-i', f'jobs{worker}', '--results', f'results{worker}',
+                                  '--log', 'none',
                                   *options))
     ends = [end(process) for process in started]
     done = [json.loads(line)['id'] for worker in range(WORKERS) for line in here.read(f'results{worker}').splitlines()]
@@ -35,13 +37,15 @@ def work(here, store, url, calls, *options):
 
 def keeps_to_the_quota(report, here):
     """
-    A slot is a start; the vendor sees it later, by a while that varies. So in one period it can see what was on its way at
-    the period's begin besides what was started in it: at most the calls that run at once, 16 * 3, which are within 2 %.
+    A slot is a start; the vendor sees it later, by a while that varies. So in one period it can see what was on its
+    way at the period's begin besides what was started in it: at most the calls that run at once, 16 * 3, which are
+    within 2 %.
     """
     here.write('takt.yaml', LIMIT + '    rules: [{rate: 2600/3s, algorithm: sliding-log}]\n    headroom: 2%\n')
     with redis_server.server(here.path) as redis, vendor(limit=2600, period=3.0) as peer:
         done, ends = work(here, redis.url, peer.url + '/quota', 10000, '--parallel', '3')
-        report.check(all(status == 0 for status, _, _ in ends) and done == list(range(10000)), '10,000 calls are made', ends)
+        report.check(all(status == 0 for status, _, _ in ends) and done == list(range(10000)), '10,000 calls are made',
+                     ends)
         report.check((peer.served, peer.refused) == (10000, 0), 'and not one is refused', (peer.served, peer.refused))
 
 
@@ -75,7 +79,8 @@ def hear(here, fields, left):
 
 def learns(report, here):
     """A vendor that has less left in the hour than the policy says."""
-    here.write('takt.yaml', LIMIT + '    rules: [{rate: 1000/h, algorithm: fixed-window, align: first-use}]\n    learn: headers\n')
+    here.write('takt.yaml',
+               LIMIT + '    rules: [{rate: 1000/h, algorithm: fixed-window, align: first-use}]\n    learn: headers\n')
     for fields, left in (((('X-RateLimit-Remaining', '100'), ('X-RateLimit-Reset', '3600')), 100),
                          ((('RateLimit', '"hour";r=70;t=3600, "day";r=400;t=80000'),), 70),
                          ((('RateLimit', 'limit=100, remaining=900, reset=3600'),), 69),
