@@ -4,8 +4,9 @@
 import json
 import os
 import subprocess
+import time
 
-from program import results, tap, told, work_place
+from program import DEADLINE, end, results, tap, told, work_place
 from vendor import answer_of, vendor
 
 CANARY = 'canary-5e61b7c0-secret'
@@ -207,6 +208,22 @@ def cannot_be_broken_out_of(report, here, peer):
         report.check(dead.get(f'w{n}', '').startswith(field), f'for their {json.dumps(one)}', dead.get(f'w{n}'))
 
 
+def gives_up_at_the_end(report, here, peer):
+    """A call that never ends does not hold up the end, and comes again."""
+    peer.reply = {'/silent': lambda request: None}
+    here.jobs('jobs', [{'id': 'a', 'limit': 'fast', 'url': peer.url + '/silent'}])
+    worker = here.begin('takt-call', '-i', 'jobs', '--drain', '1ms')
+    deadline = time.monotonic() + DEADLINE
+    while not peer.asked and time.monotonic() < deadline:
+        pass
+    worker.terminate()
+    status, output, messages = end(worker)
+    report.check((status, output) == (1, ''), 'what does not end in time is given up', messages)
+    peer.reply = {'/silent': answer_of(204)}
+    done = here.work('takt-call', '-i', 'jobs')
+    report.check(results(done.stdout)['a']['attempt'] == 2, 'and comes again', told(done))
+
+
 def verifies(report, here):
     """By a real server of OpenSSL's."""
     for name in ('good', 'other'):
@@ -247,7 +264,7 @@ def main():
             del os.environ[name]
     with vendor() as peer, vendor() as other:
         for case in (sends_what_the_job_says, ends_by_status, pauses_the_fleet, bounds_answers, keeps_secrets,
-                     cannot_be_broken_out_of):
+                     cannot_be_broken_out_of, gives_up_at_the_end):
             with work_place() as here:
                 case(report, here, peer)
                 peer.asked.clear()
