@@ -103,6 +103,12 @@ static int begin_penalize(takt_sync *sync, takt_post *post)
                          post->for_us, post->reason, called);
 }
 
+static int begin_lower(takt_sync *sync, takt_post *post)
+{
+    return takt_lower(sync->client, &post->call, post->request->limit, post->request->key,
+                      post->actual_cost, called);
+}
+
 static int begin_unblock(takt_sync *sync, takt_post *post)
 {
     return takt_unblock(sync->client, &post->call, post->request->limit, post->request->key,
@@ -321,6 +327,17 @@ int takt_sync_penalize(takt_sync *sync, const char *limit, const char *key, int6
                        const char *reason, takt_standing *standing)
 {
     return ask_to_block(sync, begin_penalize, limit, key, for_us, reason, standing);
+}
+
+int takt_sync_lower(takt_sync *sync, const char *limit, const char *key, int64_t remaining,
+                    takt_standing *standing)
+{
+    takt_request request = TAKT_REQUEST(limit);
+    takt_post post = {
+        .begin = begin_lower, .request = &request, .standing = standing, .actual_cost = remaining};
+
+    request.key = key;
+    return sync ? ask(sync, &post) : TAKT_E_INVALID;
 }
 
 int takt_sync_unblock(takt_sync *sync, const char *limit, const char *key, takt_standing *standing)
