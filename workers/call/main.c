@@ -63,7 +63,7 @@ static json_t *result_of(const call *call, long status)
 {
     const call_options *options = &call->caller->options;
     json_t *result = json_pack("{s:i, s:f, s:i}", "status", (int)status, "took_s",
-                               (double)((uv_hrtime() - call->began_ns) / 1000) / 1e6, "attempt",
+                               (double)(uv_hrtime() - call->began_ns) / 1e9, "attempt",
                                (int)job_attempt(call->job));
 
     if (options->with_headers)
@@ -304,8 +304,10 @@ static void close_caller(void *self)
     caller *caller = self;
 
     transfers_close(caller->transfers);
-    while (caller->running)
-        free_call(caller->running);
+    for (call *at = caller->running, *next; at; at = next) {
+        next = at->next;
+        free_call(at);
+    }
 }
 
 int main(int argc, char **argv)

@@ -25,10 +25,11 @@ typedef struct reference {
 /* The next one in the text; 1, or 0 if there is none, or TAKT_E_INVALID. */
 static int next_reference(const char *text, reference *found, takt_error *error)
 {
-    const char *open = strstr(text, "${"), *close = open ? strchr(open, '}') : NULL;
+    const char *open = strstr(text, "${"), *close;
 
     if (!open)
         return 0;
+    close = strchr(open, '}');
     found->name = open + 2;
     if (close && (strncmp(found->name, "env:", 4) == 0 || strncmp(found->name, "file:", 5) == 0)) {
         found->size = (size_t)(close - found->name);
@@ -36,7 +37,8 @@ static int next_reference(const char *text, reference *found, takt_error *error)
         if (strchr(found->name, ':') + 1 < close && found->size < 4096)
             return 1;
     }
-    return call_fail(error, "\"${\" begins a secret: write ${env:NAME} or ${file:PATH}");
+    call_fail(error, "\"${\" begins a secret: write ${env:NAME} or ${file:PATH}");
+    return TAKT_E_INVALID;
 }
 
 static bool is_allowed(const secrets_allowed *allowed, const reference *found)
