@@ -287,9 +287,11 @@ struct takt_call {
  * one after the other, since each states what is held: n at a time take n ways to the store and
  * back.  (takt_acquire with a short max_wait_us asks for all of them at once.)  With `within`, all
  * limits are looked at before any is taken from; should another worker take the outer one's last
- * token in between, what was taken from the inner one lapses. Where the store fails, each limit's
- * on_store_failure decides: with `open` and `share` the status is as above, and `standing` tells
- * limit, now_us and retry_after_us. */
+ * token in between, what was taken from the inner one lapses.  `standing` is then that of the limit
+ * that refuses, or, where all have given, of the one with the least remaining (whose mode is not
+ * shadow, if there is one).  Where the store fails, each limit's on_store_failure decides: with
+ * `open` and `share` the status is as above, and `standing` tells limit, now_us and retry_after_us.
+ */
 TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
                                  const takt_request *request, takt_call_cb callback);
 

@@ -36,6 +36,8 @@ typedef struct takt_errand {
     const takt_limit *first; /* the one that a try takes from first */
     bool looking;            /* try with `within`: only peeking yet */
     bool blind;              /* a limit in shadow was passed though the store failed */
+    bool given;              /* try with `within`: a limit that holds has given the cost, and ... */
+    takt_standing tightest;  /* ... of those that have, the one that leaves least stands so */
     char keys[TAKT_LEVELS_MAX][TAKT_KEY_SIZE_MAX + 1]; /* the innermost limit's first */
     char reason[TAKT_REASON_SIZE_MAX + 1];
     int64_t sent_us;

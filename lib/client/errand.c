@@ -46,13 +46,14 @@ static void finish(takt_errand *errand)
 {
     takt_client *client = errand->client;
     takt_call *owner = errand->owner;
-    takt_standing standing = errand->call.standing;
+    takt_standing standing;
     bool answered;
     int status;
 
     if (errand->permit)
         settle_permit(errand);
     status = errand->call.status;
+    standing = status == 0 && errand->given ? errand->tightest : errand->call.standing;
     answered =
         (status == 0 || status == TAKT_E_NO_SLOT || status == TAKT_E_LEASE) && !errand->blind;
     if (owner)
@@ -260,6 +261,19 @@ static void pass_shadow(takt_errand *errand)
     call->status = 0;
 }
 
+/* A try that all limits grant tells of the one that leaves least: the next to refuse. One in shadow
+ * refuses nobody. */
+static void compare_left(takt_errand *errand)
+{
+    const takt_standing *standing = &errand->call.standing;
+
+    if (errand->call.op != TAKT_OP_TRY || errand->call.status != 0 || is_in_shadow(errand))
+        return;
+    if (!errand->given || standing->remaining < errand->tightest.remaining)
+        errand->tightest = *standing;
+    errand->given = true;
+}
+
 static void answered(takt_store_call *call)
 {
     takt_errand *errand = (takt_errand *)call;
@@ -270,6 +284,7 @@ static void answered(takt_store_call *call)
     note(errand);
     if (takt_is_of_store(call->status) && go_on_alone(errand))
         return;
+    compare_left(errand);
     pass_shadow(errand);
     if (goes_on(errand))
         return;

@@ -86,6 +86,27 @@ Test(errand, try_within_takes_from_all_or_none)
     cr_assert_geq(last.standing.remaining, 3, "the inner limit was not charged for the refusal");
 }
 
+/* What is told is what will be the next to refuse, whichever limit that is. */
+Test(errand, try_within_tells_of_the_limit_that_leaves_least)
+{
+    static const struct {
+        const char *limit;
+        int status;
+        int64_t tokens, remaining; /* that can be taken at one instant; that are left */
+    } tries[] = {{"narrow", 0, 2, 1}, {"narrow", 0, 2, 0}, {"narrow", TAKT_E_NO_SLOT, 2, 0},
+                 {"inner", 0, 2, 1},  {"inner", 0, 2, 0},  {"inner", TAKT_E_NO_SLOT, 2, 0}};
+    takt_call call = {0};
+    takt_permit permit = {0};
+
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+        takt_request request = TAKT_REQUEST(tries[i].limit);
+        run_call(takt_try_acquire(client, &call, &permit, &request, note_call));
+        cr_assert_eq(last.status, tries[i].status, "try %zu", i);
+        cr_assert_eq(last.standing.limit, tries[i].tokens, "try %zu", i);
+        cr_assert_eq(last.standing.remaining, tries[i].remaining, "try %zu", i);
+    }
+}
+
 Test(errand, peek_changes_nothing)
 {
     takt_call call = {0};
