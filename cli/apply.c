@@ -38,7 +38,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
     case ARGP_KEY_ARG:
         if (state->arg_num > 0)
             argp_error(state, "one file at a time");
-        apply->settings->policy = word;
+        apply->settings->file = word;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

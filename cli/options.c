@@ -38,6 +38,8 @@ static error_t parse_place(int key, char *word, struct argp_state *state)
         settings->policy = word;
     else if (key == 's')
         settings->store = word;
+    else if (key == ARGP_KEY_END && settings->file && settings->policy)
+        argp_error(state, "FILE or --policy, not both");
     else
         return ARGP_ERR_UNKNOWN;
     return 0;

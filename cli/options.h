@@ -14,6 +14,7 @@
 /* The strings are those of the command line. */
 typedef struct cli_settings {
     const char *policy; /* --policy; NULL: look for one */
+    const char *file;   /* FILE, of commands that take the policy like that; NULL: not given */
     const char *store;  /* --store; NULL: $TAKT_STORE, the policy's, the default */
     takt_rule_text rules[TAKT_RULES_MAX]; /* --rate, --burst: instead of a policy */
     unsigned rule_count;

@@ -30,7 +30,9 @@ const char *takt_cli_store(const cli_settings *settings)
 /* Where the policy is; NULL: there is none. */
 static const char *policy_path(const cli_settings *settings)
 {
-    const char *path = settings->policy ? settings->policy : variable("TAKT_POLICY");
+    const char *path = settings->file     ? settings->file
+                       : settings->policy ? settings->policy
+                                          : variable("TAKT_POLICY");
 
     return path || access("takt.yaml", F_OK) != 0 ? path : "takt.yaml";
 }

@@ -85,6 +85,11 @@ def check(report, here):
                      and done.stdout == 'mail     100/s burst 10, 100000/day\naccount  5/s, on_store_failure closed, '
                      'within mail\n',
                      f'takt check {" ".join(arguments)} prints a line for each limit', told(done))
+    for arguments in (['check', 'takt.yaml', '-p', 'b.yaml'], ['apply', '-p', 'b.yaml', '--dry-run', 'takt.yaml'],
+                      ['-p', 'b.yaml', 'check', 'takt.yaml'], ['check', 'takt.yaml', 'b.yaml']):
+        done = here.takt(*arguments)
+        report.check(done.returncode == 64 and ('not both' in done.stderr or 'one file' in done.stderr) and not done.stdout,
+                     f'takt {" ".join(arguments)}: two files', told(done))
     done = here.takt('check', '--json', 'takt.yaml')
     report.check(done.returncode == 0 and json.loads(done.stdout) == {
         'namespace': 'test', 'store': 'file:ledgers.mdb', 'follows': False,
