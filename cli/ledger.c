@@ -40,6 +40,16 @@ static void read_reason(struct argp_state *state, const char *word, cli_visit *v
     visit->reason = word;
 }
 
+/* A vendor's Retry-After may be 0. */
+static int64_t read_span(struct argp_state *state, const char *word, cli_errand errand)
+{
+    int64_t for_us;
+
+    if (errand == PENALIZE && takt_parse_duration(word, &for_us, NULL) == 0)
+        return for_us;
+    return takt_cli_read_duration(state, "DURATION", word);
+}
+
 static error_t parse(int key, char *word, struct argp_state *state)
 {
     cli_visit *visit = state->input;
@@ -59,7 +69,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         else if (state->arg_num == 0)
             takt_cli_read_target(state, word, &visit->target);
         else
-            visit->for_us = takt_cli_read_duration(state, "DURATION", word);
+            visit->for_us = read_span(state, word, visit->errand);
         return 0;
     case ARGP_KEY_END:
         if (state->arg_num == 0)

@@ -83,6 +83,8 @@ def penalize(report, here):
     standing = json.loads(done.stdout)
     report.check(done.returncode == 0 and standing['blocked_until_us'] == 0 and standing['rate_percent'] == 100,
                  'without a time and without adapt nothing happens', told(done))
+    done = here.takt('penalize', *LIMIT, 'api', '0s')
+    report.check(done.returncode == 0, 'nor with a Retry-After of 0', told(done))
     here.write('takt.yaml', 'limits: [{name: api, rules: [{rate: 2/h}], adapt: {backoff: 40%, recover: 1%/day}}]\n')
     done = here.takt('penalize', 'api:p', '30s', '--reason', '429')
     standing = json.loads(here.takt('peek', '--json', 'api:p').stdout)
