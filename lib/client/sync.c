@@ -30,6 +30,7 @@ struct takt_post {
     const takt_policy *policy;
     takt_error *error;
     takt_call call;
+    void *data; /* the permit's own, while it is waited for */
     int status;
     uv_sem_t answered;
 };
@@ -58,6 +59,7 @@ static void acquired(takt_permit *permit, int status)
 {
     takt_post *waiter = permit->data;
 
+    permit->data = waiter->data;
     answer(waiter, status);
 }
 
@@ -72,7 +74,13 @@ static void called(takt_call *call, int status, const takt_standing *standing)
 
 static int begin_acquire(takt_sync *sync, takt_post *post)
 {
-    return takt_acquire(sync->client, post->permit, post->request, acquired);
+    int code = takt_acquire(sync->client, post->permit, post->request, acquired);
+
+    if (code == 0) { /* else it may be another thread that waits for it */
+        post->data = post->permit->data;
+        post->permit->data = post;
+    }
+    return code;
 }
 
 static int begin_try(takt_sync *sync, takt_post *post)
@@ -238,16 +246,8 @@ static int ask(takt_sync *sync, takt_post *post)
 int takt_sync_acquire(takt_sync *sync, takt_permit *permit, const takt_request *request)
 {
     takt_post post = {.begin = begin_acquire, .permit = permit, .request = request};
-    void *data;
-    int status;
 
-    if (!sync || !permit || !request)
-        return TAKT_E_INVALID;
-    data = permit->data;
-    permit->data = &post;
-    status = ask(sync, &post);
-    permit->data = data;
-    return status;
+    return sync && permit && request ? ask(sync, &post) : TAKT_E_INVALID;
 }
 
 void takt_sync_release(takt_sync *sync, takt_permit *permit)

@@ -200,6 +200,44 @@ Test(sync, a_release_by_another_thread_ends_the_wait)
     cr_assert_eq(outcome, TAKT_E_CANCELED);
 }
 
+/* As long as it is told that somebody waits for it. */
+static void want_as_well(void *data)
+{
+    takt_request request = TAKT_REQUEST("hourly");
+    int *told = data;
+
+    request.max_wait_us = 1;
+    *told = takt_sync_acquire(sync_, &wanted, &request);
+    uv_sem_post(&waits);
+    while (*told == TAKT_E_BUSY)
+        *told = takt_sync_acquire(sync_, &wanted, &request);
+}
+
+Test(sync, a_permit_in_use_answers_to_who_waits_for_it, .timeout = 60)
+{
+    takt_request request = TAKT_REQUEST("hourly");
+    takt_permit first = {0};
+    uv_thread_t waiter, other;
+    int told;
+
+    uv_sem_init(&waits, 0);
+    cr_assert_eq(takt_sync_acquire(sync_, &first, &request), 0);
+    for (int i = 0; i < 200; i++) {
+        takt_stats stats = {0};
+        cr_assert_eq(uv_thread_create(&waiter, want, NULL), 0);
+        while (stats.waiting == 0)
+            cr_assert_eq(takt_sync_get_stats(sync_, &stats), 0);
+        cr_assert_eq(uv_thread_create(&other, want_as_well, &told), 0);
+        uv_sem_wait(&waits);
+        takt_sync_release(sync_, &wanted);
+        uv_thread_join(&waiter);
+        uv_thread_join(&other);
+        cr_assert_eq(outcome, TAKT_E_CANCELED);
+        cr_assert(told == TAKT_E_DEADLINE || told == TAKT_E_CANCELED, "%s", takt_strerror(told));
+    }
+    uv_sem_destroy(&waits);
+}
+
 Test(sync, what_is_held_and_what_was_done)
 {
     takt_request request = TAKT_REQUEST("hourly");
