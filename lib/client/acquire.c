@@ -33,15 +33,14 @@ const char *takt_client_key(const takt_request *request, int level)
 /* A key that no limit is for. */
 static int refuse_key(const takt_request *request, int at, int around, takt_error *error)
 {
-    char many[16] = "none";
+    char many[24] = "is none";
 
     if (around > 0)
-        snprintf(many, sizeof many, "only %d", around);
-    return takt_fail(
-        error, TAKT_E_INVALID,
-        "limit \"%s\": within_keys[%d] is for a limit around, and there is %s; leave it "
-        "out",
-        request->limit, at, many);
+        snprintf(many, sizeof many, "%s only %d", around > 1 ? "are" : "is", around);
+    return takt_fail(error, TAKT_E_INVALID,
+                     "limit \"%s\": within_keys[%d] is for a limit around, and there %s; leave it "
+                     "out",
+                     request->limit, at, many);
 }
 
 /* The keys of all levels, of which there are so many. */

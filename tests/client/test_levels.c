@@ -254,8 +254,13 @@ Test(levels, keys_that_no_limit_is_for_are_refused)
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
     cr_assert_str_eq(error.text, "limit \"team\": within_keys[1] is for a limit around, and there "
                                  "is only 1; leave it out");
+    request.limit = "job";
+    request.within_keys[1] = "more";
+    request.within_keys[2] = "still more";
+    cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
+    cr_assert_not_null(strstr(error.text, "there are only 2"), "%s", error.text);
     request.limit = "vendor";
-    request.within_keys[1] = NULL;
+    request.within_keys[1] = request.within_keys[2] = NULL;
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
     cr_assert_str_eq(error.text, "limit \"vendor\": within_keys[0] is for a limit around, and "
                                  "there is none; leave it out");
