@@ -20,17 +20,17 @@ extern "C" {
 
 enum {
     TAKT_OK = 0,
-    TAKT_E_INVALID = -1,        /* an argument is not what the header asks for */
-    TAKT_E_NOMEM = -2,          /* no memory */
-    TAKT_E_NO_LIMIT = -3,       /* the policy has no limit of that name */
-    TAKT_E_COST = -4,           /* the cost is more than a rule of the limit can ever give */
-    TAKT_E_NO_SLOT = -5,        /* try_acquire: no slot is due now */
-    TAKT_E_DEADLINE = -6,       /* no slot within max_wait_us */
-    TAKT_E_FULL = -7,           /* max_waiting are waiting already */
-    TAKT_E_CANCELED = -8,       /* takt_cancel, or the client was closed */
-    TAKT_E_BUSY = -9,           /* this permit or call is in use already */
-    TAKT_E_POLICY = -10,        /* the policy cannot be accepted */
-    TAKT_E_STORE = -11,         /* the store cannot be reached, or failed */
+    TAKT_E_INVALID = -1,  /* an argument is not what the header asks for */
+    TAKT_E_NOMEM = -2,    /* no memory */
+    TAKT_E_NO_LIMIT = -3, /* the policy has no limit of that name */
+    TAKT_E_COST = -4,     /* the cost is more than a rule of the limit can ever give */
+    TAKT_E_NO_SLOT = -5,  /* try_acquire: no slot is due now */
+    TAKT_E_DEADLINE = -6, /* no slot within max_wait_us */
+    TAKT_E_FULL = -7,     /* more would wait than max_waiting; whom it concerns, when_full says */
+    TAKT_E_CANCELED = -8, /* takt_cancel, or the client was closed */
+    TAKT_E_BUSY = -9,     /* this permit or call is in use already */
+    TAKT_E_POLICY = -10,  /* the policy cannot be accepted */
+    TAKT_E_STORE = -11,   /* the store cannot be reached, or failed */
     TAKT_E_STORE_TIMEOUT = -12, /* the store did not answer in time */
     TAKT_E_STORE_URL = -13,     /* not a store's URL */
     TAKT_E_STORE_ACCESS = -14,  /* the store refuses us: no permission, not writable */

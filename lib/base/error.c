@@ -17,7 +17,7 @@ static const struct {
     {TAKT_E_COST, "COST", "the cost is more than a rule of the limit can ever give"},
     {TAKT_E_NO_SLOT, "NO_SLOT", "no slot is due now"},
     {TAKT_E_DEADLINE, "DEADLINE", "no slot is due within the time allowed for waiting"},
-    {TAKT_E_FULL, "FULL", "as many as the limit allows are waiting already"},
+    {TAKT_E_FULL, "FULL", "more would wait than the limit allows"},
     {TAKT_E_CANCELED, "CANCELED", "the wait was cancelled"},
     {TAKT_E_BUSY, "BUSY", "the permit or call is in use already"},
     {TAKT_E_POLICY, "POLICY", "the policy cannot be accepted"},
