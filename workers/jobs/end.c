@@ -18,13 +18,23 @@ void run_bury(worker *worker, report_limit *figures, report_place from, source_r
     source_dead(worker->source, ref, text, size, id, why);
 }
 
+/* Its text is all that is kept. */
+static void drop_fields(job *job)
+{
+    job->worker->parsed -= job->parsed;
+    job->parsed = false;
+    json_decref(job->fields);
+    job->fields = NULL;
+    job->head = (job_head){0};
+}
+
 /* Nothing is left of it. */
 static void forget(job *job)
 {
     worker *worker = job->worker;
 
     worker->dirty = true;
-    json_decref(job->fields);
+    drop_fields(job);
     waiting_leave(&worker->waiting, job->lane);
     free(job);
 }
@@ -84,7 +94,11 @@ void run_start(job *job)
     job->attempts++;
     job->owed = false;
     job->started_us = now_us;
-    int failed = run_read(worker, job->text, job->size, &job->fields, &job->head, &error);
+    int failed = 0;
+    if (!job->parsed)
+        failed = run_read(worker, job->text, job->size, &job->fields, &job->head, &error);
+    worker->parsed -= job->parsed;
+    job->parsed = false;
     report_started(worker->report, job->lane->figures, failed ? NULL : job->head.id,
                    now_us - job->since_us, now_us - job->granted_at_us);
     if (failed) {
@@ -200,9 +214,7 @@ void job_retry(job *job, int64_t after_us, const char *why)
     report_retried(worker->report, job->lane->figures, job->head.id, job->attempts, wait_us, why);
     if (!job->lost)
         source_tried(worker->source, job->ref, job->attempts);
-    json_decref(job->fields);
-    job->fields = NULL;
-    job->head = (job_head){0};
+    drop_fields(job);
     job->data = NULL;
     job->settled = false;
     if (worker->draining || job->lost)

@@ -22,8 +22,8 @@ typedef struct kind {
 
     /* Looks at a job when it is read, without doing anything: 0, or TAKT_E_INVALID and why it can
      * never be done.  May set head->key, head->limit and head->cost, to strings of `fields`, to
-     * which it may add, or of its own that outlive it.  Called again right before start(), with the
-     * fields that start() sees.  May be NULL. */
+     * which it may add, or of its own that outlive it.  Called again before start() where the
+     * fields were not kept in between.  May be NULL. */
     int (*check)(void *self, json_t *fields, job_head *head, takt_error *error);
 
     /* The job's slot is due: do it, and end it with job_done, job_retry or job_dead, sooner or

@@ -1,6 +1,6 @@
 /*
- * later.c: a heap of jobs by when they are due, and the one timer for all of them and
- * for slots that are kept for too long.
+ * later.c: a heap of jobs by when they are due, and the one timer for all of them, for slots that
+ * are kept for too long, and for asking that has become waiting.
  */
 #include <stdlib.h>
 
@@ -90,6 +90,8 @@ void later_arm(worker *worker)
 
     if (worker->ready.first && worker->ready.first->granted_at_us + RUN_STALE_US < due_at_us)
         due_at_us = worker->ready.first->granted_at_us + RUN_STALE_US;
+    if (run_asked_until(worker) < due_at_us)
+        due_at_us = run_asked_until(worker);
     if (due_at_us == INT64_MAX) {
         uv_timer_stop(&worker->later_timer);
         return;

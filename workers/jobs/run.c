@@ -14,6 +14,7 @@
 
 #define FETCH_MAX  64 /* texts that are fetched at a time */
 #define READ_AHEAD 256
+#define AT_ONCE_US 5000 /* who gets its permit within that time did not have to wait */
 #define LANES_MAX  ((size_t)32 * 1024 * 1024) /* bytes of lanes before no more is read */
 
 static unsigned free_seats(const worker *worker)
@@ -81,6 +82,7 @@ static void on_permit(takt_permit *permit, int status)
     job->lane->asking--;
     worker->dirty = true;
     job->granted_at_us = worker_now(worker);
+    job->lane->slow = job->granted_at_us - job->asked_at_us >= AT_ONCE_US;
     if (status == 0 && job->seated) {
         job->seated = job->lane->seated = false; /* from now on it has one like all that run */
         waiting_let_go(&worker->waiting, job);
@@ -108,6 +110,7 @@ static void ask(job *job)
         }
     }
     job->permit.data = job;
+    job->asked_at_us = worker_now(worker);
     int failed = takt_acquire(worker->client, &job->permit, &request, on_permit);
     if (failed) {
         leave_seat(job);
@@ -220,11 +223,23 @@ static void serve_all(worker *worker)
     }
 }
 
-/* Reads on while there are seats that nobody wants, and room to put away what has to wait. */
+int64_t run_asked_until(const worker *worker)
+{
+    const job *last = worker->asking.last;
+
+    return last && !last->lane->slow && last->asked_at_us + AT_ONCE_US > worker_now(worker)
+               ? last->asked_at_us + AT_ONCE_US
+               : INT64_MAX;
+}
+
+/* Reads on while there are seats that nobody wants, and room to put away what has to wait.  Those
+ * who have just asked and have not had to wait so far may be about to take the seats: what was read
+ * now would be put away, and fetched again. */
 static void read_on(worker *worker)
 {
     uint64_t away = worker->waiting.away_count, most = worker->options.put_away;
-    bool is_room = away < most && worker->waiting.lanes_size < LANES_MAX;
+    bool is_room = away < most && worker->waiting.lanes_size < LANES_MAX &&
+                   run_asked_until(worker) == INT64_MAX;
     unsigned count = is_room && free_seats(worker) > 0 ? READ_AHEAD : 0;
 
     if (count > 0 && count > most - away)

@@ -22,6 +22,10 @@ int run_read(worker *worker, const char *text, size_t size, json_t **fields, job
 /* run.c */
 takt_request run_request(const job *job);
 
+/* Until then those who have just asked are waited for, before more is read; INT64_MAX: nobody is.
+ */
+int64_t run_asked_until(const worker *worker);
+
 /* end.c */
 void run_start(job *job);                        /* it has its seat */
 void run_dead(job *job, const char *why);        /* it never started; it is in no list */

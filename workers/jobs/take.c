@@ -101,9 +101,25 @@ static int check(const worker *worker, const job_head *head, unsigned attempts, 
     return takt_check_request(takt_get_policy(worker->client), &request, error);
 }
 
+#define PARSED_MAX      1024 /* jobs whose fields are kept */
+#define PARSED_SIZE_MAX 4096 /* bytes of the text of one */
+
+/* One that may begin soon need not be parsed again.  For those that wait the text is smaller. */
+static void keep_fields(job *job, const job_head *head, json_t *fields)
+{
+    worker *worker = job->worker;
+
+    if (job->lane->slow || worker->parsed >= PARSED_MAX || job->size > PARSED_SIZE_MAX)
+        return;
+    job->fields = json_incref(fields);
+    job->head = *head;
+    job->parsed = true;
+    worker->parsed++;
+}
+
 /* It is good, and waits: in memory, or put away. */
-static bool keep(worker *worker, lane *lane, const job_head *head, source_ref ref, const char *text,
-                 size_t size, unsigned attempts, bool fetched)
+static bool keep(worker *worker, lane *lane, const job_head *head, json_t *fields, source_ref ref,
+                 const char *text, size_t size, unsigned attempts, bool fetched)
 {
     int urgency =
         head->priority == TAKT_PRIORITY_POLICY ? TAKT_PRIORITY_DEFAULT : (int)head->priority;
@@ -126,6 +142,7 @@ static bool keep(worker *worker, lane *lane, const job_head *head, source_ref re
     made->attempts = attempts;
     made->size = size;
     memcpy(made->text, text, size);
+    keep_fields(made, head, fields);
     waiting_join(lane);
     waiting_hold(&worker->waiting, made);
     waiting_line_up(&worker->waiting, made, false);
@@ -174,7 +191,7 @@ static void take_text(worker *worker, source_ref ref, const char *text, size_t s
     if (failed)
         run_bury(worker, lane ? lane->figures : NULL, lane ? REPORT_WAITING : REPORT_NOWHERE, ref,
                  text, size, head.id, error.text[0] ? error.text : takt_strerror(failed));
-    else if (!lane || !keep(worker, lane, &head, ref, text, size, attempts, fetched)) {
+    else if (!lane || !keep(worker, lane, &head, fields, ref, text, size, attempts, fetched)) {
         report_say(worker->report, "trouble", takt_strerror(TAKT_E_NOMEM));
         worker_stop(worker, EX_OSERR);
         source_give_back(worker->source, ref);

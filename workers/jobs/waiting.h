@@ -37,6 +37,7 @@ struct lane {
     unsigned held;      /* jobs in memory that do not run, and those that are fetched */
     unsigned members;   /* all that are anywhere: without any it is gone */
     bool seated;        /* one of those that ask has its seat already */
+    bool slow;          /* who asked last did not get its permit at once */
     size_t size;        /* of those in memory; 0: none is */
     waiting_away *away; /* those that were put away; the most urgent first */
     uint64_t away_count;

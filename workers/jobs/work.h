@@ -18,6 +18,7 @@ struct job {
     job *next, *previous; /* in its list */
     source_ref ref;
     int64_t since_us;      /* by the loop's clock: when it began to wait for this attempt */
+    int64_t asked_at_us;   /* when it asked for its permit; while it does */
     int64_t granted_at_us; /* its slot; while it is ready or runs */
     int64_t due_at_us;     /* while it waits to be tried again */
     int64_t deadline_us;   /* of the wall clock; 0: none */
@@ -27,8 +28,9 @@ struct job {
     bool owed;       /* a slot of it was given back because there was no seat */
     bool lost;       /* somebody else has it by now */
     bool settled;
+    bool parsed;       /* fields and head were kept when it was read */
     unsigned attempts; /* begun so far */
-    /* while it runs */
+    /* while it runs, and while it is parsed */
     json_t *fields;
     job_head head;
     void *data;

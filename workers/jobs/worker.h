@@ -47,6 +47,7 @@ struct worker {
     unsigned later_count, later_capacity;
     fetched *fetching; /* texts that were asked for */
     unsigned fetch_count;
+    unsigned parsed; /* jobs that were not begun and are parsed */
     uint64_t random;
     uint64_t dead_count;
     uv_prepare_t pass;
