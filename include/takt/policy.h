@@ -170,6 +170,11 @@ TAKT_EXPORT const char *takt_on_store_failure_name(takt_on_store_failure mode);
 TAKT_EXPORT int takt_policy_mode(const takt_policy *policy, const char *limit, takt_mode *mode);
 TAKT_EXPORT const char *takt_mode_name(takt_mode mode);
 
+/* The rate of a limit's first rule, as it is written: so many tokens in a period; both 0 where it
+ * has no rules.  0, or TAKT_E_NO_LIMIT and both as they were. */
+TAKT_EXPORT int takt_policy_rate(const takt_policy *policy, const char *limit, int64_t *tokens,
+                                 int64_t *period_us);
+
 /* The same of its learn. */
 TAKT_EXPORT int takt_policy_learn(const takt_policy *policy, const char *limit, takt_learn *learn);
 TAKT_EXPORT const char *takt_learn_name(takt_learn learn);

@@ -1,5 +1,5 @@
 /*
- * errand.c: single calls to a ledger: try, peek, block, penalize, unblock, reset, settle,
+ * errand.c: single calls to a ledger: try, peek, watch, block, penalize, unblock, reset, settle,
  * lower.
  */
 #include <stdlib.h>

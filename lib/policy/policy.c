@@ -383,6 +383,17 @@ int takt_policy_mode(const takt_policy *policy, const char *name, takt_mode *mod
     return 0;
 }
 
+int takt_policy_rate(const takt_policy *policy, const char *name, int64_t *tokens,
+                     int64_t *period_us)
+{
+    const takt_limit *limit = find(policy, name);
+    if (limit == NULL)
+        return TAKT_E_NO_LIMIT;
+    *tokens = limit->rule_count > 0 ? limit->rules[0].limit : 0;
+    *period_us = limit->rule_count > 0 ? limit->rules[0].period_us : 0;
+    return 0;
+}
+
 int takt_policy_learn(const takt_policy *policy, const char *name, takt_learn *learn)
 {
     const takt_limit *limit = find(policy, name);

@@ -32,7 +32,7 @@ PROGRAMS = {'cli': False, 'examples': False, 'workers': False, 'bench': True}
 
 # Folders of workers/ that the others there may include, and those that a bench may measure.
 WORKERS = ['jobs', 'transfer']
-MEASURED = ['jobs', 'mail']
+MEASURED = ['jobs', 'mail', 'transfer']
 
 # Headers of others -> the folders they may be included in. A program brings its own libuv loop.
 HOMES = {
@@ -40,6 +40,7 @@ HOMES = {
     r'lmdb\.h$': ['lib/store'],
     r'hiredis': ['lib/store/redis', 'bench'],
     r'openssl/': ['lib/store/redis'],
+    r'jansson\.h$': ['workers'],
     r'curl/': ['workers/transfer', 'workers/mail', 'workers/call'],
     r'uv(\.h$|/)': ['lib/client', 'lib/store', *PROGRAMS],
 }
@@ -74,7 +75,9 @@ def quoted_is_allowed(tree, file, name):
         return name.split('/')[0] in WORKERS
     if (file.parent / name).resolve().is_relative_to((tree / top).resolve()) and (file.parent / name).exists():
         return True
-    return PROGRAMS[top] and name.split('/')[0] in [*LIBRARY, 'transfer']
+    if top == 'bench' and name.split('/')[0] in MEASURED:
+        return (tree / 'workers' / name).exists()
+    return PROGRAMS[top] and name.split('/')[0] in LIBRARY
 
 
 def faults_of(tree, file):

@@ -67,6 +67,25 @@ Test(policy, tells_what_a_limit_does_without_its_store)
     takt_policy_free(policy);
 }
 
+Test(policy, tells_the_rate_of_a_limit)
+{
+    takt_policy *policy = new_policy();
+    takt_rule_text rules[] = {{.rate = "90/2min"}, {.rate = "5/s"}};
+    takt_limit_text text = {.name = "b", .rules = rules, .rule_count = 2, .headroom = "10%"};
+    takt_limit_text permits = {.name = "c", .concurrency = "3"};
+    int64_t tokens = -1, period_us = -1;
+
+    cr_assert_eq(takt_policy_rate(policy, "b", &tokens, &period_us), TAKT_E_NO_LIMIT);
+    cr_assert(tokens == -1 && period_us == -1, "as they were");
+    cr_assert_eq(takt_policy_add(policy, &text, NULL), 0);
+    cr_assert_eq(takt_policy_add(policy, &permits, NULL), 0);
+    cr_assert_eq(takt_policy_rate(policy, "b", &tokens, &period_us), 0);
+    cr_assert(tokens == 90 && period_us == 120000000, "as it is written");
+    cr_assert_eq(takt_policy_rate(policy, "c", &tokens, &period_us), 0);
+    cr_assert(tokens == 0 && period_us == 0);
+    takt_policy_free(policy);
+}
+
 Test(policy, tells_what_a_limit_learns_from)
 {
     takt_policy *policy = new_policy();

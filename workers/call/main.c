@@ -290,7 +290,7 @@ static int open_caller(void *self, uv_loop_t *loop, const takt_policy *policy)
     return EX_OSERR;
 }
 
-static int check(void *self, const json_t *fields, job_head *head, takt_error *error)
+static int check(void *self, json_t *fields, job_head *head, takt_error *error)
 {
     const caller *caller = self;
     call_spec spec;

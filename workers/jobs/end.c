@@ -216,7 +216,7 @@ void job_retry(job *job, int64_t after_us, const char *why)
         source_tried(worker->source, job->ref, job->attempts);
     drop_fields(job);
     job->data = NULL;
-    job->settled = false;
+    job->settled = job->begun = false;
     if (worker->draining || job->lost)
         run_give_back(job, REPORT_WAITING);
     else

@@ -175,8 +175,11 @@ static void reserve_seat(job *job)
 
 static void start(worker *worker)
 {
-    for (job *job = worker->starting.first; job; job = job->next)
-        source_begun(worker->source, job->ref, job->attempts + 1);
+    for (job *job = worker->starting.first; job; job = job->next) {
+        if (!job->begun)
+            source_begun(worker->source, job->ref, job->attempts + 1);
+        job->begun = true;
+    }
     if (!source_flush(worker->source))
         return;
     for (job *job = worker->starting.first, *next; job; job = next) {

@@ -108,8 +108,8 @@ static inline bool source_flush(source *source)
     return !source->calls->flush || source->calls->flush(source);
 }
 
-/* After a flush: whether the begin of a job is noted by now, so that it may be started.  Where it is
- * not, noted() will tell. */
+/* After a flush: whether the begin of a job is noted by now, so that it may be started.  Where it
+ * is not, noted() will tell. */
 static inline bool source_is_noted(source *source, source_ref ref)
 {
     return !source->calls->is_noted || source->calls->is_noted(source, ref);

@@ -27,6 +27,7 @@ struct job {
     bool seated;     /* it counts among those that run already */
     bool owed;       /* a slot of it was given back because there was no seat */
     bool lost;       /* somebody else has it by now */
+    bool begun;      /* the source was told that it begins */
     bool settled;
     bool parsed;       /* fields and head were kept when it was read */
     unsigned attempts; /* begun so far */

@@ -98,18 +98,18 @@ static int open_source(worker *worker)
 {
     const worker_options *options = &worker->options;
     takt_error error = {0};
-    int code = options->stream
-                   ? open_stream(worker, &error)
-                   : source_open_file(&worker->source, &worker->loop, options->input,
-                                      options->state, options->dead, &run_source_events, worker,
-                                      &error);
+    int code = options->stream ? open_stream(worker, &error)
+                               : source_open_file(&worker->source, &worker->loop, options->input,
+                                                  options->state, options->dead, &run_source_events,
+                                                  worker, &error);
 
     if (code) {
         worker_say("%s", error.text[0] ? error.text : takt_strerror(code));
-        return code == TAKT_E_NOMEM || code == TAKT_E_SYSTEM ? EX_OSERR
-               : !options->stream                            ? EX_NOINPUT
-               : code == TAKT_E_STORE_ACCESS                 ? EX_UNAVAILABLE
-                                                             : EX_USAGE;
+        return code == TAKT_E_NOMEM          ? EX_OSERR
+               : !options->stream            ? EX_NOINPUT
+               : code == TAKT_E_SYSTEM       ? EX_OSERR
+               : code == TAKT_E_STORE_ACCESS ? EX_UNAVAILABLE
+                                             : EX_USAGE;
     }
     worker->source_is_open = true;
     return 0;
