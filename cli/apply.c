@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sysexits.h>
 
 #include <takt/live.h>
 
@@ -156,13 +157,26 @@ static int put(cli_apply *apply, const takt_options *place, int64_t *version)
     return code ? takt_cli_refuse_store(apply->settings, code, &error) : 0;
 }
 
+/* A store that nobody else can see: there is nobody to follow. */
+static bool is_in_memory(const cli_apply *apply, const char *store)
+{
+    store = store ? store : takt_policy_store(apply->policy);
+    return store && strncmp(store, "memory:", 7) == 0;
+}
+
 static int go(cli_apply *apply)
 {
     takt_options place = {.store = takt_cli_store(apply->settings)};
     takt_error error = {0};
-    int code = takt_live_read(&apply->live, apply->policy, &place, &error), status;
+    int code, status;
     int64_t version;
 
+    if (is_in_memory(apply, place.store)) {
+        takt_cli_say("a memory store is gone when this command ends; name a file (\"file:\") or a "
+                     "server (\"redis://HOST\") with --store");
+        return EX_USAGE;
+    }
+    code = takt_live_read(&apply->live, apply->policy, &place, &error);
     if (code)
         return takt_cli_refuse_store(apply->settings, code, &error);
     version = apply->live->version;

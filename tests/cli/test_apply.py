@@ -32,6 +32,8 @@ def applying(report, here):
     for command in (['policy'], ['run', 'mail', '--', 'true'], ['simulate', '--workers', '1', '--jobs', '2', '--limit', 'mail']):
         done = here.takt(*command)
         report.check(done.returncode == 78 and 'takt apply FILE' in done.stderr, f'nothing is there: {command[0]}', told(done))
+    done = here.takt('apply', '-s', 'memory:', 'one.yaml')
+    report.check(done.returncode == 64 and 'redis://HOST' in done.stderr, 'not into a store that nobody sees', told(done))
     done = here.takt('apply', '--dry-run', 'one.yaml')
     report.check(done.returncode == 1 and done.stdout == 'mail  added    1/h\nold   added    concurrency 2\n',
                  'a dry run shows what is new', told(done))
