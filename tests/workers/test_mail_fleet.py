@@ -50,14 +50,20 @@ def too_early(arrivals, unblocked_at):
     return None
 
 
-def keeps_the_quota(report, here, redis, post):
-    policy(here, f'{{rate: {RATE}/s, burst: {BURST}}}')
-    add_jobs(here, redis, MAILS)
+def line_up(here, post, *options):
+    """All workers, while the limit is blocked: whoever starts first would take the jobs of the others."""
     here.takt('block', 'smtp', '1h')
-    workers = [begin(here, post, f'worker{number}') for number in range(WORKERS)]
+    workers = [begin(here, post, f'worker{number}', *options) for number in range(WORKERS)]
     deadline = time.monotonic() + DEADLINE
     while here.peek('smtp')['workers'] != WORKERS:
         assert time.monotonic() < deadline, all_told(here)
+    return workers
+
+
+def keeps_the_quota(report, here, redis, post):
+    policy(here, f'{{rate: {RATE}/s, burst: {BURST}}}')
+    add_jobs(here, redis, MAILS)
+    workers = line_up(here, post)
     unblocked_at = time.monotonic()
     here.takt('unblock', 'smtp')
     statuses = [end(worker)[0] for worker in workers]
@@ -76,7 +82,8 @@ def loses_nothing(report, here, redis, post):
     """Two of four workers are killed in the middle of it."""
     policy(here, '{rate: 1000/s, burst: 1}')
     add_jobs(here, redis, 2000)
-    workers = [begin(here, post, f'worker{number}', '--take-over-after', '2s') for number in range(WORKERS)]
+    workers = line_up(here, post, '--take-over-after', '2s')
+    here.takt('unblock', 'smtp')
     here.until_lines('worker0.out', 50)
     workers[0].kill()
     here.until_lines('worker1.out', 100)

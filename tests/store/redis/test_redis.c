@@ -119,7 +119,7 @@ Test(redis, scripts_have_their_names)
         strcat(strcat(words, " "), takt_scripts[op].sha1);
     }
     cr_expect_str_eq(server_say(&server, words),
-                     "*10\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n");
+                     "*11\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n");
     rig_close(&rig);
     server_stop(&server);
 }
