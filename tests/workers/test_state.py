@@ -73,6 +73,14 @@ def torn(report, here):
     here.write('jobs.state', '{"takt":"state","version":2}\n')
     done = here.work('takt-print', '-i', 'jobs')
     report.check(done.returncode == 66 and 'jobs.state:1' in done.stderr, 'and another version', told(done))
+    for text in ('one line without an end', '{"takt":"state","version":2}'):
+        here.write('jobs.state', text)
+        done = here.work('takt-print', '-i', 'jobs')
+        report.check(done.returncode == 66 and 'jobs.state:1' in done.stderr and here.read('jobs.state') == text,
+                     'and what is another file, which stays as it was', told(done))
+    here.write('jobs.state', '{"takt":"sta')
+    done = here.work('takt-print', '-i', 'jobs')
+    report.check(done.returncode == 0, 'a beginning that was cut off is begun again', told(done))
 
 
 def changed(report, here):

@@ -82,6 +82,14 @@ static bool read_record(state_file *state, const char *text)
            set(state, line, sum, byte_of(status, attempts));
 }
 
+static int refuse_record(const char *path, uint64_t number, takt_error *error)
+{
+    return refuse(error,
+                  "%s:%" PRIu64 ": this is no record of what is done; remove the file to begin "
+                  "anew, or name another one with --state",
+                  path, number);
+}
+
 /* Reads all records; *size is where the last whole one ends: a crash may have cut off one more. */
 static int read_all(state_file *state, const char *path, FILE *file, off_t *size, takt_error *error)
 {
@@ -94,12 +102,11 @@ static int read_all(state_file *state, const char *path, FILE *file, off_t *size
     *size = 0;
     while (!failed && (length = getline(&text, &capacity, file)) > 0 && text[length - 1] == '\n') {
         if (number++ == 0 ? strcmp(text, HEADER) != 0 : !read_record(state, text))
-            failed = refuse(error,
-                            "%s:%" PRIu64 ": this is no record of what is done; remove the file to "
-                            "begin anew, or name another one with --state",
-                            path, number);
+            failed = refuse_record(path, number, error);
         *size += length;
     }
+    if (!failed && number == 0 && length > 0 && strncmp(text, HEADER, (size_t)length) != 0)
+        failed = refuse_record(path, 1, error); /* no beginning of ours: somebody's only line */
     if (!failed && ferror(file))
         failed = refuse(error, "cannot read %s: %s", path, strerror(errno));
     free(text);
