@@ -97,6 +97,25 @@ def pauses_the_fleet(report, here, peer):
     here.takt('unblock', 'fast')
 
 
+def takes_null_for_nothing(report, here, peer):
+    fields = ('method', 'headers', 'body', 'json', 'timeout', 'expect')
+    done, got, _ = call(here, [{'id': 'a', 'url': peer.url + '/echo', **dict.fromkeys(fields)},
+                               {'id': 'b', 'url': peer.url + '/echo', 'method': 'POST', 'body': None, 'json': [None]}])
+    said = {name: json.loads(result['body']) for name, result in got.items()}
+    report.check(said and said['a']['method'] == 'GET' and said['a']['body'] == '' and said['b']['body'] == '[null]',
+                 'null is as good as leaving a field out', told(done))
+
+
+def tells_strange_headers(report, here, peer):
+    peer.reply = {'/odd': b'HTTP/1.1 200 OK\r\nX-\xff\xfe: v\r\n: v\r\nX-V: \xff\r\nContent-Length: 2\r\n\r\nok'}
+    done = here.work('takt-call', '-i', here.jobs('jobs', [{'id': 'a', 'limit': 'fast', 'url': peer.url + '/odd'}]))
+    try:
+        got = results(done.stdout)['a']['headers']
+    except ValueError:
+        got = done.stdout
+    report.check(got == {'x-v': 'ÿ', 'content-length': '2'}, 'what is no name of a header is left out', told(done))
+
+
 def follows_redirects(report, here, peer, other):
     def to(url, status=302):
         return answer_of(status, b'', [('Location', url)])
@@ -176,6 +195,14 @@ def keeps_secrets(report, here, peer):
     report.check('NO_SUCH' in dead['none'] and 'control' in dead['fold'] and 'regular' in dead['dir'],
                  'a secret that cannot be had', dead)
     report.check('write ${env:NAME}' in dead['form'] and 'headers alone' in dead['url'], 'or is not one', dead)
+    here.environment.update(SHORT=CANARY[:10], QUOTED='a"b\\c/' + CANARY)
+    peer.reply['/both'] = lambda request: answer_of(200, (request.header('a') + request.header('b'))[0].encode())
+    done, got, dead = call(here, [
+        {'id': 'both', 'url': peer.url + '/both', 'headers': {'A': '${env:CANARY}', 'B': '${env:SHORT}'}},
+        {'id': 'json', 'url': peer.url + '/echo', 'headers': {'A': '${env:QUOTED}'}}])
+    report.check(got['both']['body'] == '*' * len(CANARY), 'of two secrets, one the beginning of the other', told(done))
+    report.check(['A', '*' * (len(CANARY) + 8)] in json.loads(got['json']['body'])['headers'],
+                 'and with the backslashes of JSON', told(done))
     done, got, dead = call(here, jobs[:1], '--secret', 'env:OTHER')
     report.check('--secret' in dead['echo'], 'or is not allowed', told(done))
     done, got, dead = call(here, jobs[:1], '--secret', 'env:CANARY', '--secret', 'file:' + secret)
@@ -264,7 +291,7 @@ def main():
             del os.environ[name]
     with vendor() as peer, vendor() as other:
         for case in (sends_what_the_job_says, ends_by_status, pauses_the_fleet, bounds_answers, keeps_secrets,
-                     cannot_be_broken_out_of, gives_up_at_the_end):
+                     takes_null_for_nothing, tells_strange_headers, cannot_be_broken_out_of, gives_up_at_the_end):
             with work_place() as here:
                 case(report, here, peer)
                 peer.asked.clear()

@@ -11,6 +11,7 @@
 #include <takt/http.h>
 
 #include "jobs/say.h"
+#include "spec.h"
 
 #define NAME_MAX_SIZE   256
 #define EPOCH_OF_2000_S INT64_C(946684800)
@@ -136,6 +137,8 @@ static size_t write_header(char *line, size_t one, size_t size, void *data)
     for (size_t i = 0; i < (size_t)(colon - line); i++)
         name[i] = (char)tolower((unsigned char)line[i]);
     name[colon - line] = '\0';
+    if (!call_spec_is_name(name, (size_t)(colon - line)))
+        return size;
     for (value = colon + 1; value < end && (*value == ' ' || *value == '\t'); value++)
         ;
     while (end > value && strchr(" \t\r\n", end[-1]))

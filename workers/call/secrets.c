@@ -80,6 +80,33 @@ static secret *keep(secret **read, const char *text, size_t size)
     return made;
 }
 
+/* As a string of JSON has it, with a backslash before each of `marked`: whoever tells what it was
+ * sent is likely to tell it in JSON. */
+static bool keep_marked(secret **read, const char *text, size_t size, const char *marked)
+{
+    char *longer = malloc(2 * size + 1);
+    size_t used = 0;
+
+    for (size_t i = 0; longer && i < size; i++) {
+        if (memchr(marked, text[i], strlen(marked)))
+            longer[used++] = '\\';
+        longer[used++] = text[i];
+    }
+    bool kept = longer && (used == size || keep(read, longer, used));
+    if (longer)
+        explicit_bzero(longer, used);
+    free(longer);
+    return kept;
+}
+
+/* What is to be sent, the last one kept, and what it may come back as: some write / as \/. */
+static secret *keep_all(secret **read, const char *text, size_t size)
+{
+    if (!keep_marked(read, text, size, "\"\\") || !keep_marked(read, text, size, "\"\\/"))
+        return NULL;
+    return keep(read, text, size);
+}
+
 /* A file is read anew for each call, so that one that is replaced counts at once.  It should be a
  * small one on this host. */
 static secret *read_file(const char *path, secret **read_so_far, takt_error *error)
@@ -105,7 +132,7 @@ static secret *read_file(const char *path, secret **read_so_far, takt_error *err
     }
     while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r'))
         size--;
-    made = keep(read_so_far, text, (size_t)size);
+    made = keep_all(read_so_far, text, (size_t)size);
     explicit_bzero(text, sizeof(text));
     if (!made)
         call_fail(error, "no memory");
@@ -126,7 +153,7 @@ static secret *read_one(const reference *found, secret **read_so_far, takt_error
         call_fail(error, "the environment has no %.100s", name + 4);
         return NULL;
     }
-    secret *made = keep(read_so_far, value, strlen(value));
+    secret *made = keep_all(read_so_far, value, strlen(value));
     if (!made)
         call_fail(error, "no memory");
     return made;
@@ -183,17 +210,27 @@ char *secrets_fill(const char *value, secret **read, takt_error *error)
     return NULL;
 }
 
+/* They are looked for in a copy: what is blotted out for one may be a part of another. */
 void secrets_blot(const secret *read, char *text, size_t size)
 {
+    char *whole = malloc(size + 1);
+
+    if (!whole) {
+        memset(text, '*', size); /* rather nothing than a secret */
+        return;
+    }
+    memcpy(whole, text, size);
     for (; read; read = read->next) {
-        char *at = text, *found;
+        char *at = whole, *found;
         if (read->size < BLOT_LEAST)
             continue;
-        while ((found = memmem(at, size - (size_t)(at - text), read->text, read->size)) != NULL) {
-            memset(found, '*', read->size);
+        while ((found = memmem(at, size - (size_t)(at - whole), read->text, read->size)) != NULL) {
+            memset(text + (found - whole), '*', read->size);
             at = found + read->size;
         }
     }
+    explicit_bzero(whole, size);
+    free(whole);
 }
 
 void secrets_wipe(char *text)

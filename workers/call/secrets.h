@@ -36,7 +36,8 @@ int secrets_check(const secrets_allowed *allowed, const char *value, bool *names
  * before those in *read.  NULL: one cannot be had, and `error` says why, without any of it. */
 char *secrets_fill(const char *value, secret **read, takt_error *error);
 
-/* Puts a * in the place of each of their bytes.  Those of less than 4 bytes are left alone: they
+/* Puts a * in the place of each of their bytes, also where JSON has put backslashes between them.
+ * Those of less than 4 bytes are left alone: they
  * would be found everywhere. */
 void secrets_blot(const secret *read, char *text, size_t size);
 

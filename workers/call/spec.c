@@ -22,6 +22,14 @@ static const char *show(const char *text, size_t size, char shown[SHOWN_SIZE])
     return say_shown(text, size, shown, SHOWN_SIZE);
 }
 
+/* NULL: it is not there, or null. */
+static const json_t *field_of(const json_t *fields, const char *name)
+{
+    const json_t *field = json_object_get(fields, name);
+
+    return json_is_null(field) ? NULL : field;
+}
+
 static int read_method(const json_t *field, call_spec *spec, takt_error *error)
 {
     static const char *const methods[] = {"GET",   "HEAD",   "POST",   "PUT",
@@ -96,13 +104,19 @@ static bool is_ours(const char *name)
     return strncasecmp(name, "transfer-", 9) == 0 || strncasecmp(name, "proxy-", 6) == 0;
 }
 
-static int check_name(const char *name, size_t size, takt_error *error)
+bool call_spec_is_name(const char *name, size_t size)
 {
     static const char token[] = "!#$%&'*+-.^_`|~0123456789"
                                 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+    return size > 0 && strspn(name, token) == size;
+}
+
+static int check_name(const char *name, size_t size, takt_error *error)
+{
     char shown[SHOWN_SIZE];
 
-    if (size == 0 || size > 256 || strspn(name, token) != size)
+    if (size > 256 || !call_spec_is_name(name, size))
         return call_fail(error, "headers: %s is no name of a header; write letters, digits and -",
                          show(name, size, shown));
     if (is_ours(name))
@@ -171,9 +185,9 @@ static int check_headers(const json_t *field, const secrets_allowed *allowed, ta
 
 static int read_body(const json_t *fields, call_spec *spec, takt_error *error)
 {
-    const json_t *body = json_object_get(fields, "body");
+    const json_t *body = field_of(fields, "body");
 
-    spec->json = json_object_get(fields, "json");
+    spec->json = field_of(fields, "json");
     if (!body)
         return 0;
     if (spec->json)
@@ -246,13 +260,13 @@ int call_spec_read(const json_t *fields, const secrets_allowed *allowed, bool ch
 {
     int code;
 
-    *spec = (call_spec){.headers = json_object_get(fields, "headers")};
-    if ((code = read_method(json_object_get(fields, "method"), spec, error)) != 0 ||
-        (code = read_url(json_object_get(fields, "url"), checked, spec, error)) != 0 ||
+    *spec = (call_spec){.headers = field_of(fields, "headers")};
+    if ((code = read_method(field_of(fields, "method"), spec, error)) != 0 ||
+        (code = read_url(field_of(fields, "url"), checked, spec, error)) != 0 ||
         (spec->headers && !checked && (code = check_headers(spec->headers, allowed, error)) != 0) ||
         (code = read_body(fields, spec, error)) != 0 ||
-        (code = read_timeout(json_object_get(fields, "timeout"), spec, error)) != 0 ||
-        (code = read_expect(json_object_get(fields, "expect"), spec, error)) != 0)
+        (code = read_timeout(field_of(fields, "timeout"), spec, error)) != 0 ||
+        (code = read_expect(field_of(fields, "expect"), spec, error)) != 0)
         return code;
     return 0;
 }

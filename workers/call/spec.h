@@ -45,6 +45,9 @@ int call_spec_read(const json_t *fields, const secrets_allowed *allowed, bool ch
 
 bool call_spec_expects(const call_spec *spec, long status);
 
+/* Whether a header may be called so. */
+bool call_spec_is_name(const char *name, size_t size);
+
 /* POST and PATCH: done twice, they may do it twice. */
 bool call_spec_is_idempotent(const call_spec *spec);
 
