@@ -99,7 +99,7 @@ def injects_nothing(report, here, server):
                  taken)
 
 
-def writes_files_instead(report, here, _):
+def writes_files_instead(report, here, server):
     here.jobs('jobs', [mail('../../up', 'a@example.org'), mail('.', 'b@example.org', text='zwei ü'),
                        mail('x' * 255, 'c@example.org')])
     done = here.work('takt-mail', '-i', 'jobs', '--dry-run', 'drafts', env={**here.environment, 'TAKT_SMTP_USER': 'x'})
@@ -109,6 +109,12 @@ def writes_files_instead(report, here, _):
                  '--dry-run writes files, all in its folder', f'{told(done)}{names}')
     message = email.message_from_bytes((here.path / 'drafts/%2E.eml').read_bytes(), policy=email.policy.default)
     report.check(message['To'] == 'b@example.org' and text_of(message) == 'zwei ü', 'with the mails in them')
+    left = sorted(path.name for path in here.path.iterdir() if path.name.startswith('jobs'))
+    done = here.work('takt-mail', '-i', 'jobs', '--smtp', server.url)
+    report.check(left == ['jobs'] and done.returncode == 0 and len(arrived(server)) == 3,
+                 'and nothing is noted as done: then they are sent', f'{left}{told(done)}')
+    done = here.work('takt-mail', '--stream', 'mails', '--dry-run', 'drafts')
+    report.check(done.returncode == 64 and '--input' in done.stderr, 'nor taken out of a stream', told(done))
 
 
 def retries_what_may_pass(report, here, server):

@@ -290,7 +290,7 @@ static char *beside(const file_source *file, const char *given, const char *suff
 
     if (given)
         return strdup(given);
-    if (!file->lines.is_regular || file->lines.fd == STDIN_FILENO ||
+    if (file->alone || !file->lines.is_regular || file->lines.fd == STDIN_FILENO ||
         asprintf(&made, "%s%s", file->path, suffix) < 0)
         return NULL;
     return made;
@@ -312,14 +312,19 @@ static void forget(void *data)
 }
 
 int source_open_file(source **source, uv_loop_t *loop, const char *path, const char *state,
-                     const char *dead, const source_events *events, void *data, takt_error *error)
+                     const char *dead, bool alone, const source_events *events, void *data,
+                     takt_error *error)
 {
     file_source *file = calloc(1, sizeof(*file));
 
     if (!file)
         return error->code = TAKT_E_NOMEM;
-    *file = (file_source){
-        .source.calls = &calls, .loop = loop, .events = events, .data = data, .spool = -1};
+    *file = (file_source){.source.calls = &calls,
+                          .loop = loop,
+                          .alone = alone,
+                          .events = events,
+                          .data = data,
+                          .spool = -1};
     file->path = path && strcmp(path, "-") != 0 ? path : "standard input";
     int failed = lines_open(&file->lines, loop, path, on_ready, file, error);
     if (failed) {

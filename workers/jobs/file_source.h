@@ -21,6 +21,7 @@ typedef struct file_source {
     source source;
     uv_loop_t *loop;
     const char *path; /* for messages */
+    bool alone;       /* nothing is written down but where it was told to */
     const source_events *events;
     void *data;
     lines lines;

@@ -156,10 +156,12 @@ static inline void source_name(const source *source, source_ref ref, char text[S
 /*
  * Lines of a file (NULL or "-": standard input).  `state` is the file that records what is done
  * (NULL: FILE.state; none for standard input), `dead` where dead letters go (NULL: FILE.dead, or
- * standard error's log alone for standard input).  Only one worker at a time may have a state file.
+ * standard error's log alone for standard input).  `alone`: no file beside the input is made where
+ * none is named.  Only one worker at a time may have a state file.
  */
 int source_open_file(source **source, uv_loop_t *loop, const char *path, const char *state,
-                     const char *dead, const source_events *events, void *data, takt_error *error);
+                     const char *dead, bool alone, const source_events *events, void *data,
+                     takt_error *error);
 
 /*
  * A stream NAME of the server that `url` names, as one consumer of a group.  Jobs of consumers that

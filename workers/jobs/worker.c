@@ -97,11 +97,20 @@ static int open_stream(worker *worker, takt_error *error)
 static int open_source(worker *worker)
 {
     const worker_options *options = &worker->options;
+    const kind *kind = worker->kind;
+    const char *rehearsal = kind->rehearses ? kind->rehearses(kind->self) : NULL;
     takt_error error = {0};
+
+    if (rehearsal && options->stream) {
+        worker_say("%s takes its jobs from a file, since a stream would lose them: write --input "
+                   "FILE instead of --stream",
+                   rehearsal);
+        return EX_USAGE;
+    }
     int code = options->stream ? open_stream(worker, &error)
                                : source_open_file(&worker->source, &worker->loop, options->input,
-                                                  options->state, options->dead, &run_source_events,
-                                                  worker, &error);
+                                                  options->state, options->dead, rehearsal != NULL,
+                                                  &run_source_events, worker, &error);
 
     if (code) {
         worker_say("%s", error.text[0] ? error.text : takt_strerror(code));

@@ -33,6 +33,13 @@ typedef struct mail_sending {
     } by;
 } mail_sending;
 
+static const char *rehearses(const void *self)
+{
+    const takt_mail *mail = self;
+
+    return mail->options.drafts ? "--dry-run" : NULL;
+}
+
 static int open_mail(void *self, uv_loop_t *loop, const takt_policy *policy)
 {
     takt_mail *mail = self;
@@ -265,6 +272,7 @@ int main(int argc, char **argv)
         .summary = "Sends mails, each when its limit gives it a slot.",
         .options = &mail_argp,
         .self = &mail,
+        .rehearses = rehearses,
         .open = open_mail,
         .check = check_mail,
         .start = start_mail,

@@ -58,7 +58,8 @@ static const struct argp_option options[] = {
      "When the server wants less of us (4xx) and does not say for how long, the mail's limit gives "
      "nothing for that long (default 5s)",
      1},
-    {"dry-run", KEY_DRY_RUN, "FOLDER", 0, "Send nothing; write each mail to FOLDER/ID.eml", 1},
+    {"dry-run", KEY_DRY_RUN, "FOLDER", 0,
+     "Send nothing, and note nothing as done; write each mail to FOLDER/ID.eml", 1},
     {NULL, 0, NULL, 0, "The mails, where their job does not say it:", 2},
     {"from", KEY_FROM, "ADDRESS", 0, "user@example.org, or A Name <user@example.org>", 2},
     {"return-path", KEY_RETURN_PATH, "ADDRESS", 0, "Where bounces go (default: the sender)", 2},
