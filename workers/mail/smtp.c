@@ -16,8 +16,8 @@
 #define CONNECT_MS 30000L /* until there is a connection */
 #define IDLE_S     60L    /* a connection that was not used for so long is not used again */
 
-/* libcurl makes them anew for each mail, twice as large again where dots are doubled; its default is
- * 64 KB. */
+/* libcurl makes them anew for each mail, twice as large again where dots are doubled; its default
+ * is 64 KB. */
 #define BUFFER_SIZE 16384L
 
 struct mail_smtp {
