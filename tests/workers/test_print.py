@@ -17,6 +17,8 @@ WRONG = [
     (['--log', 'xml'], 64, '--log takes auto, text, json or none'),
     (['--stream', 's', '-i', 'jobs'], 64, '--stream stands instead of a file'),
     (['--redis', 'redis://localhost'], 64, 'belong to --stream NAME'),
+    (['--group', 'night'], 64, 'belong to --stream NAME'),
+    (['--take-over-after', '5s'], 64, 'belong to --stream NAME'),
     (['--limit', 'none'], 64, 'the policy has no limit of that name'),
     (['--policy', 'gone.yaml'], 78, 'gone.yaml'),
     (['--store', 'nonsense://'], 78, 'nonsense'),

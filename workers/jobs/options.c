@@ -130,8 +130,10 @@ static void check(const worker_options *options, struct argp_state *state)
     if (options->stream && (options->input || options->state || options->dead))
         argp_error(state, "--stream stands instead of a file: leave out --input, --state and "
                           "--dead");
-    if (!options->stream && (options->redis || options->until_empty))
-        argp_error(state, "--redis and --until-empty belong to --stream NAME");
+    if (!options->stream &&
+        (options->redis || options->group || options->take_over_us || options->until_empty))
+        argp_error(state, "--redis, --group, --take-over-after and --until-empty belong to "
+                          "--stream NAME");
 }
 
 /* Where jobs come from. */
@@ -260,8 +262,6 @@ void options_parse(worker *worker, int argc, char **argv)
              "policy; 128+n after a second signal n.",
              kind->summary);
     worker->options.retry = (retry_rule){5, 1000000, 300000000};
-    worker->options.take_over_us = 60000000;
-    worker->options.group = "takt";
     worker->options.parallel = 256;
     worker->options.waiting = 1000;
     worker->options.put_away = 1000000;
@@ -271,6 +271,10 @@ void options_parse(worker *worker, int argc, char **argv)
     argv[0] = name;
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, worker) != 0)
         exit(EX_OSERR);
+    if (!worker->options.group)
+        worker->options.group = "takt";
+    if (worker->options.take_over_us == 0)
+        worker->options.take_over_us = 60000000;
     if (!worker->options.store && getenv("TAKT_STORE") && *getenv("TAKT_STORE"))
         worker->options.store = getenv("TAKT_STORE");
 }

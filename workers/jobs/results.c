@@ -148,7 +148,7 @@ bool results_put(results *results, json_t *result, const char *id, source_ref re
     size_t size;
 
     if (json_object_set_new(result, "id", json_string(id)) != 0 ||
-        !(line = json_dumps(result, JSON_COMPACT)))
+        !(line = json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(15))))
         return false;
     size = strlen(line);
     if (!make_room(batch, size + 1)) {
