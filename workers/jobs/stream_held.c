@@ -85,6 +85,14 @@ void held_remove(held *held, source_ref ref)
     held->rows[free_at].state = HELD_NONE;
 }
 
+bool held_has(const held *held, held_state state)
+{
+    for (size_t i = 0; i < held->room; i++)
+        if (held->rows[i].state == state)
+            return true;
+    return false;
+}
+
 void held_free(held *held)
 {
     free(held->rows);

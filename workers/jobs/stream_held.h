@@ -43,7 +43,8 @@ held_row *held_find(const held *held, source_ref ref);
 /* A row for an entry that has none.  NULL: no memory.  Rows move when one is added or removed. */
 held_row *held_add(held *held, source_ref ref, held_state state);
 
-void held_remove(held *held, source_ref ref); /* harmless where it is not there */
+void held_remove(held *held, source_ref ref);      /* harmless where it is not there */
+bool held_has(const held *held, held_state state); /* looks at all */
 void held_free(held *held);
 
 static inline source_ref held_ref(const held_row *row)

@@ -78,7 +78,7 @@ static void on_pending(saying *saying, const takt_reply *reply, int code)
     if (reply == NULL || reply->type != TAKT_REPLY_ARRAY || reply->count < 1 || stream->ended ||
         stream->closing)
         return;
-    if (reply[1].integer <= (int64_t)stream->held.count) {
+    if (reply[1].integer <= (int64_t)stream->held.count && !held_has(&stream->held, HELD_TAKING)) {
         stream->ended = true;
         stream->events->ended(stream->data);
     }

@@ -55,3 +55,17 @@ Test(stream_held, like_a_list)
     }
     held_free(&held);
 }
+
+Test(stream_held, knows_whether_any_is_in_a_state)
+{
+    held held = {0};
+
+    cr_assert_not(held_has(&held, HELD_TAKING));
+    cr_assert_not_null(held_add(&held, ref_of(1), HELD_OURS));
+    cr_assert_not(held_has(&held, HELD_TAKING));
+    cr_assert_not_null(held_add(&held, ref_of(2), HELD_TAKING));
+    cr_assert(held_has(&held, HELD_TAKING) && held_has(&held, HELD_OURS));
+    held_remove(&held, ref_of(2));
+    cr_assert_not(held_has(&held, HELD_TAKING));
+    held_free(&held);
+}
