@@ -1,5 +1,7 @@
 """What was aimed at, judged by the medians of one run: a list of (goal, found, reached)."""
 
+import math
+
 from picture import number, words_of
 
 PEERS_THAT_WAIT = ('bottleneck', 'rate-limiter-flexible', 'bullmq')
@@ -92,7 +94,6 @@ def judge(results):
 
 def growth(it, results):
     """(H) A step up of n times may cost what log2(n) adds, counted from the first case of its row."""
-    import math
     rows = {}
     for result in results.get('growth', []):
         (name, value), = result['case'].items()

@@ -6,7 +6,6 @@ Instants are microseconds of CLOCK_MONOTONIC, which all processes of a machine s
 
 import array
 import json
-import os
 import pathlib
 import subprocess
 import tempfile
@@ -89,11 +88,10 @@ def run(tool, server, processes, seconds, plan, warm_up=None):
     return result
 
 
-def run_once(tool, server, plan, environment=None):
+def run_once(tool, server, plan):
     """A workload that ends by itself: its answer, and what the server did."""
     words = [str(word) for word in tool.command({**plan, 'socket': server.socket, 'index': 0, 'processes': 1})]
     before = server.figures()
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env={**os.environ, **(environment or {})}) as process:
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         answer = answer_of(process, words)
     return answer, difference(before, server.figures())

@@ -27,6 +27,17 @@ static const char *idle_of(const stream *stream, char text[24])
     return text;
 }
 
+/* The end of a command: whether its answer is a list that is still of use. */
+static bool is_answer(stream *stream, const takt_reply *reply)
+{
+    stream->taking_over = false;
+    if (reply == NULL || stream->closing)
+        return false;
+    if (reply->type != TAKT_REPLY_ARRAY)
+        stream_refused(stream, stream->writer, reply);
+    return reply->type == TAKT_REPLY_ARRAY;
+}
+
 /* Ids that are ours now. */
 static void take_all(stream *stream, const takt_reply *ids)
 {
@@ -45,10 +56,9 @@ static void on_walked(saying *saying, const takt_reply *reply, int code)
     stream *stream = saying->stream;
 
     (void)code;
-    stream->taking_over = false;
-    if (reply == NULL || stream->closing)
+    if (!is_answer(stream, reply))
         return;
-    if (reply->type != TAKT_REPLY_ARRAY || reply->count < 2 || reply[1].size >= STREAM_ENTRY_SIZE) {
+    if (reply->count < 2 || reply[1].size >= STREAM_ENTRY_SIZE) {
         stream_refused(stream, stream->writer, reply);
         return;
     }
@@ -73,13 +83,8 @@ static void on_claimed(saying *saying, const takt_reply *reply, int code)
     stream *stream = saying->stream;
 
     (void)code;
-    stream->taking_over = false;
-    if (reply == NULL || stream->closing)
+    if (!is_answer(stream, reply))
         return;
-    if (reply->type != TAKT_REPLY_ARRAY) {
-        stream_refused(stream, stream->writer, reply);
-        return;
-    }
     take_all(stream, reply);
     if (++stream->rounds < ROUNDS_MAX && stream->want > (unsigned)reply->count)
         take_from(stream);
@@ -93,13 +98,8 @@ static void on_listed(saying *saying, const takt_reply *reply, int code)
     source_ref ref;
 
     (void)code;
-    stream->taking_over = false;
-    if (reply == NULL || stream->closing)
+    if (!is_answer(stream, reply))
         return;
-    if (reply->type != TAKT_REPLY_ARRAY) {
-        stream_refused(stream, stream->writer, reply);
-        return;
-    }
     if (reply->count == 0) {
         walk(stream);
         return;
@@ -155,13 +155,8 @@ static void on_consumers(saying *saying, const takt_reply *reply, int code)
     const takt_reply *consumer, *name;
 
     (void)code;
-    stream->taking_over = false;
-    if (reply == NULL || stream->closing)
+    if (!is_answer(stream, reply))
         return;
-    if (reply->type != TAKT_REPLY_ARRAY) {
-        stream_refused(stream, stream->writer, reply);
-        return;
-    }
     consumer = reply + 1;
     for (int left = reply->count; left > 0; left--, consumer = takt_reply_after(consumer)) {
         if (!has_left(stream, consumer, &name))

@@ -55,4 +55,4 @@ function end(more) {
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-module.exports = { plan, nowUs, granted, saturate, timeEach, end, sleep, starts };
+module.exports = { plan, nowUs, granted, saturate, timeEach, end, sleep };
