@@ -67,7 +67,8 @@ int fleet_times(int times);
 /* The next `ms` of a fault that has a rhythm of its own. */
 void fleet_pause(int64_t ms);
 
-/* Lets the workers come to an end, checks all that they noted, tells the figures and ends all. */
+/* Returns when all permits of each limit were in use at once and every worker has come to its end.
+ * Checks all that they noted, tells the figures and ends all. */
 void fleet_close(struct fleet *fleet, const char *name);
 
 /* Calls to the store: of this fleet and of all that are closed. */
