@@ -393,6 +393,22 @@ static bool is_quick_with_rules(const agree_outcome *ran)
            ran->step.award.run_count == 1 && ran->step.award.runs[0].first.us == ran->step.now_us;
 }
 
+/* What lua/quick_line.lua answers, mostly. */
+static bool is_quick_in_line(const agree_outcome *ran)
+{
+    const takt_claim *claim = &ran->step.claim;
+    const takt_limit *limit = ran->step.call.limit;
+    char place[48];
+
+    snprintf(place, sizeof place, ";w%llx,", (unsigned long long)claim->worker);
+    return limit->rule_count == 1 && limit->rules[0].algorithm->letter == 'g' &&
+           limit->revision == 0 && limit->max_waiting == 0 && limit->concurrency == 0 &&
+           claim->want_count == 1 && claim->wants[0].latest_us == TAKT_NEVER &&
+           has(ran->before, place) && has(ran->after, place) && !has(ran->before, ";b") &&
+           !has_silent(ran->before, ran->step.now_us) && ran->step.award.workers <= 32 &&
+           ran->step.award.in_line == 1U << claim->wants[0].priority;
+}
+
 static void count_runs(const takt_award *award)
 {
     const takt_run *run = award->runs;
@@ -469,6 +485,10 @@ static void count_claim(const agree_outcome *ran)
     count("claims that tell newer numbers", award->outdated);
     count("claims for quick.lua", is_quick(ran));
     count("claims for quick_rules.lua", is_quick_with_rules(ran));
+    count("claims for quick_line.lua", is_quick_in_line(ran));
+    count("claims for quick_line.lua that are given some",
+          is_quick_in_line(ran) && award->run_count > 0);
+    count("claims for quick_line.lua behind others", is_quick_in_line(ran) && award->workers > 1);
     count("claims that one number answers", is_quick(ran) && claim->waiting == 1 &&
                                                 award->runs[0].first.us == ran->step.now_us &&
                                                 award->next_slot_at_us == ran->step.now_us);

@@ -188,6 +188,23 @@ static void draw_crowd(agree_world *world)
         limit->max_waiting = 8 + below(world, 16);
 }
 
+/* What most of the claims in a fleet are: a few who keep pace. */
+static void draw_pace(agree_world *world)
+{
+    takt_limit *limit = &world->policies[0];
+
+    world->pace = !world->crowd && chance(world, 15);
+    if (!world->pace)
+        return;
+    world->policy_count = 1;
+    world->workers = 1 + (int)below(world, chance(world, 80) ? 10 : AGREE_WORKERS);
+    *limit = (takt_limit){.name = "any", .rule_count = 1, .lease_us = TAKT_LEASE_US};
+    do
+        draw_rule(world, &limit->rules[0]);
+    while (limit->rules[0].algorithm->letter != 'g');
+    limit->lookahead_us = ONE(world, lookaheads_us);
+}
+
 void agree_world_draw(agree_world *world, uint64_t seed)
 {
     *world = (agree_world){.random = seed, .now_us = BEGIN_US};
@@ -207,6 +224,7 @@ void agree_world_draw(agree_world *world, uint64_t seed)
     if (world->calm)
         world->workers = 1 + (int)below(world, 2);
     draw_crowd(world);
+    draw_pace(world);
     world->jumps = chance(world, 20);
     world->damages = chance(world, 20);
 }
@@ -227,6 +245,8 @@ static void draw_time(agree_world *world)
             below(world, chance(world, 70) ? 20000000 : 2 * DAY_US) * (chance(world, 50) ? 1 : -1);
     else if (world->policies[0].rules[0].zone && chance(world, 10))
         world->now_us += below(world, DAY_US / 12);
+    else if (world->pace && chance(world, 80))
+        world->now_us += below(world, 1 + world->policies[0].lookahead_us / world->workers);
     else if (world->calm && chance(world, 60))
         world->now_us += calm_step(world);
     else if (chance(world, 50))
@@ -277,11 +297,27 @@ static void draw_worker(agree_world *world, agree_step *step)
         claim->holding = chance(world, 50) ? step->call.limit->concurrency : 0;
 }
 
+static void draw_paced_claim(agree_world *world, takt_claim *claim)
+{
+    int32_t cost = chance(world, 80) ? 1 : (int32_t)draw_cost(world, &world->policies[0]);
+
+    claim->wants[0] =
+        (takt_want){1 + below(world, 60), TAKT_NEVER, cost, chance(world, 98) ? 5 : 3};
+    claim->want_count = 1;
+    claim->waiting = claim->wants[0].count;
+    if (chance(world, 20))
+        claim->waiting += below(world, 1000);
+}
+
 static void draw_claim(agree_world *world, agree_step *step)
 {
     takt_claim *claim = &step->claim;
     int priority = chance(world, 60) ? 5 : (int)below(world, 10);
 
+    if (world->pace && chance(world, 97)) {
+        draw_paced_claim(world, claim);
+        return;
+    }
     claim->waiting = 0;
     claim->want_count = chance(world, 15) ? 0 : 1 + (int)below(world, chance(world, 80) ? 2 : 6);
     if (world->calm)
@@ -363,7 +399,9 @@ void agree_step_draw(agree_world *world, agree_step *step)
 
     draw_time(world);
     step->now_us = world->now_us;
-    step->call = (takt_store_call){.op = chance(world, 80) ? TAKT_OP_CLAIM : ONE(world, others)};
+    step->call = (takt_store_call){.op = ONE(world, others)};
+    if (chance(world, world->pace ? 98 : 80))
+        step->call.op = TAKT_OP_CLAIM;
     step->call.limit = limit;
     step->call.key = "any";
     step->call.claim = &step->claim;

@@ -6,7 +6,7 @@
 --       cost, priority
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
 --       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts, step us, parts, whole, count, cost
--- needs: quick quick_rules keep take overflow
+-- needs: quick quick_rules quick_line keep take overflow
 
 local KEEPALIVE = 2000000
 local LOOKAHEAD_FRACTION = 16
