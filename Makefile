@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 
 C_FILES = $(shell find include lib cli workers bench examples tests -name '*.[ch]')
 
-.PHONY: all demo test test-trixie bench figures install clean format lint
+.PHONY: all demo test test-trixie bench bench-readme figures install clean format lint
 
 all: $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD)
@@ -32,12 +32,16 @@ test:
 test-trixie:
 	@scripts/test-trixie
 
-# takt and what people use today, side by side; QUICK=1 is a tenth of it, WORKLOADS="A B" these alone.  Installs what is
+# takt and what people use today, side by side (bench/SIDE.md); a quarter of an hour, QUICK=1 under two minutes, WORKLOADS="A B" these alone.  Installs what is
 # compared with, by bench/side/install.
 bench: $(BUILD)/release/build.ninja
 	@ninja --quiet -C $(BUILD)/release
 	@bench/side/install $(BUILD)/side
 	@bench/side/compare.py $(BUILD)/release $(BUILD)/side bench/results $(WORKLOADS)
+
+# Puts the results of the last `make bench` into the README.
+bench-readme:
+	@bench/side/report.py bench/results README.md
 
 # Every figure that is aimed at, of takt alone or beside a bare script; QUICK=1 leaves out the long ones: pacing, memory.
 figures: $(BUILD)/release/build.ninja

@@ -6,8 +6,8 @@ Usage: compare.py BUILD PEERS RESULTS [LETTER...]
 BUILD has takt, PEERS is the folder that bench/side/install filled, RESULTS gets one JSON file and one picture for each
 workload, and table.md.  LETTERs choose workloads.  QUICK=1 runs less of everything, RUNS=5 more often.
 
-Every figure is the median of RUNS runs (3), one of each tool in turn, with their range.  Where a tool is not here it is
-named; where one fails the case has no figures, and says why.
+Every figure is the median of RUNS runs (3), one of each tool in turn, with their range; what takes long is run once, and
+the results say so.  Where a tool is not here it is named; where one fails the case has no figures, and says why.
 """
 
 import json
@@ -19,8 +19,8 @@ import subprocess
 import sys
 import time
 
-import goals
 import picture
+import report
 import tools
 import workloads
 from server import Server
@@ -39,10 +39,11 @@ class Benchmark:
 
 
 class Go:
-    name, version, workloads = 'x/time/rate', '', {'in-process'}
+    workloads = {'in-process'}
 
-    def __init__(self, program):
-        self.program = program
+    def __init__(self, program, version, processors):
+        self.program, self.version, self.processors = program, version, processors
+        self.name = 'x/time/rate' if processors > 1 else 'x/time/rate, one thread'
 
 
 class PlainSet:
@@ -54,17 +55,21 @@ class PlainSet:
 def machine():
     with open('/proc/cpuinfo', encoding='utf-8') as file:
         model = next((line.split(':')[1].strip() for line in file if line.startswith('model name')), 'unknown')
-    return {'processor': model, 'processors': os.cpu_count(), 'kernel': platform.release()}
+    with open('/proc/meminfo', encoding='utf-8') as file:
+        memory_kb = int(file.readline().split()[1])
+    return {'processor': model, 'processors': os.cpu_count(), 'memory_gb': round(memory_kb / 1e6, 1),
+            'system': platform.freedesktop_os_release().get('PRETTY_NAME', 'unknown'), 'kernel': platform.release(),
+            'load_before': os.getloadavg()[0]}
 
 
 def find_tools(build, peers):
     found, missing = tools.find(build, peers)
     version = tools.benchmark_version()
-    program = tools.rate_of_go(peers)
+    go = tools.rate_of_go(peers)
     found += [Benchmark(version)] if version else []
-    found += [Go(program)] if program else []
+    found += [Go(*go, processors) for processors in sorted({os.cpu_count(), 1}, reverse=True)] if go else []
     missing += [] if version else ['redis-benchmark']
-    missing += [] if program else ['x/time/rate']
+    missing += [] if go else ['x/time/rate']
     return found + [PlainSet()], missing
 
 
@@ -80,7 +85,7 @@ def measure(workload, found, server):
         for at, case in enumerate(cases):
             for tool in workload.tools(found):
                 key = (at, tool.name)
-                if key in failed:
+                if key in failed or number >= workload.runs(tool, case, RUNS):
                     continue
                 try:
                     gathered.setdefault(key, []).append(workload.measure(tool, server, case, QUICK))
@@ -101,28 +106,13 @@ def measure(workload, found, server):
 
 
 def write(folder, workload, results, head):
-    text = {**head, 'workload': workload.name, 'title': workload.title, 'results': results}
+    text = {**head, 'letter': workload.letter, 'workload': workload.name, 'title': workload.title, 'main': workload.main,
+            'note': workload.note, 'without': workload.without, 'results': results}
     (folder / f'{workload.name}.json').write_text(json.dumps(text, indent=1) + '\n')
     (folder / f'{workload.name}.svg').write_text(picture.svg(workload, results))
     for result in results:
         print(json.dumps({'bench': f'side, {workload.name}', 'tool': result['tool'], **result['case'],
                           **{name: figure['median'] for name, figure in result['figures'].items()}}), flush=True)
-
-
-def report(folder, told, head, missing):
-    lines = ['# takt, side by side with what people use today', '',
-             f'Made by `make bench` on {head["date"]}: {head["machine"]["processor"]}, '
-             f'{head["machine"]["processors"]} processors, {head["server"]}; medians of {RUNS} runs, ranges in brackets.',
-             'Versions: ' + ', '.join(f'{name} {version}'.strip() for name, version in head['versions'].items()) + '.', '']
-    if missing:
-        lines += ['Not here, and so not compared with: ' + ', '.join(missing) + '.', '']
-    results = {}
-    for workload, found in told:
-        results[workload.name] = found
-        lines.append(picture.table(workload, found))
-    lines += ['## What was aimed at', '', '| goal | found | |', '| --- | ---: | --- |']
-    lines += [f'| {goal} | {value} | {"reached" if reached else "**missed**"} |' for goal, value, reached in goals.judge(results)]
-    (folder / 'table.md').write_text('\n'.join(lines) + '\n')
 
 
 def main():
@@ -132,18 +122,17 @@ def main():
     found, missing = find_tools(build, peers)
     for name in missing:
         say(f'side: {name} is not here, and is not compared with')
-    server, told = Server(), []
+    server = Server()
     try:
-        head = {'date': time.strftime('%Y-%m-%d'), 'machine': machine(), 'runs': RUNS, 'quick': QUICK,
+        head = {'date': time.strftime('%Y-%m-%d %H:%M'), 'machine': machine(), 'runs': RUNS, 'quick': QUICK,
                 'server': f'Redis {server.info("server")["redis_version"]}',
                 'versions': {tool.name: tool.version for tool in found if tool.version}, 'missing': missing}
-        for workload in workloads.ALL:
+        for workload in workloads.every(tools.sleeper(build)):
             if not wanted or workload.letter in wanted:
-                told.append((workload, measure(workload, found, server)))
-                write(folder, *told[-1], head)
+                write(folder, workload, measure(workload, found, server), head)
     finally:
         server.close()
-    report(folder, told, head, missing)
+    report.write(folder)
     say(f'side: {folder / "table.md"}')
 
 

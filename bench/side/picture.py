@@ -1,4 +1,4 @@
-"""Results as pictures and as a table: one SVG for each workload, and one line for each case and tool."""
+"""Results as pictures, one SVG for each workload, and numbers and cases as people read them."""
 
 import math
 
@@ -14,7 +14,7 @@ def number(value):
     if value == 0:
         return '0'
     if abs(value) >= 1e6:
-        return f'{value / 1e6:.3g} million'
+        return f'{float(f"{value / 1e6:.3g}"):,g} million'
     if abs(value) >= 1000:
         return f'{float(f"{value:.3g}"):,.0f}'
     if abs(value) < 0.001:
@@ -50,23 +50,3 @@ def svg(workload, results):
                      f'<rect x="{LEFT}" y="{top}" width="{size:.1f}" height="{BAR}" fill="{COLOURS.get(tool, OTHERS)}"/>'
                      f'<text x="{LEFT + size + 6:.1f}" y="{top + 13}">{number(value)}</text>')
     return '\n'.join([*lines, '</svg>', ''])
-
-
-def table(workload, results):
-    """Markdown: the medians, the range of the main figure behind it."""
-    names = []
-    for result in results:
-        names += [name for name in result['figures'] if name not in names]
-    lines = [f'### ({workload.letter}) {workload.title}', '',
-             '| | ' + ' | '.join(name.replace('_', ' ') for name in names) + ' |',
-             '| --- |' + ' ---: |' * len(names)]
-    for result in results:
-        cells = []
-        for name in names:
-            figure = result['figures'].get(name)
-            cell = number(figure['median']) if figure else '-'
-            if figure and name == workload.main:
-                cell += f' ({number(figure["low"])} to {number(figure["high"])})'
-            cells.append(cell)
-        lines.append(f'| {result["tool"]}, {words_of(result["case"])} | ' + ' | '.join(cells) + ' |')
-    return '\n'.join([*lines, ''])

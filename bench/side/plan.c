@@ -15,8 +15,9 @@
 
 side_plan side = {.outstanding = 1, .count = 1, .rules = 1};
 
-static int64_t starts_us[STARTS_MAX];
-static int64_t starts, *took_ns, took;
+static int64_t starts_us[STARTS_MAX], slots_us[STARTS_MAX];
+static int64_t ready_us, starts, *took_ns, took;
+static int64_t jobs, jobs_us, busy_us; /* what they took, and what of it counts */
 static int64_t counted, counted_from_us, counted_to_us;
 
 static void read_word(char *word)
@@ -34,8 +35,10 @@ static void read_word(char *word)
         {"permits", NULL, &side.permits},
         {"job_ms", NULL, &side.job_ms},
         {"count", NULL, &side.count},
+        {"keys", NULL, &side.keys},
         {"rules", NULL, &side.rules},
         {"begin_us", NULL, &side.begin_us},
+        {"until_us", NULL, &side.until_us},
         {"end_us", NULL, &side.end_us},
     };
     char *value = strchr(word, '=');
@@ -62,6 +65,7 @@ void side_read_plan(int argc, char **argv)
         fprintf(stderr, "usage: %s workload=NAME socket=PATH ...\n", argv[0]);
         exit(64);
     }
+    ready_us = side_now_us();
     took_ns = calloc((size_t)side.count, sizeof *took_ns);
 }
 
@@ -70,11 +74,24 @@ int64_t side_now_us(void)
     return bench_now_ns() / 1000;
 }
 
-void side_granted(void)
+void side_granted(int64_t slot_us)
 {
-    if (starts < STARTS_MAX)
+    if (starts < STARTS_MAX) {
         starts_us[starts] = side_now_us();
+        slots_us[starts] = slot_us;
+    }
     starts++;
+}
+
+void side_worked(int64_t from_us)
+{
+    int64_t now_us = side_now_us();
+    int64_t first_us = from_us > side.begin_us ? from_us : side.begin_us;
+    int64_t last_us = now_us < side.until_us ? now_us : side.until_us;
+
+    jobs++;
+    jobs_us += now_us - from_us;
+    busy_us += last_us > first_us ? last_us - first_us : 0;
 }
 
 void side_count(void)
@@ -99,29 +116,40 @@ void side_took(int64_t ns)
         took_ns[took++] = ns;
 }
 
-static void write_starts(void)
+static void write_instants(const char *path, const int64_t *instants)
 {
     int64_t count = counted > 0 ? 0 : starts < STARTS_MAX ? starts : STARTS_MAX;
-    FILE *file = side.out ? fopen(side.out, "wb") : NULL;
+    FILE *file = fopen(path, "wb");
 
-    if (!side.out)
-        return;
-    if (!file || fwrite(starts_us, sizeof *starts_us, (size_t)count, file) != (size_t)count ||
+    if (!file || fwrite(instants, sizeof *instants, (size_t)count, file) != (size_t)count ||
         fclose(file) != 0) {
-        perror(side.out);
+        perror(path);
         exit(1);
     }
 }
 
-void side_tell(int64_t store_calls)
+static void write_files(void)
 {
-    write_starts();
-    printf("{\"grants\":%" PRId64, starts);
+    char path[4096];
+
+    if (!side.out)
+        return;
+    write_instants(side.out, starts_us);
+    snprintf(path, sizeof path, "%s.slots", side.out);
+    if (starts > 0 && slots_us[0] > 0)
+        write_instants(path, slots_us);
+}
+
+void side_tell(void)
+{
+    write_files();
+    printf("{\"grants\":%" PRId64 ",\"ready_us\":%" PRId64, starts, ready_us);
     if (counted > 0)
         printf(",\"counted\":%" PRId64 ",\"counted_us\":%" PRId64, counted,
                counted_to_us - counted_from_us);
-    if (store_calls >= 0)
-        printf(",\"store_calls\":%" PRId64, store_calls);
+    if (jobs > 0)
+        printf(",\"jobs\":%" PRId64 ",\"jobs_us\":%" PRId64 ",\"busy_us\":%" PRId64, jobs, jobs_us,
+               busy_us);
     printf(",\"took_ns\":[");
     for (int64_t i = 0; i < took; i++)
         printf("%s%" PRId64, i > 0 ? "," : "", took_ns[i]);

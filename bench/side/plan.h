@@ -5,7 +5,8 @@
  *     side-takt workload=pacing socket=/tmp/redis.sock rate=200 outstanding=50 end_us=... out=FILE
  *
  * Instants are microseconds of CLOCK_MONOTONIC.  Those of the grants go to the file `out` as 64-bit
- * numbers; one JSON line on standard output is the end.
+ * numbers, and their slots, where they have some, to `out`.slots; one JSON line on standard output
+ * is the end.
  */
 #ifndef TAKT_BENCH_SIDE_PLAN_H
 #define TAKT_BENCH_SIDE_PLAN_H
@@ -17,9 +18,10 @@ typedef struct side_plan {
     int64_t rate;                        /* a second */
     int64_t outstanding;                 /* acquires at a time in this process */
     int64_t permits, job_ms;
-    int64_t count;            /* of acquires or keys */
-    int64_t rules;            /* all alike */
-    int64_t begin_us, end_us; /* what counts begins, and everything ends */
+    int64_t count;                      /* of acquires or keys */
+    int64_t keys;                       /* that the acquires are spread over */
+    int64_t rules;                      /* all alike */
+    int64_t begin_us, until_us, end_us; /* what counts begins and ends, and everything ends */
 } side_plan;
 
 extern side_plan side;
@@ -29,8 +31,11 @@ void side_read_plan(int argc, char **argv);
 
 int64_t side_now_us(void);
 
-/* A grant happened now. */
-void side_granted(void);
+/* A grant happened now; its slot by the store's clock, 0 where there is none. */
+void side_granted(int64_t slot_us);
+
+/* A job worked from then till now. */
+void side_worked(int64_t from_us);
 
 /* The same where there are too many to write down each: only how many there were, in how much time.
  */
@@ -39,7 +44,7 @@ void side_count(void);
 /* One of `count` answers took so long. */
 void side_took(int64_t ns);
 
-/* Writes it all down; `store_calls` below 0: not known. */
-void side_tell(int64_t store_calls);
+/* Writes it all down. */
+void side_tell(void);
 
 #endif

@@ -22,12 +22,11 @@ typedef struct side_waiter {
 static uv_loop_t loop;
 static side_waiter *waiters;
 static char interval_us[24], burst_us[24];
-static int64_t asked, calls, left;
+static int64_t asked, left;
 static bool over;
 
 static void ask(side_waiter *waiter)
 {
-    calls++;
     bench_direct_ask_for(&waiter->command, waiter->key, interval_us, burst_us);
 }
 
@@ -57,7 +56,7 @@ static void answered(takt_redis_command *command, const takt_reply *reply, int c
         uv_timer_start(&waiter->timer, again, (uint64_t)(reply->integer + 999) / 1000, 0);
         return;
     }
-    side_granted();
+    side_granted(0);
     if (side.end_us == 0)
         side_took(bench_now_ns() - waiter->begin_ns);
     if (side.end_us > 0 || asked < side.count)
@@ -89,6 +88,6 @@ int main(int argc, char **argv)
     }
     while (!over && (side.end_us == 0 || side_now_us() < side.end_us))
         uv_run(&loop, UV_RUN_ONCE);
-    side_tell(calls);
+    side_tell();
     return 0;
 }

@@ -9,50 +9,61 @@ import tempfile
 import time
 
 # Commands that a client sends, not a script: what the tools here use.
-ASKED = ('eval', 'evalsha', 'fcall', 'multi', 'bzpopmin', 'brpoplpush', 'blmove', 'xreadgroup')
+SCRIPTS = ('eval', 'evalsha', 'fcall')
+ASKED = (*SCRIPTS, 'multi', 'bzpopmin', 'brpoplpush', 'blmove', 'xreadgroup')
 
 
 class Server:
-    def __init__(self):
+    def __init__(self, program=()):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='side-'))
         self.socket = str(self.folder / 'redis.sock')
         self.process = subprocess.Popen(
-            [os.environ.get('REDIS_SERVER', 'redis-server'), '--port', '0', '--unixsocket', self.socket, '--save', '',
+            [*(program or [os.environ.get('REDIS_SERVER', 'redis-server')]), '--port', '0', '--unixsocket', self.socket, '--save', '',
              '--appendonly', 'no', '--maxclients', '4096', '--dir', str(self.folder)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not os.path.exists(self.socket):
             if self.process.poll() is not None:
                 raise RuntimeError('redis-server did not start')
             time.sleep(0.01)
+        self.received = self.sent = 0  # by what is asked here, seen from the server
 
     def say(self, *words):
         """The answer to one command, as text."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(self.socket)
-            connection.sendall((' '.join(words) + '\r\n').encode())
+            request = (' '.join(words) + '\r\n').encode()
+            connection.sendall(request)
+            self.received += len(request)
             head = b''
             while not head.endswith(b'\r\n'):
                 head += connection.recv(1)
+            self.sent += len(head)
             if head[:1] != b'$':
                 return head[1:-2].decode()
-            size, text = int(head[1:]), b''
+            size, text = int(head[1:]) + len('\r\n'), b''
             while len(text) < size:
                 text += connection.recv(65536)
-            return text[:size].decode()
+            self.sent += size
+            return text.decode()
 
     def info(self, section):
         lines = (line.split(':', 1) for line in self.say('INFO', section).splitlines() if ':' in line)
         return dict(lines)
 
     def figures(self):
-        """What only grows: requests of clients, commands with those of scripts, processor time in us."""
-        commands = {name.removeprefix('cmdstat_'): int(text.split(',')[0].removeprefix('calls='))
-                    for name, text in self.info('commandstats').items()}
+        """What only grows: requests of clients, commands with those of scripts, the scripts' time and all processor time
+        in us, bytes from and to clients."""
+        sent, told = self.sent, self.info('all')  # the answer is not yet in what it tells
+        stats = {name.removeprefix('cmdstat_'): dict(word.split('=') for word in text.split(','))
+                 for name, text in told.items() if name.startswith('cmdstat_')}
+        commands = {name: int(words['calls']) for name, words in stats.items()}
         with open(f'/proc/{self.process.pid}/schedstat', encoding='ascii') as file:
             cpu_us = int(file.read().split()[0]) / 1000
         own = commands.get('info', 0) + commands.get('flushall', 0)
         return {'requests': sum(commands.get(name, 0) for name in ASKED),
-                'commands': sum(commands.values()) - own, 'cpu_us': cpu_us}
+                'commands': sum(commands.values()) - own, 'cpu_us': cpu_us,
+                'script_us': sum(int(stats[name]['usec']) for name in SCRIPTS if name in stats),
+                'bytes': int(told['total_net_input_bytes']) - self.received + int(told['total_net_output_bytes']) - sent}
 
     def set_plain(self, count):
         """Keys with a value of 24 bytes and an expiry, named as long as takt names its ledgers."""

@@ -16,11 +16,13 @@ PYTHON = '/usr/bin/python3'
 
 
 class Tool:
-    """command(plan) is the words that run one process of it, warm_up the seconds that it needs to begin."""
+    """command(plan) is the words that run one process of it, warm_up the seconds that it needs to begin, and
+    warm_up_each those that each process adds."""
 
-    def __init__(self, name, version, workloads, command, warm_up=1.0):
+    def __init__(self, name, version, workloads, command, warm_up=0.8, warm_up_each=0.04):
         self.name, self.version, self.workloads, self.command = name, version, workloads, command
-        self.warm_up = warm_up
+        self.warm_up, self.warm_up_each = warm_up, warm_up_each
+        self.patience = 1  # times as long, where the machine is slow
 
 
 def output(*words):
@@ -29,7 +31,8 @@ def output(*words):
 
 
 def words_of(plan):
-    known = ('workload', 'socket', 'out', 'rate', 'rules', 'outstanding', 'permits', 'job_ms', 'count', 'begin_us', 'end_us')
+    known = ('workload', 'socket', 'out', 'rate', 'rules', 'outstanding', 'permits', 'job_ms', 'count', 'keys', 'begin_us',
+             'until_us', 'end_us')
     return [f'{name}={plan[name]}' for name in known if plan.get(name) is not None]
 
 
@@ -38,7 +41,7 @@ def find(build, peers):
     found, missing = [], []
     version = output(build / 'cli' / 'takt', '--version')
     found.append(Tool('takt', version and version.split()[-1],
-                      {'ceiling', 'pacing', 'permits', 'waiting', 'latency', 'memory'},
+                      {'ceiling', 'pacing', 'permits', 'waiting', 'latency', 'memory', 'in-process', 'growth'},
                       lambda plan: [build / 'bench' / 'side-takt', *words_of(plan)]))
     found.append(Tool('minimal script', '', {'ceiling', 'pacing', 'waiting', 'latency', 'memory'},
                       lambda plan: [build / 'bench' / 'side-script', *words_of(plan)]))
@@ -46,22 +49,28 @@ def find(build, peers):
         package = peers / 'node_modules' / name / 'package.json'
         if shutil.which('node') and package.exists():
             found.append(Tool(name, json.loads(package.read_text())['version'], workloads,
-                              lambda plan, driver=driver: ['node', peers / f'{driver}.js', json.dumps(plan)], 2.5))
+                              lambda plan, driver=driver: ['node', peers / f'{driver}.js', json.dumps(plan, default=str)], 1.5, 0.09))
         else:
             missing.append(name)
     version = output(PYTHON, '-c', 'import limits, redis; print(limits.__version__)')
     if version:
         found.append(Tool('python3-limits', version, {'ceiling', 'pacing', 'latency', 'memory'},
-                          lambda plan: [PYTHON, peers / 'window.py', json.dumps(plan)]))
+                          lambda plan: [PYTHON, peers / 'window.py', json.dumps(plan, default=str)], 0.8, 0.06))
     else:
         missing.append('python3-limits')
     return found, missing
 
 
+def sleeper(build):
+    """What runs beside those that are paced, to tell how even anything can be here."""
+    return Tool('sleeper', '', set(), lambda plan: [build / 'bench' / 'side-beat', *words_of(plan)])
+
+
 def rate_of_go(peers):
-    """The program with x/time/rate, None where there is none."""
+    """The program with x/time/rate and its version, None where there is none."""
     program = peers / 'rate'
-    return program if program.exists() else None
+    version = output('dpkg-query', '-W', '-f', '${Version}', 'golang-golang-x-time-dev')
+    return (program, version or '') if program.exists() else None
 
 
 def benchmark_version():

@@ -5,7 +5,7 @@
 
 const Bottleneck = require('bottleneck');
 const Redis = require('ioredis');
-const { plan, saturate, timeEach, end, sleep, granted, nowUs } = require('./common');
+const { plan, saturate, timeEach, end, sleep, work, nowUs } = require('./common');
 
 const connection = new Bottleneck.IORedisConnection({ client: new Redis({ path: plan.socket }) });
 
@@ -26,12 +26,8 @@ const workloads = {
   },
   async permits() {
     const bounded = limiter('bench', { maxConcurrent: plan.permits });
-    const job = async () => {
-      granted();
-      await sleep(plan.job_ms);
-    };
     const one = async () => {
-      while (nowUs() < plan.end_us) await bounded.schedule(job);
+      while (nowUs() < plan.end_us) await bounded.schedule(work);
     };
     await Promise.race([
       Promise.all(Array.from({ length: plan.outstanding }, one)),

@@ -1,11 +1,10 @@
 /*
- * BullMQ: a queue whose workers take jobs no faster than its limiter allows. Jobs are added while they are worked off,
- * so that there always are some.
+ * BullMQ: a queue whose workers take jobs no faster than its limiter allows.
  */
 'use strict';
 
 const { Queue, Worker } = require('bullmq');
-const { plan, granted, timeEach, end, sleep, nowUs } = require('./common');
+const { plan, ready, granted, work, timeEach, end, sleep, nowUs } = require('./common');
 
 const connection = { path: plan.socket, maxRetriesPerRequest: null };
 const queue = new Queue('bench', { connection });
@@ -15,46 +14,41 @@ function worker(options, job) {
   return new Worker('bench', job, { connection, drainDelay: 1, ...options });
 }
 
-/* Keeps the queue from running empty until the plan's end. */
-async function feed(atOnce) {
-  while (nowUs() < plan.end_us) {
-    if ((await queue.getWaitingCount()) < atOnce * 2) {
-      await queue.addBulk(Array.from({ length: atOnce }, () => ({ name: 'job', data: {}, opts: kept })));
-    } else {
-      await sleep(20);
-    }
+async function add(count) {
+  for (let left = count; left > 0; left -= 1000) {
+    await queue.addBulk(Array.from({ length: Math.min(left, 1000) }, () => ({ name: 'job', data: {}, opts: kept })));
   }
 }
 
-async function work(options, job) {
+/* All jobs are there before the workers begin, so that nothing is measured but their work. */
+async function run(jobs, options, job) {
+  if (plan.index === 0) await add(jobs);
+  ready();
+  await sleep((plan.begin_us - nowUs()) / 1000 - 300);
   worker(options, job);
-  if (plan.index === 0) {
-    await feed(plan.feed);
-  } else {
-    await sleep((plan.end_us - nowUs()) / 1000);
-  }
+  await sleep((plan.end_us - nowUs()) / 1000);
 }
+
+/* As many jobs as a limit starts until the end, and some more. */
+function enough() {
+  return Math.ceil(plan.rate * ((plan.end_us - plan.begin_us) / 1e6 + 3));
+}
+
+const note = async () => granted();
 
 const workloads = {
   async ceiling() {
-    await work({ concurrency: 100, limiter: { max: 1000000000, duration: 1000 } }, async () => granted());
+    await run(20000, { concurrency: 100, limiter: { max: 1000000000, duration: 1000 } }, note);
   },
   async pacing() {
-    await work({ concurrency: plan.outstanding, limiter: { max: plan.rate, duration: 1000 } }, async () => granted());
+    await run(enough(), { concurrency: plan.outstanding, limiter: { max: plan.rate, duration: 1000 } }, note);
   },
   async waiting() {
-    if (plan.index === 0) {
-      await queue.addBulk(Array.from({ length: plan.outstanding * plan.processes }, () => ({ name: 'job', data: {}, opts: kept })));
-    }
-    worker({ concurrency: 100, limiter: { max: plan.rate, duration: 1000 } }, async () => granted());
-    await sleep((plan.end_us - nowUs()) / 1000);
+    await run(plan.outstanding * plan.processes, { concurrency: 100, limiter: { max: plan.rate, duration: 1000 } }, note);
   },
   async permits() {
     await queue.setGlobalConcurrency(plan.permits);
-    await work({ concurrency: plan.outstanding }, async () => {
-      granted();
-      await sleep(plan.job_ms);
-    });
+    await run(5000, { concurrency: plan.outstanding }, work);
   },
   async latency() {
     let done = null;

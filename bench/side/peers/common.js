@@ -12,13 +12,31 @@ const fs = require('fs');
 
 const plan = JSON.parse(process.argv[2]);
 const starts = [];
+let readyUs = 0;
+const worked = { jobs: 0, jobs_us: 0, busy_us: 0 };
 
 function nowUs() {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
+/* Whoever is not ready when the time that counts begins is run anew, with more time to start. */
+function ready() {
+  readyUs = nowUs();
+}
+
 function granted() {
   starts.push(nowUs());
+}
+
+/* A job that takes a while: the time that counts is busy with it. */
+async function work() {
+  const from = nowUs();
+  granted();
+  await sleep(plan.job_ms);
+  const to = nowUs();
+  worked.jobs += 1;
+  worked.jobs_us += to - from;
+  worked.busy_us += Math.max(0, Math.min(to, plan.until_us) - Math.max(from, plan.begin_us));
 }
 
 /* Every `count` workers ask again and again until the plan's end: ask() is a promise of one grant. */
@@ -50,9 +68,10 @@ function end(more) {
   if (plan.out) {
     fs.writeFileSync(plan.out, new Uint8Array(new BigInt64Array(starts.map(BigInt)).buffer));
   }
-  process.stdout.write(JSON.stringify({ grants: starts.length, ...more }) + '\n', () => process.exit(0));
+  process.stdout.write(JSON.stringify({ grants: starts.length, ready_us: readyUs, ...worked, ...more }) + '\n', () => process.exit(0));
 }
 
+ready(); // this is loaded last
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-module.exports = { plan, nowUs, granted, saturate, timeEach, end, sleep };
+module.exports = { plan, nowUs, ready, granted, work, saturate, timeEach, end, sleep };

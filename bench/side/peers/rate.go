@@ -1,4 +1,6 @@
 // golang.org/x/time/rate in one process: goroutines that wait for a limiter which never makes them wait. One JSON line.
+//
+//	rate WAITERS SECONDS    ($GOMAXPROCS says on how many processors)
 package main
 
 import (

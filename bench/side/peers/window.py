@@ -13,6 +13,7 @@ import limits
 
 plan = json.loads(sys.argv[1])
 starts = array.array('q')
+ready_us = time.monotonic_ns() // 1000
 storage = limits.storage.RedisStorage(f'redis+unix://{plan["socket"]}')
 window = limits.strategies.MovingWindowRateLimiter(storage)
 
@@ -65,7 +66,7 @@ def main():
     if plan.get('out'):
         with open(plan['out'], 'wb') as file:
             starts.tofile(file)
-    print(json.dumps({'grants': len(starts), **more}))
+    print(json.dumps({'grants': len(starts), 'ready_us': ready_us, **more}))
 
 
 main()
