@@ -38,7 +38,7 @@ const note = async () => granted();
 
 const workloads = {
   async ceiling() {
-    await run(20000, { concurrency: 100, limiter: { max: 1000000000, duration: 1000 } }, note);
+    await run(12000, { concurrency: 100, limiter: { max: 1000000000, duration: 1000 } }, note);
   },
   async pacing() {
     await run(enough(), { concurrency: plan.outstanding, limiter: { max: plan.rate, duration: 1000 } }, note);
