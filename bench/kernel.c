@@ -112,7 +112,7 @@ static int64_t wakeups_of(pid_t process)
 
 static int64_t cpu_ns_of(pid_t process)
 {
-    struct timespec used;
+    struct timespec used = {0};
     clockid_t clock;
 
     bench_must(clock_getcpuclockid(process, &clock) == 0 && clock_gettime(clock, &used) == 0

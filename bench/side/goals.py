@@ -60,7 +60,8 @@ def ceiling(it):
         it.times(f'(A) 1,000 times Bottleneck, {at}', ours, it.get('ceiling', 'bottleneck', 'per_second', case), 1000)
         it.times(f'(A) 80 times the best over Redis that waits, {at}', ours,
                  *with_least(it.best('ceiling', PEERS, 'per_second', case, max), 80))
-        it.times(f'(A) more than redis-benchmark, {at}', ours, it.get('ceiling', 'redis-benchmark', 'per_second', case), 1)
+        it.times(f'(A) more than redis-benchmark, {at}', ours,
+                 it.get('ceiling', 'redis-benchmark', 'per_second', case), 1)
 
 
 def with_least(best, least):
@@ -75,18 +76,20 @@ def disturbed(it, case):
     if bare is None or bare <= CALM_MS:
         return ''
     most = it.get('pacing', 'takt', 'bare_busiest_second', case, 'high')
-    return f'; the machine was disturbed: a process that only sleeps was off by {number(bare)} ms, busiest second {number(most)}'
+    return '; the machine was disturbed: a process that only sleeps was off by ' \
+           f'{number(bare)} ms, busiest second {number(most)}'
 
 
 def pacing(it):
     for case in it.cases('pacing'):
         at, but = words_of(case), disturbed(it, case)
         it.at_most(f'(B) rate within 0.05 %, {at}', it.get('pacing', 'takt', 'rate_error', case), 0.0005, but)
-        it.at_most(f'(B) busiest second never above quota + 1, {at}', it.get('pacing', 'takt', 'busiest_second', case, 'high'),
-                   case['rate'] + 1, but)
+        it.at_most(f'(B) busiest second never above quota + 1, {at}',
+                   it.get('pacing', 'takt', 'busiest_second', case, 'high'), case['rate'] + 1, but)
         it.at_most(f'(B) the same by slots, {at}', it.get('pacing', 'takt', 'busiest_second_slots', case, 'high'),
                    case['rate'] + 1)
-        it.at_most(f'(B) gaps within 0.3 ms (p99), {at}', it.get('pacing', 'takt', 'gap_deviation_p99_ms', case), 0.3, but)
+        it.at_most(f'(B) gaps within 0.3 ms (p99), {at}',
+                   it.get('pacing', 'takt', 'gap_deviation_p99_ms', case), 0.3, but)
         if case['processes'] == 4:
             for name, least in (('requests_per_grant', 10), ('server_us_per_grant', 5)):
                 against_peers(it, name, least, case)
@@ -150,7 +153,8 @@ def growth(it):
             if found and grows in of:
                 rows.setdefault(grows, []).append((value, found['median']))
         for grows, row in rows.items():
-            steps = [((cost / was) / ((1 + math.log2(value / row[0][0])) / (1 + math.log2(before / row[0][0]))), before, value)
+            first = row[0][0]
+            steps = [(cost / was * (1 + math.log2(before / first)) / (1 + math.log2(value / first)), before, value)
                      for (before, was), (value, cost) in zip(row, row[1:])]
             if steps:
                 worst, before, value = max(steps)

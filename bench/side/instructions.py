@@ -60,9 +60,9 @@ def paced(build, folder, workers, seconds):
     """The server's instructions and requests; without workers those of an idle one."""
     def act(server):
         end_us = int((time.monotonic() + seconds) * 1e6)
-        children = [subprocess.Popen([build / 'bench' / 'side-takt', 'workload=pacing', f'socket={server.socket}', 'rate=200',
-                                      'outstanding=50', f'end_us={end_us}'], stdout=subprocess.DEVNULL)
-                    for _ in range(workers)]
+        words = [build / 'bench' / 'side-takt', 'workload=pacing', f'socket={server.socket}', 'rate=200',
+                 'outstanding=50', f'end_us={end_us}']
+        children = [subprocess.Popen(words, stdout=subprocess.DEVNULL) for _ in range(workers)]
         time.sleep(seconds)
         for child in children:
             child.wait()
@@ -77,14 +77,15 @@ def main():
         folder = pathlib.Path(folder)
         for driver, what in (('side-takt', 'an uncontended acquire'), ('side-script', 'a minimal script')):
             (worker, server), (more_worker, more_server) = (one_by_one(build, folder, driver, n) for n in (SHORT, LONG))
-            print(json.dumps({'bench': 'instructions', 'of': what, 'server': round((more_server - server) / (LONG - SHORT)),
+            print(json.dumps({'bench': 'instructions', 'of': what,
+                              'server': round((more_server - server) / (LONG - SHORT)),
                               'worker': round((more_worker - worker) / (LONG - SHORT))}), flush=True)
         (idle, _), (more_idle, _) = (paced(build, folder, 0, n) for n in (SHORT_S, LONG_S))
         (busy, requests), (more_busy, more_requests) = (paced(build, folder, 4, n) for n in (SHORT_S, LONG_S))
-        idle_each = (more_idle - idle) / (LONG_S - SHORT_S)
+        nothing = more_idle - idle
         print(json.dumps({'bench': 'instructions', 'of': 'a claim, 4 workers at 200/s',
-                          'server': round((more_busy - busy - (more_idle - idle)) / (more_requests - requests)),
-                          'idle_server_per_second': round(idle_each)}), flush=True)
+                          'server': round((more_busy - busy - nothing) / (more_requests - requests)),
+                          'idle_server_per_second': round(nothing / (LONG_S - SHORT_S))}), flush=True)
 
 
 if __name__ == '__main__':

@@ -17,14 +17,15 @@ from picture import number, words_of
 BEGIN = '<!-- begin: side by side, written by make bench-readme -->'
 END = '<!-- end: side by side -->'
 TOOLS = ('takt', 'bottleneck', 'rate-limiter-flexible', 'bullmq', 'python3-limits', 'minimal script')
+FOUR = {'rate': 200, 'processes': 4}
 # Of the README: words, workload, case, figure, and how it is written.
 ROWS = (
     ('acquires a second that never wait, 4 processes', 'ceiling', {'processes': 4}, 'per_second', number),
-    ('200/s by 4 processes: off the rate', 'pacing', {'rate': 200, 'processes': 4}, 'rate_error', '{:.3%}'.format),
-    ('... starts in the busiest second', 'pacing', {'rate': 200, 'processes': 4}, 'busiest_second', number),
-    ('... gap off 5 ms, p99, in ms', 'pacing', {'rate': 200, 'processes': 4}, 'gap_deviation_p99_ms', number),
-    ('... requests per start', 'pacing', {'rate': 200, 'processes': 4}, 'requests_per_grant', number),
-    ("... Redis' processor time per start, in us", 'pacing', {'rate': 200, 'processes': 4}, 'server_us_per_grant', number),
+    ('200/s by 4 processes: off the rate', 'pacing', FOUR, 'rate_error', '{:.3%}'.format),
+    ('... starts in the busiest second', 'pacing', FOUR, 'busiest_second', number),
+    ('... gap off 5 ms, p99, in ms', 'pacing', FOUR, 'gap_deviation_p99_ms', number),
+    ('... requests per start', 'pacing', FOUR, 'requests_per_grant', number),
+    ("... Redis' processor time per start, in us", 'pacing', FOUR, 'server_us_per_grant', number),
     ('8 permits, jobs of 20 ms, 16 processes: busy', 'permits', {}, 'busy', '{:.1%}'.format),
     ('bytes of a key', 'memory', {}, 'bytes_per_key', number),
     ('10,000 waiters, 10/s: requests a second', 'waiting', {}, 'requests_per_second', number),
@@ -58,8 +59,8 @@ def workload_table(told):
              line(['', 'runs', *(name.replace('_', ' ') for name in names)]),
              '| --- |' + ' ---: |' * (len(names) + 1)]
     for result in told['results']:
-        lines.append(line([f'{result["tool"]}, {words_of(result["case"])}', str(result['runs']),
-                           *(cell_of(result['figures'].get(name), result['runs'], name == told['main']) for name in names)]))
+        cells = [cell_of(result['figures'].get(name), result['runs'], name == told['main']) for name in names]
+        lines.append(line([f'{result["tool"]}, {words_of(result["case"])}', str(result['runs']), *cells]))
     lines += ['', told['note']] if told['note'] else ['']
     if told['without']:
         lines.append('Without it: ' + ', '.join(f'{tool} ({why})' for tool, why in told['without'].items()) + '.')
@@ -72,9 +73,9 @@ def head_of(told):
     head = next(iter(told.values()))
     machine = head['machine']
     lines = [f'Made by `make bench` on {head["date"]}: {machine["processor"]}, {machine["processors"]} processors, '
-             f'{machine["memory_gb"]:g} GB, {machine["system"]}, Linux {machine["kernel"]}, {head["server"]}; load before: '
-             f'{machine["load_before"]:.1f}. Medians of {head["runs"]} runs, one of each tool in turn, ranges in brackets; '
-             'the column runs says where there were fewer.',
+             f'{machine["memory_gb"]:g} GB, {machine["system"]}, Linux {machine["kernel"]}, {head["server"]}; '
+             f'load before: {machine["load_before"]:.1f}. Medians of {head["runs"]} runs, one of each tool in turn, '
+             'ranges in brackets; the column runs says where there were fewer.',
              'Versions: ' + ', '.join(f'{name} {version}'.strip() for name, version in head['versions'].items()) + '.']
     if head['quick']:
         lines.append('This is a quick run (`QUICK=1`): too short to tell much.')
