@@ -77,9 +77,18 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
+def summary(told):
+    """The median and the range of each figure of one tool's runs."""
+    figures = {}
+    for name in dict.fromkeys(name for each in told for name in each):
+        values = [each[name] for each in told if name in each]
+        figures[name] = {'median': statistics.median(values), 'low': min(values), 'high': max(values)}
+    return figures
+
+
 def measure(workload, found, server):
-    """All cases and tools of a workload, one run of each in turn."""
-    gathered, failed = {}, {}
+    """All cases and tools of a workload, one run of each in turn. What failed once is not run again."""
+    told, failed = {}, {}
     cases = workload.cases(QUICK)
     for number in range(RUNS):
         for at, case in enumerate(cases):
@@ -88,21 +97,16 @@ def measure(workload, found, server):
                 if key in failed or number >= workload.runs(tool, case, RUNS):
                     continue
                 try:
-                    gathered.setdefault(key, []).append(workload.measure(tool, server, case, QUICK))
-                except (RuntimeError, subprocess.SubprocessError, OSError, KeyError, ZeroDivisionError) as trouble:
+                    figures = workload.measure(tool, server, case, QUICK)
+                    told.setdefault(key, []).append(figures)
+                except (RuntimeError, subprocess.SubprocessError, OSError, LookupError, ZeroDivisionError) as trouble:
                     failed[key] = f'{type(trouble).__name__}: {trouble}'
+                    told.setdefault(key, [])
                     say(f'side: ({workload.letter}) {tool.name}, {picture.words_of(case)}: {failed[key]}')
         say(f'side: ({workload.letter}) {workload.title}: run {number + 1} of {RUNS}')
-    results = []
-    for (at, name), told in sorted(gathered.items(), key=lambda item: item[0][0]):
-        figures = {}
-        for figure in told[0]:
-            values = [each[figure] for each in told if figure in each]
-            figures[figure] = {'median': statistics.median(values), 'low': min(values), 'high': max(values)}
-        results.append({'tool': name, 'case': cases[at], 'runs': len(told), 'figures': figures})
-    results += [{'tool': name, 'case': cases[at], 'runs': 0, 'figures': {}, 'failed': why}
-                for (at, name), why in failed.items()]
-    return results
+    return [{'tool': name, 'case': cases[at], 'runs': len(runs), 'figures': summary(runs),
+             **({'failed': failed[at, name]} if (at, name) in failed else {})}
+            for (at, name), runs in sorted(told.items(), key=lambda item: item[0][0])]
 
 
 def write(folder, workload, results, head):

@@ -12,10 +12,12 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(os.environ['TAKT_SOURCE']) / 'bench' / 'side'))
+import compare  # noqa: E402
 import goals  # noqa: E402
 import report as tables  # noqa: E402
 import run as runs  # noqa: E402
 import tap  # noqa: E402
+import tools  # noqa: E402
 import workloads  # noqa: E402
 
 CASE = {'rate': 200, 'processes': 4}
@@ -106,8 +108,39 @@ def check_readme(report):
     report.check('(F) 1.15 times a bare EVALSHA: 1.2' in text, 'the README names what was missed', text)
 
 
+class Breaks(workloads.Workload):
+    """One tool has figures, one fails at once, one in its second run."""
+
+    name = 'breaks'
+
+    def __init__(self):
+        self.left = {'takt': 9, 'bullmq': 0, 'bottleneck': 1}
+
+    def cases(self, quick):
+        return [{'times': 1}]
+
+    def tools(self, tools):
+        return tools
+
+    def measure(self, tool, server, case, quick):
+        self.left[tool.name] -= 1
+        if self.left[tool.name] < 0:
+            raise RuntimeError('out of order')
+        return {'figure': self.left[tool.name]}
+
+
+def check_failures(report):
+    found = [tools.Tool(name, '', set(), None) for name in ('takt', 'bullmq', 'bottleneck')]
+    compare.RUNS, compare.say = 3, lambda text: None
+    ours, never, once = compare.measure(Breaks(), found, None)
+    report.check(ours['runs'] == 3 and ours['figures']['figure'] == {'median': 7, 'low': 6, 'high': 8}, 'medians and ranges', ours)
+    report.check(never['runs'] == 0 and 'out of order' in never['failed'], 'who fails keeps nobody from being measured', never)
+    report.check(once['runs'] == 1 and 'failed' in once, 'and has the figures from before', once)
+
+
 def main():
     report = tap.Report()
+    check_failures(report)
     check_arithmetic(report)
     check_pacing(report)
     check_others(report)
