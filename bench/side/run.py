@@ -5,6 +5,7 @@ Instants are microseconds of CLOCK_MONOTONIC, which all processes of a machine s
 """
 
 import array
+import contextlib
 import json
 import pathlib
 import subprocess
@@ -13,6 +14,7 @@ import time
 
 LONGEST = 600  # seconds, of one process on a slow machine
 TRIES = 5
+LINGER_US = 400000  # after the time that counts, so that all are still there to be looked at
 IN_STEP_US = 400000  # from being ready to the time that counts
 
 
@@ -28,7 +30,8 @@ def cpu_of(pid):
     """Processor time of a process and its threads, in us."""
     total = 0
     for task in pathlib.Path(f'/proc/{pid}/task').iterdir():
-        total += int((task / 'schedstat').read_text().split()[0])
+        with contextlib.suppress(ProcessLookupError, FileNotFoundError):  # a thread that has ended since
+            total += int((task / 'schedstat').read_text().split()[0])
     return total / 1000
 
 
@@ -100,7 +103,7 @@ def run_after(warm_up, tool, server, processes, seconds, plan, sleeper):
         children = []
         for index, each in enumerate([tool] * processes + [sleeper] * bool(sleeper)):
             own = {**plan, 'socket': server.socket, 'out': folder / str(index), 'index': index, 'processes': processes,
-                   'begin_us': begin_us, 'until_us': until_us, 'end_us': until_us + 200000}
+                   'begin_us': begin_us, 'until_us': until_us, 'end_us': until_us + LINGER_US}
             words = [str(word) for word in each.command(own)]
             children.append((subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE), words))
         workers = children[:processes]
