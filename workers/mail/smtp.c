@@ -275,12 +275,11 @@ static void transferred(CURL *handle, CURLcode result, void *data)
             say_no_memory(delivery);
         return;
     }
-    if (result == CURLE_OK || delivery->refused)
+    if (result == CURLE_OK || delivery->refused ||
+        (!delivery->in_mail && delivery->outcome.code == 421))
         delivery->outcome.end = SMTP_REPLIED;
     else if (delivery->in_mail)
         say_broken(smtp, delivery, result);
-    else if (delivery->outcome.code == 421)
-        delivery->outcome.end = SMTP_REPLIED;
     else
         say_unusable(smtp, delivery, result);
     begin_next(smtp);
