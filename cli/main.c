@@ -48,18 +48,25 @@ static const cli_command *find_command(const char *name)
     return NULL;
 }
 
+/* A command or a program that may have been meant; NULL: none resembles it. */
+static const char *find_like(const char *name, char like[TAKT_CLI_PROGRAM_SIZE])
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (takt_cli_resembles(name, commands[i].name))
+            return commands[i].name;
+    return takt_cli_find_like(name, like) ? like : NULL;
+}
+
 static void refuse_command(const char *name)
 {
-    char shown[TAKT_CLI_SHOWN_SIZE];
+    char shown[TAKT_CLI_SHOWN_SIZE], found[TAKT_CLI_PROGRAM_SIZE];
+    const char *like = find_like(name, found);
 
     takt_cli_shown(name, strlen(name), shown);
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (takt_cli_resembles(name, commands[i].name)) {
-            takt_cli_say("there is no command %s; did you mean \"%s\"?", shown, commands[i].name);
-            exit(EX_USAGE);
-        }
-    }
-    takt_cli_say("there is no command %s; `takt --help` lists those there are", shown);
+    if (like)
+        takt_cli_say("there is no command %s; did you mean \"%s\"?", shown, like);
+    else
+        takt_cli_say("there is no command %s; `takt --help` lists those there are", shown);
     exit(EX_USAGE);
 }
 

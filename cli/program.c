@@ -4,6 +4,7 @@
  */
 #include "program.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,6 +16,8 @@
 
 #include "message.h"
 
+#define PREFIX "takt-"
+
 static bool is_program(const char *path)
 {
     struct stat status;
@@ -22,15 +25,38 @@ static bool is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* FOLDER/takt-NAME. */
-static bool find_in(const char *folder, size_t size, const char *name, char path[PATH_MAX])
-{
-    int length = snprintf(path, PATH_MAX, "%.*s/takt-%s", (int)size, folder, name);
+/* A folder in which programs may lie; true: no other one needs to be looked at. */
+typedef bool looker(const char *folder, const char *name, char *found, size_t found_size);
 
-    return length < PATH_MAX && is_program(path);
+/* FOLDER/takt-NAME itself. */
+static bool look_for_it(const char *folder, const char *name, char *found, size_t found_size)
+{
+    int length = snprintf(found, found_size, "%s/" PREFIX "%s", folder, name);
+
+    return length > 0 && (size_t)length < found_size && is_program(found);
 }
 
-static bool find_beside(const char *name, char path[PATH_MAX])
+/* The NAME of a takt-NAME in the folder that resembles it. */
+static bool look_for_like(const char *folder, const char *name, char *found, size_t found_size)
+{
+    DIR *listed = opendir(folder);
+    const struct dirent *entry;
+    char path[PATH_MAX];
+    bool is_like = false;
+
+    while (listed && !is_like && (entry = readdir(listed)) != NULL) {
+        const char *other = entry->d_name + strlen(PREFIX);
+        is_like = strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
+                  takt_cli_resembles(name, other) &&
+                  look_for_it(folder, other, path, sizeof(path)) &&
+                  (size_t)snprintf(found, found_size, "%s", other) < found_size;
+    }
+    if (listed)
+        closedir(listed);
+    return is_like;
+}
+
+static bool look_beside(looker *look, const char *name, char *found, size_t found_size)
 {
     char own[PATH_MAX];
     ssize_t size = readlink("/proc/self/exe", own, sizeof(own) - 1);
@@ -38,18 +64,30 @@ static bool find_beside(const char *name, char path[PATH_MAX])
     if (size <= 0)
         return false;
     own[size] = '\0';
-    return find_in(own, (size_t)(strrchr(own, '/') - own), name, path);
+    *strrchr(own, '/') = '\0';
+    return look(own, name, found, found_size);
 }
 
-static bool find_in_path(const char *name, char path[PATH_MAX])
+static bool look_in_path(looker *look, const char *name, char *found, size_t found_size)
 {
+    char folder[PATH_MAX];
+
     for (const char *at = getenv("PATH"); at && *at;) {
         size_t size = strcspn(at, ":");
-        if (size > 0 && find_in(at, size, name, path))
-            return true;
+        if (size > 0 && size < sizeof(folder)) {
+            snprintf(folder, sizeof(folder), "%.*s", (int)size, at);
+            if (look(folder, name, found, found_size))
+                return true;
+        }
         at += size + (at[size] == ':');
     }
     return false;
+}
+
+static bool look_everywhere(looker *look, const char *name, char *found, size_t found_size)
+{
+    return look_beside(look, name, found, found_size) ||
+           look_in_path(look, name, found, found_size);
 }
 
 /* takt's own options come first, the program's words after them. */
@@ -77,11 +115,16 @@ void takt_cli_become_program(int argc, char **argv, const cli_settings *settings
 {
     char path[PATH_MAX];
 
-    if (strchr(argv[0], '/') || (!find_beside(argv[0], path) && !find_in_path(argv[0], path)))
+    if (strchr(argv[0], '/') || !look_everywhere(look_for_it, argv[0], path, sizeof(path)))
         return;
     char **words = words_of(argc, argv, settings, path);
     if (words)
         execv(path, words);
     takt_cli_say("cannot run %s: %s", path, strerror(errno));
     exit(EX_OSERR);
+}
+
+bool takt_cli_find_like(const char *name, char like[TAKT_CLI_PROGRAM_SIZE])
+{
+    return look_everywhere(look_for_like, name, like, TAKT_CLI_PROGRAM_SIZE);
 }

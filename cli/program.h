@@ -4,10 +4,17 @@
 #ifndef TAKT_CLI_PROGRAM_H
 #define TAKT_CLI_PROGRAM_H
 
+#include <stdbool.h>
+
 #include "options.h"
+
+#define TAKT_CLI_PROGRAM_SIZE 80 /* of a NAME that resembles another */
 
 /* Becomes the program takt-NAME, argv[0] being NAME, with the settings as its first options.
  * Returns only where there is none; ends with a message where it cannot be run. */
 void takt_cli_become_program(int argc, char **argv, const cli_settings *settings);
+
+/* The NAME of a program that may have been meant. */
+bool takt_cli_find_like(const char *name, char like[TAKT_CLI_PROGRAM_SIZE]);
 
 #endif

@@ -69,6 +69,12 @@ def programs(report, here):
         done = here.takt(name, **settings)
         report.check(done.returncode == 64 and 'there is no command' in done.stderr, f'takt {name} is nothing',
                      told(done))
+    done = here.takt('gret', **settings)
+    report.check(done.returncode == 64 and 'did you mean "greet"?' in done.stderr, 'takt gret: greet may be meant',
+                 told(done))
+    done = here.takt('plan', **settings)
+    report.check(done.returncode == 64 and 'did you mean' not in done.stderr, 'what cannot be run is not meant',
+                 told(done))
     (here.path / 'beside').mkdir()
     shutil.copy2(TAKT, here.path / 'beside' / 'takt')
     shutil.copy2(folder / 'takt-greet', here.path / 'beside' / 'takt-greet')
