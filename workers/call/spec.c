@@ -44,6 +44,14 @@ static int read_method(const json_t *field, call_spec *spec, takt_error *error)
     return call_fail(error, "method: write GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS");
 }
 
+/* curl takes the x of http:x, http:/x and http:///x for the host. */
+static bool has_host(const char *text)
+{
+    const char *rest = strchr(text, ':');
+
+    return rest && strncmp(rest, "://", 3) == 0 && rest[3] != '/';
+}
+
 static int check_url_parts(const char *text, CURLU *url, takt_error *error)
 {
     char *scheme = NULL, *user = NULL;
@@ -54,6 +62,8 @@ static int check_url_parts(const char *text, CURLU *url, takt_error *error)
         code = call_fail(error, "url: cannot be read; write it like https://host/path");
     else if (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0)
         code = call_fail(error, "url: write http:// or https://; other schemes are not called");
+    else if (!has_host(text))
+        code = call_fail(error, "url: has no host; write it like https://host/path");
     else if (curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK ||
              curl_url_get(url, CURLUPART_PASSWORD, &user, 0) == CURLUE_OK)
         code = call_fail(error, "url: has a user or a password, which would be seen in logs; write "
