@@ -129,6 +129,29 @@ def elsewhere(report, here):
                  told(done))
 
 
+def one_use_each(report, here):
+    """A file that had two uses would be destroyed by one of them: nothing is begun."""
+    jobs = here.jobs('jobs', ALL[:3])
+    os.link(jobs, here.path / 'link')
+    before = here.read('jobs')
+    for options, words in ((['--results', './jobs'], '--input and --results'),
+                           (['--results', 'link'], '--input and --results'),
+                           (['--metrics-file', 'jobs'], '--input and --metrics-file'),
+                           (['--dead', 'jobs'], '--input and --dead'), (['--state', 'jobs'], '--input and --state'),
+                           (['--results', './jobs.state'], '--state and --results'),
+                           (['--state', 'new', '--dead', './new'], '--state and --dead'),
+                           (['--policy', 'takt.yaml', '--metrics-file', './takt.yaml'], '--policy and --metrics-file')):
+        done = here.work('takt-print', '-i', 'jobs', *options)
+        report.check(done.returncode == 64 and words in done.stderr and 'the same file' in done.stderr,
+                     f'{" ".join(options)}: refused', told(done))
+    with open(jobs, 'rb') as read, open(jobs, 'ab') as written:
+        done = here.work('takt-print', capture_output=False, stdin=read, stdout=written, stderr=-1)
+    report.check(done.returncode == 64 and 'standard output' in done.stderr, 'so are < and >> of one file', told(done))
+    report.check(here.read('jobs') == before and not (here.path / 'jobs.state').exists(), 'and nothing was written')
+    done = here.work('takt-print', '-i', 'jobs', '--results', '/dev/null', '--dead', '/dev/null')
+    report.check(done.returncode == 0, 'what is no regular file may have two uses', told(done))
+
+
 def full_disk(report, here):
     """Where nothing can be written down nothing is started."""
     here.jobs('jobs', ['no job', *ALL[:3]])
@@ -154,7 +177,8 @@ def nobody_reads(report, here):
 
 def main():
     report = tap.Report()
-    for case in (killed, killed_again_and_again, torn, changed, locked, elsewhere, full_disk, nobody_reads):
+    for case in (killed, killed_again_and_again, torn, changed, locked, elsewhere, one_use_each, full_disk,
+                 nobody_reads):
         with work_place() as here:
             case(report, here)
     report.end()

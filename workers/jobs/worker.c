@@ -13,6 +13,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "instant.h"
 
 #define MEMORY_MAX ((size_t)64 * 1024 * 1024) /* of jobs that wait with their texts */
@@ -157,14 +158,24 @@ static int open_report(worker *worker)
     return 0;
 }
 
+static int check_files(const worker *worker)
+{
+    takt_error error = {0};
+
+    if (files_check(&worker->options, &error) == 0)
+        return 0;
+    worker_say("%s", error.text);
+    return EX_USAGE;
+}
+
 static int open_all(worker *worker)
 {
     int status;
 
-    if ((status = open_report(worker)) != 0 || (status = policy_open(worker)) != 0 ||
-        (status = open_client(worker)) != 0 || (status = check_limit(worker)) != 0 ||
-        (status = open_results(worker)) != 0 || (status = open_kind(worker)) != 0 ||
-        (status = open_source(worker)) != 0)
+    if ((status = check_files(worker)) != 0 || (status = open_report(worker)) != 0 ||
+        (status = policy_open(worker)) != 0 || (status = open_client(worker)) != 0 ||
+        (status = check_limit(worker)) != 0 || (status = open_results(worker)) != 0 ||
+        (status = open_kind(worker)) != 0 || (status = open_source(worker)) != 0)
         return status;
     return 0;
 }
