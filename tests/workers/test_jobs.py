@@ -2,6 +2,7 @@
 """What becomes of jobs: results, attempts, dead letters with their reasons, whatever stands in the file."""
 
 import json
+import signal
 
 from program import end, results, tap, told, until, work_place
 
@@ -89,6 +90,26 @@ def poison(report, here):
     report.check(list(results(done.stdout)) == ['good'], 'and the rest is done', told(done))
 
 
+def beside_poison(report, here):
+    """What ran beside a job that ends its worker, each time, is done: a job's last attempt runs by itself."""
+    here.jobs('jobs', [*({'id': f'beside-{n}', 'limit': 'fast', 'do': ['hold']} for n in range(5)),
+                       {'id': 'poison', 'limit': 'fast', 'do': ['abort']}])
+    statuses, said = [], ''
+    while not statuses or (statuses[-1] < 0 and len(statuses) < 10):
+        worker = here.begin('takt-puppet', '-i', 'jobs', '--attempts', '3', '--results', 'results')
+        for line in worker.stderr:
+            said += line.decode()
+            if b'started beside' in line and len(statuses) >= 2:
+                worker.send_signal(signal.SIGUSR1)
+        statuses.append(end(worker)[0])
+    got = results(here.read('results'))
+    report.check(statuses == [-signal.SIGABRT] * 3 + [1] and [letter['id'] for letter in here.letters('jobs.dead')]
+                 == ['poison'], 'of all that ran when a worker died, again and again, one job is dead',
+                 f'{statuses}\n{said}')
+    report.check({name: one['attempt'] for name, one in got.items()} ==
+                 {f'beside-{n}': 3 for n in range(5)}, 'the job that did it; the others are done', got)
+
+
 def deadlines(report, here):
     """The slot of the second one is an hour ahead, its deadline a minute: it is told at once."""
     here.jobs('jobs', [{'id': 'first', 'limit': 'slow'},
@@ -122,7 +143,8 @@ def concurrency(report, here):
 
 def main():
     report = tap.Report()
-    for case in (bad_lines, attempts, a_permit_for_each_attempt, poison, deadlines, steers, concurrency):
+    for case in (bad_lines, attempts, a_permit_for_each_attempt, poison, beside_poison, deadlines, steers,
+                 concurrency):
         with work_place() as here:
             case(report, here)
     report.end()

@@ -37,7 +37,7 @@ static void give_back_lane(worker *worker, lane *lane)
     waiting_leave(&worker->waiting, lane);
 }
 
-/* They have their seats, and were not begun yet. */
+/* They have their seats, and have not started; of some it was said that they begin. */
 static void give_back_starting(worker *worker)
 {
     while (worker->starting.first) {
@@ -45,6 +45,8 @@ static void give_back_starting(worker *worker)
         job_list_remove(&worker->starting, job);
         worker->seats--;
         waiting_hold(&worker->waiting, job);
+        if (job->begun && !job->lost)
+            source_tried(worker->source, job->ref, job->attempts);
         run_give_back(job, REPORT_WAITING);
     }
 }

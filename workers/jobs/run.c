@@ -146,10 +146,34 @@ static void give_up_stale(worker *worker)
     }
 }
 
+/*
+ * Whether a job runs by itself, because it may end its worker: it was begun before it came here,
+ * never ended, and this attempt (or the next one, where it has not begun) is its last.  If the
+ * worker dies once more it is known which job did it, and what merely ran beside it is done.
+ */
+static bool runs_alone(const job *job, unsigned next)
+{
+    return job->came_back && job->attempts + next >= job->worker->options.retry.attempts;
+}
+
+/* Whether such a job runs, or is about to: nobody else takes a seat meanwhile. */
+static bool is_one_alone(const worker *worker)
+{
+    const job *starts = worker->starting.first;
+
+    if (worker->running.count > 0 && runs_alone(worker->running.first, 0))
+        return true;
+    while (starts && !runs_alone(starts, 1))
+        starts = starts->next;
+    return starts != NULL;
+}
+
 /* The ones that are ready take the seats that are free. */
 static void seat(worker *worker)
 {
-    while (worker->ready.count > 0 && worker->seats < worker->options.parallel &&
+    bool is_alone = is_one_alone(worker);
+
+    while (worker->ready.count > 0 && worker->seats < worker->options.parallel && !is_alone &&
            !results_is_full(worker->results)) {
         job *job = worker->ready.first;
         job_list_remove(&worker->ready, job);
@@ -160,6 +184,7 @@ static void seat(worker *worker)
         worker->seats++;
         waiting_let_go(&worker->waiting, job);
         job_list_append(&worker->starting, job);
+        is_alone = runs_alone(job, 1);
     }
 }
 
@@ -173,18 +198,32 @@ static void reserve_seat(job *job)
     job->worker->seats++;
 }
 
-static void start(worker *worker)
+/* Who may start now is noted as begun: all up to one that runs alone; or that one, when all others
+ * have ended and that is written down. */
+static void note_begun(worker *worker)
 {
-    for (job *job = worker->starting.first; job; job = job->next) {
+    unsigned before = worker->running.count;
+    bool is_alone = before > 0 && runs_alone(worker->running.first, 0);
+
+    for (job *job = worker->starting.first; job && !is_alone; job = job->next) {
+        is_alone = runs_alone(job, 1);
+        if (is_alone && (before > 0 || !results_is_idle(worker->results)))
+            return;
         if (!job->begun)
             source_begun(worker->source, job->ref, job->attempts + 1);
         job->begun = true;
+        before++;
     }
+}
+
+static void start(worker *worker)
+{
+    note_begun(worker);
     if (!source_flush(worker->source))
         return;
     for (job *job = worker->starting.first, *next; job; job = next) {
         next = job->next;
-        if (!source_is_noted(worker->source, job->ref))
+        if (!job->begun || !source_is_noted(worker->source, job->ref))
             continue;
         job_list_remove(&worker->starting, job);
         run_start(job);

@@ -140,6 +140,7 @@ static bool keep(worker *worker, lane *lane, const job_head *head, json_t *field
     made->cost = head->cost;
     made->priority = (int8_t)head->priority;
     made->attempts = attempts;
+    made->came_back = attempts > 0;
     made->size = size;
     memcpy(made->text, text, size);
     keep_fields(made, head, fields);
