@@ -12,7 +12,8 @@ line of JSON for each mail that it takes. How it treats a mail is said by the re
     held-...    550, and the answer to the QUIT after it waits until another mail was taken
     others      taken
 
-Usage: mail_server.py SETTINGS: JSON with log, and perhaps certificate and key (STARTTLS), tls_first, user, password.
+Usage: mail_server.py SETTINGS: JSON with log, and perhaps port, certificate and key (STARTTLS), tls_first, user,
+password.
 """
 
 import asyncio
@@ -109,7 +110,8 @@ async def main():
     if 'user' in settings:
         options.update(authenticator=authenticate, auth_required=True, auth_require_tls=bool(tls and not first))
     server = await asyncio.get_running_loop().create_server(
-        lambda: Server(handler, enable_SMTPUTF8=False, **options), '127.0.0.1', 0, ssl=tls if first else None)
+        lambda: Server(handler, enable_SMTPUTF8=False, **options), '127.0.0.1', settings.get('port', 0),
+        ssl=tls if first else None)
     print(server.sockets[0].getsockname()[1], flush=True)
     async with server:
         await server.serve_forever()

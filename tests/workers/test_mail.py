@@ -198,8 +198,8 @@ def checks_the_server(report, here, _):
     def attempt(server, *options, name='localhost', scheme='smtp'):
         for file in ('jobs.state', 'jobs.dead'):
             (here.path / file).unlink(missing_ok=True)
-        return here.work('takt-mail', '-i', 'jobs', '--attempts', '1', '--smtp', f'{scheme}://{name}:{server.port}',
-                         *options)
+        return here.work('takt-mail', '-i', 'jobs', '--attempts', '1', '--outage', '0s', '--smtp',
+                         f'{scheme}://{name}:{server.port}', *options)
 
     with serve(here, certificate=authority.certificate, key=authority.key) as server:
         done = attempt(server, '--starttls', 'required', '--ca', authority.ca)
@@ -229,6 +229,23 @@ def checks_the_server(report, here, _):
                  here.peek('smtp')['blocked_until_us'], 'a server that is gone pauses the limit', told(done))
 
 
+def waits_for_the_server(report, here, server):
+    """A server that is away costs a mail none of its attempts, of which it has one."""
+    server.stop()
+    here.jobs('jobs', [mail('1', 'a@example.org'), mail('2', 'b@example.org')])
+    worker = here.begin('takt-mail', '-i', 'jobs', '--attempts', '1', '--smtp', server.url)
+    said = until(worker.stderr.fileno(), b' retry ')
+    worker.terminate()
+    report.check(end(worker)[0] == 0 and here.peek('smtp')['blocked_until_us'],
+                 'a server that is away pauses the limit', said)
+    worker = here.begin('takt-mail', '-i', 'jobs', '--attempts', '1', '--smtp', server.url)
+    said = until(worker.stderr.fileno(), b' retry ')
+    with serve(here, port=server.port) as back:
+        status, output, messages = end(worker)
+        report.check(status == 0 and len(results(output)) == 2 and len(arrived(back)) == 2,
+                     'and costs no attempt: when it is back the mails go', f'{said}{messages}')
+
+
 def logs_in(report, here, _):
     authority = certificates(here, 'localhost')
     here.jobs('jobs', [mail('1', 'a@example.org')])
@@ -237,9 +254,9 @@ def logs_in(report, here, _):
     def attempt(server, *options, **environment):
         for file in ('jobs.state', 'jobs.dead'):
             (here.path / file).unlink(missing_ok=True)
-        done = here.work('takt-mail', '-i', 'jobs', '--attempts', '1', '--smtp', f'smtp://localhost:{server.port}',
-                         '--starttls', 'required', '--ca', authority.ca, '--metrics-file', 'metrics', *options,
-                         env={**here.environment, **environment})
+        done = here.work('takt-mail', '-i', 'jobs', '--attempts', '1', '--outage', '0s', '--smtp',
+                         f'smtp://localhost:{server.port}', '--starttls', 'required', '--ca', authority.ca,
+                         '--metrics-file', 'metrics', *options, env={**here.environment, **environment})
         heard.append(done.stdout + done.stderr)
         heard.extend(here.read(file) for file in ('jobs.state', 'jobs.dead', 'metrics') if here.size(file))
         return done
@@ -286,7 +303,7 @@ def goes_on_after_kill(report, here, server):
 
 CASES = (sends_what_the_job_says, reads_templates, injects_nothing, writes_files_instead, retries_what_may_pass,
          slows_down_for_the_server, buries_what_is_refused, never_waits_for_a_good_bye, keeps_connections,
-         counts_recipients, checks_the_server, logs_in, goes_on_after_kill)
+         counts_recipients, checks_the_server, waits_for_the_server, logs_in, goes_on_after_kill)
 
 
 def main():

@@ -1,5 +1,5 @@
 /*
- * end.c: a job starts, and ends in one of three ways: what kinds of workers see of a job (job.h).
+ * end.c: a job starts, and ends in one of a few ways: what kinds of workers see of a job (job.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,16 +202,14 @@ static bool may_try_again(job *job, const char *why)
     return false;
 }
 
-void job_retry(job *job, int64_t after_us, const char *why)
+/* It runs no more, and waits to be tried again; `attempt` is the one that failed. */
+static void try_again(job *job, int64_t wait_us, unsigned attempt, const char *why)
 {
     worker *worker = job->worker;
 
-    if (!may_try_again(job, why))
-        return;
-    int64_t wait_us = retry_wait(&worker->options.retry, job->attempts, after_us, &worker->random);
     leave(job);
     waiting_hold(&worker->waiting, job);
-    report_retried(worker->report, job->lane->figures, job->head.id, job->attempts, wait_us, why);
+    report_retried(worker->report, job->lane->figures, job->head.id, attempt, wait_us, why);
     if (!job->lost)
         source_tried(worker->source, job->ref, job->attempts);
     drop_fields(job);
@@ -221,6 +219,25 @@ void job_retry(job *job, int64_t after_us, const char *why)
         run_give_back(job, REPORT_WAITING);
     else
         run_retry_after(job, wait_us);
+}
+
+void job_retry(job *job, int64_t after_us, const char *why)
+{
+    worker *worker = job->worker;
+
+    if (!may_try_again(job, why))
+        return;
+    int64_t wait_us = retry_wait(&worker->options.retry, job->attempts, after_us, &worker->random);
+    try_again(job, wait_us, job->attempts, why);
+}
+
+void job_postpone(job *job, int64_t after_us, const char *why)
+{
+    worker *worker = job->worker;
+    int64_t wait_us = retry_wait(&worker->options.retry, 1, after_us, &worker->random);
+
+    job->attempts--;
+    try_again(job, wait_us, job->attempts + 1, why);
 }
 
 void job_settle(job *job, int64_t actual_cost)

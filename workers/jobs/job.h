@@ -43,8 +43,8 @@ int job_parse(const char *text, size_t size, const char *limit, json_t **fields,
 
 /*
  * How a kind of worker sees a job between its start() and the one call that ends it: job_done,
- * job_retry or job_dead, at once or any time later, on the loop's thread.  After that call the job
- * is gone.
+ * job_retry, job_postpone or job_dead, at once or any time later, on the loop's thread.  After that
+ * call the job is gone.
  */
 
 /* Of its line; the strings live until the end. */
@@ -72,6 +72,10 @@ void job_done(job *job, json_t *result);
 /* It failed this time and is tried again after a while, or is dead where it was tried as often as
  * it may be.  `after_us`: not before that (what a Retry-After said); 0. */
 void job_retry(job *job, int64_t after_us, const char *why);
+
+/* It could not even be tried, because what it needs is not there: the same, but this attempt does
+ * not count.  Whoever calls it sees to it that this does not go on for ever. */
+void job_postpone(job *job, int64_t after_us, const char *why);
 
 /* It never will be done: kept with the reason. */
 void job_dead(job *job, const char *why);

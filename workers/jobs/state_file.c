@@ -64,6 +64,12 @@ static unsigned byte_of(const char *status, unsigned attempts)
     return attempts > ATTEMPTS_MAX ? ATTEMPTS_MAX : attempts;
 }
 
+/* Whether a record of that status says how many attempts there were. */
+static bool has_attempts(const char *status)
+{
+    return strcmp(status, "begun") == 0 || strcmp(status, "tried") == 0;
+}
+
 /* One record, as it was written here. */
 static bool read_record(state_file *state, const char *text)
 {
@@ -75,7 +81,7 @@ static bool read_record(state_file *state, const char *text)
                      "{\"line\":%" SCNu64 ",\"sum\":\"%6" SCNx32
                      "\",\"status\":\"%7[a-z]\",\"attempts\":%u}",
                      &line, &sum, status, &attempts);
-    bool counts = strcmp(status, "begun") == 0 || strcmp(status, "tried") == 0;
+    bool counts = has_attempts(status);
 
     return got == (counts ? 4 : 3) && line > 0 &&
            (counts || strcmp(status, "done") == 0 || strcmp(status, "dead") == 0) &&
@@ -192,7 +198,7 @@ bool state_file_put(state_file *state, uint64_t line, uint32_t sum, const char *
                         "{\"line\":%" PRIu64 ",\"sum\":\"%06" PRIx32 "\",\"status\":\"%s\"", line,
                         sum, status);
 
-    if (attempts)
+    if (has_attempts(status))
         size += snprintf(text + size, sizeof(text) - (size_t)size, ",\"attempts\":%u", attempts);
     size += snprintf(text + size, sizeof(text) - (size_t)size, "}\n");
     return append_put(&state->file, text, (size_t)size);

@@ -46,7 +46,7 @@ line_status state_file_get(const state_file *state, uint64_t line, uint32_t *sum
 /* The last line that is known of. */
 uint64_t state_file_last(const state_file *state);
 
-/* `status`: "begun" or "tried", so many times; "done", "dead" (attempts 0).  False: no memory. */
+/* `status`: "begun" or "tried", so many times by now; "done", "dead".  False: no memory. */
 bool state_file_put(state_file *state, uint64_t line, uint32_t sum, const char *status,
                     unsigned attempts);
 

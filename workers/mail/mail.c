@@ -14,14 +14,16 @@
 #include "mail.h"
 #include "reply.h"
 
-#define SECOND_US      INT64_C(1000000)
-#define TROUBLE_MAX_US (60 * SECOND_US) /* the longest pause for a server that cannot be used */
+#define SECOND_US    INT64_C(1000000)
+#define DAY_US       (86400 * SECOND_US)
+#define PAUSE_MAX_US (60 * SECOND_US) /* the longest pause for a server that cannot be used */
 
 /* A job under way. */
 typedef struct mail_sending {
     struct mail_sending *next, *previous; /* of all that are sent */
     takt_mail *mail;
     job *job;
+    int64_t began_us;
     mail_buffer message;
     struct curl_slist *recipients;
     size_t recipient_count;
@@ -110,19 +112,42 @@ static void end_sent(mail_sending *sending, const char *reply)
                        (json_int_t)sending->recipient_count, "reply", reply));
 }
 
-/* The server cannot be used: nothing of this limit has a chance for a while. */
+static int64_t now_us(void)
+{
+    return (int64_t)(uv_hrtime() / 1000);
+}
+
+/* The pause after a mail that has found the server unusable: longer than the last one, where that
+ * was over by then; those that were under way together count as one. */
+static int64_t lengthen_pause(mail_outage *outage, int64_t began_us)
+{
+    int64_t longer = outage->pause_us == 0 ? SECOND_US : 2 * outage->pause_us;
+
+    if (outage->pause_us == 0)
+        outage->since_us = now_us();
+    if (outage->pause_us == 0 || began_us >= outage->paused_at_us) {
+        outage->pause_us = longer < PAUSE_MAX_US ? longer : PAUSE_MAX_US;
+        outage->paused_at_us = now_us();
+    }
+    return outage->pause_us;
+}
+
+/* The server cannot be used: nothing of this limit has a chance for a while.  That is no fault of
+ * the mail's; only where it lasts do its attempts count, so that it does end. */
 static void end_unusable(mail_sending *sending, const char *why)
 {
     takt_mail *mail = sending->mail;
+    mail_outage *outage = &mail->outage;
 
-    if (mail->trouble_us == 0)
+    if (outage->pause_us == 0)
         worker_say("%s", why);
-    mail->trouble_us = mail->trouble_us == 0                   ? SECOND_US
-                       : mail->trouble_us < TROUBLE_MAX_US / 2 ? 2 * mail->trouble_us
-                                                               : TROUBLE_MAX_US;
+    int64_t pause_us = lengthen_pause(outage, sending->began_us);
     job_settle(sending->job, 0);
-    job_block(sending->job, mail->trouble_us, why);
-    job_retry(sending->job, mail->trouble_us, why);
+    job_block(sending->job, pause_us, why);
+    if (now_us() - outage->since_us < mail->options.outage_us)
+        job_postpone(sending->job, pause_us, why);
+    else
+        job_retry(sending->job, pause_us, why);
 }
 
 static void end_replied(mail_sending *sending, const smtp_outcome *outcome)
@@ -134,7 +159,7 @@ static void end_replied(mail_sending *sending, const smtp_outcome *outcome)
         end_unusable(sending, outcome->text);
         return;
     }
-    mail->trouble_us = 0;
+    mail->outage.pause_us = 0;
     if (meaning.penalize)
         job_penalize(sending->job, meaning.after_us ? meaning.after_us : mail->options.pause_us,
                      outcome->text);
@@ -239,6 +264,7 @@ static void start_mail(void *self, job *job)
     }
     sending->mail = mail;
     sending->job = job;
+    sending->began_us = now_us();
     remember(mail, sending);
     if (!compose(sending, &mail->letter) || !begin_sending(mail, sending)) {
         forget(sending);
@@ -263,7 +289,7 @@ static void close_mail(void *self)
 int main(int argc, char **argv)
 {
     static takt_mail mail = {
-        .options = {.pause_us = 5 * SECOND_US},
+        .options = {.pause_us = 5 * SECOND_US, .outage_us = DAY_US},
         .settings = {.connections = 16, .timeout_us = 300 * SECOND_US},
         .outbox = {.folder = -1},
     };

@@ -23,7 +23,15 @@ typedef struct mail_options {
     const char *key;    /* of jobs that say none; NULL */
     const char *drafts; /* --dry-run's folder; NULL: mails are sent */
     int64_t pause_us;
+    int64_t outage_us; /* so long a server that cannot be used costs no attempts */
 } mail_options;
+
+/* A server that cannot be used, by the clock that only goes on. */
+typedef struct mail_outage {
+    int64_t pause_us; /* the last pause for it; 0: the server can be used */
+    int64_t since_us;
+    int64_t paused_at_us; /* when that pause became that long */
+} mail_outage;
 
 typedef struct takt_mail {
     mail_options options;
@@ -36,8 +44,7 @@ typedef struct takt_mail {
     mail_outbox outbox;
     struct mail_sending *sending; /* all that are under way */
     bool closed;
-    int64_t
-        trouble_us; /* how long the last pause for a server that cannot be used was; 0: it can */
+    mail_outage outage;
 } takt_mail;
 
 extern const struct argp mail_argp;

@@ -28,6 +28,7 @@ enum {
     KEY_CONNECTIONS,
     KEY_TIMEOUT,
     KEY_PAUSE,
+    KEY_OUTAGE,
     KEY_FROM,
     KEY_RETURN_PATH,
     KEY_TEMPLATE,
@@ -58,6 +59,10 @@ static const struct argp_option options[] = {
      "When the server wants less of us (4xx) and does not say for how long, the mail's limit gives "
      "nothing for that long (default 5s)",
      1},
+    {"outage", KEY_OUTAGE, "DURATION", 0,
+     "A server that cannot be used costs a mail no attempts for that long (default 1day; 0s: each "
+     "counts)",
+     1},
     {"dry-run", KEY_DRY_RUN, "FOLDER", 0,
      "Send nothing, and note nothing as done; write each mail to FOLDER/ID.eml", 1},
     {NULL, 0, NULL, 0, "The mails, where their job does not say it:", 2},
@@ -83,14 +88,15 @@ static const char *shown(const char *word)
     return say_shown(word, strlen(word), text, sizeof(text));
 }
 
-static int64_t read_duration(struct argp_state *state, const char *what, const char *word)
+static int64_t read_duration(struct argp_state *state, const char *what, const char *word,
+                             int64_t least_us)
 {
     takt_error error = {0};
     int64_t duration_us = 0;
 
     if (takt_parse_duration(word, &duration_us, &error) != 0)
         argp_error(state, "%s: %s", what, error.text);
-    else if (duration_us < 1000)
+    else if (duration_us < least_us)
         argp_error(state, "%s must be at least 1ms", what);
     return duration_us;
 }
@@ -217,10 +223,13 @@ static error_t parse(int key, char *word, struct argp_state *state)
         mail->settings.connections = read_connections(state, word);
         return 0;
     case KEY_TIMEOUT:
-        mail->settings.timeout_us = read_duration(state, "--timeout", word);
+        mail->settings.timeout_us = read_duration(state, "--timeout", word, 1000);
         return 0;
     case KEY_PAUSE:
-        mail->options.pause_us = read_duration(state, "--pause", word);
+        mail->options.pause_us = read_duration(state, "--pause", word, 1000);
+        return 0;
+    case KEY_OUTAGE:
+        mail->options.outage_us = read_duration(state, "--outage", word, 0);
         return 0;
     case KEY_DRY_RUN:
         mail->options.drafts = word;
