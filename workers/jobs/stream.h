@@ -2,8 +2,8 @@
  * stream.h: the source "stream" as its own files see it.
  *
  * stream_source.c opens and closes it and knows about connections; stream_read.c takes entries in;
- * stream_keep.c keeps them ours, stream_takeover.c takes over what others have left; stream_end.c
- * says how they ended.
+ * stream_keep.c keeps them ours, stream_takeover.c takes over what others have left,
+ * stream_forget.c removes their names; stream_end.c says how they ended.
  *
  * There are two connections: one whose commands block, and one for all the rest.  When one of them
  * is lost both are made anew, and a survey follows: what the server has for us is compared with the
@@ -139,6 +139,10 @@ bool stream_is_stale(const stream *stream); /* not heard of for so long that all
 /* ---- stream_takeover.c ----------------------------------------------------------------------- */
 
 void stream_take_over(stream *stream); /* on each tick: looks for what others have left */
+
+/* ---- stream_forget.c ------------------------------------------------------------------------- */
+
+void stream_forget(stream *stream, const char *consumer); /* one that is gone, with nothing */
 
 /* ---- stream_end.c ---------------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@
 #define TAKE_MAX   256
 #define WALK       "16" /* the server looks at ten times as many */
 #define ROUNDS_MAX 16   /* between two ticks */
+#define GONE_AFTER 20   /* times as long as until its jobs are taken over */
 
 static const source_ref none = {0, 0};
 
@@ -126,44 +127,71 @@ static void take_from(stream *stream)
 
 /* ---- who has left something ------------------------------------------------------------------ */
 
-/* One consumer, [NAME, VALUE ...]: whether it has something and was not heard of for too long. */
-static bool has_left(const stream *stream, const takt_reply *consumer, const takt_reply **name)
-{
-    int64_t pending = 0, idle_ms = 0;
+typedef struct consumer {
+    const char *name;
+    size_t name_size;
+    int64_t pending, idle_us;
+} consumer;
 
-    *name = NULL;
-    for (int i = 1; i + 1 <= consumer->count; i += 2) {
-        const takt_reply *value = &consumer[i + 1];
-        if (consumer[i].type != TAKT_REPLY_STRING)
+/* [NAME, VALUE ...] */
+static consumer read_consumer(const takt_reply *reply)
+{
+    consumer read = {0};
+
+    for (int i = 1; i + 1 <= reply->count; i += 2) {
+        const takt_reply *value = &reply[i + 1];
+        if (reply[i].type != TAKT_REPLY_STRING)
             continue;
-        if (strcmp(consumer[i].text, "name") == 0)
-            *name = value;
-        else if (strcmp(consumer[i].text, "pending") == 0)
-            pending = value->integer;
-        else if (strcmp(consumer[i].text, "idle") == 0)
-            idle_ms = value->integer;
+        if (strcmp(reply[i].text, "name") == 0) {
+            read.name = value->text;
+            read.name_size = value->size;
+        } else if (strcmp(reply[i].text, "pending") == 0) {
+            read.pending = value->integer;
+        } else if (strcmp(reply[i].text, "idle") == 0) {
+            read.idle_us = value->integer * 1000;
+        }
     }
-    if (*name == NULL || (*name)->size > STREAM_NAME_MAX || pending == 0 ||
-        strcmp((*name)->text, stream->consumer) == 0)
-        return false;
-    return idle_ms * 1000 >= stream->idle_us || strcmp((*name)->text, STREAM_NOBODY) == 0;
+    return read;
+}
+
+/* Whether it has something and was not heard of for too long. */
+static bool has_left(const stream *stream, const consumer *consumer)
+{
+    return consumer->pending > 0 &&
+           (consumer->idle_us >= stream->idle_us || strcmp(consumer->name, STREAM_NOBODY) == 0);
+}
+
+/* Whether it has nothing, and was not heard of for so long that it never will be. */
+static bool is_gone(const stream *stream, const consumer *consumer)
+{
+    return consumer->pending == 0 && consumer->idle_us / GONE_AFTER >= stream->idle_us;
 }
 
 static void on_consumers(saying *saying, const takt_reply *reply, int code)
 {
     stream *stream = saying->stream;
-    const takt_reply *consumer, *name;
+    const takt_reply *next;
+    bool forgets = false;
 
     (void)code;
     if (!is_answer(stream, reply))
         return;
-    consumer = reply + 1;
-    for (int left = reply->count; left > 0; left--, consumer = takt_reply_after(consumer)) {
-        if (!has_left(stream, consumer, &name))
+    next = reply + 1;
+    for (int left = reply->count; left > 0; left--, next = takt_reply_after(next)) {
+        consumer consumer = read_consumer(next);
+        if (consumer.name == NULL || consumer.name_size > STREAM_NAME_MAX ||
+            strlen(consumer.name) != consumer.name_size ||
+            strcmp(consumer.name, stream->consumer) == 0)
             continue;
-        memcpy(stream->left_by, name->text, name->size + 1);
-        take_from(stream);
-        return;
+        if (has_left(stream, &consumer)) {
+            memcpy(stream->left_by, consumer.name, consumer.name_size + 1);
+            take_from(stream);
+            return;
+        }
+        if (!forgets && is_gone(stream, &consumer)) { /* one at a time */
+            forgets = true;
+            stream_forget(stream, consumer.name);
+        }
     }
     walk(stream);
 }
