@@ -43,9 +43,10 @@ TAKT_EXPORT int takt_http_fields(const takt_policy *policy, const char *limit, i
  * Reads the value of a Retry-After field: seconds ("120"), or a date ("Sun, 06 Nov 1994 08:49:37
  * GMT"), which counts from `date`, the value of the same answer's Date field (NULL: there is none,
  * and a date cannot be read), so that no clock of this host plays a part.  A date that has passed
- * is 0.  Blanks around a value do not matter; the two older forms of dates are not read.
+ * is 0, and more than 50 years are 50 years.  Blanks around a value do not matter; the two older
+ * forms of dates are not read.
  *
- * 0, or TAKT_E_INVALID: it is neither, or more than 50 years; *for_us is as it was.
+ * 0, or TAKT_E_INVALID: it is neither; *for_us is as it was.
  */
 TAKT_EXPORT int takt_http_retry_after(const char *value, const char *date, int64_t *for_us);
 

@@ -28,6 +28,11 @@ static const char *trim(const char *value, size_t *size)
     return value;
 }
 
+static int64_t bounded(int64_t seconds)
+{
+    return seconds < SECONDS_MAX ? seconds : SECONDS_MAX;
+}
+
 static int read_seconds(const char *value, size_t size, int64_t *seconds)
 {
     int64_t read = 0;
@@ -35,9 +40,7 @@ static int read_seconds(const char *value, size_t size, int64_t *seconds)
     for (size_t i = 0; i < size; i++) {
         if (!is_digit(value[i]))
             return TAKT_E_INVALID;
-        read = 10 * read + (value[i] - '0');
-        if (read > SECONDS_MAX)
-            return TAKT_E_INVALID;
+        read = bounded(10 * read + (value[i] - '0'));
     }
     *seconds = read;
     return size > 0 ? 0 : TAKT_E_INVALID;
@@ -98,10 +101,9 @@ int takt_http_retry_after(const char *value, const char *date, int64_t *for_us)
         return TAKT_E_INVALID;
     value = trim(value, &size);
     if (read_seconds(value, size, &seconds) != 0) {
-        if (!date || read_date(value, &until) != 0 || read_date(date, &from) != 0 ||
-            until - from > SECONDS_MAX)
+        if (!date || read_date(value, &until) != 0 || read_date(date, &from) != 0)
             return TAKT_E_INVALID;
-        seconds = until > from ? until - from : 0;
+        seconds = until > from ? bounded(until - from) : 0;
     }
     *for_us = seconds * SECOND_US;
     return 0;

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import time
+from email.utils import formatdate
 
 from program import DEADLINE, end, results, tap, told, work_place
 from vendor import answer_of, vendor
@@ -94,7 +95,23 @@ def pauses_the_fleet(report, here, peer):
     looked = json.loads(here.takt('peek', 'fast', '--json').stdout)
     report.check(looked['reason'] == 'answered 429' and 3e9 < looked['retry_after_us'] <= 3.6e9,
                  'a date counts from the answer\'s own', looked)
+    for number, (value, least, most) in enumerate(((formatdate(time.time() + 3600, usegmt=True), 3.5e9, 3.6e9),
+                                                   ('Fri, 31 Dec 9999 23:59:59 GMT', 8.63e10, 8.64e10),
+                                                   ('9' * 30, 8.63e10, 8.64e10))):
+        peer.reply['/503'] = answer_of(503, b'', [('Retry-After', value)])
+        call(here, [{'id': 'a', 'url': peer.url + '/503', 'key': str(number)}], '--attempts', '1')
+        looked = json.loads(here.takt('peek', f'fast:{number}', '--json').stdout)
+        report.check(least < looked['retry_after_us'] <= most, f'from now, where there is no Date: {value}', looked)
     here.takt('unblock', 'fast')
+
+
+def waits_for_http(report, here, peer):
+    """An answer that is none of HTTP may be that of a broken proxy: it is tried again."""
+    answers = iter([b'\x00\xff no HTTP\r\n\r\n'])
+    peer.reply = {'/odd': lambda request: next(answers, answer_of(200))}
+    done, got, _ = call(here, [{'id': 'a', 'url': peer.url + '/odd'}])
+    report.check(got.get('a', {}).get('attempt') == 2 and 'what came is not HTTP' in done.stderr,
+                 'what is not HTTP is no answer', told(done))
 
 
 def takes_null_for_nothing(report, here, peer):
@@ -292,7 +309,7 @@ def main():
         if name.lower().endswith('_proxy'):
             del os.environ[name]
     with vendor() as peer, vendor() as other:
-        for case in (sends_what_the_job_says, ends_by_status, pauses_the_fleet, bounds_answers, keeps_secrets,
+        for case in (sends_what_the_job_says, ends_by_status, pauses_the_fleet, waits_for_http, bounds_answers, keeps_secrets,
                      takes_null_for_nothing, tells_strange_headers, cannot_be_broken_out_of, gives_up_at_the_end):
             with work_place() as here:
                 case(report, here, peer)

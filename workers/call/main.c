@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
+#include <time.h>
 
 #include <takt/http.h>
 
@@ -75,13 +76,18 @@ static json_t *result_of(const call *call, long status)
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-/* How long a Retry-After asks for; 0: there is none, or it cannot be read. */
+/* How long a Retry-After asks for; 0: there is none, or it cannot be read.  Where the answer does
+ * not say when it was made, it was made now. */
 static int64_t pause_of(const answer *answer)
 {
+    char now[ANSWER_FIELD_SIZE];
+    time_t seconds = time(NULL);
+    struct tm parts;
     int64_t pause_us = 0;
 
+    strftime(now, sizeof(now), "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&seconds, &parts));
     if (answer->retry_after[0])
-        (void)takt_http_retry_after(answer->retry_after, answer->date[0] ? answer->date : NULL,
+        (void)takt_http_retry_after(answer->retry_after, answer->date[0] ? answer->date : now,
                                     &pause_us);
     return pause_us < PAUSE_MAX_US ? pause_us : PAUSE_MAX_US;
 }
@@ -128,8 +134,11 @@ static void end_by_failure(const call *call, CURLcode result)
 {
     char why[JOB_WHY_SIZE];
 
-    snprintf(why, sizeof(why), "no answer: %s", curl_easy_strerror(result));
-    if (result == CURLE_URL_MALFORMAT || result == CURLE_UNSUPPORTED_PROTOCOL)
+    /* The URL's protocol was looked at before, so it is that of the answer. */
+    snprintf(why, sizeof(why), "no answer: %s",
+             result == CURLE_UNSUPPORTED_PROTOCOL ? "what came is not HTTP"
+                                                  : curl_easy_strerror(result));
+    if (result == CURLE_URL_MALFORMAT)
         job_dead(call->job, why);
     else
         job_retry(call->job, 0, why);
