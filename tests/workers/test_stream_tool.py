@@ -81,7 +81,8 @@ def puts_back(report, here):
 
 def refusals(report, here):
     for arguments, status, words in (
-            ([], 64, 'which stream?'), (['show'], 64, 'which stream?'), (['q', 'r'], 64, 'one stream at a time'),
+            ([], 64, 'which stream?'), (['show'], 64, 'which stream?'), (['shwo', 'q'], 64, '"shwo" is no command'),
+            (['show', 'q', 'r'], 64, '"r": one stream at a time'),
             (['add', 'x y'], 64, "a stream's name has"), (['retry', 'q'], 64, 'or --all'),
             (['retry', 'q', 'x'], 64, "not a dead letter's name"), (['show', 'q', '--all'], 64, 'or --all'),
             (['show', 'q', '-i', 'x'], 64, 'belong to takt-jobs add'), (['add', 'q', '-i', 'nowhere'], 66, 'nowhere'),

@@ -25,6 +25,7 @@ static const struct command {
 typedef struct line {
     tool tool;
     const struct command *command; /* NULL: not said yet */
+    bool names_none;               /* the first word was a stream */
 } line;
 
 static const struct argp_option options[] = {
@@ -78,7 +79,8 @@ static void take_word(struct argp_state *state, char *word, line *line)
         if (stream_check_name(word, "stream", &error) != 0)
             argp_error(state, "%s: %s", shown(word), error.text);
         tool->stream = word;
-        if (line->command == NULL)
+        line->names_none = line->command == NULL;
+        if (line->names_none)
             line->command = &commands[1];
     } else if (line->command->run == tool_retry) {
         source_ref ref;
@@ -87,6 +89,11 @@ static void take_word(struct argp_state *state, char *word, line *line)
             argp_error(state, "%s is not a dead letter's name, such as 1763692800000-0",
                        shown(word));
         tool->entries[tool->entry_count++] = word;
+    } else if (line->names_none) {
+        argp_error(state,
+                   "%s is no command, and there is one stream at a time: write takt-jobs "
+                   "[add|show|dead|retry] STREAM",
+                   shown(tool->stream));
     } else {
         argp_error(state, "%s: one stream at a time", shown(word));
     }
