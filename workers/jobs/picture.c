@@ -80,6 +80,25 @@ static const char *shown_span(double seconds, char text[32])
     return text;
 }
 
+/* How long all that waits will take: that of the slowest limit, and not less than what is told of
+ * all jobs together.  0: nobody knows, as where something waits and nothing starts. */
+static double seconds_left(const figures *figures)
+{
+    report_limit sum = figures_sum(figures);
+    double rate = rate_now(&figures->rate), longest = 0;
+
+    if (figures->total > sum.done + sum.dead && rate > 0)
+        longest = (double)(figures->total - sum.done - sum.dead) / rate;
+    for (const report_limit *at = figures->limits; at && longest > 0; at = at->next) {
+        double waiting = (double)(at->waiting + at->put_away), starts = rate_now(&at->rate);
+        if (waiting > 0 && starts <= 0)
+            return 0;
+        if (waiting > 0 && waiting / starts > longest)
+            longest = waiting / starts;
+    }
+    return longest;
+}
+
 static void add_second(picture *picture, const figures *figures, unsigned columns)
 {
     static const char *const phases[] = {
@@ -87,16 +106,13 @@ static void add_second(picture *picture, const figures *figures, unsigned column
         [REPORT_WORKING] = "working",
         [REPORT_DRAINING] = "ending: finishes what runs, gives back what waits",
     };
-    report_limit sum = figures_sum(figures);
-    double rate = rate_now(&figures->rate);
+    double seconds = figures->phase == REPORT_WORKING ? seconds_left(figures) : 0;
     char now[16], span[32], left[64] = "";
 
-    if (figures->phase == REPORT_WORKING && figures->total > sum.done + sum.dead && rate > 0) {
-        double seconds = (double)(figures->total - sum.done - sum.dead) / rate;
-        if (seconds < DAYS_MAX * 86400)
-            snprintf(left, sizeof(left), ", about %s left", shown_span(seconds, span));
-    }
-    add(picture, columns, "%s, %s%s", phases[figures->phase], shown_rate(rate, now), left);
+    if (seconds > 0 && seconds < DAYS_MAX * 86400)
+        snprintf(left, sizeof(left), ", about %s left", shown_span(seconds, span));
+    add(picture, columns, "%s, %s%s", phases[figures->phase],
+        shown_rate(rate_now(&figures->rate), now), left);
 }
 
 static const char *shown_name(const char *name, char text[NAME_MAX_SHOWN + 1])

@@ -55,13 +55,43 @@ Test(picture, tells_rates_against_quotas)
     cr_assert_eq(fresh.count, 5);
     cr_expect_str_eq(fresh.lines[0],
                      "takt-mail: 12345 of 50000 done, 3 failed, 20 running, 30001000 waiting");
-    cr_expect_str_eq(fresh.lines[1], "working, 100.0/s, about 6 min left");
+    cr_expect_str_eq(fresh.lines[1], "working, 100.0/s, about 3 days left");
     cr_expect_str_eq(fresh.lines[2],
                      "limit            rate now    done  failed running waiting  quota");
     cr_expect_str_eq(fresh.lines[3],
                      "sendgrid           99.8/s   12000       3      20   30.0M  100/s burst 10");
     cr_expect_str_eq(fresh.lines[4],
                      "a-limit-with-a-~    0.0/s     345       0       0       0  20/min burst 10");
+}
+
+/* The end is that of the slowest limit, and of one that does not start at all nobody knows. */
+Test(picture, tells_when_the_slowest_ends)
+{
+    static const struct {
+        uint64_t waiting, started; /* of the slow one, in ten seconds */
+        const char *line;
+    } rows[] = {
+        {0, 0, "working, 100.0/s, about 10 s left"},
+        {10, 10, "working, 100.0/s, about 10 s left"},
+        {60, 3, "working, 100.0/s, about 3 min left"},
+        {1, 0, "working, 100.0/s"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        report_limit *slow = limit_of("slow", "20/min"), *fast = limit_of("fast", "100/s");
+        all.total = 2000;
+        fast->done = 1000;
+        rate_sample(&all.rate, 0, 0);
+        rate_sample(&all.rate, 10000, 1000);
+        slow->waiting = rows[i].waiting;
+        rate_sample(&slow->rate, 0, 0);
+        rate_sample(&slow->rate, 10000, rows[i].started);
+        picture_make(&fresh, &all, policy, 80, 24);
+        cr_expect_str_eq(fresh.lines[1], rows[i].line, "row %zu", i);
+        tear_down();
+        policy = NULL;
+        all = (figures){.name = "takt-mail", .phase = REPORT_WORKING};
+    }
 }
 
 /* Something fails, and its text tries to move the cursor. */
