@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "http.h"
-#include "metrics.h"
+#include "status_page.h"
 
 #define CONNECTIONS_MAX 16
 #define PATIENCE_MS     5000 /* for one connection, from its beginning to its end */
@@ -119,59 +119,14 @@ static void on_written(uv_write_t *request, int failed)
     }
 }
 
-/* What a probe is told: one line. */
-static char *text_of_probe(const figures *figures, bool live)
-{
-    const trouble *trouble = figures_first_trouble(figures);
-    char *text = NULL;
-    int size;
-
-    if (live)
-        size = asprintf(&text, "live\n");
-    else if (figures->phase != REPORT_WORKING)
-        size = asprintf(&text, "not ready: %s\n",
-                        figures->phase == REPORT_STARTING ? "starting" : "draining");
-    else if (trouble)
-        size = asprintf(&text, "not ready: %s: %s\n", trouble->who, trouble->text);
-    else
-        size = asprintf(&text, "ready\n");
-    return size < 0 ? NULL : text;
-}
-
-static char *body_of(connection *connection, const http_request *request, int *code, size_t *size,
-                     const char **type)
-{
-    const figures *figures = connection->status->look(connection->status->data);
-    char *text = NULL;
-
-    *type = "text/plain; charset=utf-8";
-    if (*code == 200 && strcmp(request->path, "/metrics") == 0) {
-        *type = METRICS_CONTENT_TYPE;
-        return metrics_text(figures, size);
-    }
-    if (*code == 200 && strcmp(request->path, "/live") == 0) {
-        text = text_of_probe(figures, true);
-    } else if (*code == 200 && strcmp(request->path, "/ready") == 0) {
-        text = text_of_probe(figures, false);
-        *code = figures_is_ready(figures) ? 200 : 503;
-    } else {
-        if (*code == 200)
-            *code = 404;
-        if (asprintf(&text, "%d %s: ask GET or HEAD of /live, /ready or /metrics\n", *code,
-                     http_reason(*code)) < 0)
-            text = NULL;
-    }
-    *size = text ? strlen(text) : 0;
-    return text;
-}
-
 static void answer(connection *connection, int code, const http_request *request)
 {
+    const figures *figures = connection->status->look(connection->status->data);
     const char *type;
     size_t size = 0;
 
     connection->answered = true;
-    connection->body = body_of(connection, request, &code, &size, &type);
+    connection->body = status_page(figures, request->path, &code, &size, &type);
     if (!connection->body) {
         code = 500;
         size = 0;

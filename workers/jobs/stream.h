@@ -101,7 +101,7 @@ struct stream {
     int left; /* to be closed: the timer, the connections */
 };
 
-/* ---- stream_source.c ------------------------------------------------------------------------- */
+/* ---- stream_say.c ---------------------------------------------------------------------------- */
 
 /* Says the words at hand.  False: they cannot be said; then() is not called. */
 bool stream_say(stream *stream, takt_redis *to,
@@ -112,16 +112,23 @@ void stream_words_begin(stream *stream, ...) __attribute__((sentinel));
 void stream_words_add(stream *stream, const char *word, size_t size);
 void stream_words_entry(stream *stream, source_ref ref);
 
+bool stream_queue_add(stream_queue *queue, source_ref ref);
+
+/* ---- stream_source.c ------------------------------------------------------------------------- */
+
 /* An error that was not expected: both connections are left, and all begins anew with a survey. */
 void stream_refused(stream *stream, takt_redis *by, const takt_reply *reply);
-
-bool stream_queue_add(stream_queue *queue, source_ref ref);
 
 /* A survey has ended; the first one after connecting leads to work. */
 void stream_surveyed(stream *stream);
 
-/* Closing goes on, if it has begun. */
-void stream_step_close(stream *stream);
+void stream_tick_soon(stream *stream); /* the next tick is at once */
+
+/* ---- stream_close.c -------------------------------------------------------------------------- */
+
+void stream_close(source *source);
+void stream_step_close(stream *stream);    /* closing goes on, if it has begun */
+void stream_connection_closed(void *data); /* of one, also where the stream was never opened */
 
 /* ---- stream_read.c --------------------------------------------------------------------------- */
 

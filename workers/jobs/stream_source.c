@@ -1,9 +1,8 @@
 /*
- * stream_source.c: the source "stream": opening and closing, its connections and what is said on
- * them.  See stream.h for how the parts go together.
+ * stream_source.c: the source "stream": its opening, its connections, and what source.h asks for.
+ * See stream.h for how the parts go together.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,81 +15,8 @@
 #define READ_FIRST      64
 #define IDLE_MIN_US     INT64_C(100000)
 #define TICK_MAX_MS     1000
-#define CLOSE_MS        5000 /* how long a close waits for what is not confirmed */
 
 static const source_ref none = {0, 0};
-
-/* ---- words ----------------------------------------------------------------------------------- */
-
-void stream_words_add(stream *stream, const char *word, size_t size)
-{
-    stream_words *words = &stream->words;
-
-    words->arguments[words->count] = word;
-    words->sizes[words->count++] = size;
-}
-
-void stream_words_begin(stream *stream, ...)
-{
-    const char *word;
-    va_list list;
-
-    stream->words.count = stream->words.entry_count = 0;
-    va_start(list, stream);
-    while ((word = va_arg(list, const char *)) != NULL)
-        stream_words_add(stream, word, strlen(word));
-    va_end(list);
-}
-
-void stream_words_entry(stream *stream, source_ref ref)
-{
-    char *text = stream->words.entries[stream->words.entry_count++];
-
-    stream_words_add(stream, text, stream_write_entry(text, ref));
-}
-
-static void on_answered(takt_redis_command *command, const takt_reply *reply, int code)
-{
-    saying *answered = command->data;
-    stream *stream = answered->stream;
-
-    answered->then(answered, reply, code);
-    if (answered->to == stream->writer)
-        stream->too_large = false; /* whatever it was, it was this one */
-    free(answered);
-    stream_step_close(stream);
-}
-
-bool stream_say(stream *stream, takt_redis *to,
-                void (*then)(saying *saying, const takt_reply *reply, int code), source_ref ref)
-{
-    const stream_words *words = &stream->words;
-    saying *made = malloc(sizeof *made);
-
-    if (made == NULL)
-        return false;
-    *made = (saying){
-        .command.answered = on_answered, .stream = stream, .to = to, .ref = ref, .then = then};
-    made->command.data = made;
-    if (takt_redis_send(to, &made->command, words->count, words->arguments, words->sizes) == 0)
-        return true;
-    free(made);
-    return false;
-}
-
-bool stream_queue_add(stream_queue *queue, source_ref ref)
-{
-    if (queue->count == queue->room) {
-        size_t room = queue->room > 0 ? queue->room * 2 : 64;
-        source_ref *refs = realloc(queue->refs, room * sizeof *refs);
-        if (refs == NULL)
-            return false;
-        queue->refs = refs;
-        queue->room = room;
-    }
-    queue->refs[queue->count++] = ref;
-    return true;
-}
 
 /* ---- trouble --------------------------------------------------------------------------------- */
 
@@ -228,103 +154,9 @@ static void on_tick(uv_timer_t *tick)
     stream_step_close(stream);
 }
 
-/* ---- closing --------------------------------------------------------------------------------- */
-
-static void closed_one(stream *stream)
+void stream_tick_soon(stream *stream)
 {
-    const source_events *events = stream->events;
-    void *data = stream->data;
-
-    if (--stream->left > 0)
-        return;
-    held_free(&stream->held);
-    stream_drop_letters(stream);
-    free(stream->begun.refs);
-    free(stream->done.refs);
-    free(stream->back.refs);
-    free(stream->missing.refs);
-    free(stream);
-    events->closed(data);
-}
-
-static void on_redis_closed(void *data)
-{
-    stream *stream = data;
-
-    if (stream->writer == NULL)
-        free(stream); /* it was never opened */
-    else
-        closed_one(stream);
-}
-
-static void on_timer_closed(uv_handle_t *handle)
-{
-    closed_one(handle->data);
-}
-
-static void close_all(stream *stream)
-{
-    if (stream->left > 0)
-        return;
-    stream->left = 3;
-    stream->phase = STREAM_AWAY;
-    uv_close((uv_handle_t *)&stream->tick, on_timer_closed);
-    takt_redis_close(stream->reader);
-    takt_redis_close(stream->writer);
-}
-
-static void on_parted(saying *saying, const takt_reply *reply, int code)
-{
-    (void)reply;
-    (void)code;
-    close_all(saying->stream);
-}
-
-/* Nothing that was delivered to us may go with our consumer. */
-static void on_left(saying *saying, const takt_reply *reply, int code)
-{
-    stream *stream = saying->stream;
-
-    (void)code;
-    if (reply == NULL || reply->type != TAKT_REPLY_ARRAY || reply->count > 0) {
-        close_all(stream);
-        return;
-    }
-    stream_words_begin(stream, "XGROUP", "DELCONSUMER", stream->key, stream->group,
-                       stream->consumer, NULL);
-    if (!stream_say(stream, stream->writer, on_parted, none))
-        close_all(stream);
-}
-
-/* What is under way is waited for: what a command that blocks still brings is given back, too. */
-void stream_step_close(stream *stream)
-{
-    if (!stream->closing || stream->left > 0)
-        return;
-    if (stream->phase != STREAM_WORKS || uv_now(stream->loop) >= stream->close_by_ms) {
-        close_all(stream);
-        return;
-    }
-    if (stream->reading || stream->ending > 0 || stream->parting)
-        return;
-    if (stream->held.count > 0) {
-        close_all(stream);
-        return;
-    }
-    stream->parting = true;
-    stream_words_begin(stream, "XPENDING", stream->key, stream->group, "-", "+", "1",
-                       stream->consumer, NULL);
-    if (!stream_say(stream, stream->writer, on_left, none))
-        close_all(stream);
-}
-
-static void give_all_back(stream *stream)
-{
-    for (size_t i = 0; i < stream->held.room; i++) {
-        held_row *row = &stream->held.rows[i];
-        if (row->state == HELD_OURS || row->state == HELD_TAKING)
-            stream_mark(stream, held_ref(row), HELD_BACK);
-    }
+    uv_timer_start(&stream->tick, on_tick, 0, uv_timer_get_repeat(&stream->tick));
 }
 
 /* ---- what source.h asks for ------------------------------------------------------------------ */
@@ -347,7 +179,7 @@ static void stream_ask(source *source, source_ref ref)
         return;
     }
     (void)stream_queue_add(&stream->missing, ref);
-    uv_timer_start(&stream->tick, on_tick, 0, uv_timer_get_repeat(&stream->tick));
+    stream_tick_soon(stream);
 }
 
 static void stream_begun(source *source, source_ref ref, unsigned attempts)
@@ -385,20 +217,6 @@ static void stream_dead(source *source, source_ref ref, const char *text, size_t
 static void stream_give_back(source *source, source_ref ref)
 {
     stream_mark((stream *)source, ref, HELD_BACK);
-}
-
-static void stream_close(source *source)
-{
-    stream *stream = (struct stream *)source;
-
-    if (stream->closing)
-        return;
-    stream->closing = true;
-    stream->want = 0;
-    stream->close_by_ms = uv_now(stream->loop) + CLOSE_MS;
-    give_all_back(stream);
-    stream_say_ends(stream);
-    uv_timer_start(&stream->tick, on_tick, 0, uv_timer_get_repeat(&stream->tick));
 }
 
 static void stream_name(const source *source, source_ref ref, char text[SOURCE_REF_SIZE])
@@ -441,7 +259,7 @@ static int connect_both(stream *stream, const char *url, takt_error *error)
     takt_redis_options options = {.timeout_us = READ_TIMEOUT_US,
                                   .on_ready = on_ready,
                                   .on_lost = on_reader_lost,
-                                  .on_closed = on_redis_closed,
+                                  .on_closed = stream_connection_closed,
                                   .data = stream};
     int code = takt_redis_open(&stream->reader, stream->loop, url, &options, error);
 
