@@ -1,0 +1,99 @@
+/*
+ * Queues are found by limit and key, lie in one list at a time, and the one that is to be looked at
+ * first is known.
+ */
+#include <string.h>
+
+#include "core/limits.h"
+#include "scheduler/registry.h"
+
+static takt_scheduler scheduler;
+static takt_limit limit, longer;
+
+static void open_scheduler(void)
+{
+    limit = limit_of(10, SECOND, 1);
+    longer = limit_of(10, SECOND, 1);
+    strcpy(longer.name, "testa");
+    cr_assert_eq(takt_scheduler_init(&scheduler, 1, 2, &limit), 0);
+}
+
+static void close_scheduler(void)
+{
+    takt_scheduler_close(&scheduler);
+}
+
+TestSuite(registry, .init = open_scheduler, .fini = close_scheduler);
+
+Test(registry, a_queue_for_each_limit_and_key)
+{
+    takt_queue *queue = takt_scheduler_queue(&scheduler, &limit, "ab");
+    takt_limit same = limit; /* of a policy that was read again */
+
+    cr_assert_str_eq(queue->key, "ab");
+    cr_assert_eq(queue->limit, &limit);
+    cr_assert_eq(queue->owner, &limit);
+    cr_assert_eq(takt_scheduler_queue(&scheduler, &limit, "ab"), queue);
+    cr_assert_neq(takt_scheduler_queue(&scheduler, &limit, ""), queue);
+    cr_assert_neq(takt_scheduler_queue(&scheduler, &longer, "b"), queue, "testa:b is not test:ab");
+    cr_assert_eq(takt_scheduler_queue(&scheduler, &same, "ab"), queue);
+    cr_assert_eq(takt_scheduler_find(&scheduler, &limit, "ab"), queue);
+    cr_assert_null(takt_scheduler_find(&scheduler, &limit, "a"), "looking makes none");
+    cr_assert_null(takt_scheduler_find(&scheduler, &limit, "a"));
+}
+
+Test(registry, that_is_forgotten_is_made_anew)
+{
+    takt_queue *queue = takt_scheduler_queue(&scheduler, &limit, "a");
+
+    takt_registry_put(&scheduler, queue, IDLE);
+    takt_registry_wake_at(&scheduler, queue, NOW);
+    takt_registry_forget(&scheduler, queue);
+    cr_assert_null(scheduler.last, "the one that was used last is nobody");
+    cr_assert_null(takt_scheduler_find(&scheduler, &limit, "a"));
+    cr_assert_eq(scheduler.idle_count, 0);
+    cr_assert_eq(takt_scheduler_wake_at(&scheduler), TAKT_NEVER);
+    queue = takt_scheduler_queue(&scheduler, &limit, "a");
+    cr_assert_eq(queue->place, NOWHERE);
+}
+
+Test(registry, lies_in_one_list_at_a_time)
+{
+    takt_queue *a = takt_scheduler_queue(&scheduler, &limit, "a");
+    takt_queue *b = takt_scheduler_queue(&scheduler, &limit, "b");
+
+    takt_registry_put(&scheduler, a, IDLE);
+    takt_registry_put(&scheduler, b, IDLE);
+    takt_registry_put(&scheduler, a, IDLE);
+    cr_assert_eq(scheduler.idle_count, 2);
+    cr_assert_eq(scheduler.idle.next, &a->link, "who is there keeps its place");
+    takt_registry_touch(&scheduler, a);
+    cr_assert_eq(scheduler.idle_count, 1);
+    cr_assert_eq(scheduler.idle.next, &b->link);
+    cr_assert_eq(scheduler.touched.next, &a->link);
+    takt_registry_put(&scheduler, a, CLAIMING);
+    takt_registry_touch(&scheduler, a);
+    cr_assert_eq(a->place, CLAIMING, "who is about to claim does so");
+    cr_assert(takt_list_empty(&scheduler.touched));
+    takt_registry_put(&scheduler, a, NOWHERE);
+    cr_assert(takt_list_empty(&scheduler.claiming));
+}
+
+Test(registry, wakes_the_earliest_first)
+{
+    static const char *const keys[] = {"a", "b", "c"};
+    takt_queue *queues[3];
+
+    for (int i = 0; i < 3; i++) {
+        queues[i] = takt_scheduler_queue(&scheduler, &limit, keys[i]);
+        takt_registry_wake_at(&scheduler, queues[i], NOW + (3 - i) * SECOND);
+    }
+    cr_assert_eq(takt_scheduler_wake_at(&scheduler), NOW + SECOND);
+    takt_registry_wake_at(&scheduler, queues[2], NOW + 9 * SECOND);
+    cr_assert_eq(takt_scheduler_wake_at(&scheduler), NOW + 2 * SECOND);
+    takt_registry_wake_at(&scheduler, queues[0], NOW);
+    cr_assert_eq(takt_scheduler_wake_at(&scheduler), NOW);
+    for (int i = 0; i < 3; i++)
+        takt_registry_wake_at(&scheduler, queues[i], TAKT_NEVER);
+    cr_assert_eq(takt_scheduler_wake_at(&scheduler), TAKT_NEVER);
+}
