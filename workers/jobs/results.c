@@ -10,11 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "json_write.h"
+
 #define FULL_SIZE ((size_t)1024 * 1024)
 
 typedef struct batch {
-    char *text;
-    size_t size, capacity;
+    json_text lines;
     source_ref *refs;
     size_t ref_count, ref_capacity;
 } batch;
@@ -77,10 +78,10 @@ static void on_written(uv_fs_t *request)
         return;
     }
     results->written += count > 0 ? (size_t)count : 0;
-    if (results->written == batch->size) {
+    if (results->written == batch->lines.size) {
         for (size_t i = 0; i < batch->ref_count; i++)
             results->events->written(results->data, batch->refs[i]);
-        batch->size = batch->ref_count = results->written = 0;
+        batch->lines.size = batch->ref_count = results->written = 0;
     }
     write_more(results);
 }
@@ -89,15 +90,15 @@ static void write_more(results *results)
 {
     if (results->busy || results->failed)
         return;
-    if (results->writing.size == 0) {
+    if (results->writing.lines.size == 0) {
         batch full = results->filling;
-        if (full.size == 0)
+        if (full.lines.size == 0)
             return;
         results->filling = results->writing;
         results->writing = full;
     }
-    uv_buf_t rest = uv_buf_init(results->writing.text + results->written,
-                                (unsigned)(results->writing.size - results->written));
+    uv_buf_t rest = uv_buf_init(results->writing.lines.at + results->written,
+                                (unsigned)(results->writing.lines.size - results->written));
     results->request.data = results;
     int failed =
         uv_fs_write(results->loop, &results->request, results->fd, &rest, 1, -1, on_written);
@@ -106,19 +107,8 @@ static void write_more(results *results)
         fail(results, failed);
 }
 
-static bool make_room(batch *batch, size_t size)
+static bool put_ref(batch *batch, source_ref ref)
 {
-    size_t capacity = batch->capacity ? batch->capacity : 4096;
-
-    while (capacity < batch->size + size)
-        capacity *= 2;
-    if (capacity > batch->capacity) {
-        char *text = realloc(batch->text, capacity);
-        if (!text)
-            return false;
-        batch->text = text;
-        batch->capacity = capacity;
-    }
     if (batch->ref_count == batch->ref_capacity) {
         size_t count = batch->ref_capacity ? batch->ref_capacity * 2 : 64;
         source_ref *refs = realloc(batch->refs, count * sizeof(*refs));
@@ -127,6 +117,7 @@ static bool make_room(batch *batch, size_t size)
         batch->refs = refs;
         batch->ref_capacity = count;
     }
+    batch->refs[batch->ref_count++] = ref;
     return true;
 }
 
@@ -135,31 +126,23 @@ static void print_above(results *results)
 {
     batch *batch = &results->filling;
 
-    report_print(results->above, batch->text, batch->size);
+    report_print(results->above, batch->lines.at, batch->lines.size);
     for (size_t i = 0; i < batch->ref_count; i++)
         results->events->written(results->data, batch->refs[i]);
-    batch->size = batch->ref_count = 0;
+    batch->lines.size = batch->ref_count = 0;
 }
 
 bool results_put(results *results, json_t *result, const char *id, source_ref ref)
 {
     batch *batch = &results->filling;
-    char *line;
-    size_t size;
+    size_t before = batch->lines.size;
 
     if (json_object_set_new(result, "id", json_string(id)) != 0 ||
-        !(line = json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(15))))
-        return false;
-    size = strlen(line);
-    if (!make_room(batch, size + 1)) {
-        free(line);
+        !json_write(&batch->lines, result) || !json_text_put(&batch->lines, "\n", 1) ||
+        !put_ref(batch, ref)) {
+        batch->lines.size = before;
         return false;
     }
-    memcpy(batch->text + batch->size, line, size);
-    batch->text[batch->size + size] = '\n';
-    batch->size += size + 1;
-    batch->refs[batch->ref_count++] = ref;
-    free(line);
     if (results->above)
         print_above(results);
     else
@@ -169,13 +152,14 @@ bool results_put(results *results, json_t *result, const char *id, source_ref re
 
 bool results_is_full(const results *results)
 {
-    return results->failed || results->filling.size >= FULL_SIZE;
+    return results->failed || results->filling.lines.size >= FULL_SIZE;
 }
 
 bool results_is_idle(const results *results)
 {
-    return results->failed ? !results->busy
-                           : !results->busy && results->filling.size + results->writing.size == 0;
+    return results->failed
+               ? !results->busy
+               : !results->busy && results->filling.lines.size + results->writing.lines.size == 0;
 }
 
 void results_free(results *results)
@@ -184,9 +168,9 @@ void results_free(results *results)
         return;
     if (results->fd != STDOUT_FILENO)
         close(results->fd);
-    free(results->filling.text);
+    free(results->filling.lines.at);
     free(results->filling.refs);
-    free(results->writing.text);
+    free(results->writing.lines.at);
     free(results->writing.refs);
     free(results);
 }

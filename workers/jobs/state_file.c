@@ -13,6 +13,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "digits.h"
+
 #define HEADER       "{\"takt\":\"state\",\"version\":1}\n"
 #define BYTE_DONE    254
 #define BYTE_DEAD    255
@@ -193,13 +195,18 @@ uint64_t state_file_last(const state_file *state)
 bool state_file_put(state_file *state, uint64_t line, uint32_t sum, const char *status,
                     unsigned attempts)
 {
-    char text[128];
-    int size = snprintf(text, sizeof(text),
-                        "{\"line\":%" PRIu64 ",\"sum\":\"%06" PRIx32 "\",\"status\":\"%s\"", line,
-                        sum, status);
+    static const char hex[] = "0123456789abcdef";
+    char text[128], *at = stpcpy(text, "{\"line\":"); /* there are two for each job: no printf */
 
-    if (has_attempts(status))
-        size += snprintf(text + size, sizeof(text) - (size_t)size, ",\"attempts\":%u", attempts);
-    size += snprintf(text + size, sizeof(text) - (size_t)size, "}\n");
-    return append_put(&state->file, text, (size_t)size);
+    at += digits_put(at, line, 1);
+    at = stpcpy(at, ",\"sum\":\"");
+    for (int shift = 20; shift >= 0; shift -= 4)
+        *at++ = hex[sum >> shift & 15];
+    at = stpcpy(stpcpy(stpcpy(at, "\",\"status\":\""), status), "\"");
+    if (attempts) {
+        at = stpcpy(at, ",\"attempts\":");
+        at += digits_put(at, attempts, 1);
+    }
+    at = stpcpy(at, "}\n");
+    return append_put(&state->file, text, (size_t)(at - text));
 }
