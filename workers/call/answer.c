@@ -3,7 +3,6 @@
  */
 #include "answer.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -135,7 +134,7 @@ static size_t write_header(char *line, size_t one, size_t size, void *data)
     if (!colon || (size_t)(colon - line) >= sizeof(name) || memchr(line, '\0', size))
         return size;
     for (size_t i = 0; i < (size_t)(colon - line); i++)
-        name[i] = (char)tolower((unsigned char)line[i]);
+        name[i] = (char)(line[i] >= 'A' && line[i] <= 'Z' ? line[i] - 'A' + 'a' : line[i]);
     name[colon - line] = '\0';
     if (!call_spec_is_name(name, (size_t)(colon - line)))
         return size;

@@ -52,4 +52,7 @@ int call_prepare(call *call, const call_options *options, takt_error *error);
 /* What curl may be asked of it. */
 void call_forget_headers(call *call);
 
+/* result.c: what it gave, the caller's; NULL: no memory. */
+json_t *call_result(const call *call, const call_options *options, long status, unsigned attempt);
+
 #endif

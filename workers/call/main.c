@@ -1,6 +1,7 @@
 /*
  * main.c: takt-call: calls that jobs describe, each when its slot is due.  What is said is put
- * together in request.c, what comes back is read in answer.c; here it is decided how a job ends.
+ * together in request.c, what comes back is read in answer.c and told in result.c; here it is
+ * decided how a job ends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,38 +43,6 @@ static void free_call(call *call)
     free(call);
 }
 
-/* ---- results --------------------------------------------------------------------------------- */
-
-static json_t *kept_headers(const call *call)
-{
-    const call_options *options = &call->caller->options;
-    json_t *kept;
-
-    if (options->kept_count == 0)
-        return json_incref(call->answer.headers);
-    kept = json_object();
-    for (int i = 0; i < options->kept_count; i++) {
-        json_t *value = json_object_get(call->answer.headers, options->kept[i]);
-        if (value)
-            json_object_set(kept, options->kept[i], value);
-    }
-    return kept;
-}
-
-static json_t *result_of(const call *call, long status)
-{
-    const call_options *options = &call->caller->options;
-    json_t *result = json_pack("{s:i, s:f, s:i}", "status", (int)status, "took_s",
-                               (double)(uv_hrtime() - call->began_ns) / 1e9, "attempt",
-                               (int)job_attempt(call->job));
-
-    if (options->with_headers)
-        json_object_set_new(result, "headers", kept_headers(call));
-    if (options->with_body)
-        json_object_set_new(result, "body", answer_body(&call->answer));
-    return result;
-}
-
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* How long a Retry-After asks for; 0: there is none, or it cannot be read.  Where the answer does
@@ -105,12 +74,14 @@ static void end_by_status(call *call, long status)
 {
     job *job = call->job;
     int64_t pause_us = pause_of(&call->answer);
+    outcome outcome = outcome_of(status, call_spec_expects(&call->spec, status), pause_us > 0);
     char why[JOB_WHY_SIZE];
 
-    say_answer(call, status, why);
-    switch (outcome_of(status, call_spec_expects(&call->spec, status), pause_us > 0)) {
+    if (outcome != OUTCOME_DONE)
+        say_answer(call, status, why);
+    switch (outcome) {
     case OUTCOME_DONE:
-        job_done(job, result_of(call, status));
+        job_done(job, call_result(call, &call->caller->options, status, job_attempt(job)));
         break;
     case OUTCOME_PENALIZE:
         job_penalize(job, pause_us, "answered 429");
