@@ -1,11 +1,19 @@
 /*
  * calls.c: what takt-call keeps of the calls that the same libcurl code makes without it: a sink on
- * this host that answers at once, an unthrottled limit, the same number of calls at a time, in
- * turn.
+ * this host that answers at once, an unthrottled limit, the same number of calls at a time.  Four
+ * ways, in turn:
+ *
+ *     libcurl     workers/transfer alone: a URL, and the answer is dropped
+ *     ready made  the same with takt-call's requests and its reading of answers, of one job that
+ *                 was read before
+ *     by hand     what somebody would write who needs no limits: each request from its job's line,
+ *                 each result written as a line
+ *     takt-call   the program from its start to its end, with a state file
  *
  *     calls TAKT_CALL [CALLS] [AT_ONCE] [TURNS]      TAKT_CALL: the path of the program
  */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -18,10 +26,14 @@
 #include <uv.h>
 
 #include "bench.h"
-#include "transfer/transfer.h"
+#include "call/call.h"
+#include "jobs/json_write.h"
 
 #define ANSWER    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 #define TURNS_MAX 20
+#define BATCH     ((size_t)64 * 1024) /* of results */
+
+#define JOB "{\"id\":\"c-%ld\",\"limit\":\"bench\",\"url\":\"%s\"}\n"
 
 extern char **environ;
 
@@ -102,9 +114,32 @@ static pid_t start_sink(int *port)
 
 /* ---- without takt ---------------------------------------------------------------------------- */
 
+enum { LIBCURL, READY_MADE, BY_HAND, TAKT_CALL, WAYS };
+
+static const char *const names[] = {"libcurl", "ready made", "by hand", "takt-call"};
+
+/* One of those that are under way. */
+typedef struct hand {
+    call call;
+    json_t *fields; /* of its job */
+    job_head head;
+} hand;
+
+static const call_options options = {
+    .timeout_us = 30000000,
+    .connect_us = 10000000,
+    .response_max = 1024 * 1024,
+    .with_body = true,
+    .with_headers = true,
+};
+
 static transfers *all;
 static char url[64];
+static int way;
 static long left, under_way;
+static FILE *lines;
+static json_text results;
+static int results_fd;
 
 static size_t drop(char *text, size_t one, size_t size, void *data)
 {
@@ -113,54 +148,92 @@ static size_t drop(char *text, size_t one, size_t size, void *data)
     return one * size;
 }
 
+/* From its line to a request. */
+static void read_job(hand *hand, char *line, size_t size)
+{
+    takt_error error = {0};
+
+    hand->call = (call){.answer = {.body_max = options.response_max, .keep_headers = true}};
+    if (job_parse(line, size, NULL, &hand->fields, &hand->head, &error) != 0 ||
+        call_spec_read(hand->fields, &options.secrets, false, &hand->call.spec, &error) != 0)
+        bench_must(-1, error.text);
+    hand->call.method = hand->call.spec.method;
+}
+
+static void read_next(hand *hand)
+{
+    static char *line;
+    static size_t capacity;
+    ssize_t size = getline(&line, &capacity, lines);
+
+    bench_must(size > 0 ? 0 : -1, "a line");
+    read_job(hand, line, (size_t)size);
+}
+
+static void write_results(void)
+{
+    bench_must(write(results_fd, results.at, results.size) == (ssize_t)results.size ? 0 : -1,
+               "results");
+    results.size = 0;
+}
+
+/* As takt-call ends a call, without learning and secrets. */
+static void end_by_hand(hand *hand, long status)
+{
+    json_t *result = call_result(&hand->call, &options, status, 1);
+
+    bench_must(call_spec_expects(&hand->call.spec, status) ? 0 : -1, "a status");
+    json_object_set_new(result, "id", json_string(hand->head.id));
+    if (!json_write(&results, result) || !json_text_put(&results, "\n", 1))
+        bench_must(-1, "no memory");
+    if (results.size >= BATCH)
+        write_results();
+    json_decref(result);
+    json_decref(hand->fields);
+    call_forget_headers(&hand->call);
+    answer_free(&hand->call.answer);
+}
+
 static void done(CURL *handle, CURLcode result, void *data);
 
-static void begin(void)
+static void begin(hand *hand)
 {
     CURL *handle = transfers_take(all);
+    takt_error error = {0};
 
-    curl_easy_setopt(handle, CURLOPT_URL, url);
-    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, drop);
-    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, 30000L);
     left--;
     under_way++;
-    if (!transfers_start(all, handle, done, NULL))
+    if (way == BY_HAND)
+        read_next(hand);
+    if (way == LIBCURL) {
+        curl_easy_setopt(handle, CURLOPT_URL, url);
+        curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, drop);
+        curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, 30000L);
+    } else {
+        hand->call.handle = handle;
+        hand->call.began_ns = hand->call.sent_ns = uv_hrtime();
+        bench_must(call_prepare(&hand->call, &options, &error), error.text);
+    }
+    if (!transfers_start(all, handle, done, hand))
         bench_must(-1, "transfers_start");
 }
 
 static void done(CURL *handle, CURLcode result, void *data)
 {
-    (void)data;
+    hand *hand = data;
+    long status = 0;
+
     bench_must(result == CURLE_OK ? 0 : -1, "a call");
+    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+    if (way == BY_HAND)
+        end_by_hand(hand, status);
     transfers_put(all, handle);
     under_way--;
     if (left > 0)
-        begin();
+        begin(hand);
     else if (under_way == 0)
         transfers_close(all);
 }
-
-static double cpu_us(int64_t from_ns, int children, long calls)
-{
-    return (double)(bench_cpu_ns(children) - from_ns) / 1e3 / (double)calls;
-}
-
-static double rate_without(long calls, long at_once)
-{
-    uv_loop_t loop;
-    int64_t from_ns = bench_now_ns();
-
-    uv_loop_init(&loop);
-    bench_must(transfers_open(&all, &loop, 256, NULL), "transfers_open");
-    left = calls;
-    while (under_way < at_once)
-        begin();
-    uv_run(&loop, UV_RUN_DEFAULT);
-    uv_loop_close(&loop);
-    return (double)calls * 1e9 / (double)(bench_now_ns() - from_ns);
-}
-
-/* ---- takt-call ------------------------------------------------------------------------------- */
 
 static char *path_of(const char *name)
 {
@@ -171,12 +244,41 @@ static char *path_of(const char *name)
     return path;
 }
 
+static void run_without(long calls, long at_once)
+{
+    char line[128], *path = path_of("jobs");
+    hand *hands = calloc((size_t)at_once, sizeof(*hands));
+    uv_loop_t loop;
+
+    uv_loop_init(&loop);
+    bench_must(transfers_open(&all, &loop, 256, NULL), "transfers_open");
+    lines = fopen(path, "r");
+    results_fd = open("/dev/null", O_WRONLY);
+    bench_must(hands && lines ? results_fd : -1, path);
+    int size = snprintf(line, sizeof(line), JOB, 0L, url);
+    left = calls;
+    for (long i = 0; i < at_once; i++) {
+        if (way == READY_MADE)
+            read_job(&hands[i], line, (size_t)size);
+        begin(&hands[i]);
+    }
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    write_results();
+    close(results_fd);
+    fclose(lines);
+    free(hands);
+    free(path);
+}
+
+/* ---- takt-call ------------------------------------------------------------------------------- */
+
 static void write_jobs(const char *path, long calls)
 {
     FILE *file = fopen(path, "w");
 
     for (long i = 0; file && i < calls; i++)
-        fprintf(file, "{\"id\":\"c-%ld\",\"limit\":\"bench\",\"url\":\"%s\"}\n", i, url);
+        fprintf(file, JOB, i, url);
     bench_must(!file || fclose(file) != 0 ? -1 : 0, "jobs");
 }
 
@@ -190,13 +292,12 @@ static void write_policy(const char *path)
 }
 
 /* From its start to its end, so its start counts as well. */
-static double rate_with(char *program, long calls, const char *at_once)
+static void run_takt_call(char *program, const char *at_once)
 {
     char *jobs = path_of("jobs"), *state = path_of("jobs.state"), *policy = path_of("takt.yaml");
     char *arguments[] = {
         program,     "-p",    policy, "-s",         "memory:",       "-i", jobs, "--results",
         "/dev/null", "--log", "none", "--parallel", (char *)at_once, NULL};
-    int64_t from_ns = bench_now_ns();
     pid_t child;
     int status;
 
@@ -207,7 +308,39 @@ static double rate_with(char *program, long calls, const char *at_once)
     free(jobs);
     free(state);
     free(policy);
-    return (double)calls * 1e9 / (double)(bench_now_ns() - from_ns);
+}
+
+/* ---- all ways -------------------------------------------------------------------------------- */
+
+typedef struct figures {
+    int64_t took_ns[TURNS_MAX], cpu_ns;
+} figures;
+
+static void measure(figures *figures, int turn, char *program, long calls, const char *at_once)
+{
+    bool is_child = way == TAKT_CALL;
+    int64_t from_ns = bench_now_ns(), cpu_ns = bench_cpu_ns(is_child);
+
+    if (is_child)
+        run_takt_call(program, at_once);
+    else
+        run_without(calls, atol(at_once));
+    figures->took_ns[turn] = bench_now_ns() - from_ns;
+    figures->cpu_ns += bench_cpu_ns(is_child) - cpu_ns;
+}
+
+/* `kept`: of what that way reaches, takt-call has so much: in calls a second, and in calls for the
+ * same processor time. */
+static void tell(figures all[WAYS], int at, long calls, const char *at_once, int turns)
+{
+    double took_ns = (double)bench_quantile(all[at].took_ns, turns, 0.5);
+    double ours_ns = (double)bench_quantile(all[TAKT_CALL].took_ns, turns, 0.5);
+
+    printf("{\"bench\":\"calls\",\"way\":\"%s\",\"calls\":%ld,\"at_once\":%s,\"turns\":%d,"
+           "\"per_s\":%.0f,\"cpu_us\":%.1f,\"kept\":%.3f,\"kept_by_cpu\":%.3f}\n",
+           names[at], calls, at_once, turns, (double)calls * 1e9 / took_ns,
+           (double)all[at].cpu_ns / 1e3 / (double)calls / turns, took_ns / ours_ns,
+           (double)all[at].cpu_ns / (double)all[TAKT_CALL].cpu_ns);
 }
 
 int main(int argc, char **argv)
@@ -215,33 +348,22 @@ int main(int argc, char **argv)
     long calls = argc > 2 ? atol(argv[2]) : 50000;
     const char *at_once = argc > 3 ? argv[3] : "64";
     int turns = argc > 4 ? atoi(argv[4]) : 5, port;
-    int64_t without[TURNS_MAX], with[TURNS_MAX], cpu_ns = 0;
-    double our_us = 0, bare_us = 0; /* of the last turn */
-    pid_t sink;
+    figures figures[WAYS] = {0};
 
     if (argc < 2 || turns < 1 || turns > TURNS_MAX || atol(at_once) < 1 || calls < atol(at_once)) {
         fprintf(stderr, "usage: calls TAKT_CALL [CALLS] [AT_ONCE] [TURNS]\n");
         return 64;
     }
     unsetenv("http_proxy");
-    sink = start_sink(&port);
+    pid_t sink = start_sink(&port);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
     write_jobs(path_of("jobs"), calls);
     write_policy(path_of("takt.yaml"));
-    for (int i = 0; i < turns; i++) { /* in turn, so that a noisy machine disturbs both alike */
-        cpu_ns = bench_cpu_ns(0);
-        without[i] = (int64_t)rate_without(calls, atol(at_once));
-        bare_us = cpu_us(cpu_ns, 0, calls);
-        cpu_ns = bench_cpu_ns(1);
-        with[i] = (int64_t)rate_with(argv[1], calls, at_once);
-        our_us = cpu_us(cpu_ns, 1, calls);
-    }
+    for (int i = 0; i < turns; i++) /* in turn, so that a noisy machine disturbs all alike */
+        for (way = 0; way < WAYS; way++)
+            measure(&figures[way], i, argv[1], calls, at_once);
     kill(sink, SIGKILL);
-    int64_t bare = bench_quantile(without, turns, 0.5), ours = bench_quantile(with, turns, 0.5);
-    printf("{\"bench\":\"calls\",\"calls\":%ld,\"at_once\":%s,\"turns\":%d,"
-           "\"libcurl_per_s\":%lld,\"takt_call_per_s\":%lld,\"kept\":%.3f,"
-           "\"libcurl_cpu_us\":%.1f,\"takt_call_cpu_us\":%.1f}\n",
-           calls, at_once, turns, (long long)bare, (long long)ours, (double)ours / (double)bare,
-           bare_us, our_us);
+    for (int i = 0; i < WAYS; i++)
+        tell(figures, i, calls, at_once, turns);
     return 0;
 }

@@ -32,7 +32,7 @@ PROGRAMS = {'cli': False, 'examples': False, 'workers': False, 'bench': True}
 
 # Folders of workers/ that the others there may include, and those that a bench may measure.
 WORKERS = ['jobs', 'transfer']
-MEASURED = ['jobs', 'mail', 'transfer']
+MEASURED = ['call', 'jobs', 'mail', 'transfer']
 
 # Headers of others -> the folders they may be included in. A program brings its own libuv loop.
 HOMES = {
