@@ -11,7 +11,8 @@
 #include "scheduler/permits.h"
 #include "scheduler/shadow.h"
 
-#define PASSES_MAX 64 /* in one turn of the loop */
+#define PASSES_MAX 64   /* in one turn of the loop */
+#define CLAIMS_MAX 1024 /* under way at a time: each takes 7 KB, whatever it says */
 
 const char *takt_version(void)
 {
@@ -116,6 +117,12 @@ takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, cons
 
 /* ---- claims ---------------------------------------------------------------------------------- */
 
+static void keep_spare(takt_client *client, takt_claiming *claiming)
+{
+    claiming->next = client->spare_claimings;
+    client->spare_claimings = claiming;
+}
+
 static void answered(takt_store_call *call)
 {
     takt_claiming *claiming = (takt_claiming *)call;
@@ -130,8 +137,7 @@ static void answered(takt_store_call *call)
     } else {
         takt_scheduler_failed(&client->scheduler, queue, call->status, takt_timer_now());
     }
-    claiming->next = client->spare_claimings;
-    client->spare_claimings = claiming;
+    keep_spare(client, claiming);
     takt_client_ask(client);
     takt_client_note(client, call->status);
 }
@@ -155,14 +161,20 @@ static takt_claiming *new_claiming(takt_client *client)
     return claiming;
 }
 
+/* Those beyond CLAIMS_MAX go when others are answered, which asks for a pass. */
 static void send_claims(takt_client *client, int64_t now_us)
 {
-    takt_claiming *claiming;
-
-    while ((claiming = new_claiming(client))) {
+    while (client->claims_in_flight < CLAIMS_MAX) {
+        takt_claiming *claiming = new_claiming(client);
+        if (!claiming) { /* no memory: another pass tries again */
+            takt_client_ask(client);
+            return;
+        }
         claiming->queue = takt_scheduler_next_claim(&client->scheduler, now_us, &claiming->claim);
-        if (!claiming->queue)
-            break;
+        if (!claiming->queue) {
+            keep_spare(client, claiming);
+            return;
+        }
         claiming->call.limit = claiming->queue->limit;
         claiming->call.key = claiming->queue->key;
         claiming->sent_us = now_us;
@@ -170,12 +182,6 @@ static void send_claims(takt_client *client, int64_t now_us)
         client->stats.store_calls++;
         takt_store_submit(client->store, &claiming->call);
     }
-    if (!claiming) { /* no memory: another pass tries again */
-        takt_client_ask(client);
-        return;
-    }
-    claiming->next = client->spare_claimings;
-    client->spare_claimings = claiming;
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */

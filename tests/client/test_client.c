@@ -140,3 +140,50 @@ Test(client, two_clients_share_a_named_memory_store)
     uv_run(&other_loop, UV_RUN_DEFAULT);
     cr_assert_eq(uv_loop_close(&other_loop), 0);
 }
+
+#define KEYS 5000
+
+/* What claims under way take up does not grow with the number of keys; all of them come. */
+Test(client, claims_of_many_keys_go_in_turns)
+{
+    seen *jobs = calloc(KEYS, sizeof *jobs);
+    takt_request request = TAKT_REQUEST("free");
+    takt_stats stats;
+    char key[16];
+
+    request.key = key;
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof key, "%d", i);
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+    }
+    uv_run(&loop, UV_RUN_NOWAIT);
+    takt_get_stats(client, &stats);
+    cr_assert_leq(stats.store_calls, 2048, "%lld", (long long)stats.store_calls);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    for (int i = 0; i < KEYS; i++)
+        cr_assert_eq(jobs[i].calls, 1);
+    free(jobs);
+}
+
+/* Closing says good-bye to more ledgers than claims may be under way. */
+Test(client, closing_with_many_keys)
+{
+    seen *jobs = calloc(KEYS, sizeof *jobs);
+    takt_request request = TAKT_REQUEST("hourly");
+    char key[16];
+
+    request.key = key;
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof key, "%d", i / 2);
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+    }
+    uv_run(&loop, UV_RUN_NOWAIT);
+    takt_close(client, NULL, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    for (int i = 0; i < KEYS; i++)
+        cr_assert_eq(jobs[i].calls, 1);
+    free(jobs);
+    takt_policy_free(policy);
+    uv_loop_close(&loop);
+    open_client();
+}
