@@ -10,6 +10,7 @@
 #include <takt/http.h>
 
 #include "jobs/say.h"
+#include "jobs/utf8.h"
 #include "spec.h"
 
 #define NAME_MAX_SIZE   256
@@ -163,36 +164,41 @@ void answer_free(answer *answer)
     json_decref(answer->headers);
 }
 
-static json_t *base64_of(const unsigned char *bytes, size_t size)
+static void put_base64(json_text *line, const unsigned char *bytes, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *text = malloc((size + 2) / 3 * 4 + 1);
-    size_t used = 0;
 
-    if (!text)
-        return NULL;
     for (size_t i = 0; i < size; i += 3) {
         size_t left = size - i;
         unsigned bits = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
                         (left > 2 ? bytes[i + 2] : 0);
-        text[used++] = digits[bits >> 18];
-        text[used++] = digits[bits >> 12 & 63];
-        text[used++] = left > 1 ? digits[bits >> 6 & 63] : '=';
-        text[used++] = left > 2 ? digits[bits & 63] : '=';
+        char four[] = {digits[bits >> 18], digits[bits >> 12 & 63],
+                       left > 1 ? digits[bits >> 6 & 63] : '=', left > 2 ? digits[bits & 63] : '='};
+        json_put_bytes(line, four, sizeof(four));
     }
-    json_t *made = json_stringn_nocheck(text, used);
-    free(text);
-    return made;
 }
 
-json_t *answer_body(const answer *answer)
+static bool is_utf8(const char *text, size_t size)
 {
-    json_t *text = json_stringn(answer->size ? answer->body : "", answer->size);
+    const char *end = text + size;
 
-    if (text || answer->size == 0)
-        return text;
-    return json_pack("{s:o}", "base64",
-                     base64_of((const unsigned char *)answer->body, answer->size));
+    while (text < end)
+        if (utf8_next(&text, end) == UTF8_BAD)
+            return false;
+    return true;
+}
+
+void answer_put_body(const answer *answer, json_text *line)
+{
+    const char *body = answer->size ? answer->body : "";
+
+    if (is_utf8(body, answer->size)) {
+        json_put_string(line, body, answer->size);
+        return;
+    }
+    json_put_bytes(line, "{\"base64\":\"", 11);
+    put_base64(line, (const unsigned char *)body, answer->size);
+    json_put_bytes(line, "\"}", 2);
 }
 
 void answer_show(const answer *answer, char *shown, size_t size)

@@ -70,6 +70,15 @@ static void say_answer(const call *call, long status, char why[JOB_WHY_SIZE])
     snprintf(why, JOB_WHY_SIZE, "answered %ld%s%s", status, shown[0] ? ": " : "", shown);
 }
 
+static void put_result(json_text *line, const void *data)
+{
+    const call *call = data;
+    long status = 0;
+
+    curl_easy_getinfo(call->handle, CURLINFO_RESPONSE_CODE, &status);
+    call_put_result(call, &call->caller->options, status, job_attempt(call->job), line);
+}
+
 static void end_by_status(call *call, long status)
 {
     job *job = call->job;
@@ -81,7 +90,7 @@ static void end_by_status(call *call, long status)
         say_answer(call, status, why);
     switch (outcome) {
     case OUTCOME_DONE:
-        job_done(job, call_result(call, &call->caller->options, status, job_attempt(job)));
+        job_done_by(job, put_result, call);
         break;
     case OUTCOME_PENALIZE:
         job_penalize(job, pause_us, "answered 429");

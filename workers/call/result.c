@@ -3,32 +3,35 @@
  */
 #include "call.h"
 
-static json_t *kept_headers(const call *call, const call_options *options)
+static void put_headers(const call *call, const call_options *options, json_text *line)
 {
-    json_t *kept;
+    json_t *kept = NULL;
 
-    if (options->kept_count == 0)
-        return json_incref(call->answer.headers);
-    kept = json_object();
     for (int i = 0; i < options->kept_count; i++) {
         json_t *value = json_object_get(call->answer.headers, options->kept[i]);
+        kept = kept ? kept : json_object();
         if (value)
             json_object_set(kept, options->kept[i], value);
     }
-    return kept;
+    json_put(line, options->kept_count > 0 ? kept : call->answer.headers);
+    json_decref(kept);
 }
 
-json_t *call_result(const call *call, const call_options *options, long status, unsigned attempt)
+void call_put_result(const call *call, const call_options *options, long status, unsigned attempt,
+                     json_text *line)
 {
-    uint64_t took_us = (uv_hrtime() - call->began_ns) / 1000;
-    json_t *result = json_object();
-
-    json_object_set_new_nocheck(result, "status", json_integer(status));
-    json_object_set_new_nocheck(result, "took_s", json_real((double)took_us / 1e6));
-    json_object_set_new_nocheck(result, "attempt", json_integer(attempt));
-    if (options->with_headers)
-        json_object_set_new_nocheck(result, "headers", kept_headers(call, options));
-    if (options->with_body)
-        json_object_set_new_nocheck(result, "body", answer_body(&call->answer));
-    return result;
+    json_put_name(line, "status");
+    json_put_integer(line, status);
+    json_put_name(line, "took_s");
+    json_put_millionths(line, (int64_t)(uv_hrtime() - call->began_ns) / 1000);
+    json_put_name(line, "attempt");
+    json_put_integer(line, attempt);
+    if (options->with_headers) {
+        json_put_name(line, "headers");
+        put_headers(call, options, line);
+    }
+    if (options->with_body) {
+        json_put_name(line, "body");
+        answer_put_body(&call->answer, line);
+    }
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <jansson.h>
 
@@ -14,12 +15,19 @@
 typedef struct json_text {
     char *at; /* without a NUL */
     size_t size, capacity;
+    bool failed; /* there was no memory: what is in it is not to be used */
 } json_text;
 
-/* Adds a value.  False: no memory; then a part of it was added. */
-bool json_write(json_text *text, const json_t *value);
+/* A value; NULL, which there is where memory was short, is null. */
+void json_put(json_text *text, const json_t *value);
 
-/* Adds bytes as they are; false: no memory. */
-bool json_text_put(json_text *text, const char *bytes, size_t size);
+/* Parts of one, where no json_t is made of it: a further member's name with its comma and colon, */
+void json_put_name(json_text *text, const char *name);
+/* and values: a string of UTF-8, a whole number, so many millionths as a fraction, */
+void json_put_string(json_text *text, const char *bytes, size_t size);
+void json_put_integer(json_text *text, int64_t number);
+void json_put_millionths(json_text *text, int64_t number);
+/* and bytes as they are. */
+void json_put_bytes(json_text *text, const char *bytes, size_t size);
 
 #endif

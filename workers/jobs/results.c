@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "json_write.h"
-
 #define FULL_SIZE ((size_t)1024 * 1024)
 
 typedef struct batch {
@@ -132,15 +130,19 @@ static void print_above(results *results)
     batch->lines.size = batch->ref_count = 0;
 }
 
-bool results_put(results *results, json_t *result, const char *id, source_ref ref)
+bool results_put(results *results, job_result_cb write, const void *data, const char *id,
+                 source_ref ref)
 {
-    batch *batch = &results->filling;
-    size_t before = batch->lines.size;
+    json_text *lines = &results->filling.lines;
+    size_t before = lines->size;
 
-    if (json_object_set_new(result, "id", json_string(id)) != 0 ||
-        !json_write(&batch->lines, result) || !json_text_put(&batch->lines, "\n", 1) ||
-        !put_ref(batch, ref)) {
-        batch->lines.size = before;
+    json_put_bytes(lines, "{\"id\":", 6);
+    json_put_string(lines, id, strlen(id));
+    write(lines, data);
+    json_put_bytes(lines, "}\n", 2);
+    if (lines->failed || !put_ref(&results->filling, ref)) {
+        lines->size = before;
+        lines->failed = false;
         return false;
     }
     if (results->above)

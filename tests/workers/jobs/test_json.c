@@ -119,8 +119,10 @@ static void check_written(json_t *value, const char *expected)
 {
     json_text text = {0};
 
-    cr_assert(json_text_put(&text, "before ", 7) && json_write(&text, value) &&
-              json_text_put(&text, "", 1));
+    json_put_bytes(&text, "before ", 7);
+    json_put(&text, value);
+    json_put_bytes(&text, "", 1);
+    cr_assert(!text.failed);
     cr_assert_str_eq(text.at, expected);
     free(text.at);
     json_decref(value);
@@ -158,6 +160,21 @@ Test(json, reals)
         check_written(json_real(reals[i].value), reals[i].text);
 }
 
+Test(json, parts)
+{
+    json_text text = {0};
+
+    json_put_name(&text, "a\"");
+    json_put_millionths(&text, 1500000);
+    json_put_name(&text, "b");
+    json_put_integer(&text, -3);
+    json_put_name(&text, "c");
+    json_put_string(&text, "x\0\xc3\xa9", 4);
+    json_put_bytes(&text, "", 1);
+    cr_assert_str_eq(text.at, ",\"a\\\"\":1.5,\"b\":-3,\"c\":\"x\\u0000\xc3\xa9\"");
+    free(text.at);
+}
+
 /* Longer than what the buffer begins with. */
 Test(json, long_text)
 {
@@ -167,7 +184,8 @@ Test(json, long_text)
 
     memset(long_one, '"', size);
     json_t *value = json_stringn(long_one, size);
-    cr_assert(json_write(&text, value));
+    json_put(&text, value);
+    cr_assert(!text.failed);
     json_t *again = json_loadb(text.at, text.size, JSON_DECODE_ANY, NULL);
     cr_assert(json_equal(value, again));
     json_decref(value);
