@@ -18,3 +18,11 @@ size_t digits_put(char text[DIGITS_MAX], uint64_t number, size_t least)
     memcpy(text, digits + at, sizeof(digits) - at);
     return sizeof(digits) - at;
 }
+
+size_t digits_put_signed(char text[DIGITS_MAX + 1], int64_t number)
+{
+    if (number >= 0)
+        return digits_put(text, (uint64_t)number, 1);
+    text[0] = '-';
+    return 1 + digits_put(text + 1, -(uint64_t)number, 1);
+}

@@ -87,27 +87,22 @@ void json_put_name(json_text *text, const char *name)
     put_byte(text, ':');
 }
 
-static uint64_t size_of(int64_t number)
-{
-    return number < 0 ? -(uint64_t)number : (uint64_t)number;
-}
-
 void json_put_integer(json_text *text, int64_t number)
 {
-    char digits[DIGITS_MAX + 1] = "-";
+    char digits[DIGITS_MAX + 1];
 
-    json_put_bytes(text, digits,
-                   (number < 0) + digits_put(digits + (number < 0), size_of(number), 1));
+    json_put_bytes(text, digits, digits_put_signed(digits, number));
 }
 
 void json_put_millionths(json_text *text, int64_t number)
 {
     char digits[2 * DIGITS_MAX + 2] = "-";
+    uint64_t whole = number < 0 ? -(uint64_t)number : (uint64_t)number;
     size_t size = number < 0;
 
-    size += digits_put(digits + size, size_of(number) / MILLION, 1);
+    size += digits_put(digits + size, whole / MILLION, 1);
     digits[size++] = '.';
-    size += digits_put(digits + size, size_of(number) % MILLION, 6);
+    size += digits_put(digits + size, whole % MILLION, 6);
     while (digits[size - 1] == '0' && digits[size - 2] != '.')
         size--;
     json_put_bytes(text, digits, size);

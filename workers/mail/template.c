@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "jobs/digits.h"
 #include "refuse.h"
 
 #define FIELD_MAX 128 /* bytes of a field's name */
@@ -104,22 +105,24 @@ static int put_field(const template_place *place, const char *name, size_t size,
 {
     char shown[FIELD_MAX + 1], number[64];
     const json_t *field = find_field(fields, name, size);
+    size_t digits;
 
-    snprintf(shown, sizeof(shown), "%.*s", (int)size, name);
+    memcpy(shown, name, size);
+    shown[size] = '\0';
     if (json_is_string(field))
         return put_value(place, shown, json_string_value(field), json_string_length(field), form,
                          out, error);
     if (json_is_integer(field))
-        snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(field));
+        digits = digits_put_signed(number, json_integer_value(field));
     else if (json_is_real(field))
-        snprintf(number, sizeof(number), "%.15g", json_real_value(field));
+        digits = (size_t)snprintf(number, sizeof(number), "%.15g", json_real_value(field));
     else if (!field || json_is_null(field))
         return mail_refuse(error, "%s: line %u: {%s}: the job has no such field", place->what,
                            place->line, shown);
     else
         return mail_refuse(error, "%s: line %u: {%s}: this field is neither a string nor a number",
                            place->what, place->line, shown);
-    return put_value(place, shown, number, strlen(number), form, out, error);
+    return put_value(place, shown, number, digits, form, out, error);
 }
 
 /* What stands behind a brace up to its end: the size of a field's name; 0 after a refusal. */
