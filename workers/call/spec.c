@@ -74,12 +74,14 @@ static int check_url_parts(const char *text, CURLU *url, takt_error *error)
     return code;
 }
 
-/* Everything before the path: whether it is one of ours is decided there. */
+/* Everything before the path: whether it is one of ours is decided there.  0: it is not told so
+ * simply, as in http:///host/, where curl looks on behind the third slash. */
 static size_t origin_size(const char *url)
 {
     const char *host = strstr(url, "://");
+    size_t size = host ? strcspn(host + 3, "/?#") : 0;
 
-    return host ? (size_t)(host + 3 - url) + strcspn(host + 3, "/?#") : 0;
+    return size > 0 ? (size_t)(host + 3 - url) + size : 0;
 }
 
 /* curl's parser takes as long as all else that is checked, and most jobs call whom the last one
