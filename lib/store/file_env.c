@@ -139,14 +139,19 @@ int takt_file_env_acquire(takt_file_env **env, const takt_file_place *place, uns
 
 void takt_file_env_release(takt_file_env *env)
 {
+    int held = takt_file_hold(env); /* who waits for another process must not have the mutex */
+    bool last;
+
     pthread_mutex_lock(&environments_mutex);
-    if (--env->users > 0) {
-        pthread_mutex_unlock(&environments_mutex);
-        return;
+    last = --env->users == 0;
+    if (last) {
+        takt_list_remove(&env->link);
+        takt_file_close_held(env); /* before anybody can open the file again */
     }
-    takt_list_remove(&env->link);
-    takt_file_close_env(env); /* before anybody can open the file again */
     pthread_mutex_unlock(&environments_mutex);
+    takt_file_let_go(held);
+    if (!last)
+        return;
     pthread_rwlock_destroy(&env->lock);
     free(env);
 }

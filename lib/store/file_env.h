@@ -77,6 +77,13 @@ unsigned takt_file_env_process(void);
 int takt_file_open_env(takt_file_env *env, takt_error *error);
 void takt_file_close_env(takt_file_env *env);
 
+/* Keeps others from opening or closing the file that the path leads to, if there is one, and waits
+ * for those who are about to.  Returns what takt_file_let_go() wants; it is meant for
+ * takt_file_close_held(), which closes a file that is held already. */
+int takt_file_hold(const takt_file_env *env);
+void takt_file_let_go(int held);
+void takt_file_close_held(takt_file_env *env);
+
 /* Sets the file that env has had open aside as damaged, unless somebody else has done so.  env->mdb
  * is NULL. */
 int takt_file_set_aside(takt_file_env *env, int reason, takt_error *error);

@@ -4,8 +4,10 @@
  * is set aside, not deleted.
  *
  * LMDB keeps its lock in a second file, PATH-lock, which belongs to one data file and to no other.
- * Therefore whoever opens, makes or sets aside a data file holds an flock on it meanwhile, and a
- * new data file gets a new lock file.
+ * Therefore whoever opens, makes, sets aside or closes a data file holds an flock on it meanwhile,
+ * and a new data file gets a new lock file.  (Closing counts: LMDB 0.9.26 to 0.9.31 destroys the
+ * mutexes in the lock file when the last one closes, and who opens the file in that moment would
+ * find them destroyed, and so would all that come after.)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -99,9 +101,20 @@ static int open_locked(const takt_file_env *env, int *fd, struct stat *file, tak
     return takt_fail(error, TAKT_E_STORE, "%s is replaced by others again and again", path);
 }
 
-/* An inherited descriptor of a child keeps an flock alive, so it is given up by name. */
-static void close_locked(int fd)
+int takt_file_hold(const takt_file_env *env)
 {
+    int fd = open(env->place.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd >= 0)
+        flock(fd, LOCK_EX);
+    return fd;
+}
+
+/* An inherited descriptor of a child keeps an flock alive, so it is given up by name. */
+void takt_file_let_go(int fd)
+{
+    if (fd < 0)
+        return;
     flock(fd, LOCK_UN);
     close(fd);
 }
@@ -169,6 +182,24 @@ static int check_same(takt_file_env *env, const struct stat *file)
     return opened.st_dev == file->st_dev && opened.st_ino == file->st_ino ? 0 : ESTALE;
 }
 
+void takt_file_close_held(takt_file_env *env)
+{
+    if (env->mdb != NULL)
+        mdb_env_close(env->mdb);
+    env->mdb = NULL;
+}
+
+void takt_file_close_env(takt_file_env *env)
+{
+    int fd;
+
+    if (env->mdb == NULL)
+        return;
+    fd = takt_file_hold(env);
+    takt_file_close_held(env);
+    takt_file_let_go(fd);
+}
+
 /* 0, a code of LMDB's (or the system's, both unlike ours), or one of takt/error.h with `error`
  * filled. */
 static int open_mdb(takt_file_env *env, int fd, const struct stat *file, takt_error *error)
@@ -192,15 +223,8 @@ static int open_mdb(takt_file_env *env, int fd, const struct stat *file, takt_er
     if (rc == 0)
         rc = takt_file_check_format(env, error);
     if (rc != 0)
-        takt_file_close_env(env);
+        takt_file_close_held(env);
     return rc;
-}
-
-void takt_file_close_env(takt_file_env *env)
-{
-    if (env->mdb != NULL)
-        mdb_env_close(env->mdb);
-    env->mdb = NULL;
 }
 
 /* Moves the damaged file to a name that is not taken.  The caller holds the flock.  Its lock file
@@ -239,7 +263,7 @@ int takt_file_set_aside(takt_file_env *env, int reason, takt_error *error)
         return code;
     if (file.st_dev == env->device && file.st_ino == env->inode)
         code = move_aside(env, reason, error);
-    close_locked(fd);
+    takt_file_let_go(fd);
     return code;
 }
 
@@ -254,7 +278,7 @@ static int open_once(takt_file_env *env, bool *again, takt_error *error)
         return code;
     code = check_owner(env, &file, error);
     if (code != 0) {
-        close_locked(fd);
+        takt_file_let_go(fd);
         return code;
     }
     if (file.st_size > 0 && !takt_file_has_magic(fd))
@@ -276,7 +300,7 @@ static int open_once(takt_file_env *env, bool *again, takt_error *error)
                               env->place.path); /* half begun is worse than not begun */
     env->device = file.st_dev;
     env->inode = file.st_ino;
-    close_locked(fd);
+    takt_file_let_go(fd);
     return code;
 }
 

@@ -111,16 +111,19 @@ static bool somebody_waits(void)
     return waits;
 }
 
-/* Holds the file as somebody does who is about to open or to replace it, until another one waits
- * for it or has gone by. */
+/* When told to, holds the file as somebody does who is about to open or to replace it, until
+ * another one waits for it or has gone by. */
 static int hold_file(void *argument)
 {
     struct worker *worker = argument;
-    int fd = open(worker->scratch->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     char byte;
+    int fd;
 
     close(worker->go[1]);
+    if (read(worker->go[0], &byte, 1) != 1)
+        return 2;
     fcntl(worker->go[0], F_SETFL, O_NONBLOCK);
+    fd = open(worker->scratch->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || flock(fd, LOCK_EX) < 0 || write(worker->pipe[1], "", 1) != 1)
         return 2;
     while (!somebody_waits())
@@ -129,22 +132,92 @@ static int hold_file(void *argument)
     return 0;
 }
 
+static int start_holder(struct worker *worker)
+{
+    cr_assert_eq(pipe(worker->pipe) + pipe(worker->go), 0);
+    return rig_fork(hold_file, worker);
+}
+
+static void let_hold(struct worker *worker)
+{
+    char byte;
+
+    cr_assert_eq(write(worker->go[1], "", 1), 1);
+    cr_assert_eq(read(worker->pipe[0], &byte, 1), 1);
+}
+
+static void expect_waited_for(struct worker *worker, int holder)
+{
+    int status;
+
+    close(worker->go[1]);
+    cr_expect_eq(status = rig_reap(holder), 0, "%d", status);
+}
+
 Test(file_sharing, opens_one_at_a_time)
 {
     struct scratch scratch;
     struct worker worker = {.scratch = &scratch};
     struct rig rig;
-    int process, status;
-    char byte;
+    int holder;
 
     scratch_init(&scratch);
-    cr_assert_eq(pipe(worker.pipe) + pipe(worker.go), 0);
-    process = rig_fork(hold_file, &worker);
-    cr_assert_eq(read(worker.pipe[0], &byte, 1), 1);
+    holder = start_holder(&worker);
+    let_hold(&worker);
     rig_open(&rig, scratch.url);
-    close(worker.go[1]);
-    cr_expect_eq(status = rig_reap(process), 0, "%d", status);
+    expect_waited_for(&worker, holder);
     rig_close(&rig);
+    scratch_remove(&scratch);
+}
+
+/* Some versions of LMDB leave a file of no use to who opens it while the last one closes it. */
+Test(file_sharing, closes_while_nobody_opens)
+{
+    struct scratch scratch;
+    struct worker worker = {.scratch = &scratch};
+    struct rig rig;
+    int holder;
+
+    scratch_init(&scratch);
+    holder = start_holder(&worker);
+    rig_open(&rig, scratch.url);
+    let_hold(&worker);
+    rig_close(&rig); /* the thread may take longer */
+    while (scratch_descriptors(&scratch) > 0)
+        continue;
+    expect_waited_for(&worker, holder);
+    scratch_remove(&scratch);
+}
+
+enum { VISITS = 100 };
+
+static int come_and_go(void *argument)
+{
+    struct worker *worker = argument;
+    takt_limit limit = rig_limit("a", PROCESSES * VISITS, RIG_DAY, PROCESSES * VISITS);
+    struct rig rig;
+    int bad = 0;
+
+    for (int i = 0; i < VISITS; i++) {
+        rig_open(&rig, worker->scratch->url);
+        bad += rig_try(&rig, &limit, "k", 1) != 0;
+        rig_close(&rig);
+        bad += rig.replaced + rig.damaged > 0;
+    }
+    return bad > 0;
+}
+
+Test(file_sharing, processes_come_and_go)
+{
+    struct scratch scratch;
+    struct worker worker = {.scratch = &scratch};
+    int processes[PROCESSES];
+
+    scratch_init(&scratch);
+    for (int i = 0; i < PROCESSES; i++)
+        processes[i] = rig_fork(come_and_go, &worker);
+    for (int i = 0; i < PROCESSES; i++)
+        cr_expect_eq(rig_reap(processes[i]), 0);
     scratch_remove(&scratch);
 }
 
