@@ -52,6 +52,7 @@ static void refused(struct fleet *fleet, const char *name)
     begin(fleet, NULL);
     server_kill(&fleet->server, SIGKILL);
     told = fleet_told(fleet); /* nothing yet */
+    fleet->options.timeout_us = NO_TIMEOUT_US;
     fleet_work(fleet, WORKERS, ANYWHERE);
     fleet_await_lost(fleet, told);
     expect_code(fleet, TAKT_E_STORE);
@@ -64,6 +65,7 @@ static void refused(struct fleet *fleet, const char *name)
 static void restarted_with_its_data(struct fleet *fleet, const char *name)
 {
     begin(fleet, durable);
+    fleet->options.timeout_us = NO_TIMEOUT_US;
     fleet_work(fleet, WORKERS, ANYWHERE);
     for (int i = 0; i < fleet_times(6); i++) {
         struct told told;
@@ -142,11 +144,11 @@ static void paused(struct fleet *fleet, const char *name)
         fleet_await_grants(fleet, 200);
         say(fleet, i % 2 == 0 ? "CLIENT PAUSE 300 WRITE" : "CLIENT PAUSE 300 ALL");
     }
-    for (int i = 0; i < fleet_times(2); i++) { /* longer than calls wait */
+    for (int i = 0; i < fleet_times(2); i++) { /* far longer than calls wait */
         struct told told;
         fleet_await_grants(fleet, 200);
         told = fleet_told(fleet);
-        say(fleet, i % 2 == 0 ? "CLIENT PAUSE 1500 WRITE" : "CLIENT PAUSE 1500 ALL");
+        say(fleet, i % 2 == 0 ? "CLIENT PAUSE 4000 WRITE" : "CLIENT PAUSE 4000 ALL");
         fleet_await_lost(fleet, told);
         expect_code(fleet, TAKT_E_STORE_TIMEOUT);
     }
@@ -159,6 +161,7 @@ static void full(struct fleet *fleet, const char *name)
     static const char *const options[] = {"--maxmemory-policy", "noeviction", NULL};
 
     begin(fleet, options);
+    fleet->options.timeout_us = NO_TIMEOUT_US;
     fleet_work(fleet, WORKERS, ANYWHERE);
     for (int i = 0; i < fleet_times(5); i++) {
         struct told told;

@@ -194,11 +194,14 @@ struct told fleet_told(struct fleet *fleet)
 {
     struct told told = {0}; /* also for workers that are still to begin */
 
-    fleet->told_at_us = notes_monotonic_us();
     for (int i = 0; i < fleet->count; i++) {
-        told.lost[i] = atomic_load(&fleet->notes->workers[i].lost);
-        told.back[i] = atomic_load(&fleet->notes->workers[i].back);
+        struct worker_notes *worker = &fleet->notes->workers[i];
+        while (atomic_load(&worker->lost) > atomic_load(&worker->back))
+            await_change(fleet);
+        told.lost[i] = atomic_load(&worker->lost);
+        told.back[i] = atomic_load(&worker->back);
     }
+    fleet->told_at_us = notes_monotonic_us();
     return told;
 }
 

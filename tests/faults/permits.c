@@ -21,16 +21,34 @@ void permits_renewed(struct permits *permits, int worker, int ledger, const takt
                      queue->holding.leased_until_us);
 }
 
+/* What all hold at one instant: who is held up while it adds them up could find a permit with the
+ * one who had it and again with the one who was given it next. */
+static long long held_by_all(struct permits *permits, int ledger)
+{
+    long long all;
+    unsigned before;
+
+    do {
+        int64_t now_us;
+        before = atomic_load(&permits->changes);
+        now_us = takt_timer_now();
+        all = 0;
+        for (int i = 0; i < HOLDERS_MAX; i++)
+            if (now_us < atomic_load(&permits->workers[i][ledger].leased_until_us))
+                all += atomic_load(&permits->workers[i][ledger].held);
+    } while (atomic_load(&permits->changes) != before);
+    return all;
+}
+
 void permits_taken(struct permits *permits, int worker, int ledger, const takt_permit *permit)
 {
-    int64_t now_us = takt_timer_now(), all = 0;
+    long long all;
 
     permits_renewed(permits, worker, ledger, permit);
     atomic_fetch_add(&permits->taken[ledger], 1);
+    atomic_fetch_add(&permits->changes, 1);
     atomic_fetch_add(&permits->workers[worker][ledger].held, 1);
-    for (int i = 0; i < HOLDERS_MAX; i++)
-        if (now_us < atomic_load(&permits->workers[i][ledger].leased_until_us))
-            all += atomic_load(&permits->workers[i][ledger].held);
+    all = held_by_all(permits, ledger);
     for (long long most = atomic_load(&permits->most[ledger]); all > most;)
         if (atomic_compare_exchange_weak(&permits->most[ledger], &most, all))
             break;
@@ -39,4 +57,5 @@ void permits_taken(struct permits *permits, int worker, int ledger, const takt_p
 void permits_given_back(struct permits *permits, int worker, int ledger)
 {
     atomic_fetch_sub(&permits->workers[worker][ledger].held, 1);
+    atomic_fetch_add(&permits->changes, 1);
 }

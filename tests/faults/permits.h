@@ -16,6 +16,7 @@
 #define HOLDERS_MAX 8 /* workers */
 
 struct permits {
+    atomic_uint changes; /* one before each permit is taken, one after each is given back */
     struct {
         atomic_llong held, leased_until_us; /* of one worker, by the clock of its leases */
     } workers[HOLDERS_MAX][LEDGERS_MAX];
