@@ -166,7 +166,8 @@ static bool is_in_memory(const cli_apply *apply, const char *store)
 
 static int go(cli_apply *apply)
 {
-    takt_options place = {.store = takt_cli_store(apply->settings)};
+    takt_options place = {.store = takt_cli_store(apply->settings),
+                          .store_timeout_us = TAKT_CLI_PATIENCE_US};
     takt_error error = {0};
     int code, status;
     int64_t version;

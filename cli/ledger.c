@@ -208,7 +208,9 @@ static int go(int argc, char **argv, cli_settings *settings, cli_errand errand)
                               children,
                               NULL,
                               NULL};
-    cli_visit visit = {.settings = settings, .errand = errand};
+    cli_visit visit = {.settings = settings,
+                       .errand = errand,
+                       .session = {.store_timeout_us = TAKT_CLI_PATIENCE_US}};
 
     takt_cli_parse(&argp, argc, argv, false, &visit);
     int status = takt_cli_open(&visit.session, settings, &visit.target);

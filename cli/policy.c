@@ -151,7 +151,7 @@ static int show(const cli_look *look, const takt_live *live)
 
 int takt_cli_policy(int argc, char **argv, cli_settings *settings)
 {
-    takt_options place = {.store = NULL};
+    takt_options place = {.store_timeout_us = TAKT_CLI_PATIENCE_US};
     cli_look look = {.settings = settings};
     takt_error error = {0};
     takt_policy *policy = NULL;

@@ -185,7 +185,8 @@ int takt_cli_refuse_store(const cli_settings *settings, int code, const takt_err
 
 int takt_cli_load_limits(takt_policy **policy, const cli_settings *settings)
 {
-    takt_options options = {.store = takt_cli_store(settings)};
+    takt_options options = {.store = takt_cli_store(settings),
+                            .store_timeout_us = TAKT_CLI_PATIENCE_US};
     takt_error error = {0};
     takt_policy *place;
     takt_live *live;
@@ -211,7 +212,10 @@ static int open_client(cli_session *session, const cli_settings *settings)
 {
     takt_error error = {0};
     const char *url = takt_cli_store(settings);
-    takt_options options = {.store = url, .on_event = on_client_event, .data = session};
+    takt_options options = {.store = url,
+                            .store_timeout_us = session->store_timeout_us,
+                            .on_event = on_client_event,
+                            .data = session};
 
     int failed = takt_open(&session->client, &session->loop, session->policy, &options, &error);
     if (!failed)

@@ -17,10 +17,14 @@ typedef struct cli_session {
     size_t former_count;
     takt_client *client;
     uv_loop_t loop;
+    int64_t store_timeout_us;                       /* of a call; 0: as usual */
     bool store_lost;                                /* claims fail at present */
     void (*on_event)(void *data, const char *text); /* NULL: said on standard error */
     void *data;
 } cli_session;
+
+/* How long a command that asks the store once, and has nothing else to do, waits for the answer. */
+#define TAKT_CLI_PATIENCE_US INT64_C(10000000)
 
 /* Where a policy is looked for and the store has none. */
 #define TAKT_CLI_NO_POLICY                                                                         \

@@ -4,6 +4,7 @@
 import json
 
 from command import end, place, tap, told, until
+from redis_server import server
 
 LIMIT = ['--rate', '2/h', '--burst', '2']
 HOUR = 3600 * 1000000
@@ -126,6 +127,16 @@ REFUSED = [
 ]
 
 
+def busy(report, here):
+    """A server that is held up for longer than a worker waits for an answer, which can do something else meanwhile."""
+    limits = here.write('limits.yaml', 'limits: [{name: api, rules: [{rate: 1/h}]}]\n')
+    with server(here.path) as redis:
+        for words in (['peek', *LIMIT, 'api'], ['block', *LIMIT, 'api', '1s'], ['apply', limits]):
+            redis.say('CLIENT', 'PAUSE', '2000', 'ALL')
+            done = here.takt(*words, '-s', redis.url)
+            report.check(done.returncode == 0, f'takt {words[0]} waits for a busy server', told(done))
+
+
 def refusals(report, here):
     for arguments, status, words in REFUSED:
         done = here.takt(*arguments)
@@ -139,7 +150,7 @@ def refusals(report, here):
 
 def main():
     report = tap.Report()
-    for part in (peek, permits, block, penalize, reset, refusals):
+    for part in (peek, permits, block, penalize, reset, busy, refusals):
         with place() as here:
             part(report, here)
     report.end()
