@@ -59,7 +59,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 
 def look(here, url, *words, **options):
     """The findings by their subject, and how the command ended."""
-    done = here.takt('doctor', '--json', '-s', url, *words, **options)
+    done = here.takt('doctor', '--json', '--timeout', '60s', '-s', url, *words, **options)
     findings = [json.loads(line) for line in done.stdout.splitlines()]
     assert all(sorted(finding) == ['level', 'subject', 'text'] for finding in findings), done.stdout
     return {finding['subject']: finding for finding in findings}, done
