@@ -7,7 +7,8 @@ import subprocess
 from program import end, until
 from stream import DEAD, DEADLINE, KEY, ids, stream, tap, told
 
-SOME = [{'id': str(number), 'limit': 'fast', 'text': 'x', 'ms': 5} for number in range(600)]
+# They take a while, so that faults come before all is done.
+SOME = [{'id': str(number), 'limit': 'fast', 'text': 'x', 'ms': 40} for number in range(600)]
 
 
 def all_once(report, here, name, what):

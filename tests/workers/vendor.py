@@ -61,10 +61,13 @@ def answer_of(status, body=b'', headers=()):
 
 
 class Vendor:
-    """At most `limit` requests of /quota in any `period` seconds."""
+    """
+    At most `limit` requests of /quota in any `period` seconds. Where it is `used_up`, somebody else has just used all of
+    that when the first one comes.
+    """
 
-    def __init__(self, limit=1, period=1.0):
-        self.limit, self.period = limit, period
+    def __init__(self, limit=1, period=1.0, used_up=False):
+        self.limit, self.period, self.used_up = limit, period, used_up
         self.arrivals = collections.deque()
         self.served = self.refused = 0
         self.asked = []
@@ -78,6 +81,9 @@ class Vendor:
 
     def quota(self):
         now = time.monotonic()
+        if self.used_up:
+            self.arrivals.extend([now] * self.limit)
+            self.used_up = False
         while self.arrivals and now - self.arrivals[0] >= self.period:
             self.arrivals.popleft()
         if len(self.arrivals) >= self.limit:
