@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 
-DEADLINE = 60
+DEADLINE = 300
 PR_SET_PDEATHSIG = 1
 
 

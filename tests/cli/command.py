@@ -18,7 +18,7 @@ import tap  # noqa: E402
 
 TAKT = os.environ.get('TAKT_COMMAND') or str(pathlib.Path(__file__).resolve().parents[2] / 'build/cli/takt')
 SOURCE = pathlib.Path(os.environ.get('TAKT_SOURCE') or pathlib.Path(__file__).resolve().parents[2])
-DEADLINE = 60
+DEADLINE = 300
 
 
 class Place:

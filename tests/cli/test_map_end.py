@@ -186,7 +186,7 @@ def broken_pipe(report, here):
     report.check(done.returncode == 74 and 'Broken pipe' in done.stderr, 'and a summary that nobody reads is an error',
                  told(done))
     done = subprocess.run(['sh', '-c', '"$@" <&-', 'sh', TAKT, 'map', *ANY, '--', 'true'], cwd=here.path,
-                          env=here.environment, capture_output=True, text=True, timeout=60, check=False)
+                          env=here.environment, capture_output=True, text=True, timeout=DEADLINE, check=False)
     report.check(done.returncode == 66 and 'cannot read' in done.stderr, 'a closed input is an error: 66', told(done))
 
 
@@ -232,7 +232,7 @@ def terminal(report, here):
     here.open_gate('gate-3')
     got = until(master, b'3 done, 0 failed')
     process.stdout.read()
-    status = process.wait(timeout=60)
+    status = process.wait(timeout=DEADLINE)
     report.check(status == 130 and sorted(here.read('done').split()) == ['1', '2', '3'],
                  'Ctrl-C reaches takt, not the jobs', f'{status} {got}')
     os.close(master)

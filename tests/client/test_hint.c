@@ -115,12 +115,12 @@ static void await_hand(int64_t slots)
         uv_run(&loop, UV_RUN_ONCE);
 }
 
-/* One token each 4 s and a lookahead of 10 s: two slots lie in hand, seconds ahead. */
+/* One token each 40 s and a lookahead of 100 s: two slots lie in hand, seconds ahead. */
 static void hear_of_a_block(void)
 {
     takt_call call = {0};
 
-    open_both("1/4s", "10s", "");
+    open_both("1/40s", "100s", "");
     acquire(&worker, JOBS);
     while (worker.starts < 1)
         uv_run(&loop, UV_RUN_ONCE);
@@ -168,7 +168,7 @@ Test(hint, a_penalty_is_heard_of_at_once)
     takt_call call = {0};
 
     place = "memory:penalty";
-    open_both("1/4s", "10s", "");
+    open_both("1/40s", "100s", "");
     acquire(&worker, JOBS);
     await_hand(2);
     await_call(
@@ -195,7 +195,7 @@ static void block_in_mid_run(const char *options, int64_t in_hand_us)
         uv_run(&loop, UV_RUN_ONCE);
     if (in_hand_us == 0)
         await_hand(1);
-    await_call(takt_block(other.client, &call, "mail", NULL, 600000, NULL, note_call));
+    await_call(takt_block(other.client, &call, "mail", NULL, 2000000, NULL, note_call));
     if (in_hand_us == 0)
         while (queue_of(&worker)->blocked_until_us == 0)
             uv_run(&loop, UV_RUN_ONCE);

@@ -20,7 +20,7 @@ SOURCE = pathlib.Path(os.environ['TAKT_SOURCE']) / 'examples'
 BUILD = pathlib.Path(os.environ['TAKT_BUILD']) / 'examples'
 QUICK = 'limits:\n  - name: mail\n    rules: [{rate: 2000/s}]\n'
 LONGEST = 80
-DEADLINE = 60
+DEADLINE = 300
 
 
 def start(name, *words, policy=None):
