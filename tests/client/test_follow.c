@@ -47,7 +47,8 @@ static void on_event(takt_client *client, const takt_event *event, void *data)
 
 static int try_open(side *opened, takt_error *error)
 {
-    takt_options options = {.store = url, .on_event = on_event, .data = opened};
+    takt_options options = {
+        .store = url, .store_timeout_us = 30000000, .on_event = on_event, .data = opened};
 
     memset(opened, 0, sizeof *opened);
     return takt_open(&opened->client, &loop, follower, &options, error);

@@ -32,7 +32,7 @@ static side worker, other;
 static void open_side(side *opened, const char *options_text)
 {
     char url[256];
-    takt_options options = {.store = url};
+    takt_options options = {.store = url, .store_timeout_us = 60000000};
     takt_error error;
 
     snprintf(url, sizeof url, "%s%s", place ? place : server.url, options_text);
@@ -115,12 +115,12 @@ static void await_hand(int64_t slots)
         uv_run(&loop, UV_RUN_ONCE);
 }
 
-/* One token each 40 s and a lookahead of 100 s: two slots lie in hand, seconds ahead. */
+/* One token each 4 s and a lookahead of 10 s: two slots lie in hand, seconds ahead. */
 static void hear_of_a_block(void)
 {
     takt_call call = {0};
 
-    open_both("1/40s", "100s", "");
+    open_both("1/4s", "10s", "");
     acquire(&worker, JOBS);
     while (worker.starts < 1)
         uv_run(&loop, UV_RUN_ONCE);
@@ -168,7 +168,7 @@ Test(hint, a_penalty_is_heard_of_at_once)
     takt_call call = {0};
 
     place = "memory:penalty";
-    open_both("1/40s", "100s", "");
+    open_both("1/4s", "10s", "");
     acquire(&worker, JOBS);
     await_hand(2);
     await_call(

@@ -34,7 +34,7 @@ static void open_world(int kind)
                                "  - {name: vendor, concurrency: 1}\n"
                                "  - {name: small, rules: [{rate: 1/h, burst: 5}], within: large}\n"
                                "  - {name: large, rules: [{rate: 1/h, burst: 9}]}\n";
-    takt_options options = {.store = url};
+    takt_options options = {.store = url, .store_timeout_us = 60000000};
     takt_error error;
 
     strcpy(url, "memory:levels");
@@ -127,7 +127,7 @@ static int kinds[] = {MEMORY, REDIS};
     {                                                                                              \
         return cr_make_param_array(int, kinds, sizeof kinds / sizeof kinds[0]);                    \
     }                                                                                              \
-    ParameterizedTest(const int *kind, levels, test, .timeout = 50)
+    ParameterizedTest(const int *kind, levels, test, .timeout = 150)
 
 EACH_STORE(each_key_of_each_level_has_a_ledger_of_its_own)
 {

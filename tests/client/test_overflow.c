@@ -52,7 +52,7 @@ static void open_world(int kind)
     cr_assert_eq(takt_policy_parse(&policy, "test", text, strlen(text), &error), 0, "%s",
                  error.text);
     for (int i = 0; i < CLIENTS; i++) {
-        takt_options options = {.store = url};
+        takt_options options = {.store = url, .store_timeout_us = 60000000};
         cr_assert_eq(takt_open(&clients[i], &loop, policy, &options, &error), 0, "%s", error.text);
     }
 }
@@ -119,7 +119,7 @@ static int kinds[] = {MEMORY, STORE_FILE, REDIS};
     {                                                                                              \
         return cr_make_param_array(int, kinds, sizeof kinds / sizeof kinds[0]);                    \
     }                                                                                              \
-    ParameterizedTest(const int *kind, overflow, test, .timeout = 50)
+    ParameterizedTest(const int *kind, overflow, test, .timeout = 150)
 
 EACH_STORE(the_oldest_makes_way_and_hears_of_it)
 {

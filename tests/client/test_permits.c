@@ -86,7 +86,7 @@ static void open_world(int of_kind)
     uv_loop_init(&loop);
     open_policy();
     for (int i = 0; i < CLIENTS; i++) {
-        takt_options options = {.store = url, .store_timeout_us = 10000000, .on_event = on_event};
+        takt_options options = {.store = url, .store_timeout_us = 60000000, .on_event = on_event};
         cr_assert_eq(takt_open(&actors[i].client, &loop, policy, &options, &error), 0, "%s",
                      error.text);
         uv_timer_init(&loop, &actors[i].work);
@@ -177,7 +177,7 @@ static int kinds[] = {MEMORY, STORE_FILE, REDIS};
     {                                                                                              \
         return cr_make_param_array(int, kinds, sizeof kinds / sizeof kinds[0]);                    \
     }                                                                                              \
-    ParameterizedTest(const int *of_kind, permits, test, .timeout = 50)
+    ParameterizedTest(const int *of_kind, permits, test, .timeout = 150)
 
 EACH_STORE(one_hands_over_to_the_next)
 {

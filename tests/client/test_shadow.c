@@ -61,7 +61,7 @@ static void add(takt_limit_text limit, const char *rate, const char *burst, cons
 
 static void open_on(const char *store)
 {
-    takt_options options = {.store = store, .on_event = note_event, .store_timeout_us = 5000000};
+    takt_options options = {.store = store, .on_event = note_event, .store_timeout_us = 60000000};
     takt_error error;
 
     cr_assert_eq(uv_loop_init(&loop), 0);

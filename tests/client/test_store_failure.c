@@ -44,7 +44,7 @@ static void add_limit(const char *name, const char *rate, const char *within, co
 
 static void set_up(void)
 {
-    takt_options options = {.on_event = note_event};
+    takt_options options = {.store_timeout_us = 60000000, .on_event = note_event};
     takt_error error;
 
     server_start(&server, NULL);

@@ -213,7 +213,7 @@ static void want_as_well(void *data)
         *told = takt_sync_acquire(sync_, &wanted, &request);
 }
 
-Test(sync, a_permit_in_use_answers_to_who_waits_for_it, .timeout = 60)
+Test(sync, a_permit_in_use_answers_to_who_waits_for_it, .timeout = 280)
 {
     takt_request request = TAKT_REQUEST("hourly");
     takt_permit first = {0};

@@ -60,7 +60,7 @@ static void work(void)
 {
     takt_rule_text rule = {.rate = "200/s", .burst = "1"};
     takt_limit_text limit = {.name = "l", .rules = &rule, .rule_count = 1, .lookahead = "250ms"};
-    takt_options options = {.store = url};
+    takt_options options = {.store = url, .store_timeout_us = 60000000};
     takt_request request = TAKT_REQUEST("l");
     static takt_permit permits[20];
     takt_policy *policy;

@@ -97,7 +97,7 @@ static int64_t kill_in_the_middle(struct worker *worker, uint64_t *random)
     return told;
 }
 
-Test(file_process, survives_kill_at_any_moment, .timeout = 50)
+Test(file_process, survives_kill_at_any_moment, .timeout = 280)
 {
     takt_limit limit = rig_limit("a", 1000000, RIG_DAY, 1000000);
     struct scratch scratch;
@@ -163,7 +163,7 @@ Test(file_process, a_stopped_process_holds_up_no_loop)
 
     make_file(&scratch);
     process = start_stopped(&scratch);
-    open_with_timeout(&rig, &scratch, 200000);
+    open_with_timeout(&rig, &scratch, 2000000);
     uv_idle_init(&rig.loop, &idle);
     idle.data = &turns;
     uv_idle_start(&idle, count_turn);

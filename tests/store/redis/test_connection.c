@@ -80,7 +80,7 @@ static void await(struct talk *talk, const int *count, int least)
     uv_timer_t anchor; /* keeps the loop going: the connection does not */
 
     uv_timer_init(&talk->loop, &anchor);
-    uv_timer_start(&anchor, (uv_timer_cb)abort, 60000, 0);
+    uv_timer_start(&anchor, (uv_timer_cb)abort, 250000, 0);
     while (*count < least)
         uv_run(&talk->loop, UV_RUN_ONCE);
     uv_close((uv_handle_t *)&anchor, NULL);

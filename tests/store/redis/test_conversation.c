@@ -265,7 +265,7 @@ Test(conversation, patience)
     struct talk talk;
     struct question questions[2];
 
-    begin(&talk, &server, (takt_redis_options){.timeout_us = 50000});
+    begin(&talk, &server, (takt_redis_options){.timeout_us = 1000000});
     await(&talk, &talk.ready, 1);
     kill(server.process, SIGSTOP);
     ask(&talk, &questions[0], "INCR n");

@@ -66,7 +66,8 @@ static void open_ones(int count, const char *rate)
 {
     takt_rule_text rule = {.rate = rate, .burst = "1"};
     takt_limit_text limit = {.name = "l", .rules = &rule, .rule_count = 1, .lookahead = "50ms"};
-    takt_options options = {.store = server.url, .on_event = on_event};
+    takt_options options = {
+        .store = server.url, .store_timeout_us = 60000000, .on_event = on_event};
     takt_error error;
 
     uv_loop_init(&loop);
@@ -121,7 +122,7 @@ static void check_growth(int64_t in_use, int64_t resident_size)
     (void)resident_size;
 }
 
-TestSuite(reconnects, .timeout = 120);
+TestSuite(reconnects, .timeout = 280);
 
 Test(reconnects, a_thousand_of_them_leave_nothing_behind)
 {

@@ -249,7 +249,7 @@ Test(redis, frozen)
 
     server_directory(&server);
     server_start_tcp(&server, false, NULL);
-    open_tcp(&rig, &server, 100000);
+    open_tcp(&rig, &server, 2000000);
     cr_expect_eq(rig_try(&rig, &limit, "k", 1), 0);
     kill(server.process, SIGSTOP);
     cr_expect_eq(rig_try(&rig, &limit, "k", 1), TAKT_E_STORE_TIMEOUT);

@@ -96,7 +96,7 @@ static void close_peer(void)
     cr_assert_eq(uv_loop_close(&loop), 0, "all of it is closed");
 }
 
-TestSuite(transfer, .init = open_peer, .fini = close_peer, .timeout = 30);
+TestSuite(transfer, .init = open_peer, .fini = close_peer, .timeout = 280);
 
 static unsigned done_count, awaited_count;
 static CURLcode last_result;
