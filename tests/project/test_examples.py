@@ -58,7 +58,7 @@ def api(report):
     said = run('api', *['ann'] * 6, 'bob')
     report.check(said.count('200 OK') == 6 and said.count('ann: HTTP/1.1 429') == 1,
                  'api: ann may ask five times at once, and bob has a limit of his own', said)
-    report.check('Retry-After: 6\r\n' in said or 'Retry-After: 6\n' in said, 'api: who is sent away is told until when', said)
+    report.check(re.search(r'Retry-After: [1-6]\r?\n', said), 'api: who is sent away is told until when', said)
     report.check(said.count('RateLimit-Policy: "api"') == 7, 'api: each is told how the limit stands', said)
 
 

@@ -51,9 +51,10 @@ def too_early(arrivals, unblocked_at):
 
 
 def line_up(here, post, *options):
-    """All workers, while the limit is blocked: whoever starts first would take the jobs of the others."""
+    """All workers, while the limit is blocked: each takes some of the jobs, and whoever starts last finds some left."""
     here.takt('block', 'smtp', '1h')
-    workers = [begin(here, post, f'worker{number}', *options) for number in range(WORKERS)]
+    workers = [begin(here, post, f'worker{number}', '--waiting', 100, '--put-away', 100, *options)
+               for number in range(WORKERS)]
     deadline = time.monotonic() + DEADLINE
     while here.peek('smtp')['workers'] != WORKERS:
         assert time.monotonic() < deadline, all_told(here)
