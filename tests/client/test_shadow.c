@@ -71,7 +71,7 @@ static void open_on(const char *store)
     cr_assert_eq(takt_policy_new(&policy), 0);
     add((takt_limit_text){.name = "hourly"}, "1/h", NULL, NULL);
     add((takt_limit_text){.name = "small", .max_waiting = "2"}, "1/h", NULL, NULL);
-    add((takt_limit_text){.name = "window"}, "10/h", NULL, "fixed-window");
+    add((takt_limit_text){.name = "window"}, "10/18000day", NULL, "fixed-window");
     add((takt_limit_text){.name = "one", .concurrency = "1"}, NULL, NULL, NULL);
     add((takt_limit_text){.name = "in-enforced", .within = "enforced"}, "1/h", NULL, NULL);
     add((takt_limit_text){.name = "enforced", .mode = "enforce"}, "1/h", "2", NULL);

@@ -95,7 +95,8 @@ def bounds_connections(report, here):
                 if rest(again).startswith(b'HTTP/1.1 200'):
                     break
         report.check(True, 'when one has gone there is room again')
-        idle[0].sendall(b'GET /li')
+        with contextlib.suppress(OSError):  # it may be its turn already
+            idle[0].sendall(b'GET /li')
         report.check(all(rest(connection) == b'' for connection in idle), 'who is slow is dropped after a while')
         report.check(get(where, '/live')[0] == 200, 'and others are answered')
 
