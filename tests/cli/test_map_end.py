@@ -191,9 +191,9 @@ def broken_pipe(report, here):
 
 
 def lost_store(report, here):
-    """The store's folder goes away and comes back: the jobs wait, and are done."""
+    """The store's folder goes away, long before all is done, and comes back: the jobs wait, and are done."""
     limit = ['--rate', '5/s', 'paced']
-    process = here.start('map', *limit, '-i', here.write('in', 'x\n' * 8), '--log', 'log', '--', 'echo', 'did')
+    process = here.start('map', *limit, '-i', here.write('in', 'x\n' * 25), '--log', 'log', '--', 'echo', 'did')
     until(process.stdout.fileno(), b'did')
     os.rename(here.path / 'store', here.path / 'away')
     said = until(process.stderr.fileno(), b'retrying').decode()
@@ -201,7 +201,7 @@ def lost_store(report, here):
     status, output, messages = end(process)
     slots = sorted(record['slot_us'] for record in here.records('log', 'start'))
     near = [b - a for a, b in zip(slots, slots[1:]) if b - a < 200000]
-    report.check(status == 0 and len(slots) == 8, 'a store that was lost is waited for', f'{status}\n{said}{messages}{output}')
+    report.check(status == 0 and len(slots) == 25, 'a store that was lost is waited for', f'{status}\n{said}{messages}{output}')
     report.check(not near, 'and the quota is kept over it', near)
 
 

@@ -101,7 +101,7 @@ def without_store(report, here):
     report.check(done.returncode == 69 and not done.stdout and 'limit "mail": nothing starts' in done.stderr,
                  'closed fails at once: 69', told(done))
     for mode in ('wait', 'share'):
-        done = here.takt('run', *gone, *SLOW, '--on-store-failure', mode, '--max-wait', '200ms', 'mail', '--', 'true')
+        done = here.takt('run', *gone, *SLOW, '--on-store-failure', mode, '--max-wait', '2s', 'mail', '--', 'true')
         report.check(done.returncode == 69, f'{mode}, by one that has heard of nobody, waits: 69 at the deadline',
                      told(done))
 
