@@ -205,7 +205,7 @@ def scripts(report, here):
                      'scripts that are to be there and are not: 69', told(done))
         redis.say('ACL', 'SETUSER', 'loader', 'on', '>pass', 'resetkeys', 'resetchannels', '-@all', '+script|load')
         here.environment['TAKT_REDIS_PASSWORD'] = 'pass'
-        done = here.takt('doctor', '--load-scripts', '-s', redis.url + '?user=loader')
+        done = here.takt('doctor', '--load-scripts', '--timeout', '60s', '-s', redis.url + '?user=loader')
         report.check(done.returncode == 0 and 'the 11 scripts' in done.stdout, 'a user who may do nothing else loads them',
                      told(done))
         redis.say('ACL', 'SETUSER', 'loader', '-script|load', '+evalsha')
