@@ -201,7 +201,8 @@ def lost_store(report, here):
     status, output, messages = end(process)
     slots = sorted(record['slot_us'] for record in here.records('log', 'start'))
     near = [b - a for a, b in zip(slots, slots[1:]) if b - a < 200000]
-    report.check(status == 0 and len(slots) == 25, 'a store that was lost is waited for', f'{status}\n{said}{messages}{output}')
+    report.check(status == 0 and len(slots) == 25, 'a store that was lost is waited for',
+                 f'{status}\n{said}{messages}{output}')
     report.check(not near, 'and the quota is kept over it', near)
 
 
