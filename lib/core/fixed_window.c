@@ -39,9 +39,10 @@ static place by_first_use(const takt_rule *rule, const takt_rule_state *state, i
 
     if (state->fixed_window.unopened)
         return (place){t_us, t_us, over ? 0 : count, !over && count > 0};
-    if (over || count == 0)
+    if (over)
         return (place){t_us, t_us, 0, false};
-    return (place){t_us > start_us ? t_us : start_us, start_us, count, false};
+    t_us = t_us > start_us ? t_us : start_us; /* the window before it may be in force until then */
+    return (place){t_us, count == 0 ? t_us : start_us, count, false};
 }
 
 static place by_clock(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)

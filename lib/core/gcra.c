@@ -208,24 +208,31 @@ void takt_gcra_exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at
         state->gcra.tat = tat;
 }
 
+static takt_fraction later_of(takt_fraction a, takt_fraction b, int64_t whole)
+{
+    return in_parts(a, whole) > in_parts(b, whole) ? a : b;
+}
+
 /*
  * With the tokens of slots s_j from this one, s_i, on, TAT is at least s_i + sum(c_j) * T; whoever
- * came at s_k after it needs TAT to be at least s_k + sum(c_j, j >= k) * T.  So as much as
- * c_i - (until - s_i) / T can be given back whatever came since, and all of it if nothing did.
+ * came at s_k after it needs TAT to be at least s_k + sum(c_j, j >= k) * T.  So TAT may become what
+ * it is without c_i and until - s_i later, whatever came since, and all of c_i can be given back if
+ * nothing did.  (A slot is told up to a microsecond late.)  A TAT that is less than with these
+ * tokens has none of them: they were given back before, or forgotten.
  */
 void takt_gcra_give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us,
                          int64_t cost, int64_t unused, int64_t until_us)
 {
-    takt_fraction without = minus(state->gcra.tat, intervals(rule, cost), rule->tokens);
-    wide kept = 0;
+    takt_fraction least = minus(state->gcra.tat, intervals(rule, cost), rule->tokens);
+    takt_fraction tat = minus(state->gcra.tat, intervals(rule, unused), rule->tokens);
 
-    if (until_us > slot_us && (rule->interval.us == 0 || takt_fraction_ceil(without) > slot_us))
-        kept = ((wide)(until_us - slot_us) * rule->tokens + rule->span_us - 1) / rule->span_us;
-    if (kept >= cost || without.us < 0)
+    if (takt_fraction_ceil(least) < slot_us)
         return;
-    if (unused > cost - kept)
-        unused = (int64_t)(cost - kept);
-    state->gcra.tat = minus(state->gcra.tat, intervals(rule, unused), rule->tokens);
+    if (until_us >= slot_us && (rule->interval.us == 0 || takt_fraction_ceil(least) > slot_us))
+        least.us += until_us - slot_us + 1;
+    tat = later_of(tat, least, rule->tokens);
+    if (in_parts(tat, rule->tokens) < in_parts(state->gcra.tat, rule->tokens))
+        state->gcra.tat = tat;
 }
 
 int64_t takt_gcra_rest_at(const takt_rule *rule, const takt_rule_state *state)

@@ -145,8 +145,8 @@ struct takt_algorithm {
      * then paced. */
     void (*exhaust)(const takt_rule *rule, takt_rule_state *state, int64_t at_us);
 
-    /* Of `cost` tokens taken at slot_us, `unused` were not needed.  Gives back as many of them as
-     * cannot have been made up for since; no slot was ever given after until_us. */
+    /* Of `cost` tokens taken at slot_us, `unused` were not needed.  Gives back what cannot have
+     * been made up for since; no slot was ever given after until_us. */
     void (*give_back)(const takt_rule *rule, takt_rule_state *state, int64_t slot_us, int64_t cost,
                       int64_t unused, int64_t until_us);
 

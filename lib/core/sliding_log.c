@@ -23,10 +23,11 @@ static bool is_paced(const takt_rule *rule, const takt_log *log, int64_t t_us)
     return log->full_us > 0 && t_us < log->full_us + rule->span_us;
 }
 
-/* From where on slots can be: not before the latest, nor before the rule was full. */
+/* From where on slots can be: not before the latest, also if that was given back (what left for it
+ * may count until then), nor before the rule was full. */
 static int64_t not_before(const takt_rule *rule, const takt_log *log, int64_t t_us)
 {
-    if (takt_log_held(log) > 0 && t_us < log->last_us)
+    if (t_us < log->last_us)
         t_us = log->last_us;
     if (is_paced(rule, log, t_us) && t_us < log->full_us)
         t_us = log->full_us;
@@ -146,17 +147,19 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
     state->log.full_at = state->log.total;
 }
 
-/* Only the latest entry can be changed, and one token of it stays: entries are of some tokens.  A
- * log that is paced counts from a total that must not be undercut. */
+/* Only the latest entry can be changed, and where others are before it one token of it stays:
+ * entries are of some tokens.  A log that is paced counts from a total that must not be undercut.
+ */
 static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us, int64_t cost,
                       int64_t unused, int64_t until_us)
 {
     takt_log *log = &state->log;
+    int64_t most = log->first == log->next ? cost : cost - 1;
 
     (void)rule;
     (void)until_us;
     if (log->last_us == slot_us && log->full_us == 0 && takt_log_held(log) >= cost)
-        log->total = (log->total - (unused < cost ? unused : cost - 1)) & (TAKT_LOG_WRAP - 1);
+        log->total = (log->total - (unused < most ? unused : most)) & (TAKT_LOG_WRAP - 1);
 }
 
 static int64_t rest_at(const takt_rule *rule, const takt_rule_state *state)

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/memory_pages.h"
 #include "base/random.h"
 #include "core/books.h"
 #include "seed.h"
@@ -102,6 +103,96 @@ Test(settle, the_last_slot_is_given_back_whole)
     say(&b, MS, 2, 5, 1, 3);
     cr_assert_eq(b.given, 1);
     cr_assert_eq(b.first_us, 200 * MS);
+}
+
+/* A bucket keeps no more than what others can have been served by. */
+Test(settle, of_a_slow_rate_little_is_kept)
+{
+    static book b;
+    takt_standing standing;
+
+    open_book(&b, limit_by(&takt_token_bucket, 2, 2 * DAY));
+    take(&b, 0, 1);
+    take(&b, 0, 1);
+    takt_ledger_settle(&b.ledger, NOW + SECOND, NOW, 1, 0);
+    takt_ledger_peek(&b.ledger, NOW + SECOND, &standing);
+    cr_assert_eq(standing.retry_after_us, TAKT_LOOKAHEAD_US + 1, "%" PRId64,
+                 standing.retry_after_us);
+}
+
+/* It ought not to be said twice, nor of what a reset has forgotten. */
+Test(settle, what_is_not_there_is_not_given_back)
+{
+    static book b;
+    takt_standing standing;
+
+    open_book(&b, limit_of(10, SECOND, 1));
+    say(&b, 0, 1, 5, 1, 3);
+    cr_assert_eq(b.given, 3, "at 0, 100 and 200 ms");
+    for (int i = 0; i < 3; i++)
+        takt_ledger_settle(&b.ledger, NOW + MS, NOW + 200 * MS, 1, 0);
+    takt_ledger_peek(&b.ledger, NOW + MS, &standing);
+    cr_assert_eq(standing.retry_after_us, 199 * MS);
+    takt_ledger_reset(&b.ledger, NOW + 50 * MS);
+    take(&b, 50 * MS, 1);
+    takt_ledger_settle(&b.ledger, NOW + 50 * MS, NOW + 100 * MS, 1, 0);
+    takt_ledger_peek(&b.ledger, NOW + 50 * MS, &standing);
+    cr_assert_eq(standing.retry_after_us, 100 * MS);
+}
+
+Test(settle, the_only_slot_of_a_log_is_given_back_whole)
+{
+    static takt_memory_pages pages;
+    static book b;
+
+    open_book(&b, limit_by(&takt_sliding_log, 2, 100 * SECOND));
+    takt_memory_pages_init(&pages);
+    takt_limit_begin(&b.ledger.state, &pages.pages);
+    takt_ledger_reset(&b.ledger, NOW);
+    take(&b, 0, 2);
+    takt_ledger_settle(&b.ledger, NOW + MS, NOW, 2, 0);
+    cr_assert_eq(remaining(&b, MS), 2);
+    take(&b, MS, 1);
+    take(&b, 2 * MS, 1);
+    takt_ledger_settle(&b.ledger, NOW + 3 * MS, NOW + 2 * MS, 1, 0);
+    cr_assert_eq(remaining(&b, 3 * MS), 0, "one before it: a token of it stays");
+    take(&b, 100 * SECOND + MS, 1);
+    cr_assert_eq(remaining(&b, 100 * SECOND + MS), 0);
+    takt_memory_pages_close(&pages);
+}
+
+/* A slot to come is given back, and what it waited for counts until then all the same. */
+Test(settle, what_was_to_come_is_taken_again_when_it_was_due)
+{
+    static const struct {
+        const takt_algorithm *algorithm;
+        takt_align align;
+    } rows[] = {
+        {&takt_token_bucket, TAKT_ALIGN_DEFAULT},
+        {&takt_fixed_window, TAKT_ALIGN_CLOCK},
+        {&takt_fixed_window, TAKT_ALIGN_FIRST_USE},
+        {&takt_sliding_log, TAKT_ALIGN_DEFAULT},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static book b;
+        takt_limit limit = {.rule_count = 1, .lookahead_us = SECOND};
+        int64_t due_us;
+        limit.rules[0] = (takt_rule){.algorithm = rows[i].algorithm,
+                                     .limit = 1,
+                                     .period_us = 10 * SECOND,
+                                     .align = rows[i].align};
+        cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
+        open_book(&b, limit);
+        take(&b, 0, 1);
+        due_us = takt_limit_earliest(&b.limit, &b.ledger.state, NOW, 1) - NOW;
+        for (int again = 0; again < 3; again++) {
+            say(&b, due_us - SECOND / 2, 1, 5, 1, 1);
+            cr_assert_eq(b.given, 1, "row %zu", i);
+            cr_assert_eq(b.first_us, due_us, "row %zu: %" PRId64, i, b.first_us);
+            takt_ledger_settle(&b.ledger, NOW + due_us - SECOND / 2, NOW + due_us, 1, 0);
+        }
+    }
 }
 
 /* Nothing that is given back lets more start than the promise allows, with real costs. */

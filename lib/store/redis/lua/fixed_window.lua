@@ -23,10 +23,11 @@ local function make_fixed_window()
                 local over = t >= start + rule.span
                 if rule.unopened then
                     return t, t, over and 0 or count, not over and count > 0
-                elseif over or count == 0 then
+                elseif over then
                     return t, t, 0, false
                 end
-                return t > start and t or start, start, count, false
+                t = t > start and t or start
+                return t, count == 0 and t or start, count, false
             end
             local here = windows.start(rule, t)
             if start < here then

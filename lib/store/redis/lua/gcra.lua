@@ -125,15 +125,21 @@ local function make_gcra()
 
         give_back = function(rule, slot, cost, unused, till)
             local us, parts = gcra.intervals(rule, cost)
-            us, parts = gcra.minus(rule.us, rule.parts, us, parts, rule.tokens)
-            local kept = 0
-            if till > slot and (rule.interval_us == 0 or gcra.ceil(us, parts) > slot) then
-                kept = numbers.divide_up(till - slot, rule.tokens, rule.span)
+            local least_us, least_parts = gcra.minus(rule.us, rule.parts, us, parts, rule.tokens)
+            local least = gcra.ceil(least_us, least_parts)
+            if least < slot then
+                return
             end
-            if kept < cost and us >= 0 then
-                unused = unused < cost - kept and unused or cost - kept
-                us, parts = gcra.intervals(rule, unused)
-                rule.us, rule.parts = gcra.minus(rule.us, rule.parts, us, parts, rule.tokens)
+            if till >= slot and (rule.interval_us == 0 or least > slot) then
+                least_us = least_us + till - slot + 1
+            end
+            us, parts = gcra.intervals(rule, unused)
+            us, parts = gcra.minus(rule.us, rule.parts, us, parts, rule.tokens)
+            if least_us > us or (least_us == us and least_parts > parts) then
+                us, parts = least_us, least_parts
+            end
+            if us < rule.us or (us == rule.us and parts < rule.parts) then
+                rule.us, rule.parts = us, parts
             end
         end,
 

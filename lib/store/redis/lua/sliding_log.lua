@@ -14,7 +14,7 @@ local function make_sliding_log()
         -- From where on slots can be: not before the latest, nor before the rule was full.
         not_before = function(rule, t)
             local log = rule.log
-            if logs.held(log) > 0 and t < log.last then
+            if t < log.last then
                 t = log.last
             end
             if sliding.is_paced(rule, t) and t < log.full then
@@ -115,8 +115,9 @@ local function make_sliding_log()
 
         give_back = function(rule, slot, cost, unused)
             local log = rule.log
+            local most = log.first == log.next and cost or cost - 1
             if log.last == slot and log.full == 0 and logs.held(log) >= cost then
-                log.total = (log.total - (unused < cost and unused or cost - 1)) % WRAP
+                log.total = (log.total - (unused < most and unused or most)) % WRAP
             end
         end,
 
