@@ -259,9 +259,10 @@ TAKT_EXPORT int takt_is_held(const takt_permit *permit);
  * TAKT_E_INVALID when the permit does not wait (any more).
  *
  * Slots are awarded up to a lookahead before they are due.  One that was awarded for it by then
- * goes to the next waiter of this client; where nobody waits it lapses, and so do the slots of
- * inner limits that were due.  Where that is dear (1/day, a large cost), wait for the callback
- * instead, then call takt_settle with 0 and takt_release: that gives it back.
+ * goes to the next waiter of this client; where nobody waits it is handed back by one call to the
+ * store, as takt_settle with 0 has it: the limit is charged for no more than what others can have
+ * been told meanwhile.  (So it is after takt_release, a deadline, and takt_close.)  Slots of inner
+ * limits that were due are used.
  */
 TAKT_EXPORT int takt_cancel(takt_permit *permit);
 
@@ -300,9 +301,9 @@ TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, takt_perm
  * language model, a mail's recipients).  `request` is what the permit was acquired with (its limit
  * and keys are used).  More than was asked for is taken now, and paid for before the next slots: by
  * gcra and buckets as far as 10 s ahead, by windows and logs as far as there is room.  Less is
- * given back, as far as nobody can have been served in its place: gcra and buckets take off one
- * token for each that the rate has passed since the slot, windows give back what is of their
- * window, logs only their latest entry; with `within`, the outermost limit alone gives back.
+ * given back, as far as nobody can have been served in its place: by gcra and buckets
+ * all but what the rate has passed since the slot, by windows what is of their window, by logs only
+ * their latest entry; with `within`, the outermost limit alone gives back.
  * actual_cost 0: the work was not begun.  Of a permit that on_store_failure has granted (`open`,
  * `share`) no ledger knows: what it cost more than was asked for is taken, nothing is given back.
  *

@@ -237,6 +237,7 @@ static int64_t run_pass(takt_client *client, int64_t now_us)
     uv_idle_stop(&client->pass);
     uv_check_stop(&client->pass_soon);
     takt_scheduler_run(&client->scheduler, now_us);
+    takt_client_hand_back(client);
     takt_client_send_held(client);
     send_claims(client, now_us);
     tell_fallbacks(client);

@@ -92,6 +92,9 @@ struct takt_client {
 /* A permit comes to a limit: it waits there, or passes it in shadow. */
 void takt_client_enter(takt_client *client, takt_queue *queue, takt_permit *permit);
 
+/* Hands back slots that nobody here waits for any more. */
+void takt_client_hand_back(takt_client *client);
+
 /* Sends what the real cost of a ghost's work changes. */
 void takt_client_settle_ghosts(takt_client *client);
 

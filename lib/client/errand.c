@@ -395,6 +395,19 @@ void takt_client_settle_ghosts(takt_client *client)
                            ghost->permit.slot_at_us, ghost->permit.cost, ghost->actual);
 }
 
+void takt_client_hand_back(takt_client *client)
+{
+    takt_queue *queue;
+    takt_run run;
+
+    while ((queue = takt_scheduler_next_unused(&client->scheduler, &run))) {
+        const takt_limit *limit = takt_policy_find(client->policy, queue->limit->name);
+        if (limit) /* else it is gone: they lapse */
+            (void)begin_settle(client, limit, queue->key, takt_run_slot(&run, 0),
+                               run.count * run.cost, 0);
+    }
+}
+
 /* Whether it was granted, and the real cost of its work was not told yet. */
 static bool is_to_settle(const takt_permit *permit)
 {

@@ -110,6 +110,15 @@ int64_t takt_hand_last(const takt_hand *hand)
     return last_us;
 }
 
+bool takt_hand_pop_last(takt_hand *hand, takt_run *run)
+{
+    if (hand->run_count == 0)
+        return false;
+    *run = hand->runs[hand->first + --hand->run_count];
+    hand->count -= run->count;
+    return true;
+}
+
 void takt_hand_drop_before(takt_hand *hand, int64_t instant_us)
 {
     while (takt_hand_next(hand) < instant_us)

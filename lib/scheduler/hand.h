@@ -29,6 +29,9 @@ void takt_hand_pop(takt_hand *hand); /* the next slot is used up; there is one *
 /* The last slot in hand, TAKT_NEVER where there is none. */
 int64_t takt_hand_last(const takt_hand *hand);
 
+/* Takes out the run that begins last: false where there is none. */
+bool takt_hand_pop_last(takt_hand *hand, takt_run *run);
+
 /* Drops the slots that fall due before that instant. */
 void takt_hand_drop_before(takt_hand *hand, int64_t instant_us);
 

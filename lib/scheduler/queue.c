@@ -28,12 +28,15 @@ void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key
     takt_heap_init(&queue->deadlines, sooner);
     takt_list_init(&queue->link);
     takt_list_init(&queue->fallback);
+    takt_list_init(&queue->handing_back);
 }
 
 void takt_queue_close(takt_queue *queue)
 {
     takt_hand_close(&queue->hand);
+    takt_hand_close(&queue->unused);
     takt_list_remove(&queue->fallback);
+    takt_list_remove(&queue->handing_back);
     free(queue->newer);
     free(queue->share);
 }

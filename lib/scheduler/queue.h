@@ -53,6 +53,8 @@ typedef struct takt_queue {
     takt_heap deadlines; /* those with a deadline */
 
     takt_hand hand;
+    takt_hand unused;       /* slots that nobody here needs: the business of unused.c */
+    takt_link handing_back; /* among those that have such */
 
     /* the claim: the scheduler's business */
     int64_t claimed_at_us;    /* when the last claim was sent; all by the local clock */

@@ -28,6 +28,7 @@ int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t see
     takt_list_init(&scheduler->granted);
     takt_list_init(&scheduler->losers);
     takt_list_init(&scheduler->fallbacks);
+    takt_list_init(&scheduler->handing_back);
     takt_shades_init(&scheduler->shades);
     return takt_table_init(&scheduler->queues, takt_random(&scheduler->random));
 }

@@ -12,6 +12,7 @@
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
 #include "scheduler/shadow.h"
+#include "scheduler/unused.h"
 
 #define IDLE_MAX    1024 /* idle queues kept, so that their memory need not be made anew */
 #define SEEN_FOR_US INT64_C(60000000)
@@ -69,13 +70,13 @@ takt_queue *takt_scheduler_next_queue(takt_scheduler *scheduler, takt_permit *pe
     return queue;
 }
 
-/* The slot of a permit whose callback did not come goes to the next waiter.  Not one that no ledger
- * gave: the next waiter has its own. */
-static void hand_back(takt_queue *queue, const takt_permit *permit, int64_t fence)
+/* The slot of a permit whose callback did not come is in hand again.  Not one that no ledger gave:
+ * the next waiter has its own. */
+static void put_back(takt_queue *queue, const takt_permit *permit, int64_t fence)
 {
     takt_run slot = {{permit->slot_at_us, 0}, {0, 0}, 1, 1, permit->cost, 0};
 
-    if (queue->total > 0 && !permit->uncharged)
+    if (!permit->uncharged)
         (void)takt_hand_add(&queue->hand, &slot, 1, fence); /* without memory it lapses */
 }
 
@@ -95,7 +96,7 @@ void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int st
         permit->state = TAKT_PERMIT_IDLE;
         if (permit->status == 0) {
             if (permit->shadow != TAKT_SHADOW_PASSED)
-                hand_back(permit->queue, permit, last_fence(permit));
+                put_back(permit->queue, permit, last_fence(permit));
             takt_permits_drop(scheduler, permit);
         }
         takt_shadow_vanish(scheduler, permit);
@@ -310,7 +311,7 @@ void takt_scheduler_grant(takt_scheduler *scheduler, takt_permit *permit)
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-/* Gives the slots that are due to waiters.  One that finds nobody it suits lapses. */
+/* Gives the slots that are due to waiters.  One that finds nobody it suits is of no use here. */
 static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     int64_t due_us = takt_clock_store(&scheduler->clock, now_us);
@@ -318,12 +319,15 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
 
     if (queue->hint != UNHINTED)
         return;
-    while ((slot_us = takt_hand_next(&queue->hand)) <= due_us) {
+    while (queue->total > 0 && (slot_us = takt_hand_next(&queue->hand)) <= due_us) {
         takt_permit *permit = takt_queue_match(queue, takt_hand_next_cost(&queue->hand));
+        takt_run slot = {{slot_us, 0}, {0, 0}, 1, 1, takt_hand_next_cost(&queue->hand), 0};
         int64_t fence = takt_hand_next_fence(&queue->hand);
         takt_hand_pop(&queue->hand);
-        if (!permit)
+        if (!permit) {
+            takt_unused_add(scheduler, queue, &slot);
             continue;
+        }
         permit->slot_at_us = slot_us;
         if (queue->limit->concurrency > 0)
             takt_permits_take(queue, permit, fence);
@@ -428,6 +432,7 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
     takt_permits_hand_on(scheduler, queue, now_us);
     served = takt_loss_serve(scheduler, queue, now_us, &alone_us);
+    takt_unused_gather(scheduler, queue);
     claim_us = served && takt_loss_asks(scheduler, queue, now_us)
                    ? now_us
                    : claim_at(scheduler, queue, now_us);
@@ -513,7 +518,6 @@ void takt_scheduler_leave_all(takt_scheduler *scheduler, int status)
             takt_queue *queue = TAKT_HOLDER(entry, takt_queue, entry);
             takt_permit *permit;
             queue->holding.running = 0;
-            takt_hand_drop_before(&queue->hand, TAKT_NEVER);
             takt_registry_touch(scheduler, queue);
             while ((permit = takt_queue_last(queue)))
                 takt_scheduler_leave(scheduler, permit, status);

@@ -25,11 +25,12 @@ typedef struct takt_scheduler {
     takt_link claiming; /* queues that have something to claim now */
     takt_link idle;     /* queues that nothing waits in, the longest idle first */
     int idle_count;
-    takt_link fired;   /* permits whose callbacks are due */
-    takt_link granted; /* permits that hold something, their callbacks have come */
-    takt_link losers;  /* of them, those that have lost it, which is still to be told */
-    bool parting;      /* everybody has left: what is said now is said once */
-    takt_queue *last;  /* asked for last: mostly the next one too */
+    takt_link fired;        /* permits whose callbacks are due */
+    takt_link granted;      /* permits that hold something, their callbacks have come */
+    takt_link losers;       /* of them, those that have lost it, which is still to be told */
+    takt_link handing_back; /* queues that have slots to hand back */
+    bool parting;           /* everybody has left: what is said now is said once */
+    takt_queue *last;       /* asked for last: mostly the next one too */
 
     /* whether the store is lost: the business of loss.c */
     bool lost;                 /* a call has failed and none was answered since */
@@ -71,7 +72,8 @@ takt_queue *takt_scheduler_next_queue(takt_scheduler *scheduler, takt_permit *pe
  * callback was due already. */
 void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status);
 
-/* Everybody leaves, with a status, and what jobs hold is given back, for good. */
+/* Everybody leaves, with a status, and what jobs hold and slots in hand are given back, for good.
+ */
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status);
 
 /* A granted permit's work is done, or it is not to begin: what it holds is let go. */
@@ -155,6 +157,12 @@ takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler);
 /* The next queue that claims, with the claim filled in; NULL: no more.  Its answer must come by
  * award or failed. */
 takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim);
+
+/*
+ * The next slots to hand back, before claims are sent: to be told by one settle call of actual 0,
+ * of the run's first slot and all its tokens, which is not repeated.  NULL: there are no more.
+ */
+takt_queue *takt_scheduler_next_unused(takt_scheduler *scheduler, takt_run *run);
 
 /* When to run again at the latest; TAKT_NEVER: nothing waits for time. */
 int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler);

@@ -134,6 +134,8 @@ static void send(takt_fleet_worker *worker, takt_sim_exchange *exchange,
 {
     int copies = draw_copies(worker);
 
+    if (copies > 1 && exchange->call.op == TAKT_SIM_SETTLE)
+        copies = 1; /* it tells a change: no network doubles what a connection sends once */
     for (int i = 0; i < copies; i++) {
         takt_sim_event *planned = plan_for(worker, draw_arrival(worker->fleet), arrive);
         planned->exchange = exchange;
@@ -298,6 +300,21 @@ static void send_claims(takt_fleet_worker *worker)
     }
 }
 
+static void hand_back(takt_fleet_worker *worker)
+{
+    takt_fleet *fleet = worker->fleet;
+    takt_queue *queue;
+    takt_run unused;
+
+    while ((queue = takt_scheduler_next_unused(&worker->scheduler, &unused))) {
+        takt_sim_exchange *exchange = new_exchange(TAKT_SIM_SETTLE);
+        exchange->call.unused = unused;
+        if (fleet->on_unused)
+            fleet->on_unused(fleet, worker, &unused);
+        begin(worker, exchange, queue->limit);
+    }
+}
+
 static void wakes(takt_fleet *fleet, takt_sim_event *event);
 
 static void pass(takt_fleet *fleet, takt_sim_event *event)
@@ -310,6 +327,7 @@ static void pass(takt_fleet *fleet, takt_sim_event *event)
         return;
     worker->pass_asked = false;
     takt_scheduler_run(&worker->scheduler, local_now(worker));
+    hand_back(worker);
     send_claims(worker);
     while ((permit = takt_scheduler_next_loser(&worker->scheduler)))
         if (fleet->on_lost)

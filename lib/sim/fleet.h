@@ -41,6 +41,7 @@ typedef enum takt_sim_op {
     TAKT_SIM_CLAIM,
     TAKT_SIM_TRY,
     TAKT_SIM_PEEK,
+    TAKT_SIM_SETTLE, /* slots that are handed back */
     TAKT_SIM_BLOCK,
     TAKT_SIM_PENALIZE,
     TAKT_SIM_UNBLOCK,
@@ -60,6 +61,7 @@ typedef struct takt_sim_call {
     int64_t cost; /* TRY */
     bool granted;
     int64_t retry_at_us;
+    takt_run unused;        /* SETTLE */
     int64_t for_us;         /* BLOCK */
     takt_standing standing; /* all but CLAIM */
 } takt_sim_call;
@@ -89,6 +91,8 @@ struct takt_fleet {
                     const takt_sim_call *call); /* after every call, of a claim too */
     void (*on_heard)(takt_fleet *fleet, takt_fleet_worker *worker, const takt_award *award,
                      int64_t sent_us); /* before it counts; sent by the worker's clock */
+    void (*on_unused)(takt_fleet *fleet, takt_fleet_worker *worker,
+                      const takt_run *unused); /* slots that a worker hands back now */
     void (*on_told)(takt_fleet *fleet, takt_fleet_worker *worker,
                     const takt_standing *standing); /* a block, or an end of one; likewise */
     void (*on_lost)(takt_fleet *fleet, takt_fleet_worker *worker,
@@ -141,8 +145,8 @@ void takt_fleet_freeze(takt_fleet_worker *worker, int64_t until_us);
  * cut any more. */
 void takt_fleet_cut(takt_fleet_worker *worker, bool cut);
 
-/* Sends a single call to the ledger (not CLAIM); `value` is the cost of a TRY and for how long a
- * BLOCK is. */
+/* Sends a single call to the ledger (neither CLAIM nor SETTLE); `value` is the cost of a TRY and
+ * for how long a BLOCK is. */
 void takt_fleet_call(takt_fleet_worker *worker, takt_sim_op op, int64_t value);
 
 /* The store forgets the ledger. */

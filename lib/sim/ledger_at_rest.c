@@ -97,6 +97,10 @@ void takt_sim_store_run(takt_fleet *fleet, takt_sim_call *call)
     case TAKT_SIM_TRY:
         call->granted = takt_ledger_try(&fleet->ledger, now_us, call->cost, &call->retry_at_us);
         break;
+    case TAKT_SIM_SETTLE:
+        takt_ledger_settle(&fleet->ledger, now_us, takt_run_slot(&call->unused, 0),
+                           call->unused.count * call->unused.cost, 0);
+        break;
     case TAKT_SIM_BLOCK:
         takt_ledger_block(&fleet->ledger, now_us, call->for_us, NULL);
         break;

@@ -293,6 +293,12 @@ void checker_call(checker *self, const takt_sim_call *call)
     case TAKT_SIM_TRY:
         check_try(self, call);
         break;
+    case TAKT_SIM_SETTLE:
+        timeline_note(self->fleet, "%lld slots of %d are handed back, the first now%+lld us",
+                      (long long)call->unused.count, (int)call->unused.cost,
+                      (long long)(takt_run_slot(&call->unused, 0) - call->now_us));
+        checker_slots_back(self, call->now_us, &call->unused);
+        break;
     case TAKT_SIM_BLOCK:
         timeline_note(self->fleet, "block for %lld us", (long long)call->for_us);
         self->blocks = true;

@@ -107,7 +107,8 @@ typedef struct checker {
     definition rules[TAKT_RULES_MAX];
     int64_t capacity, capacity_least; /* the dearest waiter that can be served: now, ever */
     int64_t blocked_until_us;
-    bool blocks;    /* there have been any */
+    bool blocks;               /* there have been any */
+    int64_t handed_back_at_us; /* virtual: the last slots, so that there was one sooner */
     bool forgetful; /* there have been resets, losses of state, new numbers: a slot may come sooner
                        than foreseen */
     int64_t slowest_us;         /* message so far */
@@ -140,7 +141,7 @@ typedef struct checker {
     int64_t calm_tokens, calm_calls, calm_awards;
 
     /* how much was looked at */
-    int64_t calls, slots, fired, left;
+    int64_t calls, slots, fired, left, handed_back;
 } checker;
 
 extern void (*checker_on_failure)(void);
@@ -154,6 +155,7 @@ void checker_heard(checker *self, const takt_fleet_worker *worker, const takt_aw
                    int64_t sent_us, int waiting);
 void checker_told(checker *self, const takt_fleet_worker *worker, const takt_standing *standing);
 void checker_failed(checker *self, const takt_fleet_worker *worker);
+void checker_hands_back(checker *self, const takt_fleet_worker *worker, const takt_run *unused);
 void checker_ended(checker *self, const fleet_job *ended, int status, const fleet_job *jobs,
                    int job_count);
 void checker_released(checker *self, const fleet_job *job);
@@ -175,6 +177,7 @@ int64_t checker_now(const checker *self); /* by the store's clock */
 void checker_policy(checker *self, const takt_sim_call *call);
 void checker_block(checker *self, int64_t now_us);
 void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost);
+void checker_slots_back(checker *self, int64_t now_us, const takt_run *unused);
 int64_t checker_first(const definition *rules, int rule_count, int64_t t_us,
                       int64_t cost); /* that all rules permit */
 int64_t checker_earliest(const checker *self, int64_t t_us,
@@ -191,6 +194,7 @@ void checker_unused(const checker *self);
 /* Of penalties (checker_brake.c). */
 void checker_brake_penalty(checker *self, const takt_sim_call *call);
 void checker_brake_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost);
+void checker_brake_slots_back(checker *self, const takt_run *unused);
 void checker_brake_vague(checker *self, int64_t now_us);
 void checker_brake_off(checker *self);
 

@@ -110,6 +110,19 @@ static void note_slot(checker *self, int64_t slot_us, int64_t cost)
     self->braked_slots[self->braked_count++] = (definition_token){.at_us = slot_us, .cost = cost};
 }
 
+/* They are none of those given since. */
+void checker_brake_slots_back(checker *self, const takt_run *unused)
+{
+    for (int64_t i = 0; i < unused->count; i++)
+        for (int at = self->braked_count - 1; at >= 0; at--) {
+            definition_token *slot = &self->braked_slots[at];
+            if (slot->at_us == takt_run_slot(unused, i) && slot->cost == unused->cost) {
+                slot->cost = 0;
+                break;
+            }
+        }
+}
+
 /* A burst of the limit's largest cost, and the rate of the first rule as far as it is back; slots
  * are told in whole microseconds. */
 void checker_brake_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)

@@ -172,3 +172,16 @@ void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)
     if (self->calm && slot_us <= self->calm_until_us)
         self->calm_tokens += cost;
 }
+
+/* Slots that are given to nobody after all. */
+void checker_slots_back(checker *self, int64_t now_us, const takt_run *unused)
+{
+    for (int i = 0; i < self->limit.rule_count; i++)
+        definition_hand_back(&self->rules[i], unused, now_us + self->limit.lookahead_us);
+    checker_brake_slots_back(self, unused);
+    self->handed_back_at_us = self->fleet->now_us;
+    self->handed_back += unused->count;
+    for (int64_t i = 0; self->calm && i < unused->count; i++)
+        if (takt_run_slot(unused, i) <= self->calm_until_us)
+            self->calm_tokens -= unused->cost;
+}

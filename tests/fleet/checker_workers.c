@@ -81,6 +81,24 @@ void checker_failed(checker *self, const takt_fleet_worker *of_fleet)
     worker->lost = true;
 }
 
+/* What is handed back is in hand, and then it is not. */
+void checker_hands_back(checker *self, const takt_fleet_worker *of_fleet, const takt_run *unused)
+{
+    watched *worker = &self->workers[of_fleet->index];
+
+    for (int64_t i = 0; i < unused->count; i++) {
+        int64_t slot_us = takt_run_slot(unused, i);
+        int at = worker->hand_count - 1;
+        while (at >= 0 &&
+               (worker->hand[at].at_us != slot_us || worker->hand[at].cost != unused->cost))
+            at--;
+        if (at < 0)
+            checker_fail(self, 1, "worker %d hands back the slot at now%+lld us, and has none",
+                         of_fleet->index, (long long)(slot_us - checker_now(self)));
+        worker->hand[at] = worker->hand[--worker->hand_count];
+    }
+}
+
 /* How long a cost keeps a worker busy that has its part of each rate. */
 static int64_t busy_us(const watched *worker, int64_t cost)
 {
@@ -200,6 +218,9 @@ static void check_hopeless(const checker *self, const fleet_job *ended)
     int64_t cost = ended->permit.cost < capacity ? ended->permit.cost : capacity;
     int64_t first_us = checker_earliest(self, checker_now(self), cost) - checker_now(self);
 
+    /* its worker hears of slots that were handed back at its next claim */
+    if (self->fleet->now_us - self->handed_back_at_us < TAKT_KEEPALIVE_US + self->slowest_us)
+        return;
     if (left_us > 0 && !self->forgetful && self->concurrency == 0 &&
         checker_vague_until(self) < checker_now(self) && first_us + self->slowest_us < left_us)
         checker_fail(

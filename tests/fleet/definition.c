@@ -33,15 +33,18 @@ void definition_open(definition *self, const takt_rule *rule)
 void definition_close(definition *self)
 {
     free(self->taken);
+    free(self->takings);
     self->taken = NULL;
+    self->takings = NULL;
 }
 
 void definition_rest(definition *self)
 {
     self->told = self->least = self->most = 0;
     self->count = 0;
-    self->opened_us = self->used = 0;
+    self->opened_us = self->used = self->opened_before_us = self->used_before = 0;
     self->vague_until_us = 0;
+    definition_forget(self);
 }
 
 static int64_t allowed(const definition *self)
@@ -77,8 +80,11 @@ void definition_copy(definition *to, const definition *from)
 
     copy.taken = to->taken;
     copy.capacity = to->capacity;
+    copy.takings = to->takings;
+    copy.taking_capacity = to->taking_capacity;
     copy.count = 0;
     *to = copy;
+    definition_forget(to);
     for (int i = 0; i < from->count; i++) {
         make_space(to);
         to->taken[to->count++] = from->taken[i];
@@ -133,8 +139,12 @@ static wide exact_instant(const definition *self, int64_t t_us)
 
 static void bucket_take(definition *self, int64_t t_us, int64_t cost)
 {
-    wide least = exact_instant(self, t_us);
+    wide least = exact_instant(self, t_us), t = (wide)t_us * self->tokens,
+         amount = cost * self->span;
 
+    /* where it owes more, the slot itself is known to a microsecond */
+    definition_note(self, (definition_taking){t_us, cost, t, least > t ? t - self->tokens : least,
+                                              amount, amount});
     self->told = larger(self->told, (wide)t_us * self->tokens) + cost * self->span;
     self->most = self->least == self->most ? least : larger(self->most, (wide)t_us * self->tokens);
     self->most += cost * self->span;
@@ -155,6 +165,7 @@ static void bucket_follow(definition *self, const definition *from, int64_t now_
         self->told = from->told;
         self->least = from->least;
         self->most = from->most;
+        definition_forget(self);
         return;
     }
     rounding = ceil_of(from->tokens * self->span, from->span) + ceil_of(self->span, 1000000) +
@@ -164,6 +175,7 @@ static void bucket_follow(definition *self, const definition *from, int64_t now_
     self->most = owed_most <= 0 ? 0 : now + ceil_of(owed_most * self->span, from->span) + rounding;
     /* of the slots as told a part of a microsecond each is not owed */
     self->told = self->told < self->least ? self->told : self->least;
+    definition_forget(self);
 }
 
 /* ---- windows: what was taken, counted
@@ -227,6 +239,8 @@ static void window_take(definition *self, int64_t t_us, int64_t cost)
     int old = 0, at;
 
     if (opens_by_use(self) && t_us >= self->opened_us + self->rule.period_us) {
+        self->opened_before_us = self->opened_us;
+        self->used_before = self->used;
         self->opened_us = t_us;
         self->used = 0;
     }
@@ -270,8 +284,12 @@ void definition_take(definition *self, int64_t t_us, int64_t cost)
 
 void definition_exhaust(definition *self, int64_t at_us)
 {
-    wide tat = (wide)at_us * self->tokens + (self->rule.burst - 1) * self->span;
+    wide at = (wide)at_us * self->tokens, tat = at + (self->rule.burst - 1) * self->span;
 
+    if (self->kind == DEFINED_BUCKET && (self->told < tat || self->least < tat))
+        definition_note(self, (definition_taking){at_us, 0, at, at,
+                                                  larger(tat - larger(self->told, at), 0),
+                                                  larger(tat - larger(self->least, at), 0)});
     self->told = larger(self->told, tat);
     self->least = larger(self->least, tat);
     self->most = larger(self->most, tat);
@@ -322,6 +340,7 @@ void definition_forgive(definition *self, int64_t now_us, int64_t lookahead_us)
         return;
     self->told = self->told < left ? self->told : left;
     self->least = self->least < left ? self->least : left;
+    definition_forget(self);
 }
 
 int64_t definition_rest_at(const definition *self)

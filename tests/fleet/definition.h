@@ -26,6 +26,13 @@ typedef struct definition_token {
     int64_t cost;
 } definition_token;
 
+/* What a bucket gave, or lost to a block: as told and exactly, in parts of 1/tokens us. */
+typedef struct definition_taking {
+    int64_t slot_us, cost; /* cost 0: a block */
+    wide at_told, at_least;
+    wide told, least;
+} definition_taking;
+
 typedef struct definition {
     definition_kind kind;
     takt_rule rule;
@@ -35,12 +42,16 @@ typedef struct definition {
      * rounded up to whole microseconds: the promise.  And exactly: between least and most, which
      * differ only after the numbers of a rule were changed. */
     wide told, least, most;
+    wide base_told, base_least; /* before the last takings, which can be struck off again */
+    definition_taking *takings;
+    int taking_count, taking_capacity;
 
     /* The others: what was taken, the oldest first.  A window that opens with its first token:
      * where it begins, and how much was taken from it. */
     definition_token *taken;
     int count, capacity;
     int64_t opened_us, used;
+    int64_t opened_before_us, used_before; /* the one before it */
     int64_t vague_until_us; /* after a block or a change of numbers the slots may be later than
                                these tell */
 } definition;
@@ -71,6 +82,9 @@ void definition_take(definition *self, int64_t t_us, int64_t cost);
 /* As if all that could be taken up to that instant had been. */
 void definition_exhaust(definition *self, int64_t at_us);
 
+/* Slots that were taken are handed back unused; no slot was given after until_us. */
+void definition_hand_back(definition *self, const takt_run *run, int64_t until_us);
+
 /* The slots taken under `from` as they count under these numbers, at now_us; NULL: begin without a
  * burst. */
 void definition_follow(definition *self, const definition *from, int64_t now_us);
@@ -83,5 +97,9 @@ void definition_forgive(definition *self, int64_t now_us, int64_t lookahead_us);
 
 /* From when on, if nothing is taken, the rule is as from rest, at the latest. */
 int64_t definition_rest_at(const definition *self);
+
+/* Between the parts of a definition: a taking of a bucket is noted; all that were are forgotten. */
+void definition_note(definition *self, definition_taking taking);
+void definition_forget(definition *self);
 
 #endif

@@ -43,11 +43,13 @@ int main(int argc, char **argv)
     checker_on_failure = failed;
     for (seed = first; seed <= last; seed++)
         scenario_run(seed);
-    printf("%" PRIu64
-           " seeds: %lld calls, %lld slots, %lld started, %lld left without, %lld permits "
-           "handed on, %lld lost\n",
-           last - first + 1, (long long)scenario_total.calls, (long long)scenario_total.slots,
-           (long long)scenario_total.started, (long long)scenario_total.left,
-           (long long)scenario_total.handed_on, (long long)scenario_total.losers);
+    printf(
+        "%" PRIu64
+        " seeds: %lld calls, %lld slots, %lld started, %lld handed back, %lld left without, %lld "
+        "permits handed on, %lld lost\n",
+        last - first + 1, (long long)scenario_total.calls, (long long)scenario_total.slots,
+        (long long)scenario_total.started, (long long)scenario_total.handed_back,
+        (long long)scenario_total.left, (long long)scenario_total.handed_on,
+        (long long)scenario_total.losers);
     return 0;
 }

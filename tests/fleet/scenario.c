@@ -161,6 +161,11 @@ static void on_heard(takt_fleet *fleet, takt_fleet_worker *worker, const takt_aw
     checker_heard(&self->checker, worker, award, sent_us, waiting);
 }
 
+static void on_unused(takt_fleet *fleet, takt_fleet_worker *worker, const takt_run *unused)
+{
+    checker_hands_back(&((scenario *)fleet->data)->checker, worker, unused);
+}
+
 static void on_told(takt_fleet *fleet, takt_fleet_worker *worker, const takt_standing *standing)
 {
     checker_told(&((scenario *)fleet->data)->checker, worker, standing);
@@ -275,6 +280,7 @@ static void open_scenario(scenario *self, uint64_t seed)
     self->fleet.data = self;
     self->fleet.on_call = on_call;
     self->fleet.on_heard = on_heard;
+    self->fleet.on_unused = on_unused;
     self->fleet.on_told = on_told;
     self->fleet.on_failed = on_failed;
     self->fleet.on_lost = on_lost;
@@ -449,6 +455,7 @@ void scenario_run(uint64_t seed)
     scenario_total.slots += self.checker.slots;
     scenario_total.started += self.checker.fired;
     scenario_total.left += self.checker.left;
+    scenario_total.handed_back += self.checker.handed_back;
     scenario_total.handed_on += self.checker.handed_on;
     scenario_total.losers += self.checker.losers;
     takt_fleet_close(&self.fleet);

@@ -42,7 +42,7 @@ void scenario_run(uint64_t seed);
 
 /* How much all runs together looked at. */
 typedef struct scenario_sum {
-    int64_t calls, slots, started, left, handed_on, losers;
+    int64_t calls, slots, started, left, handed_back, handed_on, losers;
 } scenario_sum;
 
 extern scenario_sum scenario_total;

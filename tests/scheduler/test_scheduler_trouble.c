@@ -83,7 +83,7 @@ Test(scheduler_trouble, who_gives_up_is_not_charged)
     answer(&r, 0, &award);
     cr_assert_str_eq(pass(&r, 50 * MS), "a-6");
     cr_assert_str_eq(pass(&r, 101 * MS), "b", "the slot goes to the next");
-    cr_assert_str_eq(pass(&r, 201 * MS), "", "and with nobody there it lapses");
+    cr_assert_str_eq(pass(&r, 201 * MS), "", "and with nobody there to nobody");
     cr_assert_eq(r.queue->hand.count, 0);
 }
 

@@ -1,0 +1,154 @@
+/*
+ * definition_unused.c: slots that are handed back, against the list of all that were taken.
+ *
+ * What a rule may give after that is what it could have given had they never been: they are struck
+ * off the list.  A bucket is worked out anew from what is left of it, over the last seconds; what a
+ * ledger takes back at least is told by a formula (docs/design.md), so that between the two it is
+ * never over and wastes nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "definition.h"
+
+#define REMEMBERED_US INT64_C(12000000) /* slots are handed back sooner than that */
+
+static wide larger(wide a, wide b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- buckets --------------------------------------------------------------------------------- */
+
+void definition_forget(definition *self)
+{
+    self->taking_count = 0;
+    self->base_told = self->told;
+    self->base_least = self->least;
+}
+
+static void replay(const definition_taking *taking, wide *told, wide *least)
+{
+    *told = larger(*told, taking->at_told) + taking->told;
+    *least = larger(*least, taking->at_least) + taking->least;
+}
+
+static void drop_old(definition *self, int64_t before_us)
+{
+    int old = 0;
+
+    while (old < self->taking_count && self->takings[old].slot_us < before_us)
+        replay(&self->takings[old++], &self->base_told, &self->base_least);
+    self->taking_count -= old;
+    memmove(self->takings, self->takings + old, (size_t)self->taking_count * sizeof *self->takings);
+}
+
+void definition_note(definition *self, definition_taking taking)
+{
+    if (self->taking_count == self->taking_capacity) {
+        drop_old(self, taking.slot_us - REMEMBERED_US);
+        if (2 * self->taking_count >= self->taking_capacity) {
+            self->taking_capacity = 2 * self->taking_capacity + 64;
+            self->takings =
+                realloc(self->takings, (size_t)self->taking_capacity * sizeof *self->takings);
+            if (!self->takings)
+                abort();
+        }
+    }
+    self->takings[self->taking_count++] = taking;
+}
+
+static bool strike_taking(definition *self, int64_t slot_us, int64_t cost)
+{
+    for (int i = self->taking_count - 1; i >= 0; i--)
+        if (self->takings[i].slot_us == slot_us && self->takings[i].cost == cost) {
+            self->taking_count--;
+            memmove(self->takings + i, self->takings + i + 1,
+                    (size_t)(self->taking_count - i) * sizeof *self->takings);
+            return true;
+        }
+    return false;
+}
+
+/* So many tokens from slot_us on are taken off, but for the time since then and until the last slot
+ * that can have been given, unless nothing was taken after them. */
+static void take_off(definition *self, int64_t slot_us, int64_t tokens, int64_t until_us)
+{
+    wide without = self->most - tokens * self->span, slot = (wide)slot_us * self->tokens;
+
+    if ((without > slot || self->span < self->tokens) && until_us >= slot_us)
+        without += (wide)(until_us - slot_us + 1) * self->tokens;
+    if (without < self->most)
+        self->most = without;
+}
+
+static void bucket_hand_back(definition *self, const takt_run *run, int64_t until_us)
+{
+    int64_t tokens = run->count * run->cost, struck = 0;
+
+    for (int64_t i = 0; i < run->count; i++)
+        struck += strike_taking(self, takt_run_slot(run, i), run->cost);
+    if (struck <
+        run->count) { /* of before a reset or the like: they could have been used as well */
+        self->told -= tokens * self->span;
+        self->least -= tokens * self->span;
+        definition_forget(self);
+        return;
+    }
+    self->told = self->base_told;
+    self->least = self->base_least;
+    for (int i = 0; i < self->taking_count; i++)
+        replay(&self->takings[i], &self->told, &self->least);
+    take_off(self, takt_run_slot(run, 0), tokens, until_us);
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+/* The latest taken at that slot; where none was, of before a reset or the like: the latest. */
+static void strike_token(definition *self, int64_t slot_us, int64_t cost)
+{
+    int at = self->count - 1;
+
+    while (at > 0 && self->taken[at].at_us != slot_us)
+        at--;
+    if (at >= 0 && self->taken[at].at_us != slot_us)
+        at = self->count - 1;
+    for (; at >= 0 && cost > 0; at--) {
+        int64_t struck = self->taken[at].cost < cost ? self->taken[at].cost : cost;
+        self->taken[at].cost -= struck;
+        cost -= struck;
+    }
+}
+
+static void window_hand_back(definition *self, const takt_run *run)
+{
+    int64_t period_us = self->rule.period_us, first_us = takt_run_slot(run, 0);
+    int64_t last_us = takt_run_slot(run, run->count - 1);
+    bool whole = self->kind != DEFINED_LOG && first_us / period_us == last_us / period_us;
+
+    for (int64_t i = run->count - 1; i >= 0; i--)
+        strike_token(self, takt_run_slot(run, i), run->cost);
+    if (first_us >= self->opened_us)
+        self->used = later(self->used - run->count * run->cost, 0);
+    if (self->used == 0) { /* it was not opened, and that before it may last */
+        self->opened_us = self->opened_before_us;
+        self->used = self->used_before;
+        self->opened_before_us = self->used_before = 0;
+    }
+    /* slots go back to no earlier window; what a log cannot take back, and what is of two windows,
+     * counts on */
+    self->vague_until_us = later(self->vague_until_us, last_us + (whole ? 0 : 2 * period_us));
+}
+
+void definition_hand_back(definition *self, const takt_run *run, int64_t until_us)
+{
+    if (self->kind == DEFINED_BUCKET)
+        bucket_hand_back(self, run, until_us);
+    else
+        window_hand_back(self, run);
+}
