@@ -35,9 +35,11 @@ typedef struct takt_want {
 
 typedef struct takt_claim {
     uint64_t worker;
-    int64_t seq;     /* grows with every claim of the worker to this ledger */
-    int64_t waiting; /* waiters without a slot, also those that `wants` has no space for */
-    int64_t holding; /* permits that it holds: jobs that run, and slots in hand */
+    int64_t seq;      /* grows with every claim of the worker to this ledger */
+    int64_t waiting;  /* waiters without a slot, also those that `wants` has no space for */
+    int64_t holding;  /* permits that it holds: jobs that run, and slots in hand */
+    bool uncontended; /* a hint: the last award was, and left a slot within the lookahead; a store
+                         may try a shorter way first */
     int want_count;
     takt_want wants[TAKT_WANTS_MAX]; /* the first of those waiters, the most urgent first */
 } takt_claim;
@@ -63,6 +65,8 @@ typedef struct takt_award {
                          theirs were taken out of the line */
     uint64_t wakes[TAKT_WAKES_MAX];
     int least_urgent; /* priority of the last in line of the other workers; -1: no other waits */
+    bool uncontended; /* a hint for the next claim: the store's shorter way, if it has one, would
+                         have done */
     bool outdated;    /* the worker's numbers are older than those that hold, which `newer` tells */
     bool stale;       /* the claim was older than one already seen: nothing was done */
     int run_count;

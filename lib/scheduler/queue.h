@@ -69,6 +69,7 @@ typedef struct takt_queue {
     int failures;             /* in a row */
     unsigned in_line;         /* bits of the priorities with which we stand in line */
     int least_urgent;         /* of those whom other workers wait with; -1: no other waits */
+    bool uncontended;         /* the last award was */
     bool in_flight;
     bool nudged;   /* a permit may have come free for us: claim */
     bool outdated; /* the ledger's numbers are newer than ours: claim */

@@ -213,6 +213,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     note_workers(&queue->seen, workers, received_us);
     note_workers(&scheduler->seen, workers, received_us);
     takt_clock_note(clock, sent_us, received_us, award->now_us);
+    queue->uncontended = award->uncontended;
     if (award->stale) { /* what it was given then is not known: stated again */
         takt_permits_failed(scheduler, queue);
         return;
@@ -490,16 +491,19 @@ takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler)
 takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim)
 {
     takt_queue *queue;
+    int64_t store_us;
 
     if (takt_list_empty(&scheduler->claiming))
         return NULL;
+    store_us = takt_clock_store(&scheduler->clock, now_us);
     queue = queue_of(scheduler->claiming.next);
     takt_registry_put(scheduler, queue, NOWHERE);
     claim->worker = scheduler->worker;
     claim->seq = ++scheduler->seq;
     claim->holding = takt_permits_state(queue);
-    takt_queue_wants(queue, now_us + queue->limit->lookahead_us,
-                     now_us - takt_clock_store(&scheduler->clock, now_us), claim);
+    takt_queue_wants(queue, now_us + queue->limit->lookahead_us, now_us - store_us, claim);
+    claim->uncontended =
+        queue->uncontended && queue->next_slot_at_us <= store_us + queue->limit->lookahead_us;
     queue->least_cost = takt_claim_least_cost(claim, takt_limit_capacity(queue->limit, NULL));
     queue->in_flight = true;
     queue->nudged = queue->tried = queue->outdated = false;

@@ -254,6 +254,38 @@ Test(scheduler, a_slot_left_over_does_not_keep_a_large_cost_from_being_claimed)
 
 /* Whatever the answer's delay and the clocks' drift, no callback comes before its slot by the
  * store's clock. */
+/* What a claim says of the last award: nobody was in the way, and there should be a slot again. */
+Test(scheduler, a_claim_tells_whether_it_should_be_uncontended)
+{
+    static const struct {
+        bool award;
+        int64_t next_slot_us, claim_us;
+        bool claim;
+    } rows[] = {{true, 0, MS, true},
+                {false, 0, MS, false},
+                {true, 200 * MS, MS, true},
+                {true, 300 * MS, MS, false},
+                {true, 300 * MS, 100 * MS, true},
+                {true, HOUR, MS, false}};
+    takt_award award = award_of(0, 0, 0, 1, 1);
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        close_rig(&r);
+        open_rig(&r);
+        acquire(&r, 5, 1, ALWAYS);
+        pass(&r, 0);
+        cr_assert(!r.claim.uncontended, "row %zu", i);
+        award.uncontended = rows[i].award;
+        award.next_slot_at_us = NOW + rows[i].next_slot_us;
+        answer(&r, 0, &award);
+        cr_assert_str_eq(pass(&r, 0), "a");
+        acquire(&r, 5, 1, ALWAYS);
+        pass(&r, rows[i].claim_us);
+        cr_assert_eq(r.claims, 1, "row %zu", i);
+        cr_assert_eq(r.claim.uncontended, rows[i].claim, "row %zu", i);
+    }
+}
+
 Test(scheduler, never_calls_back_early)
 {
     uint64_t seed = test_seed(1);
