@@ -55,15 +55,16 @@ static void add_rules(struct pen *pen, const takt_limit *limit)
     }
 }
 
-static bool add_names(takt_ask *ask, const char *name_space, const takt_store_call *call,
-                      bool permits)
+/* The first `count` of the ledger's keys, and how many they are. */
+static bool add_names(takt_ask *ask, const char *name_space, const takt_store_call *call, int count)
 {
+    static const char *const counts[TAKT_ASK_NAMES] = {"1", "2", "3", "4", "5"};
     static const char *const rests[TAKT_ASK_NAMES] = {"", ":line", ":places", ":log", ":held"};
-    int count = permits ? TAKT_ASK_NAMES : TAKT_ASK_NAMES - 1;
     size_t size = takt_redis_key(ask->names[0], name_space, call->limit->name, call->key, "");
 
     if (size == 0)
         return false;
+    add(ask, counts[count - 1], 1);
     add(ask, ask->names[0], size);
     for (int i = 1; i < count; i++) {
         memcpy(ask->names[i], ask->names[0], size);
@@ -129,6 +130,26 @@ static void add_claim(struct pen *pen, const takt_claim *claim, bool permits)
     }
 }
 
+/* What lua/quick.lua can answer, for one waiter, and probably will. */
+static bool is_brief(const takt_store_call *call)
+{
+    const takt_limit *limit = call->limit;
+    const takt_claim *claim = call->claim;
+
+    return call->op == TAKT_OP_CLAIM && claim->uncontended && claim->waiting == 1 &&
+           claim->want_count == 1 && claim->wants[0].count == 1 &&
+           claim->wants[0].latest_us == TAKT_NEVER && limit->rule_count == 1 &&
+           limit->rules[0].algorithm->letter == 'g' && limit->revision == 0 &&
+           limit->when_full == TAKT_WHEN_FULL_REFUSE && limit->adapt.backoff == 0;
+}
+
+static void add_brief_claim(struct pen *pen, const takt_store_call *call)
+{
+    add_rules(pen, call->limit);
+    add_int(pen, call->limit->lookahead_us);
+    add_int(pen, call->claim->wants[0].cost);
+}
+
 static void add_try(struct pen *pen, const takt_store_call *call, bool permits)
 {
     add_int(pen, call->cost);
@@ -191,23 +212,35 @@ static bool ask_about_policy(struct pen *pen, const char *name_space, const takt
     return true;
 }
 
+static int count_keys(const takt_ask *ask, const takt_store_call *call)
+{
+    int keys = call->limit->concurrency > 0 ? TAKT_ASK_WITH_PERMITS
+               : is_brief(call)             ? TAKT_ASK_BRIEF
+                                            : TAKT_ASK_WHOLE;
+
+    return keys > ask->keys ? keys : ask->keys;
+}
+
 bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call *call)
 {
     const takt_script *script = &takt_scripts[call->op];
-    bool permits = call->limit->concurrency > 0 || ask->permits;
     struct pen pen = {ask, {ask->text, ask->text + sizeof ask->text, false}, false};
+    bool permits;
 
     ask->count = 0;
     add(ask, "EVALSHA", 7);
     add(ask, script->sha1, sizeof script->sha1 - 1);
     if (call->talk)
         return ask_about_policy(&pen, name_space, call);
-    add(ask, permits ? "5" : "4", 1);
-    _Static_assert(TAKT_ASK_NAMES == 5, "as it says");
-    if (!add_names(ask, name_space, call, permits))
+    ask->keys = count_keys(ask, call);
+    permits = ask->keys == TAKT_ASK_WITH_PERMITS;
+    if (!add_names(ask, name_space, call, ask->keys))
         return false;
-    add_limit(&pen, call->limit);
-    if (call->op == TAKT_OP_CLAIM)
+    if (ask->keys != TAKT_ASK_BRIEF)
+        add_limit(&pen, call->limit);
+    if (ask->keys == TAKT_ASK_BRIEF)
+        add_brief_claim(&pen, call);
+    else if (call->op == TAKT_OP_CLAIM)
         add_claim(&pen, call->claim, permits);
     else if (call->op == TAKT_OP_TRY)
         add_try(&pen, call, permits);

@@ -11,7 +11,14 @@
 #include "store/redis/zone_text.h"
 #include "store/store.h"
 
-#define TAKT_ASK_NAMES 5
+/* How many of its ledger's keys a call names. */
+enum {
+    TAKT_ASK_BRIEF = 1,       /* the text alone: an uncontended claim */
+    TAKT_ASK_WHOLE = 4,       /* and the line, the places, the log */
+    TAKT_ASK_WITH_PERMITS = 5 /* and who holds permits */
+};
+
+#define TAKT_ASK_NAMES TAKT_ASK_WITH_PERMITS
 #define TAKT_ASK_MAX   (3 + TAKT_ASK_NAMES + 1)
 #define TAKT_ASK_INTS  (3 + 3 + 4 + 4 * TAKT_WANTS_MAX)
 #define TAKT_ASK_ZONES (TAKT_RULES_MAX + TAKT_ZONE_TEXT_MORE)
@@ -23,7 +30,7 @@
 typedef struct takt_ask {
     int64_t about_us;     /* when the call will run, roughly: which years of a timezone matter */
     takt_zone_list zones; /* that ledgers have asked for */
-    bool permits;         /* the next call's ledger has permits, whatever our limit says */
+    int keys;             /* in: that the next call is to name at least; out: that it names */
     int count;
     const char *arguments[TAKT_ASK_MAX];
     size_t sizes[TAKT_ASK_MAX];

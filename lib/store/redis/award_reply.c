@@ -145,6 +145,7 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
 
     award->stale = flags & STALE;
     award->outdated = flags & OUTDATED;
+    award->uncontended = false;
     award->now_us = read_int(cursor, 0, BIG);
     award->claim_again_at_us = read_time(cursor);
     award->next_slot_at_us = read_time(cursor);
@@ -176,6 +177,7 @@ static bool give_one(takt_store_call *call, int64_t now_us, int64_t next_slot_us
     takt_award *award = call->award;
 
     award->stale = award->outdated = false;
+    award->uncontended = true;
     award->now_us = now_us;
     award->next_slot_at_us = next_slot_us;
     award->claim_again_at_us = TAKT_NEVER;

@@ -18,6 +18,7 @@
 
 #define ZONE_WANTED    16 /* flags of lua/PROTOCOL.md */
 #define PERMITS_WANTED 32
+#define KEYS_WANTED    128
 #define TRIES_MAX      32 /* somebody who flushes the scripts all the time must end somewhere */
 
 void takt_redis_set_trouble(takt_redis_store *store, const char *text, const char *word)
@@ -155,19 +156,15 @@ static bool is_zone_wish(const takt_reply *reply)
            reply[2].type == TAKT_REPLY_STRING;
 }
 
-static bool is_permits_wish(const takt_reply *reply)
+/* So many keys are to be named, and nothing was done: the ledger's numbers are newer than ours and
+ * have permits, or one key does not do.  0: that is not what the reply says. */
+static int keys_wished(const takt_reply *reply)
 {
-    return reply->type == TAKT_REPLY_ARRAY && reply->count == 1 &&
-           reply[1].type == TAKT_REPLY_INTEGER && reply[1].integer == PERMITS_WANTED;
-}
-
-/* The ledger's numbers are newer than ours and have permits, and nothing was done: the same is said
- * again, with the key that tells who holds them. */
-static void say_with_permits(takt_redis_job *job)
-{
-    job->store->ask.permits = true;
-    takt_redis_job_say(job);
-    job->store->ask.permits = false;
+    if (reply->type != TAKT_REPLY_ARRAY || reply->count != 1 || reply[1].type != TAKT_REPLY_INTEGER)
+        return 0;
+    return reply[1].integer == PERMITS_WANTED ? TAKT_ASK_WITH_PERMITS
+           : reply[1].integer == KEYS_WANTED  ? TAKT_ASK_WHOLE
+                                              : 0;
 }
 
 /* The ledger's text names a timezone that our limit does not, and nothing was done: the same is
@@ -197,8 +194,9 @@ static void on_result(takt_redis_job *job, const takt_reply *reply)
         say_with_zone(job, reply + 2);
         return;
     }
-    if (is_permits_wish(reply) && job->tries < TRIES_MAX) {
-        say_with_permits(job);
+    if (!call->talk && keys_wished(reply) > job->keys) {
+        job->keys = keys_wished(reply);
+        takt_redis_job_say(job);
         return;
     }
     if (call->talk ? !takt_policy_reply(call, reply) : !takt_award_reply(call, reply, &damaged)) {
@@ -263,9 +261,13 @@ void takt_redis_job_say(takt_redis_job *job)
     job->tries++;
     job->said = true;
     ask->about_us = takt_record_clock_us();
-    if (!takt_ask_call(ask, store->name_space, job->call))
+    ask->keys = job->keys;
+    if (!takt_ask_call(ask, store->name_space, job->call)) {
         takt_redis_job_finish(job, TAKT_E_INVALID);
-    else if (!takt_redis_connection_send(store->connection, &job->command, ask->count,
-                                         ask->arguments, ask->sizes))
+        return;
+    }
+    job->keys = ask->keys;
+    if (!takt_redis_connection_send(store->connection, &job->command, ask->count, ask->arguments,
+                                    ask->sizes))
         takt_redis_job_finish(job, TAKT_E_NOMEM);
 }

@@ -86,6 +86,7 @@ static takt_redis_job *take_job(takt_redis_store *store)
     takt_list_init(&job->link);
     job->store = store;
     job->tries = 0;
+    job->keys = 0;
     job->said = false;
     return job;
 }

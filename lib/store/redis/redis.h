@@ -44,6 +44,7 @@ typedef struct takt_redis_job {
     takt_link link;  /* among those that wait for a connection, or that are to be used again */
     uint64_t due_ns;
     int tries;
+    int keys;  /* that it has named, or is to, as the ledger has wished */
     bool said; /* it is with the connection */
     takt_redis_step step;
 } takt_redis_job;

@@ -66,6 +66,7 @@ typedef struct agree_outcome {
     bool lost_held;                                     /* they deleted what is held */
     bool five; /* the call names the key of the holders; `wish`: it was asked for that */
     bool wish;
+    bool brief; /* it can be asked with one key, and was, of a copy of the ledger's text */
 } agree_outcome;
 
 /* Counts the outcome among those of its kinds. */
@@ -74,8 +75,15 @@ void agree_kinds_count(const agree_outcome *ran);
 /* Prints how many came of each kind.  False: there is one of which none came. */
 bool agree_kinds_print(void);
 
+/* What the server answered to a claim with one key, and that key before and after it. */
+typedef struct agree_brief_answer {
+    redisReply *reply, *before, *after;
+    int64_t expired_at_ms, expires_at_ms; /* -2: there is none */
+} agree_brief_answer;
+
 /* What the server answered to one step, and its keys after it. */
 typedef struct agree_answer {
+    agree_brief_answer brief; /* if it was asked so, on a copy of the text, before the step */
     redisReply *reply;
     char text[AGREE_TEXT_MAX]; /* the keys as one ledger's text; "" without any */
     size_t size;
@@ -105,10 +113,11 @@ void agree_server_lose_held(void);
 /* Deletes the ledger's text and its line. */
 void agree_server_lose_text(void);
 
-/* A step's call goes into the pipeline; answers are taken in the same order.  `wish`: it is said
- * once without the key of the holders, which is to be asked for. */
-void agree_server_send(const agree_step *step, bool wish);
-void agree_server_answer(agree_answer *answer, bool wish);
+/* A step's call goes into the pipeline; answers are taken in the same order.  Where the outcome is
+ * a wish, it is said once without the key of the holders, which is to be asked for.  Says whether
+ * it was brief. */
+void agree_server_send(agree_outcome *ran);
+void agree_server_answer(agree_answer *answer, const agree_outcome *ran);
 void agree_answer_free(agree_answer *answer);
 
 /* The line as the text lists it, appended at `at`; *latest_us is when its last worker is taken for

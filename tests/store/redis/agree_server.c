@@ -19,6 +19,7 @@
 
 #define NAME_SPACE "test"
 #define NAME       "takt:{test/any/any}" /* of what agree_world.c draws */
+#define COPY       "takt:{test/any/copy}"
 
 static char folder[] = "/tmp/takt-agree-XXXXXX";
 static char socket_path[sizeof folder + 16];
@@ -165,7 +166,8 @@ void agree_server_lose_text(void)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static void say(const agree_step *step, bool permits)
+/* With so many keys at least.  False: more than so many are needed, and nothing is said. */
+static bool say(const agree_step *step, const takt_store_call *call, int least, int most)
 {
     static takt_ask ask;
     const char *words[TAKT_ASK_MAX + 1];
@@ -175,21 +177,46 @@ static void say(const agree_step *step, bool permits)
     for (int i = 0; i < AGREE_ZONES; i++)
         takt_zone_list_add(&ask.zones, agree_zones[i], strlen(agree_zones[i]));
     ask.about_us = step->now_us;
-    ask.permits = permits;
-    if (!takt_ask_call(&ask, NAME_SPACE, &step->call))
+    ask.keys = least;
+    if (!takt_ask_call(&ask, NAME_SPACE, call))
         agree_fail("no name for the ledger");
+    if (ask.keys > most)
+        return false;
     memcpy(words, ask.arguments, sizeof ask.arguments);
     memcpy(sizes, ask.sizes, sizeof ask.sizes);
     words[ask.count] = now; /* for the test's clock */
     sizes[ask.count] = (size_t)snprintf(now, sizeof now, "%" PRId64, step->now_us);
     redisAppendCommandArgv(context, ask.count + 1, words, sizes);
+    return true;
 }
 
-void agree_server_send(const agree_step *step, bool wish)
+/* A claim that can be asked with one key is asked so of a copy of the text.  False: it cannot. */
+static bool say_briefly(const agree_step *step)
 {
-    say(step, false);
-    if (wish)
-        say(step, true);
+    takt_store_call call = step->call;
+
+    call.key = "copy";
+    redisAppendCommand(context, "CLIENT REPLY SKIP");
+    redisAppendCommand(context, "DEL " COPY);
+    redisAppendCommand(context, "CLIENT REPLY SKIP");
+    redisAppendCommand(context, "COPY " NAME " " COPY);
+    if (!say(step, &call, 0, TAKT_ASK_BRIEF))
+        return false;
+    redisAppendCommand(context, "GET " NAME);
+    redisAppendCommand(context, "GET " COPY);
+    redisAppendCommand(context, "PEXPIRETIME " NAME);
+    redisAppendCommand(context, "PEXPIRETIME " COPY);
+    return true;
+}
+
+void agree_server_send(agree_outcome *ran)
+{
+    const agree_step *step = &ran->step;
+
+    ran->brief = step->call.op == TAKT_OP_CLAIM && say_briefly(step);
+    say(step, &step->call, TAKT_ASK_WHOLE, TAKT_ASK_NAMES);
+    if (ran->wish)
+        say(step, &step->call, TAKT_ASK_WITH_PERMITS, TAKT_ASK_NAMES);
     redisAppendCommand(context, "SPUBLISH " NAME " .");
     redisAppendCommand(context, "GET " NAME);
     redisAppendCommand(context, "HGETALL " NAME ":places");
@@ -247,13 +274,25 @@ static bool was_wished(void)
     return wished;
 }
 
-void agree_server_answer(agree_answer *answer, bool wish)
+static void read_brief_answer(agree_brief_answer *brief)
+{
+    brief->reply = next_reply();
+    brief->before = next_reply();
+    brief->after = next_reply();
+    brief->expired_at_ms = next_int();
+    brief->expires_at_ms = next_int();
+}
+
+void agree_server_answer(agree_answer *answer, const agree_outcome *ran)
 {
     redisReply *text, *places, *line, *log, *held;
     int64_t line_ms, places_ms, log_ms, latest_us;
     char *at = answer->text;
 
-    answer->refused = wish && !was_wished();
+    answer->brief = (agree_brief_answer){NULL};
+    if (ran->brief)
+        read_brief_answer(&answer->brief);
+    answer->refused = ran->wish && !was_wished();
     answer->reply = next_reply();
     next_int(); /* of the mark */
     read_wakes(answer->wakes);
@@ -292,4 +331,7 @@ void agree_server_answer(agree_answer *answer, bool wish)
 void agree_answer_free(agree_answer *answer)
 {
     freeReplyObject(answer->reply);
+    freeReplyObject(answer->brief.reply);
+    freeReplyObject(answer->brief.before);
+    freeReplyObject(answer->brief.after);
 }

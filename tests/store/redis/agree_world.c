@@ -30,6 +30,7 @@ static const int64_t periods_us[] = {
 static const int64_t limits[] = {1,  1,   2,   3,    7,      10,
                                  60, 100, 333, 1000, 999983, TAKT_RULE_LIMIT_MAX};
 static const int64_t lookaheads_us[] = {250000, 250000, 250000, 0, 1, 50000, 1000000, 10000000};
+static const int64_t calm_counts[] = {1, 1, 1, 2, 3};
 static const int64_t counts[] = {1, 1, 1, 2, 5, 30, 1000, 1000000};
 static const int64_t steps_us[] = {0,       1,       7,       300,     5000,
                                    5000,    20000,   100000,  250000,  400000,
@@ -147,6 +148,18 @@ static void draw_limit(agree_world *world, takt_limit *limit)
         draw_adapt(world, limit);
 }
 
+/* GCRA rules and nothing else: what lua/quick.lua and quick_rules.lua answer. */
+static void draw_plain(agree_world *world, takt_limit *limit)
+{
+    *limit = (takt_limit){.name = "any", .lease_us = TAKT_LEASE_US};
+    limit->rule_count = chance(world, 25) ? 2 : 1;
+    for (int i = 0; i < limit->rule_count; i++)
+        do
+            draw_rule(world, &limit->rules[i]);
+        while (limit->rules[i].algorithm->letter != 'g');
+    limit->lookahead_us = ONE(world, lookaheads_us);
+}
+
 /* A policy that differs in one thing or in all of them. */
 static void draw_change(agree_world *world, takt_limit *limit)
 {
@@ -209,7 +222,11 @@ void agree_world_draw(agree_world *world, uint64_t seed)
 {
     *world = (agree_world){.random = seed, .now_us = BEGIN_US};
     world->now_us += below(world, 1000 * DAY_US);
-    draw_limit(world, &world->policies[0]);
+    world->calm = chance(world, 40);
+    if (world->calm && chance(world, 30))
+        draw_plain(world, &world->policies[0]);
+    else
+        draw_limit(world, &world->policies[0]);
     seek_change(world);
     world->policy_count = 1;
     while (world->policy_count < AGREE_POLICIES && chance(world, 35)) {
@@ -220,7 +237,6 @@ void agree_world_draw(agree_world *world, uint64_t seed)
         world->policy_count++;
     }
     world->workers = 1 + (int)below(world, chance(world, 70) ? 6 : AGREE_WORKERS);
-    world->calm = chance(world, 40);
     if (world->calm)
         world->workers = 1 + (int)below(world, 2);
     draw_crowd(world);
@@ -314,10 +330,7 @@ static void draw_claim(agree_world *world, agree_step *step)
     takt_claim *claim = &step->claim;
     int priority = chance(world, 60) ? 5 : (int)below(world, 10);
 
-    if (world->pace && chance(world, 97)) {
-        draw_paced_claim(world, claim);
-        return;
-    }
+    claim->uncontended = true; /* only a hint: what may be asked briefly is asked so, too */
     claim->waiting = 0;
     claim->want_count = chance(world, 15) ? 0 : 1 + (int)below(world, chance(world, 80) ? 2 : 6);
     if (world->calm)
@@ -326,7 +339,7 @@ static void draw_claim(agree_world *world, agree_step *step)
         claim->want_count = TAKT_WANTS_MAX;
     for (int i = 0; i < claim->want_count; i++) {
         takt_want *want = &claim->wants[i];
-        want->count = world->calm ? 1 + below(world, 3) : ONE(world, counts);
+        want->count = world->calm ? ONE(world, calm_counts) : ONE(world, counts);
         if (world->crowd)
             want->count = chance(world, 90) ? 1 : 20;
         want->cost = (int32_t)draw_cost(world, step->call.limit);

@@ -108,6 +108,46 @@ Test(ask, largest)
     cr_expect(!takt_ask_call(&ask, "n", &call));
 }
 
+/* A claim that one key may do for, and what makes it one that needs all of them. */
+Test(ask, uncontended)
+{
+    static takt_ask ask;
+    const takt_claim one = {.worker = 1,
+                            .seq = 1,
+                            .waiting = 1,
+                            .uncontended = true,
+                            .want_count = 1,
+                            .wants = {{1, TAKT_NEVER, 3, 5}}};
+    const takt_limit plain = rig_limit("mail", 100, 1000000, 10);
+    takt_claim claims[] = {one, one, one, one, one, one, one, one, one, one, one};
+    takt_limit limits[] = {plain, plain, plain, plain, plain, plain,
+                           plain, plain, plain, plain, plain};
+    const int count = sizeof limits / sizeof *limits;
+
+    claims[1].uncontended = false;
+    claims[2].waiting = 2;
+    claims[3].waiting = claims[3].wants[0].count = 2;
+    claims[4].waiting = claims[4].want_count = 2;
+    claims[5].wants[0].latest_us = INT64_C(1763692800000000);
+    limits[6].rules[limits[6].rule_count++] = plain.rules[0];
+    limits[7].rules[0].algorithm = takt_algorithm_named("sliding-log");
+    limits[8].revision = 1;
+    limits[9].concurrency = 1;
+    limits[10].adapt = (takt_adapt){50, 10, 60000000, 5};
+    for (int i = 0; i < count; i++) {
+        takt_store_call call = {
+            .op = TAKT_OP_CLAIM, .limit = &limits[i], .key = "a", .claim = &claims[i]};
+        ask.keys = 0;
+        cr_assert(takt_ask_call(&ask, "prod", &call));
+        cr_expect_eq(ask.keys, i == 0 ? 1 : i == 9 ? 5 : 4, "%d", i);
+        if (i == 0)
+            cr_expect_str_eq(join(&ask), "1 takt:{prod/mail/a} g1/10000*10 250000 3");
+        ask.keys = 4; /* it was in vain */
+        cr_assert(takt_ask_call(&ask, "prod", &call));
+        cr_expect_eq(ask.keys, i == 9 ? 5 : 4, "%d", i);
+    }
+}
+
 /* `adapt` stands behind the permits, or what would be there. */
 Test(ask, adapt)
 {

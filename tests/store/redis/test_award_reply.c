@@ -105,7 +105,7 @@ Test(award_reply, an_award)
     cr_expect_eq(read->refused, 0);
     cr_expect_eq(read->in_line, 32);
     cr_expect_eq(read->least_urgent, -1);
-    cr_expect(!read->stale && !read->outdated);
+    cr_expect(!read->stale && !read->outdated && !read->uncontended);
     cr_assert_eq(read->run_count, 2);
     cr_expect_eq(read->runs[0].count, 5);
     cr_expect_eq(takt_run_slot(&read->runs[0], 4), INT64_C(1763692800000000));
@@ -133,7 +133,7 @@ Test(award_reply, one_slot_for_one_waiter)
     cr_expect_eq(read->refused, 0);
     cr_expect_eq(read->in_line, 0);
     cr_expect_eq(read->least_urgent, -1);
-    cr_expect(!read->stale && !read->outdated);
+    cr_expect(!read->stale && !read->outdated && read->uncontended);
     cr_assert_eq(read->run_count, 1);
     cr_expect_eq(read->runs[0].count, 1);
     cr_expect_eq(read->runs[0].cost, 1);

@@ -64,6 +64,8 @@ static const char *const others[] = {
     "*0\r\n",
     "*1\r\n:0\r\n",
     "*1\r\n*0\r\n",
+    "*1\r\n:128\r\n", /* a wish for keys that were named */
+    "*1\r\n:32\r\n",
     "*9\r\n:0\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n", /* another operation's */
     deep,
     "*2147483647\r\n",

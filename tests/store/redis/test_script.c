@@ -14,6 +14,7 @@
 static struct server server;
 static struct rig rig;
 static int64_t seq;
+static bool uncontended; /* what the claims say */
 
 static void start(void)
 {
@@ -65,7 +66,8 @@ static int64_t claim(const takt_limit *limit, int64_t count)
     int64_t given = 0;
 
     rig_call_init(&call, TAKT_OP_CLAIM, limit, "k");
-    call.claim = (takt_claim){.worker = 1, .seq = ++seq, .waiting = count, .want_count = 1};
+    call.claim = (takt_claim){
+        .worker = 1, .seq = ++seq, .waiting = count, .uncontended = uncontended, .want_count = 1};
     call.claim.wants[0] = (takt_want){count, TAKT_NEVER, 1, 5};
     cr_assert_eq(rig_run(&rig, &call), 0);
     for (int i = 0; i < call.award.run_count; i++)
@@ -130,6 +132,9 @@ Test(redis_script, an_uncontended_award_is_time_get_set)
 
     limit.lookahead_us = 10000000;
     check_awards(&limit, 1, "one slot");
+    uncontended = true;
+    check_awards(&limit, 1, "one slot, asked for with one key");
+    uncontended = false;
     check_awards(&limit, 100, "several slots");
     check_awards(&limit, 600, "now and later");
     limit.revision = 1; /* no longer the quick way */

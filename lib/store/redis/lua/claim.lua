@@ -4,6 +4,7 @@
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones,
 --       7 worker, 8 seq, 9 waiting, 10 holding (with permits), then for each want: count, latest (-1: any time),
 --       cost, priority
+-- with KEYS 1 alone: what quick.lua says
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
 --       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts, step us, parts, whole, count, cost
 -- needs: quick quick_rules quick_line keep take overflow

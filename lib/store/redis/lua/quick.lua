@@ -1,21 +1,28 @@
 -- quick.lua: the claim that is made most often, answered before any function is made: one GCRA rule, nobody in line, no
 -- block and no revision, waiters that want the same at any time, and room for all of them.  It does what the other
 -- pieces would do, at a fraction of their price; whatever is different, or too large to be exact here, is left to them.
--- What it does is what a worker waits for, so it calls as little as it can: a text becomes a number by "+ 0", one slot
--- is told in three numbers, and where all three are the same, in one.
+-- A claim of one key, the ledger's text, for one waiter, ends here in any case: with an award, or a wish for more keys.
+-- What it does is what a worker waits for, so it calls as little as it can: a text becomes a number by "+ 0"; a number
+-- becomes a text by "%d", which is quicker than "%.0f" but may have 32 bits only, so in two halves; one slot is told in
+-- three numbers, and where all three are the same, in one.
 -- needs: clock bounds
 
--- Rules, span, revision, lookahead, max_waiting, zones; worker, seq, waiting; count (of all), latest, cost, priority.
-local head, tokens, span, burst, lookahead, count, cost =
-    (ARGV[1] or ''):match('^(g(%d+)/(%d+)%*(%d+)) %d+ 0 (%d+) %d+ [^ ]* %x+ %d+ (%d+) %6 %-1 (%d+) %d$')
-if head and #KEYS == 4 then
-    local us, more = now, ''
+local alone = #KEYS == 1
+-- With one key: rules, lookahead, cost.  Else: rules, span, revision, lookahead, max_waiting, zones; worker, seq,
+-- waiting; count (of all), latest, cost, priority.
+local head, tokens, span, burst, lookahead, count, cost = (ARGV[1] or ''):match(alone
+    and '^(g(%d+)/(%d+)%*(%d+)) (%d+) (%d+)$'
+    or '^(g(%d+)/(%d+)%*(%d+)) %d+ 0 (%d+) %d+ [^ ]* %x+ %d+ (%d+) %6 %-1 (%d+) %d$')
+if alone then
+    count, cost = 1, count
+end
+if head and #KEYS ~= 5 then
+    local kept, us, more = head, now, ''
     if stored then
-        us, more = stored:match('^ (%d+)(%+?%d*)$', #head + 1)
-        us = us and stored:find(head, 1, true) == 1 and us
+        kept, us, more = stored:match('^(%S+) (%d+)(%+?%d*)$')
     end
     local parts = more == '' and 0 or tonumber(more) or 0
-    if us and (more == '') == (parts == 0) and parts < tokens + 0 then
+    if kept == head and (more == '') == (parts == 0) and parts < tokens + 0 then
         cost, count = cost + 0, count + 0
         tokens, span, burst, us = tokens + 0, span + 0, burst + 0, us + 0
         local burst_span, step_span = burst * span, cost * span
@@ -33,31 +40,41 @@ if head and #KEYS == 4 then
         if count > 0 and cost <= burst and burst <= ROOM_MAX and burst_span < EXACT
             and total_span + tokens < EXACT and till_parts < EXACT and till_parts >= total_span
             and (not at_once or now_parts >= total_span) and tolerance_us <= SPAN_MAX then
-            local first_parts = parts + step_span - tolerance_parts
-            local first = us - tolerance_us + (first_parts - first_parts % tokens) / tokens
-            first_parts = first_parts % tokens
-            parts = parts + total_span
-            us = us + (parts - parts % tokens) / tokens
-            parts = parts % tokens
+            local was, was_parts, taken_parts = us, parts, parts + total_span
+            parts = taken_parts % tokens
+            us = us + (taken_parts - parts) / tokens
             local rest_at = us + (parts > 0 and 1 or 0)
-            if rest_at > now then
-                local state = parts > 0 and string.format('%s %.0f+%.0f', head, us, parts)
-                    or string.format('%s %.0f', head, us)
-                redis.call('SET', KEYS[1], state, 'PXAT', math.ceil(rest_at / 1000))
-                parts = parts + step_span - tolerance_parts
-                local next_slot = us - tolerance_us + (parts - parts % tokens) / tokens
-                next_slot = next_slot + (parts % tokens > 0 and 1 or 0)
-                next_slot = next_slot > now and next_slot or now
-                if count == 1 and at_once and next_slot == now then
-                    return now
-                elseif count == 1 then
-                    return { now, next_slot, at_once and now or first + (first_parts > 0 and 1 or 0) }
-                elseif at_once then
-                    return { 0, now, -1, next_slot, 0, 0, 0, 0, 0, -1, '', now, 0, 0, 0, tokens, count, cost }
+            if rest_at > now and us >= 1e8 then -- with less the halves would begin with zeros
+                local low, rest_at_ms = us % 1e8, math.ceil(rest_at / 1000)
+                redis.call('SET', KEYS[1],
+                    string.format(parts > 0 and '%s %d%08d+%d' or '%s %d%08d', head, (us - low) / 1e8, low, parts),
+                    'PXAT', string.format('%d%05d', rest_at_ms / 1e5, rest_at_ms % 1e5))
+                local next_parts = parts + step_span - tolerance_parts
+                local rest = next_parts % tokens
+                local next_slot = us - tolerance_us + (next_parts - rest) / tokens + (rest > 0 and 1 or 0)
+                if next_slot <= now then
+                    next_slot = now
+                    if count == 1 then
+                        return now -- the slot as well: the next one is not before it
+                    end
                 end
-                return { 0, now, -1, next_slot, 0, 0, 0, 0, 0, -1, '', first, first_parts,
-                    (step_span - step_span % tokens) / tokens, step_span % tokens, tokens, count, cost }
+                local first, first_parts, step, step_parts = now, 0, 0, 0
+                if not at_once then
+                    step_parts = step_span % tokens
+                    step = (step_span - step_parts) / tokens
+                    first_parts = was_parts + step_span - tolerance_parts
+                    first = was - tolerance_us + (first_parts - first_parts % tokens) / tokens
+                    first_parts = first_parts % tokens
+                end
+                if count == 1 then
+                    return { now, next_slot, first + (first_parts > 0 and 1 or 0) }
+                end
+                return { 0, now, -1, next_slot, 0, 0, 0, 0, 0, -1, '', first, first_parts, step, step_parts,
+                    tokens, count, cost }
             end
         end
     end
+end
+if alone then
+    return { 128 }
 end
