@@ -79,8 +79,9 @@ def narrow(report, here):
         screen.until_text('mail:x?[31m?yy')
         screen.until_text('mail:日日')
         report.check(True, 'names of others are harmless, and cut', screen.screen.text())
-    with terminal(here, TOP) as screen:
-        screen.until_text('limit-0 ')
+    # Seldom a look, so that no frame of the size before comes after one of the new size was asked for.
+    with terminal(here, [TAKT, 'top', '--interval', '3s']) as screen:
+        screen.until(lambda seen: 'free' in row(seen, 'limit-0'), 'the looks')
         for columns, lines, word in SIZES:
             screen.resize(columns, lines)
             screen.until_text(word)
