@@ -164,7 +164,7 @@ def draws(report, here):
     worker.send_signal(signal.SIGTERM)
     got = read_all(terminal, got)
     worker.wait(DEADLINE)
-    report.check(re.search(rb'\x1b\[\d+A\x1b\[J\{"attempt":1,"key":"held"', got),
+    report.check(re.search(rb'\x1b\[\d+A\x1b\[J\{"id":"held","attempt":1', got),
                  'and so do results that are for the same terminal', got)
     last = got[got.rindex(b'\x1b[J') + 3:]
     report.check(re.fullmatch(rb'takt-puppet: 4 done, 2 failed, 1 retried, 1 given back, in \d+\.\d s\r\n', last),

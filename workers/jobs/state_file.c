@@ -203,7 +203,7 @@ bool state_file_put(state_file *state, uint64_t line, uint32_t sum, const char *
     for (int shift = 20; shift >= 0; shift -= 4)
         *at++ = hex[sum >> shift & 15];
     at = stpcpy(stpcpy(stpcpy(at, "\",\"status\":\""), status), "\"");
-    if (attempts) {
+    if (has_attempts(status)) {
         at = stpcpy(at, ",\"attempts\":");
         at += digits_put(at, attempts, 1);
     }

@@ -331,6 +331,10 @@ static void draw_claim(agree_world *world, agree_step *step)
     int priority = chance(world, 60) ? 5 : (int)below(world, 10);
 
     claim->uncontended = true; /* only a hint: what may be asked briefly is asked so, too */
+    if (world->pace && chance(world, 97)) {
+        draw_paced_claim(world, claim);
+        return;
+    }
     claim->waiting = 0;
     claim->want_count = chance(world, 15) ? 0 : 1 + (int)below(world, chance(world, 80) ? 2 : 6);
     if (world->calm)
