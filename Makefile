@@ -32,8 +32,8 @@ test:
 test-trixie:
 	@scripts/test-trixie
 
-# takt and what people use today, side by side (bench/SIDE.md); a quarter of an hour, QUICK=1 under two minutes, WORKLOADS="A B" these alone.  Installs what is
-# compared with, by bench/side/install.
+# takt and what people use today, side by side (bench/SIDE.md): a quarter of an hour, QUICK=1 under two minutes,
+# WORKLOADS="A B" these alone.  Installs what is compared with, by bench/side/install.
 bench: $(BUILD)/release/build.ninja
 	@ninja --quiet -C $(BUILD)/release
 	@bench/side/install $(BUILD)/side
