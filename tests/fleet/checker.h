@@ -12,7 +12,7 @@
 #include "definition.h"
 #include "sim/fleet.h"
 
-#define TURNS 4 /* of each place that are remembered */
+#define TURNS 5 /* of each place that are remembered */
 
 /* A unit of work that asks for a permit again and again. */
 typedef struct fleet_job {
@@ -38,6 +38,8 @@ typedef struct line_place {
 } line_place;
 
 /* A slot that a worker has heard of and not used. */
+#define ANY_FENCE (-1)
+
 typedef struct hand_slot {
     int64_t at_us, cost, fence;
 } hand_slot;

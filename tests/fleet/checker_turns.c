@@ -87,11 +87,21 @@ void checker_try_turn(const checker *self, int64_t now_us)
         checker_fail(self, 4, "a try overtakes those who wait for %lld tokens", (long long)wanted);
 }
 
+/* How many turns a place may have while another one waits for its own: two.  One more where costs
+ * differ, since shares are smaller than some; and where the tokens of a window come all at once,
+ * who is near may have had a small part of them before who is far can come. */
+static int turns_at_most(const checker *self)
+{
+    if (self->cost_most == 1)
+        return TURNS - 2;
+    return self->limit.rule_count == 1 && self->rules[0].kind == DEFINED_BUCKET ? TURNS - 1 : TURNS;
+}
+
 /* A worker's place gets a turn: does another one wait for its own too long? */
 static void check_round(const checker *self, int worker, int priority)
 {
     const line_place *mine = &self->workers[worker].places[priority];
-    int turns = self->cost_most == 1 ? TURNS - 1 : TURNS;
+    int turns = turns_at_most(self);
 
     if (!self->calm || self->ranked || self->far || self->limit.max_waiting > 0 ||
         self->concurrency > 0) /* permits come free for whoever is quicker */

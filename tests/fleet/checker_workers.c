@@ -81,7 +81,8 @@ void checker_failed(checker *self, const takt_fleet_worker *of_fleet)
     worker->lost = true;
 }
 
-/* What is handed back is in hand, and then it is not. */
+/* What is handed back is in hand, and then it is not.  Numbers are not handed back: which of several
+ * at that instant it was is not known any more. */
 void checker_hands_back(checker *self, const takt_fleet_worker *of_fleet, const takt_run *unused)
 {
     watched *worker = &self->workers[of_fleet->index];
@@ -96,6 +97,9 @@ void checker_hands_back(checker *self, const takt_fleet_worker *of_fleet, const 
             checker_fail(self, 1, "worker %d hands back the slot at now%+lld us, and has none",
                          of_fleet->index, (long long)(slot_us - checker_now(self)));
         worker->hand[at] = worker->hand[--worker->hand_count];
+        for (at = 0; at < worker->hand_count; at++)
+            if (worker->hand[at].at_us == slot_us)
+                worker->hand[at].fence = ANY_FENCE;
     }
 }
 
@@ -145,7 +149,7 @@ static bool use(watched *worker, int64_t slot_us, int64_t cost, int64_t fence)
 
     for (int i = 0; i < worker->hand_count; i++)
         if (worker->hand[i].at_us == slot_us && worker->hand[i].cost >= cost &&
-            worker->hand[i].fence == fence &&
+            (worker->hand[i].fence == fence || worker->hand[i].fence == ANY_FENCE) &&
             (found < 0 || worker->hand[i].cost < worker->hand[found].cost))
             found = i;
     if (found >= 0)

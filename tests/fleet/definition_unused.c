@@ -109,15 +109,18 @@ static void bucket_hand_back(definition *self, const takt_run *run, int64_t unti
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* The latest taken at that slot; where none was, of before a reset or the like: the latest. */
+/* The latest taken at that slot.  Where none was, of before a reset or the like: the latest of its
+ * window; a log takes back none, and neither does a window that is over. */
 static void strike_token(definition *self, int64_t slot_us, int64_t cost)
 {
-    int at = self->count - 1;
+    int64_t period_us = self->rule.period_us;
+    int last = self->count - 1, at = last;
 
-    while (at > 0 && self->taken[at].at_us != slot_us)
+    while (at >= 0 && self->taken[at].at_us != slot_us)
         at--;
-    if (at >= 0 && self->taken[at].at_us != slot_us)
-        at = self->count - 1;
+    if (at < 0 && self->kind != DEFINED_LOG && last >= 0 &&
+        self->taken[last].at_us / period_us == slot_us / period_us)
+        at = last;
     for (; at >= 0 && cost > 0; at--) {
         int64_t struck = self->taken[at].cost < cost ? self->taken[at].cost : cost;
         self->taken[at].cost -= struck;

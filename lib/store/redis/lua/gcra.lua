@@ -131,7 +131,7 @@ local function make_gcra()
                 return
             end
             if till >= slot and (rule.interval_us == 0 or least > slot) then
-                least_us = least_us + till - slot + 1
+                least_us = least_us + (till - slot) + 1 -- their sum with least_us is not exact
             end
             us, parts = gcra.intervals(rule, unused)
             us, parts = gcra.minus(rule.us, rule.parts, us, parts, rule.tokens)
