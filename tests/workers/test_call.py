@@ -237,7 +237,7 @@ def cannot_be_broken_out_of(report, here, peer):
              {'url': peer.url + '/\x7f'},
              {'url': 'file:///etc/passwd'}, {'url': 'gopher://127.0.0.1/'}, {'url': 'http://user:pass@127.0.0.1/'},
              {'url': 'http:///x'}, {'url': 'https:/x'}, {'url': 'http:x'},
-             {'headers': [], 'url': 'http:///127.0.0.1/'}, {'url': 'http:///user:pass@127.0.0.1/'},
+             {'url': 'http:///127.0.0.1/'}, {'url': 'http:///user:pass@127.0.0.1/'},
              {'url': peer.url + ':1/'}, {'url': peer.url + '@127.0.0.1/'},
              {'headers': [], 'url': 'http://[::1]/'}, {'url': 'http://[::1/'},
              {'url': 'nonsense'}, {'url': ''}, {'url': None}, {'method': 'CONNECT'}, {'method': 'GET\r\nX: y'},
