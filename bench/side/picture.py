@@ -8,13 +8,15 @@ OTHERS = '#9aa5b1'
 
 
 def number(value):
-    """Three digits, and no more zeros than a person reads."""
+    """Three digits, four where they are all, and no more zeros than a person reads."""
     if value is None:
         return '-'
     if value == 0:
         return '0'
     if abs(value) >= 1e6:
         return f'{float(f"{value / 1e6:.3g}"):,g} million'
+    if 1000 <= abs(value) < 10000:
+        return f'{value:,.0f}'
     if abs(value) >= 1000:
         return f'{float(f"{value:.3g}"):,.0f}'
     if abs(value) < 0.001:

@@ -9,6 +9,7 @@ README is a file with the two lines BEGIN and END: what is between them becomes 
 
 import json
 import pathlib
+import re
 import sys
 
 import goals
@@ -21,7 +22,7 @@ FOUR = {'rate': 200, 'processes': 4}
 # Of the README: words, workload, case, figure, and how it is written.
 ROWS = (
     ('acquires a second that never wait, 4 processes', 'ceiling', {'processes': 4}, 'per_second', number),
-    ('200/s by 4 processes: off the rate', 'pacing', FOUR, 'rate_error', '{:.3%}'.format),
+    ('200/s by 4 processes: off the rate', 'pacing', FOUR, 'rate_error', lambda value: f'{value * 100:.2g}%'),
     ('... starts in the busiest second', 'pacing', FOUR, 'busiest_second', number),
     ('... gap off 5 ms, p99, in ms', 'pacing', FOUR, 'gap_deviation_p99_ms', number),
     ('... requests per start', 'pacing', FOUR, 'requests_per_grant', number),
@@ -99,6 +100,24 @@ def write(folder):
     (folder / 'table.md').write_text('\n'.join(lines).rstrip() + '\n')
 
 
+def missed_kinds(goals_told):
+    """A line for each kind of goal that was missed: in how many cases, or what was found in its only one."""
+    kinds = {}
+    for goal, found, verdict in goals_told:
+        kinds.setdefault(re.split(r', (?=[\d,]+(?:/s| ))', goal)[0], []).append((found, verdict))
+    lines = []
+    for kind, cases in kinds.items():
+        missed = [(found, verdict) for found, verdict in cases if verdict.startswith(goals.MISSED)]
+        disturbed = sum(verdict != goals.MISSED for _, verdict in missed)
+        if missed and len(cases) == 1:
+            lines.append(f'- {kind}: {missed[0][0]}')
+        elif missed:
+            lines.append(f'- {kind}: in {len(missed)} of {len(cases)} cases'
+                         + (f', {disturbed} of them while the machine was disturbed' if disturbed else '')
+                         + f' ({", ".join(found for found, _ in missed)})')
+    return lines
+
+
 def short(told):
     """The table of the README, and the goals that were missed."""
     results = {name: each['results'] for name, each in told.items()}
@@ -114,10 +133,10 @@ def short(told):
         lines += ['', f'In one process, 1,000 waiters: {number(ours)} acquires a second, and '
                       f'{number(max(filter(None, theirs)))} of Go\'s x/time/rate.']
     goals_told = judged(told)
-    missed = [f'- {goal}: {found}{verdict.removeprefix(goals.MISSED)}' for goal, found, verdict in goals_told
-              if verdict.startswith(goals.MISSED)]
-    lines += ['', f'Of {len(goals_told)} goals {len(goals_told) - len(missed)} were reached. '
-              + ('Missed:' if missed else ''), *([''] if missed else []), *missed]
+    missed = [verdict for _, _, verdict in goals_told if verdict.startswith(goals.MISSED)]
+    lines += ['', f'Of {len(goals_told)} goals {len(goals_told) - len(missed)} were reached'
+              + (' (all: [bench/results/table.md](bench/results/table.md)). Missed, and [why](bench/NOTES.md#side-by-side):'
+                 if missed else '.'), *([''] if missed else []), *missed_kinds(goals_told)]
     return '\n'.join(text.rstrip() for text in lines)
 
 
