@@ -44,6 +44,8 @@ static void drop_old(definition *self, int64_t before_us)
 
     while (old < self->taking_count && self->takings[old].slot_us < before_us)
         replay(&self->takings[old++], &self->base_told, &self->base_least);
+    if (old == 0)
+        return;
     self->taking_count -= old;
     memmove(self->takings, self->takings + old, (size_t)self->taking_count * sizeof *self->takings);
 }
