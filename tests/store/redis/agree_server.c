@@ -289,7 +289,7 @@ void agree_server_answer(agree_answer *answer, const agree_outcome *ran)
     int64_t line_ms, places_ms, log_ms, latest_us;
     char *at = answer->text;
 
-    answer->brief = (agree_brief_answer){NULL};
+    answer->brief = (agree_brief_answer){.reply = NULL};
     if (ran->brief)
         read_brief_answer(&answer->brief);
     answer->refused = ran->wish && !was_wished();
