@@ -5,3 +5,4 @@ local ROOM_MAX = 1000000000
 local RECOVER_MAX = 86400000000 -- the time of `recover`
 local REASON_MAX = 360 -- bytes of why a ledger is blocked, as the text has it
 local SPAN_MAX = 1576800000000000
+local LOOKAHEAD_MAX = 10000000

@@ -9,10 +9,6 @@
 --       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts, step us, parts, whole, count, cost
 -- needs: quick quick_rules quick_line keep take overflow
 
-local KEEPALIVE = 2000000
-local LOOKAHEAD_FRACTION = 16
-local LOOKAHEAD_FRACTION_FIRST = 64
-
 local claim
 claim = {
     worker = ARGV[7],

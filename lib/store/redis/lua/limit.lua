@@ -1,8 +1,6 @@
 -- limit.lua: all rules of a limit together; core/limit.c.  A rule and its state are one table.
 -- needs: call numbers rule
 
-local LOOKAHEAD_MAX = 10000000
-
 -- The limit whose numbers the state is kept under.
 local limit
 limit = {

@@ -13,11 +13,8 @@
 -- Nothing is written before save().  Until then a place that is no longer to be waited for is still in the sorted set.
 -- A line that is not as it was left (somebody else deleted or wrote a key) is dropped: it tells nothing that its workers
 -- do not state again with their next claims.
--- needs: ledger
+-- needs: ledger patience
 
-local SILENT = 6000000 -- without a claim for so long a worker is taken for dead
-local SLACK = 10000000 -- the line's keys live longer than what is in them, so that not every claim must prolong them
-local TURNS = 562949953421312 -- of a priority
 local ARGUMENTS_MAX = 4000 -- of one command
 
 local line -- nil: nobody but the caller waits

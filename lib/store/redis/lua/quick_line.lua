@@ -4,12 +4,10 @@
 -- is different, or only comes now and then (somebody comes, leaves, is silent or late, keys must live longer), is left to
 -- the other pieces, which say what each step is for.  Spans, and what the rule has given, are counted from now on in
 -- parts: a microsecond has `tokens` of them, a token `span`.
--- needs: clock bounds
+-- needs: clock bounds patience
 
 local PLACES_MAX = 32
 local PARTS_MAX = 2251799813685248 -- 2^51: sums of them are exact
--- LOOKAHEAD_MAX of limit.lua, SILENT, 2 * SLACK and TURNS of line.lua, KEEPALIVE of claim.lua
-local REACH_MAX, ALIVE, KEPT, ORDER, ASLEEP = 10000000, 6000000, 20000000, 562949953421312, 2000000
 
 local function keep_pace()
     -- Rules, span, revision, lookahead, max_waiting, zones; worker, seq, waiting; count, latest, cost, priority.
@@ -47,9 +45,9 @@ local function keep_pace()
         end
     end
     lookahead, turn, waiting, count, kept = lookahead + 0, turn + 0, waiting + 0, count + 0, kept + 0
-    local head_again, alive_until = before > 0 and first_again or own_again + 0, now + ALIVE
+    local head_again, alive_until = before > 0 and first_again or own_again + 0, now + SILENT
     if others ~= standing - 1 or head_again + lookahead < now or now > least + 0 or latest + 0 > alive_until
-        or alive_until > kept or kept > alive_until + KEPT or waiting < count then
+        or alive_until > kept or kept > alive_until + 2 * SLACK or waiting < count then
         return nil
     end
 
@@ -61,8 +59,8 @@ local function keep_pace()
     wanted = wanted - own_wanted
     if (more == '') ~= (parts == 0) or parts >= tokens or cost > burst or burst > ROOM_MAX
         or (ahead_parts + tolerance) / span > ROOM_MAX or tolerance / tokens > SPAN_MAX
-        or given > REACH_MAX * tokens + 2 * ahead_parts + tolerance
-        or REACH_MAX * tokens + 3 * ahead_parts + tolerance > PARTS_MAX
+        or given > LOOKAHEAD_MAX * tokens + 2 * ahead_parts + tolerance
+        or LOOKAHEAD_MAX * tokens + 3 * ahead_parts + tolerance > PARTS_MAX
         or (wanted + first_need + count * cost) * span > PARTS_MAX then
         return nil
     end
@@ -114,7 +112,8 @@ local function keep_pace()
     if next_turn > cost then
         again = math.min(again, due(ahead + cost) + math.floor(lookahead / 2))
     end
-    again = math.max(again - lookahead, now + math.floor(lookahead / (ahead > 0 and 16 or 64)))
+    local fraction = ahead > 0 and LOOKAHEAD_FRACTION or LOOKAHEAD_FRACTION_FIRST
+    again = math.max(again - lookahead, now + math.floor(lookahead / fraction))
 
     all_waiting = all_waiting - own_waiting + waiting
     workers = workers - (foremost == '' and 0 or 1) + 1
@@ -123,12 +122,12 @@ local function keep_pace()
     local all = string.format('%.0f,%.0f,%.0f,%s,%.0f%s;%s,%s,%s,%.0f', all_waiting, workers, alive_until, least, kept,
         late, priority, places, standing, wanted + wanting)
     local place = string.format('%s;%s,%.0f,%.0f,%.0f,%.0f,%.0f,f', seq, priority, own_turn, wanting, cost, waiting,
-        math.min(again, now + ASLEEP))
+        math.min(again, now + KEEPALIVE))
     redis.call('SET', KEYS[1], state, 'PXAT', math.ceil(math.max(rest_at, alive_until) / 1000))
     redis.call('HSET', KEYS[3], 'all', all, worker, place)
     -- XX: where somebody has deleted the key, none is made that does not expire.
     redis.call('ZADD', KEYS[2], 'XX', string.format('%.0f', -alive_until), worker,
-        string.format('%.0f', priority * ORDER + own_turn), worker .. ':' .. priority)
+        string.format('%.0f', priority * TURNS + own_turn), worker .. ':' .. priority)
 
     local reply = { 0, now, again, due(waiting + n <= count and cost or 1), 0, all_waiting, workers, 0, 2 ^ priority,
         places + 0 > 1 and priority + 0 or -1, '' }
