@@ -211,10 +211,6 @@ EACH_STORE(within)
     while (waiting > 0 || held > 0)
         uv_run(&loop, UV_RUN_ONCE);
     cr_assert_eq(most_held, 1, "as many as the outer limit has");
-    for (int i = 0; i < CLIENTS; i++) {
-        takt_close(actors[i].client, NULL, NULL);
-        uv_run(&loop, UV_RUN_NOWAIT);
-    }
     close_world();
 }
 
