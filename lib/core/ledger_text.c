@@ -210,11 +210,13 @@ static bool in_order(const takt_place *before, const takt_place *place)
 static void read_line(takt_reader *reader, takt_ledger *ledger)
 {
     while (!reader->bad && takt_read_if(reader, 'w')) {
-        takt_place *place = &ledger->line[ledger->line_count];
+        takt_place *place;
+
         if (ledger->line_count == ledger->line_capacity) {
             reader->bad = true;
             return;
         }
+        place = &ledger->line[ledger->line_count];
         read_place(reader, place);
         if (place->turn > ledger->turn || (ledger->line_count > 0 && !in_order(place - 1, place)))
             reader->bad = true;
@@ -228,11 +230,13 @@ static void read_line(takt_reader *reader, takt_ledger *ledger)
 static bool read_holders(takt_reader *reader, takt_ledger *ledger)
 {
     while (!reader->bad && takt_read_if(reader, 'h')) {
-        takt_holder *holder = &ledger->holders[ledger->holder_count];
+        takt_holder *holder;
+
         if (ledger->holder_count == ledger->holder_capacity) {
             reader->bad = true;
             return false;
         }
+        holder = &ledger->holders[ledger->holder_count];
         holder->worker = takt_read_hex(reader);
         holder->seq = read_number(reader, 0, BIG);
         holder->held = read_number(reader, 1, BIG);

@@ -239,16 +239,29 @@ Test(ledger_text, places_are_counted_before_they_are_read)
                      "row %zu", i);
 }
 
-Test(ledger_text, a_line_longer_than_its_memory_is_refused)
+Test(ledger_text, more_than_there_is_memory_for_is_refused)
 {
-    static book b;
-    static takt_limit kept;
-    const char *text = RULE ";t12;w1,5,0,3,18,2,9,1,2;w1,5,9,2,1,1,1,5,7";
-
-    open_book(&b, ten_a_second());
-    b.ledger.line_capacity = 1;
-    cr_assert_eq(takt_ledger_decode(&b.ledger, &b.limit, &kept, NOW, text, strlen(text)), -1);
-    cr_assert_eq(b.ledger.line_count, 0);
+    static const struct {
+        const char *text;
+        int places, holders;
+    } rows[] = {{RULE ";t12;w1,5,0,3,18,2,9,1,2;w1,5,9,2,1,1,1,5,7", 1, 0},
+                {RULE ";t12;w1,5,0,3,18,2,9,1,2", 0, 0},
+                {RULE ";n5,1763692806000000;h1,5,1,1763692806000000;h2,5,1,1763692806000000", 0, 1},
+                {RULE ";n5,1763692806000000;h1,5,1,1763692806000000", 0, 0}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static book b;
+        static takt_limit kept;
+        open_book(&b, ten_a_second());
+        b.ledger.line = rows[i].places > 0 ? b.line : NULL;
+        b.ledger.line_capacity = rows[i].places;
+        b.ledger.holders = rows[i].holders > 0 ? b.holders : NULL;
+        b.ledger.holder_capacity = rows[i].holders;
+        cr_assert_eq(
+            takt_ledger_decode(&b.ledger, &b.limit, &kept, NOW, rows[i].text, strlen(rows[i].text)),
+            -1, "%s", rows[i].text);
+        cr_assert_eq(b.ledger.line_count, 0);
+        cr_assert_eq(b.ledger.holder_count, 0);
+    }
 }
 
 Test(ledger_text, the_longest_place_fits)

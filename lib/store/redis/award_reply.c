@@ -115,8 +115,7 @@ static void read_newer(struct cursor *cursor, const takt_store_call *call, takt_
 {
     const takt_reply *text = read_text(cursor);
     takt_pages nowhere = {.get = get_nothing, .drop_below = drop_nothing, .clear = clear_nothing};
-    takt_place nobody; /* the text lists no places: there is room for none */
-    takt_ledger ledger = {.pages = &nowhere, .line = &nobody};
+    takt_ledger ledger = {.pages = &nowhere}; /* without room for anybody: the text lists nobody */
 
     if (cursor->bad)
         return;
