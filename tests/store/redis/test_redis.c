@@ -245,12 +245,13 @@ Test(redis, frozen)
 {
     takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
     struct server server;
-    struct rig rig;
+    struct rig rig, patient;
 
     server_directory(&server);
     server_start_tcp(&server, false, NULL);
     open_tcp(&rig, &server, 2000000);
-    cr_expect_eq(rig_try(&rig, &limit, "k", 1), 0);
+    while (rig_try(&rig, &limit, "other", 1) != 0)
+        continue;
     kill(server.process, SIGSTOP);
     cr_expect_eq(rig_try(&rig, &limit, "k", 1), TAKT_E_STORE_TIMEOUT);
     cr_expect(troubled(&rig, "does not answer in time"), "%s", rig.store->trouble);
@@ -258,9 +259,10 @@ Test(redis, frozen)
     while (rig_try(&rig, &limit, "other", 1) != 0)
         continue;
     cr_expect_null(rig.store->trouble);
-    /* what the server's system had taken in already may be done when it goes on */
-    cr_expect_lt(rig_peek(&rig, &limit, "k").remaining, 1000);
-    cr_expect_geq(rig_peek(&rig, &limit, "k").remaining, 998);
+    /* what the server's system had taken in already may be done when it goes on, once */
+    open_tcp(&patient, &server, TIMEOUT_US);
+    cr_expect_geq(rig_peek(&patient, &limit, "k").remaining, 999);
+    rig_close(&patient);
     rig_close(&rig);
     server_stop(&server);
 }
