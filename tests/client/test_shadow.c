@@ -400,6 +400,7 @@ Test(shadow, a_fleet_goes_over_worker_by_worker)
 {
     takt_rule_text rule = {.rate = "1/h"};
     takt_limit_text text = {.name = "hourly", .rules = &rule, .rule_count = 1};
+    takt_options opening = {.store = server.url, .store_timeout_us = 60000000};
     takt_request request = TAKT_REQUEST("hourly");
     takt_policy *enforcing;
     static seen job;
@@ -408,8 +409,7 @@ Test(shadow, a_fleet_goes_over_worker_by_worker)
     open_server();
     cr_assert_eq(takt_policy_new(&enforcing), 0);
     cr_assert_eq(takt_policy_add(enforcing, &text, NULL), 0);
-    cr_assert_eq(takt_open(&other, &loop, enforcing, &(takt_options){.store = server.url}, NULL),
-                 0);
+    cr_assert_eq(takt_open(&other, &loop, enforcing, &opening, NULL), 0);
     starts_at_once(&job, "hourly");
     until_granted("hourly", 1);
     cr_assert_eq(takt_try_acquire(other, &tried.call, &tried.permit, &request, note_call), 0);

@@ -66,13 +66,14 @@ Test(uncontended, one_key_is_named)
     static const char *const options[] = {"--slowlog-log-slower-than", "0", NULL};
     takt_rule_text rule = {.rate = "1/min", .burst = "100"};
     takt_limit_text limit = {.name = "mail", .rules = &rule, .rule_count = 1};
+    takt_options opening = {.store = server.url, .store_timeout_us = 60000000};
     takt_policy *policy;
 
     server_start(&server, options);
     cr_assert_eq(uv_loop_init(&loop), 0);
     cr_assert_eq(takt_policy_new(&policy), 0);
     cr_assert_eq(takt_policy_add(policy, &limit, NULL), 0);
-    cr_assert_eq(takt_open(&client, &loop, policy, &(takt_options){.store = server.url}, NULL), 0);
+    cr_assert_eq(takt_open(&client, &loop, policy, &opening, NULL), 0);
     cr_expect_str_eq(keys_of_an_acquire(), "44", "the first one loads the script");
     cr_expect_str_eq(keys_of_an_acquire(), "1");
     cr_expect_str_eq(keys_of_an_acquire(), "1");

@@ -33,7 +33,7 @@ static void open_world(int kind)
         "  - {name: log, rules: [{rate: 2/day, algorithm: sliding-log}]}\n"
         "  - {name: held, rules: [{rate: 2/day, burst: 2}], concurrency: 2}\n"
         "  - {name: ahead, rules: [{rate: 1/9s}], lookahead: 10s}\n";
-    takt_options options = {.store = place.url};
+    takt_options options = {.store = place.url, .store_timeout_us = 60000000};
     takt_error error;
 
     find_place(&place, kind);

@@ -95,8 +95,8 @@ CONTRACT(keeps_ledgers_apart)
     memset(longest, 'x', sizeof longest);
     longest[TAKT_KEY_SIZE_MAX] = '\0';
     find_place(&at, *kind);
-    cr_assert_eq(rig_try_open(&spaces[0], at.url, "one", 0, &error), 0);
-    cr_assert_eq(rig_try_open(&spaces[1], at.url, "two", 0, &error), 0);
+    cr_assert_eq(rig_try_open(&spaces[0], at.url, "one", 30000000, &error), 0);
+    cr_assert_eq(rig_try_open(&spaces[1], at.url, "two", 30000000, &error), 0);
     for (int again = 0; again < 2; again++)
         for (int space = 0; space < 2; space++)
             for (int limit = 0; limit < 2; limit++) {
