@@ -86,7 +86,7 @@ def sound(report, here):
                      and is_told(findings, 'failover', 'note', 'no replica') and is_told(findings, 'use', 'ok'),
                      'a sound server: 0 and no warning', told(done))
         report.check(redis.say('DBSIZE') == '0', 'nothing is left behind', redis.say('KEYS', '*'))
-        done = here.takt('doctor', '-s', redis.url)
+        done = here.takt('doctor', '--timeout', '60s', '-s', redis.url)
         report.check(done.returncode == 0 and done.stdout.startswith('ok       server       Redis ')
                      and done.stdout.endswith('\nThe store can be used.\n'), 'a person gets lines', told(done))
         findings, done = look(here, redis.url + '?hints=off')
@@ -142,7 +142,7 @@ def replicas(report, here):
         findings, done = look(here, replica.url)
         report.check(done.returncode == 69 and is_told(findings, 'role', 'error', f'127.0.0.1:{port}', 'is up'),
                      'a replica names its primary: 69', told(done))
-        done = here.takt('doctor', '--load-scripts', '-s', replica.url)
+        done = here.takt('doctor', '--load-scripts', '--timeout', '60s', '-s', replica.url)
         report.check(done.returncode == 0 and 'the 11 scripts' in done.stdout, 'and takes scripts, for the day it is promoted',
                      told(done))
 

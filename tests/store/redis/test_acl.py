@@ -41,7 +41,7 @@ def documented():
 
 
 def look(here, *words):
-    done = here.takt('doctor', '--json', *words)
+    done = here.takt('doctor', '--json', '--timeout', '60s', *words)
     return done, {finding['subject']: finding for finding in map(json.loads, done.stdout.splitlines())}
 
 
@@ -144,7 +144,7 @@ def hardened(report, here, redis):
     done = here.takt('run', '--try', *RATES[0], 'hardened', '--', 'true')
     report.check(done.returncode == 69 and '--load-scripts' in done.stderr, 'hardened, without scripts: 69', told(done))
     redis.say('ACL', 'SETUSER', 'loader', 'on', '>pass', 'resetkeys', 'resetchannels', '-@all', '+script|load')
-    done = here.takt('doctor', '--load-scripts', '-s', f'{redis.url}?user=loader')
+    done = here.takt('doctor', '--load-scripts', '--timeout', '60s', '-s', f'{redis.url}?user=loader')
     report.check(done.returncode == 0, 'a user who may only do that loads them', told(done))
     everything(report, here, redis)
 
