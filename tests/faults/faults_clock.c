@@ -102,6 +102,22 @@ static int64_t longest_stall_us(const struct fleet *fleet)
     return longest;
 }
 
+/* The clock is where it was put: the first phase; then it is put elsewhere. */
+static void begin_phases(struct fleet *fleet)
+{
+    fleet->phases[0] = (struct clock_phase){0, INT64_MAX, atomic_load(shift)};
+    fleet->phase_count = 1;
+}
+
+static void put_elsewhere(struct fleet *fleet, int64_t shift_us)
+{
+    struct clock_phase *phase = &fleet->phases[fleet->phase_count++];
+
+    *phase = (struct clock_phase){notes_wall_us(), INT64_MAX, shift_us};
+    set_shift(fleet, shift_us);
+    phase[-1].until_us = notes_wall_us();
+}
+
 /* Jumps to one place after the other, in multiples of JUMP_US.  One forwards may give a burst, and
  * makes due at once what workers have in hand; one back may give nothing. */
 static void jump(struct fleet *fleet, const char *name, const int *places, int count)
@@ -109,17 +125,17 @@ static void jump(struct fleet *fleet, const char *name, const int *places, int c
     int64_t calm_us, stall_us, worth_us = 0;
 
     begin(fleet, 0);
-    fleet->clock_jumped = true;
+    begin_phases(fleet);
     fleet->allowance.ahead_us = LOOKAHEAD_US;
     fleet->options.timeout_us = NO_TIMEOUT_US;
     fleet_work(fleet, WORKERS, ANYWHERE);
-    fleet_await_grants(fleet, 500);
+    fleet_await_grants(fleet, 2000);
     calm_us = longest_stall_us(fleet);
     for (int i = 0; i < count; i++) {
         int64_t by_us = places[i] * JUMP_US - atomic_load(shift);
         fleet->allowance.losses += by_us > 0;
         worth_us += by_us < 0 ? -by_us : 0;
-        set_shift(fleet, places[i] * JUMP_US);
+        put_elsewhere(fleet, places[i] * JUMP_US);
         check_clock(fleet);
         fleet_await_grants(fleet, 500);
     }

@@ -275,16 +275,22 @@ static void check_worker(int index, const struct worker_notes *worker)
 }
 
 /*
- * When a slot was due by this host's clock, where the server's has jumped by multiples of
- * JUMP_US: when it was used, less how late that was.  What a jump forwards made due at once is not
- * late at all.
+ * When a slot was due by this host's clock, where the server's has jumped.  A slot is given for at
+ * most a lookahead on; of the phases in which it can have been given it is the last one's.  What a
+ * jump forwards made due at once was due when it was used.
  */
-static int64_t due_here_us(const struct note *note)
+static int64_t due_here_us(const struct fleet *fleet, const struct note *note)
 {
-    int64_t late_us = (note->fired_us - note->slot_us) % JUMP_US;
+    int64_t due_us = INT64_MIN;
 
-    late_us += late_us < 0 ? JUMP_US : 0;
-    return late_us < JUMP_US / 2 ? note->fired_us - late_us : note->fired_us;
+    for (int i = 0; i < fleet->phase_count; i++) {
+        const struct clock_phase *phase = &fleet->phases[i];
+        int64_t here_us = note->slot_us - phase->shift_us;
+        if (here_us >= phase->from_us && here_us - LOOKAHEAD_US <= phase->until_us &&
+            here_us - LOOKAHEAD_US <= note->fired_us && here_us > due_us)
+            due_us = here_us;
+    }
+    return due_us != INT64_MIN && due_us < note->fired_us ? due_us : note->fired_us;
 }
 
 static void check_rules(const struct fleet *fleet, int64_t count)
@@ -296,8 +302,9 @@ static void check_rules(const struct fleet *fleet, int64_t count)
     for (int i = 0; i < fleet->count; i++)
         for (int64_t j = 0; j < fleet->notes->workers[i].noted; j++) {
             const struct note *note = &fleet->notes->workers[i].notes[j];
-            slots[at++] = (struct slot){fleet->clock_jumped ? due_here_us(note) : note->slot_us,
-                                        note->ledger, note->cost};
+            slots[at++] =
+                (struct slot){fleet->phase_count > 0 ? due_here_us(fleet, note) : note->slot_us,
+                              note->ledger, note->cost};
         }
     if (!limits_hold(slots, count, fleet->allowance, text, sizeof text))
         fleet_fail("%s", text);

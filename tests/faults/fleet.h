@@ -14,6 +14,13 @@
 #include "faults/worker.h"
 #include "store/redis/server.h"
 
+#define PHASES_MAX 8
+
+/* From when until when at the latest, by this host's clock, the server's was ahead by how much. */
+struct clock_phase {
+    int64_t from_us, until_us, shift_us;
+};
+
 struct fleet {
     struct server server, replica;
     struct proxy proxy;
@@ -23,7 +30,8 @@ struct fleet {
     int count; /* of workers */
     pid_t workers[WORKERS_MAX];
     struct allowance allowance;
-    bool clock_jumped;  /* slots are judged by this host's clock instead of the server's */
+    struct clock_phase phases[PHASES_MAX]; /* in their order; none: its clock is steady */
+    int phase_count;
     int64_t back_at_us; /* when the server was there again, last */
     int64_t longest_return_us;
     int64_t told_at_us; /* when fleet_told was called last */
@@ -31,9 +39,9 @@ struct fleet {
     int64_t claims_least; /* in all processes; 0: whatever there are */
 };
 
-#define CASE_SECONDS_MAX 1200              /* of which nothing should need more than a fraction */
-#define JUMP_US          INT64_C(10000000) /* a server's clock jumps by that */
-#define NO_TIMEOUT_US    INT64_C(60000000) /* of the store, where a late answer is no trouble */
+#define CASE_SECONDS_MAX 1200               /* of which nothing should need more than a fraction */
+#define JUMP_US          INT64_C(10000000)  /* a server's clock jumps by that */
+#define NO_TIMEOUT_US    INT64_C(600000000) /* of the store, where a late answer is no trouble */
 
 _Noreturn void fleet_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
