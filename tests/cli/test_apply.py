@@ -143,6 +143,9 @@ def rereading(report, here):
     got = until(process.stderr.fileno(), b'was read again')
     status, output, _ = end(process)
     report.check(status == 0 and output.count('job') == 9, 'a good one holds at once', output)
+
+
+def without_a_file(report, here):
     process = begin_map(here, '--rate', '1/h')
     process.send_signal(signal.SIGHUP)
     report.check(end(process)[0] == 128 + signal.SIGHUP, 'without a file SIGHUP ends it')
@@ -171,8 +174,9 @@ def main():
         showing(report, here)
         refusing(report, here)
         following(report, here)
-        rereading(report, here)
-        hanging_up(report, here)
+    for part in (rereading, without_a_file, hanging_up):
+        with place() as here:  # of a ledger with newer numbers nothing is left in a store of its own
+            part(report, here)
     with place() as here, server(here.path) as redis:
         here.environment['TAKT_STORE'] = redis.url
         write_policies(here)
