@@ -56,8 +56,11 @@ int rig_try_open(struct rig *rig, const char *url, const char *name_space, int64
 void rig_open(struct rig *rig, const char *url)
 {
     takt_error error = {0};
+    int code;
 
-    must(rig_try_open(rig, url, "test", 30000000, &error) == 0, url, error.text);
+    while ((code = rig_try_open(rig, url, "test", 30000000, &error)) == TAKT_E_STORE_TIMEOUT)
+        rig_close(rig); /* a disk may be busy for longer than who opens a file waits */
+    must(code == 0, url, error.text);
 }
 
 static void on_closed(void *data)
