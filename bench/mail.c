@@ -31,13 +31,13 @@ extern char **environ;
 typedef struct bare {
     mail_smtp *smtp;
     smtp_delivery deliveries[CONNECTIONS];
-    mail_buffer messages[CONNECTIONS];
+    text_buffer messages[CONNECTIONS];
     bool composes; /* each mail anew */
     int left, under_way;
 } bare;
 
 /* A mail from its job's line, as takt-mail makes it. */
-static void compose(mail_buffer *message, int number)
+static void compose(text_buffer *message, int number)
 {
     static mail_letter letter;
     static const letter_settings settings = {0};

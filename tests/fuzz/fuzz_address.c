@@ -37,7 +37,7 @@ static void check_again(const mail_address *address)
 
 static void check_header(const mail_address *address)
 {
-    mail_buffer out = {0};
+    text_buffer out = {0};
 
     header_put_addresses(&out, "To", address, 1);
     const char *line = buffer_end(&out);

@@ -56,7 +56,7 @@ static void check_header(const char *line, unsigned *seen)
     abort();
 }
 
-static void check_message(mail_buffer *out)
+static void check_message(text_buffer *out)
 {
     const char *line = buffer_end(out);
     unsigned seen = 0;
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     for (int round = 0; round < 2 && json_is_object(fields); round++) {
         takt_error error = {0};
-        mail_buffer out = {0};
+        text_buffer out = {0};
         char id[MESSAGE_ID_SIZE], key[TAKT_KEY_SIZE_MAX + 1];
         if (letter_read(&letter, round ? &full : &bare, fields, &error) != 0) {
             require(error.code == TAKT_E_INVALID && error.text[0] != '\0');

@@ -5,12 +5,13 @@
 
 #include <string.h>
 
+#include "jobs/base64.h"
+
 static const char hex[] = "0123456789ABCDEF";
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /* The line of output that is being written. */
 typedef struct qp_line {
-    mail_buffer *out;
+    text_buffer *out;
     size_t size;
 } qp_line;
 
@@ -40,7 +41,7 @@ static void put(qp_line *line, unsigned char c, bool coded)
     line->size += size;
 }
 
-void encode_quoted_printable(mail_buffer *out, const char *text, size_t size)
+void encode_quoted_printable(text_buffer *out, const char *text, size_t size)
 {
     qp_line line = {.out = out};
 
@@ -63,36 +64,20 @@ void encode_quoted_printable(mail_buffer *out, const char *text, size_t size)
     }
 }
 
-static void put_group(mail_buffer *out, const unsigned char *bytes, size_t size)
+void encode_base64_text(text_buffer *out, const char *text, size_t size)
 {
-    unsigned value = (unsigned)bytes[0] << 16 | (size > 1 ? (unsigned)bytes[1] << 8 : 0) |
-                     (size > 2 ? bytes[2] : 0);
-    char group[4] = {digits[value >> 18], digits[value >> 12 & 63],
-                     size > 1 ? digits[value >> 6 & 63] : '=', size > 2 ? digits[value & 63] : '='};
-
-    buffer_put(out, group, sizeof(group));
-}
-
-void encode_base64(mail_buffer *out, const char *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i += 3)
-        put_group(out, (const unsigned char *)bytes + i, size - i < 3 ? size - i : 3);
-}
-
-void encode_base64_text(mail_buffer *out, const char *text, size_t size)
-{
-    unsigned char group[3];
+    char group[3];
     size_t count = 0, written = 0;
 
     for (size_t i = 0; i < size;) {
         size_t end = line_end_size(text + i, size - i);
         for (size_t k = 0; k < (end ? 2u : 1u); k++) {
-            group[count++] = (unsigned char)(end ? "\r\n"[k] : text[i]);
+            group[count++] = end ? "\r\n"[k] : text[i];
             if (count < sizeof(group))
                 continue;
             if (written > 0 && written % ENCODE_LINE == 0)
                 buffer_text(out, "\r\n");
-            put_group(out, group, count);
+            base64_put(out, group, count);
             written += 4;
             count = 0;
         }
@@ -101,7 +86,7 @@ void encode_base64_text(mail_buffer *out, const char *text, size_t size)
     if (count > 0 && written > 0 && written % ENCODE_LINE == 0)
         buffer_text(out, "\r\n");
     if (count > 0)
-        put_group(out, group, count);
+        base64_put(out, group, count);
 }
 
 bool encode_prefers_base64(const char *text, size_t size)

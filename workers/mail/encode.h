@@ -5,7 +5,7 @@
 #ifndef TAKT_WORKERS_ENCODE_H
 #define TAKT_WORKERS_ENCODE_H
 
-#include "buffer.h"
+#include "jobs/buffer.h"
 
 #define ENCODE_LINE 76
 
@@ -13,13 +13,10 @@
  * As quoted-printable.  LF, CR LF and CR are line ends.  No line begins with a dot or with "From ",
  * so that nothing on the way has a reason to touch it.  Ends without a line's end if the text does.
  */
-void encode_quoted_printable(mail_buffer *out, const char *text, size_t size);
+void encode_quoted_printable(text_buffer *out, const char *text, size_t size);
 
 /* As base64, its line ends turned to CR LF before; the last line has none. */
-void encode_base64_text(mail_buffer *out, const char *text, size_t size);
-
-/* Bytes as base64 in one line. */
-void encode_base64(mail_buffer *out, const char *bytes, size_t size);
+void encode_base64_text(text_buffer *out, const char *text, size_t size);
 
 /* Whether base64 would be shorter than quoted-printable, by much: a text in Greek is. */
 bool encode_prefers_base64(const char *text, size_t size);

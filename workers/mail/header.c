@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "encode.h"
+#include "jobs/base64.h"
 
 #define WORD_START "=?UTF-8?B?"
 #define WORD_END   "?="
@@ -29,7 +30,7 @@ static bool is_plain(const char *text, size_t size)
 }
 
 /* Encoded words in a qp_line each, none of which ends inside a character. */
-static void put_words(mail_buffer *out, const char *text, size_t size)
+static void put_words(text_buffer *out, const char *text, size_t size)
 {
     for (size_t i = 0; i < size;) {
         size_t count = size - i < WORD_BYTES ? size - i : WORD_BYTES;
@@ -38,19 +39,19 @@ static void put_words(mail_buffer *out, const char *text, size_t size)
         if (i > 0)
             buffer_text(out, "\r\n ");
         buffer_text(out, WORD_START);
-        encode_base64(out, text + i, count);
+        base64_put(out, text + i, count);
         buffer_text(out, WORD_END);
         i += count;
     }
 }
 
-static void put_name(mail_buffer *out, const char *name)
+static void put_name(text_buffer *out, const char *name)
 {
     buffer_text(out, name);
     buffer_text(out, ": ");
 }
 
-void header_put_text(mail_buffer *out, const char *name, const char *value, size_t size)
+void header_put_text(text_buffer *out, const char *name, const char *value, size_t size)
 {
     bool plain = is_plain(value, size) && strlen(name) + 2 + size <= ENCODE_LINE;
 
@@ -66,7 +67,7 @@ void header_put_text(mail_buffer *out, const char *name, const char *value, size
     buffer_text(out, "\r\n");
 }
 
-void header_put_plain(mail_buffer *out, const char *name, const char *value, size_t size)
+void header_put_plain(text_buffer *out, const char *name, const char *value, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         assert(!is_control(value[i]) && (unsigned char)value[i] < 0x80);
@@ -85,7 +86,7 @@ static bool is_phrase(const char *name)
     return name[0] != ' ' && !strstr(name, "  ");
 }
 
-static void put_quoted(mail_buffer *out, const char *text)
+static void put_quoted(text_buffer *out, const char *text)
 {
     buffer_char(out, '"');
     for (const char *c = text; *c; c++) {
@@ -96,7 +97,7 @@ static void put_quoted(mail_buffer *out, const char *text)
     buffer_char(out, '"');
 }
 
-static void put_address(mail_buffer *out, const mail_address *address)
+static void put_address(text_buffer *out, const mail_address *address)
 {
     size_t size = strlen(address->name);
 
@@ -117,7 +118,7 @@ static void put_address(mail_buffer *out, const mail_address *address)
     buffer_char(out, '>');
 }
 
-void header_put_addresses(mail_buffer *out, const char *name, const mail_address *addresses,
+void header_put_addresses(text_buffer *out, const char *name, const mail_address *addresses,
                           size_t count)
 {
     put_name(out, name);

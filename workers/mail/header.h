@@ -9,16 +9,16 @@
 #define TAKT_WORKERS_HEADER_H
 
 #include "address.h"
-#include "buffer.h"
+#include "jobs/buffer.h"
 
 /* Free text, such as a subject. */
-void header_put_text(mail_buffer *out, const char *name, const char *value, size_t size);
+void header_put_text(text_buffer *out, const char *name, const char *value, size_t size);
 
 /* As it is and in one line: ASCII that must not be changed, such as an identifier or a URL. */
-void header_put_plain(mail_buffer *out, const char *name, const char *value, size_t size);
+void header_put_plain(text_buffer *out, const char *name, const char *value, size_t size);
 
 /* Addresses with their names, one per line. */
-void header_put_addresses(mail_buffer *out, const char *name, const mail_address *addresses,
+void header_put_addresses(text_buffer *out, const char *name, const mail_address *addresses,
                           size_t count);
 
 #endif

@@ -124,7 +124,7 @@ static int read_envelope(mail_letter *letter, const letter_settings *settings, c
 
 /* A template of the job, else of the settings, expanded. */
 static int read_part(const json_t *fields, const char *name, const char *otherwise,
-                     template_form form, mail_buffer *part, bool *found, takt_error *error)
+                     template_form form, text_buffer *part, bool *found, takt_error *error)
 {
     const json_t *field = json_object_get(fields, name);
     const char *template = json_is_string(field) ? json_string_value(field) : otherwise;
@@ -175,7 +175,7 @@ static int read_unsubscribe(mail_letter *letter, const letter_settings *settings
 {
     const json_t *click = json_object_get(fields, "one_click");
     bool one_click = json_is_boolean(click) ? json_is_true(click) : settings->one_click;
-    mail_buffer *url = &letter->unsubscribe;
+    text_buffer *url = &letter->unsubscribe;
     bool found;
     int failed;
 

@@ -33,7 +33,7 @@ typedef struct mail_letter {
     mail_address addresses[LETTER_RECIPIENTS_MAX];         /* To, Cc, Bcc */
     const mail_address *recipients[LETTER_RECIPIENTS_MAX]; /* each mailbox once */
     size_t address_count, recipient_count;
-    mail_buffer unsubscribe; /* the URL alone */
+    text_buffer unsubscribe; /* the URL alone */
 } mail_letter;
 
 /* 0, or TAKT_E_INVALID and why; the letter is then not to be used.  It points into `fields` and

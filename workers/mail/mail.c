@@ -24,7 +24,7 @@ typedef struct mail_sending {
     takt_mail *mail;
     job *job;
     int64_t began_us;
-    mail_buffer message;
+    text_buffer message;
     struct curl_slist *recipients;
     size_t recipient_count;
     char from[ADDRESS_MAX + 1];

@@ -59,13 +59,13 @@ void message_identify(const mail_message *message, const char *idempotency_key,
              (unsigned long long)mix(sums.two), address_domain(message->from));
 }
 
-static void put_fixed(mail_buffer *out, const char *name, const char *value)
+static void put_fixed(text_buffer *out, const char *name, const char *value)
 {
     header_put_plain(out, name, value, strlen(value));
 }
 
 /* By hand, since strftime's names are those of the locale. */
-static void put_date(mail_buffer *out, int64_t date_us)
+static void put_date(text_buffer *out, int64_t date_us)
 {
     static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
     static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -81,7 +81,7 @@ static void put_date(mail_buffer *out, int64_t date_us)
     put_fixed(out, "Date", text);
 }
 
-static void put_headers(mail_buffer *out, const mail_message *message, const char *id)
+static void put_headers(text_buffer *out, const mail_message *message, const char *id)
 {
     char identifier[MESSAGE_ID_SIZE + 2];
 
@@ -108,7 +108,7 @@ static void put_headers(mail_buffer *out, const mail_message *message, const cha
     put_fixed(out, "MIME-Version", "1.0");
 }
 
-static void put_part(mail_buffer *out, const char *type, const mail_buffer *text)
+static void put_part(text_buffer *out, const char *type, const text_buffer *text)
 {
     bool base64 = encode_prefers_base64(text->at, text->size);
 
@@ -122,7 +122,7 @@ static void put_part(mail_buffer *out, const char *type, const mail_buffer *text
 }
 
 /* Between parts.  "=_" is in no text that is encoded. */
-static void put_boundary(mail_buffer *out, const char *id, const char *end)
+static void put_boundary(text_buffer *out, const char *id, const char *end)
 {
     buffer_text(out, "\r\n--=_");
     buffer_put(out, id, BOUNDARY_SIZE);
@@ -130,7 +130,7 @@ static void put_boundary(mail_buffer *out, const char *id, const char *end)
     buffer_text(out, "\r\n");
 }
 
-void message_write(const mail_message *message, const char *id, mail_buffer *out)
+void message_write(const mail_message *message, const char *id, text_buffer *out)
 {
     bool has_text = message->has_text, has_html = message->has_html;
 

@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 #include "address.h"
-#include "buffer.h"
+#include "jobs/buffer.h"
 
 #define MESSAGE_ID_SIZE     (32 + 1 + ADDRESS_DOMAIN_MAX + 1)
 #define MESSAGE_HEADERS_MAX 16
 
 typedef struct mail_header {
     const char *name;
-    mail_buffer value;
+    text_buffer value;
     bool plain; /* ASCII, to be written as it is */
 } mail_header;
 
@@ -30,9 +30,9 @@ typedef struct mail_message {
     size_t to_count;
     const mail_address *cc;
     size_t cc_count;
-    mail_buffer subject;
+    text_buffer subject;
     bool has_text, has_html; /* one of them at least */
-    mail_buffer text, html;
+    text_buffer text, html;
     mail_header headers[MESSAGE_HEADERS_MAX];
     size_t header_count;
 } mail_message;
@@ -45,6 +45,6 @@ void message_identify(const mail_message *message, const char *idempotency_key,
                       char id[MESSAGE_ID_SIZE]);
 
 /* Appends it to `out`. */
-void message_write(const mail_message *message, const char *id, mail_buffer *out);
+void message_write(const mail_message *message, const char *id, text_buffer *out);
 
 #endif

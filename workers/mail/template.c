@@ -9,7 +9,8 @@
 #include "jobs/digits.h"
 #include "refuse.h"
 
-#define FIELD_MAX 128 /* bytes of a field's name */
+#define FIELD_MAX    128                        /* bytes of a field's name */
+#define EXPANDED_MAX ((size_t)16 * 1024 * 1024) /* bytes that a template may become */
 
 typedef struct template_place {
     const char *what; /* the template's name */
@@ -27,7 +28,7 @@ static bool is_control(char c)
     return (unsigned char)c < 0x20 || c == 0x7f;
 }
 
-static void put_html(mail_buffer *out, const char *text, size_t size)
+static void put_html(text_buffer *out, const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         switch (text[i]) {
@@ -52,7 +53,7 @@ static void put_html(mail_buffer *out, const char *text, size_t size)
     }
 }
 
-static void put_url(mail_buffer *out, const char *text, size_t size)
+static void put_url(text_buffer *out, const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         char code[4];
@@ -66,7 +67,7 @@ static void put_url(mail_buffer *out, const char *text, size_t size)
 }
 
 static int put_value(const template_place *place, const char *name, const char *text, size_t size,
-                     template_form form, mail_buffer *out, takt_error *error)
+                     template_form form, text_buffer *out, takt_error *error)
 {
     for (size_t i = 0; i < size && form >= TEMPLATE_HEADER; i++)
         if (is_control(text[i]))
@@ -101,7 +102,7 @@ static const json_t *find_field(const json_t *fields, const char *name, size_t s
 }
 
 static int put_field(const template_place *place, const char *name, size_t size,
-                     const json_t *fields, template_form form, mail_buffer *out, takt_error *error)
+                     const json_t *fields, template_form form, text_buffer *out, takt_error *error)
 {
     char shown[FIELD_MAX + 1], number[64];
     const json_t *field = find_field(fields, name, size);
@@ -167,12 +168,18 @@ static size_t header_size(const char *text)
     return size;
 }
 
+/* Asked after each field, of which a job can have a megabyte at the most. */
+static bool is_too_long(const text_buffer *out)
+{
+    return out && (out->failed || out->size > EXPANDED_MAX);
+}
+
 int template_expand(const char *what, const char *text, const json_t *fields, template_form form,
-                    mail_buffer *out, takt_error *error)
+                    text_buffer *out, takt_error *error)
 {
     template_place place = {.what = what, .line = 1};
 
-    for (const char *at = text; *at;) {
+    for (const char *at = text; *at && !is_too_long(out);) {
         size_t plain = form >= TEMPLATE_HEADER ? header_size(at) : strcspn(at, "{\n");
         if (fields)
             buffer_put(out, at, plain);
@@ -204,7 +211,7 @@ int template_expand(const char *what, const char *text, const json_t *fields, te
             at++;
         }
     }
-    if (out && out->failed)
+    if (is_too_long(out))
         return mail_refuse(error, "%s: with its fields it is too long", what);
     return 0;
 }

@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <takt/error.h>
 
-#include "buffer.h"
+#include "jobs/buffer.h"
 
 typedef enum template_form {
     TEMPLATE_TEXT,
@@ -25,6 +25,6 @@ typedef enum template_form {
 /* Appends to `out`.  `what` names the template in messages ("subject").  Without `fields` it is
  * looked at only, and nothing is written.  0, or TAKT_E_INVALID and why. */
 int template_expand(const char *what, const char *text, const json_t *fields, template_form form,
-                    mail_buffer *out, takt_error *error);
+                    text_buffer *out, takt_error *error);
 
 #endif

@@ -32,7 +32,7 @@ Test(encode, quoted_printable)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        mail_buffer out = {0};
+        text_buffer out = {0};
         encode_quoted_printable(&out, rows[i].text, strlen(rows[i].text));
         expect_text(&out, rows[i].encoded, rows[i].text);
         buffer_free(&out);
@@ -55,7 +55,7 @@ Test(encode, base64)
         {"a\rb", "YQ0KYg=="},
     };
     char text[200];
-    mail_buffer out = {0};
+    text_buffer out = {0};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         buffer_clear(&out);

@@ -34,7 +34,7 @@ Test(header, texts)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        mail_buffer out = {0};
+        text_buffer out = {0};
         header_put_text(&out, rows[i].name, rows[i].value, strlen(rows[i].value));
         expect_text(&out, rows[i].header, rows[i].value);
         buffer_free(&out);
@@ -54,7 +54,7 @@ Test(header, addresses)
         {"\"=?x\" <u@example.org>", "To: =?UTF-8?B?PT94?=\r\n <u@example.org>\r\n"},
     };
     mail_address several[2];
-    mail_buffer out = {0};
+    text_buffer out = {0};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cr_assert_eq(address_parse(rows[i].text, strlen(rows[i].text), several, NULL), 0);
@@ -72,7 +72,7 @@ Test(header, addresses)
 
 Test(header, plain_ones_are_never_changed)
 {
-    mail_buffer out = {0};
+    text_buffer out = {0};
 
     header_put_plain(&out, "X", "<a>", 3);
     header_put_plain(&out, "X", TEN TEN TEN TEN TEN TEN TEN TEN, 80);

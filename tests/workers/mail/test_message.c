@@ -25,7 +25,7 @@ static mail_message begin(void)
     return message;
 }
 
-static void end(mail_message *message, mail_buffer *out)
+static void end(mail_message *message, text_buffer *out)
 {
     buffer_free(&message->subject);
     buffer_free(&message->text);
@@ -36,7 +36,7 @@ static void end(mail_message *message, mail_buffer *out)
 Test(message, one_text)
 {
     mail_message message = begin();
-    mail_buffer out = {0};
+    text_buffer out = {0};
 
     message.has_text = true;
     buffer_text(&message.text, "Hello\n.\n");
@@ -60,7 +60,7 @@ Test(message, one_text)
 Test(message, both_texts)
 {
     mail_message message = begin();
-    mail_buffer out = {0};
+    text_buffer out = {0};
 
     message.has_text = message.has_html = true;
     message.to_count = 0;
@@ -98,7 +98,7 @@ Test(message, the_identifier_is_of_the_mail_and_its_job)
 {
     mail_message message = begin();
     char first[MESSAGE_ID_SIZE], other[MESSAGE_ID_SIZE];
-    mail_buffer none = {0};
+    text_buffer none = {0};
 
     message.has_text = true;
     buffer_text(&message.text, "t");

@@ -36,7 +36,7 @@ Test(template, good_ones)
     json_t *fields = json_loads(job, 0, NULL);
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        mail_buffer out = {0};
+        text_buffer out = {0};
         takt_error error = {0};
         cr_assert_eq(template_expand("text", rows[i].text, fields, rows[i].form, &out, &error), 0,
                      "%s: %s", rows[i].text, error.text);
@@ -82,7 +82,7 @@ Test(template, bad_ones)
     json_t *fields = json_loads(job, 0, NULL);
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        mail_buffer out = {0};
+        text_buffer out = {0};
         takt_error error = {0};
         cr_assert_eq(template_expand("text", rows[i].text, fields, rows[i].form, &out, &error),
                      TAKT_E_INVALID, "%s", rows[i].text);
@@ -98,7 +98,7 @@ Test(template, what_grows_without_end_is_refused)
 {
     static char text[60 * 6 + 1];
     static char value[1024 * 1024];
-    mail_buffer out = {0};
+    text_buffer out = {0};
     takt_error error = {0};
 
     for (size_t i = 0; i < 60; i++)

@@ -7,10 +7,10 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "mail/buffer.h"
+#include "jobs/buffer.h"
 
 /* That a buffer says just that. */
-static inline void expect_text(mail_buffer *buffer, const char *expected, const char *what)
+static inline void expect_text(text_buffer *buffer, const char *expected, const char *what)
 {
     const char *text = buffer_end(buffer);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(mail_buffer *buffer, size_t more)
+static bool make_room(text_buffer *buffer, size_t more)
 {
     size_t room = buffer->room ? buffer->room : 1024;
 
@@ -14,11 +14,7 @@ static bool make_room(mail_buffer *buffer, size_t more)
         return false;
     if (more <= buffer->room - buffer->size)
         return true;
-    if (more > BUFFER_MAX - buffer->size) {
-        buffer->failed = true;
-        return false;
-    }
-    while (room < buffer->size + more)
+    while (room - buffer->size < more)
         room *= 2;
     char *at = realloc(buffer->at, room);
     buffer->failed = !at;
@@ -29,7 +25,7 @@ static bool make_room(mail_buffer *buffer, size_t more)
     return at;
 }
 
-void buffer_put(mail_buffer *buffer, const char *bytes, size_t size)
+void buffer_put(text_buffer *buffer, const char *bytes, size_t size)
 {
     if (size == 0 || !make_room(buffer, size))
         return;
@@ -37,17 +33,17 @@ void buffer_put(mail_buffer *buffer, const char *bytes, size_t size)
     buffer->size += size;
 }
 
-void buffer_char(mail_buffer *buffer, char c)
+void buffer_char(text_buffer *buffer, char c)
 {
     buffer_put(buffer, &c, 1);
 }
 
-void buffer_text(mail_buffer *buffer, const char *text)
+void buffer_text(text_buffer *buffer, const char *text)
 {
     buffer_put(buffer, text, strlen(text));
 }
 
-const char *buffer_end(mail_buffer *buffer)
+const char *buffer_end(text_buffer *buffer)
 {
     if (!make_room(buffer, 1))
         return "";
@@ -55,14 +51,14 @@ const char *buffer_end(mail_buffer *buffer)
     return buffer->at;
 }
 
-void buffer_clear(mail_buffer *buffer)
+void buffer_clear(text_buffer *buffer)
 {
     buffer->size = 0;
     buffer->failed = false;
 }
 
-void buffer_free(mail_buffer *buffer)
+void buffer_free(text_buffer *buffer)
 {
     free(buffer->at);
-    *buffer = (struct mail_buffer){0};
+    *buffer = (struct text_buffer){0};
 }
