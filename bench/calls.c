@@ -27,6 +27,7 @@
 
 #include "bench.h"
 #include "call/call.h"
+#include "jobs/results.h"
 
 #define ANSWER    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 #define TURNS_MAX 20
@@ -137,7 +138,7 @@ static char url[64];
 static int way;
 static long left, under_way;
 static FILE *lines;
-static json_text results;
+static text_buffer result_lines;
 static int results_fd;
 
 static size_t drop(char *text, size_t one, size_t size, void *data)
@@ -171,20 +172,21 @@ static void read_next(hand *hand)
 
 static void write_results(void)
 {
-    bench_must(write(results_fd, results.at, results.size) == (ssize_t)results.size ? 0 : -1,
+    bench_must(write(results_fd, result_lines.at, result_lines.size) == (ssize_t)result_lines.size
+                   ? 0
+                   : -1,
                "results");
-    results.size = 0;
+    result_lines.size = 0;
 }
 
 /* As takt-call ends a call, without learning and secrets. */
 static void end_by_hand(hand *hand, long status)
 {
     bench_must(call_spec_expects(&hand->call.spec, status) ? 0 : -1, "a status");
-    json_put_bytes(&results, "{\"id\":", 6);
-    json_put_string(&results, hand->head.id, strlen(hand->head.id));
-    call_put_result(&hand->call, &options, status, 1, &results);
-    json_put_bytes(&results, "}\n", 2);
-    if (results.size >= BATCH)
+    json_t *result = call_result(&hand->call, &options, status, 1);
+    results_write(&result_lines, result, hand->head.id);
+    json_decref(result);
+    if (result_lines.size >= BATCH)
         write_results();
     json_decref(hand->fields);
     call_forget_headers(&hand->call);

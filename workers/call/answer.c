@@ -9,8 +9,8 @@
 
 #include <takt/http.h>
 
+#include "jobs/base64.h"
 #include "jobs/say.h"
-#include "jobs/utf8.h"
 #include "spec.h"
 
 #define NAME_MAX_SIZE   256
@@ -164,41 +164,18 @@ void answer_free(answer *answer)
     json_decref(answer->headers);
 }
 
-static void put_base64(json_text *line, const unsigned char *bytes, size_t size)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-    for (size_t i = 0; i < size; i += 3) {
-        size_t left = size - i;
-        unsigned bits = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
-                        (left > 2 ? bytes[i + 2] : 0);
-        char four[] = {digits[bits >> 18], digits[bits >> 12 & 63],
-                       left > 1 ? digits[bits >> 6 & 63] : '=', left > 2 ? digits[bits & 63] : '='};
-        json_put_bytes(line, four, sizeof(four));
-    }
-}
-
-static bool is_utf8(const char *text, size_t size)
-{
-    const char *end = text + size;
-
-    while (text < end)
-        if (utf8_next(&text, end) == UTF8_BAD)
-            return false;
-    return true;
-}
-
-void answer_put_body(const answer *answer, json_text *line)
+json_t *answer_body(const answer *answer)
 {
     const char *body = answer->size ? answer->body : "";
+    json_t *text = json_stringn(body, answer->size);
+    text_buffer coded = {0};
 
-    if (is_utf8(body, answer->size)) {
-        json_put_string(line, body, answer->size);
-        return;
-    }
-    json_put_bytes(line, "{\"base64\":\"", 11);
-    put_base64(line, (const unsigned char *)body, answer->size);
-    json_put_bytes(line, "\"}", 2);
+    if (text)
+        return text;
+    base64_put(&coded, body, answer->size); /* it is no UTF-8 */
+    text = coded.failed ? NULL : json_pack("{s:s%}", "base64", coded.at, coded.size);
+    buffer_free(&coded);
+    return text;
 }
 
 void answer_show(const answer *answer, char *shown, size_t size)

@@ -10,7 +10,6 @@
 #include <curl/curl.h>
 #include <jansson.h>
 
-#include "jobs/json_write.h"
 #include "secrets.h"
 #include "vendor_fields.h"
 
@@ -33,8 +32,8 @@ void answer_await(answer *answer, CURL *handle);
 
 void answer_free(answer *answer);
 
-/* The body as a result has it: a string, or {"base64": "..."}. */
-void answer_put_body(const answer *answer, json_text *line);
+/* The body as a result has it: a string, or {"base64": "..."}; NULL: no memory. */
+json_t *answer_body(const answer *answer);
 
 /* The first bytes of the body in one line of printable ASCII. */
 void answer_show(const answer *answer, char *shown, size_t size);

@@ -52,8 +52,7 @@ int call_prepare(call *call, const call_options *options, takt_error *error);
 /* What curl may be asked of it. */
 void call_forget_headers(call *call);
 
-/* result.c: adds what it gave to a line of the results. */
-void call_put_result(const call *call, const call_options *options, long status, unsigned attempt,
-                     json_text *line);
+/* result.c: what it gave, as the results have it; NULL: no memory. */
+json_t *call_result(const call *call, const call_options *options, long status, unsigned attempt);
 
 #endif

@@ -70,13 +70,14 @@ static void say_answer(const call *call, long status, char why[JOB_WHY_SIZE])
     snprintf(why, JOB_WHY_SIZE, "answered %ld%s%s", status, shown[0] ? ": " : "", shown);
 }
 
-static void put_result(json_text *line, const void *data)
+static void end_done(const call *call, long status)
 {
-    const call *call = data;
-    long status = 0;
+    json_t *result = call_result(call, &call->caller->options, status, job_attempt(call->job));
 
-    curl_easy_getinfo(call->handle, CURLINFO_RESPONSE_CODE, &status);
-    call_put_result(call, &call->caller->options, status, job_attempt(call->job), line);
+    if (result)
+        job_done(call->job, result);
+    else
+        job_retry(call->job, 0, "no memory for its result");
 }
 
 static void end_by_status(call *call, long status)
@@ -90,7 +91,7 @@ static void end_by_status(call *call, long status)
         say_answer(call, status, why);
     switch (outcome) {
     case OUTCOME_DONE:
-        job_done_by(job, put_result, call);
+        end_done(call, status);
         break;
     case OUTCOME_PENALIZE:
         job_penalize(job, pause_us, "answered 429");

@@ -3,35 +3,35 @@
  */
 #include "call.h"
 
-static void put_headers(const call *call, const call_options *options, json_text *line)
+static json_t *kept_headers(const call *call, const call_options *options)
 {
-    json_t *kept = NULL;
-
+    if (options->kept_count == 0)
+        return json_incref(call->answer.headers);
+    json_t *kept = json_object();
     for (int i = 0; i < options->kept_count; i++) {
         json_t *value = json_object_get(call->answer.headers, options->kept[i]);
-        kept = kept ? kept : json_object();
         if (value)
-            json_object_set(kept, options->kept[i], value);
+            json_object_set_nocheck(kept, options->kept[i], value);
     }
-    json_put(line, options->kept_count > 0 ? kept : call->answer.headers);
-    json_decref(kept);
+    return kept;
 }
 
-void call_put_result(const call *call, const call_options *options, long status, unsigned attempt,
-                     json_text *line)
+static bool add(json_t *result, const char *name, json_t *value)
 {
-    json_put_name(line, "status");
-    json_put_integer(line, status);
-    json_put_name(line, "took_s");
-    json_put_millionths(line, (int64_t)(uv_hrtime() - call->began_ns) / 1000);
-    json_put_name(line, "attempt");
-    json_put_integer(line, attempt);
-    if (options->with_headers) {
-        json_put_name(line, "headers");
-        put_headers(call, options, line);
-    }
-    if (options->with_body) {
-        json_put_name(line, "body");
-        answer_put_body(&call->answer, line);
-    }
+    return json_object_set_new_nocheck(result, name, value) == 0;
+}
+
+json_t *call_result(const call *call, const call_options *options, long status, unsigned attempt)
+{
+    int64_t took_us = (int64_t)(uv_hrtime() - call->began_ns) / 1000;
+    json_t *result = json_object();
+
+    if (add(result, "status", json_integer(status)) &&
+        add(result, "took_s", json_real((double)took_us / 1e6)) &&
+        add(result, "attempt", json_integer(attempt)) &&
+        (!options->with_headers || add(result, "headers", kept_headers(call, options))) &&
+        (!options->with_body || add(result, "body", answer_body(&call->answer))))
+        return result;
+    json_decref(result);
+    return NULL;
 }

@@ -162,38 +162,19 @@ takt_client *job_client(const job *job)
     return job->worker->client;
 }
 
-void job_done_by(job *job, job_result_cb write, const void *data)
+void job_done(job *job, json_t *result)
 {
     worker *worker = job->worker;
 
     leave(job);
     report_done(worker->report, job->lane->figures, job->head.id, job->attempts,
                 worker_now(worker) - job->started_us);
-    if (write && !results_put(worker->results, write, data, job->head.id, job->ref))
+    if (result && !results_put(worker->results, result, job->head.id, job->ref))
         report_say(worker->report, "trouble", "no memory for a result: its job will come again");
-    else if (!write && !job->lost)
+    else if (!result && !job->lost)
         source_done(worker->source, job->ref);
-    forget(job);
-}
-
-static void write_members(json_text *line, const void *result)
-{
-    const char *name;
-    json_t *value;
-
-    json_object_foreach((json_t *)(uintptr_t)result, name, value)
-    {
-        if (strcmp(name, "id") == 0)
-            continue;
-        json_put_name(line, name);
-        json_put(line, value);
-    }
-}
-
-void job_done(job *job, json_t *result)
-{
-    job_done_by(job, result ? write_members : NULL, result);
     json_decref(result);
+    forget(job);
 }
 
 void job_dead(job *job, const char *why)

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "instant.h"
-#include "json_read.h"
 #include "say.h"
 
 #define SHOWN_SIZE 96
@@ -131,9 +130,7 @@ int job_parse(const char *text, size_t size, const char *limit, json_t **fields,
                       "it has %zu bytes; a job has at most %d, larger things belong into a "
                       "file that the job names",
                       size, JOB_TEXT_MAX);
-    json_t *object = json_read(text, size);
-    if (!object)
-        object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
+    json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
     if (!object)
         return refuse_text(&trouble, error);
     if (!json_is_object(object))

@@ -16,8 +16,6 @@
 #include <jansson.h>
 #include <takt/takt.h>
 
-#include "json_write.h"
-
 #define JOB_TEXT_MAX (1024 * 1024) /* bytes of a line */
 #define JOB_ID_MAX   255 /* bytes of an id or an idempotency key; any UTF-8 but controls */
 #define JOB_WHY_SIZE 512 /* a reason with its NUL */
@@ -68,13 +66,9 @@ int64_t job_fence(const job *job);
  * It is closed some time after the kind; what was asked of it is answered before. */
 takt_client *job_client(const job *job);
 
-/* Done.  `result` (NULL: none; taken over) becomes a line of the results, with "id" set. */
+/* Done.  `result` (an object, taken over; NULL: none) becomes a line of the results, behind "id".
+ */
 void job_done(job *job, json_t *result);
-
-/* Done, with a result that is written without a json_t: `write` is called at once, and adds members
- * of its line, each by json_put_name and one of the others of json_write.h. */
-typedef void (*job_result_cb)(json_text *line, const void *data);
-void job_done_by(job *job, job_result_cb write, const void *data);
 
 /* It failed this time and is tried again after a while, or is dead where it was tried as often as
  * it may be.  `after_us`: not before that (what a Retry-After said); 0. */

@@ -13,7 +13,7 @@
 #define FULL_SIZE ((size_t)1024 * 1024)
 
 typedef struct batch {
-    json_text lines;
+    text_buffer lines;
     source_ref *refs;
     size_t ref_count, ref_capacity;
 } batch;
@@ -130,16 +130,34 @@ static void print_above(results *results)
     batch->lines.size = batch->ref_count = 0;
 }
 
-bool results_put(results *results, job_result_cb write, const void *data, const char *id,
-                 source_ref ref)
+static int add(const char *bytes, size_t size, void *lines)
 {
-    json_text *lines = &results->filling.lines;
+    buffer_put(lines, bytes, size);
+    return 0;
+}
+
+/* The id goes first, whatever the order of the others. */
+void results_write(text_buffer *lines, json_t *result, const char *id)
+{
+    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(15);
+    json_t *first = json_string_nocheck(id);
+
+    json_object_del(result, "id");
+    buffer_text(lines, "{\"id\":");
+    lines->failed |= json_dump_callback(first, add, lines, flags | JSON_ENCODE_ANY) != 0;
+    if (json_object_size(result) > 0)
+        buffer_char(lines, ',');
+    lines->failed |= json_dump_callback(result, add, lines, flags | JSON_EMBED) != 0;
+    buffer_text(lines, "}\n");
+    json_decref(first);
+}
+
+bool results_put(results *results, json_t *result, const char *id, source_ref ref)
+{
+    text_buffer *lines = &results->filling.lines;
     size_t before = lines->size;
 
-    json_put_bytes(lines, "{\"id\":", 6);
-    json_put_string(lines, id, strlen(id));
-    write(lines, data);
-    json_put_bytes(lines, "}\n", 2);
+    results_write(lines, result, id);
     if (lines->failed || !put_ref(&results->filling, ref)) {
         lines->size = before;
         lines->failed = false;
@@ -170,9 +188,9 @@ void results_free(results *results)
         return;
     if (results->fd != STDOUT_FILENO)
         close(results->fd);
-    free(results->filling.lines.at);
+    buffer_free(&results->filling.lines);
     free(results->filling.refs);
-    free(results->writing.lines.at);
+    buffer_free(&results->writing.lines);
     free(results->writing.refs);
     free(results);
 }

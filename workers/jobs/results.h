@@ -5,6 +5,7 @@
 #ifndef TAKT_WORKERS_RESULTS_H
 #define TAKT_WORKERS_RESULTS_H
 
+#include "buffer.h"
 #include "job.h"
 #include "report.h"
 #include "source.h"
@@ -21,9 +22,11 @@ typedef struct results_events {
 int results_open(results **results, uv_loop_t *loop, const char *path, report *report,
                  const results_events *events, void *data, takt_error *error);
 
-/* One line: the id, and what `write` writes.  False: no memory. */
-bool results_put(results *results, job_result_cb write, const void *data, const char *id,
-                 source_ref ref);
+/* One line of `result`, an object, to which the id is added.  False: no memory. */
+bool results_put(results *results, json_t *result, const char *id, source_ref ref);
+
+/* The same line into a buffer, which has failed afterwards where there was no memory. */
+void results_write(text_buffer *lines, json_t *result, const char *id);
 
 bool results_is_full(const results *results); /* whoever reads them is slower than we are */
 bool results_is_idle(const results *results); /* all is written */

@@ -29,7 +29,6 @@ typedef struct mail_sending {
     size_t recipient_count;
     char from[ADDRESS_MAX + 1];
     char message_id[MESSAGE_ID_SIZE];
-    const char *reply; /* when it ends */
     union {
         smtp_delivery delivery;
         outbox_mail draft;
@@ -106,23 +105,12 @@ static void forget(mail_sending *sending)
     free(sending);
 }
 
-static void put_result(json_text *line, const void *data)
-{
-    const mail_sending *sending = data;
-
-    json_put_name(line, "message_id");
-    json_put_string(line, sending->message_id, strlen(sending->message_id));
-    json_put_name(line, "recipients");
-    json_put_integer(line, (int64_t)sending->recipient_count);
-    json_put_name(line, "reply");
-    json_put_string(line, sending->reply, strlen(sending->reply));
-}
-
 /* The reply is ASCII. */
 static void end_sent(mail_sending *sending, const char *reply)
 {
-    sending->reply = reply;
-    job_done_by(sending->job, put_result, sending);
+    job_done(sending->job,
+             json_pack("{s:s, s:I, s:s}", "message_id", sending->message_id, "recipients",
+                       (json_int_t)sending->recipient_count, "reply", reply));
 }
 
 static int64_t now_us(void)
