@@ -21,25 +21,11 @@ static size_t write_body(char *text, size_t one, size_t size, void *data)
     answer *answer = data;
 
     (void)one;
-    if (size > answer->body_max - answer->size) {
+    if (size > answer->body_max - answer->body.size) {
         answer->too_big = true;
         return 0;
     }
-    if (answer->capacity - answer->size < size) {
-        size_t capacity = answer->capacity ? answer->capacity : 1024;
-        while (capacity - answer->size < size)
-            capacity *= 2;
-        char *body = realloc(answer->body, capacity);
-        if (!body) {
-            answer->no_memory = true;
-            return 0;
-        }
-        answer->body = body;
-        answer->capacity = capacity;
-    }
-    memcpy(answer->body + answer->size, text, size);
-    answer->size += size;
-    return size;
+    return buffer_put(&answer->body, text, size) ? size : 0;
 }
 
 /* A text that JSON can have: what is no UTF-8 is taken for Latin-1. */
@@ -149,8 +135,9 @@ static size_t write_header(char *line, size_t one, size_t size, void *data)
 
 void answer_await(answer *answer, CURL *handle)
 {
-    answer->size = answer->header_size = 0;
-    answer->too_big = answer->no_memory = false;
+    buffer_clear(&answer->body);
+    answer->header_size = 0;
+    answer->too_big = false;
     begin_headers(answer);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, write_body);
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, answer);
@@ -160,19 +147,19 @@ void answer_await(answer *answer, CURL *handle)
 
 void answer_free(answer *answer)
 {
-    free(answer->body);
+    buffer_free(&answer->body);
     json_decref(answer->headers);
 }
 
 json_t *answer_body(const answer *answer)
 {
-    const char *body = answer->size ? answer->body : "";
-    json_t *text = json_stringn(body, answer->size);
+    const text_buffer *body = &answer->body;
+    json_t *text = json_stringn(body->size > 0 ? body->at : "", body->size);
     text_buffer coded = {0};
 
     if (text)
         return text;
-    base64_put(&coded, body, answer->size); /* it is no UTF-8 */
+    base64_put(&coded, body->at, body->size); /* it is no UTF-8 */
     text = coded.failed ? NULL : json_pack("{s:s%}", "base64", coded.at, coded.size);
     buffer_free(&coded);
     return text;
@@ -180,10 +167,10 @@ json_t *answer_body(const answer *answer)
 
 void answer_show(const answer *answer, char *shown, size_t size)
 {
-    if (answer->size == 0)
+    if (answer->body.size == 0)
         shown[0] = '\0';
     else
-        say_shown(answer->body, answer->size, shown, size);
+        say_shown(answer->body.at, answer->body.size, shown, size);
 }
 
 static void blot_value(json_t *value, const secret *secrets)
@@ -212,8 +199,8 @@ void answer_blot(answer *answer, const secret *secrets)
 
     if (!secrets)
         return;
-    if (answer->size > 0)
-        secrets_blot(secrets, answer->body, answer->size);
+    if (answer->body.size > 0)
+        secrets_blot(secrets, answer->body.at, answer->body.size);
     json_object_foreach(answer->headers, name, value) blot_value(value, secrets);
 }
 

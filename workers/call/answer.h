@@ -10,6 +10,7 @@
 #include <curl/curl.h>
 #include <jansson.h>
 
+#include "jobs/buffer.h"
 #include "secrets.h"
 #include "vendor_fields.h"
 
@@ -19,10 +20,10 @@
 typedef struct answer {
     size_t body_max; /* set by the caller */
     bool keep_headers;
-    char *body;
-    size_t size, capacity, header_size;
+    text_buffer body;
+    size_t header_size;
     json_t *headers; /* by name in lower case; NULL */
-    bool too_big, no_memory;
+    bool too_big;
     char retry_after[ANSWER_FIELD_SIZE], date[ANSWER_FIELD_SIZE]; /* "": there is none */
     vendor_fields vendor;
 } answer;

@@ -4,28 +4,16 @@
 #include "append.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 bool append_put(append *file, const char *text, size_t size)
 {
-    size_t capacity = file->capacity ? file->capacity : 4096;
+    size_t before = file->text.size;
 
-    if (file->fd < 0)
+    if (file->fd < 0 || buffer_put(&file->text, text, size))
         return true;
-    while (capacity < file->size + size)
-        capacity *= 2;
-    if (capacity > file->capacity) {
-        char *larger = realloc(file->text, capacity);
-        if (!larger)
-            return false;
-        file->text = larger;
-        file->capacity = capacity;
-    }
-    memcpy(file->text + file->size, text, size);
-    file->size += size;
-    return true;
+    buffer_cut(&file->text, before);
+    return false;
 }
 
 int append_flush(append *file)
@@ -33,16 +21,14 @@ int append_flush(append *file)
     size_t done = 0;
     int failed = 0;
 
-    while (done < file->size && !failed) {
-        ssize_t count = write(file->fd, file->text + done, file->size - done);
+    while (done < file->text.size && !failed) {
+        ssize_t count = write(file->fd, file->text.at + done, file->text.size - done);
         if (count >= 0)
             done += (size_t)count;
         else if (errno != EINTR)
             failed = errno;
     }
-    if (done > 0)
-        memmove(file->text, file->text + done, file->size - done);
-    file->size -= done;
+    buffer_drop(&file->text, done);
     return failed;
 }
 
@@ -50,6 +36,6 @@ void append_close(append *file)
 {
     if (file->fd >= 0)
         close(file->fd);
-    free(file->text);
-    *file = (append){.fd = -1};
+    buffer_free(&file->text);
+    file->fd = -1;
 }

@@ -4,13 +4,11 @@
 #ifndef TAKT_WORKERS_APPEND_H
 #define TAKT_WORKERS_APPEND_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "buffer.h"
 
 typedef struct append {
     int fd; /* -1: there is none, and nothing is kept */
-    char *text;
-    size_t size, capacity;
+    text_buffer text;
 } append;
 
 /* False: no memory. */

@@ -25,12 +25,14 @@ static bool make_room(text_buffer *buffer, size_t more)
     return at;
 }
 
-void buffer_put(text_buffer *buffer, const char *bytes, size_t size)
+bool buffer_put(text_buffer *buffer, const char *bytes, size_t size)
 {
-    if (size == 0 || !make_room(buffer, size))
-        return;
-    memcpy(buffer->at + buffer->size, bytes, size);
+    if (!make_room(buffer, size))
+        return false;
+    if (size > 0)
+        memcpy(buffer->at + buffer->size, bytes, size);
     buffer->size += size;
+    return true;
 }
 
 void buffer_char(text_buffer *buffer, char c)
@@ -51,10 +53,22 @@ const char *buffer_end(text_buffer *buffer)
     return buffer->at;
 }
 
+void buffer_cut(text_buffer *buffer, size_t size)
+{
+    buffer->size = size;
+    buffer->failed = false;
+}
+
+void buffer_drop(text_buffer *buffer, size_t size)
+{
+    if (size > 0)
+        memmove(buffer->at, buffer->at + size, buffer->size - size);
+    buffer->size -= size;
+}
+
 void buffer_clear(text_buffer *buffer)
 {
-    buffer->size = 0;
-    buffer->failed = false;
+    buffer_cut(buffer, 0);
 }
 
 void buffer_free(text_buffer *buffer)

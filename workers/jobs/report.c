@@ -34,7 +34,7 @@ bool report_begin_line(report *report, const char *event)
 void report_end_line(report *report)
 {
     log_end(&report->line);
-    if (report->sink.size + report->line.used > SINK_SIZE_MAX / 2)
+    if (report->sink.text.size + report->line.used > SINK_SIZE_MAX / 2)
         sink_flush(&report->sink);
     sink_put(&report->sink, report->line.text, report->line.used);
 }

@@ -75,10 +75,10 @@ static void on_prepare(uv_prepare_t *prepare)
 {
     report *report = prepare->data;
 
-    if (report->sink.size == 0 || uv_is_active((uv_handle_t *)&report->again))
+    if (report->sink.text.size == 0 || uv_is_active((uv_handle_t *)&report->again))
         return;
     flush(report);
-    if (report->pictured && report->screen.drawn.count == 0 && report->sink.size == 0) {
+    if (report->pictured && report->screen.drawn.count == 0 && report->sink.text.size == 0) {
         draw(report);
         flush(report);
     }

@@ -159,8 +159,7 @@ bool results_put(results *results, json_t *result, const char *id, source_ref re
 
     results_write(lines, result, id);
     if (lines->failed || !put_ref(&results->filling, ref)) {
-        lines->size = before;
-        lines->failed = false;
+        buffer_cut(lines, before);
         return false;
     }
     if (results->above)

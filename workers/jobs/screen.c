@@ -48,7 +48,7 @@ void screen_draw(screen *screen, sink *sink, const figures *figures, const takt_
         screen_forget(screen);
         return;
     }
-    if (sink->size > 0)
+    if (sink->text.size > 0)
         return;
     measure(screen);
     picture_make(&screen->fresh, figures, policy, screen->columns, screen->rows);

@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -37,44 +36,26 @@ void sink_open(sink *sink, int fd)
     }
 }
 
-static bool make_room(sink *sink, size_t size)
-{
-    size_t capacity = sink->capacity ? sink->capacity : 4096;
-
-    if (sink->size + size > SINK_SIZE_MAX)
-        return false;
-    while (capacity < sink->size + size)
-        capacity *= 2;
-    if (capacity == sink->capacity)
-        return true;
-    char *text = realloc(sink->text, capacity);
-    if (!text)
-        return false;
-    sink->text = text;
-    sink->capacity = capacity;
-    return true;
-}
-
 bool sink_put(sink *sink, const char *text, size_t size)
 {
+    size_t before = sink->text.size;
+
     if (sink->gone)
         return false;
-    if (!make_room(sink, size)) {
-        sink->lost++;
-        return false;
-    }
-    memcpy(sink->text + sink->size, text, size);
-    sink->size += size;
-    return true;
+    if (before + size <= SINK_SIZE_MAX && buffer_put(&sink->text, text, size))
+        return true;
+    buffer_cut(&sink->text, before);
+    sink->lost++;
+    return false;
 }
 
 /* The end of the last whole line within a piece; the piece, where one line is longer. */
 static size_t piece_of(const sink *sink)
 {
-    if (sink->size <= PIPE_BUF)
-        return sink->size;
-    const char *end = memrchr(sink->text, '\n', PIPE_BUF);
-    return end ? (size_t)(end - sink->text) + 1 : PIPE_BUF;
+    if (sink->text.size <= PIPE_BUF)
+        return sink->text.size;
+    const char *end = memrchr(sink->text.at, '\n', PIPE_BUF);
+    return end ? (size_t)(end - sink->text.at) + 1 : PIPE_BUF;
 }
 
 static ssize_t write_piece(const sink *sink, size_t size)
@@ -82,19 +63,19 @@ static ssize_t write_piece(const sink *sink, size_t size)
     struct pollfd ask = {.fd = sink->fd, .events = POLLOUT};
 
     if (sink->is_socket)
-        return send(sink->fd, sink->text, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+        return send(sink->fd, sink->text.at, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sink->own_fd >= 0)
-        return write(sink->own_fd, sink->text, size);
+        return write(sink->own_fd, sink->text.at, size);
     if (!sink->is_file && poll(&ask, 1, 0) <= 0) {
         errno = EAGAIN;
         return -1;
     }
-    return write(sink->fd, sink->text, size);
+    return write(sink->fd, sink->text.at, size);
 }
 
 bool sink_flush(sink *sink)
 {
-    while (sink->size > 0) {
+    while (sink->text.size > 0) {
         ssize_t count = write_piece(sink, piece_of(sink));
         if (count < 0 && errno == EINTR)
             continue;
@@ -103,10 +84,9 @@ bool sink_flush(sink *sink)
         if (count < 0) { /* nobody reads any more; or a full disk, which may have room again */
             sink->gone = errno != ENOSPC && errno != EDQUOT;
             sink->lost += !sink->gone;
-            count = (ssize_t)sink->size;
+            count = (ssize_t)sink->text.size;
         }
-        sink->size -= (size_t)count;
-        memmove(sink->text, sink->text + count, sink->size);
+        buffer_drop(&sink->text, (size_t)count);
     }
     return false;
 }
@@ -134,8 +114,6 @@ void sink_close(sink *sink)
     if (sink->own_fd >= 0)
         close(sink->own_fd);
     sink->own_fd = -1;
-    free(sink->text);
-    sink->text = NULL;
-    sink->size = sink->capacity = 0;
+    buffer_free(&sink->text);
     sink->gone = true;
 }

@@ -6,9 +6,9 @@
 #ifndef TAKT_WORKERS_SINK_H
 #define TAKT_WORKERS_SINK_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+
+#include "buffer.h"
 
 #define SINK_SIZE_MAX ((size_t)256 * 1024)
 
@@ -18,8 +18,7 @@ typedef struct sink {
     bool is_socket; /* send() does not block there */
     bool is_file;   /* nor does write(), for long */
     bool gone;
-    char *text;
-    size_t size, capacity;
+    text_buffer text;
     uint64_t lost; /* lines */
 } sink;
 

@@ -59,9 +59,9 @@ static void fill_and_empty(void)
         put(line);
         sink_flush(&to);
     }
-    cr_assert_leq(to.size, SINK_SIZE_MAX);
+    cr_assert_leq(to.text.size, SINK_SIZE_MAX);
     cr_assert(sink_flush(&to), "it does not wait");
-    while (to.size > 0) {
+    while (to.text.size > 0) {
         ssize_t size = read(ends[0], got + used, sizeof(got) - used - 1);
         cr_assert_gt(size, 0);
         used += (size_t)size;
@@ -115,7 +115,7 @@ Test(sink, a_reader_who_went_away_is_forgotten)
     cr_assert(to.gone);
     put("two\n");
     cr_assert(!sink_flush(&to));
-    cr_assert_eq(to.size, 0);
+    cr_assert_eq(to.text.size, 0);
     sink_close(&to);
 }
 
