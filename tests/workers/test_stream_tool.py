@@ -27,9 +27,18 @@ def adds(report, here):
 
 
 def shows(report, here):
+    for arguments in (['q'], ['show', 'q', '--json']):
+        done = here.tool(*arguments)
+        report.check(done.returncode == 66 and 'there is no stream q;' in done.stderr and not done.stdout,
+                     'a stream that is not there is no empty one', told(done))
+    letter = here.redis.say('XADD', DEAD, '*', 'why', 'x').strip()
     done = here.tool('q')
-    report.check(done.returncode == 0 and 'length     0' in done.stdout, 'a stream that is not there is empty',
-                 told(done))
+    report.check(done.returncode == 0 and 'length     0' in done.stdout and 'dead       1' in done.stdout,
+                 'dead letters are left of one that is gone', told(done))
+    here.redis.say('XDEL', DEAD, letter)
+    here.redis.say('XGROUP', 'CREATE', KEY, 'other', '0', 'MKSTREAM')
+    done = here.tool('q')
+    report.check(done.returncode == 0 and 'length     0' in done.stdout, 'a stream may be empty', told(done))
     here.add([{'id': 'held', 'limit': 'fast', 'do': ['hold']}, {'id': 'waits', 'limit': 'slow'},
               {'id': 'too', 'limit': 'slow'}])
     here.redis.say('XADD', DEAD, '*', 'why', 'x')
@@ -74,9 +83,13 @@ def puts_back(report, here):
     report.check('\x1b' not in done.stdout and 'red' in done.stdout,
                  'what stands in a letter is harmless to a terminal',
                  told(done))
+    here.redis.say('XADD', DEAD, '*', 'id', 'a"b\\', 'why', 'answered 404: "none"')
+    done = here.tool('dead', 'q')
+    report.check(done.stdout.endswith(' "a\\"b\\\\" "answered 404: \\"none\\""\n'), 'a text ends where its quotes do',
+                 told(done))
     done = here.tool('retry', 'q', '--all')
-    report.check(done.returncode == 1 and 'text was not kept' in done.stderr and len(here.dead()) == 1,
-                 'one without a text stays where it is', told(done))
+    report.check(done.returncode == 1 and 'text was not kept' in done.stderr and len(here.dead()) == 2,
+                 'those without a text stay where they are', told(done))
 
 
 def refusals(report, here):

@@ -10,4 +10,8 @@
  * \xNN.  Returns `shown`. */
 const char *say_shown(const char *text, size_t text_size, char *shown, size_t size);
 
+/* The same with a backslash before its own quotes and backslashes: for lines of several texts,
+ * where it must be seen which ends where. */
+const char *say_quoted(const char *text, size_t text_size, char *shown, size_t size);
+
 #endif

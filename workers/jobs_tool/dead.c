@@ -58,9 +58,9 @@ static void print_text(const tool_letter *letter)
     char id[SHOWN_SIZE] = "-", why[SHOWN_SIZE] = "-";
 
     if (letter->id != NULL)
-        say_shown(letter->id->text, letter->id->size, id, sizeof id);
+        say_quoted(letter->id->text, letter->id->size, id, sizeof id);
     if (letter->why != NULL)
-        say_shown(letter->why->text, letter->why->size, why, sizeof why);
+        say_quoted(letter->why->text, letter->why->size, why, sizeof why);
     printf("%s %s %s\n", letter->letter, id, why);
 }
 

@@ -43,7 +43,8 @@ static const char doc[] =
     "The jobs of a stream: adds them from lines of JSON, shows how they stand, lists those that "
     "died (dead letters) and puts them back."
     "\vExit status: 0 all is done; 1 not all could be put back; 64 a wrong command line, 65 lines "
-    "were refused, 66 no input, 69 no server, 74 the input could not be read.\n\n"
+    "were refused, 66 no input, or no such stream, 69 no server, 74 the input could not be "
+    "read.\n\n"
     "Example:\n"
     "  takt-jobs add mails -i jobs.jsonl -s redis://redis.internal";
 

@@ -18,6 +18,7 @@ typedef struct standing {
     int64_t lag;       /* as the server counts it; -1: it does not know */
     int64_t oldest_ms; /* when the oldest job was added; -1: there is none */
     int64_t now_ms;
+    bool is_there; /* the stream; there may be dead letters of one that is gone */
     json_t *consumers;
     const char *group;
 } standing;
@@ -67,6 +68,7 @@ static void read_groups(void *data, const takt_reply *reply)
     standing *standing = data;
     const takt_reply *group = reply + 1;
 
+    standing->is_there = true;
     for (int i = 0; i < reply->count; i++, group = takt_reply_after(group)) {
         const takt_reply *name = value_of(group, "name");
         if (name == NULL || strcmp(name->text, standing->group) != 0)
@@ -170,7 +172,7 @@ static void print_text(const tool *tool, const standing *standing)
         const char *name = json_string_value(json_object_get(consumer, "name"));
         printf("  %" JSON_INTEGER_FORMAT " by %s, heard of %s ago\n",
                json_integer_value(json_object_get(consumer, "taken")),
-               say_shown(name, strlen(name), shown, sizeof shown),
+               say_quoted(name, strlen(name), shown, sizeof shown),
                span(json_integer_value(json_object_get(consumer, "silent_ms")), text));
     }
     if (standing->oldest_ms >= 0)
@@ -187,8 +189,11 @@ int tool_show(tool *tool)
     int status = EX_UNAVAILABLE;
 
     if (look(tool, &standing)) {
-        status = 0;
-        if (tool->json)
+        status = standing.is_there || standing.dead > 0 ? 0 : EX_NOINPUT;
+        if (status != 0)
+            tool_say("there is no stream %s; the first takt-jobs add makes it, or the first worker",
+                     tool->stream);
+        else if (tool->json)
             print_json(tool, &standing);
         else
             print_text(tool, &standing);
