@@ -44,6 +44,7 @@ typedef struct agree_world {
     bool crowd; /* many want one slot each: a permit that one worker has all of, or a place in line
                  */
     bool pace;  /* a few stand in line for one rule, and want the same again and again */
+    bool share; /* a few share permits, and mostly want one or two more */
     bool jumps; /* the clock does */
     bool damages; /* somebody else writes to the ledger's keys */
 } agree_world;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KINDS_MAX 180
+#define KINDS_MAX 190
 #define FAR_US    TAKT_LOOKAHEAD_MAX_US /* a state further ahead than that is another clock's */
 
 static struct kind {
@@ -409,6 +409,47 @@ static bool is_quick_in_line(const agree_outcome *ran)
            ran->step.award.in_line == 1U << claim->wants[0].priority;
 }
 
+/* What lua/quick_permits.lua answers, mostly. */
+static bool is_quick_with_permits(const agree_outcome *ran)
+{
+    const takt_claim *claim = &ran->step.claim;
+    const takt_limit *limit = ran->step.call.limit;
+    const takt_want *want = claim->wants;
+
+    return ran->step.call.op == TAKT_OP_CLAIM && limit->rule_count == 0 && limit->revision == 0 &&
+           limit->max_waiting == 0 && claim->want_count <= 1 &&
+           (claim->want_count == 0 ||
+            (want->latest_us == TAKT_NEVER && want->cost == 1 && want->priority == 5)) &&
+           ran->before[0] == 'n' && ran->after[0] == 'n' && !has(ran->before, ";b") &&
+           !has(ran->before, ";m") && !has(ran->before, ",a") && !has(ran->after, ",a") &&
+           claim->holding <= held_by(ran->before, claim->worker) && !ran->step.award.stale &&
+           !has_silent(ran->before, ran->step.now_us) && !has_lapsed(ran->before, ran->step.now_us);
+}
+
+static void count_shares(const agree_outcome *ran)
+{
+    const takt_award *award = &ran->step.award;
+    bool quick = is_quick_with_permits(ran), given = award->run_count > 0;
+    char place[48];
+    bool stood, stands = quick && award->in_line > 0;
+
+    snprintf(place, sizeof place, ";w%llx,", (unsigned long long)ran->step.claim.worker);
+    stood = quick && has(ran->before, place);
+    count("claims for quick_permits.lua", quick);
+    count("claims for quick_permits.lua that are given some", quick && given);
+    count("claims for quick_permits.lua that are given some and still wait", stands && given);
+    count("claims for quick_permits.lua that wake", quick && award->wake_count > 0);
+    count("claims for quick_permits.lua that wake several", quick && award->wake_count > 1);
+    count("claims for quick_permits.lua that open a line", stands && !has(ran->before, ";w"));
+    count("claims for quick_permits.lua that join one", stands && !stood && award->workers > 1);
+    count("claims for quick_permits.lua that stay in it", stands && stood);
+    count("claims for quick_permits.lua that leave it",
+          stood && award->in_line == 0 && award->workers > 0);
+    count("claims for quick_permits.lua that close it", stood && award->workers == 0);
+    count("claims for quick_permits.lua without a line",
+          quick && award->workers == 0 && !has(ran->before, ";w"));
+}
+
 static void count_runs(const takt_award *award)
 {
     const takt_run *run = award->runs;
@@ -489,6 +530,7 @@ static void count_claim(const agree_outcome *ran)
     count("claims for quick_line.lua that are given some",
           is_quick_in_line(ran) && award->run_count > 0);
     count("claims for quick_line.lua behind others", is_quick_in_line(ran) && award->workers > 1);
+    count_shares(ran);
     count("claims that one number answers", is_quick(ran) && claim->waiting == 1 &&
                                                 award->runs[0].first.us == ran->step.now_us &&
                                                 award->next_slot_at_us == ran->step.now_us);

@@ -218,6 +218,23 @@ static void draw_pace(agree_world *world)
     limit->lookahead_us = ONE(world, lookaheads_us);
 }
 
+/* The other thing that they are: a few who share permits. */
+static void draw_share(agree_world *world)
+{
+    takt_limit *limit = &world->policies[0];
+
+    world->share = !world->crowd && !world->pace && chance(world, 15);
+    if (!world->share)
+        return;
+    world->policy_count = 1;
+    world->workers = 1 + (int)below(world, chance(world, 80) ? 10 : AGREE_WORKERS);
+    *limit = (takt_limit){.name = "any"};
+    draw_permits(world, limit);
+    if (limit->concurrency > 20 && chance(world, 80))
+        limit->concurrency = up_to(world, world->workers);
+    limit->lookahead_us = ONE(world, lookaheads_us);
+}
+
 void agree_world_draw(agree_world *world, uint64_t seed)
 {
     *world = (agree_world){.random = seed, .now_us = BEGIN_US};
@@ -241,6 +258,7 @@ void agree_world_draw(agree_world *world, uint64_t seed)
         world->workers = 1 + (int)below(world, 2);
     draw_crowd(world);
     draw_pace(world);
+    draw_share(world);
     world->jumps = chance(world, 20);
     world->damages = chance(world, 20);
 }
@@ -261,7 +279,7 @@ static void draw_time(agree_world *world)
             below(world, chance(world, 70) ? 20000000 : 2 * DAY_US) * (chance(world, 50) ? 1 : -1);
     else if (world->policies[0].rules[0].zone && chance(world, 10))
         world->now_us += below(world, DAY_US / 12);
-    else if (world->pace && chance(world, 80))
+    else if ((world->pace || world->share) && chance(world, 80))
         world->now_us += below(world, 1 + world->policies[0].lookahead_us / world->workers);
     else if (world->calm && chance(world, 60))
         world->now_us += calm_step(world);
@@ -325,6 +343,18 @@ static void draw_paced_claim(agree_world *world, takt_claim *claim)
         claim->waiting += below(world, 1000);
 }
 
+static void draw_sharing_claim(agree_world *world, takt_claim *claim)
+{
+    claim->want_count = chance(world, 80);
+    claim->wants[0] =
+        (takt_want){ONE(world, calm_counts), TAKT_NEVER, chance(world, 98) ? 1 : 2, 5};
+    if (chance(world, 2))
+        claim->wants[0].priority = 3;
+    claim->waiting = claim->want_count > 0 ? claim->wants[0].count : 0;
+    if (chance(world, 5))
+        claim->waiting += below(world, 1000);
+}
+
 static void draw_claim(agree_world *world, agree_step *step)
 {
     takt_claim *claim = &step->claim;
@@ -333,6 +363,10 @@ static void draw_claim(agree_world *world, agree_step *step)
     claim->uncontended = true; /* only a hint: what may be asked briefly is asked so, too */
     if (world->pace && chance(world, 97)) {
         draw_paced_claim(world, claim);
+        return;
+    }
+    if (world->share && chance(world, 97)) {
+        draw_sharing_claim(world, claim);
         return;
     }
     claim->waiting = 0;
@@ -417,7 +451,7 @@ void agree_step_draw(agree_world *world, agree_step *step)
     draw_time(world);
     step->now_us = world->now_us;
     step->call = (takt_store_call){.op = ONE(world, others)};
-    if (chance(world, world->pace ? 98 : 80))
+    if (chance(world, world->pace || world->share ? 98 : 80))
         step->call.op = TAKT_OP_CLAIM;
     step->call.limit = limit;
     step->call.key = "any";

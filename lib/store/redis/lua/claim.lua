@@ -7,7 +7,7 @@
 -- with KEYS 1 alone: what quick.lua says
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
 --       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts, step us, parts, whole, count, cost
--- needs: quick quick_rules quick_line keep take overflow
+-- needs: quick quick_rules quick_line quick_permits keep take overflow
 
 local claim
 claim = {

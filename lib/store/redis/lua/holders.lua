@@ -4,13 +4,7 @@
 -- says nothing, what the key has is of no use.
 --
 -- Nothing is written before save().
--- needs: line wakes
-
-local HOLDERS_SLACK = 10000000 -- the key lives longer than what is in it, so that not every claim must prolong it
-
-local LEASE_MAX = 86400000000
-local REUSES = 1000
-local REUSES_AHEAD = 60000000
+-- needs: line wakes lease
 
 local held -- nil: the limit has no permits
 

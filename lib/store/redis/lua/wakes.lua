@@ -1,7 +1,5 @@
 -- wakes.lua: the workers that are told to claim now: award->wakes of core/ledger.h.  A hint that may be lost.
--- needs: line
-
-local WAKES_MAX = 8
+-- needs: line publish
 
 local wakes
 wakes = {
@@ -24,9 +22,6 @@ wakes = {
     end,
 
     publish = function()
-        local message = table.concat(wakes.names, ' ')
-        if message ~= '' and type(redis.pcall('SPUBLISH', KEYS[1], message)) == 'table' then
-            redis.pcall('PUBLISH', KEYS[1], message) -- a server that has no sharded channels
-        end
+        publish(table.concat(wakes.names, ' '))
     end,
 }
