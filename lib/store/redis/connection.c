@@ -17,6 +17,7 @@
 
 #define PLAIN_SIZE 16384
 #define TEXT_SIZE  400
+#define OUT_KEPT   65536 /* of memory for commands; scripts, which are loaded once, take more */
 
 enum state { PAUSE, CONNECTING, TLS_GREETING, GREETING, READY, LEAVING };
 
@@ -202,6 +203,10 @@ static void flush(takt_redis_connection *connection)
     else if (takt_tls_write(connection->tls, out->bytes, out->size))
         send_tls(connection); /* where it fails, reading will say why */
     out->size = 0;
+    if (out->capacity > OUT_KEPT) {
+        free(out->bytes);
+        *out = (takt_resp_out){0};
+    }
     if (!written)
         no_memory(connection);
 }

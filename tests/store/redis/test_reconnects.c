@@ -14,13 +14,14 @@
 
 #include "store/redis/server.h"
 
-#define CLIENTS    50
-#define ROUNDS     23
-#define SETTLED    3 /* rounds after which what is kept for use again is there */
-#define RECONNECTS (CLIENTS * (ROUNDS - SETTLED)) /* between the two looks */
-#define GROWTH     64                             /* bytes for each that nobody should see */
-#define SERVED     2   /* grants after a loss: the first may be of a slot from before */
-#define FULL       100 /* after which a connection's reader, which grows at first, has its size */
+#define CLIENTS      50
+#define ROUNDS       23
+#define SETTLED      3 /* rounds after which what is kept for use again is there */
+#define RECONNECTS   (CLIENTS * (ROUNDS - SETTLED)) /* between the two looks */
+#define GROWTH       64                             /* bytes for each that nobody should see */
+#define SERVED       2     /* grants after a loss: the first may be of a slot from before */
+#define SCRIPTS_KEPT 32768 /* of memory, for all else that may have grown meanwhile */
+#define FULL         100 /* after which a connection's reader, which grows at first, has its size */
 
 struct one {
     takt_client *client;
@@ -174,6 +175,33 @@ Test(reconnects, a_thousand_of_them_leave_nothing_behind)
     }
     check_growth(allocated_before, resident_before);
     close_ones(CLIENTS);
+    server_stop(&server);
+}
+
+/* Runs the loop until the only client was served so often. */
+static void await_one(int served)
+{
+    for (ones[0].wanted = ones[0].grants + served; ones[0].grants < ones[0].wanted;)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+/* A server that has lost the scripts is told them once more, 100 kB that are not kept. */
+Test(reconnects, what_the_scripts_took_is_not_kept)
+{
+    int64_t allocated_before;
+
+    server_start(&server, NULL);
+    open_ones(1, "5000/s");
+    await_one(1);
+    close_ones(1);
+    open_ones(1, "5000/s"); /* finds them there */
+    await_one(FULL);
+    allocated_before = allocated();
+    server_say(&server, "SCRIPT FLUSH");
+    await_one(FULL);
+    if (!__asan_init)
+        cr_expect_leq(allocated() - allocated_before, SCRIPTS_KEPT);
+    close_ones(1);
     server_stop(&server);
 }
 
