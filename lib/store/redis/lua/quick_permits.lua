@@ -1,303 +1,277 @@
 -- quick_permits.lua: what quick_line.lua is for those who wait for a rule, for those who share permits: no rules, a line
--- of one priority or none, waiters that want one permit each at any time.  So it answers whoever releases a permit and
--- asks for the next, was woken and takes it, joins the line or leaves it, or only tells that it is still there.
--- It reads of the line its totals, the worker's place and the front, and looks at everything before it writes.  Whatever
--- is different, or only comes now and then (somebody is late, silent or set aside, a lease is over, the ledger begins or
--- ends), is left to the other pieces, which say what each step is for.
+-- of one priority or none, waiters that want one permit each at any time.  It answers whoever releases a permit and asks
+-- for the next, was woken and takes it, joins the line or leaves it, or only tells that it is still there.  It reads of
+-- the line its totals, the worker's place and the front, and looks at everything before it writes.  Whatever is different,
+-- or only comes now and then (somebody is late, silent or set aside, a lease is over, the ledger begins or ends), is left
+-- to the other pieces, which say what each step is for.  What takes its time here are functions, tables, and above all
+-- numbers that become text: so it makes few, and what has not changed stays the text that it was.
 -- needs: clock bounds patience lease publish
 
-if #KEYS == 5 and stored then
-    local claim
-    local held -- all that is held; `was`: what the worker held
-    local line -- the others in it; `was`, `own`: the worker's place before the claim and after it, nil: none
+if #KEYS == 5 and stored and ARGV[1] then
+    -- An instant as text, in halves: "%d" is quicker than "%.0f", but may have 32 bits only.
+    local function digits(n)
+        local low = n % 1e8
+        return string.format('%d%08d', (n - low) / 1e8, low)
+    end
 
-    -- Lookahead, permits, lease; worker, seq, waiting, holding; count and priority, if something is wanted.
-    local function read_claim()
-        local lookahead, permits, lease, worker, seq, waiting, holding, wants =
-            ARGV[1]:match('^ %d+ 0 (%d+) 0,(%d+),(%d+) [^ ]* (%x+) (%d+) (%d+) (%d+)(.*)$')
-        local count, priority = (wants or ''):match('^ (%d+) %-1 1 (%d)$')
-        if not worker or not count and wants ~= '' then
-            return false
+    -- Seq, turn, wanting, waiting, again, and 'p' where it lacks a permit; nil: there is more to it, or no place.
+    local function split_place(place, priority)
+        return (place or ''):match('^(%d+);' .. priority .. ',(%d+),(%d+),1,(%d+),(%d+),f(p?)$')
+    end
+
+    -- The places of those whose members of the line stand in `front`, which then has their names.
+    local function read_places(front)
+        for i = 1, #front do
+            front[i] = front[i]:match('^%x*')
         end
-        claim = {
-            lookahead = lookahead + 0,
-            permits = permits + 0,
-            lease = lease + 0,
-            worker = worker,
-            seq = seq + 0,
-            waiting = waiting + 0,
-            holding = holding + 0,
-            count = count and count + 0 or 0,
-            priority = priority,
-        }
-        return not count or claim.count > 0 and claim.count <= claim.waiting
+        return front[1] and redis.call('HMGET', KEYS[3], unpack(front)) or front
     end
 
-    -- The last fencing number, until when something is held, and the last turn.
-    local function write_text()
-        return string.format(held.leased > 0 and 'n%.0f,%.0f' or 'n%.0f', held.fence, held.leased)
-            .. (line.listed and string.format(';t%.0f', line.turn) or '')
-    end
-
-    local function read_text()
-        local fence, leased, turn = stored:match('^n(%d+),?(%d*);?t?(%d*)$')
-        if not fence then
-            return false
-        end
-        held = { fence = fence + 0, leased = tonumber(leased) or 0, total = 0, count = 0, was = 0 }
-        line = { listed = turn ~= '', turn = tonumber(turn) or 0, places = 0, waiting = 0, wanting = 0, lacking = 0 }
-        return held.fence > 0 and held.fence <= EXACT and held.leased <= now + LEASE_MAX and line.turn < EXACT
-            and write_text() == stored
-    end
-
-    -- What is held, as the worker states it: no more than is known.
-    local function read_held()
-        if held.leased > 0 then
-            local found = redis.call('HMGET', KEYS[5], 'all', claim.worker)
-            local total, count, least, kept = (found[1] or ''):match('^(%d+),(%d+),(%d+),(%d+)$')
-            local seq, was = (found[2] or '-1,0,0'):match('^(%-?%d+),(%d+),%d+$')
-            if not total or not seq or seq + 0 >= claim.seq or now > least + 0 then
-                return false
-            end
-            held.there, held.was, held.least, held.kept = true, was + 0, least + 0, kept + 0
-            held.total, held.count = total - was + claim.holding, count - (held.was > 0 and 1 or 0)
-        end
-        return claim.holding <= held.was
-    end
-
-    local function free()
-        return held.total < claim.permits and claim.permits - held.total or 0
-    end
-
-    local function read_place(text)
-        local seq, turn, wanting, waiting, again, lacks =
-            text:match('^(%d+);' .. line.priority .. ',(%d+),(%d+),1,(%d+),(%d+),f(p?)$')
-        return seq and {
-            seq = seq + 0,
-            turn = turn + 0,
-            wanting = wanting + 0,
-            waiting = waiting + 0,
-            again = again + 0,
-            lacks = lacks ~= '' and 1 or 0,
-        }
-    end
-
-    -- The i-th in line, as it was, or `true` for the worker.
-    local function place_at(i)
-        local name = line.front[i] and line.front[i]:match('^%x+')
-        local found = name and (name == claim.worker or redis.call('HGET', KEYS[3], name))
-        return found == true or found and read_place(found)
-    end
-
-    -- The totals, the worker's place, and who is at the front, as many as may have to be woken.
-    local function read_line()
-        local found = redis.call('HMGET', KEYS[3], 'all', claim.worker)
-        local waiting, workers, latest, least, kept, priority, places, standing, wanting, lacking =
-            (found[1] or ''):match('^(%d+),(%d+),(%d+),(%d+),(%d+);(%d),(%d+),(%d+),(%d+),?(%d*)$')
-        if not waiting or workers ~= places or standing ~= places or (claim.priority or priority) ~= priority then
-            return false
-        end
-        line.priority, line.latest, line.least, line.kept = priority, latest + 0, least + 0, kept + 0
-        line.places, line.waiting, line.wanting, line.lacking = places + 0, waiting + 0, wanting + 0, tonumber(lacking) or 0
-        -- members for workers stand before those for their places
-        line.front = redis.call('ZRANGE', KEYS[2], line.places, line.places + math.min(free() + 1, WAKES_MAX))
-        line.first = line.places
-        local was = found[2] and read_place(found[2])
-        if was then
-            line.was, line.places, line.waiting = was, line.places - 1, line.waiting - was.waiting
-            line.wanting, line.lacking = line.wanting - was.wanting, line.lacking - was.lacks
-        end
-        local head = place_at(1)
-        head = head == true and was or head
-        return head and (was and was.seq < claim.seq or not found[2]) and head.again + claim.lookahead >= now
-            and now <= line.least and line.latest <= now + SILENT
-    end
-
-    -- How many of the others stand before the worker.
-    local function count_before()
-        local member = claim.worker .. ':' .. line.priority
-        for i, one in ipairs(line.front) do
-            if one == member then
-                return i - 1
-            end
-        end
-        return (redis.call('ZRANK', KEYS[2], member) or line.first) - line.first
-    end
-
-    -- Permits that the worker may take in its turn.
-    local function turn_of(before)
-        local share = math.max(math.floor(claim.permits / (line.places + 1)), 1)
-        return math.min(free() - math.min(before * share, line.wanting), share)
-    end
-
-    -- Gives the worker its turn, and a place if it still waits.
-    local function serve()
-        local before = line.was and count_before() or line.places
-        line.turn = line.turn + (line.was and 0 or 1)
-        line.given = math.max(math.min(claim.count, turn_of(before)), 0)
-        held.total = held.total + line.given
-        if claim.waiting == line.given then
-            return
-        end
-        local own = { turn = line.was and line.was.turn or line.turn }
-        line.own, own.waiting, own.wanting = own, claim.waiting - line.given, claim.count - line.given
-        if line.given > 0 then
-            line.turn, before = line.turn + 1, line.places
-            own.turn = line.turn
-        end
-        own.lacks = turn_of(before) <= 0 and 1 or 0
-        local fraction = before > 0 and line.wanting > 0 and LOOKAHEAD_FRACTION or LOOKAHEAD_FRACTION_FIRST
-        own.again = own.lacks > 0 and now + KEEPALIVE or now + math.floor(claim.lookahead / fraction)
-    end
-
-    -- The names of those who lack a permit and would be given one now; nil: it takes more to find out.
-    local function find_woken()
-        local left, lacking, own, names = free(), line.lacking, line.own, {}
-        local wanting, before, i = line.wanting + (own and own.wanting or 0), 0, 0
-        local share = math.max(math.floor(claim.permits / math.max(line.places + (own and 1 or 0), 1)), 1)
-        while left > 0 and lacking > 0 and #names < WAKES_MAX do
+    -- The names of those at the front who lack a permit and would be given one, with so many `left`; nil: more of them
+    -- would have to be seen.  The claiming worker stands where its `turn` is (nil: nowhere) and is `wanting` some.
+    local function find_woken(front, places, priority, left, lacking, share, wanted, worker, turn, wanting)
+        local names, count, before, i = '', 0, 0, 0
+        while left > 0 and lacking > 0 and count < WAKES_MAX do
             i = i + 1
-            local place = place_at(i)
-            if not place then
+            local _, its_turn, its_wanting, _, _, lacks = split_place(places[i], priority)
+            if not its_turn then
                 return nil
-            elseif place ~= true then
-                if own and own.turn < place.turn then
-                    if left <= math.min(before * share, wanting - own.wanting) then
+            elseif front[i] ~= worker then
+                if turn and turn < its_turn + 0 then
+                    if left <= math.min(before * share, wanted) then
                         break
                     end
-                    own, before = nil, before + 1
+                    turn, before = nil, before + 1
                 end
-                if left <= math.min(before * share, wanting - place.wanting) then
+                if left <= math.min(before * share, wanted + wanting - its_wanting) then
                     break
                 end
-                before, lacking = before + 1, lacking - place.lacks
-                names[#names + 1] = place.lacks > 0 and line.front[i]:match('^%x+') or nil
+                before = before + 1
+                if lacks ~= '' then
+                    names, lacking, count = names .. (count > 0 and ' ' or '') .. front[i], lacking - 1, count + 1
+                end
             end
         end
-        return table.concat(names, ' ')
+        return names
     end
 
-    -- What the worker holds from now on, and its numbers.
-    local function hold()
-        local own, expires = claim.holding + line.given, now + claim.lease
-        held.own, held.fence_told, held.reuses = own, 0, 0
-        if own > 0 then
-            local alone = held.count == 0
-            held.leased = (alone and claim.holding == 0 or held.leased < expires) and expires or held.leased
-            held.least = (alone or expires < held.least) and expires or held.least
-            held.count = held.count + 1
-            local fence = held.fence < now and now or held.fence + 1
-            local reuses = line.places > 0 and 0 or math.min(REUSES, now + REUSES_AHEAD - fence - line.given)
-            held.fence_told, held.reuses = fence, math.max(reuses, 0)
-            held.fence = fence + line.given + held.reuses - 1
-        elseif held.count == 0 then
-            held.leased = 0
-        end
-    end
-
-    -- How the line is without the worker's old place, and with its new one.
-    local function stand()
-        local own = line.own
-        if own then
-            line.latest = now + SILENT
-            line.least = line.listed and line.least or line.latest
-        elseif line.was and line.places > 0 then
-            local found = redis.call('ZRANGE', KEYS[2], 0, 1, 'WITHSCORES')
-            line.latest = -found[found[1] == claim.worker and 4 or 2]
-        end
-        line.listed = own ~= nil or line.places > 0
-    end
-
-    local function save_held()
-        if held.own == 0 and held.was == 0 then
-            return
-        elseif held.count == 0 or not held.there then
+    -- What is held: `all` but for when the key expires, and the worker's `record`, nil: it holds nothing any more.
+    local function save_held(there, leased, all, kept, worker, record)
+        local prolong = leased > kept or kept > leased + 2 * HOLDERS_SLACK
+        kept = prolong and leased + HOLDERS_SLACK or kept
+        all = all .. digits(kept)
+        if not there then
             redis.call('UNLINK', KEYS[5])
-            held.kept = 0
         end
-        if held.count == 0 then
-            return
-        end
-        local prolong = held.leased > held.kept or held.kept > held.leased + 2 * HOLDERS_SLACK
-        held.kept = prolong and held.leased + HOLDERS_SLACK or held.kept
-        local all = string.format('%.0f,%.0f,%.0f,%.0f', held.total, held.count, held.least, held.kept)
-        if held.own > 0 then
-            redis.call('HSET', KEYS[5], 'all', all, claim.worker,
-                string.format('%.0f,%.0f,%.0f', claim.seq, held.own, now + claim.lease))
+        if record then
+            redis.call('HSET', KEYS[5], 'all', all, worker, record)
         else
             redis.call('HSET', KEYS[5], 'all', all)
-            redis.call('HDEL', KEYS[5], claim.worker)
+            redis.call('HDEL', KEYS[5], worker)
         end
         if prolong then
-            redis.call('PEXPIREAT', KEYS[5], string.format('%.0f', math.ceil(held.kept / 1000)))
+            redis.call('PEXPIREAT', KEYS[5], digits(math.ceil(kept / 1000)))
         end
     end
 
-    local function save_line()
-        local own, was, worker, priority = line.own, line.was, claim.worker, line.priority
-        if not (own or was) then
-            return
-        elseif not line.listed or not line.kept then
+    -- The line: its totals, of which `all` and `rest` are given, and the worker's `place`; nil: it has none any more.
+    local function save_line(there, latest, all, silent_at, kept, rest, worker, place, member, score)
+        local prolong, latest_text = latest > kept or kept > latest + 2 * SLACK, digits(latest)
+        kept = prolong and latest + SLACK or kept
+        all = all .. latest_text .. ',' .. silent_at .. ',' .. digits(kept) .. rest
+        if not there then
             redis.call('UNLINK', KEYS[2], KEYS[3])
         end
-        if not line.listed then
-            return
-        end
-        local prolong = line.latest > (line.kept or 0) or line.kept > line.latest + 2 * SLACK
-        line.kept = prolong and line.latest + SLACK or line.kept
-        local places, lacking = line.places + (own and 1 or 0), line.lacking + (own and own.lacks or 0)
-        local all = string.format(lacking > 0 and '%.0f,%.0f,%.0f,%.0f,%.0f;%s,%.0f,%.0f,%.0f,%.0f'
-            or '%.0f,%.0f,%.0f,%.0f,%.0f;%s,%.0f,%.0f,%.0f', line.waiting + (own and own.waiting or 0), places, line.latest,
-            line.least, line.kept, priority, places, places, line.wanting + (own and own.wanting or 0), lacking)
-        if own then
-            redis.call('HSET', KEYS[3], 'all', all, worker, string.format('%.0f;%s,%.0f,%.0f,1,%.0f,%.0f,%s', claim.seq,
-                priority, own.turn, own.wanting, own.waiting, own.again, own.lacks > 0 and 'fp' or 'f'))
-            redis.call('ZADD', KEYS[2], string.format('%.0f', -line.latest), worker,
-                string.format('%.0f', priority * TURNS + own.turn), worker .. ':' .. priority)
+        if place then
+            redis.call('HSET', KEYS[3], 'all', all, worker, place)
+            redis.call('ZADD', KEYS[2], '-' .. latest_text, worker, string.format('%.0f', score), member)
         else
             redis.call('HSET', KEYS[3], 'all', all)
             redis.call('HDEL', KEYS[3], worker)
-            redis.call('ZREM', KEYS[2], worker, worker .. ':' .. priority)
+            redis.call('ZREM', KEYS[2], worker, member)
         end
         if prolong then
-            local kept_ms = string.format('%.0f', math.ceil(line.kept / 1000))
+            local kept_ms = digits(math.ceil(kept / 1000))
             redis.call('PEXPIREAT', KEYS[2], kept_ms)
             redis.call('PEXPIREAT', KEYS[3], kept_ms)
         end
     end
 
-    local function hand_over()
-        if not (read_claim() and read_text() and read_held()) then
+    local function share_permits()
+        -- Rules (none), span, revision, lookahead, max_waiting, permits and lease, zones; worker, seq, waiting, holding.
+        -- Then count, latest, cost, priority, or nothing.
+        local lookahead, permits, lease, worker, seq, waiting, holding, wants =
+            ARGV[1]:match('^ %d+ 0 (%d+) 0,(%d+),(%d+) [^ ]* (%x+) (%d+) (%d+) (%d+)(.*)$')
+        local fence, leased, turn = stored:match('^n(%d+)(,?%d*)(;?t?%d*)$')
+        if not worker or not fence then
             return nil
         end
-        line.priority, line.given = claim.priority, 0
-        if line.listed and not read_line() or (claim.count + line.wanting) * (line.places + 1) > ROOM_MAX then
-            return nil -- if there were so many, their tokens would have to be shared as well
+        local count, priority = 0, nil
+        if wants ~= '' then
+            count, priority = wants:match('^ (%d+) %-1 1 (%d)$')
+            count = (count or 0) + 0
         end
-        if claim.count > 0 then
-            serve()
-        end
-        local woken, own = find_woken(), line.own
-        hold()
-        stand()
-        local expires = math.max(held.fence, held.leased, line.listed and line.latest or 0)
-        if not woken or expires <= now then
+        local there, listed = leased ~= '', turn ~= ''
+        leased, turn = there and tonumber(leased:sub(2)) or 0, listed and tonumber(turn:sub(3)) or 0
+        permits, holding, fence, waiting = permits + 0, holding + 0, fence + 0, count > 0 and waiting + 0 or 0
+        if (wants ~= '') ~= (count > 0) or count > waiting or there ~= (leased > 0) or listed ~= (turn > 0)
+            or fence < 1 or fence > EXACT or leased > now + LEASE_MAX or turn > ROOM_MAX then
             return nil
         end
-        redis.call('SET', KEYS[1], write_text(), 'PXAT', string.format('%.0f', math.ceil(expires / 1000)))
-        save_held()
-        save_line()
+
+        -- What the others hold, and what the worker held.
+        local held, holders, lease_ends, held_kept, held_was = 0, 0, nil, 0, 0
+        if there then
+            local found, last_seq = redis.call('HMGET', KEYS[5], 'all', worker), -1
+            held, holders, lease_ends, held_kept = (found[1] or ''):match('^(%d+),(%d+),(%d+),(%d+)$')
+            if found[2] then
+                last_seq, held_was = found[2]:match('^(%d+),(%d+),%d+$')
+            end
+            if not held or not last_seq or last_seq + 0 >= seq + 0 or now > lease_ends + 0 then
+                return nil
+            end
+            held_was = held_was + 0
+            held, holders = held - held_was, holders - (held_was > 0 and 1 or 0)
+        end
+        local free = permits - held - holding
+        free = free > 0 and free or 0
+        if holding > held_was then
+            return nil
+        end
+
+        -- The others in line: how many they are, what they want, how many lack a permit.  The worker: its turn, and how
+        -- many of them stand before it.
+        local all_waiting, others, wanted, lacking, latest, silent_at, line_kept = 0, 0, 0, 0, 0, nil, 0
+        local own_turn, own_heard, before, front, places
+        if listed then
+            local found = redis.call('HMGET', KEYS[3], 'all', worker)
+            local workers, only, standing, head_again
+            all_waiting, workers, latest, silent_at, line_kept, only, others, standing, wanted, lacking =
+                (found[1] or ''):match('^(%d+),(%d+),(%d+),(%d+),(%d+);(%d),(%d+),(%d+),(%d+),?(%d*)$')
+            if not workers or workers ~= others or standing ~= others or (priority or only) ~= only
+                or now > silent_at + 0 or latest + 0 > now + SILENT then
+                return nil
+            end
+            priority, others, latest, lacking = only, others + 0, latest + 0, lacking == '' and 0 or lacking + 0
+            -- first all are listed by name, to tell who is silent, then as NAME:PRIORITY, in their order
+            front = redis.call('ZRANGE', KEYS[2], others, others + (free < WAKES_MAX and free + 1 or WAKES_MAX))
+            if found[2] then
+                local last_seq, its_turn, wanting, its_waiting, again, lacks = split_place(found[2], priority)
+                if not last_seq or last_seq + 0 >= seq + 0 then
+                    return nil
+                end
+                own_turn, own_heard = its_turn + 0, lacks ~= '' and again - KEEPALIVE or now
+                others, lacking = others - 1, lacking - #lacks
+                all_waiting, wanted = all_waiting - its_waiting, wanted - wanting
+                if front[1] == worker .. ':' .. priority then
+                    before, head_again = 0, again
+                end
+            end
+            if not before then
+                places = read_places(front)
+                local _, _, _, _, again = split_place(places[1], priority)
+                head_again = again
+            end
+            if not head_again or head_again + lookahead < now then
+                return nil
+            end
+        end
+        if (count + wanted) * (others + 1) > ROOM_MAX or waiting + all_waiting > ROOM_MAX then
+            return nil -- where it is more, tokens would have to be shared as well
+        end
+        local was_listed, member = own_turn, worker .. ':' .. (priority or '')
+        if own_turn and count > 0 and not before then
+            before = (redis.call('ZRANK', KEYS[2], member) or 0) - others - 1
+        end
+
+        -- Its turn: what its share and those before it leave.
+        local given, lacks, again = 0, false, now
+        if count > 0 then
+            local share = math.max(math.floor(permits / (others + 1)), 1)
+            turn = turn + (own_turn and 0 or 1)
+            own_turn, before = own_turn or turn, before or others
+            given = math.max(math.min(count, share, free - math.min(before * share, wanted)), 0)
+            free, count, waiting = free - given, count - given, waiting - given
+            if waiting > 0 and given > 0 then
+                turn, before = turn + 1, others
+                own_turn = turn
+            end
+            lacks = waiting > 0 and free <= math.min(before * share, wanted)
+            again = now + math.floor(lookahead
+                / (before > 0 and wanted + 0 > 0 and LOOKAHEAD_FRACTION or LOOKAHEAD_FRACTION_FIRST))
+        end
+        own_turn = waiting > 0 and own_turn or nil
+        local woken, standing = '', others + (own_turn and 1 or 0)
+        if free > 0 and lacking > 0 then
+            places = places or read_places(front)
+            local share = math.max(math.floor(permits / standing), 1)
+            woken = find_woken(front, places, priority, free, lacking, share, wanted, worker, own_turn, count)
+        end
+
+        -- What it holds from now on, and its numbers.
+        local expires, expires_text, told, reuses = now + lease, nil, 0, 0
+        if holding + given > 0 then
+            leased = (holders > 0 or holding > 0) and leased > expires and leased or expires
+            expires_text = digits(expires)
+            lease_ends = (holders > 0 and expires >= lease_ends + 0) and lease_ends or expires_text
+            holding = holding + given
+            held, holders = held + holding, holders + 1
+            told = fence < now and now or fence + 1
+            reuses = others > 0 and 0 or math.max(math.min(REUSES, now + REUSES_AHEAD - told - given), 0)
+            fence = told + given + reuses - 1
+        elseif holders == 0 then
+            leased = 0
+        end
+
+        -- How the line is then, and until when the ledger is kept.
+        if own_turn then
+            latest = now + SILENT
+            silent_at = silent_at or digits(latest)
+        elseif was_listed and others > 0 and own_heard + SILENT >= latest then -- it may have been the last
+            local found = redis.call('ZRANGE', KEYS[2], 0, 1, 'WITHSCORES')
+            latest = -found[found[1] == worker and 4 or 2]
+        end
+        local kept = math.max(fence, leased, standing > 0 and latest or 0)
+        if not woken or kept <= now then
+            return nil
+        end
+
+        local state = 'n' .. digits(fence)
+        if leased > 0 then
+            state = state .. ',' .. (leased == expires and expires_text or digits(leased))
+        end
+        if standing > 0 then
+            state = state .. string.format(';t%d', turn)
+        end
+        redis.call('SET', KEYS[1], state, 'PXAT', digits(math.ceil(kept / 1000)))
+        if holders > 0 and (holding > 0 or held_was > 0) then
+            save_held(there, leased, string.format('%d,%d,%s,', held, holders, lease_ends), held_kept + 0, worker,
+                holding > 0 and string.format('%s,%d,%s', seq, holding, expires_text))
+        elseif held_was > 0 then
+            redis.call('UNLINK', KEYS[5])
+        end
+        if standing > 0 and (own_turn or was_listed) then
+            local place = own_turn and string.format('%s;%s,%d,%d,1,%d,%s,%s', seq, priority, own_turn, count, waiting,
+                digits(lacks and now + KEEPALIVE or again), lacks and 'fp' or 'f')
+            local rest = string.format(';%s,%d,%d,%d', priority, standing, standing, wanted + count)
+            lacking = lacks and lacking + 1 or lacking
+            rest = lacking > 0 and rest .. string.format(',%d', lacking) or rest
+            save_line(listed, latest, string.format('%d,%d,', all_waiting + waiting, standing), silent_at, line_kept + 0, rest,
+                worker, place, member, priority * TURNS + (own_turn or 0))
+        elseif was_listed then
+            redis.call('UNLINK', KEYS[2], KEYS[3])
+        end
         publish(woken)
-        local reply = { 32, now, (own and own.lacks == 0) and own.again or -1, now, 0,
-            line.waiting + (own and own.waiting or 0), line.places + (own and 1 or 0), 0, own and 2 ^ line.priority or 0,
-            line.places > 0 and line.priority + 0 or -1, '', held.own, held.fence_told, held.reuses }
-        if line.given > 0 then
-            reply[15], reply[16], reply[17], reply[18], reply[19], reply[20], reply[21] = now, 0, 0, 0, 1, line.given, 1
+
+        local reply = { 32, now, own_turn and not lacks and again or -1, now, 0, all_waiting + waiting, standing, 0,
+            own_turn and 2 ^ priority or 0, others > 0 and priority + 0 or -1, '', holding, told, reuses }
+        if given > 0 then
+            reply[15], reply[16], reply[17], reply[18], reply[19], reply[20], reply[21] = now, 0, 0, 0, 1, given, 1
         end
         return reply
     end
 
-    local reply = hand_over()
+    local reply = share_permits()
     if reply then
         return reply
     end

@@ -45,7 +45,7 @@ if heads and #KEYS == 4 then
         due = due + (parts % tokens > 0 and 1 or 0)
         next_slot = due > next_slot and due or next_slot
     end
-    if at > #heads and (not stored or read > #stored) and rest_at > now then
+    if at > #heads and (not stored or read > #stored and not stored:find(';$')) and rest_at > now then
         redis.call('SET', KEYS[1], table.concat(states, ';'), 'PXAT', math.ceil(rest_at / 1000))
         if next_slot == now then
             return now
