@@ -2,7 +2,10 @@
  * key.h: under which names a ledger lies in a server.
  *
  *     takt:{NAMESPACE/LIMIT/KEY}          the ledger's text
- *     takt:{NAMESPACE/LIMIT/KEY}:REST     whatever else belongs to it; also its channel
+ *     takt:{NAMESPACE/LIMIT/KEY}:REST     whatever else belongs to it
+ *
+ * The first is also the channel of what concerns all who wait there, and with a worker's number in
+ * hexadecimal for REST, of what concerns that worker alone.
  *
  * The parts are percent-encoded, so that no two ledgers share a name and none holds a brace: what
  * stands between the braces decides on which node of a cluster a name lies, and all names of a
@@ -16,7 +19,7 @@
 #include <takt/policy.h>
 
 #define TAKT_REDIS_KEY_PREFIX "takt:{"
-#define TAKT_REDIS_REST_MAX   16 /* bytes of ":REST" */
+#define TAKT_REDIS_REST_MAX   17 /* bytes of ":REST" */
 
 /* A name with NUL: every byte may take three. */
 #define TAKT_REDIS_KEY_SIZE                                                                        \

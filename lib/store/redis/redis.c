@@ -9,7 +9,6 @@
  */
 #include "store/redis/redis.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,33 +243,15 @@ static void on_timer_closed(uv_handle_t *handle)
     closed_one(handle->data);
 }
 
-/* Whether a number in hexadecimal is one of those in the message. */
-static bool names_worker(const char *message, size_t size, uint64_t worker)
-{
-    char name[17];
-    size_t length = (size_t)snprintf(name, sizeof name, "%" PRIx64, worker);
-    const char *at = message, *end = message + size;
-
-    while (at < end) {
-        const char *stop = memchr(at, ' ', (size_t)(end - at));
-        size_t word = (size_t)((stop ? stop : end) - at);
-        if (word == length && memcmp(at, name, length) == 0)
-            return true;
-        at += word + 1;
-    }
-    return false;
-}
-
-static void on_hint(void *data, const char *limit, const char *key, const char *message,
-                    size_t size)
+static void on_hint(void *data, const char *limit, const char *key, bool own)
 {
     takt_redis_store *store = data;
 
     if (store->closing)
         return;
-    if (size == 0)
+    if (!own)
         store->options.on_hint(store->options.data, limit, key);
-    else if (store->options.on_wake && names_worker(message, size, store->worker))
+    else if (store->options.on_wake)
         store->options.on_wake(store->options.data, limit, key);
 }
 
@@ -287,7 +268,8 @@ void takt_redis_want_hints(takt_redis_store *store, const takt_store_call *call)
     if (store->hints == NULL)
         store->hints = takt_hints_open(store->loop, &store->url, store->trust, &options);
     if (store->hints != NULL)
-        takt_hints_want(store->hints, call->limit->name, call->key);
+        takt_hints_want(store->hints, call->limit->name, call->key,
+                        call->limit->concurrency > 0 ? store->worker : 0);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */

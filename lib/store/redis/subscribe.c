@@ -7,6 +7,8 @@
  */
 #include "store/redis/subscribe.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,11 +41,12 @@ struct takt_hints {
     bool closing;
 };
 
-/* One ledger that is listened to. */
+/* One ledger that is listened to, or what is there for this worker alone. */
 struct channel {
     takt_entry entry;
     takt_link link; /* in recent */
     uint64_t asked_ms;
+    bool own;
     const char *limit, *key; /* in `name`, behind the channel's own */
     char name[];
 };
@@ -95,7 +98,7 @@ static void drop_idle(takt_hints *hints, uint64_t now_ms)
 }
 
 static struct channel *add(takt_hints *hints, const char *name, size_t size, const char *limit,
-                           const char *key)
+                           const char *key, bool own)
 {
     size_t limit_size = strlen(limit) + 1, key_size = strlen(key) + 1;
     struct channel *added = malloc(sizeof *added + size + limit_size + key_size);
@@ -105,6 +108,7 @@ static struct channel *add(takt_hints *hints, const char *name, size_t size, con
     memcpy(added->name, name, size);
     added->limit = memcpy(added->name + size, limit, limit_size);
     added->key = memcpy(added->name + size + limit_size, key, key_size);
+    added->own = own;
     added->entry.key = added->name;
     added->entry.size = size;
     takt_table_add(&hints->table, &added->entry);
@@ -113,22 +117,23 @@ static struct channel *add(takt_hints *hints, const char *name, size_t size, con
     return added;
 }
 
-void takt_hints_want(takt_hints *hints, const char *limit, const char *key)
+/* The channel that bears the ledger's name and `rest`. */
+static void want(takt_hints *hints, const char *limit, const char *key, const char *rest)
 {
     char name[TAKT_REDIS_KEY_SIZE];
-    size_t size = takt_redis_key(name, hints->options.name_space, limit, key, "");
+    size_t size = takt_redis_key(name, hints->options.name_space, limit, key, rest);
     uint64_t now_ms = uv_now(hints->loop);
     takt_entry *entry;
     struct channel *wanted;
 
-    if (size == 0 || hints->closing)
+    if (size == 0)
         return;
     drop_idle(hints, now_ms);
     entry = takt_table_find(&hints->table, name, size);
     if (entry != NULL)
         wanted = TAKT_HOLDER(entry, struct channel, entry);
     else if (hints->table.count < TAKT_HINTS_MAX)
-        wanted = add(hints, name, size, limit, key);
+        wanted = add(hints, name, size, limit, key, rest[0] != '\0');
     else
         return;
     if (wanted == NULL)
@@ -136,6 +141,18 @@ void takt_hints_want(takt_hints *hints, const char *limit, const char *key)
     wanted->asked_ms = now_ms;
     takt_list_remove(&wanted->link);
     takt_list_append(&hints->recent, &wanted->link);
+}
+
+void takt_hints_want(takt_hints *hints, const char *limit, const char *key, uint64_t worker)
+{
+    char rest[18];
+
+    if (hints->closing)
+        return;
+    want(hints, limit, key, "");
+    snprintf(rest, sizeof rest, ":%" PRIx64, worker);
+    if (worker != 0)
+        want(hints, limit, key, rest);
 }
 
 /* ---- the connection -------------------------------------------------------------------------- */
@@ -200,7 +217,7 @@ static bool is_word(const takt_reply *reply, const char *word)
            memcmp(reply->text, word, reply->size) == 0;
 }
 
-/* ["message", CHANNEL, ""], or an answer to a subscription: ["subscribe", CHANNEL, COUNT]. */
+/* ["message", CHANNEL, TEXT], or an answer to a subscription: ["subscribe", CHANNEL, COUNT]. */
 static void on_pushed(void *data, const takt_reply *reply)
 {
     takt_hints *hints = data;
@@ -219,8 +236,7 @@ static void on_pushed(void *data, const takt_reply *reply)
     if (entry == NULL)
         return;
     channel = TAKT_HOLDER(entry, struct channel, entry);
-    hints->options.on_hint(hints->options.data, channel->limit, channel->key, reply[3].text,
-                           reply[3].size);
+    hints->options.on_hint(hints->options.data, channel->limit, channel->key, channel->own);
 }
 
 static void on_closed(void *data)

@@ -4,28 +4,29 @@
  * keepalive, one that comes for nothing costs a claim.
  *
  * A hint is a message on the channel that bears the ledger's name, by sharded publish where
- * the server has it.  Listening has a connection of its own, which is made when there is something
- * to listen to.
+ * the server has it.  What concerns one worker alone, that it is to claim now, has a channel for
+ * each of them: on a common one a wake-up would wake them all.  Listening has a connection of its
+ * own, which is made when there is something to listen to.
  */
 #ifndef TAKT_STORE_REDIS_SUBSCRIBE_H
 #define TAKT_STORE_REDIS_SUBSCRIBE_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <uv.h>
 
 #include "store/redis/tls.h"
 #include "store/redis/url.h"
 
-#define TAKT_HINTS_MAX 4096 /* ledgers listened to at once; the others' hints are not had */
+#define TAKT_HINTS_MAX 4096 /* channels listened to at once; the others' hints are not had */
 
 typedef struct takt_hints takt_hints;
 
 typedef struct takt_hints_options {
     const char *name_space;
     uint64_t timeout_ms;
-    /* `message` is empty, or names the workers that are meant (numbers in hexadecimal, parted by
-     * spaces). */
-    void (*on_hint)(void *data, const char *limit, const char *key, const char *message,
-                    size_t size);
+    /* `own`: it is for this worker alone. */
+    void (*on_hint)(void *data, const char *limit, const char *key, bool own);
     void (*closed)(void *data); /* after takt_hints_close */
     void *data;
 } takt_hints_options;
@@ -34,9 +35,9 @@ typedef struct takt_hints_options {
 takt_hints *takt_hints_open(uv_loop_t *loop, const takt_redis_url *url, takt_tls_trust *trust,
                             const takt_hints_options *options);
 
-/* This client has business with a ledger: listen to it for a while.  Never fails: without memory
- * there is no hint. */
-void takt_hints_want(takt_hints *hints, const char *limit, const char *key);
+/* This client has business with a ledger: listen to it for a while, and if `worker` is not 0, to
+ * what is for that worker alone.  Never fails: without memory there is no hint. */
+void takt_hints_want(takt_hints *hints, const char *limit, const char *key, uint64_t worker);
 
 void takt_hints_close(takt_hints *hints);
 

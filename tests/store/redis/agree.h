@@ -14,7 +14,7 @@
 #define AGREE_WORKERS  40
 #define AGREE_ZONES    4
 #define AGREE_SLOTS    16 /* that a settle may be about */
-#define AGREE_WAKES    (17 * TAKT_WAKES_MAX + 1)
+#define AGREE_WAKES    (17 * TAKT_WAKES_MAX + 64)
 
 /* A step: one call at one instant, and what it may point to. */
 typedef struct agree_step {
@@ -50,6 +50,9 @@ typedef struct agree_world {
 } agree_world;
 
 void agree_world_draw(agree_world *world, uint64_t seed);
+
+/* The number of one of the AGREE_WORKERS. */
+uint64_t agree_world_worker(int worker);
 void agree_step_draw(agree_world *world, agree_step *step);
 
 /* What the step's worker makes of its award. */

@@ -94,15 +94,20 @@ static void load_scripts(void)
 
 static void listen_to_wakes(void)
 {
-    redisReply *reply;
-
     listener = redisConnectUnix(socket_path);
     if (!listener || listener->err)
         agree_fail("no second connection");
-    reply = redisCommand(listener, "SSUBSCRIBE " NAME);
-    if (!reply || reply->type != REDIS_REPLY_ARRAY)
-        agree_fail("no answer to SSUBSCRIBE");
-    freeReplyObject(reply);
+    redisAppendCommand(listener, "SSUBSCRIBE " NAME);
+    for (int i = 0; i < AGREE_WORKERS; i++)
+        redisAppendCommand(listener, "SSUBSCRIBE " NAME ":%llx",
+                           (unsigned long long)agree_world_worker(i));
+    for (int i = 0; i <= AGREE_WORKERS; i++) {
+        void *reply;
+        if (redisGetReply(listener, &reply) != REDIS_OK ||
+            ((redisReply *)reply)->type != REDIS_REPLY_ARRAY)
+            agree_fail("no answer to SSUBSCRIBE");
+        freeReplyObject(reply);
+    }
 }
 
 bool agree_server_start(void)
@@ -232,24 +237,25 @@ void agree_server_send(agree_outcome *ran)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* Who was woken by the last call: what came before the mark that was sent behind it. */
+/* Who was woken by the last call, each on a channel of its own: what came before the mark that was
+ * sent behind it. */
 static void read_wakes(char wakes[AGREE_WAKES])
 {
-    int count = 0;
+    char *at = wakes;
 
-    for (*wakes = '\0';; count++) {
+    for (*wakes = '\0';;) {
         redisReply *reply;
-        bool last;
+        const char *worker;
         if (redisGetReply(listener, (void **)&reply) != REDIS_OK)
             agree_fail(listener->errstr);
         if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 ||
-            reply->element[2]->len >= AGREE_WAKES || count > 1)
-            agree_fail("a message that cannot be read, or more than one");
-        last = strcmp(reply->element[2]->str, ".") == 0;
-        if (!last)
-            strcpy(wakes, reply->element[2]->str);
+            at + reply->element[1]->len >= wakes + AGREE_WAKES)
+            agree_fail("a message that cannot be read, or too many");
+        worker = strstr(reply->element[1]->str, "}:");
+        if (worker)
+            at += sprintf(at, at > wakes ? " %s" : "%s", worker + 2);
         freeReplyObject(reply);
-        if (last)
+        if (!worker)
             return;
     }
 }

@@ -314,6 +314,13 @@ static int64_t draw_holding(agree_world *world, int worker)
     return *holding;
 }
 
+uint64_t agree_world_worker(int worker)
+{
+    uint64_t number = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(worker + 1);
+
+    return worker % 5 == 4 ? number >> (12 + worker) : number; /* shorter names sort otherwise */
+}
+
 /* Who says something, and what it holds. */
 static void draw_worker(agree_world *world, agree_step *step)
 {
@@ -322,9 +329,7 @@ static void draw_worker(agree_world *world, agree_step *step)
     takt_claim *claim = &step->claim;
 
     step->worker = worker;
-    claim->worker = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(worker + 1);
-    if (worker % 5 == 4)
-        claim->worker >>= 12 + worker; /* shorter names sort otherwise than as text */
+    claim->worker = agree_world_worker(worker);
     claim->seq = chance(world, 98) ? ++world->seqs[worker] : below(world, world->seqs[worker] + 1);
     claim->holding = draw_holding(world, worker);
     if (has_all)

@@ -1,10 +1,11 @@
--- publish.lua: tells those who listen to the ledger's channel which workers are to claim now.  A hint that may be lost.
+-- publish.lua: tells a worker that it is to claim now, on a channel that nobody else listens to: to wake all who wait
+-- would cost more than the claim.  A hint that may be lost.
 
-local WAKES_MAX = 8 -- names in a message
+local WAKES_MAX = 8 -- workers told so by one call
 
--- `names`: parted by spaces.
-local function publish(names)
-    if names ~= '' and type(redis.pcall('SPUBLISH', KEYS[1], names)) == 'table' then
-        redis.pcall('PUBLISH', KEYS[1], names) -- a server that has no sharded channels
+local function publish(worker)
+    local channel = KEYS[1] .. ':' .. worker
+    if type(redis.pcall('SPUBLISH', channel, '')) == 'table' then
+        redis.pcall('PUBLISH', channel, '') -- a server that has no sharded channels
     end
 end

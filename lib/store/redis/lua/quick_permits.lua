@@ -1,10 +1,10 @@
--- quick_permits.lua: what quick_line.lua is for those who wait for a rule, for those who share permits: no rules, a line
--- of one priority or none, waiters that want one permit each at any time.  It answers whoever releases a permit and asks
--- for the next, was woken and takes it, joins the line or leaves it, or only tells that it is still there.  It reads of
--- the line its totals, the worker's place and the front, and looks at everything before it writes.  Whatever is different,
--- or only comes now and then (somebody is late, silent or set aside, a lease is over, the ledger begins or ends), is left
--- to the other pieces, which say what each step is for.  What takes its time here are functions, tables, and above all
--- numbers that become text: so it makes few, and what has not changed stays the text that it was.
+-- quick_permits.lua: what quick_line.lua is for those who wait for a rule, for those who share permits: no rules, a
+-- line of one priority or none, waiters that want one permit each at any time.  It answers whoever releases a permit and
+-- asks for the next, was woken and takes it, joins the line or leaves it, or only tells that it is still there.
+-- It reads of the line its totals, the worker's place and the front, and looks at everything before it writes.  Whatever
+-- is different, or only comes now and then (somebody is late, silent or set aside, a lease is over, the ledger begins
+-- or ends), is left to the other pieces, which say what each step is for.  What takes its time here are functions,
+-- tables, and above all numbers that become text: so it makes few, and what has not changed stays the text that it was.
 -- needs: clock bounds patience lease publish
 
 if #KEYS == 5 and stored and ARGV[1] then
@@ -27,11 +27,11 @@ if #KEYS == 5 and stored and ARGV[1] then
         return front[1] and redis.call('HMGET', KEYS[3], unpack(front)) or front
     end
 
-    -- The names of those at the front who lack a permit and would be given one, with so many `left`; nil: more of them
+    -- Names those at the front who lack a permit and would be given one, with so many `left`; nil: more of them
     -- would have to be seen.  The claiming worker stands where its `turn` is (nil: nowhere) and is `wanting` some.
     local function find_woken(front, places, priority, left, lacking, share, wanted, worker, turn, wanting)
-        local names, count, before, i = '', 0, 0, 0
-        while left > 0 and lacking > 0 and count < WAKES_MAX do
+        local names, before, i = {}, 0, 0
+        while left > 0 and lacking > 0 and #names < WAKES_MAX do
             i = i + 1
             local _, its_turn, its_wanting, _, _, lacks = split_place(places[i], priority)
             if not its_turn then
@@ -48,7 +48,7 @@ if #KEYS == 5 and stored and ARGV[1] then
                 end
                 before = before + 1
                 if lacks ~= '' then
-                    names, lacking, count = names .. (count > 0 and ' ' or '') .. front[i], lacking - 1, count + 1
+                    names[#names + 1], lacking = front[i], lacking - 1
                 end
             end
         end
@@ -98,7 +98,7 @@ if #KEYS == 5 and stored and ARGV[1] then
     end
 
     local function share_permits()
-        -- Rules (none), span, revision, lookahead, max_waiting, permits and lease, zones; worker, seq, waiting, holding.
+        -- Rules (none), span, revision, lookahead, max_waiting, permits, lease, zones; worker, seq, waiting, holding.
         -- Then count, latest, cost, priority, or nothing.
         local lookahead, permits, lease, worker, seq, waiting, holding, wants =
             ARGV[1]:match('^ %d+ 0 (%d+) 0,(%d+),(%d+) [^ ]* (%x+) (%d+) (%d+) (%d+)(.*)$')
@@ -201,11 +201,14 @@ if #KEYS == 5 and stored and ARGV[1] then
                 / (before > 0 and wanted + 0 > 0 and LOOKAHEAD_FRACTION or LOOKAHEAD_FRACTION_FIRST))
         end
         own_turn = waiting > 0 and own_turn or nil
-        local woken, standing = '', others + (own_turn and 1 or 0)
+        local woken, standing = nil, others + (own_turn and 1 or 0)
         if free > 0 and lacking > 0 then
             places = places or read_places(front)
             local share = math.max(math.floor(permits / standing), 1)
             woken = find_woken(front, places, priority, free, lacking, share, wanted, worker, own_turn, count)
+            if not woken then
+                return nil
+            end
         end
 
         -- What it holds from now on, and its numbers.
@@ -232,7 +235,7 @@ if #KEYS == 5 and stored and ARGV[1] then
             latest = -found[found[1] == worker and 4 or 2]
         end
         local kept = math.max(fence, leased, standing > 0 and latest or 0)
-        if not woken or kept <= now then
+        if kept <= now then
             return nil
         end
 
@@ -256,12 +259,14 @@ if #KEYS == 5 and stored and ARGV[1] then
             local rest = string.format(';%s,%d,%d,%d', priority, standing, standing, wanted + count)
             lacking = lacks and lacking + 1 or lacking
             rest = lacking > 0 and rest .. string.format(',%d', lacking) or rest
-            save_line(listed, latest, string.format('%d,%d,', all_waiting + waiting, standing), silent_at, line_kept + 0, rest,
-                worker, place, member, priority * TURNS + (own_turn or 0))
+            save_line(listed, latest, string.format('%d,%d,', all_waiting + waiting, standing), silent_at, line_kept + 0,
+                rest, worker, place, member, priority * TURNS + (own_turn or 0))
         elseif was_listed then
             redis.call('UNLINK', KEYS[2], KEYS[3])
         end
-        publish(woken)
+        for i = 1, woken and #woken or 0 do
+            publish(woken[i])
+        end
 
         local reply = { 32, now, own_turn and not lacks and again or -1, now, 0, all_waiting + waiting, standing, 0,
             own_turn and 2 ^ priority or 0, others > 0 and priority + 0 or -1, '', holding, told, reuses }

@@ -22,6 +22,8 @@ wakes = {
     end,
 
     publish = function()
-        publish(table.concat(wakes.names, ' '))
+        for _, name in ipairs(wakes.names) do
+            publish(name)
+        end
     end,
 }
