@@ -40,9 +40,9 @@ Test(redis_key, sizes)
     memset(name_space, '/', sizeof name_space);
     memset(key, '/', sizeof key);
     name_space[TAKT_NAME_SIZE_MAX] = key[TAKT_KEY_SIZE_MAX] = '\0';
-    cr_expect_eq(takt_redis_key(name, name_space, name_space, key, ":0123456789abcde"),
+    cr_expect_eq(takt_redis_key(name, name_space, name_space, key, ":0123456789abcdef"),
                  sizeof name - 1, "the longest name fits exactly");
-    cr_expect_eq(takt_redis_key(name, "a", "b", "c", ":0123456789abcdef"), 0);
+    cr_expect_eq(takt_redis_key(name, "a", "b", "c", ":0123456789abcdefg"), 0);
     key[TAKT_KEY_SIZE_MAX] = '/';
     key[TAKT_KEY_SIZE_MAX + 1] = '\0';
     cr_expect_eq(takt_redis_key(name, "a", "b", key, ""), 0);

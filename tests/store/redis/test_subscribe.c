@@ -8,11 +8,11 @@
 #include "store/redis/server.h"
 #include "store/rig.h"
 
-/* A store that counts its hints. */
+/* A store that counts its hints, and how often it was woken. */
 struct listener {
     uv_loop_t loop;
     takt_store *store;
-    int hints;
+    int hints, wakes;
     char last[128];
     bool closed;
 };
@@ -25,6 +25,14 @@ static void on_hint(void *data, const char *limit, const char *key)
     snprintf(listener->last, sizeof listener->last, "%s|%s", limit, key);
 }
 
+static void on_wake(void *data, const char *limit, const char *key)
+{
+    struct listener *listener = data;
+
+    listener->wakes++;
+    snprintf(listener->last, sizeof listener->last, "%s|%s", limit, key);
+}
+
 static void on_closed(void *data)
 {
     ((struct listener *)data)->closed = true;
@@ -32,8 +40,11 @@ static void on_closed(void *data)
 
 static void listen_at(struct listener *listener, const char *url)
 {
-    takt_store_options options = {
-        .name_space = "test", .timeout_us = 30000000, .on_hint = on_hint, .data = listener};
+    takt_store_options options = {.name_space = "test",
+                                  .timeout_us = 30000000,
+                                  .on_hint = on_hint,
+                                  .on_wake = on_wake,
+                                  .data = listener};
     takt_error error = {0};
 
     memset(listener, 0, sizeof *listener);
@@ -61,7 +72,8 @@ static void on_idle(uv_idle_t *idle)
     (void)idle;
 }
 
-/* Runs the listener's loop until the server's clients say so, or the hints are that many. */
+/* Runs the listener's loop until the server's clients say so, or the hints are that many, wake-ups
+ * among them. */
 static void run_until(struct listener *listener, const struct server *server, const char *words,
                       const char *answer, int hints)
 {
@@ -70,31 +82,49 @@ static void run_until(struct listener *listener, const struct server *server, co
     uv_idle_init(&listener->loop, &idle);
     uv_idle_start(&idle, on_idle);
     while (answer != NULL ? strstr(server_say(server, words), answer) == NULL
-                          : listener->hints < hints)
+                          : listener->hints + listener->wakes < hints)
         uv_run(&listener->loop, UV_RUN_NOWAIT);
     uv_close((uv_handle_t *)&idle, NULL);
     uv_run(&listener->loop, UV_RUN_NOWAIT);
 }
 
-static void claim(struct listener *listener, const takt_limit *limit, const char *key, int64_t seq)
+static void submit(struct listener *listener, const takt_limit *limit, const char *key,
+                   takt_claim *said)
 {
-    static takt_claim said;
     static takt_award award;
     int done = 0;
     takt_store_call call = {.op = TAKT_OP_CLAIM,
                             .limit = limit,
                             .key = key,
-                            .claim = &said,
+                            .claim = said,
                             .award = &award,
                             .done = on_done,
                             .data = &done};
 
-    said = (takt_claim){.worker = 7, .seq = seq, .waiting = 100, .want_count = 1};
-    said.wants[0] = (takt_want){100, TAKT_NEVER, 1, 5};
     takt_store_submit(listener->store, &call);
     while (done == 0)
         uv_run(&listener->loop, UV_RUN_ONCE);
     cr_assert_eq(call.status, 0, "%s", listener->store->trouble);
+}
+
+static void claim(struct listener *listener, const takt_limit *limit, const char *key, int64_t seq)
+{
+    static takt_claim said;
+
+    said = (takt_claim){.worker = 7, .seq = seq, .waiting = 100, .want_count = 1};
+    said.wants[0] = (takt_want){100, TAKT_NEVER, 1, 5};
+    submit(listener, limit, key, &said);
+}
+
+/* Holds nothing, and wants that many permits, 0 or 1. */
+static void claim_permits(struct listener *listener, const takt_limit *limit, uint64_t worker,
+                          int64_t seq, int64_t count)
+{
+    static takt_claim said;
+
+    said = (takt_claim){.worker = worker, .seq = seq, .waiting = count, .want_count = (int)count};
+    said.wants[0] = (takt_want){count, TAKT_NEVER, 1, 5};
+    submit(listener, limit, "k", &said);
 }
 
 static void run_op(const char *url, takt_op op, const takt_limit *limit, const char *key)
@@ -129,6 +159,38 @@ Test(subscribe, hears_of_what_others_do)
         cr_expect_str_eq(listener.last, "mail|a/{b}");
     }
     stop_listening(&listener);
+    server_stop(&server);
+}
+
+/* Whoever is next in line hears that a permit came free, and nobody else: neither who stands behind
+ * it, nor those who listen to the ledger's own channel. */
+Test(subscribe, is_woken_alone)
+{
+    takt_limit limit = {
+        .name = "mail", .lookahead_us = 250000, .concurrency = 1, .lease_us = 60000000};
+    struct server server;
+    struct listener holder, next, last;
+
+    server_start(&server, NULL);
+    listen_at(&holder, server.url);
+    listen_at(&next, server.url);
+    listen_at(&last, server.url);
+    claim_permits(&holder, &limit, 0x7, 1, 1);
+    claim_permits(&next, &limit, UINT64_C(0xfedcba9876543210), 1, 1);
+    claim_permits(&last, &limit, 0x9, 1, 1);
+    run_until(&next, &server, "PUBSUB SHARDCHANNELS takt:*", "{test/mail/k}:fedcba9876543210", 0);
+    run_until(&last, &server, "PUBSUB SHARDCHANNELS takt:*", "takt:{test/mail/k}:9", 0);
+    claim_permits(&holder, &limit, 0x7, 2, 0);
+    run_until(&next, &server, NULL, NULL, 1);
+    cr_expect_eq(next.wakes, 1);
+    cr_expect_str_eq(next.last, "mail|k");
+    run_op(server.url, TAKT_OP_BLOCK, &limit, "k");
+    run_until(&last, &server, NULL, NULL, 1);
+    cr_expect_eq(last.wakes, 0, "what was said to another came before the block");
+    cr_expect_eq(holder.wakes, 0);
+    stop_listening(&holder);
+    stop_listening(&next);
+    stop_listening(&last);
     server_stop(&server);
 }
 
