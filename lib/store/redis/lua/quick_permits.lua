@@ -181,7 +181,8 @@ if #KEYS == 5 and stored and ARGV[1] then
         end
         local was_listed, member = own_turn, worker .. ':' .. (priority or '')
         if own_turn and count > 0 and not before then
-            before = (redis.call('ZRANK', KEYS[2], member) or 0) - others - 1
+            before = redis.call('ZCOUNT', KEYS[2], string.format('%.0f', priority * TURNS),
+                string.format('(%.0f', priority * TURNS + own_turn))
         end
 
         -- Its turn: what its share and those before it leave.
