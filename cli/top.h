@@ -124,6 +124,7 @@ void takt_cli_keys_settle(cli_keys *keys, void (*pressed)(void *data, cli_key ke
 /* A terminal on a loop.  One at a time in a process: a signal must find it. */
 typedef struct cli_screen {
     uv_tty_t in, out;
+    uv_os_fd_t fd;       /* of out */
     uv_timer_t patience; /* for what follows an escape */
     uv_signal_t resized, stopped, continued;
     uv_write_t write;

@@ -7,6 +7,7 @@
  * terminal's description and its own way of waiting and of writing, which blocks a loop where a
  * terminal does not take what is written.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,8 +19,9 @@
 
 #define ENTER         "\033[?1049h\033[?25l\033[?7l\033[2J"
 #define LEAVE         "\033[0m\033[?7h\033[?25h\033[?1049l"
-#define PATIENCE_MS   50 /* for the rest of a sequence */
-#define COLUMNS       80 /* of a terminal that does not tell its size */
+#define PATIENCE_MS   50   /* for the rest of a sequence */
+#define LAG_MS        3000 /* of a terminal that does not take what gives it back */
+#define COLUMNS       80   /* of a terminal that does not tell its size */
 #define LINES         24
 #define COLUMNS_LEAST 10
 #define COLUMNS_MOST  1000
@@ -37,20 +39,27 @@ bool takt_cli_screen_is_there(void)
            strcmp(kind, "dumb") != 0;
 }
 
-/* Nothing of it waits: a terminal that takes nothing is not written to. */
-static void write_now(const char *text, size_t size)
+/* A terminal may lag behind by some frames and is waited for, but for a while only: it may take
+ * nothing ever again.  The descriptor is libuv's, which does not block. */
+static void write_now(const cli_screen *screen, const char *text, size_t size)
 {
-    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    uint64_t until_ns = uv_hrtime() + LAG_MS * UINT64_C(1000000);
+    struct pollfd out = {.fd = screen->fd, .events = POLLOUT};
 
-    if (poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) != 0 &&
-        write(STDOUT_FILENO, text, size) < 0)
-        return; /* it is gone */
+    for (uint64_t now_ns; size > 0 && (now_ns = uv_hrtime()) < until_ns;) {
+        poll(&out, 1, (int)((until_ns - now_ns) / 1000000) + 1);
+        ssize_t count = write(screen->fd, text, size);
+        if (count < 0 && errno != EAGAIN && errno != EINTR)
+            return; /* it is gone */
+        text += count > 0 ? count : 0;
+        size -= count > 0 ? (size_t)count : 0;
+    }
 }
 
 static void leave_now(void)
 {
     if (the_screen && the_screen->shown) {
-        write_now(LEAVE, sizeof(LEAVE) - 1);
+        write_now(the_screen, LEAVE, sizeof(LEAVE) - 1);
         uv_tty_reset_mode();
     }
 }
@@ -76,14 +85,14 @@ static void show(cli_screen *screen)
     if (screen->shown || uv_tty_set_mode(&screen->in, UV_TTY_MODE_RAW) != 0)
         return;
     screen->shown = true;
-    write_now(ENTER, sizeof(ENTER) - 1);
+    write_now(screen, ENTER, sizeof(ENTER) - 1);
 }
 
 static void hide(cli_screen *screen)
 {
     if (!screen->shown)
         return;
-    write_now(LEAVE, sizeof(LEAVE) - 1);
+    write_now(screen, LEAVE, sizeof(LEAVE) - 1);
     uv_tty_set_mode(&screen->in, UV_TTY_MODE_NORMAL);
     screen->shown = false;
 }
@@ -233,6 +242,7 @@ int takt_cli_screen_open(cli_screen *screen, uv_loop_t *loop)
         uv_close((uv_handle_t *)&screen->in, NULL);
         return failed;
     }
+    uv_fileno((uv_handle_t *)&screen->out, &screen->fd);
     screen->in.data = screen->patience.data = screen;
     uv_timer_init(loop, &screen->patience);
     listen_to(loop, &screen->resized, screen, on_resized, SIGWINCH);

@@ -18,7 +18,9 @@ import unicodedata
 from command import DEADLINE
 
 SEQUENCE = re.compile(rb'\x1b\[(\??)([0-9;]*)([A-Za-z])')
+CUT = re.compile(rb'\x1b(\[\??[0-9;]*)?(?=\x1b)')  # the end of a frame of which not all was taken
 PRIVATE = {'1049', '25', '7'}
+MARK = b'\x1b[?0h'  # the test's own, no program's
 
 
 class Screen:
@@ -29,6 +31,7 @@ class Screen:
         self.modes = {'1049': False, '25': True, '7': True}  # alternate screen, cursor, wrapping
         self.plain = ''  # what was written to the ordinary screen
         self.pending = b''
+        self.marked = False
 
     def resize(self, columns, lines):
         self.columns, self.size = columns, lines
@@ -56,6 +59,8 @@ class Screen:
         self.pending += data
         while self.pending:
             if self.pending[:1] == b'\x1b':
+                if cut := CUT.match(self.pending):
+                    self.pending = self.pending[cut.end():]
                 found = SEQUENCE.match(self.pending)
                 if not found and re.fullmatch(rb'\x1b(\[\??[0-9;]*)?', self.pending):
                     return
@@ -78,7 +83,9 @@ class Screen:
             return False
 
     def obey(self, private, numbers, letter):
-        if private:
+        if private and numbers == '0':
+            self.marked = True
+        elif private:
             assert numbers in PRIVATE and letter in 'hl', f'no mode that is known: {numbers}{letter}'
             self.modes[numbers] = letter == 'h'
         elif letter == 'm':
@@ -161,15 +168,33 @@ class Terminal:
     def until_text(self, words):
         self.until(lambda screen: words in screen.text(), words)
 
+    def until_full(self):
+        """Until no more can be written, as nobody reads."""
+        deadline = time.monotonic() + DEADLINE
+        while select.select([], [self.slave], [], 0)[1]:
+            assert time.monotonic() < deadline, 'there is room'
+
+    def until_taken(self):
+        """Until the program has read what was typed."""
+        deadline = time.monotonic() + DEADLINE
+        while struct.unpack('i', fcntl.ioctl(self.slave, termios.FIONREAD, b'\0' * 4)) != (0,):
+            assert time.monotonic() < deadline, 'nothing of it is read'
+
     def is_as_before(self):
         """The terminal is as the program found it: its modes, its screen, its cursor."""
-        self.drain()
         return (termios.tcgetattr(self.slave) == self.before
                 and self.screen.modes == {'1049': False, '25': True, '7': True})
 
     def end(self):
-        status = self.process.wait(timeout=DEADLINE)
+        """The program has ended, and all that it wrote was read: the system may bring it later than its end."""
+        deadline = time.monotonic() + DEADLINE
+        while self.process.poll() is None:
+            self.read(0.1)
+            assert time.monotonic() < deadline, f'it does not end; there is\n{self.screen.text()}'
+        status = self.process.returncode
         self.drain()
+        os.write(self.slave, MARK)
+        self.until(lambda screen: screen.marked, 'the mark')
         return status
 
     def close(self):

@@ -174,6 +174,16 @@ def ended(report, here):
         status = screen.process.wait(timeout=DEADLINE)
         report.check(status == -signal.SIGTERM and termios.tcgetattr(screen.slave) == screen.before,
                      'it ends while its terminal takes nothing', status)
+    with terminal(here, TOP) as screen:
+        screen.until_text('reports')
+        screen.resize(1000, 1000)
+        screen.type('?x' * 200)
+        screen.until_full()
+        screen.until_taken()
+        screen.type('q')
+        screen.until_taken()
+        report.check(screen.end() == 0 and screen.is_as_before(), 'a terminal that lags behind is as it was, too',
+                     screen.screen.modes)
     script = f'{" ".join(TOP)}; echo stopped; read line; fg >/dev/null; echo over $?'
     with terminal(here, ['sh', '-mc', script]) as screen:
         screen.until_text('reports')
