@@ -53,6 +53,7 @@ struct visit {
     takt_redis_facts facts;
     takt_redis_rights rights;
     int64_t first_us, last_us;            /* the server's time, twice; 0: not seen */
+    int64_t asked_at_us;                  /* by our clock */
     int64_t ahead_us;                     /* by which its clock is ahead of ours, roughly */
     uint64_t first_seen_ns, last_seen_ns; /* when these came */
     int loaded;                           /* scripts */
@@ -197,7 +198,13 @@ static void on_time(struct visit *visit, const takt_redis_trial *trial, const ta
     }
     visit->last_us = now_us;
     visit->last_seen_ns = uv_hrtime();
-    visit->ahead_us = now_us - takt_record_clock_us();
+    visit->ahead_us = takt_redis_clock_ahead(visit->asked_at_us, now_us, takt_record_clock_us());
+}
+
+static void ask_time(struct visit *visit)
+{
+    visit->asked_at_us = takt_record_clock_us();
+    say(visit, "TIME", NULL, on_time);
 }
 
 static void say_trials(struct visit *visit, bool last)
@@ -213,7 +220,7 @@ static void say_last(struct visit *visit)
 {
     visit->next = NULL;
     be_patient(visit);
-    say(visit, "TIME", NULL, on_time);
+    ask_time(visit);
     if (visit->url.hints)
         say_trials(visit, true);
 }
@@ -233,7 +240,7 @@ static void say_first(struct visit *visit)
                                           "CONFIG GET min-replicas-to-write"};
 
     visit->next = wait_a_moment;
-    say(visit, "TIME", NULL, on_time);
+    ask_time(visit);
     for (size_t i = 0; i < sizeof infos / sizeof infos[0]; i++)
         say(visit, infos[i], NULL, on_info);
     for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++)

@@ -10,6 +10,11 @@
 #define OLDEST_MAJOR 6 /* SET ... PXAT came with 6.2 */
 #define OLDEST_MINOR 2
 
+int64_t takt_redis_clock_ahead(int64_t asked_at_us, int64_t told_us, int64_t seen_at_us)
+{
+    return told_us >= asked_at_us && told_us <= seen_at_us ? 0 : told_us - seen_at_us;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Where a fact is put: a text, or a number. */

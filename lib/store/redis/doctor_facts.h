@@ -41,6 +41,11 @@ void takt_redis_facts_info(takt_redis_facts *facts, const char *text, size_t siz
 /* Reads an answer to CONFIG GET: names and values in turn. */
 void takt_redis_facts_config(takt_redis_facts *facts, const takt_reply *reply);
 
+/* By how much a server's clock is ahead of ours, roughly (negative: behind); 0 where it can agree:
+ * it told its time at some moment between that at which it was asked and that at which the answer
+ * was seen. */
+int64_t takt_redis_clock_ahead(int64_t asked_at_us, int64_t told_us, int64_t seen_at_us);
+
 /* Tells what they mean.  `place` is how the server is shown. */
 void takt_redis_facts_tell(const takt_redis_facts *facts, takt_checkup *checkup, const char *place);
 

@@ -104,3 +104,19 @@ Test(doctor_facts, long_values_are_cut)
     memset(info + strlen(info), '9', 300);
     cr_expect(strlen(tell(&told, info)) < 400);
 }
+
+/* An answer that is late tells nothing of a clock. */
+Test(doctor_facts, clocks)
+{
+    static const struct {
+        int64_t asked_at_us, told_us, seen_at_us, ahead_us;
+    } rows[] = {
+        {1000, 1000, 1000, 0},   {1000, 1010, 1020, 0},   {1000, 1010, 9000000, 0},
+        {1000, 900, 1020, -120}, {1000, 1120, 1020, 100}, {1000, 8999999, 9000000, 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        cr_expect_eq(
+            takt_redis_clock_ahead(rows[i].asked_at_us, rows[i].told_us, rows[i].seen_at_us),
+            rows[i].ahead_us, "row %zu", i);
+}
