@@ -20,6 +20,7 @@ from command import DEADLINE
 SEQUENCE = re.compile(rb'\x1b\[(\??)([0-9;]*)([A-Za-z])')
 CUT = re.compile(rb'\x1b(\[\??[0-9;]*)?(?=\x1b)')  # the end of a frame of which not all was taken
 PRIVATE = {'1049', '25', '7'}
+READY_MOST = 4095  # bytes that the system puts ready for a reader; behind them there is room for some more
 MARK = b'\x1b[?0h'  # the test's own, no program's
 
 
@@ -120,6 +121,11 @@ class Screen:
             self.column += wide
 
 
+def unread(fd):
+    """The bytes that lie ready."""
+    return struct.unpack('i', fcntl.ioctl(fd, termios.FIONREAD, b'\0' * 4))[0]
+
+
 class Terminal:
     """A program on a terminal, which is its own and controls it."""
 
@@ -159,7 +165,7 @@ class Terminal:
             pass
 
     def until(self, seen, what):
-        """Reads until seen(screen) is true; fails where that does not come."""
+        """Reads until seen(screen) is true; fails where that does not come. The next frame may be half drawn then."""
         deadline = time.monotonic() + DEADLINE
         while not seen(self.screen):
             if not self.read(max(0, deadline - time.monotonic())):
@@ -168,16 +174,23 @@ class Terminal:
     def until_text(self, words):
         self.until(lambda screen: words in screen.text(), words)
 
-    def until_full(self):
-        """Until no more can be written, as nobody reads."""
-        deadline = time.monotonic() + DEADLINE
-        while select.select([], [self.slave], [], 0)[1]:
-            assert time.monotonic() < deadline, 'there is room'
+    def fill(self):
+        """Leaves no room for anything that is written."""
+        fd = os.open(os.ttyname(self.slave), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        full = False
+        while not full:
+            try:
+                os.write(fd, b'\r')
+            except BlockingIOError:
+                full = unread(self.master) >= READY_MOST
+        os.close(fd)
 
-    def until_taken(self):
-        """Until the program has read what was typed."""
+    def type_until_read(self, key):
+        """Types a key that ends the reading, and returns when it was read: some of what follows it is left then."""
+        typed = key + 'x' * 300
+        self.type(typed)
         deadline = time.monotonic() + DEADLINE
-        while struct.unpack('i', fcntl.ioctl(self.slave, termios.FIONREAD, b'\0' * 4)) != (0,):
+        while not 0 < unread(self.slave) < len(typed):
             assert time.monotonic() < deadline, 'nothing of it is read'
 
     def is_as_before(self):
