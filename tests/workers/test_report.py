@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import re
-import select
 import signal
 import struct
 import subprocess
@@ -153,14 +152,16 @@ def draws(report, here):
     report.check(b'job "bad", line 3: told to die\r\n' in got, 'what died stands above it', got)
     worker.send_signal(signal.SIGSTOP)
     os.waitid(os.P_PID, worker.pid, os.WSTOPPED)
-    while select.select([terminal], [], [], 0)[0]:
-        got += os.read(terminal, 65536)
+    shell = os.open(f'/proc/{worker.pid}/fd/2', os.O_WRONLY | os.O_NOCTTY)
+    os.write(shell, b'stopped\n')
+    os.close(shell)
+    got = until(terminal, b'stopped', got)
     worker.send_signal(signal.SIGCONT)
     again = until(terminal, b'working')
     report.check(b'A' not in again, 'after a stop it is drawn anew, below what a shell has written', again)
     got += again
     worker.send_signal(signal.SIGUSR1)
-    got = until(terminal, b'"held"', got)
+    got = until(terminal, b'{"id":"held"', got)
     worker.send_signal(signal.SIGTERM)
     got = read_all(terminal, got)
     worker.wait(DEADLINE)
