@@ -115,27 +115,30 @@ static void await_hand(int64_t slots)
         uv_run(&loop, UV_RUN_ONCE);
 }
 
-/* One token each 4 s and a lookahead of 10 s: two slots lie in hand, seconds ahead. */
+/* One token each 4 s and a lookahead of 10 s: two slots lie in hand, seconds ahead.  A machine that
+ * is held up may use one of them first. */
 static void hear_of_a_block(void)
 {
     takt_call call = {0};
+    int before;
 
     open_both("1/4s", "10s", "");
     acquire(&worker, JOBS);
     while (worker.starts < 1)
         uv_run(&loop, UV_RUN_ONCE);
-    await_hand(2);
+    await_hand(1);
     await_call(takt_block(other.client, &call, "mail", NULL, INT64_C(3600000000), NULL, note_call));
     while (queue_of(&worker)->hand.count > 0)
         uv_run(&loop, UV_RUN_ONCE);
-    cr_assert_eq(worker.starts, 1, "they were dropped, not used");
-    cr_assert_eq(queue_of(&worker)->total, 2);
+    before = worker.starts;
+    cr_assert_lt(before, JOBS, "they were dropped, not used");
+    cr_assert_eq(queue_of(&worker)->total, JOBS - before);
 
     await_call(takt_reset(other.client, &call, "mail", NULL, note_call));
     await_call(takt_unblock(other.client, &call, "mail", NULL, note_call));
-    while (worker.starts == 1)
+    while (worker.starts == before)
         uv_run(&loop, UV_RUN_ONCE);
-    cr_assert_geq(worker.slots_us[1], stands.now_us, "and the end of the block, too");
+    cr_assert_geq(worker.slots_us[before], stands.now_us, "and the end of the block, too");
     takt_release(&worker.permits[2]);
     close_both();
 }
@@ -170,13 +173,14 @@ Test(hint, a_penalty_is_heard_of_at_once)
     place = "memory:penalty";
     open_both("1/4s", "10s", "");
     acquire(&worker, JOBS);
-    await_hand(2);
+    await_hand(1);
     await_call(
         takt_penalize(other.client, &call, "mail", NULL, INT64_C(3600000000), "429", note_call));
     cr_assert_str_eq(stands.reason, "429");
     while (queue_of(&worker)->hand.count > 0)
         uv_run(&loop, UV_RUN_ONCE);
-    cr_assert_eq(queue_of(&worker)->total, 2);
+    cr_assert_lt(worker.starts, JOBS, "they were dropped, not used");
+    cr_assert_eq(queue_of(&worker)->total, JOBS - worker.starts);
     for (int i = 0; i < JOBS; i++)
         takt_release(&worker.permits[i]);
     close_both();
