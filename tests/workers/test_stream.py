@@ -98,7 +98,7 @@ def frozen(report, here):
     """A worker that was not heard of for too long finds that its jobs are somebody else's, and leaves them alone."""
     here.add([{'id': str(number), 'limit': 'slow'} for number in range(50)])
     workers = [here.begin('takt-puppet', '--take-over-after', '500ms', results='out0')]
-    here.until_results('out0', 1)
+    here.until_slow_result('out0')
     here.until('it has the rest', lambda shown: shown['taken'] == 49 == shown['length'])
     workers[0].send_signal(signal.SIGSTOP)
     first = here.show()['consumers'][0]['name']
@@ -111,7 +111,7 @@ def frozen(report, here):
     messages = end(workers[0])[2]
     here.until('all are the other one\'s', lambda shown: [one['taken'] for one in shown['consumers']] == [49])
     here.here.takt('reset', 'slow')
-    here.until_results('out1', 1)
+    here.until_slow_result('out1')
     workers[1].terminate()
     end(workers[1])
     found = ids(here.results('out0') + here.results('out1'))

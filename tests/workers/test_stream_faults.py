@@ -51,6 +51,7 @@ def flushed(report):
     with stream() as here:
         here.add([{'id': str(number), 'limit': 'slow', 'text': 'x'} for number in range(5)])
         worker = here.begin('takt-print', results='out')
+        here.until_slow_result('out')
         here.until('it has them', lambda shown: shown['taken'] >= 4 and shown['length'] == 4)
         here.redis.say('DEL', KEY)
         until(worker.stderr.fileno(), b'made again')
