@@ -226,13 +226,16 @@ static void draw_share(agree_world *world)
     world->share = !world->crowd && !world->pace && chance(world, 15);
     if (!world->share)
         return;
-    world->policy_count = 1;
+    world->policy_count = 1 + chance(world, 30);
     world->workers = 1 + (int)below(world, chance(world, 80) ? 10 : AGREE_WORKERS);
     *limit = (takt_limit){.name = "any"};
-    draw_permits(world, limit);
-    if (limit->concurrency > 20 && chance(world, 80))
-        limit->concurrency = up_to(world, world->workers);
     limit->lookahead_us = ONE(world, lookaheads_us);
+    for (int i = 0; i < world->policy_count; i++) { /* of one revision: they take turns */
+        world->policies[i] = *limit;
+        draw_permits(world, &world->policies[i]);
+        if (world->policies[i].concurrency > 20 && chance(world, 80))
+            world->policies[i].concurrency = up_to(world, world->workers);
+    }
 }
 
 void agree_world_draw(agree_world *world, uint64_t seed)

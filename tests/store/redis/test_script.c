@@ -1,7 +1,8 @@
 /*
  * test_script.c: what the scripts ask of a server: of an uncontended award no more than its clock
- * and one key read and written, and that of any number of evenly spaced slots.  That they decide as
- * lib/core does is the matter of agree.c.
+ * and one key read and written, and that of any number of evenly spaced slots; of a permit that
+ * changes hands no more than the quick way takes.  That they decide as lib/core does is the matter
+ * of agree.c.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -164,4 +165,73 @@ Test(redis_script, an_even_award_takes_no_longer_for_more_slots)
     limit = limit_with("fixed-window", MANY, RIG_DAY, 0);
     forget_all();
     cr_expect_eq(claim(&limit, MANY), MANY);
+}
+
+/* Whatever is quick leaves a text that is not as it is written here to the others. */
+Test(redis_script, no_quick_way_for_what_cannot_be_read)
+{
+    static struct rig_call call;
+    takt_limit limit = limit_with("gcra", 1000, 1000000, 1000);
+
+    limit.rules[1] = limit_with("gcra", 10000, RIG_DAY, 1000).rules[0];
+    for (int rules = 1; rules <= 2; rules++) {
+        limit.rule_count = rules;
+        forget_all();
+        cr_assert_eq(claim(&limit, 1), 1);
+        server_say(&server, "APPEND takt:{test/a/k} ;");
+        rig_call_init(&call, TAKT_OP_CLAIM, &limit, "k");
+        call.claim = (takt_claim){.worker = 1, .seq = ++seq, .waiting = 1, .want_count = 1};
+        call.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 5};
+        cr_assert_eq(rig_run(&rig, &call), 0);
+        cr_expect_eq(rig.damaged, rules, "with %d", rules);
+    }
+}
+
+/* ---- permits --------------------------------------------------------------------------------- */
+
+/* A worker holds nothing (any more) and wants a permit: was it given one? */
+static bool claim_permit(const takt_limit *limit, uint64_t worker)
+{
+    static struct rig_call call;
+
+    rig_call_init(&call, TAKT_OP_CLAIM, limit, "k");
+    call.claim = (takt_claim){.worker = worker, .seq = ++seq, .waiting = 1, .want_count = 1};
+    call.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 5};
+    cr_assert_eq(rig_run(&rig, &call), 0);
+    return call.award.run_count > 0;
+}
+
+/* All commands that ran. */
+static int64_t all_calls(const char *statistics)
+{
+    int64_t sum = 0;
+
+    for (const char *at = statistics; (at = strstr(at, "cmdstat_")) != NULL; at++) {
+        long long calls = 0;
+        sscanf(at, "cmdstat_%*[^:]:calls=%lld", &calls);
+        sum += calls;
+    }
+    return sum;
+}
+
+/* Each worker in its turn releases and asks anew, and the next one takes what it has released. */
+Test(redis_script, a_hand_over_takes_the_quick_way)
+{
+    enum { WORKERS = 5, HAND_OVERS = 20, CLAIMS = 2 * HAND_OVERS };
+    takt_limit limit = {
+        .name = "a", .lookahead_us = 10000000, .concurrency = 2, .lease_us = 600000000};
+    const char *statistics;
+
+    for (uint64_t i = 0; i < WORKERS; i++)
+        cr_assert_eq(claim_permit(&limit, 1 + i), i < 2);
+    server_say(&server, "CONFIG RESETSTAT");
+    for (uint64_t i = 0; i < HAND_OVERS; i++) {
+        cr_assert_not(claim_permit(&limit, 1 + i % WORKERS), "it stands behind the others");
+        cr_assert(claim_permit(&limit, 1 + (i + 2) % WORKERS), "hand-over %d", (int)i);
+    }
+    statistics = server_say(&server, "INFO commandstats");
+    cr_expect_eq(calls_of(statistics, "evalsha"), CLAIMS);
+    cr_expect_eq(calls_of(statistics, "spublish"), HAND_OVERS, "%s", statistics);
+    cr_expect_eq(calls_of(statistics, "zrangebyscore"), 0, "not as lua/line.lua does it");
+    cr_expect_leq(all_calls(statistics), 12 * CLAIMS + 2, "%s", statistics);
 }

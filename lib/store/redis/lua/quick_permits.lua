@@ -27,9 +27,10 @@ if #KEYS == 5 and stored and ARGV[1] then
         return front[1] and redis.call('HMGET', KEYS[3], unpack(front)) or front
     end
 
-    -- Names those at the front who lack a permit and would be given one, with so many `left`; nil: more of them
-    -- would have to be seen.  The claiming worker stands where its `turn` is (nil: nowhere) and is `wanting` some.
-    local function find_woken(front, places, priority, left, lacking, share, wanted, worker, turn, wanting)
+    -- Names those at the front who lack a permit and would be given one, with so many `left`; nil: more of them would
+    -- have to be seen.  What was not given to the claiming worker in its `turn` (nil: it does not wait) is not given to
+    -- anybody behind it.
+    local function find_woken(front, places, priority, left, lacking, share, wanted, worker, turn)
         local names, before, i = {}, 0, 0
         while left > 0 and lacking > 0 and #names < WAKES_MAX do
             i = i + 1
@@ -37,13 +38,7 @@ if #KEYS == 5 and stored and ARGV[1] then
             if not its_turn then
                 return nil
             elseif front[i] ~= worker then
-                if turn and turn < its_turn + 0 then
-                    if left <= math.min(before * share, wanted) then
-                        break
-                    end
-                    turn, before = nil, before + 1
-                end
-                if left <= math.min(before * share, wanted + wanting - its_wanting) then
+                if turn and turn < its_turn + 0 or left <= math.min(before * share, wanted - its_wanting) then
                     break
                 end
                 before = before + 1
@@ -206,7 +201,7 @@ if #KEYS == 5 and stored and ARGV[1] then
         if free > 0 and lacking > 0 then
             places = places or read_places(front)
             local share = math.max(math.floor(permits / standing), 1)
-            woken = find_woken(front, places, priority, free, lacking, share, wanted, worker, own_turn, count)
+            woken = find_woken(front, places, priority, free, lacking, share, wanted + count, worker, own_turn)
             if not woken then
                 return nil
             end
