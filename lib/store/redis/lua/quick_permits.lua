@@ -1,17 +1,18 @@
 -- quick_permits.lua: what quick_line.lua is for those who wait for a rule, for those who share permits: no rules, a
--- line of one priority or none, waiters that want one permit each at any time.  It answers whoever releases a permit and
--- asks for the next, was woken and takes it, joins the line or leaves it, or only tells that it is still there.
--- It reads of the line its totals, the worker's place and the front, and looks at everything before it writes.  Whatever
--- is different, or only comes now and then (somebody is late, silent or set aside, a lease is over, the ledger begins
--- or ends), is left to the other pieces, which say what each step is for.  What takes its time here are functions,
--- tables, and above all numbers that become text: so it makes few, and what has not changed stays the text that it was.
+-- line of one priority or none, waiters that want one permit each at any time.  It answers whoever releases a permit
+-- and asks for the next, was woken and takes it, joins the line or leaves it, or only tells that it is still there.
+-- It reads of the line its totals, the worker's place and the front, and looks at everything before it writes.
+-- Whatever is different, or only comes now and then (somebody is late, silent or set aside, a lease is over, the ledger
+-- begins or ends), is left to the other pieces, which say what each step is for.  What takes its time here are
+-- functions, tables, and above all numbers that become text: so it makes few, and what has not changed stays the text
+-- that it was.
 -- needs: clock bounds patience lease publish
 
 if #KEYS == 5 and stored and ARGV[1] then
-    -- An instant as text, in halves: "%d" is quicker than "%.0f", but may have 32 bits only.
+    -- A number as text, a large one in halves: "%d" is quicker than "%.0f", but may have 32 bits only.
     local function digits(n)
         local low = n % 1e8
-        return string.format('%d%08d', (n - low) / 1e8, low)
+        return low == n and string.format('%d', n) or string.format('%d%08d', (n - low) / 1e8, low)
     end
 
     -- Seq, turn, wanting, waiting, again, and 'p' where it lacks a permit; nil: there is more to it, or no place.
@@ -79,7 +80,7 @@ if #KEYS == 5 and stored and ARGV[1] then
         end
         if place then
             redis.call('HSET', KEYS[3], 'all', all, worker, place)
-            redis.call('ZADD', KEYS[2], '-' .. latest_text, worker, string.format('%.0f', score), member)
+            redis.call('ZADD', KEYS[2], '-' .. latest_text, worker, digits(score), member)
         else
             redis.call('HSET', KEYS[3], 'all', all)
             redis.call('HDEL', KEYS[3], worker)
@@ -107,10 +108,10 @@ if #KEYS == 5 and stored and ARGV[1] then
             count = (count or 0) + 0
         end
         local there, listed = leased ~= '', turn ~= ''
-        leased, turn = there and tonumber(leased:sub(2)) or 0, listed and tonumber(turn:sub(3)) or 0
+        leased, turn = there and tonumber(leased:sub(2)) or 0, listed and tonumber(turn:match('^;t(%d+)$')) or 0
         permits, holding, fence, waiting = permits + 0, holding + 0, fence + 0, count > 0 and waiting + 0 or 0
         if (wants ~= '') ~= (count > 0) or count > waiting or there ~= (leased > 0) or listed ~= (turn > 0)
-            or fence < 1 or fence > EXACT or leased > now + LEASE_MAX or turn > ROOM_MAX then
+            or fence < 1 or fence > EXACT or leased > now + LEASE_MAX or turn > EXACT then
             return nil
         end
 
@@ -155,6 +156,7 @@ if #KEYS == 5 and stored and ARGV[1] then
                 if not last_seq or last_seq + 0 >= seq + 0 then
                     return nil
                 end
+                -- who lacks a permit is told to come again a keepalive later: it was heard then, or before that
                 own_turn, own_heard = its_turn + 0, lacks ~= '' and again - KEEPALIVE or now
                 others, lacking = others - 1, lacking - #lacks
                 all_waiting, wanted = all_waiting - its_waiting, wanted - wanting
@@ -176,8 +178,8 @@ if #KEYS == 5 and stored and ARGV[1] then
         end
         local was_listed, member = own_turn, worker .. ':' .. (priority or '')
         if own_turn and count > 0 and not before then
-            before = redis.call('ZCOUNT', KEYS[2], string.format('%.0f', priority * TURNS),
-                string.format('(%.0f', priority * TURNS + own_turn))
+            before = redis.call('ZCOUNT', KEYS[2], digits(priority * TURNS),
+                '(' .. digits(priority * TURNS + own_turn))
         end
 
         -- Its turn: what its share and those before it leave.
@@ -240,7 +242,7 @@ if #KEYS == 5 and stored and ARGV[1] then
             state = state .. ',' .. (leased == expires and expires_text or digits(leased))
         end
         if standing > 0 then
-            state = state .. string.format(';t%d', turn)
+            state = state .. ';t' .. digits(turn)
         end
         redis.call('SET', KEYS[1], state, 'PXAT', digits(math.ceil(kept / 1000)))
         if holders > 0 and (holding > 0 or held_was > 0) then
@@ -250,13 +252,14 @@ if #KEYS == 5 and stored and ARGV[1] then
             redis.call('UNLINK', KEYS[5])
         end
         if standing > 0 and (own_turn or was_listed) then
-            local place = own_turn and string.format('%s;%s,%d,%d,1,%d,%s,%s', seq, priority, own_turn, count, waiting,
-                digits(lacks and now + KEEPALIVE or again), lacks and 'fp' or 'f')
+            local place = own_turn and string.format('%s;%s,%s,%d,1,%d,%s,%s', seq, priority, digits(own_turn), count,
+                waiting, digits(lacks and now + KEEPALIVE or again), lacks and 'fp' or 'f')
             local rest = string.format(';%s,%d,%d,%d', priority, standing, standing, wanted + count)
             lacking = lacks and lacking + 1 or lacking
             rest = lacking > 0 and rest .. string.format(',%d', lacking) or rest
-            save_line(listed, latest, string.format('%d,%d,', all_waiting + waiting, standing), silent_at, line_kept + 0,
-                rest, worker, place, member, priority * TURNS + (own_turn or 0))
+            local all = string.format('%d,%d,', all_waiting + waiting, standing)
+            save_line(listed, latest, all, silent_at, line_kept + 0, rest, worker, place, member,
+                priority * TURNS + (own_turn or 0))
         elseif was_listed then
             redis.call('UNLINK', KEYS[2], KEYS[3])
         end
