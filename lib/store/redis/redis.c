@@ -255,6 +255,13 @@ static void on_hint(void *data, const char *limit, const char *key, bool own)
         store->options.on_wake(store->options.data, limit, key);
 }
 
+/* Whether a ledger may tell a worker to claim: that a permit came free, or that its waiters make
+ * way for others. */
+static bool wakes_workers(const takt_limit *limit)
+{
+    return limit->concurrency > 0 || limit->when_full != TAKT_WHEN_FULL_REFUSE;
+}
+
 void takt_redis_want_hints(takt_redis_store *store, const takt_store_call *call)
 {
     takt_hints_options options = {.name_space = store->name_space,
@@ -269,7 +276,7 @@ void takt_redis_want_hints(takt_redis_store *store, const takt_store_call *call)
         store->hints = takt_hints_open(store->loop, &store->url, store->trust, &options);
     if (store->hints != NULL)
         takt_hints_want(store->hints, call->limit->name, call->key,
-                        call->limit->concurrency > 0 ? store->worker : 0);
+                        wakes_workers(call->limit) ? store->worker : 0);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */

@@ -107,13 +107,20 @@ static void submit(struct listener *listener, const takt_limit *limit, const cha
     cr_assert_eq(call.status, 0, "%s", listener->store->trouble);
 }
 
-static void claim(struct listener *listener, const takt_limit *limit, const char *key, int64_t seq)
+/* 100 of a worker wait. */
+static void claim_as(struct listener *listener, const takt_limit *limit, const char *key,
+                     uint64_t worker, int64_t seq)
 {
     static takt_claim said;
 
-    said = (takt_claim){.worker = 7, .seq = seq, .waiting = 100, .want_count = 1};
+    said = (takt_claim){.worker = worker, .seq = seq, .waiting = 100, .want_count = 1};
     said.wants[0] = (takt_want){100, TAKT_NEVER, 1, 5};
     submit(listener, limit, key, &said);
+}
+
+static void claim(struct listener *listener, const takt_limit *limit, const char *key, int64_t seq)
+{
+    claim_as(listener, limit, key, 7, seq);
 }
 
 /* Holds nothing, and wants that many permits, 0 or 1. */
@@ -191,6 +198,29 @@ Test(subscribe, is_woken_alone)
     stop_listening(&holder);
     stop_listening(&next);
     stop_listening(&last);
+    server_stop(&server);
+}
+
+/* So does whoever makes way for others, of a limit that has no permits. */
+Test(subscribe, is_told_that_its_waiters_make_way)
+{
+    takt_limit limit = rig_limit("mail", 1, INT64_C(3600000000), 1);
+    struct server server;
+    struct listener oldest, newest;
+
+    limit.max_waiting = 100;
+    limit.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    server_start(&server, NULL);
+    listen_at(&oldest, server.url);
+    listen_at(&newest, server.url);
+    claim_as(&oldest, &limit, "k", 0x7, 1);
+    run_until(&oldest, &server, "PUBSUB SHARDCHANNELS takt:*", "takt:{test/mail/k}:7", 0);
+    claim_as(&newest, &limit, "k", 0x9, 1);
+    run_until(&oldest, &server, NULL, NULL, 1);
+    cr_expect_eq(oldest.wakes, 1);
+    cr_expect_str_eq(oldest.last, "mail|k");
+    stop_listening(&oldest);
+    stop_listening(&newest);
     server_stop(&server);
 }
 
