@@ -12,9 +12,9 @@
 
 #include "store/redis/server.h"
 
-#define CLIENTS 4  /* who comes is in no line yet, and claims at once */
-#define MOST    2  /* may wait */
-#define ROUNDS  60 /* without wake-ups each would take a keepalive, and the test's time be over */
+#define CLIENTS 4   /* who comes is in no line yet, and claims at once */
+#define MOST    2   /* may wait */
+#define ROUNDS  400 /* without wake-ups each takes half a keepalive, and the test's time is over */
 
 enum { MEMORY, STORE_FILE, REDIS };
 
