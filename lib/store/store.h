@@ -97,8 +97,8 @@ typedef struct takt_store_options {
      * now.  Where the limit is "", a policy was applied.  A hint: it may come for nothing, and need
      * not come.  Never inside submit().  NULL: not wanted. */
     void (*on_hint)(void *data, const char *limit, const char *key);
-    /* A permit of a ledger came free for which this worker is among the first in line: claim now. A
-     * hint like the other. */
+    /* A permit of a ledger came free for which this worker is among the first in line, or its
+     * waiters make way for others: claim now. A hint like the other. */
     void (*on_wake)(void *data, const char *limit, const char *key);
     /* The way to the store is gone, and why, though no call may have been under way to tell; or,
      * with 0, it is there again: claim now.  A hint likewise. */

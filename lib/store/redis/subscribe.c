@@ -1,8 +1,8 @@
 /*
  * subscribe.c: see subscribe.h.
  *
- * Decides which ledgers are listened to: those that were asked about in the last minute, the latest
- * first where they are too many.  On a new connection one subscription is tried first, to see which
+ * Decides which ledgers are listened to: those that were asked about in the last minute, the first
+ * ones where they are too many.  On a new connection one subscription is tried first, to see which
  * kind the server has and our user may use; then the others follow.
  */
 #include "store/redis/subscribe.h"
@@ -24,10 +24,10 @@
 enum kind { SHARDED, PLAIN, NONE };
 
 static const struct {
-    const char *subscribe, *unsubscribe, *message;
+    const char *subscribe, *unsubscribe, *subscribed, *message;
 } words[] = {
-    {"SSUBSCRIBE", "SUNSUBSCRIBE", "smessage"},
-    {"SUBSCRIBE", "UNSUBSCRIBE", "message"},
+    {"SSUBSCRIBE", "SUNSUBSCRIBE", "ssubscribe", "smessage"},
+    {"SUBSCRIBE", "UNSUBSCRIBE", "subscribe", "message"},
 };
 
 struct takt_hints {
@@ -217,26 +217,29 @@ static bool is_word(const takt_reply *reply, const char *word)
            memcmp(reply->text, word, reply->size) == 0;
 }
 
-/* ["message", CHANNEL, TEXT], or an answer to a subscription: ["subscribe", CHANNEL, COUNT]. */
+/* ["message", CHANNEL, TEXT], or an answer to a subscription: ["subscribe", CHANNEL, COUNT].  What
+ * woke this worker before that was not heard, so it counts as woken by it. */
 static void on_pushed(void *data, const takt_reply *reply)
 {
     takt_hints *hints = data;
     takt_entry *entry;
     struct channel *channel;
+    bool said;
 
     if (hints->trying) {
         on_tried(hints, reply->type == TAKT_REPLY_ARRAY);
         return;
     }
     if (hints->kind == NONE || reply->type != TAKT_REPLY_ARRAY || reply->count != 3 ||
-        !is_word(&reply[1], words[hints->kind].message) || reply[2].type != TAKT_REPLY_STRING ||
-        reply[3].type != TAKT_REPLY_STRING)
+        reply[2].type != TAKT_REPLY_STRING)
+        return;
+    said = is_word(&reply[1], words[hints->kind].message);
+    if (!said && !is_word(&reply[1], words[hints->kind].subscribed))
         return;
     entry = takt_table_find(&hints->table, reply[2].text, reply[2].size);
-    if (entry == NULL)
-        return;
-    channel = TAKT_HOLDER(entry, struct channel, entry);
-    hints->options.on_hint(hints->options.data, channel->limit, channel->key, channel->own);
+    channel = entry ? TAKT_HOLDER(entry, struct channel, entry) : NULL;
+    if (channel && (said || channel->own))
+        hints->options.on_hint(hints->options.data, channel->limit, channel->key, channel->own);
 }
 
 static void on_closed(void *data)

@@ -25,7 +25,7 @@ typedef struct takt_hints takt_hints;
 typedef struct takt_hints_options {
     const char *name_space;
     uint64_t timeout_ms;
-    /* `own`: it is for this worker alone. */
+    /* `own`: it is for this worker alone; also once it is listened to, for what came before. */
     void (*on_hint)(void *data, const char *limit, const char *key, bool own);
     void (*closed)(void *data); /* after takt_hints_close */
     void *data;
