@@ -113,6 +113,14 @@ def until(fd, words, got=b''):
     return got
 
 
+def until_waiting(here, limit, count):
+    """Until so many wait in the fleet."""
+    deadline = time.monotonic() + DEADLINE
+    while json.loads(here.takt('peek', '--json', *limit).stdout)['waiting'] != count:
+        if time.monotonic() > deadline:
+            raise AssertionError(f'there are never {count} waiting')
+
+
 def end(process):
     """Waits for the end of a process that start() started: status, output, messages."""
     output, messages = process.communicate(timeout=DEADLINE)
@@ -134,4 +142,4 @@ def over_quota(slots, tokens, period_us, burst):
     return None
 
 
-__all__ = ['DEADLINE', 'SOURCE', 'TAKT', 'Place', 'end', 'over_quota', 'place', 'tap', 'told', 'until']
+__all__ = ['DEADLINE', 'SOURCE', 'TAKT', 'Place', 'end', 'over_quota', 'place', 'tap', 'told', 'until', 'until_waiting']

@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 
-from command import end, over_quota, place, tap, told, until
+from command import end, over_quota, place, tap, told, until, until_waiting
 
 ANY = ['--rate', '10000/s', '--burst', '1000', 'any']
 SHOW = ['--', 'sh', '-c', 'printf "<%s>" "$@"; echo', 'sh']
@@ -183,6 +183,24 @@ def at_most_n_in_all(report, here):
     report.check(standing['held'] == standing['waiting'] == 0, 'and all is given back', standing)
 
 
+def urgent_first(report, here):
+    """Of two maps that wait for one permit the more urgent one has it first, though it came last."""
+    here.write('takt.yaml', 'limits: [{name: one, concurrency: 1, lookahead: 10s}]')  # for machines that are held up
+    gate = here.fifo('gate')
+    holder = here.start('run', 'one', '--', 'sh', '-c', 'echo begun; exec cat "$1"', 'sh', gate)
+    until(holder.stdout.fileno(), b'begun\n')
+    maps = []
+    for priority in (9, 0):
+        text = here.write(f'in-{priority}', f'{priority}\n' * 2)
+        maps.append(here.start('map', 'one', '-q', '-j', '2', '--priority', priority, '-i', text, '--', 'sh', '-c',
+                               'echo "$1" >>order', 'sh'))
+        until_waiting(here, ['one'], 2 * len(maps))
+    here.open_gate('gate')
+    ended = [end(process) for process in [holder, *maps]]
+    report.check([status for status, _, _ in ended] == [0, 0, 0] and here.read('order').split() == ['0', '0', '9', '9'],
+                 'the more urgent map goes first', ended)
+
+
 def shadow(report, here):
     """All start at once, though an hour would lie between them; what would have been is told."""
     text = ''.join(f'{i}\n' for i in range(6))
@@ -250,7 +268,8 @@ def main():
     if sys.argv[1:]:
         parts = [globals()[name] for name in sys.argv[1:]]
     else:
-        parts = [lines, faults, refusals, retries, quota, at_most_n, at_most_n_in_all, shadow, killed, incremental, memory]
+        parts = [lines, faults, refusals, retries, quota, at_most_n, at_most_n_in_all, urgent_first, shadow, killed,
+                 incremental, memory]
     report = tap.Report()
     for part in parts:
         with place() as here:

@@ -12,9 +12,8 @@ import signal
 import subprocess
 import sys
 import termios
-import time
 
-from command import DEADLINE, TAKT, end, place, tap, told, until
+from command import DEADLINE, TAKT, end, place, tap, told, until, until_waiting
 
 ANY = ['--rate', '10000/s', '--burst', '1000', 'any']
 
@@ -32,14 +31,6 @@ def begin(here, count, *arguments, limit=(), **options):
     while got.count(b'\n') < 2:
         got += until(process.stdout.fileno(), b'\n')
     return process
-
-
-def until_waiting(here, limit, count):
-    """Until so many wait in the fleet."""
-    deadline = time.monotonic() + DEADLINE
-    while json.loads(here.takt('peek', '--json', *limit).stdout)['waiting'] != count:
-        if time.monotonic() > deadline:
-            raise AssertionError(f'there are never {count} waiting')
 
 
 def drain(report, here):
