@@ -80,13 +80,13 @@ static void tell_hints(const takt_redis_rights *rights, takt_checkup *checkup, b
 {
     if (!hints)
         takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "hints",
-                          "switched off (hints=off): who waits sees a block, its end or a reset up "
-                          "to two seconds late");
+                          "switched off (hints=off): who waits sees a block, its end, a reset or a "
+                          "permit that came free up to two seconds late");
     else if (rights->channels || rights->missing_hints[0] != '\0')
         takt_checkup_tell(
             checkup, TAKT_FINDING_WARNING, "hints",
-            "our user may not use them, so who waits sees a block, its end or a reset "
-            "up to two seconds late; grant them there: ACL SETUSER USER%s%s",
+            "our user may not use them, so who waits sees a block, its end, a reset or a permit "
+            "that came free up to two seconds late; grant them there: ACL SETUSER USER%s%s",
             rights->channels ? " &takt:*" : "", rights->missing_hints);
     else
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "hints",
