@@ -31,7 +31,9 @@ extern "C" {
  * Writes the fields, each ended by CR LF, and a NUL.  `status` and `standing` are those of the
  * callback; Retry-After is only written with TAKT_E_NO_SLOT, and not where the cost can never be
  * given.  With several rules RateLimit-Policy names them NAME-1, NAME-2, ... behind NAME, which is
- * what RateLimit tells of: the tokens that all of them let start.
+ * what RateLimit tells of: the tokens that all of them let start.  `limit` is the one that was
+ * tried; with `within` the policy told is its own, what remains that of the level with the least
+ * left.
  *
  * Returns the length without the NUL, or TAKT_E_NO_LIMIT, or TAKT_E_INVALID (no standing, or `size`
  * is too small: then `text` is empty).
