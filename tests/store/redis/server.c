@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,16 @@ int free_port(void)
     must(getsockname(fd, (struct sockaddr *)&address, &size) == 0, "getsockname");
     close(fd);
     return ntohs(address.sin_port);
+}
+
+bool knows_localhost(void)
+{
+    struct addrinfo *found = NULL;
+    bool known = getaddrinfo("localhost", NULL, NULL, &found) == 0;
+
+    if (known)
+        freeaddrinfo(found);
+    return known;
 }
 
 /* Returns when the server says that it is ready; false where it ended instead. */

@@ -42,4 +42,8 @@ const char *server_say(const struct server *server, const char *words);
 /* A port of the loopback that nobody listens at now. */
 int free_port(void);
 
+/* Whether this host knows the name localhost: one that is only a folder, for chroot, need not. */
+bool knows_localhost(void);
+#define NO_LOCALHOST "localhost is not known here: put \"127.0.0.1 localhost\" into /etc/hosts"
+
 #endif

@@ -205,6 +205,8 @@ Test(connection, by_name)
     struct talk talk;
     char rest[64];
 
+    if (!knows_localhost())
+        cr_skip_test(NO_LOCALHOST);
     server_directory(&server);
     server_start_tcp(&server, false, NULL);
     snprintf(rest, sizeof rest, "localhost:%d", server.port);
