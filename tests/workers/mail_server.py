@@ -20,14 +20,15 @@ import asyncio
 import json
 import ssl
 import sys
-import time
 
 from aiosmtpd.smtp import SMTP, AuthResult
+from leading_clock import LeadingClock
 
 
 class Handler:
     def __init__(self, settings):
         self.log = open(settings['log'], 'a', encoding='utf-8')  # pylint: disable=consider-using-with
+        self.clock = LeadingClock()
         self.seen = set()
         self.taken = asyncio.Event()
 
@@ -38,7 +39,7 @@ class Handler:
 
     async def handle_MAIL(self, server, session, envelope, address, options):
         envelope.mail_from = address
-        envelope.came_at = time.monotonic()
+        envelope.came_at = self.clock.now()
         envelope.mail_options.extend(options)
         return '250 2.1.0 OK'
 

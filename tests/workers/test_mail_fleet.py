@@ -14,6 +14,7 @@ import collections
 import json
 import time
 
+from leading_clock import LeadingClock
 from mail_place import mail, mails_of, policy, serve
 from program import DEADLINE, end, tap, told, work_place
 from redis_server import server as redis_server
@@ -65,7 +66,7 @@ def keeps_the_quota(report, here, redis, post):
     policy(here, f'{{rate: {RATE}/s, burst: {BURST}}}')
     add_jobs(here, redis, MAILS)
     workers = line_up(here, post)
-    unblocked_at = time.monotonic()
+    unblocked_at = LeadingClock().now()
     here.takt('unblock', 'smtp')
     statuses = [end(worker)[0] for worker in workers]
     records = [json.loads(line) for line in post.log.read_text(encoding='utf-8').splitlines()]

@@ -9,7 +9,8 @@ import contextlib
 import json
 import math
 import threading
-import time
+
+from leading_clock import LeadingClock
 
 REASONS = {200: 'OK', 204: 'No Content', 302: 'Found', 429: 'Too Many Requests', 503: 'Service Unavailable'}
 
@@ -68,6 +69,7 @@ class Vendor:
 
     def __init__(self, limit=1, period=1.0, used_up=False):
         self.limit, self.period, self.used_up = limit, period, used_up
+        self.clock = LeadingClock()
         self.arrivals = collections.deque()
         self.served = self.refused = 0
         self.asked = []
@@ -80,7 +82,7 @@ class Vendor:
         self.thread.start()
 
     def quota(self):
-        now = time.monotonic()
+        now = self.clock.now()
         if self.used_up:
             self.arrivals.extend([now] * self.limit)
             self.used_up = False
