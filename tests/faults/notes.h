@@ -51,6 +51,8 @@ struct notes {
 
 struct notes *notes_open(void);
 
+/* This host's wall clock, as far as it was ever seen to be: whoever sets it back meanwhile makes no
+ * slot look early that was awarded before. */
 int64_t notes_wall_us(void);
 int64_t notes_monotonic_us(void);
 

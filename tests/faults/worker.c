@@ -52,14 +52,19 @@ static int64_t clock_us(clockid_t clock)
     return time.tv_sec * INT64_C(1000000) + time.tv_nsec / 1000;
 }
 
-int64_t notes_wall_us(void)
-{
-    return clock_us(CLOCK_REALTIME);
-}
-
 int64_t notes_monotonic_us(void)
 {
     return clock_us(CLOCK_MONOTONIC);
+}
+
+int64_t notes_wall_us(void)
+{
+    static int64_t ahead_us;
+    int64_t at_us = notes_monotonic_us(), now_ahead_us = clock_us(CLOCK_REALTIME) - at_us;
+
+    if (now_ahead_us > ahead_us)
+        ahead_us = now_ahead_us;
+    return at_us + ahead_us;
 }
 
 struct notes *notes_open(void)
