@@ -2,8 +2,9 @@
  * fleet.h: a fleet of workers, a network and a store on virtual time.
  *
  * The workers run the very scheduler of lib/scheduler and the store the very ledger of lib/core;
- * this file only moves their messages, with delays, losses and repetitions as asked for, and calls
- * what is due.  Hours of traffic pass in milliseconds, and the same seed takes the same course.
+ * beside them are only their passes (fleet.c), the network (network.h), with delays, losses and
+ * repetitions as asked for, and virtual time (event.h).  Hours of traffic pass in milliseconds, and
+ * the same seed takes the same course.
  */
 #ifndef TAKT_SIM_FLEET_H
 #define TAKT_SIM_FLEET_H
