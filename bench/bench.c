@@ -61,10 +61,8 @@ int64_t bench_allocations(void)
     return atomic_load(&allocations);
 }
 
-void bench_must(int code, const char *what)
+void bench_fail(int code, const char *what)
 {
-    if (code >= 0)
-        return;
     fprintf(stderr, "%s: %s\n", what, takt_strerror(code));
     exit(1);
 }

@@ -22,7 +22,12 @@ takt_policy *bench_policy(const char *rate, const char *burst);
 takt_policy *bench_policy_of_permits(const char *concurrency);
 
 /* Ends the program with a message if code is negative. */
-void bench_must(int code, const char *what);
+_Noreturn void bench_fail(int code, const char *what);
+static inline void bench_must(int code, const char *what)
+{
+    if (code < 0)
+        bench_fail(code, what);
+}
 
 /* Starts `count` children that each call run(index, data) and exit; waits for all. */
 void bench_fork(int count, void (*run)(int index, void *data), void *data);

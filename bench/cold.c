@@ -54,19 +54,20 @@ static const char *sha1(void)
 
 int main(int argc, char **argv)
 {
-    int count = argc > 3 ? atoi(argv[3]) : 200, output[2];
-    int64_t *first_ns = calloc((size_t)count, sizeof *first_ns),
-            *bare_ns = calloc((size_t)count, sizeof *bare_ns);
+    int output[2];
     double first_ms, bare_ms;
 
     if (argc < 3) {
         fprintf(stderr, "usage: cold FIRST BARE [TIMES]\n");
         return 64;
     }
-    const char *first[] = {argv[1], bench_server(), NULL};
-    const char *bare[] = {argv[2], bench_server_socket(), sha1(), NULL};
     if (pipe(output) < 0)
         return 1;
+    const char *first[] = {argv[1], bench_server(), NULL};
+    const char *bare[] = {argv[2], bench_server_socket(), sha1(), NULL};
+    int count = argc > 3 ? atoi(argv[3]) : 200;
+    int64_t *first_ns = calloc((size_t)count, sizeof *first_ns),
+            *bare_ns = calloc((size_t)count, sizeof *bare_ns);
     time_ns(first, output); /* loads the script, and both programs into the system's memory */
     time_ns(bare, output);
     for (int i = 0; i < count; i++) {

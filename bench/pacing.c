@@ -95,9 +95,9 @@ static void watch(const bench_plan *plan)
 
     sleep_until(plan->from_us);
     server_ns = bench_server_cpu_ns();
-    for (double at_us = (double)plan->from_us; at_us < (double)plan->until_us;
-         at_us += plan->interval_us) {
-        sleep_until((int64_t)at_us);
+    for (int64_t at_us = plan->from_us; at_us < plan->until_us;
+         at_us = plan->from_us + (int64_t)((double)share->count * plan->interval_us)) {
+        sleep_until(at_us);
         share->starts_us[share->count++] = now_us();
     }
     *plan->server_ns = bench_server_cpu_ns() - server_ns;

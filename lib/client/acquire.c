@@ -130,7 +130,7 @@ static int expect_outer(takt_client *client, takt_permit *permit, const takt_req
 int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *request,
                  takt_acquire_cb callback)
 {
-    const takt_limit *limit;
+    const takt_limit *limit = NULL;
     takt_queue *queue;
     int code;
 

@@ -3,6 +3,8 @@
  */
 #include "core/brake.h"
 
+#include <assert.h>
+
 #include "base/least.h"
 #include "core/gcra.h"
 #include "core/window.h"
@@ -19,8 +21,10 @@ static int64_t common_divisor(int64_t a, int64_t b)
 
 static void reduce(int64_t *a, int64_t *b)
 {
-    int64_t divisor = common_divisor(*a, *b);
+    int64_t divisor;
 
+    assert(*a > 0 && *b > 0);
+    divisor = common_divisor(*a, *b);
     *a /= divisor;
     *b /= divisor;
 }

@@ -3,6 +3,7 @@
  * to whom; it never waits for the disk, for another process or for its own thread (file_thread.c),
  * which does all that.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,7 +220,7 @@ static void settle(file_store *store, takt_file_job *job)
         tell_damage(store, job);
     if (call != NULL) {
         call->status = job->own.status;
-        if (call->talk)
+        if (job->talk)
             copy_talk(call->talk, job->talk);
         else if (call->op != TAKT_OP_CLAIM)
             call->standing = job->own.standing;
@@ -237,6 +238,7 @@ static void give_up(file_store *store, takt_file_job *job, int status)
 {
     takt_store_call *call = job->call;
 
+    assert(call != NULL); /* a job in flight has a caller */
     store->store.trouble = NULL;
     takt_list_remove(&job->flight);
     job->call = NULL;

@@ -270,7 +270,7 @@ int takt_file_set_aside(takt_file_env *env, int reason, takt_error *error)
 /* One attempt: 0, or a code of takt/error.h; *again: a damaged file has been set aside. */
 static int open_once(takt_file_env *env, bool *again, takt_error *error)
 {
-    struct stat file;
+    struct stat file = {0};
     int fd, rc = 0, code = open_locked(env, &fd, &file, error);
 
     *again = false;

@@ -221,10 +221,9 @@ static void closed_one(takt_redis_store *store)
 
     if (--store->left > 0)
         return;
-    while (!takt_list_empty(&store->idle)) {
-        takt_link *first = store->idle.next;
-        takt_list_remove(first);
-        free(TAKT_HOLDER(first, takt_redis_job, link));
+    for (takt_link *at = store->idle.next, *next; at != &store->idle; at = next) {
+        next = at->next;
+        free(TAKT_HOLDER(at, takt_redis_job, link));
     }
     takt_tls_trust_close(store->trust);
     takt_redis_url_close(&store->url);

@@ -184,9 +184,9 @@ static void try_next(takt_redis_socket *socket, int failure)
 
 static void set_addresses(takt_redis_socket *socket, struct addrinfo *addresses)
 {
-    unsigned count = 0;
+    unsigned count = 1;
 
-    for (struct addrinfo *at = addresses; at != NULL; at = at->ai_next)
+    for (struct addrinfo *at = addresses->ai_next; at != NULL; at = at->ai_next)
         count++;
     socket->addresses = socket->next = addresses;
     for (unsigned i = 0; i < socket->attempt % count; i++)
