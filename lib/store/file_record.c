@@ -110,27 +110,36 @@ static bool is_expired(MDB_val name, MDB_val value, int64_t now_us)
            expires_at_us <= now_us;
 }
 
+/* Steps to the first record from that name on. */
+static int step_to(MDB_cursor *cursor, MDB_val first, MDB_val *name, MDB_val *value)
+{
+    int rc = mdb_cursor_get(cursor, &first, value, MDB_SET_RANGE);
+
+    if (rc == 0)
+        *name = first;
+    return rc;
+}
+
 /* Removes a ledger that has expired, and its pages; steps over the pages of another at once. */
 static int pass(MDB_cursor *cursor, MDB_val *name, MDB_val *value, int64_t now_us)
 {
     char bytes[TAKT_FILE_NAME_MAX];
-    MDB_val gone = {name->mv_size, bytes};
+    MDB_val own = *name; /* also while what it names is removed */
     int rc;
 
     if (name->mv_size > sizeof bytes)
         return mdb_cursor_get(cursor, name, value, MDB_NEXT);
     if (takt_file_pages_is_page(name)) {
-        takt_file_pages_pass(name, bytes);
-        return mdb_cursor_get(cursor, name, value, MDB_SET_RANGE);
+        takt_file_pages_pass(&own, bytes);
+        return step_to(cursor, own, name, value);
     }
     if (!is_expired(*name, *value, now_us))
         return mdb_cursor_get(cursor, name, value, MDB_NEXT);
-    memcpy(bytes, name->mv_data, name->mv_size);
+    own.mv_data = memcpy(bytes, name->mv_data, name->mv_size);
     rc = mdb_cursor_del(cursor, 0);
     if (rc == 0)
-        rc = takt_file_pages_remove(cursor, &gone);
-    *name = gone;
-    return rc == 0 ? mdb_cursor_get(cursor, name, value, MDB_SET_RANGE) : rc;
+        rc = takt_file_pages_remove(cursor, &own);
+    return rc == 0 ? step_to(cursor, own, name, value) : rc;
 }
 
 static int step(takt_file_records *records, MDB_cursor *cursor, int64_t now_us, int count)
