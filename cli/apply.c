@@ -94,35 +94,25 @@ static void print_line(void *data, const takt_difference *difference)
         printf("%s\n", difference->from ? difference->from : difference->to);
 }
 
-static void print_text(const char *name, const char *text)
-{
-    printf("\"%s\":", name);
-    if (text)
-        takt_cli_json_string(stdout, text, strlen(text));
-    else
-        printf("null");
-}
-
 static void print_object(void *data, const takt_difference *difference)
 {
     cli_apply *apply = data;
 
     printf(apply->shown++ > 0 ? ",{" : "{");
-    print_text("limit", difference->limit);
+    takt_cli_json_field("limit", difference->limit);
     putchar(',');
-    print_text("change", word_of(difference));
+    takt_cli_json_field("change", word_of(difference));
     putchar(',');
-    print_text("from", difference->from);
+    takt_cli_json_field("from", difference->from);
     putchar(',');
-    print_text("to", difference->to);
+    takt_cli_json_field("to", difference->to);
     putchar('}');
 }
 
 static void print_json(cli_apply *apply, int64_t version)
 {
-    printf("{\"namespace\":");
-    takt_cli_json_string(stdout, takt_policy_namespace(apply->policy),
-                         strlen(takt_policy_namespace(apply->policy)));
+    putchar('{');
+    takt_cli_json_field("namespace", takt_policy_namespace(apply->policy));
     printf(",\"version\":%lld,\"was\":%lld,\"dry_run\":%s,\"differences\":[", (long long)version,
            (long long)apply->live->version, apply->dry_run ? "true" : "false");
     takt_policy_compare(apply->live->policy, apply->policy, print_object, apply);

@@ -45,15 +45,6 @@ static const struct argp argp = {
     NULL,
 };
 
-static void print_field(const char *name, const char *value)
-{
-    printf("\"%s\":", name);
-    if (value)
-        takt_cli_json_string(stdout, value, strlen(value));
-    else
-        printf("null");
-}
-
 static void print_json(const takt_policy *policy)
 {
     takt_on_store_failure failure = TAKT_ON_STORE_FAILURE_WAIT;
@@ -62,26 +53,26 @@ static void print_json(const takt_policy *policy)
     char rules[1024];
 
     putchar('{');
-    print_field("namespace", takt_policy_namespace(policy));
+    takt_cli_json_field("namespace", takt_policy_namespace(policy));
     putchar(',');
-    print_field("store", takt_policy_store(policy));
+    takt_cli_json_field("store", takt_policy_store(policy));
     printf(",\"follows\":%s,\"limits\":[", takt_policy_follows(policy) ? "true" : "false");
     for (size_t i = 0; i < takt_policy_count(policy); i++) {
         const char *name = takt_policy_name(policy, i);
         takt_policy_describe(policy, name, rules, sizeof(rules));
         printf(i ? ",{" : "{");
-        print_field("name", name);
+        takt_cli_json_field("name", name);
         putchar(',');
-        print_field("rules", rules);
+        takt_cli_json_field("rules", rules);
         takt_policy_on_store_failure(policy, name, &failure);
         takt_policy_mode(policy, name, &mode);
         takt_policy_learn(policy, name, &learn);
         putchar(',');
-        print_field("on_store_failure", takt_on_store_failure_name(failure));
+        takt_cli_json_field("on_store_failure", takt_on_store_failure_name(failure));
         putchar(',');
-        print_field("mode", takt_mode_name(mode));
+        takt_cli_json_field("mode", takt_mode_name(mode));
         putchar(',');
-        print_field("learn", takt_learn_name(learn));
+        takt_cli_json_field("learn", takt_learn_name(learn));
         putchar('}');
     }
     printf("]}\n");

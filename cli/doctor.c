@@ -68,9 +68,9 @@ static const struct argp argp = {
 
 static void print_json(const takt_finding *finding)
 {
-    printf("{\"level\":\"%s\",\"subject\":\"%s\",\"text\":",
-           takt_finding_level_name(finding->level), finding->subject);
-    takt_cli_json_string(stdout, finding->text, strlen(finding->text));
+    printf("{\"level\":\"%s\",\"subject\":\"%s\",", takt_finding_level_name(finding->level),
+           finding->subject);
+    takt_cli_json_field("text", finding->text);
     printf("}\n");
 }
 

@@ -4,6 +4,8 @@
  */
 #include "json.h"
 
+#include <string.h>
+
 /* How many bytes the UTF-8 character at the start of `size` > 0 bytes takes; 0 if it is none. */
 static size_t character_size(const unsigned char *bytes, size_t size)
 {
@@ -47,4 +49,13 @@ void takt_cli_json_string(FILE *file, const char *text, size_t size)
         i += count;
     }
     putc('"', file);
+}
+
+void takt_cli_json_field(const char *name, const char *text)
+{
+    printf("\"%s\":", name);
+    if (text)
+        takt_cli_json_string(stdout, text, strlen(text));
+    else
+        printf("null");
 }

@@ -11,4 +11,7 @@
  * takes it. */
 void takt_cli_json_string(FILE *file, const char *text, size_t size);
 
+/* "name":"text" on standard output; NULL is null. */
+void takt_cli_json_field(const char *name, const char *text);
+
 #endif

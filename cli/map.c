@@ -18,8 +18,7 @@ enum { KEY_RETRIES = 0x200, KEY_UNDONE, KEY_LOG };
 
 #define PATIENCE_MS 2000
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
-#define SIGNAL_COUNT (sizeof(ending_signals) / sizeof(ending_signals[0]))
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {
@@ -127,8 +126,7 @@ static void close_all(cli_map *map)
     map->over = true;
     takt_cli_progress_close(&map->progress);
     takt_cli_input_close(&map->input);
-    for (unsigned i = 0; i < map->signal_count; i++)
-        uv_close((uv_handle_t *)&map->signals[i], NULL);
+    takt_cli_signals_close(&map->signals);
     uv_close((uv_handle_t *)&map->patience, NULL);
     takt_cli_shadows_read(&map->session, &map->shadows);
     takt_close(map->session.client, NULL, NULL);
@@ -259,24 +257,13 @@ static void on_signal(uv_signal_t *handle, int signal)
     takt_cli_map_go_on(map);
 }
 
-/* A signal that is ignored (nohup, a shell's background job) stays so.  A broken pipe is told by
- * what is written. */
 static void watch_signals(cli_map *map)
 {
-    signal(SIGPIPE, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN); /* a broken pipe is told by what is written */
     uv_timer_init(&map->session.loop, &map->patience);
     map->patience.data = map;
     map->had_terminal = has_terminal();
-    for (size_t i = 0; i < SIGNAL_COUNT; i++) {
-        struct sigaction before;
-        uv_signal_t *handle = &map->signals[map->signal_count];
-        if (sigaction(ending_signals[i], NULL, &before) != 0 || before.sa_handler == SIG_IGN)
-            continue;
-        uv_signal_init(&map->session.loop, handle);
-        handle->data = map;
-        uv_signal_start(handle, on_signal, ending_signals[i]);
-        map->signal_count++;
-    }
+    takt_cli_signals_open(&map->signals, &map->session.loop, ending_signals, on_signal, map);
 }
 
 /* 0, or the exit status after a message. */

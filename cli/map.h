@@ -15,6 +15,7 @@
 #include "progress.h"
 #include "session.h"
 #include "shadow.h"
+#include "signals.h"
 
 #define TAKT_CLI_JOBS_MAX   4096
 #define TAKT_CLI_FAILED_MAX 1000 /* failed lines that the summary names */
@@ -62,8 +63,7 @@ struct cli_map {
     cli_session session;
     cli_input input;
     cli_progress progress;
-    uv_signal_t signals[3];
-    unsigned signal_count;
+    cli_signals signals;
     bool had_terminal;
     uv_timer_t patience; /* from SIGTERM to SIGKILL */
     cli_job *jobs;       /* jobs_max of them */

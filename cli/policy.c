@@ -77,12 +77,6 @@ static void print_change(const takt_change *change)
            takt_cli_shown(change->who, strlen(change->who), who), change->what);
 }
 
-static void print_text(const char *name, const char *text)
-{
-    printf("\"%s\":", name);
-    takt_cli_json_string(stdout, text, strlen(text));
-}
-
 static void print_json(const takt_live *live)
 {
     char rules[1024];
@@ -93,9 +87,9 @@ static void print_json(const takt_live *live)
         const char *name = takt_policy_name(live->policy, i);
         takt_policy_describe(live->policy, name, rules, sizeof(rules));
         printf(i > 0 ? ",{" : "{");
-        print_text("name", name);
+        takt_cli_json_field("name", name);
         putchar(',');
-        print_text("rules", rules);
+        takt_cli_json_field("rules", rules);
         putchar('}');
     }
     printf("],\"history\":[");
@@ -104,9 +98,9 @@ static void print_json(const takt_live *live)
         printf("%s{\"version\":%lld,\"at_us\":%lld,\"revision\":%lld,\"size\":%lld,",
                i > 0 ? "," : "", (long long)change->version, (long long)change->at_us,
                (long long)change->revision, (long long)change->size);
-        print_text("who", change->who);
+        takt_cli_json_field("who", change->who);
         putchar(',');
-        print_text("what", change->what);
+        takt_cli_json_field("what", change->what);
         putchar('}');
     }
     printf("],\"text\":");

@@ -19,11 +19,11 @@
 #include "message.h"
 #include "session.h"
 #include "shadow.h"
+#include "signals.h"
 
 enum { KEY_MAX_WAIT = 0x200, KEY_TRY };
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-#define SIGNAL_COUNT (sizeof(ending_signals) / sizeof(ending_signals[0]))
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, 0};
 
 typedef struct cli_run {
     cli_settings *settings;
@@ -36,8 +36,7 @@ typedef struct cli_run {
     cli_session session;
     takt_permit permit;
     takt_call call;
-    uv_signal_t signals[SIGNAL_COUNT];
-    size_t signal_count;
+    cli_signals signals;
     int signal;        /* that ended the wait, or the command; 0: none */
     uv_signal_t ended; /* tells of the command's end */
     pid_t child;
@@ -102,9 +101,7 @@ static void end_waiting(cli_run *run)
 {
     takt_close(run->session.client, NULL, NULL);
     run->session.client = NULL;
-    for (size_t i = 0; i < run->signal_count; i++)
-        uv_close((uv_handle_t *)&run->signals[i], NULL);
-    run->signal_count = 0;
+    takt_cli_signals_close(&run->signals);
 }
 
 static void give_back(cli_run *run)
@@ -202,21 +199,6 @@ static void on_signal(uv_signal_t *handle, int signal)
     end_waiting(run);
 }
 
-/* A signal that is ignored (nohup, a shell's background job) stays so. */
-static void watch_signals(cli_run *run)
-{
-    for (size_t i = 0; i < SIGNAL_COUNT; i++) {
-        struct sigaction before;
-        uv_signal_t *handle = &run->signals[run->signal_count];
-        if (sigaction(ending_signals[i], NULL, &before) != 0 || before.sa_handler == SIG_IGN)
-            continue;
-        uv_signal_init(&run->session.loop, handle);
-        handle->data = run;
-        uv_signal_start(handle, on_signal, ending_signals[i]);
-        run->signal_count++;
-    }
-}
-
 /* 0, or the exit status for why there is no permit. */
 static int wait_for_permit(cli_run *run)
 {
@@ -227,7 +209,7 @@ static int wait_for_permit(cli_run *run)
         return failed;
     request.max_wait_us = run->max_wait_us;
     run->permit.data = run->call.data = run;
-    watch_signals(run);
+    takt_cli_signals_open(&run->signals, &run->session.loop, ending_signals, on_signal, run);
     if (run->now_or_never)
         failed =
             takt_try_acquire(run->session.client, &run->call, &run->permit, &request, on_verdict);

@@ -12,6 +12,8 @@
 #include "message.h"
 #include "top.h"
 
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
+
 #define INTERVAL_US       1000000
 #define INTERVAL_LEAST_US 100000
 #define INTERVAL_MOST_US  60000000
@@ -102,8 +104,7 @@ void takt_cli_top_end(cli_top *top)
     top->ending = true;
     takt_cli_screen_close(&top->screen);
     uv_close((uv_handle_t *)&top->timer, NULL);
-    for (unsigned i = 0; i < top->signal_count; i++)
-        uv_close((uv_handle_t *)&top->signals[i], NULL);
+    takt_cli_signals_close(&top->signals);
     takt_close(top->session.client, NULL, NULL);
     top->session.client = NULL;
 }
@@ -255,18 +256,6 @@ static int open_screen(cli_top *top)
     return failed ? EX_OSERR : 0;
 }
 
-static void catch_signals(cli_top *top)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-    for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        uv_signal_init(&top->session.loop, &top->signals[i]);
-        top->signals[i].data = top;
-        uv_signal_start(&top->signals[i], on_signal, numbers[i]);
-        top->signal_count++;
-    }
-}
-
 /* Goes on until a key, a signal or, without a screen, the last look ends it. */
 static int watch(cli_top *top, bool screen)
 {
@@ -274,7 +263,7 @@ static int watch(cli_top *top, bool screen)
 
     uv_timer_init(&top->session.loop, &top->timer);
     top->timer.data = top;
-    catch_signals(top);
+    takt_cli_signals_open(&top->signals, &top->session.loop, ending_signals, on_signal, top);
     if (screen)
         status = open_screen(top);
     if (status) {

@@ -15,6 +15,7 @@
 #include "options.h"
 #include "page.h"
 #include "session.h"
+#include "signals.h"
 
 #define TAKT_CLI_TOP_SAMPLES 64
 #define TAKT_CLI_TOP_LINE    512 /* bytes that a person can write in answer to a question */
@@ -168,8 +169,7 @@ struct cli_top {
     char store[256]; /* as it is shown */
     cli_screen screen;
     uv_timer_t timer;
-    uv_signal_t signals[4];
-    unsigned signal_count;
+    cli_signals signals;
     int signal; /* that ended it; 0: none */
     bool ending;
     int looks_left; /* where it prints once */

@@ -1,0 +1,36 @@
+/*
+ * Which signals are heard.  What they mean is left to the commands.
+ */
+#include "signals.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdbool.h>
+
+static bool is_ignored(int number)
+{
+    struct sigaction before;
+
+    return sigaction(number, NULL, &before) != 0 || before.sa_handler == SIG_IGN;
+}
+
+void takt_cli_signals_open(cli_signals *signals, uv_loop_t *loop, const int *numbers,
+                           uv_signal_cb on_signal, void *data)
+{
+    for (; *numbers != 0; numbers++) {
+        if (is_ignored(*numbers))
+            continue;
+        assert(signals->count < sizeof(signals->handles) / sizeof(signals->handles[0]));
+        uv_signal_t *handle = &signals->handles[signals->count++];
+        uv_signal_init(loop, handle);
+        handle->data = data;
+        uv_signal_start(handle, on_signal, *numbers);
+    }
+}
+
+void takt_cli_signals_close(cli_signals *signals)
+{
+    for (unsigned i = 0; i < signals->count; i++)
+        uv_close((uv_handle_t *)&signals->handles[i], NULL);
+    signals->count = 0;
+}
