@@ -63,12 +63,10 @@ static bool block(cli_top *top, cli_row *row)
 
     snprintf(word, sizeof(word), "%.*s", (int)(size < sizeof(word) ? size : sizeof(word) - 1),
              top->line);
-    if (takt_parse_duration(word, &for_us, &error) != 0) {
+    if (takt_parse_duration(word, &for_us, &error) != 0 || takt_check_reason(reason, &error) != 0) {
         takt_cli_top_tell(top, "%s", error.text);
     } else if (for_us <= 0) {
         takt_cli_top_tell(top, "a block is longer than 0");
-    } else if (takt_check_reason(reason, &error) != 0) {
-        takt_cli_top_tell(top, "%s", error.text);
     } else {
         tell_refusal(top, row,
                      takt_block(top->session.client, &row->steer, row->target.limit,
@@ -146,7 +144,7 @@ void takt_cli_top_press(void *data, cli_key key, char byte)
         takt_cli_top_end(top);
     else if (key == KEY_SUSPEND)
         takt_cli_screen_suspend(&top->screen);
-    else if (top->asking)
+    else if (top->asking && row)
         write_answer(top, row, key, byte);
     else if (top->help)
         top->help = false;

@@ -37,10 +37,9 @@ void takt_shades_init(takt_shades *shades)
 
 void takt_shades_close(takt_shades *shades)
 {
-    while (!takt_list_empty(&shades->tallies)) {
-        takt_tally *tally = TAKT_HOLDER(shades->tallies.next, takt_tally, link);
-        takt_list_remove(&tally->link);
-        free(tally);
+    for (takt_link *at = shades->tallies.next, *next; at != &shades->tallies; at = next) {
+        next = at->next;
+        free(TAKT_HOLDER(at, takt_tally, link));
     }
     while (shades->blocks) {
         takt_ghost_block *block = shades->blocks;

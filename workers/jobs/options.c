@@ -250,6 +250,7 @@ static void print_version(FILE *file, struct argp_state *state)
 void options_parse(worker *worker, int argc, char **argv)
 {
     char name[64], text[1024];
+    const char *store = getenv("TAKT_STORE");
     const kind *kind = worker->kind;
     struct argp_child children[] = {{kind->options, 0, NULL, 5}, {0}};
     struct argp argp = {options, parse, NULL, text, kind->options ? children : NULL, NULL, NULL};
@@ -275,6 +276,6 @@ void options_parse(worker *worker, int argc, char **argv)
         worker->options.group = "takt";
     if (worker->options.take_over_us == 0)
         worker->options.take_over_us = 60000000;
-    if (!worker->options.store && getenv("TAKT_STORE") && *getenv("TAKT_STORE"))
-        worker->options.store = getenv("TAKT_STORE");
+    if (!worker->options.store && store && *store)
+        worker->options.store = store;
 }
