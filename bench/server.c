@@ -100,11 +100,6 @@ const char *bench_server(void)
     return url;
 }
 
-pid_t bench_server_process(void)
-{
-    return process;
-}
-
 void bench_server_kill(int signal)
 {
     if (process == 0)

@@ -14,9 +14,6 @@ const char *bench_server(void);
 /* The path of its socket; before it is started a path where nobody listens. */
 const char *bench_server_socket(void);
 
-/* 0: not started, or killed. */
-pid_t bench_server_process(void);
-
 /* Sends it a signal; SIGKILL also waits for its end. */
 void bench_server_kill(int signal);
 

@@ -1,12 +1,10 @@
 """What is compared: how each tool's driver is called, which workloads it has, and its version."""
 
 import json
-import pathlib
 import re
 import shutil
 import subprocess
 
-HERE = pathlib.Path(__file__).resolve().parent
 NODE_PEERS = {
     'bottleneck': ('bottleneck', {'ceiling', 'pacing', 'permits', 'waiting', 'latency', 'memory'}),
     'rate-limiter-flexible': ('flexible', {'ceiling', 'pacing', 'waiting', 'latency', 'memory'}),

@@ -76,11 +76,6 @@ int limits_ledger(int limit, int key)
     return ledger;
 }
 
-int limits_ledgers(void)
-{
-    return limits_ledger(limit_count, 0);
-}
-
 /* ---- checking -------------------------------------------------------------------------------- */
 
 static int by_ledger_and_time(const void *a, const void *b)

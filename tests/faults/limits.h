@@ -38,9 +38,8 @@ extern const int limit_count;
 /* Ends the program where it cannot be made. */
 takt_policy *limits_policy(void);
 
-/* The number of a ledger, and of all. */
+/* The number of a ledger. */
 int limits_ledger(int limit, int key);
-int limits_ledgers(void);
 
 struct slot {
     int64_t at_us;

@@ -101,7 +101,6 @@ typedef struct checker {
     int line_count, line_capacity;
     takt_place *places; /* the ledger's line after the last call */
     int place_count;
-    int64_t dropped; /* waiters of others than who claimed */
 
     takt_limit limit;      /* in force */
     bool known;            /* the store has a ledger that knows the limit */

@@ -81,7 +81,6 @@ static void check_claim(checker *self, const takt_sim_call *call)
         check_victim(self, call, place);
         note_drop(self, before, place);
     }
-    self->dropped += dropped;
     if (dropped + call->award->refused > 0 && waiting < most)
         checker_fail(self, 5, "%lld leave, and only %lld are left of at most %lld",
                      (long long)(dropped + call->award->refused), (long long)waiting,

@@ -137,16 +137,6 @@ unsigned job_attempt(const job *job)
     return job->attempts;
 }
 
-void job_set_data(job *job, void *data)
-{
-    job->data = data;
-}
-
-void *job_data(const job *job)
-{
-    return job->data;
-}
-
 int job_is_held(const job *job)
 {
     return !job->lost && takt_is_held(&job->permit);
@@ -214,7 +204,6 @@ static void try_again(job *job, int64_t wait_us, unsigned attempt, const char *w
     if (!job->lost)
         source_tried(worker->source, job->ref, job->attempts);
     drop_fields(job);
-    job->data = NULL;
     job->settled = job->begun = false;
     if (worker->draining || job->lost)
         run_give_back(job, REPORT_WAITING);

@@ -52,10 +52,6 @@ const job_head *job_head_of(const job *job);
 const json_t *job_fields(const job *job);
 unsigned job_attempt(const job *job); /* 1: the first */
 
-/* The kind's own, NULL at first. */
-void job_set_data(job *job, void *data);
-void *job_data(const job *job);
-
 /* 1: it may go on; 0: its permit was lost meanwhile (takt_is_held), another worker may be at it. */
 int job_is_held(const job *job);
 

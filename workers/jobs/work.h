@@ -35,7 +35,6 @@ struct job {
     /* while it runs, and while it is parsed */
     json_t *fields;
     job_head head;
-    void *data;
     int64_t started_us;
     size_t size;
     char text[]; /* its line */

@@ -17,7 +17,6 @@
 #define SHOWN_SIZE      96
 #define TEMPLATE_MAX    ((size_t)1024 * 1024)
 #define CONNECTIONS_MAX 1000
-#define HELLO_MAX       253
 
 enum {
     KEY_SMTP = 0x200,
