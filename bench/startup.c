@@ -35,9 +35,6 @@ static double median_ms(int64_t *times, int count)
 
 int main(int argc, char **argv)
 {
-    int count = argc > 2 ? atoi(argv[2]) : 100;
-    int64_t *alone = calloc((size_t)count, sizeof *alone),
-            *behind = calloc((size_t)count, sizeof *behind);
     char *const plain[] = {"/bin/true", NULL};
     char *with[] = {NULL,      "run",  "bench", "--rate",    "1000000/s",
                     "--burst", "1000", "--",    "/bin/true", NULL};
@@ -46,6 +43,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: startup TAKT [TIMES]\n");
         return 64;
     }
+    int count = argc > 2 ? atoi(argv[2]) : 100;
+    int64_t *alone = calloc((size_t)count, sizeof *alone),
+            *behind = calloc((size_t)count, sizeof *behind);
     with[0] = argv[1];
     setenv("TAKT_STORE", bench_store(), 1);
     time_ns(with);                    /* makes the store */
