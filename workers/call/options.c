@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jobs/argument.h"
+
 enum {
     KEY_TIMEOUT = 0x200,
     KEY_CONNECT_TIMEOUT,
@@ -55,16 +57,9 @@ void call_options_end(call_options *options)
         free(options->kept[i]);
 }
 
-static int64_t read_duration(struct argp_state *state, const char *what, const char *word)
+static int64_t read_duration(struct argp_state *state, const char *option, const char *word)
 {
-    takt_error error = {0};
-    int64_t duration_us = 0;
-
-    if (takt_parse_duration(word, &duration_us, &error) != 0)
-        argp_error(state, "%s: %s", what, error.text);
-    else if (duration_us < 1000 || duration_us > CALL_TIMEOUT_MAX)
-        argp_error(state, "%s takes 1ms to 1h", what);
-    return duration_us;
+    return argument_duration(state, option, word, 1000, CALL_TIMEOUT_MAX, "takes 1ms to 1h");
 }
 
 static redirect_rule read_redirects(struct argp_state *state, const char *word)

@@ -1,15 +1,12 @@
 /*
  * options.c: the command line that all workers have, and a kind's own beside it.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
-#include "say.h"
+#include "argument.h"
 #include "worker.h"
-
-#define SHOWN_SIZE 96
 
 enum {
     KEY_STATE = 0x100,
@@ -82,35 +79,9 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static const char *shown(const char *word)
+static int64_t read_duration(struct argp_state *state, const char *option, const char *word)
 {
-    static char text[SHOWN_SIZE];
-
-    return say_shown(word, strlen(word), text, sizeof(text));
-}
-
-static unsigned read_number(struct argp_state *state, const char *what, const char *word,
-                            unsigned max)
-{
-    char *end;
-
-    errno = 0;
-    unsigned long number = strtoul(word, &end, 10);
-    if (errno || *end || strspn(word, "0123456789") == 0 || number < 1 || number > max)
-        argp_error(state, "%s takes a whole number from 1 to %u, not %s", what, max, shown(word));
-    return (unsigned)number;
-}
-
-static int64_t read_duration(struct argp_state *state, const char *what, const char *word)
-{
-    takt_error error = {0};
-    int64_t duration_us = 0;
-
-    if (takt_parse_duration(word, &duration_us, &error) != 0)
-        argp_error(state, "%s: %s", what, error.text);
-    else if (duration_us <= 0)
-        argp_error(state, "%s must be longer than 0", what);
-    return duration_us;
+    return argument_duration(state, option, word, 1, INT64_MAX, "must be longer than 0");
 }
 
 static report_log read_log(struct argp_state *state, const char *word)
@@ -120,7 +91,7 @@ static report_log read_log(struct argp_state *state, const char *word)
     for (int i = 0; i < 4; i++)
         if (strcmp(word, names[i]) == 0)
             return (report_log)i;
-    argp_error(state, "--log takes auto, text, json or none, not %s", shown(word));
+    argp_error(state, "--log takes auto, text, json or none, not %s", argument_shown(word));
     return REPORT_LOG_AUTO;
 }
 
@@ -174,7 +145,7 @@ static error_t parse_run(int key, char *word, worker_options *options, struct ar
 {
     switch (key) {
     case KEY_ATTEMPTS:
-        options->retry.attempts = read_number(state, "--attempts", word, 100);
+        options->retry.attempts = argument_number(state, "--attempts", word, 100);
         return 0;
     case KEY_RETRY_FIRST:
         options->retry.first_us = read_duration(state, "--retry-first", word);
@@ -183,13 +154,13 @@ static error_t parse_run(int key, char *word, worker_options *options, struct ar
         options->retry.longest_us = read_duration(state, "--retry-longest", word);
         return 0;
     case KEY_PARALLEL:
-        options->parallel = read_number(state, "--parallel", word, 100000);
+        options->parallel = argument_number(state, "--parallel", word, 100000);
         return 0;
     case KEY_WAITING:
-        options->waiting = read_number(state, "--waiting", word, 1000000);
+        options->waiting = argument_number(state, "--waiting", word, 1000000);
         return 0;
     case KEY_PUT_AWAY:
-        options->put_away = read_number(state, "--put-away", word, 1000000000);
+        options->put_away = argument_number(state, "--put-away", word, 1000000000);
         return 0;
     case KEY_RESULTS:
         options->results = word;
@@ -232,7 +203,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "%s: there are no arguments; jobs are read from --input or --stream",
-                   shown(word));
+                   argument_shown(word));
         return 0;
     case ARGP_KEY_END:
         check(given, state);

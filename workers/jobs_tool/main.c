@@ -10,12 +10,10 @@
 
 #include <takt/takt.h>
 
-#include "jobs/say.h"
+#include "jobs/argument.h"
 #include "tool.h"
 
 enum { KEY_REDIS = 256, KEY_GROUP, KEY_FROM_LINE, KEY_JSON, KEY_ALL };
-
-#define SHOWN_SIZE 96
 
 static const struct command {
     const char *name;
@@ -48,13 +46,6 @@ static const char doc[] =
     "Example:\n"
     "  takt-jobs add mails -i jobs.jsonl -s redis://redis.internal";
 
-static const char *shown(const char *word)
-{
-    static char text[SHOWN_SIZE];
-
-    return say_shown(word, strlen(word), text, sizeof text);
-}
-
 static void read_line_number(struct argp_state *state, const char *word, uint64_t *number)
 {
     char *end;
@@ -62,7 +53,8 @@ static void read_line_number(struct argp_state *state, const char *word, uint64_
     errno = 0;
     *number = strtoull(word, &end, 10);
     if (errno != 0 || *end != '\0' || strspn(word, "0123456789") == 0 || *number == 0)
-        argp_error(state, "--from-line takes a whole number from 1 on, not %s", shown(word));
+        argp_error(state, "--from-line takes a whole number from 1 on, not %s",
+                   argument_shown(word));
 }
 
 /* The first word is a command, or a stream that is to be shown; then comes the stream. */
@@ -78,7 +70,7 @@ static void take_word(struct argp_state *state, char *word, line *line)
     if (tool->stream == NULL) {
         takt_error error;
         if (stream_check_name(word, "stream", &error) != 0)
-            argp_error(state, "%s: %s", shown(word), error.text);
+            argp_error(state, "%s: %s", argument_shown(word), error.text);
         tool->stream = word;
         line->names_none = line->command == NULL;
         if (line->names_none)
@@ -88,15 +80,15 @@ static void take_word(struct argp_state *state, char *word, line *line)
         takt_reply name = {.type = TAKT_REPLY_STRING, .text = word, .size = strlen(word)};
         if (!stream_read_entry(&name, &ref))
             argp_error(state, "%s is not a dead letter's name, such as 1763692800000-0",
-                       shown(word));
+                       argument_shown(word));
         tool->entries[tool->entry_count++] = word;
     } else if (line->names_none) {
         argp_error(state,
                    "%s is no command, and there is one stream at a time: write takt-jobs "
                    "[add|show|dead|retry] STREAM",
-                   shown(tool->stream));
+                   argument_shown(tool->stream));
     } else {
-        argp_error(state, "%s: one stream at a time", shown(word));
+        argp_error(state, "%s: one stream at a time", argument_shown(word));
     }
 }
 

@@ -92,6 +92,13 @@ static void remember(takt_mail *mail, mail_sending *sending)
     mail->sending = sending;
 }
 
+static void free_sending(mail_sending *sending)
+{
+    curl_slist_free_all(sending->recipients);
+    buffer_free(&sending->message);
+    free(sending);
+}
+
 static void forget(mail_sending *sending)
 {
     if (sending->previous)
@@ -100,9 +107,7 @@ static void forget(mail_sending *sending)
         sending->mail->sending = sending->next;
     if (sending->next)
         sending->next->previous = sending->previous;
-    curl_slist_free_all(sending->recipients);
-    buffer_free(&sending->message);
-    free(sending);
+    free_sending(sending);
 }
 
 /* The reply is ASCII. */
@@ -280,8 +285,11 @@ static void close_mail(void *self)
     mail->closed = true;
     if (mail->smtp) {
         smtp_close(mail->smtp);
-        while (mail->sending)
-            forget(mail->sending);
+        for (mail_sending *at = mail->sending, *next; at; at = next) {
+            next = at->next;
+            free_sending(at);
+        }
+        mail->sending = NULL;
     }
     letter_free(&mail->letter);
     mail_options_free(mail);

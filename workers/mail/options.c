@@ -9,12 +9,11 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "jobs/argument.h"
 #include "jobs/kind.h"
-#include "jobs/say.h"
 #include "mail.h"
 #include "template.h"
 
-#define SHOWN_SIZE      96
 #define TEMPLATE_MAX    ((size_t)1024 * 1024)
 #define CONNECTIONS_MAX 1000
 
@@ -80,35 +79,10 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static const char *shown(const char *word)
-{
-    static char text[SHOWN_SIZE];
-
-    return say_shown(word, strlen(word), text, sizeof(text));
-}
-
-static int64_t read_duration(struct argp_state *state, const char *what, const char *word,
+static int64_t read_duration(struct argp_state *state, const char *option, const char *word,
                              int64_t least_us)
 {
-    takt_error error = {0};
-    int64_t duration_us = 0;
-
-    if (takt_parse_duration(word, &duration_us, &error) != 0)
-        argp_error(state, "%s: %s", what, error.text);
-    else if (duration_us < least_us)
-        argp_error(state, "%s must be at least 1ms", what);
-    return duration_us;
-}
-
-static unsigned read_connections(struct argp_state *state, const char *word)
-{
-    size_t digits = strspn(word, "0123456789");
-    unsigned long number = digits > 0 && digits < 9 && !word[digits] ? strtoul(word, NULL, 10) : 0;
-
-    if (number < 1 || number > CONNECTIONS_MAX)
-        argp_error(state, "--connections takes a whole number from 1 to %d, not %s",
-                   CONNECTIONS_MAX, shown(word));
-    return (unsigned)number;
+    return argument_duration(state, option, word, least_us, INT64_MAX, "must be at least 1ms");
 }
 
 static void read_server(takt_mail *mail, struct argp_state *state, const char *url)
@@ -126,7 +100,7 @@ static void read_hello(takt_mail *mail, struct argp_state *state, const char *na
 
     mail->settings.hello = name;
     if (address_check_domain(name, strlen(name), &error) != 0)
-        argp_error(state, "--hello %s: %s", shown(name), error.text);
+        argp_error(state, "--hello %s: %s", argument_shown(name), error.text);
 }
 
 static void read_address(struct argp_state *state, const char *what, const char *text)
@@ -136,9 +110,9 @@ static void read_address(struct argp_state *state, const char *what, const char 
     json_t *good = json_string(text); /* none, where it is not UTF-8 */
 
     if (!good)
-        argp_error(state, "%s %s: it is not UTF-8", what, shown(text));
+        argp_error(state, "%s %s: it is not UTF-8", what, argument_shown(text));
     else if (address_parse(text, strlen(text), &address, &error) != 0)
-        argp_error(state, "%s %s: %s", what, shown(text), error.text);
+        argp_error(state, "%s %s: %s", what, argument_shown(text), error.text);
     json_decref(good);
 }
 
@@ -207,7 +181,8 @@ static error_t parse(int key, char *word, struct argp_state *state)
         return 0;
     case KEY_STARTTLS:
         if (!server_read_starttls(word, &mail->settings.starttls))
-            argp_error(state, "--starttls takes required, try or off, not %s", shown(word));
+            argp_error(state, "--starttls takes required, try or off, not %s",
+                       argument_shown(word));
         return 0;
     case KEY_CA:
         mail->settings.ca = word;
@@ -219,7 +194,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         read_hello(mail, state, word);
         return 0;
     case KEY_CONNECTIONS:
-        mail->settings.connections = read_connections(state, word);
+        mail->settings.connections = argument_number(state, "--connections", word, CONNECTIONS_MAX);
         return 0;
     case KEY_TIMEOUT:
         mail->settings.timeout_us = read_duration(state, "--timeout", word, 1000);
@@ -261,7 +236,7 @@ static char *read_file(const char *name)
         why = "it is not a text";
     if (file)
         fclose(file);
-    if (!why) {
+    if (text && !why) {
         text[size] = '\0';
         good = json_string(text);
         why = good ? NULL : "it is not UTF-8";
