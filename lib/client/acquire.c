@@ -142,7 +142,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     if (client->closing)
         return TAKT_E_CANCELED;
     code = takt_client_check(client->policy, client->asked, request, &limit, NULL);
-    if (code < 0)
+    if (!limit)
         return code;
     client->asked = limit; /* mostly the next one too */
     permit->hold_count = permit->outer_count = 0;

@@ -374,10 +374,11 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
                     NULL); /* without it, the clock and an address do */
     code = takt_scheduler_init(&client->scheduler, random[0], random[1], client);
     if (code < 0) {
+        takt_fail(error, code, "no memory");
         takt_follow_close(client);
         free(client->fallen);
         free(client);
-        return takt_fail(error, code, "no memory");
+        return code;
     }
     code = open_store(client, policy, error);
     if (code < 0) {

@@ -145,19 +145,24 @@ int64_t takt_limit_due(const takt_limit *limit, const takt_limit_state *state, i
     return latest < TAKT_WINDOW_END ? latest : TAKT_WINDOW_END;
 }
 
-/* Appends one slot to the runs: as one more of the last run where it is evenly spaced from it. */
+/* Makes a slot one more of a run, where it is evenly spaced from it. */
+static bool extend_run(takt_run *run, int64_t slot_us, int32_t cost)
+{
+    if (run->cost != cost || run->whole != 1)
+        return false;
+    if (run->count == 1)
+        run->step = (takt_fraction){slot_us - run->first.us, 0};
+    if (slot_us != takt_run_slot(run, run->count))
+        return false;
+    run->count++;
+    return true;
+}
+
+/* Appends one slot to the runs: to the last one where that goes. */
 static bool append_slot(takt_run *runs, int *run_count, int run_max, int64_t slot_us, int32_t cost)
 {
-    takt_run *last = *run_count > 0 ? &runs[*run_count - 1] : NULL;
-
-    if (last && last->cost == cost && last->whole == 1) {
-        if (last->count == 1)
-            last->step = (takt_fraction){slot_us - last->first.us, 0};
-        if (slot_us == takt_run_slot(last, last->count)) {
-            last->count++;
-            return true;
-        }
-    }
+    if (*run_count > 0 && extend_run(&runs[*run_count - 1], slot_us, cost))
+        return true;
     if (*run_count == run_max)
         return false;
     runs[(*run_count)++] = (takt_run){{slot_us, 0}, {0, 0}, 1, 1, cost, 0};
@@ -318,7 +323,7 @@ void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit
                         int64_t now_us)
 {
     takt_limit_state old = *state;
-    int before[TAKT_RULES_MAX];
+    int before[TAKT_RULES_MAX] = {0};
     unsigned taken = 0;
 
     /* a rule that stays as it is keeps its own state, wherever in the list others come and go */

@@ -89,7 +89,7 @@ static int load(loaded *made, takt_error *error)
 {
     char path[PATH_MAX], quoted[TAKT_QUOTE_SIZE];
     unsigned char *bytes;
-    takt_zone_change *changes;
+    takt_zone_change *changes = NULL;
     size_t size = 0;
     int code;
     int length = snprintf(path, sizeof path, "%s/%s", place(), made->zone.name);
@@ -166,7 +166,7 @@ int takt_zone_load(const char *name, const takt_zone **zone, takt_error *error)
 const takt_zone *takt_zone_named(const char *name, size_t size)
 {
     char copy[TAKT_ZONE_NAME_MAX + 1];
-    const takt_zone *zone;
+    const takt_zone *zone = NULL;
 
     if (size > TAKT_ZONE_NAME_MAX || memchr(name, '\0', size))
         return NULL;
