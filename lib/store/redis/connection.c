@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "store/redis/backoff.h"
+#include "store/redis/greeting.h"
 #include "store/redis/reply_error.h"
 #include "store/redis/socket.h"
 
@@ -20,14 +21,6 @@
 #define OUT_KEPT   65536 /* of memory for commands; scripts, which are loaded once, take more */
 
 enum state { PAUSE, CONNECTING, TLS_GREETING, GREETING, READY, LEAVING };
-
-/* What is said before anything else. */
-enum { AUTH, SELECT, SET_NAME, GREETINGS };
-
-typedef struct greeting {
-    takt_redis_command command;
-    takt_redis_connection *connection;
-} greeting;
 
 struct takt_redis_connection {
     uv_timer_t timer;          /* the end of a pause, or of the patience with one that connects */
@@ -39,8 +32,7 @@ struct takt_redis_connection {
     enum state state;
     bool closing;
     takt_link flight; /* commands under way, in the order of their answers */
-    greeting greetings[GREETINGS];
-    int greetings_left;
+    takt_redis_greeting greeting;
     unsigned attempts;
     takt_backoff backoff;
 
@@ -216,21 +208,15 @@ static void on_flush(uv_prepare_t *prepare)
     flush(prepare->data);
 }
 
-static bool say(takt_redis_connection *connection, takt_redis_command *command, int count,
-                const char *const *arguments, const size_t *sizes)
+bool takt_redis_connection_send(takt_redis_connection *connection, takt_redis_command *command,
+                                int count, const char *const *arguments, const size_t *sizes)
 {
-    if (!takt_resp_command(&connection->out, count, arguments, sizes))
+    if (connection->state != READY || !takt_resp_command(&connection->out, count, arguments, sizes))
         return false;
     if (command != NULL)
         takt_list_append(&connection->flight, &command->link);
     uv_prepare_start(&connection->flush, on_flush);
     return true;
-}
-
-bool takt_redis_connection_send(takt_redis_connection *connection, takt_redis_command *command,
-                                int count, const char *const *arguments, const size_t *sizes)
-{
-    return connection->state == READY && say(connection, command, count, arguments, sizes);
 }
 
 void takt_redis_connection_flush(takt_redis_connection *connection)
@@ -259,63 +245,24 @@ static void give_up(takt_redis_connection *connection, const takt_redis_trouble 
     takt_redis_connection_leave(connection, false, trouble->code, text);
 }
 
-static void on_greeted(takt_redis_command *command, const takt_reply *reply, int code)
+static void on_greeted(void *data, const takt_redis_trouble *trouble)
 {
-    greeting *answered = (greeting *)command;
-    takt_redis_connection *connection = answered->connection;
-    takt_redis_trouble trouble;
-
-    (void)code;
-    if (reply == NULL)
-        return;
-    if (reply->type == TAKT_REPLY_ERROR) {
-        takt_redis_judge(&trouble, reply->text, reply->size);
-        /* a name is a nicety that a user may not be allowed; that we must log in is not */
-        if (answered != &connection->greetings[SET_NAME] ||
-            trouble.reaction == TAKT_REDIS_RECONNECT || trouble.code == TAKT_E_STORE) {
-            give_up(connection, &trouble);
-            return;
-        }
-    }
-    if (--connection->greetings_left == 0)
-        become_ready(connection);
-}
-
-static bool greet_with(takt_redis_connection *connection, int which, int count,
-                       const char *const *arguments)
-{
-    size_t sizes[4];
-
-    for (int i = 0; i < count; i++)
-        sizes[i] = strlen(arguments[i]);
-    connection->greetings_left++;
-    return say(connection, &connection->greetings[which].command, count, arguments, sizes);
+    if (trouble != NULL)
+        give_up(data, trouble);
+    else
+        become_ready(data);
 }
 
 static void greet(takt_redis_connection *connection)
 {
-    const takt_redis_url *url = connection->url;
-    const char *auth[] = {"AUTH", url->user, url->password};
-    const char *auth_default[] = {"AUTH", url->password};
-    char db[12];
-    const char *select[] = {"SELECT", db};
-    const char *set_name[] = {"CLIENT", "SETNAME", "takt"};
-    bool said = true;
-
     connection->state = GREETING;
-    connection->greetings_left = 0;
-    snprintf(db, sizeof db, "%d", url->db);
-    if (url->authenticates)
-        said = url->user[0] != '\0' ? greet_with(connection, AUTH, 3, auth)
-                                    : greet_with(connection, AUTH, 2, auth_default);
-    if (said && url->db != 0)
-        said = greet_with(connection, SELECT, 2, select);
-    if (!said || !greet_with(connection, SET_NAME, 3, set_name)) {
+    if (!takt_redis_greet(&connection->greeting, connection->url, &connection->out,
+                          &connection->flight)) {
         no_memory(connection);
         return;
     }
     flush(connection);
-    if (url->authenticates && connection->out.bytes != NULL)
+    if (connection->url->authenticates && connection->out.bytes != NULL)
         explicit_bzero(connection->out.bytes, connection->out.capacity);
 }
 
@@ -497,10 +444,8 @@ takt_redis_connection *takt_redis_connection_open(uv_loop_t *loop, const takt_re
     (void)uv_random(NULL, NULL, &connection->backoff.random, sizeof connection->backoff.random, 0,
                     NULL); /* without it, the clock and an address do */
     takt_list_init(&connection->flight);
-    for (int i = 0; i < GREETINGS; i++) {
-        connection->greetings[i].command.answered = on_greeted;
-        connection->greetings[i].connection = connection;
-    }
+    connection->greeting.greeted = on_greeted;
+    connection->greeting.data = connection;
     uv_timer_init(loop, &connection->timer);
     uv_prepare_init(loop, &connection->flush);
     uv_unref((uv_handle_t *)&connection->timer);

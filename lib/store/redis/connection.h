@@ -2,9 +2,9 @@
  * connection.h: a conversation with a server: commands go out in the order in which they are said,
  * and each is answered once, in that order (takt_redis_command of takt/redis.h).
  *
- * Decides when to connect, how to greet (TLS, AUTH, SELECT, a name), what to do with an answer that
- * nobody asked for, and when to come back after a loss.  What the commands say, and for how long an
- * answer is waited for, is their owner's affair.
+ * Decides when to connect, what to do with an answer that nobody asked for, and when to come back
+ * after a loss.  What is said first is greeting.h's affair; what the commands say, and for how long
+ * an answer is waited for, is their owner's.
  *
  * It keeps the loop alive only where it must (a name being looked up).
  */
