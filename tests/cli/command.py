@@ -142,4 +142,14 @@ def over_quota(slots, tokens, period_us, burst):
     return None
 
 
-__all__ = ['DEADLINE', 'SOURCE', 'TAKT', 'Place', 'end', 'over_quota', 'place', 'tap', 'told', 'until', 'until_waiting']
+def run(*parts):
+    """Each part in a place of its own; all of them, or those that the command line names."""
+    report = tap.Report()
+    for part in [part for part in parts if part.__name__ in sys.argv[1:]] or parts:
+        with place() as here:
+            part(report, here)
+    report.end()
+
+
+__all__ = ['DEADLINE', 'SOURCE', 'TAKT', 'Place', 'end', 'over_quota', 'place', 'run', 'tap', 'told', 'until',
+           'until_waiting']

@@ -4,9 +4,8 @@
 import json
 import os
 import stat
-import sys
 
-from command import end, over_quota, place, tap, told, until, until_waiting
+from command import end, over_quota, run, told, until, until_waiting
 
 ANY = ['--rate', '10000/s', '--burst', '1000', 'any']
 SHOW = ['--', 'sh', '-c', 'printf "<%s>" "$@"; echo', 'sh']
@@ -264,18 +263,6 @@ def memory(report, here):
     report.check(needed['large'] - needed['small'] < 16 * 1024, 'with no more memory for 64 MB than for one line', needed)
 
 
-def main():
-    if sys.argv[1:]:
-        parts = [globals()[name] for name in sys.argv[1:]]
-    else:
-        parts = [lines, faults, refusals, retries, quota, at_most_n, at_most_n_in_all, urgent_first, shadow, killed,
-                 incremental, memory]
-    report = tap.Report()
-    for part in parts:
-        with place() as here:
-            part(report, here)
-    report.end()
-
-
 if __name__ == '__main__':
-    main()
+    run(lines, faults, refusals, retries, quota, at_most_n, at_most_n_in_all, urgent_first, shadow, killed, incremental,
+        memory)

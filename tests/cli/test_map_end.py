@@ -10,10 +10,9 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 import termios
 
-from command import DEADLINE, TAKT, end, place, tap, told, until, until_waiting
+from command import DEADLINE, TAKT, end, run, told, until, until_waiting
 
 ANY = ['--rate', '10000/s', '--burst', '1000', 'any']
 
@@ -230,18 +229,6 @@ def terminal(report, here):
     os.close(master)
 
 
-def main():
-    if sys.argv[1:]:
-        parts = [globals()[name] for name in sys.argv[1:]]
-    else:
-        parts = [drain, tells_numbers, gives_up_waiting, tells_waiting, second_signal, stubborn, endless_pipe, ignored, broken_pipe,
-                 lost_store, terminal]
-    report = tap.Report()
-    for part in parts:
-        with place() as here:
-            part(report, here)
-    report.end()
-
-
 if __name__ == '__main__':
-    main()
+    run(drain, tells_numbers, gives_up_waiting, tells_waiting, second_signal, stubborn, endless_pipe, ignored, broken_pipe,
+        lost_store, terminal)
