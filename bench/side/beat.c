@@ -12,6 +12,7 @@ int main(int argc, char **argv)
     int64_t at_us;
 
     side_read_plan(argc, argv);
+    side_wait_for_all();
     for (int64_t beat = 0;; beat++) {
         at_us = side.begin_us + beat * 1000000 / side.rate;
         if (at_us >= side.end_us)

@@ -16,7 +16,7 @@
 side_plan side = {.outstanding = 1, .count = 1, .rules = 1};
 
 static int64_t starts_us[STARTS_MAX], slots_us[STARTS_MAX];
-static int64_t ready_us, starts, *took_ns, took;
+static int64_t starts, *took_ns, took;
 static int64_t jobs, jobs_us, busy_us; /* what they took, and what of it counts */
 static int64_t counted, counted_from_us, counted_to_us;
 
@@ -37,8 +37,7 @@ static void read_word(char *word)
         {"count", NULL, &side.count},
         {"keys", NULL, &side.keys},
         {"rules", NULL, &side.rules},
-        {"begin_us", NULL, &side.begin_us},
-        {"until_us", NULL, &side.until_us},
+        {"together", NULL, &side.together},
         {"end_us", NULL, &side.end_us},
     };
     char *value = strchr(word, '=');
@@ -65,8 +64,20 @@ void side_read_plan(int argc, char **argv)
         fprintf(stderr, "usage: %s workload=NAME socket=PATH ...\n", argv[0]);
         exit(64);
     }
-    ready_us = side_now_us();
     took_ns = calloc((size_t)side.count, sizeof *took_ns);
+}
+
+void side_wait_for_all(void)
+{
+    if (!side.together)
+        return;
+    printf("ready\n");
+    fflush(stdout);
+    if (scanf("%" SCNd64 " %" SCNd64 " %" SCNd64, &side.begin_us, &side.until_us, &side.end_us) !=
+        3) {
+        fprintf(stderr, "nobody said when to begin\n");
+        exit(1);
+    }
 }
 
 int64_t side_now_us(void)
@@ -143,7 +154,7 @@ static void write_files(void)
 void side_tell(void)
 {
     write_files();
-    printf("{\"grants\":%" PRId64 ",\"ready_us\":%" PRId64, starts, ready_us);
+    printf("{\"grants\":%" PRId64, starts);
     if (counted > 0)
         printf(",\"counted\":%" PRId64 ",\"counted_us\":%" PRId64, counted,
                counted_to_us - counted_from_us);

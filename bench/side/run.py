@@ -8,14 +8,13 @@ import array
 import contextlib
 import json
 import pathlib
+import select
 import subprocess
 import tempfile
 import time
 
 LONGEST = 600  # seconds, of one process on a slow machine
-TRIES = 5
-LINGER_US = 400000  # after the time that counts, so that all are still there to be looked at
-IN_STEP_US = 400000  # from being ready to the time that counts
+LINGER_US = 250000  # after the time that counts, so that all are still there to be looked at
 
 
 def now_us():
@@ -66,10 +65,10 @@ def difference(before, after):
     return {name: after[name] - before[name] for name in after}
 
 
-def answer_of(process, words):
+def answer_of(process):
     text, errors = process.communicate(timeout=LONGEST)
     if process.returncode != 0 or not text.strip():
-        raise RuntimeError(f'{words[0]} ended with {process.returncode}: {errors.decode()[-400:]}')
+        raise RuntimeError(f'{process.args[0]} ended with {process.returncode}: {errors.decode()[-400:]}')
     return json.loads(text)
 
 
@@ -80,42 +79,40 @@ def instants_of(path):
     return instants
 
 
-def run(tool, server, processes, seconds, plan, least=0, sleeper=None):
-    """A workload that lasts. The first seconds (`least` so many), while the processes start and come into step, do not
-    count; where that was too short it is run again, and the tool has twice the time from then on. A sleeper is run
-    beside them."""
-    for _ in range(TRIES):
-        warm_up = max(least, tool.patience * (tool.warm_up + tool.warm_up_each * processes))
-        result = run_after(warm_up, tool, server, processes, seconds, plan, sleeper)
-        if max(answer['ready_us'] for answer in result.answers) < result.begin_us - IN_STEP_US:
-            return result
-        tool.patience *= 2
-    raise RuntimeError(f'the processes were not ready after {warm_up:.0f} s')
+def start(tool, plan):
+    words = [str(word) for word in tool.command(plan)]
+    return subprocess.Popen(words, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def run_after(warm_up, tool, server, processes, seconds, plan, sleeper):
-    begin_us = now_us() + int(warm_up * 1e6)
-    until_us = begin_us + int(seconds * 1e6)
-    result = Run(processes, begin_us, until_us)
+def wait_until_ready(process):
+    told = select.select([process.stdout], [], [], LONGEST)[0] and process.stdout.readline()
+    if told != b'ready\n':
+        process.kill()
+        raise RuntimeError(f'{process.args[0]} did not become ready: {process.communicate()[1].decode()[-400:]}')
+
+
+def run(tool, server, processes, seconds, plan, in_step=None, sleeper=None):
+    """A workload that lasts. All processes begin when the last of them is ready, and come into step: these first
+    seconds (`in_step` so many, as many as the tool needs else) do not count. A sleeper is run beside them."""
+    in_step = in_step or tool.in_step + tool.in_step_each * processes
     server.empty()
     with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        children = []
-        for index, each in enumerate([tool] * processes + [sleeper] * bool(sleeper)):
-            own = {**plan, 'socket': server.socket, 'out': folder / str(index), 'index': index, 'processes': processes,
-                   'begin_us': begin_us, 'until_us': until_us, 'end_us': until_us + LINGER_US}
-            words = [str(word) for word in each.command(own)]
-            children.append((subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE), words))
-        workers = children[:processes]
+        folder, children = pathlib.Path(folder), []
         try:
-            sleep_until(begin_us)
-            before, cpu = server.figures(), [cpu_of(child.pid) for child, _ in workers]
-            sleep_until(until_us)
-            result.cpu_us = [cpu_of(child.pid) - was for (child, _), was in zip(workers, cpu)]
-            result.server = difference(before, server.figures())
-            result.answers = [answer_of(*child) for child in children][:processes]
+            for index, each in enumerate([tool] * processes + [sleeper] * bool(sleeper)):
+                own = {'socket': server.socket, 'out': folder / str(index), 'index': index, 'processes': processes}
+                children.append(start(each, {**plan, **own, 'together': 1, 'seconds': seconds}))
+            for child in children:
+                wait_until_ready(child)
+            begin_us = now_us() + int(in_step * 1e6)
+            result = Run(processes, begin_us, begin_us + int(seconds * 1e6))
+            for child in children:
+                with contextlib.suppress(BrokenPipeError):  # it has ended: its answer will say why
+                    child.stdin.write(f'{begin_us} {result.until_us} {result.until_us + LINGER_US}\n'.encode())
+            look_at(result, server, children[:processes])
+            result.answers = [answer_of(child) for child in children][:processes]
         finally:
-            for child, _ in children:
+            for child in children:
                 child.kill()
                 child.wait()
         result.starts = [instants_of(folder / str(index)) for index in range(processes)]
@@ -124,10 +121,19 @@ def run_after(warm_up, tool, server, processes, seconds, plan, sleeper):
     return result
 
 
+def look_at(result, server, workers):
+    """What the server and the workers did within the time that counts."""
+    sleep_until(result.begin_us)
+    before, cpu = server.figures(), [cpu_of(worker.pid) for worker in workers]
+    sleep_until(result.until_us)
+    result.cpu_us = [cpu_of(worker.pid) - was for worker, was in zip(workers, cpu)]
+    result.server = difference(before, server.figures())
+
+
 def run_once(tool, server, plan):
     """A workload that ends by itself: its answer, and what the server did."""
     words = [str(word) for word in tool.command({**plan, 'socket': server.socket, 'index': 0, 'processes': 1})]
     before = server.figures()
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        answer = answer_of(process, words)
+        answer = answer_of(process)
     return answer, difference(before, server.figures())

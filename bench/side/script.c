@@ -79,6 +79,7 @@ int main(int argc, char **argv)
     uv_loop_init(&loop);
     bench_direct_open(&loop, side.socket);
     waiters = calloc((size_t)side.outstanding, sizeof *waiters);
+    side_wait_for_all();
     for (int64_t i = 0; i < side.outstanding; i++) {
         waiters[i].command.answered = answered;
         strcpy(waiters[i].key, "takt:{default/bench/direct}");

@@ -152,6 +152,7 @@ int main(int argc, char **argv)
     uv_loop_init(&loop);
     bench_must(takt_open(&client, &loop, policy, &options, NULL), "takt_open");
     uv_timer_init(&loop, &until);
+    side_wait_for_all();
     if (side.end_us > 0)
         uv_timer_start(&until, time_is_up, (uint64_t)(side.end_us - side_now_us()) / 1000 + 1, 0);
     jobs = calloc((size_t)side.outstanding, sizeof *jobs);

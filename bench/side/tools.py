@@ -10,17 +10,17 @@ NODE_PEERS = {
     'rate-limiter-flexible': ('flexible', {'ceiling', 'pacing', 'waiting', 'latency', 'memory'}),
     'bullmq': ('bullmq', {'ceiling', 'pacing', 'permits', 'waiting', 'latency'}),
 }
+NODE_IN_STEP = {'in_step': 1.2, 'in_step_each': 0.08}  # each compiles what it runs often, and gets quicker by that
 PYTHON = '/usr/bin/python3'
 
 
 class Tool:
-    """command(plan) is the words that run one process of it, warm_up the seconds that it needs to begin, and
-    warm_up_each those that each process adds."""
+    """command(plan) is the words that run one process of it, in_step the seconds from the beginning until its processes
+    do what they go on doing, and in_step_each those that each process adds."""
 
-    def __init__(self, name, version, workloads, command, warm_up=0.8, warm_up_each=0.04):
+    def __init__(self, name, version, workloads, command, in_step=1.0, in_step_each=0.0):
         self.name, self.version, self.workloads, self.command = name, version, workloads, command
-        self.warm_up, self.warm_up_each = warm_up, warm_up_each
-        self.patience = 1  # times as long, where the machine is slow
+        self.in_step, self.in_step_each = in_step, in_step_each
 
 
 def output(*words):
@@ -29,8 +29,8 @@ def output(*words):
 
 
 def words_of(plan):
-    known = ('workload', 'socket', 'out', 'rate', 'rules', 'outstanding', 'permits', 'job_ms', 'count', 'keys', 'begin_us',
-             'until_us', 'end_us')
+    known = ('workload', 'socket', 'out', 'rate', 'rules', 'outstanding', 'permits', 'job_ms', 'count', 'keys', 'together',
+             'end_us')
     return [f'{name}={plan[name]}' for name in known if plan.get(name) is not None]
 
 
@@ -47,13 +47,14 @@ def find(build, peers):
         package = peers / 'node_modules' / name / 'package.json'
         if shutil.which('node') and package.exists():
             found.append(Tool(name, json.loads(package.read_text())['version'], workloads,
-                              lambda plan, driver=driver: ['node', peers / f'{driver}.js', json.dumps(plan, default=str)], 1.5, 0.09))
+                              lambda plan, driver=driver: ['node', peers / f'{driver}.js', json.dumps(plan, default=str)],
+                              **NODE_IN_STEP))
         else:
             missing.append(name)
     version = output(PYTHON, '-c', 'import limits, redis; print(limits.__version__)')
     if version:
         found.append(Tool('python3-limits', version, {'ceiling', 'pacing', 'latency', 'memory'},
-                          lambda plan: [PYTHON, peers / 'window.py', json.dumps(plan, default=str)], 0.8, 0.06))
+                          lambda plan: [PYTHON, peers / 'window.py', json.dumps(plan, default=str)]))
     else:
         missing.append('python3-limits')
     return found, missing

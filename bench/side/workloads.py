@@ -85,8 +85,7 @@ class Ceiling(Workload):
         if tool.name == 'redis-benchmark':
             return self.benchmark(server, case)
         result = runs.run(tool, server, case['processes'], 0.5 if quick else 0.8,
-                          {'workload': 'ceiling', 'outstanding': 1000},
-                          least=4 if tool.name == 'bullmq' else 0)  # its jobs are added before
+                          {'workload': 'ceiling', 'outstanding': 1000})
         if all('counted' in answer for answer in result.answers):  # too many to write down each
             return {'per_second': sum(answer['counted'] * 1e6 / answer['counted_us'] for answer in result.answers)}
         return {'per_second': len(result.counted()) / result.seconds()}
@@ -200,7 +199,8 @@ class Waiting(Workload):
     def measure(self, tool, server, case, quick):
         seconds, processes = case['seconds'], case['processes']
         result = runs.run(tool, server, processes, seconds,
-                          {'workload': 'waiting', 'rate': 10, 'outstanding': case['waiters'] // processes}, least=2.5 if quick else 6)
+                          {'workload': 'waiting', 'rate': 10, 'outstanding': case['waiters'] // processes},
+                          in_step=2 if quick else 15)  # Bottleneck takes 10 s to get all into its queue
         return {'grants': len(result.counted()), 'requests_per_second': result.server['requests'] / seconds,
                 'bytes_per_second': result.server['bytes'] / seconds,
                 'server_cpu': result.server['cpu_us'] / seconds / 1e6,

@@ -5,7 +5,7 @@
 
 const Bottleneck = require('bottleneck');
 const Redis = require('ioredis');
-const { plan, saturate, timeEach, end, sleep, work, nowUs } = require('./common');
+const { plan, waitForAll, saturate, timeEach, end, sleep, work, nowUs } = require('./common');
 
 const connection = new Bottleneck.IORedisConnection({ client: new Redis({ path: plan.socket }) });
 
@@ -26,6 +26,7 @@ const workloads = {
   },
   async permits() {
     const bounded = limiter('bench', { maxConcurrent: plan.permits });
+    await waitForAll();
     const one = async () => {
       while (nowUs() < plan.end_us) await bounded.schedule(work);
     };

@@ -4,7 +4,7 @@
 'use strict';
 
 const { Queue, Worker } = require('bullmq');
-const { plan, ready, granted, work, timeEach, end, sleep, nowUs } = require('./common');
+const { plan, waitForAll, granted, work, timeEach, end, sleep, nowUs } = require('./common');
 
 const connection = { path: plan.socket, maxRetriesPerRequest: null };
 const queue = new Queue('bench', { connection });
@@ -23,15 +23,15 @@ async function add(count) {
 /* All jobs are there before the workers begin, so that nothing is measured but their work. */
 async function run(jobs, options, job) {
   if (plan.index === 0) await add(jobs);
-  ready();
+  await waitForAll();
   await sleep((plan.begin_us - nowUs()) / 1000 - 300);
   worker(options, job);
   await sleep((plan.end_us - nowUs()) / 1000);
 }
 
-/* As many jobs as a limit starts until the end, and some more. */
-function enough() {
-  return Math.ceil(plan.rate * ((plan.end_us - plan.begin_us) / 1e6 + 3));
+/* As many jobs as start until the end with so many a second, and some more. */
+function enough(rate) {
+  return Math.ceil(rate * (plan.seconds + 4));
 }
 
 const note = async () => granted();
@@ -41,14 +41,14 @@ const workloads = {
     await run(12000, { concurrency: 100, limiter: { max: 1000000000, duration: 1000 } }, note);
   },
   async pacing() {
-    await run(enough(), { concurrency: plan.outstanding, limiter: { max: plan.rate, duration: 1000 } }, note);
+    await run(enough(plan.rate), { concurrency: plan.outstanding, limiter: { max: plan.rate, duration: 1000 } }, note);
   },
   async waiting() {
     await run(plan.outstanding * plan.processes, { concurrency: 100, limiter: { max: plan.rate, duration: 1000 } }, note);
   },
   async permits() {
     await queue.setGlobalConcurrency(plan.permits);
-    await run(5000, { concurrency: plan.outstanding }, work);
+    await run(enough(plan.permits * 1000 / plan.job_ms), { concurrency: plan.outstanding }, work);
   },
   async latency() {
     let done = null;

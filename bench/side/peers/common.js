@@ -4,7 +4,8 @@
  *     node DRIVER.js '{"workload": "pacing", "socket": "/tmp/redis.sock", ...}'
  *
  * A driver prints one JSON line when it is done, with `grants`; instants are microseconds of CLOCK_MONOTONIC, as in all
- * other drivers, and go to the file `out` as 64-bit numbers.
+ * other drivers, and go to the file `out` as 64-bit numbers. Where processes begin together, each prints "ready" and goes
+ * when it reads when what counts begins and ends, and when everything ends.
  */
 'use strict';
 
@@ -12,16 +13,17 @@ const fs = require('fs');
 
 const plan = JSON.parse(process.argv[2]);
 const starts = [];
-let readyUs = 0;
 const worked = { jobs: 0, jobs_us: 0, busy_us: 0 };
 
 function nowUs() {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-/* Whoever is not ready when the time that counts begins is run anew, with more time to start. */
-function ready() {
-  readyUs = nowUs();
+/* Says that this process is ready, and waits until all are. */
+async function waitForAll() {
+  process.stdout.write('ready\n');
+  const line = await new Promise((resolve) => { process.stdin.once('data', resolve); });
+  [plan.begin_us, plan.until_us, plan.end_us] = String(line).split(' ').map(Number);
 }
 
 function granted() {
@@ -41,6 +43,7 @@ async function work() {
 
 /* Every `count` workers ask again and again until the plan's end: ask() is a promise of one grant. */
 async function saturate(count, ask) {
+  await waitForAll();
   const one = async () => {
     while (nowUs() < plan.end_us) {
       await ask();
@@ -68,10 +71,9 @@ function end(more) {
   if (plan.out) {
     fs.writeFileSync(plan.out, new Uint8Array(new BigInt64Array(starts.map(BigInt)).buffer));
   }
-  process.stdout.write(JSON.stringify({ grants: starts.length, ready_us: readyUs, ...worked, ...more }) + '\n', () => process.exit(0));
+  process.stdout.write(JSON.stringify({ grants: starts.length, ...worked, ...more }) + '\n', () => process.exit(0));
 }
 
-ready(); // this is loaded last
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-module.exports = { plan, nowUs, ready, granted, work, saturate, timeEach, end, sleep };
+module.exports = { plan, nowUs, waitForAll, granted, work, saturate, timeEach, end, sleep };
