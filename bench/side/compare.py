@@ -10,6 +10,7 @@ Every figure is the median of RUNS runs (3), one of each tool in turn, with thei
 the results say so.  Where a tool is not here it is named; where one fails the case has no figures, and says why.
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -86,24 +87,46 @@ def summary(told):
     return figures
 
 
+def attempt(workload, tool, server, case):
+    """The figures of one run, or a text: why there are none."""
+    try:
+        return workload.measure(tool, server, case, QUICK)
+    except (RuntimeError, subprocess.SubprocessError, OSError, LookupError, ZeroDivisionError) as trouble:
+        return f'{type(trouble).__name__}: {trouble}'
+
+
+def attempt_with_own_server(workload, tool, case):
+    server = Server()
+    try:
+        return attempt(workload, tool, server, case)
+    finally:
+        server.close()
+
+
+def attempt_each(workload, due, server, case):
+    if not workload.at_once:
+        return [attempt(workload, tool, server, case) for tool in due]
+    with concurrent.futures.ThreadPoolExecutor(max(len(due), 1)) as threads:
+        return list(threads.map(lambda tool: attempt_with_own_server(workload, tool, case), due))
+
+
 def measure(workload, found, server):
     """All cases and tools of a workload, one run of each in turn. What failed once is not run again."""
     told, failed = {}, {}
     cases = workload.cases(QUICK)
     for number in range(RUNS):
+        began = time.monotonic()
         for at, case in enumerate(cases):
-            for tool in workload.tools(found):
-                key = (at, tool.name)
-                if key in failed or number >= workload.runs(tool, case, RUNS):
-                    continue
-                try:
-                    figures = workload.measure(tool, server, case, QUICK)
-                    told.setdefault(key, []).append(figures)
-                except (RuntimeError, subprocess.SubprocessError, OSError, LookupError, ZeroDivisionError) as trouble:
-                    failed[key] = f'{type(trouble).__name__}: {trouble}'
-                    told.setdefault(key, [])
-                    say(f'side: ({workload.letter}) {tool.name}, {picture.words_of(case)}: {failed[key]}')
-        say(f'side: ({workload.letter}) {workload.title}: run {number + 1} of {RUNS}')
+            due = [tool for tool in workload.tools(found)
+                   if (at, tool.name) not in failed and number < workload.runs(tool, case, RUNS)]
+            for tool, came in zip(due, attempt_each(workload, due, server, case)):
+                runs = told.setdefault((at, tool.name), [])
+                if isinstance(came, dict):
+                    runs.append(came)
+                else:
+                    failed[at, tool.name] = came
+                    say(f'side: ({workload.letter}) {tool.name}, {picture.words_of(case)}: {came}')
+        say(f'side: ({workload.letter}) {workload.title}: run {number + 1} of {RUNS}, {time.monotonic() - began:.0f} s')
     return [{'tool': name, 'case': cases[at], 'runs': len(runs), 'figures': summary(runs),
              **({'failed': failed[at, name]} if (at, name) in failed else {})}
             for (at, name), runs in sorted(told.items(), key=lambda item: item[0][0])]

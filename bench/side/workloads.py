@@ -55,12 +55,14 @@ def per_grant(result, grants):
 
 class Workload:
     """`cases` are the words and numbers of each; main is the figure that is drawn; without names the tools that have
-    no such thing, and why; note is what a reader of the table should know."""
+    no such thing, and why; note is what a reader of the table should know; at_once: all tools are measured at the same
+    time, each with a server of its own, and not in turn."""
 
     letter = title = main = unit = note = None
     higher_is_better = True
     name = None
     without = {}
+    at_once = False
 
     def tools(self, tools):
         return [tool for tool in tools if self.name in tool.workloads]
@@ -186,8 +188,10 @@ class Memory(Workload):
 class Waiting(Workload):
     letter, name, title, main, unit = 'E', 'waiting', '10,000 waiters on a limit of 10/s', 'requests_per_second', 'requests'
     higher_is_better = False
-    note = 'Run once: it lasts a minute for each tool. Processor times are parts of one processor, of a worker on average ' \
-           'and of the server.'
+    at_once = True  # less than one processor is busy
+    note = 'Run once: it lasts a minute, the same for all; each has a server of its own. Processor times are parts of one ' \
+           'processor, of a worker on average and of the server. A tool that is alone and nearly idle takes up to a half ' \
+           'more, since it finds less in the caches.'
     without = {'python3-limits': 'blocks a thread for each that waits'}
 
     def cases(self, quick):
