@@ -174,7 +174,7 @@ class Memory(Workload):
         return 1 if tool.name in ('bottleneck', 'python3-limits') else most
 
     def measure(self, tool, server, case, quick):
-        # Bottleneck makes a limiter and eight keys for each: a tenth of them lasts as long as all of the others.
+        # Bottleneck makes a limiter and several keys for each: a tenth of them lasts as long as all of the others.
         count = case['keys'] // 10 if tool.name == 'bottleneck' else case['keys']
         server.empty()
         before = server.bytes()

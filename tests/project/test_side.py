@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 bench/side judges honestly: its arithmetic on starts that are given, goals by results that are given, and the README's
-table from files. Nothing is measured here.
+table from files; and its processes begin together. Nothing is measured here.
 """
 
 import os
@@ -9,6 +9,7 @@ import pathlib
 import json
 import sys
 import tempfile
+import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(os.environ['TAKT_SOURCE']) / 'bench' / 'side'))
@@ -19,6 +20,7 @@ import run as runs  # noqa: E402
 import tap  # noqa: E402
 import tools  # noqa: E402
 import workloads  # noqa: E402
+from server import Server  # noqa: E402
 
 CASE = {'rate': 200, 'processes': 4}
 
@@ -138,6 +140,56 @@ def check_failures(report):
     report.check(once['runs'] == 1 and 'failed' in once, 'and has the figures from before', once)
 
 
+class Meets(workloads.Workload):
+    """A run ends when that of the other tool has begun; its figure tells which server it had."""
+
+    name, at_once = 'meets', True
+
+    def __init__(self):
+        self.both = threading.Barrier(2, timeout=300)
+
+    def cases(self, quick):
+        return [{'times': 1}]
+
+    def tools(self, tools):
+        return tools
+
+    def measure(self, tool, server, case, quick):
+        self.both.wait()
+        return {'server': server.process.pid}
+
+
+def check_at_once(report):
+    compare.RUNS = 1
+    told = compare.measure(Meets(), [tools.Tool(name, '', set(), None) for name in ('takt', 'bullmq')], None)
+    servers = {each['figures'].get('server', {}).get('median') for each in told}
+    report.check(len(servers) == 2 and None not in servers, 'tools are measured at once, each with its own server', told)
+
+
+def answers(server, script, processes=3):
+    """Those of a shell script, or what is said of it."""
+    tool = tools.Tool('shell', '', set(), lambda plan: ['sh', '-c', script], in_step=0.01)
+    try:
+        return runs.run(tool, server, processes, 0.01, {}).answers
+    except RuntimeError as trouble:
+        return str(trouble)
+
+
+def check_together(report):
+    server = Server()
+    try:
+        told = answers(server, 'echo ready; read begin until end; echo "{\\"times\\": [$begin, $until, $end]}"')
+        report.check(len(told) == 3 and told[0] == told[1] == told[2], 'all begin and end at the same time', told)
+        begin_us, until_us, end_us = told[0]['times']
+        report.check(until_us - begin_us == 10000 and end_us > until_us, 'and as long as was asked for', told)
+        told = answers(server, 'echo out of order >&2; exit 3')
+        report.check('out of order' in told, 'one that ends before it is ready says why', told)
+        told = answers(server, 'exec <&-; echo ready; echo out of order >&2; exit 3')
+        report.check('out of order' in told, 'and so does one that does not wait for the others', told)
+    finally:
+        server.close()
+
+
 def main():
     report = tap.Report()
     check_failures(report)
@@ -145,6 +197,8 @@ def main():
     check_pacing(report)
     check_others(report)
     check_readme(report)
+    check_at_once(report)
+    check_together(report)
     report.end()
 
 
