@@ -43,7 +43,6 @@ async function work() {
 
 /* Every `count` workers ask again and again until the plan's end: ask() is a promise of one grant. */
 async function saturate(count, ask) {
-  await waitForAll();
   const one = async () => {
     while (nowUs() < plan.end_us) {
       await ask();

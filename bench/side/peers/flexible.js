@@ -5,7 +5,7 @@
 
 const Redis = require('ioredis');
 const { RateLimiterRedis, RateLimiterQueue } = require('rate-limiter-flexible');
-const { plan, saturate, timeEach, end } = require('./common');
+const { plan, waitForAll, saturate, timeEach, end } = require('./common');
 
 const storeClient = new Redis({ path: plan.socket });
 
@@ -15,10 +15,12 @@ function limiter(points, duration) {
 
 const workloads = {
   async ceiling() {
+    await waitForAll();
     const free = new RateLimiterQueue(limiter(1000000000, 3600));
     await saturate(plan.outstanding, () => free.removeTokens(1));
   },
   async pacing() {
+    await waitForAll();
     const paced = new RateLimiterQueue(limiter(plan.rate, 1));
     await saturate(plan.outstanding, () => paced.removeTokens(1));
   },
