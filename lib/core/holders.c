@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/least.h"
+
 /* Where the worker is listed, or belongs. */
 static int find(const takt_ledger *ledger, uint64_t worker)
 {
@@ -92,6 +94,15 @@ void takt_holders_give(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
     int at = find(ledger, claim->worker);
 
     set(ledger, now_us, at, claim, held_at(ledger, at, claim->worker) + count);
+}
+
+int64_t takt_holders_over_at(const takt_ledger *ledger, int64_t until_us)
+{
+    int64_t at_us = TAKT_NEVER;
+
+    for (int i = 0; i < ledger->holder_count; i++)
+        at_us = takt_least(at_us, ledger->holders[i].expires_at_us + 1);
+    return at_us < until_us ? at_us : TAKT_NEVER;
 }
 
 void takt_holders_tidy(takt_ledger *ledger, int64_t now_us)

@@ -26,6 +26,10 @@ int64_t takt_holders_state(takt_ledger *ledger, int64_t now_us, const takt_claim
 /* It is given so many more. */
 void takt_holders_give(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, int64_t count);
 
+/* The first instant at which a permit is free because a lease is over, where no worker is heard of
+ * before; TAKT_NEVER if that is not before `until_us`. */
+int64_t takt_holders_over_at(const takt_ledger *ledger, int64_t until_us);
+
 /* What time alone changes: permits whose lease is over are free. */
 void takt_holders_tidy(takt_ledger *ledger, int64_t now_us);
 

@@ -163,13 +163,11 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
     return given;
 }
 
-/* When there will be room for this place's next turn; TAKT_NEVER: it needs a permit.  A turn is
- * asked for early enough that its slots are in hand half a lookahead before they are due, the first
- * one too where a rule's slots are not evenly spaced. */
-static int64_t again_at(const takt_ledger *ledger, int64_t now_us, int at)
+/* When there will be room for this place's next turn.  A turn is asked for early enough that its
+ * slots are in hand half a lookahead before they are due, the first one too where a rule's slots
+ * are not evenly spaced. */
+static int64_t room_at(const takt_ledger *ledger, int64_t now_us, const takt_place *me, view v)
 {
-    const takt_place *me = &ledger->line[at];
-    view v = look(ledger, now_us, at);
     int64_t lookahead_us = ledger->limit->lookahead_us;
     int64_t from_us = takt_most(now_us, ledger->blocked_until_us);
     int64_t half = takt_limit_throughput(ledger->limit, &ledger->state, lookahead_us / 2);
@@ -178,12 +176,23 @@ static int64_t again_at(const takt_ledger *ledger, int64_t now_us, int at)
     int64_t first_us = takt_limit_due(ledger->limit, &ledger->state, from_us, v.ahead + need);
     int64_t due_us = takt_limit_due(ledger->limit, &ledger->state, from_us, v.ahead + turn);
 
-    if (v.permits <= 0)
-        return TAKT_NEVER;
     due_us = takt_least(due_us, first_us + lookahead_us / 2);
     return takt_most(due_us - lookahead_us,
                      now_us + lookahead_us /
                                   (v.ahead > 0 ? LOOKAHEAD_FRACTION : LOOKAHEAD_FRACTION_FIRST));
+}
+
+/* When a place is to ask again that lacks a permit.  Whoever releases one wakes the next; a lease
+ * that ends wakes nobody, so the first in line comes by itself when one does.  TAKT_NEVER: the
+ * keepalive comes before that, or others stand before it. */
+static int64_t lease_over_at(const takt_ledger *ledger, int64_t now_us, const takt_place *me,
+                             view v)
+{
+    int64_t over_us = TAKT_NEVER;
+
+    if (v.ahead == 0)
+        over_us = takt_holders_over_at(ledger, now_us + TAKT_KEEPALIVE_US);
+    return over_us == TAKT_NEVER ? over_us : takt_most(over_us, room_at(ledger, now_us, me, v));
 }
 
 /* ---- a claim --------------------------------------------------------------------------------- */
@@ -255,17 +264,21 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
     bool foremost = true;
 
     for (int at = 0; at < ledger->line_count; at++) {
-        int64_t again_us;
-        if (ledger->line[at].worker != claim->worker) {
-            award->least_urgent = ledger->line[at].priority;
+        takt_place *place = &ledger->line[at];
+        int64_t keepalive_us = now_us + TAKT_KEEPALIVE_US, again_us;
+        view v;
+        if (place->worker != claim->worker) {
+            award->least_urgent = place->priority;
             continue;
         }
-        ledger->line[at].foremost = foremost;
+        place->foremost = foremost;
         foremost = false;
-        award->in_line |= 1U << ledger->line[at].priority;
-        again_us = again_at(ledger, now_us, at);
-        ledger->line[at].lacking = again_us == TAKT_NEVER;
-        ledger->line[at].again_at_us = takt_least(again_us, now_us + TAKT_KEEPALIVE_US);
+        award->in_line |= 1U << place->priority;
+        v = look(ledger, now_us, at);
+        place->lacking = v.permits <= 0;
+        again_us = place->lacking ? lease_over_at(ledger, now_us, place, v)
+                                  : room_at(ledger, now_us, place, v);
+        place->again_at_us = place->lacking ? keepalive_us : takt_least(again_us, keepalive_us);
         award->claim_again_at_us = takt_least(award->claim_again_at_us, again_us);
     }
 }
@@ -277,13 +290,15 @@ static void hurry_first(const takt_ledger *ledger, int64_t now_us, const takt_cl
 {
     int64_t again_us;
     int at = 0;
+    view v;
 
     while (at < ledger->line_count && ledger->line[at].aside)
         at++;
     if (at == ledger->line_count || ledger->line[at].worker == claim->worker)
         return;
-    again_us = again_at(ledger, now_us, at);
-    if (again_us < TAKT_NEVER &&
+    v = look(ledger, now_us, at);
+    again_us = room_at(ledger, now_us, &ledger->line[at], v);
+    if (v.permits > 0 &&
         ledger->line[at].again_at_us > again_us + ledger->limit->lookahead_us / LOOKAHEAD_FRACTION)
         takt_award_wake(award, ledger->line[at].worker);
 }

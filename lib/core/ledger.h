@@ -47,7 +47,7 @@ typedef struct takt_claim {
 typedef struct takt_award {
     int64_t now_us;
     int64_t claim_again_at_us; /* when there will be room for the rest; TAKT_NEVER: nothing is left
-                                  in line */
+                                  in line, or it is woken when there is a permit */
     int64_t next_slot_at_us;   /* nobody who was claimed for and is not served has a slot before */
     int64_t blocked_until_us;  /* 0: not blocked */
     int64_t waiting;           /* waiters in the fleet */

@@ -113,6 +113,57 @@ Test(holders, permits_are_free_when_their_lease_is_over)
           {50 * SECOND + 1, 2, 0, 1, 1, 1, 0});
 }
 
+static void expect_told(const book *b, int64_t at_us, const char *why)
+{
+    cr_expect_eq(b->award.claim_again_at_us, at_us < TAKT_NEVER ? NOW + at_us : TAKT_NEVER,
+                 "%s: told %" PRId64, why, b->award.claim_again_at_us - NOW);
+}
+
+/* A lease that ends wakes nobody. */
+Test(holders, the_next_in_line_comes_by_itself_when_a_lease_ends)
+{
+    static book b;
+    int64_t over_us = 30 * SECOND + 1;
+
+    open_book(&b, permits(2));
+    state(&b, 0, 1, 0, 1);
+    state(&b, SECOND, 2, 0, 1);
+    state(&b, 27 * SECOND, 3, 0, 1);
+    expect_told(&b, TAKT_NEVER, "its keepalive comes before that");
+    state(&b, 28 * SECOND + 1, 3, 0, 1);
+    expect_told(&b, TAKT_NEVER, "just before");
+    state(&b, 28 * SECOND + 2, 3, 0, 1);
+    expect_told(&b, over_us, "the first lease that ends");
+    cr_expect(place_of(&b, 3, 5)->lacking, "it may be woken before that");
+    cr_expect_eq(place_of(&b, 3, 5)->again_at_us, NOW + 30 * SECOND + 2,
+                 "and is not late before its keepalive");
+    state(&b, 29 * SECOND, 4, 0, 1);
+    expect_told(&b, TAKT_NEVER, "another one stands before it");
+    state(&b, 30 * SECOND - 10, 3, 0, 1);
+    expect_told(&b, 30 * SECOND - 10 + 250 * MS / 64, "not at every instant");
+    state(&b, over_us, 3, 0, 1);
+    cr_expect_eq(b.given, 1);
+    state(&b, over_us + 1, 4, 0, 1);
+    expect_told(&b, 31 * SECOND + 1, "it is the next one now");
+    state(&b, over_us + 2, 2, 1, 0);
+    state(&b, over_us + 3, 4, 0, 1);
+    expect_told(&b, TAKT_NEVER, "its holder was heard of");
+}
+
+Test(holders, the_next_in_line_comes_no_sooner_than_the_rules_allow)
+{
+    static book b;
+    takt_limit limit = limit_of(1, 10 * SECOND, 1);
+
+    limit.concurrency = 1;
+    limit.lease_us = SECOND;
+    open_book(&b, limit);
+    state(&b, 0, 1, 0, 1);
+    cr_assert_eq(b.given, 1);
+    state(&b, MS, 2, 0, 1);
+    expect_told(&b, 10 * SECOND - 250 * MS, "there is no slot when the lease ends");
+}
+
 Test(holders, a_ledger_that_has_forgotten_believes_its_holders)
 {
     static book b;

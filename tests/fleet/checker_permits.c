@@ -10,7 +10,8 @@
  * Numbers: each award's are higher than all before, and each start has one of its own.
  *
  * In the calm no permit is free for longer than wake-ups take while there is a waiter and a slot.
- * A lost wake-up may cost a keepalive.
+ * A lost wake-up may cost a keepalive.  A lease that ends wakes nobody: whoever stands first in
+ * line while all permits are held comes by itself then, and nobody else does.
  */
 #include <stdlib.h>
 
@@ -86,6 +87,45 @@ void checker_permits_vague(checker *self)
 
 /* ---- what the store answers ------------------------------------------------------------------ */
 
+static int64_t first_over_us(const takt_ledger *ledger)
+{
+    int64_t over_us = TAKT_NEVER;
+
+    for (int i = 0; i < ledger->holder_count; i++)
+        if (ledger->holders[i].expires_at_us < over_us)
+            over_us = ledger->holders[i].expires_at_us + 1;
+    return over_us;
+}
+
+/* Who finds all permits held is told when the first lease ends, if it is the next to be served and
+ * does not come before that anyhow. */
+static void check_told(const checker *self, const takt_sim_call *call)
+{
+    const takt_ledger *ledger = &self->fleet->ledger;
+    int64_t over_us = first_over_us(ledger), told_us = call->award->claim_again_at_us, held = 0;
+    int first = 0;
+
+    for (int i = 0; i < ledger->holder_count; i++)
+        held += ledger->holders[i].held;
+    while (first < ledger->line_count && ledger->line[first].aside)
+        first++;
+    if (call->award->stale || held < self->concurrency || call->award->in_line == 0)
+        return;
+    if (ledger->line[first].worker != call->claim->worker ||
+        over_us >= call->now_us + TAKT_KEEPALIVE_US)
+        over_us = TAKT_NEVER;
+    if (over_us == TAKT_NEVER && told_us != TAKT_NEVER)
+        checker_fail(self, 3, "who lacks a permit is to claim in %lld us, which is of no use",
+                     (long long)(told_us - call->now_us));
+    if (told_us == TAKT_NEVER ? over_us != TAKT_NEVER : told_us < over_us)
+        checker_fail(self, 5, "the next in line is not told that a lease ends in %lld us",
+                     (long long)(over_us - call->now_us));
+    if (self->limit.rule_count == 0 && self->blocked_until_us <= call->now_us &&
+        over_us != TAKT_NEVER && told_us > over_us + self->limit.lookahead_us)
+        checker_fail(self, 5, "the next in line is to come %lld us after a lease ends",
+                     (long long)(told_us - over_us));
+}
+
 void checker_permits_award(checker *self, const takt_sim_call *call, int worker)
 {
     const takt_award *award = call->award;
@@ -93,6 +133,8 @@ void checker_permits_award(checker *self, const takt_sim_call *call, int worker)
 
     if (self->concurrency == 0)
         return;
+    if (call->op == TAKT_SIM_CLAIM)
+        check_told(self, call);
     if (given > 0 && award->holding > self->concurrency)
         checker_fail(self, 1, "worker %d holds %lld of %lld permits", worker,
                      (long long)award->holding, (long long)self->concurrency);

@@ -9,7 +9,8 @@
 
 #define WAY_US   (1 * MS) /* to the store, or back */
 #define LEASE_US (3 * SECOND)
-#define LATER_US (1500 * MS) /* between two keepalives of the holder */
+#define LATER_US (1500 * MS)  /* between two keepalives of the holder */
+#define HEARD_US (1 * SECOND) /* the last of them, when it was sent */
 
 static takt_limit limit;
 static takt_fleet fleet;
@@ -92,7 +93,8 @@ Test(fleet_permits, that_of_the_dead_is_free_when_its_lease_is_over)
     begin();
     takt_fleet_crash(&fleet.workers[0]);
     takt_fleet_run(&fleet, NOW + 10 * SECOND);
-    cr_expect(started_us[1] > LEASE_US && started_us[1] <= LATER_US + LEASE_US + TAKT_KEEPALIVE_US,
+    cr_expect(started_us[1] > HEARD_US + LEASE_US &&
+                  started_us[1] <= HEARD_US + LEASE_US + 5 * WAY_US,
               "%lld", (long long)started_us[1]);
     takt_fleet_close(&fleet);
 }

@@ -250,6 +250,17 @@ static bool has_lapsed(const char *text, int64_t now_us)
     return false;
 }
 
+/* Somebody's lease ends then. */
+static bool has_expiry_at(const char *text, int64_t at_us)
+{
+    for (const char *at = text; (at = strstr(at, ";h")) != NULL; at += 2) {
+        long long expires_us;
+        if (sscanf(at, ";h%*x,%*d,%*d,%lld", &expires_us) == 1 && expires_us == at_us)
+            return true;
+    }
+    return false;
+}
+
 /* The text tells of permits. */
 static bool has_permits(const char *text)
 {
@@ -306,6 +317,9 @@ static void count_stated(const agree_outcome *ran)
     count("workers that hold all there is",
           stated && award->holding > 0 && award->holding == step->call.limit->concurrency);
     count("statements that are stale", ran->five && award->stale);
+    count("workers that are told when a lease ends",
+          stated && award->in_line != 0 && award->claim_again_at_us < TAKT_NEVER &&
+              has_expiry_at(ran->after, award->claim_again_at_us - 1));
     count("numbers for handing on", award->reuses > 0);
     count("numbers that are ahead of the clock", award->fence > step->now_us);
     count("workers that are woken", award->wake_count > 0);

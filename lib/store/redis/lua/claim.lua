@@ -169,8 +169,12 @@ claim = {
 
     plan = function(priority)
         local _, share, ahead, permits = claim.look(priority)
-        claim.own[priority].lacking = permits <= 0
-        return permits <= 0 and NEVER or claim.when(claim.own[priority], share, ahead)
+        local place, over_at = claim.own[priority], 0
+        place.lacking = permits <= 0
+        if place.lacking then -- a release wakes the next, a lease that ends nobody: the first in line comes by itself
+            over_at = ahead == 0 and held.over_at(ledger.now + KEEPALIVE) or NEVER
+        end
+        return over_at == NEVER and NEVER or math.max(over_at, claim.when(place, share, ahead))
     end,
 
     -- Where the oldest are dropped: the first in line, if it is another's, may have its turn sooner than it was told.
@@ -207,9 +211,9 @@ claim = {
             if place then
                 local at = claim.plan(priority)
                 place.foremost, foremost = foremost, false
-                place.again = at < keepalive_at and at or keepalive_at
+                place.again = (at < keepalive_at and not place.lacking) and at or keepalive_at
                 claim.in_line = claim.in_line + 2 ^ priority
-                if not place.lacking and (claim.again_at < 0 or at < claim.again_at) then
+                if at ~= NEVER and (claim.again_at < 0 or at < claim.again_at) then
                     claim.again_at = at
                 end
             end

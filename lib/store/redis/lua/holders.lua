@@ -77,6 +77,22 @@ local function open_holders(worker)
             end
         end,
 
+        -- The first instant at which a permit is free because a lease is over; NEVER if that is not before `till`.  Looks
+        -- at everybody only where `least`, which stays behind while leases are prolonged, is.
+        over_at = function(till)
+            if held.least + 1 < till and held.there and held.count > (held.own and 1 or 0) then
+                local found = redis.call('HGETALL', KEYS[5])
+                held.least, held.dirty = held.own and held.own.expires or NEVER, true
+                for i = 1, #found, 2 do
+                    local other = found[i] ~= 'all' and found[i] ~= worker and held.read(found[i + 1])
+                    if other and other.expires >= ledger.now and other.expires < held.least then
+                        held.least = other.expires
+                    end
+                end
+            end
+            return (held.count > 0 and held.least + 1 < till) and held.least + 1 or NEVER
+        end,
+
         free = function()
             return held.total < limit.concurrency and limit.concurrency - held.total or 0
         end,

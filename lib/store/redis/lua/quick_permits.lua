@@ -2,10 +2,10 @@
 -- line of one priority or none, waiters that want one permit each at any time.  It answers whoever releases a permit
 -- and asks for the next, was woken and takes it, joins the line or leaves it, or only tells that it is still there.
 -- It reads of the line its totals, the worker's place and the front, and looks at everything before it writes.
--- Whatever is different, or only comes now and then (somebody is late, silent or set aside, a lease is over, the ledger
--- begins or ends), is left to the other pieces, which say what each step is for.  What takes its time here are
--- functions, tables, and above all numbers that become text: so it makes few, and what has not changed stays the text
--- that it was.
+-- Whatever is different, or only comes now and then (somebody is late, silent or set aside, a lease is over or soon will
+-- be, the ledger begins or ends), is left to the other pieces, which say what each step is for.  What takes its time
+-- here are functions, tables, and above all numbers that become text: so it makes few, and what has not changed stays
+-- the text that it was.
 -- needs: clock bounds patience lease publish
 
 if #KEYS == 5 and stored and ARGV[1] then
@@ -222,6 +222,9 @@ if #KEYS == 5 and stored and ARGV[1] then
             fence = told + given + reuses - 1
         elseif holders == 0 then
             leased = 0
+        end
+        if lacks and (before == 0 or wanted + 0 == 0) and lease_ends + 1 < now + KEEPALIVE then
+            return nil -- the first in line comes by itself when a lease ends, and it may be told when
         end
 
         -- How the line is then, and until when the ledger is kept.
