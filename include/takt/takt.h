@@ -189,7 +189,8 @@ typedef struct takt_options {
     const char *store; /* a store's URL; NULL: $TAKT_STORE, else the policy's, else "file:" */
     const char
         *name_space; /* keeps fleets apart in one store; NULL: the policy's, else "default" */
-    int64_t store_timeout_us; /* how long one call to the store may take; 0: one second */
+    int64_t store_timeout_us; /* how long one call to the store may take; 0: one second.  A time in
+                                 which this program did not run counts for a quarter at most */
     void (*on_event)(takt_client *client, const takt_event *event, void *data); /* may be NULL */
     void *data;
 } takt_options;

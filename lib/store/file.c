@@ -14,6 +14,7 @@
 #include "store/file_doctor.h"
 #include "store/file_env.h"
 #include "store/file_thread.h"
+#include "store/patience.h"
 #include "store/policy_record.h"
 #include "store/waker.h"
 
@@ -30,7 +31,7 @@ typedef struct file_store {
     takt_link flight; /* jobs that are not back, in the order of submission */
     takt_link lost;   /* calls that could not become a job: they fail on the loop's next turn */
     takt_link idle;   /* jobs to be used again */
-    uint64_t timeout_ns;
+    takt_patience patience;
     char trouble[TAKT_ERROR_TEXT_SIZE]; /* what store.trouble points to */
     void (*on_event)(void *data, const takt_event *event);
     void *event_data;
@@ -58,11 +59,11 @@ static int file_check(const char *rest, takt_error *error)
  * -----------------------------------------------------------------------------------------------
  */
 
-/* The timer fires not later than the oldest call is to be given up.  One that is set for an earlier
- * call is left as it is: setting it costs more than a look in vain. */
+/* The timer fires for the next look at the patience with the oldest call.  One that is set for an
+ * earlier call is left as it is: setting it costs more than a look in vain. */
 static void set_timer(file_store *store)
 {
-    uint64_t now_ns, due_ns;
+    uint64_t due_ns;
 
     if (!takt_list_empty(&store->lost)) {
         uv_timer_start(&store->timer, on_timer, 0, 0);
@@ -74,11 +75,10 @@ static void set_timer(file_store *store)
     }
     if (uv_is_active((uv_handle_t *)&store->timer))
         return;
-    now_ns = uv_hrtime();
     due_ns = TAKT_HOLDER(store->flight.next, takt_file_job, flight)->due_ns;
+    (void)takt_patience_look(&store->patience, uv_hrtime());
     uv_update_time(store->timer.loop);
-    uv_timer_start(&store->timer, on_timer, due_ns > now_ns ? (due_ns - now_ns) / 1000000 + 1 : 0,
-                   0);
+    uv_timer_start(&store->timer, on_timer, takt_patience_next_ms(&store->patience, due_ns), 0);
 }
 
 static takt_file_job *take_job(file_store *store)
@@ -168,7 +168,7 @@ static void file_submit(takt_store *base, takt_store_call *call)
         lose(store, call, TAKT_E_NOMEM);
         return;
     }
-    job->due_ns = uv_hrtime() + store->timeout_ns;
+    job->due_ns = takt_patience_due(&store->patience, uv_hrtime());
     takt_list_append(&store->flight, &job->flight);
     takt_file_thread_submit(store->thread, job);
     if (first && takt_list_empty(&store->lost))
@@ -357,7 +357,7 @@ static void go_on_closing(file_store *store)
 static void on_timer(uv_timer_t *timer)
 {
     file_store *store = timer->data;
-    uint64_t now_ns;
+    uint64_t counted_ns;
 
     if (store->closing) {
         go_on_closing(store);
@@ -369,10 +369,10 @@ static void on_timer(uv_timer_t *timer)
     }
     collect(store); /* a loop that was busy itself finds answers before it looks at the clock */
     fail_lost(store);
-    now_ns = uv_hrtime();
+    counted_ns = takt_patience_look(&store->patience, uv_hrtime());
     while (!takt_list_empty(&store->flight)) {
         takt_file_job *job = TAKT_HOLDER(store->flight.next, takt_file_job, flight);
-        if (job->due_ns > now_ns)
+        if (job->due_ns > counted_ns)
             break;
         give_up(store, job, TAKT_E_STORE_TIMEOUT);
     }
@@ -414,8 +414,9 @@ static int file_open(takt_store **opened, uv_loop_t *loop, const char *rest,
     takt_list_init(&store->flight);
     takt_list_init(&store->lost);
     takt_list_init(&store->idle);
-    store->timeout_ns =
-        (uint64_t)(options->timeout_us > 0 ? options->timeout_us : TIMEOUT_US) * 1000;
+    takt_patience_begin(
+        &store->patience,
+        (uint64_t)(options->timeout_us > 0 ? options->timeout_us : TIMEOUT_US) * 1000, uv_hrtime());
     store->on_event = options->on_event;
     store->event_data = options->data;
     takt_waker_init(&store->waker, loop, options);

@@ -186,6 +186,35 @@ Test(file_process, a_stopped_process_holds_up_no_loop)
     scratch_remove(&scratch);
 }
 
+/* The machine was stopped, this process and the other one on it: no call is late. */
+Test(file_process, a_process_that_was_stopped_itself_gives_nothing_up)
+{
+    enum { TIMEOUT_MS = 1000 };
+    takt_limit limit = rig_limit("a", 100, RIG_DAY, 100);
+    struct scratch scratch;
+    struct rig rig;
+    struct rig_call call;
+    uint64_t begun_ns;
+    int process;
+
+    make_file(&scratch);
+    process = start_stopped(&scratch);
+    open_with_timeout(&rig, &scratch, TIMEOUT_MS * 1000);
+    rig_call_init(&call, TAKT_OP_TRY, &limit, "k");
+    rig_submit(&rig, &call);
+    uv_run(&rig.loop, UV_RUN_NOWAIT);
+    begun_ns = uv_hrtime();
+    while (uv_hrtime() < begun_ns + 2 * TIMEOUT_MS * UINT64_C(1000000))
+        continue;
+    uv_run(&rig.loop, UV_RUN_NOWAIT); /* sees what time it is */
+    kill(process, SIGCONT);
+    cr_expect_eq(rig_reap(process), 0);
+    rig_wait(&rig, &call);
+    cr_expect_eq(call.call.status, 0);
+    rig_close(&rig);
+    scratch_remove(&scratch);
+}
+
 Test(file_process, a_stopped_process_that_is_killed_lets_others_go_on)
 {
     takt_limit limit = rig_limit("a", 100, RIG_DAY, 100);

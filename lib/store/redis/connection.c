@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "store/patience.h"
 #include "store/redis/backoff.h"
 #include "store/redis/greeting.h"
 #include "store/redis/reply_error.h"
@@ -39,7 +40,8 @@ struct takt_redis_connection {
     uv_loop_t *loop;
     const takt_redis_url *url;
     takt_tls_trust *trust;
-    uint64_t timeout_ms;
+    takt_patience patience; /* with a server that is connected to and greeted */
+    uint64_t due_ns;
     const takt_redis_connection_events *events;
     void *data;
     int handles; /* that are not closed yet */
@@ -390,6 +392,12 @@ void takt_redis_connection_drain(takt_redis_connection *connection)
 
 static const takt_redis_socket_events socket_events = {on_opened, on_received, on_ended, on_gone};
 
+static void wait_on(takt_redis_connection *connection)
+{
+    uv_timer_start(&connection->timer, on_timer,
+                   takt_patience_next_ms(&connection->patience, connection->due_ns), 0);
+}
+
 static void connect_now(takt_redis_connection *connection)
 {
     takt_error error;
@@ -399,7 +407,8 @@ static void connect_now(takt_redis_connection *connection)
     code = takt_redis_socket_open(&connection->socket, connection->loop, connection->url,
                                   connection->attempts++, &socket_events, connection, &error);
     if (code == 0) {
-        uv_timer_start(&connection->timer, on_timer, connection->timeout_ms, 0);
+        connection->due_ns = takt_patience_due(&connection->patience, uv_hrtime());
+        wait_on(connection);
         return;
     }
     pause_now(connection);
@@ -412,6 +421,8 @@ static void on_timer(uv_timer_t *timer)
 
     if (connection->state == PAUSE)
         connect_now(connection);
+    else if (takt_patience_look(&connection->patience, uv_hrtime()) < connection->due_ns)
+        wait_on(connection);
     else
         takt_redis_connection_leave(connection, true, TAKT_E_STORE_TIMEOUT,
                                     connection->state == CONNECTING
@@ -437,7 +448,7 @@ takt_redis_connection *takt_redis_connection_open(uv_loop_t *loop, const takt_re
     connection->loop = loop;
     connection->url = url;
     connection->trust = trust;
-    connection->timeout_ms = timeout_ms;
+    takt_patience_begin(&connection->patience, timeout_ms * 1000000, uv_hrtime());
     connection->events = events;
     connection->data = data;
     connection->backoff.random = uv_hrtime() ^ (uint64_t)(uintptr_t)connection;

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 #include <uv.h>
 
+#include "store/patience.h"
 #include "store/redis/ask.h"
 #include "store/redis/connection.h"
 #include "store/redis/reply_error.h"
@@ -42,7 +43,7 @@ typedef struct takt_redis_job {
     takt_store_call *call;
     takt_link order; /* among all jobs, by due_ns */
     takt_link link;  /* among those that wait for a connection, or that are to be used again */
-    uint64_t due_ns;
+    uint64_t due_ns; /* as patience.h counts */
     int tries;
     int keys;  /* that it has named, or is to, as the ledger has wished */
     bool said; /* it is with the connection */
@@ -68,7 +69,7 @@ struct takt_redis_store {
     takt_link waiting; /* of them, those that were not said to a connection yet */
     takt_link idle;    /* jobs to be used again */
     takt_link failed;  /* calls that are told so on the loop's next turn */
-    uint64_t timeout_ns;
+    takt_patience patience;
 
     bool was_ready;                  /* the connection at hand was */
     bool down;                       /* the last attempt to connect failed */

@@ -299,6 +299,43 @@ Test(redis, busy_itself)
     server_stop(&server);
 }
 
+/* The machine was stopped, this program and the server on it: neither an answer nor a greeting is
+ * late. */
+Test(redis, stopped_with_its_server)
+{
+    enum { TIMEOUT_MS = 1000 };
+    takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
+    struct rig_call calls[2];
+    struct server server;
+    struct rig rigs[2];
+    uint64_t begun_ns;
+
+    server_directory(&server);
+    server_start_tcp(&server, false, NULL);
+    open_tcp(&rigs[0], &server, TIMEOUT_MS * 1000);
+    while (rig_try(&rigs[0], &limit, "k", 1) != 0)
+        continue;
+    kill(server.process, SIGSTOP);
+    open_tcp(&rigs[1], &server, TIMEOUT_MS * 1000);
+    for (int i = 0; i < 2; i++) {
+        rig_call_init(&calls[i], TAKT_OP_TRY, &limit, "k");
+        rig_submit(&rigs[i], &calls[i]);
+        uv_run(&rigs[i].loop, UV_RUN_NOWAIT); /* says it, or begins to connect */
+    }
+    begun_ns = uv_hrtime();
+    while (uv_hrtime() < begun_ns + 2 * TIMEOUT_MS * UINT64_C(1000000))
+        continue;
+    for (int i = 0; i < 2; i++)
+        uv_run(&rigs[i].loop, UV_RUN_NOWAIT); /* sees what time it is */
+    kill(server.process, SIGCONT);
+    for (int i = 0; i < 2; i++) {
+        rig_wait(&rigs[i], &calls[i]);
+        cr_expect_eq(calls[i].call.status, 0, "%d: %s", i, rigs[i].store->trouble);
+        rig_close(&rigs[i]);
+    }
+    server_stop(&server);
+}
+
 /* All that was said to the server fails with it; what was not said yet is said to the next one. */
 Test(redis, killed_and_back)
 {
