@@ -179,7 +179,7 @@ def logins(report, here):
                          and all(word in done.stdout for word in words), f'{name}: 69', told(done))
         here.environment['TAKT_REDIS_PASSWORD'] = SECRET
         findings, done = look(here, f'{redis.url}?user={SECRET}')
-        report.check(is_told(findings, 'hints', 'warning', '+publish')
+        report.check(is_told(findings, 'hints', 'warning', ' +publish +spublish +subscribe +unsubscribe +ssubscribe ')
                      and is_told(findings, 'server', 'note', 'INFO', 'noeviction'),
                      'what is not seen is told, with how to see it', told(done))
         redis.say('ACL', 'SETUSER', SECRET, 'resetkeys', '+@all')
@@ -187,6 +187,12 @@ def logins(report, here):
         outputs.append(done.stdout + done.stderr)
         report.check(done.returncode == 69 and is_told(findings, 'rights', 'error', '~takt:*')
                      and is_told(findings, 'hints', 'warning', '&takt:*'), 'no keys and no channels: 69', told(done))
+        redis.say('ACL', 'SETUSER', SECRET, '~takt:*', '&takt:{*}')
+        findings, done = look(here, f'{redis.url}?user={SECRET}')
+        outputs.append(done.stdout + done.stderr)
+        report.check(done.returncode == 0 and is_told(findings, 'rights', 'ok')
+                     and is_told(findings, 'hints', 'warning', '&takt:*'), "ledgers' channels alone, and no worker's",
+                     told(done))
         for url in (f'redis://{SECRET}:{SECRET}@127.0.0.1:1', f'redis://{SECRET}:{SECRET}@127.0.0.1:x',
                     f'rediss://:{SECRET}@127.0.0.1:1?ca=/none', f'redes://{SECRET}:{SECRET}@host'):
             done = here.takt('doctor', '-s', url)

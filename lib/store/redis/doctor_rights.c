@@ -8,7 +8,9 @@
 #include <string.h>
 
 /* The commands of the scripts (lua/), then what the client says itself.  What writes comes in an
- * order in which the last ones remove it, and with an end of its own where there can be one. */
+ * order in which the last ones remove it, and with an end of its own where there can be one.  Hints
+ * come on two channels: a ledger's, and behind a colon that of one worker, which a user may not be
+ * allowed though it is allowed the first. */
 const takt_redis_trial takt_redis_trials[] = {
     {.words = "TIME", .grant = "+time"},
     {.words = "SET @ x PX 1000", .grant = "+set"},
@@ -31,10 +33,18 @@ const takt_redis_trial takt_redis_trials[] = {
     {.words = "EVALSHA 0000000000000000000000000000000000000000 1 @", .grant = "+evalsha"},
     {.words = "SCRIPT LOAD $2", .grant = "+script|load", .loads = true},
     {.words = "PUBLISH @ x", .grant = "+publish", .hint = true},
+    {.words = "PUBLISH @:1 x", .grant = "+publish", .hint = true},
     {.words = "SPUBLISH @ x", .grant = "+spublish", .hint = true, .may_lack = true},
+    {.words = "SPUBLISH @:1 x", .grant = "+spublish", .hint = true, .may_lack = true},
     {.words = "SUBSCRIBE @", .grant = "+subscribe", .hint = true, .last = true},
+    {.words = "SUBSCRIBE @:1", .grant = "+subscribe", .hint = true, .last = true},
     {.words = "UNSUBSCRIBE @", .grant = "+unsubscribe", .hint = true, .last = true},
     {.words = "SSUBSCRIBE @", .grant = "+ssubscribe", .hint = true, .may_lack = true, .last = true},
+    {.words = "SSUBSCRIBE @:1",
+     .grant = "+ssubscribe",
+     .hint = true,
+     .may_lack = true,
+     .last = true},
     {.words = "SUNSUBSCRIBE @",
      .grant = "+sunsubscribe",
      .hint = true,
@@ -49,10 +59,14 @@ static bool says(const takt_reply *reply, const char *words)
     return memmem(reply->text, reply->size, words, strlen(words)) != NULL;
 }
 
+/* Once, also where several trials ask for the same. */
 static void append(char *list, size_t list_size, const char *grant)
 {
-    size_t size = strlen(list);
+    size_t size = strlen(list), grant_size = strlen(grant);
 
+    for (const char *at = list; (at = strstr(at, grant)) != NULL; at++)
+        if (at[-1] == ' ' && (at[grant_size] == ' ' || at[grant_size] == '\0'))
+            return;
     snprintf(list + size, list_size - size, " %s", grant);
 }
 
