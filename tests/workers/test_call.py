@@ -3,11 +3,13 @@
 
 import json
 import os
+import re
+import socket
 import subprocess
 import time
 from email.utils import formatdate
 
-from program import DEADLINE, end, results, tap, told, work_place
+from program import DEADLINE, end, results, tap, told, until, work_place
 from vendor import answer_of, vendor
 
 CANARY = 'canary-5e61b7c0-secret'
@@ -65,7 +67,7 @@ def ends_by_status(report, here, peer):
         {'id': 'down', 'url': peer.url + '/500'}, {'id': 'flaky', 'url': peer.url + '/flaky'},
         {'id': 'bytes', 'url': peer.url + '/bytes'}, {'id': 'same', 'url': peer.url + '/304'},
         {'id': 'fine', 'url': peer.url + '/404', 'expect': ['200-299', 404]},
-        {'id': 'nobody', 'url': 'http://127.0.0.1:1/'}], '--attempts', '4')
+        {'id': 'nobody', 'url': 'http://127.0.0.1:1/'}], '--attempts', '4', '--outage', '0s')
     report.check(done.returncode == 1 and set(got) == {'good', 'flaky', 'bytes', 'fine'}, 'who is done', told(done))
     report.check('400' in dead['bad'] and 'bad \\xff\\x0a thing' in dead['bad'], 'other 4xx: dead, with the body', dead)
     report.check('500' in dead['down'] and 'attempt 4 of 4' in dead['down'] and len(peer.asked_for('/500')) == 4,
@@ -75,6 +77,38 @@ def ends_by_status(report, here, peer):
     report.check(got['bytes']['body'] == {'base64': '/wA='}, 'what is no text is base64', got)
     report.check('304' in dead['same'] and got['fine']['status'] == 404, 'a job says what it expects', dead)
     report.check('no answer' in dead['nobody'] and 'attempt 4' in dead['nobody'], 'nobody there: tried again', dead)
+
+
+def waits_for_the_vendor(report, here, peer):
+    """A host that is away costs a job none of its attempts, of which it has one."""
+    peer.reply = {'/there': answer_of(200)}
+    with socket.socket() as nobody:
+        nobody.bind(('127.0.0.1', 0))
+        port = nobody.getsockname()[1]
+        away = f'http://127.0.0.1:{port}'
+        here.jobs('jobs', [{'limit': 'fast', 'id': 'first', 'url': f'{away}/a'},
+                           {'limit': 'fast', 'id': 'second', 'url': f'{away}/b?c'},
+                           {'limit': 'fast', 'id': 'other', 'url': f'{peer.url}/there'}])
+        worker = here.begin('takt-call', '-i', 'jobs', '--results', 'out', '--attempts', '1', *QUICK)
+        said = until(worker.stderr.fileno(), b' retry ')
+        here.until_lines('out', 1)
+        report.check(f'{away}: no answer'.encode() in said and list(results(here.read('out'))) == ['other'],
+                     'a host that is away is told of, and does not hold others up for ever', said)
+        worker.terminate()
+        end(worker)
+        worker = here.begin('takt-call', '-i', 'jobs', '--results', 'out', '--attempts', '1', *QUICK)
+        said = until(worker.stderr.fileno(), b' retry ')
+        here.until_peek('fast', reason=re.search('no answer: [^"\n]*', said.decode()).group())
+    with vendor(port=port) as back:
+        back.reply = {'/a': answer_of(200), '/b': answer_of(200)}
+        status, _, messages = end(worker)
+        got = results(here.read('out'))
+        report.check(status == 0 and len(got) == 3 and all(one['attempt'] == 1 for one in got.values()),
+                     'it pauses its limit, and costs no attempt: when it is back the calls are made',
+                     f'{said}{messages}{got}')
+    done, _, dead = call(here, [{'id': 'a', 'url': 'http://127.0.0.1:1/'}], '--attempts', '1', '--outage', '1ms')
+    report.check(done.returncode == 1 and 'attempt 1 of 1' in dead['a'] and ' retry ' in done.stderr,
+                 'after --outage each attempt counts', told(done))
 
 
 def pauses_the_fleet(report, here, peer):
@@ -311,8 +345,9 @@ def main():
         if name.lower().endswith('_proxy'):
             del os.environ[name]
     with vendor() as peer, vendor() as other:
-        for case in (sends_what_the_job_says, ends_by_status, pauses_the_fleet, waits_for_http, bounds_answers, keeps_secrets,
-                     takes_null_for_nothing, tells_strange_headers, cannot_be_broken_out_of, gives_up_at_the_end):
+        for case in (sends_what_the_job_says, ends_by_status, waits_for_the_vendor, pauses_the_fleet, waits_for_http,
+                     bounds_answers, keeps_secrets, takes_null_for_nothing, tells_strange_headers,
+                     cannot_be_broken_out_of, gives_up_at_the_end):
             with work_place() as here:
                 case(report, here, peer)
                 peer.asked.clear()

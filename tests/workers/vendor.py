@@ -67,7 +67,7 @@ class Vendor:
     that when the first one comes.
     """
 
-    def __init__(self, limit=1, period=1.0, used_up=False):
+    def __init__(self, limit=1, period=1.0, used_up=False, port=0):
         self.limit, self.period, self.used_up = limit, period, used_up
         self.clock = LeadingClock()
         self.arrivals = collections.deque()
@@ -75,7 +75,7 @@ class Vendor:
         self.asked = []
         self.reply = {}
         self.loop = asyncio.new_event_loop()
-        self.server = self.loop.run_until_complete(self.loop.create_server(lambda: Connection(self), '127.0.0.1', 0))
+        self.server = self.loop.run_until_complete(self.loop.create_server(lambda: Connection(self), '127.0.0.1', port))
         self.port = self.server.sockets[0].getsockname()[1]
         self.url = f'http://127.0.0.1:{self.port}'
         self.thread = threading.Thread(target=self.loop.run_forever)

@@ -17,6 +17,7 @@
 
 typedef struct call_options {
     int64_t timeout_us, connect_us;
+    int64_t outage_us; /* so long a host that is away costs no attempts */
     redirect_rule redirects;
     size_t response_max;
     const char *ca;

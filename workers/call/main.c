@@ -11,6 +11,7 @@
 
 #include <takt/http.h>
 
+#include "away.h"
 #include "call.h"
 #include "jobs/kind.h"
 #include "learn.h"
@@ -25,6 +26,7 @@ struct caller {
     call_options options;
     transfers *transfers;
     call *running;
+    away away;
 };
 
 static void free_call(call *call)
@@ -110,6 +112,80 @@ static void end_by_status(call *call, long status)
     }
 }
 
+static int64_t now_us(void)
+{
+    return (int64_t)(uv_hrtime() / 1000);
+}
+
+/* Whether no connection to the job's host could be made: nothing was sent.  Where a call's own time
+ * is over first, it may be that time that was too short. */
+static bool is_host_away(const call *call, CURLcode result)
+{
+    const call_options *options = &call->caller->options;
+    int64_t timeout_us = call->spec.timeout_us ? call->spec.timeout_us : options->timeout_us;
+    curl_off_t sent_at_us = 0;
+
+    if (call->redirects > 0)
+        return false;
+    curl_easy_getinfo(call->handle, CURLINFO_PRETRANSFER_TIME_T, &sent_at_us);
+    return result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
+           result == CURLE_COULDNT_RESOLVE_PROXY ||
+           (result == CURLE_OPERATION_TIMEDOUT && sent_at_us == 0 &&
+            options->connect_us < timeout_us);
+}
+
+static away_place place_of(const job *job, const char *url)
+{
+    const job_head *head = job_head_of(job);
+
+    return (away_place){head->limit, head->key ? head->key : "", url};
+}
+
+/* Its host is away, which is no fault of the job's: it waits until the host may be tried again, and
+ * with it all of its limit and key, unless those go to other hosts too. */
+static void wait_for_host(job *job, const away_host *host, int64_t pause_us, const char *why)
+{
+    job_settle(job, 0);
+    if (!host->is_one_of_many)
+        job_block(job, pause_us, why);
+    job_postpone(job, pause_us, why);
+}
+
+/* Only where that lasts do the attempts count, so that the job does end. */
+static void end_away(const call *call, const char *why)
+{
+    caller *caller = call->caller;
+    away_place place = place_of(call->job, call->spec.url);
+    bool known = away_find(&caller->away, &place);
+    away_host *host = away_add(&caller->away, &place);
+    int64_t pause_us = 0;
+
+    if (host && !known)
+        worker_say("%s: %s", host->name, why);
+    if (host)
+        pause_us = outage_note(&host->outage, (int64_t)(call->began_ns / 1000), now_us());
+    if (host && outage_is_within(&host->outage, caller->options.outage_us, now_us())) {
+        wait_for_host(call->job, host, pause_us, why);
+        return;
+    }
+    job_settle(call->job, 0);
+    job_retry(call->job, 0, why);
+}
+
+/* Of a job whose host is to be left alone yet: true. */
+static bool leaves_alone(caller *caller, job *job)
+{
+    const char *url = json_string_value(json_object_get(job_fields(job), "url"));
+    away_place place = place_of(job, url ? url : "");
+    const away_host *host = away_find(&caller->away, &place);
+    int64_t left_us = host ? outage_left(&host->outage, now_us()) : 0;
+
+    if (left_us == 0 || !outage_is_within(&host->outage, caller->options.outage_us, now_us()))
+        return false;
+    wait_for_host(job, host, left_us, "its host is away");
+    return true;
+}
+
 /* No answer, or a part of one. */
 static void end_by_failure(const call *call, CURLcode result)
 {
@@ -121,6 +197,8 @@ static void end_by_failure(const call *call, CURLcode result)
                                                   : curl_easy_strerror(result));
     if (result == CURLE_URL_MALFORMAT)
         job_dead(call->job, why);
+    else if (is_host_away(call, result))
+        end_away(call, why);
     else
         job_retry(call->job, 0, why);
 }
@@ -147,6 +225,13 @@ static void learn_from(const call *call, long status)
     vendor_fields_tell(&call->answer.vendor, answer_date(&call->answer), &word);
     if (word.remaining != VENDOR_UNSAID)
         learn(call->job, &word, (int64_t)(uv_hrtime() - call->sent_ns) / 1000);
+}
+
+static void note_reached(const call *call)
+{
+    away_place place = place_of(call->job, call->spec.url);
+
+    away_reached(&call->caller->away, &place);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -218,6 +303,8 @@ static void on_done(CURL *handle, CURLcode result, void *data)
         follow(call, status, &refused))
         return;
     answer_blot(&call->answer, call->secrets);
+    if (!is_host_away(call, result))
+        note_reached(call);
     if (result == CURLE_OK && !call->is_abroad)
         learn_from(call, status);
     if (refused) {
@@ -238,8 +325,11 @@ static void start(void *self, job *job)
 {
     caller *caller = self;
     takt_error error = {0};
-    call *made = calloc(1, sizeof(*made));
+    call *made;
 
+    if (leaves_alone(caller, job))
+        return;
+    made = calloc(1, sizeof(*made));
     if (!made) {
         job_retry(job, 0, "no memory");
         return;
@@ -298,6 +388,7 @@ static void close_caller(void *self)
         next = at->next;
         free_call(at);
     }
+    away_free(&caller->away);
 }
 
 int main(int argc, char **argv)

@@ -14,6 +14,7 @@
 enum {
     KEY_TIMEOUT = 0x200,
     KEY_CONNECT_TIMEOUT,
+    KEY_OUTAGE,
     KEY_REDIRECTS,
     KEY_RESPONSE_MAX,
     KEY_CA,
@@ -28,6 +29,10 @@ static const struct argp_option options[] = {
      "A call may take so long, where its job says nothing (default 30s)", 1},
     {"connect-timeout", KEY_CONNECT_TIMEOUT, "DURATION", 0,
      "... and so long until there is a connection (default 10s)", 1},
+    {"outage", KEY_OUTAGE, "DURATION", 0,
+     "A host that no connection can be made to costs a job no attempts for that long (default "
+     "1day; 0s: each counts)",
+     1},
     {"redirects", KEY_REDIRECTS, "none|same-host|any", 0,
      "Which redirects are followed (default same-host)", 1},
     {"response-max", KEY_RESPONSE_MAX, "SIZE", 0,
@@ -45,6 +50,7 @@ void call_options_begin(call_options *options)
 {
     *options = (call_options){.timeout_us = 30000000,
                               .connect_us = 10000000,
+                              .outage_us = INT64_C(86400000000),
                               .redirects = REDIRECT_SAME_HOST,
                               .response_max = 1024 * 1024,
                               .with_body = true,
@@ -60,6 +66,16 @@ void call_options_end(call_options *options)
 static int64_t read_duration(struct argp_state *state, const char *option, const char *word)
 {
     return argument_duration(state, option, word, 1000, CALL_TIMEOUT_MAX, "takes 1ms to 1h");
+}
+
+static int64_t read_outage(struct argp_state *state, const char *word)
+{
+    takt_error error = {0};
+    int64_t duration_us = 0;
+
+    if (takt_parse_duration(word, &duration_us, &error) != 0)
+        argp_error(state, "--outage: %s", error.text);
+    return duration_us;
 }
 
 static redirect_rule read_redirects(struct argp_state *state, const char *word)
@@ -126,6 +142,9 @@ static error_t parse(int key, char *word, struct argp_state *state)
         return 0;
     case KEY_CONNECT_TIMEOUT:
         given->connect_us = read_duration(state, "--connect-timeout", word);
+        return 0;
+    case KEY_OUTAGE:
+        given->outage_us = read_outage(state, word);
         return 0;
     case KEY_REDIRECTS:
         given->redirects = read_redirects(state, word);

@@ -14,9 +14,8 @@
 #include "mail.h"
 #include "reply.h"
 
-#define SECOND_US    INT64_C(1000000)
-#define DAY_US       (86400 * SECOND_US)
-#define PAUSE_MAX_US (60 * SECOND_US) /* the longest pause for a server that cannot be used */
+#define SECOND_US INT64_C(1000000)
+#define DAY_US    (86400 * SECOND_US)
 
 /* A job under way. */
 typedef struct mail_sending {
@@ -123,34 +122,19 @@ static int64_t now_us(void)
     return (int64_t)(uv_hrtime() / 1000);
 }
 
-/* The pause after a mail that has found the server unusable: longer than the last one, where that
- * was over by then; those that were under way together count as one. */
-static int64_t lengthen_pause(mail_outage *outage, int64_t began_us)
-{
-    int64_t longer = outage->pause_us == 0 ? SECOND_US : 2 * outage->pause_us;
-
-    if (outage->pause_us == 0)
-        outage->since_us = now_us();
-    if (outage->pause_us == 0 || began_us >= outage->paused_at_us) {
-        outage->pause_us = longer < PAUSE_MAX_US ? longer : PAUSE_MAX_US;
-        outage->paused_at_us = now_us();
-    }
-    return outage->pause_us;
-}
-
 /* The server cannot be used: nothing of this limit has a chance for a while.  That is no fault of
  * the mail's; only where it lasts do its attempts count, so that it does end. */
 static void end_unusable(mail_sending *sending, const char *why)
 {
     takt_mail *mail = sending->mail;
-    mail_outage *outage = &mail->outage;
+    outage *outage = &mail->outage;
 
     if (outage->pause_us == 0)
         worker_say("%s", why);
-    int64_t pause_us = lengthen_pause(outage, sending->began_us);
+    int64_t pause_us = outage_note(outage, sending->began_us, now_us());
     job_settle(sending->job, 0);
     job_block(sending->job, pause_us, why);
-    if (now_us() - outage->since_us < mail->options.outage_us)
+    if (outage_is_within(outage, mail->options.outage_us, now_us()))
         job_postpone(sending->job, pause_us, why);
     else
         job_retry(sending->job, pause_us, why);

@@ -7,6 +7,7 @@
 
 #include <argp.h>
 
+#include "jobs/outage.h"
 #include "letter.h"
 #include "outbox.h"
 #include "smtp.h"
@@ -26,13 +27,6 @@ typedef struct mail_options {
     int64_t outage_us; /* so long a server that cannot be used costs no attempts */
 } mail_options;
 
-/* A server that cannot be used, by the clock that only goes on. */
-typedef struct mail_outage {
-    int64_t pause_us; /* the last pause for it; 0: the server can be used */
-    int64_t since_us;
-    int64_t paused_at_us; /* when that pause became that long */
-} mail_outage;
-
 typedef struct takt_mail {
     mail_options options;
     smtp_settings settings;
@@ -44,7 +38,7 @@ typedef struct takt_mail {
     mail_outbox outbox;
     struct mail_sending *sending; /* all that are under way */
     bool closed;
-    mail_outage outage;
+    outage outage; /* of the server */
 } takt_mail;
 
 extern const struct argp mail_argp;

@@ -1,0 +1,83 @@
+/*
+ * away.c: see away.h.
+ */
+#include "away.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* "https://a.example:8443" of "https://a.example:8443/b?c" */
+static size_t host_size(const char *url)
+{
+    const char *behind = strstr(url, "://");
+    size_t scheme = behind ? (size_t)(behind - url) + 3 : 0;
+
+    return scheme + strcspn(url + scheme, "/?#");
+}
+
+static bool is_of(const away_host *host, const away_place *place)
+{
+    return strcmp(host->limit, place->limit) == 0 && strcmp(host->key, place->key) == 0;
+}
+
+/* The link that leads to a host, or to NULL. */
+static away_host **link_to(away *away, const away_place *place)
+{
+    size_t size = host_size(place->url);
+    away_host **at = &away->first;
+
+    while (*at && (strncasecmp((*at)->name, place->url, size) != 0 || (*at)->name[size] ||
+                   !is_of(*at, place)))
+        at = &(*at)->next;
+    return at;
+}
+
+away_host *away_find(away *away, const away_place *place)
+{
+    return *link_to(away, place);
+}
+
+away_host *away_add(away *away, const away_place *place)
+{
+    away_host *host = away_find(away, place);
+    size_t host_room = host_size(place->url) + 1, limit_room = strlen(place->limit) + 1;
+    size_t key_room = strlen(place->key) + 1;
+
+    if (host || away->count == AWAY_MAX)
+        return host;
+    host = calloc(1, sizeof(*host) + host_room + limit_room + key_room);
+    if (!host)
+        return NULL;
+    host->limit = host->name + host_room;
+    host->key = host->limit + limit_room;
+    memcpy(host->name, place->url, host_room - 1);
+    memcpy(host->limit, place->limit, limit_room);
+    memcpy(host->key, place->key, key_room);
+    host->next = away->first;
+    away->first = host;
+    away->count++;
+    return host;
+}
+
+void away_reached(away *away, const away_place *place)
+{
+    away_host **at = link_to(away, place), *host = *at;
+
+    if (host) {
+        *at = host->next;
+        away->count--;
+        free(host);
+    }
+    for (host = away->first; host; host = host->next)
+        if (is_of(host, place))
+            host->is_one_of_many = true;
+}
+
+void away_free(away *away)
+{
+    for (away_host *at = away->first, *next; at; at = next) {
+        next = at->next;
+        free(at);
+    }
+}
