@@ -257,10 +257,13 @@ Test(waker, other_messages_do_no_harm)
     cr_assert_str_eq(one.limit, "");
     cr_assert_str_eq(one.key, "");
     large[0] = 'w';
-    large[6] = '\0'; /* cut off: a name and a part of a key */
+    large[6] = '\0'; /* a name and a key that none can be: others take it for one of 255 bytes */
     send_bytes(&one, large, sizeof large);
+    send_bytes(&one, large, 7 + TAKT_KEY_SIZE_MAX + 1);
+    send_bytes(&one, large, 7 + TAKT_KEY_SIZE_MAX);
     hear(&one, 3);
     cr_assert_str_eq(one.limit, "xxxxx");
+    cr_assert_eq(strlen(one.key), TAKT_KEY_SIZE_MAX);
     cr_assert_eq(one.hints, 0);
 }
 
