@@ -23,8 +23,9 @@ extern "C" {
 
 typedef struct takt_sync takt_sync;
 
-/* Starts the thread.  options->on_event is called on that thread, with the takt_sync's own client.
- */
+/* Starts the thread.  options->on_event is called on that thread, with the takt_sync's own client:
+ * there, takt/takt.h's functions may be called with it, while those of this header would wait for
+ * themselves. */
 TAKT_EXPORT int takt_sync_open(takt_sync **sync, const takt_policy *policy,
                                const takt_options *options, takt_error *error);
 

@@ -191,7 +191,8 @@ typedef struct takt_options {
         *name_space; /* keeps fleets apart in one store; NULL: the policy's, else "default" */
     int64_t store_timeout_us; /* how long one call to the store may take; 0: one second.  A time in
                                  which this program did not run counts for a quarter at most */
-    void (*on_event)(takt_client *client, const takt_event *event, void *data); /* may be NULL */
+    /* May be NULL.  It may call whatever callbacks may, takt_reload and takt_close too. */
+    void (*on_event)(takt_client *client, const takt_event *event, void *data);
     void *data;
 } takt_options;
 
@@ -414,9 +415,11 @@ typedef struct takt_shadow {
 /* 0, or TAKT_E_NO_LIMIT.  All is 0 for a limit that is enforced. */
 TAKT_EXPORT int takt_get_shadow(const takt_client *client, const char *limit, takt_shadow *shadow);
 
-/* Closes: every waiter and call gets its callback with TAKT_E_CANCELED, then `callback` comes (may
- * be NULL), after which the client is gone and no permit of it may be passed to this library.  Safe
- * twice before that: the first callback counts. */
+/* Closes: every waiter gets its callback with TAKT_E_CANCELED, also one whose slot was due by then,
+ * and so does a try; other calls under way are answered.  With concurrency, what granted permits
+ * hold is given back at once (takt_is_held is 0 from then on), so close when the work is done. Then
+ * `callback` comes (may be NULL), after which the client is gone and no permit of it may be passed
+ * to this library.  Safe twice before that: the first callback counts. */
 typedef void (*takt_close_cb)(void *data);
 TAKT_EXPORT void takt_close(takt_client *client, takt_close_cb callback, void *data);
 

@@ -169,11 +169,18 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     return 0;
 }
 
+/* One that has passed an inner limit, or one in shadow, is about to wait for the limit around. */
+static bool still_waits(const takt_permit *permit)
+{
+    return permit->state == TAKT_PERMIT_WAITING ||
+           (permit->state == TAKT_PERMIT_FIRED && permit->status == 0 && permit->outer_count > 0);
+}
+
 int takt_cancel(takt_permit *permit)
 {
     takt_client *client;
 
-    if (!permit || permit->state != TAKT_PERMIT_WAITING)
+    if (!permit || !still_waits(permit))
         return TAKT_E_INVALID;
     client = permit->queue->owner;
     takt_scheduler_leave(&client->scheduler, permit, TAKT_E_CANCELED);

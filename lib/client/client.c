@@ -37,6 +37,8 @@ void takt_client_count(takt_client *client, int status, int64_t sent_us)
 
 void takt_client_ask(takt_client *client)
 {
+    if (client->parting) /* nothing can be said any more, and the handles may be closing */
+        return;
     uv_idle_start(&client->pass, pass_due); /* does nothing where it is started already */
     uv_check_start(&client->pass_soon, pass_soon);
 }
@@ -90,9 +92,10 @@ static void tell_fallbacks(takt_client *client)
         const char *name = queue->limit->name;
         bool gone = !takt_policy_find(client->policy, name); /* since the policy is another one */
         size_t index = gone ? client->policy->limit_count : takt_policy_index(client->policy, name);
-        if (!client->fallen[index] && queue->limit->mode == TAKT_MODE_ENFORCE)
+        bool told = client->fallen[index];
+        client->fallen[index] = true; /* first: who is told may reload */
+        if (!told && queue->limit->mode == TAKT_MODE_ENFORCE)
             tell_fallback(client, queue->limit);
-        client->fallen[index] = true;
     }
 }
 
@@ -187,7 +190,7 @@ static void send_claims(takt_client *client, int64_t now_us)
 /* ---- the pass -------------------------------------------------------------------------------- */
 
 /* What was checked when a permit was asked for may not hold any more. */
-static int16_t still_possible(const takt_permit *permit)
+static int still_possible(const takt_permit *permit)
 {
     const takt_limit *outer = permit->outer[permit->outer_count - 1]->limit;
 
@@ -196,19 +199,27 @@ static int16_t still_possible(const takt_permit *permit)
                : 0;
 }
 
+/* Its callback is to come with a status, though its slot is due. */
+static void refuse(takt_client *client, takt_permit *permit, int status)
+{
+    permit->status = (int16_t)status;
+    permit->slot_at_us = 0; /* nothing to settle */
+    permit->uncharged = false;
+    takt_shadow_vanish(&client->scheduler, permit);
+    takt_scheduler_release(&client->scheduler, permit);
+}
+
 /* A slot of the inner limit is due: the permit goes on to the limit around it, or is told that it
  * cannot any more: the inner slot alone lets nothing start. */
 static bool goes_on(takt_client *client, takt_permit *permit)
 {
+    int status;
+
     if (permit->status != 0 || permit->outer_count == 0)
         return false;
-    if (client->closing)
-        permit->status = TAKT_E_CANCELED;
-    else if (client->renewed)
-        permit->status = still_possible(permit);
-    if (permit->status != 0) {
-        takt_shadow_vanish(&client->scheduler, permit);
-        takt_scheduler_release(&client->scheduler, permit);
+    status = client->renewed ? still_possible(permit) : 0;
+    if (status != 0) {
+        refuse(client, permit, status);
         return false;
     }
     takt_client_enter(client, takt_scheduler_next_queue(&client->scheduler, permit), permit);
@@ -221,18 +232,35 @@ static void refuse_late(takt_client *client, takt_permit *permit)
     if (permit->status != 0 || permit->hold_count == 0 ||
         takt_permits_are_held(permit, takt_timer_now()))
         return;
-    permit->status = TAKT_E_LEASE;
-    takt_shadow_vanish(&client->scheduler, permit);
-    takt_scheduler_release(&client->scheduler, permit);
+    refuse(client, permit, TAKT_E_LEASE);
 }
 
 static void part(takt_client *client);
 
-/* Returns how many callbacks came. */
+/* Calls those back whose callbacks are due by now, and not those who ask meanwhile and pass at
+ * once: they could keep the loop without end.  Returns how many were due. */
+static int64_t call_back(takt_client *client)
+{
+    int64_t due = takt_scheduler_count_fired(&client->scheduler);
+    takt_permit *permit;
+
+    for (int64_t i = 0; i < due && (permit = takt_scheduler_next_fired(&client->scheduler)); i++) {
+        refuse_late(client, permit);
+        if (goes_on(client, permit))
+            continue;
+        client->stats.waiting--;
+        client->stats.grants += permit->status == 0;
+        permit->callback(permit, permit->status);
+    }
+    if (!takt_list_empty(&client->scheduler.fired))
+        takt_client_ask(client);
+    return due;
+}
+
+/* Returns how many callbacks were due. */
 static int64_t run_pass(takt_client *client, int64_t now_us)
 {
-    takt_permit *permit;
-    int64_t called = 0;
+    int64_t due;
 
     uv_idle_stop(&client->pass);
     uv_check_stop(&client->pass_soon);
@@ -242,19 +270,22 @@ static int64_t run_pass(takt_client *client, int64_t now_us)
     send_claims(client, now_us);
     tell_fallbacks(client);
     tell_losers(client);
-    while ((permit = takt_scheduler_next_fired(&client->scheduler))) {
-        refuse_late(client, permit);
-        if (goes_on(client, permit))
-            continue;
-        client->stats.waiting--;
-        client->stats.grants += permit->status == 0;
-        called++;
-        permit->callback(permit, permit->status);
-    }
+    due = call_back(client);
     takt_client_settle_ghosts(client);
     if (!takt_list_empty(&client->scheduler.touched))
         takt_client_ask(client);
-    return called;
+    return due;
+}
+
+/* With nobody waiting, neither ghosts keep the loop alive, nor what a lost store cannot be told: it
+ * finds out by itself when the lease is over. */
+static bool lets_loop_end(const takt_client *client)
+{
+    const takt_scheduler *scheduler = &client->scheduler;
+    bool holds = !takt_list_empty(&scheduler->granted) || !takt_list_empty(&scheduler->losers);
+
+    return client->stats.waiting == 0 &&
+           (takt_shadow_is_all(scheduler) || (client->lost && !holds));
 }
 
 /* What callbacks have asked for is looked at in the same turn of the loop, which costs more than a
@@ -263,11 +294,13 @@ static void run_passes(takt_client *client)
 {
     int passes = 0;
 
+    if (client->parting) /* the timer was due in the same turn */
+        return;
     while (run_pass(client, takt_timer_now()) > 0 && ++passes < PASSES_MAX &&
            uv_is_active((uv_handle_t *)&client->pass))
         ;
     takt_timer_arm(&client->timer, takt_scheduler_wake_at(&client->scheduler));
-    if (client->stats.waiting == 0 && takt_shadow_is_all(&client->scheduler))
+    if (lets_loop_end(client))
         takt_timer_let_loop_end(&client->timer);
     if (client->closing && !client->parting && client->claims_in_flight == 0 &&
         client->errands_in_flight == 0 && !uv_is_active((uv_handle_t *)&client->pass))

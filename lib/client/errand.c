@@ -21,6 +21,23 @@ static takt_errand *new_errand(takt_client *client)
     return errand;
 }
 
+/* The innermost limit's number is the permit's, also where another one was tried first. */
+static void choose_fence(const takt_errand *errand)
+{
+    takt_scheduler *scheduler = &errand->client->scheduler;
+    takt_permit *permit = errand->permit;
+    int level = 0;
+
+    for (const takt_limit *at = errand->limit; at; at = at->within, level++) {
+        const takt_queue *queue = takt_scheduler_find(scheduler, at, errand->keys[level]);
+        for (int i = 0; i < permit->hold_count; i++)
+            if (permit->holds[i].queue == queue) {
+                permit->fence = permit->holds[i].fence;
+                return;
+            }
+    }
+}
+
 /* What a try has made of its permit, which an answer that was kept waiting may have outlived. */
 static void settle_permit(takt_errand *errand)
 {
@@ -32,6 +49,8 @@ static void settle_permit(takt_errand *errand)
         errand->call.status = TAKT_E_CANCELED;
     if (errand->call.status == 0) {
         errand->permit->slot_at_us = errand->call.standing.now_us;
+        if (errand->first != errand->limit)
+            choose_fence(errand);
         takt_scheduler_grant(scheduler, errand->permit);
     } else {
         errand->permit->uncharged = false;

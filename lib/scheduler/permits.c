@@ -99,6 +99,13 @@ static void refuse_waiters(takt_scheduler *scheduler, const takt_queue *lost)
         }
 }
 
+/* Those whose callbacks tell of it later, or that have none. */
+static void lose_quietly(const takt_link *list, const takt_queue *queue)
+{
+    for (takt_link *at = list->next; at != list; at = at->next)
+        (void)loses(TAKT_HOLDER(at, takt_permit, line), queue);
+}
+
 /* All that is held of a queue's permits is lost: jobs that run are told of, others do not begin. */
 static void lose(takt_scheduler *scheduler, takt_queue *queue)
 {
@@ -114,12 +121,12 @@ static void lose(takt_scheduler *scheduler, takt_queue *queue)
         takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
         if (permit->status == 0 && loses(permit, queue)) {
             permit->status = TAKT_E_LEASE;
+            permit->slot_at_us = 0; /* nothing to settle */
             takt_permits_drop(scheduler, permit);
         }
     }
-    for (takt_link *at = scheduler->shades.granted.next; at != &scheduler->shades.granted;
-         at = at->next)
-        (void)loses(TAKT_HOLDER(at, takt_permit, line), queue);
+    lose_quietly(&scheduler->trying, queue);
+    lose_quietly(&scheduler->shades.granted, queue);
     refuse_waiters(scheduler, queue);
     queue->holding.running = 0;
     queue->holding.unsure = true;
@@ -149,6 +156,23 @@ takt_permit *takt_scheduler_next_loser(takt_scheduler *scheduler)
     takt_list_remove(first);
     takt_list_append(&scheduler->granted, first); /* it is still to be released */
     return TAKT_HOLDER(first, takt_permit, line);
+}
+
+static void let_all_go(const takt_link *list)
+{
+    for (takt_link *at = list->next; at != list; at = at->next) {
+        takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+        for (int i = 0; i < permit->hold_count; i++)
+            permit->holds[i].queue = NULL;
+    }
+}
+
+void takt_permits_part(takt_scheduler *scheduler)
+{
+    let_all_go(&scheduler->granted);
+    let_all_go(&scheduler->losers);
+    let_all_go(&scheduler->trying);
+    let_all_go(&scheduler->shades.granted);
 }
 
 /* ---- claims ---------------------------------------------------------------------------------- */

@@ -21,6 +21,10 @@ void takt_permits_take(takt_queue *queue, takt_permit *permit, int64_t fence);
 /* All that it holds, on whatever limits, is let go, and it comes to no other. */
 void takt_permits_drop(takt_scheduler *scheduler, takt_permit *permit);
 
+/* Whoever holds something holds it no more, though it is still to be released: all is given back.
+ */
+void takt_permits_part(takt_scheduler *scheduler);
+
 /* Waiters take over what was let go, as far as that may be. */
 void takt_permits_hand_on(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us);
 

@@ -26,6 +26,7 @@ int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t see
     takt_list_init(&scheduler->idle);
     takt_list_init(&scheduler->fired);
     takt_list_init(&scheduler->granted);
+    takt_list_init(&scheduler->trying);
     takt_list_init(&scheduler->losers);
     takt_list_init(&scheduler->fallbacks);
     takt_list_init(&scheduler->handing_back);
@@ -101,6 +102,7 @@ static takt_queue *make_queue(takt_scheduler *scheduler, const takt_limit *limit
     queue->entry.key = text;
     queue->entry.size = size;
     takt_table_add(&scheduler->queues, &queue->entry);
+    takt_registry_touch(scheduler, queue); /* it may be idle, and stay so */
     return queue;
 }
 

@@ -88,18 +88,29 @@ static int64_t last_fence(const takt_permit *permit)
     return last && last->queue == permit->queue ? last->fence : 0;
 }
 
+/* Its callback was due, and is not any more, or is with another status. */
+static void withdraw(takt_scheduler *scheduler, takt_permit *permit, int status)
+{
+    if (permit->status == 0) {
+        if (permit->shadow != TAKT_SHADOW_PASSED)
+            put_back(permit->queue, permit, last_fence(permit));
+        takt_permits_drop(scheduler, permit);
+        permit->slot_at_us = 0;
+        permit->uncharged = false;
+    }
+    takt_shadow_vanish(scheduler, permit);
+    permit->status = (int16_t)status;
+    if (status != 0)
+        return;
+    takt_list_remove(&permit->line);
+    permit->state = TAKT_PERMIT_IDLE;
+}
+
 void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status)
 {
     takt_registry_touch(scheduler, permit->queue);
-    if (permit->state == TAKT_PERMIT_FIRED) { /* its callback was due, and is not any more */
-        takt_list_remove(&permit->line);
-        permit->state = TAKT_PERMIT_IDLE;
-        if (permit->status == 0) {
-            if (permit->shadow != TAKT_SHADOW_PASSED)
-                put_back(permit->queue, permit, last_fence(permit));
-            takt_permits_drop(scheduler, permit);
-        }
-        takt_shadow_vanish(scheduler, permit);
+    if (permit->state == TAKT_PERMIT_FIRED) {
+        withdraw(scheduler, permit, status);
         return;
     }
     if (status != 0) {
@@ -299,13 +310,17 @@ void takt_scheduler_tried(takt_scheduler *scheduler, takt_queue *queue, const ta
         return;
     }
     takt_permits_awarded(scheduler, queue, award, sent_us);
-    if (permit && award->run_count > 0 && queue->limit->concurrency > 0)
-        takt_permits_take(queue, permit, award->fence);
+    if (!permit || award->run_count == 0 || queue->limit->concurrency == 0)
+        return;
+    takt_permits_take(queue, permit, award->fence);
+    if (permit->hold_count == 1 && permit->shadow != TAKT_SHADOW_GHOST)
+        takt_list_append(&scheduler->trying, &permit->line);
 }
 
 void takt_scheduler_grant(takt_scheduler *scheduler, takt_permit *permit)
 {
     permit->state = TAKT_PERMIT_GRANTED;
+    takt_list_remove(&permit->line);
     if (permit->hold_count > 0)
         takt_list_append(&scheduler->granted, &permit->line);
 }
@@ -469,6 +484,15 @@ void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us)
         update(scheduler, TAKT_HOLDER(scheduler->timers.first, takt_queue, timer), now_us);
 }
 
+int64_t takt_scheduler_count_fired(const takt_scheduler *scheduler)
+{
+    int64_t count = 0;
+
+    for (const takt_link *at = scheduler->fired.next; at != &scheduler->fired; at = at->next)
+        count++;
+    return count;
+}
+
 takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler)
 {
     while (!takt_list_empty(&scheduler->fired)) {
@@ -514,9 +538,22 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
     return queue;
 }
 
+/* Those whose callbacks are due, too: what they were given would not be theirs any more. */
+static void withdraw_all(takt_scheduler *scheduler, int status)
+{
+    for (takt_link *at = scheduler->fired.next, *next; at != &scheduler->fired; at = next) {
+        takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+        next = at->next;
+        if (permit->status == 0 && permit->shadow != TAKT_SHADOW_GHOST)
+            takt_scheduler_leave(scheduler, permit, status);
+    }
+}
+
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status)
 {
     scheduler->parting = true;
+    withdraw_all(scheduler, status);
+    takt_permits_part(scheduler);
     for (size_t i = 0; i < scheduler->queues.used; i++)
         for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
             takt_queue *queue = TAKT_HOLDER(entry, takt_queue, entry);

@@ -25,9 +25,10 @@ typedef struct takt_scheduler {
     takt_link claiming; /* queues that have something to claim now */
     takt_link idle;     /* queues that nothing waits in, the longest idle first */
     int idle_count;
-    takt_link fired;        /* permits whose callbacks are due */
-    takt_link granted;      /* permits that hold something, their callbacks have come */
-    takt_link losers;       /* of them, those that have lost it, which is still to be told */
+    takt_link fired;   /* permits whose callbacks are due */
+    takt_link granted; /* permits that hold something, their callbacks have come */
+    takt_link trying;  /* permits that hold something, and whose tries are under way */
+    takt_link losers;  /* of those granted, those that have lost it, which is still to be told */
     takt_link handing_back; /* queues that have slots to hand back */
     bool parting;           /* everybody has left: what is said now is said once */
     takt_queue *last;       /* asked for last: mostly the next one too */
@@ -149,6 +150,9 @@ bool takt_scheduler_uses(const takt_scheduler *scheduler,
 /* One pass.  Then take out what follows: the claims first, for a callback may begin something new.
  */
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us);
+
+/* How many permits' callbacks are due, ghosts' among them. */
+int64_t takt_scheduler_count_fired(const takt_scheduler *scheduler);
 
 /* The next permit whose callback is due, its `status` set; NULL: no more.  Its state is GRANTED or
  * IDLE. */

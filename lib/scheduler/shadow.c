@@ -140,6 +140,7 @@ void takt_shadow_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
     /* coming from a limit that is in shadow too, its ghost will come here by itself */
     if (permit->shadow != TAKT_SHADOW_PASSED)
         leave_behind(scheduler, queue, permit, now_us);
+    takt_registry_touch(scheduler, queue); /* not to be forgotten while the callback is due */
     permit->shadow = TAKT_SHADOW_PASSED;
     permit->queue = queue;
     permit->status = 0;

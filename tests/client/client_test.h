@@ -82,12 +82,12 @@ static void open_client_on(const char *store)
     cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);
 }
 
-static void open_client(void)
+static inline void open_client(void)
 {
     open_client_on("memory:");
 }
 
-static void close_client(void)
+static inline void close_client(void)
 {
     takt_close(client, NULL, NULL);
     cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);

@@ -9,6 +9,7 @@
 #include <takt/takt.h>
 #include <uv.h>
 
+#include "scheduler/queue.h"
 #include "store/redis/server.h"
 
 #define LEVELS 3
@@ -239,6 +240,33 @@ EACH_STORE(tries_and_settles_go_by_the_keys)
     cr_assert_eq(standing.remaining, 9);
     takt_release(&permit);
     close_world(*kind);
+}
+
+/* The limits are looked at first, and one that has too little is tried first: should it have enough
+ * by then, the permit's number is the innermost one's all the same. */
+Test(levels, a_try_has_the_number_of_the_innermost)
+{
+    for (int turns = 0; turns < 10; turns++) {
+        takt_permit permit = {0}, holds = {0};
+        takt_request request = TAKT_REQUEST("job");
+        bool answered = false;
+        takt_call call = {.data = &answered};
+        open_world(MEMORY);
+        cr_assert_eq(acquire(other, &holds, 2, 0), 0);
+        hear(1);
+        request.within_keys[1] = keys[2];
+        cr_assert_eq(takt_try_acquire(worker, &call, &permit, &request, note_standing), 0);
+        for (int i = 0; i < turns; i++)
+            uv_run(&loop, UV_RUN_NOWAIT);
+        takt_release(&holds);
+        while (!answered)
+            uv_run(&loop, UV_RUN_ONCE);
+        for (int i = 0; i < permit.hold_count; i++)
+            if (strcmp(permit.holds[i].queue->limit->name, "job") == 0)
+                cr_assert_eq(permit.fence, permit.holds[i].fence, "after %d turns", turns);
+        takt_release(&permit);
+        close_world(MEMORY);
+    }
 }
 
 Test(levels, keys_that_no_limit_is_for_are_refused)

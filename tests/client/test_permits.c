@@ -306,6 +306,8 @@ EACH_STORE(a_callback_that_takes_longer_than_the_lease)
     cr_assert_eq(starts, 1);
     cr_assert_eq(refusals, 1);
     cr_assert_eq(lost, 1);
+    cr_assert_neq(first.slot_at_us, 0);
+    cr_assert_eq(second.slot_at_us, 0, "there is nothing to settle");
     do
         look(1, "short");
     while (standing.held > 0);

@@ -15,11 +15,11 @@ static takt_policy *policy;
 static takt_client *client;
 static struct server server;
 static int lost, back, fallbacks;
-static char fallback_of[256]; /* the limits, in the order in which it was told */
+static char fallback_of[256];   /* the limits, in the order in which it was told */
+static takt_policy *go_over_to; /* when a fallback is told */
 
 static void note_event(takt_client *of, const takt_event *event, void *data)
 {
-    (void)of;
     (void)data;
     lost += event->type == TAKT_EVENT_STORE_LOST;
     back += event->type == TAKT_EVENT_STORE_BACK;
@@ -30,6 +30,8 @@ static void note_event(takt_client *of, const takt_event *event, void *data)
     fallbacks++;
     cr_expect_not_null(strstr(event->text, event->limit));
     strcat(strcat(fallback_of, event->limit), " ");
+    if (go_over_to)
+        cr_expect_eq(takt_reload(of, go_over_to, NULL), 0);
 }
 
 static void add_limit(const char *name, const char *rate, const char *within, const char *mode)
@@ -45,6 +47,7 @@ static void add_limit(const char *name, const char *rate, const char *within, co
 static void set_up(void)
 {
     takt_options options = {.store_timeout_us = 60000000, .on_event = note_event};
+    takt_limit_text held = {.name = "held", .concurrency = "1"};
     takt_error error;
 
     server_start(&server, NULL);
@@ -58,6 +61,7 @@ static void set_up(void)
     add_limit("open-in-closed", "1000/s", "closed", "open");
     add_limit("open-in-open", "1000/s", "open", "open");
     add_limit("open-in-wait", "1000/s", "wait", "open");
+    cr_assert_eq(takt_policy_add(policy, &held, &error), 0, "%s", error.text);
     cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);
 }
 
@@ -348,6 +352,27 @@ Test(store_failure, nothing_keeps_the_loop_alive)
     cr_assert_eq(job.calls, 1);
 }
 
+/* Nor does what the store cannot be told of: that a permit, which it may have given, is not wanted
+ * any more, or that one is given back. */
+Test(store_failure, no_permit_keeps_the_loop_alive)
+{
+    for (int granted = 0; granted < 2; granted++) {
+        seen job;
+        lost = 0;
+        if (granted == 0)
+            server_kill(&server, SIGKILL);
+        acquire(&job, "held");
+        while (granted == 0 ? lost == 0 : job.calls == 0)
+            uv_run(&loop, UV_RUN_ONCE);
+        if (granted == 1)
+            server_kill(&server, SIGKILL);
+        takt_release(&job.permit);
+        while (uv_run(&loop, UV_RUN_ONCE))
+            continue;
+        server_restart(&server, NULL);
+    }
+}
+
 /* A refusal is an answer, too. */
 Test(store_failure, answers_are_counted_and_timed)
 {
@@ -367,4 +392,26 @@ Test(store_failure, answers_are_counted_and_timed)
     cr_assert_gt(later.store_calls, stats.store_calls);
     cr_assert_eq(later.store_answers, stats.store_answers, "nothing was answered");
     cr_assert_eq(later.store_us, stats.store_us);
+}
+
+/* Who is told may go over to another policy, which has fewer limits. */
+Test(store_failure, a_reload_in_the_event)
+{
+    static const char text[] = "limits:\n  - {name: wait, rules: [{rate: 1/h}]}\n";
+    seen first, second;
+    takt_error error;
+
+    cr_assert_eq(takt_policy_parse(&go_over_to, "p", text, strlen(text), &error), 0, "%s",
+                 error.text);
+    server_kill(&server, SIGKILL);
+    acquire_key(&first, "open-in-open", NULL);
+    acquire_key(&second, "closed", NULL);
+    while (first.calls == 0 || second.calls == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(takt_get_policy(client), go_over_to);
+    takt_close(client, NULL, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    takt_policy_free(go_over_to);
+    go_over_to = NULL;
+    client = NULL;
 }

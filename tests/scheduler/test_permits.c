@@ -729,3 +729,43 @@ Test(scheduler_permits, a_queue_with_a_try_under_way_is_not_idle)
     cr_assert_eq(r.s.idle_count, 0);
     takt_scheduler_tried(&r.s, r.queue, NULL, NOW, &permit);
 }
+
+/* A try of several limits may take longer than the lease of the one that it has: what is renewed
+ * then is not its own. */
+Test(scheduler_permits, a_try_under_way_loses_what_it_has)
+{
+    takt_permit permit = {0};
+    takt_claim claim;
+    takt_award award;
+
+    cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim));
+    award = award_permits(0, 1, 1);
+    takt_scheduler_tried(&r.s, r.queue, &award, NOW, &permit);
+    cr_assert(takt_permits_are_held(&permit, NOW));
+    acquire_many(&r, 1);
+    pass(&r, LEASE);
+    award = award_permits(LEASE, 0, 1);
+    answer(&r, LEASE, &award);
+    pass(&r, LEASE);
+    cr_assert_not(takt_permits_are_held(&permit, NOW + LEASE));
+    takt_scheduler_release(&r.s, &permit);
+    cr_assert_eq(r.queue->holding.running, 1, "the other one's");
+}
+
+/* A client that closes gives back what tries have by then, and what jobs have. */
+Test(scheduler_permits, who_parts_holds_nothing)
+{
+    takt_permit permit = {0};
+    takt_claim claim;
+    takt_award award;
+
+    begin(1, 1);
+    cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim));
+    award = award_permits(0, 1, 1);
+    takt_scheduler_tried(&r.s, r.queue, &award, NOW, &permit);
+    takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
+    cr_assert_not(takt_permits_are_held(&permit, NOW));
+    cr_assert_not(takt_permits_are_held(nth('a'), NOW));
+    takt_scheduler_release(&r.s, &permit);
+    release('a');
+}
