@@ -70,7 +70,7 @@ Test(gcra_promise, holds_for_random_rules_and_arrivals)
 {
     uint64_t seed = test_seed(1);
 
-    for (uint64_t round = 0; round < 1500; round++) {
+    for (uint64_t round = 0, rounds = test_rounds(1500); round < rounds; round++) {
         uint64_t random = seed + round;
         static taken slots[SLOTS];
         takt_rule rule = random_rule(&random);

@@ -139,7 +139,7 @@ Test(limit, taking_many_is_taking_one_by_one)
     static taken slots[2 * MANY];
     uint64_t seed = test_seed(1);
 
-    for (uint64_t round = 0; round < 600; round++) {
+    for (uint64_t round = 0, rounds = test_rounds(600); round < rounds; round++) {
         uint64_t random = seed + round;
         takt_limit limit = random_limit(&random);
         takt_limit_state state = at_rest(&limit), stepped = state;
@@ -205,7 +205,7 @@ Test(limit, room_and_due_never_promise_too_little)
 {
     uint64_t seed = test_seed(1);
 
-    for (uint64_t round = 0; round < 300; round++) {
+    for (uint64_t round = 0, rounds = test_rounds(300); round < rounds; round++) {
         uint64_t random = seed + round;
         takt_limit limit = random_limit(&random);
         takt_limit_state state = at_rest(&limit), stepped;

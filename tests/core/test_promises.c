@@ -87,7 +87,7 @@ Test(promises, hold_and_no_slot_could_have_been_earlier)
 {
     uint64_t seed = test_seed(1);
 
-    for (uint64_t round = 0; round < ROUNDS; round++) {
+    for (uint64_t round = 0, rounds = test_rounds(ROUNDS); round < rounds; round++) {
         uint64_t random = seed + round * 7919;
         takt_rule rule =
             random_rule((size_t)(round % 4), 1 + takt_random_below(&random, 60), &random);
@@ -184,7 +184,7 @@ Test(promises, room_and_due_are_what_stepping_gives)
 {
     uint64_t seed = test_seed(2);
 
-    for (uint64_t round = 0; round < ROUNDS; round++) {
+    for (uint64_t round = 0, rounds = test_rounds(ROUNDS); round < rounds; round++) {
         uint64_t random = seed + round * 7919;
         takt_rule rule = random_rule((size_t)(round % COUNT(kinds)),
                                      1 + takt_random_below(&random, 80), &random);
@@ -210,7 +210,7 @@ Test(promises, a_series_is_what_taking_one_by_one_gives)
 {
     uint64_t seed = test_seed(3);
 
-    for (uint64_t round = 0; round < 2000; round++) {
+    for (uint64_t round = 0, rounds = test_rounds(2000); round < rounds; round++) {
         uint64_t random = seed + round * 7919;
         takt_rule rule = random_rule((size_t)(round % COUNT(kinds)),
                                      1 + takt_random_below(&random, 80), &random);
@@ -262,7 +262,7 @@ Test(promises, any_algorithms_hold_on_one_limit)
 {
     uint64_t seed = test_seed(4);
 
-    for (uint64_t round = 0; round < 600; round++) {
+    for (uint64_t round = 0, rounds = test_rounds(600); round < rounds; round++) {
         uint64_t random = seed + round * 7919;
         takt_limit limit = random_limit(&random);
         int64_t now_us = NOW, capacity = takt_limit_capacity(&limit, NULL);

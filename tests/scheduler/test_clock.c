@@ -72,7 +72,7 @@ Test(clock, is_never_early)
 {
     uint64_t seed = test_seed(1);
 
-    for (uint64_t round = 0; round < 200; round++) {
+    for (uint64_t round = 0, rounds = test_rounds(200); round < rounds; round++) {
         uint64_t random = seed + round;
         int64_t ppm = takt_random_below(&random, 401) -
                       200; /* this process's clock runs that much too fast */

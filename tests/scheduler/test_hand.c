@@ -111,7 +111,7 @@ Test(hand, agrees_with_a_sorted_list_whatever_comes_in)
 {
     uint64_t seed = test_seed(1);
 
-    for (uint64_t round = 0; round < 100; round++) {
+    for (uint64_t round = 0, rounds = test_rounds(100); round < rounds; round++) {
         uint64_t random = seed + round;
         int64_t slots[4000];
         int count = 0;

@@ -290,7 +290,7 @@ Test(scheduler, never_calls_back_early)
 {
     uint64_t seed = test_seed(1);
 
-    for (uint64_t round = 0; round < 300; round++) {
+    for (uint64_t round = 0, rounds = test_rounds(300); round < rounds; round++) {
         uint64_t random = seed + round;
         int64_t ppm = takt_random_below(&random, 401) - 200, store_us = 0;
         close_rig(&r);
