@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
      "... and so long until there is a connection (default 10s)", 1},
     {"outage", KEY_OUTAGE, "DURATION", 0,
      "A host that no connection can be made to costs a job no attempts for that long (default "
-     "1day; 0s: each counts)",
+     "1h; 0s: each counts)",
      1},
     {"redirects", KEY_REDIRECTS, "none|same-host|any", 0,
      "Which redirects are followed (default same-host)", 1},
@@ -50,7 +50,7 @@ void call_options_begin(call_options *options)
 {
     *options = (call_options){.timeout_us = 30000000,
                               .connect_us = 10000000,
-                              .outage_us = INT64_C(86400000000),
+                              .outage_us = INT64_C(3600000000),
                               .redirects = REDIRECT_SAME_HOST,
                               .response_max = 1024 * 1024,
                               .with_body = true,
@@ -134,7 +134,8 @@ static error_t parse(int key, char *word, struct argp_state *state)
         given->connect_us = read_duration(state, "--connect-timeout", word);
         return 0;
     case KEY_OUTAGE:
-        given->outage_us = argument_duration(state, "--outage", word, 0, INT64_MAX, "is a while");
+        given->outage_us =
+            argument_duration(state, "--outage", word, 0, INT64_MAX, "must be at least 0s");
         return 0;
     case KEY_REDIRECTS:
         given->redirects = read_redirects(state, word);
