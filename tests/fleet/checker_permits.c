@@ -97,22 +97,40 @@ static int64_t first_over_us(const takt_ledger *ledger)
     return over_us;
 }
 
+/* Whether nothing that is wanted goes before one of this worker's places in line: nobody is more
+ * urgent, and of those with its priority it is the first, or the others want nothing (what they
+ * wanted was dropped for others). */
+static bool is_next(const takt_ledger *ledger, uint64_t worker)
+{
+    for (int own = 0; own < ledger->line_count; own++) {
+        const takt_place *mine = &ledger->line[own];
+        int64_t urgent = 0, others = 0, before = 0;
+        for (int i = 0; i < ledger->line_count; i++) {
+            const takt_place *place = &ledger->line[i];
+            if (i == own || place->aside)
+                continue;
+            urgent += place->priority < mine->priority ? place->wanting : 0;
+            others += place->priority == mine->priority ? place->wanting : 0;
+            before += place->priority == mine->priority && i < own;
+        }
+        if (mine->worker == worker && urgent == 0 && (before == 0 || others == 0))
+            return true;
+    }
+    return false;
+}
+
 /* Who finds all permits held is told when the first lease ends, if it is the next to be served and
  * does not come before that anyhow. */
 static void check_told(const checker *self, const takt_sim_call *call)
 {
     const takt_ledger *ledger = &self->fleet->ledger;
     int64_t over_us = first_over_us(ledger), told_us = call->award->claim_again_at_us, held = 0;
-    int first = 0;
 
     for (int i = 0; i < ledger->holder_count; i++)
         held += ledger->holders[i].held;
-    while (first < ledger->line_count && ledger->line[first].aside)
-        first++;
     if (call->award->stale || held < self->concurrency || call->award->in_line == 0)
         return;
-    if (ledger->line[first].worker != call->claim->worker ||
-        over_us >= call->now_us + TAKT_KEEPALIVE_US)
+    if (!is_next(ledger, call->claim->worker) || over_us >= call->now_us + TAKT_KEEPALIVE_US)
         over_us = TAKT_NEVER;
     if (over_us == TAKT_NEVER && told_us != TAKT_NEVER)
         checker_fail(self, 3, "who lacks a permit is to claim in %lld us, which is of no use",
