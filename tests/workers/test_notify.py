@@ -38,6 +38,7 @@ def all_heard(listener):
 
 
 def begin(here, address, **environment):
+    (here.path / 'jobs.state').unlink(missing_ok=True)  # or there is nothing to do, and it may end before it is told to
     here.jobs('jobs', [{'id': 'held', 'limit': 'fast', 'do': ['hold']}, 'no job'])
     return here.begin('takt-puppet', '-i', 'jobs', '--log', 'none',
                       env={**here.environment, 'NOTIFY_SOCKET': address, **environment})
