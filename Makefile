@@ -32,7 +32,7 @@ test:
 test-trixie:
 	@scripts/test-trixie
 
-# takt and what people use today, side by side (bench/SIDE.md): 13 minutes, QUICK=1 under two,
+# takt and what people use today, side by side (bench/SIDE.md): 14 minutes, QUICK=1 under two,
 # WORKLOADS="A B" these alone.  Installs what is compared with, by bench/side/install.
 bench: $(BUILD)/release/build.ninja
 	@ninja --quiet -C $(BUILD)/release
