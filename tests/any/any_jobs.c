@@ -149,6 +149,15 @@ void check_slots(void)
 /* ---- callbacks --------------------------------------------------------------------------------
  */
 
+static void answered(job *of, int status)
+{
+    if (status == 0)
+        granted(of);
+    else
+        ended(of);
+    do_within_callback();
+}
+
 static void acquired(takt_permit *permit, int status)
 {
     job *of = permit->data;
@@ -161,11 +170,7 @@ static void acquired(takt_permit *permit, int status)
     MUST(status != TAKT_E_INVALID && status != TAKT_E_BUSY && status != TAKT_E_NO_SLOT, "%s",
          takt_strerror(status));
     MUST(status != 0 || !of->cancelled, "granted though cancelled");
-    if (status == 0)
-        granted(of);
-    else
-        ended(of);
-    do_within_callback();
+    answered(of, status);
 }
 
 static void tried(takt_call *call, int status, const takt_standing *standing)
@@ -174,11 +179,7 @@ static void tried(takt_call *call, int status, const takt_standing *standing)
 
     MUST(of->phase == TRYING, "an answer that nobody waits for");
     MUST(!standing || standing->remaining >= 0, "less than none left");
-    if (status == 0)
-        granted(of);
-    else
-        ended(of);
-    do_within_callback();
+    answered(of, status);
 }
 
 static void called(takt_call *of, int status, const takt_standing *standing)
