@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jobs/http.h"
+#include "jobs/report/http.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

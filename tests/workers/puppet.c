@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jobs/kind.h"
+#include "jobs/frame/kind.h"
 
 #define HELD_MAX 1000
 

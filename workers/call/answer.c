@@ -9,8 +9,8 @@
 
 #include <takt/http.h>
 
-#include "jobs/base64.h"
-#include "jobs/say.h"
+#include "jobs/text/base64.h"
+#include "jobs/text/say.h"
 #include "spec.h"
 
 #define NAME_MAX_SIZE   256

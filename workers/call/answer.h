@@ -10,7 +10,7 @@
 #include <curl/curl.h>
 #include <jansson.h>
 
-#include "jobs/buffer.h"
+#include "jobs/text/buffer.h"
 #include "secrets.h"
 #include "vendor_fields.h"
 

@@ -5,7 +5,7 @@
 #ifndef TAKT_WORKERS_CALL_AWAY_H
 #define TAKT_WORKERS_CALL_AWAY_H
 
-#include "jobs/outage.h"
+#include "jobs/frame/outage.h"
 
 #define AWAY_MAX 1024 /* hosts; further ones are not remembered */
 

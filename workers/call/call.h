@@ -7,7 +7,7 @@
 #include <uv.h>
 
 #include "answer.h"
-#include "jobs/job.h"
+#include "jobs/frame/job.h"
 #include "redirect.h"
 #include "secrets.h"
 #include "spec.h"

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "jobs/job.h"
+#include "jobs/frame/job.h"
 #include "vendor_fields.h"
 
 /* `age_us`: how long ago the call was sent, which the vendor cannot have answered before. */

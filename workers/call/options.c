@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jobs/argument.h"
+#include "jobs/frame/argument.h"
 
 enum {
     KEY_TIMEOUT = 0x200,

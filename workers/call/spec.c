@@ -11,7 +11,7 @@
 #include <takt/policy.h>
 
 #include "fail.h"
-#include "jobs/say.h"
+#include "jobs/text/say.h"
 
 #define HEADERS_MAX      100
 #define HEADERS_SIZE_MAX (64 * 1024) /* all of them, before secrets are put in */

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "jobs/job.h"
-#include "jobs/lines.h"
+#include "jobs/frame/job.h"
+#include "jobs/sources/lines.h"
 #include "tool.h"
 
 #define UNDER_WAY_MAX   1024

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "jobs/say.h"
+#include "jobs/text/say.h"
 #include "tool.h"
 
 #define PAGE       "32" /* each may have a megabyte */

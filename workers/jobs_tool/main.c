@@ -10,7 +10,7 @@
 
 #include <takt/takt.h>
 
-#include "jobs/argument.h"
+#include "jobs/frame/argument.h"
 #include "tool.h"
 
 enum { KEY_REDIS = 256, KEY_GROUP, KEY_FROM_LINE, KEY_JSON, KEY_ALL };

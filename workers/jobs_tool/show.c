@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "jobs/say.h"
+#include "jobs/text/say.h"
 #include "tool.h"
 
 #define SHOWN_SIZE 160

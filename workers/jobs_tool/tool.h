@@ -11,7 +11,7 @@
 #include <takt/redis.h>
 #include <uv.h>
 
-#include "jobs/stream_names.h"
+#include "jobs/stream/names.h"
 
 #define TOOL_WORDS_MAX 16
 

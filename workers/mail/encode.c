@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "jobs/base64.h"
+#include "jobs/text/base64.h"
 
 static const char hex[] = "0123456789ABCDEF";
 

@@ -5,7 +5,7 @@
 #ifndef TAKT_WORKERS_ENCODE_H
 #define TAKT_WORKERS_ENCODE_H
 
-#include "jobs/buffer.h"
+#include "jobs/text/buffer.h"
 
 #define ENCODE_LINE 76
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "encode.h"
-#include "jobs/base64.h"
+#include "jobs/text/base64.h"
 
 #define WORD_START "=?UTF-8?B?"
 #define WORD_END   "?="

@@ -9,7 +9,7 @@
 #define TAKT_WORKERS_HEADER_H
 
 #include "address.h"
-#include "jobs/buffer.h"
+#include "jobs/text/buffer.h"
 
 /* Free text, such as a subject. */
 void header_put_text(text_buffer *out, const char *name, const char *value, size_t size);

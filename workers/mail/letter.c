@@ -9,7 +9,7 @@
 
 #include <takt/takt.h>
 
-#include "jobs/say.h"
+#include "jobs/text/say.h"
 #include "refuse.h"
 #include "template.h"
 

@@ -10,7 +10,7 @@
 #include <sysexits.h>
 #include <time.h>
 
-#include "jobs/kind.h"
+#include "jobs/frame/kind.h"
 #include "mail.h"
 #include "reply.h"
 

@@ -7,7 +7,7 @@
 
 #include <argp.h>
 
-#include "jobs/outage.h"
+#include "jobs/frame/outage.h"
 #include "letter.h"
 #include "outbox.h"
 #include "smtp.h"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "address.h"
-#include "jobs/buffer.h"
+#include "jobs/text/buffer.h"
 
 #define MESSAGE_ID_SIZE     (32 + 1 + ADDRESS_DOMAIN_MAX + 1)
 #define MESSAGE_HEADERS_MAX 16

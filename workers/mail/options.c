@@ -9,8 +9,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "jobs/argument.h"
-#include "jobs/kind.h"
+#include "jobs/frame/argument.h"
+#include "jobs/frame/kind.h"
 #include "mail.h"
 #include "template.h"
 

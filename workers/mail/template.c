@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jobs/digits.h"
+#include "jobs/text/digits.h"
 #include "refuse.h"
 
 #define FIELD_MAX    128                        /* bytes of a field's name */

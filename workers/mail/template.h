@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <takt/error.h>
 
-#include "jobs/buffer.h"
+#include "jobs/text/buffer.h"
 
 typedef enum template_form {
     TEMPLATE_TEXT,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
-#include "jobs/kind.h"
+#include "jobs/frame/kind.h"
 
 struct print {
     uv_timer_t timer;

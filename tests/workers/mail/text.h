@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "jobs/buffer.h"
+#include "jobs/text/buffer.h"
 
 /* That a buffer says just that. */
 static inline void expect_text(text_buffer *buffer, const char *expected, const char *what)

@@ -1,0 +1,133 @@
+/*
+ * What a line must say to be a job, and what is told of one that does not.
+ */
+#include <criterion/criterion.h>
+
+#include "jobs/frame/job.h"
+#include "jobs/sources/source.h"
+#include "jobs/text/instant.h"
+
+static const struct {
+    const char *text;
+    const char *words; /* of the refusal; NULL: it is good */
+} lines[] = {
+    {"{\"id\":\"1\",\"limit\":\"a\"}", NULL},
+    {"{\"id\":\"1\",\"limit\":\"a\",\"key\":null,\"cost\":null}", NULL},
+    {"{\"id\":\"\xc3\xa9\",\"limit\":\"a\",\"key\":\"k\",\"cost\":3,\"priority\":9}", NULL},
+    {"{\"id\":\"1\"}", "limit: a job needs one"},
+    {"{\"limit\":\"a\"}", "id: a job needs one"},
+    {"{\"id\":\"\",\"limit\":\"a\"}", "id: it has 0 bytes"},
+    {"{\"id\":17,\"limit\":\"a\"}", "id: it must be a string"},
+    {"{\"id\":\"a\\nb\",\"limit\":\"a\"}", "id: it has a control character"},
+    {"{\"id\":\"a\\u0000b\",\"limit\":\"a\"}", "not JSON"},
+    {"{\"id\":\"1\",\"limit\":7}", "limit: it must be a string"},
+    {"{\"id\":\"1\",\"limit\":\"a\",\"key\":[]}", "key: it must be a string"},
+    {"{\"id\":\"1\",\"limit\":\"a\",\"key\":\"\"}", "key: it has 0 bytes"},
+    {"{\"id\":\"1\",\"limit\":\"a\",\"cost\":0}", "cost: it must be a whole number from 1"},
+    {"{\"id\":\"1\",\"limit\":\"a\",\"cost\":1.5}", "cost: it must be a whole number"},
+    {"{\"id\":\"1\",\"limit\":\"a\",\"cost\":\"2\"}", "without quotes"},
+    {"{\"id\":\"1\",\"limit\":\"a\",\"priority\":10}",
+     "priority: it must be a whole number from 0"},
+    {"{\"id\":\"1\",\"limit\":\"a\",\"deadline\":5}", "deadline: it must be a string"},
+    {"{\"id\":\"1\",\"limit\":\"a\",\"deadline\":\"soon\"}", "deadline: \"soon\" is no instant"},
+    {"{\"id\":\"1\",\"limit\":\"a\",\"id\":\"2\"}", "not JSON"},
+    {"{\"id\":\"\xff\",\"limit\":\"a\"}", "not JSON"},
+    {"[1]", "no object"},
+    {"\"x\"", "not JSON"},
+    {"{", "not JSON"},
+    {"{} {}", "not JSON"},
+};
+
+Test(job, lines)
+{
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        json_t *fields = NULL;
+        job_head head;
+        takt_error error = {0};
+        int code = job_parse(lines[i].text, strlen(lines[i].text), NULL, &fields, &head, &error);
+        cr_assert_eq(code, lines[i].words ? TAKT_E_INVALID : 0, "%s: %s", lines[i].text,
+                     error.text);
+        if (lines[i].words)
+            cr_assert(strstr(error.text, lines[i].words), "%s: %s", lines[i].text, error.text);
+        json_decref(fields);
+    }
+}
+
+Test(job, head)
+{
+    const char *text = "{\"id\":\"m\",\"key\":\"k\",\"cost\":7,\"priority\":0,"
+                       "\"deadline\":\"1970-01-02T00:00:00.5Z\",\"idempotency_key\":\"i\"}";
+    json_t *fields;
+    job_head head;
+
+    cr_assert_eq(job_parse(text, strlen(text), "mail", &fields, &head, NULL), 0);
+    cr_assert_str_eq(head.id, "m");
+    cr_assert_str_eq(head.limit, "mail");
+    cr_assert_str_eq(head.key, "k");
+    cr_assert_str_eq(head.idempotency_key, "i");
+    cr_assert_eq(head.cost, 7);
+    cr_assert_eq(head.priority, 0);
+    cr_assert_eq(head.deadline_us, INT64_C(86400500000));
+    json_decref(fields);
+}
+
+Test(job, defaults)
+{
+    const char *text = "{\"id\":\"m\",\"limit\":\"own\"}";
+    json_t *fields;
+    job_head head;
+
+    cr_assert_eq(job_parse(text, strlen(text), "mail", &fields, &head, NULL), 0);
+    cr_assert_str_eq(head.limit, "own");
+    cr_assert_str_eq(head.idempotency_key, "m");
+    cr_assert_null(head.key);
+    cr_assert_eq(head.cost, 1);
+    cr_assert_eq(head.priority, TAKT_PRIORITY_POLICY);
+    cr_assert_eq(head.deadline_us, 0);
+    json_decref(fields);
+}
+
+Test(job, too_long)
+{
+    char *text = malloc(SOURCE_TEXT_MAX + 1);
+    json_t *fields;
+    job_head head;
+    takt_error error;
+
+    memset(text, ' ', SOURCE_TEXT_MAX + 1);
+    cr_assert_eq(job_parse(text, SOURCE_TEXT_MAX + 1, "a", &fields, &head, &error), TAKT_E_INVALID);
+    cr_assert(strstr(error.text, "1048577 bytes"), "%s", error.text);
+    free(text);
+}
+
+Test(job, instants)
+{
+    static const struct {
+        const char *text;
+        int64_t at_us; /* 0: it is none */
+    } instants[] = {
+        {"1970-01-01T00:00:01Z", 1000000},
+        {"2026-11-22T12:00:00Z", INT64_C(1795348800000000)},
+        {"2026-11-22T13:00:00+01:00", INT64_C(1795348800000000)},
+        {"2026-11-22 06:30:00-05:30", INT64_C(1795348800000000)},
+        {"2024-02-29T00:00:00.000001999Z", INT64_C(1709164800000001)},
+        {"2000-03-01T00:00:00z", INT64_C(951868800000000)},
+        {"1970-01-01T00:00:00Z", 0},
+        {"2026-02-29T00:00:00Z", 0},
+        {"2026-13-01T00:00:00Z", 0},
+        {"2026-11-22T24:00:00Z", 0},
+        {"2026-11-22T12:00:00", 0},
+        {"2026-11-22T12:00:00.Z", 0},
+        {"2026-11-22T12:00:00+1:00", 0},
+        {"2026-11-22T12:00:00Zx", 0},
+        {"2026-11-22", 0},
+        {"", 0},
+    };
+
+    for (size_t i = 0; i < sizeof(instants) / sizeof(instants[0]); i++) {
+        int64_t at_us = 0;
+        cr_assert_eq(instant_read(instants[i].text, &at_us), instants[i].at_us != 0, "%s",
+                     instants[i].text);
+        cr_assert_eq(at_us, instants[i].at_us, "%s: %lld", instants[i].text, (long long)at_us);
+    }
+}

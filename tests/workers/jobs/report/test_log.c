@@ -1,0 +1,101 @@
+/*
+ * Lines of the log: their two forms, and texts of others that would like to be more than texts.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "jobs/report/log.h"
+
+#define AT_US INT64_C(1763796066000007) /* 2025-11-22T07:21:06.000007Z */
+
+static log_line line;
+
+static const char *one_line(bool json, const char *id, const char *why)
+{
+    log_begin(&line, json, AT_US, "takt-mail", "retry");
+    log_text(&line, "id", id);
+    log_word(&line, "limit", "sendgrid");
+    log_number(&line, "attempt", 2);
+    log_seconds(&line, "after_s", 1500001);
+    log_text(&line, "why", why);
+    log_end(&line);
+    cr_assert_eq(strlen(line.text), line.used);
+    return line.text;
+}
+
+Test(log, both_forms)
+{
+    cr_assert_str_eq(one_line(false, "m-17", "451 later"),
+                     "2025-11-22T07:21:06.000007Z takt-mail retry id=\"m-17\" limit=sendgrid "
+                     "attempt=2 after_s=1.500001 why=\"451 later\"\n");
+    cr_assert_str_eq(one_line(true, "m-17", "451 later"),
+                     "{\"time\":\"2025-11-22T07:21:06.000007Z\",\"program\":\"takt-mail\","
+                     "\"event\":\"retry\",\"id\":\"m-17\",\"limit\":\"sendgrid\",\"attempt\":2,"
+                     "\"after_s\":1.500001,\"why\":\"451 later\"}\n");
+}
+
+Test(log, what_is_not_there_is_left_out)
+{
+    log_begin(&line, true, AT_US, "takt-mail", "dead");
+    log_text(&line, "id", NULL);
+    log_word(&line, "limit", NULL);
+    log_seconds(&line, "took_s", -5);
+    log_end(&line);
+    cr_assert_not_null(strstr(line.text, "\"event\":\"dead\",\"took_s\":0.000000}\n"));
+}
+
+/* What a text is in the line, read by a reader of JSON; in both forms it is quoted alike. */
+static const char *read_back(const char *text)
+{
+    static char read[2048];
+    json_error_t error;
+    json_t *fields = json_loads(one_line(true, "x", text), JSON_ALLOW_NUL, &error);
+
+    cr_assert_not_null(fields, "%s in %s", error.text, line.text);
+    json_t *why = json_object_get(fields, "why");
+    cr_assert_not_null(why, "%s", line.text);
+    snprintf(read, sizeof(read), "%s", json_string_value(why));
+    json_decref(fields);
+    one_line(false, "x", text);
+    cr_assert_eq(strchr(line.text, '\n'), line.text + line.used - 1, "no line of its own");
+    return read;
+}
+
+Test(log, texts_come_through)
+{
+    static const struct {
+        const char *text, *read;
+    } table[] = {
+        {"", ""},
+        {"say \"no\" \\ yes", "say \"no\" \\ yes"},
+        {"a\nb\tc\rd\x1b[31m\x7f", "a\nb\tc\rd\x1b[31m\x7f"},
+        {"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x99\x82",
+         "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x99\x82"},
+        {"\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd"},
+        {"cut \xe2\x82", "cut \xef\xbf\xbd\xef\xbf\xbd"},
+        {"long \xc0\x80", "long \xef\xbf\xbd\xef\xbf\xbd"},
+        {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+        {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+    };
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+        cr_expect_str_eq(read_back(table[i].text), table[i].read, "line %zu", i);
+}
+
+/* The longest texts there are, each byte of which takes the most room, still make a whole line. */
+Test(log, long_texts_are_cut)
+{
+    char text[4 * LOG_TEXT_MAX];
+
+    memset(text, '\x01', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    cr_assert_eq(strlen(read_back(text)), LOG_TEXT_MAX);
+    one_line(true, text, text);
+    cr_assert_lt(line.used, sizeof(line.text));
+    json_t *fields = json_loads(line.text, 0, NULL);
+    cr_assert_not_null(fields);
+    json_decref(fields);
+}

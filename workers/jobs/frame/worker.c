@@ -1,0 +1,383 @@
+/*
+ * worker.c: a worker from its start to its end: it opens its parts, runs the loop, drains when it
+ * is told to, and closes them in order: the kind, the source, the client, the report.
+ */
+#include "worker.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "jobs/text/instant.h"
+
+#define MEMORY_MAX ((size_t)64 * 1024 * 1024) /* of jobs that wait with their texts */
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+#define SIGNAL_COUNT (sizeof(signals) / sizeof(signals[0]))
+
+/* worker_say has no other way to know who speaks, and whether there is a picture. */
+static const char *name = "worker";
+static report *listener;
+
+void worker_say(const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (listener)
+        report_say(listener, "message", text);
+    else
+        fprintf(stderr, "%s: %s\n", name, text);
+}
+
+static void on_client_event(takt_client *client, const takt_event *event, void *data)
+{
+    worker *worker = data;
+
+    (void)client;
+    worker->dirty = true;
+    if (event->type == TAKT_EVENT_STORE_LOST)
+        report_set_trouble(worker->report, "store", event->text);
+    else if (event->type == TAKT_EVENT_STORE_BACK)
+        report_set_trouble(worker->report, "store", NULL);
+    else
+        report_say(worker->report, "takt", event->text);
+}
+
+static int open_client(worker *worker)
+{
+    takt_error error = {0};
+    takt_options options = {
+        .store = worker->options.store, .on_event = on_client_event, .data = worker};
+    const takt_policy *policy = worker->policies[0];
+    int code = takt_open(&worker->client, &worker->loop, policy, &options, &error);
+
+    if (code) {
+        worker_say("%s", error.text[0] ? error.text : takt_strerror(code));
+        return code == TAKT_E_STORE_URL || code == TAKT_E_POLICY     ? EX_CONFIG
+               : code <= TAKT_E_STORE && code >= TAKT_E_STORE_FORMAT ? EX_UNAVAILABLE
+                                                                     : EX_OSERR;
+    }
+    report_set_client(worker->report, worker->client);
+    return 0;
+}
+
+/* The limit of jobs that name none must be there: else all of them were dead. */
+static int check_limit(const worker *worker)
+{
+    const char *limit = worker->options.limit;
+
+    if (!limit || takt_policy_has(takt_get_policy(worker->client), limit))
+        return 0;
+    worker_say("--limit %s: the policy has no limit of that name", limit);
+    return EX_USAGE;
+}
+
+/* Where nobody names another server the stream is in the store. */
+static int open_stream(worker *worker, takt_error *error)
+{
+    const worker_options *options = &worker->options;
+    const char *url = options->redis ? options->redis : options->store;
+
+    if (!url)
+        url = takt_policy_store(worker->policies[0]);
+    return source_open_stream(&worker->source, &worker->loop, url, options->stream, options->group,
+                              options->take_over_us, options->until_empty, &run_source_events,
+                              worker, error);
+}
+
+static int open_source(worker *worker)
+{
+    const worker_options *options = &worker->options;
+    const kind *kind = worker->kind;
+    const char *rehearsal = kind->rehearses ? kind->rehearses(kind->self) : NULL;
+    takt_error error = {0};
+
+    if (rehearsal && options->stream) {
+        worker_say("%s takes its jobs from a file, since a stream would lose them: write --input "
+                   "FILE instead of --stream",
+                   rehearsal);
+        return EX_USAGE;
+    }
+    int code = options->stream ? open_stream(worker, &error)
+                               : source_open_file(&worker->source, &worker->loop, options->input,
+                                                  options->state, options->dead, rehearsal != NULL,
+                                                  &run_source_events, worker, &error);
+
+    if (code) {
+        worker_say("%s", error.text[0] ? error.text : takt_strerror(code));
+        return code == TAKT_E_NOMEM          ? EX_OSERR
+               : !options->stream            ? EX_NOINPUT
+               : code == TAKT_E_SYSTEM       ? EX_OSERR
+               : code == TAKT_E_STORE_ACCESS ? EX_UNAVAILABLE
+                                             : EX_USAGE;
+    }
+    worker->source_is_open = true;
+    return 0;
+}
+
+static int open_results(worker *worker)
+{
+    takt_error error = {0};
+
+    if (results_open(&worker->results, &worker->loop, worker->options.results, worker->report,
+                     &run_results_events, worker, &error) == 0)
+        return 0;
+    worker_say("%s", error.text);
+    return EX_CANTCREAT;
+}
+
+static int open_kind(worker *worker)
+{
+    const kind *kind = worker->kind;
+    int status =
+        kind->open ? kind->open(kind->self, &worker->loop, takt_get_policy(worker->client)) : 0;
+
+    worker->kind_is_open = status == 0;
+    return status;
+}
+
+static int open_report(worker *worker)
+{
+    takt_error error = {0};
+
+    if (report_open(&worker->report, &worker->loop, &worker->options.report, &error) != 0) {
+        worker_say("%s", error.text);
+        return EX_OSERR;
+    }
+    listener = worker->report;
+    return 0;
+}
+
+static int check_files(const worker *worker)
+{
+    takt_error error = {0};
+
+    if (files_check(&worker->options, &error) == 0)
+        return 0;
+    worker_say("%s", error.text);
+    return EX_USAGE;
+}
+
+static int open_all(worker *worker)
+{
+    int status;
+
+    if ((status = check_files(worker)) != 0 || (status = open_report(worker)) != 0 ||
+        (status = policy_open(worker)) != 0 || (status = open_client(worker)) != 0 ||
+        (status = check_limit(worker)) != 0 || (status = open_results(worker)) != 0 ||
+        (status = open_kind(worker)) != 0 || (status = open_source(worker)) != 0)
+        return status;
+    return 0;
+}
+
+static void forget_client(void *data)
+{
+    worker *worker = data;
+
+    worker->client = NULL;
+    if (worker->report)
+        report_close(worker->report);
+    listener = NULL;
+    worker->report = NULL;
+}
+
+static void close_client(worker *worker)
+{
+    if (worker->report)
+        report_set_client(worker->report, NULL);
+    if (worker->client)
+        takt_close(worker->client, forget_client, worker);
+    else
+        forget_client(worker);
+}
+
+void worker_source_closed(worker *worker)
+{
+    worker->source_is_open = false;
+    close_client(worker);
+}
+
+/* The first step of closing; each of the others follows when the one before it has ended. */
+static void begin_close(worker *worker)
+{
+    if (worker->closing)
+        return;
+    worker->closing = true;
+    uv_close((uv_handle_t *)&worker->pass, NULL);
+    uv_close((uv_handle_t *)&worker->later_timer, NULL);
+    uv_close((uv_handle_t *)&worker->drain_timer, NULL);
+    for (size_t i = 0; i < SIGNAL_COUNT; i++)
+        uv_close((uv_handle_t *)&worker->signals[i], NULL);
+    if (worker->kind_is_open && worker->kind->close)
+        worker->kind->close(worker->kind->self);
+    worker->kind_is_open = false;
+    if (worker->source_is_open) {
+        run_abandon(worker);
+        source_flush(worker->source);
+        source_close(worker->source);
+    } else {
+        close_client(worker);
+    }
+}
+
+static void on_drained(uv_timer_t *timer)
+{
+    worker *worker = timer->data;
+
+    report_say(worker->report, "drain", "not all that ran has ended in time; it will come again");
+    begin_close(worker);
+}
+
+void worker_stop(worker *worker, int status)
+{
+    if (status >= 0 && worker->status == 0)
+        worker->status = status;
+    worker->dirty = true;
+    if (worker->draining || worker->closing)
+        return;
+    worker->draining = true;
+    if (worker->source_is_open)
+        source_want(worker->source, 0);
+    report_set_phase(worker->report, REPORT_DRAINING);
+    uv_timer_start(&worker->drain_timer, on_drained, (uint64_t)worker->options.drain_us / 1000, 0);
+}
+
+/* SIGHUP reads a policy's file again, but where it says that our terminal is gone it ends us. */
+static bool is_for_policy(int signal)
+{
+    return signal == SIGHUP && !isatty(STDERR_FILENO);
+}
+
+static void on_signal(uv_signal_t *handle, int signal)
+{
+    worker *worker = handle->data;
+
+    if (is_for_policy(signal)) {
+        policy_reread(worker);
+        return;
+    }
+    if (worker->signal == 0) {
+        worker->signal = signal;
+        report_say(worker->report, "drain",
+                   "told to stop: what runs will end, a second signal does not wait for it");
+        worker_stop(worker, -1);
+        return;
+    }
+    worker->status = 128 + signal;
+    begin_close(worker);
+}
+
+/* Runs before the loop waits: whatever happened in this turn is dealt with in one go. */
+static void on_pass(uv_prepare_t *handle)
+{
+    worker *worker = handle->data;
+
+    while (worker->dirty && !worker->closing) {
+        worker->dirty = false;
+        if (worker->draining && !worker->drained) {
+            worker->drained = true;
+            run_drain(worker);
+        }
+        run_pass(worker);
+    }
+    if (!worker->closing && run_is_over(worker))
+        begin_close(worker);
+}
+
+/* A signal that is ignored (nohup, a shell's background job) stays so. */
+static void watch_signals(worker *worker)
+{
+    signal(SIGPIPE, SIG_IGN);
+    for (size_t i = 0; i < SIGNAL_COUNT; i++) {
+        struct sigaction before;
+        uv_signal_t *handle = &worker->signals[i];
+        uv_signal_init(&worker->loop, handle);
+        handle->data = worker;
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            uv_signal_start(handle, on_signal, signals[i]);
+        uv_unref((uv_handle_t *)handle);
+    }
+}
+
+static void prepare(worker *worker)
+{
+    uv_prepare_init(&worker->loop, &worker->pass);
+    uv_timer_init(&worker->loop, &worker->later_timer);
+    uv_timer_init(&worker->loop, &worker->drain_timer);
+    worker->pass.data = worker->later_timer.data = worker->drain_timer.data = worker;
+    worker->waiting.lane_max = worker->options.waiting;
+    worker->waiting.size_max = MEMORY_MAX;
+    worker->random = (uint64_t)instant_now() ^ (uint64_t)getpid() << 40;
+    watch_signals(worker);
+}
+
+static int status_of(const worker *worker)
+{
+    if (worker->status || worker->left_some)
+        return worker->status ? worker->status : EXIT_FAILURE;
+    return worker->dead_count > 0 && !worker->signal ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static void run(worker *worker)
+{
+    worker->dirty = true;
+    uv_prepare_start(&worker->pass, on_pass);
+    report_set_phase(worker->report, REPORT_WORKING);
+    uv_run(&worker->loop, UV_RUN_DEFAULT);
+}
+
+static void free_all(worker *worker)
+{
+    results_free(worker->results);
+    free(worker->later);
+    policy_free(worker);
+    uv_loop_close(&worker->loop);
+}
+
+/* Standard files that we were started without are taken, so that nothing that is opened later is
+ * mistaken for one of them; using them fails, as it should. */
+static bool hold_standard_files(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
+int worker_main(int argc, char **argv, const kind *kind)
+{
+    worker worker = {.kind = kind};
+    int failed;
+
+    if (!hold_standard_files())
+        return EX_OSERR;
+    name = kind->name;
+    worker.options.report.name = kind->name;
+    options_parse(&worker, argc, argv);
+    if ((failed = uv_loop_init(&worker.loop)) != 0) {
+        worker_say("cannot wait for events: %s", uv_strerror(failed));
+        return EX_OSERR;
+    }
+    prepare(&worker);
+    worker.status = open_all(&worker);
+    if (worker.status) {
+        begin_close(&worker);
+        uv_run(&worker.loop, UV_RUN_DEFAULT);
+    } else {
+        run(&worker);
+    }
+    int status = status_of(&worker);
+    free_all(&worker);
+    return status;
+}

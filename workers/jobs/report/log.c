@@ -1,0 +1,112 @@
+/*
+ * log.c: texts of others are quoted as JSON in both forms, so that no job can write a line of its
+ * own.
+ */
+#include "log.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "jobs/text/utf8.h"
+
+#define SECOND_US 1000000
+
+const char *log_time(int64_t at_us, char text[LOG_TIME_SIZE])
+{
+    time_t seconds = at_us / SECOND_US;
+    struct tm parts;
+
+    gmtime_r(&seconds, &parts);
+    size_t used = strftime(text, LOG_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text + used, LOG_TIME_SIZE - used, ".%06dZ", (int)(at_us % SECOND_US));
+    return text;
+}
+
+/* There is always room left for the end: what does not fit is not written. */
+__attribute__((format(printf, 2, 3))) static void add(log_line *line, const char *format, ...)
+{
+    size_t room = sizeof(line->text) - 3 - line->used;
+    va_list arguments;
+
+    va_start(arguments, format);
+    int count = vsnprintf(line->text + line->used, room, format, arguments);
+    va_end(arguments);
+    if (count > 0 && (size_t)count < room)
+        line->used += (size_t)count;
+}
+
+static void add_quoted(log_line *line, const char *text)
+{
+    const char *end = text + strnlen(text, LOG_TEXT_MAX);
+
+    add(line, "\"");
+    while (text < end) {
+        const char *from = text;
+        uint32_t letter = utf8_next(&text, end);
+        if (letter == '"' || letter == '\\')
+            add(line, "\\%c", (char)letter);
+        else if (letter < 0x20 || (letter >= 0x7f && letter < 0xa0))
+            add(line, "\\u%04x", (unsigned)letter);
+        else if (letter == UTF8_BAD)
+            add(line, "\xef\xbf\xbd");
+        else
+            add(line, "%.*s", (int)(text - from), from);
+    }
+    add(line, "\"");
+}
+
+static void add_name(log_line *line, const char *name)
+{
+    add(line, line->json ? ",\"%s\":" : " %s=", name);
+}
+
+void log_begin(log_line *line, bool json, int64_t at_us, const char *program, const char *event)
+{
+    char time[LOG_TIME_SIZE];
+
+    line->json = json;
+    line->used = 0;
+    add(line, json ? "{\"time\":\"%s\",\"program\":\"%s\",\"event\":\"%s\"" : "%s %s %s",
+        log_time(at_us, time), program, event);
+}
+
+void log_text(log_line *line, const char *name, const char *text)
+{
+    if (!text)
+        return;
+    add_name(line, name);
+    add_quoted(line, text);
+}
+
+void log_word(log_line *line, const char *name, const char *word)
+{
+    if (!word)
+        return;
+    add_name(line, name);
+    add(line, line->json ? "\"%s\"" : "%s", word);
+}
+
+void log_number(log_line *line, const char *name, uint64_t number)
+{
+    add_name(line, name);
+    add(line, "%" PRIu64, number);
+}
+
+void log_seconds(log_line *line, const char *name, int64_t value_us)
+{
+    if (value_us < 0)
+        value_us = 0;
+    add_name(line, name);
+    add(line, "%" PRId64 ".%06d", value_us / SECOND_US, (int)(value_us % SECOND_US));
+}
+
+void log_end(log_line *line)
+{
+    if (line->json)
+        line->text[line->used++] = '}';
+    line->text[line->used++] = '\n';
+    line->text[line->used] = '\0';
+}

@@ -1,0 +1,42 @@
+/*
+ * log.h: one line per event, for people or for programs, with the same fields in the same order:
+ *
+ *     2026-11-22T07:21:06.123456Z takt-mail done id="m-17" limit=sendgrid attempt=1 took_s=0.120000
+ *     {"time":"2026-11-22T07:21:06.123456Z","program":"takt-mail","event":"done","id":"m-17",...}
+ *
+ * Writing it somewhere is left to others.
+ */
+#ifndef TAKT_WORKERS_REPORT_LOG_H
+#define TAKT_WORKERS_REPORT_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A line as long as its texts may be: an id, and reasons, whose every byte may be escaped. */
+#define LOG_LINE_SIZE 8192
+#define LOG_TIME_SIZE 32
+#define LOG_TEXT_MAX  512 /* bytes of one text; what is beyond is cut */
+
+typedef struct log_line {
+    bool json;
+    size_t used;
+    char text[LOG_LINE_SIZE];
+} log_line;
+
+/* `at_us` is of the wall clock. */
+void log_begin(log_line *line, bool json, int64_t at_us, const char *program, const char *event);
+
+/* A field; a text of NULL is none.  Bytes that are not UTF-8 become U+FFFD. */
+void log_text(log_line *line, const char *name, const char *text);
+void log_word(log_line *line, const char *name, const char *word); /* of harmless letters */
+void log_number(log_line *line, const char *name, uint64_t number);
+void log_seconds(log_line *line, const char *name, int64_t value_us);
+
+/* Its newline; line->text has `used` bytes then. */
+void log_end(log_line *line);
+
+/* RFC 3339 in UTC, with microseconds. */
+const char *log_time(int64_t at_us, char text[LOG_TIME_SIZE]);
+
+#endif

@@ -1,0 +1,234 @@
+/*
+ * picture.c: the lines end with a newline each, so that whoever writes after a killed worker begins
+ * below them, and none is so long that the terminal would break it: then going up as many lines as
+ * were written comes to where the picture began.  Where the window has become narrower since, its
+ * lines were broken into several.
+ */
+#include "picture.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jobs/text/utf8.h"
+
+#define NAME_MAX_SHOWN 16
+#define BESIDES        5 /* lines that are no limit's: two on top, the heads, the rest, a trouble */
+#define DAYS_MAX       3650.0
+#define QUOTA_SIZE     256
+
+/* Adds a line, cut to the terminal, without letters that would do something to it. */
+__attribute__((format(printf, 3, 4))) static void add(picture *picture, unsigned columns,
+                                                      const char *format, ...)
+{
+    char text[1024], *to = picture->lines[picture->count];
+    const char *at = text, *end;
+    unsigned width = 0;
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    end = text + strlen(text);
+    while (at < end && width + 1 < columns) {
+        const char *from = at;
+        uint32_t letter = utf8_next(&at, end);
+        if (letter < 0x20 || (letter >= 0x7f && letter < 0xa0) || letter == UTF8_BAD) {
+            *to++ = '?';
+        } else {
+            memcpy(to, from, (size_t)(at - from));
+            to += at - from;
+        }
+        width++;
+    }
+    *to = '\0';
+    picture->widths[picture->count++] = width;
+}
+
+/* At most seven letters. */
+static const char *shown_number(uint64_t number, char text[16])
+{
+    if (number < 10000000)
+        snprintf(text, 16, "%" PRIu64, number);
+    else if (number < UINT64_C(100000000000))
+        snprintf(text, 16, "%.1fM", (double)number / 1e6);
+    else
+        snprintf(text, 16, ">99999M");
+    return text;
+}
+
+static const char *shown_rate(double rate, char text[16])
+{
+    snprintf(text, 16, rate < 1000 ? "%.1f/s" : "%.0f/s", rate < 99999 ? rate : 99999);
+    return text;
+}
+
+/* In one or two units, as one says it. */
+static const char *shown_span(double seconds, char text[32])
+{
+    uint64_t s = (uint64_t)seconds;
+
+    if (s < 120)
+        snprintf(text, 32, "%" PRIu64 " s", s > 0 ? s : 1);
+    else if (s < 7200)
+        snprintf(text, 32, "%" PRIu64 " min", s / 60);
+    else if (s < 2 * 86400)
+        snprintf(text, 32, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
+    else
+        snprintf(text, 32, "%" PRIu64 " days", s / 86400);
+    return text;
+}
+
+/* How long all that waits will take: that of the slowest limit, and not less than what is told of
+ * all jobs together.  0: nobody knows, as where something waits and nothing starts. */
+static double seconds_left(const figures *figures)
+{
+    report_limit sum = figures_sum(figures);
+    double rate = rate_now(&figures->rate), longest = 0;
+
+    if (figures->total > sum.done + sum.dead && rate > 0)
+        longest = (double)(figures->total - sum.done - sum.dead) / rate;
+    for (const report_limit *at = figures->limits; at && longest > 0; at = at->next) {
+        double waiting = (double)(at->waiting + at->put_away), starts = rate_now(&at->rate);
+        if (waiting > 0 && starts <= 0)
+            return 0;
+        if (waiting > 0 && waiting / starts > longest)
+            longest = waiting / starts;
+    }
+    return longest;
+}
+
+static void add_second(picture *picture, const figures *figures, unsigned columns)
+{
+    static const char *const phases[] = {
+        [REPORT_STARTING] = "starting",
+        [REPORT_WORKING] = "working",
+        [REPORT_DRAINING] = "ending: finishes what runs, gives back what waits",
+    };
+    double seconds = figures->phase == REPORT_WORKING ? seconds_left(figures) : 0;
+    char now[16], span[32], left[64] = "";
+
+    if (seconds > 0 && seconds < DAYS_MAX * 86400)
+        snprintf(left, sizeof(left), ", about %s left", shown_span(seconds, span));
+    add(picture, columns, "%s, %s%s", phases[figures->phase],
+        shown_rate(rate_now(&figures->rate), now), left);
+}
+
+static const char *shown_name(const char *name, char text[NAME_MAX_SHOWN + 1])
+{
+    if (strlen(name) <= NAME_MAX_SHOWN)
+        snprintf(text, NAME_MAX_SHOWN + 1, "%s", name);
+    else
+        snprintf(text, NAME_MAX_SHOWN + 1, "%.*s~", NAME_MAX_SHOWN - 1, name);
+    return text;
+}
+
+static void add_limit(picture *picture, const report_limit *limit, const takt_policy *policy,
+                      unsigned columns)
+{
+    char name[NAME_MAX_SHOWN + 1], quota[QUOTA_SIZE], now[16], done[16], dead[16], running[16],
+        waiting[16];
+
+    if (!policy || takt_policy_describe(policy, limit->name, quota, sizeof(quota)) != 0)
+        snprintf(quota, sizeof(quota), "?");
+    add(picture, columns, "%-*s %8s %7s %7s %7s %7s  %s", NAME_MAX_SHOWN,
+        shown_name(limit->name, name), shown_rate(rate_now(&limit->rate), now),
+        shown_number(limit->done, done), shown_number(limit->dead, dead),
+        shown_number(limit->running, running),
+        shown_number(limit->waiting + limit->put_away, waiting), quota);
+}
+
+/* Whether more is going on in `one`. */
+static bool is_livelier(const report_limit *one, const report_limit *other)
+{
+    uint64_t here = one->waiting + one->put_away + one->running;
+    uint64_t there = other->waiting + other->put_away + other->running;
+
+    return here != there ? here > there : one->started > other->started;
+}
+
+/* Where there is no room for all, the liveliest are shown; all in their usual order. */
+static bool is_shown(const figures *figures, const report_limit *limit, unsigned room)
+{
+    unsigned before = 0;
+
+    for (const report_limit *at = figures->limits; at && before < room; at = at->next)
+        before += at != limit && is_livelier(at, limit);
+    if (before >= room)
+        return false;
+    for (const report_limit *at = figures->limits; at != limit && before < room; at = at->next)
+        before += !is_livelier(at, limit) && !is_livelier(limit, at); /* alike: the first first */
+    return before < room;
+}
+
+static void add_limits(picture *picture, const figures *figures, const takt_policy *policy,
+                       unsigned columns, unsigned room)
+{
+    unsigned left_out = 0;
+
+    add(picture, columns, "%-*s %8s %7s %7s %7s %7s  %s", NAME_MAX_SHOWN, "limit", "rate now",
+        "done", "failed", "running", "waiting", "quota");
+    for (const report_limit *at = figures->limits; at; at = at->next) {
+        if (is_shown(figures, at, room))
+            add_limit(picture, at, policy, columns);
+        else
+            left_out++;
+    }
+    if (left_out > 0)
+        add(picture, columns, "and %u more limits", left_out);
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+void picture_make(picture *picture, const figures *figures, const takt_policy *policy,
+                  unsigned columns, unsigned rows)
+{
+    const trouble *trouble = figures_first_trouble(figures);
+    char text[160];
+
+    columns = least(columns, PICTURE_COLUMNS_MAX);
+    rows = least(rows, PICTURE_LINES_MAX);
+    picture->count = 0;
+    if (rows < 2)
+        return;
+    figures_line(figures, text, sizeof(text));
+    add(picture, columns, "%s: %s", figures->name, text);
+    if (rows > 2)
+        add_second(picture, figures, columns);
+    if (figures->limits && rows > BESIDES + 1)
+        add_limits(picture, figures, policy, columns, rows - BESIDES - 1);
+    if (trouble && picture->count + 1 < rows)
+        add(picture, columns, "%s: %s", trouble->who, trouble->text);
+}
+
+/* Goes up to where it began. */
+static size_t go_up(const picture *before, unsigned columns, char *text)
+{
+    unsigned lines = 0;
+
+    for (unsigned i = 0; i < before->count; i++)
+        lines += before->widths[i] <= columns || columns == 0
+                     ? 1
+                     : (before->widths[i] + columns - 1) / columns;
+    return lines > 0 ? (size_t)sprintf(text, "\r\033[%uA", lines) : 0;
+}
+
+size_t picture_wipe(const picture *before, unsigned columns, char *text)
+{
+    size_t used = go_up(before, columns, text);
+
+    return used > 0 ? used + (size_t)sprintf(text + used, "\033[J") : 0;
+}
+
+size_t picture_draw(const picture *before, const picture *picture, unsigned columns, char *text)
+{
+    size_t used = go_up(before, columns, text);
+
+    for (unsigned i = 0; i < picture->count; i++)
+        used += (size_t)sprintf(text + used, "%s\033[K\n", picture->lines[i]);
+    return used + (size_t)sprintf(text + used, "\033[J");
+}

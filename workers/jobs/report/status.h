@@ -1,0 +1,22 @@
+/*
+ * status.h: a small HTTP server for those who probe a worker (/live, /ready) and those who collect
+ * its figures (/metrics), on a unix socket or on the loopback, and nowhere else.
+ */
+#ifndef TAKT_WORKERS_REPORT_STATUS_H
+#define TAKT_WORKERS_REPORT_STATUS_H
+
+#include <uv.h>
+
+#include "figures.h"
+
+typedef struct status status;
+
+/* `place` is "unix:PATH" or a port.  `look` tells the figures of the moment.  0, or a code and why.
+ */
+int status_open(status **status, uv_loop_t *loop, const char *place,
+                const figures *(*look)(void *data), void *data, takt_error *error);
+
+/* Nothing is asked any more; the memory is freed when the loop has run.  NULL is harmless. */
+void status_close(status *status);
+
+#endif

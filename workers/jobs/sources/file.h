@@ -1,0 +1,63 @@
+/*
+ * file.h: what the parts of a source of lines share: the lines as they come
+ * (file.c), and those that are read again (file_fetch.c).
+ *
+ * The place of a line is 40 bits, its sum the other 24, so that it is known for what it is when it
+ * is read again, and when it has ended.
+ */
+#ifndef TAKT_WORKERS_SOURCES_FILE_H
+#define TAKT_WORKERS_SOURCES_FILE_H
+
+#include "lines.h"
+#include "refs.h"
+#include "source.h"
+#include "state_file.h"
+
+#define PLACE_BITS 40
+#define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
+#define RETRY_MS   1000 /* until what could not be read or written is tried again */
+
+typedef struct file_source {
+    source source;
+    uv_loop_t *loop;
+    const char *path; /* for messages */
+    bool alone;       /* nothing is written down but where it was told to */
+    const source_events *events;
+    void *data;
+    lines lines;
+    state_file state;
+    append dead;
+    unsigned wanted;
+    refs fetches;
+    bool fetch_busy;
+    uv_fs_t fetch_request;
+    char *window; /* what was read again last */
+    size_t window_capacity, window_size;
+    uint64_t window_place;
+    int spool; /* texts that were put away, of what cannot be read again; -1 */
+    uint64_t spool_size, spool_count;
+    int failing; /* why what is done cannot be written; 0 */
+    bool has_ended, told_failing, stopped, closing;
+    uv_timer_t soon;
+} file_source;
+
+static inline source_ref ref_of(uint64_t line, uint64_t place, uint32_t sum)
+{
+    return (source_ref){line, (uint64_t)sum << PLACE_BITS | (place & PLACE_MASK)};
+}
+
+static inline uint32_t sum_of(source_ref ref)
+{
+    return (uint32_t)(ref.minor >> PLACE_BITS);
+}
+
+/* file.c: events are never told inside a call; what is to be told is told soon. */
+void file_source_arm(file_source *file, uint64_t after_ms);
+void file_source_fail_change(file_source *file, uint64_t line); /* it is not what it was */
+
+/* file_fetch.c */
+void file_source_serve(file_source *file);
+void file_source_fetch(source *source, source_ref ref);
+bool file_source_put_away(source *source, source_ref *ref, const char *text, size_t size);
+
+#endif

@@ -1,0 +1,212 @@
+/*
+ * state_file.c: four bytes for each line in memory, a record for each change in the file.
+ */
+#include "state_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "jobs/text/digits.h"
+
+#define HEADER       "{\"takt\":\"state\",\"version\":1}\n"
+#define BYTE_DONE    254
+#define BYTE_DEAD    255
+#define ATTEMPTS_MAX 200
+
+__attribute__((format(printf, 2, 3))) static int refuse(takt_error *error, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof(error->text), format, arguments);
+    va_end(arguments);
+    return error->code = TAKT_E_SYSTEM;
+}
+
+uint32_t state_file_sum(const char *text, size_t size)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return (uint32_t)(hash ^ hash >> 24 ^ hash >> 48) & 0xffffff;
+}
+
+static bool set(state_file *state, uint64_t line, uint32_t sum, unsigned byte)
+{
+    if (line >= state->capacity) {
+        uint64_t capacity = line < 512 ? 1024 : line * 2;
+        uint32_t *lines = capacity < SIZE_MAX / sizeof(*lines)
+                              ? realloc(state->lines, capacity * sizeof(*lines))
+                              : NULL;
+        if (!lines)
+            return false;
+        memset(lines + state->capacity, 0, (capacity - state->capacity) * sizeof(*lines));
+        state->lines = lines;
+        state->capacity = capacity;
+    }
+    state->lines[line] = sum << 8 | byte;
+    state->count = line >= state->count ? line + 1 : state->count;
+    return true;
+}
+
+static unsigned byte_of(const char *status, unsigned attempts)
+{
+    if (strcmp(status, "done") == 0)
+        return BYTE_DONE;
+    if (strcmp(status, "dead") == 0)
+        return BYTE_DEAD;
+    return attempts > ATTEMPTS_MAX ? ATTEMPTS_MAX : attempts;
+}
+
+/* Whether a record of that status says how many attempts there were. */
+static bool has_attempts(const char *status)
+{
+    return strcmp(status, "begun") == 0 || strcmp(status, "tried") == 0;
+}
+
+/* One record, as it was written here. */
+static bool read_record(state_file *state, const char *text)
+{
+    uint64_t line;
+    uint32_t sum;
+    char status[8] = "";
+    unsigned attempts = 0;
+    int got = sscanf(text,
+                     "{\"line\":%" SCNu64 ",\"sum\":\"%6" SCNx32
+                     "\",\"status\":\"%7[a-z]\",\"attempts\":%u}",
+                     &line, &sum, status, &attempts);
+    bool counts = has_attempts(status);
+
+    return got == (counts ? 4 : 3) && line > 0 &&
+           (counts || strcmp(status, "done") == 0 || strcmp(status, "dead") == 0) &&
+           set(state, line, sum, byte_of(status, attempts));
+}
+
+static int refuse_record(const char *path, uint64_t number, takt_error *error)
+{
+    return refuse(error,
+                  "%s:%" PRIu64 ": this is no record of what is done; remove the file to begin "
+                  "anew, or name another one with --state",
+                  path, number);
+}
+
+/* Reads all records; *size is where the last whole one ends: a crash may have cut off one more. */
+static int read_all(state_file *state, const char *path, FILE *file, off_t *size, takt_error *error)
+{
+    char *text = NULL;
+    size_t capacity = 0;
+    uint64_t number = 0;
+    ssize_t length;
+    int failed = 0;
+
+    *size = 0;
+    while (!failed && (length = getline(&text, &capacity, file)) > 0 && text[length - 1] == '\n') {
+        if (number++ == 0 ? strcmp(text, HEADER) != 0 : !read_record(state, text))
+            failed = refuse_record(path, number, error);
+        *size += length;
+    }
+    if (!failed && number == 0 && length > 0 && strncmp(text, HEADER, (size_t)length) != 0)
+        failed = refuse_record(path, 1, error); /* no beginning of ours: somebody's only line */
+    if (!failed && ferror(file))
+        failed = refuse(error, "cannot read %s: %s", path, strerror(errno));
+    free(text);
+    return failed;
+}
+
+static int load(state_file *state, const char *path, takt_error *error)
+{
+    int copy = dup(state->file.fd);
+    FILE *file = copy < 0 ? NULL : fdopen(copy, "r");
+    off_t size;
+
+    if (!file)
+        return refuse(error, "cannot read %s: %s", path, strerror(errno));
+    int failed = read_all(state, path, file, &size, error);
+    fclose(file);
+    if (failed)
+        return failed;
+    if (ftruncate(state->file.fd, size) != 0)
+        return refuse(error, "cannot write %s: %s", path, strerror(errno));
+    if (size == 0 && !append_put(&state->file, HEADER, strlen(HEADER)))
+        return refuse(error, "no memory");
+    return 0;
+}
+
+int state_file_open(state_file *state, const char *path, const char *input, takt_error *error)
+{
+    int failed;
+
+    *state = (state_file){.file.fd = -1};
+    if (!path)
+        return 0;
+    state->file.fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (state->file.fd < 0)
+        return refuse(error,
+                      "cannot open %s: %s; it keeps what is done, name another one with "
+                      "--state",
+                      path, strerror(errno));
+    if (flock(state->file.fd, LOCK_EX | LOCK_NB) != 0)
+        failed = refuse(error,
+                        "another worker does the jobs of %s: it has locked %s; wait until it has "
+                        "ended, or put the jobs into a stream, which several workers can share",
+                        input, path);
+    else
+        failed = load(state, path, error);
+    if (failed)
+        state_file_close(state);
+    return failed;
+}
+
+void state_file_close(state_file *state)
+{
+    append_close(&state->file);
+    free(state->lines);
+    state->lines = NULL;
+    state->count = state->capacity = 0;
+}
+
+line_status state_file_get(const state_file *state, uint64_t line, uint32_t *sum,
+                           unsigned *attempts)
+{
+    uint32_t record = line < state->count ? state->lines[line] : 0;
+    unsigned byte = record & 0xff;
+
+    *sum = record >> 8;
+    *attempts = byte <= ATTEMPTS_MAX ? byte : 0;
+    return byte == 0           ? LINE_NEW
+           : byte == BYTE_DONE ? LINE_DONE
+           : byte == BYTE_DEAD ? LINE_DEAD
+                               : LINE_TRIED;
+}
+
+uint64_t state_file_last(const state_file *state)
+{
+    return state->count ? state->count - 1 : 0;
+}
+
+bool state_file_put(state_file *state, uint64_t line, uint32_t sum, const char *status,
+                    unsigned attempts)
+{
+    static const char hex[] = "0123456789abcdef";
+    char text[128], *at = stpcpy(text, "{\"line\":"); /* there are two for each job: no printf */
+
+    at += digits_put(at, line, 1);
+    at = stpcpy(at, ",\"sum\":\"");
+    for (int shift = 20; shift >= 0; shift -= 4)
+        *at++ = hex[sum >> shift & 15];
+    at = stpcpy(stpcpy(stpcpy(at, "\",\"status\":\""), status), "\"");
+    if (has_attempts(status)) {
+        at = stpcpy(at, ",\"attempts\":");
+        at += digits_put(at, attempts, 1);
+    }
+    at = stpcpy(at, "}\n");
+    return append_put(&state->file, text, (size_t)(at - text));
+}

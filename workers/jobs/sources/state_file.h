@@ -1,0 +1,53 @@
+/*
+ * state_file.h: what became of a file's lines, kept beside it, so that a rerun goes on where this
+ * run has ended, whatever ended it.
+ *
+ *     {"takt":"state","version":1}
+ *     {"line":17,"sum":"90b2d1","status":"begun","attempts":1}
+ *     {"line":17,"sum":"90b2d1","status":"done"}
+ *
+ * The sum is of the line's bytes: a file that was changed is noticed.  Of a line's records the last
+ * one holds.
+ */
+#ifndef TAKT_WORKERS_SOURCES_STATE_FILE_H
+#define TAKT_WORKERS_SOURCES_STATE_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <takt/error.h>
+
+#include "append.h"
+
+typedef enum line_status {
+    LINE_NEW,
+    LINE_TRIED, /* so many times, and not ended */
+    LINE_DONE,
+    LINE_DEAD
+} line_status;
+
+typedef struct state_file {
+    append file;
+    uint32_t *lines; /* by number: the sum, and in the low byte how it stands */
+    uint64_t count, capacity;
+} state_file;
+
+/* Opens it or begins it, and locks it: one worker at a time. */
+int state_file_open(state_file *state, const char *path, const char *input, takt_error *error);
+void state_file_close(state_file *state);
+
+/* 24 bits. */
+uint32_t state_file_sum(const char *text, size_t size);
+
+/* How a line stands; *sum is what it had then. */
+line_status state_file_get(const state_file *state, uint64_t line, uint32_t *sum,
+                           unsigned *attempts);
+
+/* The last line that is known of. */
+uint64_t state_file_last(const state_file *state);
+
+/* `status`: "begun" or "tried", so many times by now; "done", "dead".  False: no memory. */
+bool state_file_put(state_file *state, uint64_t line, uint32_t sum, const char *status,
+                    unsigned attempts);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * names.h: how a stream of jobs is called in a Redis server, what its entries hold, and how
+ * an entry's name is read and written: what workers and the command `takt-jobs` must agree about.
+ *
+ *     takt:jobs:{NAME}         a stream; an entry's field `job` is the job's line
+ *     takt:jobs:{NAME}:dead    a stream; `job` and the job's `id`, as far as they are known, the
+ *                              `entry` that it was, and `why`
+ *
+ * A job that is done or dead is acknowledged and deleted: what is in the stream is still to be
+ * done.  The delivery count of an entry is one more than the attempts that were begun.
+ */
+#ifndef TAKT_WORKERS_STREAM_NAMES_H
+#define TAKT_WORKERS_STREAM_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <takt/redis.h>
+
+#include "jobs/sources/source.h"
+
+#define STREAM_NAME_MAX   128 /* bytes of a stream's or a group's name */
+#define STREAM_KEY_SIZE   (STREAM_NAME_MAX + 24)
+#define STREAM_ENTRY_SIZE 42 /* "18446744073709551615-18446744073709551615" with its NUL */
+
+#define STREAM_FIELD_JOB   "job"
+#define STREAM_FIELD_ID    "id"
+#define STREAM_FIELD_ENTRY "entry"
+#define STREAM_FIELD_WHY   "why"
+
+#define STREAM_GROUP "takt" /* where nobody says another one */
+
+/* What is given back belongs to this consumer until somebody takes it over. */
+#define STREAM_NOBODY "given-back"
+
+/* Letters, digits and . _ - : / @; 0, or TAKT_E_INVALID with words; `what` is "stream", "group". */
+int stream_check_name(const char *name, const char *what, takt_error *error);
+
+void stream_key(char key[STREAM_KEY_SIZE], const char *name);
+void stream_dead_key(char key[STREAM_KEY_SIZE], const char *name);
+
+/* "1763692800000-0"; returns its length. */
+size_t stream_write_entry(char text[STREAM_ENTRY_SIZE], source_ref ref);
+
+/* False where the value is no such name. */
+bool stream_read_entry(const takt_reply *value, source_ref *ref);
+
+/* The value of a field of an entry, `fields` being the array of fields and values; NULL: it has
+ * none of that name. */
+const takt_reply *stream_field(const takt_reply *fields, const char *name);
+
+#endif

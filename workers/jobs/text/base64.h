@@ -1,0 +1,12 @@
+/*
+ * base64.h: bytes as base64 (RFC 4648).
+ */
+#ifndef TAKT_WORKERS_TEXT_BASE64_H
+#define TAKT_WORKERS_TEXT_BASE64_H
+
+#include "buffer.h"
+
+/* In one line, with = behind what is no multiple of three bytes. */
+void base64_put(text_buffer *out, const char *bytes, size_t size);
+
+#endif
