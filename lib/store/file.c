@@ -233,6 +233,17 @@ static void settle(file_store *store, takt_file_job *job)
         call->done(call);
 }
 
+/* A lock file that was overwritten makes every transaction wait for ever: says so. */
+static void name_the_lock(file_store *store)
+{
+    takt_error error;
+
+    if (!takt_file_thread_lock_is_damaged(store->thread, &error))
+        return;
+    memcpy(store->trouble, error.text, strlen(error.text) + 1);
+    store->store.trouble = store->trouble;
+}
+
 /* The caller is told, and the job, if it has been begun, comes back to nobody. */
 static void give_up(file_store *store, takt_file_job *job, int status)
 {
@@ -240,6 +251,8 @@ static void give_up(file_store *store, takt_file_job *job, int status)
 
     assert(call != NULL); /* a job in flight has a caller */
     store->store.trouble = NULL;
+    if (status == TAKT_E_STORE_TIMEOUT)
+        name_the_lock(store);
     takt_list_remove(&job->flight);
     job->call = NULL;
     if (store->process == takt_file_env_process() && takt_file_thread_withdraw(store->thread, job))

@@ -69,6 +69,7 @@ static takt_file_env *new_env(const struct stat *directory, const takt_file_plac
     if (env == NULL)
         return NULL;
     env->place = *place;
+    env->lock_fd = -1;
     env->directory_device = directory->st_dev;
     env->directory_inode = directory->st_ino;
     pthread_rwlockattr_init(&attributes);
@@ -289,6 +290,8 @@ static int mend(takt_file_env *env, int failure, takt_error *error)
         return grow(env, error);
     if (failure == MDB_MAP_RESIZED)
         return set_map(env, 0, error); /* what another process has made it */
+    if (takt_file_lock_is_damaged(env))
+        return takt_file_lock_fail(env, error); /* the data may be whole */
     if (takt_file_is_damage(failure))
         return replace(env, failure, error);
     /* MDB_PANIC: what this process knows of the file is wrong, not the file. */
@@ -311,11 +314,23 @@ static int reason_of_eio(const takt_file_env *env)
     return EIO;
 }
 
+static bool is_lock_damaged(takt_file_env *env)
+{
+    bool damaged;
+
+    pthread_rwlock_rdlock(&env->lock);
+    damaged = takt_file_lock_is_damaged(env);
+    pthread_rwlock_unlock(&env->lock);
+    return damaged;
+}
+
 int takt_file_env_mend(takt_file_env *env, int failure, unsigned repairs, int tries,
                        takt_error *error)
 {
     int code = 0;
 
+    if (failure == EINVAL && is_lock_damaged(env)) /* what a mutex says that is none */
+        return takt_file_lock_fail(env, error);
     if (failure > 0)
         return takt_file_mdb_fail(error, failure == EIO ? reason_of_eio(env) : failure,
                                   "cannot write", env->place.path);

@@ -35,6 +35,7 @@ typedef struct takt_file_env {
     MDB_dbi dbi;
     dev_t device, lock_device; /* which inodes we have open */
     ino_t inode, lock_inode;
+    int lock_fd;       /* the lock file; -1: not open */
     bool lost;         /* what we had open is gone, and a new one could not be opened yet */
     atomic_llong size; /* of the file, the largest seen: it never shrinks by itself */
     char notice[TAKT_ERROR_TEXT_SIZE]; /* why the file was replaced last */
@@ -88,15 +89,29 @@ void takt_file_close_held(takt_file_env *env);
  * is NULL. */
 int takt_file_set_aside(takt_file_env *env, int reason, takt_error *error);
 
-/* Where LMDB keeps the lock of a data file. */
-#define TAKT_FILE_PATH_SIZE (PATH_MAX + 32)
-void takt_file_lock_path(char path[TAKT_FILE_PATH_SIZE], const char *data_path);
-
 /* The code of takt/error.h for LMDB's, with a sentence. */
 int takt_file_mdb_fail(takt_error *error, int failure, const char *what, const char *path);
 
 /* LMDB's codes for a file whose content makes no sense. */
 bool takt_file_is_damage(int failure);
+
+/* ---- file_lock.c ----------------------------------------------------------------------------- */
+
+/* Where LMDB keeps the lock of a data file. */
+#define TAKT_FILE_PATH_SIZE (PATH_MAX + 32)
+void takt_file_lock_path(char path[TAKT_FILE_PATH_SIZE], const char *data_path);
+
+/* Makes the lock file of env->place if there is none, and opens it until takt_file_close_lock,
+ * which belongs behind LMDB's closing.  A `fresh` data file gets a new one. */
+int takt_file_prepare_lock(takt_file_env *env, bool fresh, takt_error *error);
+void takt_file_close_lock(takt_file_env *env);
+
+/* Whether the lock file is not LMDB's any longer: others have overwritten it.  With env->lock held.
+ * Waits for nothing, so an event loop may ask. */
+bool takt_file_lock_is_damaged(const takt_file_env *env);
+
+/* Fails with TAKT_E_STORE, and says what to do about such a lock file. */
+int takt_file_lock_fail(const takt_file_env *env, takt_error *error);
 
 /* ---- file_format.c --------------------------------------------------------------------------- */
 

@@ -22,7 +22,6 @@
 #include "store/file_env.h"
 
 #define MAP_SIZE  ((size_t)1 << 20) /* at first; it grows */
-#define LOCK_SIZE 8192              /* what LMDB makes it for its default of readers */
 #define ASIDE_MAX 1000              /* damaged files that may lie about */
 #define ATTEMPTS  10                /* when others replace the file while we open it */
 
@@ -47,12 +46,8 @@ int takt_file_mdb_fail(takt_error *error, int failure, const char *what, const c
 
 /* ---- the files ----------------------------------------------------------------------- */
 
-void takt_file_lock_path(char path[TAKT_FILE_PATH_SIZE], const char *data_path)
-{
-    snprintf(path, TAKT_FILE_PATH_SIZE, "%s-lock", data_path);
-}
-
-/* Refuses what somebody else may have put in our way. */
+/* Refuses what somebody else may have put in our way.  Root is no exception: whoever owns the file
+ * could reset the limit that root keeps to. */
 static int check_owner(const takt_file_env *env, const struct stat *file, takt_error *error)
 {
     const char *path = env->place.path;
@@ -68,7 +63,7 @@ static int check_owner(const takt_file_env *env, const struct stat *file, takt_e
                          "other's lock: "
                          "leave it only one",
                          path);
-    if (file->st_uid == geteuid() || file->st_uid == 0 || geteuid() == 0)
+    if (file->st_uid == geteuid() || file->st_uid == 0)
         return 0;
     snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(path, '/') - path + 1), path);
     if (env->place.is_default || stat(directory, &parent) < 0 || (parent.st_mode & S_IWOTH))
@@ -119,34 +114,6 @@ void takt_file_let_go(int fd)
     close(fd);
 }
 
-/* The lock file is mapped for writing: where its blocks could not be had, writing to it would be a
- * SIGBUS. */
-static int prepare_lock_file(takt_file_env *env, bool fresh, takt_error *error)
-{
-    static const char zeros[LOCK_SIZE];
-    char path[TAKT_FILE_PATH_SIZE];
-    struct stat status;
-    int fd, failed = 0;
-
-    takt_file_lock_path(path, env->place.path);
-    if (fresh && unlink(path) < 0 && errno != ENOENT)
-        return takt_file_fail(error, errno, "cannot remove the old", path);
-    fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
-    if (fd < 0)
-        return takt_file_fail(error, errno, "cannot open", path);
-    if (fstat(fd, &status) < 0)
-        failed = errno;
-    else if (!S_ISREG(status.st_mode))
-        failed = EINVAL;
-    else if (status.st_size < LOCK_SIZE)
-        failed =
-            pwrite(fd, zeros, LOCK_SIZE - (size_t)status.st_size, status.st_size) < 0 ? errno : 0;
-    close(fd);
-    env->lock_device = status.st_dev;
-    env->lock_inode = status.st_ino;
-    return failed != 0 ? takt_file_fail(error, failed, "cannot prepare", path) : 0;
-}
-
 /* ---- the environment ----------------------------------------------------------------- */
 
 /* What the newest header says is in the file must be there: beyond a file's end a mapping is a
@@ -187,6 +154,7 @@ void takt_file_close_held(takt_file_env *env)
     if (env->mdb != NULL)
         mdb_env_close(env->mdb);
     env->mdb = NULL;
+    takt_file_close_lock(env);
 }
 
 void takt_file_close_env(takt_file_env *env)
@@ -222,6 +190,8 @@ static int open_mdb(takt_file_env *env, int fd, const struct stat *file, takt_er
         rc = mdb_reader_check(env->mdb, NULL);
     if (rc == 0)
         rc = takt_file_check_format(env, error);
+    if (takt_file_is_damage(rc) && takt_file_lock_is_damaged(env))
+        rc = takt_file_lock_fail(env, error);
     if (rc != 0)
         takt_file_close_held(env);
     return rc;
@@ -284,7 +254,7 @@ static int open_once(takt_file_env *env, bool *again, takt_error *error)
     if (file.st_size > 0 && !takt_file_has_magic(fd))
         rc = MDB_INVALID; /* LMDB would leave a lock file beside it */
     else
-        code = prepare_lock_file(env, file.st_size == 0, error);
+        code = takt_file_prepare_lock(env, file.st_size == 0, error);
     if (code == 0 && rc == 0)
         rc = open_mdb(env, fd, &file, error);
     if (rc <= TAKT_E_INVALID && rc >= TAKT_E_SYSTEM) {

@@ -129,18 +129,30 @@ static int make_directories(char *path, takt_error *error)
     return 0;
 }
 
+/* The directory of the default store: nobody else may replace what lies in it, so it is a directory
+ * of this user's, no link, and writable by no one else.  Root is no exception: the owner of a
+ * directory decides over the quota that is kept in it. */
 static int check_own_directory(const char *directory, takt_error *error)
 {
     struct stat status;
 
-    if (stat(directory, &status) < 0)
+    if (lstat(directory, &status) < 0)
         return takt_file_fail(error, errno, "cannot look at the directory", directory);
-    if (status.st_uid != geteuid() && geteuid() != 0)
+    if (S_ISLNK(status.st_mode))
+        return takt_fail(error, TAKT_E_STORE_ACCESS,
+                         "the directory %s is a symbolic link: set XDG_STATE_HOME to the directory "
+                         "above the one that it points to, or name a file with file:PATH",
+                         directory);
+    if (status.st_uid != geteuid())
         return takt_fail(error, TAKT_E_STORE_ACCESS,
                          "the directory %s belongs to another user: set XDG_STATE_HOME to a "
-                         "directory of your own, "
-                         "or name a file with file:PATH",
+                         "directory of your own, or name a file with file:PATH",
                          directory);
+    if (status.st_mode & (S_IWGRP | S_IWOTH))
+        return takt_fail(error, TAKT_E_STORE_ACCESS,
+                         "other users can write to the directory %s: run chmod go-w %s, or name a "
+                         "file with file:PATH",
+                         directory, directory);
     return 0;
 }
 
@@ -206,6 +218,18 @@ static int follow_link(char path[PATH_MAX], takt_error *error)
     return 0;
 }
 
+/* Checks the directory of the file, by the name that it has before links are followed. */
+static int check_default(char *path, takt_error *error)
+{
+    char *slash = strrchr(path, '/');
+    int code;
+
+    *slash = '\0';
+    code = check_own_directory(path, error);
+    *slash = '/';
+    return code;
+}
+
 int takt_file_find_place(takt_file_place *place, takt_error *error)
 {
     bool sync = place->sync;
@@ -216,6 +240,8 @@ int takt_file_find_place(takt_file_place *place, takt_error *error)
         place->sync = sync;
         if (code == 0)
             code = make_directories(place->path, error);
+        if (code == 0)
+            code = check_default(place->path, error);
     } else {
         enter_directory(place->path);
     }
@@ -223,11 +249,5 @@ int takt_file_find_place(takt_file_place *place, takt_error *error)
         code = resolve_directory(place->path, error);
     if (code == 0 && !place->is_default)
         code = follow_link(place->path, error);
-    if (code == 0 && place->is_default) {
-        char *slash = strrchr(place->path, '/');
-        *slash = '\0';
-        code = check_own_directory(place->path, error);
-        *slash = '/';
-    }
     return code;
 }

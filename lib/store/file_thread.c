@@ -348,6 +348,20 @@ int takt_file_thread_start(takt_file_thread **thread, const takt_file_place *pla
 
 /* ---- the loop's side ----------------------------------------------------------------- */
 
+bool takt_file_thread_lock_is_damaged(const takt_file_thread *thread, takt_error *error)
+{
+    takt_file_env *env = thread->env;
+    bool damaged;
+
+    if (pthread_rwlock_tryrdlock(&env->lock) != 0)
+        return false; /* it is being replaced */
+    damaged = takt_file_lock_is_damaged(env);
+    if (damaged)
+        takt_file_lock_fail(env, error);
+    pthread_rwlock_unlock(&env->lock);
+    return damaged;
+}
+
 void takt_file_thread_attach(takt_file_thread *thread, uv_async_t *async)
 {
     pthread_mutex_lock(&thread->mutex);

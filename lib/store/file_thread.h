@@ -50,6 +50,9 @@ typedef struct takt_file_news {
 int takt_file_thread_start(takt_file_thread **thread, const takt_file_place *place,
                            const char *name_space, takt_error *error);
 
+/* Whether the file's lock was overwritten by others; `error` then says what to do. */
+bool takt_file_thread_lock_is_damaged(const takt_file_thread *thread, takt_error *error);
+
 /* From now on `async` is woken when there is news. */
 void takt_file_thread_attach(takt_file_thread *thread, uv_async_t *async);
 

@@ -144,3 +144,12 @@ int scratch_descriptors(const struct scratch *scratch)
     }
     return count;
 }
+
+void scratch_expect_accepted(const char *url)
+{
+    struct rig rig;
+    takt_error error = {0};
+
+    cr_assert_eq(rig_try_open(&rig, url, "test", 0, &error), 0, "%s: %s", url, error.text);
+    rig_close(&rig);
+}

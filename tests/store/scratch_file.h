@@ -43,6 +43,9 @@ void scratch_make(struct scratch *scratch, const takt_limit *limit, int ledgers)
 /* Opening must fail with that code and with a message that has `says` in it. */
 void scratch_expect_refused(const char *url, int code, const char *says);
 
+/* Opening must succeed. */
+void scratch_expect_accepted(const char *url);
+
 /* Begins a write transaction and stops in it (SIGSTOP); gives it up when continued.  For a process
  * of its own. */
 int scratch_stop_inside(void *scratch);

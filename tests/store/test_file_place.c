@@ -111,6 +111,51 @@ Test(file_place, default_refuses_a_link_in_its_place)
     scratch_remove(&scratch);
 }
 
+/* Others could replace the file in such a directory, or the directory itself. */
+Test(file_place, default_refuses_a_directory_of_others)
+{
+    struct scratch scratch;
+    char path[2 * PATH_MAX], real[2 * PATH_MAX];
+
+    scratch_init(&scratch);
+    setenv("XDG_STATE_HOME", scratch.directory, 1);
+    snprintf(path, sizeof path, "%s/takt", scratch.directory);
+    snprintf(real, sizeof real, "%s/real", scratch.directory);
+    cr_assert_eq(mkdir(real, 0700), 0);
+    cr_assert_eq(symlink(real, path), 0);
+    scratch_expect_refused("file:", TAKT_E_STORE_ACCESS, "symbolic link");
+    cr_assert_eq(unlink(path), 0);
+
+    cr_assert_eq(mkdir(path, 0700), 0);
+    cr_assert_eq(chmod(path, 0777), 0);
+    scratch_expect_refused("file:", TAKT_E_STORE_ACCESS, "chmod go-w");
+    cr_assert_eq(chmod(path, 01777), 0);
+    scratch_expect_refused("file:", TAKT_E_STORE_ACCESS, "chmod go-w");
+    cr_assert_eq(chmod(path, 0700), 0);
+    if (geteuid() == 0) {
+        cr_assert_eq(chown(path, 65534, 65534), 0);
+        scratch_expect_refused("file:", TAKT_E_STORE_ACCESS, "belongs to another user");
+    }
+    scratch_remove(&scratch);
+}
+
+/* Only root can make a file of another user; there is no other way to meet the case. */
+Test(file_place, root_refuses_a_file_of_others_where_all_may_write)
+{
+    struct scratch scratch;
+
+    scratch_init(&scratch);
+    scratch_make(&scratch, &(takt_limit){0}, 0);
+    if (geteuid() == 0) {
+        cr_assert_eq(chown(scratch.path, 65534, 65534), 0);
+        cr_assert_eq(chmod(scratch.directory, 01777), 0);
+        scratch_expect_refused(scratch.url, TAKT_E_STORE_ACCESS, "belongs to another user");
+        cr_assert_eq(chmod(scratch.directory, 0700), 0);
+    }
+    scratch_expect_accepted(scratch.url);
+    scratch_remove(&scratch);
+}
+
 /* As a user who may not write there. */
 static int open_unprivileged(void *argument)
 {

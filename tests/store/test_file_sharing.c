@@ -310,3 +310,79 @@ Test(file_sharing, a_file_replaced_by_another_process_is_noticed)
     cr_expect_not(scratch_has(&scratch, "ledgers.mdb.damaged-2"));
     scratch_remove(&scratch);
 }
+
+/* ---- a lock file that others have overwritten ---------------------------------------- */
+
+static int open_expecting_bad_lock(void *argument)
+{
+    struct worker *worker = argument;
+    struct rig rig;
+    takt_error error = {0};
+    char byte;
+
+    close(worker->go[1]);
+    if (read(worker->go[0], &byte, 1) != 1)
+        return 2;
+    if (rig_try_open(&rig, worker->scratch->url, "test", 0, &error) != TAKT_E_STORE)
+        return 1;
+    return strstr(error.text, "ledgers.mdb-lock was overwritten") == NULL;
+}
+
+/* In a process of its own: this one would give up LMDB's lock on the file by closing it. */
+static int overwrite_lock(void *argument)
+{
+    const struct scratch *scratch = argument;
+    char path[2 * PATH_MAX], garbage[4096];
+    size_t written;
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s-lock", scratch->path);
+    memset(garbage, 'U', sizeof garbage);
+    file = fopen(path, "r+");
+    if (file == NULL)
+        return 1;
+    written = fwrite(garbage, 1, sizeof garbage, file);
+    return fclose(file) != 0 || written != sizeof garbage;
+}
+
+/* Who has the file open fails and names the lock; so does who comes then; the data stays. */
+Test(file_sharing, an_overwritten_lock_is_named_and_the_data_is_kept)
+{
+    takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);
+    struct scratch scratch;
+    struct worker worker = {.scratch = &scratch};
+    takt_error error;
+    struct rig rig;
+    int process;
+
+    scratch_init(&scratch);
+    scratch_make(&scratch, &limit, 1);
+    cr_assert_eq(pipe(worker.go), 0);
+    process = rig_fork(open_expecting_bad_lock, &worker);
+    cr_assert_eq(rig_try_open(&rig, scratch.url, "test", 20000, &error), 0, "%s", error.text);
+    cr_expect_eq(rig_try(&rig, &limit, "old", 1), 0);
+    cr_assert_eq(rig_reap(rig_fork(overwrite_lock, &scratch)), 0);
+    cr_assert_eq(write(worker.go[1], "", 1), 1);
+    cr_expect_eq(rig_reap(process), 0);
+    cr_expect_lt(rig_try(&rig, &limit, "old", 1), 0);
+    cr_assert_not_null(rig.store->trouble);
+    cr_expect_not_null(strstr(rig.store->trouble, "ledgers.mdb-lock was overwritten"), "%s",
+                       rig.store->trouble);
+    rig_close(&rig);
+    cr_expect_not(scratch_has(&scratch, "ledgers.mdb.damaged-1"));
+    scratch_remove(&scratch);
+}
+
+/* Nobody has the file open: LMDB makes the lock anew by itself. */
+Test(file_sharing, an_overwritten_lock_that_nobody_uses_is_made_anew)
+{
+    takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);
+    struct scratch scratch;
+
+    scratch_init(&scratch);
+    scratch_make(&scratch, &limit, 1);
+    cr_assert_eq(rig_reap(rig_fork(overwrite_lock, &scratch)), 0);
+    scratch_expect_accepted(scratch.url);
+    cr_expect_not(scratch_has(&scratch, "ledgers.mdb.damaged-1"));
+    scratch_remove(&scratch);
+}
