@@ -33,7 +33,6 @@ KNOWN = {
     'workers/jobs/frame': ['drain end later policy run take worker'],
     'workers/jobs/report': ['report report_open'],
     'workers/jobs/sources': ['file file_fetch'],
-    'workers/jobs/stream': ['close command end forget keep read source takeover'],
 }
 
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)

@@ -60,8 +60,8 @@ static void on_added(takt_redis_command *command, const takt_reply *reply, int c
 static void say_entry(adding *adding, const line *line)
 {
     tool *tool = adding->tool;
-    const char *words[] = {"XADD", tool->key, "*", STREAM_FIELD_JOB, line->text};
-    size_t sizes[] = {4, strlen(tool->key), 1, strlen(STREAM_FIELD_JOB), line->size};
+    const char *words[] = {"XADD", tool->key, "*", TAKT_STREAM_FIELD_JOB, line->text};
+    size_t sizes[] = {4, strlen(tool->key), 1, strlen(TAKT_STREAM_FIELD_JOB), line->size};
     entry *made = calloc(1, sizeof *made);
 
     if (made != NULL) {

@@ -16,7 +16,7 @@
 typedef struct page {
     const tool *tool;
     int count;
-    char after[STREAM_ENTRY_SIZE + 1]; /* "(ID": from behind it on */
+    char after[TAKT_STREAM_ENTRY_SIZE + 1]; /* "(ID": from behind it on */
 } page;
 
 /* A text as JSON; one that is not UTF-8 is shown. */

@@ -69,7 +69,7 @@ static void take_word(struct argp_state *state, char *word, line *line)
         }
     if (tool->stream == NULL) {
         takt_error error;
-        if (stream_check_name(word, "stream", &error) != 0)
+        if (takt_stream_names_check(word, "stream", &error) != 0)
             argp_error(state, "%s: %s", argument_shown(word), error.text);
         tool->stream = word;
         line->names_none = line->command == NULL;
@@ -78,7 +78,7 @@ static void take_word(struct argp_state *state, char *word, line *line)
     } else if (line->command->run == tool_retry) {
         source_ref ref;
         takt_reply name = {.type = TAKT_REPLY_STRING, .text = word, .size = strlen(word)};
-        if (!stream_read_entry(&name, &ref))
+        if (!takt_stream_names_read_entry(&name, &ref))
             argp_error(state, "%s is not a dead letter's name, such as 1763692800000-0",
                        argument_shown(word));
         tool->entries[tool->entry_count++] = word;
@@ -122,7 +122,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         line->tool.input = strcmp(word, "-") != 0 ? word : NULL;
         return 0;
     case KEY_GROUP:
-        if (stream_check_name(word, "group", &error) != 0)
+        if (takt_stream_names_check(word, "group", &error) != 0)
             argp_error(state, "--group: %s", error.text);
         line->tool.group = word;
         return 0;
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 {
     static const struct argp argp = {
         options, parse, "[add|show|dead|retry] STREAM [LETTER...]", doc, NULL, NULL, NULL};
-    line line = {.tool = {.group = STREAM_GROUP, .from_line = 1, .url = getenv("TAKT_STORE")}};
+    line line = {.tool = {.group = TAKT_STREAM_GROUP, .from_line = 1, .url = getenv("TAKT_STORE")}};
     int status;
 
     argp_program_version_hook = print_version;

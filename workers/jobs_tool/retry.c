@@ -17,7 +17,7 @@ typedef struct putting {
     char *job; /* its text; NULL: there is none, or no such letter */
     size_t size;
     bool found, moved;
-    char last[STREAM_ENTRY_SIZE]; /* all: the last one that is meant */
+    char last[TAKT_STREAM_ENTRY_SIZE]; /* all: the last one that is meant */
     uint64_t count, failed;
 } putting;
 
@@ -49,8 +49,8 @@ static void on_ok(void *data, const takt_reply *reply)
 static bool say_job(putting *putting)
 {
     tool *tool = putting->tool;
-    const char *words[] = {"XADD", tool->key, "*", STREAM_FIELD_JOB, putting->job};
-    size_t sizes[] = {4, strlen(tool->key), 1, strlen(STREAM_FIELD_JOB), putting->size};
+    const char *words[] = {"XADD", tool->key, "*", TAKT_STREAM_FIELD_JOB, putting->job};
+    size_t sizes[] = {4, strlen(tool->key), 1, strlen(TAKT_STREAM_FIELD_JOB), putting->size};
 
     return tool_ask_with(tool, on_ok, NULL, 5, words, sizes) == 0;
 }
@@ -102,7 +102,7 @@ static void on_next(void *data, const takt_reply *reply)
 static bool put_all_back(putting *putting)
 {
     tool *tool = putting->tool;
-    char after[STREAM_ENTRY_SIZE + 1] = "-", name[STREAM_ENTRY_SIZE];
+    char after[TAKT_STREAM_ENTRY_SIZE + 1] = "-", name[TAKT_STREAM_ENTRY_SIZE];
 
     if (tool_ask(tool, on_next, putting, "XREVRANGE", tool->dead_key, "+", "-", "COUNT", "1",
                  NULL) != 0)

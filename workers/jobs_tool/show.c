@@ -39,7 +39,7 @@ static void read_oldest(void *data, const takt_reply *reply)
 {
     source_ref ref;
 
-    if (reply->count == 1 && reply[1].count == 2 && stream_read_entry(&reply[2], &ref))
+    if (reply->count == 1 && reply[1].count == 2 && takt_stream_names_read_entry(&reply[2], &ref))
         *(int64_t *)data = (int64_t)ref.major;
 }
 

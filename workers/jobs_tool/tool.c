@@ -54,8 +54,8 @@ int tool_open(tool *tool)
     takt_error error = {0};
     int code;
 
-    stream_key(tool->key, tool->stream);
-    stream_dead_key(tool->dead_key, tool->stream);
+    takt_stream_names_key(tool->key, tool->stream);
+    takt_stream_names_dead_key(tool->dead_key, tool->stream);
     if (uv_loop_init(&tool->loop) != 0) {
         tool_say("%s", takt_strerror(TAKT_E_SYSTEM));
         return EX_OSERR;
@@ -152,12 +152,13 @@ bool tool_read_letter(const takt_reply *entry, tool_letter *letter)
 {
     source_ref ref;
 
-    if (entry->type != TAKT_REPLY_ARRAY || entry->count != 2 || !stream_read_entry(entry + 1, &ref))
+    if (entry->type != TAKT_REPLY_ARRAY || entry->count != 2 ||
+        !takt_stream_names_read_entry(entry + 1, &ref))
         return false;
-    *letter = (tool_letter){.job = stream_field(entry + 2, STREAM_FIELD_JOB),
-                            .id = stream_field(entry + 2, STREAM_FIELD_ID),
-                            .entry = stream_field(entry + 2, STREAM_FIELD_ENTRY),
-                            .why = stream_field(entry + 2, STREAM_FIELD_WHY)};
-    (void)stream_write_entry(letter->letter, ref);
+    *letter = (tool_letter){.job = takt_stream_names_field(entry + 2, TAKT_STREAM_FIELD_JOB),
+                            .id = takt_stream_names_field(entry + 2, TAKT_STREAM_FIELD_ID),
+                            .entry = takt_stream_names_field(entry + 2, TAKT_STREAM_FIELD_ENTRY),
+                            .why = takt_stream_names_field(entry + 2, TAKT_STREAM_FIELD_WHY)};
+    (void)takt_stream_names_write_entry(letter->letter, ref);
     return true;
 }

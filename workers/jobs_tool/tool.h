@@ -23,7 +23,7 @@ typedef struct tool {
     char **entries; /* retry: those that are meant */
     int entry_count;
 
-    char key[STREAM_KEY_SIZE], dead_key[STREAM_KEY_SIZE];
+    char key[TAKT_STREAM_KEY_SIZE], dead_key[TAKT_STREAM_KEY_SIZE];
     uv_loop_t loop;
     takt_redis *redis;
     bool lost; /* told of, once */
@@ -63,7 +63,7 @@ int tool_retry(tool *tool);
 
 /* A dead letter as it is read from the stream. */
 typedef struct tool_letter {
-    char letter[STREAM_ENTRY_SIZE];           /* its own place among the dead letters */
+    char letter[TAKT_STREAM_ENTRY_SIZE];      /* its own place among the dead letters */
     const takt_reply *job, *id, *entry, *why; /* NULL: not there */
 } tool_letter;
 

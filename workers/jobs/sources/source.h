@@ -1,6 +1,6 @@
 /*
  * source.h: where jobs come from, and where is kept what became of them: a file of lines, standard
- * input (file.c), a Redis stream (stream/source.c).
+ * input (file.c), a Redis stream (stream/stream.c).
  *
  * At least once: a job that was taken and not ended comes again, to this worker's next run or to
  * another worker.  A source knows nothing of limits: it hands out texts, each with a reference, by

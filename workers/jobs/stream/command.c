@@ -1,6 +1,6 @@
 /*
- * command.c: what is said to the server: words are put together, sent, and their answer is
- * handed to whoever said them.
+ * command.c: commands to the server: their arguments are put together, sent, and the answer goes to
+ * the function that was named with them.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,72 +8,59 @@
 
 #include "stream.h"
 
-void stream_words_add(stream *stream, const char *word, size_t size)
+void takt_stream_command_add(takt_stream *stream, const char *argument, size_t size)
 {
-    stream_words *words = &stream->words;
+    takt_stream_command *command = &stream->command;
 
-    words->arguments[words->count] = word;
-    words->sizes[words->count++] = size;
+    command->arguments[command->count] = argument;
+    command->sizes[command->count++] = size;
 }
 
-void stream_words_begin(stream *stream, ...)
+void takt_stream_command_begin(takt_stream *stream, ...)
 {
-    const char *word;
+    const char *argument;
     va_list list;
 
-    stream->words.count = stream->words.entry_count = 0;
+    stream->command.count = stream->command.entry_count = 0;
     va_start(list, stream);
-    while ((word = va_arg(list, const char *)) != NULL)
-        stream_words_add(stream, word, strlen(word));
+    while ((argument = va_arg(list, const char *)) != NULL)
+        takt_stream_command_add(stream, argument, strlen(argument));
     va_end(list);
 }
 
-void stream_words_entry(stream *stream, source_ref ref)
+void takt_stream_command_entry(takt_stream *stream, source_ref ref)
 {
-    char *text = stream->words.entries[stream->words.entry_count++];
+    char *text = stream->command.entries[stream->command.entry_count++];
 
-    stream_words_add(stream, text, stream_write_entry(text, ref));
+    takt_stream_command_add(stream, text, takt_stream_names_write_entry(text, ref));
 }
 
 static void on_answered(takt_redis_command *command, const takt_reply *reply, int code)
 {
-    saying *answered = command->data;
-    stream *stream = answered->stream;
+    takt_stream_call *answered = command->data;
+    takt_stream *stream = answered->stream;
 
     answered->then(answered, reply, code);
-    if (answered->to == stream->writer)
-        stream->too_large = false; /* whatever it was, it was this one */
+    if (answered->to == stream->connection.writer)
+        stream->connection.too_large = false; /* whatever it was, it was this one */
     free(answered);
-    stream_step_close(stream);
+    stream->answered(stream);
 }
 
-bool stream_say(stream *stream, takt_redis *to,
-                void (*then)(saying *saying, const takt_reply *reply, int code), source_ref ref)
+bool takt_stream_command_send(takt_stream *stream, takt_redis *to, takt_stream_then *then,
+                              source_ref ref)
 {
-    const stream_words *words = &stream->words;
-    saying *made = malloc(sizeof *made);
+    const takt_stream_command *command = &stream->command;
+    takt_stream_call *made = malloc(sizeof *made);
 
     if (made == NULL)
         return false;
-    *made = (saying){
+    *made = (takt_stream_call){
         .command.answered = on_answered, .stream = stream, .to = to, .ref = ref, .then = then};
     made->command.data = made;
-    if (takt_redis_send(to, &made->command, words->count, words->arguments, words->sizes) == 0)
+    if (takt_redis_send(to, &made->command, command->count, command->arguments, command->sizes) ==
+        0)
         return true;
     free(made);
     return false;
-}
-
-bool stream_queue_add(stream_queue *queue, source_ref ref)
-{
-    if (queue->count == queue->room) {
-        size_t room = queue->room > 0 ? queue->room * 2 : 64;
-        source_ref *refs = realloc(queue->refs, room * sizeof *refs);
-        if (refs == NULL)
-            return false;
-        queue->refs = refs;
-        queue->room = room;
-    }
-    queue->refs[queue->count++] = ref;
-    return true;
 }

@@ -11,8 +11,8 @@
 
 #define BACK_IDLE_MS "31536000000" /* nobody was heard of for a year: anybody's at once */
 
-struct letter {
-    letter *next;
+struct takt_stream_letter {
+    takt_stream_letter *next;
     source_ref ref;
     bool said;
     size_t size;
@@ -27,30 +27,30 @@ static const source_ref none = {0, 0};
 /* The last command about some entries. */
 typedef struct ending {
     takt_redis_command command;
-    stream *stream;
-    held_state state; /* that they were in when it was said; OURS: they are begun */
+    takt_stream *stream;
+    takt_stream_held_state state; /* that they were in when it was said; OURS: they are begun */
     size_t count;
     source_ref refs[];
 } ending;
 
 static void forget(const ending *ending)
 {
-    held *held = &ending->stream->held;
+    takt_stream_held *held = &ending->stream->held;
 
     for (size_t i = 0; i < ending->count; i++) {
-        held_row *row = held_find(held, ending->refs[i]);
+        takt_stream_held_row *row = takt_stream_held_find(held, ending->refs[i]);
         if (row != NULL && row->state == ending->state)
-            held_remove(held, ending->refs[i]);
+            takt_stream_held_remove(held, ending->refs[i]);
     }
 }
 
 /* Their begin is noted. */
 static void confirm(const ending *ending)
 {
-    stream *stream = ending->stream;
+    takt_stream *stream = ending->stream;
 
     for (size_t i = 0; i < ending->count; i++) {
-        held_row *row = held_find(&stream->held, ending->refs[i]);
+        takt_stream_held_row *row = takt_stream_held_find(&stream->held, ending->refs[i]);
         if (row != NULL)
             row->noting = false;
     }
@@ -59,9 +59,9 @@ static void confirm(const ending *ending)
 }
 
 /* QUEUED, or an error that EXEC tells again. */
-static void on_queued(saying *saying, const takt_reply *reply, int code)
+static void on_queued(takt_stream_call *call, const takt_reply *reply, int code)
 {
-    (void)saying;
+    (void)call;
     (void)reply;
     (void)code;
 }
@@ -78,9 +78,9 @@ static const takt_reply *error_in(const takt_reply *reply)
 }
 
 /* The first of a queue, as many as one command takes. */
-static size_t take_batch(stream_queue *queue, source_ref refs[STREAM_WORDS_MAX])
+static size_t take_batch(takt_stream_queue *queue, source_ref refs[TAKT_STREAM_COMMAND_MAX])
 {
-    size_t count = queue->count < STREAM_WORDS_MAX ? queue->count : STREAM_WORDS_MAX;
+    size_t count = queue->count < TAKT_STREAM_COMMAND_MAX ? queue->count : TAKT_STREAM_COMMAND_MAX;
 
     memcpy(refs, queue->refs, count * sizeof *refs);
     queue->count -= count;
@@ -93,23 +93,24 @@ static size_t take_batch(stream_queue *queue, source_ref refs[STREAM_WORDS_MAX])
 static void on_ended(takt_redis_command *command, const takt_reply *reply, int code)
 {
     ending *ending = command->data;
-    stream *stream = ending->stream;
+    takt_stream *stream = ending->stream;
     const takt_reply *error = reply != NULL ? error_in(reply) : NULL;
 
     (void)code;
-    stream->ending--;
-    if (reply != NULL && error == NULL && ending->state == HELD_OURS)
+    stream->ends.under_way--;
+    if (reply != NULL && error == NULL && ending->state == TAKT_STREAM_HELD_OURS)
         confirm(ending);
     else if (reply != NULL && error == NULL)
         forget(ending);
     free(ending);
     if (error != NULL)
-        stream_refused(stream, stream->writer, error);
-    stream_step_close(stream);
+        takt_stream_connection_refused(stream, stream->connection.writer, error);
+    stream->answered(stream);
 }
 
-/* Says the words at hand as the last command about a batch. */
-static bool say_last(stream *stream, held_state state, const source_ref *refs, size_t count)
+/* Sends the command at hand as the last command about a batch. */
+static bool say_last(takt_stream *stream, takt_stream_held_state state, const source_ref *refs,
+                     size_t count)
 {
     ending *made = calloc(1, sizeof *made + count * sizeof *refs);
 
@@ -121,77 +122,80 @@ static bool say_last(stream *stream, held_state state, const source_ref *refs, s
     made->state = state;
     made->count = count;
     memcpy(made->refs, refs, count * sizeof *refs);
-    if (takt_redis_send(stream->writer, &made->command, stream->words.count,
-                        stream->words.arguments, stream->words.sizes) < 0) {
+    if (takt_redis_send(stream->connection.writer, &made->command, stream->command.count,
+                        stream->command.arguments, stream->command.sizes) < 0) {
         free(made);
         return false;
     }
-    stream->ending++;
+    stream->ends.under_way++;
     return true;
 }
 
-static bool say_word(stream *stream, const char *word)
+static bool say_word(takt_stream *stream, const char *word)
 {
-    stream_words_begin(stream, word, NULL);
-    return stream_say(stream, stream->writer, on_queued, none);
+    takt_stream_command_begin(stream, word, NULL);
+    return takt_stream_command_send(stream, stream->connection.writer, on_queued, none);
 }
 
 /* XACK KEY GROUP ID ..., XDEL KEY ID ... */
-static bool say_removal(stream *stream, const source_ref *refs, size_t count)
+static bool say_removal(takt_stream *stream, const source_ref *refs, size_t count)
 {
-    stream_words_begin(stream, "XACK", stream->key, stream->group, NULL);
+    takt_stream_command_begin(stream, "XACK", stream->names.key, stream->names.group, NULL);
     for (size_t i = 0; i < count; i++)
-        stream_words_entry(stream, refs[i]);
-    if (!stream_say(stream, stream->writer, on_queued, none))
+        takt_stream_command_entry(stream, refs[i]);
+    if (!takt_stream_command_send(stream, stream->connection.writer, on_queued, none))
         return false;
-    stream_words_begin(stream, "XDEL", stream->key, NULL);
+    takt_stream_command_begin(stream, "XDEL", stream->names.key, NULL);
     for (size_t i = 0; i < count; i++)
-        stream_words_entry(stream, refs[i]);
-    return stream_say(stream, stream->writer, on_queued, none);
+        takt_stream_command_entry(stream, refs[i]);
+    return takt_stream_command_send(stream, stream->connection.writer, on_queued, none);
 }
 
 /* What cannot be said stays in the table, and is said after the next survey. */
-static void say_done(stream *stream)
+static void say_done(takt_stream *stream)
 {
-    source_ref refs[STREAM_WORDS_MAX];
+    source_ref refs[TAKT_STREAM_COMMAND_MAX];
 
-    while (stream->done.count > 0) {
-        size_t count = take_batch(&stream->done, refs);
+    while (stream->ends.done.count > 0) {
+        size_t count = take_batch(&stream->ends.done, refs);
         if (!say_word(stream, "MULTI") || !say_removal(stream, refs, count))
             return;
-        stream_words_begin(stream, "EXEC", NULL);
-        if (!say_last(stream, HELD_DONE, refs, count))
+        takt_stream_command_begin(stream, "EXEC", NULL);
+        if (!say_last(stream, TAKT_STREAM_HELD_DONE, refs, count))
             return;
     }
 }
 
 /* ---- dead ------------------------------------------------------------------------------------ */
 
-static void free_letter(letter *letter)
+static void free_letter(takt_stream_letter *letter)
 {
     free(letter->text);
     free(letter->id);
     free(letter);
 }
 
-void stream_drop_letters(stream *stream)
+void takt_stream_end_free(takt_stream_ends *ends)
 {
-    while (stream->letters != NULL) {
-        letter *first = stream->letters;
-        stream->letters = first->next;
+    while (ends->letters != NULL) {
+        takt_stream_letter *first = ends->letters;
+        ends->letters = first->next;
         free_letter(first);
     }
+    free(ends->begun.refs);
+    free(ends->done.refs);
+    free(ends->back.refs);
 }
 
 /* Those whose entries are not there any more were confirmed. */
-static void drop_confirmed(stream *stream)
+static void drop_confirmed(takt_stream *stream)
 {
-    letter **at = &stream->letters;
+    takt_stream_letter **at = &stream->ends.letters;
 
     while (*at != NULL) {
-        letter *letter = *at;
-        held_row *row = held_find(&stream->held, letter->ref);
-        if (row != NULL && row->state == HELD_DEAD) {
+        takt_stream_letter *letter = *at;
+        takt_stream_held_row *row = takt_stream_held_find(&stream->held, letter->ref);
+        if (row != NULL && row->state == TAKT_STREAM_HELD_DEAD) {
             at = &letter->next;
             continue;
         }
@@ -200,11 +204,11 @@ static void drop_confirmed(stream *stream)
     }
 }
 
-void stream_note_letter(stream *stream, source_ref ref, const char *text, size_t size,
-                        const char *id, const char *why)
+void takt_stream_end_note_letter(takt_stream *stream, source_ref ref, const char *text, size_t size,
+                                 const char *id, const char *why)
 {
     size_t why_size = strlen(why) + 1;
-    letter *made = calloc(1, sizeof *made + why_size), **at = &stream->letters;
+    takt_stream_letter *made = calloc(1, sizeof *made + why_size), **at = &stream->ends.letters;
 
     if (made == NULL || (text != NULL && (made->text = malloc(size + 1)) == NULL) ||
         (id != NULL && (made->id = strdup(id)) == NULL)) {
@@ -220,39 +224,39 @@ void stream_note_letter(stream *stream, source_ref ref, const char *text, size_t
     while (*at != NULL)
         at = &(*at)->next;
     *at = made;
-    stream_mark(stream, ref, HELD_DEAD);
+    takt_stream_end_mark(stream, ref, TAKT_STREAM_HELD_DEAD);
 }
 
 /* XADD DEAD * job ... id ... entry ... why ... */
-static bool say_letter(stream *stream, letter *letter)
+static bool say_letter(takt_stream *stream, takt_stream_letter *letter)
 {
-    stream_words_begin(stream, "XADD", stream->dead_key, "*", NULL);
+    takt_stream_command_begin(stream, "XADD", stream->names.dead_key, "*", NULL);
     if (letter->text != NULL) {
-        stream_words_add(stream, STREAM_FIELD_JOB, strlen(STREAM_FIELD_JOB));
-        stream_words_add(stream, letter->text, letter->size);
+        takt_stream_command_add(stream, TAKT_STREAM_FIELD_JOB, strlen(TAKT_STREAM_FIELD_JOB));
+        takt_stream_command_add(stream, letter->text, letter->size);
     }
     if (letter->id != NULL) {
-        stream_words_add(stream, STREAM_FIELD_ID, strlen(STREAM_FIELD_ID));
-        stream_words_add(stream, letter->id, strlen(letter->id));
+        takt_stream_command_add(stream, TAKT_STREAM_FIELD_ID, strlen(TAKT_STREAM_FIELD_ID));
+        takt_stream_command_add(stream, letter->id, strlen(letter->id));
     }
-    stream_words_add(stream, STREAM_FIELD_ENTRY, strlen(STREAM_FIELD_ENTRY));
-    stream_words_entry(stream, letter->ref);
-    stream_words_add(stream, STREAM_FIELD_WHY, strlen(STREAM_FIELD_WHY));
-    stream_words_add(stream, letter->why, strlen(letter->why));
-    return stream_say(stream, stream->writer, on_queued, none);
+    takt_stream_command_add(stream, TAKT_STREAM_FIELD_ENTRY, strlen(TAKT_STREAM_FIELD_ENTRY));
+    takt_stream_command_entry(stream, letter->ref);
+    takt_stream_command_add(stream, TAKT_STREAM_FIELD_WHY, strlen(TAKT_STREAM_FIELD_WHY));
+    takt_stream_command_add(stream, letter->why, strlen(letter->why));
+    return takt_stream_command_send(stream, stream->connection.writer, on_queued, none);
 }
 
-static void say_dead(stream *stream)
+static void say_dead(takt_stream *stream)
 {
     drop_confirmed(stream);
-    for (letter *letter = stream->letters; letter != NULL; letter = letter->next) {
+    for (takt_stream_letter *letter = stream->ends.letters; letter != NULL; letter = letter->next) {
         if (letter->said)
             continue;
         if (!say_word(stream, "MULTI") || !say_letter(stream, letter) ||
             !say_removal(stream, &letter->ref, 1))
             return;
-        stream_words_begin(stream, "EXEC", NULL);
-        if (!say_last(stream, HELD_DEAD, &letter->ref, 1))
+        takt_stream_command_begin(stream, "EXEC", NULL);
+        if (!say_last(stream, TAKT_STREAM_HELD_DEAD, &letter->ref, 1))
             return;
         letter->said = true;
     }
@@ -260,14 +264,14 @@ static void say_dead(stream *stream)
 
 /* ---- begun and given back -------------------------------------------------------------------- */
 
-void stream_note_begun(stream *stream, source_ref ref, unsigned attempts)
+void takt_stream_end_note_begun(takt_stream *stream, source_ref ref, unsigned attempts)
 {
-    held_row *row = held_find(&stream->held, ref);
+    takt_stream_held_row *row = takt_stream_held_find(&stream->held, ref);
     unsigned count = attempts < UINT16_MAX ? attempts + 1 : UINT16_MAX;
 
     if (row == NULL || row->count == count)
         return;
-    if (!stream_queue_add(&stream->begun, ref))
+    if (!takt_stream_queue_add(&stream->ends.begun, ref))
         return; /* another time */
     row->count = (uint16_t)count;
     row->noting = true;
@@ -275,83 +279,85 @@ void stream_note_begun(stream *stream, source_ref ref, unsigned attempts)
 
 /* Those at the head of a queue that have the same number, as many as one command takes; the others
  * of the head are not ours any more. */
-static size_t take_alike(stream *stream, size_t *at, source_ref refs[STREAM_WORDS_MAX],
+static size_t take_alike(takt_stream *stream, size_t *at, source_ref refs[TAKT_STREAM_COMMAND_MAX],
                          unsigned *number)
 {
     size_t count = 0;
 
-    for (; *at < stream->begun.count && count < STREAM_WORDS_MAX; ++*at) {
-        const held_row *row = held_find(&stream->held, stream->begun.refs[*at]);
+    for (; *at < stream->ends.begun.count && count < TAKT_STREAM_COMMAND_MAX; ++*at) {
+        const takt_stream_held_row *row =
+            takt_stream_held_find(&stream->held, stream->ends.begun.refs[*at]);
         if (row == NULL)
             continue;
         if (count > 0 && row->count != *number)
             break;
         *number = row->count;
-        refs[count++] = stream->begun.refs[*at];
+        refs[count++] = stream->ends.begun.refs[*at];
     }
     return count;
 }
 
 /* XCLAIM KEY GROUP CONSUMER 0 ID ... RETRYCOUNT N JUSTID */
-static void say_begun(stream *stream)
+static void say_begun(takt_stream *stream)
 {
-    source_ref refs[STREAM_WORDS_MAX];
+    source_ref refs[TAKT_STREAM_COMMAND_MAX];
     unsigned number = 0;
     char word[12];
     size_t at = 0, count;
 
     while ((count = take_alike(stream, &at, refs, &number)) > 0) {
-        stream_words_begin(stream, "XCLAIM", stream->key, stream->group, stream->consumer, "0",
-                           NULL);
+        takt_stream_command_begin(stream, "XCLAIM", stream->names.key, stream->names.group,
+                                  stream->names.consumer, "0", NULL);
         for (size_t i = 0; i < count; i++)
-            stream_words_entry(stream, refs[i]);
+            takt_stream_command_entry(stream, refs[i]);
         snprintf(word, sizeof word, "%u", number);
-        stream_words_add(stream, "RETRYCOUNT", 10);
-        stream_words_add(stream, word, strlen(word));
-        stream_words_add(stream, "JUSTID", 6);
-        if (!say_last(stream, HELD_OURS, refs, count))
+        takt_stream_command_add(stream, "RETRYCOUNT", 10);
+        takt_stream_command_add(stream, word, strlen(word));
+        takt_stream_command_add(stream, "JUSTID", 6);
+        if (!say_last(stream, TAKT_STREAM_HELD_OURS, refs, count))
             break;
     }
-    stream->begun.count = 0;
+    stream->ends.begun.count = 0;
 }
 
 /* XCLAIM KEY GROUP NOBODY 0 ID ... IDLE LONG JUSTID */
-static void say_back(stream *stream)
+static void say_back(takt_stream *stream)
 {
-    source_ref refs[STREAM_WORDS_MAX];
+    source_ref refs[TAKT_STREAM_COMMAND_MAX];
 
-    while (stream->back.count > 0) {
-        size_t count = take_batch(&stream->back, refs);
-        stream_words_begin(stream, "XCLAIM", stream->key, stream->group, STREAM_NOBODY, "0", NULL);
+    while (stream->ends.back.count > 0) {
+        size_t count = take_batch(&stream->ends.back, refs);
+        takt_stream_command_begin(stream, "XCLAIM", stream->names.key, stream->names.group,
+                                  TAKT_STREAM_NOBODY, "0", NULL);
         for (size_t i = 0; i < count; i++)
-            stream_words_entry(stream, refs[i]);
-        stream_words_add(stream, "IDLE", 4);
-        stream_words_add(stream, BACK_IDLE_MS, strlen(BACK_IDLE_MS));
-        stream_words_add(stream, "JUSTID", 6);
-        if (!say_last(stream, HELD_BACK, refs, count))
+            takt_stream_command_entry(stream, refs[i]);
+        takt_stream_command_add(stream, "IDLE", 4);
+        takt_stream_command_add(stream, BACK_IDLE_MS, strlen(BACK_IDLE_MS));
+        takt_stream_command_add(stream, "JUSTID", 6);
+        if (!say_last(stream, TAKT_STREAM_HELD_BACK, refs, count))
             return;
     }
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-void stream_mark(stream *stream, source_ref ref, held_state state)
+void takt_stream_end_mark(takt_stream *stream, source_ref ref, takt_stream_held_state state)
 {
-    held_row *row = held_find(&stream->held, ref);
+    takt_stream_held_row *row = takt_stream_held_find(&stream->held, ref);
 
     if (row == NULL)
         return; /* somebody else's by now */
     row->state = (uint8_t)state;
     row->fetching = false;
-    if (state == HELD_DONE)
-        (void)stream_queue_add(&stream->done, ref);
-    else if (state == HELD_BACK)
-        (void)stream_queue_add(&stream->back, ref);
+    if (state == TAKT_STREAM_HELD_DONE)
+        (void)takt_stream_queue_add(&stream->ends.done, ref);
+    else if (state == TAKT_STREAM_HELD_BACK)
+        (void)takt_stream_queue_add(&stream->ends.back, ref);
 }
 
-void stream_say_ends(stream *stream)
+void takt_stream_end_say(takt_stream *stream)
 {
-    if (stream->phase != STREAM_WORKS)
+    if (stream->phase != TAKT_STREAM_WORKS)
         return;
     say_begun(stream);
     say_done(stream);
@@ -359,17 +365,17 @@ void stream_say_ends(stream *stream)
     say_back(stream);
 }
 
-void stream_say_all_ends(stream *stream)
+void takt_stream_end_say_all(takt_stream *stream)
 {
-    stream->begun.count = stream->done.count = stream->back.count = 0;
+    stream->ends.begun.count = stream->ends.done.count = stream->ends.back.count = 0;
     for (size_t i = 0; i < stream->held.room; i++) {
-        const held_row *row = &stream->held.rows[i];
-        if (row->state == HELD_DONE)
-            (void)stream_queue_add(&stream->done, held_ref(row));
-        else if (row->state == HELD_BACK)
-            (void)stream_queue_add(&stream->back, held_ref(row));
+        const takt_stream_held_row *row = &stream->held.rows[i];
+        if (row->state == TAKT_STREAM_HELD_DONE)
+            (void)takt_stream_queue_add(&stream->ends.done, takt_stream_held_ref(row));
+        else if (row->state == TAKT_STREAM_HELD_BACK)
+            (void)takt_stream_queue_add(&stream->ends.back, takt_stream_held_ref(row));
     }
-    for (letter *letter = stream->letters; letter != NULL; letter = letter->next)
+    for (takt_stream_letter *letter = stream->ends.letters; letter != NULL; letter = letter->next)
         letter->said = false;
-    stream_say_ends(stream);
+    takt_stream_end_say(stream);
 }

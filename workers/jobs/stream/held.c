@@ -8,7 +8,7 @@
 
 #define ROOM_FIRST 256
 
-static size_t place_of(const held *held, source_ref ref)
+static size_t place_of(const takt_stream_held *held, source_ref ref)
 {
     uint64_t mixed = (ref.major ^ ref.minor << 32) * UINT64_C(0x9e3779b97f4a7c15) + ref.minor;
 
@@ -17,54 +17,55 @@ static size_t place_of(const held *held, source_ref ref)
     return (size_t)(mixed ^ mixed >> 32) & (held->room - 1);
 }
 
-static held_row *look(const held *held, source_ref ref)
+static takt_stream_held_row *look(const takt_stream_held *held, source_ref ref)
 {
     size_t at = place_of(held, ref);
 
-    while (held->rows[at].state != HELD_NONE &&
+    while (held->rows[at].state != TAKT_STREAM_HELD_NONE &&
            (held->rows[at].major != ref.major || held->rows[at].minor != ref.minor))
         at = (at + 1) & (held->room - 1);
     return &held->rows[at];
 }
 
-held_row *held_find(const held *held, source_ref ref)
+takt_stream_held_row *takt_stream_held_find(const takt_stream_held *held, source_ref ref)
 {
-    held_row *row = held->count > 0 ? look(held, ref) : NULL;
+    takt_stream_held_row *row = held->count > 0 ? look(held, ref) : NULL;
 
-    return row != NULL && row->state != HELD_NONE ? row : NULL;
+    return row != NULL && row->state != TAKT_STREAM_HELD_NONE ? row : NULL;
 }
 
-static bool grow(held *held)
+static bool grow(takt_stream_held *held)
 {
-    struct held grown = {.room = held->room > 0 ? held->room * 2 : ROOM_FIRST};
+    takt_stream_held grown = {.room = held->room > 0 ? held->room * 2 : ROOM_FIRST};
 
     grown.rows = calloc(grown.room, sizeof *grown.rows);
     if (grown.rows == NULL)
         return false;
     for (size_t i = 0; i < held->room; i++)
-        if (held->rows[i].state != HELD_NONE)
-            *look(&grown, held_ref(&held->rows[i])) = held->rows[i];
+        if (held->rows[i].state != TAKT_STREAM_HELD_NONE)
+            *look(&grown, takt_stream_held_ref(&held->rows[i])) = held->rows[i];
     grown.count = held->count;
     free(held->rows);
     *held = grown;
     return true;
 }
 
-held_row *held_add(held *held, source_ref ref, held_state state)
+takt_stream_held_row *takt_stream_held_add(takt_stream_held *held, source_ref ref,
+                                           takt_stream_held_state state)
 {
-    held_row *row;
+    takt_stream_held_row *row;
 
     if (held->count + 1 > held->room / 4 * 3 && !grow(held))
         return NULL;
     row = look(held, ref);
-    *row = (held_row){.major = ref.major, .minor = ref.minor, .state = (uint8_t)state};
+    *row = (takt_stream_held_row){.major = ref.major, .minor = ref.minor, .state = (uint8_t)state};
     held->count++;
     return row;
 }
 
-void held_remove(held *held, source_ref ref)
+void takt_stream_held_remove(takt_stream_held *held, source_ref ref)
 {
-    held_row *row = held_find(held, ref);
+    takt_stream_held_row *row = takt_stream_held_find(held, ref);
     size_t free_at, at;
 
     if (row == NULL)
@@ -74,18 +75,18 @@ void held_remove(held *held, source_ref ref)
     for (;;) { /* those behind it that would not be found any more move up */
         size_t home;
         at = (at + 1) & (held->room - 1);
-        if (held->rows[at].state == HELD_NONE)
+        if (held->rows[at].state == TAKT_STREAM_HELD_NONE)
             break;
-        home = place_of(held, held_ref(&held->rows[at]));
+        home = place_of(held, takt_stream_held_ref(&held->rows[at]));
         if (((at - home) & (held->room - 1)) < ((at - free_at) & (held->room - 1)))
             continue;
         held->rows[free_at] = held->rows[at];
         free_at = at;
     }
-    held->rows[free_at].state = HELD_NONE;
+    held->rows[free_at].state = TAKT_STREAM_HELD_NONE;
 }
 
-bool held_has(const held *held, held_state state)
+bool takt_stream_held_has(const takt_stream_held *held, takt_stream_held_state state)
 {
     for (size_t i = 0; i < held->room; i++)
         if (held->rows[i].state == state)
@@ -93,8 +94,8 @@ bool held_has(const held *held, held_state state)
     return false;
 }
 
-void held_free(held *held)
+void takt_stream_held_free(takt_stream_held *held)
 {
     free(held->rows);
-    *held = (struct held){0};
+    *held = (takt_stream_held){0};
 }

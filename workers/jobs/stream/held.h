@@ -13,41 +13,44 @@
 
 #include "jobs/sources/source.h"
 
-typedef enum held_state {
-    HELD_NONE,   /* a free row */
-    HELD_TAKING, /* its text is asked for, our reader has not heard of it */
-    HELD_OURS,   /* it is the reader's */
-    HELD_DONE,   /* the server is to delete it */
-    HELD_DEAD,   /* the same, and it becomes a dead letter */
-    HELD_BACK    /* it is given back */
-} held_state;
+typedef enum takt_stream_held_state {
+    TAKT_STREAM_HELD_NONE,   /* a free row */
+    TAKT_STREAM_HELD_TAKING, /* its text is asked for, our reader has not heard of it */
+    TAKT_STREAM_HELD_OURS,   /* it is the reader's */
+    TAKT_STREAM_HELD_DONE,   /* the server is to delete it */
+    TAKT_STREAM_HELD_DEAD,   /* the same, and it becomes a dead letter */
+    TAKT_STREAM_HELD_BACK    /* it is given back */
+} takt_stream_held_state;
 
-typedef struct held_row {
+typedef struct takt_stream_held_row {
     uint64_t major, minor;
     uint32_t seen;     /* the last survey that has found it */
     uint16_t count;    /* the server's delivery count, as far as we know */
     uint8_t state;     /* held_state */
     bool fetching : 1; /* the reader has asked for its text again */
     bool noting : 1;   /* that it begins is said, and not confirmed yet */
-} held_row;
+} takt_stream_held_row;
 
-typedef struct held {
-    held_row *rows;
+typedef struct takt_stream_held {
+    takt_stream_held_row *rows;
     size_t room; /* a power of 2; 0 at first */
     size_t count;
-} held;
+} takt_stream_held;
 
 /* NULL: it is not there. */
-held_row *held_find(const held *held, source_ref ref);
+takt_stream_held_row *takt_stream_held_find(const takt_stream_held *held, source_ref ref);
 
 /* A row for an entry that has none.  NULL: no memory.  Rows move when one is added or removed. */
-held_row *held_add(held *held, source_ref ref, held_state state);
+takt_stream_held_row *takt_stream_held_add(takt_stream_held *held, source_ref ref,
+                                           takt_stream_held_state state);
 
-void held_remove(held *held, source_ref ref);      /* harmless where it is not there */
-bool held_has(const held *held, held_state state); /* looks at all */
-void held_free(held *held);
+void takt_stream_held_remove(takt_stream_held *held,
+                             source_ref ref); /* harmless where it is not there */
+bool takt_stream_held_has(const takt_stream_held *held,
+                          takt_stream_held_state state); /* looks at all */
+void takt_stream_held_free(takt_stream_held *held);
 
-static inline source_ref held_ref(const held_row *row)
+static inline source_ref takt_stream_held_ref(const takt_stream_held_row *row)
 {
     return (source_ref){row->major, row->minor};
 }

@@ -7,35 +7,37 @@
 #include <stdio.h>
 #include <string.h>
 
-int stream_check_name(const char *name, const char *what, takt_error *error)
+int takt_stream_names_check(const char *name, const char *what, takt_error *error)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "._-:/@";
     size_t size = strlen(name);
 
-    if (size > 0 && size <= STREAM_NAME_MAX && strspn(name, allowed) == size)
+    if (size > 0 && size <= TAKT_STREAM_NAME_MAX && strspn(name, allowed) == size)
         return 0;
     if (error != NULL) {
         error->code = TAKT_E_INVALID;
         snprintf(error->text, sizeof error->text,
-                 "a %s's name has 1 to %d letters, digits and . _ - : / @", what, STREAM_NAME_MAX);
+                 "a %s's name has 1 to %d letters, digits and . _ - : / @", what,
+                 TAKT_STREAM_NAME_MAX);
     }
     return TAKT_E_INVALID;
 }
 
-void stream_key(char key[STREAM_KEY_SIZE], const char *name)
+void takt_stream_names_key(char key[TAKT_STREAM_KEY_SIZE], const char *name)
 {
-    snprintf(key, STREAM_KEY_SIZE, "takt:jobs:{%s}", name);
+    snprintf(key, TAKT_STREAM_KEY_SIZE, "takt:jobs:{%s}", name);
 }
 
-void stream_dead_key(char key[STREAM_KEY_SIZE], const char *name)
+void takt_stream_names_dead_key(char key[TAKT_STREAM_KEY_SIZE], const char *name)
 {
-    snprintf(key, STREAM_KEY_SIZE, "takt:jobs:{%s}:dead", name);
+    snprintf(key, TAKT_STREAM_KEY_SIZE, "takt:jobs:{%s}:dead", name);
 }
 
-size_t stream_write_entry(char text[STREAM_ENTRY_SIZE], source_ref ref)
+size_t takt_stream_names_write_entry(char text[TAKT_STREAM_ENTRY_SIZE], source_ref ref)
 {
-    return (size_t)snprintf(text, STREAM_ENTRY_SIZE, "%" PRIu64 "-%" PRIu64, ref.major, ref.minor);
+    return (size_t)snprintf(text, TAKT_STREAM_ENTRY_SIZE, "%" PRIu64 "-%" PRIu64, ref.major,
+                            ref.minor);
 }
 
 /* The digits up to `end`; false where there is something else. */
@@ -53,7 +55,7 @@ static bool read_digits(const char **at, const char *end, char stop, uint64_t *v
     return *at > first;
 }
 
-bool stream_read_entry(const takt_reply *value, source_ref *ref)
+bool takt_stream_names_read_entry(const takt_reply *value, source_ref *ref)
 {
     const char *at = value->text, *end = at + value->size;
     source_ref read;
@@ -67,7 +69,7 @@ bool stream_read_entry(const takt_reply *value, source_ref *ref)
     return true;
 }
 
-const takt_reply *stream_field(const takt_reply *fields, const char *name)
+const takt_reply *takt_stream_names_field(const takt_reply *fields, const char *name)
 {
     int count = fields->type == TAKT_REPLY_ARRAY ? fields->count : 0;
 

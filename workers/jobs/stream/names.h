@@ -19,34 +19,34 @@
 
 #include "jobs/sources/source.h"
 
-#define STREAM_NAME_MAX   128 /* bytes of a stream's or a group's name */
-#define STREAM_KEY_SIZE   (STREAM_NAME_MAX + 24)
-#define STREAM_ENTRY_SIZE 42 /* "18446744073709551615-18446744073709551615" with its NUL */
+#define TAKT_STREAM_NAME_MAX   128 /* bytes of a stream's or a group's name */
+#define TAKT_STREAM_KEY_SIZE   (TAKT_STREAM_NAME_MAX + 24)
+#define TAKT_STREAM_ENTRY_SIZE 42 /* "18446744073709551615-18446744073709551615" with its NUL */
 
-#define STREAM_FIELD_JOB   "job"
-#define STREAM_FIELD_ID    "id"
-#define STREAM_FIELD_ENTRY "entry"
-#define STREAM_FIELD_WHY   "why"
+#define TAKT_STREAM_FIELD_JOB   "job"
+#define TAKT_STREAM_FIELD_ID    "id"
+#define TAKT_STREAM_FIELD_ENTRY "entry"
+#define TAKT_STREAM_FIELD_WHY   "why"
 
-#define STREAM_GROUP "takt" /* where nobody says another one */
+#define TAKT_STREAM_GROUP "takt" /* where nobody says another one */
 
 /* What is given back belongs to this consumer until somebody takes it over. */
-#define STREAM_NOBODY "given-back"
+#define TAKT_STREAM_NOBODY "given-back"
 
 /* Letters, digits and . _ - : / @; 0, or TAKT_E_INVALID with words; `what` is "stream", "group". */
-int stream_check_name(const char *name, const char *what, takt_error *error);
+int takt_stream_names_check(const char *name, const char *what, takt_error *error);
 
-void stream_key(char key[STREAM_KEY_SIZE], const char *name);
-void stream_dead_key(char key[STREAM_KEY_SIZE], const char *name);
+void takt_stream_names_key(char key[TAKT_STREAM_KEY_SIZE], const char *name);
+void takt_stream_names_dead_key(char key[TAKT_STREAM_KEY_SIZE], const char *name);
 
 /* "1763692800000-0"; returns its length. */
-size_t stream_write_entry(char text[STREAM_ENTRY_SIZE], source_ref ref);
+size_t takt_stream_names_write_entry(char text[TAKT_STREAM_ENTRY_SIZE], source_ref ref);
 
 /* False where the value is no such name. */
-bool stream_read_entry(const takt_reply *value, source_ref *ref);
+bool takt_stream_names_read_entry(const takt_reply *value, source_ref *ref);
 
 /* The value of a field of an entry, `fields` being the array of fields and values; NULL: it has
  * none of that name. */
-const takt_reply *stream_field(const takt_reply *fields, const char *name);
+const takt_reply *takt_stream_names_field(const takt_reply *fields, const char *name);
 
 #endif

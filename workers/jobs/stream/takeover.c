@@ -5,6 +5,8 @@
  * as far as there is room here.  Others do the same at the same time, and each entry goes to one of
  * them.  Entries that a living consumer does not know of itself are found by walking through all
  * that anybody has, a few at a time.
+ *
+ * Names of consumers that nothing is left of are removed on the way.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,88 +15,93 @@
 #include "stream.h"
 
 #define TAKE_MAX   256
-#define WALK       "16" /* the server looks at ten times as many */
-#define ROUNDS_MAX 16   /* between two ticks */
-#define GONE_AFTER 20   /* times as long as until its jobs are taken over */
+#define WALK       "16"  /* the server looks at ten times as many */
+#define ROUNDS_MAX 16    /* between two ticks */
+#define PAGE       "500" /* more than one read brings, and not more than TAKT_STREAM_COMMAND_MAX */
+#define PAGE_SIZE  500
+#define GONE_AFTER 20 /* times as long as until its jobs are taken over */
 
 static const source_ref none = {0, 0};
 
-static void take_from(stream *stream);
+static void take_from(takt_stream *stream);
 
 /* How long nobody must have heard of an entry, as a word. */
-static const char *idle_of(const stream *stream, char text[24])
+static const char *idle_of(const takt_stream *stream, char text[24])
 {
     snprintf(text, 24, "%" PRId64, stream->idle_us / 1000);
     return text;
 }
 
 /* The end of a command: whether its answer is a list that is still of use. */
-static bool is_answer(stream *stream, const takt_reply *reply)
+static bool is_answer(takt_stream *stream, const takt_reply *reply)
 {
-    stream->taking_over = false;
+    stream->takeover.under_way = false;
     if (reply == NULL || stream->closing)
         return false;
     if (reply->type != TAKT_REPLY_ARRAY)
-        stream_refused(stream, stream->writer, reply);
+        takt_stream_connection_refused(stream, stream->connection.writer, reply);
     return reply->type == TAKT_REPLY_ARRAY;
 }
 
 /* Ids that are ours now. */
-static void take_all(stream *stream, const takt_reply *ids)
+static void take_all(takt_stream *stream, const takt_reply *ids)
 {
     source_ref ref;
 
     for (int i = 0; i < ids->count; i++)
-        if (stream_read_entry(&ids[1 + i], &ref) && !stream_is_known(stream, ref))
-            stream_take(stream, ref);
+        if (takt_stream_names_read_entry(&ids[1 + i], &ref) &&
+            !takt_stream_held_find(&stream->held, ref))
+            takt_stream_read_taken(stream, ref);
 }
 
 /* ---- a walk through everything --------------------------------------------------------------- */
 
 /* [NEXT, [ID ...], ...] */
-static void on_walked(saying *saying, const takt_reply *reply, int code)
+static void on_walked(takt_stream_call *call, const takt_reply *reply, int code)
 {
-    stream *stream = saying->stream;
+    takt_stream *stream = call->stream;
 
     (void)code;
     if (!is_answer(stream, reply))
         return;
-    if (reply->count < 2 || reply[1].size >= STREAM_ENTRY_SIZE) {
-        stream_refused(stream, stream->writer, reply);
+    if (reply->count < 2 || reply[1].size >= TAKT_STREAM_ENTRY_SIZE) {
+        takt_stream_connection_refused(stream, stream->connection.writer, reply);
         return;
     }
-    memcpy(stream->takeover, reply[1].text, reply[1].size + 1);
+    memcpy(stream->takeover.from, reply[1].text, reply[1].size + 1);
     take_all(stream, &reply[2]);
 }
 
-static void walk(stream *stream)
+static void walk(takt_stream *stream)
 {
     char idle[24];
 
-    stream_words_begin(stream, "XAUTOCLAIM", stream->key, stream->group, stream->consumer,
-                       idle_of(stream, idle), stream->takeover, "COUNT", WALK, "JUSTID", NULL);
-    stream->taking_over = stream_say(stream, stream->writer, on_walked, none);
+    takt_stream_command_begin(stream, "XAUTOCLAIM", stream->names.key, stream->names.group,
+                              stream->names.consumer, idle_of(stream, idle), stream->takeover.from,
+                              "COUNT", WALK, "JUSTID", NULL);
+    stream->takeover.under_way =
+        takt_stream_command_send(stream, stream->connection.writer, on_walked, none);
 }
 
 /* ---- what a dead one has left ---------------------------------------------------------------- */
 
 /* [ID ...] */
-static void on_claimed(saying *saying, const takt_reply *reply, int code)
+static void on_claimed(takt_stream_call *call, const takt_reply *reply, int code)
 {
-    stream *stream = saying->stream;
+    takt_stream *stream = call->stream;
 
     (void)code;
     if (!is_answer(stream, reply))
         return;
     take_all(stream, reply);
-    if (++stream->rounds < ROUNDS_MAX && stream->want > (unsigned)reply->count)
+    if (++stream->takeover.rounds < ROUNDS_MAX && stream->read.want > (unsigned)reply->count)
         take_from(stream);
 }
 
 /* [[ID, CONSUMER, IDLE, COUNT] ...] */
-static void on_listed(saying *saying, const takt_reply *reply, int code)
+static void on_listed(takt_stream_call *call, const takt_reply *reply, int code)
 {
-    stream *stream = saying->stream;
+    takt_stream *stream = call->stream;
     char idle[24];
     source_ref ref;
 
@@ -105,24 +112,85 @@ static void on_listed(saying *saying, const takt_reply *reply, int code)
         walk(stream);
         return;
     }
-    stream_words_begin(stream, "XCLAIM", stream->key, stream->group, stream->consumer,
-                       idle_of(stream, idle), NULL);
+    takt_stream_command_begin(stream, "XCLAIM", stream->names.key, stream->names.group,
+                              stream->names.consumer, idle_of(stream, idle), NULL);
     for (int i = 0; i < reply->count && i < TAKE_MAX; i++)
-        if (stream_read_entry(&reply[2 + i * 5], &ref))
-            stream_words_entry(stream, ref);
-    stream_words_add(stream, "JUSTID", 6);
-    stream->taking_over = stream_say(stream, stream->writer, on_claimed, none);
+        if (takt_stream_names_read_entry(&reply[2 + i * 5], &ref))
+            takt_stream_command_entry(stream, ref);
+    takt_stream_command_add(stream, "JUSTID", 6);
+    stream->takeover.under_way =
+        takt_stream_command_send(stream, stream->connection.writer, on_claimed, none);
 }
 
-static void take_from(stream *stream)
+static void take_from(takt_stream *stream)
 {
-    unsigned wanted = stream->want < TAKE_MAX ? stream->want : TAKE_MAX;
+    unsigned wanted = stream->read.want < TAKE_MAX ? stream->read.want : TAKE_MAX;
     char idle[24], count[12];
 
     snprintf(count, sizeof count, "%u", wanted);
-    stream_words_begin(stream, "XPENDING", stream->key, stream->group, "IDLE",
-                       idle_of(stream, idle), "-", "+", count, stream->left_by, NULL);
-    stream->taking_over = stream_say(stream, stream->writer, on_listed, none);
+    takt_stream_command_begin(stream, "XPENDING", stream->names.key, stream->names.group, "IDLE",
+                              idle_of(stream, idle), "-", "+", count, stream->takeover.left_by,
+                              NULL);
+    stream->takeover.under_way =
+        takt_stream_command_send(stream, stream->connection.writer, on_listed, none);
+}
+
+/* ---- a name that nothing is left of ------------------------------------------------------------
+ */
+
+/*
+ * The name of a worker that was killed goes when nothing is left of it, so that the group's list
+ * does not grow with every worker that ever died.  Whoever has a name removed loses what it has.
+ * One that wakes up between our look and the removal may have been given jobs: so the same
+ * transaction tells what it has, and that is given back.  If it lives it has a name again as soon
+ * as it reads.
+ */
+
+/* Nothing that can be done about it: the next worker that looks tries again. */
+static void on_said(takt_stream_call *call, const takt_reply *reply, int code)
+{
+    (void)call;
+    (void)reply;
+    (void)code;
+}
+
+/* What is in nobody's hands any more: [[ID, CONSUMER, IDLE, COUNT] ...] */
+static void give_back(takt_stream *stream, const takt_reply *rows)
+{
+    source_ref ref;
+
+    takt_stream_command_begin(stream, "XCLAIM", stream->names.key, stream->names.group,
+                              TAKT_STREAM_NOBODY, "0", NULL);
+    for (int i = 0; i < rows->count && i < PAGE_SIZE; i++)
+        if (takt_stream_names_read_entry(&rows[2 + i * 5], &ref))
+            takt_stream_command_entry(stream, ref);
+    takt_stream_command_add(stream, "FORCE", 5);
+    takt_stream_command_add(stream, "JUSTID", 6);
+    (void)takt_stream_command_send(stream, stream->connection.writer, on_said, none);
+}
+
+/* [[[ID, CONSUMER, IDLE, COUNT] ...], PENDING] */
+static void on_removed(takt_stream_call *call, const takt_reply *reply, int code)
+{
+    (void)code;
+    if (reply != NULL && reply->type == TAKT_REPLY_ARRAY && reply->count == 2 &&
+        reply[1].type == TAKT_REPLY_ARRAY && reply[1].count > 0)
+        give_back(call->stream, &reply[1]);
+}
+
+static void forget(takt_stream *stream, const char *consumer)
+{
+    takt_stream_command_begin(stream, "MULTI", NULL);
+    if (!takt_stream_command_send(stream, stream->connection.writer, on_said, none))
+        return;
+    takt_stream_command_begin(stream, "XPENDING", stream->names.key, stream->names.group, "-", "+",
+                              PAGE, consumer, NULL);
+    (void)takt_stream_command_send(stream, stream->connection.writer, on_said, none);
+    takt_stream_command_begin(stream, "XGROUP", "DELCONSUMER", stream->names.key,
+                              stream->names.group, consumer, NULL);
+    (void)takt_stream_command_send(stream, stream->connection.writer, on_said, none);
+    takt_stream_command_begin(stream, "EXEC", NULL);
+    (void)takt_stream_command_send(stream, stream->connection.writer, on_removed, none);
 }
 
 /* ---- who has left something ------------------------------------------------------------------ */
@@ -155,21 +223,21 @@ static consumer read_consumer(const takt_reply *reply)
 }
 
 /* Whether it has something and was not heard of for too long. */
-static bool has_left(const stream *stream, const consumer *consumer)
+static bool has_left(const takt_stream *stream, const consumer *consumer)
 {
-    return consumer->pending > 0 &&
-           (consumer->idle_us >= stream->idle_us || strcmp(consumer->name, STREAM_NOBODY) == 0);
+    return consumer->pending > 0 && (consumer->idle_us >= stream->idle_us ||
+                                     strcmp(consumer->name, TAKT_STREAM_NOBODY) == 0);
 }
 
 /* Whether it has nothing, and was not heard of for so long that it never will be. */
-static bool is_gone(const stream *stream, const consumer *consumer)
+static bool is_gone(const takt_stream *stream, const consumer *consumer)
 {
     return consumer->pending == 0 && consumer->idle_us / GONE_AFTER >= stream->idle_us;
 }
 
-static void on_consumers(saying *saying, const takt_reply *reply, int code)
+static void on_consumers(takt_stream_call *call, const takt_reply *reply, int code)
 {
-    stream *stream = saying->stream;
+    takt_stream *stream = call->stream;
     const takt_reply *next;
     bool forgets = false;
 
@@ -179,28 +247,30 @@ static void on_consumers(saying *saying, const takt_reply *reply, int code)
     next = reply + 1;
     for (int left = reply->count; left > 0; left--, next = takt_reply_after(next)) {
         consumer consumer = read_consumer(next);
-        if (consumer.name == NULL || consumer.name_size > STREAM_NAME_MAX ||
+        if (consumer.name == NULL || consumer.name_size > TAKT_STREAM_NAME_MAX ||
             strlen(consumer.name) != consumer.name_size ||
-            strcmp(consumer.name, stream->consumer) == 0)
+            strcmp(consumer.name, stream->names.consumer) == 0)
             continue;
         if (has_left(stream, &consumer)) {
-            memcpy(stream->left_by, consumer.name, consumer.name_size + 1);
+            memcpy(stream->takeover.left_by, consumer.name, consumer.name_size + 1);
             take_from(stream);
             return;
         }
         if (!forgets && is_gone(stream, &consumer)) { /* one at a time */
             forgets = true;
-            stream_forget(stream, consumer.name);
+            forget(stream, consumer.name);
         }
     }
     walk(stream);
 }
 
-void stream_take_over(stream *stream)
+void takt_stream_takeover_look(takt_stream *stream)
 {
-    stream->rounds = 0;
-    if (stream->taking_over || stream->want == 0 || stream->ended)
+    stream->takeover.rounds = 0;
+    if (stream->takeover.under_way || stream->read.want == 0 || stream->read.ended)
         return;
-    stream_words_begin(stream, "XINFO", "CONSUMERS", stream->key, stream->group, NULL);
-    stream->taking_over = stream_say(stream, stream->writer, on_consumers, none);
+    takt_stream_command_begin(stream, "XINFO", "CONSUMERS", stream->names.key, stream->names.group,
+                              NULL);
+    stream->takeover.under_way =
+        takt_stream_command_send(stream, stream->connection.writer, on_consumers, none);
 }

@@ -16,12 +16,12 @@ static source_ref ref_of(int i)
     return (source_ref){UINT64_C(1763692800000) + (uint64_t)(i / 3), (uint64_t)(i % 3)};
 }
 
-static void check(const held *held, const bool *there)
+static void check(const takt_stream_held *held, const bool *there)
 {
     size_t count = 0;
 
     for (int i = 0; i < REFS; i++) {
-        const held_row *row = held_find(held, ref_of(i));
+        const takt_stream_held_row *row = takt_stream_held_find(held, ref_of(i));
         cr_assert_eq(row != NULL, there[i], "%d", i);
         cr_assert(row == NULL || row->count == i, "%d has another one's row", i);
         count += there[i];
@@ -33,19 +33,20 @@ Test(stream_held, like_a_list)
 {
     static bool there[REFS];
     uint64_t random = test_seed(1);
-    held held = {0};
+    takt_stream_held held = {0};
 
-    cr_assert_null(held_find(&held, ref_of(0)));
-    held_remove(&held, ref_of(0));
+    cr_assert_null(takt_stream_held_find(&held, ref_of(0)));
+    takt_stream_held_remove(&held, ref_of(0));
     for (int round = 0; round < 20; round++) {
         int adding = round % 4 < 2 ? 3 : 1; /* of 4 steps */
         for (int step = 0; step < 2000; step++) {
             int i = (int)takt_random_below(&random, REFS);
             if ((int)takt_random_below(&random, 4) >= adding) {
-                held_remove(&held, ref_of(i));
+                takt_stream_held_remove(&held, ref_of(i));
                 there[i] = false;
             } else if (!there[i]) {
-                held_row *row = held_add(&held, ref_of(i), HELD_OURS);
+                takt_stream_held_row *row =
+                    takt_stream_held_add(&held, ref_of(i), TAKT_STREAM_HELD_OURS);
                 cr_assert_not_null(row);
                 row->count = (uint16_t)i;
                 there[i] = true;
@@ -53,19 +54,20 @@ Test(stream_held, like_a_list)
         }
         check(&held, there);
     }
-    held_free(&held);
+    takt_stream_held_free(&held);
 }
 
 Test(stream_held, knows_whether_any_is_in_a_state)
 {
-    held held = {0};
+    takt_stream_held held = {0};
 
-    cr_assert_not(held_has(&held, HELD_TAKING));
-    cr_assert_not_null(held_add(&held, ref_of(1), HELD_OURS));
-    cr_assert_not(held_has(&held, HELD_TAKING));
-    cr_assert_not_null(held_add(&held, ref_of(2), HELD_TAKING));
-    cr_assert(held_has(&held, HELD_TAKING) && held_has(&held, HELD_OURS));
-    held_remove(&held, ref_of(2));
-    cr_assert_not(held_has(&held, HELD_TAKING));
-    held_free(&held);
+    cr_assert_not(takt_stream_held_has(&held, TAKT_STREAM_HELD_TAKING));
+    cr_assert_not_null(takt_stream_held_add(&held, ref_of(1), TAKT_STREAM_HELD_OURS));
+    cr_assert_not(takt_stream_held_has(&held, TAKT_STREAM_HELD_TAKING));
+    cr_assert_not_null(takt_stream_held_add(&held, ref_of(2), TAKT_STREAM_HELD_TAKING));
+    cr_assert(takt_stream_held_has(&held, TAKT_STREAM_HELD_TAKING) &&
+              takt_stream_held_has(&held, TAKT_STREAM_HELD_OURS));
+    takt_stream_held_remove(&held, ref_of(2));
+    cr_assert_not(takt_stream_held_has(&held, TAKT_STREAM_HELD_TAKING));
+    takt_stream_held_free(&held);
 }

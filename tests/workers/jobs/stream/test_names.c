@@ -13,18 +13,18 @@ static takt_reply text(const char *words)
 
 Test(stream_names, keys)
 {
-    char key[STREAM_KEY_SIZE], long_name[STREAM_NAME_MAX + 2] = "";
+    char key[TAKT_STREAM_KEY_SIZE], long_name[TAKT_STREAM_NAME_MAX + 2] = "";
 
-    stream_key(key, "mails");
+    takt_stream_names_key(key, "mails");
     cr_expect_str_eq(key, "takt:jobs:{mails}");
-    stream_dead_key(key, "mails");
+    takt_stream_names_dead_key(key, "mails");
     cr_expect_str_eq(key, "takt:jobs:{mails}:dead");
-    memset(long_name, 'x', STREAM_NAME_MAX);
-    cr_expect_eq(stream_check_name(long_name, "stream", NULL), 0);
-    stream_dead_key(key, long_name);
+    memset(long_name, 'x', TAKT_STREAM_NAME_MAX);
+    cr_expect_eq(takt_stream_names_check(long_name, "stream", NULL), 0);
+    takt_stream_names_dead_key(key, long_name);
     cr_expect_not_null(strstr(key, ":dead"), "the longest name fits");
-    long_name[STREAM_NAME_MAX] = 'x';
-    cr_expect_eq(stream_check_name(long_name, "stream", NULL), TAKT_E_INVALID);
+    long_name[TAKT_STREAM_NAME_MAX] = 'x';
+    cr_expect_eq(takt_stream_names_check(long_name, "stream", NULL), TAKT_E_INVALID);
 }
 
 Test(stream_names, that_are_none)
@@ -33,7 +33,8 @@ Test(stream_names, that_are_none)
     takt_error error;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        cr_expect_eq(stream_check_name(names[i], "group", &error), TAKT_E_INVALID, "%s", names[i]);
+        cr_expect_eq(takt_stream_names_check(names[i], "group", &error), TAKT_E_INVALID, "%s",
+                     names[i]);
         cr_expect_not_null(strstr(error.text, "a group's name has 1 to 128"), "%s", error.text);
     }
 }
@@ -62,11 +63,12 @@ Test(stream_names, entries)
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         takt_reply value = text(table[i].text);
-        char again[STREAM_ENTRY_SIZE];
+        char again[TAKT_STREAM_ENTRY_SIZE];
         source_ref ref = {7, 7};
-        cr_expect_eq(stream_read_entry(&value, &ref), table[i].good, "%s", table[i].text);
+        cr_expect_eq(takt_stream_names_read_entry(&value, &ref), table[i].good, "%s",
+                     table[i].text);
         if (table[i].good) {
-            cr_expect_eq(stream_write_entry(again, ref), strlen(table[i].text));
+            cr_expect_eq(takt_stream_names_write_entry(again, ref), strlen(table[i].text));
             cr_expect_str_eq(again, table[i].text);
         } else {
             cr_expect(ref.major == 7 && ref.minor == 7, "untouched");
@@ -84,8 +86,8 @@ Test(stream_names, fields)
                            text("odd")};
     takt_reply nothing = {.type = TAKT_REPLY_NIL};
 
-    cr_expect_str_eq(stream_field(fields, "job")->text, "{}", "a value is no name");
-    cr_expect_null(stream_field(fields, "odd"), "a name without a value");
-    cr_expect_null(stream_field(fields, "id"));
-    cr_expect_null(stream_field(&nothing, "job"));
+    cr_expect_str_eq(takt_stream_names_field(fields, "job")->text, "{}", "a value is no name");
+    cr_expect_null(takt_stream_names_field(fields, "odd"), "a name without a value");
+    cr_expect_null(takt_stream_names_field(fields, "id"));
+    cr_expect_null(takt_stream_names_field(&nothing, "job"));
 }

@@ -1,0 +1,21 @@
+/*
+ * queue.h: references that are told in one of the next commands.
+ */
+#ifndef TAKT_WORKERS_STREAM_QUEUE_H
+#define TAKT_WORKERS_STREAM_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "jobs/sources/source.h"
+
+/* Zeros at first; the refs are freed by whoever owns the queue. */
+typedef struct takt_stream_queue {
+    source_ref *refs;
+    size_t count, room;
+} takt_stream_queue;
+
+/* False: no memory. */
+bool takt_stream_queue_add(takt_stream_queue *queue, source_ref ref);
+
+#endif
