@@ -7,7 +7,8 @@ import signal
 import socket
 import subprocess
 
-DEADLINE = 300
+import ends
+
 PR_SET_PDEATHSIG = 1
 
 
@@ -50,13 +51,13 @@ class Server:
     def say(self, *words, user=None):
         """Says a command by redis-cli, as NAME:PASSWORD if wanted; returns what it printed, errors included."""
         login = ['--user', user.split(':')[0], '--pass', user.split(':')[1], '--no-auth-warning'] if user else []
-        done = subprocess.run(['redis-cli', '-s', self.socket, *login, *words], text=True, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=DEADLINE, check=False)
+        done = ends.run(['redis-cli', '-s', self.socket, *login, *words], text=True, stdin=subprocess.DEVNULL,
+                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.stdout.strip()
 
     def stop(self):
         self.process.kill()
-        self.process.wait(timeout=DEADLINE)
+        ends.wait(self.process)
         self.process.stdout.close()
 
 

@@ -14,11 +14,12 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import ends  # noqa: E402
 import tap  # noqa: E402
+from ends import DEADLINE  # noqa: E402
 
 TAKT = os.environ.get('TAKT_COMMAND') or str(pathlib.Path(__file__).resolve().parents[2] / 'build/cli/takt')
 SOURCE = pathlib.Path(os.environ.get('TAKT_SOURCE') or pathlib.Path(__file__).resolve().parents[2])
-DEADLINE = 300
 
 
 class Place:
@@ -46,11 +47,10 @@ class Place:
 
     def takt(self, *arguments, **options):
         """Runs `takt` to its end; what it wrote is text."""
-        settings = {'env': self.environment, 'cwd': self.path, 'text': True, 'capture_output': True,
-                    'timeout': DEADLINE, 'check': False, **options}
+        settings = {'env': self.environment, 'cwd': self.path, 'text': True, 'capture_output': True, **options}
         if 'input' not in settings:
             settings.setdefault('stdin', subprocess.DEVNULL)
-        return subprocess.run([TAKT, *map(str, arguments)], **settings)
+        return ends.run([TAKT, *map(str, arguments)], **settings)
 
     def start(self, *arguments, **options):
         """Starts `takt`; its output and its messages can be waited for with until()."""
@@ -102,7 +102,7 @@ def until(fd, words, got=b''):
     while words not in got:
         ready, _, _ = select.select([fd], [], [], max(0, deadline - time.monotonic()))
         if not ready:
-            raise AssertionError(f'waited for {words!r}, but there is only {got!r}')
+            raise AssertionError(f'waited for {words!r}, but there is only {got!r} from\n{ends.named(ends.holders([fd]))}')
         try:
             data = os.read(fd, 65536)
         except OSError:  # how a terminal ends
@@ -123,7 +123,7 @@ def until_waiting(here, limit, count):
 
 def end(process):
     """Waits for the end of a process that start() started: status, output, messages."""
-    output, messages = process.communicate(timeout=DEADLINE)
+    output, messages = ends.communicate(process)
     return process.returncode, (output or b'').decode(), (messages or b'').decode()
 
 
@@ -151,5 +151,5 @@ def run(*parts):
     report.end()
 
 
-__all__ = ['DEADLINE', 'SOURCE', 'TAKT', 'Place', 'end', 'over_quota', 'place', 'run', 'tap', 'told', 'until',
+__all__ = ['DEADLINE', 'SOURCE', 'TAKT', 'Place', 'end', 'ends', 'over_quota', 'place', 'run', 'tap', 'told', 'until',
            'until_waiting']

@@ -15,7 +15,7 @@ import termios
 import time
 import unicodedata
 
-from command import DEADLINE
+from command import DEADLINE, ends
 
 SEQUENCE = re.compile(rb'\x1b\[(\??)([0-9;]*)([A-Za-z])')
 CUT = re.compile(rb'\x1b(\[\??[0-9;]*)?(?=\x1b)')  # the end of a frame of which not all was taken
@@ -213,7 +213,7 @@ class Terminal:
     def close(self):
         if self.process.poll() is None:
             self.process.kill()
-            self.process.wait(timeout=DEADLINE)
+            ends.wait(self.process)
         os.close(self.master)
         os.close(self.slave)
 

@@ -10,7 +10,7 @@ import pathlib
 import signal
 import subprocess
 
-from command import DEADLINE, SOURCE, TAKT, place, tap, told, until
+from command import ends, SOURCE, TAKT, place, tap, told, until
 
 DEMO = SOURCE / 'scripts' / 'demo'
 
@@ -40,9 +40,9 @@ def start(here, script, store=''):
 def finish(process):
     """Waits for the end: what it wrote, and the processes that it left behind, which are ended."""
     try:
-        output, errors = process.communicate(timeout=DEADLINE)
-    except subprocess.TimeoutExpired:
-        output, errors = b'', b'it did not end'
+        output, errors = ends.communicate(process)
+    except AssertionError as error:
+        output, errors = b'', str(error).encode()
     left = session(process.pid)
     for number in left:
         os.kill(number, signal.SIGKILL)

@@ -7,7 +7,7 @@ import shutil
 import signal
 import termios
 
-from command import DEADLINE, TAKT, end, place, tap, told
+from command import TAKT, end, ends, place, tap, told
 from terminal import terminal
 
 from redis_server import Server, server
@@ -173,7 +173,7 @@ def ended(report, here):
         screen.set_size(1000, 1000)
         screen.type('?x' * 200)  # frames that nobody reads
         screen.process.send_signal(signal.SIGTERM)
-        status = screen.process.wait(timeout=DEADLINE)
+        status = ends.wait(screen.process)
         report.check(status == -signal.SIGTERM and termios.tcgetattr(screen.slave) == screen.before,
                      'it ends while its terminal takes nothing', status)
     with terminal(here, [TAKT, 'top', '--interval', '1min']) as screen:

@@ -14,13 +14,14 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import ends  # noqa: E402
 import tap  # noqa: E402
+from ends import DEADLINE  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ['TAKT_SOURCE']) / 'examples'
 BUILD = pathlib.Path(os.environ['TAKT_BUILD']) / 'examples'
 QUICK = 'limits:\n  - name: mail\n    rules: [{rate: 2000/s}]\n'
 LONGEST = 80
-DEADLINE = 300
 
 
 def start(name, *words, policy=None):
@@ -38,7 +39,7 @@ def start(name, *words, policy=None):
 def run(name, *words, policy=None, given=''):
     """What it prints."""
     for process in start(name, *words, policy=policy):
-        said, _ = process.communicate(given, timeout=DEADLINE)
+        said, _ = ends.communicate(process, given)
         return said + ('' if process.returncode == 0 else f'ended with {process.returncode}')
 
 
@@ -75,8 +76,8 @@ def jobs(report):
         ready, _, _ = select.select([process.stdout], [], [], DEADLINE)
         said = process.stdout.readline() if ready else ''
         process.send_signal(signal.SIGTERM)
-        said += process.stdout.read()
-        report.check(process.wait(DEADLINE) == 0 and 'second: left: ' in said and 'third: left: ' in said,
+        said += ends.communicate(process)[0]
+        report.check(process.returncode == 0 and 'second: left: ' in said and 'third: left: ' in said,
                      'jobs: after SIGTERM what waits is left', said)
 
 

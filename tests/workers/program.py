@@ -13,7 +13,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'cli'))
-from command import DEADLINE, SOURCE, Place, end, tap, told, until  # noqa: E402
+from command import DEADLINE, SOURCE, Place, end, ends, tap, told, until  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get('TAKT_BUILD') or SOURCE / 'build')
 
@@ -48,11 +48,10 @@ class WorkPlace(Place):
 
     def work(self, name, *arguments, **options):
         """Runs a worker to its end; what it wrote is text."""
-        settings = {'env': self.environment, 'cwd': self.path, 'text': True, 'capture_output': True,
-                    'timeout': DEADLINE, 'check': False, **options}
+        settings = {'env': self.environment, 'cwd': self.path, 'text': True, 'capture_output': True, **options}
         if 'input' not in settings:
             settings.setdefault('stdin', subprocess.DEVNULL)
-        return subprocess.run([program(name), *map(str, arguments)], **settings)
+        return ends.run([program(name), *map(str, arguments)], **settings)
 
     def begin(self, name, *arguments, **options):
         """Starts a worker."""
@@ -116,5 +115,5 @@ def work_place():
             here.stop_all()
 
 
-__all__ = ['BUILD', 'DEADLINE', 'SOURCE', 'WorkPlace', 'end', 'program', 'results', 'tap', 'told', 'until',
+__all__ = ['BUILD', 'DEADLINE', 'SOURCE', 'WorkPlace', 'end', 'ends', 'program', 'results', 'tap', 'told', 'until',
            'work_place']

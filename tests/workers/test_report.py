@@ -12,7 +12,7 @@ import subprocess
 import termios
 
 import openmetrics
-from program import DEADLINE, end, program, results, tap, told, until, work_place
+from program import end, ends, program, results, tap, told, until, work_place
 
 TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z')
 JOBS = [{'id': 'good', 'limit': 'fast'}, {'id': 'again', 'limit': 'fast', 'do': ['retry', 'done']},
@@ -67,7 +67,7 @@ def readers_go_away(report, here):
     reader, writer = os.pipe()
     os.close(reader)
     worker = here.begin('takt-print', '-i', 'jobs', '--state', 'gone', '--results', 'gone.out', stderr=writer)
-    status = worker.wait(DEADLINE)
+    status = ends.wait(worker)
     os.close(writer)
     report.check(status == 0 and len(here.read('gone.out').splitlines()) == len(many), 'nor does a reader who is gone',
                  status)
@@ -75,7 +75,7 @@ def readers_go_away(report, here):
     worker = here.begin('takt-print', '-i', 'jobs', '--state', 'idle', '--results', 'idle.out', '--metrics-file',
                         'metrics', '--log', 'json', stderr=writer)
     os.close(writer)
-    status = worker.wait(DEADLINE)
+    status = ends.wait(worker)
     report.check(status == 0 and len(here.read('idle.out').splitlines()) == len(many),
                  'nor one who does not read', status)
     with os.fdopen(reader, encoding='utf-8') as log:
@@ -164,7 +164,7 @@ def draws(report, here):
     got = until(terminal, b'{"id":"held"', got)
     worker.send_signal(signal.SIGTERM)
     got = read_all(terminal, got)
-    worker.wait(DEADLINE)
+    ends.wait(worker)
     report.check(re.search(rb'\x1b\[\d+A\x1b\[J\{"id":"held","attempt":1', got),
                  'and so do results that are for the same terminal', got)
     last = got[got.rindex(b'\x1b[J') + 3:]
@@ -179,7 +179,7 @@ def stops_reading(report, here):
     """A terminal whose other end takes nothing holds up no job."""
     here.jobs('jobs', [{'id': str(n), 'limit': 'fast', 'do': ['dead']} for n in range(5000)])
     worker, terminal = on_terminal(here, '-i', 'jobs', stdout=subprocess.DEVNULL)
-    status = worker.wait(DEADLINE)
+    status = ends.wait(worker)
     report.check(status == 1 and len(here.letters('jobs.dead')) == 5000,
                  'a terminal that takes nothing is no hindrance', status)
     os.close(terminal)

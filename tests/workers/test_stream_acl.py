@@ -7,7 +7,7 @@ works, and none of them can be left out.
 import re
 import time
 
-from program import SOURCE
+from program import SOURCE, ends
 from stream import DEADLINE, KEY, Stream, stream, tap, told
 
 NICETIES = {'client|setname', 'info', 'config|get'}
@@ -48,7 +48,7 @@ def begin(here):
 def workers(report, here, redis, words):
     scene(redis)
     worker = begin(here)
-    messages = worker.communicate(timeout=DEADLINE)[1].decode()
+    messages = ends.communicate(worker)[1].decode()
     report.check(worker.returncode == 1 and {one['id'] for one in here.results('out')} == {'left', 'twice'},
                  'workers do with their user what workers do', messages)
     report.check(refused(redis) <= NICETIES, 'and the server has refused nothing', refused(redis))

@@ -1,0 +1,90 @@
+"""
+Waiting for the end of processes, with a deadline. A wait in vain names the processes that it waits for: a pipe may be
+held open by a child of a child, long after the process that it was made for has ended.
+"""
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+
+DEADLINE = 300
+
+
+def told_of(pid):
+    """A line about a process: what it is, whose child, in which group, and where in the kernel it waits."""
+    folder = pathlib.Path('/proc') / str(pid)
+    words = (folder / 'cmdline').read_bytes().rstrip(b'\0').replace(b'\0', b' ').decode(errors='replace')
+    state, parent, group = (folder / 'stat').read_text(encoding='utf-8').rpartition(')')[2].split()[:3]
+    waits = ''
+    with contextlib.suppress(OSError):
+        waits = (folder / 'wchan').read_text(encoding='utf-8')
+    return f'process {pid} ({words}), parent {parent}, group {group}, state {state}, waits in {waits or "?"}'
+
+
+def holders(fds):
+    """The other processes that have one of these pipes open."""
+    pipes = set()
+    for fd in fds:
+        with contextlib.suppress(OSError):
+            pipes.add(f'pipe:[{os.fstat(fd).st_ino}]')
+    found = []
+    for folder in pathlib.Path('/proc').iterdir():
+        if not folder.name.isdigit() or int(folder.name) == os.getpid():
+            continue
+        with contextlib.suppress(OSError):
+            if any(os.readlink(link) in pipes for link in (folder / 'fd').iterdir()):
+                found.append(int(folder.name))
+    return sorted(found)
+
+
+def named(pids):
+    """Lines about processes, for the text of a failure."""
+    lines = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            lines.append(told_of(pid))
+    return '\n'.join(lines) or 'no process'
+
+
+def give_up(process, deadline):
+    """Ends what is waited for in vain, and says what that was."""
+    streams = [stream for stream in (process.stdin, process.stdout, process.stderr) if stream and not stream.closed]
+    pids = holders([stream.fileno() for stream in streams])
+    if process.poll() is None and process.pid not in pids:
+        pids.insert(0, process.pid)
+    text = f'{process.args!r} has not ended after {deadline} s; it is waited for\n{named(pids)}'
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    process.wait()
+    raise AssertionError(text)
+
+
+def communicate(process, given=None, deadline=DEADLINE):
+    """As Popen.communicate: what the process wrote to its pipes until nobody had them open any more."""
+    try:
+        return process.communicate(given, timeout=deadline)
+    except subprocess.TimeoutExpired:
+        return give_up(process, deadline)
+
+
+def wait(process, deadline=DEADLINE):
+    """As Popen.wait: the status."""
+    try:
+        return process.wait(timeout=deadline)
+    except subprocess.TimeoutExpired:
+        return give_up(process, deadline)
+
+
+def run(arguments, **options):
+    """As subprocess.run, which does not check the status."""
+    given = options.pop('input', None)
+    if options.pop('capture_output', False):
+        options.update(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if given is not None:
+        options['stdin'] = subprocess.PIPE
+    with subprocess.Popen(arguments, **options) as process:
+        output, messages = communicate(process, given)
+        return subprocess.CompletedProcess(arguments, process.returncode, output, messages)
