@@ -4,7 +4,7 @@
 BUILD  ?= build
 PREFIX ?= /usr/local
 
-C_FILES = $(shell find include lib cli workers bench examples tests -name '*.[ch]')
+C_FILES = $(shell find include lib kit cli workers bench examples tests -name '*.[ch]')
 
 .PHONY: all demo test test-trixie bench bench-readme figures install clean format lint
 

@@ -16,8 +16,6 @@
 
 enum { KEY_RETRIES = 0x200, KEY_UNDONE, KEY_LOG };
 
-#define PATIENCE_MS 2000
-
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
 static error_t parse(int key, char *word, struct argp_state *state)
@@ -127,7 +125,7 @@ static void close_all(cli_map *map)
     takt_cli_progress_close(&map->progress);
     takt_cli_input_close(&map->input);
     takt_cli_signals_close(&map->signals);
-    uv_close((uv_handle_t *)&map->patience, NULL);
+    takt_process_groups_close(&map->processes);
     takt_cli_shadows_read(&map->session, &map->shadows);
     takt_close(map->session.client, NULL, NULL);
     map->session.client = NULL;
@@ -202,11 +200,6 @@ static void on_ready(void *data)
     takt_cli_map_go_on(data);
 }
 
-static void on_patience_lost(uv_timer_t *timer)
-{
-    takt_cli_jobs_signal(timer->data, SIGKILL);
-}
-
 static bool has_terminal(void)
 {
     int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -251,8 +244,7 @@ static void on_signal(uv_signal_t *handle, int signal)
         takt_cli_map_stop(map, 0);
     } else if (!map->hurried) {
         map->hurried = true;
-        takt_cli_jobs_signal(map, SIGTERM);
-        uv_timer_start(&map->patience, on_patience_lost, PATIENCE_MS, 0);
+        takt_process_groups_end(&map->processes);
     }
     takt_cli_map_go_on(map);
 }
@@ -260,8 +252,6 @@ static void on_signal(uv_signal_t *handle, int signal)
 static void watch_signals(cli_map *map)
 {
     signal(SIGPIPE, SIG_IGN); /* a broken pipe is told by what is written */
-    uv_timer_init(&map->session.loop, &map->patience);
-    map->patience.data = map;
     map->had_terminal = has_terminal();
     takt_cli_signals_open(&map->signals, &map->session.loop, ending_signals, on_signal, map);
 }
@@ -278,6 +268,7 @@ static int work(cli_map *map)
         return status;
     }
     watch_signals(map);
+    takt_process_groups_open(&map->processes, &map->session.loop);
     takt_cli_progress_open(&map->progress, &map->session.loop, !map->quiet, look, map);
     takt_cli_map_go_on(map);
     uv_run(&map->session.loop, UV_RUN_DEFAULT);

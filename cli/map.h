@@ -10,6 +10,7 @@
 
 #include <uv.h>
 
+#include "kit/process_group.h"
 #include "map_input.h"
 #include "options.h"
 #include "progress.h"
@@ -27,7 +28,7 @@ typedef struct cli_map cli_map;
 /* A line under way. */
 typedef struct cli_job {
     takt_permit permit;
-    uv_process_t process;
+    takt_process_group process;
     cli_map *map;
     struct cli_job *next_idle;
     char *text; /* the line, ours */
@@ -37,7 +38,7 @@ typedef struct cli_job {
     cli_job_state state;
     int status;       /* the exit status as a shell tells it; 128 + n for a signal */
     int signal;       /* that ended it; 0: none */
-    int start_failed; /* libuv's code where there was no process; 0: there was */
+    int start_failed; /* the errno where there was no process; 0: there was */
 } cli_job;
 
 /* A line that failed for good. */
@@ -65,8 +66,8 @@ struct cli_map {
     cli_progress progress;
     cli_signals signals;
     bool had_terminal;
-    uv_timer_t patience; /* from SIGTERM to SIGKILL */
-    cli_job *jobs;       /* jobs_max of them */
+    takt_process_groups processes;
+    cli_job *jobs; /* jobs_max of them */
     cli_job *idle;
     unsigned waiting, running, busy; /* busy: also those between two states */
 
@@ -106,7 +107,6 @@ int takt_cli_jobs_open(cli_map *map); /* 0, or the exit status after a message *
 void takt_cli_jobs_free(cli_map *map);
 void takt_cli_job_begin(cli_map *map, const cli_line *line); /* there must be an idle one */
 void takt_cli_jobs_abandon(cli_map *map);                    /* those that wait */
-void takt_cli_jobs_signal(cli_map *map, int signal); /* those that run, and what they started */
 
 /* map_report.c */
 int takt_cli_report_open(cli_map *map); /* 0, or the exit status after a message */

@@ -45,8 +45,8 @@ static bool nobody_reads_output(void)
 /* With the command's name the same for all lines, what is missing for one is missing for all. */
 static bool cannot_ever_start(const cli_job *job)
 {
-    return (job->start_failed == UV_ENOENT || job->start_failed == UV_EACCES ||
-            job->start_failed == UV_ENOTDIR) &&
+    return (job->start_failed == ENOENT || job->start_failed == EACCES ||
+            job->start_failed == ENOTDIR) &&
            !strstr(job->map->command[0], "{}");
 }
 
@@ -63,7 +63,7 @@ static void decide(cli_job *job)
     } else if (cannot_ever_start(job)) {
         if (!map->stopping)
             takt_cli_progress_say(&map->progress, "cannot run %s: %s", map->command[0],
-                                  uv_strerror(job->start_failed));
+                                  strerror(job->start_failed));
         takt_cli_map_stop(map, job->status);
         leave(job);
     } else if (nobody_reads_output()) {
@@ -84,24 +84,22 @@ static void decide(cli_job *job)
     takt_cli_map_go_on(map);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void end(cli_job *job, int status)
 {
-    cli_job *job = handle->data;
-
+    job->status = status;
+    job->state = JOB_IDLE;
+    job->map->running--;
     takt_release(&job->permit);
     takt_cli_report_end(job->map, job);
     decide(job);
 }
 
-static void on_exit_of(uv_process_t *process, int64_t status, int signal)
+static void on_end(takt_process_group *process, int status, int signal)
 {
     cli_job *job = process->data;
 
-    job->status = signal ? 128 + signal : (int)status;
     job->signal = signal;
-    job->state = JOB_IDLE;
-    job->map->running--;
-    uv_close((uv_handle_t *)process, on_closed);
+    end(job, signal ? 128 + signal : status);
 }
 
 /* A copy of `word` with each "{}" replaced by the line.  NULL without memory. */
@@ -161,23 +159,11 @@ free_all:
 
 static int start_process(cli_job *job)
 {
-    uv_stdio_container_t streams[3] = {
-        {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = STDOUT_FILENO},
-        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
-    };
     char **words = words_of(job);
     if (!words)
-        return UV_ENOMEM;
-    uv_process_options_t options = {
-        .exit_cb = on_exit_of,
-        .file = words[0],
-        .args = words,
-        .flags = UV_PROCESS_DETACHED,
-        .stdio_count = 3,
-        .stdio = streams,
-    };
-    int failed = uv_spawn(&job->map->session.loop, &job->process, &options);
+        return ENOMEM;
+    job->process.data = job;
+    int failed = takt_process_group_start(&job->map->processes, &job->process, words, on_end);
     free_words(words);
     return failed;
 }
@@ -189,20 +175,12 @@ static void start(cli_job *job)
 
     job->state = JOB_RUNNING;
     job->status = job->signal = 0;
-    job->process = (uv_process_t){.data = job};
     map->running++;
     takt_cli_report_start(map, job, now_us);
     takt_cli_tell_fence(&job->permit);
     job->start_failed = start_process(job);
-    if (!job->start_failed)
-        return;
-    job->status = job->start_failed == UV_ENOENT ? 127 : 126;
-    job->state = JOB_IDLE;
-    map->running--;
-    if (job->process.type == UV_PROCESS)
-        uv_close((uv_handle_t *)&job->process, on_closed);
-    else
-        on_closed((uv_handle_t *)&job->process);
+    if (job->start_failed)
+        end(job, job->start_failed == ENOENT ? 127 : 126);
 }
 
 /* Without a permit nothing was tried, so the line is not failed but left. */
@@ -311,11 +289,4 @@ void takt_cli_jobs_abandon(cli_map *map)
         map->waiting--;
         leave(waiting[i]);
     }
-}
-
-void takt_cli_jobs_signal(cli_map *map, int signal)
-{
-    for (unsigned i = 0; i < map->jobs_max; i++)
-        if (map->jobs[i].state == JOB_RUNNING && map->jobs[i].process.pid > 0)
-            kill(-map->jobs[i].process.pid, signal);
 }

@@ -129,7 +129,7 @@ void takt_cli_report_failed(cli_map *map, const cli_job *job)
     char how[128], shown[TAKT_CLI_SHOWN_SIZE];
 
     if (job->start_failed)
-        snprintf(how, sizeof(how), "cannot be started: %s", uv_strerror(job->start_failed));
+        snprintf(how, sizeof(how), "cannot be started: %s", strerror(job->start_failed));
     else if (job->signal)
         snprintf(how, sizeof(how), "was ended by signal %d (%s)", job->signal,
                  strsignal(job->signal));

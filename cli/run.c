@@ -14,8 +14,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "commands.h"
+#include "kit/child.h"
 #include "message.h"
 #include "session.h"
 #include "shadow.h"
@@ -135,7 +135,7 @@ static void run_held(cli_run *run)
     uv_signal_init(&run->session.loop, &run->ended);
     run->ended.data = run;
     uv_signal_start(&run->ended, on_end, SIGCHLD);
-    failed = takt_cli_start_child(run->command, &run->child);
+    failed = takt_child_start(run->command, &run->child);
     if (failed == 0)
         return;
     takt_cli_say("cannot run %s: %s", run->command[0], strerror(failed));

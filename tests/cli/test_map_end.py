@@ -10,9 +10,10 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import termios
 
-from command import DEADLINE, TAKT, end, run, told, until, until_waiting
+from command import TAKT, end, ends, run, told, until, until_waiting
 
 ANY = ['--rate', '10000/s', '--burst', '1000', 'any']
 
@@ -115,6 +116,61 @@ def stubborn(report, here):
     report.check(status == 143, 'also one that ignores SIGTERM', f'{status}\n{messages}')
 
 
+# Starts a process that forks its successor and ends, on and on, deaf to SIGTERM; tells that it runs, and goes to sleep.
+FORKS = '''
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    while True:
+        if os.fork():
+            os._exit(0)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+print('runs', flush=True)
+signal.pause()
+'''
+
+
+def forks(report, here):
+    """What a job forks while it is being ended ends as well, also where its leader is gone."""
+    here.fifo('gate')
+    for words, name in ((['sh', '-c', 'trap "cat gate & exit 1" TERM; cat gate & echo runs; wait'], 'forks when it is told to end'),
+                        ([sys.executable, '-c', FORKS], 'forks all the time')):
+        process = here.start('map', *ANY, '--undone', 'rest', '--', *words, stdin=-1)
+        process.stdin.write(b'x\n')
+        process.stdin.close()
+        process.stdin = None
+        until(process.stdout.fileno(), b'runs')
+        process.send_signal(signal.SIGTERM)
+        until(process.stderr.fileno(), b'told to stop')
+        process.send_signal(signal.SIGTERM)
+        status, _, messages = end(process)  # of all that writes to its pipes
+        report.check(status == 143 and here.read('rest') == 'x\n', f'nothing is left of a job that {name}',
+                     f'{status}\n{messages}')
+
+
+def daemon(report, here):
+    """What leaves the group on purpose is neither ended nor waited for, nor is what a job that ended by itself left."""
+    here.fifo('gate')
+    for words, first in (('echo $$ >pid; exec cat gate', 'setsid'), ('echo $$ >pid; exec cat gate', '')):
+        job = f'{first} sh -c "$0" >/dev/null 2>&1 & while [ ! -s pid ]; do :; done; echo runs'
+        (here.path / 'pid').unlink(missing_ok=True)
+        process = here.start('map', *ANY, '--', 'sh', '-c', job + ('; cat gate' if first else ''), words, stdin=-1)
+        process.stdin.write(b'x\n')
+        process.stdin.close()
+        process.stdin = None
+        until(process.stdout.fileno(), b'runs')
+        if first:
+            process.send_signal(signal.SIGTERM)
+            until(process.stderr.fileno(), b'told to stop')
+            process.send_signal(signal.SIGTERM)
+        status, _, messages = end(process)
+        left = int(here.read('pid'))
+        report.check(status == (143 if first else 0) and 'cat gate' in ends.named([left]),
+                     'a daemon of a job goes on' if first else 'so does what a job leaves behind when it ends by itself',
+                     f'{status}\n{messages}{ends.named([left])}')
+        os.kill(left, signal.SIGKILL)
+
+
 def endless_pipe(report, here):
     """A pipe that does not end: without --undone it is not waited for, with it until a second signal."""
     for words in ([], ['--undone', 'rest']):
@@ -175,8 +231,8 @@ def broken_pipe(report, here):
     os.close(writer)
     report.check(done.returncode == 74 and 'Broken pipe' in done.stderr, 'and a summary that nobody reads is an error',
                  told(done))
-    done = subprocess.run(['sh', '-c', '"$@" <&-', 'sh', TAKT, 'map', *ANY, '--', 'true'], cwd=here.path,
-                          env=here.environment, capture_output=True, text=True, timeout=DEADLINE, check=False)
+    done = ends.run(['sh', '-c', '"$@" <&-', 'sh', TAKT, 'map', *ANY, '--', 'true'], cwd=here.path,
+                    env=here.environment, capture_output=True, text=True)
     report.check(done.returncode == 66 and 'cannot read' in done.stderr, 'a closed input is an error: 66', told(done))
 
 
@@ -222,13 +278,12 @@ def terminal(report, here):
     here.open_gate('gate-2')
     here.open_gate('gate-3')
     got = until(master, b'3 done, 0 failed')
-    process.stdout.read()
-    status = process.wait(timeout=DEADLINE)
-    report.check(status == 130 and sorted(here.read('done').split()) == ['1', '2', '3'],
-                 'Ctrl-C reaches takt, not the jobs', f'{status} {got}')
+    ends.communicate(process)
+    report.check(process.returncode == 130 and sorted(here.read('done').split()) == ['1', '2', '3'],
+                 'Ctrl-C reaches takt, not the jobs', f'{process.returncode} {got}')
     os.close(master)
 
 
 if __name__ == '__main__':
-    run(drain, tells_numbers, gives_up_waiting, tells_waiting, second_signal, stubborn, endless_pipe, ignored, broken_pipe,
-        lost_store, terminal)
+    run(drain, tells_numbers, gives_up_waiting, tells_waiting, second_signal, stubborn, forks, daemon, endless_pipe,
+        ignored, broken_pipe, lost_store, terminal)

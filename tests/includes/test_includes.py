@@ -39,6 +39,10 @@ JOBS = {
     'text': [],
 }
 
+# What programs share: the folders of lib/ that it may include, and the programs that may include it.
+KIT = ['base']
+WITH_KIT = ['cli', 'workers']
+
 # Folders of workers/ that the others there may include, and those that a bench may measure.
 WORKERS = ['jobs', 'transfer']
 MEASURED = ['call', 'jobs', 'mail', 'transfer']
@@ -51,7 +55,7 @@ HOMES = {
     r'openssl/': ['lib/store/redis'],
     r'jansson\.h$': ['workers'],
     r'curl/': ['workers/transfer', 'workers/mail', 'workers/call'],
-    r'uv(\.h$|/)': ['lib/client', 'lib/store', *PROGRAMS],
+    r'uv(\.h$|/)': ['lib/client', 'lib/store', 'kit', *PROGRAMS],
 }
 
 PURE = ['lib/base', 'lib/core', 'lib/scheduler', 'lib/sim']
@@ -82,6 +86,10 @@ def quoted_is_allowed(tree, file, name):
         return '/' not in name or first == own or first in LIBRARY.get(own, [])
     if top == 'workers' and '..' in name.split('/'):
         return False
+    if name.split('/')[0] == 'kit':
+        return top in ['kit', *WITH_KIT] and (tree / name).exists()
+    if top == 'kit':
+        return name.split('/')[0] in KIT and (tree / 'lib' / name).exists()
     if top == 'workers' and '/' in name and (tree / top / name).exists():
         if rest[0] == 'jobs' and name.startswith('jobs/'):
             return name.split('/')[1] in JOBS.get(rest[1], [])
@@ -115,7 +123,7 @@ def faults_of(tree, file):
 
 def faults_in(tree):
     """All that is against the direction, and how many files were looked at."""
-    files = [file for top in ['include', 'lib', *PROGRAMS] for file in sorted((tree / top).rglob('*.[ch]'))]
+    files = [file for top in ['include', 'lib', 'kit', *PROGRAMS] for file in sorted((tree / top).rglob('*.[ch]'))]
     strangers = [f'lib/{folder.name}: a folder that the table of this test does not know'
                  for folder in sorted((tree / 'lib').iterdir())
                  if folder.is_dir() and folder.name not in LIBRARY and any(folder.rglob('*.[ch]'))]
@@ -147,6 +155,16 @@ TAMPERED = [
     ('lib/core/tampered.c', '/* the time (in us) */ long take_time(void);', False),
     ('lib/colour/tampered.c', '#include "base/list.h"', True),
     ('cli/tampered.c', '#include "core/rule.h"', True),
+    ('cli/tampered.c', '#include "base/list.h"', True),
+    ('cli/tampered.c', '#include "kit/child.h"', False),
+    ('workers/print/tampered.c', '#include "kit/child.h"', False),
+    ('examples/tampered.c', '#include "kit/child.h"', True),
+    ('lib/base/tampered.c', '#include "kit/child.h"', True),
+    ('kit/tampered.c', '#include "kit/child.h"', False),
+    ('kit/tampered.c', '#include "base/list.h"', False),
+    ('kit/tampered.c', '#include "core/rule.h"', True),
+    ('kit/tampered.c', '#include "../cli/session.h"', True),
+    ('kit/tampered.c', '#include "jobs/kind.h"', True),
     ('cli/tampered.c', '#include "../lib/core/rule.h"', True),
     ('cli/tampered.c', '#include <yaml.h>', True),
     ('cli/tampered.c', '#include <takt/takt.h>', False),
@@ -187,7 +205,7 @@ def main():
     report.check(not faults, f'includes point one way in {looked_at} files', '\n'.join(faults))
     with tempfile.TemporaryDirectory() as scratch:
         copy = pathlib.Path(scratch)
-        for top in ['include', 'lib', *PROGRAMS]:
+        for top in ['include', 'lib', 'kit', *PROGRAMS]:
             if (tree / top).is_dir():
                 shutil.copytree(tree / top, copy / top, ignore=lambda _, names: {
                     n for n in names if n.endswith('.c')})

@@ -1,0 +1,107 @@
+/*
+ * child.c: see child.h.
+ */
+#include "kit/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Our handlers must not run in the child, not even before exec removes them. */
+static void unhandle_signals(bool also_ignored)
+{
+    for (int number = 1; number < NSIG; number++) {
+        struct sigaction found;
+        if (sigaction(number, NULL, &found) == 0 && (also_ignored || found.sa_handler != SIG_IGN))
+            signal(number, SIG_DFL);
+    }
+}
+
+/* Whoever writes to a terminal or a pipe expects that a write waits. */
+static void wait_for_writes(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags >= 0 && (flags & O_NONBLOCK))
+        fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+/* False with errno set. */
+static bool go_apart(void)
+{
+    int empty = open("/dev/null", O_RDONLY);
+
+    if (empty < 0 || dup2(empty, STDIN_FILENO) < 0)
+        return false;
+    if (empty > STDERR_FILENO)
+        close(empty);
+    wait_for_writes(STDOUT_FILENO);
+    wait_for_writes(STDERR_FILENO);
+    return setsid() > 0;
+}
+
+/* In the child: does not return. */
+static void become(char **command, bool apart, const sigset_t *blocked, int report)
+{
+    int failed;
+    ssize_t written;
+
+    unhandle_signals(apart);
+    if (!apart || go_apart()) {
+        pthread_sigmask(SIG_SETMASK, blocked, NULL);
+        execvp(command[0], command);
+    }
+    failed = errno;
+    written = write(report, &failed, sizeof failed);
+    _exit(written == sizeof failed ? 127 : 126);
+}
+
+/* Why exec failed; 0: it did not, and the pipe is closed. */
+static int read_report(int report)
+{
+    int failed = 0;
+    ssize_t n;
+
+    do
+        n = read(report, &failed, sizeof failed);
+    while (n < 0 && errno == EINTR);
+    return n == sizeof failed ? failed : 0;
+}
+
+static int start(char **command, bool apart, pid_t *child)
+{
+    sigset_t all, none, before;
+    int report[2], failed;
+
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return errno;
+    sigfillset(&all);
+    sigemptyset(&none);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    *child = fork();
+    failed = errno;
+    if (*child == 0)
+        become(command, apart, apart ? &none : &before, report[1]);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(report[1]);
+    if (*child > 0) {
+        failed = read_report(report[0]);
+        if (failed)
+            waitpid(*child, NULL, 0);
+    }
+    close(report[0]);
+    return failed;
+}
+
+int takt_child_start(char **command, pid_t *child)
+{
+    return start(command, false, child);
+}
+
+int takt_child_start_apart(char **command, pid_t *child)
+{
+    return start(command, true, child);
+}
