@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import signal
 
 from program import end, results, tap, told, until, work_place
@@ -81,6 +82,16 @@ def torn(report, here):
     here.write('jobs.state', '{"takt":"sta')
     done = here.work('takt-print', '-i', 'jobs')
     report.check(done.returncode == 0, 'a beginning that was cut off is begun again', told(done))
+
+
+def far(report, here):
+    """Memory goes by the size of the file, not by the numbers in it."""
+    here.jobs('jobs', ALL[:3])
+    here.write('jobs.state', '{"takt":"state","version":1}\n{"line":1500000000,"sum":"90b2d1","status":"done"}\n')
+    done = here.work('takt-print', '-i', 'jobs')
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    report.check(done.returncode == 74 and 'only 3 lines' in done.stderr and used < 1 << 20,
+                 'a record of a line far away takes no memory', f'{used} KiB\n{told(done)}')
 
 
 def changed(report, here):
@@ -177,7 +188,7 @@ def nobody_reads(report, here):
 
 def main():
     report = tap.Report()
-    for case in (killed, killed_again_and_again, torn, changed, locked, elsewhere, one_use_each, full_disk,
+    for case in (killed, killed_again_and_again, torn, far, changed, locked, elsewhere, one_use_each, full_disk,
                  nobody_reads):
         with work_place() as here:
             case(report, here)

@@ -1,5 +1,6 @@
 /*
- * state_file.c: four bytes for each line in memory, a record for each change in the file.
+ * state_file.c: a record for each change in the file; in memory the last one of each line, in the
+ * order of the lines.  So memory goes by the size of the file, whatever numbers it names.
  */
 #include "state_file.h"
 
@@ -39,22 +40,46 @@ uint32_t state_file_sum(const char *text, size_t size)
     return (uint32_t)(hash ^ hash >> 24 ^ hash >> 48) & 0xffffff;
 }
 
-static bool set(state_file *state, uint64_t line, uint32_t sum, unsigned byte)
+static bool add(state_file *state, uint64_t line, uint32_t sum, unsigned byte)
 {
-    if (line >= state->capacity) {
-        uint64_t capacity = line < 512 ? 1024 : line * 2;
-        uint32_t *lines = capacity < SIZE_MAX / sizeof(*lines)
-                              ? realloc(state->lines, capacity * sizeof(*lines))
-                              : NULL;
+    if (state->count == state->capacity) {
+        size_t capacity = state->capacity ? state->capacity * 2 : 1024;
+        state_line *lines = capacity <= UINT32_MAX && capacity < SIZE_MAX / sizeof(*lines)
+                                ? realloc(state->lines, capacity * sizeof(*lines))
+                                : NULL;
         if (!lines)
             return false;
-        memset(lines + state->capacity, 0, (capacity - state->capacity) * sizeof(*lines));
         state->lines = lines;
         state->capacity = capacity;
     }
-    state->lines[line] = sum << 8 | byte;
-    state->count = line >= state->count ? line + 1 : state->count;
+    state->lines[state->count] =
+        (state_line){.line = line, .order = (uint32_t)state->count, .record = sum << 8 | byte};
+    state->count++;
     return true;
+}
+
+static int compare(const void *one, const void *other)
+{
+    const state_line *a = one, *b = other;
+
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Sorts what was read by lines, and keeps the last record of each. */
+static void keep_last(state_file *state)
+{
+    size_t kept = 0;
+
+    if (state->count > 0)
+        qsort(state->lines, state->count, sizeof(*state->lines), compare);
+    for (size_t i = 0; i < state->count; i++) {
+        if (kept > 0 && state->lines[kept - 1].line == state->lines[i].line)
+            kept--;
+        state->lines[kept++] = state->lines[i];
+    }
+    state->count = kept;
 }
 
 static unsigned byte_of(const char *status, unsigned attempts)
@@ -72,8 +97,8 @@ static bool has_attempts(const char *status)
     return strcmp(status, "begun") == 0 || strcmp(status, "tried") == 0;
 }
 
-/* One record, as it was written here. */
-static bool read_record(state_file *state, const char *text)
+/* One record, as it was written here: 1; 0: it is none; -1: no memory. */
+static int read_record(state_file *state, const char *text)
 {
     uint64_t line;
     uint32_t sum;
@@ -85,9 +110,10 @@ static bool read_record(state_file *state, const char *text)
                      &line, &sum, status, &attempts);
     bool counts = has_attempts(status);
 
-    return got == (counts ? 4 : 3) && line > 0 &&
-           (counts || strcmp(status, "done") == 0 || strcmp(status, "dead") == 0) &&
-           set(state, line, sum, byte_of(status, attempts));
+    if (got != (counts ? 4 : 3) || line == 0 ||
+        !(counts || strcmp(status, "done") == 0 || strcmp(status, "dead") == 0))
+        return 0;
+    return add(state, line, sum, byte_of(status, attempts)) ? 1 : -1;
 }
 
 static int refuse_record(const char *path, uint64_t number, takt_error *error)
@@ -109,7 +135,10 @@ static int read_all(state_file *state, const char *path, FILE *file, off_t *size
 
     *size = 0;
     while (!failed && (length = getline(&text, &capacity, file)) > 0 && text[length - 1] == '\n') {
-        if (number++ == 0 ? strcmp(text, HEADER) != 0 : !read_record(state, text))
+        int read = number++ == 0 ? strcmp(text, HEADER) == 0 : read_record(state, text);
+        if (read < 0)
+            failed = refuse(error, "%s: no memory for what is done", path);
+        else if (read == 0)
             failed = refuse_record(path, number, error);
         *size += length;
     }
@@ -118,6 +147,7 @@ static int read_all(state_file *state, const char *path, FILE *file, off_t *size
     if (!failed && ferror(file))
         failed = refuse(error, "cannot read %s: %s", path, strerror(errno));
     free(text);
+    keep_last(state);
     return failed;
 }
 
@@ -173,10 +203,21 @@ void state_file_close(state_file *state)
     state->count = state->capacity = 0;
 }
 
+static int compare_line(const void *one, const void *other)
+{
+    const state_line *a = one, *b = other;
+
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
 line_status state_file_get(const state_file *state, uint64_t line, uint32_t *sum,
                            unsigned *attempts)
 {
-    uint32_t record = line < state->count ? state->lines[line] : 0;
+    const state_line *found = state->count > 0
+                                  ? bsearch(&(state_line){.line = line}, state->lines, state->count,
+                                            sizeof(*state->lines), compare_line)
+                                  : NULL;
+    uint32_t record = found ? found->record : 0;
     unsigned byte = record & 0xff;
 
     *sum = record >> 8;
@@ -189,7 +230,7 @@ line_status state_file_get(const state_file *state, uint64_t line, uint32_t *sum
 
 uint64_t state_file_last(const state_file *state)
 {
-    return state->count ? state->count - 1 : 0;
+    return state->count > 0 ? state->lines[state->count - 1].line : 0;
 }
 
 bool state_file_put(state_file *state, uint64_t line, uint32_t sum, const char *status,

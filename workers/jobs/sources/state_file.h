@@ -26,10 +26,17 @@ typedef enum line_status {
     LINE_DEAD
 } line_status;
 
+/* The last record of one line. */
+typedef struct state_line {
+    uint64_t line;
+    uint32_t order;  /* of the records */
+    uint32_t record; /* the sum, and in the low byte how the line stands */
+} state_line;
+
 typedef struct state_file {
     append file;
-    uint32_t *lines; /* by number: the sum, and in the low byte how it stands */
-    uint64_t count, capacity;
+    state_line *lines; /* those that have a record, by number; of earlier runs alone */
+    size_t count, capacity;
 } state_file;
 
 /* Opens it or begins it, and locks it: one worker at a time. */
