@@ -9,7 +9,6 @@ README is a file with the two lines BEGIN and END: what is between them becomes 
 
 import json
 import pathlib
-import re
 import sys
 
 import goals
@@ -19,19 +18,34 @@ BEGIN = '<!-- begin: side by side, written by make bench-readme -->'
 END = '<!-- end: side by side -->'
 TOOLS = ('takt', 'bottleneck', 'rate-limiter-flexible', 'bullmq', 'python3-limits', 'minimal script')
 FOUR = {'rate': 200, 'processes': 4}
-# Of the README: words, workload, case, figure, and how it is written.
+# Of the README, in the order of a reader's questions: words, workload, case, figure, and how it is written.
 ROWS = (
-    ('acquires a second that never wait, 4 processes', 'ceiling', {'processes': 4}, 'per_second', number),
-    ('200/s by 4 processes: off the rate', 'pacing', FOUR, 'rate_error', lambda value: f'{value * 100:.2g}%'),
-    ('... starts in the busiest second', 'pacing', FOUR, 'busiest_second', number),
-    ('... gap off 5 ms, p99, in ms', 'pacing', FOUR, 'gap_deviation_p99_ms', number),
-    ('... requests per start', 'pacing', FOUR, 'requests_per_grant', number),
-    ("... Redis' processor time per start, in us", 'pacing', FOUR, 'server_us_per_grant', number),
-    ('8 permits, jobs of 20 ms, 16 processes: busy', 'permits', {}, 'busy', '{:.1%}'.format),
-    ('bytes of a key', 'memory', {}, 'bytes_per_key', number),
-    ('10,000 waiters, 10/s: requests a second', 'waiting', {}, 'requests_per_second', number),
-    ("... a worker's processor time", 'waiting', {}, 'worker_cpu', '{:.2%}'.format),
-    ('one uncontended acquire, p50, in us', 'latency', {}, 'p50_us', number),
+    ('Rate kept? Error at 200/s, 4 processes', 'pacing', FOUR, 'rate_error', lambda value: f'{value * 100:.2g}%'),
+    ('Busiest second, quota 200', 'pacing', FOUR, 'busiest_second', number),
+    ('Even spacing? Gap off 5 ms, p99, ms', 'pacing', FOUR, 'gap_deviation_p99_ms', number),
+    ('Requests to Redis per start', 'pacing', FOUR, 'requests_per_grant', number),
+    ('Redis CPU per start, us', 'pacing', FOUR, 'server_us_per_grant', number),
+    ('Requests per second, 10,000 waiters at 10/s', 'waiting', {}, 'requests_per_second', number),
+    ('Speed: acquires per second without waiting, 4 processes', 'ceiling', {'processes': 4}, 'per_second', number),
+    ('Latency of one acquire, p50, us', 'latency', {}, 'p50_us', number),
+    ('8 permits, jobs of 20 ms: permits busy', 'permits', {}, 'busy', '{:.1%}'.format),
+    ('Memory per key, bytes', 'memory', {}, 'bytes_per_key', number),
+)
+# Of the README: what a missed goal was about.  A goal begins with one of these.
+SUBJECTS = (
+    ('(A)', 'throughput over Redis'),
+    ('(B) rate', 'the rate'),
+    ('(B) busiest second', 'the busiest second'),
+    ('(B) the same by slots', 'slots in the busiest second'),
+    ('(B) gaps', 'even spacing'),
+    ('(B) requests per grant', 'requests per start'),
+    ('(B) server us per grant', 'Redis CPU per start'),
+    ('(C)', 'busy permits'),
+    ('(D)', 'memory per key'),
+    ('(E)', 'the cost of waiting'),
+    ('(F)', 'latency'),
+    ('(G)', 'throughput within one process'),
+    ('(H)', 'growth with workers, keys and rules'),
 )
 
 
@@ -100,26 +114,20 @@ def write(folder):
     (folder / 'table.md').write_text('\n'.join(lines).rstrip() + '\n')
 
 
-def missed_kinds(goals_told):
-    """A line for each kind of goal that was missed: in how many cases, or what was found in its only one."""
-    kinds = {}
-    for goal, found, verdict in goals_told:
-        kinds.setdefault(re.split(r', (?=[\d,]+(?:/s| ))', goal)[0], []).append((found, verdict))
-    lines = []
-    for kind, cases in kinds.items():
-        missed = [(found, verdict) for found, verdict in cases if verdict.startswith(goals.MISSED)]
-        disturbed = sum(verdict != goals.MISSED for _, verdict in missed)
-        if missed and len(cases) == 1:
-            lines.append(f'- {kind}: {missed[0][0]}')
-        elif missed:
-            lines.append(f'- {kind}: in {len(missed)} of {len(cases)} cases'
-                         + (f', {disturbed} of them while the machine was disturbed' if disturbed else '')
-                         + f' ({", ".join(found for found, _ in missed)})')
-    return lines
+def shortfalls(goals_told):
+    """One sentence: how many goals were missed, and what they were about."""
+    missed = [(goal, verdict) for goal, _, verdict in goals_told if verdict.startswith(goals.MISSED)]
+    if not missed:
+        return f'takt reached all {len(goals_told)} goals ([table](bench/results/table.md)).'
+    disturbed = sum(verdict != goals.MISSED for _, verdict in missed)
+    subjects = [next((words for start, words in SUBJECTS if goal.startswith(start)), goal) for goal, _ in missed]
+    return (f'takt missed {len(missed)} of [{len(goals_told)} goals](bench/results/table.md)'
+            + (f', {disturbed} of them while other programs disturbed the machine' if disturbed else '')
+            + f', in {", ".join(dict.fromkeys(subjects))}: [why](bench/NOTES.md#side-by-side).')
 
 
 def short(told):
-    """The table of the README, and the goals that were missed."""
+    """The table of the README, and a sentence about the goals that were missed."""
     results = {name: each['results'] for name, each in told.items()}
     machine = next(iter(told.values()))['machine']
     lines = [f'Medians of `make bench`, {next(iter(told.values()))["date"][:10]}, on {machine["processors"]} processors '
@@ -130,14 +138,9 @@ def short(told):
             lines.append(line([words, *('-' if value is None else text(value) for value in values)]))
     ours, *theirs = (goals.figure(results, 'in-process', tool, 'per_second') for tool in ('takt', *goals.GO))
     if ours and any(theirs):
-        lines += ['', f'In one process, 1,000 waiters: {number(ours)} acquires a second, and '
-                      f'{number(max(filter(None, theirs)))} of Go\'s x/time/rate.']
-    goals_told = judged(told)
-    missed = [verdict for _, _, verdict in goals_told if verdict.startswith(goals.MISSED)]
-    lines += ['', f'Of {len(goals_told)} goals {len(goals_told) - len(missed)} were reached'
-              + (' (all: [bench/results/table.md](bench/results/table.md)). Missed, and [why](bench/NOTES.md#side-by-side):'
-                 if missed else '.'), *([''] if missed else []), *missed_kinds(goals_told)]
-    return '\n'.join(text.rstrip() for text in lines)
+        lines += ['', f'Within one process, 1,000 waiters: {number(ours)} acquires per second with takt, '
+                      f'{number(max(filter(None, theirs)))} with Go\'s x/time/rate.']
+    return '\n'.join([*lines, '', shortfalls(judged(told))])
 
 
 def write_readme(folder, readme):

@@ -107,7 +107,23 @@ def check_readme(report):
     report.check('bullmq' in table and 'bottleneck (why not)' in table, 'who is not compared with is named', table)
     report.check('(D)' not in table, 'what an earlier run left is not mixed in', table)
     report.check(text.startswith('before\n') and text.endswith('\nafter\n') and 'old' not in text, 'the README around it stays')
-    report.check('(F) 1.15 times a bare EVALSHA: 1.2' in text, 'the README names what was missed', text)
+    report.check('| Latency of one acquire, p50, us | 12 |' in text, 'the README has the medians', text)
+    report.check('takt missed 1 of [1 goals](bench/results/table.md), in latency: [why]' in text,
+                 'the README names what was missed', text)
+
+
+def check_subjects(report):
+    told = tables.read(pathlib.Path(os.environ['TAKT_SOURCE']) / 'bench' / 'results')
+    unnamed = [goal for goal, _, _ in tables.judged(told)
+               if not any(goal.startswith(start) for start, _ in tables.SUBJECTS)]
+    report.check(told and not unnamed, 'every goal has a subject in the README', unnamed)
+    report.check(tables.shortfalls([('(F) x', '1', tables.goals.REACHED)]).startswith('takt reached all 1 goals'),
+                 'nothing missed is said, too')
+    told = [('(B) rate, 1', '1', tables.goals.MISSED + '; disturbed'), ('(B) rate, 2', '2', tables.goals.MISSED)]
+    report.check(tables.shortfalls(told) == 'takt missed 2 of [2 goals](bench/results/table.md), 1 of them while other '
+                 'programs disturbed the machine, in the rate: [why](bench/NOTES.md#side-by-side).',
+                 'a subject is named once, and what was disturbed is counted')
+    report.check(len(tables.ROWS) <= 10, 'the table of the README stays short')
 
 
 class Breaks(workloads.Workload):
@@ -197,6 +213,7 @@ def main():
     check_pacing(report)
     check_others(report)
     check_readme(report)
+    check_subjects(report)
     check_at_once(report)
     check_together(report)
     report.end()
