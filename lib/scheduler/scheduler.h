@@ -4,7 +4,7 @@
  * Events come in (acquire, cancel, award, failed), run() makes one pass over what they touched and
  * what time made due, and then the results are taken out: permits whose callbacks are due, claims
  * to send, the time to wake at. It reads no clock: `now_us` is this process's monotonic time, told
- * by its driver (lib/client, lib/sim).
+ * by its driver (lib/client, simulate).
  */
 #ifndef TAKT_SCHEDULER_SCHEDULER_H
 #define TAKT_SCHEDULER_SCHEDULER_H

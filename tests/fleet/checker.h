@@ -10,7 +10,7 @@
 #define TAKT_TESTS_CHECKER_H
 
 #include "definition.h"
-#include "sim/fleet.h"
+#include "simulate/fleet.h"
 
 #define TURNS 5 /* of each place that are remembered */
 

@@ -276,7 +276,7 @@ MUTANTS = [
 
 def link(program, sources):
     command = [os.environ.get('CC', 'cc'), '-std=c11', '-O2', '-g', '-D_GNU_SOURCE', '-w',
-               '-I', SOURCE / 'include', '-I', SOURCE / 'lib', '-o', program, *sources]
+               '-I', SOURCE / 'include', '-I', SOURCE / 'lib', '-I', SOURCE, '-o', program, *sources]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
     return done.stderr if done.returncode else None
 
@@ -325,7 +325,7 @@ def main():
             trouble = link(objects[-1], ['-c', source])
             if trouble:
                 report.check(False, source.name, trouble)
-        rest = [*objects, BUILD / 'lib' / 'libtakt.a']
+        rest = [*objects, BUILD / 'simulate' / 'libtakt-simulate.a', BUILD / 'lib' / 'libtakt.a']
         trials = [pool.submit(try_mutant, scratch, number, mutant, rest) for number, mutant in enumerate(mutants)]
         for mutant, trial in zip(mutants, trials):
             caught, said = trial.result()

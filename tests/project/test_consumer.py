@@ -13,6 +13,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import tap  # noqa: E402
 
+BESIDE = ['simulate']
+
 CC = os.environ.get('CC', 'cc').split()
 CXX = os.environ.get('CXX', 'c++').split()
 
@@ -59,6 +61,19 @@ def by_pkg_config(report, main, prefix, scratch, environment):
     report.check('libtakt.so.0' in names, 'the shared library has the soname libtakt.so.0', names)
 
 
+def beside_by_pkg_config(report, consumer, prefix, scratch, environment):
+    """The libraries beside takt, which bring it along, static."""
+    for name in BESIDE:
+        found = report.command(f'pkg-config --cflags --libs takt-{name}',
+                               ['pkg-config', '--cflags', '--libs', f'takt-{name}'], env=environment)
+        program = scratch / name
+        if report.command(f'a program builds from the prefix: takt-{name}',
+                          [*CC, consumer / f'{name}.c', '-o', program, *(found or '').split()], env=environment):
+            report.command(f'and runs: takt-{name}', [program], env=environment)
+    shared = sorted(path.name for path in (prefix / 'lib').glob('*.so'))
+    report.check(shared == ['libtakt.so'], 'one library is shared: what a worker links', shared)
+
+
 def main():
     source = pathlib.Path(os.environ['TAKT_SOURCE'])
     consumer = pathlib.Path(__file__).resolve().parent / 'consumer'
@@ -70,6 +85,7 @@ def main():
         environment = installed(report, source, prefix, scratch)
         if environment:
             by_pkg_config(report, consumer / 'consumer.c', prefix, scratch, environment)
+            beside_by_pkg_config(report, consumer, prefix, scratch, environment)
             report.command('the installed command runs', [str(prefix / 'bin' / 'takt'), '--version'])
     report.end()
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-Only takt_* leaves the library: the shared one exports what the headers mark TAKT_EXPORT and nothing else, and the
-static one defines no global name that could clash with a program's own.
+Only takt_* leaves the libraries: the shared one exports what the headers mark TAKT_EXPORT and nothing else, each library
+beside it defines what its own header marks, and no static one defines a global name that could clash with a program's.
 """
 
 import os
@@ -13,6 +13,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import tap  # noqa: E402
 
+BESIDE = ['simulate']  # libtakt-NAME.a, which takt/NAME.h declares
+
 DECLARED = re.compile(r'\bTAKT_EXPORT\b[^;{#]*?\b(\w+)\s*(?:\(|;|\[)')
 
 
@@ -23,10 +25,10 @@ def defined(library, *options):
     return {line.split()[0].split('@')[0] for line in lines if len(line.split()) > 1}
 
 
-def declared(folder):
-    """The names that the public headers mark TAKT_EXPORT."""
+def declared(headers):
+    """The names that these headers mark TAKT_EXPORT."""
     names = set()
-    for header in folder.glob('*.h'):
+    for header in headers:
         text = re.sub(r'/\*.*?\*/', '', header.read_text(encoding='utf-8'), flags=re.DOTALL)
         text = re.sub(r'^\s*#.*$', '', text, flags=re.MULTILINE)
         names.update(DECLARED.findall(text))
@@ -34,11 +36,13 @@ def declared(folder):
 
 
 def main():
-    build = pathlib.Path(os.environ['TAKT_BUILD']) / 'lib'
+    top = pathlib.Path(os.environ['TAKT_BUILD'])
+    build = top / 'lib'
     headers = pathlib.Path(os.environ['TAKT_SOURCE']) / 'include' / 'takt'
     report = tap.Report()
 
-    exported, promised = defined(build / 'libtakt.so', '--dynamic'), declared(headers)
+    exported = defined(build / 'libtakt.so', '--dynamic')
+    promised = declared(header for header in headers.glob('*.h') if header.stem not in BESIDE)
     foreign = sorted(name for name in exported if not name.startswith('takt_'))
     report.check(exported, 'the shared library exports something')
     report.check(not foreign, 'the shared library exports takt_* alone', '\n'.join(foreign))
@@ -50,6 +54,15 @@ def main():
     foreign = sorted(name for name in globals_ if not name.startswith('takt_'))
     report.check(globals_ >= exported, 'the static library has what the shared one exports')
     report.check(not foreign, 'the static library defines takt_* alone', '\n'.join(foreign))
+
+    for name in BESIDE:
+        defines, promised = defined(top / name / f'libtakt-{name}.a'), declared([headers / f'{name}.h'])
+        missing = sorted(promised - defines)
+        report.check(promised and not missing, f'libtakt-{name} has every function of its header', '\n'.join(missing))
+        foreign = sorted(symbol for symbol in defines if not symbol.startswith('takt_'))
+        report.check(not foreign, f'libtakt-{name} defines takt_* alone', '\n'.join(foreign))
+        twice = sorted(defines & globals_)
+        report.check(not twice, f'libtakt has nothing of libtakt-{name}', '\n'.join(twice))
     report.end()
 
 

@@ -1,0 +1,474 @@
+/*
+ * course.c: a bulk job on a simulated fleet, and its figures.
+ *
+ * Decides what a worker does besides waiting: takes jobs from the queue, works on them, crashes and
+ * begins anew. When a job starts is the business of lib/scheduler and lib/core, how messages travel
+ * that of fleet.c.  Nothing is kept of a job that is done: 10 million jobs take the memory of those
+ * in hand.
+ */
+#include "simulate/course.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "simulate/busiest.h"
+#include "simulate/fleet.h"
+#include "simulate/use.h"
+#include "simulate/waits.h"
+
+#define TIMEOUT_US                                                                                 \
+    INT64_C(1000000) /* as a client's store calls have it, where nothing else is said */
+#define DIFFERENT(n) (UINT64_C(0xd1342543de82ef95) * ((n) + 1))
+
+__extension__ typedef unsigned __int128 wide;
+
+typedef struct course_run course_run;
+
+/* One place in a worker's hands.  A job is known by its number, from which all about it follows. */
+typedef struct job_hand {
+    takt_permit permit;
+    course_run *run;
+    takt_fleet_worker *worker;
+    int64_t number; /* -1: no job */
+    int64_t since_us;
+    int64_t done_at_us; /* TAKT_NEVER: it has not started */
+} job_hand;
+
+/* Something that is planned, for takt_fleet_at. */
+typedef struct planned_event {
+    course_run *run;
+    const takt_crash *crash;
+    takt_fleet_worker *worker; /* that begins anew */
+} planned_event;
+
+struct course_run {
+    takt_course *course;
+    const takt_bulk *bulk;
+    takt_fleet fleet;
+    job_hand *hands;     /* at_once for each worker */
+    int64_t next_number; /* the first job that nobody has taken yet */
+    int64_t *given_back; /* numbers of jobs that crashed workers had in hand */
+    int64_t given_back_count;
+    bool *started_before; /* beside given_back: it had been started */
+    int64_t at_work;
+    int outages; /* at this time */
+    uint64_t random;
+    planned_event crashes[TAKT_SIM_EVENTS_MAX];
+    planned_event *restarts; /* one for each worker */
+    takt_histogram *waits;   /* of each priority, then of all */
+    takt_window slots[TAKT_RULES_MAX], starts[TAKT_RULES_MAX];
+    takt_use use;
+    bool out_of_memory;
+};
+
+/* ---- jobs
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+static int64_t between(uint64_t *random, int64_t least, int64_t most)
+{
+    return least + takt_random_below(random, most - least + 1);
+}
+
+/* The same for a job's first and later starts: drawn from its number. */
+static uint64_t random_of(const course_run *run, int64_t number)
+{
+    return run->bulk->seed ^ DIFFERENT((uint64_t)number);
+}
+
+static int draw_priority(const takt_bulk *bulk, uint64_t *random)
+{
+    int64_t total = 0, drawn;
+    int priority = 0;
+
+    for (int i = 0; i < TAKT_SIM_PRIORITIES; i++)
+        total += bulk->weights[i];
+    drawn = takt_random_below(random, total);
+    while (drawn >= bulk->weights[priority])
+        drawn -= bulk->weights[priority++];
+    return priority;
+}
+
+static void ask(job_hand *hand);
+
+/* Takes the next job into an empty hand, and asks for a permit. */
+static bool take_job(job_hand *hand)
+{
+    course_run *run = hand->run;
+
+    if (run->given_back_count > 0) {
+        hand->number = run->given_back[--run->given_back_count];
+        run->course->figures.started_again += run->started_before[run->given_back_count];
+    } else if (run->next_number < run->bulk->jobs) {
+        hand->number = run->next_number++;
+    } else {
+        return false;
+    }
+    hand->since_us = run->fleet.now_us;
+    hand->done_at_us = TAKT_NEVER;
+    ask(hand);
+    return true;
+}
+
+static void job_done(takt_fleet *fleet, void *data)
+{
+    job_hand *hand = data;
+    course_run *run = hand->run;
+
+    if (hand->number < 0 || hand->done_at_us != fleet->now_us)
+        return; /* its worker crashed meanwhile */
+    hand->number = -1;
+    run->at_work--;
+    if (run->course->limit.concurrency > 0) {
+        takt_use_give_back(&run->use, fleet->now_us);
+        takt_fleet_release(hand->worker, &hand->permit);
+    }
+    run->course->figures.jobs_done++;
+    run->course->figures.duration_us = fleet->now_us - run->bulk->start_us;
+    take_job(hand);
+}
+
+static void note_start(course_run *run, const job_hand *hand)
+{
+    takt_figures *figures = &run->course->figures;
+    const takt_permit *permit = &hand->permit;
+    int64_t now_us = run->fleet.now_us, after_us = now_us - run->bulk->start_us;
+
+    if (figures->started == 0)
+        figures->first_start_us = after_us;
+    figures->last_start_us = after_us;
+    figures->started++;
+    figures->tokens += permit->cost;
+    run->course->starts[hand->worker->index]++;
+    takt_histogram_add(&run->waits[permit->priority], now_us - hand->since_us);
+    takt_histogram_add(&run->waits[TAKT_SIM_PRIORITIES], now_us - hand->since_us);
+    takt_series_add(&run->course->series, after_us, permit->priority, permit->cost,
+                    now_us - hand->since_us);
+    for (int i = 0; i < run->course->limit.rule_count; i++)
+        if (takt_window_add(&run->slots[i], permit->slot_at_us, permit->cost) < 0 ||
+            takt_window_add(&run->starts[i], now_us, permit->cost) < 0)
+            run->out_of_memory = true;
+    if (run->course->limit.concurrency > 0)
+        takt_use_take(&run->use, now_us);
+    if (++run->at_work > figures->most_at_work)
+        figures->most_at_work = run->at_work;
+}
+
+static void ask_again(takt_fleet *fleet, void *data)
+{
+    job_hand *hand = data;
+
+    (void)fleet;
+    if (hand->number >= 0 && hand->done_at_us == TAKT_NEVER &&
+        hand->permit.state == TAKT_PERMIT_IDLE && !hand->worker->dead)
+        ask(hand);
+}
+
+static void permit_came(takt_permit *permit, int status)
+{
+    job_hand *hand = permit->data;
+    course_run *run = hand->run;
+    uint64_t random = random_of(run, ~hand->number);
+
+    if (status != 0) { /* refused: max_waiting, a rule's queue, or a store that is lost */
+        int64_t later_us = permit->retry_after_us;
+        run->course->figures.refused++;
+        if (later_us < run->course->limit.lookahead_us)
+            later_us = run->course->limit.lookahead_us;
+        takt_fleet_at(&run->fleet, run->fleet.now_us + later_us, ask_again, hand);
+        return;
+    }
+    note_start(run, hand);
+    hand->done_at_us =
+        run->fleet.now_us + between(&random, run->bulk->work_least_us, run->bulk->work_most_us);
+    if (hand->done_at_us == run->fleet.now_us)
+        job_done(&run->fleet, hand);
+    else
+        takt_fleet_at(&run->fleet, hand->done_at_us, job_done, hand);
+}
+
+static void ask(job_hand *hand)
+{
+    uint64_t random = random_of(hand->run, hand->number);
+
+    hand->permit = (takt_permit){.data = hand, .callback = permit_came};
+    hand->permit.priority = (int8_t)draw_priority(hand->run->bulk, &random);
+    hand->permit.cost =
+        (int32_t)between(&random, hand->run->bulk->cost_least, hand->run->bulk->cost_most);
+    takt_fleet_acquire(hand->worker, &hand->permit, 0);
+}
+
+/* Its worker was out of touch for a lease: the job stops, and is to be done again. */
+static void permit_lost(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit)
+{
+    job_hand *hand = permit->data;
+    course_run *run = hand->run;
+
+    run->course->figures.lost++;
+    run->course->figures.started_again++;
+    run->at_work--;
+    takt_use_lose(&run->use, fleet->now_us);
+    takt_fleet_release(worker, permit);
+    hand->since_us = fleet->now_us;
+    hand->done_at_us = TAKT_NEVER;
+    ask(hand);
+}
+
+/* Takes jobs until the worker's hands are full: at its beginning, and when jobs come back. */
+static void fill(course_run *run, const takt_fleet_worker *worker)
+{
+    job_hand *hands = run->hands + (size_t)worker->index * (size_t)run->bulk->at_once;
+
+    for (int i = 0; i < run->bulk->at_once && !worker->dead; i++)
+        if (hands[i].number < 0 && !take_job(&hands[i]))
+            return;
+}
+
+/* ---- what goes wrong
+ * ------------------------------------------------------------------------------------------ */
+
+static void outage_begins(takt_fleet *fleet, void *data)
+{
+    ((course_run *)data)->outages++;
+    fleet->store_down = true;
+}
+
+static void outage_ends(takt_fleet *fleet, void *data)
+{
+    fleet->store_down = --((course_run *)data)->outages > 0;
+}
+
+static void give_back(course_run *run, const takt_fleet_worker *worker)
+{
+    job_hand *hands = run->hands + (size_t)worker->index * (size_t)run->bulk->at_once;
+
+    for (int i = run->bulk->at_once - 1; i >= 0; i--) { /* what it took first is taken up first */
+        bool started = hands[i].number >= 0 && hands[i].done_at_us != TAKT_NEVER;
+        if (hands[i].number < 0)
+            continue;
+        run->started_before[run->given_back_count] = started;
+        run->given_back[run->given_back_count++] = hands[i].number;
+        run->at_work -= started;
+        if (started && run->course->limit.concurrency > 0)
+            takt_use_lose(&run->use, run->fleet.now_us);
+        hands[i].number = -1;
+    }
+}
+
+static void restarts(takt_fleet *fleet, void *data)
+{
+    const planned_event *plan = data;
+
+    (void)fleet;
+    if (!plan->worker->dead)
+        return;
+    takt_fleet_restart(plan->worker);
+    fill(plan->run, plan->worker);
+}
+
+/* The so-manieth of the workers that are alive. */
+static takt_fleet_worker *alive(takt_fleet *fleet, int64_t rank)
+{
+    takt_fleet_worker *worker = fleet->workers;
+
+    for (;; worker++)
+        if (!worker->dead && rank-- == 0)
+            return worker;
+}
+
+static int64_t count_alive(const takt_fleet *fleet)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < fleet->worker_count; i++)
+        count += !fleet->workers[i].dead;
+    return count;
+}
+
+static void crashes(takt_fleet *fleet, void *data)
+{
+    const planned_event *plan = data;
+    course_run *run = plan->run;
+    int64_t left;
+
+    if (run->course->figures.jobs_done == run->bulk->jobs)
+        return; /* nothing is left to be disturbed */
+    for (int i = 0; i < plan->crash->workers && (left = count_alive(fleet)) > 0; i++) {
+        takt_fleet_worker *worker = alive(fleet, takt_random_below(&run->random, left));
+        takt_fleet_crash(worker);
+        run->course->crashed[worker->index] = true;
+        give_back(run, worker);
+        if (plan->crash->for_us == 0)
+            continue;
+        run->restarts[worker->index] = (planned_event){.run = run, .worker = worker};
+        takt_fleet_at(fleet, fleet->now_us + plan->crash->for_us, restarts,
+                      &run->restarts[worker->index]);
+    }
+    for (int i = 0; i < fleet->worker_count; i++)
+        fill(run, &fleet->workers[i]);
+}
+
+static void plan_events(course_run *run)
+{
+    const takt_bulk *bulk = run->bulk;
+
+    for (unsigned i = 0; i < bulk->outage_count; i++) {
+        int64_t at_us = bulk->start_us + bulk->outages[i].at_us;
+        takt_fleet_at(&run->fleet, at_us, outage_begins, run);
+        takt_fleet_at(&run->fleet, at_us + bulk->outages[i].for_us, outage_ends, run);
+    }
+    for (unsigned i = 0; i < bulk->crash_count; i++) {
+        run->crashes[i] = (planned_event){.run = run, .crash = &bulk->crashes[i]};
+        takt_fleet_at(&run->fleet, bulk->start_us + bulk->crashes[i].at_us, crashes,
+                      &run->crashes[i]);
+    }
+}
+
+/* ---- the run
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+static void count_slots(takt_fleet *fleet, uint64_t worker, const takt_claim *claim,
+                        const takt_award *award)
+{
+    course_run *run = fleet->data;
+
+    (void)worker;
+    (void)claim;
+    for (int i = 0; !award->stale && i < award->run_count; i++)
+        run->course->figures.slots += award->runs[i].count;
+}
+
+static int open_run(course_run *run)
+{
+    const takt_limit *limit = &run->course->limit;
+    const takt_bulk *bulk = run->bulk;
+    size_t hands = (size_t)bulk->workers * (size_t)bulk->at_once;
+    int code = takt_fleet_open(&run->fleet, limit, bulk->workers, bulk->start_us,
+                               takt_random(&run->random));
+
+    if (code < 0)
+        return code;
+    run->fleet.data = run;
+    run->fleet.unwritten = true; /* nothing here depends on how a store keeps it */
+    run->fleet.on_award = count_slots;
+    run->fleet.on_lost = permit_lost;
+    run->fleet.delay_least_us = bulk->round_trip_us / 4;
+    run->fleet.delay_most_us = bulk->round_trip_us - bulk->round_trip_us / 4;
+    run->fleet.timeout_us =
+        2 * bulk->round_trip_us > TIMEOUT_US ? 2 * bulk->round_trip_us : TIMEOUT_US;
+    run->hands = calloc(hands, sizeof *run->hands);
+    run->given_back = calloc(hands, sizeof *run->given_back);
+    run->started_before = calloc(hands, sizeof *run->started_before);
+    run->restarts = calloc((size_t)bulk->workers, sizeof *run->restarts);
+    run->waits = calloc(TAKT_SIM_PRIORITIES + 1, sizeof *run->waits);
+    for (int i = 0; i < limit->rule_count; i++) {
+        int64_t period_us = limit->rules[i].period_us;
+        if (takt_window_open(&run->slots[i], period_us, 2 * run->fleet.timeout_us) < 0 ||
+            takt_window_open(&run->starts[i], period_us, 0) < 0)
+            return TAKT_E_NOMEM;
+    }
+    if (takt_use_open(&run->use, hands) < 0)
+        return TAKT_E_NOMEM;
+    if (!run->hands || !run->given_back || !run->started_before || !run->restarts || !run->waits)
+        return TAKT_E_NOMEM;
+    for (size_t i = 0; i < hands; i++)
+        run->hands[i] = (job_hand){
+            .run = run, .worker = &run->fleet.workers[i / (size_t)bulk->at_once], .number = -1};
+    return 0;
+}
+
+static void close_run(course_run *run)
+{
+    if (run->fleet.workers)
+        takt_fleet_close(&run->fleet);
+    for (int i = 0; i < TAKT_RULES_MAX; i++) {
+        takt_window_close(&run->slots[i]);
+        takt_window_close(&run->starts[i]);
+    }
+    takt_use_close(&run->use);
+    free(run->waits);
+    free(run->restarts);
+    free(run->started_before);
+    free(run->given_back);
+    free(run->hands);
+}
+
+static void sum_up_workers(takt_course *course)
+{
+    takt_figures *figures = &course->figures;
+    int64_t sum = 0, workers = 0;
+    wide squares = 0;
+
+    for (int i = 0; i < course->bulk.workers; i++) {
+        int64_t starts = course->starts[i];
+        if (course->crashed[i])
+            continue;
+        if (workers == 0 || starts < figures->least_per_worker)
+            figures->least_per_worker = starts;
+        if (starts > figures->most_per_worker)
+            figures->most_per_worker = starts;
+        workers++;
+        sum += starts;
+        squares += (uint64_t)starts * (uint64_t)starts;
+    }
+    figures->fairness_ppm = 1000000;
+    if (squares > 0) {
+        wide squared = (wide)(uint64_t)sum * (uint64_t)sum * 1000000;
+        figures->fairness_ppm = (int64_t)(squared / ((wide)(uint64_t)workers * squares));
+    }
+}
+
+static void sum_up(course_run *run)
+{
+    takt_course *course = run->course;
+    takt_figures *figures = &course->figures;
+
+    figures->store_calls = run->fleet.claims;
+    for (int i = 0; i < TAKT_SIM_PRIORITIES; i++)
+        takt_histogram_sum_up(&run->waits[i], &figures->waits[i]);
+    takt_histogram_sum_up(&run->waits[TAKT_SIM_PRIORITIES], &figures->all);
+    figures->concurrency = course->limit.concurrency;
+    if (figures->concurrency > 0) {
+        figures->busy_ppm = takt_use_busy_ppm(&run->use, figures->concurrency);
+        takt_histogram_sum_up(&run->use.hand_over, &figures->hand_over);
+    }
+    figures->rule_count = course->limit.rule_count;
+    for (int i = 0; i < course->limit.rule_count; i++) {
+        const takt_rule *rule = &course->limit.rules[i];
+        takt_window_flush(&run->slots[i]);
+        takt_window_flush(&run->starts[i]);
+        figures->busiest[i] = (takt_busiest){.algorithm = rule->algorithm->name,
+                                             .limit = rule->limit,
+                                             .period_us = rule->period_us,
+                                             .burst = rule->algorithm->capacity(rule),
+                                             .slots = run->slots[i].most,
+                                             .starts = run->starts[i].most};
+    }
+    sum_up_workers(course);
+}
+
+int takt_course_simulate(takt_course *course)
+{
+    course_run *run = calloc(1, sizeof *run);
+    int code;
+
+    if (!run)
+        return TAKT_E_NOMEM;
+    run->course = course;
+    run->bulk = &course->bulk;
+    run->random = course->bulk.seed;
+    code = open_run(run);
+    if (code == 0) {
+        plan_events(run);
+        for (int i = 0; i < run->fleet.worker_count; i++)
+            fill(run, &run->fleet.workers[i]);
+        takt_fleet_run(&run->fleet, TAKT_NEVER);
+        sum_up(run);
+        code = run->out_of_memory ? TAKT_E_NOMEM : 0;
+    }
+    close_run(run);
+    free(run);
+    return code;
+}

@@ -1,0 +1,219 @@
+/*
+ * course_open.c: checks what a simulated bulk job is to be, and makes the limit that it runs under.
+ */
+#include <stdlib.h>
+
+#include <takt/takt.h>
+
+#include "base/fail.h"
+#include "simulate/course.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+#define LONGEST_US (TAKT_SPAN_MAX_US / 50) /* a year, for what is planned within a job */
+
+void takt_bulk_init(takt_bulk *bulk, int64_t jobs)
+{
+    *bulk = (takt_bulk){.jobs = jobs,
+                        .workers = 1,
+                        .at_once = 64,
+                        .cost_least = 1,
+                        .cost_most = 1,
+                        .round_trip_us = 1000};
+    bulk->weights[TAKT_PRIORITY_DEFAULT] = 1;
+}
+
+static int refuse(takt_error *error, const char *what)
+{
+    return takt_fail(error, TAKT_E_INVALID, "%s", what);
+}
+
+static bool is_span(int64_t us)
+{
+    return us >= 0 && us <= LONGEST_US;
+}
+
+static int check_events(const takt_bulk *bulk, takt_error *error)
+{
+    if (bulk->outage_count > TAKT_SIM_EVENTS_MAX || bulk->crash_count > TAKT_SIM_EVENTS_MAX)
+        return refuse(error, "at most 64 outages of the store and 64 crashes");
+    for (unsigned i = 0; i < bulk->outage_count; i++)
+        if (!is_span(bulk->outages[i].at_us) || !is_span(bulk->outages[i].for_us))
+            return refuse(error, "an outage of the store begins, and lasts, 0 to 365 days");
+    for (unsigned i = 0; i < bulk->crash_count; i++)
+        if (!is_span(bulk->crashes[i].at_us) || !is_span(bulk->crashes[i].for_us) ||
+            bulk->crashes[i].workers < 1)
+            return refuse(error, "a crash of at least 1 worker comes, and lasts, 0 to 365 days");
+    return 0;
+}
+
+static int check_bulk(const takt_bulk *bulk, takt_error *error)
+{
+    int64_t total = 0;
+
+    if (bulk->jobs < 1 || bulk->jobs > TAKT_SIM_JOBS_MAX)
+        return refuse(error, "there must be 1 to 1000000000 jobs");
+    if (bulk->workers < 1 || bulk->workers > TAKT_SIM_WORKERS_MAX)
+        return refuse(error, "there must be 1 to 10000 workers");
+    if (bulk->at_once < 1 || bulk->at_once > TAKT_SIM_AT_ONCE_MAX)
+        return refuse(error, "a worker has 1 to 10000 jobs in hand");
+    if (!is_span(bulk->work_least_us) || !is_span(bulk->work_most_us) ||
+        bulk->work_least_us > bulk->work_most_us)
+        return refuse(error, "a job is worked on for 0 to 365 days, the shortest time first");
+    if (bulk->cost_least < 1 || bulk->cost_most > TAKT_COST_MAX ||
+        bulk->cost_least > bulk->cost_most)
+        return refuse(error, "a job costs 1 to 1000000 tokens, the least first");
+    for (int i = 0; i < TAKT_SIM_PRIORITIES; i++) {
+        if (bulk->weights[i] < 0 || bulk->weights[i] > 1000000)
+            return refuse(error, "a priority's weight is 0 to 1000000");
+        total += bulk->weights[i];
+    }
+    if (total == 0)
+        return refuse(error, "at least one priority must have a weight above 0");
+    if (bulk->round_trip_us < 0 || bulk->round_trip_us > 60000000)
+        return refuse(error, "a round trip takes 0 to 60 s");
+    if (bulk->start_us < 0 || bulk->start_us > 2 * TAKT_SPAN_MAX_US)
+        return refuse(error, "the job begins in 1970 to 2069");
+    return check_events(bulk, error);
+}
+
+/* The burst that the rule was given, 0 where it has its algorithm's default. */
+static int64_t given_burst(const takt_rule *rule)
+{
+    takt_rule plain = *rule;
+
+    plain.burst = 0;
+    return takt_rule_prepare(&plain, NULL) == 0 && plain.burst == rule->burst ? 0 : rule->burst;
+}
+
+/* The rule under another algorithm, with those of its numbers that the other one takes. */
+static int change_algorithm(takt_rule *rule, const takt_algorithm *algorithm, takt_error *error)
+{
+    int64_t burst = given_burst(rule);
+
+    rule->algorithm = algorithm;
+    rule->burst = algorithm->takes & TAKT_TAKES_BURST ? burst : 0;
+    rule->queue = algorithm->takes & TAKT_TAKES_QUEUE ? rule->queue : 0;
+    rule->align = algorithm->takes & TAKT_TAKES_ALIGN ? rule->align : TAKT_ALIGN_DEFAULT;
+    rule->zone = algorithm->takes & TAKT_TAKES_TIMEZONE ? rule->zone : NULL;
+    return takt_rule_prepare(rule, error);
+}
+
+static int set_algorithm(takt_limit *limit, const char *name, takt_error *error)
+{
+    const takt_algorithm *algorithm = takt_algorithm_named(name);
+    char names[128];
+
+    if (!algorithm) {
+        takt_algorithm_list(0, names, sizeof names);
+        return takt_fail(error, TAKT_E_POLICY, "there is no algorithm \"%.40s\"; write %s", name,
+                         names);
+    }
+    for (int i = 0; i < limit->rule_count; i++) {
+        int code = 0;
+        if (limit->rules[i].algorithm != algorithm)
+            code = change_algorithm(&limit->rules[i], algorithm, error);
+        if (code < 0) {
+            takt_fail_prefix(error, "%s: rules[%d].", name, i);
+            return code;
+        }
+    }
+    return 0;
+}
+
+static int check_cost(const takt_limit *limit, const takt_bulk *bulk, takt_error *error)
+{
+    int rule = 0;
+    int64_t capacity = takt_limit_capacity(limit, &rule);
+
+    if (bulk->cost_most <= capacity)
+        return 0;
+    return takt_fail(
+        error, TAKT_E_COST, "a job of cost %d: rules[%d] (%s) gives at most %lld at once",
+        (int)bulk->cost_most, rule, limit->rules[rule].algorithm->name, (long long)capacity);
+}
+
+static int tightest(const takt_limit *limit)
+{
+    int found = 0;
+
+    for (int i = 1; i < limit->rule_count; i++) {
+        const takt_rule *a = &limit->rules[i], *b = &limit->rules[found];
+        if ((wide)(uint64_t)a->tokens * (uint64_t)b->span_us <
+            (wide)(uint64_t)b->tokens * (uint64_t)a->span_us)
+            found = i;
+    }
+    return found;
+}
+
+/* A copy, with lists of its own. */
+static void keep_bulk(takt_course *course, const takt_bulk *bulk)
+{
+    course->bulk = *bulk;
+    for (unsigned i = 0; i < bulk->outage_count; i++)
+        course->outages[i] = bulk->outages[i];
+    for (unsigned i = 0; i < bulk->crash_count; i++)
+        course->crashes[i] = bulk->crashes[i];
+    course->bulk.outages = course->outages;
+    course->bulk.crashes = course->crashes;
+}
+
+int takt_course_run(takt_course **course, const takt_limit *limit, const char *algorithm,
+                    const takt_bulk *bulk, takt_error *error)
+{
+    takt_course *made;
+    int code;
+
+    if (!course || !limit || !bulk)
+        return refuse(error, "a limit and a bulk job are needed");
+    code = check_bulk(bulk, error);
+    if (code < 0)
+        return code;
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return takt_fail(error, TAKT_E_NOMEM, "%s", takt_strerror(TAKT_E_NOMEM));
+    made->limit = *limit;
+    made->limit.mode = TAKT_MODE_ENFORCE; /* what is asked is what it will do */
+    keep_bulk(made, bulk);
+    code = algorithm ? set_algorithm(&made->limit, algorithm, error) : 0;
+    if (code == 0)
+        code = check_cost(&made->limit, bulk, error);
+    if (code < 0)
+        goto free_course;
+    made->tightest = tightest(&made->limit);
+    takt_series_init(&made->series, made->limit.rule_count > 0
+                                        ? made->limit.rules[made->tightest].period_us
+                                        : 1000000);
+    made->starts = calloc((size_t)bulk->workers, sizeof *made->starts);
+    made->crashed = calloc((size_t)bulk->workers, sizeof *made->crashed);
+    code = made->starts && made->crashed ? takt_course_simulate(made) : TAKT_E_NOMEM;
+    if (code < 0) {
+        takt_fail(error, code, "%s", takt_strerror(code));
+        goto free_course;
+    }
+    *course = made;
+    return 0;
+
+free_course:
+    takt_course_free(made);
+    return code;
+}
+
+const takt_figures *takt_course_figures(const takt_course *course)
+{
+    return &course->figures;
+}
+
+int64_t takt_course_worker_starts(const takt_course *course, int32_t worker)
+{
+    return worker >= 0 && worker < course->bulk.workers ? course->starts[worker] : 0;
+}
+
+void takt_course_free(takt_course *course)
+{
+    if (!course)
+        return;
+    free(course->crashed);
+    free(course->starts);
+    free(course);
+}

@@ -1,0 +1,179 @@
+/*
+ * chart.c: see chart.h.
+ */
+#include "simulate/draw/chart.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TICKS_MOST   5
+#define HEADING_LEFT 450 /* of the field: above the labels */
+#define LETTER_WIDTH 67  /* of the small text, on average and rather wide */
+
+/* Time has steps of its own: nobody counts in 50 minutes. */
+static const double time_steps[] = {
+    1,     2,     5,     10,     20,     50,     100,     200,     500,     1e3,      2e3,
+    5e3,   1e4,   2e4,   5e4,    1e5,    2e5,    5e5,     1e6,     2e6,     5e6,      1e7,
+    1.5e7, 3e7,   6e7,   12e7,   3e8,    6e8,    9e8,     18e8,    36e8,    72e8,     108e8,
+    216e8, 432e8, 864e8, 1728e8, 4320e8, 8640e8, 17280e8, 43200e8, 86400e8, 172800e8, 432000e8};
+
+static double step_for(double most, bool is_time)
+{
+    double step = 1;
+
+    if (is_time) {
+        for (size_t i = 0; i < sizeof time_steps / sizeof *time_steps; i++)
+            if (most / time_steps[i] <= TICKS_MOST)
+                return time_steps[i];
+        return time_steps[sizeof time_steps / sizeof *time_steps - 1];
+    }
+    while (most / step > TICKS_MOST) {
+        if (most / (2 * step) <= TICKS_MOST)
+            return 2 * step;
+        if (most / (5 * step) <= TICKS_MOST)
+            return 5 * step;
+        step *= 10;
+    }
+    return step;
+}
+
+double takt_chart_end(double most, bool is_time)
+{
+    double step = step_for(most > 1 ? most : 1, is_time), end = step;
+
+    while (end < most)
+        end += step;
+    return end;
+}
+
+int takt_chart_x(const takt_chart *chart, double value)
+{
+    return chart->x + (int)(value / chart->x_most * chart->width + 0.5);
+}
+
+int takt_chart_y(const takt_chart *chart, double value)
+{
+    return chart->y + chart->height - (int)(value / chart->y_most * chart->height + 0.5);
+}
+
+/* A tick's value: a number, or a time in the largest unit that all ticks are whole in. */
+static void put_tick(const takt_chart *chart, double value, double step, bool is_time)
+{
+    static const struct {
+        double us;
+        const char *name;
+    } units[] = {{864e8, "d"}, {36e8, "h"}, {6e7, "min"}, {1e6, "s"}, {1e3, "ms"}, {1, "us"}};
+    char text[TAKT_WORDS_SIZE];
+    int i = 0;
+
+    if (!is_time || value == 0) {
+        takt_page_put(chart->page, "%s", takt_words_count((int64_t)(value + 0.5), text));
+        return;
+    }
+    while (step < units[i].us)
+        i++;
+    if (step == 1.5e7) /* quarters of a minute are told in seconds, of an hour in minutes */
+        i = 3;
+    takt_page_put(chart->page, "%lld %s", (long long)(value / units[i].us + 0.5), units[i].name);
+}
+
+void takt_chart_frame(const takt_chart *chart, const char *heading, const char *x_label)
+{
+    double x_step = step_for(chart->x_most, chart->x_is_time),
+           y_step = step_for(chart->y_most, chart->y_is_time);
+    int bottom = chart->y + chart->height, right = chart->x + chart->width;
+
+    takt_page_put(chart->page, "<text class='h' x='%d' y='%d'>", chart->x - HEADING_LEFT,
+                  chart->y - 110);
+    takt_page_put_text(chart->page, heading);
+    takt_page_put(chart->page, "</text>\n");
+    for (int i = 0; i * y_step <= chart->y_most * 1.0001; i++) {
+        double value = i * y_step;
+        int y = takt_chart_y(chart, value);
+        takt_page_put(chart->page, "<path class='%s' d='M%d %dH%d'/>", value == 0 ? "axis" : "grid",
+                      chart->x, y, right);
+        takt_page_put(chart->page, "<text class='t e' x='%d' y='%d'>", chart->x - 60, y + 38);
+        put_tick(chart, value, y_step, chart->y_is_time);
+        takt_page_put(chart->page, "</text>\n");
+    }
+    for (int i = 0; i * x_step <= chart->x_most * 1.0001; i++) {
+        double value = i * x_step;
+        int x = takt_chart_x(chart, value);
+        takt_page_put(chart->page, "<path class='axis' d='M%d %dv40'/>", x, bottom);
+        takt_page_put(chart->page, "<text class='t m' x='%d' y='%d'>", x, bottom + 150);
+        put_tick(chart, value, x_step, chart->x_is_time);
+        takt_page_put(chart->page, "</text>\n");
+    }
+    if (x_label)
+        takt_page_put(chart->page, "<text class='t m' x='%d' y='%d'>%s</text>\n",
+                      chart->x + chart->width / 2, bottom + 290, x_label);
+}
+
+void takt_chart_steps(const takt_chart *chart, const char *style, const double *values, int count,
+                      double bin, bool filled)
+{
+    int before = takt_chart_y(chart, filled ? 0 : values[0]);
+
+    takt_page_put(chart->page, "<path class='%s' d='M%d %d", style, chart->x, before);
+    for (int i = 0; i < count; i++) {
+        double end = bin * (i + 1) < chart->x_most ? bin * (i + 1) : chart->x_most;
+        int y = takt_chart_y(chart, values[i]);
+        if (y != before)
+            takt_page_put(chart->page, "V%d", y);
+        before = y;
+        if (i + 1 == count || takt_chart_y(chart, values[i + 1]) != y)
+            takt_page_put(chart->page, "H%d", takt_chart_x(chart, end));
+    }
+    if (filled)
+        takt_page_put(chart->page, "V%dZ", chart->y + chart->height);
+    takt_page_put(chart->page, "'/>\n");
+}
+
+void takt_chart_line(const takt_chart *chart, const char *style, const double *values, int count,
+                     double bin)
+{
+    bool down = false; /* the pen */
+
+    takt_page_put(chart->page, "<path class='%s' d='", style);
+    for (int i = 0; i < count; i++) {
+        double middle = bin * (i + 0.5) < chart->x_most ? bin * (i + 0.5) : chart->x_most;
+        if (values[i] >= 0)
+            takt_page_put(chart->page, "%c%d %d", down ? 'L' : 'M', takt_chart_x(chart, middle),
+                          takt_chart_y(chart, values[i]));
+        if (values[i] >= 0 && !down && (i + 1 == count || values[i + 1] < 0))
+            takt_page_put(chart->page, "m-30 0h60"); /* one alone is a dash */
+        down = values[i] >= 0;
+    }
+    takt_page_put(chart->page, "'/>\n");
+}
+
+void takt_chart_stroke(const takt_chart *chart, const char *style, double x1, double y1, double x2,
+                       double y2)
+{
+    takt_page_put(chart->page, "<path class='%s' d='M%d %dL%d %d'/>\n", style,
+                  takt_chart_x(chart, x1), takt_chart_y(chart, y1), takt_chart_x(chart, x2),
+                  takt_chart_y(chart, y2));
+}
+
+void takt_chart_bar(const takt_chart *chart, const char *style, double from, double to,
+                    double value)
+{
+    int left = takt_chart_x(chart, from), right = takt_chart_x(chart, to),
+        top = takt_chart_y(chart, value);
+
+    takt_page_put(chart->page, "<rect class='%s' x='%d' y='%d' width='%d' height='%d'/>\n", style,
+                  left, top, right - left, chart->y + chart->height - top);
+}
+
+void takt_chart_keys(const takt_chart *chart, const takt_key *keys, int count)
+{
+    int x = chart->x + chart->width, y = chart->y - 110;
+
+    for (int i = count - 1; i >= 0; i--) {
+        takt_page_put(chart->page, "<text class='t e' x='%d' y='%d'>%s</text>", x, y, keys[i].text);
+        x -= (int)strlen(keys[i].text) * LETTER_WIDTH + 90;
+        takt_page_put(chart->page, "<path class='%s key' d='M%d %dh120'/>\n", keys[i].style,
+                      x - 120, y - 35);
+        x -= 120 + 130;
+    }
+}

@@ -1,0 +1,217 @@
+/*
+ * html.c: courses as one HTML page: the picture, and below it every figure in a table with a column
+ * for each course.
+ */
+#include <stdio.h>
+
+#include "base/time_text.h"
+#include "simulate/draw/picture.h"
+
+static const char *const head =
+    "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">\n"
+    "<meta name=\"color-scheme\" content=\"light dark\">\n"
+    "<style>\n"
+    "body{margin:0 auto;max-width:1000px;padding:16px;background:#fff;color:#1f2328;"
+    "font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif}\n"
+    "svg{display:block;width:100%;height:auto}\n"
+    ".scroll{overflow-x:auto;margin:0 3.1%}\n"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
+    "th,td{padding:3px 24px 3px 0;text-align:right;border-bottom:1px solid "
+    "#e4e8ec;white-space:nowrap}\n"
+    "th:first-child,td:first-child{text-align:left}\n"
+    "td:first-child{color:#59636e}\n"
+    "@media (prefers-color-scheme:dark){body{background:#14181d;color:#e8edf2}"
+    "th,td{border-color:#2b323a}td:first-child{color:#a2acb7}}\n"
+    "</style>\n";
+
+__extension__ typedef __int128 wide;
+
+/* One line of the table: its name, then a cell for each course. */
+typedef struct listing {
+    takt_page *page;
+    const takt_course *const *courses;
+    unsigned count;
+} listing;
+
+typedef void (*put_cell)(takt_page *page, const takt_figures *figures, int which);
+
+static void put_row(const listing *table, const char *name, put_cell put, int which)
+{
+    takt_page_put(table->page, "<tr><td>%s</td>", name);
+    for (unsigned i = 0; i < table->count; i++) {
+        takt_page_put(table->page, "<td>");
+        put(table->page, &table->courses[i]->figures, which);
+        takt_page_put(table->page, "</td>");
+    }
+    takt_page_put(table->page, "</tr>\n");
+}
+
+static void put_count(takt_page *page, int64_t count)
+{
+    char text[TAKT_WORDS_SIZE];
+
+    takt_page_put(page, "%s", takt_words_count(count, text));
+}
+
+static void put_span(takt_page *page, int64_t span_us)
+{
+    char text[TAKT_WORDS_SIZE];
+
+    takt_page_put(page, "%s", takt_words_span(span_us, text));
+}
+
+static void put_duration(takt_page *page, const takt_figures *figures, int which)
+{
+    (void)which;
+    put_span(page, figures->duration_us);
+}
+
+/* Tokens in the time that the rule speaks of. */
+static void put_pace(takt_page *page, const takt_figures *figures, int which)
+{
+    char text[TAKT_WORDS_SIZE];
+    int64_t span_us = figures->last_start_us - figures->first_start_us;
+    wide hundredths = 0;
+
+    if (span_us > 0)
+        hundredths = (wide)figures->tokens * figures->busiest[which].period_us * 100 / span_us;
+    takt_page_put(page, "%s", takt_words_ratio((int64_t)hundredths, 100, 2, text));
+}
+
+/* Counts by their place in the figures, so that a row is one line below. */
+static void put_counts(takt_page *page, const takt_figures *figures, int which)
+{
+    const int64_t counts[] = {figures->jobs_done,   figures->started, figures->started_again,
+                              figures->refused,     figures->slots,   figures->store_calls,
+                              figures->most_at_work};
+
+    put_count(page, counts[which]);
+}
+
+static void put_calls_per_start(takt_page *page, const takt_figures *figures, int which)
+{
+    char text[TAKT_WORDS_SIZE];
+
+    (void)which;
+    takt_page_put(page, "%s", takt_words_ratio(figures->store_calls, figures->started, 3, text));
+}
+
+static void put_per_worker(takt_page *page, const takt_figures *figures, int which)
+{
+    (void)which;
+    put_count(page, figures->least_per_worker);
+    takt_page_put(page, " to ");
+    put_count(page, figures->most_per_worker);
+}
+
+static void put_fairness(takt_page *page, const takt_figures *figures, int which)
+{
+    char text[TAKT_WORDS_SIZE];
+
+    (void)which;
+    takt_page_put(page, "%s", takt_words_ratio(figures->fairness_ppm, 1000000, 4, text));
+}
+
+/* which: the priority, or TAKT_SIM_PRIORITIES for all. */
+static void put_waits(takt_page *page, const takt_figures *figures, int which)
+{
+    const takt_waits *waits = which == TAKT_SIM_PRIORITIES ? &figures->all : &figures->waits[which];
+
+    put_span(page, waits->p50_us);
+    takt_page_put(page, " / ");
+    put_span(page, waits->p95_us);
+    takt_page_put(page, " / ");
+    put_span(page, waits->p99_us);
+}
+
+static void put_busiest(takt_page *page, const takt_figures *figures, int which)
+{
+    put_count(page, figures->busiest[which].slots);
+    takt_page_put(page, " of ");
+    put_count(page, figures->busiest[which].limit);
+}
+
+static void put_waits_rows(const listing *table)
+{
+    const takt_figures *figures = &table->courses[0]->figures;
+    char name[64];
+
+    put_row(table, "waits: 50 % / 95 % / 99 % at most", put_waits, TAKT_SIM_PRIORITIES);
+    for (int i = 0; i < TAKT_SIM_PRIORITIES; i++) {
+        if (figures->waits[i].count == 0 || figures->waits[i].count == figures->all.count)
+            continue;
+        snprintf(name, sizeof name, "of priority %d", i);
+        put_row(table, name, put_waits, i);
+    }
+}
+
+static void put_pace_rows(const listing *table)
+{
+    const takt_figures *figures = &table->courses[0]->figures;
+    char name[96], period[TAKT_WORDS_SIZE];
+
+    for (int i = 0; i < figures->rule_count; i++) {
+        snprintf(name, sizeof name, "tokens per %s, first start to last",
+                 takt_words_period(figures->busiest[i].period_us, period));
+        put_row(table, name, put_pace, i);
+    }
+}
+
+static void put_busiest_rows(const listing *table)
+{
+    const takt_figures *figures = &table->courses[0]->figures;
+    char name[96], rate[48], period[TAKT_WORDS_SIZE];
+
+    for (int i = 0; i < figures->rule_count; i++) {
+        const takt_busiest *rule = &figures->busiest[i];
+        takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
+        snprintf(name, sizeof name, "busiest %s, tokens (%s)",
+                 takt_words_period(rule->period_us, period), rate);
+        put_row(table, name, put_busiest, i);
+    }
+}
+
+static void put_table(const listing *table)
+{
+    takt_page_put(table->page, "<div class=\"scroll\"><table>\n<tr><th></th>");
+    for (unsigned i = 0; i < table->count; i++) {
+        takt_page_put(table->page, "<th>");
+        takt_picture_put_algorithms(table->page, table->courses[i]);
+        takt_page_put(table->page, "</th>");
+    }
+    takt_page_put(table->page, "</tr>\n");
+    put_row(table, "took", put_duration, 0);
+    put_pace_rows(table);
+    put_row(table, "jobs done", put_counts, 0);
+    put_row(table, "starts", put_counts, 1);
+    put_row(table, "of these again, after a crash", put_counts, 2);
+    put_row(table, "refused and tried again", put_counts, 3);
+    put_waits_rows(table);
+    put_busiest_rows(table);
+    put_row(table, "slots awarded", put_counts, 4);
+    put_row(table, "store calls", put_counts, 5);
+    put_row(table, "store calls per start", put_calls_per_start, 0);
+    put_row(table, "most jobs worked on at one time", put_counts, 6);
+    put_row(table, "starts per worker that never crashed", put_per_worker, 0);
+    put_row(table, "fairness between them (1 is even)", put_fairness, 0);
+    takt_page_put(table->page, "</table></div>\n");
+}
+
+int takt_course_html(const takt_course *const *courses, unsigned count, const char *title,
+                     takt_write_cb write, void *data)
+{
+    takt_page page = {write, data, 0};
+
+    if (count == 0 || count > TAKT_COURSES_MAX || !title || !write ||
+        courses[0]->limit.rule_count == 0)
+        return TAKT_E_INVALID;
+    takt_page_put_raw(&page, head);
+    takt_page_put(&page, "<title>");
+    takt_page_put_text(&page, title);
+    takt_page_put(&page, "</title>\n");
+    takt_picture_put(&page, courses, count, title);
+    put_table(&(listing){&page, courses, count});
+    takt_page_put(&page, "</html>\n");
+    return page.status;
+}

@@ -1,0 +1,30 @@
+/*
+ * panels.h: the four charts of one course, and the axes that several courses share.
+ */
+#ifndef TAKT_SIMULATE_DRAW_PANELS_H
+#define TAKT_SIMULATE_DRAW_PANELS_H
+
+#include "simulate/draw/chart.h"
+#include "simulate/course.h"
+
+#define TAKT_BINS_MAX 240
+
+/* What all charts of a picture have in common, so that courses can be compared by eye. */
+typedef struct takt_axes {
+    double duration_us;
+    int64_t bin_us; /* over which starts and waits are taken together */
+    int bins;
+    double rate_end, wait_end, close_up_end, share_end; /* of the vertical axes */
+    double close_up_us;
+} takt_axes;
+
+void takt_axes_fit(takt_axes *axes, const takt_course *const *courses, unsigned count);
+
+/* The charts of one course, in the band of the picture whose upper edge is y. */
+#define TAKT_BAND_HEIGHT 4400
+void takt_panels_draw(takt_page *page, const takt_axes *axes, const takt_course *course, int y);
+
+/* "gcra 100/s burst 10, fixed-window 800/day" */
+void takt_course_describe(const takt_course *course, char *text, size_t size);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * event.c: see event.h.
+ */
+#include "simulate/event.h"
+
+#include <stdlib.h>
+
+static bool happens_sooner(const takt_node *a, const takt_node *b)
+{
+    const takt_sim_event *x = TAKT_HOLDER(a, takt_sim_event, node),
+                         *y = TAKT_HOLDER(b, takt_sim_event, node);
+
+    return x->at_us != y->at_us ? x->at_us < y->at_us : x->order < y->order;
+}
+
+void takt_sim_events_init(takt_fleet *fleet)
+{
+    takt_heap_init(&fleet->events, happens_sooner);
+}
+
+static takt_sim_event *plan(takt_fleet *fleet, int64_t at_us, takt_sim_happen happen)
+{
+    takt_sim_event *planned = calloc(1, sizeof *planned);
+
+    if (!planned)
+        abort(); /* a simulation that leaves out an event would lie */
+    planned->at_us = at_us > fleet->now_us ? at_us : fleet->now_us;
+    planned->order = fleet->order++;
+    planned->happen = happen;
+    takt_heap_add(&fleet->events, &planned->node);
+    return planned;
+}
+
+takt_sim_event *takt_sim_plan(takt_fleet_worker *worker, int64_t at_us, takt_sim_happen happen)
+{
+    takt_sim_event *planned = plan(worker->fleet, at_us, happen);
+
+    planned->worker = worker;
+    planned->incarnation = worker->incarnation;
+    return planned;
+}
+
+bool takt_sim_is_for_dead(const takt_sim_event *event)
+{
+    return event->worker->dead || event->incarnation != event->worker->incarnation;
+}
+
+static void calls(takt_fleet *fleet, takt_sim_event *event)
+{
+    event->call(fleet, event->data);
+}
+
+void takt_fleet_at(takt_fleet *fleet, int64_t at_us, void (*happen)(takt_fleet *fleet, void *data),
+                   void *data)
+{
+    takt_sim_event *planned = plan(fleet, at_us, calls);
+
+    planned->call = happen;
+    planned->data = data;
+}
+
+/* A worker that is stopped takes part in nothing; what it has sent is on its way all the same. */
+static bool is_held_up(const takt_sim_event *event)
+{
+    return event->worker && !takt_sim_is_for_dead(event) && !event->at_store &&
+           event->worker->frozen_until_us > event->worker->fleet->now_us;
+}
+
+void takt_fleet_run(takt_fleet *fleet, int64_t until_us)
+{
+    while (fleet->events.first) {
+        takt_sim_event *event = TAKT_HOLDER(fleet->events.first, takt_sim_event, node);
+        if (event->at_us > until_us)
+            break;
+        takt_heap_remove(&fleet->events, &event->node);
+        fleet->now_us = event->at_us;
+        if (is_held_up(event)) {
+            event->at_us = event->worker->frozen_until_us;
+            event->order = fleet->order++;
+            takt_heap_add(&fleet->events, &event->node);
+            continue;
+        }
+        event->happen(fleet, event);
+        free(event);
+    }
+    if (fleet->now_us < until_us)
+        fleet->now_us = until_us;
+}

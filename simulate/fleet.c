@@ -1,0 +1,231 @@
+/*
+ * fleet.c: see fleet.h.
+ */
+#include "simulate/fleet.h"
+
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "scheduler/shadow.h"
+#include "simulate/ledger_at_rest.h"
+#include "simulate/network.h"
+
+/* What a worker's clock shows at a virtual time. */
+static int64_t local_at(const takt_fleet_worker *worker, int64_t at_us)
+{
+    return at_us + worker->clock_us +
+           (at_us - worker->fleet->began_us) * worker->drift_ppm / 1000000;
+}
+
+int64_t takt_fleet_clock(const takt_fleet_worker *worker)
+{
+    return local_at(worker, worker->fleet->now_us);
+}
+
+/* The first moment of virtual time at which its clock shows that. */
+static int64_t virtual_at(const takt_fleet_worker *worker, int64_t local_us)
+{
+    int64_t at_us = local_us - worker->clock_us;
+
+    if (worker->drift_ppm == 0)
+        return at_us;
+    at_us -= (at_us - worker->fleet->began_us) * worker->drift_ppm / (1000000 + worker->drift_ppm);
+    while (local_at(worker, at_us) < local_us)
+        at_us++;
+    while (local_at(worker, at_us - 1) >= local_us)
+        at_us--;
+    return at_us;
+}
+
+/* ---- a worker's passes ----------------------------------------------------------------------- */
+
+static void send_claims(takt_fleet_worker *worker)
+{
+    while (!takt_list_empty(&worker->scheduler.claiming)) {
+        takt_sim_exchange *exchange = takt_sim_exchange_new(TAKT_SIM_CLAIM);
+        exchange->sent_us = takt_fleet_clock(worker);
+        exchange->queue =
+            takt_scheduler_next_claim(&worker->scheduler, exchange->sent_us, &exchange->claim);
+        worker->exchange = exchange;
+        takt_sim_send(worker, exchange, exchange->queue->limit);
+    }
+}
+
+static void hand_back(takt_fleet_worker *worker)
+{
+    takt_fleet *fleet = worker->fleet;
+    takt_queue *queue;
+    takt_run unused;
+
+    while ((queue = takt_scheduler_next_unused(&worker->scheduler, &unused))) {
+        takt_sim_exchange *exchange = takt_sim_exchange_new(TAKT_SIM_SETTLE);
+        exchange->call.unused = unused;
+        if (fleet->on_unused)
+            fleet->on_unused(fleet, worker, &unused);
+        takt_sim_send(worker, exchange, queue->limit);
+    }
+}
+
+static void wakes(takt_fleet *fleet, takt_sim_event *event);
+
+static void pass(takt_fleet *fleet, takt_sim_event *event)
+{
+    takt_fleet_worker *worker = event->worker;
+    takt_permit *permit;
+    int64_t wake_us;
+
+    if (takt_sim_is_for_dead(event))
+        return;
+    worker->pass_asked = false;
+    takt_scheduler_run(&worker->scheduler, takt_fleet_clock(worker));
+    hand_back(worker);
+    send_claims(worker);
+    while ((permit = takt_scheduler_next_loser(&worker->scheduler)))
+        if (fleet->on_lost)
+            fleet->on_lost(fleet, worker, permit);
+    while ((permit = takt_scheduler_next_fired(&worker->scheduler)))
+        permit->callback(permit, permit->status);
+    if (!takt_list_empty(&worker->scheduler.touched))
+        takt_sim_ask_pass(worker);
+    wake_us = takt_scheduler_wake_at(&worker->scheduler);
+    if (wake_us != TAKT_NEVER && wake_us != worker->wake_us)
+        takt_sim_plan(worker, virtual_at(worker, wake_us), wakes);
+    worker->wake_us = wake_us;
+}
+
+static void wakes(takt_fleet *fleet, takt_sim_event *event)
+{
+    (void)fleet;
+    if (takt_sim_is_for_dead(event) || event->worker->wake_us == TAKT_NEVER ||
+        takt_fleet_clock(event->worker) < event->worker->wake_us)
+        return; /* set to a later time since */
+    event->worker->wake_us = TAKT_NEVER;
+    takt_sim_ask_pass(event->worker);
+}
+
+void takt_sim_ask_pass(takt_fleet_worker *worker)
+{
+    if (worker->pass_asked)
+        return;
+    worker->pass_asked = true;
+    takt_sim_plan(worker, worker->fleet->now_us, pass);
+}
+
+/* ---- from outside ---------------------------------------------------------------------------- */
+
+void takt_fleet_acquire(takt_fleet_worker *worker, takt_permit *permit, int64_t max_wait_us)
+{
+    takt_queue *queue = takt_scheduler_queue(&worker->scheduler, worker->limit, "");
+
+    permit->deadline_at_us = max_wait_us > 0 ? takt_fleet_clock(worker) + max_wait_us : TAKT_NEVER;
+    if (queue->limit->mode == TAKT_MODE_SHADOW)
+        takt_shadow_acquire(&worker->scheduler, queue, permit, takt_fleet_clock(worker));
+    else
+        takt_scheduler_acquire(&worker->scheduler, queue, permit);
+    takt_sim_ask_pass(worker);
+}
+
+void takt_fleet_cancel(takt_fleet_worker *worker, takt_permit *permit)
+{
+    if (permit->state != TAKT_PERMIT_WAITING)
+        return;
+    takt_scheduler_leave(&worker->scheduler, permit, TAKT_E_CANCELED);
+    takt_sim_ask_pass(worker);
+}
+
+void takt_fleet_release(takt_fleet_worker *worker, takt_permit *permit)
+{
+    if (permit->state != TAKT_PERMIT_GRANTED)
+        return;
+    takt_shadow_release(&worker->scheduler, permit, takt_fleet_clock(worker));
+    takt_scheduler_release(&worker->scheduler, permit);
+    takt_sim_ask_pass(worker);
+}
+
+void takt_fleet_crash(takt_fleet_worker *worker)
+{
+    if (worker->dead)
+        return;
+    worker->dead = true;
+    worker->incarnation++;
+    worker->exchange = NULL;
+    worker->frozen_until_us = 0;
+    takt_scheduler_close(&worker->scheduler);
+}
+
+void takt_fleet_restart(takt_fleet_worker *worker)
+{
+    takt_fleet *fleet = worker->fleet;
+
+    worker->name = takt_random(&fleet->random);
+    if (takt_scheduler_init(&worker->scheduler, worker->name, takt_random(&fleet->random), worker) <
+        0)
+        abort();
+    worker->dead = worker->pass_asked = false;
+    worker->wake_us = TAKT_NEVER;
+}
+
+void takt_fleet_freeze(takt_fleet_worker *worker, int64_t until_us)
+{
+    if (until_us > worker->frozen_until_us)
+        worker->frozen_until_us = until_us;
+}
+
+void takt_fleet_call(takt_fleet_worker *worker, takt_sim_op op, int64_t value)
+{
+    takt_sim_exchange *exchange = takt_sim_exchange_new(op);
+
+    exchange->call.cost = exchange->call.for_us = value;
+    takt_sim_send(worker, exchange, worker->limit);
+}
+
+int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int64_t now_us,
+                    uint64_t seed)
+{
+    int capacity = (4 * workers + 16) * TAKT_PRIORITIES; /* the dead stand in line for a while */
+
+    *fleet = (takt_fleet){.now_us = now_us,
+                          .began_us = now_us,
+                          .random = seed,
+                          .limit = limit,
+                          .worker_count = workers,
+                          .delay_least_us = 100,
+                          .delay_most_us = 2000,
+                          .timeout_us = 1000000};
+    takt_sim_events_init(fleet);
+    fleet->workers = calloc((size_t)workers, sizeof *fleet->workers);
+    fleet->ledger.line = calloc((size_t)capacity, sizeof *fleet->ledger.line);
+    if (!fleet->workers || !fleet->ledger.line) {
+        free(fleet->workers);
+        free(fleet->ledger.line);
+        return TAKT_E_NOMEM;
+    }
+    fleet->ledger.line_capacity = capacity;
+    takt_memory_pages_init(&fleet->pages);
+    fleet->ledger.pages = &fleet->pages.pages;
+    takt_ledger_init(&fleet->ledger, limit, now_us);
+    for (int i = 0; i < workers; i++) {
+        takt_fleet_worker *worker = &fleet->workers[i];
+        worker->fleet = fleet;
+        worker->index = i;
+        worker->limit = limit;
+        worker->clock_us = takt_random_below(&fleet->random, INT64_C(1000000000000));
+        takt_fleet_restart(worker);
+    }
+    return 0;
+}
+
+void takt_fleet_close(takt_fleet *fleet)
+{
+    while (fleet->events.first) {
+        takt_sim_event *event = TAKT_HOLDER(fleet->events.first, takt_sim_event, node);
+        takt_heap_remove(&fleet->events, &event->node);
+        if (event->exchange)
+            takt_sim_exchange_drop(event->exchange);
+        free(event);
+    }
+    for (int i = 0; i < fleet->worker_count; i++)
+        takt_fleet_crash(&fleet->workers[i]);
+    free(fleet->workers);
+    takt_sim_store_close(fleet);
+}

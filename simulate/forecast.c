@@ -1,0 +1,63 @@
+/*
+ * forecast.c: see forecast.h.
+ */
+#include "simulate/forecast.h"
+
+void takt_forecast_init(takt_forecast *forecast, const takt_limit *limit)
+{
+    *forecast = (takt_forecast){.limit = limit};
+    takt_memory_pages_init(&forecast->pages);
+}
+
+void takt_forecast_close(takt_forecast *forecast)
+{
+    takt_memory_pages_close(&forecast->pages);
+}
+
+void takt_forecast_begin(takt_forecast *forecast, const takt_ledger *ledger,
+                         const takt_memory_pages *pages)
+{
+    takt_memory_pages_close(&forecast->pages);
+    takt_memory_pages_copy(&forecast->pages, pages);
+    forecast->state = ledger->state;
+    for (int i = 0; i < TAKT_RULES_MAX; i++)
+        forecast->state.rules[i].pages = &forecast->pages.pages;
+    forecast->last_us = INT64_MIN;
+    forecast->last_priority = 0;
+    forecast->valid = true;
+    forecast->before.known = false;
+}
+
+int64_t takt_forecast_slot(const takt_forecast *forecast, int64_t now_us, int64_t cost)
+{
+    int64_t from_us = now_us > forecast->last_us ? now_us : forecast->last_us;
+
+    return takt_limit_earliest(forecast->limit, &forecast->state, from_us, cost);
+}
+
+void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, int64_t cost, int priority)
+{
+    takt_memory_pages_settle(&forecast->pages, true);
+    forecast->before.state = forecast->state;
+    forecast->before.last_us = forecast->last_us;
+    forecast->before.last_priority = forecast->last_priority;
+    forecast->before.taken = forecast->pages.pages.taken;
+    forecast->before.known = true;
+    takt_limit_commit(forecast->limit, &forecast->state, slot_us, cost);
+    forecast->last_us = slot_us;
+    forecast->last_priority = priority;
+}
+
+bool takt_forecast_undo(takt_forecast *forecast)
+{
+    forecast->valid = forecast->valid && forecast->before.known;
+    if (!forecast->valid)
+        return false;
+    takt_memory_pages_settle(&forecast->pages, false);
+    forecast->pages.pages.taken = forecast->before.taken;
+    forecast->state = forecast->before.state;
+    forecast->last_us = forecast->before.last_us;
+    forecast->last_priority = forecast->before.last_priority;
+    forecast->before.known = false;
+    return true;
+}

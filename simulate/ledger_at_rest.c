@@ -1,0 +1,137 @@
+/*
+ * ledger_at_rest.c: see ledger_at_rest.h.  Decides what becomes of the ledger between calls; when
+ * calls come is the fleet's affair.
+ */
+#include "simulate/ledger_at_rest.h"
+
+#include <stdlib.h>
+
+#include "core/ledger_text.h"
+
+/* Room for another worker's holdings, and for those that the text lists. */
+static void reserve_holders(takt_fleet *fleet)
+{
+    takt_ledger *ledger = &fleet->ledger;
+    int count = fleet->text_size > 0 ? takt_ledger_text_holders(fleet->text, fleet->text_size) : 0;
+
+    if (count < ledger->holder_count)
+        count = ledger->holder_count;
+    if (count < ledger->holder_capacity)
+        return;
+    ledger->holder_capacity = 2 * (count + 1);
+    ledger->holders =
+        realloc(ledger->holders, (size_t)ledger->holder_capacity * sizeof *ledger->holders);
+    if (!ledger->holders)
+        abort();
+}
+
+/* Makes the ledger ready for a call from a worker whose policy says `limit`. */
+static void wake_ledger(takt_fleet *fleet, const takt_limit *limit, int64_t now_us)
+{
+    int places;
+
+    if (now_us >= fleet->expires_at_us)
+        fleet->text_size = 0;
+    places = fleet->text_size > 0 ? takt_ledger_text_places(fleet->text, fleet->text_size) : 0;
+
+    if (places < fleet->ledger.line_count)
+        places = fleet->ledger.line_count;
+    if (places + TAKT_PRIORITIES > fleet->ledger.line_capacity) {
+        fleet->ledger.line_capacity = 2 * (places + TAKT_PRIORITIES);
+        fleet->ledger.line = realloc(fleet->ledger.line, (size_t)fleet->ledger.line_capacity *
+                                                             sizeof *fleet->ledger.line);
+        if (!fleet->ledger.line)
+            abort();
+    }
+    reserve_holders(fleet);
+    if (fleet->unwritten) {
+        takt_ledger_adopt(&fleet->ledger, limit, now_us);
+    } else if (fleet->text_size == 0) {
+        takt_memory_pages_close(&fleet->pages);
+        takt_ledger_init(&fleet->ledger, limit, now_us);
+    } else if (takt_ledger_decode(&fleet->ledger, limit, &fleet->kept, now_us, fleet->text,
+                                  fleet->text_size) < 0) {
+        takt_memory_pages_close(&fleet->pages);
+        fleet->damaged++;
+    }
+}
+
+/* Lays the ledger to rest, or forgets it where it says no more than a fresh one would. */
+static void rest_ledger(takt_fleet *fleet, int64_t now_us)
+{
+    size_t size = takt_ledger_text_size(fleet->ledger.line_count, fleet->ledger.holder_count);
+
+    if (fleet->pages.pages.trouble != TAKT_PAGES_FINE)
+        abort();
+    takt_memory_pages_settle(&fleet->pages, true);
+    if (fleet->ledger.limit != &fleet->kept) { /* the caller's may be gone by the next call */
+        fleet->kept = *fleet->ledger.limit;
+        fleet->ledger.limit = &fleet->kept;
+    }
+    if (fleet->unwritten)
+        return;
+    if (size > fleet->text_capacity) {
+        free(fleet->text);
+        fleet->text_capacity = 2 * size;
+        fleet->text = malloc(fleet->text_capacity);
+        if (!fleet->text)
+            abort();
+    }
+    fleet->text_size = 0;
+    fleet->expires_at_us = takt_ledger_expires_at(&fleet->ledger);
+    if (fleet->expires_at_us > now_us)
+        fleet->text_size = takt_ledger_encode(&fleet->ledger, fleet->text, fleet->text_capacity);
+}
+
+void takt_sim_store_run(takt_fleet *fleet, takt_sim_call *call)
+{
+    int64_t now_us = fleet->now_us + fleet->store_clock_us;
+
+    wake_ledger(fleet, call->limit, now_us);
+    call->now_us = now_us;
+    switch (call->op) {
+    case TAKT_SIM_CLAIM:
+        takt_ledger_claim(&fleet->ledger, now_us, call->claim, call->award);
+        takt_ledger_tell_newer(&fleet->ledger, call->limit, call->award);
+        break;
+    case TAKT_SIM_TRY:
+        call->granted = takt_ledger_try(&fleet->ledger, now_us, call->cost, &call->retry_at_us);
+        break;
+    case TAKT_SIM_SETTLE:
+        takt_ledger_settle(&fleet->ledger, now_us, takt_run_slot(&call->unused, 0),
+                           call->unused.count * call->unused.cost, 0);
+        break;
+    case TAKT_SIM_BLOCK:
+        takt_ledger_block(&fleet->ledger, now_us, call->for_us, NULL);
+        break;
+    case TAKT_SIM_PENALIZE:
+        takt_ledger_penalize(&fleet->ledger, now_us, call->for_us, NULL);
+        break;
+    case TAKT_SIM_UNBLOCK:
+        takt_ledger_unblock(&fleet->ledger, now_us);
+        break;
+    case TAKT_SIM_RESET:
+        takt_ledger_reset(&fleet->ledger, now_us);
+        break;
+    case TAKT_SIM_PEEK:
+        break;
+    }
+    if (call->op != TAKT_SIM_CLAIM)
+        takt_ledger_peek(&fleet->ledger, now_us, &call->standing);
+    rest_ledger(fleet, now_us);
+}
+
+void takt_fleet_lose_state(takt_fleet *fleet)
+{
+    fleet->text_size = 0;
+    takt_memory_pages_close(&fleet->pages);
+    takt_ledger_init(&fleet->ledger, fleet->ledger.limit, fleet->now_us + fleet->store_clock_us);
+}
+
+void takt_sim_store_close(takt_fleet *fleet)
+{
+    takt_memory_pages_close(&fleet->pages);
+    free(fleet->text);
+    free(fleet->ledger.line);
+    free(fleet->ledger.holders);
+}

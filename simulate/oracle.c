@@ -1,0 +1,366 @@
+/*
+ * oracle.c: what would be decided about each of a list of arrivals, by one worker at no distance
+ * from its store.
+ *
+ * Who goes first is the scheduler's queue's business, and whether there is a slot the ledger's: a
+ * waiter is tried at the very moment for which the ledger held out a slot, so nothing is awarded
+ * ahead and every slot is exact.  This file decides when to try, who is refused because no slot
+ * within their time is possible any more, and in which order the decisions are told.
+ */
+#include <takt/simulate.h>
+
+#include <stdlib.h>
+
+#include "scheduler/queue.h"
+#include "simulate/forecast.h"
+
+/* One arrival whose decision has not been told yet. */
+typedef struct pending {
+    struct pending *next; /* in the order of the arrivals */
+    takt_link refused;
+    takt_permit permit; /* in the queue while it waits */
+    bool decided;
+    takt_decision decision;
+} pending;
+
+struct takt_oracle {
+    const takt_limit *limit;
+    takt_ledger ledger;
+    takt_memory_pages pages; /* of its logs */
+    takt_queue queue;
+    takt_forecast forecast;
+    bool may_refuse; /* somebody has a deadline, or the line a bound: the forecast is needed */
+    bool try_only;
+    bool out_of_memory;
+    int64_t bound; /* that many may wait; 0: any number */
+    int64_t start_us;
+    int64_t now_us;
+    pending *first;    /* of those whose decision has not been told, in the order of arrival */
+    pending *last;     /* meaningless where there is none */
+    takt_link refused; /* pending, refused now: how the ledger stands is still to be filled in */
+    takt_decision_cb on_decision;
+    void *data;
+};
+
+static pending *pending_of(const takt_link *line)
+{
+    return TAKT_HOLDER(TAKT_HOLDER(line, takt_permit, line), pending, permit);
+}
+
+/* ---- decisions ------------------------------------------------------------------------------- */
+
+/* Tells what can be told without overtaking an earlier arrival. */
+static void tell(takt_oracle *oracle)
+{
+    while (oracle->first && oracle->first->decided) {
+        pending *told = oracle->first;
+        oracle->first = told->next;
+        oracle->on_decision(&told->decision, oracle->data);
+        free(told);
+    }
+}
+
+/* A call to the ledger is over. */
+static void settle_pages(takt_oracle *oracle)
+{
+    if (oracle->pages.pages.trouble != TAKT_PAGES_FINE ||
+        oracle->forecast.pages.pages.trouble != TAKT_PAGES_FINE)
+        oracle->out_of_memory = true;
+    takt_memory_pages_settle(&oracle->pages, true);
+}
+
+/* Takes tokens from the ledger now, or says when they could be taken. */
+static bool take(takt_oracle *oracle, int64_t cost, int64_t *retry_at_us)
+{
+    bool taken = takt_ledger_try(&oracle->ledger, oracle->now_us, cost, retry_at_us);
+
+    settle_pages(oracle);
+    return taken;
+}
+
+/* The decision is what it is now; how the ledger stands goes with it. */
+static void decide(takt_oracle *oracle, pending *arrived)
+{
+    takt_standing standing;
+
+    takt_ledger_peek(&oracle->ledger, oracle->now_us, &standing);
+    settle_pages(oracle);
+    arrived->decision.remaining = standing.remaining;
+    arrived->decision.reset_after_us = standing.reset_after_us;
+    arrived->decided = true;
+}
+
+static void grant(takt_oracle *oracle, pending *arrived)
+{
+    arrived->decision.granted = 1;
+    arrived->decision.slot_us = oracle->now_us - oracle->start_us;
+    arrived->decision.retry_after_us = 0;
+    decide(oracle, arrived);
+}
+
+/* It leaves uncharged.  How the ledger stands is filled in when all that happens at this moment has
+ * happened. */
+static void refuse(takt_oracle *oracle, pending *arrived, int64_t retry_at_us)
+{
+    if (arrived->permit.state == TAKT_PERMIT_WAITING) {
+        takt_queue_remove(&oracle->queue, &arrived->permit);
+        arrived->permit.state = TAKT_PERMIT_IDLE;
+    }
+    arrived->decision.retry_after_us =
+        retry_at_us == TAKT_NEVER ? -1 : retry_at_us - oracle->now_us;
+    takt_list_append(&oracle->refused, &arrived->refused);
+}
+
+static void decide_refused(takt_oracle *oracle)
+{
+    while (!takt_list_empty(&oracle->refused)) {
+        pending *arrived = TAKT_HOLDER(oracle->refused.next, pending, refused);
+        takt_list_remove(&arrived->refused);
+        decide(oracle, arrived);
+    }
+}
+
+/* ---- who can be served ----------------------------------------------------------------------- */
+
+/* Puts the next waiter into the forecast, or refuses it where its slot would come too late. */
+static void foresee(takt_oracle *oracle, pending *arrived)
+{
+    const takt_permit *permit = &arrived->permit;
+    int64_t slot_us = takt_forecast_slot(&oracle->forecast, oracle->now_us, permit->cost);
+
+    if (slot_us > permit->deadline_at_us)
+        refuse(oracle, arrived, slot_us);
+    else
+        takt_forecast_take(&oracle->forecast, slot_us, permit->cost, permit->priority);
+}
+
+static void foresee_all(takt_oracle *oracle)
+{
+    takt_forecast_begin(&oracle->forecast, &oracle->ledger, &oracle->pages);
+    for (int i = 0; i < TAKT_PRIORITIES; i++) {
+        takt_link *head = &oracle->queue.waiting[i], *next;
+        for (takt_link *at = head->next; at != head; at = next) {
+            next = at->next;
+            foresee(oracle, pending_of(at));
+        }
+    }
+}
+
+/* Takes a new waiter into account: it is alone, the last of the line, or goes before others. */
+static void foresee_new(takt_oracle *oracle, pending *arrived)
+{
+    const takt_permit *permit = &arrived->permit;
+
+    if (oracle->queue.total == 1) { /* no need of a copy as long as nobody comes after it */
+        int64_t slot_us =
+            takt_limit_earliest(oracle->limit, &oracle->ledger.state, oracle->now_us, permit->cost);
+        oracle->forecast.valid = false;
+        if (slot_us > permit->deadline_at_us)
+            refuse(oracle, arrived, slot_us);
+    } else if (oracle->forecast.valid && permit->priority >= oracle->forecast.last_priority) {
+        foresee(oracle, arrived);
+    } else {
+        foresee_all(oracle);
+    }
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static pending *first_in_line(const takt_oracle *oracle)
+{
+    for (int i = 0; i < TAKT_PRIORITIES; i++)
+        if (oracle->queue.count[i] > 0)
+            return pending_of(oracle->queue.waiting[i].next);
+    return NULL;
+}
+
+/* Gives all slots up to and including until_us, each at its own time. */
+static void settle(takt_oracle *oracle, int64_t until_us)
+{
+    pending *first;
+
+    while (!oracle->out_of_memory && (first = first_in_line(oracle))) {
+        int64_t retry_at_us;
+        if (take(oracle, first->permit.cost, &retry_at_us)) {
+            takt_queue_remove(&oracle->queue, &first->permit);
+            first->permit.state = TAKT_PERMIT_IDLE;
+            grant(oracle, first);
+            continue;
+        }
+        if (retry_at_us > until_us)
+            return;
+        oracle->now_us = retry_at_us;
+    }
+}
+
+/* Those who are more than may wait: they would come after all the others. */
+static void refuse_excess(takt_oracle *oracle)
+{
+    takt_link *before = oracle->refused.previous;
+    bool is_one = oracle->queue.total == oracle->bound + 1;
+    bool is_oldest = oracle->limit->when_full == TAKT_WHEN_FULL_DROP_OLDEST;
+
+    if (oracle->bound == 0 || oracle->queue.total <= oracle->bound)
+        return;
+    while (oracle->queue.total > oracle->bound)
+        refuse(oracle, TAKT_HOLDER(takt_queue_excess(&oracle->queue), pending, permit), TAKT_NEVER);
+    if (!is_one || is_oldest || !takt_forecast_undo(&oracle->forecast))
+        foresee_all(oracle);
+    for (takt_link *at = before->next; at != &oracle->refused; at = at->next) {
+        pending *late = TAKT_HOLDER(at, pending, refused);
+        int64_t slot_us = takt_forecast_slot(&oracle->forecast, oracle->now_us, late->permit.cost);
+        late->decision.retry_after_us = slot_us - oracle->now_us;
+    }
+}
+
+/* All that belongs to this moment: the slots that are due, then who is refused, then what can be
+ * told. */
+static void finish_moment(takt_oracle *oracle)
+{
+    settle(oracle, oracle->now_us);
+    refuse_excess(oracle);
+    decide_refused(oracle);
+    tell(oracle);
+}
+
+static void advance(takt_oracle *oracle, int64_t to_us)
+{
+    if (to_us <= oracle->now_us)
+        return;
+    finish_moment(oracle);
+    settle(oracle, to_us - 1); /* who is due at to_us competes with those who arrive then */
+    tell(oracle);
+    oracle->now_us = to_us;
+}
+
+/* ---- arrivals -------------------------------------------------------------------------------- */
+
+static void begin_to_wait(takt_oracle *oracle, pending *arrived)
+{
+    const takt_arrival *arrival = &arrived->decision.arrival;
+    takt_permit *permit = &arrived->permit;
+
+    if (takt_limit_capacity(oracle->limit, NULL) < arrival->cost) {
+        refuse(oracle, arrived, TAKT_NEVER);
+        return;
+    }
+    permit->cost = arrival->cost;
+    permit->priority = (int8_t)arrival->priority;
+    permit->state = TAKT_PERMIT_WAITING;
+    permit->deadline_at_us = TAKT_NEVER;
+    if (arrival->max_wait_us >= 0)
+        permit->deadline_at_us = oracle->now_us + arrival->max_wait_us;
+    takt_queue_add(&oracle->queue, permit);
+    oracle->may_refuse = oracle->may_refuse || oracle->bound > 0 || arrival->max_wait_us >= 0;
+    if (oracle->may_refuse)
+        foresee_new(oracle, arrived);
+}
+
+static void try_now(takt_oracle *oracle, pending *arrived)
+{
+    int64_t retry_at_us;
+
+    if (take(oracle, arrived->decision.arrival.cost, &retry_at_us))
+        grant(oracle, arrived);
+    else
+        refuse(oracle, arrived, retry_at_us);
+}
+
+static bool is_possible(const takt_oracle *oracle, const takt_arrival *arrival)
+{
+    return arrival->at_us >= 0 && arrival->at_us <= TAKT_SPAN_MAX_US &&
+           oracle->start_us + arrival->at_us >= oracle->now_us && arrival->cost >= 0 &&
+           arrival->cost <= TAKT_COST_MAX && arrival->priority >= 0 &&
+           arrival->priority <= TAKT_PRIORITY_MAX && arrival->max_wait_us >= -1 &&
+           arrival->max_wait_us <= TAKT_SPAN_MAX_US;
+}
+
+int takt_oracle_arrive(takt_oracle *oracle, const takt_arrival *arrival)
+{
+    pending *arrived;
+
+    if (!is_possible(oracle, arrival))
+        return TAKT_E_INVALID;
+    arrived = calloc(1, sizeof *arrived);
+    if (!arrived)
+        return TAKT_E_NOMEM;
+    arrived->decision = (takt_decision){.arrival = *arrival, .slot_us = -1};
+    advance(oracle, oracle->start_us + arrival->at_us);
+    if (oracle->first)
+        oracle->last->next = arrived;
+    else
+        oracle->first = arrived;
+    oracle->last = arrived;
+    if (arrival->cost == 0) {
+        finish_moment(oracle); /* it sees what those before it took */
+        grant(oracle, arrived);
+    } else if (oracle->try_only) {
+        try_now(oracle, arrived);
+        decide_refused(oracle);
+    } else {
+        begin_to_wait(oracle, arrived);
+    }
+    tell(oracle);
+    return oracle->out_of_memory ? TAKT_E_NOMEM : 0;
+}
+
+int takt_oracle_end(takt_oracle *oracle)
+{
+    finish_moment(oracle);
+    settle(oracle, TAKT_NEVER - 1);
+    tell(oracle);
+    return oracle->out_of_memory ? TAKT_E_NOMEM : 0;
+}
+
+/* How many may wait: the least of what the limit and its rules say. */
+static int64_t bound_of(const takt_limit *limit)
+{
+    int64_t bound = limit->max_waiting;
+
+    for (int i = 0; i < limit->rule_count; i++)
+        if (limit->rules[i].queue > 0 && (bound == 0 || limit->rules[i].queue < bound))
+            bound = limit->rules[i].queue;
+    return bound;
+}
+
+int takt_oracle_open(takt_oracle **oracle, const takt_limit *limit, int64_t start_us, int try_only,
+                     takt_decision_cb on_decision, void *data)
+{
+    takt_oracle *made;
+
+    if (!limit || limit->concurrency > 0 || !on_decision || start_us < 0 ||
+        start_us > TAKT_SPAN_MAX_US * 2)
+        return TAKT_E_INVALID;
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return TAKT_E_NOMEM;
+    made->limit = limit;
+    made->bound = bound_of(limit);
+    made->try_only = try_only != 0;
+    made->start_us = made->now_us = start_us;
+    made->on_decision = on_decision;
+    made->data = data;
+    takt_list_init(&made->refused);
+    takt_queue_init(&made->queue, limit, "");
+    takt_forecast_init(&made->forecast, limit);
+    takt_memory_pages_init(&made->pages);
+    made->ledger.pages = &made->pages.pages;
+    takt_ledger_init(&made->ledger, limit, start_us);
+    *oracle = made;
+    return 0;
+}
+
+void takt_oracle_close(takt_oracle *oracle)
+{
+    if (!oracle)
+        return;
+    while (oracle->first) {
+        pending *untold = oracle->first;
+        oracle->first = untold->next;
+        free(untold);
+    }
+    takt_queue_close(&oracle->queue);
+    takt_forecast_close(&oracle->forecast);
+    takt_memory_pages_close(&oracle->pages);
+    free(oracle);
+}

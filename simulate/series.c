@@ -1,0 +1,66 @@
+/*
+ * series.c: see series.h.
+ */
+#include "simulate/series.h"
+
+#define STEPS_PER_PERIOD 64 /* at most; halves, so that doubling leads back to the whole */
+
+void takt_series_init(takt_series *series, int64_t period_us)
+{
+    int64_t step_us = period_us;
+    int64_t close_up_us = period_us * TAKT_CLOSE_UP_PERIODS / TAKT_CLOSE_UP_STEPS;
+
+    for (int i = 1; i < STEPS_PER_PERIOD && step_us % 2 == 0; i *= 2)
+        step_us /= 2;
+    series->step_us = step_us;
+    series->close_up_us = close_up_us > 0 ? close_up_us : 1;
+}
+
+static void add_waits(takt_series_waits *sum, const takt_series_waits *more)
+{
+    sum->count += more->count;
+    sum->sum_us += more->sum_us;
+    if (more->most_us > sum->most_us)
+        sum->most_us = more->most_us;
+}
+
+static void add_step(takt_series_step *sum, const takt_series_step *more)
+{
+    sum->tokens += more->tokens;
+    for (int i = 0; i < TAKT_SIM_PRIORITIES; i++)
+        add_waits(&sum->waits[i], &more->waits[i]);
+}
+
+static void double_steps(takt_series *series)
+{
+    for (int i = 0; i < TAKT_SERIES_STEPS; i++) {
+        takt_series_step step = {0};
+        takt_series_sum(series, 2 * i, 2, &step);
+        series->step[i] = step; /* which has been read already */
+    }
+    series->steps = (series->steps + 1) / 2;
+    series->step_us *= 2;
+}
+
+void takt_series_add(takt_series *series, int64_t after_us, int priority, int64_t tokens,
+                     int64_t wait_us)
+{
+    takt_series_waits wait = {1, wait_us, wait_us};
+    int64_t place;
+
+    while ((place = after_us / series->step_us) >= TAKT_SERIES_STEPS)
+        double_steps(series);
+    if (place >= series->steps)
+        series->steps = (int)place + 1;
+    series->step[place].tokens += tokens;
+    add_waits(&series->step[place].waits[priority], &wait);
+    if (after_us / series->close_up_us < TAKT_CLOSE_UP_STEPS)
+        series->close_up[after_us / series->close_up_us] += tokens;
+}
+
+void takt_series_sum(const takt_series *series, int64_t first, int64_t count, takt_series_step *sum)
+{
+    *sum = (takt_series_step){0};
+    for (int64_t i = first; i < first + count && i < series->steps; i++)
+        add_step(sum, &series->step[i]);
+}

@@ -1,0 +1,33 @@
+/*
+ * use.h: how well a simulated fleet uses its permits: for how much of the time they are held, and
+ * how long each is free between one job and the next.
+ */
+#ifndef TAKT_SIMULATE_USE_H
+#define TAKT_SIMULATE_USE_H
+
+#include "simulate/waits.h"
+
+typedef struct takt_use {
+    int64_t held, most; /* now, at the same time */
+    int64_t changed_us, held_us;
+    int64_t first_us, last_us, held_by_last_us; /* the first and the last that was taken */
+    int64_t *freed_us;                          /* a ring of those that were given back, in order */
+    size_t first_freed, freed_count, capacity;
+    takt_histogram hand_over;
+} takt_use;
+
+/* At most so many are held at the same time.  0 or TAKT_E_NOMEM. */
+int takt_use_open(takt_use *use, size_t most);
+void takt_use_close(takt_use *use);
+
+/* One is taken: that which was given back first.  Or given back; or lost without a word, which
+ * others have to wait for. */
+void takt_use_take(takt_use *use, int64_t now_us);
+void takt_use_give_back(takt_use *use, int64_t now_us);
+void takt_use_lose(takt_use *use, int64_t now_us);
+
+/* Of the time of so many permits, from the first taking to the last, what they were held: in
+ * millionths. */
+int64_t takt_use_busy_ppm(const takt_use *use, int64_t permits);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * waits.c: see waits.h.
+ */
+#include "simulate/waits.h"
+
+#define STEPS     512
+#define STEPS_LOG 9
+
+/* The place of a value: below 2 * STEPS itself; above, by how often it must be halved to come below
+ * that. */
+static int place_of(int64_t value)
+{
+    int halved = 0;
+
+    while (value >= 2 * STEPS) {
+        value >>= 1;
+        halved++;
+    }
+    return halved * STEPS + (int)value;
+}
+
+/* The largest value that has that place. */
+static int64_t end_of(int place)
+{
+    int halved = place < 2 * STEPS ? 0 : (place >> STEPS_LOG) - 1;
+
+    return (int64_t)(((uint64_t)(place - halved * STEPS + 1) << halved) - 1);
+}
+
+void takt_histogram_add(takt_histogram *histogram, int64_t wait_us)
+{
+    histogram->counts[place_of(wait_us > 0 ? wait_us : 0)]++;
+    histogram->count++;
+    if (wait_us > histogram->most_us)
+        histogram->most_us = wait_us;
+}
+
+int64_t takt_histogram_percentile(const takt_histogram *histogram, int percent)
+{
+    int64_t rank = (histogram->count * percent + 99) / 100, seen = 0;
+
+    if (histogram->count == 0)
+        return 0;
+    for (int place = 0; place < TAKT_HISTOGRAM_SIZE; place++) {
+        seen += histogram->counts[place];
+        if (seen >= rank)
+            return end_of(place) < histogram->most_us ? end_of(place) : histogram->most_us;
+    }
+    return histogram->most_us;
+}
+
+void takt_histogram_sum_up(const takt_histogram *histogram, takt_waits *waits)
+{
+    waits->count = histogram->count;
+    waits->p50_us = takt_histogram_percentile(histogram, 50);
+    waits->p95_us = takt_histogram_percentile(histogram, 95);
+    waits->p99_us = takt_histogram_percentile(histogram, 99);
+    waits->most_us = histogram->most_us;
+}

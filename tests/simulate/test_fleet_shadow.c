@@ -1,0 +1,219 @@
+/*
+ * The same arrivals twice on virtual time, once enforced and once in shadow: what the shadow tells
+ * is what the enforcing run really did, and its own work never waits.
+ */
+#include <criterion/criterion.h>
+
+#include "base/random.h"
+#include "core/limits.h"
+#include "scheduler/shadow.h"
+#include "simulate/fleet.h"
+
+#define JOBS    1500
+#define WORKERS 3
+#define WAY_US  (200) /* to the store, or back: two ways are less than what counts as a wait */
+
+typedef struct job {
+    takt_permit permit; /* first */
+    takt_fleet_worker *worker;
+    int64_t at_us, max_wait_us, work_us;
+    int64_t waited_us; /* -1: not yet */
+    int status;
+} job;
+
+static takt_fleet fleet;
+static job jobs[JOBS];
+
+static void ends(takt_fleet *f, void *data)
+{
+    job *done = data;
+
+    (void)f;
+    takt_fleet_release(done->worker, &done->permit);
+}
+
+static void starts(takt_permit *permit, int status)
+{
+    job *started = (job *)permit;
+
+    started->waited_us = fleet.now_us - started->at_us;
+    started->status = status;
+    if (status == 0)
+        takt_fleet_at(&fleet, fleet.now_us + started->work_us, ends, started);
+}
+
+static void arrives(takt_fleet *f, void *data)
+{
+    job *coming = data;
+
+    (void)f;
+    takt_fleet_acquire(coming->worker, &coming->permit, coming->max_wait_us);
+}
+
+/* Bursts of arrivals, a little more than the limit lets pass at first and less later. */
+static void run(const takt_limit *limit, uint64_t seed, int cost_most)
+{
+    uint64_t random = seed;
+    int64_t at_us = NOW;
+
+    cr_assert_eq(takt_fleet_open(&fleet, limit, WORKERS, NOW, seed), 0);
+    fleet.delay_least_us = fleet.delay_most_us = WAY_US;
+    for (int i = 0; i < JOBS; i++) {
+        int64_t pause_us = i < JOBS / 2 ? 8 * MS : 14 * MS;
+        at_us += takt_random_below(&random, 4) == 0 ? takt_random_below(&random, 8 * pause_us) : 0;
+        jobs[i] = (job){.worker = &fleet.workers[takt_random_below(&random, WORKERS)],
+                        .at_us = at_us,
+                        .work_us = takt_random_below(&random, 300 * MS),
+                        .waited_us = -1};
+        if (takt_random_below(&random, 5) == 0)
+            jobs[i].max_wait_us = 1 + takt_random_below(&random, 900 * MS);
+        jobs[i].permit.cost = 1 + (int32_t)takt_random_below(&random, cost_most);
+        jobs[i].permit.priority = (int8_t)(4 + takt_random_below(&random, 3));
+        jobs[i].permit.callback = starts;
+        takt_fleet_at(&fleet, at_us, arrives, &jobs[i]);
+    }
+    takt_fleet_run(&fleet, at_us + HOUR);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* What really happened. */
+static takt_shadow seen(void)
+{
+    static int64_t waits[JOBS];
+    takt_shadow counts = {.acquires = JOBS};
+
+    for (int i = 0; i < JOBS; i++) {
+        if (jobs[i].status == 0 && jobs[i].waited_us > MS)
+            waits[counts.waited++] = jobs[i].waited_us;
+        counts.at_once += jobs[i].status == 0 && jobs[i].waited_us <= MS;
+        counts.refused += jobs[i].status != 0;
+        counts.refused_late += jobs[i].status == TAKT_E_DEADLINE;
+        counts.refused_full += jobs[i].status == TAKT_E_FULL;
+        cr_assert_neq(jobs[i].waited_us, -1);
+    }
+    qsort(waits, (size_t)counts.waited, sizeof *waits, by_size);
+    if (counts.waited > 0) {
+        counts.p50_us = waits[(counts.waited + 1) / 2 - 1];
+        counts.p99_us = waits[(counts.waited * 99 + 99) / 100 - 1];
+        counts.most_us = waits[counts.waited - 1];
+    }
+    return counts;
+}
+
+/* What the shadows of all workers tell together; each worker's percentiles are its own, so all add
+ * up to one tally. */
+static takt_shadow told(void)
+{
+    takt_tally all = {.counts = {0}};
+
+    for (int w = 0; w < WORKERS; w++) {
+        const takt_tally *tally = takt_shades_find(&fleet.workers[w].scheduler.shades, "test");
+        cr_assert_eq(tally->ghosts, 0, "%" PRId64 " ghosts are left", tally->ghosts);
+        for (size_t i = 0; i < COUNT(all.waits); i++)
+            all.waits[i] += tally->waits[i];
+        all.counts.acquires += tally->counts.acquires;
+        all.counts.at_once += tally->counts.at_once;
+        all.counts.waited += tally->counts.waited;
+        all.counts.waiting += tally->counts.waiting;
+        all.counts.unmeasured += tally->counts.unmeasured;
+        all.counts.refused += tally->counts.refused;
+        all.counts.refused_late += tally->counts.refused_late;
+        all.counts.refused_full += tally->counts.refused_full;
+        if (tally->counts.most_us > all.counts.most_us)
+            all.counts.most_us = tally->counts.most_us;
+    }
+    all.counts.p50_us = takt_tally_percentile(&all, 50);
+    all.counts.p99_us = takt_tally_percentile(&all, 99);
+    return all.counts;
+}
+
+static void nobody_waited(void)
+{
+    for (int i = 0; i < JOBS; i++) {
+        cr_assert_eq(jobs[i].status, 0);
+        cr_assert_eq(jobs[i].waited_us, 0, "job %d waited", i);
+        cr_assert_eq(jobs[i].permit.slot_at_us, 0);
+        cr_assert_eq(jobs[i].permit.fence, 0);
+    }
+}
+
+static void near(const char *what, int64_t is_us, int64_t ought_us)
+{
+    int64_t off_us = is_us > ought_us ? is_us - ought_us : ought_us - is_us;
+
+    cr_assert_leq(off_us * 50, ought_us, "%s: %" PRId64 ", really %" PRId64, what, is_us, ought_us);
+}
+
+static void compare(takt_limit limit, int cost_most, const char *what)
+{
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        takt_shadow really, shadow;
+        limit.mode = TAKT_MODE_ENFORCE;
+        run(&limit, seed, cost_most);
+        really = seen();
+        takt_fleet_close(&fleet);
+        limit.mode = TAKT_MODE_SHADOW;
+        run(&limit, seed, cost_most);
+        nobody_waited();
+        shadow = told();
+        cr_expect_eq(fleet.ledger.holder_count, 0);
+        takt_fleet_close(&fleet);
+        cr_assert_gt(really.waited, 100, "%s: nothing to compare", what);
+        cr_assert_gt(really.refused_late, 10, "%s: nothing to compare", what);
+        cr_assert_eq(shadow.acquires, JOBS);
+        cr_assert_eq(shadow.waiting + shadow.unmeasured, 0);
+        cr_assert_eq(shadow.at_once, really.at_once, "%s, seed %d: %" PRId64 " of %" PRId64, what,
+                     (int)seed, shadow.at_once, really.at_once);
+        cr_assert_eq(shadow.waited, really.waited);
+        cr_assert_eq(shadow.refused, really.refused);
+        cr_assert_eq(shadow.refused_late, really.refused_late);
+        cr_assert_eq(shadow.refused_full, really.refused_full);
+        cr_assert_eq(shadow.most_us, really.most_us);
+        near("p50", shadow.p50_us, really.p50_us);
+        near("p99", shadow.p99_us, really.p99_us);
+    }
+}
+
+Test(fleet_shadow, a_rate)
+{
+    compare(limit_of(100, SECOND, 5), 1, "100/s");
+}
+
+Test(fleet_shadow, costs)
+{
+    compare(limit_of(300, SECOND, 12), 5, "costs");
+}
+
+Test(fleet_shadow, a_bounded_line)
+{
+    takt_limit limit = limit_of(100, SECOND, 5);
+
+    limit.max_waiting = 20;
+    compare(limit, 1, "max_waiting");
+}
+
+/* A ghost holds its permit for as long as the work took. */
+Test(fleet_shadow, permits)
+{
+    takt_limit limit = {.name = "test",
+                        .lookahead_us = TAKT_LOOKAHEAD_US,
+                        .concurrency = 14,
+                        .lease_us = 30 * SECOND};
+
+    compare(limit, 1, "concurrency");
+}
+
+Test(fleet_shadow, permits_and_a_rate)
+{
+    takt_limit limit = limit_of(100, SECOND, 5);
+
+    limit.concurrency = 16;
+    limit.lease_us = 3 * SECOND;
+    compare(limit, 1, "both");
+}

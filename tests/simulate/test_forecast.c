@@ -1,0 +1,111 @@
+/*
+ * What the forecast says is what comes true: slots taken in it one by one are those of a state of
+ * its own, also after the last one was given back, and the ledger that it was begun from does not
+ * notice.
+ */
+#include <criterion/criterion.h>
+
+#include "base/random.h"
+#include "seed.h"
+#include "simulate/forecast.h"
+
+#define SECOND INT64_C(1000000)
+
+static const char *const algorithms[] = {"gcra", "fixed-window", "sliding-window", "sliding-log"};
+
+typedef struct state {
+    takt_memory_pages pages;
+    takt_limit_state rules;
+} state;
+
+static void begin(state *made, const takt_limit *limit)
+{
+    takt_memory_pages_init(&made->pages);
+    takt_limit_begin(&made->rules, &made->pages.pages);
+    takt_limit_rest(limit, &made->rules, 0);
+}
+
+static void check(const char *algorithm, uint64_t *random)
+{
+    takt_limit limit = {.rule_count = 1};
+    takt_ledger ledger = {.limit = &limit};
+    takt_memory_pages pages;
+    takt_forecast forecast;
+    state exact;
+    int64_t now_us = 100 * SECOND, retry_at_us, last_us = 0;
+
+    limit.rules[0] = (takt_rule){
+        .algorithm = takt_algorithm_named(algorithm), .limit = 700, .period_us = 10 * SECOND};
+    cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
+    takt_memory_pages_init(&pages);
+    ledger.pages = &pages.pages;
+    takt_ledger_init(&ledger, &limit, 0);
+    begin(&exact, &limit);
+    takt_forecast_init(&forecast, &limit);
+    for (int i = 0; i < 600; i++, now_us += takt_random_below(random, 40000))
+        if (takt_ledger_try(&ledger, now_us, 1, &retry_at_us)) {
+            takt_memory_pages_settle(&pages, true);
+            takt_limit_commit(&limit, &exact.rules, now_us, 1);
+            last_us = now_us;
+        }
+    takt_forecast_begin(&forecast, &ledger, &pages);
+    for (int i = 0; i < 3000; i++) {
+        int64_t slot_us = takt_forecast_slot(&forecast, now_us, 1);
+        int64_t exact_us =
+            takt_limit_earliest(&limit, &exact.rules, now_us > last_us ? now_us : last_us, 1);
+        cr_assert_eq(slot_us, exact_us, "%s, waiter %d: %lld, not %lld", algorithm, i,
+                     (long long)slot_us, (long long)exact_us);
+        takt_forecast_take(&forecast, slot_us, 1, 5);
+        if (takt_random_below(random, 3) == 0) {
+            cr_assert(takt_forecast_undo(&forecast));
+            cr_expect_eq(forecast.last_us > now_us ? forecast.last_us : now_us,
+                         last_us > now_us ? last_us : now_us);
+            continue;
+        }
+        takt_limit_commit(&limit, &exact.rules, exact_us, 1);
+        last_us = exact_us;
+        now_us += takt_random_below(random, 20000);
+    }
+    cr_expect_eq(forecast.pages.pages.trouble, TAKT_PAGES_FINE);
+    takt_forecast_close(&forecast);
+    takt_memory_pages_close(&exact.pages);
+    takt_memory_pages_close(&pages);
+}
+
+Test(forecast, comes_true)
+{
+    uint64_t random = test_seed(1);
+
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
+        for (int round = 0; round < 5; round++)
+            check(algorithms[i], &random);
+}
+
+Test(forecast, only_the_last_can_be_given_back)
+{
+    takt_limit limit = {.rule_count = 1};
+    takt_ledger ledger = {.limit = &limit};
+    takt_memory_pages pages;
+    takt_forecast forecast;
+
+    limit.rules[0] =
+        (takt_rule){.algorithm = takt_algorithm_named("gcra"), .limit = 1, .period_us = SECOND};
+    cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
+    takt_memory_pages_init(&pages);
+    ledger.pages = &pages.pages;
+    takt_ledger_init(&ledger, &limit, 0);
+    takt_forecast_init(&forecast, &limit);
+    takt_forecast_begin(&forecast, &ledger, &pages);
+    cr_expect_not(takt_forecast_undo(&forecast), "nothing was taken");
+    cr_expect_not(forecast.valid);
+    takt_forecast_begin(&forecast, &ledger, &pages);
+    takt_forecast_take(&forecast, takt_forecast_slot(&forecast, 0, 1), 1, 3);
+    takt_forecast_take(&forecast, takt_forecast_slot(&forecast, 0, 1), 1, 4);
+    cr_expect_eq(forecast.last_us, SECOND);
+    cr_expect(takt_forecast_undo(&forecast));
+    cr_expect_eq(forecast.last_us, 0);
+    cr_expect_eq(forecast.last_priority, 3);
+    cr_expect_not(takt_forecast_undo(&forecast), "what was before that is not known");
+    takt_forecast_close(&forecast);
+    takt_memory_pages_close(&pages);
+}

@@ -1,0 +1,96 @@
+/*
+ * Numbers as a person reads them, and other people's text made harmless.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "simulate/draw/words.h"
+
+#define SECOND INT64_C(1000000)
+
+Test(words, spans)
+{
+    static const struct {
+        int64_t us;
+        const char *text;
+    } rows[] = {
+        {0, "0"},
+        {999, "999 us"},
+        {1000, "1 ms"},
+        {999999, "999 ms"},
+        {SECOND, "1 s"},
+        {12345678, "12.3 s"},
+        {59999999, "59.9 s"},
+        {60 * SECOND, "1 min"},
+        {100 * SECOND, "1 min 40 s"},
+        {3600 * SECOND, "1 h"},
+        {11100 * SECOND, "3 h 5 min"},
+        {48 * 3600 * SECOND, "2 days"},
+        {99 * 3600 * SECOND, "4 days 3 h"},
+    };
+    char text[TAKT_WORDS_SIZE];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        cr_expect_str_eq(takt_words_span(rows[i].us, text), rows[i].text);
+}
+
+Test(words, counts_ratios_and_periods)
+{
+    char text[TAKT_WORDS_SIZE];
+
+    cr_expect_str_eq(takt_words_count(0, text), "0");
+    cr_expect_str_eq(takt_words_count(999, text), "999");
+    cr_expect_str_eq(takt_words_count(1000, text), "1\xe2\x80\x89"
+                                                   "000");
+    cr_expect_str_eq(takt_words_count(12345678, text), "12\xe2\x80\x89"
+                                                       "345\xe2\x80\x89"
+                                                       "678");
+    cr_expect_str_eq(takt_words_ratio(1, 3, 3, text), "0.333");
+    cr_expect_str_eq(takt_words_ratio(2, 3, 3, text), "0.667");
+    cr_expect_str_eq(takt_words_ratio(7, 2, 0, text), "4");
+    cr_expect_str_eq(takt_words_ratio(7, 0, 2, text), "-");
+    cr_expect_str_eq(takt_words_ratio(INT64_MAX / 4, 1, 3, text), "2305843009213693951.000");
+    cr_expect_str_eq(takt_words_period(SECOND, text), "second");
+    cr_expect_str_eq(takt_words_period(90 * SECOND, text), "90 s");
+    cr_expect_str_eq(takt_words_period(86400 * SECOND, text), "day");
+    cr_expect_str_eq(takt_words_period(250000, text), "250 ms");
+}
+
+typedef struct kept {
+    char text[256];
+    int calls_left;
+} kept;
+
+static int keep(const char *text, size_t size, void *data)
+{
+    kept *all = data;
+
+    if (all->calls_left-- == 0)
+        return -7;
+    strncat(all->text, text, size);
+    return 0;
+}
+
+Test(words, texts_of_others_are_harmless)
+{
+    kept all = {.calls_left = 100};
+    takt_page page = {keep, &all, 0};
+
+    takt_page_put_text(&page, "<a href=\"x\">&\x01\n</a>");
+    cr_expect_str_eq(all.text, "&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");
+    cr_expect_eq(page.status, 0);
+}
+
+Test(words, nothing_is_written_after_a_failure)
+{
+    kept all = {.calls_left = 1};
+    takt_page page = {keep, &all, 0};
+
+    takt_page_put(&page, "%d", 1);
+    takt_page_put(&page, "%d", 2);
+    takt_page_put_raw(&page, "3");
+    takt_page_put_text(&page, "4");
+    cr_expect_str_eq(all.text, "1");
+    cr_expect_eq(page.status, -7);
+    cr_expect_eq(all.calls_left, -1, "asked once more only");
+}
