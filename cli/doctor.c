@@ -35,7 +35,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         doctor->load_scripts = true;
         return 0;
     case KEY_TIMEOUT:
-        doctor->timeout_us = takt_cli_read_duration(state, "--timeout", word);
+        doctor->timeout_us = takt_argument_any_duration(state, "--timeout", word);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

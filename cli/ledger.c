@@ -47,7 +47,7 @@ static int64_t read_span(struct argp_state *state, const char *word, cli_errand 
 
     if (errand == PENALIZE && takt_parse_duration(word, &for_us, NULL) == 0)
         return for_us;
-    return takt_cli_read_duration(state, "DURATION", word);
+    return takt_argument_any_duration(state, "DURATION", word);
 }
 
 static error_t parse(int key, char *word, struct argp_state *state)
@@ -163,31 +163,31 @@ static void print_json(const cli_visit *visit)
 
 static void print_block(const takt_standing *standing)
 {
-    char moment[TAKT_CLI_TIME_SIZE], span[TAKT_CLI_TIME_SIZE];
+    char moment[TAKT_CLI_TIME_SIZE], span[TAKT_SPAN_SIZE];
 
     if (standing->blocked_until_us <= standing->now_us)
         printf("  blocked      no\n");
     else
         printf("  blocked      until %s, for another %s%s%s\n",
                takt_cli_moment(standing->blocked_until_us, moment),
-               takt_cli_span(standing->blocked_until_us - standing->now_us, span),
+               takt_format_span(standing->blocked_until_us - standing->now_us, span),
                standing->reason[0] ? ": " : "", standing->reason);
 }
 
 static void print_lines(const cli_visit *visit)
 {
     const takt_standing *standing = &visit->standing;
-    char rules[1024] = "", span[TAKT_CLI_TIME_SIZE], shown[TAKT_CLI_SHOWN_SIZE];
+    char rules[1024] = "", span[TAKT_SPAN_SIZE], shown[TAKT_QUOTE_SIZE];
 
     takt_policy_describe(visit->session.policy, visit->target.limit, rules, sizeof(rules));
     printf("%s", visit->target.limit);
     if (visit->target.key)
-        printf(" key %s", takt_cli_shown(visit->target.key, strlen(visit->target.key), shown));
+        printf(" key %s", takt_quote(visit->target.key, shown));
     printf(": %s\n", rules);
     printf("  remaining    %lld of %lld\n", (long long)standing->remaining,
            (long long)standing->limit);
-    printf("  retry after  %s\n", takt_cli_span(standing->retry_after_us, span));
-    printf("  reset after  %s\n", takt_cli_span(standing->reset_after_us, span));
+    printf("  retry after  %s\n", takt_format_span(standing->retry_after_us, span));
+    printf("  reset after  %s\n", takt_format_span(standing->reset_after_us, span));
     print_block(standing);
     if (standing->rate_percent < 100)
         printf("  rate         %lld%% of the policy's, after penalties\n",

@@ -1,8 +1,6 @@
 /*
  * `takt`: reads the options before the command's name and hands over to the command.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 #include <takt/takt.h>
 
 #include "commands.h"
+#include "kit/standard_files.h"
 #include "message.h"
 #include "options.h"
 #include "program.h"
@@ -51,18 +50,22 @@ static const cli_command *find_command(const char *name)
 /* A command or a program that may have been meant; NULL: none resembles it. */
 static const char *find_like(const char *name, char like[TAKT_CLI_PROGRAM_SIZE])
 {
+    takt_suggestion meant;
+
+    takt_suggest_begin(&meant, name);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (takt_cli_resembles(name, commands[i].name))
-            return commands[i].name;
+        takt_suggest_offer(&meant, commands[i].name);
+    if (meant.best)
+        return meant.best;
     return takt_cli_find_like(name, like) ? like : NULL;
 }
 
 static void refuse_command(const char *name)
 {
-    char shown[TAKT_CLI_SHOWN_SIZE], found[TAKT_CLI_PROGRAM_SIZE];
+    char shown[TAKT_QUOTE_SIZE], found[TAKT_CLI_PROGRAM_SIZE];
     const char *like = find_like(name, found);
 
-    takt_cli_shown(name, strlen(name), shown);
+    takt_quote(name, shown);
     if (like)
         takt_cli_say("there is no command %s; did you mean \"%s\"?", shown, like);
     else
@@ -126,18 +129,6 @@ static const struct argp argp = {
     NULL,
 };
 
-/*
- * A standard stream that is closed would be given to the next file that is opened.  It is held by
- * something that cannot be used instead, so that its use fails as before.
- */
-static void hold_standard_streams(void)
-{
-    for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
-            open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
-            exit(EX_OSERR);
-}
-
 static void print_version(FILE *file, struct argp_state *state)
 {
     (void)state;
@@ -149,7 +140,8 @@ int main(int argc, char **argv)
     char name[32];
     cli_choice choice = {0};
 
-    hold_standard_streams();
+    if (!takt_standard_files_hold())
+        return EX_OSERR;
     argp_program_version_hook = print_version;
     argp_err_exit_status = EX_USAGE;
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &choice) != 0)

@@ -29,7 +29,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
             state->child_inputs[i] = map->settings;
         return 0;
     case 'j':
-        map->jobs_max = (unsigned)takt_cli_read_number(state, "--jobs", word, 1, TAKT_CLI_JOBS_MAX);
+        map->jobs_max = (unsigned)takt_argument_number(state, "--jobs", word, 1, TAKT_CLI_JOBS_MAX);
         return 0;
     case 'i':
         map->input_path = strcmp(word, "-") == 0 ? NULL : word;
@@ -38,7 +38,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         map->quiet = true;
         return 0;
     case KEY_RETRIES:
-        map->retries = (unsigned)takt_cli_read_number(state, "--retries", word, 0, 1000);
+        map->retries = (unsigned)takt_argument_number(state, "--retries", word, 0, 1000);
         return 0;
     case KEY_UNDONE:
         map->undone_path = word;
@@ -124,7 +124,7 @@ static void close_all(cli_map *map)
     map->over = true;
     takt_cli_progress_close(&map->progress);
     takt_cli_input_close(&map->input);
-    takt_cli_signals_close(&map->signals);
+    takt_signals_close(&map->signals);
     takt_process_groups_close(&map->processes);
     takt_cli_shadows_read(&map->session, &map->shadows);
     takt_close(map->session.client, NULL, NULL);
@@ -253,7 +253,7 @@ static void watch_signals(cli_map *map)
 {
     signal(SIGPIPE, SIG_IGN); /* a broken pipe is told by what is written */
     map->had_terminal = has_terminal();
-    takt_cli_signals_open(&map->signals, &map->session.loop, ending_signals, on_signal, map);
+    takt_signals_open(&map->signals, &map->session.loop, ending_signals, on_signal, map);
 }
 
 /* 0, or the exit status after a message. */

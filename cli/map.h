@@ -11,12 +11,12 @@
 #include <uv.h>
 
 #include "kit/process_group.h"
+#include "kit/signals.h"
 #include "map_input.h"
 #include "options.h"
 #include "progress.h"
 #include "session.h"
 #include "shadow.h"
-#include "signals.h"
 
 #define TAKT_CLI_JOBS_MAX   4096
 #define TAKT_CLI_FAILED_MAX 1000 /* failed lines that the summary names */
@@ -64,7 +64,7 @@ struct cli_map {
     cli_session session;
     cli_input input;
     cli_progress progress;
-    cli_signals signals;
+    takt_signals signals;
     bool had_terminal;
     takt_process_groups processes;
     cli_job *jobs; /* jobs_max of them */

@@ -126,7 +126,7 @@ static void note_failure(cli_map *map, uint64_t number, int status)
 
 void takt_cli_report_failed(cli_map *map, const cli_job *job)
 {
-    char how[128], shown[TAKT_CLI_SHOWN_SIZE];
+    char how[128], shown[TAKT_QUOTE_SIZE];
 
     if (job->start_failed)
         snprintf(how, sizeof(how), "cannot be started: %s", strerror(job->start_failed));
@@ -136,7 +136,7 @@ void takt_cli_report_failed(cli_map *map, const cli_job *job)
     else
         snprintf(how, sizeof(how), "failed with status %d", job->status);
     takt_cli_progress_say(&map->progress, "line %llu %s: %s", (unsigned long long)job->number, how,
-                          takt_cli_shown(job->text, job->size, shown));
+                          takt_quote_bytes(job->text, job->size, shown, sizeof(shown)));
     note_failure(map, job->number, job->status);
     write_undone(map, job->text, job->size);
 }
@@ -209,14 +209,14 @@ static double start_rate(const cli_map *map)
 
 static void print_summary(const cli_map *map, double rate)
 {
-    char span[TAKT_CLI_TIME_SIZE], pace[48] = "";
+    char span[TAKT_SPAN_SIZE], pace[48] = "";
     uint64_t shown = map->failed < FAILED_SHOWN ? map->failed : FAILED_SHOWN;
 
     if (rate > 0)
         snprintf(pace, sizeof(pace), ", started at %.1f/s", rate);
     takt_cli_say("%llu done, %llu failed in %s%s", (unsigned long long)map->done,
                  (unsigned long long)map->failed,
-                 takt_cli_span(map->last_end_us - map->first_start_us, span), pace);
+                 takt_format_span(map->last_end_us - map->first_start_us, span), pace);
     if (shown == 0)
         return;
     fprintf(stderr, "%s: failed: %s", takt_cli_name(), map->failed > 1 ? "lines" : "line");

@@ -4,7 +4,6 @@
  */
 #include "options.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -170,14 +169,14 @@ const struct argp takt_cli_json_argp = {json_options, parse_json, NULL, NULL, NU
 
 static void add_within_key(struct argp_state *state, const char *key, cli_wish *wish)
 {
-    char shown[TAKT_CLI_SHOWN_SIZE];
+    char shown[TAKT_QUOTE_SIZE];
 
     if (wish->within_key_count == TAKT_LEVELS_MAX - 1)
         argp_error(state, "a limit is within at most %d others, so there are as many --within-key",
                    TAKT_LEVELS_MAX - 1);
     else if (strlen(key) > TAKT_KEY_SIZE_MAX)
-        argp_error(state, "--within-key %s: a key has at most %d bytes",
-                   takt_cli_shown(key, strlen(key), shown), TAKT_KEY_SIZE_MAX);
+        argp_error(state, "--within-key %s: a key has at most %d bytes", takt_quote(key, shown),
+                   TAKT_KEY_SIZE_MAX);
     else
         wish->within_keys[wish->within_key_count++] = key;
 }
@@ -187,10 +186,10 @@ static error_t parse_wish(int key, char *word, struct argp_state *state)
     cli_wish *wish = state->input;
 
     if (key == KEY_COST)
-        wish->cost = (int32_t)takt_cli_read_number(state, "--cost", word, 1, TAKT_COST_MAX);
+        wish->cost = (int32_t)takt_argument_number(state, "--cost", word, 1, TAKT_COST_MAX);
     else if (key == KEY_PRIORITY)
         wish->priority =
-            (int32_t)takt_cli_read_number(state, "--priority", word, 0, TAKT_PRIORITY_MAX);
+            (int32_t)takt_argument_number(state, "--priority", word, 0, TAKT_PRIORITY_MAX);
     else if (key == KEY_WITHIN_KEY)
         add_within_key(state, word, wish);
     else
@@ -210,30 +209,22 @@ static const struct argp_option wish_options[] = {
 };
 const struct argp takt_cli_wish_argp = {wish_options, parse_wish, NULL, NULL, NULL, NULL, NULL};
 
-/* Looks `name`, up to its "=", up among the long options: NULL where it is one or the beginning of
- * one, or resembles none; otherwise the one that it resembles. */
-static const char *meant_option(const struct argp *argp, const char *name, bool *known)
+/* Offers all long options to the suggestion; whether one of them is the word, or begins with it. */
+static bool has_option(const struct argp *argp, takt_suggestion *meant)
 {
-    const char *meant = NULL;
-    char word[32];
-    size_t size = strcspn(name, "=");
+    size_t size = strlen(meant->written);
 
-    if (size >= sizeof(word))
-        return NULL;
-    memcpy(word, name, size);
-    word[size] = '\0';
     for (const struct argp_option *option = argp->options; option && (option->name || option->key);
          option++) {
-        if (option->name && strncmp(option->name, word, size) == 0)
-            *known = true;
-        else if (option->name && takt_cli_resembles(word, option->name))
-            meant = option->name;
+        if (option->name && strncmp(option->name, meant->written, size) == 0)
+            return true;
+        if (option->name)
+            takt_suggest_offer(meant, option->name);
     }
-    for (const struct argp_child *child = argp->children; child && child->argp; child++) {
-        const char *found = meant_option(child->argp, name, known);
-        meant = found ? found : meant;
-    }
-    return meant;
+    for (const struct argp_child *child = argp->children; child && child->argp; child++)
+        if (has_option(child->argp, meant))
+            return true;
+    return false;
 }
 
 /* argp tells that it does not know an option, but not which one was meant. */
@@ -246,12 +237,15 @@ static void refuse_misspelt(const struct argp *argp, int argc, char **argv, bool
     if (end == argc && runs_command) /* which words are the command's is only known to argp */
         return;
     for (int i = 1; i < end; i++) {
-        bool known = false;
-        if (strncmp(argv[i], "--", 2) != 0)
+        char word[32];
+        takt_suggestion meant;
+        size_t size = strcspn(argv[i], "=");
+        if (strncmp(argv[i], "--", 2) != 0 || size - 2 >= sizeof(word))
             continue;
-        const char *meant = meant_option(argp, argv[i] + 2, &known);
-        if (meant && !known) {
-            takt_cli_say("there is no option %s; did you mean --%s?", argv[i], meant);
+        snprintf(word, sizeof(word), "%.*s", (int)size - 2, argv[i] + 2);
+        takt_suggest_begin(&meant, word);
+        if (!has_option(argp, &meant) && meant.best) {
+            takt_cli_say("there is no option %s; did you mean --%s?", argv[i], meant.best);
             exit(EX_USAGE);
         }
     }
@@ -273,44 +267,19 @@ void takt_cli_parse(const struct argp *argp, int argc, char **argv, bool runs_co
 
 void takt_cli_read_target(struct argp_state *state, const char *text, cli_target *target)
 {
-    char shown[TAKT_CLI_SHOWN_SIZE];
+    char shown[TAKT_QUOTE_SIZE];
     size_t size = strcspn(text, ":");
 
     if (size == 0 || size > TAKT_NAME_SIZE_MAX)
         argp_error(state, "%s is not LIMIT[:KEY]: a limit's name has 1 to %d characters",
-                   takt_cli_shown(text, strlen(text), shown), TAKT_NAME_SIZE_MAX);
+                   takt_quote(text, shown), TAKT_NAME_SIZE_MAX);
     memcpy(target->limit, text, size);
     target->limit[size] = '\0';
     target->key = text[size] == ':' ? text + size + 1 : NULL;
     target->text = text;
     if (target->key && (!*target->key || strlen(target->key) > TAKT_KEY_SIZE_MAX))
-        argp_error(state, "%s is not LIMIT[:KEY]: a key has 1 to %d bytes",
-                   takt_cli_shown(text, strlen(text), shown), TAKT_KEY_SIZE_MAX);
-}
-
-int64_t takt_cli_read_number(struct argp_state *state, const char *what, const char *text,
-                             int64_t min, int64_t max)
-{
-    char shown[TAKT_CLI_SHOWN_SIZE], *end;
-
-    errno = 0;
-    long long number = strtoll(text, &end, 10);
-    if (errno || *end || strspn(text, "0123456789") == 0 || number < min || number > max)
-        argp_error(state, "%s takes a whole number from %lld to %lld, not %s", what, (long long)min,
-                   (long long)max, takt_cli_shown(text, strlen(text), shown));
-    return number;
-}
-
-int64_t takt_cli_read_duration(struct argp_state *state, const char *what, const char *text)
-{
-    takt_error error = {0};
-    int64_t duration_us = 0;
-
-    if (takt_parse_duration(text, &duration_us, &error) != 0)
-        argp_error(state, "%s: %s", what, error.text);
-    else if (duration_us <= 0)
-        argp_error(state, "%s must be longer than 0", what);
-    return duration_us;
+        argp_error(state, "%s is not LIMIT[:KEY]: a key has 1 to %d bytes", takt_quote(text, shown),
+                   TAKT_KEY_SIZE_MAX);
 }
 
 error_t takt_cli_parse_command_line(int key, char *word, struct argp_state *state,

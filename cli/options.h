@@ -11,6 +11,8 @@
 
 #include <takt/policy.h>
 
+#include "kit/argument.h"
+
 /* The strings are those of the command line. */
 typedef struct cli_settings {
     const char *policy; /* --policy; NULL: look for one */
@@ -63,11 +65,6 @@ void takt_cli_parse(const struct argp *argp, int argc, char **argv, bool runs_co
 
 /* Reads LIMIT[:KEY]; ends the program as argp_error does where it is not one. */
 void takt_cli_read_target(struct argp_state *state, const char *text, cli_target *target);
-
-/* The same for a whole number from min to max, and for a duration above 0. */
-int64_t takt_cli_read_number(struct argp_state *state, const char *what, const char *text,
-                             int64_t min, int64_t max);
-int64_t takt_cli_read_duration(struct argp_state *state, const char *what, const char *text);
 
 /* For an argp parser: takes LIMIT, then the command with all its words, and refuses a line that
  * lacks either.  `command` becomes a NULL-terminated part of argv. */

@@ -69,12 +69,11 @@ static const struct argp argp = {
 /* "version 8, revision 3, 412 bytes, 14:32:07, ann@host: mail changed" */
 static void print_change(const takt_change *change)
 {
-    char moment[TAKT_CLI_TIME_SIZE], who[TAKT_CLI_SHOWN_SIZE];
+    char moment[TAKT_CLI_TIME_SIZE], who[TAKT_QUOTE_SIZE];
 
     printf("version %lld, revision %lld, %lld bytes, %s, %s: %s\n", (long long)change->version,
            (long long)change->revision, (long long)change->size,
-           takt_cli_moment(change->at_us, moment),
-           takt_cli_shown(change->who, strlen(change->who), who), change->what);
+           takt_cli_moment(change->at_us, moment), takt_quote(change->who, who), change->what);
 }
 
 static void print_json(const takt_live *live)

@@ -42,13 +42,16 @@ static bool look_for_like(const char *folder, const char *name, char *found, siz
     DIR *listed = opendir(folder);
     const struct dirent *entry;
     char path[PATH_MAX];
+    takt_suggestion meant;
     bool is_like = false;
 
     while (listed && !is_like && (entry = readdir(listed)) != NULL) {
         const char *other = entry->d_name + strlen(PREFIX);
-        is_like = strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
-                  takt_cli_resembles(name, other) &&
-                  look_for_it(folder, other, path, sizeof(path)) &&
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+            continue;
+        takt_suggest_begin(&meant, name);
+        takt_suggest_offer(&meant, other);
+        is_like = meant.best && look_for_it(folder, other, path, sizeof(path)) &&
                   (size_t)snprintf(found, found_size, "%s", other) < found_size;
     }
     if (listed)

@@ -56,7 +56,7 @@ static int write_bar(char *text, size_t size, const cli_figures *figures)
 
 static void write_end(char *text, size_t size, const cli_figures *figures, double rate)
 {
-    char moment[TAKT_CLI_TIME_SIZE], span[TAKT_CLI_TIME_SIZE];
+    char moment[TAKT_CLI_TIME_SIZE], span[TAKT_SPAN_SIZE];
 
     if (figures->total <= figures->ended || rate <= 0)
         return;
@@ -65,7 +65,7 @@ static void write_end(char *text, size_t size, const cli_figures *figures, doubl
         return;
     int64_t left_us = (int64_t)left_s * 1000000;
     snprintf(text, size, ", ends %s (in %s)", takt_cli_moment(takt_cli_now_us() + left_us, moment),
-             left_us < 1000000 ? "1 s" : takt_cli_span(left_us, span));
+             left_us < 1000000 ? "1 s" : takt_format_span(left_us, span));
 }
 
 /* All in one line, the most important first: a narrow terminal cuts it. */

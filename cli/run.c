@@ -16,10 +16,10 @@
 
 #include "commands.h"
 #include "kit/child.h"
+#include "kit/signals.h"
 #include "message.h"
 #include "session.h"
 #include "shadow.h"
-#include "signals.h"
 
 enum { KEY_MAX_WAIT = 0x200, KEY_TRY };
 
@@ -36,7 +36,7 @@ typedef struct cli_run {
     cli_session session;
     takt_permit permit;
     takt_call call;
-    cli_signals signals;
+    takt_signals signals;
     int signal;        /* that ended the wait, or the command; 0: none */
     uv_signal_t ended; /* tells of the command's end */
     pid_t child;
@@ -57,7 +57,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         state->child_inputs[2] = run->settings;
         return 0;
     case KEY_MAX_WAIT:
-        run->max_wait_us = takt_cli_read_duration(state, "--max-wait", word);
+        run->max_wait_us = takt_argument_any_duration(state, "--max-wait", word);
         return 0;
     case KEY_TRY:
         run->now_or_never = true;
@@ -101,7 +101,7 @@ static void end_waiting(cli_run *run)
 {
     takt_close(run->session.client, NULL, NULL);
     run->session.client = NULL;
-    takt_cli_signals_close(&run->signals);
+    takt_signals_close(&run->signals);
 }
 
 static void give_back(cli_run *run)
@@ -209,7 +209,7 @@ static int wait_for_permit(cli_run *run)
         return failed;
     request.max_wait_us = run->max_wait_us;
     run->permit.data = run->call.data = run;
-    takt_cli_signals_open(&run->signals, &run->session.loop, ending_signals, on_signal, run);
+    takt_signals_open(&run->signals, &run->session.loop, ending_signals, on_signal, run);
     if (run->now_or_never)
         failed =
             takt_try_acquire(run->session.client, &run->call, &run->permit, &request, on_verdict);

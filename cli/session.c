@@ -13,6 +13,7 @@
 
 #include <takt/live.h>
 
+#include "kit/exit_status.h"
 #include "message.h"
 
 /* An empty variable is as good as none. */
@@ -105,22 +106,22 @@ void takt_cli_print_limits(const takt_policy *policy)
 
 int takt_cli_refuse_limit(const takt_policy *policy, const char *name)
 {
-    char list[512] = "", shown[TAKT_CLI_SHOWN_SIZE];
-    const char *meant = NULL;
+    char list[512] = "", shown[TAKT_QUOTE_SIZE];
+    takt_suggestion meant;
     size_t count = takt_policy_count(policy), used = 0;
 
+    takt_suggest_begin(&meant, name);
     for (size_t i = 0; i < count; i++) {
         const char *other = takt_policy_name(policy, i);
-        if (!meant && takt_cli_resembles(name, other))
-            meant = other;
+        takt_suggest_offer(&meant, other);
         if (used + strlen(other) + 8 < sizeof(list))
             used += (size_t)sprintf(list + used, "%s%s", used ? ", " : "", other);
         else if (used + 5 < sizeof(list) && list[used - 1] != '.')
             used += (size_t)sprintf(list + used, ", ...");
     }
-    takt_cli_shown(name, strlen(name), shown);
-    if (meant)
-        takt_cli_say("there is no limit %s; did you mean \"%s\"? There are: %s", shown, meant,
+    takt_quote(name, shown);
+    if (meant.best)
+        takt_cli_say("there is no limit %s; did you mean \"%s\"? There are: %s", shown, meant.best,
                      list);
     else
         takt_cli_say("there is no limit %s; there are: %s", shown, count ? list : "none");
@@ -174,13 +175,9 @@ static void on_client_event(takt_client *client, const takt_event *event, void *
 int takt_cli_refuse_store(const cli_settings *settings, int code, const takt_error *error)
 {
     takt_cli_say("%s", error->text[0] ? error->text : takt_strerror(code));
-    if (code == TAKT_E_STORE_URL)
-        return takt_cli_store(settings) ? EX_USAGE : EX_CONFIG;
-    if (code == TAKT_E_POLICY)
-        return EX_CONFIG;
-    if (code == TAKT_E_OVERTAKEN)
-        return EX_TEMPFAIL;
-    return code <= TAKT_E_STORE && code >= TAKT_E_STORE_FORMAT ? EX_UNAVAILABLE : EX_OSERR;
+    if (code == TAKT_E_STORE_URL && takt_cli_store(settings))
+        return EX_USAGE;
+    return takt_exit_status(code);
 }
 
 int takt_cli_load_limits(takt_policy **policy, const cli_settings *settings)
@@ -358,9 +355,9 @@ int takt_cli_request(const cli_session *session, const cli_target *target, const
 
 int takt_cli_refusal(const cli_session *session, const cli_target *target, int code, int32_t cost)
 {
-    char rules[256] = "?", shown[TAKT_CLI_SHOWN_SIZE];
+    char rules[256] = "?", shown[TAKT_QUOTE_SIZE];
 
-    takt_cli_shown(target->text, strlen(target->text), shown);
+    takt_quote(target->text, shown);
     switch (code) {
     case TAKT_E_COST:
         takt_policy_describe(session->policy, target->limit, rules, sizeof(rules));
@@ -378,6 +375,6 @@ int takt_cli_refusal(const cli_session *session, const cli_target *target, int c
         return session->store_lost ? EX_UNAVAILABLE : EX_TEMPFAIL;
     default:
         takt_cli_say("%s: %s", shown, takt_strerror(code));
-        return code <= TAKT_E_STORE && code >= TAKT_E_STORE_FORMAT ? EX_UNAVAILABLE : EX_OSERR;
+        return takt_exit_status(code);
     }
 }

@@ -26,11 +26,11 @@ void takt_cli_shadows_read(const cli_session *session, cli_shadows *shadows)
 /* What one piece of work would have come to. */
 static void say_one(const char *limit, const takt_shadow *seen)
 {
-    char span[TAKT_CLI_TIME_SIZE];
+    char span[TAKT_SPAN_SIZE];
 
     if (seen->waited > 0)
         takt_cli_say("shadow: %s would have let this wait for %s", limit,
-                     takt_cli_span(seen->most_us, span));
+                     takt_format_span(seen->most_us, span));
     else if (seen->refused > 0)
         takt_cli_say("shadow: %s would have refused this%s", limit,
                      seen->refused_late > 0   ? ", as too late"
@@ -44,12 +44,12 @@ static void say_one(const char *limit, const takt_shadow *seen)
 
 static void say_many(const char *limit, const takt_shadow *seen)
 {
-    char text[TEXT_SIZE], p50[TAKT_CLI_TIME_SIZE], p99[TAKT_CLI_TIME_SIZE];
+    char text[TEXT_SIZE], p50[TAKT_SPAN_SIZE], p99[TAKT_SPAN_SIZE];
     int used = snprintf(text, sizeof(text), "%lld would have waited", (long long)seen->waited);
 
     if (seen->waited > 0)
         used += snprintf(text + used, sizeof(text) - (size_t)used, ", p50 %s, p99 %s",
-                         takt_cli_span(seen->p50_us, p50), takt_cli_span(seen->p99_us, p99));
+                         takt_format_span(seen->p50_us, p50), takt_format_span(seen->p99_us, p99));
     if (seen->waiting > 0)
         used += snprintf(text + used, sizeof(text) - (size_t)used, "; %lld would wait still",
                          (long long)seen->waiting);

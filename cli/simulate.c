@@ -96,16 +96,16 @@ static error_t parse_fleet(int key, char *word, struct argp_state *state)
     switch (key) {
     case KEY_WORKERS:
         bulk->workers =
-            (int32_t)takt_cli_read_number(state, "--workers", word, 1, TAKT_SIM_WORKERS_MAX);
+            (int32_t)takt_argument_number(state, "--workers", word, 1, TAKT_SIM_WORKERS_MAX);
         simulation->workers_given = true;
         return 0;
     case KEY_JOBS:
-        bulk->jobs = takt_cli_read_number(state, "--jobs", word, 1, TAKT_SIM_JOBS_MAX);
+        bulk->jobs = takt_argument_number(state, "--jobs", word, 1, TAKT_SIM_JOBS_MAX);
         simulation->jobs_given = true;
         return 0;
     case 'j':
         bulk->at_once =
-            (int32_t)takt_cli_read_number(state, "--at-once", word, 1, TAKT_SIM_AT_ONCE_MAX);
+            (int32_t)takt_argument_number(state, "--at-once", word, 1, TAKT_SIM_AT_ONCE_MAX);
         simulation->at_once_given = true;
         return 0;
     case KEY_JOB_TIME:
@@ -130,7 +130,7 @@ static error_t parse_fleet(int key, char *word, struct argp_state *state)
                             &simulation->crashes[next_event(state, "--crash", &bulk->crash_count)]);
         return 0;
     case KEY_SEED:
-        bulk->seed = (uint64_t)takt_cli_read_number(state, "--seed", word, 0, INT64_MAX);
+        bulk->seed = (uint64_t)takt_argument_number(state, "--seed", word, 0, INT64_MAX);
         return 0;
     case KEY_COMPARE:
         read_compared(state, word, simulation);

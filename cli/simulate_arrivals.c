@@ -45,24 +45,24 @@ __attribute__((format(printf, 2, 3))) static int refuse_line(const cli_reading *
 static int read_whole(const cli_reading *reading, const char *what, const char *word, long max,
                       int32_t *value)
 {
-    char shown[TAKT_CLI_SHOWN_SIZE];
+    char shown[TAKT_QUOTE_SIZE];
     long number = strlen(word) < 9 ? strtol(word, NULL, 10) : max + 1;
 
     if (strspn(word, "0123456789") != strlen(word) || number > max)
         return refuse_line(reading, "%s: %s is a whole number from 0 to %ld",
-                           takt_cli_shown(word, strlen(word), shown), what, max);
+                           takt_quote(word, shown), what, max);
     *value = (int32_t)number;
     return 0;
 }
 
 static int read_seconds(const cli_reading *reading, const char *what, const char *word, int64_t *us)
 {
-    char shown[TAKT_CLI_SHOWN_SIZE];
+    char shown[TAKT_QUOTE_SIZE];
 
     if (takt_cli_read_decimal(word, strlen(word), us) == 0)
         return 0;
     return refuse_line(reading, "%s: %s in seconds, from 0, with at most six decimals, like 9.5",
-                       takt_cli_shown(word, strlen(word), shown), what);
+                       takt_quote(word, shown), what);
 }
 
 /* Takes a line apart; words beyond those known count, but are not kept. */

@@ -29,7 +29,7 @@ static int run_courses(const cli_simulation *simulation, takt_course **courses, 
 static void make_title(const cli_simulation *simulation, takt_course *const *courses,
                        unsigned count, char *title, size_t size)
 {
-    char rules[256] = "", span[TAKT_CLI_TIME_SIZE];
+    char rules[256] = "", span[TAKT_SPAN_SIZE];
     const takt_figures *figures = takt_course_figures(courses[0]);
 
     takt_policy_describe(simulation->policy, simulation->target.limit, rules, sizeof(rules));
@@ -41,7 +41,7 @@ static void make_title(const cli_simulation *simulation, takt_course *const *cou
                  (long long)figures->jobs_done, (long long)simulation->bulk.jobs, rules);
     else
         snprintf(title, size, "%lld jobs at %s take %s", (long long)simulation->bulk.jobs, rules,
-                 takt_cli_span(figures->duration_us, span));
+                 takt_format_span(figures->duration_us, span));
 }
 
 static int write_part(const char *text, size_t size, void *data)

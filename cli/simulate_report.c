@@ -149,10 +149,10 @@ static void algorithms(const takt_figures *figures, int which, char text[CELL_SI
 
 static void duration(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
-    char span[TAKT_CLI_TIME_SIZE];
+    char span[TAKT_SPAN_SIZE];
 
     (void)which;
-    snprintf(text, CELL_SIZE, "%s", takt_cli_span(figures->duration_us, span));
+    snprintf(text, CELL_SIZE, "%s", takt_format_span(figures->duration_us, span));
 }
 
 /* "1 s" rather than "1.0 s": a rule's period is exact. */
@@ -160,7 +160,7 @@ static const char *period(int64_t period_us, char text[TAKT_CLI_TIME_SIZE])
 {
     char *point;
 
-    takt_cli_span(period_us, text);
+    takt_format_span(period_us, text);
     point = strstr(text, ".0 s");
     if (point)
         strcpy(point, " s");
@@ -192,11 +192,11 @@ static void waits(const takt_figures *figures, int which, char text[CELL_SIZE])
     const takt_waits *told = which == TAKT_SIM_PRIORITIES ? &figures->all
                              : which == HAND_OVER         ? &figures->hand_over
                                                           : &figures->waits[which];
-    char p50[TAKT_CLI_TIME_SIZE], p95[TAKT_CLI_TIME_SIZE], p99[TAKT_CLI_TIME_SIZE];
+    char p50[TAKT_SPAN_SIZE], p95[TAKT_SPAN_SIZE], p99[TAKT_SPAN_SIZE];
 
-    takt_cli_span(told->p50_us, p50);
-    takt_cli_span(told->p95_us, p95);
-    takt_cli_span(told->p99_us, p99);
+    takt_format_span(told->p50_us, p50);
+    takt_format_span(told->p95_us, p95);
+    takt_format_span(told->p99_us, p99);
     snprintf(text, CELL_SIZE, "%.20s / %.20s / %.20s", p50, p95, p99);
 }
 
@@ -277,7 +277,7 @@ static void print_permits(FILE *file, takt_course *const *courses, unsigned coun
 void takt_cli_courses_table(FILE *file, takt_course *const *courses, unsigned count)
 {
     const takt_figures *first = takt_course_figures(courses[0]);
-    char name[96], span[TAKT_CLI_TIME_SIZE];
+    char name[96], span[TAKT_SPAN_SIZE];
 
     print_row(file, courses, count, "", algorithms, 0);
     print_row(file, courses, count, "took", duration, 0);

@@ -56,10 +56,11 @@ static const char *part(struct argp_state *state, const char *what, const char *
                         const char *end, char copy[64])
 {
     size_t size = end ? (size_t)(end - text) : strlen(text);
-    char shown[TAKT_CLI_SHOWN_SIZE];
+    char shown[TAKT_QUOTE_SIZE];
 
     if (size >= 64)
-        argp_error(state, "%s: %s is too long", what, takt_cli_shown(text, size, shown));
+        argp_error(state, "%s: %s is too long", what,
+                   takt_quote_bytes(text, size, shown, sizeof(shown)));
     else
         memcpy(copy, text, size);
     copy[size < 64 ? size : 0] = '\0';
@@ -94,9 +95,9 @@ void takt_cli_read_costs(struct argp_state *state, const char *text, int32_t *le
     char copy[64];
 
     part(state, "--cost", text, dots, copy);
-    *least = (int32_t)takt_cli_read_number(state, "--cost", copy, 1, TAKT_COST_MAX);
+    *least = (int32_t)takt_argument_number(state, "--cost", copy, 1, TAKT_COST_MAX);
     *most =
-        dots ? (int32_t)takt_cli_read_number(state, "--cost", dots + 2, 1, TAKT_COST_MAX) : *least;
+        dots ? (int32_t)takt_argument_number(state, "--cost", dots + 2, 1, TAKT_COST_MAX) : *least;
     if (*least > *most)
         argp_error(state, "--cost %s: write the lower cost first", text);
 }
@@ -114,9 +115,9 @@ void takt_cli_read_weights(struct argp_state *state, const char *text,
         int64_t weight = 1;
         if (colon) {
             *colon = '\0';
-            weight = takt_cli_read_number(state, "--priorities: a weight", colon + 1, 1, 1000000);
+            weight = takt_argument_number(state, "--priorities: a weight", colon + 1, 1, 1000000);
         }
-        weights[takt_cli_read_number(state, "--priorities", word, 0, TAKT_PRIORITY_MAX)] =
+        weights[takt_argument_number(state, "--priorities", word, 0, TAKT_PRIORITY_MAX)] =
             (int32_t)weight;
     }
 }
@@ -148,7 +149,7 @@ void takt_cli_read_crash(struct argp_state *state, const char *text, takt_crash 
         return;
     }
     part(state, "--crash", text, at, copy);
-    crash->workers = (int32_t)takt_cli_read_number(state, "--crash", copy, 1, TAKT_SIM_WORKERS_MAX);
+    crash->workers = (int32_t)takt_argument_number(state, "--crash", copy, 1, TAKT_SIM_WORKERS_MAX);
     crash->at_us = read_duration(state, "--crash", part(state, "--crash", at + 1, plus, copy));
     crash->for_us = plus ? read_duration(state, "--crash", plus + 1) : 0;
 }
@@ -166,7 +167,7 @@ int64_t takt_cli_read_start(struct argp_state *state, const char *text)
 {
     struct tm at = {0}, checked;
     const char *end = NULL;
-    char shown[TAKT_CLI_SHOWN_SIZE];
+    char shown[TAKT_QUOTE_SIZE];
     int64_t fraction_us = 0;
 
     if (is_shaped_like(text, "0000-00-00T00:00:00"))
@@ -186,6 +187,6 @@ int64_t takt_cli_read_start(struct argp_state *state, const char *text)
         argp_error(
             state,
             "--start takes a moment of 1970 to 2069 in UTC, like 2026-03-08T00:00:00Z, not %s",
-            takt_cli_shown(text, strlen(text), shown));
+            takt_quote(text, shown));
     return (int64_t)seconds * 1000000 + fraction_us;
 }

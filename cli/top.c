@@ -32,7 +32,7 @@ static void add_target(struct argp_state *state, cli_top *top, const char *word)
 
 static void read_interval(struct argp_state *state, cli_top *top, const char *word)
 {
-    top->interval_us = takt_cli_read_duration(state, "--interval", word);
+    top->interval_us = takt_argument_any_duration(state, "--interval", word);
     if (top->interval_us < INTERVAL_LEAST_US || top->interval_us > INTERVAL_MOST_US)
         argp_error(state, "--interval is from 100ms to 1min, not %s", word);
 }
@@ -104,7 +104,7 @@ void takt_cli_top_end(cli_top *top)
     top->ending = true;
     takt_cli_screen_close(&top->screen);
     uv_close((uv_handle_t *)&top->timer, NULL);
-    takt_cli_signals_close(&top->signals);
+    takt_signals_close(&top->signals);
     takt_close(top->session.client, NULL, NULL);
     top->session.client = NULL;
 }
@@ -263,7 +263,7 @@ static int watch(cli_top *top, bool screen)
 
     uv_timer_init(&top->session.loop, &top->timer);
     top->timer.data = top;
-    takt_cli_signals_open(&top->signals, &top->session.loop, ending_signals, on_signal, top);
+    takt_signals_open(&top->signals, &top->session.loop, ending_signals, on_signal, top);
     if (screen)
         status = open_screen(top);
     if (status) {

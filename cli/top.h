@@ -12,10 +12,10 @@
 #include <takt/takt.h>
 #include <uv.h>
 
+#include "kit/signals.h"
 #include "options.h"
 #include "page.h"
 #include "session.h"
-#include "signals.h"
 
 #define TAKT_CLI_TOP_SAMPLES 64
 #define TAKT_CLI_TOP_LINE    512 /* bytes that a person can write in answer to a question */
@@ -169,7 +169,7 @@ struct cli_top {
     char store[256]; /* as it is shown */
     cli_screen screen;
     uv_timer_t timer;
-    cli_signals signals;
+    takt_signals signals;
     int signal; /* that ended it; 0: none */
     bool ending;
     int looks_left; /* where it prints once */

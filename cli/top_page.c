@@ -67,12 +67,12 @@ static void draw_head(cli_page *page, const cli_top *top)
     const takt_policy *policy = takt_get_policy(top->session.client);
     const cli_row *last = latest(top);
     int64_t latency_us = takt_cli_rows_latency(top);
-    char right[3 * TAKT_CLI_TIME_SIZE] = "", version[48] = "", span[TAKT_CLI_TIME_SIZE],
+    char right[3 * TAKT_CLI_TIME_SIZE] = "", version[48] = "", span[TAKT_SPAN_SIZE],
                    moment[TAKT_CLI_TIME_SIZE];
     int columns = page->columns;
 
     if (latency_us >= 0 && last)
-        snprintf(right, sizeof(right), " %s, %s", takt_cli_span(latency_us, span),
+        snprintf(right, sizeof(right), " %s, %s", takt_format_span(latency_us, span),
                  takt_cli_moment(last->standing.now_us, moment));
     if (takt_policy_version(policy) > 0)
         snprintf(version, sizeof(version), ", version %lld",
@@ -131,7 +131,7 @@ static void draw_rows(cli_page *page, const cli_top *top, size_t count, int name
 static void draw_use(cli_page *page, const cli_row *row)
 {
     const takt_standing *standing = &row->standing;
-    char rate[TAKT_CLI_CELL_SIZE], quota[TAKT_CLI_CELL_SIZE], span[TAKT_CLI_TIME_SIZE];
+    char rate[TAKT_CLI_CELL_SIZE], quota[TAKT_CLI_CELL_SIZE], span[TAKT_SPAN_SIZE];
 
     if (!takt_cli_page_begin(page, TAKT_CLI_PLAIN))
         return;
@@ -144,14 +144,14 @@ static void draw_use(cli_page *page, const cli_row *row)
         takt_cli_page_put(page, ", penalties leave %lld%%", (long long)standing->rate_percent);
     takt_cli_page_put(page, "%s%lld of %lld left, whole in %s", row->quota_tokens > 0 ? "; " : "  ",
                       (long long)standing->remaining, (long long)standing->limit,
-                      takt_cli_span(standing->reset_after_us, span));
+                      takt_format_span(standing->reset_after_us, span));
     takt_cli_page_end(page);
 }
 
 static void draw_queue(cli_page *page, const cli_row *row)
 {
     const takt_standing *standing = &row->standing;
-    char span[TAKT_CLI_TIME_SIZE];
+    char span[TAKT_SPAN_SIZE];
 
     if (!takt_cli_page_begin(page, TAKT_CLI_PLAIN))
         return;
@@ -160,22 +160,22 @@ static void draw_queue(cli_page *page, const cli_row *row)
     if (standing->concurrency > 0)
         takt_cli_page_put(page, "; %lld of %lld held in %lld workers", (long long)standing->held,
                           (long long)standing->concurrency, (long long)standing->holders);
-    takt_cli_page_put(page, "; next slot %s%s", standing->retry_after_us > 0 ? "in " : "now",
-                      standing->retry_after_us > 0 ? takt_cli_span(standing->retry_after_us, span)
-                                                   : "");
+    takt_cli_page_put(
+        page, "; next slot %s%s", standing->retry_after_us > 0 ? "in " : "now",
+        standing->retry_after_us > 0 ? takt_format_span(standing->retry_after_us, span) : "");
     takt_cli_page_end(page);
 }
 
 static void draw_block(cli_page *page, const takt_standing *standing)
 {
-    char moment[TAKT_CLI_TIME_SIZE], span[TAKT_CLI_TIME_SIZE];
+    char moment[TAKT_CLI_TIME_SIZE], span[TAKT_SPAN_SIZE];
 
     if (standing->blocked_until_us <= standing->now_us)
         takt_cli_page_line(page, TAKT_CLI_PLAIN, "  not blocked");
     else
         takt_cli_page_line(page, TAKT_CLI_BOLD, "  blocked until %s, for another %s%s",
                            takt_cli_moment(standing->blocked_until_us, moment),
-                           takt_cli_span(standing->blocked_until_us - standing->now_us, span),
+                           takt_format_span(standing->blocked_until_us - standing->now_us, span),
                            standing->reason[0] ? ":" : "");
     takt_cli_page_line(page, TAKT_CLI_BOLD, "  %s", standing->reason);
 }

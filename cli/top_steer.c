@@ -20,7 +20,7 @@ static void on_steered(takt_call *call, int status, const takt_standing *standin
 {
     cli_row *row = call->data;
     cli_top *top = row->top;
-    char span[TAKT_CLI_TIME_SIZE];
+    char span[TAKT_SPAN_SIZE];
 
     if (top->ending)
         return;
@@ -28,7 +28,7 @@ static void on_steered(takt_call *call, int status, const takt_standing *standin
         takt_cli_top_tell(top, "%.100s is as it was: %s", row->target.text, takt_strerror(status));
     } else if (standing->blocked_until_us > standing->now_us) {
         takt_cli_top_tell(top, "%.100s is blocked for %s", row->target.text,
-                          takt_cli_span(standing->blocked_until_us - standing->now_us, span));
+                          takt_format_span(standing->blocked_until_us - standing->now_us, span));
     } else {
         takt_cli_top_tell(top, "%.100s is not blocked", row->target.text);
     }

@@ -24,11 +24,29 @@ static bool is_visible(uint32_t character)
     return !(character >= 0x2060 && character <= 0x206f) && character != 0xfeff;
 }
 
-const char *takt_quote(const char *value, char text[TAKT_QUOTE_SIZE])
+/* One character that begins at `from`, or a byte that begins none; how many bytes were written. */
+static size_t put(char *to, const char *from, size_t length, bool visible)
 {
-    size_t size = strlen(value);
+    char *end = to;
+
+    for (size_t i = 0; i < length; i++) {
+        if (!visible)
+            end += sprintf(end, "\\x%02x", (unsigned)(unsigned char)from[i]);
+        else if (from[i] == '"' || from[i] == '\\')
+            end += sprintf(end, "\\%c", from[i]);
+        else
+            *end++ = from[i];
+    }
+    return (size_t)(end - to);
+}
+
+/* At most `most` bytes of the value. */
+static void quote(const char *value, size_t size, size_t most, char *text, size_t text_size)
+{
+    const char *room = text + text_size - sizeof "...\"";
+    char one[4 * 4 + 1], *end = text;
     size_t from = 0;
-    char *end = text;
+
     *end++ = '"';
     while (from < size) {
         uint32_t character = 0;
@@ -36,17 +54,24 @@ const char *takt_quote(const char *value, char text[TAKT_QUOTE_SIZE])
         bool visible = length > 0 && is_visible(character);
         if (length == 0)
             length = 1;
-        if (from + length > SHOWN_MAX)
+        size_t used = put(one, value + from, length, visible);
+        if (from + length > most || used > (size_t)(room - end))
             break;
-        for (size_t i = 0; i < length; i++, from++) {
-            if (!visible)
-                end += sprintf(end, "\\x%02x", (unsigned)(unsigned char)value[from]);
-            else if (value[from] == '"' || value[from] == '\\')
-                end += sprintf(end, "\\%c", value[from]);
-            else
-                *end++ = value[from];
-        }
+        memcpy(end, one, used);
+        end += used;
+        from += length;
     }
     strcpy(end, from < size ? "...\"" : "\"");
+}
+
+const char *takt_quote(const char *value, char text[TAKT_QUOTE_SIZE])
+{
+    quote(value, strlen(value), SHOWN_MAX, text, TAKT_QUOTE_SIZE);
     return text;
+}
+
+const char *takt_quote_bytes(const char *value, size_t size, char *quoted, size_t quoted_size)
+{
+    quote(value, size, SIZE_MAX, quoted, quoted_size);
+    return quoted;
 }

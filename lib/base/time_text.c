@@ -202,3 +202,54 @@ void takt_format_rate(int64_t tokens, int64_t period_us, char *text, size_t size
     bool one = period[0] == '1' && (period[1] < '0' || period[1] > '9');
     snprintf(text, size, "%" PRId64 "/%s", tokens, one ? period + 1 : period);
 }
+
+/* "3 min 20 s", without the second part where it is 0. */
+static void put_two(char text[TAKT_SPAN_SIZE], int64_t a, const char *a_name, int64_t b,
+                    const char *b_name)
+{
+    if (b == 0)
+        snprintf(text, TAKT_SPAN_SIZE, "%" PRId64 " %s", a, a_name);
+    else
+        snprintf(text, TAKT_SPAN_SIZE, "%" PRId64 " %s %" PRId64 " %s", a, a_name, b, b_name);
+}
+
+const char *takt_format_span(int64_t span_us, char text[TAKT_SPAN_SIZE])
+{
+    int64_t s = span_us / 1000000, min = s / 60, h = min / 60;
+
+    if (span_us <= 0)
+        snprintf(text, TAKT_SPAN_SIZE, "0");
+    else if (span_us < 1000)
+        put_two(text, span_us, "us", 0, "");
+    else if (span_us < 1000000)
+        put_two(text, span_us / 1000, "ms", 0, "");
+    else if (s < 60 && span_us % 1000000 == 0)
+        put_two(text, s, "s", 0, "");
+    else if (s < 60)
+        snprintf(text, TAKT_SPAN_SIZE, "%" PRId64 ".%" PRId64 " s", s, span_us / 100000 % 10);
+    else if (min < 60)
+        put_two(text, min, "min", s % 60, "s");
+    else if (h < 48)
+        put_two(text, h, "h", min % 60, "min");
+    else
+        put_two(text, h / 24, "days", h % 24, "h");
+    return text;
+}
+
+const char *takt_format_rough_span(int64_t span_us, char text[TAKT_SPAN_SIZE])
+{
+    static const struct {
+        int64_t from_us, unit_us;
+        const char *unit;
+    } rows[] = {{INT64_C(172800000000), INT64_C(86400000000), "days"},
+                {INT64_C(7200000000), INT64_C(3600000000), "h"},
+                {120000000, 60000000, "min"},
+                {1000000, 1000000, "s"},
+                {INT64_MIN, 1000, "ms"}};
+    size_t i = 0;
+
+    while (span_us < rows[i].from_us)
+        i++;
+    put_two(text, span_us > 0 ? span_us / rows[i].unit_us : 0, rows[i].unit, 0, "");
+    return text;
+}

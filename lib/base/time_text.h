@@ -22,6 +22,15 @@ void takt_format_duration(int64_t duration_us, char *text, size_t size);
 /* Writes a rate the way takt_parse_rate reads it ("100/s", "10/90s"). */
 void takt_format_rate(int64_t tokens, int64_t period_us, char *text, size_t size);
 
+#define TAKT_SPAN_SIZE 64
+
+/* How long something took or takes, in one or two units: "0", "12 ms", "1.5 s", "3 min 20 s",
+ * "2 days 4 h".  Returns `text`. */
+const char *takt_format_span(int64_t span_us, char text[TAKT_SPAN_SIZE]);
+
+/* The same in one unit, for what is not known exactly: "850 ms", "90 s", "3 min", "12 days". */
+const char *takt_format_rough_span(int64_t span_us, char text[TAKT_SPAN_SIZE]);
+
 /* A whole number of decimal digits from 0 to max: no sign, no blanks, no zeros in front (other
  * readers take 010 for 8).  0 or -1 (outputs untouched). */
 int takt_parse_whole(const char *text, int64_t max, int64_t *value);

@@ -17,7 +17,7 @@
 #include "policy/adapt_text.h"
 #include "policy/field.h"
 #include "policy/rule_text.h"
-#include "policy/suggest.h"
+#include "base/suggest.h"
 
 #define LOOKAHEAD_MIN_US INT64_C(1000)
 #define PERCENT_BP       100 /* headroom is kept in hundredths of a percent */

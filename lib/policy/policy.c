@@ -15,7 +15,7 @@
 #include "base/quote.h"
 #include "base/time_text.h"
 #include "policy/limit_text.h"
-#include "policy/suggest.h"
+#include "base/suggest.h"
 
 #define CAPACITY_FIRST 8
 #define REVISION_MAX   INT64_C(9007199254740991) /* 2^53 - 1: exact in a script's numbers too */

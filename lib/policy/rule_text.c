@@ -11,7 +11,7 @@
 #include "base/quote.h"
 #include "base/time_text.h"
 #include "policy/field.h"
-#include "policy/suggest.h"
+#include "base/suggest.h"
 #include "policy/zone.h"
 
 static int read_algorithm(const char *text, const takt_algorithm **algorithm, takt_error *error)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/quote.h"
-#include "policy/suggest.h"
+#include "base/suggest.h"
 
 void takt_schema_list(const cyaml_schema_value_t *mapping, char *text, size_t size)
 {

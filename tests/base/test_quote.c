@@ -52,3 +52,25 @@ Test(quote, the_worst_text_fits)
         cr_assert_eq(text[strlen(text) - 1], '"');
     }
 }
+
+Test(quote, bytes_fill_the_room_there_is)
+{
+    static const struct {
+        const char *value;
+        size_t size, room;
+        const char *quoted;
+    } rows[] = {
+        {"a\0b", 3, 40, "\"a\\x00b\""},
+        {FORTY, 40, 46, "\"" FORTY "\""},
+        {FORTY, 40, 45, "\"abcdefghabcdefghabcdefghabcdefghabcdefg...\""},
+        {EIGHT "\xe2\x82\xac" EIGHT, 19, 16, "\"" EIGHT "...\""},
+        {"\x01\x02\x03\x04", 4, 16, "\"\\x01\\x02...\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[64];
+        memset(text, '#', sizeof text);
+        takt_quote_bytes(rows[i].value, rows[i].size, text, rows[i].room);
+        cr_assert_str_eq(text, rows[i].quoted, "row %zu: %s", i, text);
+        cr_assert_eq(text[rows[i].room], '#', "row %zu", i);
+    }
+}

@@ -244,3 +244,33 @@ Test(time_text, whole_numbers)
         cr_assert_eq(value, rows[i].value, "\"%s\": %" PRId64, rows[i].text, value);
     }
 }
+
+Test(time_text, spans_for_a_person)
+{
+    static const struct {
+        int64_t us;
+        const char *text, *rough;
+    } rows[] = {
+        {-5, "0", "0 ms"},
+        {0, "0", "0 ms"},
+        {999, "999 us", "0 ms"},
+        {850000, "850 ms", "850 ms"},
+        {999999, "999 ms", "999 ms"},
+        {1000000, "1 s", "1 s"},
+        {1549999, "1.5 s", "1 s"},
+        {59999999, "59.9 s", "59 s"},
+        {60000000, "1 min", "60 s"},
+        {INT64_C(119999999), "1 min 59 s", "119 s"},
+        {INT64_C(200000000), "3 min 20 s", "3 min"},
+        {INT64_C(3600000000), "1 h", "60 min"},
+        {INT64_C(7380000000), "2 h 3 min", "2 h"},
+        {INT64_C(172799999999), "47 h 59 min", "47 h"},
+        {INT64_C(187200000000), "2 days 4 h", "2 days"},
+        {TAKT_DURATION_MAX_US, "18250 days", "18250 days"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[TAKT_SPAN_SIZE];
+        cr_assert_str_eq(takt_format_span(rows[i].us, text), rows[i].text, "%s", text);
+        cr_assert_str_eq(takt_format_rough_span(rows[i].us, text), rows[i].rough, "%s", text);
+    }
+}

@@ -1,8 +1,8 @@
 /*
  * suggest.h: "did you mean": which of some words is nearest to a misspelt one.
  */
-#ifndef TAKT_POLICY_SUGGEST_H
-#define TAKT_POLICY_SUGGEST_H
+#ifndef TAKT_BASE_SUGGEST_H
+#define TAKT_BASE_SUGGEST_H
 
 typedef struct takt_suggestion {
     const char *written;

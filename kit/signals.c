@@ -1,7 +1,7 @@
 /*
  * Which signals are heard.  What they mean is left to the commands.
  */
-#include "signals.h"
+#include "kit/signals.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -14,8 +14,8 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &before) != 0 || before.sa_handler == SIG_IGN;
 }
 
-void takt_cli_signals_open(cli_signals *signals, uv_loop_t *loop, const int *numbers,
-                           uv_signal_cb on_signal, void *data)
+void takt_signals_open(takt_signals *signals, uv_loop_t *loop, const int *numbers,
+                       uv_signal_cb on_signal, void *data)
 {
     for (; *numbers != 0; numbers++) {
         if (is_ignored(*numbers))
@@ -28,7 +28,7 @@ void takt_cli_signals_open(cli_signals *signals, uv_loop_t *loop, const int *num
     }
 }
 
-void takt_cli_signals_close(cli_signals *signals)
+void takt_signals_close(takt_signals *signals)
 {
     for (unsigned i = 0; i < signals->count; i++)
         uv_close((uv_handle_t *)&signals->handles[i], NULL);

@@ -3,7 +3,7 @@
  * their neighbour; upper and lower case are the same.  Decides how near is near enough to be
  * offered to a person.
  */
-#include "policy/suggest.h"
+#include "base/suggest.h"
 
 #include <ctype.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "policy/suggest.h"
+#include "base/suggest.h"
 
 Test(suggest, offers_the_nearest_or_none)
 {

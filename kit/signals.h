@@ -1,21 +1,21 @@
 /*
  * Signals that end a command, or that it passes on, as events of its loop.
  */
-#ifndef TAKT_CLI_SIGNALS_H
-#define TAKT_CLI_SIGNALS_H
+#ifndef TAKT_KIT_SIGNALS_H
+#define TAKT_KIT_SIGNALS_H
 
 #include <uv.h>
 
-typedef struct cli_signals {
+typedef struct takt_signals {
     uv_signal_t handles[6]; /* their data is the caller's */
     unsigned count;
-} cli_signals;
+} takt_signals;
 
 /* `numbers` end with 0.  One that is ignored (nohup, a shell's background job) stays so. */
-void takt_cli_signals_open(cli_signals *signals, uv_loop_t *loop, const int *numbers,
-                           uv_signal_cb on_signal, void *data);
+void takt_signals_open(takt_signals *signals, uv_loop_t *loop, const int *numbers,
+                       uv_signal_cb on_signal, void *data);
 
 /* Closing twice, or what was not opened, is harmless. */
-void takt_cli_signals_close(cli_signals *signals);
+void takt_signals_close(takt_signals *signals);
 
 #endif
