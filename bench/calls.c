@@ -120,12 +120,12 @@ static const char *const names[] = {"libcurl", "ready made", "by hand", "takt-ca
 
 /* One of those that are under way. */
 typedef struct hand {
-    call call;
+    takt_caller_call call;
     json_t *fields; /* of its job */
-    job_head head;
+    takt_job_head head;
 } hand;
 
-static const call_options options = {
+static const takt_caller_options options = {
     .timeout_us = 30000000,
     .connect_us = 10000000,
     .response_max = 1024 * 1024,
@@ -133,12 +133,12 @@ static const call_options options = {
     .with_headers = true,
 };
 
-static transfers *all;
+static takt_transfers *all;
 static char url[64];
 static int way;
 static long left, under_way;
 static FILE *lines;
-static text_buffer result_lines;
+static takt_buffer result_lines;
 static int results_fd;
 
 static size_t drop(char *text, size_t one, size_t size, void *data)
@@ -153,9 +153,10 @@ static void read_job(hand *hand, char *line, size_t size)
 {
     takt_error error = {0};
 
-    hand->call = (call){.answer = {.body_max = options.response_max, .keep_headers = true}};
-    if (job_parse(line, size, NULL, &hand->fields, &hand->head, &error) != 0 ||
-        call_spec_read(hand->fields, &options.secrets, false, &hand->call.spec, &error) != 0)
+    hand->call =
+        (takt_caller_call){.answer = {.body_max = options.response_max, .keep_headers = true}};
+    if (takt_job_parse(line, size, NULL, &hand->fields, &hand->head, &error) != 0 ||
+        takt_caller_spec_read(hand->fields, &options.secrets, false, &hand->call.spec, &error) != 0)
         bench_must(-1, error.text);
     hand->call.method = hand->call.spec.method;
 }
@@ -182,22 +183,22 @@ static void write_results(void)
 /* As takt-call ends a call, without learning and secrets. */
 static void end_by_hand(hand *hand, long status)
 {
-    bench_must(call_spec_expects(&hand->call.spec, status) ? 0 : -1, "a status");
-    json_t *result = call_result(&hand->call, &options, status, 1);
-    results_write(&result_lines, result, hand->head.id);
+    bench_must(takt_caller_spec_expects(&hand->call.spec, status) ? 0 : -1, "a status");
+    json_t *result = takt_caller_result(&hand->call, &options, status, 1);
+    takt_results_write(&result_lines, result, hand->head.id);
     json_decref(result);
     if (result_lines.size >= BATCH)
         write_results();
     json_decref(hand->fields);
-    call_forget_headers(&hand->call);
-    answer_free(&hand->call.answer);
+    takt_caller_forget_headers(&hand->call);
+    takt_caller_answer_free(&hand->call.answer);
 }
 
 static void done(CURL *handle, CURLcode result, void *data);
 
 static void begin(hand *hand)
 {
-    CURL *handle = transfers_take(all);
+    CURL *handle = takt_transfers_take(all);
     takt_error error = {0};
 
     left--;
@@ -211,9 +212,9 @@ static void begin(hand *hand)
     } else {
         hand->call.handle = handle;
         hand->call.began_ns = hand->call.sent_ns = uv_hrtime();
-        bench_must(call_prepare(&hand->call, &options, &error), error.text);
+        bench_must(takt_caller_prepare(&hand->call, &options, &error), error.text);
     }
-    if (!transfers_start(all, handle, done, hand))
+    if (!takt_transfers_start(all, handle, done, hand))
         bench_must(-1, "transfers_start");
 }
 
@@ -226,12 +227,12 @@ static void done(CURL *handle, CURLcode result, void *data)
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
     if (way == BY_HAND)
         end_by_hand(hand, status);
-    transfers_put(all, handle);
+    takt_transfers_put(all, handle);
     under_way--;
     if (left > 0)
         begin(hand);
     else if (under_way == 0)
-        transfers_close(all);
+        takt_transfers_close(all);
 }
 
 static char *path_of(const char *name)
@@ -250,7 +251,7 @@ static void run_without(long calls, long at_once)
     uv_loop_t loop;
 
     uv_loop_init(&loop);
-    bench_must(transfers_open(&all, &loop, 256, NULL), "transfers_open");
+    bench_must(takt_transfers_open(&all, &loop, 256, NULL), "transfers_open");
     lines = fopen(path, "r");
     results_fd = open("/dev/null", O_WRONLY);
     bench_must(hands && lines ? results_fd : -1, path);
@@ -311,11 +312,11 @@ static void run_takt_call(char *program, const char *at_once)
 
 /* ---- all ways -------------------------------------------------------------------------------- */
 
-typedef struct figures {
+typedef struct takt_figures {
     int64_t took_ns[TURNS_MAX], cpu_ns;
-} figures;
+} takt_figures;
 
-static void measure(figures *figures, int turn, char *program, long calls, const char *at_once)
+static void measure(takt_figures *figures, int turn, char *program, long calls, const char *at_once)
 {
     bool is_child = way == TAKT_CALL;
     int64_t from_ns = bench_now_ns(), cpu_ns = bench_cpu_ns(is_child);
@@ -330,7 +331,7 @@ static void measure(figures *figures, int turn, char *program, long calls, const
 
 /* `kept`: of what that way reaches, takt-call has so much: in calls a second, and in calls for the
  * same processor time. */
-static void tell(figures all[WAYS], int at, long calls, const char *at_once, int turns)
+static void tell(takt_figures all[WAYS], int at, long calls, const char *at_once, int turns)
 {
     double took_ns = (double)bench_quantile(all[at].took_ns, turns, 0.5);
     double ours_ns = (double)bench_quantile(all[TAKT_CALL].took_ns, turns, 0.5);
@@ -347,7 +348,7 @@ int main(int argc, char **argv)
     long calls = argc > 2 ? atol(argv[2]) : 50000;
     const char *at_once = argc > 3 ? argv[3] : "64";
     int turns = argc > 4 ? atoi(argv[4]) : 5, port;
-    figures figures[WAYS] = {0};
+    takt_figures figures[WAYS] = {0};
 
     if (argc < 2 || turns < 1 || turns > TURNS_MAX || atol(at_once) < 1 || calls < atol(at_once)) {
         fprintf(stderr, "usage: calls TAKT_CALL [CALLS] [AT_ONCE] [TURNS]\n");

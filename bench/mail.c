@@ -29,38 +29,38 @@ extern char **environ;
 
 /* The sender alone: each delivery that ends is begun again, until all are sent. */
 typedef struct bare {
-    mail_smtp *smtp;
-    smtp_delivery deliveries[CONNECTIONS];
-    text_buffer messages[CONNECTIONS];
+    takt_mail_smtp *smtp;
+    takt_mail_smtp_delivery deliveries[CONNECTIONS];
+    takt_buffer messages[CONNECTIONS];
     bool composes; /* each mail anew */
     int left, under_way;
 } bare;
 
 /* A mail from its job's line, as takt-mail makes it. */
-static void compose(text_buffer *message, int number)
+static void compose(takt_buffer *message, int number)
 {
-    static mail_letter letter;
-    static const letter_settings settings = {0};
+    static takt_mail_letter letter;
+    static const takt_mail_letter_settings settings = {0};
     char line[1024], id[MESSAGE_ID_SIZE];
-    job_head head;
+    takt_job_head head;
     json_t *fields;
     takt_error error = {0};
 
     int size = snprintf(line, sizeof line, JOB_LINE, number, number);
-    buffer_clear(message);
-    if (job_parse(line, (size_t)size, NULL, &fields, &head, &error) != 0 ||
-        letter_read(&letter, &settings, fields, &error) != 0) {
+    takt_buffer_clear(message);
+    if (takt_job_parse(line, (size_t)size, NULL, &fields, &head, &error) != 0 ||
+        takt_mail_letter_read(&letter, &settings, fields, &error) != 0) {
         fprintf(stderr, "%s\n", error.text);
         exit(1);
     }
-    message_identify(&letter.message, head.idempotency_key, id);
-    message_write(&letter.message, id, message);
+    takt_mail_message_identify(&letter.message, head.idempotency_key, id);
+    takt_mail_message_write(&letter.message, id, message);
     json_decref(fields);
 }
 
 static void begin_next(bare *bare, int place)
 {
-    smtp_delivery *delivery = &bare->deliveries[place];
+    takt_mail_smtp_delivery *delivery = &bare->deliveries[place];
 
     bare->left--;
     bare->under_way++;
@@ -68,10 +68,10 @@ static void begin_next(bare *bare, int place)
         compose(&bare->messages[place], bare->left);
     delivery->message = bare->messages[place].at;
     delivery->size = bare->messages[place].size;
-    smtp_send(bare->smtp, delivery);
+    takt_mail_smtp_send(bare->smtp, delivery);
 }
 
-static void sent(smtp_delivery *delivery, const smtp_outcome *outcome)
+static void sent(takt_mail_smtp_delivery *delivery, const takt_mail_smtp_outcome *outcome)
 {
     bare *bare = delivery->data;
 
@@ -83,12 +83,12 @@ static void sent(smtp_delivery *delivery, const smtp_outcome *outcome)
     if (bare->left > 0)
         begin_next(bare, (int)(delivery - bare->deliveries));
     else if (bare->under_way == 0)
-        smtp_close(bare->smtp);
+        takt_mail_smtp_close(bare->smtp);
 }
 
 static int64_t time_bare_ns(int port, int mails, bool composes)
 {
-    smtp_settings settings = {.timeout_us = 60000000, .connections = CONNECTIONS};
+    takt_mail_smtp_settings settings = {.timeout_us = 60000000, .connections = CONNECTIONS};
     struct curl_slist recipient = {.data = (char[]){"u1@example.org"}};
     takt_error error = {0};
     bare bare = {.left = mails, .composes = composes};
@@ -96,22 +96,22 @@ static int64_t time_bare_ns(int port, int mails, bool composes)
     uv_loop_t loop;
 
     snprintf(url, sizeof url, "smtp://127.0.0.1:%d", port);
-    bench_must(server_parse(url, &settings.server, &error), "server_parse");
-    settings.starttls = server_default_starttls(&settings.server);
+    bench_must(takt_mail_server_parse(url, &settings.server, &error), "server_parse");
+    settings.starttls = takt_mail_server_default_starttls(&settings.server);
     for (int i = 0; i < CONNECTIONS; i++)
         compose(&bare.messages[i], i);
     int64_t begin = bench_now_ns();
     uv_loop_init(&loop);
-    bench_must(smtp_open(&bare.smtp, &loop, &settings, &error), "smtp_open");
+    bench_must(takt_mail_smtp_open(&bare.smtp, &loop, &settings, &error), "smtp_open");
     for (int i = 0; i < CONNECTIONS; i++) {
-        bare.deliveries[i] = (smtp_delivery){
+        bare.deliveries[i] = (takt_mail_smtp_delivery){
             .from = "me@example.org", .recipients = &recipient, .done = sent, .data = &bare};
         begin_next(&bare, i);
     }
     uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
     for (int i = 0; i < CONNECTIONS; i++)
-        buffer_free(&bare.messages[i]);
+        takt_buffer_free(&bare.messages[i]);
     return bench_now_ns() - begin;
 }
 

@@ -56,9 +56,9 @@ static void check_header(const char *line, unsigned *seen)
     abort();
 }
 
-static void check_message(text_buffer *out)
+static void check_message(takt_buffer *out)
 {
-    const char *line = buffer_end(out);
+    const char *line = takt_buffer_end(out);
     unsigned seen = 0;
     int in_headers = 1;
 
@@ -77,8 +77,8 @@ static void check_message(text_buffer *out)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const letter_settings bare = {0};
-    static const letter_settings full = {
+    static const takt_mail_letter_settings bare = {0};
+    static const takt_mail_letter_settings full = {
         "Me <me@example.org>",
         "b@example.org",
         "S {id}",
@@ -87,22 +87,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         "https://e.org/{id}",
         true,
     };
-    static mail_letter letter;
+    static takt_mail_letter letter;
     json_t *fields = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
 
     for (int round = 0; round < 2 && json_is_object(fields); round++) {
         takt_error error = {0};
-        text_buffer out = {0};
+        takt_buffer out = {0};
         char id[MESSAGE_ID_SIZE], key[TAKT_KEY_SIZE_MAX + 1];
-        if (letter_read(&letter, round ? &full : &bare, fields, &error) != 0) {
+        if (takt_mail_letter_read(&letter, round ? &full : &bare, fields, &error) != 0) {
             require(error.code == TAKT_E_INVALID && error.text[0] != '\0');
             continue;
         }
-        letter_key(&letter, "{domain}", key, &error);
-        message_identify(&letter.message, "key", id);
-        message_write(&letter.message, id, &out);
+        takt_mail_letter_key(&letter, "{domain}", key, &error);
+        takt_mail_message_identify(&letter.message, "key", id);
+        takt_mail_message_write(&letter.message, id, &out);
         check_message(&out);
-        buffer_free(&out);
+        takt_buffer_free(&out);
     }
     json_decref(fields);
     return 0;

@@ -17,7 +17,7 @@ static void require(int holds)
         abort();
 }
 
-static void check_line(text_buffer *out)
+static void check_line(takt_buffer *out)
 {
     for (size_t i = 0; i < out->size; i++)
         require((unsigned char)out->at[i] >= 0x20 && out->at[i] != 0x7f);
@@ -37,15 +37,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         text[rest] = '\0';
     }
     for (int form = TEMPLATE_TEXT; text && form <= TEMPLATE_URL; form++) {
-        text_buffer out = {0};
+        takt_buffer out = {0};
         takt_error error = {0};
-        int alone = template_expand("it", text, NULL, (template_form)form, NULL, &error);
+        int alone = takt_mail_template_expand("it", text, NULL, (template_form)form, NULL, &error);
         require(alone == 0 || error.text[0] != '\0');
-        int failed = template_expand("it", text, fields, (template_form)form, &out, &error);
+        int failed =
+            takt_mail_template_expand("it", text, fields, (template_form)form, &out, &error);
         require(alone == 0 || failed != 0);
         if (!failed && form >= TEMPLATE_HEADER)
             check_line(&out);
-        buffer_free(&out);
+        takt_buffer_free(&out);
     }
     free(text);
     json_decref(fields);

@@ -15,13 +15,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const char *name, const char *value)
 {
-    vendor_fields fields;
-    vendor_word word;
+    takt_caller_vendor_fields fields;
+    takt_caller_vendor_word word;
 
-    vendor_fields_begin(&fields);
-    vendor_fields_read(&fields, name, value);
-    vendor_fields_read(&fields, "x-ratelimit-remaining", "7");
-    vendor_fields_tell(&fields, NOW, &word);
+    takt_caller_vendor_fields_begin(&fields);
+    takt_caller_vendor_fields_read(&fields, name, value);
+    takt_caller_vendor_fields_read(&fields, "x-ratelimit-remaining", "7");
+    takt_caller_vendor_fields_tell(&fields, NOW, &word);
     if (word.remaining < 0 || word.remaining > 1000000000000000 || word.reset < VENDOR_UNSAID ||
         word.reset > 1000000000000000)
         abort();

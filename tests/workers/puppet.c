@@ -22,16 +22,17 @@
 #define HELD_MAX 1000
 
 static uv_signal_t wish;
-static job *held[HELD_MAX];
+static takt_job *held[HELD_MAX];
 static int held_count;
 
-static void end_well(job *job)
+static void end_well(takt_job *job)
 {
-    json_t *text = json_object_get(job_fields(job), "text");
+    json_t *text = json_object_get(takt_job_fields(job), "text");
 
-    job_done(job, json_pack("{s:i, s:s, s:b, s:I, s:O*}", "attempt", (int)job_attempt(job), "key",
-                            job_head_of(job)->idempotency_key, "held", job_is_held(job), "fence",
-                            (json_int_t)job_fence(job), "text", text));
+    takt_job_done(
+        job, json_pack("{s:i, s:s, s:b, s:I, s:O*}", "attempt", (int)takt_job_attempt(job), "key",
+                       takt_job_head_of(job)->idempotency_key, "held", takt_job_is_held(job),
+                       "fence", (json_int_t)takt_job_fence(job), "text", text));
 }
 
 static void on_wish(uv_signal_t *handle, int number)
@@ -51,31 +52,31 @@ static int begin(void *self, uv_loop_t *loop, const takt_policy *policy)
     return 0;
 }
 
-static const char *word_of(const job *job)
+static const char *word_of(const takt_job *job)
 {
-    const json_t *words = json_object_get(job_fields(job), "do");
-    size_t count = json_array_size(words), attempt = job_attempt(job);
+    const json_t *words = json_object_get(takt_job_fields(job), "do");
+    size_t count = json_array_size(words), attempt = takt_job_attempt(job);
 
     if (count == 0)
         return "done";
     return json_string_value(json_array_get(words, (attempt < count ? attempt : count) - 1));
 }
 
-static int64_t number_of(const job *job, const char *name)
+static int64_t number_of(const takt_job *job, const char *name)
 {
-    return json_integer_value(json_object_get(job_fields(job), name));
+    return json_integer_value(json_object_get(takt_job_fields(job), name));
 }
 
-static void start(void *self, job *job)
+static void start(void *self, takt_job *job)
 {
     const char *word = word_of(job);
 
     (void)self;
-    worker_say("started %s", job_head_of(job)->id);
+    takt_worker_say("started %s", takt_job_head_of(job)->id);
     if (strcmp(word, "retry") == 0) {
-        job_retry(job, number_of(job, "after") * 1000, "told to fail");
+        takt_job_retry(job, number_of(job, "after") * 1000, "told to fail");
     } else if (strcmp(word, "dead") == 0) {
-        job_dead(job, "told to die");
+        takt_job_dead(job, "told to die");
     } else if (strcmp(word, "abort") == 0) {
         signal(SIGABRT, SIG_DFL);
         abort();
@@ -83,9 +84,9 @@ static void start(void *self, job *job)
         held[held_count++] = job;
     } else {
         if (strcmp(word, "settle") == 0)
-            job_settle(job, number_of(job, "settle"));
+            takt_job_settle(job, number_of(job, "settle"));
         else if (strcmp(word, "penalize") == 0)
-            job_penalize(job, INT64_C(3600000000), "told\nto penalize");
+            takt_job_penalize(job, INT64_C(3600000000), "told\nto penalize");
         end_well(job);
     }
 }
@@ -98,11 +99,11 @@ static void stop(void *self)
 
 int main(int argc, char **argv)
 {
-    static const kind puppet = {.name = "takt-puppet",
-                                .summary = "Does with its jobs what they say.",
-                                .open = begin,
-                                .start = start,
-                                .close = stop};
+    static const takt_job_kind puppet = {.name = "takt-puppet",
+                                         .summary = "Does with its jobs what they say.",
+                                         .open = begin,
+                                         .start = start,
+                                         .close = stop};
 
-    return worker_main(argc, argv, &puppet);
+    return takt_worker_main(argc, argv, &puppet);
 }

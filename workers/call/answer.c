@@ -18,14 +18,14 @@
 
 static size_t write_body(char *text, size_t one, size_t size, void *data)
 {
-    answer *answer = data;
+    takt_caller_answer *answer = data;
 
     (void)one;
     if (size > answer->body_max - answer->body.size) {
         answer->too_big = true;
         return 0;
     }
-    return buffer_put(&answer->body, text, size) ? size : 0;
+    return takt_buffer_put(&answer->body, text, size) ? size : 0;
 }
 
 /* A text that JSON can have: what is no UTF-8 is taken for Latin-1. */
@@ -48,7 +48,7 @@ static json_t *text_of(const char *text, size_t size)
 }
 
 /* A field that is there twice is a list. */
-static void keep_header(answer *answer, const char *name, json_t *value)
+static void keep_header(takt_caller_answer *answer, const char *name, json_t *value)
 {
     json_t *before = json_object_get(answer->headers, name);
 
@@ -73,7 +73,7 @@ static void note_field(char kept[ANSWER_FIELD_SIZE], const char *value, size_t s
     }
 }
 
-static void read_field(answer *answer, const char *name, const char *value, size_t size)
+static void read_field(takt_caller_answer *answer, const char *name, const char *value, size_t size)
 {
     char text[1024];
 
@@ -84,17 +84,17 @@ static void read_field(answer *answer, const char *name, const char *value, size
     if (size < sizeof(text)) {
         memcpy(text, value, size);
         text[size] = '\0';
-        vendor_fields_read(&answer->vendor, name, text);
+        takt_caller_vendor_fields_read(&answer->vendor, name, text);
     }
     if (answer->keep_headers)
         keep_header(answer, name, text_of(value, size));
 }
 
 /* An answer may be preceded by others (100, 103): the last one counts. */
-static void begin_headers(answer *answer)
+static void begin_headers(takt_caller_answer *answer)
 {
     answer->retry_after[0] = answer->date[0] = '\0';
-    vendor_fields_begin(&answer->vendor);
+    takt_caller_vendor_fields_begin(&answer->vendor);
     if (answer->keep_headers) {
         json_decref(answer->headers);
         answer->headers = json_object();
@@ -104,7 +104,7 @@ static void begin_headers(answer *answer)
 /* One line of the head. */
 static size_t write_header(char *line, size_t one, size_t size, void *data)
 {
-    answer *answer = data;
+    takt_caller_answer *answer = data;
     char name[NAME_MAX_SIZE];
     const char *colon = memchr(line, ':', size), *end = line + size, *value;
 
@@ -123,7 +123,7 @@ static size_t write_header(char *line, size_t one, size_t size, void *data)
     for (size_t i = 0; i < (size_t)(colon - line); i++)
         name[i] = (char)(line[i] >= 'A' && line[i] <= 'Z' ? line[i] - 'A' + 'a' : line[i]);
     name[colon - line] = '\0';
-    if (!call_spec_is_name(name, (size_t)(colon - line)))
+    if (!takt_caller_spec_is_name(name, (size_t)(colon - line)))
         return size;
     for (value = colon + 1; value < end && (*value == ' ' || *value == '\t'); value++)
         ;
@@ -133,9 +133,9 @@ static size_t write_header(char *line, size_t one, size_t size, void *data)
     return size;
 }
 
-void answer_await(answer *answer, CURL *handle)
+void takt_caller_answer_await(takt_caller_answer *answer, CURL *handle)
 {
-    buffer_clear(&answer->body);
+    takt_buffer_clear(&answer->body);
     answer->header_size = 0;
     answer->too_big = false;
     begin_headers(answer);
@@ -145,27 +145,27 @@ void answer_await(answer *answer, CURL *handle)
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, answer);
 }
 
-void answer_free(answer *answer)
+void takt_caller_answer_free(takt_caller_answer *answer)
 {
-    buffer_free(&answer->body);
+    takt_buffer_free(&answer->body);
     json_decref(answer->headers);
 }
 
-json_t *answer_body(const answer *answer)
+json_t *takt_caller_answer_body(const takt_caller_answer *answer)
 {
-    const text_buffer *body = &answer->body;
+    const takt_buffer *body = &answer->body;
     json_t *text = json_stringn(body->size > 0 ? body->at : "", body->size);
-    text_buffer coded = {0};
+    takt_buffer coded = {0};
 
     if (text)
         return text;
-    base64_put(&coded, body->at, body->size); /* it is no UTF-8 */
+    takt_base64_put(&coded, body->at, body->size); /* it is no UTF-8 */
     text = coded.failed ? NULL : json_pack("{s:s%}", "base64", coded.at, coded.size);
-    buffer_free(&coded);
+    takt_buffer_free(&coded);
     return text;
 }
 
-void answer_show(const answer *answer, char *shown, size_t size)
+void takt_caller_answer_show(const takt_caller_answer *answer, char *shown, size_t size)
 {
     if (answer->body.size == 0)
         shown[0] = '\0';
@@ -173,7 +173,7 @@ void answer_show(const answer *answer, char *shown, size_t size)
         say_shown(answer->body.at, answer->body.size, shown, size);
 }
 
-static void blot_value(json_t *value, const secret *secrets)
+static void blot_value(json_t *value, const takt_caller_secret *secrets)
 {
     size_t index;
     json_t *one;
@@ -186,13 +186,13 @@ static void blot_value(json_t *value, const secret *secrets)
     if (text)
         memcpy(text, json_string_value(value), size);
     if (text)
-        secrets_blot(secrets, text, size);
+        takt_caller_secrets_blot(secrets, text, size);
     if (!text || json_string_setn(value, text, size) != 0)
         json_string_setn(value, "", 0); /* rather nothing than a secret */
     free(text);
 }
 
-void answer_blot(answer *answer, const secret *secrets)
+void takt_caller_answer_blot(takt_caller_answer *answer, const takt_caller_secret *secrets)
 {
     const char *name;
     json_t *value;
@@ -200,11 +200,11 @@ void answer_blot(answer *answer, const secret *secrets)
     if (!secrets)
         return;
     if (answer->body.size > 0)
-        secrets_blot(secrets, answer->body.at, answer->body.size);
+        takt_caller_secrets_blot(secrets, answer->body.at, answer->body.size);
     json_object_foreach(answer->headers, name, value) blot_value(value, secrets);
 }
 
-int64_t answer_date(const answer *answer)
+int64_t takt_caller_answer_date(const takt_caller_answer *answer)
 {
     int64_t since_us;
 

@@ -17,32 +17,32 @@
 #define ANSWER_HEADERS_MAX (64 * 1024) /* bytes of all header fields */
 #define ANSWER_FIELD_SIZE  128         /* of those that are read here */
 
-typedef struct answer {
+typedef struct takt_caller_answer {
     size_t body_max; /* set by the caller */
     bool keep_headers;
-    text_buffer body;
+    takt_buffer body;
     size_t header_size;
     json_t *headers; /* by name in lower case; NULL */
     bool too_big;
     char retry_after[ANSWER_FIELD_SIZE], date[ANSWER_FIELD_SIZE]; /* "": there is none */
-    vendor_fields vendor;
-} answer;
+    takt_caller_vendor_fields vendor;
+} takt_caller_answer;
 
 /* Tells curl to write there; forgets what was there before. */
-void answer_await(answer *answer, CURL *handle);
+void takt_caller_answer_await(takt_caller_answer *answer, CURL *handle);
 
-void answer_free(answer *answer);
+void takt_caller_answer_free(takt_caller_answer *answer);
 
 /* The body as a result has it: a string, or {"base64": "..."}; NULL: no memory. */
-json_t *answer_body(const answer *answer);
+json_t *takt_caller_answer_body(const takt_caller_answer *answer);
 
 /* The first bytes of the body in one line of printable ASCII. */
-void answer_show(const answer *answer, char *shown, size_t size);
+void takt_caller_answer_show(const takt_caller_answer *answer, char *shown, size_t size);
 
 /* Blots secrets out of all of it. */
-void answer_blot(answer *answer, const secret *secrets);
+void takt_caller_answer_blot(takt_caller_answer *answer, const takt_caller_secret *secrets);
 
 /* When it was given, in seconds of the epoch, by its own Date; else by this host's clock. */
-int64_t answer_date(const answer *answer);
+int64_t takt_caller_answer_date(const takt_caller_answer *answer);
 
 #endif

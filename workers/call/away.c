@@ -16,16 +16,16 @@ static size_t host_size(const char *url)
     return scheme + strcspn(url + scheme, "/?#");
 }
 
-static bool is_of(const away_host *host, const away_place *place)
+static bool is_of(const takt_caller_away_host *host, const takt_caller_away_place *place)
 {
     return strcmp(host->limit, place->limit) == 0 && strcmp(host->key, place->key) == 0;
 }
 
 /* The link that leads to a host, or to NULL. */
-static away_host **link_to(away *away, const away_place *place)
+static takt_caller_away_host **link_to(takt_caller_away *away, const takt_caller_away_place *place)
 {
     size_t size = host_size(place->url);
-    away_host **at = &away->first;
+    takt_caller_away_host **at = &away->first;
 
     while (*at && (strncasecmp((*at)->name, place->url, size) != 0 || (*at)->name[size] ||
                    !is_of(*at, place)))
@@ -33,14 +33,16 @@ static away_host **link_to(away *away, const away_place *place)
     return at;
 }
 
-away_host *away_find(away *away, const away_place *place)
+takt_caller_away_host *takt_caller_away_find(takt_caller_away *away,
+                                             const takt_caller_away_place *place)
 {
     return *link_to(away, place);
 }
 
-away_host *away_add(away *away, const away_place *place)
+takt_caller_away_host *takt_caller_away_add(takt_caller_away *away,
+                                            const takt_caller_away_place *place)
 {
-    away_host *host = away_find(away, place);
+    takt_caller_away_host *host = takt_caller_away_find(away, place);
     size_t host_room = host_size(place->url) + 1, limit_room = strlen(place->limit) + 1;
     size_t key_room = strlen(place->key) + 1;
 
@@ -60,9 +62,9 @@ away_host *away_add(away *away, const away_place *place)
     return host;
 }
 
-void away_reached(away *away, const away_place *place)
+void takt_caller_away_reached(takt_caller_away *away, const takt_caller_away_place *place)
 {
-    away_host **at = link_to(away, place), *host = *at;
+    takt_caller_away_host **at = link_to(away, place), *host = *at;
 
     if (host) {
         *at = host->next;
@@ -74,9 +76,9 @@ void away_reached(away *away, const away_place *place)
             host->is_one_of_many = true;
 }
 
-void away_free(away *away)
+void takt_caller_away_free(takt_caller_away *away)
 {
-    for (away_host *at = away->first, *next; at; at = next) {
+    for (takt_caller_away_host *at = away->first, *next; at; at = next) {
         next = at->next;
         free(at);
     }

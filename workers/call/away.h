@@ -10,32 +10,34 @@
 #define AWAY_MAX 1024 /* hosts; further ones are not remembered */
 
 /* Where a job's call goes: its limit, its key ("": none), and its URL. */
-typedef struct away_place {
+typedef struct takt_caller_away_place {
     const char *limit, *key, *url;
-} away_place;
+} takt_caller_away_place;
 
-typedef struct away_host {
-    struct away_host *next;
-    outage outage;
+typedef struct takt_caller_away_host {
+    struct takt_caller_away_host *next;
+    takt_outage outage;
     bool is_one_of_many; /* others of this limit and key were reached meanwhile */
     char *limit, *key;
     char name[]; /* scheme://host:port */
-} away_host;
+} takt_caller_away_host;
 
-typedef struct away {
-    away_host *first;
+typedef struct takt_caller_away {
+    takt_caller_away_host *first;
     int count;
-} away;
+} takt_caller_away;
 
 /* A place's host, if it is away; NULL. */
-away_host *away_find(away *away, const away_place *place);
+takt_caller_away_host *takt_caller_away_find(takt_caller_away *away,
+                                             const takt_caller_away_place *place);
 
 /* The same, and it is away from now on; NULL: no memory, or there are too many. */
-away_host *away_add(away *away, const away_place *place);
+takt_caller_away_host *takt_caller_away_add(takt_caller_away *away,
+                                            const takt_caller_away_place *place);
 
 /* A place's host is there. */
-void away_reached(away *away, const away_place *place);
+void takt_caller_away_reached(takt_caller_away *away, const takt_caller_away_place *place);
 
-void away_free(away *away);
+void takt_caller_away_free(takt_caller_away *away);
 
 #endif

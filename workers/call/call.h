@@ -15,25 +15,25 @@
 
 #define CALL_KEPT_MAX 64 /* names of --result-headers */
 
-typedef struct call_options {
+typedef struct takt_caller_options {
     int64_t timeout_us, connect_us;
     int64_t outage_us; /* so long a host that is away costs no attempts */
-    redirect_rule redirects;
+    takt_caller_redirect_rule redirects;
     size_t response_max;
     const char *ca;
-    secrets_allowed secrets;
+    takt_caller_secrets_allowed secrets;
     bool with_body, with_headers;
     char *kept[CALL_KEPT_MAX]; /* the headers of a result by name; kept_count 0: all */
     int kept_count;
-} call_options;
+} takt_caller_options;
 
-typedef struct caller caller;
+typedef struct takt_caller takt_caller;
 
-typedef struct call {
-    struct call *next, *previous; /* of those that run */
-    caller *caller;
-    job *job;
-    call_spec spec;
+typedef struct takt_caller_call {
+    struct takt_caller_call *next, *previous; /* of those that run */
+    takt_caller *caller;
+    takt_job *job;
+    takt_caller_spec spec;
     CURL *handle;
     struct curl_slist *headers;
     const char *method; /* of this request: a redirect may change it */
@@ -42,18 +42,20 @@ typedef struct call {
     bool without_body;  /* a redirect has dropped it */
     bool is_abroad;     /* a redirect has led to somebody else */
     int redirects;
-    secret *secrets;
-    answer answer;
+    takt_caller_secret *secrets;
+    takt_caller_answer answer;
     uint64_t began_ns, sent_ns;
-} call;
+} takt_caller_call;
 
 /* request.c: sets the handle up for the next request; 0, or TAKT_E_INVALID and why. */
-int call_prepare(call *call, const call_options *options, takt_error *error);
+int takt_caller_prepare(takt_caller_call *call, const takt_caller_options *options,
+                        takt_error *error);
 
 /* What curl may be asked of it. */
-void call_forget_headers(call *call);
+void takt_caller_forget_headers(takt_caller_call *call);
 
 /* result.c: what it gave, as the results have it; NULL: no memory. */
-json_t *call_result(const call *call, const call_options *options, long status, unsigned attempt);
+json_t *takt_caller_result(const takt_caller_call *call, const takt_caller_options *options,
+                           long status, unsigned attempt);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int call_fail(takt_error *error, const char *format, ...)
+int takt_caller_fail(takt_error *error, const char *format, ...)
 {
     va_list arguments;
 
@@ -17,7 +17,7 @@ int call_fail(takt_error *error, const char *format, ...)
     return error->code = TAKT_E_INVALID;
 }
 
-int call_fail_in(takt_error *error, const char *format, ...)
+int takt_caller_fail_in(takt_error *error, const char *format, ...)
 {
     char what[sizeof(error->text)];
     va_list arguments;

@@ -7,9 +7,11 @@
 #include <takt/error.h>
 
 /* Fills the error; TAKT_E_INVALID. */
-__attribute__((format(printf, 2, 3))) int call_fail(takt_error *error, const char *format, ...);
+__attribute__((format(printf, 2, 3))) int takt_caller_fail(takt_error *error, const char *format,
+                                                           ...);
 
 /* Puts where it was before what is wrong; TAKT_E_INVALID. */
-__attribute__((format(printf, 2, 3))) int call_fail_in(takt_error *error, const char *format, ...);
+__attribute__((format(printf, 2, 3))) int takt_caller_fail_in(takt_error *error, const char *format,
+                                                              ...);
 
 #endif

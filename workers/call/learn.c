@@ -40,12 +40,12 @@ typedef struct study {
 static study *studies;
 static int study_count;
 
-static int64_t reset_of(const vendor_word *word)
+static int64_t reset_of(const takt_caller_vendor_word *word)
 {
     return (word->reset < RESET_MAX ? word->reset : RESET_MAX) * SECOND_US;
 }
 
-bool learn_holds(const vendor_word *word, int64_t age_us)
+bool takt_caller_learn_holds(const takt_caller_vendor_word *word, int64_t age_us)
 {
     bool says_when = word->reset != VENDOR_UNSAID;
 
@@ -103,26 +103,27 @@ static bool is_wanted(takt_client *client, const char *limit)
     return wanted == TAKT_LEARN_HEADERS;
 }
 
-static int begin(study *of, const vendor_word *word)
+static int begin(study *of, const takt_caller_vendor_word *word)
 {
     if (word->remaining == 0 && word->reset != VENDOR_UNSAID)
         return takt_peek(of->client, &of->call, of->limit, key_of(of), on_looked);
     return takt_lower(of->client, &of->call, of->limit, key_of(of), word->remaining, on_lowered);
 }
 
-void learn(const job *job, const vendor_word *word, int64_t age_us)
+void takt_caller_learn(const takt_job *job, const takt_caller_vendor_word *word, int64_t age_us)
 {
-    const job_head *head = job_head_of(job);
+    const takt_job_head *head = takt_job_head_of(job);
     const char *key = head->key ? head->key : "";
     study *made;
 
-    if (word->remaining == VENDOR_UNSAID || !is_wanted(job_client(job), head->limit) ||
-        !learn_holds(word, age_us) || study_count == STUDIES_MAX || is_at_it(head->limit, key))
+    if (word->remaining == VENDOR_UNSAID || !is_wanted(takt_job_client(job), head->limit) ||
+        !takt_caller_learn_holds(word, age_us) || study_count == STUDIES_MAX ||
+        is_at_it(head->limit, key))
         return;
     made = calloc(1, sizeof(*made));
     if (!made)
         return;
-    made->client = job_client(job);
+    made->client = takt_job_client(job);
     made->call.data = made;
     made->block_us = reset_of(word) - age_us;
     strcpy(made->limit, head->limit); /* the client has accepted both */

@@ -11,9 +11,9 @@
 #include "vendor_fields.h"
 
 /* `age_us`: how long ago the call was sent, which the vendor cannot have answered before. */
-void learn(const job *job, const vendor_word *word, int64_t age_us);
+void takt_caller_learn(const takt_job *job, const takt_caller_vendor_word *word, int64_t age_us);
 
 /* Whether a word is still true after that age; its remaining is said. */
-bool learn_holds(const vendor_word *word, int64_t age_us);
+bool takt_caller_learn_holds(const takt_caller_vendor_word *word, int64_t age_us);
 
 #endif

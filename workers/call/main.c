@@ -22,18 +22,18 @@
 #define PAUSE_MAX_US    INT64_C(86400000000) /* a day: a longer Retry-After is cut to that */
 #define SHOWN_SIZE      240
 
-struct caller {
-    call_options options;
-    transfers *transfers;
-    call *running;
-    away away;
+struct takt_caller {
+    takt_caller_options options;
+    takt_transfers *transfers;
+    takt_caller_call *running;
+    takt_caller_away away;
 };
 
-static void free_call(call *call)
+static void free_call(takt_caller_call *call)
 {
-    call_forget_headers(call);
-    secrets_forget(&call->secrets);
-    answer_free(&call->answer);
+    takt_caller_forget_headers(call);
+    takt_caller_secrets_forget(&call->secrets);
+    takt_caller_answer_free(&call->answer);
     free(call->url);
     free(call->json);
     if (call->previous)
@@ -49,7 +49,7 @@ static void free_call(call *call)
 
 /* How long a Retry-After asks for; 0: there is none, or it cannot be read.  Where the answer does
  * not say when it was made, it was made now. */
-static int64_t pause_of(const answer *answer)
+static int64_t pause_of(const takt_caller_answer *answer)
 {
     char now[ANSWER_FIELD_SIZE];
     time_t seconds = time(NULL);
@@ -64,50 +64,52 @@ static int64_t pause_of(const answer *answer)
 }
 
 /* "answered 404: "no such thing"" */
-static void say_answer(const call *call, long status, char why[JOB_WHY_SIZE])
+static void say_answer(const takt_caller_call *call, long status, char why[TAKT_JOB_WHY_SIZE])
 {
     char shown[SHOWN_SIZE];
 
-    answer_show(&call->answer, shown, sizeof(shown));
-    snprintf(why, JOB_WHY_SIZE, "answered %ld%s%s", status, shown[0] ? ": " : "", shown);
+    takt_caller_answer_show(&call->answer, shown, sizeof(shown));
+    snprintf(why, TAKT_JOB_WHY_SIZE, "answered %ld%s%s", status, shown[0] ? ": " : "", shown);
 }
 
-static void end_done(const call *call, long status)
+static void end_done(const takt_caller_call *call, long status)
 {
-    json_t *result = call_result(call, &call->caller->options, status, job_attempt(call->job));
+    json_t *result =
+        takt_caller_result(call, &call->caller->options, status, takt_job_attempt(call->job));
 
     if (result)
-        job_done(call->job, result);
+        takt_job_done(call->job, result);
     else
-        job_retry(call->job, 0, "no memory for its result");
+        takt_job_retry(call->job, 0, "no memory for its result");
 }
 
-static void end_by_status(call *call, long status)
+static void end_by_status(takt_caller_call *call, long status)
 {
-    job *job = call->job;
+    takt_job *job = call->job;
     int64_t pause_us = pause_of(&call->answer);
-    outcome outcome = outcome_of(status, call_spec_expects(&call->spec, status), pause_us > 0);
-    char why[JOB_WHY_SIZE];
+    takt_caller_outcome outcome =
+        takt_caller_outcome_of(status, takt_caller_spec_expects(&call->spec, status), pause_us > 0);
+    char why[TAKT_JOB_WHY_SIZE];
 
-    if (outcome != OUTCOME_DONE)
+    if (outcome != TAKT_CALLER_OUTCOME_DONE)
         say_answer(call, status, why);
     switch (outcome) {
-    case OUTCOME_DONE:
+    case TAKT_CALLER_OUTCOME_DONE:
         end_done(call, status);
         break;
-    case OUTCOME_PENALIZE:
-        job_penalize(job, pause_us, "answered 429");
-        job_retry(job, pause_us, why);
+    case TAKT_CALLER_OUTCOME_PENALIZE:
+        takt_job_penalize(job, pause_us, "answered 429");
+        takt_job_retry(job, pause_us, why);
         break;
-    case OUTCOME_BLOCK:
-        job_block(job, pause_us, "answered 503");
-        job_retry(job, pause_us, why);
+    case TAKT_CALLER_OUTCOME_BLOCK:
+        takt_job_block(job, pause_us, "answered 503");
+        takt_job_retry(job, pause_us, why);
         break;
-    case OUTCOME_RETRY:
-        job_retry(job, pause_us, why);
+    case TAKT_CALLER_OUTCOME_RETRY:
+        takt_job_retry(job, pause_us, why);
         break;
-    case OUTCOME_DEAD:
-        job_dead(job, why);
+    case TAKT_CALLER_OUTCOME_DEAD:
+        takt_job_dead(job, why);
         break;
     }
 }
@@ -119,9 +121,9 @@ static int64_t now_us(void)
 
 /* Whether no connection to the job's host could be made: nothing was sent.  Where a call's own time
  * is over first, it may be that time that was too short. */
-static bool is_host_away(const call *call, CURLcode result)
+static bool is_host_away(const takt_caller_call *call, CURLcode result)
 {
-    const call_options *options = &call->caller->options;
+    const takt_caller_options *options = &call->caller->options;
     int64_t timeout_us = call->spec.timeout_us ? call->spec.timeout_us : options->timeout_us;
     curl_off_t sent_at_us = 0;
 
@@ -134,128 +136,130 @@ static bool is_host_away(const call *call, CURLcode result)
             options->connect_us < timeout_us);
 }
 
-static away_place place_of(const job *job, const char *url)
+static takt_caller_away_place place_of(const takt_job *job, const char *url)
 {
-    const job_head *head = job_head_of(job);
+    const takt_job_head *head = takt_job_head_of(job);
 
-    return (away_place){head->limit, head->key ? head->key : "", url};
+    return (takt_caller_away_place){head->limit, head->key ? head->key : "", url};
 }
 
 /* Its host is away, which is no fault of the job's: it waits until the host may be tried again, and
  * with it all of its limit and key, unless those go to other hosts too. */
-static void wait_for_host(job *job, const away_host *host, int64_t pause_us, const char *why)
+static void wait_for_host(takt_job *job, const takt_caller_away_host *host, int64_t pause_us,
+                          const char *why)
 {
-    job_settle(job, 0);
+    takt_job_settle(job, 0);
     if (!host->is_one_of_many)
-        job_block(job, pause_us, why);
-    job_postpone(job, pause_us, why);
+        takt_job_block(job, pause_us, why);
+    takt_job_postpone(job, pause_us, why);
 }
 
 /* Only where that lasts do the attempts count, so that the job does end. */
-static void end_away(const call *call, const char *why)
+static void end_away(const takt_caller_call *call, const char *why)
 {
-    caller *caller = call->caller;
-    away_place place = place_of(call->job, call->spec.url);
-    bool known = away_find(&caller->away, &place);
-    away_host *host = away_add(&caller->away, &place);
+    takt_caller *caller = call->caller;
+    takt_caller_away_place place = place_of(call->job, call->spec.url);
+    bool known = takt_caller_away_find(&caller->away, &place);
+    takt_caller_away_host *host = takt_caller_away_add(&caller->away, &place);
     int64_t pause_us = 0;
 
     if (host && !known)
-        worker_say("%s: %s", host->name, why);
+        takt_worker_say("%s: %s", host->name, why);
     if (host)
-        pause_us = outage_note(&host->outage, (int64_t)(call->began_ns / 1000), now_us());
-    if (host && outage_is_within(&host->outage, caller->options.outage_us, now_us())) {
+        pause_us = takt_outage_note(&host->outage, (int64_t)(call->began_ns / 1000), now_us());
+    if (host && takt_outage_is_within(&host->outage, caller->options.outage_us, now_us())) {
         wait_for_host(call->job, host, pause_us, why);
         return;
     }
-    job_settle(call->job, 0);
-    job_retry(call->job, 0, why);
+    takt_job_settle(call->job, 0);
+    takt_job_retry(call->job, 0, why);
 }
 
 /* Of a job whose host is to be left alone yet: true. */
-static bool leaves_alone(caller *caller, job *job)
+static bool leaves_alone(takt_caller *caller, takt_job *job)
 {
-    const char *url = json_string_value(json_object_get(job_fields(job), "url"));
-    away_place place = place_of(job, url ? url : "");
-    const away_host *host = away_find(&caller->away, &place);
-    int64_t left_us = host ? outage_left(&host->outage, now_us()) : 0;
+    const char *url = json_string_value(json_object_get(takt_job_fields(job), "url"));
+    takt_caller_away_place place = place_of(job, url ? url : "");
+    const takt_caller_away_host *host = takt_caller_away_find(&caller->away, &place);
+    int64_t left_us = host ? takt_outage_left(&host->outage, now_us()) : 0;
 
-    if (left_us == 0 || !outage_is_within(&host->outage, caller->options.outage_us, now_us()))
+    if (left_us == 0 || !takt_outage_is_within(&host->outage, caller->options.outage_us, now_us()))
         return false;
     wait_for_host(job, host, left_us, "its host is away");
     return true;
 }
 
 /* No answer, or a part of one. */
-static void end_by_failure(const call *call, CURLcode result)
+static void end_by_failure(const takt_caller_call *call, CURLcode result)
 {
-    char why[JOB_WHY_SIZE];
+    char why[TAKT_JOB_WHY_SIZE];
 
     /* The URL's protocol was looked at before, so it is that of the answer. */
     snprintf(why, sizeof(why), "no answer: %s",
              result == CURLE_UNSUPPORTED_PROTOCOL ? "what came is not HTTP"
                                                   : curl_easy_strerror(result));
     if (result == CURLE_URL_MALFORMAT)
-        job_dead(call->job, why);
+        takt_job_dead(call->job, why);
     else if (is_host_away(call, result))
         end_away(call, why);
     else
-        job_retry(call->job, 0, why);
+        takt_job_retry(call->job, 0, why);
 }
 
-static void end_too_big(call *call, long status)
+static void end_too_big(takt_caller_call *call, long status)
 {
-    char why[JOB_WHY_SIZE];
+    char why[TAKT_JOB_WHY_SIZE];
 
-    if (!call_spec_expects(&call->spec, status)) {
+    if (!takt_caller_spec_expects(&call->spec, status)) {
         end_by_status(call, status);
         return;
     }
     snprintf(why, sizeof(why), "answered %ld with more than %zu bytes, or than %d of headers",
              status, call->caller->options.response_max, ANSWER_HEADERS_MAX);
-    job_dead(call->job, why);
+    takt_job_dead(call->job, why);
 }
 
-static void learn_from(const call *call, long status)
+static void learn_from(const takt_caller_call *call, long status)
 {
-    vendor_word word;
+    takt_caller_vendor_word word;
 
     if (status == 429 || (status == 503 && call->answer.retry_after[0]))
         return; /* which says more */
-    vendor_fields_tell(&call->answer.vendor, answer_date(&call->answer), &word);
+    takt_caller_vendor_fields_tell(&call->answer.vendor, takt_caller_answer_date(&call->answer),
+                                   &word);
     if (word.remaining != VENDOR_UNSAID)
-        learn(call->job, &word, (int64_t)(uv_hrtime() - call->sent_ns) / 1000);
+        takt_caller_learn(call->job, &word, (int64_t)(uv_hrtime() - call->sent_ns) / 1000);
 }
 
-static void note_reached(const call *call)
+static void note_reached(const takt_caller_call *call)
 {
-    away_place place = place_of(call->job, call->spec.url);
+    takt_caller_away_place place = place_of(call->job, call->spec.url);
 
-    away_reached(&call->caller->away, &place);
+    takt_caller_away_reached(&call->caller->away, &place);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 static void on_done(CURL *handle, CURLcode result, void *data);
 
-static void begin(call *call)
+static void begin(takt_caller_call *call)
 {
     takt_error error = {0};
 
-    if (call_prepare(call, &call->caller->options, &error) != 0) {
-        transfers_put(call->caller->transfers, call->handle);
-        job_retry(call->job, 0, error.text);
+    if (takt_caller_prepare(call, &call->caller->options, &error) != 0) {
+        takt_transfers_put(call->caller->transfers, call->handle);
+        takt_job_retry(call->job, 0, error.text);
         free_call(call);
-    } else if (!transfers_start(call->caller->transfers, call->handle, on_done, call)) {
-        transfers_put(call->caller->transfers, call->handle);
-        job_retry(call->job, 0, "no memory");
+    } else if (!takt_transfers_start(call->caller->transfers, call->handle, on_done, call)) {
+        takt_transfers_put(call->caller->transfers, call->handle);
+        takt_job_retry(call->job, 0, "no memory");
         free_call(call);
     }
 }
 
 /* Follows a redirect: true.  Else the answer is the last one, and *why may say that it led where
  * none is followed. */
-static bool follow(call *call, long status, const char **why)
+static bool follow(takt_caller_call *call, long status, const char **why)
 {
     const char *from = call->url ? call->url : call->spec.url, *method;
     char *to = NULL;
@@ -266,7 +270,7 @@ static bool follow(call *call, long status, const char **why)
     *why = "more redirects than are followed";
     if (call->redirects++ == REDIRECTS_MAX)
         return false;
-    switch (redirect_judge(call->caller->options.redirects, from, to, why)) {
+    switch (takt_caller_redirect_judge(call->caller->options.redirects, from, to, why)) {
     case REDIRECT_REFUSED:
         return false;
     case REDIRECT_ABROAD:
@@ -276,7 +280,7 @@ static bool follow(call *call, long status, const char **why)
         break;
     }
     to = strdup(to);
-    method = redirect_method(status, call->method);
+    method = takt_caller_redirect_method(status, call->method);
     if (!to)
         return false;
     if (method) {
@@ -285,31 +289,31 @@ static bool follow(call *call, long status, const char **why)
     }
     free(call->url);
     call->url = to;
-    transfers_put(call->caller->transfers, call->handle);
-    call->handle = transfers_take(call->caller->transfers); /* the same one, blank */
+    takt_transfers_put(call->caller->transfers, call->handle);
+    call->handle = takt_transfers_take(call->caller->transfers); /* the same one, blank */
     begin(call);
     return true;
 }
 
 static void on_done(CURL *handle, CURLcode result, void *data)
 {
-    call *call = data;
+    takt_caller_call *call = data;
     const char *refused = NULL;
-    char why[JOB_WHY_SIZE];
+    char why[TAKT_JOB_WHY_SIZE];
     long status = 0;
 
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
-    if (result == CURLE_OK && redirect_is_one(status) && !call_spec_expects(&call->spec, status) &&
-        follow(call, status, &refused))
+    if (result == CURLE_OK && takt_caller_redirect_is_one(status) &&
+        !takt_caller_spec_expects(&call->spec, status) && follow(call, status, &refused))
         return;
-    answer_blot(&call->answer, call->secrets);
+    takt_caller_answer_blot(&call->answer, call->secrets);
     if (!is_host_away(call, result))
         note_reached(call);
     if (result == CURLE_OK && !call->is_abroad)
         learn_from(call, status);
     if (refused) {
         snprintf(why, sizeof(why), "answered %ld, %s", status, refused);
-        job_dead(call->job, why);
+        takt_job_dead(call->job, why);
     } else if (call->answer.too_big) {
         end_too_big(call, status);
     } else if (result != CURLE_OK) {
@@ -317,29 +321,29 @@ static void on_done(CURL *handle, CURLcode result, void *data)
     } else {
         end_by_status(call, status);
     }
-    transfers_put(call->caller->transfers, handle);
+    takt_transfers_put(call->caller->transfers, handle);
     free_call(call);
 }
 
-static void start(void *self, job *job)
+static void start(void *self, takt_job *job)
 {
-    caller *caller = self;
+    takt_caller *caller = self;
     takt_error error = {0};
-    call *made;
+    takt_caller_call *made;
 
     if (leaves_alone(caller, job))
         return;
     made = calloc(1, sizeof(*made));
     if (!made) {
-        job_retry(job, 0, "no memory");
+        takt_job_retry(job, 0, "no memory");
         return;
     }
-    made->handle = transfers_take(caller->transfers);
-    if (!made->handle ||
-        call_spec_read(job_fields(job), &caller->options.secrets, true, &made->spec, &error) != 0) {
+    made->handle = takt_transfers_take(caller->transfers);
+    if (!made->handle || takt_caller_spec_read(takt_job_fields(job), &caller->options.secrets, true,
+                                               &made->spec, &error) != 0) {
         if (made->handle)
-            transfers_put(caller->transfers, made->handle);
-        job_retry(job, 0, error.text[0] ? error.text : "no memory");
+            takt_transfers_put(caller->transfers, made->handle);
+        takt_job_retry(job, 0, error.text[0] ? error.text : "no memory");
         free(made);
         return;
     }
@@ -360,51 +364,52 @@ static void start(void *self, job *job)
 
 static int open_caller(void *self, uv_loop_t *loop, const takt_policy *policy)
 {
-    caller *caller = self;
+    takt_caller *caller = self;
     takt_error error = {0};
 
     (void)policy;
-    if (transfers_open(&caller->transfers, loop, CONNECTIONS_MAX, &error) == 0)
+    if (takt_transfers_open(&caller->transfers, loop, CONNECTIONS_MAX, &error) == 0)
         return 0;
-    worker_say("%s", error.text);
+    takt_worker_say("%s", error.text);
     return EX_OSERR;
 }
 
-static int check(void *self, json_t *fields, job_head *head, takt_error *error)
+static int check(void *self, json_t *fields, takt_job_head *head, takt_error *error)
 {
-    const caller *caller = self;
-    call_spec spec;
+    const takt_caller *caller = self;
+    takt_caller_spec spec;
 
     (void)head;
-    return call_spec_read(fields, &caller->options.secrets, false, &spec, error);
+    return takt_caller_spec_read(fields, &caller->options.secrets, false, &spec, error);
 }
 
 static void close_caller(void *self)
 {
-    caller *caller = self;
+    takt_caller *caller = self;
 
-    transfers_close(caller->transfers);
-    for (call *at = caller->running, *next; at; at = next) {
+    takt_transfers_close(caller->transfers);
+    for (takt_caller_call *at = caller->running, *next; at; at = next) {
         next = at->next;
         free_call(at);
     }
-    away_free(&caller->away);
+    takt_caller_away_free(&caller->away);
 }
 
 int main(int argc, char **argv)
 {
-    caller caller = {0};
-    kind call = {.name = "takt-call",
-                 .summary = "Makes the HTTP calls that jobs describe, each when its slot is due.",
-                 .options = &call_options_argp,
-                 .self = &caller,
-                 .open = open_caller,
-                 .check = check,
-                 .start = start,
-                 .close = close_caller};
+    takt_caller caller = {0};
+    takt_job_kind call = {.name = "takt-call",
+                          .summary =
+                              "Makes the HTTP calls that jobs describe, each when its slot is due.",
+                          .options = &takt_caller_options_argp,
+                          .self = &caller,
+                          .open = open_caller,
+                          .check = check,
+                          .start = start,
+                          .close = close_caller};
 
-    call_options_begin(&caller.options);
-    int status = worker_main(argc, argv, &call);
-    call_options_end(&caller.options);
+    takt_caller_options_begin(&caller.options);
+    int status = takt_worker_main(argc, argv, &call);
+    takt_caller_options_end(&caller.options);
     return status;
 }

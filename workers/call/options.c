@@ -46,18 +46,18 @@ static const struct argp_option options[] = {
     {0},
 };
 
-void call_options_begin(call_options *options)
+void takt_caller_options_begin(takt_caller_options *options)
 {
-    *options = (call_options){.timeout_us = 30000000,
-                              .connect_us = 10000000,
-                              .outage_us = INT64_C(3600000000),
-                              .redirects = REDIRECT_SAME_HOST,
-                              .response_max = 1024 * 1024,
-                              .with_body = true,
-                              .with_headers = true};
+    *options = (takt_caller_options){.timeout_us = 30000000,
+                                     .connect_us = 10000000,
+                                     .outage_us = INT64_C(3600000000),
+                                     .redirects = REDIRECT_SAME_HOST,
+                                     .response_max = 1024 * 1024,
+                                     .with_body = true,
+                                     .with_headers = true};
 }
 
-void call_options_end(call_options *options)
+void takt_caller_options_end(takt_caller_options *options)
 {
     for (int i = 0; i < options->kept_count; i++)
         free(options->kept[i]);
@@ -68,13 +68,13 @@ static int64_t read_duration(struct argp_state *state, const char *option, const
     return argument_duration(state, option, word, 1000, CALL_TIMEOUT_MAX, "takes 1ms to 1h");
 }
 
-static redirect_rule read_redirects(struct argp_state *state, const char *word)
+static takt_caller_redirect_rule read_redirects(struct argp_state *state, const char *word)
 {
     static const char *const names[] = {"none", "same-host", "any"};
 
     for (int i = 0; i < 3; i++)
         if (strcmp(word, names[i]) == 0)
-            return (redirect_rule)i;
+            return (takt_caller_redirect_rule)i;
     argp_error(state, "--redirects takes none, same-host or any");
     return REDIRECT_NONE;
 }
@@ -94,7 +94,7 @@ static size_t read_size(struct argp_state *state, const char *word)
     return 0;
 }
 
-static void read_kept(struct argp_state *state, char *word, call_options *given)
+static void read_kept(struct argp_state *state, char *word, takt_caller_options *given)
 {
     given->with_headers = strcmp(word, "none") != 0;
     if (!given->with_headers || strcmp(word, "all") == 0)
@@ -111,7 +111,7 @@ static void read_kept(struct argp_state *state, char *word, call_options *given)
     }
 }
 
-static void allow(struct argp_state *state, const char *word, secrets_allowed *allowed)
+static void allow(struct argp_state *state, const char *word, takt_caller_secrets_allowed *allowed)
 {
     if ((strncmp(word, "env:", 4) != 0 && strncmp(word, "file:", 5) != 0) ||
         strchr(word, ':')[1] == '\0')
@@ -124,7 +124,7 @@ static void allow(struct argp_state *state, const char *word, secrets_allowed *a
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {
-    call_options *given = state->input;
+    takt_caller_options *given = state->input;
 
     switch (key) {
     case KEY_TIMEOUT:
@@ -162,4 +162,4 @@ static error_t parse(int key, char *word, struct argp_state *state)
     }
 }
 
-const struct argp call_options_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
+const struct argp takt_caller_options_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};

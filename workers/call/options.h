@@ -9,10 +9,10 @@
 #include "call.h"
 
 /* What is so where nothing is said. */
-void call_options_begin(call_options *options);
-void call_options_end(call_options *options);
+void takt_caller_options_begin(takt_caller_options *options);
+void takt_caller_options_end(takt_caller_options *options);
 
 /* Its input begins with the call_options. */
-extern const struct argp call_options_argp;
+extern const struct argp takt_caller_options_argp;
 
 #endif

@@ -3,15 +3,15 @@
  */
 #include "outcome.h"
 
-outcome outcome_of(long status, bool expected, bool says_when)
+takt_caller_outcome takt_caller_outcome_of(long status, bool expected, bool says_when)
 {
     if (expected)
-        return OUTCOME_DONE;
+        return TAKT_CALLER_OUTCOME_DONE;
     if (status == 429)
-        return OUTCOME_PENALIZE;
+        return TAKT_CALLER_OUTCOME_PENALIZE;
     if (status == 503 && says_when)
-        return OUTCOME_BLOCK;
+        return TAKT_CALLER_OUTCOME_BLOCK;
     if (status == 408 || status == 425 || (status >= 500 && status <= 599))
-        return OUTCOME_RETRY;
-    return OUTCOME_DEAD;
+        return TAKT_CALLER_OUTCOME_RETRY;
+    return TAKT_CALLER_OUTCOME_DEAD;
 }

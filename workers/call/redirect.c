@@ -40,8 +40,8 @@ static bool is_same(const place *from, const place *to)
     return strcmp(from->port, "80") == 0 && strcmp(to->port, "443") == 0;
 }
 
-static redirect_verdict judge(redirect_rule rule, const place *from, const place *to,
-                              const char **why)
+static takt_caller_redirect_verdict judge(takt_caller_redirect_rule rule, const place *from,
+                                          const place *to, const char **why)
 {
     bool secure = strcmp(to->scheme, "https") == 0;
 
@@ -57,11 +57,12 @@ static redirect_verdict judge(redirect_rule rule, const place *from, const place
     return rule == REDIRECT_ANY ? REDIRECT_ABROAD : REDIRECT_REFUSED;
 }
 
-redirect_verdict redirect_judge(redirect_rule rule, const char *from, const char *to,
-                                const char **why)
+takt_caller_redirect_verdict takt_caller_redirect_judge(takt_caller_redirect_rule rule,
+                                                        const char *from, const char *to,
+                                                        const char **why)
 {
     place here = {NULL, NULL, NULL}, there = {NULL, NULL, NULL};
-    redirect_verdict verdict = REDIRECT_REFUSED;
+    takt_caller_redirect_verdict verdict = REDIRECT_REFUSED;
 
     *why = "a redirect (--redirects same-host would follow it)";
     if (rule != REDIRECT_NONE) {
@@ -74,12 +75,12 @@ redirect_verdict redirect_judge(redirect_rule rule, const char *from, const char
     return verdict;
 }
 
-bool redirect_is_one(long status)
+bool takt_caller_redirect_is_one(long status)
 {
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-const char *redirect_method(long status, const char *method)
+const char *takt_caller_redirect_method(long status, const char *method)
 {
     if (status == 303)
         return strcmp(method, "HEAD") == 0 ? NULL : "GET";
@@ -88,7 +89,7 @@ const char *redirect_method(long status, const char *method)
     return NULL;
 }
 
-bool redirect_is_for_all(const char *name)
+bool takt_caller_redirect_is_for_all(const char *name)
 {
     return strncasecmp(name, "accept", 6) == 0 || strncasecmp(name, "content-", 8) == 0 ||
            strcasecmp(name, "user-agent") == 0;

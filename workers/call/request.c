@@ -11,7 +11,7 @@
 #define HEADER_SIZE_MAX (128 * 1024)
 
 /* Overwritten, since they may have secrets in them. */
-void call_forget_headers(call *call)
+void takt_caller_forget_headers(takt_caller_call *call)
 {
     for (struct curl_slist *at = call->headers; at; at = at->next)
         explicit_bzero(at->data, strlen(at->data));
@@ -19,43 +19,45 @@ void call_forget_headers(call *call)
     call->headers = NULL;
 }
 
-static int add_line(call *call, const char *line, takt_error *error)
+static int add_line(takt_caller_call *call, const char *line, takt_error *error)
 {
     struct curl_slist *longer = curl_slist_append(call->headers, line);
 
     if (!longer)
-        return call_fail(error, "no memory");
+        return takt_caller_fail(error, "no memory");
     call->headers = longer;
     return 0;
 }
 
 /* "Name: value"; curl wants "Name;" for one that is empty. */
-static int add_header(call *call, const char *name, const char *value, takt_error *error)
+static int add_header(takt_caller_call *call, const char *name, const char *value,
+                      takt_error *error)
 {
     size_t size = strlen(name) + strlen(value) + 3;
     char *line = size <= HEADER_SIZE_MAX ? malloc(size) : NULL;
 
     if (!line)
-        return call_fail(error, "no memory");
+        return takt_caller_fail(error, "no memory");
     stpcpy(stpcpy(stpcpy(line, name), *value ? ": " : ";"), value);
     int code = add_line(call, line, error);
-    secrets_wipe(line);
+    takt_caller_secrets_wipe(line);
     return code;
 }
 
-static int add_field(call *call, const char *name, const json_t *value, takt_error *error)
+static int add_field(takt_caller_call *call, const char *name, const json_t *value,
+                     takt_error *error)
 {
-    char *filled = secrets_fill(json_string_value(value), &call->secrets, error);
+    char *filled = takt_caller_secrets_fill(json_string_value(value), &call->secrets, error);
 
     if (!filled)
-        return error->text[0] ? call_fail_in(error, "headers.%s: ", name)
-                              : call_fail(error, "no memory");
+        return error->text[0] ? takt_caller_fail_in(error, "headers.%s: ", name)
+                              : takt_caller_fail(error, "no memory");
     int code = add_header(call, name, filled, error);
-    secrets_wipe(filled);
+    takt_caller_secrets_wipe(filled);
     return code;
 }
 
-static int add_all(call *call, takt_error *error)
+static int add_all(takt_caller_call *call, takt_error *error)
 {
     const char *name;
     json_t *value;
@@ -63,7 +65,7 @@ static int add_all(call *call, takt_error *error)
 
     json_object_foreach((json_t *)call->spec.headers, name, value)
     {
-        if ((call->is_abroad && !redirect_is_for_all(name)) ||
+        if ((call->is_abroad && !takt_caller_redirect_is_for_all(name)) ||
             (call->without_body && strncasecmp(name, "content-", 8) == 0))
             continue;
         if (!json_is_array(value))
@@ -77,37 +79,38 @@ static int add_all(call *call, takt_error *error)
 }
 
 /* Headers that a job does not give: ours, and none of curl's own ideas of a body. */
-static int add_ours(call *call, takt_error *error)
+static int add_ours(takt_caller_call *call, takt_error *error)
 {
-    const call_spec *spec = &call->spec;
+    const takt_caller_spec *spec = &call->spec;
     bool has_body = (spec->body || spec->json) && !call->without_body;
     int code = 0;
 
-    if (!call_spec_has_header(spec, "user-agent"))
+    if (!takt_caller_spec_has_header(spec, "user-agent"))
         curl_easy_setopt(call->handle, CURLOPT_USERAGENT, "takt-call");
     if (has_body || strcmp(call->method, "POST") == 0)
         code = add_line(call, "Expect:", error);
-    if (code == 0 && spec->json && has_body && !call_spec_has_header(spec, "content-type"))
+    if (code == 0 && spec->json && has_body && !takt_caller_spec_has_header(spec, "content-type"))
         code = add_header(call, "Content-Type", "application/json", error);
-    else if (code == 0 && !call_spec_has_header(spec, "content-type") && call->headers)
+    else if (code == 0 && !takt_caller_spec_has_header(spec, "content-type") && call->headers)
         code = add_line(call, "Content-Type:", error);
-    if (code == 0 && !call_spec_is_idempotent(spec) && !call->is_abroad &&
-        !call_spec_has_header(spec, "idempotency-key"))
-        code = add_header(call, "Idempotency-Key", job_head_of(call->job)->idempotency_key, error);
+    if (code == 0 && !takt_caller_spec_is_idempotent(spec) && !call->is_abroad &&
+        !takt_caller_spec_has_header(spec, "idempotency-key"))
+        code = add_header(call, "Idempotency-Key", takt_job_head_of(call->job)->idempotency_key,
+                          error);
     return code;
 }
 
 /* curl reads it where it is. */
-static int set_body(call *call, takt_error *error)
+static int set_body(takt_caller_call *call, takt_error *error)
 {
-    const call_spec *spec = &call->spec;
+    const takt_caller_spec *spec = &call->spec;
     const char *body = spec->body;
     size_t size = spec->body_size;
 
     if (spec->json && !call->json)
         call->json = json_dumps(spec->json, JSON_COMPACT | JSON_ENCODE_ANY);
     if (spec->json && !call->json)
-        return call_fail(error, "no memory");
+        return takt_caller_fail(error, "no memory");
     if (spec->json) {
         body = call->json;
         size = strlen(body);
@@ -123,7 +126,7 @@ static int set_body(call *call, takt_error *error)
     return 0;
 }
 
-static void set_method(const call *call)
+static void set_method(const takt_caller_call *call)
 {
     if (strcmp(call->method, "HEAD") == 0)
         curl_easy_setopt(call->handle, CURLOPT_NOBODY, 1L);
@@ -131,7 +134,7 @@ static void set_method(const call *call)
         curl_easy_setopt(call->handle, CURLOPT_CUSTOMREQUEST, call->method);
 }
 
-static void set_bounds(const call *call, const call_options *options)
+static void set_bounds(const takt_caller_call *call, const takt_caller_options *options)
 {
     int64_t timeout_us = call->spec.timeout_us ? call->spec.timeout_us : options->timeout_us;
     int64_t left_us = timeout_us - (int64_t)(call->sent_ns - call->began_ns) / 1000;
@@ -144,11 +147,12 @@ static void set_bounds(const call *call, const call_options *options)
         curl_easy_setopt(call->handle, CURLOPT_CAINFO, options->ca);
 }
 
-int call_prepare(call *call, const call_options *options, takt_error *error)
+int takt_caller_prepare(takt_caller_call *call, const takt_caller_options *options,
+                        takt_error *error)
 {
     int code;
 
-    call_forget_headers(call);
+    takt_caller_forget_headers(call);
     if ((code = add_all(call, error)) != 0 || (code = add_ours(call, error)) != 0 ||
         (code = set_body(call, error)) != 0)
         return code;
@@ -157,6 +161,6 @@ int call_prepare(call *call, const call_options *options, takt_error *error)
     curl_easy_setopt(call->handle, CURLOPT_HTTPHEADER, call->headers);
     set_method(call);
     set_bounds(call, options);
-    answer_await(&call->answer, call->handle);
+    takt_caller_answer_await(&call->answer, call->handle);
     return 0;
 }

@@ -3,7 +3,7 @@
  */
 #include "call.h"
 
-static json_t *kept_headers(const call *call, const call_options *options)
+static json_t *kept_headers(const takt_caller_call *call, const takt_caller_options *options)
 {
     if (options->kept_count == 0)
         return json_incref(call->answer.headers);
@@ -21,7 +21,8 @@ static bool add(json_t *result, const char *name, json_t *value)
     return json_object_set_new_nocheck(result, name, value) == 0;
 }
 
-json_t *call_result(const call *call, const call_options *options, long status, unsigned attempt)
+json_t *takt_caller_result(const takt_caller_call *call, const takt_caller_options *options,
+                           long status, unsigned attempt)
 {
     int64_t took_us = (int64_t)(uv_hrtime() - call->began_ns) / 1000;
     json_t *result = json_object();
@@ -30,7 +31,7 @@ json_t *call_result(const call *call, const call_options *options, long status, 
         add(result, "took_s", json_real((double)took_us / 1e6)) &&
         add(result, "attempt", json_integer(attempt)) &&
         (!options->with_headers || add(result, "headers", kept_headers(call, options))) &&
-        (!options->with_body || add(result, "body", answer_body(&call->answer))))
+        (!options->with_body || add(result, "body", takt_caller_answer_body(&call->answer))))
         return result;
     json_decref(result);
     return NULL;

@@ -37,11 +37,11 @@ static int next_reference(const char *text, reference *found, takt_error *error)
         if (strchr(found->name, ':') + 1 < close && found->size < 4096)
             return 1;
     }
-    call_fail(error, "\"${\" begins a secret: write ${env:NAME} or ${file:PATH}");
+    takt_caller_fail(error, "\"${\" begins a secret: write ${env:NAME} or ${file:PATH}");
     return TAKT_E_INVALID;
 }
 
-static bool is_allowed(const secrets_allowed *allowed, const reference *found)
+static bool is_allowed(const takt_caller_secrets_allowed *allowed, const reference *found)
 {
     for (int i = 0; i < allowed->count; i++)
         if (strlen(allowed->names[i]) == found->size &&
@@ -50,7 +50,8 @@ static bool is_allowed(const secrets_allowed *allowed, const reference *found)
     return allowed->count == 0;
 }
 
-int secrets_check(const secrets_allowed *allowed, const char *value, bool *names, takt_error *error)
+int takt_caller_secrets_check(const takt_caller_secrets_allowed *allowed, const char *value,
+                              bool *names, takt_error *error)
 {
     reference found = {0};
     int code;
@@ -58,7 +59,8 @@ int secrets_check(const secrets_allowed *allowed, const char *value, bool *names
     *names = false;
     while ((code = next_reference(value, &found, error)) > 0) {
         if (!is_allowed(allowed, &found))
-            return call_fail(error, "this secret is not one that jobs may name: allow it with "
+            return takt_caller_fail(error,
+                                    "this secret is not one that jobs may name: allow it with "
                                     "--secret when the worker is started");
         *names = true;
         value = found.end;
@@ -66,9 +68,9 @@ int secrets_check(const secrets_allowed *allowed, const char *value, bool *names
     return code;
 }
 
-static secret *keep(secret **read, const char *text, size_t size)
+static takt_caller_secret *keep(takt_caller_secret **read, const char *text, size_t size)
 {
-    secret *made = malloc(sizeof(*made) + size + 1);
+    takt_caller_secret *made = malloc(sizeof(*made) + size + 1);
 
     if (!made)
         return NULL;
@@ -82,7 +84,8 @@ static secret *keep(secret **read, const char *text, size_t size)
 
 /* As a string of JSON has it, with a backslash before each of `marked`: whoever tells what it was
  * sent is likely to tell it in JSON. */
-static bool keep_marked(secret **read, const char *text, size_t size, const char *marked)
+static bool keep_marked(takt_caller_secret **read, const char *text, size_t size,
+                        const char *marked)
 {
     char *longer = malloc(2 * size + 1);
     size_t used = 0;
@@ -100,7 +103,7 @@ static bool keep_marked(secret **read, const char *text, size_t size, const char
 }
 
 /* What is to be sent, the last one kept, and what it may come back as: some write / as \/. */
-static secret *keep_all(secret **read, const char *text, size_t size)
+static takt_caller_secret *keep_all(takt_caller_secret **read, const char *text, size_t size)
 {
     if (!keep_marked(read, text, size, "\"\\") || !keep_marked(read, text, size, "\"\\/"))
         return NULL;
@@ -109,16 +112,17 @@ static secret *keep_all(secret **read, const char *text, size_t size)
 
 /* A file is read anew for each call, so that one that is replaced counts at once.  It should be a
  * small one on this host. */
-static secret *read_file(const char *path, secret **read_so_far, takt_error *error)
+static takt_caller_secret *read_file(const char *path, takt_caller_secret **read_so_far,
+                                     takt_error *error)
 {
     char text[SECRET_SIZE_MAX + 1];
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat status;
-    secret *made = NULL;
+    takt_caller_secret *made = NULL;
 
     if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        call_fail(error, "the file of a secret cannot be read: %s",
-                  fd < 0 ? strerror(errno) : "it is no regular file");
+        takt_caller_fail(error, "the file of a secret cannot be read: %s",
+                         fd < 0 ? strerror(errno) : "it is no regular file");
         if (fd >= 0)
             close(fd);
         return NULL;
@@ -126,8 +130,8 @@ static secret *read_file(const char *path, secret **read_so_far, takt_error *err
     ssize_t size = read(fd, text, sizeof(text));
     close(fd);
     if (size < 0 || size > SECRET_SIZE_MAX) {
-        call_fail(error, "the file of a secret %s",
-                  size < 0 ? "cannot be read" : "has more than 8 KiB");
+        takt_caller_fail(error, "the file of a secret %s",
+                         size < 0 ? "cannot be read" : "has more than 8 KiB");
         return NULL;
     }
     while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r'))
@@ -135,11 +139,12 @@ static secret *read_file(const char *path, secret **read_so_far, takt_error *err
     made = keep_all(read_so_far, text, (size_t)size);
     explicit_bzero(text, sizeof(text));
     if (!made)
-        call_fail(error, "no memory");
+        takt_caller_fail(error, "no memory");
     return made;
 }
 
-static secret *read_one(const reference *found, secret **read_so_far, takt_error *error)
+static takt_caller_secret *read_one(const reference *found, takt_caller_secret **read_so_far,
+                                    takt_error *error)
 {
     char name[4096];
     const char *value;
@@ -150,17 +155,17 @@ static secret *read_one(const reference *found, secret **read_so_far, takt_error
         return read_file(name + 5, read_so_far, error);
     value = getenv(name + 4);
     if (!value) {
-        call_fail(error, "the environment has no %.100s", name + 4);
+        takt_caller_fail(error, "the environment has no %.100s", name + 4);
         return NULL;
     }
-    secret *made = keep_all(read_so_far, value, strlen(value));
+    takt_caller_secret *made = keep_all(read_so_far, value, strlen(value));
     if (!made)
-        call_fail(error, "no memory");
+        takt_caller_fail(error, "no memory");
     return made;
 }
 
 /* A secret ends no line. */
-static bool is_plain(const secret *one)
+static bool is_plain(const takt_caller_secret *one)
 {
     for (size_t i = 0; i < one->size; i++)
         if ((unsigned char)one->text[i] < 0x20 || one->text[i] == 0x7f)
@@ -176,14 +181,14 @@ static bool append(char **text, size_t *size, const char *more, size_t more_size
         return false;
     memcpy(longer, *text ? *text : "", *size);
     memcpy(longer + *size, more, more_size);
-    secrets_wipe(*text);
+    takt_caller_secrets_wipe(*text);
     *size += more_size;
     longer[*size] = '\0';
     *text = longer;
     return true;
 }
 
-char *secrets_fill(const char *value, secret **read, takt_error *error)
+char *takt_caller_secrets_fill(const char *value, takt_caller_secret **read, takt_error *error)
 {
     char *text = NULL;
     size_t size = 0;
@@ -191,27 +196,27 @@ char *secrets_fill(const char *value, secret **read, takt_error *error)
     int code;
 
     while ((code = next_reference(value, &found, error)) > 0) {
-        secret *one = read_one(&found, read, error);
+        takt_caller_secret *one = read_one(&found, read, error);
         if (one && !is_plain(one)) {
-            call_fail(error, "a secret has control characters, like a line's end, which no "
-                             "header can have");
+            takt_caller_fail(error, "a secret has control characters, like a line's end, which no "
+                                    "header can have");
             one = NULL;
         }
         if (!one || !append(&text, &size, value, (size_t)(found.name - 2 - value)) ||
             !append(&text, &size, one->text, one->size)) {
-            secrets_wipe(text);
+            takt_caller_secrets_wipe(text);
             return NULL;
         }
         value = found.end;
     }
     if (code == 0 && append(&text, &size, value, strlen(value)))
         return text;
-    secrets_wipe(text);
+    takt_caller_secrets_wipe(text);
     return NULL;
 }
 
 /* They are looked for in a copy: what is blotted out for one may be a part of another. */
-void secrets_blot(const secret *read, char *text, size_t size)
+void takt_caller_secrets_blot(const takt_caller_secret *read, char *text, size_t size)
 {
     char *whole = malloc(size + 1);
 
@@ -233,17 +238,17 @@ void secrets_blot(const secret *read, char *text, size_t size)
     free(whole);
 }
 
-void secrets_wipe(char *text)
+void takt_caller_secrets_wipe(char *text)
 {
     if (text)
         explicit_bzero(text, strlen(text));
     free(text);
 }
 
-void secrets_forget(secret **read)
+void takt_caller_secrets_forget(takt_caller_secret **read)
 {
     while (*read) {
-        secret *next = (*read)->next;
+        takt_caller_secret *next = (*read)->next;
         explicit_bzero((*read)->text, (*read)->size);
         free(*read);
         *read = next;

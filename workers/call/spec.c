@@ -31,7 +31,7 @@ static const json_t *field_of(const json_t *fields, const char *name)
     return json_is_null(field) ? NULL : field;
 }
 
-static int read_method(const json_t *field, call_spec *spec, takt_error *error)
+static int read_method(const json_t *field, takt_caller_spec *spec, takt_error *error)
 {
     static const char *const methods[] = {"GET",   "HEAD",   "POST",   "PUT",
                                           "PATCH", "DELETE", "OPTIONS"};
@@ -42,7 +42,7 @@ static int read_method(const json_t *field, call_spec *spec, takt_error *error)
             spec->method = methods[i];
             return 0;
         }
-    return call_fail(error, "method: write GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS");
+    return takt_caller_fail(error, "method: write GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS");
 }
 
 /* curl takes the x of http:x, http:/x and http:///x for the host. */
@@ -60,14 +60,16 @@ static int check_url_parts(const char *text, CURLU *url, takt_error *error)
 
     if (curl_url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK ||
         curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK)
-        code = call_fail(error, "url: cannot be read; write it like https://host/path");
+        code = takt_caller_fail(error, "url: cannot be read; write it like https://host/path");
     else if (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0)
-        code = call_fail(error, "url: write http:// or https://; other schemes are not called");
+        code =
+            takt_caller_fail(error, "url: write http:// or https://; other schemes are not called");
     else if (!has_host(text))
-        code = call_fail(error, "url: has no host; write it like https://host/path");
+        code = takt_caller_fail(error, "url: has no host; write it like https://host/path");
     else if (curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK ||
              curl_url_get(url, CURLUPART_PASSWORD, &user, 0) == CURLUE_OK)
-        code = call_fail(error, "url: has a user or a password, which would be seen in logs; write "
+        code = takt_caller_fail(error,
+                                "url: has a user or a password, which would be seen in logs; write "
                                 "a header like \"Authorization\": \"Basic ${env:NAME}\"");
     curl_free(scheme);
     curl_free(user);
@@ -96,7 +98,7 @@ static int check_origin(const char *text, takt_error *error)
         return 0;
     CURLU *url = curl_url();
     if (!url)
-        return call_fail(error, "url: no memory");
+        return takt_caller_fail(error, "url: no memory");
     int code = check_url_parts(text, url, error);
     curl_url_cleanup(url);
     if (code == 0 && is_short) {
@@ -106,7 +108,7 @@ static int check_origin(const char *text, takt_error *error)
     return code;
 }
 
-static int read_url(const json_t *field, bool checked, call_spec *spec, takt_error *error)
+static int read_url(const json_t *field, bool checked, takt_caller_spec *spec, takt_error *error)
 {
     const char *text = json_string_value(field);
     size_t size = json_string_length(field);
@@ -115,17 +117,18 @@ static int read_url(const json_t *field, bool checked, call_spec *spec, takt_err
     if (text && checked)
         return 0;
     if (!text)
-        return call_fail(error, "url: a job needs one; write \"url\": \"https://host/path\"");
+        return takt_caller_fail(error,
+                                "url: a job needs one; write \"url\": \"https://host/path\"");
     if (size > CALL_URL_MAX)
-        return call_fail(error, "url: has %zu bytes; write at most %d", size, CALL_URL_MAX);
+        return takt_caller_fail(error, "url: has %zu bytes; write at most %d", size, CALL_URL_MAX);
     for (size_t i = 0; i < size; i++)
         if ((unsigned char)text[i] <= 0x20 || (unsigned char)text[i] >= 0x7f)
-            return call_fail(error,
-                             "url: byte %zu is a blank, a control character or not ASCII; "
-                             "write it as %%%02X",
-                             i + 1, (unsigned char)text[i]);
+            return takt_caller_fail(error,
+                                    "url: byte %zu is a blank, a control character or not ASCII; "
+                                    "write it as %%%02X",
+                                    i + 1, (unsigned char)text[i]);
     if (strstr(text, "${"))
-        return call_fail(error, "url: secrets are put into headers alone; write one there");
+        return takt_caller_fail(error, "url: secrets are put into headers alone; write one there");
     return check_origin(text, error);
 }
 
@@ -148,7 +151,7 @@ static bool is_token(char byte)
            (byte >= '0' && byte <= '9') || (byte && strchr("!#$%&'*+-.^_`|~", byte));
 }
 
-bool call_spec_is_name(const char *name, size_t size)
+bool takt_caller_spec_is_name(const char *name, size_t size)
 {
     size_t i = 0;
 
@@ -161,39 +164,42 @@ static int check_name(const char *name, size_t size, takt_error *error)
 {
     char shown[SHOWN_SIZE];
 
-    if (size > 256 || !call_spec_is_name(name, size))
-        return call_fail(error, "headers: %s is no name of a header; write letters, digits and -",
-                         show(name, size, shown));
+    if (size > 256 || !takt_caller_spec_is_name(name, size))
+        return takt_caller_fail(error,
+                                "headers: %s is no name of a header; write letters, digits and -",
+                                show(name, size, shown));
     if (is_ours(name))
-        return call_fail(error, "headers: %s is set by takt-call itself; leave it out",
-                         show(name, size, shown));
+        return takt_caller_fail(error, "headers: %s is set by takt-call itself; leave it out",
+                                show(name, size, shown));
     return 0;
 }
 
 /* One value.  What is wrong is said without it: it may be meant to be a secret. */
-static int check_value(const char *name, const json_t *field, const secrets_allowed *allowed,
-                       size_t *all_size, takt_error *error)
+static int check_value(const char *name, const json_t *field,
+                       const takt_caller_secrets_allowed *allowed, size_t *all_size,
+                       takt_error *error)
 {
     const char *value = json_string_value(field);
     size_t size = json_string_length(field);
     bool names;
 
     if (!value)
-        return call_fail(error, "headers.%s: write a string, or a list of strings", name);
+        return takt_caller_fail(error, "headers.%s: write a string, or a list of strings", name);
     for (size_t i = 0; i < size; i++)
         if (((unsigned char)value[i] < 0x20 && value[i] != '\t') || value[i] == 0x7f)
-            return call_fail(error,
-                             "headers.%s: byte %zu is a control character, like a line's "
-                             "end; leave it out",
-                             name, i + 1);
+            return takt_caller_fail(error,
+                                    "headers.%s: byte %zu is a control character, like a line's "
+                                    "end; leave it out",
+                                    name, i + 1);
     *all_size += size;
-    if (secrets_check(allowed, value, &names, error) != 0)
-        return call_fail_in(error, "headers.%s: ", name);
+    if (takt_caller_secrets_check(allowed, value, &names, error) != 0)
+        return takt_caller_fail_in(error, "headers.%s: ", name);
     return 0;
 }
 
-static int check_header(const char *name, const json_t *field, const secrets_allowed *allowed,
-                        size_t *all_size, takt_error *error)
+static int check_header(const char *name, const json_t *field,
+                        const takt_caller_secrets_allowed *allowed, size_t *all_size,
+                        takt_error *error)
 {
     int code = check_name(name, strlen(name), error);
 
@@ -204,14 +210,16 @@ static int check_header(const char *name, const json_t *field, const secrets_all
     return code;
 }
 
-static int check_headers(const json_t *field, const secrets_allowed *allowed, takt_error *error)
+static int check_headers(const json_t *field, const takt_caller_secrets_allowed *allowed,
+                         takt_error *error)
 {
     const char *name;
     json_t *value;
     size_t count = 0, size = 0;
 
     if (!json_is_object(field))
-        return call_fail(error, "headers: write an object, like {\"Accept\": \"text/plain\"}");
+        return takt_caller_fail(error,
+                                "headers: write an object, like {\"Accept\": \"text/plain\"}");
     json_object_foreach((json_t *)field, name, value)
     {
         int code = check_header(name, value, allowed, &size, error);
@@ -221,14 +229,14 @@ static int check_headers(const json_t *field, const secrets_allowed *allowed, ta
         count += json_is_array(value) ? json_array_size(value) : 1;
     }
     if (count > HEADERS_MAX || size > HEADERS_SIZE_MAX)
-        return call_fail(error,
-                         "headers: there are %zu of %zu bytes in all; write at most %d, of "
-                         "%d bytes",
-                         count, size, HEADERS_MAX, HEADERS_SIZE_MAX);
+        return takt_caller_fail(error,
+                                "headers: there are %zu of %zu bytes in all; write at most %d, of "
+                                "%d bytes",
+                                count, size, HEADERS_MAX, HEADERS_SIZE_MAX);
     return 0;
 }
 
-static int read_body(const json_t *fields, call_spec *spec, takt_error *error)
+static int read_body(const json_t *fields, takt_caller_spec *spec, takt_error *error)
 {
     const json_t *body = field_of(fields, "body");
 
@@ -236,26 +244,27 @@ static int read_body(const json_t *fields, call_spec *spec, takt_error *error)
     if (!body)
         return 0;
     if (spec->json)
-        return call_fail(error, "body: there is a \"json\" as well; write one of the two");
+        return takt_caller_fail(error, "body: there is a \"json\" as well; write one of the two");
     if (!json_is_string(body))
-        return call_fail(error, "body: write a string; anything else belongs under \"json\"");
+        return takt_caller_fail(error,
+                                "body: write a string; anything else belongs under \"json\"");
     spec->body = json_string_value(body);
     spec->body_size = json_string_length(body);
     return 0;
 }
 
-static int read_timeout(const json_t *field, call_spec *spec, takt_error *error)
+static int read_timeout(const json_t *field, takt_caller_spec *spec, takt_error *error)
 {
     const char *text = field ? json_string_value(field) : NULL;
 
     if (!field)
         return 0;
     if (!text)
-        return call_fail(error, "timeout: write a string, like \"30s\"");
+        return takt_caller_fail(error, "timeout: write a string, like \"30s\"");
     if (takt_parse_duration(text, &spec->timeout_us, error) != 0)
-        return call_fail_in(error, "timeout: ");
+        return takt_caller_fail_in(error, "timeout: ");
     if (spec->timeout_us < 1000 || spec->timeout_us > CALL_TIMEOUT_MAX)
-        return call_fail(error, "timeout: write 1ms to 1h");
+        return takt_caller_fail(error, "timeout: write 1ms to 1h");
     return 0;
 }
 
@@ -265,7 +274,7 @@ static bool is_status(json_int_t number)
 }
 
 /* 200, or "200-204". */
-static bool read_range(const json_t *field, status_range *range)
+static bool read_range(const json_t *field, takt_caller_status_range *range)
 {
     const char *text = json_string_value(field);
     int length = 0;
@@ -279,33 +288,33 @@ static bool read_range(const json_t *field, status_range *range)
            is_status(range->from) && is_status(range->to) && range->from <= range->to;
 }
 
-static int read_expect(const json_t *field, call_spec *spec, takt_error *error)
+static int read_expect(const json_t *field, takt_caller_spec *spec, takt_error *error)
 {
     size_t count = json_is_array(field) ? json_array_size(field) : 1;
     bool good = count >= 1 && count <= CALL_EXPECT_MAX;
 
     spec->expect_count = 0;
     if (!field) {
-        spec->expect[spec->expect_count++] = (status_range){200, 299};
+        spec->expect[spec->expect_count++] = (takt_caller_status_range){200, 299};
         return 0;
     }
     for (size_t i = 0; good && i < count; i++)
         good = read_range(json_is_array(field) ? json_array_get(field, i) : field,
                           &spec->expect[spec->expect_count++]);
     if (!good)
-        return call_fail(error,
-                         "expect: write a status, a range like \"200-204\", or a list of 1 "
-                         "to %d of them",
-                         CALL_EXPECT_MAX);
+        return takt_caller_fail(error,
+                                "expect: write a status, a range like \"200-204\", or a list of 1 "
+                                "to %d of them",
+                                CALL_EXPECT_MAX);
     return 0;
 }
 
-int call_spec_read(const json_t *fields, const secrets_allowed *allowed, bool checked,
-                   call_spec *spec, takt_error *error)
+int takt_caller_spec_read(const json_t *fields, const takt_caller_secrets_allowed *allowed,
+                          bool checked, takt_caller_spec *spec, takt_error *error)
 {
     int code;
 
-    *spec = (call_spec){.headers = field_of(fields, "headers")};
+    *spec = (takt_caller_spec){.headers = field_of(fields, "headers")};
     if ((code = read_method(field_of(fields, "method"), spec, error)) != 0 ||
         (code = read_url(field_of(fields, "url"), checked, spec, error)) != 0 ||
         (spec->headers && !checked && (code = check_headers(spec->headers, allowed, error)) != 0) ||
@@ -316,7 +325,7 @@ int call_spec_read(const json_t *fields, const secrets_allowed *allowed, bool ch
     return 0;
 }
 
-bool call_spec_expects(const call_spec *spec, long status)
+bool takt_caller_spec_expects(const takt_caller_spec *spec, long status)
 {
     for (int i = 0; i < spec->expect_count; i++)
         if (status >= spec->expect[i].from && status <= spec->expect[i].to)
@@ -324,12 +333,12 @@ bool call_spec_expects(const call_spec *spec, long status)
     return false;
 }
 
-bool call_spec_is_idempotent(const call_spec *spec)
+bool takt_caller_spec_is_idempotent(const takt_caller_spec *spec)
 {
     return strcmp(spec->method, "POST") != 0 && strcmp(spec->method, "PATCH") != 0;
 }
 
-bool call_spec_has_header(const call_spec *spec, const char *name)
+bool takt_caller_spec_has_header(const takt_caller_spec *spec, const char *name)
 {
     const char *other;
     json_t *value;

@@ -22,36 +22,36 @@
 #define CALL_EXPECT_MAX  16
 #define CALL_TIMEOUT_MAX INT64_C(3600000000) /* an hour */
 
-typedef struct status_range {
+typedef struct takt_caller_status_range {
     int from, to;
-} status_range;
+} takt_caller_status_range;
 
 /* The strings are those of the job's fields. */
-typedef struct call_spec {
+typedef struct takt_caller_spec {
     const char *method, *url;
     const json_t *headers; /* an object; NULL */
     const char *body;      /* NULL: none */
     size_t body_size;
     const json_t *json; /* the body as JSON; NULL */
     int64_t timeout_us; /* 0: the worker's */
-    status_range expect[CALL_EXPECT_MAX];
+    takt_caller_status_range expect[CALL_EXPECT_MAX];
     int expect_count;
-} call_spec;
+} takt_caller_spec;
 
 /* 0, or TAKT_E_INVALID and which field is wrong.  `checked`: this very job was read before, and
  * found good; what costs most is not looked at again. */
-int call_spec_read(const json_t *fields, const secrets_allowed *allowed, bool checked,
-                   call_spec *spec, takt_error *error);
+int takt_caller_spec_read(const json_t *fields, const takt_caller_secrets_allowed *allowed,
+                          bool checked, takt_caller_spec *spec, takt_error *error);
 
-bool call_spec_expects(const call_spec *spec, long status);
+bool takt_caller_spec_expects(const takt_caller_spec *spec, long status);
 
 /* Whether a header may be called so. */
-bool call_spec_is_name(const char *name, size_t size);
+bool takt_caller_spec_is_name(const char *name, size_t size);
 
 /* POST and PATCH: done twice, they may do it twice. */
-bool call_spec_is_idempotent(const call_spec *spec);
+bool takt_caller_spec_is_idempotent(const takt_caller_spec *spec);
 
 /* Whether the job has a header, whatever its case. */
-bool call_spec_has_header(const call_spec *spec, const char *name);
+bool takt_caller_spec_has_header(const takt_caller_spec *spec, const char *name);
 
 #endif

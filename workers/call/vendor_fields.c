@@ -85,7 +85,7 @@ static bool is_word(const char *text, size_t size, const char *word)
 }
 
 /* ";r=10;t=5": what an item has. */
-static const char *read_parameters(const char *at, vendor_word *item)
+static const char *read_parameters(const char *at, takt_caller_vendor_word *item)
 {
     while (*(at = skip_blanks(at)) == ';') {
         const char *key = skip_blanks(at + 1);
@@ -101,7 +101,7 @@ static const char *read_parameters(const char *at, vendor_word *item)
 }
 
 /* Of two words the one that has less left; of equals the one that lasts longer. */
-static void keep_least(vendor_word *kept, const vendor_word *other)
+static void keep_least(takt_caller_vendor_word *kept, const takt_caller_vendor_word *other)
 {
     if (other->remaining == VENDOR_UNSAID)
         return;
@@ -111,12 +111,12 @@ static void keep_least(vendor_word *kept, const vendor_word *other)
 }
 
 /* A list of items with parameters, or a dictionary. */
-static void read_list(const char *at, vendor_word *word)
+static void read_list(const char *at, takt_caller_vendor_word *word)
 {
-    vendor_word listed = {VENDOR_UNSAID, VENDOR_UNSAID};
+    takt_caller_vendor_word listed = {VENDOR_UNSAID, VENDOR_UNSAID};
 
     for (at = skip_blanks(at); *at; at = skip_blanks(at)) {
-        vendor_word item = {VENDOR_UNSAID, VENDOR_UNSAID};
+        takt_caller_vendor_word item = {VENDOR_UNSAID, VENDOR_UNSAID};
         int64_t number = VENDOR_UNSAID;
         const char *name = at, *end = skip_bare(at);
         at = read_parameters(read_value(end, &number), &item);
@@ -131,13 +131,14 @@ static void read_list(const char *at, vendor_word *word)
     keep_least(word, &listed);
 }
 
-void vendor_fields_begin(vendor_fields *fields)
+void takt_caller_vendor_fields_begin(takt_caller_vendor_fields *fields)
 {
     for (int i = 0; i < VENDOR_KINDS; i++)
-        fields->words[i] = (vendor_word){VENDOR_UNSAID, VENDOR_UNSAID};
+        fields->words[i] = (takt_caller_vendor_word){VENDOR_UNSAID, VENDOR_UNSAID};
 }
 
-void vendor_fields_read(vendor_fields *fields, const char *name, const char *value)
+void takt_caller_vendor_fields_read(takt_caller_vendor_fields *fields, const char *name,
+                                    const char *value)
 {
     static const struct {
         const char *name;
@@ -156,7 +157,7 @@ void vendor_fields_read(vendor_fields *fields, const char *name, const char *val
         read_list(value, &fields->words[KIND_IETF]);
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (strcmp(name, known[i].name) == 0) {
-            vendor_word *word = &fields->words[known[i].kind];
+            takt_caller_vendor_word *word = &fields->words[known[i].kind];
             *(known[i].reset ? &word->reset : &word->remaining) = read_whole(value);
         }
 }
@@ -171,11 +172,12 @@ static int64_t until(int64_t reset, int64_t answered_at_s)
     return reset > answered_at_s ? reset - answered_at_s : 0;
 }
 
-void vendor_fields_tell(const vendor_fields *fields, int64_t answered_at_s, vendor_word *word)
+void takt_caller_vendor_fields_tell(const takt_caller_vendor_fields *fields, int64_t answered_at_s,
+                                    takt_caller_vendor_word *word)
 {
-    *word = (vendor_word){VENDOR_UNSAID, VENDOR_UNSAID};
+    *word = (takt_caller_vendor_word){VENDOR_UNSAID, VENDOR_UNSAID};
     for (int i = 0; i < VENDOR_KINDS; i++) {
-        vendor_word one = fields->words[i];
+        takt_caller_vendor_word one = fields->words[i];
         if (one.reset != VENDOR_UNSAID)
             one.reset = until(one.reset, answered_at_s);
         keep_least(word, &one);

@@ -17,28 +17,30 @@
 #define VENDOR_UNSAID (-1)
 
 /* VENDOR_UNSAID where it is not said. */
-typedef struct vendor_word {
+typedef struct takt_caller_vendor_word {
     int64_t remaining; /* tokens that are left */
     int64_t reset;     /* seconds until there are more, or the second of the epoch */
-} vendor_word;
+} takt_caller_vendor_word;
 
 #define VENDOR_KINDS 4
 
 /* What one answer says, by the kinds of fields. */
-typedef struct vendor_fields {
-    vendor_word words[VENDOR_KINDS];
-} vendor_fields;
+typedef struct takt_caller_vendor_fields {
+    takt_caller_vendor_word words[VENDOR_KINDS];
+} takt_caller_vendor_fields;
 
-void vendor_fields_begin(vendor_fields *fields);
+void takt_caller_vendor_fields_begin(takt_caller_vendor_fields *fields);
 
 /* A header field, whose name is in lower case.  Others, and those that cannot be read, say nothing.
  */
-void vendor_fields_read(vendor_fields *fields, const char *name, const char *value);
+void takt_caller_vendor_fields_read(takt_caller_vendor_fields *fields, const char *name,
+                                    const char *value);
 
 /*
  * What they say together: the kind that has the least left.  *word's reset is in seconds from the
  * answer on: `answered_at_s` is the answer's own Date, in seconds of the epoch.
  */
-void vendor_fields_tell(const vendor_fields *fields, int64_t answered_at_s, vendor_word *word);
+void takt_caller_vendor_fields_tell(const takt_caller_vendor_fields *fields, int64_t answered_at_s,
+                                    takt_caller_vendor_word *word);
 
 #endif

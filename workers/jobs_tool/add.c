@@ -19,7 +19,7 @@
 #define ANY_LIMIT       "-" /* a worker may have one for jobs that name none */
 
 typedef struct adding {
-    tool *tool;
+    takt_tool *tool;
     lines lines;
     unsigned under_way;
     size_t bytes;
@@ -35,7 +35,7 @@ typedef struct entry {
     size_t size;
 } entry;
 
-static const char *input_name(const tool *tool)
+static const char *input_name(const takt_tool *tool)
 {
     return tool->input != NULL ? tool->input : "standard input";
 }
@@ -49,7 +49,7 @@ static void on_added(takt_redis_command *command, const takt_reply *reply, int c
     adding->under_way--;
     adding->bytes -= entry->size;
     if (reply != NULL && reply->type == TAKT_REPLY_ERROR)
-        tool_refused(adding->tool, reply);
+        takt_tool_refused(adding->tool, reply);
     else if (reply != NULL && !adding->tool->lost) {
         adding->added++;
         adding->last = entry->line;
@@ -59,7 +59,7 @@ static void on_added(takt_redis_command *command, const takt_reply *reply, int c
 
 static void say_entry(adding *adding, const line *line)
 {
-    tool *tool = adding->tool;
+    takt_tool *tool = adding->tool;
     const char *words[] = {"XADD", tool->key, "*", TAKT_STREAM_FIELD_JOB, line->text};
     size_t sizes[] = {4, strlen(tool->key), 1, strlen(TAKT_STREAM_FIELD_JOB), line->size};
     entry *made = calloc(1, sizeof *made);
@@ -78,7 +78,7 @@ static void say_entry(adding *adding, const line *line)
         free(made);
     }
     if (!tool->lost)
-        tool_say("%s", takt_strerror(TAKT_E_NOMEM));
+        takt_tool_say("%s", takt_strerror(TAKT_E_NOMEM));
     tool->lost = true;
 }
 
@@ -86,14 +86,14 @@ static void add_line(adding *adding, const line *line)
 {
     takt_error error = {.text = "it is longer than 1 MiB"};
     json_t *fields = NULL;
-    job_head head;
+    takt_job_head head;
 
     if (line->number < adding->tool->from_line)
         return;
     if (line->text == NULL ||
-        job_parse(line->text, line->size, ANY_LIMIT, &fields, &head, &error) != 0) {
+        takt_job_parse(line->text, line->size, ANY_LIMIT, &fields, &head, &error) != 0) {
         adding->refused++;
-        tool_say("%s:%" PRIu64 ": %s", input_name(adding->tool), line->number, error.text);
+        takt_tool_say("%s:%" PRIu64 ": %s", input_name(adding->tool), line->number, error.text);
         return;
     }
     json_decref(fields);
@@ -129,17 +129,18 @@ static void on_lines_closed(void *data)
 /* Where the connection was lost nobody knows of the last ones. */
 static int tell(const adding *adding)
 {
-    const tool *tool = adding->tool;
+    const takt_tool *tool = adding->tool;
 
     if (tool->lost) {
-        tool_say("%" PRIu64 " jobs were added, the last one is line %" PRIu64
-                 "; of those behind it nothing is known: look at takt-jobs show, and go on with "
-                 "--from-line %" PRIu64,
-                 adding->added, adding->last, adding->last + 1);
+        takt_tool_say(
+            "%" PRIu64 " jobs were added, the last one is line %" PRIu64
+            "; of those behind it nothing is known: look at takt-jobs show, and go on with "
+            "--from-line %" PRIu64,
+            adding->added, adding->last, adding->last + 1);
         return EX_UNAVAILABLE;
     }
     if (adding->lines.error != 0) {
-        tool_say("%s: %s", input_name(tool), uv_strerror(adding->lines.error));
+        takt_tool_say("%s: %s", input_name(tool), uv_strerror(adding->lines.error));
         return EX_IOERR;
     }
     printf(tool->json ? "{\"added\": %" PRIu64 ", \"refused\": %" PRIu64 "}\n"
@@ -148,20 +149,20 @@ static int tell(const adding *adding)
     return adding->refused > 0 ? EX_DATAERR : 0;
 }
 
-int tool_add(tool *tool)
+int takt_tool_add(takt_tool *tool)
 {
     adding adding = {.tool = tool};
     takt_error error = {0};
 
     if (lines_open(&adding.lines, &tool->loop, tool->input, on_lines, &adding, &error) != 0) {
-        tool_say("%s", error.text);
+        takt_tool_say("%s", error.text);
         return EX_NOINPUT;
     }
     do
         pump(&adding);
-    while ((!adding.ended || adding.under_way > 0) && tool_turn(tool));
+    while ((!adding.ended || adding.under_way > 0) && takt_tool_turn(tool));
     lines_close(&adding.lines, on_lines_closed);
     while (!adding.closed || adding.under_way > 0)
-        (void)tool_turn(tool);
+        (void)takt_tool_turn(tool);
     return tell(&adding);
 }

@@ -14,7 +14,7 @@
 #define SHOWN_SIZE 600
 
 typedef struct page {
-    const tool *tool;
+    const takt_tool *tool;
     int count;
     char after[TAKT_STREAM_ENTRY_SIZE + 1]; /* "(ID": from behind it on */
 } page;
@@ -41,7 +41,7 @@ static json_t *job_of(const takt_reply *value)
     return job != NULL ? job : text_of(value);
 }
 
-static void print_json(const tool_letter *letter)
+static void print_json(const takt_tool_letter *letter)
 {
     json_t *line = json_pack("{s:s, s:o, s:o, s:o, s:o}", "letter", letter->letter, "entry",
                              text_of(letter->entry), "id", text_of(letter->id), "why",
@@ -53,7 +53,7 @@ static void print_json(const tool_letter *letter)
 }
 
 /* What stands in a letter is somebody else's text: nothing of it reaches the terminal as it is. */
-static void print_text(const tool_letter *letter)
+static void print_text(const takt_tool_letter *letter)
 {
     char id[SHOWN_SIZE] = "-", why[SHOWN_SIZE] = "-";
 
@@ -68,11 +68,11 @@ static void on_page(void *data, const takt_reply *reply)
 {
     page *page = data;
     const takt_reply *entry = reply + 1;
-    tool_letter letter;
+    takt_tool_letter letter;
 
     page->count = reply->count;
     for (int i = 0; i < reply->count; i++, entry = takt_reply_after(entry)) {
-        if (!tool_read_letter(entry, &letter))
+        if (!takt_tool_read_letter(entry, &letter))
             continue;
         snprintf(page->after, sizeof page->after, "(%s", letter.letter);
         if (page->tool->json)
@@ -82,13 +82,13 @@ static void on_page(void *data, const takt_reply *reply)
     }
 }
 
-int tool_dead(tool *tool)
+int takt_tool_dead(takt_tool *tool)
 {
     page page = {.tool = tool, .after = "-"};
 
     do {
-        if (tool_ask(tool, on_page, &page, "XRANGE", tool->dead_key, page.after, "+", "COUNT", PAGE,
-                     NULL) != 0)
+        if (takt_tool_ask(tool, on_page, &page, "XRANGE", tool->dead_key, page.after, "+", "COUNT",
+                          PAGE, NULL) != 0)
             return EX_UNAVAILABLE;
     } while (page.count > 0);
     return 0;

@@ -17,11 +17,14 @@ enum { KEY_REDIS = 256, KEY_GROUP, KEY_FROM_LINE, KEY_JSON, KEY_ALL };
 
 static const struct command {
     const char *name;
-    int (*run)(tool *tool);
-} commands[] = {{"add", tool_add}, {"show", tool_show}, {"dead", tool_dead}, {"retry", tool_retry}};
+    int (*run)(takt_tool *tool);
+} commands[] = {{"add", takt_tool_add},
+                {"show", takt_tool_show},
+                {"dead", takt_tool_dead},
+                {"retry", takt_tool_retry}};
 
 typedef struct line {
-    tool tool;
+    takt_tool tool;
     const struct command *command; /* NULL: not said yet */
     bool names_none;               /* the first word was a stream */
 } line;
@@ -60,7 +63,7 @@ static void read_line_number(struct argp_state *state, const char *word, uint64_
 /* The first word is a command, or a stream that is to be shown; then comes the stream. */
 static void take_word(struct argp_state *state, char *word, line *line)
 {
-    tool *tool = &line->tool;
+    takt_tool *tool = &line->tool;
 
     for (size_t i = 0; line->command == NULL && i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(word, commands[i].name) == 0) {
@@ -75,8 +78,8 @@ static void take_word(struct argp_state *state, char *word, line *line)
         line->names_none = line->command == NULL;
         if (line->names_none)
             line->command = &commands[1];
-    } else if (line->command->run == tool_retry) {
-        source_ref ref;
+    } else if (line->command->run == takt_tool_retry) {
+        takt_job_ref ref;
         takt_reply name = {.type = TAKT_REPLY_STRING, .text = word, .size = strlen(word)};
         if (!takt_stream_names_read_entry(&name, &ref))
             argp_error(state, "%s is not a dead letter's name, such as 1763692800000-0",
@@ -94,9 +97,9 @@ static void take_word(struct argp_state *state, char *word, line *line)
 
 static void check(struct argp_state *state, const line *line)
 {
-    const tool *tool = &line->tool;
-    bool adds = line->command != NULL && line->command->run == tool_add;
-    bool retries = line->command != NULL && line->command->run == tool_retry;
+    const takt_tool *tool = &line->tool;
+    bool adds = line->command != NULL && line->command->run == takt_tool_add;
+    bool retries = line->command != NULL && line->command->run == takt_tool_retry;
 
     if (tool->stream == NULL)
         argp_error(state, "which stream? write takt-jobs [add|show|dead|retry] STREAM");
@@ -156,7 +159,7 @@ static int end_output(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    tool_say("cannot write to standard output: %s", strerror(errno));
+    takt_tool_say("cannot write to standard output: %s", strerror(errno));
     return EX_IOERR;
 }
 
@@ -172,10 +175,10 @@ int main(int argc, char **argv)
     line.tool.entries = calloc((size_t)argc, sizeof *line.tool.entries);
     if (line.tool.entries == NULL || argp_parse(&argp, argc, argv, 0, NULL, &line) != 0)
         return EX_OSERR;
-    status = tool_open(&line.tool);
+    status = takt_tool_open(&line.tool);
     if (status == 0)
         status = line.command->run(&line.tool);
-    tool_close(&line.tool);
+    takt_tool_close(&line.tool);
     free(line.tool.entries);
     return end_output(status);
 }

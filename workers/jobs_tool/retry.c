@@ -12,8 +12,8 @@
 #include "tool.h"
 
 typedef struct putting {
-    tool *tool;
-    tool_letter letter;
+    takt_tool *tool;
+    takt_tool_letter letter;
     char *job; /* its text; NULL: there is none, or no such letter */
     size_t size;
     bool found, moved;
@@ -25,7 +25,7 @@ static void on_letter(void *data, const takt_reply *reply)
 {
     putting *putting = data;
 
-    putting->found = reply->count == 1 && tool_read_letter(reply + 1, &putting->letter);
+    putting->found = reply->count == 1 && takt_tool_read_letter(reply + 1, &putting->letter);
     if (!putting->found || putting->letter.job == NULL)
         return;
     putting->size = putting->letter.job->size;
@@ -48,42 +48,44 @@ static void on_ok(void *data, const takt_reply *reply)
 /* XADD with a text that may hold any byte. */
 static bool say_job(putting *putting)
 {
-    tool *tool = putting->tool;
+    takt_tool *tool = putting->tool;
     const char *words[] = {"XADD", tool->key, "*", TAKT_STREAM_FIELD_JOB, putting->job};
     size_t sizes[] = {4, strlen(tool->key), 1, strlen(TAKT_STREAM_FIELD_JOB), putting->size};
 
-    return tool_ask_with(tool, on_ok, NULL, 5, words, sizes) == 0;
+    return takt_tool_ask_with(tool, on_ok, NULL, 5, words, sizes) == 0;
 }
 
 /* False: there is no use in going on. */
 static bool move(putting *putting, const char *name)
 {
-    tool *tool = putting->tool;
+    takt_tool *tool = putting->tool;
 
-    return tool_ask(tool, on_ok, NULL, "MULTI", NULL) == 0 && say_job(putting) &&
-           tool_ask(tool, on_ok, NULL, "XDEL", tool->dead_key, name, NULL) == 0 &&
-           tool_ask(tool, on_done, putting, "EXEC", NULL) == 0;
+    return takt_tool_ask(tool, on_ok, NULL, "MULTI", NULL) == 0 && say_job(putting) &&
+           takt_tool_ask(tool, on_ok, NULL, "XDEL", tool->dead_key, name, NULL) == 0 &&
+           takt_tool_ask(tool, on_done, putting, "EXEC", NULL) == 0;
 }
 
 /* Again as long as somebody else changes something. */
 static bool put_back(putting *putting, const char *name)
 {
-    tool *tool = putting->tool;
+    takt_tool *tool = putting->tool;
     bool going;
 
     do {
         free(putting->job);
         putting->job = NULL;
         putting->moved = false;
-        if (tool_ask(tool, on_ok, NULL, "WATCH", tool->dead_key, NULL) != 0 ||
-            tool_ask(tool, on_letter, putting, "XRANGE", tool->dead_key, name, name, NULL) != 0)
+        if (takt_tool_ask(tool, on_ok, NULL, "WATCH", tool->dead_key, NULL) != 0 ||
+            takt_tool_ask(tool, on_letter, putting, "XRANGE", tool->dead_key, name, name, NULL) !=
+                0)
             return false;
         if (putting->job == NULL) {
-            tool_say(putting->found ? "%s: its text was not kept, it cannot be put back"
-                                    : "%s: there is no such dead letter; takt-jobs dead lists them",
-                     name);
+            takt_tool_say(putting->found
+                              ? "%s: its text was not kept, it cannot be put back"
+                              : "%s: there is no such dead letter; takt-jobs dead lists them",
+                          name);
             putting->failed++;
-            return tool_ask(tool, on_ok, NULL, "UNWATCH", NULL) == 0;
+            return takt_tool_ask(tool, on_ok, NULL, "UNWATCH", NULL) == 0;
         }
         going = move(putting, name);
     } while (going && !putting->moved);
@@ -95,24 +97,24 @@ static void on_next(void *data, const takt_reply *reply)
 {
     putting *putting = data;
 
-    putting->found = reply->count == 1 && tool_read_letter(reply + 1, &putting->letter);
+    putting->found = reply->count == 1 && takt_tool_read_letter(reply + 1, &putting->letter);
 }
 
 /* Those that there are now, not those that die meanwhile. */
 static bool put_all_back(putting *putting)
 {
-    tool *tool = putting->tool;
+    takt_tool *tool = putting->tool;
     char after[TAKT_STREAM_ENTRY_SIZE + 1] = "-", name[TAKT_STREAM_ENTRY_SIZE];
 
-    if (tool_ask(tool, on_next, putting, "XREVRANGE", tool->dead_key, "+", "-", "COUNT", "1",
-                 NULL) != 0)
+    if (takt_tool_ask(tool, on_next, putting, "XREVRANGE", tool->dead_key, "+", "-", "COUNT", "1",
+                      NULL) != 0)
         return false;
     if (!putting->found)
         return true;
     memcpy(putting->last, putting->letter.letter, sizeof putting->last);
     for (;;) {
-        if (tool_ask(tool, on_next, putting, "XRANGE", tool->dead_key, after, putting->last,
-                     "COUNT", "1", NULL) != 0)
+        if (takt_tool_ask(tool, on_next, putting, "XRANGE", tool->dead_key, after, putting->last,
+                          "COUNT", "1", NULL) != 0)
             return false;
         if (!putting->found)
             return true;
@@ -123,7 +125,7 @@ static bool put_all_back(putting *putting)
     }
 }
 
-int tool_retry(tool *tool)
+int takt_tool_retry(takt_tool *tool)
 {
     putting putting = {.tool = tool};
     bool going = true;

@@ -37,7 +37,7 @@ static void read_time(void *data, const takt_reply *reply)
 /* [[ID, ...]] */
 static void read_oldest(void *data, const takt_reply *reply)
 {
-    source_ref ref;
+    takt_job_ref ref;
 
     if (reply->count == 1 && reply[1].count == 2 && takt_stream_names_read_entry(&reply[2], &ref))
         *(int64_t *)data = (int64_t)ref.major;
@@ -98,18 +98,18 @@ static void read_consumers(void *data, const takt_reply *reply)
     }
 }
 
-static bool look(tool *tool, standing *standing)
+static bool look(takt_tool *tool, standing *standing)
 {
     const char *key = tool->key;
 
-    return tool_ask(tool, read_length, &standing->length, "XLEN", key, NULL) >= 0 &&
-           tool_ask(tool, read_length, &standing->dead, "XLEN", tool->dead_key, NULL) >= 0 &&
-           tool_ask(tool, read_time, &standing->now_ms, "TIME", NULL) >= 0 &&
-           tool_ask(tool, read_oldest, &standing->oldest_ms, "XRANGE", key, "-", "+", "COUNT", "1",
-                    NULL) >= 0 &&
-           tool_ask(tool, read_groups, standing, "XINFO", "GROUPS", key, NULL) >= 0 &&
-           tool_ask(tool, read_consumers, standing, "XINFO", "CONSUMERS", key, tool->group, NULL) >=
-               0;
+    return takt_tool_ask(tool, read_length, &standing->length, "XLEN", key, NULL) >= 0 &&
+           takt_tool_ask(tool, read_length, &standing->dead, "XLEN", tool->dead_key, NULL) >= 0 &&
+           takt_tool_ask(tool, read_time, &standing->now_ms, "TIME", NULL) >= 0 &&
+           takt_tool_ask(tool, read_oldest, &standing->oldest_ms, "XRANGE", key, "-", "+", "COUNT",
+                         "1", NULL) >= 0 &&
+           takt_tool_ask(tool, read_groups, standing, "XINFO", "GROUPS", key, NULL) >= 0 &&
+           takt_tool_ask(tool, read_consumers, standing, "XINFO", "CONSUMERS", key, tool->group,
+                         NULL) >= 0;
 }
 
 static int64_t age_ms(const standing *standing)
@@ -124,7 +124,7 @@ static int64_t waiting(const standing *standing)
     return standing->length > standing->taken ? standing->length - standing->taken : 0;
 }
 
-static void print_json(const tool *tool, const standing *standing)
+static void print_json(const takt_tool *tool, const standing *standing)
 {
     json_t *report =
         json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:O}", "stream", tool->stream, "group",
@@ -158,7 +158,7 @@ static const char *span(int64_t ms, char text[32])
     return text;
 }
 
-static void print_text(const tool *tool, const standing *standing)
+static void print_text(const takt_tool *tool, const standing *standing)
 {
     char text[32], shown[SHOWN_SIZE];
     size_t i;
@@ -182,7 +182,7 @@ static void print_text(const tool *tool, const standing *standing)
            standing->dead > 0 ? tool->stream : "");
 }
 
-int tool_show(tool *tool)
+int takt_tool_show(takt_tool *tool)
 {
     standing standing = {
         .lag = -1, .oldest_ms = -1, .consumers = json_array(), .group = tool->group};
@@ -191,8 +191,9 @@ int tool_show(tool *tool)
     if (look(tool, &standing)) {
         status = standing.is_there || standing.dead > 0 ? 0 : EX_NOINPUT;
         if (status != 0)
-            tool_say("there is no stream %s; the first takt-jobs add makes it, or the first worker",
-                     tool->stream);
+            takt_tool_say(
+                "there is no stream %s; the first takt-jobs add makes it, or the first worker",
+                tool->stream);
         else if (tool->json)
             print_json(tool, &standing);
         else

@@ -12,14 +12,14 @@
 
 typedef struct question {
     takt_redis_command command;
-    tool *tool;
-    tool_reader *reader;
+    takt_tool *tool;
+    takt_tool_reader *reader;
     void *data;
     bool answered;
     int result;
 } question;
 
-void tool_say(const char *format, ...)
+void takt_tool_say(const char *format, ...)
 {
     va_list arguments;
 
@@ -38,16 +38,16 @@ static void on_ready(void *data)
 /* One try is enough for a command; a worker would go on. */
 static void on_lost(void *data, int code, const char *text)
 {
-    tool *tool = data;
+    takt_tool *tool = data;
 
     if (!tool->lost)
-        tool_say("%s", code == TAKT_E_STORE_SPACE
-                           ? "an entry of the stream is larger than what can be read (64 MiB)"
-                           : text);
+        takt_tool_say("%s", code == TAKT_E_STORE_SPACE
+                                ? "an entry of the stream is larger than what can be read (64 MiB)"
+                                : text);
     tool->lost = true;
 }
 
-int tool_open(tool *tool)
+int takt_tool_open(takt_tool *tool)
 {
     takt_redis_options options = {
         .timeout_us = TIMEOUT_US, .on_ready = on_ready, .on_lost = on_lost, .data = tool};
@@ -57,40 +57,40 @@ int tool_open(tool *tool)
     takt_stream_names_key(tool->key, tool->stream);
     takt_stream_names_dead_key(tool->dead_key, tool->stream);
     if (uv_loop_init(&tool->loop) != 0) {
-        tool_say("%s", takt_strerror(TAKT_E_SYSTEM));
+        takt_tool_say("%s", takt_strerror(TAKT_E_SYSTEM));
         return EX_OSERR;
     }
     code = takt_redis_open(&tool->redis, &tool->loop, tool->url, &options, &error);
     if (code != 0) {
-        tool_say("%s", error.text);
+        takt_tool_say("%s", error.text);
         return code == TAKT_E_STORE_URL ? EX_USAGE : EX_UNAVAILABLE;
     }
     while (!takt_redis_is_ready(tool->redis))
-        if (!tool_turn(tool))
+        if (!takt_tool_turn(tool))
             return EX_UNAVAILABLE;
     return 0;
 }
 
-void tool_close(tool *tool)
+void takt_tool_close(takt_tool *tool)
 {
     takt_redis_close(tool->redis);
     uv_run(&tool->loop, UV_RUN_DEFAULT);
     uv_loop_close(&tool->loop);
 }
 
-bool tool_turn(tool *tool)
+bool takt_tool_turn(takt_tool *tool)
 {
     uv_run(&tool->loop, UV_RUN_ONCE);
     return !tool->lost;
 }
 
-void tool_refused(tool *tool, const takt_reply *reply)
+void takt_tool_refused(takt_tool *tool, const takt_reply *reply)
 {
     takt_error error = {0};
 
     takt_redis_refused(tool->redis, reply, &error);
     if (!tool->lost)
-        tool_say("%s", error.text);
+        takt_tool_say("%s", error.text);
     tool->lost = true;
 }
 
@@ -114,12 +114,12 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
     } else if (begins_with(reply, "NOGROUP") || begins_with(reply, "ERR no such key")) {
         question->result = 1;
     } else {
-        tool_refused(question->tool, reply);
+        takt_tool_refused(question->tool, reply);
     }
 }
 
-int tool_ask_with(tool *tool, tool_reader *reader, void *data, int count, const char *const *words,
-                  const size_t *sizes)
+int takt_tool_ask_with(takt_tool *tool, takt_tool_reader *reader, void *data, int count,
+                       const char *const *words, const size_t *sizes)
 {
     question question = {
         .command.answered = on_answered, .tool = tool, .reader = reader, .data = data};
@@ -127,15 +127,15 @@ int tool_ask_with(tool *tool, tool_reader *reader, void *data, int count, const 
     question.command.data = &question;
     if (takt_redis_send(tool->redis, &question.command, count, words, sizes) != 0) {
         if (!tool->lost)
-            tool_say("%s", takt_strerror(TAKT_E_NOMEM));
+            takt_tool_say("%s", takt_strerror(TAKT_E_NOMEM));
         return -1;
     }
     while (!question.answered)
-        (void)tool_turn(tool);
+        (void)takt_tool_turn(tool);
     return question.result;
 }
 
-int tool_ask(tool *tool, tool_reader *reader, void *data, ...)
+int takt_tool_ask(takt_tool *tool, takt_tool_reader *reader, void *data, ...)
 {
     const char *words[TOOL_WORDS_MAX];
     int count = 0;
@@ -145,20 +145,21 @@ int tool_ask(tool *tool, tool_reader *reader, void *data, ...)
     while (count < TOOL_WORDS_MAX && (words[count] = va_arg(list, const char *)) != NULL)
         count++;
     va_end(list);
-    return tool_ask_with(tool, reader, data, count, words, NULL);
+    return takt_tool_ask_with(tool, reader, data, count, words, NULL);
 }
 
-bool tool_read_letter(const takt_reply *entry, tool_letter *letter)
+bool takt_tool_read_letter(const takt_reply *entry, takt_tool_letter *letter)
 {
-    source_ref ref;
+    takt_job_ref ref;
 
     if (entry->type != TAKT_REPLY_ARRAY || entry->count != 2 ||
         !takt_stream_names_read_entry(entry + 1, &ref))
         return false;
-    *letter = (tool_letter){.job = takt_stream_names_field(entry + 2, TAKT_STREAM_FIELD_JOB),
-                            .id = takt_stream_names_field(entry + 2, TAKT_STREAM_FIELD_ID),
-                            .entry = takt_stream_names_field(entry + 2, TAKT_STREAM_FIELD_ENTRY),
-                            .why = takt_stream_names_field(entry + 2, TAKT_STREAM_FIELD_WHY)};
+    *letter =
+        (takt_tool_letter){.job = takt_stream_names_field(entry + 2, TAKT_STREAM_FIELD_JOB),
+                           .id = takt_stream_names_field(entry + 2, TAKT_STREAM_FIELD_ID),
+                           .entry = takt_stream_names_field(entry + 2, TAKT_STREAM_FIELD_ENTRY),
+                           .why = takt_stream_names_field(entry + 2, TAKT_STREAM_FIELD_WHY)};
     (void)takt_stream_names_write_entry(letter->letter, ref);
     return true;
 }

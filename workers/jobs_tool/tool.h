@@ -15,7 +15,7 @@
 
 #define TOOL_WORDS_MAX 16
 
-typedef struct tool {
+typedef struct takt_tool {
     /* the command line */
     const char *stream, *url, *group, *input;
     uint64_t from_line; /* add: 1, or the first line that is not passed over */
@@ -27,47 +27,48 @@ typedef struct tool {
     uv_loop_t loop;
     takt_redis *redis;
     bool lost; /* told of, once */
-} tool;
+} takt_tool;
 
 /* One line on standard error: "takt-jobs: ...". */
-__attribute__((format(printf, 1, 2))) void tool_say(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void takt_tool_say(const char *format, ...);
 
 /* Connects, and waits until that is done: 0, or the exit status after a message. */
-int tool_open(tool *tool);
-void tool_close(tool *tool);
+int takt_tool_open(takt_tool *tool);
+void takt_tool_close(takt_tool *tool);
 
 /* Runs the loop once; false where the connection was lost, as a message has told. */
-bool tool_turn(tool *tool);
+bool takt_tool_turn(takt_tool *tool);
 
 /* An answer, which lives during the call. */
-typedef void tool_reader(void *data, const takt_reply *reply);
+typedef void takt_tool_reader(void *data, const takt_reply *reply);
 
 /*
  * Asks with words up to NULL and waits for the answer.  0; 1 where there is no such stream or group
  * (then `reader` is not called); or -1 after a message.
  */
-int tool_ask(tool *tool, tool_reader *reader, void *data, ...) __attribute__((sentinel));
+int takt_tool_ask(takt_tool *tool, takt_tool_reader *reader, void *data, ...)
+    __attribute__((sentinel));
 
 /* The same with so many words of those sizes. */
-int tool_ask_with(tool *tool, tool_reader *reader, void *data, int count, const char *const *words,
-                  const size_t *sizes);
+int takt_tool_ask_with(takt_tool *tool, takt_tool_reader *reader, void *data, int count,
+                       const char *const *words, const size_t *sizes);
 
 /* What an error reply means, as a message. */
-void tool_refused(tool *tool, const takt_reply *reply);
+void takt_tool_refused(takt_tool *tool, const takt_reply *reply);
 
 /* The commands: their exit status. */
-int tool_add(tool *tool);
-int tool_show(tool *tool);
-int tool_dead(tool *tool);
-int tool_retry(tool *tool);
+int takt_tool_add(takt_tool *tool);
+int takt_tool_show(takt_tool *tool);
+int takt_tool_dead(takt_tool *tool);
+int takt_tool_retry(takt_tool *tool);
 
 /* A dead letter as it is read from the stream. */
-typedef struct tool_letter {
+typedef struct takt_tool_letter {
     char letter[TAKT_STREAM_ENTRY_SIZE];      /* its own place among the dead letters */
     const takt_reply *job, *id, *entry, *why; /* NULL: not there */
-} tool_letter;
+} takt_tool_letter;
 
 /* [ID, [FIELD, VALUE ...]]; false where it is something else. */
-bool tool_read_letter(const takt_reply *entry, tool_letter *letter);
+bool takt_tool_read_letter(const takt_reply *entry, takt_tool_letter *letter);
 
 #endif

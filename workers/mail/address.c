@@ -34,28 +34,29 @@ static bool is_ascii(const char *text, size_t size)
     return true;
 }
 
-int address_check_domain(const char *text, size_t size, takt_error *error)
+int takt_mail_address_check_domain(const char *text, size_t size, takt_error *error)
 {
     size_t label = 0;
 
     if (!is_ascii(text, size))
-        return mail_refuse(error, "its domain is not ASCII; write its A-label, xn--...");
+        return takt_mail_refuse(error, "its domain is not ASCII; write its A-label, xn--...");
     if (size > 0 && text[0] == '[')
-        return mail_refuse(error, "its domain is a number; write a name");
+        return takt_mail_refuse(error, "its domain is a number; write a name");
     if (size == 0 || size > ADDRESS_DOMAIN_MAX)
-        return mail_refuse(error, "its domain has %zu characters; it must have 1 to %d", size,
-                           ADDRESS_DOMAIN_MAX);
+        return takt_mail_refuse(error, "its domain has %zu characters; it must have 1 to %d", size,
+                                ADDRESS_DOMAIN_MAX);
     for (size_t i = 0; i <= size; i++) {
         bool ends = i == size || text[i] == '.';
         if (ends && (label == 0 || label > 63))
-            return mail_refuse(error,
-                               "its domain has a part of %zu characters between dots; each "
-                               "has 1 to 63",
-                               label);
+            return takt_mail_refuse(error,
+                                    "its domain has a part of %zu characters between dots; each "
+                                    "has 1 to 63",
+                                    label);
         if (!ends && !is_alnum(text[i]) && text[i] != '-')
-            return mail_refuse(error, "its domain may have letters, digits, hyphens and dots only");
+            return takt_mail_refuse(error,
+                                    "its domain may have letters, digits, hyphens and dots only");
         if (ends ? text[i - 1] == '-' : label == 0 && text[i] == '-')
-            return mail_refuse(error, "a part of its domain begins or ends with a hyphen");
+            return takt_mail_refuse(error, "a part of its domain begins or ends with a hyphen");
         label = ends ? 0 : label + 1;
     }
     return 0;
@@ -88,26 +89,29 @@ static size_t quoted_size(const char *text, size_t size, char *plain, size_t pla
 static int check_local(const char *text, size_t size, takt_error *error)
 {
     if (!is_ascii(text, size))
-        return mail_refuse(error, "before its @ is something that is not ASCII, which would need "
-                                  "SMTPUTF8");
+        return takt_mail_refuse(error,
+                                "before its @ is something that is not ASCII, which would need "
+                                "SMTPUTF8");
     if (size == 0 || size > ADDRESS_LOCAL_MAX)
-        return mail_refuse(error, "it has %zu characters before the @; it must have 1 to %d", size,
-                           ADDRESS_LOCAL_MAX);
+        return takt_mail_refuse(error, "it has %zu characters before the @; it must have 1 to %d",
+                                size, ADDRESS_LOCAL_MAX);
     if (text[0] == '"') {
         if (quoted_size(text, size, NULL, 0) != size || size == 2)
-            return mail_refuse(error, "what is quoted before the @ does not end well, or is empty");
+            return takt_mail_refuse(error,
+                                    "what is quoted before the @ does not end well, or is empty");
         return 0;
     }
     for (size_t i = 0; i < size; i++)
         if (!is_atext(text[i]) && (text[i] != '.' || i == 0 || i + 1 == size || text[i - 1] == '.'))
-            return mail_refuse(error,
-                               "before its @ is a blank, a dot too many, or a character that "
-                               "must be quoted; write user@example.org");
+            return takt_mail_refuse(error,
+                                    "before its @ is a blank, a dot too many, or a character that "
+                                    "must be quoted; write user@example.org");
     return 0;
 }
 
 /* user@host, and nothing else. */
-static int read_mailbox(const char *text, size_t size, mail_address *address, takt_error *error)
+static int read_mailbox(const char *text, size_t size, takt_mail_address *address,
+                        takt_error *error)
 {
     size_t local = 0;
     int failed;
@@ -117,12 +121,12 @@ static int read_mailbox(const char *text, size_t size, mail_address *address, ta
     while (local < size && text[local] != '@')
         local++;
     if (local == size)
-        return mail_refuse(error, "it has no @; write user@example.org");
+        return takt_mail_refuse(error, "it has no @; write user@example.org");
     if ((failed = check_local(text, local, error)) != 0 ||
-        (failed = address_check_domain(text + local + 1, size - local - 1, error)) != 0)
+        (failed = takt_mail_address_check_domain(text + local + 1, size - local - 1, error)) != 0)
         return failed;
     if (size > ADDRESS_MAX)
-        return mail_refuse(error, "it has %zu characters; it may have %d", size, ADDRESS_MAX);
+        return takt_mail_refuse(error, "it has %zu characters; it may have %d", size, ADDRESS_MAX);
     memcpy(address->mailbox, text, size);
     address->mailbox[size] = '\0';
     address->local_size = local;
@@ -133,41 +137,44 @@ static int read_mailbox(const char *text, size_t size, mail_address *address, ta
 }
 
 /* The name before a <.  A quoted one is all there is before it. */
-static int read_name(const char *text, size_t size, mail_address *address, takt_error *error)
+static int read_name(const char *text, size_t size, takt_mail_address *address, takt_error *error)
 {
     while (size > 0 && text[size - 1] == ' ')
         size--;
     if (size > 0 && text[0] == '"') {
         if (quoted_size(text, size, address->name, ADDRESS_NAME_MAX) == size)
             return 0;
-        return mail_refuse(error,
-                           "its quoted name does not end well, or has more than %d bytes; "
-                           "write \"A Name\" <user@example.org>",
-                           ADDRESS_NAME_MAX);
+        return takt_mail_refuse(error,
+                                "its quoted name does not end well, or has more than %d bytes; "
+                                "write \"A Name\" <user@example.org>",
+                                ADDRESS_NAME_MAX);
     }
     if (size > ADDRESS_NAME_MAX)
-        return mail_refuse(error, "its name has %zu bytes; it may have %d", size, ADDRESS_NAME_MAX);
+        return takt_mail_refuse(error, "its name has %zu bytes; it may have %d", size,
+                                ADDRESS_NAME_MAX);
     for (size_t i = 0; i < size; i++)
         if (strchr(SPECIALS, text[i]))
-            return mail_refuse(error, "its name has one of " SPECIALS " in it; write the name in "
-                                      "double quotes, and several addresses as a list");
+            return takt_mail_refuse(error,
+                                    "its name has one of " SPECIALS " in it; write the name in "
+                                    "double quotes, and several addresses as a list");
     memcpy(address->name, text, size);
     address->name[size] = '\0';
     return 0;
 }
 
-int address_parse(const char *text, size_t size, mail_address *result, takt_error *error)
+int takt_mail_address_parse(const char *text, size_t size, takt_mail_address *result,
+                            takt_error *error)
 {
-    mail_address made = {.local_size = 0};
+    takt_mail_address made = {.local_size = 0};
     size_t name = 0;
     int failed;
 
     for (size_t i = 0; i < size; i++)
         if (is_control(text[i]))
-            return mail_refuse(error,
-                               "it has a control character (a line's end, a tab) at byte "
-                               "%zu; leave it out",
-                               i);
+            return takt_mail_refuse(error,
+                                    "it has a control character (a line's end, a tab) at byte "
+                                    "%zu; leave it out",
+                                    i);
     while (size > 0 && text[0] == ' ')
         text++, size--;
     while (size > 0 && text[size - 1] == ' ')
@@ -179,7 +186,8 @@ int address_parse(const char *text, size_t size, mail_address *result, takt_erro
     if (name == size) {
         failed = read_mailbox(text, size, &made, error);
     } else if (text[size - 1] != '>') {
-        failed = mail_refuse(error, "its < has no > at the end; write A Name <user@example.org>");
+        failed =
+            takt_mail_refuse(error, "its < has no > at the end; write A Name <user@example.org>");
     } else {
         failed = read_name(text, name, &made, error);
         if (!failed)

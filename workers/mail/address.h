@@ -19,22 +19,23 @@
 #define ADDRESS_MAX        254 /* both and the @: RFC 5321's path of 256 without its brackets */
 #define ADDRESS_NAME_MAX   200
 
-typedef struct mail_address {
+typedef struct takt_mail_address {
     char name[ADDRESS_NAME_MAX + 1]; /* without quotes; "": none */
     char mailbox[ADDRESS_MAX + 1];   /* the domain in lower case */
     size_t local_size;               /* of the mailbox, up to its @ */
-} mail_address;
+} takt_mail_address;
 
 /* Reads UTF-8.  0, or TAKT_E_INVALID and what is wrong with it. */
-int address_parse(const char *text, size_t size, mail_address *address, takt_error *error);
+int takt_mail_address_parse(const char *text, size_t size, takt_mail_address *address,
+                            takt_error *error);
 
-static inline const char *address_domain(const mail_address *address)
+static inline const char *takt_mail_address_domain(const takt_mail_address *address)
 {
     return address->mailbox + address->local_size + 1;
 }
 
 /* Whether it is a host's name: labels of 1 to 63 letters, digits and inner hyphens.  0, or
  * TAKT_E_INVALID and what is wrong with it. */
-int address_check_domain(const char *text, size_t size, takt_error *error);
+int takt_mail_address_check_domain(const char *text, size_t size, takt_error *error);
 
 #endif

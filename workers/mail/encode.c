@@ -11,7 +11,7 @@ static const char hex[] = "0123456789ABCDEF";
 
 /* The line of output that is being written. */
 typedef struct qp_line {
-    text_buffer *out;
+    takt_buffer *out;
     size_t size;
 } qp_line;
 
@@ -30,25 +30,25 @@ static void put(qp_line *line, unsigned char c, bool coded)
     char plain = (char)c;
 
     if (line->size + size > ENCODE_LINE - 1) {
-        buffer_text(line->out, "=\r\n");
+        takt_buffer_text(line->out, "=\r\n");
         line->size = 0;
         if (c == '.' && !coded) {
             put(line, c, true);
             return;
         }
     }
-    buffer_put(line->out, coded ? code : &plain, size);
+    takt_buffer_put(line->out, coded ? code : &plain, size);
     line->size += size;
 }
 
-void encode_quoted_printable(text_buffer *out, const char *text, size_t size)
+void takt_mail_encode_quoted_printable(takt_buffer *out, const char *text, size_t size)
 {
     qp_line line = {.out = out};
 
     for (size_t i = 0; i < size;) {
         size_t end = line_end_size(text + i, size - i);
         if (end > 0) {
-            buffer_text(out, "\r\n");
+            takt_buffer_text(out, "\r\n");
             line.size = 0;
             i += end;
             continue;
@@ -64,7 +64,7 @@ void encode_quoted_printable(text_buffer *out, const char *text, size_t size)
     }
 }
 
-void encode_base64_text(text_buffer *out, const char *text, size_t size)
+void takt_mail_encode_base64_text(takt_buffer *out, const char *text, size_t size)
 {
     char group[3];
     size_t count = 0, written = 0;
@@ -76,20 +76,20 @@ void encode_base64_text(text_buffer *out, const char *text, size_t size)
             if (count < sizeof(group))
                 continue;
             if (written > 0 && written % ENCODE_LINE == 0)
-                buffer_text(out, "\r\n");
-            base64_put(out, group, count);
+                takt_buffer_text(out, "\r\n");
+            takt_base64_put(out, group, count);
             written += 4;
             count = 0;
         }
         i += end ? end : 1;
     }
     if (count > 0 && written > 0 && written % ENCODE_LINE == 0)
-        buffer_text(out, "\r\n");
+        takt_buffer_text(out, "\r\n");
     if (count > 0)
-        base64_put(out, group, count);
+        takt_base64_put(out, group, count);
 }
 
-bool encode_prefers_base64(const char *text, size_t size)
+bool takt_mail_encode_prefers_base64(const char *text, size_t size)
 {
     size_t coded = 0;
 

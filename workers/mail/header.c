@@ -30,28 +30,28 @@ static bool is_plain(const char *text, size_t size)
 }
 
 /* Encoded words in a qp_line each, none of which ends inside a character. */
-static void put_words(text_buffer *out, const char *text, size_t size)
+static void put_words(takt_buffer *out, const char *text, size_t size)
 {
     for (size_t i = 0; i < size;) {
         size_t count = size - i < WORD_BYTES ? size - i : WORD_BYTES;
         while (i + count < size && count > 1 && ((unsigned char)text[i + count] & 0xc0) == 0x80)
             count--;
         if (i > 0)
-            buffer_text(out, "\r\n ");
-        buffer_text(out, WORD_START);
-        base64_put(out, text + i, count);
-        buffer_text(out, WORD_END);
+            takt_buffer_text(out, "\r\n ");
+        takt_buffer_text(out, WORD_START);
+        takt_base64_put(out, text + i, count);
+        takt_buffer_text(out, WORD_END);
         i += count;
     }
 }
 
-static void put_name(text_buffer *out, const char *name)
+static void put_name(takt_buffer *out, const char *name)
 {
-    buffer_text(out, name);
-    buffer_text(out, ": ");
+    takt_buffer_text(out, name);
+    takt_buffer_text(out, ": ");
 }
 
-void header_put_text(text_buffer *out, const char *name, const char *value, size_t size)
+void takt_mail_header_put_text(takt_buffer *out, const char *name, const char *value, size_t size)
 {
     bool plain = is_plain(value, size) && strlen(name) + 2 + size <= ENCODE_LINE;
 
@@ -59,21 +59,21 @@ void header_put_text(text_buffer *out, const char *name, const char *value, size
         assert(!is_control(value[i]));
     put_name(out, name);
     if (!plain && strlen(name) + 2 + WORD_SIZE > ENCODE_LINE)
-        buffer_text(out, "\r\n ");
+        takt_buffer_text(out, "\r\n ");
     if (plain)
-        buffer_put(out, value, size);
+        takt_buffer_put(out, value, size);
     else
         put_words(out, value, size);
-    buffer_text(out, "\r\n");
+    takt_buffer_text(out, "\r\n");
 }
 
-void header_put_plain(text_buffer *out, const char *name, const char *value, size_t size)
+void takt_mail_header_put_plain(takt_buffer *out, const char *name, const char *value, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         assert(!is_control(value[i]) && (unsigned char)value[i] < 0x80);
     put_name(out, name);
-    buffer_put(out, value, size);
-    buffer_text(out, "\r\n");
+    takt_buffer_put(out, value, size);
+    takt_buffer_text(out, "\r\n");
 }
 
 /* A name of letters, digits and blanks needs no quotes. */
@@ -86,46 +86,46 @@ static bool is_phrase(const char *name)
     return name[0] != ' ' && !strstr(name, "  ");
 }
 
-static void put_quoted(text_buffer *out, const char *text)
+static void put_quoted(takt_buffer *out, const char *text)
 {
-    buffer_char(out, '"');
+    takt_buffer_char(out, '"');
     for (const char *c = text; *c; c++) {
         if (*c == '"' || *c == '\\')
-            buffer_char(out, '\\');
-        buffer_char(out, *c);
+            takt_buffer_char(out, '\\');
+        takt_buffer_char(out, *c);
     }
-    buffer_char(out, '"');
+    takt_buffer_char(out, '"');
 }
 
-static void put_address(text_buffer *out, const mail_address *address)
+static void put_address(takt_buffer *out, const takt_mail_address *address)
 {
     size_t size = strlen(address->name);
 
     if (size == 0) {
-        buffer_text(out, address->mailbox);
+        takt_buffer_text(out, address->mailbox);
         return;
     }
     if (!is_plain(address->name, size) || size > ENCODE_LINE)
         put_words(out, address->name, size);
     else if (is_phrase(address->name))
-        buffer_text(out, address->name);
+        takt_buffer_text(out, address->name);
     else
         put_quoted(out, address->name);
     if (size + strlen(address->mailbox) + 4 > ENCODE_LINE || !is_plain(address->name, size))
-        buffer_text(out, "\r\n");
-    buffer_text(out, " <");
-    buffer_text(out, address->mailbox);
-    buffer_char(out, '>');
+        takt_buffer_text(out, "\r\n");
+    takt_buffer_text(out, " <");
+    takt_buffer_text(out, address->mailbox);
+    takt_buffer_char(out, '>');
 }
 
-void header_put_addresses(text_buffer *out, const char *name, const mail_address *addresses,
-                          size_t count)
+void takt_mail_header_put_addresses(takt_buffer *out, const char *name,
+                                    const takt_mail_address *addresses, size_t count)
 {
     put_name(out, name);
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
-            buffer_text(out, ",\r\n ");
+            takt_buffer_text(out, ",\r\n ");
         put_address(out, &addresses[i]);
     }
-    buffer_text(out, "\r\n");
+    takt_buffer_text(out, "\r\n");
 }

@@ -12,13 +12,13 @@
 #include "jobs/text/buffer.h"
 
 /* Free text, such as a subject. */
-void header_put_text(text_buffer *out, const char *name, const char *value, size_t size);
+void takt_mail_header_put_text(takt_buffer *out, const char *name, const char *value, size_t size);
 
 /* As it is and in one line: ASCII that must not be changed, such as an identifier or a URL. */
-void header_put_plain(text_buffer *out, const char *name, const char *value, size_t size);
+void takt_mail_header_put_plain(takt_buffer *out, const char *name, const char *value, size_t size);
 
 /* Addresses with their names, one per line. */
-void header_put_addresses(text_buffer *out, const char *name, const mail_address *addresses,
-                          size_t count);
+void takt_mail_header_put_addresses(takt_buffer *out, const char *name,
+                                    const takt_mail_address *addresses, size_t count);
 
 #endif

@@ -17,21 +17,21 @@
 #define VALUE_MAX  900 /* bytes of a header that cannot be folded: a line has 998 at most */
 #define NAME_BYTES 64
 
-static int read_address(const char *field, const char *text, size_t size, mail_address *address,
-                        takt_error *error)
+static int read_address(const char *field, const char *text, size_t size,
+                        takt_mail_address *address, takt_error *error)
 {
     char shown[SHOWN_SIZE];
     takt_error why;
 
-    if (address_parse(text, size, address, &why) == 0)
+    if (takt_mail_address_parse(text, size, address, &why) == 0)
         return 0;
-    return mail_refuse(error, "%s: %s is no mail address: %s", field,
-                       say_shown(text, size, shown, sizeof(shown)), why.text);
+    return takt_mail_refuse(error, "%s: %s is no mail address: %s", field,
+                            say_shown(text, size, shown, sizeof(shown)), why.text);
 }
 
 /* One address; `otherwise` where the job says none.  `found` tells whether there is one. */
 static int read_one(const json_t *fields, const char *name, const char *otherwise,
-                    mail_address *address, bool *found, takt_error *error)
+                    takt_mail_address *address, bool *found, takt_error *error)
 {
     const json_t *field = json_object_get(fields, name);
 
@@ -40,25 +40,25 @@ static int read_one(const json_t *fields, const char *name, const char *otherwis
         return read_address(name, json_string_value(field), json_string_length(field), address,
                             error);
     if (field && !json_is_null(field))
-        return mail_refuse(error, "%s: it must be an address, a string", name);
+        return takt_mail_refuse(error, "%s: it must be an address, a string", name);
     if (otherwise)
         return read_address(name, otherwise, strlen(otherwise), address, error);
     *found = false;
     return 0;
 }
 
-static int add_recipient(mail_letter *letter, const char *name, const json_t *item,
+static int add_recipient(takt_mail_letter *letter, const char *name, const json_t *item,
                          takt_error *error)
 {
-    mail_address *made = &letter->addresses[letter->address_count];
+    takt_mail_address *made = &letter->addresses[letter->address_count];
     int failed;
 
     if (!json_is_string(item))
-        return mail_refuse(error, "%s: it must be an address or a list of addresses, as strings",
-                           name);
+        return takt_mail_refuse(
+            error, "%s: it must be an address or a list of addresses, as strings", name);
     if (letter->address_count == LETTER_RECIPIENTS_MAX)
-        return mail_refuse(error, "%s: a mail has at most %d recipients; write several jobs", name,
-                           LETTER_RECIPIENTS_MAX);
+        return takt_mail_refuse(error, "%s: a mail has at most %d recipients; write several jobs",
+                                name, LETTER_RECIPIENTS_MAX);
     failed = read_address(name, json_string_value(item), json_string_length(item), made, error);
     if (failed)
         return failed;
@@ -70,7 +70,7 @@ static int add_recipient(mail_letter *letter, const char *name, const json_t *it
     return 0;
 }
 
-static int read_recipients(mail_letter *letter, const json_t *fields, const char *name,
+static int read_recipients(takt_mail_letter *letter, const json_t *fields, const char *name,
                            takt_error *error)
 {
     const json_t *field = json_object_get(fields, name);
@@ -85,10 +85,10 @@ static int read_recipients(mail_letter *letter, const json_t *fields, const char
     return failed;
 }
 
-static int read_envelope(mail_letter *letter, const letter_settings *settings, const json_t *fields,
-                         takt_error *error)
+static int read_envelope(takt_mail_letter *letter, const takt_mail_letter_settings *settings,
+                         const json_t *fields, takt_error *error)
 {
-    mail_message *message = &letter->message;
+    takt_mail_message *message = &letter->message;
     bool found;
     int failed;
 
@@ -104,13 +104,13 @@ static int read_envelope(mail_letter *letter, const letter_settings *settings, c
     if ((failed = read_recipients(letter, fields, "bcc", error)) != 0)
         return failed;
     if (letter->recipient_count == 0)
-        return mail_refuse(error, "to: a mail needs a recipient; write \"to\": "
-                                  "\"user@example.org\"");
+        return takt_mail_refuse(error, "to: a mail needs a recipient; write \"to\": "
+                                       "\"user@example.org\"");
     if ((failed = read_one(fields, "from", settings->from, &letter->from, &found, error)) != 0)
         return failed;
     if (!found)
-        return mail_refuse(error, "from: a mail needs a sender; write \"from\": "
-                                  "\"user@example.org\", or start the worker with --from");
+        return takt_mail_refuse(error, "from: a mail needs a sender; write \"from\": "
+                                       "\"user@example.org\", or start the worker with --from");
     message->from = &letter->from;
     if ((failed = read_one(fields, "reply_to", NULL, &letter->reply_to, &found, error)) != 0)
         return failed;
@@ -124,28 +124,29 @@ static int read_envelope(mail_letter *letter, const letter_settings *settings, c
 
 /* A template of the job, else of the settings, expanded. */
 static int read_part(const json_t *fields, const char *name, const char *otherwise,
-                     template_form form, text_buffer *part, bool *found, takt_error *error)
+                     takt_mail_template_form form, takt_buffer *part, bool *found,
+                     takt_error *error)
 {
     const json_t *field = json_object_get(fields, name);
     const char *template = json_is_string(field) ? json_string_value(field) : otherwise;
 
-    buffer_clear(part);
+    takt_buffer_clear(part);
     *found = template != NULL;
     if (field && !json_is_null(field) && !json_is_string(field))
-        return mail_refuse(error, "%s: it must be a string", name);
-    return template ? template_expand(name, template, fields, form, part, error) : 0;
+        return takt_mail_refuse(error, "%s: it must be a string", name);
+    return template ? takt_mail_template_expand(name, template, fields, form, part, error) : 0;
 }
 
-static mail_header *add_header(mail_message *message, const char *name, bool plain)
+static takt_mail_header *add_header(takt_mail_message *message, const char *name, bool plain)
 {
-    mail_header *header;
+    takt_mail_header *header;
 
     if (message->header_count == MESSAGE_HEADERS_MAX)
         return NULL;
     header = &message->headers[message->header_count++];
     header->name = name;
     header->plain = plain;
-    buffer_clear(&header->value);
+    takt_buffer_clear(&header->value);
     return header;
 }
 
@@ -156,47 +157,48 @@ static int check_url(const char *url, size_t size, bool one_click, takt_error *e
 
     for (size_t i = 0; i < size; i++)
         if (url[i] <= 0x20 || url[i] >= 0x7f || strchr("<>,\"", url[i]))
-            return mail_refuse(error,
-                               "list_unsubscribe: the URL has a character that is to be "
-                               "written as %%XX at byte %zu",
-                               i);
+            return takt_mail_refuse(error,
+                                    "list_unsubscribe: the URL has a character that is to be "
+                                    "written as %%XX at byte %zu",
+                                    i);
     if (!https && strncasecmp(url, "mailto:", 7) != 0)
-        return mail_refuse(error, "list_unsubscribe: it must begin with https:// or mailto:");
+        return takt_mail_refuse(error, "list_unsubscribe: it must begin with https:// or mailto:");
     if (size > VALUE_MAX)
-        return mail_refuse(error, "list_unsubscribe: the URL has %zu bytes; it may have %d", size,
-                           VALUE_MAX);
+        return takt_mail_refuse(error, "list_unsubscribe: the URL has %zu bytes; it may have %d",
+                                size, VALUE_MAX);
     if (one_click && !https)
-        return mail_refuse(error, "one_click: it needs a list_unsubscribe with https://");
+        return takt_mail_refuse(error, "one_click: it needs a list_unsubscribe with https://");
     return 0;
 }
 
-static int read_unsubscribe(mail_letter *letter, const letter_settings *settings,
+static int read_unsubscribe(takt_mail_letter *letter, const takt_mail_letter_settings *settings,
                             const json_t *fields, takt_error *error)
 {
     const json_t *click = json_object_get(fields, "one_click");
     bool one_click = json_is_boolean(click) ? json_is_true(click) : settings->one_click;
-    text_buffer *url = &letter->unsubscribe;
+    takt_buffer *url = &letter->unsubscribe;
     bool found;
     int failed;
 
     if (click && !json_is_null(click) && !json_is_boolean(click))
-        return mail_refuse(error, "one_click: it must be true or false");
+        return takt_mail_refuse(error, "one_click: it must be true or false");
     if ((failed = read_part(fields, "list_unsubscribe", settings->unsubscribe, TEMPLATE_URL, url,
                             &found, error)) != 0)
         return failed;
     if (!found)
-        return one_click && click ? mail_refuse(error, "one_click: it needs a list_unsubscribe")
-                                  : 0;
-    if ((failed = check_url(buffer_end(url), url->size, one_click, error)) != 0)
+        return one_click && click
+                   ? takt_mail_refuse(error, "one_click: it needs a list_unsubscribe")
+                   : 0;
+    if ((failed = check_url(takt_buffer_end(url), url->size, one_click, error)) != 0)
         return failed;
-    mail_header *header = add_header(&letter->message, "List-Unsubscribe", true);
-    buffer_char(&header->value, '<');
-    buffer_put(&header->value, url->at, url->size);
-    buffer_text(&header->value, ">");
+    takt_mail_header *header = add_header(&letter->message, "List-Unsubscribe", true);
+    takt_buffer_char(&header->value, '<');
+    takt_buffer_put(&header->value, url->at, url->size);
+    takt_buffer_text(&header->value, ">");
     if (one_click)
         header = add_header(&letter->message, "List-Unsubscribe-Post", true);
     if (one_click)
-        buffer_text(&header->value, "List-Unsubscribe=One-Click");
+        takt_buffer_text(&header->value, "List-Unsubscribe=One-Click");
     return 0;
 }
 
@@ -212,7 +214,7 @@ static bool is_own_name(const char *name)
     return strncasecmp(name, "X-", 2) == 0 && size > 2 && size <= NAME_BYTES && !name[size];
 }
 
-static int read_headers(mail_message *message, const json_t *fields, takt_error *error)
+static int read_headers(takt_mail_message *message, const json_t *fields, takt_error *error)
 {
     const json_t *headers = json_object_get(fields, "headers");
     char shown[SHOWN_SIZE], what[SHOWN_SIZE + 16];
@@ -222,37 +224,38 @@ static int read_headers(mail_message *message, const json_t *fields, takt_error 
     if (!headers || json_is_null(headers))
         return 0;
     if (!json_is_object(headers))
-        return mail_refuse(error, "headers: it must be an object: {\"X-Campaign\": \"spring\"}");
+        return takt_mail_refuse(error,
+                                "headers: it must be an object: {\"X-Campaign\": \"spring\"}");
     json_object_foreach((json_t *)(uintptr_t)headers, name, value)
     {
         say_shown(name, strlen(name), shown, sizeof(shown));
         if (!is_own_name(name))
-            return mail_refuse(error,
-                               "headers: %s cannot be set; there are X-..., Auto-Submitted, "
-                               "Feedback-ID, List-ID and Precedence",
-                               shown);
-        mail_header *header = add_header(message, name, false);
+            return takt_mail_refuse(error,
+                                    "headers: %s cannot be set; there are X-..., Auto-Submitted, "
+                                    "Feedback-ID, List-ID and Precedence",
+                                    shown);
+        takt_mail_header *header = add_header(message, name, false);
         if (!header)
-            return mail_refuse(error, "headers: there are too many; a mail may have %d",
-                               MESSAGE_HEADERS_MAX - 2);
+            return takt_mail_refuse(error, "headers: there are too many; a mail may have %d",
+                                    MESSAGE_HEADERS_MAX - 2);
         if (!json_is_string(value))
-            return mail_refuse(error, "headers: %s: it must be a string", shown);
+            return takt_mail_refuse(error, "headers: %s: it must be a string", shown);
         snprintf(what, sizeof(what), "headers: %s", shown);
-        int failed = template_expand(what, json_string_value(value), fields, TEMPLATE_HEADER,
-                                     &header->value, error);
+        int failed = takt_mail_template_expand(what, json_string_value(value), fields,
+                                               TEMPLATE_HEADER, &header->value, error);
         if (failed)
             return failed;
         if (header->value.size > VALUE_MAX)
-            return mail_refuse(error, "%s: it has %zu bytes; it may have %d", what,
-                               header->value.size, VALUE_MAX);
+            return takt_mail_refuse(error, "%s: it has %zu bytes; it may have %d", what,
+                                    header->value.size, VALUE_MAX);
     }
     return 0;
 }
 
-int letter_read(mail_letter *letter, const letter_settings *settings, const json_t *fields,
-                takt_error *error)
+int takt_mail_letter_read(takt_mail_letter *letter, const takt_mail_letter_settings *settings,
+                          const json_t *fields, takt_error *error)
 {
-    mail_message *message = &letter->message;
+    takt_mail_message *message = &letter->message;
     bool found;
     int failed;
 
@@ -262,38 +265,41 @@ int letter_read(mail_letter *letter, const letter_settings *settings, const json
                             &message->subject, &found, error)) != 0)
         return failed;
     if (!found)
-        return mail_refuse(error, "subject: a mail needs one; write \"subject\": \"...\", or start "
-                                  "the worker with --subject");
+        return takt_mail_refuse(error,
+                                "subject: a mail needs one; write \"subject\": \"...\", or start "
+                                "the worker with --subject");
     if ((failed = read_part(fields, "text", settings->text, TEMPLATE_TEXT, &message->text,
                             &message->has_text, error)) != 0 ||
         (failed = read_part(fields, "html", settings->html, TEMPLATE_HTML, &message->html,
                             &message->has_html, error)) != 0)
         return failed;
     if (!message->has_text && !message->has_html)
-        return mail_refuse(error, "text: a mail needs one, or html; write \"text\": \"...\", or "
-                                  "start the worker with --text or --html");
+        return takt_mail_refuse(error,
+                                "text: a mail needs one, or html; write \"text\": \"...\", or "
+                                "start the worker with --text or --html");
     if ((failed = read_unsubscribe(letter, settings, fields, error)) != 0)
         return failed;
     return read_headers(message, fields, error);
 }
 
-int letter_key(const mail_letter *letter, const char *key, char *result, takt_error *error)
+int takt_mail_letter_key(const takt_mail_letter *letter, const char *key, char *result,
+                         takt_error *error)
 {
-    const char *domain = address_domain(letter->recipients[0]);
+    const char *domain = takt_mail_address_domain(letter->recipients[0]);
     size_t size = 0;
 
     for (const char *at = key; *at;) {
         bool place = strncmp(at, "{domain}", 8) == 0;
         size_t part = place ? strlen(domain) : 1;
         for (size_t i = 1; place && i < letter->recipient_count; i++)
-            if (strcmp(address_domain(letter->recipients[i]), domain) != 0)
-                return mail_refuse(error,
-                                   "key: {domain} means one, but this mail goes to %s and "
-                                   "to %s; write a job for each",
-                                   domain, address_domain(letter->recipients[i]));
+            if (strcmp(takt_mail_address_domain(letter->recipients[i]), domain) != 0)
+                return takt_mail_refuse(error,
+                                        "key: {domain} means one, but this mail goes to %s and "
+                                        "to %s; write a job for each",
+                                        domain, takt_mail_address_domain(letter->recipients[i]));
         if (size + part > TAKT_KEY_SIZE_MAX)
-            return mail_refuse(error, "key: with its domain it has more than %d bytes",
-                               TAKT_KEY_SIZE_MAX);
+            return takt_mail_refuse(error, "key: with its domain it has more than %d bytes",
+                                    TAKT_KEY_SIZE_MAX);
         memcpy(result + size, place ? domain : at, part);
         size += part;
         at += place ? 8 : 1;
@@ -302,14 +308,14 @@ int letter_key(const mail_letter *letter, const char *key, char *result, takt_er
     return 0;
 }
 
-void letter_free(mail_letter *letter)
+void takt_mail_letter_free(takt_mail_letter *letter)
 {
-    mail_message *message = &letter->message;
+    takt_mail_message *message = &letter->message;
 
-    buffer_free(&message->subject);
-    buffer_free(&message->text);
-    buffer_free(&message->html);
-    buffer_free(&letter->unsubscribe);
+    takt_buffer_free(&message->subject);
+    takt_buffer_free(&message->text);
+    takt_buffer_free(&message->html);
+    takt_buffer_free(&letter->unsubscribe);
     for (size_t i = 0; i < MESSAGE_HEADERS_MAX; i++)
-        buffer_free(&message->headers[i].value);
+        takt_buffer_free(&message->headers[i].value);
 }

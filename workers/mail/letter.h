@@ -18,35 +18,36 @@
 #define LETTER_RECIPIENTS_MAX 100 /* what every server takes (RFC 5321, 4.5.3.1.8) */
 
 /* For all jobs.  NULL: none. */
-typedef struct letter_settings {
+typedef struct takt_mail_letter_settings {
     const char *from;
     const char *return_path;
     const char *subject, *text, *html; /* templates that can be expanded */
     const char *unsubscribe;
     bool one_click;
-} letter_settings;
+} takt_mail_letter_settings;
 
-/* Zeros at first; may be read into many times.  To be freed by letter_free. */
-typedef struct mail_letter {
-    mail_message message; /* points into what follows; its date is not set */
-    mail_address from, reply_to, return_path;
-    mail_address addresses[LETTER_RECIPIENTS_MAX];         /* To, Cc, Bcc */
-    const mail_address *recipients[LETTER_RECIPIENTS_MAX]; /* each mailbox once */
+/* Zeros at first; may be read into many times.  To be freed by takt_mail_letter_free. */
+typedef struct takt_mail_letter {
+    takt_mail_message message; /* points into what follows; its date is not set */
+    takt_mail_address from, reply_to, return_path;
+    takt_mail_address addresses[LETTER_RECIPIENTS_MAX];         /* To, Cc, Bcc */
+    const takt_mail_address *recipients[LETTER_RECIPIENTS_MAX]; /* each mailbox once */
     size_t address_count, recipient_count;
-    text_buffer unsubscribe; /* the URL alone */
-} mail_letter;
+    takt_buffer unsubscribe; /* the URL alone */
+} takt_mail_letter;
 
 /* 0, or TAKT_E_INVALID and why; the letter is then not to be used.  It points into `fields` and
  * `settings`. */
-int letter_read(mail_letter *letter, const letter_settings *settings, const json_t *fields,
-                takt_error *error);
+int takt_mail_letter_read(takt_mail_letter *letter, const takt_mail_letter_settings *settings,
+                          const json_t *fields, takt_error *error);
 
 /*
  * The key with the domain of the recipients for each "{domain}" in it; there must be one domain.
  * `result` has room for TAKT_KEY_SIZE_MAX + 1.  0, or TAKT_E_INVALID and why.
  */
-int letter_key(const mail_letter *letter, const char *key, char *result, takt_error *error);
+int takt_mail_letter_key(const takt_mail_letter *letter, const char *key, char *result,
+                         takt_error *error);
 
-void letter_free(mail_letter *letter);
+void takt_mail_letter_free(takt_mail_letter *letter);
 
 #endif

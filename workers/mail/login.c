@@ -33,50 +33,51 @@ static char *read_line(FILE *file, char line[LINE_SIZE])
     return *line ? strdup(line) : NULL;
 }
 
-static int read_file(mail_login *login, const char *name, takt_error *error)
+static int read_file(takt_mail_login *login, const char *name, takt_error *error)
 {
     char line[LINE_SIZE];
     FILE *file = fopen(name, "re");
 
     if (!file)
-        return mail_refuse(error, "--login %s: %s", name, strerror(errno));
+        return takt_mail_refuse(error, "--login %s: %s", name, strerror(errno));
     setvbuf(file, NULL, _IONBF, 0); /* no copy stays in a buffer */
     login->user = read_line(file, line);
     login->password = login->user ? read_line(file, line) : NULL;
     explicit_bzero(line, sizeof(line));
     fclose(file);
     if (!login->password)
-        return mail_refuse(error,
-                           "--login %s: it must have two lines, the user and the password, "
-                           "each shorter than %d bytes",
-                           name, LINE_SIZE - 1);
+        return takt_mail_refuse(error,
+                                "--login %s: it must have two lines, the user and the password, "
+                                "each shorter than %d bytes",
+                                name, LINE_SIZE - 1);
     return 0;
 }
 
-int login_read(mail_login *login, const char *file, takt_error *error)
+int takt_mail_login_read(takt_mail_login *login, const char *file, takt_error *error)
 {
     const char *user = getenv("TAKT_SMTP_USER"), *password = getenv("TAKT_SMTP_PASSWORD");
     int failed = 0;
 
-    *login = (mail_login){0};
+    *login = (takt_mail_login){0};
     if (file) {
         failed = read_file(login, file, error);
     } else if (user && password) {
         login->user = strdup(user);
         login->password = strdup(password);
         if (!login->user || !login->password)
-            failed = mail_refuse(error, "no memory");
+            failed = takt_mail_refuse(error, "no memory");
     } else if (user || password) {
-        failed = mail_refuse(error,
-                             "$TAKT_SMTP_USER and $TAKT_SMTP_PASSWORD belong together, but "
-                             "only %s is set",
-                             user ? "the first" : "the second");
+        failed = takt_mail_refuse(error,
+                                  "$TAKT_SMTP_USER and $TAKT_SMTP_PASSWORD belong together, but "
+                                  "only %s is set",
+                                  user ? "the first" : "the second");
     }
     unsetenv("TAKT_SMTP_PASSWORD");
     if (!failed && login->user && (has_control(login->user) || has_control(login->password)))
-        failed = mail_refuse(error, "the mail server's user or password has a control character");
+        failed =
+            takt_mail_refuse(error, "the mail server's user or password has a control character");
     if (failed)
-        login_free(login);
+        takt_mail_login_free(login);
     return failed;
 }
 
@@ -87,9 +88,9 @@ static void wipe(char *text)
     free(text);
 }
 
-void login_free(mail_login *login)
+void takt_mail_login_free(takt_mail_login *login)
 {
     wipe(login->user);
     wipe(login->password);
-    *login = (mail_login){0};
+    *login = (takt_mail_login){0};
 }

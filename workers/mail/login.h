@@ -7,14 +7,14 @@
 
 #include <takt/error.h>
 
-typedef struct mail_login {
+typedef struct takt_mail_login {
     char *user, *password; /* NULL: none */
-} mail_login;
+} takt_mail_login;
 
 /* From `file` (two lines: user, password), else from $TAKT_SMTP_USER and $TAKT_SMTP_PASSWORD, which
  * are then taken out of the environment.  0, or TAKT_E_INVALID and why. */
-int login_read(mail_login *login, const char *file, takt_error *error);
+int takt_mail_login_read(takt_mail_login *login, const char *file, takt_error *error);
 
-void login_free(mail_login *login);
+void takt_mail_login_free(takt_mail_login *login);
 
 #endif

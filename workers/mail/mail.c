@@ -21,16 +21,16 @@
 typedef struct mail_sending {
     struct mail_sending *next, *previous; /* of all that are sent */
     takt_mail *mail;
-    job *job;
+    takt_job *job;
     int64_t began_us;
-    text_buffer message;
+    takt_buffer message;
     struct curl_slist *recipients;
     size_t recipient_count;
     char from[ADDRESS_MAX + 1];
     char message_id[MESSAGE_ID_SIZE];
     union {
-        smtp_delivery delivery;
-        outbox_mail draft;
+        takt_mail_smtp_delivery delivery;
+        takt_mail_outbox_mail draft;
     } by;
 } mail_sending;
 
@@ -45,22 +45,22 @@ static int open_mail(void *self, uv_loop_t *loop, const takt_policy *policy)
 {
     takt_mail *mail = self;
     takt_error error = {0};
-    int failed = mail_options_read(mail);
+    int failed = takt_mail_options_read(mail);
 
     (void)policy;
     if (failed)
         return failed;
     if (mail->options.drafts)
-        failed = outbox_open(&mail->outbox, loop, mail->options.drafts, &error);
+        failed = takt_mail_outbox_open(&mail->outbox, loop, mail->options.drafts, &error);
     else
-        failed = smtp_open(&mail->smtp, loop, &mail->settings, &error);
+        failed = takt_mail_smtp_open(&mail->smtp, loop, &mail->settings, &error);
     if (!failed)
         return 0;
-    worker_say("%s", error.text);
+    takt_worker_say("%s", error.text);
     return mail->options.drafts ? EX_CANTCREAT : EX_OSERR;
 }
 
-static int check_mail(void *self, json_t *fields, job_head *head, takt_error *error)
+static int check_mail(void *self, json_t *fields, takt_job_head *head, takt_error *error)
 {
     takt_mail *mail = self;
     const char *key = head->key ? head->key : mail->options.key;
@@ -69,8 +69,8 @@ static int check_mail(void *self, json_t *fields, job_head *head, takt_error *er
     int failed;
 
     mail->looked_at = NULL;
-    if ((failed = letter_read(&mail->letter, &mail->letters, fields, error)) != 0 ||
-        (failed = key ? letter_key(&mail->letter, key, made, error) : 0) != 0)
+    if ((failed = takt_mail_letter_read(&mail->letter, &mail->letters, fields, error)) != 0 ||
+        (failed = key ? takt_mail_letter_key(&mail->letter, key, made, error) : 0) != 0)
         return failed;
     if (key && json_object_set_new(fields, "key", json_string(made)) != 0) {
         *error = (takt_error){TAKT_E_INVALID, "key: it is not UTF-8"};
@@ -94,7 +94,7 @@ static void remember(takt_mail *mail, mail_sending *sending)
 static void free_sending(mail_sending *sending)
 {
     curl_slist_free_all(sending->recipients);
-    buffer_free(&sending->message);
+    takt_buffer_free(&sending->message);
     free(sending);
 }
 
@@ -112,9 +112,9 @@ static void forget(mail_sending *sending)
 /* The reply is ASCII. */
 static void end_sent(mail_sending *sending, const char *reply)
 {
-    job_done(sending->job,
-             json_pack("{s:s, s:I, s:s}", "message_id", sending->message_id, "recipients",
-                       (json_int_t)sending->recipient_count, "reply", reply));
+    takt_job_done(sending->job,
+                  json_pack("{s:s, s:I, s:s}", "message_id", sending->message_id, "recipients",
+                            (json_int_t)sending->recipient_count, "reply", reply));
 }
 
 static int64_t now_us(void)
@@ -127,23 +127,23 @@ static int64_t now_us(void)
 static void end_unusable(mail_sending *sending, const char *why)
 {
     takt_mail *mail = sending->mail;
-    outage *outage = &mail->outage;
+    takt_outage *outage = &mail->outage;
 
     if (outage->pause_us == 0)
-        worker_say("%s", why);
-    int64_t pause_us = outage_note(outage, sending->began_us, now_us());
-    job_settle(sending->job, 0);
-    job_block(sending->job, pause_us, why);
-    if (outage_is_within(outage, mail->options.outage_us, now_us()))
-        job_postpone(sending->job, pause_us, why);
+        takt_worker_say("%s", why);
+    int64_t pause_us = takt_outage_note(outage, sending->began_us, now_us());
+    takt_job_settle(sending->job, 0);
+    takt_job_block(sending->job, pause_us, why);
+    if (takt_outage_is_within(outage, mail->options.outage_us, now_us()))
+        takt_job_postpone(sending->job, pause_us, why);
     else
-        job_retry(sending->job, pause_us, why);
+        takt_job_retry(sending->job, pause_us, why);
 }
 
-static void end_replied(mail_sending *sending, const smtp_outcome *outcome)
+static void end_replied(mail_sending *sending, const takt_mail_smtp_outcome *outcome)
 {
     takt_mail *mail = sending->mail;
-    reply_meaning meaning = reply_read(outcome->code, outcome->text);
+    takt_mail_reply_meaning meaning = takt_mail_reply_read(outcome->code, outcome->text);
 
     if (meaning.verdict == REPLY_UNUSABLE) {
         end_unusable(sending, outcome->text);
@@ -151,17 +151,18 @@ static void end_replied(mail_sending *sending, const smtp_outcome *outcome)
     }
     mail->outage.pause_us = 0;
     if (meaning.penalize)
-        job_penalize(sending->job, meaning.after_us ? meaning.after_us : mail->options.pause_us,
-                     outcome->text);
+        takt_job_penalize(sending->job,
+                          meaning.after_us ? meaning.after_us : mail->options.pause_us,
+                          outcome->text);
     if (meaning.verdict == REPLY_SENT)
         end_sent(sending, outcome->text);
     else if (meaning.verdict == REPLY_RETRY)
-        job_retry(sending->job, meaning.after_us, outcome->text);
+        takt_job_retry(sending->job, meaning.after_us, outcome->text);
     else
-        job_dead(sending->job, outcome->text);
+        takt_job_dead(sending->job, outcome->text);
 }
 
-static void on_delivered(smtp_delivery *delivery, const smtp_outcome *outcome)
+static void on_delivered(takt_mail_smtp_delivery *delivery, const takt_mail_smtp_outcome *outcome)
 {
     mail_sending *sending = delivery->data;
 
@@ -170,18 +171,18 @@ static void on_delivered(smtp_delivery *delivery, const smtp_outcome *outcome)
     else if (outcome->end == SMTP_UNUSABLE)
         end_unusable(sending, outcome->text);
     else
-        job_retry(sending->job, 0, outcome->text);
+        takt_job_retry(sending->job, 0, outcome->text);
     forget(sending);
 }
 
-static void on_drafted(outbox_mail *draft, const char *why)
+static void on_drafted(takt_mail_outbox_mail *draft, const char *why)
 {
     mail_sending *sending = draft->data;
 
     if (sending->mail->closed)
         ;
     else if (why)
-        job_retry(sending->job, 0, why);
+        takt_job_retry(sending->job, 0, why);
     else
         end_sent(sending, "dry run");
     forget(sending);
@@ -190,32 +191,33 @@ static void on_drafted(outbox_mail *draft, const char *why)
 static bool begin_sending(takt_mail *mail, mail_sending *sending)
 {
     if (mail->options.drafts) {
-        sending->by.draft = (outbox_mail){.id = job_head_of(sending->job)->id,
-                                          .message = sending->message.at,
-                                          .size = sending->message.size,
-                                          .done = on_drafted,
-                                          .data = sending};
-        return outbox_put(&mail->outbox, &sending->by.draft);
+        sending->by.draft = (takt_mail_outbox_mail){.id = takt_job_head_of(sending->job)->id,
+                                                    .message = sending->message.at,
+                                                    .size = sending->message.size,
+                                                    .done = on_drafted,
+                                                    .data = sending};
+        return takt_mail_outbox_put(&mail->outbox, &sending->by.draft);
     }
-    sending->by.delivery = (smtp_delivery){.from = sending->from,
-                                           .recipients = sending->recipients,
-                                           .message = sending->message.at,
-                                           .size = sending->message.size,
-                                           .done = on_delivered,
-                                           .data = sending};
-    return smtp_send(mail->smtp, &sending->by.delivery);
+    sending->by.delivery = (takt_mail_smtp_delivery){.from = sending->from,
+                                                     .recipients = sending->recipients,
+                                                     .message = sending->message.at,
+                                                     .size = sending->message.size,
+                                                     .done = on_delivered,
+                                                     .data = sending};
+    return takt_mail_smtp_send(mail->smtp, &sending->by.delivery);
 }
 
 /* The message and its envelope. */
-static bool compose(mail_sending *sending, mail_letter *letter)
+static bool compose(mail_sending *sending, takt_mail_letter *letter)
 {
-    mail_message *message = &letter->message;
+    takt_mail_message *message = &letter->message;
     struct timespec now;
 
     clock_gettime(CLOCK_REALTIME, &now);
     message->date_us = (int64_t)now.tv_sec * SECOND_US;
-    message_identify(message, job_head_of(sending->job)->idempotency_key, sending->message_id);
-    message_write(message, sending->message_id, &sending->message);
+    takt_mail_message_identify(message, takt_job_head_of(sending->job)->idempotency_key,
+                               sending->message_id);
+    takt_mail_message_write(message, sending->message_id, &sending->message);
     strcpy(sending->from, letter->return_path.mailbox);
     sending->recipient_count = letter->recipient_count;
     for (size_t i = letter->recipient_count; i-- > 0;) {
@@ -228,23 +230,23 @@ static bool compose(mail_sending *sending, mail_letter *letter)
     return !sending->message.failed;
 }
 
-static void give_up(job *job)
+static void give_up(takt_job *job)
 {
-    job_settle(job, 0);
-    job_retry(job, 0, "no memory");
+    takt_job_settle(job, 0);
+    takt_job_retry(job, 0, "no memory");
 }
 
-static void start_mail(void *self, job *job)
+static void start_mail(void *self, takt_job *job)
 {
     takt_mail *mail = self;
     mail_sending *sending = calloc(1, sizeof(*sending));
     takt_error error = {0};
 
-    if (mail->looked_at != job_fields(job) &&
-        letter_read(&mail->letter, &mail->letters, job_fields(job), &error) != 0) {
+    if (mail->looked_at != takt_job_fields(job) &&
+        takt_mail_letter_read(&mail->letter, &mail->letters, takt_job_fields(job), &error) != 0) {
         free(sending);
-        job_settle(job, 0);
-        job_dead(job, error.text);
+        takt_job_settle(job, 0);
+        takt_job_dead(job, error.text);
         return;
     }
     mail->looked_at = NULL;
@@ -268,15 +270,15 @@ static void close_mail(void *self)
 
     mail->closed = true;
     if (mail->smtp) {
-        smtp_close(mail->smtp);
+        takt_mail_smtp_close(mail->smtp);
         for (mail_sending *at = mail->sending, *next; at; at = next) {
             next = at->next;
             free_sending(at);
         }
         mail->sending = NULL;
     }
-    letter_free(&mail->letter);
-    mail_options_free(mail);
+    takt_mail_letter_free(&mail->letter);
+    takt_mail_options_free(mail);
 }
 
 int main(int argc, char **argv)
@@ -286,10 +288,10 @@ int main(int argc, char **argv)
         .settings = {.connections = 16, .timeout_us = 300 * SECOND_US},
         .outbox = {.folder = -1},
     };
-    const kind kind = {
+    const takt_job_kind kind = {
         .name = "takt-mail",
         .summary = "Sends mails, each when its limit gives it a slot.",
-        .options = &mail_argp,
+        .options = &takt_mail_argp,
         .self = &mail,
         .rehearses = rehearses,
         .open = open_mail,
@@ -298,5 +300,5 @@ int main(int argc, char **argv)
         .close = close_mail,
     };
 
-    return worker_main(argc, argv, &kind);
+    return takt_worker_main(argc, argv, &kind);
 }

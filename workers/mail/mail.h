@@ -13,7 +13,7 @@
 #include "smtp.h"
 
 /* What the command line says.  The strings are its own. */
-typedef struct mail_options {
+typedef struct takt_mail_options {
     const char *server;
     const char *login;
     const char *from, *return_path;
@@ -25,27 +25,27 @@ typedef struct mail_options {
     const char *drafts; /* --dry-run's folder; NULL: mails are sent */
     int64_t pause_us;
     int64_t outage_us; /* so long a server that cannot be used costs no attempts */
-} mail_options;
+} takt_mail_options;
 
 typedef struct takt_mail {
-    mail_options options;
-    smtp_settings settings;
-    letter_settings letters;
+    takt_mail_options options;
+    takt_mail_smtp_settings settings;
+    takt_mail_letter_settings letters;
     char *subject, *text, *html; /* what the files of the template say; NULL */
-    mail_letter letter;          /* of the job that was looked at last: */
+    takt_mail_letter letter;     /* of the job that was looked at last: */
     const json_t *looked_at;
-    mail_smtp *smtp;
-    mail_outbox outbox;
+    takt_mail_smtp *smtp;
+    takt_mail_outbox outbox;
     struct mail_sending *sending; /* all that are under way */
     bool closed;
-    outage outage; /* of the server */
+    takt_outage outage; /* of the server */
 } takt_mail;
 
-extern const struct argp mail_argp;
+extern const struct argp takt_mail_argp;
 
 /* Reads the files that the options name, and checks what can be checked before the first job.  0,
  * or the exit status after a message. */
-int mail_options_read(takt_mail *mail);
-void mail_options_free(takt_mail *mail);
+int takt_mail_options_read(takt_mail *mail);
+void takt_mail_options_free(takt_mail *mail);
 
 #endif

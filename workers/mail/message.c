@@ -36,15 +36,15 @@ static uint64_t mix(uint64_t value)
     return value ^ value >> 31;
 }
 
-static void add_addresses(mail_sums *sums, const mail_address *addresses, size_t count)
+static void add_addresses(mail_sums *sums, const takt_mail_address *addresses, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         add(sums, addresses[i].mailbox, strlen(addresses[i].mailbox));
     add(sums, "", 0);
 }
 
-void message_identify(const mail_message *message, const char *idempotency_key,
-                      char id[MESSAGE_ID_SIZE])
+void takt_mail_message_identify(const takt_mail_message *message, const char *idempotency_key,
+                                char id[MESSAGE_ID_SIZE])
 {
     mail_sums sums = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x6c62272e07bb0142)};
 
@@ -56,16 +56,16 @@ void message_identify(const mail_message *message, const char *idempotency_key,
     add(&sums, message->text.at, message->has_text ? message->text.size : 0);
     add(&sums, message->html.at, message->has_html ? message->html.size : 0);
     snprintf(id, MESSAGE_ID_SIZE, "%016llx%016llx@%s", (unsigned long long)mix(sums.one),
-             (unsigned long long)mix(sums.two), address_domain(message->from));
+             (unsigned long long)mix(sums.two), takt_mail_address_domain(message->from));
 }
 
-static void put_fixed(text_buffer *out, const char *name, const char *value)
+static void put_fixed(takt_buffer *out, const char *name, const char *value)
 {
-    header_put_plain(out, name, value, strlen(value));
+    takt_mail_header_put_plain(out, name, value, strlen(value));
 }
 
 /* By hand, since strftime's names are those of the locale. */
-static void put_date(text_buffer *out, int64_t date_us)
+static void put_date(takt_buffer *out, int64_t date_us)
 {
     static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
     static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -81,65 +81,65 @@ static void put_date(text_buffer *out, int64_t date_us)
     put_fixed(out, "Date", text);
 }
 
-static void put_headers(text_buffer *out, const mail_message *message, const char *id)
+static void put_headers(takt_buffer *out, const takt_mail_message *message, const char *id)
 {
     char identifier[MESSAGE_ID_SIZE + 2];
 
     put_date(out, message->date_us);
     snprintf(identifier, sizeof(identifier), "<%s>", id);
     put_fixed(out, "Message-ID", identifier);
-    header_put_addresses(out, "From", message->from, 1);
+    takt_mail_header_put_addresses(out, "From", message->from, 1);
     if (message->reply_to)
-        header_put_addresses(out, "Reply-To", message->reply_to, 1);
+        takt_mail_header_put_addresses(out, "Reply-To", message->reply_to, 1);
     if (message->to_count > 0)
-        header_put_addresses(out, "To", message->to, message->to_count);
+        takt_mail_header_put_addresses(out, "To", message->to, message->to_count);
     else if (message->cc_count == 0)
         put_fixed(out, "To", "undisclosed-recipients:;");
     if (message->cc_count > 0)
-        header_put_addresses(out, "Cc", message->cc, message->cc_count);
-    header_put_text(out, "Subject", message->subject.at, message->subject.size);
+        takt_mail_header_put_addresses(out, "Cc", message->cc, message->cc_count);
+    takt_mail_header_put_text(out, "Subject", message->subject.at, message->subject.size);
     for (size_t i = 0; i < message->header_count; i++) {
-        const mail_header *header = &message->headers[i];
+        const takt_mail_header *header = &message->headers[i];
         if (header->plain)
-            header_put_plain(out, header->name, header->value.at, header->value.size);
+            takt_mail_header_put_plain(out, header->name, header->value.at, header->value.size);
         else
-            header_put_text(out, header->name, header->value.at, header->value.size);
+            takt_mail_header_put_text(out, header->name, header->value.at, header->value.size);
     }
     put_fixed(out, "MIME-Version", "1.0");
 }
 
-static void put_part(text_buffer *out, const char *type, const text_buffer *text)
+static void put_part(takt_buffer *out, const char *type, const takt_buffer *text)
 {
-    bool base64 = encode_prefers_base64(text->at, text->size);
+    bool base64 = takt_mail_encode_prefers_base64(text->at, text->size);
 
     put_fixed(out, "Content-Type", type);
     put_fixed(out, "Content-Transfer-Encoding", base64 ? "base64" : "quoted-printable");
-    buffer_text(out, "\r\n");
+    takt_buffer_text(out, "\r\n");
     if (base64)
-        encode_base64_text(out, text->at, text->size);
+        takt_mail_encode_base64_text(out, text->at, text->size);
     else
-        encode_quoted_printable(out, text->at, text->size);
+        takt_mail_encode_quoted_printable(out, text->at, text->size);
 }
 
 /* Between parts.  "=_" is in no text that is encoded. */
-static void put_boundary(text_buffer *out, const char *id, const char *end)
+static void put_boundary(takt_buffer *out, const char *id, const char *end)
 {
-    buffer_text(out, "\r\n--=_");
-    buffer_put(out, id, BOUNDARY_SIZE);
-    buffer_text(out, end);
-    buffer_text(out, "\r\n");
+    takt_buffer_text(out, "\r\n--=_");
+    takt_buffer_put(out, id, BOUNDARY_SIZE);
+    takt_buffer_text(out, end);
+    takt_buffer_text(out, "\r\n");
 }
 
-void message_write(const mail_message *message, const char *id, text_buffer *out)
+void takt_mail_message_write(const takt_mail_message *message, const char *id, takt_buffer *out)
 {
     bool has_text = message->has_text, has_html = message->has_html;
 
     assert(has_text || has_html);
     put_headers(out, message, id);
     if (has_text && has_html) {
-        buffer_text(out, "Content-Type: multipart/alternative;\r\n boundary=\"=_");
-        buffer_put(out, id, BOUNDARY_SIZE);
-        buffer_text(out, "\"\r\n");
+        takt_buffer_text(out, "Content-Type: multipart/alternative;\r\n boundary=\"=_");
+        takt_buffer_put(out, id, BOUNDARY_SIZE);
+        takt_buffer_text(out, "\"\r\n");
         put_boundary(out, id, "");
     }
     if (has_text)
@@ -151,5 +151,5 @@ void message_write(const mail_message *message, const char *id, text_buffer *out
     if (has_text && has_html)
         put_boundary(out, id, "--");
     else if (out->size < 2 || memcmp(out->at + out->size - 2, "\r\n", 2) != 0)
-        buffer_text(out, "\r\n");
+        takt_buffer_text(out, "\r\n");
 }

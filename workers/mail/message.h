@@ -16,35 +16,35 @@
 #define MESSAGE_ID_SIZE     (32 + 1 + ADDRESS_DOMAIN_MAX + 1)
 #define MESSAGE_HEADERS_MAX 16
 
-typedef struct mail_header {
+typedef struct takt_mail_header {
     const char *name;
-    text_buffer value;
+    takt_buffer value;
     bool plain; /* ASCII, to be written as it is */
-} mail_header;
+} takt_mail_header;
 
-typedef struct mail_message {
+typedef struct takt_mail_message {
     int64_t date_us; /* since the Unix epoch */
-    const mail_address *from;
-    const mail_address *reply_to; /* NULL: none */
-    const mail_address *to;
+    const takt_mail_address *from;
+    const takt_mail_address *reply_to; /* NULL: none */
+    const takt_mail_address *to;
     size_t to_count;
-    const mail_address *cc;
+    const takt_mail_address *cc;
     size_t cc_count;
-    text_buffer subject;
+    takt_buffer subject;
     bool has_text, has_html; /* one of them at least */
-    text_buffer text, html;
-    mail_header headers[MESSAGE_HEADERS_MAX];
+    takt_buffer text, html;
+    takt_mail_header headers[MESSAGE_HEADERS_MAX];
     size_t header_count;
-} mail_message;
+} takt_mail_message;
 
 /*
  * The identifier, without its brackets: the same for the same mail of the same job, however often
  * it is tried; another one where anything that is read in it differs.  At the domain of its From.
  */
-void message_identify(const mail_message *message, const char *idempotency_key,
-                      char id[MESSAGE_ID_SIZE]);
+void takt_mail_message_identify(const takt_mail_message *message, const char *idempotency_key,
+                                char id[MESSAGE_ID_SIZE]);
 
 /* Appends it to `out`. */
-void message_write(const mail_message *message, const char *id, text_buffer *out);
+void takt_mail_message_write(const takt_mail_message *message, const char *id, takt_buffer *out);
 
 #endif

@@ -90,7 +90,7 @@ static void read_server(takt_mail *mail, struct argp_state *state, const char *u
     takt_error error = {0};
 
     mail->options.server = url;
-    if (server_parse(url, &mail->settings.server, &error) != 0)
+    if (takt_mail_server_parse(url, &mail->settings.server, &error) != 0)
         argp_error(state, "--smtp: %s", error.text);
 }
 
@@ -99,19 +99,19 @@ static void read_hello(takt_mail *mail, struct argp_state *state, const char *na
     takt_error error = {0};
 
     mail->settings.hello = name;
-    if (address_check_domain(name, strlen(name), &error) != 0)
+    if (takt_mail_address_check_domain(name, strlen(name), &error) != 0)
         argp_error(state, "--hello %s: %s", argument_shown(name), error.text);
 }
 
 static void read_address(struct argp_state *state, const char *what, const char *text)
 {
-    mail_address address;
+    takt_mail_address address;
     takt_error error = {0};
     json_t *good = json_string(text); /* none, where it is not UTF-8 */
 
     if (!good)
         argp_error(state, "%s %s: it is not UTF-8", what, argument_shown(text));
-    else if (address_parse(text, strlen(text), &address, &error) != 0)
+    else if (takt_mail_address_parse(text, strlen(text), &address, &error) != 0)
         argp_error(state, "%s %s: %s", what, argument_shown(text), error.text);
     json_decref(good);
 }
@@ -119,7 +119,7 @@ static void read_address(struct argp_state *state, const char *what, const char 
 /* What there is on the command line must go together. */
 static void check(takt_mail *mail, struct argp_state *state)
 {
-    const mail_options *given = &mail->options;
+    const takt_mail_options *given = &mail->options;
 
     if (!given->server && !given->drafts)
         argp_error(state, "which mail server? Write --smtp smtp://HOST:PORT, or --dry-run FOLDER");
@@ -129,12 +129,12 @@ static void check(takt_mail *mail, struct argp_state *state)
     if (given->one_click && !given->unsubscribe)
         argp_error(state, "--one-click belongs to --list-unsubscribe https://...");
     if (mail->settings.starttls == SERVER_STARTTLS_DEFAULT)
-        mail->settings.starttls = server_default_starttls(&mail->settings.server);
+        mail->settings.starttls = takt_mail_server_default_starttls(&mail->settings.server);
 }
 
 static error_t parse_mails(int key, char *word, takt_mail *mail, struct argp_state *state)
 {
-    mail_options *given = &mail->options;
+    takt_mail_options *given = &mail->options;
 
     switch (key) {
     case KEY_FROM:
@@ -180,7 +180,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         read_server(mail, state, word);
         return 0;
     case KEY_STARTTLS:
-        if (!server_read_starttls(word, &mail->settings.starttls))
+        if (!takt_mail_server_read_starttls(word, &mail->settings.starttls))
             argp_error(state, "--starttls takes required, try or off, not %s",
                        argument_shown(word));
         return 0;
@@ -216,7 +216,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
     }
 }
 
-const struct argp mail_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
+const struct argp takt_mail_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
 
 /* A whole file of text, in memory of its own; NULL after a message. */
 static char *read_file(const char *name)
@@ -244,14 +244,14 @@ static char *read_file(const char *name)
     }
     if (!why)
         return text;
-    worker_say("%s: %s", name, why);
+    takt_worker_say("%s: %s", name, why);
     free(text);
     return NULL;
 }
 
 /* The file of one part: its own, else the one in the template's folder, if it is there. */
-static int read_part(const char *own, const char *folder, const char *file, template_form form,
-                     char **part)
+static int read_part(const char *own, const char *folder, const char *file,
+                     takt_mail_template_form form, char **part)
 {
     char name[4096];
     takt_error error = {0};
@@ -267,19 +267,19 @@ static int read_part(const char *own, const char *folder, const char *file, temp
         while (size > 0 && ((*part)[size - 1] == '\n' || (*part)[size - 1] == '\r'))
             (*part)[--size] = '\0';
     }
-    if (template_expand(own ? own : name, *part, NULL, form, NULL, &error) == 0)
+    if (takt_mail_template_expand(own ? own : name, *part, NULL, form, NULL, &error) == 0)
         return 0;
-    worker_say("%s", error.text);
+    takt_worker_say("%s", error.text);
     return EX_DATAERR;
 }
 
 static int read_parts(takt_mail *mail)
 {
-    const mail_options *given = &mail->options;
+    const takt_mail_options *given = &mail->options;
     int failed;
 
     if (given->folder && access(given->folder, X_OK) != 0) {
-        worker_say("--template %s: %s", given->folder, strerror(errno));
+        takt_worker_say("--template %s: %s", given->folder, strerror(errno));
         return EX_NOINPUT;
     }
     if ((failed = read_part(given->subject, given->folder, "subject.txt", TEMPLATE_HEADER,
@@ -291,45 +291,47 @@ static int read_parts(takt_mail *mail)
         return failed;
     if (!given->folder || mail->subject || mail->text || mail->html)
         return 0;
-    worker_say("--template %s: it has neither subject.txt nor text.txt nor html.html",
-               given->folder);
+    takt_worker_say("--template %s: it has neither subject.txt nor text.txt nor html.html",
+                    given->folder);
     return EX_NOINPUT;
 }
 
-int mail_options_read(takt_mail *mail)
+int takt_mail_options_read(takt_mail *mail)
 {
-    const mail_options *given = &mail->options;
-    smtp_settings *settings = &mail->settings;
+    const takt_mail_options *given = &mail->options;
+    takt_mail_smtp_settings *settings = &mail->settings;
     takt_error error = {0};
     int failed = read_parts(mail);
 
     if (failed)
         return failed;
-    mail->letters = (letter_settings){given->from, given->return_path, mail->subject,   mail->text,
-                                      mail->html,  given->unsubscribe, given->one_click};
-    if ((given->unsubscribe && template_expand("--list-unsubscribe", given->unsubscribe, NULL,
-                                               TEMPLATE_URL, NULL, &error) != 0) ||
-        (!given->drafts && login_read(&settings->login, given->login, &error) != 0)) {
-        worker_say("%s", error.text);
+    mail->letters =
+        (takt_mail_letter_settings){given->from, given->return_path, mail->subject,   mail->text,
+                                    mail->html,  given->unsubscribe, given->one_click};
+    if ((given->unsubscribe && takt_mail_template_expand("--list-unsubscribe", given->unsubscribe,
+                                                         NULL, TEMPLATE_URL, NULL, &error) != 0) ||
+        (!given->drafts && takt_mail_login_read(&settings->login, given->login, &error) != 0)) {
+        takt_worker_say("%s", error.text);
         return EX_USAGE;
     }
     if (settings->ca && access(settings->ca, R_OK) != 0) {
-        worker_say("--ca %s: %s", settings->ca, strerror(errno));
+        takt_worker_say("--ca %s: %s", settings->ca, strerror(errno));
         return EX_NOINPUT;
     }
     if (settings->login.user && !settings->server.tls && !settings->server.loopback &&
         settings->starttls != SERVER_STARTTLS_REQUIRED) {
-        worker_say("there is a password, which everybody on the way to %s could read: leave out "
-                   "--starttls, or write smtps://",
-                   settings->server.host);
+        takt_worker_say(
+            "there is a password, which everybody on the way to %s could read: leave out "
+            "--starttls, or write smtps://",
+            settings->server.host);
         return EX_USAGE;
     }
     return 0;
 }
 
-void mail_options_free(takt_mail *mail)
+void takt_mail_options_free(takt_mail *mail)
 {
-    login_free(&mail->settings.login);
+    takt_mail_login_free(&mail->settings.login);
     free(mail->subject);
     free(mail->text);
     free(mail->html);

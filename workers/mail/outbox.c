@@ -20,7 +20,7 @@ static bool is_plain(char c)
            c == '_' || c == '.';
 }
 
-void outbox_name(const char *id, char name[OUTBOX_NAME_SIZE])
+void takt_mail_outbox_name(const char *id, char name[OUTBOX_NAME_SIZE])
 {
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
     size_t size = 0;
@@ -40,7 +40,8 @@ void outbox_name(const char *id, char name[OUTBOX_NAME_SIZE])
         snprintf(name + size, OUTBOX_NAME_SIZE - size, ".eml");
 }
 
-int outbox_open(mail_outbox *outbox, uv_loop_t *loop, const char *folder, takt_error *error)
+int takt_mail_outbox_open(takt_mail_outbox *outbox, uv_loop_t *loop, const char *folder,
+                          takt_error *error)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         outbox->folder = -1;
@@ -69,10 +70,10 @@ static bool write_all(int file, const char *bytes, size_t size)
 /* In a thread of the pool. */
 static void write_file(uv_work_t *work)
 {
-    outbox_mail *mail = work->data;
+    takt_mail_outbox_mail *mail = work->data;
     char name[OUTBOX_NAME_SIZE], draft[OUTBOX_NAME_SIZE + 32];
 
-    outbox_name(mail->id, name);
+    takt_mail_outbox_name(mail->id, name);
     snprintf(draft, sizeof(draft), ".%d-%p", (int)getpid(), (void *)mail);
     int file =
         openat(mail->folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -92,12 +93,12 @@ static void write_file(uv_work_t *work)
 
 static void written(uv_work_t *work, int status)
 {
-    outbox_mail *mail = work->data;
+    takt_mail_outbox_mail *mail = work->data;
 
     mail->done(mail, status ? uv_strerror(status) : mail->trouble ? strerror(mail->trouble) : NULL);
 }
 
-bool outbox_put(mail_outbox *outbox, outbox_mail *mail)
+bool takt_mail_outbox_put(takt_mail_outbox *outbox, takt_mail_outbox_mail *mail)
 {
     mail->folder = outbox->folder;
     mail->work.data = mail;

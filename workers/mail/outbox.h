@@ -12,19 +12,19 @@
 
 #define OUTBOX_NAME_SIZE 256
 
-typedef struct mail_outbox {
+typedef struct takt_mail_outbox {
     uv_loop_t *loop;
     int folder;
-} mail_outbox;
+} takt_mail_outbox;
 
 /* A mail on its way; the caller's memory until `done`, which says NULL or what was wrong. */
-typedef struct outbox_mail outbox_mail;
-struct outbox_mail {
+typedef struct takt_mail_outbox_mail takt_mail_outbox_mail;
+struct takt_mail_outbox_mail {
     /* public; what they point to lives as long */
     const char *id;
     const char *message;
     size_t size;
-    void (*done)(outbox_mail *mail, const char *why);
+    void (*done)(takt_mail_outbox_mail *mail, const char *why);
     void *data;
     /* private */
     uv_work_t work;
@@ -34,13 +34,14 @@ struct outbox_mail {
 
 /* The name of a job's file: letters, digits, "-", "_" and "." of its id as they are, everything
  * else as %XX, never with a dot first; of a long id the beginning and a sum. */
-void outbox_name(const char *id, char name[OUTBOX_NAME_SIZE]);
+void takt_mail_outbox_name(const char *id, char name[OUTBOX_NAME_SIZE]);
 
 /* Makes the folder where there is none, and holds it until the program's end.  0, or TAKT_E_SYSTEM
  * and why. */
-int outbox_open(mail_outbox *outbox, uv_loop_t *loop, const char *folder, takt_error *error);
+int takt_mail_outbox_open(takt_mail_outbox *outbox, uv_loop_t *loop, const char *folder,
+                          takt_error *error);
 
 /* Writes ID.eml in the loop's thread pool; whole or not at all.  false: `done` will not come. */
-bool outbox_put(mail_outbox *outbox, outbox_mail *mail);
+bool takt_mail_outbox_put(takt_mail_outbox *outbox, takt_mail_outbox_mail *mail);
 
 #endif

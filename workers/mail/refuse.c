@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int mail_refuse(takt_error *error, const char *format, ...)
+int takt_mail_refuse(takt_error *error, const char *format, ...)
 {
     takt_error made = {.code = TAKT_E_INVALID};
     va_list arguments;

@@ -7,6 +7,7 @@
 #include <takt/error.h>
 
 /* Fills `error` (may be NULL); TAKT_E_INVALID. */
-__attribute__((format(printf, 2, 3))) int mail_refuse(takt_error *error, const char *format, ...);
+__attribute__((format(printf, 2, 3))) int takt_mail_refuse(takt_error *error, const char *format,
+                                                           ...);
 
 #endif

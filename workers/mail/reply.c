@@ -66,9 +66,9 @@ static int64_t told_us(const char *text)
     return 0;
 }
 
-reply_meaning reply_read(int code, const char *text)
+takt_mail_reply_meaning takt_mail_reply_read(int code, const char *text)
 {
-    reply_meaning meaning = {.verdict = REPLY_RETRY};
+    takt_mail_reply_meaning meaning = {.verdict = REPLY_RETRY};
 
     if (code >= 200 && code < 300) {
         meaning.verdict = REPLY_SENT;

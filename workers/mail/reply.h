@@ -10,20 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum reply_verdict {
+typedef enum takt_mail_reply_verdict {
     REPLY_SENT,
     REPLY_RETRY,
     REPLY_DEAD,
     REPLY_UNUSABLE /* nothing can be sent until somebody changes a password or a setting */
-} reply_verdict;
+} takt_mail_reply_verdict;
 
-typedef struct reply_meaning {
-    reply_verdict verdict;
+typedef struct takt_mail_reply_meaning {
+    takt_mail_reply_verdict verdict;
     bool penalize;    /* the server wants less of us */
     int64_t after_us; /* with RETRY: not before that; 0: it does not say */
-} reply_meaning;
+} takt_mail_reply_meaning;
 
 /* `text` is the reply's last line as it came, with its code.  0 and "": there was none. */
-reply_meaning reply_read(int code, const char *text);
+takt_mail_reply_meaning takt_mail_reply_read(int code, const char *text);
 
 #endif

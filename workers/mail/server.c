@@ -23,11 +23,11 @@ static int read_port(const char *text, unsigned otherwise, unsigned *port, takt_
         text += 1 + digits;
     }
     if (number < 1 || number > 65535)
-        return mail_refuse(error, "its port must be a number from 1 to 65535; " WRITE);
+        return takt_mail_refuse(error, "its port must be a number from 1 to 65535; " WRITE);
     if (*text == '/')
         text++;
     if (*text)
-        return mail_refuse(error, "it has something behind its host and port; " WRITE);
+        return takt_mail_refuse(error, "it has something behind its host and port; " WRITE);
     *port = (unsigned)number;
     return 0;
 }
@@ -38,29 +38,30 @@ static bool is_loopback(const char *host)
            (strncmp(host, "127.", 4) == 0 && !host[strspn(host, "0123456789.")]);
 }
 
-int server_parse(const char *url, mail_server *server, takt_error *error)
+int takt_mail_server_parse(const char *url, takt_mail_server *server, takt_error *error)
 {
-    mail_server made = {.tls = strncasecmp(url, "smtps://", 8) == 0};
+    takt_mail_server made = {.tls = strncasecmp(url, "smtps://", 8) == 0};
     takt_error why;
     size_t size;
     int failed;
 
     if (!made.tls && strncasecmp(url, "smtp://", 7) != 0)
-        return mail_refuse(error, "it is not a mail server's URL; " WRITE);
+        return takt_mail_refuse(error, "it is not a mail server's URL; " WRITE);
     if (strchr(url, '@'))
-        return mail_refuse(error, "user and password do not belong into a URL, where everybody "
-                                  "sees them; put them into $TAKT_SMTP_USER and "
-                                  "$TAKT_SMTP_PASSWORD, or into a file for --login");
+        return takt_mail_refuse(error,
+                                "user and password do not belong into a URL, where everybody "
+                                "sees them; put them into $TAKT_SMTP_USER and "
+                                "$TAKT_SMTP_PASSWORD, or into a file for --login");
     const char *host = url + (made.tls ? 8 : 7);
     made.ipv6 = *host == '[';
     host += made.ipv6;
     size = strcspn(host, made.ipv6 ? "]" : ":/");
     if (size == 0 || size >= sizeof(made.host) || (made.ipv6 && host[size] != ']'))
-        return mail_refuse(error, "it has no host; " WRITE);
+        return takt_mail_refuse(error, "it has no host; " WRITE);
     if (made.ipv6 && strspn(host, "0123456789abcdefABCDEF:.") < size)
-        return mail_refuse(error, "what it has in brackets is no IPv6 address; " WRITE);
-    if (!made.ipv6 && address_check_domain(host, size, &why) != 0)
-        return mail_refuse(error, "%s; " WRITE, why.text);
+        return takt_mail_refuse(error, "what it has in brackets is no IPv6 address; " WRITE);
+    if (!made.ipv6 && takt_mail_address_check_domain(host, size, &why) != 0)
+        return takt_mail_refuse(error, "%s; " WRITE, why.text);
     memcpy(made.host, host, size);
     failed = read_port(host + size + made.ipv6, made.tls ? 465 : 25, &made.port, error);
     if (failed)
@@ -70,7 +71,7 @@ int server_parse(const char *url, mail_server *server, takt_error *error)
     return 0;
 }
 
-bool server_read_starttls(const char *word, server_starttls *starttls)
+bool takt_mail_server_read_starttls(const char *word, takt_mail_server_starttls *starttls)
 {
     static const char *const words[] = {
         [SERVER_STARTTLS_OFF] = "off",
@@ -80,13 +81,13 @@ bool server_read_starttls(const char *word, server_starttls *starttls)
 
     for (int i = SERVER_STARTTLS_OFF; i <= SERVER_STARTTLS_REQUIRED; i++)
         if (strcmp(word, words[i]) == 0) {
-            *starttls = (server_starttls)i;
+            *starttls = (takt_mail_server_starttls)i;
             return true;
         }
     return false;
 }
 
-server_starttls server_default_starttls(const mail_server *server)
+takt_mail_server_starttls takt_mail_server_default_starttls(const takt_mail_server *server)
 {
     return server->tls || server->loopback ? SERVER_STARTTLS_OFF : SERVER_STARTTLS_REQUIRED;
 }

@@ -10,28 +10,28 @@
 
 #define SERVER_HOST_SIZE 256
 
-typedef enum server_starttls {
+typedef enum takt_mail_server_starttls {
     SERVER_STARTTLS_DEFAULT, /* required; off on this machine itself */
     SERVER_STARTTLS_OFF,
     SERVER_STARTTLS_TRY,
     SERVER_STARTTLS_REQUIRED
-} server_starttls;
+} takt_mail_server_starttls;
 
-typedef struct mail_server {
+typedef struct takt_mail_server {
     char host[SERVER_HOST_SIZE]; /* without the brackets of an IPv6 address */
     unsigned port;
     bool tls;      /* from the first byte: smtps:// */
     bool loopback; /* nobody else sees what goes there */
     bool ipv6;
-} mail_server;
+} takt_mail_server;
 
 /* Reads smtp://HOST[:PORT] (25) or smtps://HOST[:PORT] (465).  0, or TAKT_E_INVALID and why. */
-int server_parse(const char *url, mail_server *server, takt_error *error);
+int takt_mail_server_parse(const char *url, takt_mail_server *server, takt_error *error);
 
 /* required, try or off; false: it is none of them. */
-bool server_read_starttls(const char *word, server_starttls *starttls);
+bool takt_mail_server_read_starttls(const char *word, takt_mail_server_starttls *starttls);
 
 /* What is done where nothing was said. */
-server_starttls server_default_starttls(const mail_server *server);
+takt_mail_server_starttls takt_mail_server_default_starttls(const takt_mail_server *server);
 
 #endif

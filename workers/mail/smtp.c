@@ -20,25 +20,26 @@
  * is 64 KB. */
 #define BUFFER_SIZE 16384L
 
-struct mail_smtp {
-    const smtp_settings *settings;
-    transfers *transfers;
-    smtp_delivery *first, **last; /* that wait for a connection */
+struct takt_mail_smtp {
+    const takt_mail_smtp_settings *settings;
+    takt_transfers *transfers;
+    takt_mail_smtp_delivery *first, **last; /* that wait for a connection */
     unsigned busy;
     char url[SERVER_HOST_SIZE + 320];
 };
 
-int smtp_open(mail_smtp **opened, uv_loop_t *loop, const smtp_settings *settings, takt_error *error)
+int takt_mail_smtp_open(takt_mail_smtp **opened, uv_loop_t *loop,
+                        const takt_mail_smtp_settings *settings, takt_error *error)
 {
-    const mail_server *server = &settings->server;
+    const takt_mail_server *server = &settings->server;
     const char *before = server->ipv6 ? "[" : "", *behind = server->ipv6 ? "]" : "";
-    mail_smtp *smtp = calloc(1, sizeof(*smtp));
+    takt_mail_smtp *smtp = calloc(1, sizeof(*smtp));
 
     if (!smtp) {
         *error = (takt_error){.code = TAKT_E_NOMEM, .text = "no memory"};
         return TAKT_E_NOMEM;
     }
-    int failed = transfers_open(&smtp->transfers, loop, (long)settings->connections, error);
+    int failed = takt_transfers_open(&smtp->transfers, loop, (long)settings->connections, error);
     if (failed) {
         free(smtp);
         return failed;
@@ -54,7 +55,7 @@ int smtp_open(mail_smtp **opened, uv_loop_t *loop, const smtp_settings *settings
 /* libcurl wants more of the mail. */
 static size_t give_text(char *room, size_t unit, size_t count, void *data)
 {
-    smtp_delivery *delivery = data;
+    takt_mail_smtp_delivery *delivery = data;
     size_t left = delivery->size - delivery->sent;
     size_t size = unit * count < left ? unit * count : left;
 
@@ -65,7 +66,7 @@ static size_t give_text(char *room, size_t unit, size_t count, void *data)
 
 /* What a reply says, without line ends and all that a terminal or a log might take for something
  * else. */
-static void note_text(smtp_delivery *delivery, const char *text, size_t size)
+static void note_text(takt_mail_smtp_delivery *delivery, const char *text, size_t size)
 {
     char *into = delivery->outcome.text;
 
@@ -77,7 +78,7 @@ static void note_text(smtp_delivery *delivery, const char *text, size_t size)
 }
 
 /* One line of a reply: "250 OK", or "250-OK" where more follow. */
-static void note_line(smtp_delivery *delivery, const char *line, size_t size)
+static void note_line(takt_mail_smtp_delivery *delivery, const char *line, size_t size)
 {
     bool first = !delivery->line_open;
 
@@ -97,7 +98,7 @@ static void note_line(smtp_delivery *delivery, const char *line, size_t size)
         delivery->told_text = true;
     if (delivery->outcome.code >= 400) {
         delivery->refused = true;
-        transfers_stop_reading(delivery->handle);
+        takt_transfers_stop_reading(delivery->handle);
     }
 }
 
@@ -110,7 +111,7 @@ static size_t hear_line(char *line, size_t unit, size_t count, void *data)
 /* libcurl is connected and logged in, and says MAIL next. */
 static int begin_mail(void *data, char *peer, char *local, int peer_port, int local_port)
 {
-    smtp_delivery *delivery = data;
+    takt_mail_smtp_delivery *delivery = data;
 
     (void)peer, (void)local, (void)peer_port, (void)local_port;
     delivery->in_mail = true;
@@ -119,7 +120,7 @@ static int begin_mail(void *data, char *peer, char *local, int peer_port, int lo
     return CURL_PREREQFUNC_OK;
 }
 
-static void set_security(CURL *handle, const smtp_settings *settings)
+static void set_security(CURL *handle, const takt_mail_smtp_settings *settings)
 {
     static const long levels[] = {
         [SERVER_STARTTLS_DEFAULT] = CURLUSESSL_ALL,
@@ -141,7 +142,7 @@ static void set_security(CURL *handle, const smtp_settings *settings)
     }
 }
 
-static void set_up(mail_smtp *smtp, smtp_delivery *delivery)
+static void set_up(takt_mail_smtp *smtp, takt_mail_smtp_delivery *delivery)
 {
     CURL *handle = delivery->handle;
     long timeout_ms = (long)(smtp->settings->timeout_us / 1000);
@@ -172,18 +173,18 @@ static void set_up(mail_smtp *smtp, smtp_delivery *delivery)
 
 static void transferred(CURL *handle, CURLcode result, void *data);
 
-static bool begin(mail_smtp *smtp, smtp_delivery *delivery)
+static bool begin(takt_mail_smtp *smtp, takt_mail_smtp_delivery *delivery)
 {
     delivery->sent = delivery->text_size = 0;
     delivery->in_mail = delivery->told_text = delivery->refused = delivery->line_open = false;
-    delivery->outcome = (smtp_outcome){0};
+    delivery->outcome = (takt_mail_smtp_outcome){0};
     delivery->trouble[0] = '\0';
-    delivery->handle = transfers_take(smtp->transfers);
+    delivery->handle = takt_transfers_take(smtp->transfers);
     if (!delivery->handle)
         return false;
     set_up(smtp, delivery);
-    if (!transfers_start(smtp->transfers, delivery->handle, transferred, delivery)) {
-        transfers_put(smtp->transfers, delivery->handle);
+    if (!takt_transfers_start(smtp->transfers, delivery->handle, transferred, delivery)) {
+        takt_transfers_put(smtp->transfers, delivery->handle);
         return false;
     }
     smtp->busy++;
@@ -191,7 +192,7 @@ static bool begin(mail_smtp *smtp, smtp_delivery *delivery)
 }
 
 /* An old connection that the server had given up before it heard of this mail. */
-static bool was_old(const smtp_delivery *delivery, CURLcode result)
+static bool was_old(const takt_mail_smtp_delivery *delivery, CURLcode result)
 {
     long connects = 1;
 
@@ -200,11 +201,12 @@ static bool was_old(const smtp_delivery *delivery, CURLcode result)
            (!delivery->refused || delivery->outcome.code == 421);
 }
 
-static void say_unusable(const mail_smtp *smtp, smtp_delivery *delivery, CURLcode result)
+static void say_unusable(const takt_mail_smtp *smtp, takt_mail_smtp_delivery *delivery,
+                         CURLcode result)
 {
-    const mail_server *server = &smtp->settings->server;
+    const takt_mail_server *server = &smtp->settings->server;
     const char *why = delivery->trouble[0] ? delivery->trouble : curl_easy_strerror(result);
-    smtp_outcome *outcome = &delivery->outcome;
+    takt_mail_smtp_outcome *outcome = &delivery->outcome;
     bool may_show = outcome->code >= 400 && !smtp->settings->login.user;
     char reply[SMTP_TEXT_SIZE + 4] = "", text[SMTP_TEXT_SIZE + CURL_ERROR_SIZE + 320];
 
@@ -223,7 +225,8 @@ static void say_unusable(const mail_smtp *smtp, smtp_delivery *delivery, CURLcod
     outcome->end = SMTP_UNUSABLE;
 }
 
-static void say_broken(const mail_smtp *smtp, smtp_delivery *delivery, CURLcode result)
+static void say_broken(const takt_mail_smtp *smtp, takt_mail_smtp_delivery *delivery,
+                       CURLcode result)
 {
     char text[SMTP_TEXT_SIZE];
 
@@ -239,7 +242,7 @@ static void say_broken(const mail_smtp *smtp, smtp_delivery *delivery, CURLcode 
     delivery->outcome.code = 0;
 }
 
-static void say_no_memory(smtp_delivery *delivery)
+static void say_no_memory(takt_mail_smtp_delivery *delivery)
 {
     delivery->text_size = 0;
     note_text(delivery, "no memory", 9);
@@ -248,9 +251,9 @@ static void say_no_memory(smtp_delivery *delivery)
 }
 
 /* The next one that waits may go. */
-static void begin_next(mail_smtp *smtp)
+static void begin_next(takt_mail_smtp *smtp)
 {
-    smtp_delivery *next = smtp->first;
+    takt_mail_smtp_delivery *next = smtp->first;
 
     if (!next || smtp->busy >= smtp->settings->connections)
         return;
@@ -263,11 +266,11 @@ static void begin_next(mail_smtp *smtp)
 
 static void transferred(CURL *handle, CURLcode result, void *data)
 {
-    smtp_delivery *delivery = data;
-    mail_smtp *smtp = delivery->smtp;
+    takt_mail_smtp_delivery *delivery = data;
+    takt_mail_smtp *smtp = delivery->smtp;
     bool old = was_old(delivery, result);
 
-    transfers_put(smtp->transfers, handle);
+    takt_transfers_put(smtp->transfers, handle);
     smtp->busy--;
     if (old) {
         delivery->again = true;
@@ -286,7 +289,7 @@ static void transferred(CURL *handle, CURLcode result, void *data)
     delivery->done(delivery, &delivery->outcome);
 }
 
-bool smtp_send(mail_smtp *smtp, smtp_delivery *delivery)
+bool takt_mail_smtp_send(takt_mail_smtp *smtp, takt_mail_smtp_delivery *delivery)
 {
     delivery->smtp = smtp;
     delivery->again = false;
@@ -298,8 +301,8 @@ bool smtp_send(mail_smtp *smtp, smtp_delivery *delivery)
     return true;
 }
 
-void smtp_close(mail_smtp *smtp)
+void takt_mail_smtp_close(takt_mail_smtp *smtp)
 {
-    transfers_close(smtp->transfers);
+    takt_transfers_close(smtp->transfers);
     free(smtp);
 }

@@ -28,59 +28,59 @@ static bool is_control(char c)
     return (unsigned char)c < 0x20 || c == 0x7f;
 }
 
-static void put_html(text_buffer *out, const char *text, size_t size)
+static void put_html(takt_buffer *out, const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         switch (text[i]) {
         case '&':
-            buffer_text(out, "&amp;");
+            takt_buffer_text(out, "&amp;");
             break;
         case '<':
-            buffer_text(out, "&lt;");
+            takt_buffer_text(out, "&lt;");
             break;
         case '>':
-            buffer_text(out, "&gt;");
+            takt_buffer_text(out, "&gt;");
             break;
         case '"':
-            buffer_text(out, "&quot;");
+            takt_buffer_text(out, "&quot;");
             break;
         case '\'':
-            buffer_text(out, "&#39;");
+            takt_buffer_text(out, "&#39;");
             break;
         default:
-            buffer_char(out, text[i]);
+            takt_buffer_char(out, text[i]);
         }
     }
 }
 
-static void put_url(text_buffer *out, const char *text, size_t size)
+static void put_url(takt_buffer *out, const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         char code[4];
         if (is_name(text[i]) || text[i] == '~') {
-            buffer_char(out, text[i]);
+            takt_buffer_char(out, text[i]);
         } else {
             snprintf(code, sizeof(code), "%%%02X", (unsigned char)text[i]);
-            buffer_text(out, code);
+            takt_buffer_text(out, code);
         }
     }
 }
 
 static int put_value(const template_place *place, const char *name, const char *text, size_t size,
-                     template_form form, text_buffer *out, takt_error *error)
+                     takt_mail_template_form form, takt_buffer *out, takt_error *error)
 {
     for (size_t i = 0; i < size && form >= TEMPLATE_HEADER; i++)
         if (is_control(text[i]))
-            return mail_refuse(error,
-                               "%s: what the field %s says has a control character (a "
-                               "line's end, a tab) at byte %zu, which a header cannot have",
-                               place->what, name, i);
+            return takt_mail_refuse(error,
+                                    "%s: what the field %s says has a control character (a "
+                                    "line's end, a tab) at byte %zu, which a header cannot have",
+                                    place->what, name, i);
     if (form == TEMPLATE_HTML)
         put_html(out, text, size);
     else if (form == TEMPLATE_URL)
         put_url(out, text, size);
     else
-        buffer_put(out, text, size);
+        takt_buffer_put(out, text, size);
     return 0;
 }
 
@@ -102,7 +102,8 @@ static const json_t *find_field(const json_t *fields, const char *name, size_t s
 }
 
 static int put_field(const template_place *place, const char *name, size_t size,
-                     const json_t *fields, template_form form, text_buffer *out, takt_error *error)
+                     const json_t *fields, takt_mail_template_form form, takt_buffer *out,
+                     takt_error *error)
 {
     char shown[FIELD_MAX + 1], number[64];
     const json_t *field = find_field(fields, name, size);
@@ -114,15 +115,16 @@ static int put_field(const template_place *place, const char *name, size_t size,
         return put_value(place, shown, json_string_value(field), json_string_length(field), form,
                          out, error);
     if (json_is_integer(field))
-        digits = digits_put_signed(number, json_integer_value(field));
+        digits = takt_digits_put_signed(number, json_integer_value(field));
     else if (json_is_real(field))
         digits = (size_t)snprintf(number, sizeof(number), "%.15g", json_real_value(field));
     else if (!field || json_is_null(field))
-        return mail_refuse(error, "%s: line %u: {%s}: the job has no such field", place->what,
-                           place->line, shown);
+        return takt_mail_refuse(error, "%s: line %u: {%s}: the job has no such field", place->what,
+                                place->line, shown);
     else
-        return mail_refuse(error, "%s: line %u: {%s}: this field is neither a string nor a number",
-                           place->what, place->line, shown);
+        return takt_mail_refuse(error,
+                                "%s: line %u: {%s}: this field is neither a string nor a number",
+                                place->what, place->line, shown);
     return put_value(place, shown, number, digits, form, out, error);
 }
 
@@ -135,10 +137,10 @@ static size_t name_size(const template_place *place, const char *text, takt_erro
         size++;
     if (size == 0 || size > FIELD_MAX || text[size] != '}' || text[0] == '.' ||
         text[size - 1] == '.') {
-        mail_refuse(error,
-                    "%s: line %u: a { is followed by a field's name and a }, such as "
-                    "{name}; where a brace is meant, write {{",
-                    place->what, place->line);
+        takt_mail_refuse(error,
+                         "%s: line %u: a { is followed by a field's name and a }, such as "
+                         "{name}; where a brace is meant, write {{",
+                         place->what, place->line);
         return 0;
     }
     return size;
@@ -169,27 +171,28 @@ static size_t header_size(const char *text)
 }
 
 /* Asked after each field, of which a job can have a megabyte at the most. */
-static bool is_too_long(const text_buffer *out)
+static bool is_too_long(const takt_buffer *out)
 {
     return out && (out->failed || out->size > EXPANDED_MAX);
 }
 
-int template_expand(const char *what, const char *text, const json_t *fields, template_form form,
-                    text_buffer *out, takt_error *error)
+int takt_mail_template_expand(const char *what, const char *text, const json_t *fields,
+                              takt_mail_template_form form, takt_buffer *out, takt_error *error)
 {
     template_place place = {.what = what, .line = 1};
 
     for (const char *at = text; *at && !is_too_long(out);) {
         size_t plain = form >= TEMPLATE_HEADER ? header_size(at) : strcspn(at, "{\n");
         if (fields)
-            buffer_put(out, at, plain);
+            takt_buffer_put(out, at, plain);
         at += plain;
         if (*at == '{' && at[1] == '{') {
             if (is_doubled(at + 2))
-                return mail_refuse(error, "%s: line %u: a field is written {name}, with one brace",
-                                   what, place.line);
+                return takt_mail_refuse(error,
+                                        "%s: line %u: a field is written {name}, with one brace",
+                                        what, place.line);
             if (fields)
-                buffer_char(out, '{');
+                takt_buffer_char(out, '{');
             at += 2;
         } else if (*at == '{') {
             size_t size = name_size(&place, at + 1, error);
@@ -200,18 +203,18 @@ int template_expand(const char *what, const char *text, const json_t *fields, te
                 return failed;
             at += size + 2;
         } else if (*at && form >= TEMPLATE_HEADER) {
-            return mail_refuse(error,
-                               "%s: it has a line's end, a tab or another control character; "
-                               "a header is one line",
-                               what);
+            return takt_mail_refuse(error,
+                                    "%s: it has a line's end, a tab or another control character; "
+                                    "a header is one line",
+                                    what);
         } else if (*at) {
             if (fields)
-                buffer_char(out, *at);
+                takt_buffer_char(out, *at);
             place.line++;
             at++;
         }
     }
     if (is_too_long(out))
-        return mail_refuse(error, "%s: with its fields it is too long", what);
+        return takt_mail_refuse(error, "%s: with its fields it is too long", what);
     return 0;
 }

@@ -15,16 +15,16 @@
 
 #include "jobs/text/buffer.h"
 
-typedef enum template_form {
+typedef enum takt_mail_template_form {
     TEMPLATE_TEXT,
     TEMPLATE_HTML,
     TEMPLATE_HEADER,
     TEMPLATE_URL /* a header too */
-} template_form;
+} takt_mail_template_form;
 
 /* Appends to `out`.  `what` names the template in messages ("subject").  Without `fields` it is
  * looked at only, and nothing is written.  0, or TAKT_E_INVALID and why. */
-int template_expand(const char *what, const char *text, const json_t *fields, template_form form,
-                    text_buffer *out, takt_error *error);
+int takt_mail_template_expand(const char *what, const char *text, const json_t *fields,
+                              takt_mail_template_form form, takt_buffer *out, takt_error *error);
 
 #endif

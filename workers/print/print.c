@@ -8,7 +8,7 @@
 
 struct print {
     uv_timer_t timer;
-    job *job;
+    takt_job *job;
     LIST_ENTRY(print) link;
 };
 static LIST_HEAD(, print) running;
@@ -22,7 +22,7 @@ static int begin(void *self, uv_loop_t *of_worker, const takt_policy *policy)
 }
 
 /* A job is looked at when it is read: what is wrong with it is told at once. */
-static int check(void *self, json_t *fields, job_head *head, takt_error *error)
+static int check(void *self, json_t *fields, takt_job_head *head, takt_error *error)
 {
     (void)self, (void)head;
     if (json_is_string(json_object_get(fields, "text")))
@@ -39,22 +39,22 @@ static void free_print(uv_handle_t *timer)
 static void finish(uv_timer_t *timer)
 {
     struct print *print = timer->data;
-    json_t *text = json_object_get(job_fields(print->job), "text");
+    json_t *text = json_object_get(takt_job_fields(print->job), "text");
 
-    job_done(print->job, json_pack("{s:O}", "text", text));
+    takt_job_done(print->job, json_pack("{s:O}", "text", text));
     LIST_REMOVE(print, link);
     uv_close((uv_handle_t *)timer, free_print);
 }
 
 /* The slot is due.  Nothing may block here; the job is ended sooner or later. */
-static void start(void *self, job *job)
+static void start(void *self, takt_job *job)
 {
-    json_int_t ms = json_integer_value(json_object_get(job_fields(job), "ms"));
+    json_int_t ms = json_integer_value(json_object_get(takt_job_fields(job), "ms"));
     struct print *print = calloc(1, sizeof(*print));
 
     (void)self;
     if (!print) {
-        job_retry(job, 0, "no memory");
+        takt_job_retry(job, 0, "no memory");
         return;
     }
     uv_timer_init(loop, &print->timer);
@@ -74,12 +74,12 @@ static void stop(void *self)
 
 int main(int argc, char **argv)
 {
-    static const kind print = {.name = "takt-print",
-                               .summary = "Prints the text of each job when it is due.",
-                               .open = begin,
-                               .check = check,
-                               .start = start,
-                               .close = stop};
+    static const takt_job_kind print = {.name = "takt-print",
+                                        .summary = "Prints the text of each job when it is due.",
+                                        .open = begin,
+                                        .check = check,
+                                        .start = start,
+                                        .close = stop};
 
-    return worker_main(argc, argv, &print);
+    return takt_worker_main(argc, argv, &print);
 }

@@ -13,21 +13,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* One easy handle, from its first transfers_take until transfers_close. */
+/* One easy handle, from its first takt_transfers_take until takt_transfers_close. */
 typedef struct transfer {
     struct transfer *next; /* of all handles */
     struct transfer *next_idle;
-    transfers *owner;
+    takt_transfers *owner;
     CURL *handle;
-    curl_socket_t socket; /* the last that was watched for it */
-    transfer_cb done;     /* NULL: not under way */
+    curl_socket_t socket;  /* the last that was watched for it */
+    takt_transfer_cb done; /* NULL: not under way */
     void *data;
 } transfer;
 
 /* A socket that libcurl waits for.  Lives until the loop has let go of it. */
 typedef struct watch {
-    uv_poll_t poll; /* first: libuv's handle is the watch */
-    transfers *owner;
+    uv_poll_t poll; /* first: libuv's handle is the struct watch */
+    takt_transfers *owner;
     curl_socket_t socket;
 } watch;
 
@@ -37,7 +37,7 @@ typedef struct connection {
     curl_socket_t socket;
 } connection;
 
-struct transfers {
+struct takt_transfers {
     uv_loop_t *loop;
     uv_timer_t timer;
     CURLM *multi; /* NULL: closed */
@@ -55,7 +55,7 @@ static int fail(takt_error *error, int code, const char *text)
 }
 
 /* Tells who is done.  One of them may close it all. */
-static void tell_done(transfers *all)
+static void tell_done(takt_transfers *all)
 {
     CURLMsg *message;
     int left;
@@ -64,7 +64,7 @@ static void tell_done(transfers *all)
         CURL *handle = message->easy_handle;
         CURLcode result = message->data.result; /* the message dies with the next call */
         transfer *one = NULL;
-        transfer_cb done;
+        takt_transfer_cb done;
 
         curl_easy_getinfo(handle, CURLINFO_PRIVATE, &one);
         done = one->done;
@@ -77,7 +77,7 @@ static void tell_done(transfers *all)
 static void ready(uv_poll_t *poll, int status, int events)
 {
     watch *of = (watch *)poll;
-    transfers *all = of->owner; /* the watch may be gone after the next call */
+    takt_transfers *all = of->owner; /* the watch may be gone after the next call */
     int running, what = 0;
 
     if (status < 0)
@@ -95,7 +95,7 @@ static void free_watch(uv_handle_t *handle)
     free(handle);
 }
 
-static watch *new_watch(transfers *all, curl_socket_t socket)
+static watch *new_watch(takt_transfers *all, curl_socket_t socket)
 {
     watch *made = malloc(sizeof *made);
 
@@ -138,7 +138,7 @@ static int watch_socket(CURL *handle, curl_socket_t socket, int what, void *data
 
 static void expired(uv_timer_t *timer)
 {
-    transfers *all = timer->data;
+    takt_transfers *all = timer->data;
     int running;
 
     curl_multi_socket_action(all->multi, CURL_SOCKET_TIMEOUT, 0, &running);
@@ -148,7 +148,7 @@ static void expired(uv_timer_t *timer)
 /* libcurl wants to be called after so long; when that is too early, it asks again. */
 static int set_timer(CURLM *multi, long timeout_ms, void *data)
 {
-    transfers *all = data;
+    takt_transfers *all = data;
 
     (void)multi;
     if (timeout_ms < 0)
@@ -160,7 +160,7 @@ static int set_timer(CURLM *multi, long timeout_ms, void *data)
 
 static curl_socket_t open_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
-    transfers *all = data;
+    takt_transfers *all = data;
     connection *made = malloc(sizeof *made);
 
     (void)purpose;
@@ -178,7 +178,7 @@ static curl_socket_t open_socket(void *data, curlsocktype purpose, struct curl_s
 
 static int close_socket(void *data, curl_socket_t socket)
 {
-    transfers *all = data;
+    takt_transfers *all = data;
     connection **at = &all->connections;
 
     while (*at && (*at)->socket != socket)
@@ -203,7 +203,7 @@ static void set_defaults(transfer *one)
     curl_easy_setopt(one->handle, CURLOPT_CLOSESOCKETDATA, one->owner);
 }
 
-static transfer *new_transfer(transfers *all)
+static transfer *new_transfer(takt_transfers *all)
 {
     transfer *made = calloc(1, sizeof *made);
 
@@ -221,7 +221,7 @@ static transfer *new_transfer(transfers *all)
     return made;
 }
 
-CURL *transfers_take(transfers *all)
+CURL *takt_transfers_take(takt_transfers *all)
 {
     transfer *one = all->idle;
 
@@ -232,7 +232,7 @@ CURL *transfers_take(transfers *all)
     return one ? one->handle : NULL;
 }
 
-void transfers_put(transfers *all, CURL *handle)
+void takt_transfers_put(takt_transfers *all, CURL *handle)
 {
     transfer *one = NULL;
 
@@ -243,7 +243,7 @@ void transfers_put(transfers *all, CURL *handle)
     all->idle = one;
 }
 
-bool transfers_start(transfers *all, CURL *handle, transfer_cb done, void *data)
+bool takt_transfers_start(takt_transfers *all, CURL *handle, takt_transfer_cb done, void *data)
 {
     transfer *one = NULL;
 
@@ -256,7 +256,7 @@ bool transfers_start(transfers *all, CURL *handle, transfer_cb done, void *data)
     return true;
 }
 
-void transfers_stop_reading(CURL *handle)
+void takt_transfers_stop_reading(CURL *handle)
 {
     transfer *one = NULL;
 
@@ -265,9 +265,10 @@ void transfers_stop_reading(CURL *handle)
         shutdown(one->socket, SHUT_RD);
 }
 
-int transfers_open(transfers **opened, uv_loop_t *loop, long connections_max, takt_error *error)
+int takt_transfers_open(takt_transfers **opened, uv_loop_t *loop, long connections_max,
+                        takt_error *error)
 {
-    transfers *made = calloc(1, sizeof *made);
+    takt_transfers *made = calloc(1, sizeof *made);
 
     if (!made)
         return fail(error, TAKT_E_NOMEM, "no memory for transfers");
@@ -299,7 +300,7 @@ static void free_transfers(uv_handle_t *timer)
     free(timer->data);
 }
 
-void transfers_close(transfers *all)
+void takt_transfers_close(takt_transfers *all)
 {
     CURLM *multi = all->multi;
 

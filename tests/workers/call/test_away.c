@@ -6,9 +6,10 @@
 
 #include "call/away.h"
 
-static away_host *find(away *away, const char *limit, const char *key, const char *url)
+static takt_caller_away_host *find(takt_caller_away *away, const char *limit, const char *key,
+                                   const char *url)
 {
-    return away_find(away, &(away_place){limit, key, url});
+    return takt_caller_away_find(away, &(takt_caller_away_place){limit, key, url});
 }
 
 Test(away, a_host_is_its_scheme_name_and_port)
@@ -19,8 +20,9 @@ Test(away, a_host_is_its_scheme_name_and_port)
     static const char *const others[] = {"http://a.example", "https://a.example:80/",
                                          "http://a.example:8/", "http://a.example:801/",
                                          "http://b.example:80/"};
-    away away = {0};
-    away_host *host = away_add(&away, &(away_place){"l", "k", "http://a.example:80/x?y"});
+    takt_caller_away away = {0};
+    takt_caller_away_host *host =
+        takt_caller_away_add(&away, &(takt_caller_away_place){"l", "k", "http://a.example:80/x?y"});
 
     cr_assert_not_null(host);
     cr_expect_str_eq(host->name, "http://a.example:80");
@@ -30,40 +32,42 @@ Test(away, a_host_is_its_scheme_name_and_port)
         cr_expect_null(find(&away, "l", "k", others[i]), "%s", others[i]);
     cr_expect_null(find(&away, "l", "", same[0]));
     cr_expect_null(find(&away, "m", "k", same[0]));
-    cr_expect_eq(away_add(&away, &(away_place){"l", "k", same[1]}), host, "once");
-    away_free(&away);
+    cr_expect_eq(takt_caller_away_add(&away, &(takt_caller_away_place){"l", "k", same[1]}), host,
+                 "once");
+    takt_caller_away_free(&away);
 }
 
 Test(away, others_of_its_limit_and_key_are_reached)
 {
-    away away = {0};
-    away_host *host = away_add(&away, &(away_place){"l", "k", "http://a/"});
+    takt_caller_away away = {0};
+    takt_caller_away_host *host =
+        takt_caller_away_add(&away, &(takt_caller_away_place){"l", "k", "http://a/"});
 
-    away_reached(&away, &(away_place){"l", "j", "http://b/"});
-    away_reached(&away, &(away_place){"m", "k", "http://b/"});
-    away_reached(&away, &(away_place){"l", "", "http://a/"});
+    takt_caller_away_reached(&away, &(takt_caller_away_place){"l", "j", "http://b/"});
+    takt_caller_away_reached(&away, &(takt_caller_away_place){"m", "k", "http://b/"});
+    takt_caller_away_reached(&away, &(takt_caller_away_place){"l", "", "http://a/"});
     cr_expect_not(host->is_one_of_many);
-    away_reached(&away, &(away_place){"l", "k", "http://b/"});
+    takt_caller_away_reached(&away, &(takt_caller_away_place){"l", "k", "http://b/"});
     cr_expect(host->is_one_of_many);
     cr_expect_eq(away.count, 1);
-    away_reached(&away, &(away_place){"l", "k", "http://a/x"});
+    takt_caller_away_reached(&away, &(takt_caller_away_place){"l", "k", "http://a/x"});
     cr_expect_null(find(&away, "l", "k", "http://a/"), "it is back");
     cr_expect_eq(away.count, 0);
-    away_free(&away);
+    takt_caller_away_free(&away);
 }
 
 Test(away, there_is_a_bound)
 {
-    away away = {0};
+    takt_caller_away away = {0};
     char url[64];
-    away_place place = {"l", "", url};
+    takt_caller_away_place place = {"l", "", url};
 
     for (int i = 0; i <= AWAY_MAX; i++) {
         snprintf(url, sizeof url, "http://%d.example/", i);
-        cr_expect_eq(away_add(&away, &place) != NULL, i < AWAY_MAX);
+        cr_expect_eq(takt_caller_away_add(&away, &place) != NULL, i < AWAY_MAX);
     }
-    cr_expect_null(away_find(&away, &place));
-    away_reached(&away, &(away_place){"l", "", "http://7.example/"});
-    cr_expect_not_null(away_add(&away, &place));
-    away_free(&away);
+    cr_expect_null(takt_caller_away_find(&away, &place));
+    takt_caller_away_reached(&away, &(takt_caller_away_place){"l", "", "http://7.example/"});
+    cr_expect_not_null(takt_caller_away_add(&away, &place));
+    takt_caller_away_free(&away);
 }

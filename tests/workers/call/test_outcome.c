@@ -13,28 +13,35 @@ Test(outcome, of_a_status)
     static const struct {
         long status;
         bool expected, says_when;
-        outcome outcome;
+        takt_caller_outcome outcome;
     } rows[] = {
-        {200, true, false, OUTCOME_DONE},      {404, true, true, OUTCOME_DONE},
-        {429, false, false, OUTCOME_PENALIZE}, {429, false, true, OUTCOME_PENALIZE},
-        {503, false, true, OUTCOME_BLOCK},     {503, false, false, OUTCOME_RETRY},
-        {500, false, true, OUTCOME_RETRY},     {599, false, false, OUTCOME_RETRY},
-        {408, false, false, OUTCOME_RETRY},    {425, false, false, OUTCOME_RETRY},
-        {400, false, true, OUTCOME_DEAD},      {404, false, false, OUTCOME_DEAD},
-        {200, false, false, OUTCOME_DEAD},     {304, false, false, OUTCOME_DEAD},
-        {600, false, false, OUTCOME_DEAD},
+        {200, true, false, TAKT_CALLER_OUTCOME_DONE},
+        {404, true, true, TAKT_CALLER_OUTCOME_DONE},
+        {429, false, false, TAKT_CALLER_OUTCOME_PENALIZE},
+        {429, false, true, TAKT_CALLER_OUTCOME_PENALIZE},
+        {503, false, true, TAKT_CALLER_OUTCOME_BLOCK},
+        {503, false, false, TAKT_CALLER_OUTCOME_RETRY},
+        {500, false, true, TAKT_CALLER_OUTCOME_RETRY},
+        {599, false, false, TAKT_CALLER_OUTCOME_RETRY},
+        {408, false, false, TAKT_CALLER_OUTCOME_RETRY},
+        {425, false, false, TAKT_CALLER_OUTCOME_RETRY},
+        {400, false, true, TAKT_CALLER_OUTCOME_DEAD},
+        {404, false, false, TAKT_CALLER_OUTCOME_DEAD},
+        {200, false, false, TAKT_CALLER_OUTCOME_DEAD},
+        {304, false, false, TAKT_CALLER_OUTCOME_DEAD},
+        {600, false, false, TAKT_CALLER_OUTCOME_DEAD},
     };
     for (size_t i = 0; i < COUNT(rows); i++)
-        cr_assert_eq(outcome_of(rows[i].status, rows[i].expected, rows[i].says_when),
+        cr_assert_eq(takt_caller_outcome_of(rows[i].status, rows[i].expected, rows[i].says_when),
                      rows[i].outcome, "row %zu", i);
 }
 
 Test(redirect, leads_home_or_abroad)
 {
     static const struct {
-        redirect_rule rule;
+        takt_caller_redirect_rule rule;
         const char *from, *to;
-        redirect_verdict verdict;
+        takt_caller_redirect_verdict verdict;
     } rows[] = {
         {REDIRECT_SAME_HOST, "https://a.example/x", "https://a.example/y", REDIRECT_HOME},
         {REDIRECT_SAME_HOST, "https://a.example/x", "https://A.EXAMPLE:443/y", REDIRECT_HOME},
@@ -53,18 +60,18 @@ Test(redirect, leads_home_or_abroad)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *why = NULL;
-        cr_assert_eq(redirect_judge(rows[i].rule, rows[i].from, rows[i].to, &why), rows[i].verdict,
-                     "row %zu", i);
+        cr_assert_eq(takt_caller_redirect_judge(rows[i].rule, rows[i].from, rows[i].to, &why),
+                     rows[i].verdict, "row %zu", i);
         cr_assert_not_null(why);
     }
 }
 
 Test(redirect, method)
 {
-    cr_assert_null(redirect_method(307, "POST"));
-    cr_assert_null(redirect_method(308, "POST"));
-    cr_assert_null(redirect_method(302, "PUT"));
-    cr_assert_null(redirect_method(303, "HEAD"));
-    cr_assert_str_eq(redirect_method(303, "PUT"), "GET");
-    cr_assert_str_eq(redirect_method(301, "POST"), "GET");
+    cr_assert_null(takt_caller_redirect_method(307, "POST"));
+    cr_assert_null(takt_caller_redirect_method(308, "POST"));
+    cr_assert_null(takt_caller_redirect_method(302, "PUT"));
+    cr_assert_null(takt_caller_redirect_method(303, "HEAD"));
+    cr_assert_str_eq(takt_caller_redirect_method(303, "PUT"), "GET");
+    cr_assert_str_eq(takt_caller_redirect_method(301, "POST"), "GET");
 }

@@ -53,12 +53,12 @@ Test(vendor_fields, are_read)
         {{{"x-ratelimit-remaining-day", "10"}}, UNSAID, UNSAID},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        vendor_fields fields;
-        vendor_word word;
-        vendor_fields_begin(&fields);
+        takt_caller_vendor_fields fields;
+        takt_caller_vendor_word word;
+        takt_caller_vendor_fields_begin(&fields);
         for (int j = 0; j < 4 && rows[i].fields[j][0]; j++)
-            vendor_fields_read(&fields, rows[i].fields[j][0], rows[i].fields[j][1]);
-        vendor_fields_tell(&fields, NOW, &word);
+            takt_caller_vendor_fields_read(&fields, rows[i].fields[j][0], rows[i].fields[j][1]);
+        takt_caller_vendor_fields_tell(&fields, NOW, &word);
         cr_assert_eq(word.remaining, rows[i].remaining, "row %zu: %" PRId64, i, word.remaining);
         cr_assert_eq(word.reset, rows[i].reset, "row %zu: %" PRId64, i, word.reset);
     }
@@ -67,7 +67,7 @@ Test(vendor_fields, are_read)
 Test(vendor_fields, a_word_holds_for_a_while)
 {
     static const struct {
-        vendor_word word;
+        takt_caller_vendor_word word;
         int64_t age_us;
         bool holds;
     } rows[] = {
@@ -84,5 +84,6 @@ Test(vendor_fields, a_word_holds_for_a_while)
         {{0, 1000000000000}, 86400000000, false},
     };
     for (size_t i = 0; i < COUNT(rows); i++)
-        cr_assert_eq(learn_holds(&rows[i].word, rows[i].age_us), rows[i].holds, "row %zu", i);
+        cr_assert_eq(takt_caller_learn_holds(&rows[i].word, rows[i].age_us), rows[i].holds,
+                     "row %zu", i);
 }

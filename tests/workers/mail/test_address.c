@@ -34,13 +34,13 @@ Test(address, good_ones)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        mail_address address;
+        takt_mail_address address;
         takt_error error = {0};
-        cr_assert_eq(address_parse(rows[i].text, strlen(rows[i].text), &address, &error), 0,
-                     "%s: %s", rows[i].text, error.text);
+        cr_assert_eq(takt_mail_address_parse(rows[i].text, strlen(rows[i].text), &address, &error),
+                     0, "%s: %s", rows[i].text, error.text);
         cr_assert_str_eq(address.name, rows[i].name, "%s", rows[i].text);
         cr_assert_str_eq(address.mailbox, rows[i].mailbox, "%s", rows[i].text);
-        cr_assert_str_eq(address_domain(&address), rows[i].domain, "%s", rows[i].text);
+        cr_assert_str_eq(takt_mail_address_domain(&address), rows[i].domain, "%s", rows[i].text);
     }
 }
 
@@ -97,9 +97,9 @@ Test(address, bad_ones)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        mail_address address = {.name = "as it was"};
+        takt_mail_address address = {.name = "as it was"};
         takt_error error = {0};
-        cr_assert_eq(address_parse(rows[i].text, strlen(rows[i].text), &address, &error),
+        cr_assert_eq(takt_mail_address_parse(rows[i].text, strlen(rows[i].text), &address, &error),
                      TAKT_E_INVALID, "%s", rows[i].text);
         cr_assert(strstr(error.text, rows[i].words), "%s: %s", rows[i].text, error.text);
         cr_assert_str_eq(address.name, "as it was");
@@ -113,11 +113,11 @@ Test(address, no_byte_that_ends_a_line_gets_through)
     for (int byte = 0; byte < 256; byte++)
         for (size_t at = 0; at <= sizeof form - 1; at++) {
             char text[sizeof form + 1];
-            mail_address address;
+            takt_mail_address address;
             memcpy(text, form, at);
             text[at] = (char)byte;
             memcpy(text + at + 1, form + at, sizeof form - at);
-            if (address_parse(text, sizeof form, &address, NULL) == 0)
+            if (takt_mail_address_parse(text, sizeof form, &address, NULL) == 0)
                 cr_assert(byte >= 0x20 && byte != 0x7f, "byte %d at %zu", byte, at);
         }
 }

@@ -32,10 +32,10 @@ Test(encode, quoted_printable)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        text_buffer out = {0};
-        encode_quoted_printable(&out, rows[i].text, strlen(rows[i].text));
+        takt_buffer out = {0};
+        takt_mail_encode_quoted_printable(&out, rows[i].text, strlen(rows[i].text));
         expect_text(&out, rows[i].encoded, rows[i].text);
-        buffer_free(&out);
+        takt_buffer_free(&out);
     }
 }
 
@@ -55,31 +55,31 @@ Test(encode, base64)
         {"a\rb", "YQ0KYg=="},
     };
     char text[200];
-    text_buffer out = {0};
+    takt_buffer out = {0};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        buffer_clear(&out);
-        encode_base64_text(&out, rows[i].text, strlen(rows[i].text));
+        takt_buffer_clear(&out);
+        takt_mail_encode_base64_text(&out, rows[i].text, strlen(rows[i].text));
         expect_text(&out, rows[i].encoded, rows[i].text);
     }
     for (size_t size = 0; size < sizeof text; size++) {
         memset(text, 'x', size);
-        buffer_clear(&out);
-        encode_base64_text(&out, text, size);
-        const char *line = buffer_end(&out);
+        takt_buffer_clear(&out);
+        takt_mail_encode_base64_text(&out, text, size);
+        const char *line = takt_buffer_end(&out);
         for (const char *end; (end = strstr(line, "\r\n")) != NULL; line = end + 2)
             cr_assert_eq(end - line, ENCODE_LINE);
         cr_assert_leq(strlen(line), ENCODE_LINE);
         cr_assert(size == 0 || *line, "no empty line at the end of %zu", size);
     }
-    buffer_free(&out);
+    takt_buffer_free(&out);
 }
 
 Test(encode, base64_where_it_is_shorter)
 {
-    cr_assert_not(encode_prefers_base64("", 0));
-    cr_assert_not(encode_prefers_base64("Gr\xc3\xbc\xc3\x9f"
-                                        "e an alle",
-                                        16));
-    cr_assert(encode_prefers_base64("\xce\xb1\xce\xb2\xce\xb3", 6));
+    cr_assert_not(takt_mail_encode_prefers_base64("", 0));
+    cr_assert_not(takt_mail_encode_prefers_base64("Gr\xc3\xbc\xc3\x9f"
+                                                  "e an alle",
+                                                  16));
+    cr_assert(takt_mail_encode_prefers_base64("\xce\xb1\xce\xb2\xce\xb3", 6));
 }

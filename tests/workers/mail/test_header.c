@@ -34,10 +34,10 @@ Test(header, texts)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        text_buffer out = {0};
-        header_put_text(&out, rows[i].name, rows[i].value, strlen(rows[i].value));
+        takt_buffer out = {0};
+        takt_mail_header_put_text(&out, rows[i].name, rows[i].value, strlen(rows[i].value));
         expect_text(&out, rows[i].header, rows[i].value);
-        buffer_free(&out);
+        takt_buffer_free(&out);
     }
 }
 
@@ -53,29 +53,29 @@ Test(header, addresses)
         {"\xc3\xbc <u@example.org>", "To: =?UTF-8?B?w7w=?=\r\n <u@example.org>\r\n"},
         {"\"=?x\" <u@example.org>", "To: =?UTF-8?B?PT94?=\r\n <u@example.org>\r\n"},
     };
-    mail_address several[2];
-    text_buffer out = {0};
+    takt_mail_address several[2];
+    takt_buffer out = {0};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        cr_assert_eq(address_parse(rows[i].text, strlen(rows[i].text), several, NULL), 0);
-        buffer_clear(&out);
-        header_put_addresses(&out, "To", several, 1);
+        cr_assert_eq(takt_mail_address_parse(rows[i].text, strlen(rows[i].text), several, NULL), 0);
+        takt_buffer_clear(&out);
+        takt_mail_header_put_addresses(&out, "To", several, 1);
         expect_text(&out, rows[i].header, rows[i].text);
     }
-    cr_assert_eq(address_parse("a@example.org", 13, &several[0], NULL), 0);
-    cr_assert_eq(address_parse("B <b@example.org>", 17, &several[1], NULL), 0);
-    buffer_clear(&out);
-    header_put_addresses(&out, "Cc", several, 2);
+    cr_assert_eq(takt_mail_address_parse("a@example.org", 13, &several[0], NULL), 0);
+    cr_assert_eq(takt_mail_address_parse("B <b@example.org>", 17, &several[1], NULL), 0);
+    takt_buffer_clear(&out);
+    takt_mail_header_put_addresses(&out, "Cc", several, 2);
     expect_text(&out, "Cc: a@example.org,\r\n B <b@example.org>\r\n", "two");
-    buffer_free(&out);
+    takt_buffer_free(&out);
 }
 
 Test(header, plain_ones_are_never_changed)
 {
-    text_buffer out = {0};
+    takt_buffer out = {0};
 
-    header_put_plain(&out, "X", "<a>", 3);
-    header_put_plain(&out, "X", TEN TEN TEN TEN TEN TEN TEN TEN, 80);
+    takt_mail_header_put_plain(&out, "X", "<a>", 3);
+    takt_mail_header_put_plain(&out, "X", TEN TEN TEN TEN TEN TEN TEN TEN, 80);
     expect_text(&out, "X: <a>\r\nX: " TEN TEN TEN TEN TEN TEN TEN TEN "\r\n", "plain");
-    buffer_free(&out);
+    takt_buffer_free(&out);
 }

@@ -8,12 +8,12 @@
 
 #include "mail/letter.h"
 
-static mail_letter letter; /* some of it is large */
+static takt_mail_letter letter; /* some of it is large */
 
-static const letter_settings bare = {0};
+static const takt_mail_letter_settings bare = {0};
 
 /* 0, and the fields are to be freed; else in `error` why. */
-static int read_job(const letter_settings *settings, const char *text, json_t **fields,
+static int read_job(const takt_mail_letter_settings *settings, const char *text, json_t **fields,
                     takt_error *error)
 {
     json_error_t trouble;
@@ -21,7 +21,7 @@ static int read_job(const letter_settings *settings, const char *text, json_t **
     *fields = json_loads(text, 0, &trouble);
     cr_assert(*fields, "%s: %s", text, trouble.text);
     *error = (takt_error){0};
-    return letter_read(&letter, settings, *fields, error);
+    return takt_mail_letter_read(&letter, settings, *fields, error);
 }
 
 #define BASE "\"from\": \"me@example.org\", \"subject\": \"s\", \"text\": \"t\""
@@ -50,7 +50,7 @@ Test(letter, recipients)
         cr_assert_str_eq(letter.return_path.mailbox, "me@example.org");
         json_decref(fields);
     }
-    letter_free(&letter);
+    takt_mail_letter_free(&letter);
 }
 
 Test(letter, bad_ones)
@@ -99,7 +99,7 @@ Test(letter, bad_ones)
         cr_assert(strstr(error.text, rows[i].words), "%s: %s", rows[i].job, error.text);
         json_decref(fields);
     }
-    letter_free(&letter);
+    takt_mail_letter_free(&letter);
 }
 
 Test(letter, too_many_recipients)
@@ -110,18 +110,18 @@ Test(letter, too_many_recipients)
 
     for (int i = 0; i < LETTER_RECIPIENTS_MAX; i++)
         json_array_append_new(json_object_get(fields, "to"), json_sprintf("u%d@e.org", i));
-    cr_assert_eq(letter_read(&letter, &bare, fields, &error), 0);
+    cr_assert_eq(takt_mail_letter_read(&letter, &bare, fields, &error), 0);
     cr_assert_eq(letter.recipient_count, LETTER_RECIPIENTS_MAX);
     json_object_set_new(fields, "bcc", json_string("one@e.org"));
-    cr_assert_eq(letter_read(&letter, &bare, fields, &error), TAKT_E_INVALID);
+    cr_assert_eq(takt_mail_letter_read(&letter, &bare, fields, &error), TAKT_E_INVALID);
     cr_assert(strstr(error.text, "at most 100 recipients"), "%s", error.text);
-    letter_free(&letter);
+    takt_mail_letter_free(&letter);
     json_decref(fields);
 }
 
 Test(letter, what_a_job_does_not_say_comes_from_the_settings)
 {
-    const letter_settings settings = {
+    const takt_mail_letter_settings settings = {
         .from = "A <a@e.org>",
         .return_path = "bounce@e.org",
         .subject = "Hello {name}",
@@ -138,12 +138,13 @@ Test(letter, what_a_job_does_not_say_comes_from_the_settings)
                  0, "%s", error.text);
     cr_assert_str_eq(letter.from.name, "A");
     cr_assert_str_eq(letter.return_path.mailbox, "bounce@e.org");
-    cr_assert_str_eq(buffer_end(&letter.message.subject), "Hello <N>");
-    cr_assert_str_eq(buffer_end(&letter.message.text), "text <N>");
-    cr_assert_str_eq(buffer_end(&letter.message.html), "<b>&lt;N&gt;</b>");
+    cr_assert_str_eq(takt_buffer_end(&letter.message.subject), "Hello <N>");
+    cr_assert_str_eq(takt_buffer_end(&letter.message.text), "text <N>");
+    cr_assert_str_eq(takt_buffer_end(&letter.message.html), "<b>&lt;N&gt;</b>");
     cr_assert_eq(letter.message.header_count, 2);
-    cr_assert_str_eq(buffer_end(&letter.message.headers[0].value), "<https://e.org/1%2F2>");
-    cr_assert_str_eq(buffer_end(&letter.message.headers[1].value), "List-Unsubscribe=One-Click");
+    cr_assert_str_eq(takt_buffer_end(&letter.message.headers[0].value), "<https://e.org/1%2F2>");
+    cr_assert_str_eq(takt_buffer_end(&letter.message.headers[1].value),
+                     "List-Unsubscribe=One-Click");
     json_decref(fields);
     cr_assert_eq(read_job(&settings,
                           "{\"to\": \"b@e.org\", \"name\": \"N\", \"id\": \"1\", \"text\": "
@@ -151,11 +152,11 @@ Test(letter, what_a_job_does_not_say_comes_from_the_settings)
                           &fields, &error),
                  0, "%s", error.text);
     cr_assert_str_eq(letter.from.mailbox, "c@e.org");
-    cr_assert_str_eq(buffer_end(&letter.message.text), "own");
+    cr_assert_str_eq(takt_buffer_end(&letter.message.text), "own");
     cr_assert(letter.message.has_html);
     cr_assert_eq(letter.message.header_count, 1);
     json_decref(fields);
-    letter_free(&letter);
+    takt_mail_letter_free(&letter);
 }
 
 Test(letter, key_by_domain)
@@ -176,7 +177,7 @@ Test(letter, key_by_domain)
         takt_error error;
         snprintf(job, sizeof job, "{" BASE ", \"to\": %s}", rows[i].to);
         cr_assert_eq(read_job(&bare, job, &fields, &error), 0);
-        int failed = letter_key(&letter, rows[i].key, key, &error);
+        int failed = takt_mail_letter_key(&letter, rows[i].key, key, &error);
         cr_assert_eq(failed, rows[i].result ? 0 : TAKT_E_INVALID, "%s", rows[i].to);
         if (rows[i].result)
             cr_assert_str_eq(key, rows[i].result);
@@ -184,5 +185,5 @@ Test(letter, key_by_domain)
             cr_assert(strstr(error.text, "e.org and to f.org"), "%s", error.text);
         json_decref(fields);
     }
-    letter_free(&letter);
+    takt_mail_letter_free(&letter);
 }

@@ -6,41 +6,41 @@
 #include "mail/message.h"
 
 static const char id[] = "0123456789abcdef0123456789abcdef@example.org";
-static mail_address from, to[2];
+static takt_mail_address from, to[2];
 
-static void parse(const char *text, mail_address *address)
+static void parse(const char *text, takt_mail_address *address)
 {
-    cr_assert_eq(address_parse(text, strlen(text), address, NULL), 0);
+    cr_assert_eq(takt_mail_address_parse(text, strlen(text), address, NULL), 0);
 }
 
-static mail_message begin(void)
+static takt_mail_message begin(void)
 {
-    mail_message message = {.date_us = INT64_C(1763796645000000), .from = &from, .to = to};
+    takt_mail_message message = {.date_us = INT64_C(1763796645000000), .from = &from, .to = to};
 
     parse("Me <me@example.org>", &from);
     parse("a@example.org", &to[0]);
     parse("b@example.org", &to[1]);
     message.to_count = 1;
-    buffer_text(&message.subject, "s");
+    takt_buffer_text(&message.subject, "s");
     return message;
 }
 
-static void end(mail_message *message, text_buffer *out)
+static void end(takt_mail_message *message, takt_buffer *out)
 {
-    buffer_free(&message->subject);
-    buffer_free(&message->text);
-    buffer_free(&message->html);
-    buffer_free(out);
+    takt_buffer_free(&message->subject);
+    takt_buffer_free(&message->text);
+    takt_buffer_free(&message->html);
+    takt_buffer_free(out);
 }
 
 Test(message, one_text)
 {
-    mail_message message = begin();
-    text_buffer out = {0};
+    takt_mail_message message = begin();
+    takt_buffer out = {0};
 
     message.has_text = true;
-    buffer_text(&message.text, "Hello\n.\n");
-    message_write(&message, id, &out);
+    takt_buffer_text(&message.text, "Hello\n.\n");
+    takt_mail_message_write(&message, id, &out);
     expect_text(&out,
                 "Date: Sat, 22 Nov 2025 07:30:45 +0000\r\n"
                 "Message-ID: <0123456789abcdef0123456789abcdef@example.org>\r\n"
@@ -59,15 +59,15 @@ Test(message, one_text)
 
 Test(message, both_texts)
 {
-    mail_message message = begin();
-    text_buffer out = {0};
+    takt_mail_message message = begin();
+    takt_buffer out = {0};
 
     message.has_text = message.has_html = true;
     message.to_count = 0;
     message.reply_to = &to[1];
-    buffer_text(&message.text, "Hello");
-    buffer_text(&message.html, "\xce\xb1\xce\xb2");
-    message_write(&message, id, &out);
+    takt_buffer_text(&message.text, "Hello");
+    takt_buffer_text(&message.html, "\xce\xb1\xce\xb2");
+    takt_mail_message_write(&message, id, &out);
     expect_text(&out,
                 "Date: Sat, 22 Nov 2025 07:30:45 +0000\r\n"
                 "Message-ID: <0123456789abcdef0123456789abcdef@example.org>\r\n"
@@ -96,29 +96,29 @@ Test(message, both_texts)
 
 Test(message, the_identifier_is_of_the_mail_and_its_job)
 {
-    mail_message message = begin();
+    takt_mail_message message = begin();
     char first[MESSAGE_ID_SIZE], other[MESSAGE_ID_SIZE];
-    text_buffer none = {0};
+    takt_buffer none = {0};
 
     message.has_text = true;
-    buffer_text(&message.text, "t");
-    message_identify(&message, "key", first);
+    takt_buffer_text(&message.text, "t");
+    takt_mail_message_identify(&message, "key", first);
     cr_assert_eq(strcspn(first, "@"), 32);
     cr_assert_str_eq(strchr(first, '@'), "@example.org");
     message.date_us += 1000000;
-    message_identify(&message, "key", other);
+    takt_mail_message_identify(&message, "key", other);
     cr_assert_str_eq(other, first, "another day, the same mail");
-    message_identify(&message, "key2", other);
+    takt_mail_message_identify(&message, "key2", other);
     cr_assert_str_neq(other, first, "another key");
-    buffer_text(&message.text, "u");
-    message_identify(&message, "key", other);
+    takt_buffer_text(&message.text, "u");
+    takt_mail_message_identify(&message, "key", other);
     cr_assert_str_neq(other, first, "another text");
     message.text.size--;
     message.to = &to[1];
-    message_identify(&message, "key", other);
+    takt_mail_message_identify(&message, "key", other);
     cr_assert_str_neq(other, first, "another recipient");
     message.to = to;
-    message_identify(&message, "key", other);
+    takt_mail_message_identify(&message, "key", other);
     cr_assert_str_eq(other, first, "all as at first");
     end(&message, &none);
 }

@@ -18,7 +18,7 @@ Test(outbox, names)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char name[OUTBOX_NAME_SIZE];
-        outbox_name(rows[i].id, name);
+        takt_mail_outbox_name(rows[i].id, name);
         cr_assert_str_eq(name, rows[i].name);
     }
 }
@@ -29,9 +29,9 @@ Test(outbox, long_ids_have_names_of_their_own)
 
     memset(id, '/', sizeof id - 1);
     id[sizeof id - 1] = '\0';
-    outbox_name(id, one);
+    takt_mail_outbox_name(id, one);
     id[sizeof id - 2] = 'x';
-    outbox_name(id, other);
+    takt_mail_outbox_name(id, other);
     cr_assert_str_neq(one, other);
     cr_assert_lt(strlen(one), 255 - 32);
     cr_assert_null(strchr(one, '/'));

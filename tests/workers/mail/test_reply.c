@@ -12,7 +12,7 @@ Test(reply, table)
     static const struct {
         int code;
         const char *text;
-        reply_verdict verdict;
+        takt_mail_reply_verdict verdict;
         bool penalize;
         int64_t after_us;
     } rows[] = {
@@ -48,7 +48,7 @@ Test(reply, table)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        reply_meaning meaning = reply_read(rows[i].code, rows[i].text);
+        takt_mail_reply_meaning meaning = takt_mail_reply_read(rows[i].code, rows[i].text);
         cr_assert_eq(meaning.verdict, rows[i].verdict, "%s", rows[i].text);
         cr_assert_eq(meaning.penalize, rows[i].penalize, "%s", rows[i].text);
         cr_assert_eq(meaning.after_us, rows[i].after_us, "%s: %lld", rows[i].text,

@@ -12,7 +12,7 @@ Test(server, good_ones)
         const char *url, *host;
         unsigned port;
         bool tls, loopback, ipv6;
-        server_starttls starttls;
+        takt_mail_server_starttls starttls;
     } rows[] = {
         {"smtp://mail.example.org", "mail.example.org", 25, false, false, false,
          SERVER_STARTTLS_REQUIRED},
@@ -31,16 +31,17 @@ Test(server, good_ones)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        mail_server server;
+        takt_mail_server server;
         takt_error error = {0};
-        cr_assert_eq(server_parse(rows[i].url, &server, &error), 0, "%s: %s", rows[i].url,
+        cr_assert_eq(takt_mail_server_parse(rows[i].url, &server, &error), 0, "%s: %s", rows[i].url,
                      error.text);
         cr_assert_str_eq(server.host, rows[i].host);
         cr_assert_eq(server.port, rows[i].port, "%s", rows[i].url);
         cr_assert_eq(server.tls, rows[i].tls, "%s", rows[i].url);
         cr_assert_eq(server.loopback, rows[i].loopback, "%s", rows[i].url);
         cr_assert_eq(server.ipv6, rows[i].ipv6, "%s", rows[i].url);
-        cr_assert_eq(server_default_starttls(&server), rows[i].starttls, "%s", rows[i].url);
+        cr_assert_eq(takt_mail_server_default_starttls(&server), rows[i].starttls, "%s",
+                     rows[i].url);
     }
 }
 
@@ -71,9 +72,10 @@ Test(server, bad_ones)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        mail_server server = {.port = 7};
+        takt_mail_server server = {.port = 7};
         takt_error error = {0};
-        cr_assert_eq(server_parse(rows[i].url, &server, &error), TAKT_E_INVALID, "%s", rows[i].url);
+        cr_assert_eq(takt_mail_server_parse(rows[i].url, &server, &error), TAKT_E_INVALID, "%s",
+                     rows[i].url);
         cr_assert(strstr(error.text, rows[i].words), "%s: %s", rows[i].url, error.text);
         cr_assert_null(strstr(error.text, "secret"));
         cr_assert_eq(server.port, 7);
@@ -82,10 +84,11 @@ Test(server, bad_ones)
 
 Test(server, starttls)
 {
-    server_starttls starttls = SERVER_STARTTLS_DEFAULT;
+    takt_mail_server_starttls starttls = SERVER_STARTTLS_DEFAULT;
 
-    cr_assert(server_read_starttls("required", &starttls) && starttls == SERVER_STARTTLS_REQUIRED);
-    cr_assert(server_read_starttls("try", &starttls) && starttls == SERVER_STARTTLS_TRY);
-    cr_assert(server_read_starttls("off", &starttls) && starttls == SERVER_STARTTLS_OFF);
-    cr_assert_not(server_read_starttls("maybe", &starttls));
+    cr_assert(takt_mail_server_read_starttls("required", &starttls) &&
+              starttls == SERVER_STARTTLS_REQUIRED);
+    cr_assert(takt_mail_server_read_starttls("try", &starttls) && starttls == SERVER_STARTTLS_TRY);
+    cr_assert(takt_mail_server_read_starttls("off", &starttls) && starttls == SERVER_STARTTLS_OFF);
+    cr_assert_not(takt_mail_server_read_starttls("maybe", &starttls));
 }

@@ -16,7 +16,7 @@ Test(template, good_ones)
 {
     static const struct {
         const char *text;
-        template_form form;
+        takt_mail_template_form form;
         const char *expanded;
     } rows[] = {
         {"", TEMPLATE_TEXT, ""},
@@ -36,13 +36,15 @@ Test(template, good_ones)
     json_t *fields = json_loads(job, 0, NULL);
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        text_buffer out = {0};
+        takt_buffer out = {0};
         takt_error error = {0};
-        cr_assert_eq(template_expand("text", rows[i].text, fields, rows[i].form, &out, &error), 0,
-                     "%s: %s", rows[i].text, error.text);
+        cr_assert_eq(
+            takt_mail_template_expand("text", rows[i].text, fields, rows[i].form, &out, &error), 0,
+            "%s: %s", rows[i].text, error.text);
         expect_text(&out, rows[i].expanded, rows[i].text);
-        cr_assert_eq(template_expand("text", rows[i].text, NULL, rows[i].form, NULL, NULL), 0);
-        buffer_free(&out);
+        cr_assert_eq(
+            takt_mail_template_expand("text", rows[i].text, NULL, rows[i].form, NULL, NULL), 0);
+        takt_buffer_free(&out);
     }
     json_decref(fields);
 }
@@ -51,7 +53,7 @@ Test(template, bad_ones)
 {
     static const struct {
         const char *text;
-        template_form form;
+        takt_mail_template_form form;
         const char *words;
         int seen_alone; /* without a job, too */
     } rows[] = {
@@ -82,14 +84,16 @@ Test(template, bad_ones)
     json_t *fields = json_loads(job, 0, NULL);
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        text_buffer out = {0};
+        takt_buffer out = {0};
         takt_error error = {0};
-        cr_assert_eq(template_expand("text", rows[i].text, fields, rows[i].form, &out, &error),
-                     TAKT_E_INVALID, "%s", rows[i].text);
+        cr_assert_eq(
+            takt_mail_template_expand("text", rows[i].text, fields, rows[i].form, &out, &error),
+            TAKT_E_INVALID, "%s", rows[i].text);
         cr_assert(strstr(error.text, rows[i].words), "%s: %s", rows[i].text, error.text);
-        cr_assert_eq(template_expand("text", rows[i].text, NULL, rows[i].form, NULL, NULL) != 0,
-                     rows[i].seen_alone, "%s", rows[i].text);
-        buffer_free(&out);
+        cr_assert_eq(
+            takt_mail_template_expand("text", rows[i].text, NULL, rows[i].form, NULL, NULL) != 0,
+            rows[i].seen_alone, "%s", rows[i].text);
+        takt_buffer_free(&out);
     }
     json_decref(fields);
 }
@@ -98,16 +102,16 @@ Test(template, what_grows_without_end_is_refused)
 {
     static char text[60 * 6 + 1];
     static char value[1024 * 1024];
-    text_buffer out = {0};
+    takt_buffer out = {0};
     takt_error error = {0};
 
     for (size_t i = 0; i < 60; i++)
         memcpy(text + 6 * i, "{long}", 6);
     memset(value, 'x', sizeof value - 1);
     json_t *fields = json_pack("{s:s}", "long", value);
-    cr_assert_eq(template_expand("text", text, fields, TEMPLATE_TEXT, &out, &error),
+    cr_assert_eq(takt_mail_template_expand("text", text, fields, TEMPLATE_TEXT, &out, &error),
                  TAKT_E_INVALID);
     cr_assert(strstr(error.text, "too long"), "%s", error.text);
-    buffer_free(&out);
+    takt_buffer_free(&out);
     json_decref(fields);
 }

@@ -10,9 +10,9 @@
 #include "jobs/text/buffer.h"
 
 /* That a buffer says just that. */
-static inline void expect_text(text_buffer *buffer, const char *expected, const char *what)
+static inline void expect_text(takt_buffer *buffer, const char *expected, const char *what)
 {
-    const char *text = buffer_end(buffer);
+    const char *text = takt_buffer_end(buffer);
 
     cr_assert_not(buffer->failed);
     cr_assert_str_eq(text, expected, "%s: [%s] instead of [%s]", what, text, expected);

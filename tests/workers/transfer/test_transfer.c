@@ -13,7 +13,7 @@
 #define ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 static uv_loop_t loop;
-static transfers *all;
+static takt_transfers *all;
 
 /* The peer: answers each request without a body, over as many connections as there are. */
 static struct {
@@ -74,7 +74,7 @@ static void open_peer(void)
     uv_tcp_getsockname(&peer.listener, (struct sockaddr *)&address, &size);
     peer.port = ntohs(address.sin_port);
     cr_assert_eq(uv_listen((uv_stream_t *)&peer.listener, 64, welcome), 0);
-    cr_assert_eq(transfers_open(&all, &loop, 64, NULL), 0);
+    cr_assert_eq(takt_transfers_open(&all, &loop, 64, NULL), 0);
 }
 
 static void close_handle(uv_handle_t *handle, void *data)
@@ -88,7 +88,7 @@ static void close_handle(uv_handle_t *handle, void *data)
 static void close_peer(void)
 {
     if (all)
-        transfers_close(all);
+        takt_transfers_close(all);
     uv_close((uv_handle_t *)&peer.listener, NULL);
     for (unsigned i = 0; i < peer.accepted; i++)
         close_handle((uv_handle_t *)&peer.connections[i], NULL);
@@ -112,9 +112,9 @@ static size_t drop(char *text, size_t one, size_t size, void *data)
 static size_t received;
 
 /* Begins a transfer from `host`. */
-static CURL *begin(const char *host, transfer_cb done, void *data)
+static CURL *begin(const char *host, takt_transfer_cb done, void *data)
 {
-    CURL *handle = transfers_take(all);
+    CURL *handle = takt_transfers_take(all);
     char url[64];
 
     cr_assert_not_null(handle);
@@ -124,7 +124,7 @@ static CURL *begin(const char *host, transfer_cb done, void *data)
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, drop);
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, &received);
     inside_start = true;
-    cr_assert(transfers_start(all, handle, done, data));
+    cr_assert(takt_transfers_start(all, handle, done, data));
     inside_start = false;
     return handle;
 }
@@ -140,7 +140,7 @@ static void note(CURL *handle, CURLcode result, void *data)
     (void)data;
     cr_assert_not(inside_start);
     last_result = result;
-    transfers_put(all, handle);
+    takt_transfers_put(all, handle);
     count_done();
 }
 
@@ -183,8 +183,8 @@ Test(transfer, a_handle_comes_back_blank)
 
     run_until(1);
     cr_assert_eq(last_result, CURLE_OK);
-    cr_assert_eq(transfers_take(all), handle, "and is used again");
-    cr_assert(transfers_start(all, handle, note, NULL));
+    cr_assert_eq(takt_transfers_take(all), handle, "and is used again");
+    cr_assert(takt_transfers_start(all, handle, note, NULL));
     run_until(2);
     cr_assert_eq(last_result, CURLE_URL_MALFORMAT, "nothing is left of what it was set to");
 }
@@ -234,8 +234,8 @@ Test(transfer, closing_drops_what_is_under_way)
     while (peer.asked == 0)
         uv_run(&loop, UV_RUN_ONCE);
     begin("127.0.0.1", note, NULL); /* one more that has hardly begun, and one that never will */
-    transfers_take(all);
-    transfers_close(all);
+    takt_transfers_take(all);
+    takt_transfers_close(all);
     all = NULL;
     close_handle((uv_handle_t *)&peer.connections[0], NULL);
     uv_run(&loop, UV_RUN_NOWAIT);
@@ -248,7 +248,7 @@ static void close_all(CURL *handle, CURLcode result, void *data)
     (void)data;
     cr_assert_eq(result, CURLE_OK);
     count_done();
-    transfers_close(all);
+    takt_transfers_close(all);
     all = NULL;
 }
 

@@ -8,90 +8,90 @@
 
 #include "run.h"
 
-void run_bury(worker *worker, report_limit *figures, report_place from, source_ref ref,
-              const char *text, size_t size, const char *id, const char *why)
+void run_bury(takt_worker *worker, takt_report_limit *figures, takt_report_state from,
+              takt_job_ref ref, const char *text, size_t size, const char *id, const char *why)
 {
-    char where[SOURCE_REF_SIZE];
+    char where[TAKT_JOB_SOURCE_REF_SIZE];
 
-    source_name(worker->source, ref, where);
+    takt_job_source_name(worker->source, ref, where);
     worker->dead_count++;
-    report_dead(worker->report, figures, from, id, where, why);
-    source_dead(worker->source, ref, text, size, id, why);
+    takt_report_dead(worker->report, figures, from, id, where, why);
+    takt_job_source_dead(worker->source, ref, text, size, id, why);
 }
 
 /* Its text is all that is kept. */
-static void drop_fields(job *job)
+static void drop_fields(takt_job *job)
 {
     job->worker->parsed -= job->parsed;
     job->parsed = false;
     json_decref(job->fields);
     job->fields = NULL;
-    job->head = (job_head){0};
+    job->head = (takt_job_head){0};
 }
 
 /* Nothing is left of it. */
-static void forget(job *job)
+static void forget(takt_job *job)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
 
     worker->dirty = true;
     drop_fields(job);
-    waiting_leave(&worker->waiting, job->lane);
+    takt_lanes_leave(&worker->waiting, job->lane);
     free(job);
 }
 
-void run_dead(job *job, const char *why)
+void run_dead(takt_job *job, const char *why)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
     takt_error error;
     json_t *fields = NULL;
-    job_head head = {0};
+    takt_job_head head = {0};
 
-    waiting_let_go(&worker->waiting, job);
+    takt_lanes_let_go(&worker->waiting, job);
     if (run_read(worker, job->text, job->size, &fields, &head, &error) != 0)
         fields = NULL;
-    run_bury(worker, job->lane->figures, REPORT_WAITING, job->ref, job->text, job->size,
+    run_bury(worker, job->lane->figures, TAKT_REPORT_WAITING, job->ref, job->text, job->size,
              fields ? head.id : NULL, why);
     json_decref(fields);
     forget(job);
 }
 
-void run_retry_after(job *job, int64_t wait_us)
+void run_retry_after(takt_job *job, int64_t wait_us)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
 
-    job->due_at_us = worker_now(worker) + wait_us;
+    job->due_at_us = takt_worker_now(worker) + wait_us;
     worker->dirty = true;
     if (!later_put(worker, job))
-        waiting_line_up(&worker->waiting, job, false); /* without memory: at once */
+        takt_lanes_line_up(&worker->waiting, job, false); /* without memory: at once */
 }
 
-void run_give_back(job *job, report_place from)
+void run_give_back(takt_job *job, takt_report_state from)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
 
     takt_release(&job->permit);
     if (job->seated) {
         job->lane->seated = false;
         worker->seats--;
     }
-    waiting_let_go(&worker->waiting, job);
+    takt_lanes_let_go(&worker->waiting, job);
     if (job->lost) {
-        report_lost(worker->report, job->lane->figures, from, NULL);
+        takt_report_lost(worker->report, job->lane->figures, from, NULL);
     } else {
-        source_give_back(worker->source, job->ref);
-        report_given_back(worker->report, job->lane->figures, from, NULL);
+        takt_job_source_give_back(worker->source, job->ref);
+        takt_report_given_back(worker->report, job->lane->figures, from, NULL);
     }
     forget(job);
 }
 
-void run_start(job *job)
+void run_start(takt_job *job)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
     takt_error error = {0};
-    int64_t now_us = worker_now(worker);
+    int64_t now_us = takt_worker_now(worker);
 
-    job_list_append(&worker->running, job);
+    takt_job_list_append(&worker->running, job);
     job->attempts++;
     job->owed = false;
     job->started_us = now_us;
@@ -100,137 +100,139 @@ void run_start(job *job)
         failed = run_read(worker, job->text, job->size, &job->fields, &job->head, &error);
     worker->parsed -= job->parsed;
     job->parsed = false;
-    report_started(worker->report, job->lane->figures, failed ? NULL : job->head.id,
-                   now_us - job->since_us, now_us - job->granted_at_us);
+    takt_report_started(worker->report, job->lane->figures, failed ? NULL : job->head.id,
+                        now_us - job->since_us, now_us - job->granted_at_us);
     if (failed) {
         job->fields = NULL;
-        job->head = (job_head){0};
-        job_dead(job, error.text);
+        job->head = (takt_job_head){0};
+        takt_job_dead(job, error.text);
         return;
     }
     worker->kind->start(worker->kind->self, job);
 }
 
 /* It runs no more: its permit and its seat are free. */
-static void leave(job *job)
+static void leave(takt_job *job)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
 
     takt_release(&job->permit);
-    job_list_remove(&worker->running, job);
+    takt_job_list_remove(&worker->running, job);
     worker->seats--;
     worker->dirty = true;
 }
 
-const job_head *job_head_of(const job *job)
+const takt_job_head *takt_job_head_of(const takt_job *job)
 {
     return &job->head;
 }
 
-const json_t *job_fields(const job *job)
+const json_t *takt_job_fields(const takt_job *job)
 {
     return job->fields;
 }
 
-unsigned job_attempt(const job *job)
+unsigned takt_job_attempt(const takt_job *job)
 {
     return job->attempts;
 }
 
-int job_is_held(const job *job)
+int takt_job_is_held(const takt_job *job)
 {
     return !job->lost && takt_is_held(&job->permit);
 }
 
-int64_t job_fence(const job *job)
+int64_t takt_job_fence(const takt_job *job)
 {
     return job->permit.fence;
 }
 
-takt_client *job_client(const job *job)
+takt_client *takt_job_client(const takt_job *job)
 {
     return job->worker->client;
 }
 
-void job_done(job *job, json_t *result)
+void takt_job_done(takt_job *job, json_t *result)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
 
     leave(job);
-    report_done(worker->report, job->lane->figures, job->head.id, job->attempts,
-                worker_now(worker) - job->started_us);
-    if (result && !results_put(worker->results, result, job->head.id, job->ref))
-        report_say(worker->report, "trouble", "no memory for a result: its job will come again");
+    takt_report_done(worker->report, job->lane->figures, job->head.id, job->attempts,
+                     takt_worker_now(worker) - job->started_us);
+    if (result && !takt_results_put(worker->results, result, job->head.id, job->ref))
+        takt_report_say(worker->report, "trouble",
+                        "no memory for a result: its job will come again");
     else if (!result && !job->lost)
-        source_done(worker->source, job->ref);
+        takt_job_source_done(worker->source, job->ref);
     json_decref(result);
     forget(job);
 }
 
-void job_dead(job *job, const char *why)
+void takt_job_dead(takt_job *job, const char *why)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
 
     leave(job);
     if (job->lost)
-        report_lost(worker->report, job->lane->figures, REPORT_RUNNING, job->head.id);
+        takt_report_lost(worker->report, job->lane->figures, TAKT_REPORT_RUNNING, job->head.id);
     else
-        run_bury(worker, job->lane->figures, REPORT_RUNNING, job->ref, job->text, job->size,
+        run_bury(worker, job->lane->figures, TAKT_REPORT_RUNNING, job->ref, job->text, job->size,
                  job->head.id, why);
     forget(job);
 }
 
 /* Whether it may be tried again; else it is dead. */
-static bool may_try_again(job *job, const char *why)
+static bool may_try_again(takt_job *job, const char *why)
 {
-    char text[JOB_WHY_SIZE];
+    char text[TAKT_JOB_WHY_SIZE];
     unsigned most = job->worker->options.retry.attempts;
 
     if (job->attempts < most)
         return true;
     snprintf(text, sizeof(text), "%s (attempt %u of %u)", why, job->attempts, most);
-    job_dead(job, text);
+    takt_job_dead(job, text);
     return false;
 }
 
 /* It runs no more, and waits to be tried again; `attempt` is the one that failed. */
-static void try_again(job *job, int64_t wait_us, unsigned attempt, const char *why)
+static void try_again(takt_job *job, int64_t wait_us, unsigned attempt, const char *why)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
 
     leave(job);
-    waiting_hold(&worker->waiting, job);
-    report_retried(worker->report, job->lane->figures, job->head.id, attempt, wait_us, why);
+    takt_lanes_hold(&worker->waiting, job);
+    takt_report_retried(worker->report, job->lane->figures, job->head.id, attempt, wait_us, why);
     if (!job->lost)
-        source_tried(worker->source, job->ref, job->attempts);
+        takt_job_source_tried(worker->source, job->ref, job->attempts);
     drop_fields(job);
     job->settled = job->begun = false;
     if (worker->draining || job->lost)
-        run_give_back(job, REPORT_WAITING);
+        run_give_back(job, TAKT_REPORT_WAITING);
     else
         run_retry_after(job, wait_us);
 }
 
-void job_retry(job *job, int64_t after_us, const char *why)
+void takt_job_retry(takt_job *job, int64_t after_us, const char *why)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
 
     if (!may_try_again(job, why))
         return;
-    int64_t wait_us = retry_wait(&worker->options.retry, job->attempts, after_us, &worker->random);
+    int64_t wait_us =
+        takt_retry_wait(&worker->options.retry, job->attempts, after_us, &worker->random);
     try_again(job, wait_us, job->attempts, why);
 }
 
-void job_postpone(job *job, int64_t after_us, const char *why)
+void takt_job_postpone(takt_job *job, int64_t after_us, const char *why)
 {
-    worker *worker = job->worker;
-    int64_t wait_us = retry_wait(&worker->options.retry, 1, after_us, &worker->random);
+    takt_worker *worker = job->worker;
+    int64_t wait_us = takt_retry_wait(&worker->options.retry, 1, after_us, &worker->random);
 
     job->attempts--;
     try_again(job, wait_us, job->attempts + 1, why);
 }
 
-void job_settle(job *job, int64_t actual_cost)
+void takt_job_settle(takt_job *job, int64_t actual_cost)
 {
     takt_request request = run_request(job);
 
@@ -243,7 +245,7 @@ static void on_told(takt_call *call, int status, const takt_standing *standing)
 {
     (void)standing;
     if (status != 0 && status != TAKT_E_CANCELED)
-        report_say(call->data, "trouble", takt_strerror(status));
+        takt_report_say(call->data, "trouble", takt_strerror(status));
     free(call);
 }
 
@@ -263,7 +265,7 @@ static void fit_reason(const char *why, char reason[TAKT_REASON_SIZE_MAX + 1])
 typedef int steer(takt_client *client, takt_call *call, const char *limit, const char *key,
                   int64_t for_us, const char *reason, takt_call_cb callback);
 
-static void tell(job *job, steer *function, int64_t for_us, const char *why)
+static void tell(takt_job *job, steer *function, int64_t for_us, const char *why)
 {
     char reason[TAKT_REASON_SIZE_MAX + 1] = "";
     takt_call *call = calloc(1, sizeof(*call));
@@ -276,17 +278,17 @@ static void tell(job *job, steer *function, int64_t for_us, const char *why)
     int failed = function(job->worker->client, call, job->lane->limit, job->lane->key, for_us,
                           reason[0] ? reason : NULL, on_told);
     if (failed) {
-        report_say(job->worker->report, "trouble", takt_strerror(failed));
+        takt_report_say(job->worker->report, "trouble", takt_strerror(failed));
         free(call);
     }
 }
 
-void job_penalize(job *job, int64_t for_us, const char *why)
+void takt_job_penalize(takt_job *job, int64_t for_us, const char *why)
 {
     tell(job, takt_penalize, for_us, why);
 }
 
-void job_block(job *job, int64_t for_us, const char *why)
+void takt_job_block(takt_job *job, int64_t for_us, const char *why)
 {
     tell(job, takt_block, for_us, why);
 }

@@ -95,7 +95,7 @@ static int add_beside(files *files, const char *use, const char *given, const ch
     return failed;
 }
 
-int files_check(const worker_options *options, takt_error *error)
+int takt_worker_files_check(const takt_worker_options *options, takt_error *error)
 {
     files files = {0};
     const char *input = named(options->input), *results = named(options->results);

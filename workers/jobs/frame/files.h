@@ -8,6 +8,6 @@
 #include "worker.h"
 
 /* 0, or TAKT_E_INVALID and which two of the files that the options name are the same. */
-int files_check(const worker_options *options, takt_error *error);
+int takt_worker_files_check(const takt_worker_options *options, takt_error *error);
 
 #endif

@@ -85,7 +85,7 @@ static int read_deadline(const json_t *fields, int64_t *deadline_us, takt_error 
         return 0;
     if (!json_is_string(field))
         return refuse(error, "deadline: it must be a string such as \"2026-11-22T12:00:00Z\"");
-    if (instant_read(json_string_value(field), deadline_us))
+    if (takt_instant_read(json_string_value(field), deadline_us))
         return 0;
     say_shown(json_string_value(field), json_string_length(field), shown, sizeof(shown));
     return refuse(error,
@@ -94,11 +94,11 @@ static int read_deadline(const json_t *fields, int64_t *deadline_us, takt_error 
                   shown);
 }
 
-static int read_head(const json_t *fields, job_head *head, takt_error *error)
+static int read_head(const json_t *fields, takt_job_head *head, takt_error *error)
 {
     int failed;
 
-    if ((failed = read_string(fields, "id", JOB_ID_MAX, &head->id, error)) != 0)
+    if ((failed = read_string(fields, "id", TAKT_JOB_ID_MAX, &head->id, error)) != 0)
         return failed;
     if (!head->id)
         return refuse(error, "id: a job needs one, a text by which it is known; write \"id\": "
@@ -110,7 +110,7 @@ static int read_head(const json_t *fields, job_head *head, takt_error *error)
                              "worker with --limit NAME for all jobs that name none");
     head->idempotency_key = head->id;
     if ((failed = read_string(fields, "key", TAKT_KEY_SIZE_MAX, &head->key, error)) != 0 ||
-        (failed = read_string(fields, "idempotency_key", JOB_ID_MAX, &head->idempotency_key,
+        (failed = read_string(fields, "idempotency_key", TAKT_JOB_ID_MAX, &head->idempotency_key,
                               error)) != 0 ||
         (failed = read_number(fields, "cost", 1, TAKT_COST_MAX, &head->cost, error)) != 0 ||
         (failed = read_number(fields, "priority", 0, TAKT_PRIORITY_MAX, &head->priority, error)) !=
@@ -119,18 +119,18 @@ static int read_head(const json_t *fields, job_head *head, takt_error *error)
     return read_deadline(fields, &head->deadline_us, error);
 }
 
-int job_parse(const char *text, size_t size, const char *limit, json_t **fields, job_head *head,
-              takt_error *error)
+int takt_job_parse(const char *text, size_t size, const char *limit, json_t **fields,
+                   takt_job_head *head, takt_error *error)
 {
-    job_head made = {.limit = limit, .cost = 1, .priority = TAKT_PRIORITY_POLICY};
+    takt_job_head made = {.limit = limit, .cost = 1, .priority = TAKT_PRIORITY_POLICY};
     json_error_t trouble;
     int failed;
 
-    if (size > SOURCE_TEXT_MAX)
+    if (size > TAKT_JOB_SOURCE_TEXT_MAX)
         return refuse(error,
                       "it has %zu bytes; a job has at most %d, larger things belong into a "
                       "file that the job names",
-                      size, SOURCE_TEXT_MAX);
+                      size, TAKT_JOB_SOURCE_TEXT_MAX);
     json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
     if (!object)
         return refuse_text(&trouble, error);

@@ -6,19 +6,19 @@
 
 #include "run.h"
 
-static void put_at(worker *worker, unsigned at, job *job)
+static void put_at(takt_worker *worker, unsigned at, takt_job *job)
 {
     worker->later[at] = job;
 }
 
-static void sift_up(worker *worker, unsigned at, job *job)
+static void sift_up(takt_worker *worker, unsigned at, takt_job *job)
 {
     for (; at > 0 && worker->later[(at - 1) / 2]->due_at_us > job->due_at_us; at = (at - 1) / 2)
         put_at(worker, at, worker->later[(at - 1) / 2]);
     put_at(worker, at, job);
 }
 
-static void sift_down(worker *worker, unsigned at, job *job)
+static void sift_down(takt_worker *worker, unsigned at, takt_job *job)
 {
     for (unsigned child; (child = 2 * at + 1) < worker->later_count; at = child) {
         if (child + 1 < worker->later_count &&
@@ -31,11 +31,11 @@ static void sift_down(worker *worker, unsigned at, job *job)
     put_at(worker, at, job);
 }
 
-bool later_put(worker *worker, job *job)
+bool later_put(takt_worker *worker, takt_job *job)
 {
     if (worker->later_count == worker->later_capacity) {
         unsigned capacity = worker->later_capacity ? worker->later_capacity * 2 : 64;
-        struct job **later = realloc(worker->later, capacity * sizeof(struct job *));
+        takt_job **later = realloc(worker->later, capacity * sizeof(takt_job *));
         if (!later)
             return false;
         worker->later = later;
@@ -45,9 +45,9 @@ bool later_put(worker *worker, job *job)
     return true;
 }
 
-static void take_out(worker *worker, unsigned at)
+static void take_out(takt_worker *worker, unsigned at)
 {
-    job *last = worker->later[--worker->later_count];
+    takt_job *last = worker->later[--worker->later_count];
 
     if (at == worker->later_count)
         return;
@@ -57,9 +57,9 @@ static void take_out(worker *worker, unsigned at)
         sift_down(worker, at, last);
 }
 
-job *later_take(worker *worker, int64_t now_us)
+takt_job *later_take(takt_worker *worker, int64_t now_us)
 {
-    job *first = worker->later_count ? worker->later[0] : NULL;
+    takt_job *first = worker->later_count ? worker->later[0] : NULL;
 
     if (!first || first->due_at_us > now_us)
         return NULL;
@@ -67,7 +67,7 @@ job *later_take(worker *worker, int64_t now_us)
     return first;
 }
 
-void later_remove(worker *worker, job *job)
+void later_remove(takt_worker *worker, takt_job *job)
 {
     for (unsigned i = 0; i < worker->later_count; i++) {
         if (worker->later[i] == job) {
@@ -79,12 +79,12 @@ void later_remove(worker *worker, job *job)
 
 static void on_due(uv_timer_t *timer)
 {
-    worker *worker = timer->data;
+    takt_worker *worker = timer->data;
 
     worker->dirty = true; /* the pass looks who is due */
 }
 
-void later_arm(worker *worker)
+void later_arm(takt_worker *worker)
 {
     int64_t due_at_us = worker->later_count ? worker->later[0]->due_at_us : INT64_MAX;
 
@@ -96,7 +96,7 @@ void later_arm(worker *worker)
         uv_timer_stop(&worker->later_timer);
         return;
     }
-    int64_t wait_us = due_at_us - worker_now(worker);
+    int64_t wait_us = due_at_us - takt_worker_now(worker);
     uint64_t wait_ms = wait_us > 0 ? (uint64_t)(wait_us + 999) / 1000 : 0;
     uv_timer_start(&worker->later_timer, on_due, wait_ms, 0);
 }

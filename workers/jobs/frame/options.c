@@ -84,19 +84,19 @@ static int64_t read_duration(struct argp_state *state, const char *option, const
     return argument_duration(state, option, word, 1, INT64_MAX, "must be longer than 0");
 }
 
-static report_log read_log(struct argp_state *state, const char *word)
+static takt_report_log read_log(struct argp_state *state, const char *word)
 {
     static const char *const names[] = {"auto", "text", "json", "none"};
 
     for (int i = 0; i < 4; i++)
         if (strcmp(word, names[i]) == 0)
-            return (report_log)i;
+            return (takt_report_log)i;
     argp_error(state, "--log takes auto, text, json or none, not %s", argument_shown(word));
-    return REPORT_LOG_AUTO;
+    return TAKT_REPORT_LOG_AUTO;
 }
 
 /* What belongs to files alone, or to streams alone. */
-static void check(const worker_options *options, struct argp_state *state)
+static void check(const takt_worker_options *options, struct argp_state *state)
 {
     if (options->stream && (options->input || options->state || options->dead))
         argp_error(state, "--stream stands instead of a file: leave out --input, --state and "
@@ -108,7 +108,8 @@ static void check(const worker_options *options, struct argp_state *state)
 }
 
 /* Where jobs come from. */
-static error_t parse_source(int key, char *word, worker_options *options, struct argp_state *state)
+static error_t parse_source(int key, char *word, takt_worker_options *options,
+                            struct argp_state *state)
 {
     switch (key) {
     case 'i':
@@ -141,7 +142,8 @@ static error_t parse_source(int key, char *word, worker_options *options, struct
 }
 
 /* How they are done. */
-static error_t parse_run(int key, char *word, worker_options *options, struct argp_state *state)
+static error_t parse_run(int key, char *word, takt_worker_options *options,
+                         struct argp_state *state)
 {
     switch (key) {
     case KEY_ATTEMPTS:
@@ -175,8 +177,8 @@ static error_t parse_run(int key, char *word, worker_options *options, struct ar
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {
-    worker *worker = state->input;
-    worker_options *given = &worker->options;
+    takt_worker *worker = state->input;
+    takt_worker_options *given = &worker->options;
 
     switch (key) {
     case ARGP_KEY_INIT:
@@ -218,11 +220,11 @@ static void print_version(FILE *file, struct argp_state *state)
     fprintf(file, "%s %s\n", state->name, takt_version());
 }
 
-void options_parse(worker *worker, int argc, char **argv)
+void takt_worker_options_parse(takt_worker *worker, int argc, char **argv)
 {
     char name[64], text[1024];
     const char *store = getenv("TAKT_STORE");
-    const kind *kind = worker->kind;
+    const takt_job_kind *kind = worker->kind;
     struct argp_child children[] = {{kind->options, 0, NULL, 5}, {0}};
     struct argp argp = {options, parse, NULL, text, kind->options ? children : NULL, NULL, NULL};
 
@@ -233,7 +235,7 @@ void options_parse(worker *worker, int argc, char **argv)
              "input, 69 no store, 74 jobs or results could not be read or written, 78 a wrong "
              "policy; 128+n after a second signal n.",
              kind->summary);
-    worker->options.retry = (retry_rule){5, 1000000, 300000000};
+    worker->options.retry = (takt_retry_rule){5, 1000000, 300000000};
     worker->options.parallel = 256;
     worker->options.waiting = 1000;
     worker->options.put_away = 1000000;

@@ -9,7 +9,7 @@
 #include "worker.h"
 
 /* An empty variable is as good as none.  NULL: there is no policy. */
-static const char *policy_path(const worker *worker)
+static const char *policy_path(const takt_worker *worker)
 {
     const char *path = worker->options.policy ? worker->options.policy : getenv("TAKT_POLICY");
 
@@ -19,7 +19,7 @@ static const char *policy_path(const worker *worker)
 }
 
 /* Policies outlive the client, which may be going by any of them. */
-static bool remember(worker *worker, takt_policy *policy)
+static bool remember(takt_worker *worker, takt_policy *policy)
 {
     takt_policy **policies =
         realloc(worker->policies, (worker->policy_count + 1) * sizeof(takt_policy *));
@@ -41,29 +41,29 @@ static bool load(takt_policy **policy, const char *path, takt_error *error)
     return false;
 }
 
-int policy_open(worker *worker)
+int takt_worker_policy_open(takt_worker *worker)
 {
     const char *path = policy_path(worker);
     takt_error error = {0};
     takt_policy *policy;
 
     if (!path) {
-        worker_say("there is no policy: write ./takt.yaml, or name a file with --policy or "
-                   "$TAKT_POLICY");
+        takt_worker_say("there is no policy: write ./takt.yaml, or name a file with --policy or "
+                        "$TAKT_POLICY");
         return EX_CONFIG;
     }
     if (!load(&policy, path, &error)) {
-        worker_say("%s", error.text);
+        takt_worker_say("%s", error.text);
         return error.code == TAKT_E_NOMEM ? EX_OSERR : EX_CONFIG;
     }
     if (remember(worker, policy))
         return 0;
     takt_policy_free(policy);
-    worker_say("%s", takt_strerror(TAKT_E_NOMEM));
+    takt_worker_say("%s", takt_strerror(TAKT_E_NOMEM));
     return EX_OSERR;
 }
 
-static bool put_in_force(worker *worker, takt_policy *policy, takt_error *error)
+static bool put_in_force(takt_worker *worker, takt_policy *policy, takt_error *error)
 {
     if (takt_policy_follows(policy)) {
         strcpy(error->text, "the limits are in the store: a change of those is followed as it is, "
@@ -73,7 +73,7 @@ static bool put_in_force(worker *worker, takt_policy *policy, takt_error *error)
     return takt_reload(worker->client, policy, error) == 0;
 }
 
-void policy_reread(worker *worker)
+void takt_worker_policy_reread(takt_worker *worker)
 {
     const char *path = policy_path(worker);
     takt_error error = {.text = "there is no ./takt.yaml any more"};
@@ -81,16 +81,17 @@ void policy_reread(worker *worker)
 
     if (path && load(&policy, path, &error) && remember(worker, policy)) {
         if (put_in_force(worker, policy, &error)) {
-            report_say(worker->report, "policy", "the policy's file was read again, and holds");
+            takt_report_say(worker->report, "policy",
+                            "the policy's file was read again, and holds");
             return;
         }
         worker->policy_count--;
     }
     takt_policy_free(policy);
-    worker_say("the policy holds as it was: %s", error.text);
+    takt_worker_say("the policy holds as it was: %s", error.text);
 }
 
-void policy_free(worker *worker)
+void takt_worker_policy_free(takt_worker *worker)
 {
     for (unsigned i = 0; i < worker->policy_count; i++)
         takt_policy_free(worker->policies[i]);

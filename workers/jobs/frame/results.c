@@ -13,29 +13,30 @@
 #define FULL_SIZE ((size_t)1024 * 1024)
 
 typedef struct batch {
-    text_buffer lines;
-    source_ref *refs;
+    takt_buffer lines;
+    takt_job_ref *refs;
     size_t ref_count, ref_capacity;
 } batch;
 
-struct results {
+struct takt_results {
     uv_loop_t *loop;
-    const results_events *events;
+    const takt_results_events *events;
     void *data;
     int fd;
-    report *above; /* its picture; NULL: there is none in the way */
+    takt_report *above; /* its picture; NULL: there is none in the way */
     bool busy, failed;
     size_t written; /* of what is being written */
     batch filling, writing;
     uv_fs_t request;
 };
 
-int results_open(results **results, uv_loop_t *loop, const char *path, report *report,
-                 const results_events *events, void *data, takt_error *error)
+int takt_results_open(takt_results **results, uv_loop_t *loop, const char *path,
+                      takt_report *report, const takt_results_events *events, void *data,
+                      takt_error *error)
 {
     bool named = path && strcmp(path, "-") != 0;
     int fd = named ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDOUT_FILENO;
-    struct results *made = fd < 0 ? NULL : calloc(1, sizeof(*made));
+    takt_results *made = fd < 0 ? NULL : calloc(1, sizeof(*made));
 
     if (!made) {
         *error = (takt_error){.code = TAKT_E_SYSTEM};
@@ -45,16 +46,16 @@ int results_open(results **results, uv_loop_t *loop, const char *path, report *r
             close(fd);
         return error->code;
     }
-    *made = (struct results){.loop = loop, .events = events, .data = data, .fd = fd};
-    if (!named && report_has_picture(report) && isatty(fd))
+    *made = (takt_results){.loop = loop, .events = events, .data = data, .fd = fd};
+    if (!named && takt_report_has_picture(report) && isatty(fd))
         made->above = report;
     *results = made;
     return 0;
 }
 
-static void write_more(results *results);
+static void write_more(takt_results *results);
 
-static void fail(results *results, int code)
+static void fail(takt_results *results, int code)
 {
     char text[128];
 
@@ -65,7 +66,7 @@ static void fail(results *results, int code)
 
 static void on_written(uv_fs_t *request)
 {
-    results *results = request->data;
+    takt_results *results = request->data;
     batch *batch = &results->writing;
     ssize_t count = request->result;
 
@@ -84,7 +85,7 @@ static void on_written(uv_fs_t *request)
     write_more(results);
 }
 
-static void write_more(results *results)
+static void write_more(takt_results *results)
 {
     if (results->busy || results->failed)
         return;
@@ -105,11 +106,11 @@ static void write_more(results *results)
         fail(results, failed);
 }
 
-static bool put_ref(batch *batch, source_ref ref)
+static bool put_ref(batch *batch, takt_job_ref ref)
 {
     if (batch->ref_count == batch->ref_capacity) {
         size_t count = batch->ref_capacity ? batch->ref_capacity * 2 : 64;
-        source_ref *refs = realloc(batch->refs, count * sizeof(*refs));
+        takt_job_ref *refs = realloc(batch->refs, count * sizeof(*refs));
         if (!refs)
             return false;
         batch->refs = refs;
@@ -120,11 +121,11 @@ static bool put_ref(batch *batch, source_ref ref)
 }
 
 /* On the terminal they are seen at once. */
-static void print_above(results *results)
+static void print_above(takt_results *results)
 {
     batch *batch = &results->filling;
 
-    report_print(results->above, batch->lines.at, batch->lines.size);
+    takt_report_print(results->above, batch->lines.at, batch->lines.size);
     for (size_t i = 0; i < batch->ref_count; i++)
         results->events->written(results->data, batch->refs[i]);
     batch->lines.size = batch->ref_count = 0;
@@ -132,34 +133,34 @@ static void print_above(results *results)
 
 static int add(const char *bytes, size_t size, void *lines)
 {
-    buffer_put(lines, bytes, size);
+    takt_buffer_put(lines, bytes, size);
     return 0;
 }
 
 /* The id goes first, whatever the order of the others. */
-void results_write(text_buffer *lines, json_t *result, const char *id)
+void takt_results_write(takt_buffer *lines, json_t *result, const char *id)
 {
     const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(15);
     json_t *first = json_string_nocheck(id);
 
     json_object_del(result, "id");
-    buffer_text(lines, "{\"id\":");
+    takt_buffer_text(lines, "{\"id\":");
     lines->failed |= json_dump_callback(first, add, lines, flags | JSON_ENCODE_ANY) != 0;
     if (json_object_size(result) > 0)
-        buffer_char(lines, ',');
+        takt_buffer_char(lines, ',');
     lines->failed |= json_dump_callback(result, add, lines, flags | JSON_EMBED) != 0;
-    buffer_text(lines, "}\n");
+    takt_buffer_text(lines, "}\n");
     json_decref(first);
 }
 
-bool results_put(results *results, json_t *result, const char *id, source_ref ref)
+bool takt_results_put(takt_results *results, json_t *result, const char *id, takt_job_ref ref)
 {
-    text_buffer *lines = &results->filling.lines;
+    takt_buffer *lines = &results->filling.lines;
     size_t before = lines->size;
 
-    results_write(lines, result, id);
+    takt_results_write(lines, result, id);
     if (lines->failed || !put_ref(&results->filling, ref)) {
-        buffer_cut(lines, before);
+        takt_buffer_cut(lines, before);
         return false;
     }
     if (results->above)
@@ -169,27 +170,27 @@ bool results_put(results *results, json_t *result, const char *id, source_ref re
     return true;
 }
 
-bool results_is_full(const results *results)
+bool takt_results_is_full(const takt_results *results)
 {
     return results->failed || results->filling.lines.size >= FULL_SIZE;
 }
 
-bool results_is_idle(const results *results)
+bool takt_results_is_idle(const takt_results *results)
 {
     return results->failed
                ? !results->busy
                : !results->busy && results->filling.lines.size + results->writing.lines.size == 0;
 }
 
-void results_free(results *results)
+void takt_results_free(takt_results *results)
 {
     if (!results)
         return;
     if (results->fd != STDOUT_FILENO)
         close(results->fd);
-    buffer_free(&results->filling.lines);
+    takt_buffer_free(&results->filling.lines);
     free(results->filling.refs);
-    buffer_free(&results->writing.lines);
+    takt_buffer_free(&results->writing.lines);
     free(results->writing.refs);
     free(results);
 }

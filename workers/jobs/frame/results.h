@@ -10,28 +10,30 @@
 #include "jobs/sources/source.h"
 #include "jobs/text/buffer.h"
 
-typedef struct results results;
+typedef struct takt_results takt_results;
 
-typedef struct results_events {
-    void (*written)(void *data, source_ref ref);  /* a result is kept now */
-    void (*failed)(void *data, const char *text); /* none is any more */
-} results_events;
+typedef struct takt_results_events {
+    void (*written)(void *data, takt_job_ref ref); /* a result is kept now */
+    void (*failed)(void *data, const char *text);  /* none is any more */
+} takt_results_events;
 
 /* `path`: appended to; NULL or "-": standard output.  Where that is the terminal of the report's
  * picture, results go above it. */
-int results_open(results **results, uv_loop_t *loop, const char *path, report *report,
-                 const results_events *events, void *data, takt_error *error);
+int takt_results_open(takt_results **results, uv_loop_t *loop, const char *path,
+                      takt_report *report, const takt_results_events *events, void *data,
+                      takt_error *error);
 
 /* One line of `result`, an object, to which the id is added.  False: no memory. */
-bool results_put(results *results, json_t *result, const char *id, source_ref ref);
+bool takt_results_put(takt_results *results, json_t *result, const char *id, takt_job_ref ref);
 
 /* The same line into a buffer, which has failed afterwards where there was no memory. */
-void results_write(text_buffer *lines, json_t *result, const char *id);
+void takt_results_write(takt_buffer *lines, json_t *result, const char *id);
 
-bool results_is_full(const results *results); /* whoever reads them is slower than we are */
-bool results_is_idle(const results *results); /* all is written */
+bool takt_results_is_full(
+    const takt_results *results); /* whoever reads them is slower than we are */
+bool takt_results_is_idle(const takt_results *results); /* all is written */
 
 /* Once it is idle, or failed; NULL is harmless. */
-void results_free(results *results);
+void takt_results_free(takt_results *results);
 
 #endif

@@ -13,7 +13,7 @@ static uint64_t draw(uint64_t *state)
     return z ^ z >> 31;
 }
 
-int64_t retry_bound(const retry_rule *rule, unsigned attempt)
+int64_t takt_retry_bound(const takt_retry_rule *rule, unsigned attempt)
 {
     int64_t bound = rule->first_us;
 
@@ -22,9 +22,10 @@ int64_t retry_bound(const retry_rule *rule, unsigned attempt)
     return bound < rule->longest_us ? bound : rule->longest_us;
 }
 
-int64_t retry_wait(const retry_rule *rule, unsigned attempt, int64_t after_us, uint64_t *random)
+int64_t takt_retry_wait(const takt_retry_rule *rule, unsigned attempt, int64_t after_us,
+                        uint64_t *random)
 {
-    uint64_t choices = (uint64_t)retry_bound(rule, attempt) + 1;
+    uint64_t choices = (uint64_t)takt_retry_bound(rule, attempt) + 1;
     int64_t wait = (int64_t)(draw(random) % choices);
 
     return wait > after_us ? wait : after_us;

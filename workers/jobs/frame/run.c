@@ -17,16 +17,16 @@
 #define AT_ONCE_US 5000 /* who gets its permit within that time did not have to wait */
 #define LANES_MAX  ((size_t)32 * 1024 * 1024) /* bytes of lanes before no more is read */
 
-static unsigned free_seats(const worker *worker)
+static unsigned free_seats(const takt_worker *worker)
 {
     unsigned taken = worker->seats + worker->ready.count;
 
-    return taken < worker->options.parallel && !results_is_full(worker->results)
+    return taken < worker->options.parallel && !takt_results_is_full(worker->results)
                ? worker->options.parallel - taken
                : 0;
 }
 
-takt_request run_request(const job *job)
+takt_request run_request(const takt_job *job)
 {
     takt_request request = TAKT_REQUEST(job->lane->limit);
 
@@ -37,15 +37,15 @@ takt_request run_request(const job *job)
 }
 
 /* It got no permit, for a reason that may pass: it asks again after a while. */
-static void ask_later(job *job, int code)
+static void ask_later(takt_job *job, int code)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
 
-    run_retry_after(job, retry_wait(&worker->options.retry, 1, 0, &worker->random));
-    report_say(worker->report, "refused", takt_strerror(code));
+    run_retry_after(job, takt_retry_wait(&worker->options.retry, 1, 0, &worker->random));
+    takt_report_say(worker->report, "refused", takt_strerror(code));
 }
 
-static void refuse(job *job, int code)
+static void refuse(takt_job *job, int code)
 {
     takt_request request = run_request(job);
     takt_error error = {0};
@@ -65,7 +65,7 @@ static void refuse(job *job, int code)
     }
 }
 
-static void leave_seat(job *job)
+static void leave_seat(takt_job *job)
 {
     if (!job->seated)
         return;
@@ -75,20 +75,20 @@ static void leave_seat(job *job)
 
 static void on_permit(takt_permit *permit, int status)
 {
-    job *job = permit->data;
-    worker *worker = job->worker;
+    takt_job *job = permit->data;
+    takt_worker *worker = job->worker;
 
-    job_list_remove(&worker->asking, job);
+    takt_job_list_remove(&worker->asking, job);
     job->lane->asking--;
     worker->dirty = true;
-    job->granted_at_us = worker_now(worker);
+    job->granted_at_us = takt_worker_now(worker);
     job->lane->slow = job->granted_at_us - job->asked_at_us >= AT_ONCE_US;
     if (status == 0 && job->seated) {
         job->seated = job->lane->seated = false; /* from now on it has one like all that run */
-        waiting_let_go(&worker->waiting, job);
-        job_list_append(&worker->starting, job);
+        takt_lanes_let_go(&worker->waiting, job);
+        takt_job_list_append(&worker->starting, job);
     } else if (status == 0) {
-        job_list_append(&worker->ready, job);
+        takt_job_list_append(&worker->ready, job);
     } else {
         leave_seat(job);
         refuse(job, status);
@@ -96,13 +96,13 @@ static void on_permit(takt_permit *permit, int status)
 }
 
 /* Asks for a job's permit; it is in no list. */
-static void ask(job *job)
+static void ask(takt_job *job)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
     takt_request request = run_request(job);
 
     if (job->deadline_us) {
-        request.max_wait_us = job->deadline_us - instant_now();
+        request.max_wait_us = job->deadline_us - takt_instant_now();
         if (request.max_wait_us <= 0) {
             leave_seat(job);
             run_dead(job, "its deadline has passed");
@@ -110,38 +110,38 @@ static void ask(job *job)
         }
     }
     job->permit.data = job;
-    job->asked_at_us = worker_now(worker);
+    job->asked_at_us = takt_worker_now(worker);
     int failed = takt_acquire(worker->client, &job->permit, &request, on_permit);
     if (failed) {
         leave_seat(job);
         refuse(job, failed);
         return;
     }
-    job_list_append(&worker->asking, job);
+    takt_job_list_append(&worker->asking, job);
     job->lane->asking++;
 }
 
 /* Its slot is not used, and it waits for another one. */
-static void give_up_slot(job *job)
+static void give_up_slot(takt_job *job)
 {
     takt_request request = run_request(job);
 
     takt_settle(&job->permit, &request, 0);
     takt_release(&job->permit);
     job->owed = true;
-    waiting_line_up(&job->worker->waiting, job, true);
+    takt_lanes_line_up(&job->worker->waiting, job, true);
 }
 
-static bool is_stale(const job *job)
+static bool is_stale(const takt_job *job)
 {
-    return worker_now(job->worker) - job->granted_at_us >= RUN_STALE_US;
+    return takt_worker_now(job->worker) - job->granted_at_us >= RUN_STALE_US;
 }
 
-static void give_up_stale(worker *worker)
+static void give_up_stale(takt_worker *worker)
 {
     while (worker->ready.count > 0 && is_stale(worker->ready.first)) {
-        job *job = worker->ready.first;
-        job_list_remove(&worker->ready, job);
+        takt_job *job = worker->ready.first;
+        takt_job_list_remove(&worker->ready, job);
         give_up_slot(job);
     }
 }
@@ -151,15 +151,15 @@ static void give_up_stale(worker *worker)
  * never ended, and this attempt (or the next one, where it has not begun) is its last.  If the
  * worker dies once more it is known which job did it, and what merely ran beside it is done.
  */
-static bool runs_alone(const job *job, unsigned next)
+static bool runs_alone(const takt_job *job, unsigned next)
 {
     return job->came_back && job->attempts + next >= job->worker->options.retry.attempts;
 }
 
 /* Whether such a job runs, or is about to: nobody else takes a seat meanwhile. */
-static bool is_one_alone(const worker *worker)
+static bool is_one_alone(const takt_worker *worker)
 {
-    const job *starts = worker->starting.first;
+    const takt_job *starts = worker->starting.first;
 
     if (worker->running.count > 0 && runs_alone(worker->running.first, 0))
         return true;
@@ -169,28 +169,28 @@ static bool is_one_alone(const worker *worker)
 }
 
 /* The ones that are ready take the seats that are free. */
-static void seat(worker *worker)
+static void seat(takt_worker *worker)
 {
     bool is_alone = is_one_alone(worker);
 
     while (worker->ready.count > 0 && worker->seats < worker->options.parallel && !is_alone &&
-           !results_is_full(worker->results)) {
-        job *job = worker->ready.first;
-        job_list_remove(&worker->ready, job);
+           !takt_results_is_full(worker->results)) {
+        takt_job *job = worker->ready.first;
+        takt_job_list_remove(&worker->ready, job);
         if (!takt_is_held(&job->permit)) {
             give_up_slot(job);
             continue;
         }
         worker->seats++;
-        waiting_let_go(&worker->waiting, job);
-        job_list_append(&worker->starting, job);
+        takt_lanes_let_go(&worker->waiting, job);
+        takt_job_list_append(&worker->starting, job);
         is_alone = runs_alone(job, 1);
     }
 }
 
 /* Who has lost a slot for want of a seat takes the seat first: one of each lane, so that none takes
  * up all seats by waiting. */
-static void reserve_seat(job *job)
+static void reserve_seat(takt_job *job)
 {
     if (!job->owed || job->lane->seated)
         return;
@@ -200,76 +200,76 @@ static void reserve_seat(job *job)
 
 /* Who may start now is noted as begun: all up to one that runs alone; or that one, when all others
  * have ended and that is written down. */
-static void note_begun(worker *worker)
+static void note_begun(takt_worker *worker)
 {
     unsigned before = worker->running.count;
     bool is_alone = before > 0 && runs_alone(worker->running.first, 0);
 
-    for (job *job = worker->starting.first; job && !is_alone; job = job->next) {
+    for (takt_job *job = worker->starting.first; job && !is_alone; job = job->next) {
         is_alone = runs_alone(job, 1);
-        if (is_alone && (before > 0 || !results_is_idle(worker->results)))
+        if (is_alone && (before > 0 || !takt_results_is_idle(worker->results)))
             return;
         if (!job->begun)
-            source_begun(worker->source, job->ref, job->attempts + 1);
+            takt_job_source_begun(worker->source, job->ref, job->attempts + 1);
         job->begun = true;
         before++;
     }
 }
 
-static void start(worker *worker)
+static void start(takt_worker *worker)
 {
     note_begun(worker);
-    if (!source_flush(worker->source))
+    if (!takt_job_source_flush(worker->source))
         return;
-    for (job *job = worker->starting.first, *next; job; job = next) {
+    for (takt_job *job = worker->starting.first, *next; job; job = next) {
         next = job->next;
-        if (!job->begun || !source_is_noted(worker->source, job->ref))
+        if (!job->begun || !takt_job_source_is_noted(worker->source, job->ref))
             continue;
-        job_list_remove(&worker->starting, job);
+        takt_job_list_remove(&worker->starting, job);
         run_start(job);
     }
 }
 
-static void fetch(worker *worker, lane *lane)
+static void fetch(takt_worker *worker, takt_lane *lane)
 {
-    source_ref ref;
+    takt_job_ref ref;
 
     while (run_fetching(worker) < FETCH_MAX && lane->away_count > 0 &&
-           waiting_has_room(&worker->waiting, lane, waiting_size(0)) &&
-           waiting_take_away(&worker->waiting, lane, &ref))
+           takt_lanes_has_room(&worker->waiting, lane, takt_lanes_size(0)) &&
+           takt_lanes_take_away(&worker->waiting, lane, &ref))
         run_fetch(worker, lane, ref);
 }
 
-static void serve(worker *worker, lane *lane)
+static void serve(takt_worker *worker, takt_lane *lane)
 {
-    waiting_join(lane); /* it may lose its last job meanwhile */
+    takt_lanes_join(lane); /* it may lose its last job meanwhile */
     fetch(worker, lane);
     while (lane->line.count > 0 && lane->asking < free_seats(worker)) {
-        job *job = lane->line.first;
-        waiting_step_out(&worker->waiting, job);
+        takt_job *job = lane->line.first;
+        takt_lanes_step_out(&worker->waiting, job);
         reserve_seat(job);
         ask(job);
     }
-    waiting_leave(&worker->waiting, lane);
+    takt_lanes_leave(&worker->waiting, lane);
 }
 
 /* Each lane in turn; the next round begins with another one. */
-static void serve_all(worker *worker)
+static void serve_all(takt_worker *worker)
 {
-    waiting *waiting = &worker->waiting;
+    takt_lanes *waiting = &worker->waiting;
 
     for (unsigned count = waiting->busy_count; count > 0 && waiting->busy; count--) {
-        lane *lane = waiting->busy;
+        takt_lane *lane = waiting->busy;
         waiting->busy = lane->next;
         serve(worker, lane);
     }
 }
 
-int64_t run_asked_until(const worker *worker)
+int64_t run_asked_until(const takt_worker *worker)
 {
-    const job *last = worker->asking.last;
+    const takt_job *last = worker->asking.last;
 
-    return last && !last->lane->slow && last->asked_at_us + AT_ONCE_US > worker_now(worker)
+    return last && !last->lane->slow && last->asked_at_us + AT_ONCE_US > takt_worker_now(worker)
                ? last->asked_at_us + AT_ONCE_US
                : INT64_MAX;
 }
@@ -277,7 +277,7 @@ int64_t run_asked_until(const worker *worker)
 /* Reads on while there are seats that nobody wants, and room to put away what has to wait.  Those
  * who have just asked and have not had to wait so far may be about to take the seats: what was read
  * now would be put away, and fetched again. */
-static void read_on(worker *worker)
+static void read_on(takt_worker *worker)
 {
     uint64_t away = worker->waiting.away_count, most = worker->options.put_away;
     bool is_room = away < most && worker->waiting.lanes_size < LANES_MAX &&
@@ -286,20 +286,20 @@ static void read_on(worker *worker)
 
     if (count > 0 && count > most - away)
         count = (unsigned)(most - away);
-    source_want(worker->source, count);
+    takt_job_source_want(worker->source, count);
 }
 
-static void come_back(worker *worker)
+static void come_back(takt_worker *worker)
 {
-    job *job;
+    takt_job *job;
 
-    while ((job = later_take(worker, worker_now(worker))) != NULL) {
-        job->since_us = worker_now(worker);
-        waiting_line_up(&worker->waiting, job, false);
+    while ((job = later_take(worker, takt_worker_now(worker))) != NULL) {
+        job->since_us = takt_worker_now(worker);
+        takt_lanes_line_up(&worker->waiting, job, false);
     }
 }
 
-void run_pass(worker *worker)
+void run_pass(takt_worker *worker)
 {
     if (!worker->draining) {
         come_back(worker);
@@ -312,15 +312,15 @@ void run_pass(worker *worker)
         read_on(worker);
         later_arm(worker);
     }
-    source_flush(worker->source);
+    takt_job_source_flush(worker->source);
 }
 
-bool run_is_over(const worker *worker)
+bool run_is_over(const takt_worker *worker)
 {
-    const waiting *waiting = &worker->waiting;
+    const takt_lanes *waiting = &worker->waiting;
 
     return (worker->ended || worker->draining) && waiting->busy_count == 0 &&
            run_fetching(worker) == 0 && worker->asking.count == 0 && worker->ready.count == 0 &&
            worker->starting.count == 0 && worker->running.count == 0 && worker->later_count == 0 &&
-           results_is_idle(worker->results);
+           takt_results_is_idle(worker->results);
 }

@@ -11,27 +11,27 @@
 #define RUN_STALE_US 1000000
 
 /* take.c */
-void run_fetch(worker *worker, lane *lane, source_ref ref); /* asks for a text */
-unsigned run_fetching(const worker *worker);
-void run_drop_fetches(worker *worker); /* none is waited for any more */
+void run_fetch(takt_worker *worker, takt_lane *lane, takt_job_ref ref); /* asks for a text */
+unsigned run_fetching(const takt_worker *worker);
+void run_drop_fetches(takt_worker *worker); /* none is waited for any more */
 /* Parses and checks a text: 0 with *fields and *head, or why it can never be done.  *id is its own
  * where it has one, also then; owned by the caller. */
-int run_read(worker *worker, const char *text, size_t size, json_t **fields, job_head *head,
-             takt_error *error);
+int run_read(takt_worker *worker, const char *text, size_t size, json_t **fields,
+             takt_job_head *head, takt_error *error);
 
 /* run.c */
-takt_request run_request(const job *job);
+takt_request run_request(const takt_job *job);
 
 /* Until then those who have just asked are waited for, before more is read; INT64_MAX: nobody is.
  */
-int64_t run_asked_until(const worker *worker);
+int64_t run_asked_until(const takt_worker *worker);
 
 /* end.c */
-void run_start(job *job);                        /* it has its seat */
-void run_dead(job *job, const char *why);        /* it never started; it is in no list */
-void run_retry_after(job *job, int64_t wait_us); /* it is in no list */
-void run_give_back(job *job, report_place from); /* likewise; it is gone */
-void run_bury(worker *worker, report_limit *figures, report_place from, source_ref ref,
-              const char *text, size_t size, const char *id, const char *why);
+void run_start(takt_job *job);                             /* it has its seat */
+void run_dead(takt_job *job, const char *why);             /* it never started; it is in no list */
+void run_retry_after(takt_job *job, int64_t wait_us);      /* it is in no list */
+void run_give_back(takt_job *job, takt_report_state from); /* likewise; it is gone */
+void run_bury(takt_worker *worker, takt_report_limit *figures, takt_report_state from,
+              takt_job_ref ref, const char *text, size_t size, const char *id, const char *why);
 
 #endif

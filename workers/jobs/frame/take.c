@@ -12,67 +12,67 @@
 #include "run.h"
 
 /* A text that was asked for. */
-struct fetched {
-    fetched *next;
-    source_ref ref;
-    lane *lane;
+struct takt_fetched {
+    takt_fetched *next;
+    takt_job_ref ref;
+    takt_lane *lane;
 };
 
-void run_fetch(worker *worker, lane *lane, source_ref ref)
+void run_fetch(takt_worker *worker, takt_lane *lane, takt_job_ref ref)
 {
-    fetched *made = malloc(sizeof(*made));
+    takt_fetched *made = malloc(sizeof(*made));
 
-    waiting_join(lane);
+    takt_lanes_join(lane);
     if (!made) { /* another time */
-        waiting_put_away(&worker->waiting, lane, TAKT_PRIORITY_DEFAULT, ref);
-        waiting_leave(&worker->waiting, lane);
+        takt_lanes_put_away(&worker->waiting, lane, TAKT_PRIORITY_DEFAULT, ref);
+        takt_lanes_leave(&worker->waiting, lane);
         return;
     }
-    *made = (fetched){worker->fetching, ref, lane};
+    *made = (takt_fetched){worker->fetching, ref, lane};
     worker->fetching = made;
     worker->fetch_count++;
     lane->held++;
-    source_fetch(worker->source, ref);
+    takt_job_source_fetch(worker->source, ref);
 }
 
-unsigned run_fetching(const worker *worker)
+unsigned run_fetching(const takt_worker *worker)
 {
     return worker->fetch_count;
 }
 
 /* What was asked for has come, or never will.  False: it was not asked for. */
-static bool end_fetch(worker *worker, source_ref ref)
+static bool end_fetch(takt_worker *worker, takt_job_ref ref)
 {
-    fetched **at = &worker->fetching;
+    takt_fetched **at = &worker->fetching;
 
     while (*at && ((*at)->ref.major != ref.major || (*at)->ref.minor != ref.minor))
         at = &(*at)->next;
-    fetched *found = *at;
+    takt_fetched *found = *at;
     if (!found)
         return false;
     *at = found->next;
     worker->fetch_count--;
     found->lane->held--;
-    report_put_away(worker->report, found->lane->figures, false);
-    waiting_leave(&worker->waiting, found->lane);
+    takt_report_put_away(worker->report, found->lane->figures, false);
+    takt_lanes_leave(&worker->waiting, found->lane);
     free(found);
     return true;
 }
 
-void run_drop_fetches(worker *worker)
+void run_drop_fetches(takt_worker *worker)
 {
     while (worker->fetching) {
-        source_ref ref = worker->fetching->ref;
+        takt_job_ref ref = worker->fetching->ref;
         end_fetch(worker, ref);
-        source_give_back(worker->source, ref);
+        takt_job_source_give_back(worker->source, ref);
     }
 }
 
-int run_read(worker *worker, const char *text, size_t size, json_t **fields, job_head *head,
-             takt_error *error)
+int run_read(takt_worker *worker, const char *text, size_t size, json_t **fields,
+             takt_job_head *head, takt_error *error)
 {
-    const kind *kind = worker->kind;
-    int failed = job_parse(text, size, worker->options.limit, fields, head, error);
+    const takt_job_kind *kind = worker->kind;
+    int failed = takt_job_parse(text, size, worker->options.limit, fields, head, error);
 
     if (failed || !kind->check)
         return failed;
@@ -82,7 +82,8 @@ int run_read(worker *worker, const char *text, size_t size, json_t **fields, job
     return failed;
 }
 
-static int check(const worker *worker, const job_head *head, unsigned attempts, takt_error *error)
+static int check(const takt_worker *worker, const takt_job_head *head, unsigned attempts,
+                 takt_error *error)
 {
     takt_request request = TAKT_REQUEST(head->limit);
 
@@ -94,7 +95,7 @@ static int check(const worker *worker, const job_head *head, unsigned attempts, 
                  "it was begun %u times and never ended; perhaps it ends its worker", attempts);
         return TAKT_E_INVALID;
     }
-    if (head->deadline_us && head->deadline_us <= instant_now()) {
+    if (head->deadline_us && head->deadline_us <= takt_instant_now()) {
         snprintf(error->text, sizeof(error->text), "its deadline has passed");
         return TAKT_E_DEADLINE;
     }
@@ -105,9 +106,9 @@ static int check(const worker *worker, const job_head *head, unsigned attempts, 
 #define PARSED_SIZE_MAX 4096 /* bytes of the text of one */
 
 /* One that may begin soon need not be parsed again.  For those that wait the text is smaller. */
-static void keep_fields(job *job, const job_head *head, json_t *fields)
+static void keep_fields(takt_job *job, const takt_job_head *head, json_t *fields)
 {
-    worker *worker = job->worker;
+    takt_worker *worker = job->worker;
 
     if (job->lane->slow || worker->parsed >= PARSED_MAX || job->size > PARSED_SIZE_MAX)
         return;
@@ -118,24 +119,24 @@ static void keep_fields(job *job, const job_head *head, json_t *fields)
 }
 
 /* It is good, and waits: in memory, or put away. */
-static bool keep(worker *worker, lane *lane, const job_head *head, json_t *fields, source_ref ref,
-                 const char *text, size_t size, unsigned attempts, bool fetched)
+static bool keep(takt_worker *worker, takt_lane *lane, const takt_job_head *head, json_t *fields,
+                 takt_job_ref ref, const char *text, size_t size, unsigned attempts, bool fetched)
 {
     int urgency =
         head->priority == TAKT_PRIORITY_POLICY ? TAKT_PRIORITY_DEFAULT : (int)head->priority;
 
-    if (!fetched && !waiting_has_room(&worker->waiting, lane, waiting_size(size)) &&
-        source_put_away(worker->source, &ref, text, size)) {
-        report_put_away(worker->report, lane->figures, true);
-        return waiting_put_away(&worker->waiting, lane, urgency, ref);
+    if (!fetched && !takt_lanes_has_room(&worker->waiting, lane, takt_lanes_size(size)) &&
+        takt_job_source_put_away(worker->source, &ref, text, size)) {
+        takt_report_put_away(worker->report, lane->figures, true);
+        return takt_lanes_put_away(&worker->waiting, lane, urgency, ref);
     }
-    job *made = calloc(1, sizeof(*made) + size + 1);
+    takt_job *made = calloc(1, sizeof(*made) + size + 1);
     if (!made)
         return false;
     made->worker = worker;
     made->lane = lane;
     made->ref = ref;
-    made->since_us = worker_now(worker);
+    made->since_us = takt_worker_now(worker);
     made->deadline_us = head->deadline_us;
     made->cost = head->cost;
     made->priority = (int8_t)head->priority;
@@ -144,9 +145,9 @@ static bool keep(worker *worker, lane *lane, const job_head *head, json_t *field
     made->size = size;
     memcpy(made->text, text, size);
     keep_fields(made, head, fields);
-    waiting_join(lane);
-    waiting_hold(&worker->waiting, made);
-    waiting_line_up(&worker->waiting, made, false);
+    takt_lanes_join(lane);
+    takt_lanes_hold(&worker->waiting, made);
+    takt_lanes_line_up(&worker->waiting, made, false);
     return true;
 }
 
@@ -161,81 +162,83 @@ static char *id_of(const char *text, size_t size)
     return copy;
 }
 
-static void refuse(worker *worker, source_ref ref, const char *text, size_t size, const char *why)
+static void refuse(takt_worker *worker, takt_job_ref ref, const char *text, size_t size,
+                   const char *why)
 {
     char *id = id_of(text, size);
 
-    run_bury(worker, NULL, REPORT_NOWHERE, ref, text, size, id, why);
+    run_bury(worker, NULL, TAKT_REPORT_NOWHERE, ref, text, size, id, why);
     free(id);
 }
 
-static void take_text(worker *worker, source_ref ref, const char *text, size_t size,
+static void take_text(takt_worker *worker, takt_job_ref ref, const char *text, size_t size,
                       unsigned attempts, bool fetched)
 {
     takt_error error = {0};
     json_t *fields;
-    job_head head;
+    takt_job_head head;
 
     if (run_read(worker, text, size, &fields, &head, &error) != 0) {
         refuse(worker, ref, text, size, error.text);
         return;
     }
     int failed = check(worker, &head, attempts, &error);
-    lane *lane =
-        failed == TAKT_E_NO_LIMIT ? NULL : waiting_get(&worker->waiting, head.limit, head.key);
+    takt_lane *lane =
+        failed == TAKT_E_NO_LIMIT ? NULL : takt_lanes_get(&worker->waiting, head.limit, head.key);
     if (lane) {
-        waiting_join(lane);
+        takt_lanes_join(lane);
         if (!lane->figures)
-            lane->figures = report_get_limit(worker->report, lane->limit);
-        report_taken(worker->report, lane->figures, fetched);
+            lane->figures = takt_report_get_limit(worker->report, lane->limit);
+        takt_report_taken(worker->report, lane->figures, fetched);
     }
     if (failed)
-        run_bury(worker, lane ? lane->figures : NULL, lane ? REPORT_WAITING : REPORT_NOWHERE, ref,
-                 text, size, head.id, error.text[0] ? error.text : takt_strerror(failed));
+        run_bury(worker, lane ? lane->figures : NULL,
+                 lane ? TAKT_REPORT_WAITING : TAKT_REPORT_NOWHERE, ref, text, size, head.id,
+                 error.text[0] ? error.text : takt_strerror(failed));
     else if (!lane || !keep(worker, lane, &head, fields, ref, text, size, attempts, fetched)) {
-        report_say(worker->report, "trouble", takt_strerror(TAKT_E_NOMEM));
-        worker_stop(worker, EX_OSERR);
-        source_give_back(worker->source, ref);
+        takt_report_say(worker->report, "trouble", takt_strerror(TAKT_E_NOMEM));
+        takt_worker_stop(worker, EX_OSERR);
+        takt_job_source_give_back(worker->source, ref);
     }
     if (lane)
-        waiting_leave(&worker->waiting, lane);
+        takt_lanes_leave(&worker->waiting, lane);
     json_decref(fields);
 }
 
-static void on_took(void *data, source_ref ref, const char *text, size_t size, unsigned attempts,
+static void on_took(void *data, takt_job_ref ref, const char *text, size_t size, unsigned attempts,
                     bool put_away, const char *why)
 {
-    worker *worker = data;
+    takt_worker *worker = data;
 
     worker->dirty = true;
     if (put_away && !end_fetch(worker, ref))
         return; /* it was given back meanwhile */
     if (worker->draining)
-        source_give_back(worker->source, ref);
+        takt_job_source_give_back(worker->source, ref);
     else if (text)
         take_text(worker, ref, text, size, attempts, put_away);
     else
-        run_bury(worker, NULL, REPORT_NOWHERE, ref, NULL, 0, NULL, why);
+        run_bury(worker, NULL, TAKT_REPORT_NOWHERE, ref, NULL, 0, NULL, why);
 }
 
-static job *find_in(const job_list *list, source_ref ref)
+static takt_job *find_in(const takt_job_list *list, takt_job_ref ref)
 {
-    for (job *job = list->first; job; job = job->next)
+    for (takt_job *job = list->first; job; job = job->next)
         if (job->ref.major == ref.major && job->ref.minor == ref.minor)
             return job;
     return NULL;
 }
 
 /* The job, out of its list; one that runs is only marked. */
-static job *pull_out(worker *worker, source_ref ref)
+static takt_job *pull_out(takt_worker *worker, takt_job_ref ref)
 {
-    job_list *lists[] = {&worker->asking, &worker->ready};
-    lane *lane = worker->waiting.busy;
-    job *job;
+    takt_job_list *lists[] = {&worker->asking, &worker->ready};
+    takt_lane *lane = worker->waiting.busy;
+    takt_job *job;
 
     for (int i = 0; i < 2; i++) {
         if ((job = find_in(lists[i], ref)) != NULL) {
-            job_list_remove(lists[i], job);
+            takt_job_list_remove(lists[i], job);
             if (i == 0)
                 job->lane->asking--;
             return job;
@@ -243,7 +246,7 @@ static job *pull_out(worker *worker, source_ref ref)
     }
     for (unsigned count = worker->waiting.busy_count; count > 0; count--, lane = lane->next) {
         if ((job = find_in(&lane->line, ref)) != NULL) {
-            waiting_step_out(&worker->waiting, job);
+            takt_lanes_step_out(&worker->waiting, job);
             return job;
         }
     }
@@ -260,10 +263,10 @@ static job *pull_out(worker *worker, source_ref ref)
     return NULL;
 }
 
-static void on_lost(void *data, source_ref ref)
+static void on_lost(void *data, takt_job_ref ref)
 {
-    worker *worker = data;
-    job *job;
+    takt_worker *worker = data;
+    takt_job *job;
 
     worker->dirty = true;
     if (end_fetch(worker, ref))
@@ -271,13 +274,13 @@ static void on_lost(void *data, source_ref ref)
     job = pull_out(worker, ref); /* of one that was put away it is told again when it is fetched */
     if (job) {
         job->lost = true;
-        run_give_back(job, REPORT_WAITING);
+        run_give_back(job, TAKT_REPORT_WAITING);
     }
 }
 
 static void on_ended(void *data)
 {
-    worker *worker = data;
+    takt_worker *worker = data;
 
     worker->ended = true;
     worker->dirty = true;
@@ -285,40 +288,40 @@ static void on_ended(void *data)
 
 static void on_total(void *data, uint64_t jobs, bool exact)
 {
-    worker *worker = data;
+    takt_worker *worker = data;
 
-    report_set_total(worker->report, jobs, exact);
+    takt_report_set_total(worker->report, jobs, exact);
 }
 
 static void on_failed(void *data, bool fatal, const char *text)
 {
-    worker *worker = data;
+    takt_worker *worker = data;
 
     worker->dirty = true;
-    report_set_trouble(worker->report, "source", text);
+    takt_report_set_trouble(worker->report, "source", text);
     if (fatal)
-        worker_stop(worker, EX_IOERR);
+        takt_worker_stop(worker, EX_IOERR);
 }
 
 static void on_recovered(void *data)
 {
-    worker *worker = data;
+    takt_worker *worker = data;
 
     worker->dirty = true;
-    report_set_trouble(worker->report, "source", NULL);
+    takt_report_set_trouble(worker->report, "source", NULL);
 }
 
 static void on_noted(void *data)
 {
-    ((worker *)data)->dirty = true;
+    ((takt_worker *)data)->dirty = true;
 }
 
 static void on_closed(void *data)
 {
-    worker_source_closed(data);
+    takt_worker_source_closed(data);
 }
 
-const source_events run_source_events = {
+const takt_job_source_events run_source_events = {
     .took = on_took,
     .lost = on_lost,
     .ended = on_ended,
@@ -329,18 +332,18 @@ const source_events run_source_events = {
     .closed = on_closed,
 };
 
-static void on_written(void *data, source_ref ref)
+static void on_written(void *data, takt_job_ref ref)
 {
-    worker *worker = data;
+    takt_worker *worker = data;
 
     worker->dirty = true;
-    source_done(worker->source, ref);
+    takt_job_source_done(worker->source, ref);
 }
 
 static void on_results_failed(void *data, const char *text)
 {
-    report_set_trouble(((worker *)data)->report, "results", text);
-    worker_stop(data, EX_IOERR);
+    takt_report_set_trouble(((takt_worker *)data)->report, "results", text);
+    takt_worker_stop(data, EX_IOERR);
 }
 
-const results_events run_results_events = {.written = on_written, .failed = on_results_failed};
+const takt_results_events run_results_events = {.written = on_written, .failed = on_results_failed};

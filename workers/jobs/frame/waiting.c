@@ -10,12 +10,12 @@
 
 /* What a lane takes up, and what the client keeps for its key while one of its jobs waits, about.
  */
-#define LANE_SIZE (sizeof(struct lane) + sizeof(waiting_away) + 96)
+#define LANE_SIZE (sizeof(takt_lane) + sizeof(takt_lane_away) + 96)
 #define KEY_SIZE  1500
 
 static int compare(const void *left, const void *right)
 {
-    const lane *one = left, *other = right;
+    const takt_lane *one = left, *other = right;
     int by_limit = strcmp(one->limit, other->limit);
 
     if (by_limit || !one->key || !other->key)
@@ -25,17 +25,17 @@ static int compare(const void *left, const void *right)
 
 static int compare_shares(const void *left, const void *right)
 {
-    const waiting_share *one = left, *other = right;
+    const takt_lane_share *one = left, *other = right;
 
     return strcmp(one->limit, other->limit);
 }
 
 /* The share of a limit, made where there is none. */
-static waiting_share *get_share(waiting *waiting, const char *limit)
+static takt_lane_share *get_share(takt_lanes *waiting, const char *limit)
 {
-    waiting_share sought = {.limit = (char *)(uintptr_t)limit};
-    waiting_share **found = tfind(&sought, &waiting->shares, compare_shares);
-    waiting_share *made;
+    takt_lane_share sought = {.limit = (char *)(uintptr_t)limit};
+    takt_lane_share **found = tfind(&sought, &waiting->shares, compare_shares);
+    takt_lane_share *made;
 
     if (found)
         return *found;
@@ -49,7 +49,7 @@ static waiting_share *get_share(waiting *waiting, const char *limit)
     return NULL;
 }
 
-static void leave_share(waiting *waiting, waiting_share *share)
+static void leave_share(takt_lanes *waiting, takt_lane_share *share)
 {
     if (--share->lanes > 0)
         return;
@@ -58,10 +58,10 @@ static void leave_share(waiting *waiting, waiting_share *share)
     free(share);
 }
 
-static lane *make(waiting *waiting, const char *limit, const char *key)
+static takt_lane *make(takt_lanes *waiting, const char *limit, const char *key)
 {
     size_t size = key ? strlen(key) + 1 : 0;
-    lane *made = calloc(1, sizeof(*made) + size);
+    takt_lane *made = calloc(1, sizeof(*made) + size);
 
     if (!made || !(made->share = get_share(waiting, limit))) {
         free(made);
@@ -74,20 +74,20 @@ static lane *make(waiting *waiting, const char *limit, const char *key)
     return made;
 }
 
-static void free_lane(waiting *waiting, lane *lane)
+static void free_lane(takt_lanes *waiting, takt_lane *lane)
 {
     leave_share(waiting, lane->share);
     free(lane);
 }
 
-lane *waiting_get(waiting *waiting, const char *limit, const char *key)
+takt_lane *takt_lanes_get(takt_lanes *waiting, const char *limit, const char *key)
 {
-    lane sought = {.limit = limit, .key = key};
-    lane **found = tfind(&sought, &waiting->tree, compare);
+    takt_lane sought = {.limit = limit, .key = key};
+    takt_lane **found = tfind(&sought, &waiting->tree, compare);
 
     if (found)
         return *found;
-    lane *made = make(waiting, limit, key);
+    takt_lane *made = make(waiting, limit, key);
     if (!made || !tsearch(made, &waiting->tree, compare)) {
         if (made)
             free_lane(waiting, made);
@@ -97,9 +97,9 @@ lane *waiting_get(waiting *waiting, const char *limit, const char *key)
     return made;
 }
 
-static void enter_ring(waiting *waiting, lane *lane)
+static void enter_ring(takt_lanes *waiting, takt_lane *lane)
 {
-    struct lane *first = waiting->busy;
+    takt_lane *first = waiting->busy;
 
     if (first) {
         lane->next = first;
@@ -111,7 +111,7 @@ static void enter_ring(waiting *waiting, lane *lane)
     waiting->busy_count++;
 }
 
-static void leave_ring(waiting *waiting, lane *lane)
+static void leave_ring(takt_lanes *waiting, takt_lane *lane)
 {
     if (waiting->busy == lane)
         waiting->busy = lane->next == lane ? NULL : lane->next;
@@ -122,7 +122,7 @@ static void leave_ring(waiting *waiting, lane *lane)
 }
 
 /* A lane has changed: it is in the ring where there is something to do for it. */
-static void note(waiting *waiting, lane *lane)
+static void note(takt_lanes *waiting, takt_lane *lane)
 {
     bool is_busy = lane->line.count > 0 || lane->away_count > 0;
 
@@ -132,24 +132,24 @@ static void note(waiting *waiting, lane *lane)
         leave_ring(waiting, lane);
 }
 
-void waiting_line_up(waiting *waiting, job *job, bool first)
+void takt_lanes_line_up(takt_lanes *waiting, takt_job *job, bool first)
 {
-    job_list_insert(&job->lane->line, job, first);
+    takt_job_list_insert(&job->lane->line, job, first);
     note(waiting, job->lane);
 }
 
-void waiting_step_out(waiting *waiting, job *job)
+void takt_lanes_step_out(takt_lanes *waiting, takt_job *job)
 {
-    job_list_remove(&job->lane->line, job);
+    takt_job_list_remove(&job->lane->line, job);
     note(waiting, job->lane);
 }
 
-size_t waiting_size(size_t text_size)
+size_t takt_lanes_size(size_t text_size)
 {
-    return sizeof(job) + text_size + 32; /* what malloc keeps beside it, about */
+    return sizeof(takt_job) + text_size + 32; /* what malloc keeps beside it, about */
 }
 
-bool waiting_has_room(const waiting *waiting, const lane *lane, size_t size)
+bool takt_lanes_has_room(const takt_lanes *waiting, const takt_lane *lane, size_t size)
 {
     size_t left = waiting->size < waiting->size_max ? waiting->size_max - waiting->size : 0;
 
@@ -157,42 +157,42 @@ bool waiting_has_room(const waiting *waiting, const lane *lane, size_t size)
            (lane->share->size == 0 ? left > 0 : lane->share->size + size + KEY_SIZE <= left);
 }
 
-static void add_size(waiting *waiting, lane *lane, size_t size)
+static void add_size(takt_lanes *waiting, takt_lane *lane, size_t size)
 {
     lane->size += size;
     lane->share->size += size;
     waiting->size += size;
 }
 
-static void take_size(waiting *waiting, lane *lane, size_t size)
+static void take_size(takt_lanes *waiting, takt_lane *lane, size_t size)
 {
     lane->size -= size;
     lane->share->size -= size;
     waiting->size -= size;
 }
 
-void waiting_hold(waiting *waiting, job *job)
+void takt_lanes_hold(takt_lanes *waiting, takt_job *job)
 {
     if (job->lane->size == 0)
         add_size(waiting, job->lane, KEY_SIZE);
     job->lane->held++;
-    add_size(waiting, job->lane, waiting_size(job->size));
+    add_size(waiting, job->lane, takt_lanes_size(job->size));
 }
 
-void waiting_let_go(waiting *waiting, job *job)
+void takt_lanes_let_go(takt_lanes *waiting, takt_job *job)
 {
     job->lane->held--;
-    take_size(waiting, job->lane, waiting_size(job->size));
+    take_size(waiting, job->lane, takt_lanes_size(job->size));
     if (job->lane->size == KEY_SIZE)
         take_size(waiting, job->lane, KEY_SIZE);
 }
 
-void waiting_join(lane *lane)
+void takt_lanes_join(takt_lane *lane)
 {
     lane->members++;
 }
 
-void waiting_leave(waiting *waiting, lane *lane)
+void takt_lanes_leave(takt_lanes *waiting, takt_lane *lane)
 {
     if (--lane->members > 0)
         return;
@@ -202,15 +202,15 @@ void waiting_leave(waiting *waiting, lane *lane)
 }
 
 /* Those of that urgency, made where there are none. */
-static waiting_away *get_away(lane *lane, int urgency)
+static takt_lane_away *get_away(takt_lane *lane, int urgency)
 {
-    waiting_away **at = &lane->away;
+    takt_lane_away **at = &lane->away;
 
     while (*at && (*at)->urgency < urgency)
         at = &(*at)->next;
     if (*at && (*at)->urgency == urgency)
         return *at;
-    waiting_away *made = calloc(1, sizeof(*made));
+    takt_lane_away *made = calloc(1, sizeof(*made));
     if (made) {
         made->next = *at;
         made->urgency = urgency;
@@ -220,20 +220,20 @@ static waiting_away *get_away(lane *lane, int urgency)
 }
 
 /* The most urgent ones, where there are none left. */
-static void drop_empty(lane *lane)
+static void drop_empty(takt_lane *lane)
 {
     while (lane->away && lane->away->refs.count == 0) {
-        waiting_away *first = lane->away;
+        takt_lane_away *first = lane->away;
         lane->away = first->next;
         free(first);
     }
 }
 
-bool waiting_put_away(waiting *waiting, lane *lane, int urgency, source_ref ref)
+bool takt_lanes_put_away(takt_lanes *waiting, takt_lane *lane, int urgency, takt_job_ref ref)
 {
-    waiting_away *away = get_away(lane, urgency);
+    takt_lane_away *away = get_away(lane, urgency);
 
-    if (!away || !refs_put(&away->refs, ref)) {
+    if (!away || !takt_job_refs_put(&away->refs, ref)) {
         drop_empty(lane);
         return false;
     }
@@ -244,12 +244,12 @@ bool waiting_put_away(waiting *waiting, lane *lane, int urgency, source_ref ref)
     return true;
 }
 
-bool waiting_take_away(waiting *waiting, lane *lane, source_ref *ref)
+bool takt_lanes_take_away(takt_lanes *waiting, takt_lane *lane, takt_job_ref *ref)
 {
     drop_empty(lane);
     if (!lane->away)
         return false;
-    *ref = refs_take(&lane->away->refs);
+    *ref = takt_job_refs_take(&lane->away->refs);
     drop_empty(lane);
     lane->away_count--;
     waiting->away_count--;

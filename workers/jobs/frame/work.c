@@ -3,13 +3,13 @@
  */
 #include "work.h"
 
-int job_urgency(const job *job)
+int takt_job_urgency(const takt_job *job)
 {
     return job->priority == TAKT_PRIORITY_POLICY ? TAKT_PRIORITY_DEFAULT : job->priority;
 }
 
 /* NULL: at the beginning. */
-static void insert_behind(job_list *list, job *job, struct job *before)
+static void insert_behind(takt_job_list *list, takt_job *job, takt_job *before)
 {
     job->previous = before;
     job->next = before ? before->next : list->first;
@@ -18,22 +18,22 @@ static void insert_behind(job_list *list, job *job, struct job *before)
     list->count++;
 }
 
-void job_list_append(job_list *list, job *job)
+void takt_job_list_append(takt_job_list *list, takt_job *job)
 {
     insert_behind(list, job, list->last);
 }
 
-void job_list_insert(job_list *list, job *job, bool first)
+void takt_job_list_insert(takt_job_list *list, takt_job *job, bool first)
 {
-    struct job *before = list->last;
+    takt_job *before = list->last;
 
-    while (before && (job_urgency(before) > job_urgency(job) ||
-                      (first && job_urgency(before) == job_urgency(job))))
+    while (before && (takt_job_urgency(before) > takt_job_urgency(job) ||
+                      (first && takt_job_urgency(before) == takt_job_urgency(job))))
         before = before->previous;
     insert_behind(list, job, before);
 }
 
-void job_list_remove(job_list *list, job *job)
+void takt_job_list_remove(takt_job_list *list, takt_job *job)
 {
     *(job->previous ? &job->previous->next : &list->first) = job->next;
     *(job->next ? &job->next->previous : &list->last) = job->previous;

@@ -8,15 +8,15 @@
 #include "job.h"
 #include "jobs/sources/source.h"
 
-typedef struct lane lane;     /* waiting.h */
-typedef struct worker worker; /* worker.h */
+typedef struct takt_lane takt_lane;     /* waiting.h */
+typedef struct takt_worker takt_worker; /* worker.h */
 
-struct job {
+struct takt_job {
     takt_permit permit;
-    worker *worker;
-    lane *lane;
-    job *next, *previous; /* in its list */
-    source_ref ref;
+    takt_worker *worker;
+    takt_lane *lane;
+    takt_job *next, *previous; /* in its list */
+    takt_job_ref ref;
     int64_t since_us;      /* by the loop's clock: when it began to wait for this attempt */
     int64_t asked_at_us;   /* when it asked for its permit; while it does */
     int64_t granted_at_us; /* its slot; while it is ready or runs */
@@ -34,24 +34,24 @@ struct job {
     unsigned attempts; /* begun so far */
     /* while it runs, and while it is parsed */
     json_t *fields;
-    job_head head;
+    takt_job_head head;
     int64_t started_us;
     size_t size;
     char text[]; /* its line */
 };
 
-typedef struct job_list {
-    job *first, *last;
+typedef struct takt_job_list {
+    takt_job *first, *last;
     unsigned count;
-} job_list;
+} takt_job_list;
 
-void job_list_append(job_list *list, job *job);
-void job_list_remove(job_list *list, job *job);
+void takt_job_list_append(takt_job_list *list, takt_job *job);
+void takt_job_list_remove(takt_job_list *list, takt_job *job);
 
 /* Behind all that are as urgent or more; before those where `first`. */
-void job_list_insert(job_list *list, job *job, bool first);
+void takt_job_list_insert(takt_job_list *list, takt_job *job, bool first);
 
 /* The priority that orders jobs here, where it says none. */
-int job_urgency(const job *job);
+int takt_job_urgency(const takt_job *job);
 
 #endif

@@ -21,11 +21,11 @@
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 #define SIGNAL_COUNT (sizeof(signals) / sizeof(signals[0]))
 
-/* worker_say has no other way to know who speaks, and whether there is a picture. */
+/* takt_worker_say has no other way to know who speaks, and whether there is a picture. */
 static const char *name = "worker";
-static report *listener;
+static takt_report *listener;
 
-void worker_say(const char *format, ...)
+void takt_worker_say(const char *format, ...)
 {
     char text[2048];
     va_list arguments;
@@ -34,26 +34,26 @@ void worker_say(const char *format, ...)
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     if (listener)
-        report_say(listener, "message", text);
+        takt_report_say(listener, "message", text);
     else
         fprintf(stderr, "%s: %s\n", name, text);
 }
 
 static void on_client_event(takt_client *client, const takt_event *event, void *data)
 {
-    worker *worker = data;
+    takt_worker *worker = data;
 
     (void)client;
     worker->dirty = true;
     if (event->type == TAKT_EVENT_STORE_LOST)
-        report_set_trouble(worker->report, "store", event->text);
+        takt_report_set_trouble(worker->report, "store", event->text);
     else if (event->type == TAKT_EVENT_STORE_BACK)
-        report_set_trouble(worker->report, "store", NULL);
+        takt_report_set_trouble(worker->report, "store", NULL);
     else
-        report_say(worker->report, "takt", event->text);
+        takt_report_say(worker->report, "takt", event->text);
 }
 
-static int open_client(worker *worker)
+static int open_client(takt_worker *worker)
 {
     takt_error error = {0};
     takt_options options = {
@@ -62,59 +62,61 @@ static int open_client(worker *worker)
     int code = takt_open(&worker->client, &worker->loop, policy, &options, &error);
 
     if (code) {
-        worker_say("%s", error.text[0] ? error.text : takt_strerror(code));
+        takt_worker_say("%s", error.text[0] ? error.text : takt_strerror(code));
         return code == TAKT_E_STORE_URL || code == TAKT_E_POLICY     ? EX_CONFIG
                : code <= TAKT_E_STORE && code >= TAKT_E_STORE_FORMAT ? EX_UNAVAILABLE
                                                                      : EX_OSERR;
     }
-    report_set_client(worker->report, worker->client);
+    takt_report_set_client(worker->report, worker->client);
     return 0;
 }
 
 /* The limit of jobs that name none must be there: else all of them were dead. */
-static int check_limit(const worker *worker)
+static int check_limit(const takt_worker *worker)
 {
     const char *limit = worker->options.limit;
 
     if (!limit || takt_policy_has(takt_get_policy(worker->client), limit))
         return 0;
-    worker_say("--limit %s: the policy has no limit of that name", limit);
+    takt_worker_say("--limit %s: the policy has no limit of that name", limit);
     return EX_USAGE;
 }
 
 /* Where nobody names another server the stream is in the store. */
-static int open_stream(worker *worker, takt_error *error)
+static int open_stream(takt_worker *worker, takt_error *error)
 {
-    const worker_options *options = &worker->options;
+    const takt_worker_options *options = &worker->options;
     const char *url = options->redis ? options->redis : options->store;
 
     if (!url)
         url = takt_policy_store(worker->policies[0]);
-    return source_open_stream(&worker->source, &worker->loop, url, options->stream, options->group,
-                              options->take_over_us, options->until_empty, &run_source_events,
-                              worker, error);
+    return takt_job_source_open_stream(&worker->source, &worker->loop, url, options->stream,
+                                       options->group, options->take_over_us, options->until_empty,
+                                       &run_source_events, worker, error);
 }
 
-static int open_source(worker *worker)
+static int open_source(takt_worker *worker)
 {
-    const worker_options *options = &worker->options;
-    const kind *kind = worker->kind;
+    const takt_worker_options *options = &worker->options;
+    const takt_job_kind *kind = worker->kind;
     const char *rehearsal = kind->rehearses ? kind->rehearses(kind->self) : NULL;
     takt_error error = {0};
 
     if (rehearsal && options->stream) {
-        worker_say("%s takes its jobs from a file, since a stream would lose them: write --input "
-                   "FILE instead of --stream",
-                   rehearsal);
+        takt_worker_say(
+            "%s takes its jobs from a file, since a stream would lose them: write --input "
+            "FILE instead of --stream",
+            rehearsal);
         return EX_USAGE;
     }
-    int code = options->stream ? open_stream(worker, &error)
-                               : source_open_file(&worker->source, &worker->loop, options->input,
-                                                  options->state, options->dead, rehearsal != NULL,
-                                                  &run_source_events, worker, &error);
+    int code = options->stream
+                   ? open_stream(worker, &error)
+                   : takt_job_source_open_file(&worker->source, &worker->loop, options->input,
+                                               options->state, options->dead, rehearsal != NULL,
+                                               &run_source_events, worker, &error);
 
     if (code) {
-        worker_say("%s", error.text[0] ? error.text : takt_strerror(code));
+        takt_worker_say("%s", error.text[0] ? error.text : takt_strerror(code));
         return code == TAKT_E_NOMEM          ? EX_OSERR
                : !options->stream            ? EX_NOINPUT
                : code == TAKT_E_SYSTEM       ? EX_OSERR
@@ -125,20 +127,20 @@ static int open_source(worker *worker)
     return 0;
 }
 
-static int open_results(worker *worker)
+static int open_results(takt_worker *worker)
 {
     takt_error error = {0};
 
-    if (results_open(&worker->results, &worker->loop, worker->options.results, worker->report,
-                     &run_results_events, worker, &error) == 0)
+    if (takt_results_open(&worker->results, &worker->loop, worker->options.results, worker->report,
+                          &run_results_events, worker, &error) == 0)
         return 0;
-    worker_say("%s", error.text);
+    takt_worker_say("%s", error.text);
     return EX_CANTCREAT;
 }
 
-static int open_kind(worker *worker)
+static int open_kind(takt_worker *worker)
 {
-    const kind *kind = worker->kind;
+    const takt_job_kind *kind = worker->kind;
     int status =
         kind->open ? kind->open(kind->self, &worker->loop, takt_get_policy(worker->client)) : 0;
 
@@ -146,34 +148,34 @@ static int open_kind(worker *worker)
     return status;
 }
 
-static int open_report(worker *worker)
+static int open_report(takt_worker *worker)
 {
     takt_error error = {0};
 
-    if (report_open(&worker->report, &worker->loop, &worker->options.report, &error) != 0) {
-        worker_say("%s", error.text);
+    if (takt_report_open(&worker->report, &worker->loop, &worker->options.report, &error) != 0) {
+        takt_worker_say("%s", error.text);
         return EX_OSERR;
     }
     listener = worker->report;
     return 0;
 }
 
-static int check_files(const worker *worker)
+static int check_files(const takt_worker *worker)
 {
     takt_error error = {0};
 
-    if (files_check(&worker->options, &error) == 0)
+    if (takt_worker_files_check(&worker->options, &error) == 0)
         return 0;
-    worker_say("%s", error.text);
+    takt_worker_say("%s", error.text);
     return EX_USAGE;
 }
 
-static int open_all(worker *worker)
+static int open_all(takt_worker *worker)
 {
     int status;
 
     if ((status = check_files(worker)) != 0 || (status = open_report(worker)) != 0 ||
-        (status = policy_open(worker)) != 0 || (status = open_client(worker)) != 0 ||
+        (status = takt_worker_policy_open(worker)) != 0 || (status = open_client(worker)) != 0 ||
         (status = check_limit(worker)) != 0 || (status = open_results(worker)) != 0 ||
         (status = open_kind(worker)) != 0 || (status = open_source(worker)) != 0)
         return status;
@@ -182,33 +184,33 @@ static int open_all(worker *worker)
 
 static void forget_client(void *data)
 {
-    worker *worker = data;
+    takt_worker *worker = data;
 
     worker->client = NULL;
     if (worker->report)
-        report_close(worker->report);
+        takt_report_close(worker->report);
     listener = NULL;
     worker->report = NULL;
 }
 
-static void close_client(worker *worker)
+static void close_client(takt_worker *worker)
 {
     if (worker->report)
-        report_set_client(worker->report, NULL);
+        takt_report_set_client(worker->report, NULL);
     if (worker->client)
         takt_close(worker->client, forget_client, worker);
     else
         forget_client(worker);
 }
 
-void worker_source_closed(worker *worker)
+void takt_worker_source_closed(takt_worker *worker)
 {
     worker->source_is_open = false;
     close_client(worker);
 }
 
 /* The first step of closing; each of the others follows when the one before it has ended. */
-static void begin_close(worker *worker)
+static void begin_close(takt_worker *worker)
 {
     if (worker->closing)
         return;
@@ -223,8 +225,8 @@ static void begin_close(worker *worker)
     worker->kind_is_open = false;
     if (worker->source_is_open) {
         run_abandon(worker);
-        source_flush(worker->source);
-        source_close(worker->source);
+        takt_job_source_flush(worker->source);
+        takt_job_source_close(worker->source);
     } else {
         close_client(worker);
     }
@@ -232,13 +234,14 @@ static void begin_close(worker *worker)
 
 static void on_drained(uv_timer_t *timer)
 {
-    worker *worker = timer->data;
+    takt_worker *worker = timer->data;
 
-    report_say(worker->report, "drain", "not all that ran has ended in time; it will come again");
+    takt_report_say(worker->report, "drain",
+                    "not all that ran has ended in time; it will come again");
     begin_close(worker);
 }
 
-void worker_stop(worker *worker, int status)
+void takt_worker_stop(takt_worker *worker, int status)
 {
     if (status >= 0 && worker->status == 0)
         worker->status = status;
@@ -247,8 +250,8 @@ void worker_stop(worker *worker, int status)
         return;
     worker->draining = true;
     if (worker->source_is_open)
-        source_want(worker->source, 0);
-    report_set_phase(worker->report, REPORT_DRAINING);
+        takt_job_source_want(worker->source, 0);
+    takt_report_set_phase(worker->report, TAKT_REPORT_DRAINING);
     uv_timer_start(&worker->drain_timer, on_drained, (uint64_t)worker->options.drain_us / 1000, 0);
 }
 
@@ -260,17 +263,17 @@ static bool is_for_policy(int signal)
 
 static void on_signal(uv_signal_t *handle, int signal)
 {
-    worker *worker = handle->data;
+    takt_worker *worker = handle->data;
 
     if (is_for_policy(signal)) {
-        policy_reread(worker);
+        takt_worker_policy_reread(worker);
         return;
     }
     if (worker->signal == 0) {
         worker->signal = signal;
-        report_say(worker->report, "drain",
-                   "told to stop: what runs will end, a second signal does not wait for it");
-        worker_stop(worker, -1);
+        takt_report_say(worker->report, "drain",
+                        "told to stop: what runs will end, a second signal does not wait for it");
+        takt_worker_stop(worker, -1);
         return;
     }
     worker->status = 128 + signal;
@@ -280,7 +283,7 @@ static void on_signal(uv_signal_t *handle, int signal)
 /* Runs before the loop waits: whatever happened in this turn is dealt with in one go. */
 static void on_pass(uv_prepare_t *handle)
 {
-    worker *worker = handle->data;
+    takt_worker *worker = handle->data;
 
     while (worker->dirty && !worker->closing) {
         worker->dirty = false;
@@ -295,7 +298,7 @@ static void on_pass(uv_prepare_t *handle)
 }
 
 /* A signal that is ignored (nohup, a shell's background job) stays so. */
-static void watch_signals(worker *worker)
+static void watch_signals(takt_worker *worker)
 {
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < SIGNAL_COUNT; i++) {
@@ -309,7 +312,7 @@ static void watch_signals(worker *worker)
     }
 }
 
-static void prepare(worker *worker)
+static void prepare(takt_worker *worker)
 {
     uv_prepare_init(&worker->loop, &worker->pass);
     uv_timer_init(&worker->loop, &worker->later_timer);
@@ -317,30 +320,30 @@ static void prepare(worker *worker)
     worker->pass.data = worker->later_timer.data = worker->drain_timer.data = worker;
     worker->waiting.lane_max = worker->options.waiting;
     worker->waiting.size_max = MEMORY_MAX;
-    worker->random = (uint64_t)instant_now() ^ (uint64_t)getpid() << 40;
+    worker->random = (uint64_t)takt_instant_now() ^ (uint64_t)getpid() << 40;
     watch_signals(worker);
 }
 
-static int status_of(const worker *worker)
+static int status_of(const takt_worker *worker)
 {
     if (worker->status || worker->left_some)
         return worker->status ? worker->status : EXIT_FAILURE;
     return worker->dead_count > 0 && !worker->signal ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static void run(worker *worker)
+static void run(takt_worker *worker)
 {
     worker->dirty = true;
     uv_prepare_start(&worker->pass, on_pass);
-    report_set_phase(worker->report, REPORT_WORKING);
+    takt_report_set_phase(worker->report, TAKT_REPORT_WORKING);
     uv_run(&worker->loop, UV_RUN_DEFAULT);
 }
 
-static void free_all(worker *worker)
+static void free_all(takt_worker *worker)
 {
-    results_free(worker->results);
+    takt_results_free(worker->results);
     free(worker->later);
-    policy_free(worker);
+    takt_worker_policy_free(worker);
     uv_loop_close(&worker->loop);
 }
 
@@ -355,18 +358,18 @@ static bool hold_standard_files(void)
     return true;
 }
 
-int worker_main(int argc, char **argv, const kind *kind)
+int takt_worker_main(int argc, char **argv, const takt_job_kind *kind)
 {
-    worker worker = {.kind = kind};
+    takt_worker worker = {.kind = kind};
     int failed;
 
     if (!hold_standard_files())
         return EX_OSERR;
     name = kind->name;
     worker.options.report.name = kind->name;
-    options_parse(&worker, argc, argv);
+    takt_worker_options_parse(&worker, argc, argv);
     if ((failed = uv_loop_init(&worker.loop)) != 0) {
-        worker_say("cannot wait for events: %s", uv_strerror(failed));
+        takt_worker_say("cannot wait for events: %s", uv_strerror(failed));
         return EX_OSERR;
     }
     prepare(&worker);

@@ -12,27 +12,27 @@
 #define S  (1000 * MS)
 
 /* From what a job takes to what waits for tomorrow's quota. */
-const int64_t figures_bounds_us[FIGURES_BUCKETS] = {
+const int64_t takt_figures_bounds_us[TAKT_FIGURES_BUCKETS] = {
     1 * MS, 5 * MS, 25 * MS, 100 * MS, 250 * MS, 500 * MS,  1 * S,     5 * S,
     15 * S, 60 * S, 300 * S, 900 * S,  3600 * S, 14400 * S, 86400 * S,
 };
 
-void histogram_add(histogram *histogram, int64_t value_us)
+void takt_figures_histogram_add(takt_figures_histogram *histogram, int64_t value_us)
 {
     int i = 0;
 
     if (value_us < 0)
         value_us = 0;
-    while (i < FIGURES_BUCKETS && value_us > figures_bounds_us[i])
+    while (i < TAKT_FIGURES_BUCKETS && value_us > takt_figures_bounds_us[i])
         i++;
     histogram->counts[i]++;
     histogram->count++;
     histogram->sum_us += value_us;
 }
 
-report_limit *figures_get(figures *figures, const char *limit)
+takt_report_limit *takt_figures_get(takt_figures *figures, const char *limit)
 {
-    report_limit *at = figures->limits;
+    takt_report_limit *at = figures->limits;
 
     while (at && strcmp(at->name, limit) != 0)
         at = at->next;
@@ -54,22 +54,22 @@ report_limit *figures_get(figures *figures, const char *limit)
     return at;
 }
 
-static uint64_t *place_of(report_limit *limit, report_place place)
+static uint64_t *place_of(takt_report_limit *limit, takt_report_state place)
 {
     switch (place) {
-    case REPORT_WAITING:
+    case TAKT_REPORT_WAITING:
         return &limit->waiting;
-    case REPORT_PUT_AWAY:
+    case TAKT_REPORT_PUT_AWAY:
         return &limit->put_away;
-    case REPORT_RUNNING:
+    case TAKT_REPORT_RUNNING:
         return &limit->running;
-    case REPORT_NOWHERE:
+    case TAKT_REPORT_NOWHERE:
         break;
     }
     return NULL;
 }
 
-void figures_move(report_limit *limit, report_place from, report_place to)
+void takt_figures_move(takt_report_limit *limit, takt_report_state from, takt_report_state to)
 {
     uint64_t *left = place_of(limit, from), *entered = place_of(limit, to);
 
@@ -79,9 +79,9 @@ void figures_move(report_limit *limit, report_place from, report_place to)
         ++*entered;
 }
 
-bool figures_trouble(figures *figures, const char *who, const char *text)
+bool takt_figures_trouble(takt_figures *figures, const char *who, const char *text)
 {
-    trouble *at = figures->troubles, *end = at + FIGURES_TROUBLES;
+    takt_report_trouble *at = figures->troubles, *end = at + TAKT_FIGURES_TROUBLES;
 
     while (at < end && at->who && strcmp(at->who, who) != 0)
         at++;
@@ -98,17 +98,17 @@ bool figures_trouble(figures *figures, const char *who, const char *text)
     return true;
 }
 
-const trouble *figures_first_trouble(const figures *figures)
+const takt_report_trouble *takt_figures_first_trouble(const takt_figures *figures)
 {
     return figures->troubles[0].who ? &figures->troubles[0] : NULL;
 }
 
-bool figures_is_ready(const figures *figures)
+bool takt_figures_is_ready(const takt_figures *figures)
 {
-    return figures->phase == REPORT_WORKING && !figures_first_trouble(figures);
+    return figures->phase == TAKT_REPORT_WORKING && !takt_figures_first_trouble(figures);
 }
 
-static void add(report_limit *sum, const report_limit *limit)
+static void add(takt_report_limit *sum, const takt_report_limit *limit)
 {
     sum->taken += limit->taken;
     sum->started += limit->started;
@@ -122,19 +122,19 @@ static void add(report_limit *sum, const report_limit *limit)
     sum->running += limit->running;
 }
 
-report_limit figures_sum(const figures *figures)
+takt_report_limit takt_figures_sum(const takt_figures *figures)
 {
-    report_limit sum = {0};
+    takt_report_limit sum = {0};
 
     add(&sum, &figures->nowhere);
-    for (const report_limit *at = figures->limits; at; at = at->next)
+    for (const takt_report_limit *at = figures->limits; at; at = at->next)
         add(&sum, at);
     return sum;
 }
 
-void figures_line(const figures *figures, char *text, size_t size)
+void takt_figures_line(const takt_figures *figures, char *text, size_t size)
 {
-    report_limit sum = figures_sum(figures);
+    takt_report_limit sum = takt_figures_sum(figures);
     char total[48] = "";
 
     if (figures->total > 0)
@@ -145,9 +145,9 @@ void figures_line(const figures *figures, char *text, size_t size)
              sum.done, total, sum.dead, sum.running, sum.waiting + sum.put_away);
 }
 
-void figures_free(figures *figures)
+void takt_figures_free(takt_figures *figures)
 {
-    report_limit *at;
+    takt_report_limit *at;
 
     while ((at = figures->limits) != NULL) {
         figures->limits = at->next;

@@ -9,69 +9,69 @@
 #include "rate.h"
 #include "report.h"
 
-#define FIGURES_BUCKETS      15 /* of a histogram, without the last one, which has no bound */
-#define FIGURES_TROUBLES     4
-#define FIGURES_TROUBLE_SIZE 256
+#define TAKT_FIGURES_BUCKETS      15 /* of a histogram, without the last one, which has no bound */
+#define TAKT_FIGURES_TROUBLES     4
+#define TAKT_FIGURES_TROUBLE_SIZE 256
 
-extern const int64_t figures_bounds_us[FIGURES_BUCKETS];
+extern const int64_t takt_figures_bounds_us[TAKT_FIGURES_BUCKETS];
 
-typedef struct histogram {
-    uint64_t counts[FIGURES_BUCKETS + 1]; /* each for itself */
+typedef struct takt_figures_histogram {
+    uint64_t counts[TAKT_FIGURES_BUCKETS + 1]; /* each for itself */
     uint64_t count;
     int64_t sum_us;
-} histogram;
+} takt_figures_histogram;
 
-void histogram_add(histogram *histogram, int64_t value_us);
+void takt_figures_histogram_add(takt_figures_histogram *histogram, int64_t value_us);
 
-struct report_limit {
-    report_limit *next;
+struct takt_report_limit {
+    takt_report_limit *next;
     char *name;
     uint64_t taken, started, done, retried, dead, given_back, lost;
     uint64_t waiting, put_away, running; /* now */
-    histogram waited, late, took;
-    rate rate; /* of starts */
+    takt_figures_histogram waited, late, took;
+    takt_rate rate; /* of starts */
 };
 
-typedef struct trouble {
+typedef struct takt_report_trouble {
     const char *who; /* NULL: none; static */
-    char text[FIGURES_TROUBLE_SIZE];
-} trouble;
+    char text[TAKT_FIGURES_TROUBLE_SIZE];
+} takt_report_trouble;
 
-typedef struct figures {
-    const char *name;     /* of the program */
-    report_limit nowhere; /* jobs that are of no limit that could be told */
-    report_limit *limits, *last;
-    report_phase phase;
-    trouble troubles[FIGURES_TROUBLES];
+typedef struct takt_figures {
+    const char *name;          /* of the program */
+    takt_report_limit nowhere; /* jobs that are of no limit that could be told */
+    takt_report_limit *limits, *last;
+    takt_report_phase phase;
+    takt_report_trouble troubles[TAKT_FIGURES_TROUBLES];
     uint64_t total; /* jobs; 0: not known */
     bool exact;
-    rate rate;       /* of jobs that ended */
+    takt_rate rate;  /* of jobs that ended */
     takt_stats acts; /* what the client has done */
     uint64_t lines_lost;
     int64_t started_at_us; /* by the wall clock */
-} figures;
+} takt_figures;
 
 /* The limit's figures, made where there are none; NULL: no memory. */
-report_limit *figures_get(figures *figures, const char *limit);
+takt_report_limit *takt_figures_get(takt_figures *figures, const char *limit);
 
 /* How many are where: to be moved from one place to another. */
-void figures_move(report_limit *limit, report_place from, report_place to);
+void takt_figures_move(takt_report_limit *limit, takt_report_state from, takt_report_state to);
 
 /* Takes note of a trouble, or of its end (NULL).  Whether anything changed. */
-bool figures_trouble(figures *figures, const char *who, const char *text);
+bool takt_figures_trouble(takt_figures *figures, const char *who, const char *text);
 
 /* The trouble to tell first; NULL: none. */
-const trouble *figures_first_trouble(const figures *figures);
+const takt_report_trouble *takt_figures_first_trouble(const takt_figures *figures);
 
 /* It works, and nothing fails. */
-bool figures_is_ready(const figures *figures);
+bool takt_figures_is_ready(const takt_figures *figures);
 
 /* Of all limits together; without name, histograms and rate. */
-report_limit figures_sum(const figures *figures);
+takt_report_limit takt_figures_sum(const takt_figures *figures);
 
 /* "1200 done, 3 failed, 20 running, 500 waiting of 50000". */
-void figures_line(const figures *figures, char *text, size_t size);
+void takt_figures_line(const takt_figures *figures, char *text, size_t size);
 
-void figures_free(figures *figures);
+void takt_figures_free(takt_figures *figures);
 
 #endif

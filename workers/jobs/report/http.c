@@ -51,7 +51,7 @@ static const char *skip_visible(const char *text, const char *end)
     return text;
 }
 
-static int read_line(const char *text, const char *end, http_request *request)
+static int read_line(const char *text, const char *end, takt_status_request *request)
 {
     const char *method_end = skip_visible(text, end);
     if (method_end == text || method_end == end || *method_end != ' ')
@@ -78,7 +78,7 @@ static int read_line(const char *text, const char *end, http_request *request)
     return 200;
 }
 
-int http_read(const char *text, size_t size, http_request *request)
+int takt_status_http_read(const char *text, size_t size, takt_status_request *request)
 {
     while (size > 0 && (*text == '\r' || *text == '\n')) { /* RFC 9112, 2.2: before the line */
         text++;
@@ -86,8 +86,8 @@ int http_read(const char *text, size_t size, http_request *request)
     }
     const char *end = end_of_head(text, size);
     if (!end)
-        return size >= HTTP_REQUEST_MAX ? 431 : 0;
-    if ((size_t)(end - text) > HTTP_REQUEST_MAX)
+        return size >= TAKT_STATUS_HTTP_REQUEST_MAX ? 431 : 0;
+    if ((size_t)(end - text) > TAKT_STATUS_HTTP_REQUEST_MAX)
         return 431;
     const char *line_end = memchr(text, '\n', (size_t)(end - text));
     const char *fields = line_end + 1;
@@ -97,7 +97,7 @@ int http_read(const char *text, size_t size, http_request *request)
     return status == 200 && !are_fields(fields, end) ? 400 : status;
 }
 
-const char *http_reason(int status)
+const char *takt_status_http_reason(int status)
 {
     static const struct {
         int status;
@@ -118,11 +118,12 @@ const char *http_reason(int status)
     return "Internal Server Error";
 }
 
-size_t http_write_head(char *text, size_t text_size, int status, const char *type, size_t body_size)
+size_t takt_status_http_write_head(char *text, size_t text_size, int status, const char *type,
+                                   size_t body_size)
 {
     return (size_t)snprintf(text, text_size,
                             "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
                             "Cache-Control: no-store\r\n%sConnection: close\r\n\r\n",
-                            status, http_reason(status), type, body_size,
+                            status, takt_status_http_reason(status), type, body_size,
                             status == 405 ? "Allow: GET, HEAD\r\n" : "");
 }

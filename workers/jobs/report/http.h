@@ -8,24 +8,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define HTTP_REQUEST_MAX 4096 /* bytes of a request with all its fields */
-#define HTTP_PATH_SIZE   64
+#define TAKT_STATUS_HTTP_REQUEST_MAX 4096 /* bytes of a request with all its fields */
+#define TAKT_STATUS_HTTP_PATH_SIZE   64
 
-typedef struct http_request {
+typedef struct takt_status_request {
     bool head_only;
-    char path[HTTP_PATH_SIZE]; /* without a query */
-} http_request;
+    char path[TAKT_STATUS_HTTP_PATH_SIZE]; /* without a query */
+} takt_status_request;
 
 /*
  * Reads what has come so far: 200 and *request, 0 where more has to come, or the status to refuse
  * it with: 400, 405, 431, 505.
  */
-int http_read(const char *text, size_t size, http_request *request);
+int takt_status_http_read(const char *text, size_t size, takt_status_request *request);
 
 /* Writes an answer's head with its empty line; how long it is. */
-size_t http_write_head(char *text, size_t text_size, int status, const char *type,
-                       size_t body_size);
+size_t takt_status_http_write_head(char *text, size_t text_size, int status, const char *type,
+                                   size_t body_size);
 
-const char *http_reason(int status);
+const char *takt_status_http_reason(int status);
 
 #endif

@@ -14,19 +14,20 @@
 
 #define SECOND_US 1000000
 
-const char *log_time(int64_t at_us, char text[LOG_TIME_SIZE])
+const char *takt_report_log_time(int64_t at_us, char text[TAKT_REPORT_LOG_TIME_SIZE])
 {
     time_t seconds = at_us / SECOND_US;
     struct tm parts;
 
     gmtime_r(&seconds, &parts);
-    size_t used = strftime(text, LOG_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(text + used, LOG_TIME_SIZE - used, ".%06dZ", (int)(at_us % SECOND_US));
+    size_t used = strftime(text, TAKT_REPORT_LOG_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text + used, TAKT_REPORT_LOG_TIME_SIZE - used, ".%06dZ", (int)(at_us % SECOND_US));
     return text;
 }
 
 /* There is always room left for the end: what does not fit is not written. */
-__attribute__((format(printf, 2, 3))) static void add(log_line *line, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(takt_report_line *line, const char *format,
+                                                      ...)
 {
     size_t room = sizeof(line->text) - 3 - line->used;
     va_list arguments;
@@ -38,9 +39,9 @@ __attribute__((format(printf, 2, 3))) static void add(log_line *line, const char
         line->used += (size_t)count;
 }
 
-static void add_quoted(log_line *line, const char *text)
+static void add_quoted(takt_report_line *line, const char *text)
 {
-    const char *end = text + strnlen(text, LOG_TEXT_MAX);
+    const char *end = text + strnlen(text, TAKT_REPORT_LOG_TEXT_MAX);
 
     add(line, "\"");
     while (text < end) {
@@ -58,22 +59,23 @@ static void add_quoted(log_line *line, const char *text)
     add(line, "\"");
 }
 
-static void add_name(log_line *line, const char *name)
+static void add_name(takt_report_line *line, const char *name)
 {
     add(line, line->json ? ",\"%s\":" : " %s=", name);
 }
 
-void log_begin(log_line *line, bool json, int64_t at_us, const char *program, const char *event)
+void takt_report_log_begin(takt_report_line *line, bool json, int64_t at_us, const char *program,
+                           const char *event)
 {
-    char time[LOG_TIME_SIZE];
+    char time[TAKT_REPORT_LOG_TIME_SIZE];
 
     line->json = json;
     line->used = 0;
     add(line, json ? "{\"time\":\"%s\",\"program\":\"%s\",\"event\":\"%s\"" : "%s %s %s",
-        log_time(at_us, time), program, event);
+        takt_report_log_time(at_us, time), program, event);
 }
 
-void log_text(log_line *line, const char *name, const char *text)
+void takt_report_log_text(takt_report_line *line, const char *name, const char *text)
 {
     if (!text)
         return;
@@ -81,7 +83,7 @@ void log_text(log_line *line, const char *name, const char *text)
     add_quoted(line, text);
 }
 
-void log_word(log_line *line, const char *name, const char *word)
+void takt_report_log_word(takt_report_line *line, const char *name, const char *word)
 {
     if (!word)
         return;
@@ -89,13 +91,13 @@ void log_word(log_line *line, const char *name, const char *word)
     add(line, line->json ? "\"%s\"" : "%s", word);
 }
 
-void log_number(log_line *line, const char *name, uint64_t number)
+void takt_report_log_number(takt_report_line *line, const char *name, uint64_t number)
 {
     add_name(line, name);
     add(line, "%" PRIu64, number);
 }
 
-void log_seconds(log_line *line, const char *name, int64_t value_us)
+void takt_report_log_seconds(takt_report_line *line, const char *name, int64_t value_us)
 {
     if (value_us < 0)
         value_us = 0;
@@ -103,7 +105,7 @@ void log_seconds(log_line *line, const char *name, int64_t value_us)
     add(line, "%" PRId64 ".%06d", value_us / SECOND_US, (int)(value_us % SECOND_US));
 }
 
-void log_end(log_line *line)
+void takt_report_log_end(takt_report_line *line)
 {
     if (line->json)
         line->text[line->used++] = '}';

@@ -14,29 +14,31 @@
 #include <stdint.h>
 
 /* A line as long as its texts may be: an id, and reasons, whose every byte may be escaped. */
-#define LOG_LINE_SIZE 8192
-#define LOG_TIME_SIZE 32
-#define LOG_TEXT_MAX  512 /* bytes of one text; what is beyond is cut */
+#define TAKT_REPORT_LOG_LINE_SIZE 8192
+#define TAKT_REPORT_LOG_TIME_SIZE 32
+#define TAKT_REPORT_LOG_TEXT_MAX  512 /* bytes of one text; what is beyond is cut */
 
-typedef struct log_line {
+typedef struct takt_report_line {
     bool json;
     size_t used;
-    char text[LOG_LINE_SIZE];
-} log_line;
+    char text[TAKT_REPORT_LOG_LINE_SIZE];
+} takt_report_line;
 
 /* `at_us` is of the wall clock. */
-void log_begin(log_line *line, bool json, int64_t at_us, const char *program, const char *event);
+void takt_report_log_begin(takt_report_line *line, bool json, int64_t at_us, const char *program,
+                           const char *event);
 
 /* A field; a text of NULL is none.  Bytes that are not UTF-8 become U+FFFD. */
-void log_text(log_line *line, const char *name, const char *text);
-void log_word(log_line *line, const char *name, const char *word); /* of harmless letters */
-void log_number(log_line *line, const char *name, uint64_t number);
-void log_seconds(log_line *line, const char *name, int64_t value_us);
+void takt_report_log_text(takt_report_line *line, const char *name, const char *text);
+void takt_report_log_word(takt_report_line *line, const char *name,
+                          const char *word); /* of harmless letters */
+void takt_report_log_number(takt_report_line *line, const char *name, uint64_t number);
+void takt_report_log_seconds(takt_report_line *line, const char *name, int64_t value_us);
 
 /* Its newline; line->text has `used` bytes then. */
-void log_end(log_line *line);
+void takt_report_log_end(takt_report_line *line);
 
 /* RFC 3339 in UTC, with microseconds. */
-const char *log_time(int64_t at_us, char text[LOG_TIME_SIZE]);
+const char *takt_report_log_time(int64_t at_us, char text[TAKT_REPORT_LOG_TIME_SIZE]);
 
 #endif

@@ -42,20 +42,21 @@ static void write_seconds(FILE *out, int64_t value_us)
     fprintf(out, "%" PRId64 ".%06d", value_us / SECOND_US, (int)(value_us % SECOND_US));
 }
 
-static const char *name_of(const report_limit *limit)
+static const char *name_of(const takt_report_limit *limit)
 {
     return limit->name ? limit->name : "";
 }
 
 /* The limits, and before them what is of none. */
-static const report_limit *next_of(const figures *figures, const report_limit *limit)
+static const takt_report_limit *next_of(const takt_figures *figures, const takt_report_limit *limit)
 {
     if (!limit)
         return &figures->nowhere;
     return limit == &figures->nowhere ? figures->limits : limit->next;
 }
 
-static void write_outcome(FILE *out, const report_limit *limit, const char *outcome, uint64_t count)
+static void write_outcome(FILE *out, const takt_report_limit *limit, const char *outcome,
+                          uint64_t count)
 {
     fputs("takt_jobs_total{", out);
     write_label(out, "limit", name_of(limit));
@@ -64,9 +65,9 @@ static void write_outcome(FILE *out, const report_limit *limit, const char *outc
     fprintf(out, "} %" PRIu64 "\n", count);
 }
 
-static void write_outcomes(FILE *out, const figures *figures)
+static void write_outcomes(FILE *out, const takt_figures *figures)
 {
-    const report_limit *at = NULL;
+    const takt_report_limit *at = NULL;
 
     write_head(out, "takt_jobs", "counter", NULL, "Jobs that ended here, by how they did.");
     while ((at = next_of(figures, at)) != NULL) {
@@ -77,73 +78,74 @@ static void write_outcomes(FILE *out, const figures *figures)
     }
 }
 
-static uint64_t taken_of(const report_limit *limit)
+static uint64_t taken_of(const takt_report_limit *limit)
 {
     return limit->taken;
 }
 
-static uint64_t retried_of(const report_limit *limit)
+static uint64_t retried_of(const takt_report_limit *limit)
 {
     return limit->retried;
 }
 
-static uint64_t waiting_of(const report_limit *limit)
+static uint64_t waiting_of(const takt_report_limit *limit)
 {
     return limit->waiting;
 }
 
-static uint64_t put_away_of(const report_limit *limit)
+static uint64_t put_away_of(const takt_report_limit *limit)
 {
     return limit->put_away;
 }
 
-static uint64_t running_of(const report_limit *limit)
+static uint64_t running_of(const takt_report_limit *limit)
 {
     return limit->running;
 }
 
-static void write_counts(FILE *out, const figures *figures, const char *name, bool is_counter,
-                         const char *help, uint64_t (*count)(const report_limit *limit))
+static void write_counts(FILE *out, const takt_figures *figures, const char *name, bool is_counter,
+                         const char *help, uint64_t (*count)(const takt_report_limit *limit))
 {
     write_head(out, name, is_counter ? "counter" : "gauge", NULL, help);
-    for (const report_limit *at = figures->limits; at; at = at->next) {
+    for (const takt_report_limit *at = figures->limits; at; at = at->next) {
         fprintf(out, "%s%s{", name, is_counter ? "_total" : "");
         write_label(out, "limit", name_of(at));
         fprintf(out, "} %" PRIu64 "\n", count(at));
     }
 }
 
-static const histogram *waited_of(const report_limit *limit)
+static const takt_figures_histogram *waited_of(const takt_report_limit *limit)
 {
     return &limit->waited;
 }
 
-static const histogram *late_of(const report_limit *limit)
+static const takt_figures_histogram *late_of(const takt_report_limit *limit)
 {
     return &limit->late;
 }
 
-static const histogram *took_of(const report_limit *limit)
+static const takt_figures_histogram *took_of(const takt_report_limit *limit)
 {
     return &limit->took;
 }
 
-static void write_histogram(FILE *out, const char *name, const report_limit *limit,
-                            const histogram *of)
+static void write_histogram(FILE *out, const char *name, const takt_report_limit *limit,
+                            const takt_figures_histogram *of)
 {
     uint64_t below = 0;
 
-    for (int i = 0; i <= FIGURES_BUCKETS; i++) {
+    for (int i = 0; i <= TAKT_FIGURES_BUCKETS; i++) {
         below += of->counts[i];
         fprintf(out, "%s_bucket{", name);
         write_label(out, "limit", name_of(limit));
-        if (i < FIGURES_BUCKETS)
-            fprintf(out, ",le=\"%g", (double)figures_bounds_us[i] / SECOND_US);
+        if (i < TAKT_FIGURES_BUCKETS)
+            fprintf(out, ",le=\"%g", (double)takt_figures_bounds_us[i] / SECOND_US);
         else
             fputs(",le=\"+Inf", out);
         /* A bound is written as a float, also where it is whole. */
         fprintf(out, "%s\"} %" PRIu64 "\n",
-                i < FIGURES_BUCKETS && figures_bounds_us[i] % SECOND_US == 0 ? ".0" : "", below);
+                i < TAKT_FIGURES_BUCKETS && takt_figures_bounds_us[i] % SECOND_US == 0 ? ".0" : "",
+                below);
     }
     fprintf(out, "%s_count{", name);
     write_label(out, "limit", name_of(limit));
@@ -154,15 +156,16 @@ static void write_histogram(FILE *out, const char *name, const report_limit *lim
     putc('\n', out);
 }
 
-static void write_histograms(FILE *out, const figures *figures, const char *name, const char *help,
-                             const histogram *(*of)(const report_limit *limit))
+static void write_histograms(FILE *out, const takt_figures *figures, const char *name,
+                             const char *help,
+                             const takt_figures_histogram *(*of)(const takt_report_limit *limit))
 {
     write_head(out, name, "histogram", "seconds", help);
-    for (const report_limit *at = figures->limits; at; at = at->next)
+    for (const takt_report_limit *at = figures->limits; at; at = at->next)
         write_histogram(out, name, at, of(at));
 }
 
-static void write_limits(FILE *out, const figures *figures)
+static void write_limits(FILE *out, const takt_figures *figures)
 {
     write_outcomes(out, figures);
     write_counts(out, figures, "takt_jobs_taken", true, "Jobs that came from the source.",
@@ -190,7 +193,7 @@ static void write_number(FILE *out, const char *name, bool is_counter, const cha
     fprintf(out, "%s%s %" PRIu64 "\n", name, is_counter ? "_total" : "", number);
 }
 
-static void write_worker(FILE *out, const figures *figures)
+static void write_worker(FILE *out, const takt_figures *figures)
 {
     write_head(out, "takt_worker", "info", NULL, "Which program this is.");
     fputs("takt_worker_info{", out);
@@ -204,7 +207,7 @@ static void write_worker(FILE *out, const figures *figures)
     write_seconds(out, figures->started_at_us);
     putc('\n', out);
     write_number(out, "takt_worker_ready", false, "1: it works and nothing fails; else 0.",
-                 figures_is_ready(figures));
+                 takt_figures_is_ready(figures));
     write_number(out, "takt_worker_log_lost", true, "Lines of the log that nobody took in time.",
                  figures->lines_lost);
 }
@@ -224,7 +227,7 @@ static void write_store(FILE *out, const takt_stats *acts)
     putc('\n', out);
 }
 
-char *metrics_text(const figures *figures, size_t *size)
+char *takt_metrics_text(const takt_figures *figures, size_t *size)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, size);
@@ -257,7 +260,7 @@ static int write_all(int fd, const char *text, size_t size)
     return 0;
 }
 
-int metrics_write_file(const char *path, const char *text, size_t size)
+int takt_metrics_write_file(const char *path, const char *text, size_t size)
 {
     char *fresh;
 

@@ -6,13 +6,13 @@
 
 #include "figures.h"
 
-#define METRICS_CONTENT_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define TAKT_METRICS_CONTENT_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 /* The caller's to free; NULL: no memory. */
-char *metrics_text(const figures *figures, size_t *size);
+char *takt_metrics_text(const takt_figures *figures, size_t *size);
 
 /* Puts a text in the file's place, all at once, so that nobody reads half of it: 0 or errno.
  * Blocks. */
-int metrics_write_file(const char *path, const char *text, size_t size);
+int takt_metrics_write_file(const char *path, const char *text, size_t size);
 
 #endif

@@ -22,7 +22,7 @@ static int64_t read_number(const char *text)
     return *end || errno ? -1 : number;
 }
 
-int64_t notify_beat_us(const char *usec, const char *pid, long own_pid)
+int64_t takt_notify_beat_us(const char *usec, const char *pid, long own_pid)
 {
     int64_t number = usec ? read_number(usec) : -1;
 
@@ -31,7 +31,7 @@ int64_t notify_beat_us(const char *usec, const char *pid, long own_pid)
     return number / 2;
 }
 
-static bool read_address(notify *notify, const char *place)
+static bool read_address(takt_notify *notify, const char *place)
 {
     size_t size = place ? strlen(place) : 0;
 
@@ -48,17 +48,17 @@ static bool read_address(notify *notify, const char *place)
 
 static void on_beat(uv_timer_t *timer)
 {
-    notify_tell(timer->data, "WATCHDOG=1");
+    takt_notify_tell(timer->data, "WATCHDOG=1");
 }
 
-void notify_open(notify *notify, uv_loop_t *loop)
+void takt_notify_open(takt_notify *notify, uv_loop_t *loop)
 {
-    *notify = (struct notify){.fd = -1};
+    *notify = (takt_notify){.fd = -1};
     if (!read_address(notify, getenv("NOTIFY_SOCKET")))
         return;
     notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int64_t beat_us =
-        notify_beat_us(getenv("WATCHDOG_USEC"), getenv("WATCHDOG_PID"), (long)getpid());
+        takt_notify_beat_us(getenv("WATCHDOG_USEC"), getenv("WATCHDOG_PID"), (long)getpid());
     if (notify->fd < 0 || beat_us == 0)
         return;
     uint64_t beat_ms = beat_us < 1000 ? 1 : (uint64_t)beat_us / 1000;
@@ -69,14 +69,14 @@ void notify_open(notify *notify, uv_loop_t *loop)
     uv_unref((uv_handle_t *)&notify->beat);
 }
 
-void notify_tell(const notify *notify, const char *text)
+void takt_notify_tell(const takt_notify *notify, const char *text)
 {
     if (notify->fd >= 0)
         (void)sendto(notify->fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL,
                      (const struct sockaddr *)&notify->address, notify->address_size);
 }
 
-bool notify_close(notify *notify, uv_close_cb closed)
+bool takt_notify_close(takt_notify *notify, uv_close_cb closed)
 {
     bool beats = notify->beats;
 

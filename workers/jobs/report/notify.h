@@ -11,28 +11,28 @@
 #include <sys/un.h>
 #include <uv.h>
 
-typedef struct notify {
+typedef struct takt_notify {
     int fd; /* -1: nobody wants to hear */
     struct sockaddr_un address;
     socklen_t address_size;
     uv_timer_t beat;
     bool beats;
-} notify;
+} takt_notify;
 
 /*
  * Reads the environment.  Where a watchdog waits for this process, the loop beats for it, twice as
  * often as need be: a loop that is stuck is noticed.  What is wrong with the environment is taken
  * for nobody being there, as sd_notify does.
  */
-void notify_open(notify *notify, uv_loop_t *loop);
+void takt_notify_open(takt_notify *notify, uv_loop_t *loop);
 
 /* "READY=1", "STOPPING=1", "STATUS=..."; lost where nobody takes it at once. */
-void notify_tell(const notify *notify, const char *text);
+void takt_notify_tell(const takt_notify *notify, const char *text);
 
 /* True: the beat is closed by the loop, and `closed` will be called then. */
-bool notify_close(notify *notify, uv_close_cb closed);
+bool takt_notify_close(takt_notify *notify, uv_close_cb closed);
 
 /* How often to beat, by $WATCHDOG_USEC and $WATCHDOG_PID; 0: never. */
-int64_t notify_beat_us(const char *usec, const char *pid, long own_pid);
+int64_t takt_notify_beat_us(const char *usec, const char *pid, long own_pid);
 
 #endif

@@ -19,8 +19,8 @@
 #define QUOTA_SIZE     256
 
 /* Adds a line, cut to the terminal, without letters that would do something to it. */
-__attribute__((format(printf, 3, 4))) static void add(picture *picture, unsigned columns,
-                                                      const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void add(takt_report_picture *picture,
+                                                      unsigned columns, const char *format, ...)
 {
     char text[1024], *to = picture->lines[picture->count];
     const char *at = text, *end;
@@ -82,15 +82,15 @@ static const char *shown_span(double seconds, char text[32])
 
 /* How long all that waits will take: that of the slowest limit, and not less than what is told of
  * all jobs together.  0: nobody knows, as where something waits and nothing starts. */
-static double seconds_left(const figures *figures)
+static double seconds_left(const takt_figures *figures)
 {
-    report_limit sum = figures_sum(figures);
-    double rate = rate_now(&figures->rate), longest = 0;
+    takt_report_limit sum = takt_figures_sum(figures);
+    double rate = takt_rate_now(&figures->rate), longest = 0;
 
     if (figures->total > sum.done + sum.dead && rate > 0)
         longest = (double)(figures->total - sum.done - sum.dead) / rate;
-    for (const report_limit *at = figures->limits; at && longest > 0; at = at->next) {
-        double waiting = (double)(at->waiting + at->put_away), starts = rate_now(&at->rate);
+    for (const takt_report_limit *at = figures->limits; at && longest > 0; at = at->next) {
+        double waiting = (double)(at->waiting + at->put_away), starts = takt_rate_now(&at->rate);
         if (waiting > 0 && starts <= 0)
             return 0;
         if (waiting > 0 && waiting / starts > longest)
@@ -99,20 +99,20 @@ static double seconds_left(const figures *figures)
     return longest;
 }
 
-static void add_second(picture *picture, const figures *figures, unsigned columns)
+static void add_second(takt_report_picture *picture, const takt_figures *figures, unsigned columns)
 {
     static const char *const phases[] = {
-        [REPORT_STARTING] = "starting",
-        [REPORT_WORKING] = "working",
-        [REPORT_DRAINING] = "ending: finishes what runs, gives back what waits",
+        [TAKT_REPORT_STARTING] = "starting",
+        [TAKT_REPORT_WORKING] = "working",
+        [TAKT_REPORT_DRAINING] = "ending: finishes what runs, gives back what waits",
     };
-    double seconds = figures->phase == REPORT_WORKING ? seconds_left(figures) : 0;
+    double seconds = figures->phase == TAKT_REPORT_WORKING ? seconds_left(figures) : 0;
     char now[16], span[32], left[64] = "";
 
     if (seconds > 0 && seconds < DAYS_MAX * 86400)
         snprintf(left, sizeof(left), ", about %s left", shown_span(seconds, span));
     add(picture, columns, "%s, %s%s", phases[figures->phase],
-        shown_rate(rate_now(&figures->rate), now), left);
+        shown_rate(takt_rate_now(&figures->rate), now), left);
 }
 
 static const char *shown_name(const char *name, char text[NAME_MAX_SHOWN + 1])
@@ -124,8 +124,8 @@ static const char *shown_name(const char *name, char text[NAME_MAX_SHOWN + 1])
     return text;
 }
 
-static void add_limit(picture *picture, const report_limit *limit, const takt_policy *policy,
-                      unsigned columns)
+static void add_limit(takt_report_picture *picture, const takt_report_limit *limit,
+                      const takt_policy *policy, unsigned columns)
 {
     char name[NAME_MAX_SHOWN + 1], quota[QUOTA_SIZE], now[16], done[16], dead[16], running[16],
         waiting[16];
@@ -133,14 +133,14 @@ static void add_limit(picture *picture, const report_limit *limit, const takt_po
     if (!policy || takt_policy_describe(policy, limit->name, quota, sizeof(quota)) != 0)
         snprintf(quota, sizeof(quota), "?");
     add(picture, columns, "%-*s %8s %7s %7s %7s %7s  %s", NAME_MAX_SHOWN,
-        shown_name(limit->name, name), shown_rate(rate_now(&limit->rate), now),
+        shown_name(limit->name, name), shown_rate(takt_rate_now(&limit->rate), now),
         shown_number(limit->done, done), shown_number(limit->dead, dead),
         shown_number(limit->running, running),
         shown_number(limit->waiting + limit->put_away, waiting), quota);
 }
 
 /* Whether more is going on in `one`. */
-static bool is_livelier(const report_limit *one, const report_limit *other)
+static bool is_livelier(const takt_report_limit *one, const takt_report_limit *other)
 {
     uint64_t here = one->waiting + one->put_away + one->running;
     uint64_t there = other->waiting + other->put_away + other->running;
@@ -149,27 +149,27 @@ static bool is_livelier(const report_limit *one, const report_limit *other)
 }
 
 /* Where there is no room for all, the liveliest are shown; all in their usual order. */
-static bool is_shown(const figures *figures, const report_limit *limit, unsigned room)
+static bool is_shown(const takt_figures *figures, const takt_report_limit *limit, unsigned room)
 {
     unsigned before = 0;
 
-    for (const report_limit *at = figures->limits; at && before < room; at = at->next)
+    for (const takt_report_limit *at = figures->limits; at && before < room; at = at->next)
         before += at != limit && is_livelier(at, limit);
     if (before >= room)
         return false;
-    for (const report_limit *at = figures->limits; at != limit && before < room; at = at->next)
+    for (const takt_report_limit *at = figures->limits; at != limit && before < room; at = at->next)
         before += !is_livelier(at, limit) && !is_livelier(limit, at); /* alike: the first first */
     return before < room;
 }
 
-static void add_limits(picture *picture, const figures *figures, const takt_policy *policy,
-                       unsigned columns, unsigned room)
+static void add_limits(takt_report_picture *picture, const takt_figures *figures,
+                       const takt_policy *policy, unsigned columns, unsigned room)
 {
     unsigned left_out = 0;
 
     add(picture, columns, "%-*s %8s %7s %7s %7s %7s  %s", NAME_MAX_SHOWN, "limit", "rate now",
         "done", "failed", "running", "waiting", "quota");
-    for (const report_limit *at = figures->limits; at; at = at->next) {
+    for (const takt_report_limit *at = figures->limits; at; at = at->next) {
         if (is_shown(figures, at, room))
             add_limit(picture, at, policy, columns);
         else
@@ -184,18 +184,18 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-void picture_make(picture *picture, const figures *figures, const takt_policy *policy,
-                  unsigned columns, unsigned rows)
+void takt_report_picture_make(takt_report_picture *picture, const takt_figures *figures,
+                              const takt_policy *policy, unsigned columns, unsigned rows)
 {
-    const trouble *trouble = figures_first_trouble(figures);
+    const takt_report_trouble *trouble = takt_figures_first_trouble(figures);
     char text[160];
 
-    columns = least(columns, PICTURE_COLUMNS_MAX);
-    rows = least(rows, PICTURE_LINES_MAX);
+    columns = least(columns, TAKT_REPORT_PICTURE_COLUMNS_MAX);
+    rows = least(rows, TAKT_REPORT_PICTURE_LINES_MAX);
     picture->count = 0;
     if (rows < 2)
         return;
-    figures_line(figures, text, sizeof(text));
+    takt_figures_line(figures, text, sizeof(text));
     add(picture, columns, "%s: %s", figures->name, text);
     if (rows > 2)
         add_second(picture, figures, columns);
@@ -206,7 +206,7 @@ void picture_make(picture *picture, const figures *figures, const takt_policy *p
 }
 
 /* Goes up to where it began. */
-static size_t go_up(const picture *before, unsigned columns, char *text)
+static size_t go_up(const takt_report_picture *before, unsigned columns, char *text)
 {
     unsigned lines = 0;
 
@@ -217,14 +217,15 @@ static size_t go_up(const picture *before, unsigned columns, char *text)
     return lines > 0 ? (size_t)sprintf(text, "\r\033[%uA", lines) : 0;
 }
 
-size_t picture_wipe(const picture *before, unsigned columns, char *text)
+size_t takt_report_picture_wipe(const takt_report_picture *before, unsigned columns, char *text)
 {
     size_t used = go_up(before, columns, text);
 
     return used > 0 ? used + (size_t)sprintf(text + used, "\033[J") : 0;
 }
 
-size_t picture_draw(const picture *before, const picture *picture, unsigned columns, char *text)
+size_t takt_report_picture_draw(const takt_report_picture *before,
+                                const takt_report_picture *picture, unsigned columns, char *text)
 {
     size_t used = go_up(before, columns, text);
 

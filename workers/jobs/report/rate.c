@@ -3,20 +3,20 @@
  */
 #include "rate.h"
 
-void rate_sample(rate *rate, uint64_t now_ms, uint64_t count)
+void takt_rate_sample(takt_rate *rate, uint64_t now_ms, uint64_t count)
 {
-    unsigned at = rate->taken++ % RATE_SAMPLES;
+    unsigned at = rate->taken++ % TAKT_RATE_SAMPLES;
 
     rate->samples[at].at_ms = now_ms;
     rate->samples[at].count = count;
 }
 
-double rate_now(const rate *rate)
+double takt_rate_now(const takt_rate *rate)
 {
     if (rate->taken < 2)
         return 0;
-    unsigned newest = (rate->taken - 1) % RATE_SAMPLES;
-    unsigned oldest = rate->taken > RATE_SAMPLES ? rate->taken % RATE_SAMPLES : 0;
+    unsigned newest = (rate->taken - 1) % TAKT_RATE_SAMPLES;
+    unsigned oldest = rate->taken > TAKT_RATE_SAMPLES ? rate->taken % TAKT_RATE_SAMPLES : 0;
     uint64_t span_ms = rate->samples[newest].at_ms - rate->samples[oldest].at_ms;
     uint64_t count = rate->samples[newest].count - rate->samples[oldest].count;
     return span_ms > 0 ? (double)count * 1000.0 / (double)span_ms : 0;

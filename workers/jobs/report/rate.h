@@ -7,18 +7,18 @@
 
 #include <stdint.h>
 
-#define RATE_SAMPLES 40
+#define TAKT_RATE_SAMPLES 40
 
-typedef struct rate {
+typedef struct takt_rate {
     struct {
         uint64_t at_ms, count;
-    } samples[RATE_SAMPLES];
+    } samples[TAKT_RATE_SAMPLES];
     unsigned taken; /* so many, ever; the ring holds the last of them */
-} rate;
+} takt_rate;
 
-void rate_sample(rate *rate, uint64_t now_ms, uint64_t count);
+void takt_rate_sample(takt_rate *rate, uint64_t now_ms, uint64_t count);
 
 /* Per second; 0 with fewer than two samples. */
-double rate_now(const rate *rate);
+double takt_rate_now(const takt_rate *rate);
 
 #endif

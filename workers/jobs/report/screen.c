@@ -11,20 +11,20 @@
 #define COLUMNS_USUAL 80
 #define ROWS_USUAL    24
 
-bool screen_is_possible(int fd)
+bool takt_screen_is_possible(int fd)
 {
     const char *kind = getenv("TERM");
 
     return isatty(fd) && kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
-void screen_open(screen *screen, int fd)
+void takt_screen_open(takt_screen *screen, int fd)
 {
     screen->fd = fd;
     screen->drawn.count = 0;
 }
 
-static void measure(screen *screen)
+static void measure(takt_screen *screen)
 {
     struct winsize window = {0};
 
@@ -35,39 +35,41 @@ static void measure(screen *screen)
 }
 
 /* A shell may have put us into the background, and written there itself since. */
-static bool is_ours(const screen *screen)
+static bool is_ours(const takt_screen *screen)
 {
     pid_t foremost = tcgetpgrp(screen->fd);
 
     return foremost < 0 || foremost == getpgrp();
 }
 
-void screen_draw(screen *screen, sink *sink, const figures *figures, const takt_policy *policy)
+void takt_screen_draw(takt_screen *screen, takt_sink *sink, const takt_figures *figures,
+                      const takt_policy *policy)
 {
     if (!is_ours(screen)) {
-        screen_forget(screen);
+        takt_screen_forget(screen);
         return;
     }
     if (sink->text.size > 0)
         return;
     measure(screen);
-    picture_make(&screen->fresh, figures, policy, screen->columns, screen->rows);
-    size_t size = picture_draw(&screen->drawn, &screen->fresh, screen->columns, screen->text);
-    if (sink_put(sink, screen->text, size))
+    takt_report_picture_make(&screen->fresh, figures, policy, screen->columns, screen->rows);
+    size_t size =
+        takt_report_picture_draw(&screen->drawn, &screen->fresh, screen->columns, screen->text);
+    if (takt_sink_put(sink, screen->text, size))
         screen->drawn = screen->fresh;
 }
 
-void screen_wipe(screen *screen, sink *sink)
+void takt_screen_wipe(takt_screen *screen, takt_sink *sink)
 {
     if (screen->drawn.count == 0 || !is_ours(screen))
         return;
     measure(screen);
-    size_t size = picture_wipe(&screen->drawn, screen->columns, screen->text);
-    if (sink_put(sink, screen->text, size))
+    size_t size = takt_report_picture_wipe(&screen->drawn, screen->columns, screen->text);
+    if (takt_sink_put(sink, screen->text, size))
         screen->drawn.count = 0;
 }
 
-void screen_forget(screen *screen)
+void takt_screen_forget(takt_screen *screen)
 {
     screen->drawn.count = 0;
 }

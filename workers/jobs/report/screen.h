@@ -8,25 +8,26 @@
 #include "picture.h"
 #include "sink.h"
 
-typedef struct screen {
+typedef struct takt_screen {
     int fd;
     unsigned columns, rows;
-    picture drawn, fresh; /* drawn.count 0: nothing stands there */
-    char text[PICTURE_SIZE];
-} screen;
+    takt_report_picture drawn, fresh; /* drawn.count 0: nothing stands there */
+    char text[TAKT_REPORT_PICTURE_SIZE];
+} takt_screen;
 
 /* Whether a picture can be drawn there at all. */
-bool screen_is_possible(int fd);
+bool takt_screen_is_possible(int fd);
 
-void screen_open(screen *screen, int fd);
+void takt_screen_open(takt_screen *screen, int fd);
 
 /* Draws the picture, or nothing while the terminal is behind or is another job's. */
-void screen_draw(screen *screen, sink *sink, const figures *figures, const takt_policy *policy);
+void takt_screen_draw(takt_screen *screen, takt_sink *sink, const takt_figures *figures,
+                      const takt_policy *policy);
 
 /* Wipes it: what is written next is above the next one. */
-void screen_wipe(screen *screen, sink *sink);
+void takt_screen_wipe(takt_screen *screen, takt_sink *sink);
 
 /* Something else was written, and what stands there is not ours to change any more. */
-void screen_forget(screen *screen);
+void takt_screen_forget(takt_screen *screen);
 
 #endif

@@ -18,12 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-void sink_open(sink *sink, int fd)
+void takt_sink_open(takt_sink *sink, int fd)
 {
     struct stat about;
     char path[64];
 
-    *sink = (struct sink){.fd = fd, .own_fd = -1};
+    *sink = (takt_sink){.fd = fd, .own_fd = -1};
     if (fstat(fd, &about) != 0) {
         sink->gone = true;
         return;
@@ -36,21 +36,21 @@ void sink_open(sink *sink, int fd)
     }
 }
 
-bool sink_put(sink *sink, const char *text, size_t size)
+bool takt_sink_put(takt_sink *sink, const char *text, size_t size)
 {
     size_t before = sink->text.size;
 
     if (sink->gone)
         return false;
-    if (before + size <= SINK_SIZE_MAX && buffer_put(&sink->text, text, size))
+    if (before + size <= TAKT_SINK_SIZE_MAX && takt_buffer_put(&sink->text, text, size))
         return true;
-    buffer_cut(&sink->text, before);
+    takt_buffer_cut(&sink->text, before);
     sink->lost++;
     return false;
 }
 
 /* The end of the last whole line within a piece; the piece, where one line is longer. */
-static size_t piece_of(const sink *sink)
+static size_t piece_of(const takt_sink *sink)
 {
     if (sink->text.size <= PIPE_BUF)
         return sink->text.size;
@@ -58,7 +58,7 @@ static size_t piece_of(const sink *sink)
     return end ? (size_t)(end - sink->text.at) + 1 : PIPE_BUF;
 }
 
-static ssize_t write_piece(const sink *sink, size_t size)
+static ssize_t write_piece(const takt_sink *sink, size_t size)
 {
     struct pollfd ask = {.fd = sink->fd, .events = POLLOUT};
 
@@ -73,7 +73,7 @@ static ssize_t write_piece(const sink *sink, size_t size)
     return write(sink->fd, sink->text.at, size);
 }
 
-bool sink_flush(sink *sink)
+bool takt_sink_flush(takt_sink *sink)
 {
     while (sink->text.size > 0) {
         ssize_t count = write_piece(sink, piece_of(sink));
@@ -86,7 +86,7 @@ bool sink_flush(sink *sink)
             sink->lost += !sink->gone;
             count = (ssize_t)sink->text.size;
         }
-        buffer_drop(&sink->text, (size_t)count);
+        takt_buffer_drop(&sink->text, (size_t)count);
     }
     return false;
 }
@@ -99,21 +99,21 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void sink_drain(sink *sink, int within_ms)
+void takt_sink_drain(takt_sink *sink, int within_ms)
 {
     int64_t end_ms = now_ms() + within_ms, left_ms;
 
-    while (sink_flush(sink) && (left_ms = end_ms - now_ms()) > 0) {
+    while (takt_sink_flush(sink) && (left_ms = end_ms - now_ms()) > 0) {
         struct pollfd ask = {.fd = sink->fd, .events = POLLOUT};
         poll(&ask, 1, (int)left_ms);
     }
 }
 
-void sink_close(sink *sink)
+void takt_sink_close(takt_sink *sink)
 {
     if (sink->own_fd >= 0)
         close(sink->own_fd);
     sink->own_fd = -1;
-    buffer_free(&sink->text);
+    takt_buffer_free(&sink->text);
     sink->gone = true;
 }

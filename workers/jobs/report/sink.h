@@ -10,29 +10,29 @@
 
 #include "jobs/text/buffer.h"
 
-#define SINK_SIZE_MAX ((size_t)256 * 1024)
+#define TAKT_SINK_SIZE_MAX ((size_t)256 * 1024)
 
-typedef struct sink {
+typedef struct takt_sink {
     int fd;
     int own_fd;     /* opened anew by us, so that it alone does not block; -1: there is none */
     bool is_socket; /* send() does not block there */
     bool is_file;   /* nor does write(), for long */
     bool gone;
-    text_buffer text;
+    takt_buffer text;
     uint64_t lost; /* lines */
-} sink;
+} takt_sink;
 
-void sink_open(sink *sink, int fd);
+void takt_sink_open(takt_sink *sink, int fd);
 
 /* Takes a piece as a whole, or not at all: then a line more is lost, and it is false. */
-bool sink_put(sink *sink, const char *text, size_t size);
+bool takt_sink_put(takt_sink *sink, const char *text, size_t size);
 
 /* Writes what can be written now.  Whether something is left. */
-bool sink_flush(sink *sink);
+bool takt_sink_flush(takt_sink *sink);
 
 /* The same for as long as it takes, but no longer than that. */
-void sink_drain(sink *sink, int within_ms);
+void takt_sink_drain(takt_sink *sink, int within_ms);
 
-void sink_close(sink *sink);
+void takt_sink_close(takt_sink *sink);
 
 #endif

@@ -22,16 +22,16 @@
 #define HEAD_SIZE       512
 #define LISTENERS       2
 
-typedef union stream {
+typedef union socket_handle {
     uv_stream_t stream;
     uv_tcp_t tcp;
     uv_pipe_t pipe;
-} stream;
+} socket_handle;
 
 typedef struct connection {
     struct connection *next;
-    status *status;
-    stream stream;
+    takt_status *status;
+    socket_handle socket;
     uv_timer_t timer;
     int handles; /* that are open */
     uv_write_t write;
@@ -39,22 +39,22 @@ typedef struct connection {
     char head[HEAD_SIZE];
     char *body;
     size_t size;
-    char text[HTTP_REQUEST_MAX + 1]; /* one more tells that it is too much */
+    char text[TAKT_STATUS_HTTP_REQUEST_MAX + 1]; /* one more tells that it is too much */
 } connection;
 
-struct status {
+struct takt_status {
     uv_loop_t *loop;
     bool is_pipe;
-    stream listeners[LISTENERS];
+    socket_handle listeners[LISTENERS];
     int listener_count; /* that are open */
     connection *connections;
     int connection_count;
-    const figures *(*look)(void *data);
+    const takt_figures *(*look)(void *data);
     void *data;
     bool closing;
 };
 
-static void free_when_empty(status *status)
+static void free_when_empty(takt_status *status)
 {
     if (status->closing && status->listener_count == 0 && status->connection_count == 0)
         free(status);
@@ -65,7 +65,7 @@ static void free_when_empty(status *status)
 static void on_connection_closed(uv_handle_t *handle)
 {
     connection *connection = handle->data;
-    status *status = connection->status;
+    takt_status *status = connection->status;
 
     if (--connection->handles > 0)
         return;
@@ -81,7 +81,7 @@ static void on_connection_closed(uv_handle_t *handle)
 
 static void drop(connection *connection)
 {
-    uv_handle_t *handles[] = {(uv_handle_t *)&connection->stream,
+    uv_handle_t *handles[] = {(uv_handle_t *)&connection->socket,
                               (uv_handle_t *)&connection->timer};
 
     for (int i = 0; i < 2; i++)
@@ -109,34 +109,34 @@ static void on_written(uv_write_t *request, int failed)
 {
     connection *connection = request->data;
     uv_shutdown_t *shut =
-        failed || uv_is_closing((uv_handle_t *)&connection->stream) ? NULL : malloc(sizeof(*shut));
+        failed || uv_is_closing((uv_handle_t *)&connection->socket) ? NULL : malloc(sizeof(*shut));
 
     if (shut)
         shut->data = connection;
-    if (!shut || uv_shutdown(shut, &connection->stream.stream, on_shut) != 0) {
+    if (!shut || uv_shutdown(shut, &connection->socket.stream, on_shut) != 0) {
         free(shut);
         drop(connection);
     }
 }
 
-static void answer(connection *connection, int code, const http_request *request)
+static void answer(connection *connection, int code, const takt_status_request *request)
 {
-    const figures *figures = connection->status->look(connection->status->data);
+    const takt_figures *figures = connection->status->look(connection->status->data);
     const char *type;
     size_t size = 0;
 
     connection->answered = true;
-    connection->body = status_page(figures, request->path, &code, &size, &type);
+    connection->body = takt_status_page(figures, request->path, &code, &size, &type);
     if (!connection->body) {
         code = 500;
         size = 0;
     }
     size_t head_size =
-        http_write_head(connection->head, sizeof(connection->head), code, type, size);
+        takt_status_http_write_head(connection->head, sizeof(connection->head), code, type, size);
     uv_buf_t buffers[] = {uv_buf_init(connection->head, (unsigned)head_size),
                           uv_buf_init(connection->body, (unsigned)size)};
     connection->write.data = connection;
-    if (uv_write(&connection->write, &connection->stream.stream, buffers,
+    if (uv_write(&connection->write, &connection->socket.stream, buffers,
                  size == 0 || request->head_only ? 1 : 2, on_written) != 0)
         drop(connection);
 }
@@ -156,7 +156,7 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
     connection *connection = stream->data;
-    http_request request = {0};
+    takt_status_request request = {0};
     (void)buffer;
 
     if (count < 0) {
@@ -166,7 +166,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     if (connection->answered)
         return;
     connection->size += (size_t)count;
-    int code = http_read(connection->text, connection->size, &request);
+    int code = takt_status_http_read(connection->text, connection->size, &request);
     if (code == 0 && connection->size == sizeof(connection->text))
         code = 431;
     if (code != 0)
@@ -175,36 +175,36 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 
 /* ---- those who come -------------------------------------------------------------------------- */
 
-static int init_stream(uv_loop_t *loop, bool is_pipe, stream *stream)
+static int init_socket(uv_loop_t *loop, bool is_pipe, socket_handle *socket)
 {
-    return is_pipe ? uv_pipe_init(loop, &stream->pipe, 0) : uv_tcp_init(loop, &stream->tcp);
+    return is_pipe ? uv_pipe_init(loop, &socket->pipe, 0) : uv_tcp_init(loop, &socket->tcp);
 }
 
-static void begin(status *status, uv_stream_t *listener, connection *connection)
+static void begin(takt_status *status, uv_stream_t *listener, connection *connection)
 {
     connection->status = status;
     connection->handles = 2;
     connection->next = status->connections;
     status->connections = connection;
     status->connection_count++;
-    connection->stream.stream.data = connection->timer.data = connection;
-    uv_unref((uv_handle_t *)&connection->stream);
+    connection->socket.stream.data = connection->timer.data = connection;
+    uv_unref((uv_handle_t *)&connection->socket);
     uv_unref((uv_handle_t *)&connection->timer);
-    if (uv_accept(listener, &connection->stream.stream) != 0 ||
+    if (uv_accept(listener, &connection->socket.stream) != 0 ||
         status->connection_count > CONNECTIONS_MAX ||
         uv_timer_start(&connection->timer, on_impatient, PATIENCE_MS, 0) != 0 ||
-        uv_read_start(&connection->stream.stream, on_room, on_read) != 0)
+        uv_read_start(&connection->socket.stream, on_room, on_read) != 0)
         drop(connection);
 }
 
 static void on_connection(uv_stream_t *listener, int failed)
 {
-    status *status = listener->data;
+    takt_status *status = listener->data;
     connection *made = failed ? NULL : calloc(1, sizeof(*made));
 
     if (!made)
         return;
-    if (init_stream(status->loop, status->is_pipe, &made->stream) != 0) {
+    if (init_socket(status->loop, status->is_pipe, &made->socket) != 0) {
         free(made);
         return;
     }
@@ -262,17 +262,17 @@ static int make_way(const char *path, const char *place, takt_error *error)
 
 static void on_listener_closed(uv_handle_t *handle)
 {
-    status *status = handle->data;
+    takt_status *status = handle->data;
 
     status->listener_count--;
     free_when_empty(status);
 }
 
 /* The handle that was made for it is closed where it cannot listen. */
-static int listen_at(status *status, const char *path, const struct sockaddr *address)
+static int listen_at(takt_status *status, const char *path, const struct sockaddr *address)
 {
-    stream *listener = &status->listeners[status->listener_count];
-    int failed = init_stream(status->loop, status->is_pipe, listener);
+    socket_handle *listener = &status->listeners[status->listener_count];
+    int failed = init_socket(status->loop, status->is_pipe, listener);
 
     if (failed)
         return failed;
@@ -295,7 +295,7 @@ static bool is_without_ipv6(int failed)
     return failed == UV_EADDRNOTAVAIL || failed == UV_EAFNOSUPPORT;
 }
 
-static int listen_on_port(status *status, const char *place, takt_error *error)
+static int listen_on_port(takt_status *status, const char *place, takt_error *error)
 {
     struct sockaddr_in four;
     struct sockaddr_in6 six;
@@ -315,7 +315,8 @@ static int listen_on_port(status *status, const char *place, takt_error *error)
                : 0;
 }
 
-static int listen_at_path(status *status, const char *place, const char *path, takt_error *error)
+static int listen_at_path(takt_status *status, const char *place, const char *path,
+                          takt_error *error)
 {
     int code = make_way(path, place, error);
 
@@ -325,10 +326,10 @@ static int listen_at_path(status *status, const char *place, const char *path, t
     return failed ? refuse(error, TAKT_E_SYSTEM, place, uv_strerror(failed)) : 0;
 }
 
-int status_open(status **status, uv_loop_t *loop, const char *place,
-                const figures *(*look)(void *data), void *data, takt_error *error)
+int takt_status_open(takt_status **status, uv_loop_t *loop, const char *place,
+                     const takt_figures *(*look)(void *data), void *data, takt_error *error)
 {
-    struct status *made = calloc(1, sizeof(*made));
+    takt_status *made = calloc(1, sizeof(*made));
 
     if (!made)
         return refuse(error, TAKT_E_NOMEM, place, takt_strerror(TAKT_E_NOMEM));
@@ -339,14 +340,14 @@ int status_open(status **status, uv_loop_t *loop, const char *place,
     int code = made->is_pipe ? listen_at_path(made, place, place + 5, error)
                              : listen_on_port(made, place, error);
     if (code != 0) {
-        status_close(made);
+        takt_status_close(made);
         return code;
     }
     *status = made;
     return 0;
 }
 
-void status_close(status *status)
+void takt_status_close(takt_status *status)
 {
     if (!status)
         return;

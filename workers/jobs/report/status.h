@@ -9,14 +9,14 @@
 
 #include "figures.h"
 
-typedef struct status status;
+typedef struct takt_status takt_status;
 
 /* `place` is "unix:PATH" or a port.  `look` tells the figures of the moment.  0, or a code and why.
  */
-int status_open(status **status, uv_loop_t *loop, const char *place,
-                const figures *(*look)(void *data), void *data, takt_error *error);
+int takt_status_open(takt_status **status, uv_loop_t *loop, const char *place,
+                     const takt_figures *(*look)(void *data), void *data, takt_error *error);
 
 /* Nothing is asked any more; the memory is freed when the loop has run.  NULL is harmless. */
-void status_close(status *status);
+void takt_status_close(takt_status *status);
 
 #endif

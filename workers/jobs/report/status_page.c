@@ -1,5 +1,5 @@
 /*
- * status_page.c: see status_page.h.
+ * takt_status_page.c: see takt_status_page.h.
  */
 #include "status_page.h"
 
@@ -11,15 +11,15 @@
 #include "metrics.h"
 
 /* One line. */
-static char *text_of_readiness(const figures *figures)
+static char *text_of_readiness(const takt_figures *figures)
 {
-    const trouble *trouble = figures_first_trouble(figures);
+    const takt_report_trouble *trouble = takt_figures_first_trouble(figures);
     char *text = NULL;
     int size;
 
-    if (figures->phase != REPORT_WORKING)
+    if (figures->phase != TAKT_REPORT_WORKING)
         size = asprintf(&text, "not ready: %s\n",
-                        figures->phase == REPORT_STARTING ? "starting" : "draining");
+                        figures->phase == TAKT_REPORT_STARTING ? "starting" : "draining");
     else if (trouble)
         size = asprintf(&text, "not ready: %s: %s\n", trouble->who, trouble->text);
     else
@@ -32,26 +32,26 @@ static char *text_of_refusal(int code)
     char *text;
 
     return asprintf(&text, "%d %s: ask GET or HEAD of /live, /ready or /metrics\n", code,
-                    http_reason(code)) < 0
+                    takt_status_http_reason(code)) < 0
                ? NULL
                : text;
 }
 
-char *status_page(const figures *figures, const char *path, int *code, size_t *size,
-                  const char **type)
+char *takt_status_page(const takt_figures *figures, const char *path, int *code, size_t *size,
+                       const char **type)
 {
     char *text;
 
     *type = "text/plain; charset=utf-8";
     if (*code == 200 && strcmp(path, "/metrics") == 0) {
-        *type = METRICS_CONTENT_TYPE;
-        return metrics_text(figures, size);
+        *type = TAKT_METRICS_CONTENT_TYPE;
+        return takt_metrics_text(figures, size);
     }
     if (*code == 200 && strcmp(path, "/live") == 0) {
         text = strdup("live\n");
     } else if (*code == 200 && strcmp(path, "/ready") == 0) {
         text = text_of_readiness(figures);
-        *code = figures_is_ready(figures) ? 200 : 503;
+        *code = takt_figures_is_ready(figures) ? 200 : 503;
     } else {
         *code = *code == 200 ? 404 : *code;
         text = text_of_refusal(*code);

@@ -6,17 +6,17 @@
 #include <errno.h>
 #include <unistd.h>
 
-bool append_put(append *file, const char *text, size_t size)
+bool takt_append_put(takt_append *file, const char *text, size_t size)
 {
     size_t before = file->text.size;
 
-    if (file->fd < 0 || buffer_put(&file->text, text, size))
+    if (file->fd < 0 || takt_buffer_put(&file->text, text, size))
         return true;
-    buffer_cut(&file->text, before);
+    takt_buffer_cut(&file->text, before);
     return false;
 }
 
-int append_flush(append *file)
+int takt_append_flush(takt_append *file)
 {
     size_t done = 0;
     int failed = 0;
@@ -28,14 +28,14 @@ int append_flush(append *file)
         else if (errno != EINTR)
             failed = errno;
     }
-    buffer_drop(&file->text, done);
+    takt_buffer_drop(&file->text, done);
     return failed;
 }
 
-void append_close(append *file)
+void takt_append_close(takt_append *file)
 {
     if (file->fd >= 0)
         close(file->fd);
-    buffer_free(&file->text);
+    takt_buffer_free(&file->text);
     file->fd = -1;
 }

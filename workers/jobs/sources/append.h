@@ -6,17 +6,17 @@
 
 #include "jobs/text/buffer.h"
 
-typedef struct append {
+typedef struct takt_append {
     int fd; /* -1: there is none, and nothing is kept */
-    text_buffer text;
-} append;
+    takt_buffer text;
+} takt_append;
 
 /* False: no memory. */
-bool append_put(append *file, const char *text, size_t size);
+bool takt_append_put(takt_append *file, const char *text, size_t size);
 
 /* Writes what has come: 0, or an errno; then it is still there. */
-int append_flush(append *file);
+int takt_append_flush(takt_append *file);
 
-void append_close(append *file);
+void takt_append_close(takt_append *file);
 
 #endif

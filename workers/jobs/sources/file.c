@@ -17,19 +17,19 @@
 static void on_soon(uv_timer_t *timer);
 
 /* Events are never told inside a call. */
-void file_source_arm(file_source *file, uint64_t after_ms)
+void takt_job_file_arm(takt_job_file *file, uint64_t after_ms)
 {
     if (!file->closing)
         uv_timer_start(&file->soon, on_soon, after_ms, 0);
 }
 
-static void fail(file_source *file, const char *text)
+static void fail(takt_job_file *file, const char *text)
 {
     file->stopped = true;
     file->events->failed(file->data, true, text);
 }
 
-void file_source_fail_change(file_source *file, uint64_t line)
+void takt_job_file_fail_change(takt_job_file *file, uint64_t line)
 {
     char text[512];
 
@@ -41,28 +41,28 @@ void file_source_fail_change(file_source *file, uint64_t line)
 }
 
 /* One line; false: nothing more can be read. */
-static bool take(file_source *file, const line *line)
+static bool take(takt_job_file *file, const line *line)
 {
     unsigned attempts;
-    uint32_t before, sum = line->text ? state_file_sum(line->text, line->size) : 0;
-    line_status status = state_file_get(&file->state, line->number, &before, &attempts);
+    uint32_t before, sum = line->text ? takt_state_file_sum(line->text, line->size) : 0;
+    takt_line_status status = takt_state_file_get(&file->state, line->number, &before, &attempts);
 
-    if (status != LINE_NEW && before != sum) {
-        file_source_fail_change(file, line->number);
+    if (status != TAKT_LINE_NEW && before != sum) {
+        takt_job_file_fail_change(file, line->number);
         return false;
     }
-    if (status == LINE_DONE || status == LINE_DEAD)
+    if (status == TAKT_LINE_DONE || status == TAKT_LINE_DEAD)
         return true;
     file->wanted--;
     file->events->took(
-        file->data, ref_of(line->number, line->offset, sum), line->text, line->size, attempts,
-        false,
+        file->data, takt_job_file_ref(line->number, line->offset, sum), line->text, line->size,
+        attempts, false,
         line->text ? NULL
                    : "it has more than 1 MiB; larger things belong into a file that the job names");
     return true;
 }
 
-static void end(file_source *file)
+static void end(takt_job_file *file)
 {
     char text[512];
 
@@ -71,18 +71,18 @@ static void end(file_source *file)
         snprintf(text, sizeof(text), "cannot read %s: %s", file->path,
                  uv_strerror(file->lines.error));
         fail(file, text);
-    } else if (file->lines.number < state_file_last(&file->state)) {
+    } else if (file->lines.number < takt_state_file_last(&file->state)) {
         snprintf(text, sizeof(text),
                  "%s has only %" PRIu64 " lines, but line %" PRIu64 " was begun before: the file "
                  "was changed; only append to it, or move it and its .state away and begin anew",
-                 file->path, file->lines.number, state_file_last(&file->state));
+                 file->path, file->lines.number, takt_state_file_last(&file->state));
         fail(file, text);
     } else {
         file->events->ended(file->data);
     }
 }
 
-static void tell_total(file_source *file)
+static void tell_total(takt_job_file *file)
 {
     bool exact;
     uint64_t total = lines_total(&file->lines, &exact);
@@ -90,7 +90,7 @@ static void tell_total(file_source *file)
     file->events->total(file->data, total, exact);
 }
 
-static void deliver(file_source *file)
+static void deliver(takt_job_file *file)
 {
     line line;
 
@@ -108,12 +108,12 @@ static void deliver(file_source *file)
 }
 
 /* What could not be written is tried again, for as long as it takes. */
-static bool try_writing(file_source *file)
+static bool try_writing(takt_job_file *file)
 {
     char text[512];
     int code = file->failing;
 
-    if (file->told_failing && source_flush(&file->source))
+    if (file->told_failing && takt_job_source_flush(&file->source))
         return true;
     if (!file->told_failing) {
         snprintf(text, sizeof(text),
@@ -122,13 +122,13 @@ static bool try_writing(file_source *file)
         file->told_failing = true;
         file->events->failed(file->data, false, text);
     }
-    file_source_arm(file, RETRY_MS);
+    takt_job_file_arm(file, RETRY_MS);
     return false;
 }
 
 static void on_soon(uv_timer_t *timer)
 {
-    file_source *file = timer->data;
+    takt_job_file *file = timer->data;
 
     if (file->failing && !try_writing(file))
         return;
@@ -136,43 +136,43 @@ static void on_soon(uv_timer_t *timer)
         file->told_failing = false;
         file->events->recovered(file->data);
     }
-    file_source_serve(file);
+    takt_job_file_serve(file);
     deliver(file);
 }
 
 static void on_ready(void *data)
 {
-    file_source_arm(data, 0);
+    takt_job_file_arm(data, 0);
 }
 
-static void want(source *source, unsigned count)
+static void want(takt_job_source *source, unsigned count)
 {
-    file_source *file = (file_source *)source;
+    takt_job_file *file = (takt_job_file *)source;
 
     file->wanted = count;
     if (count > 0 && !file->has_ended && !file->lines.reading)
-        file_source_arm(file, 0);
+        takt_job_file_arm(file, 0);
 }
 
-static void note(file_source *file, source_ref ref, const char *status, unsigned attempts)
+static void note(takt_job_file *file, takt_job_ref ref, const char *status, unsigned attempts)
 {
-    if (!state_file_put(&file->state, ref.major, sum_of(ref), status, attempts))
+    if (!takt_state_file_put(&file->state, ref.major, takt_job_file_sum(ref), status, attempts))
         file->failing = ENOMEM;
 }
 
-static void begun(source *source, source_ref ref, unsigned attempts)
+static void begun(takt_job_source *source, takt_job_ref ref, unsigned attempts)
 {
-    note((file_source *)source, ref, "begun", attempts);
+    note((takt_job_file *)source, ref, "begun", attempts);
 }
 
-static void tried(source *source, source_ref ref, unsigned attempts)
+static void tried(takt_job_source *source, takt_job_ref ref, unsigned attempts)
 {
-    note((file_source *)source, ref, "tried", attempts);
+    note((takt_job_file *)source, ref, "tried", attempts);
 }
 
-static void done(source *source, source_ref ref)
+static void done(takt_job_source *source, takt_job_ref ref)
 {
-    note((file_source *)source, ref, "done", 0);
+    note((takt_job_file *)source, ref, "done", 0);
 }
 
 /* The job as it was written; of what is no JSON, a string with what is no UTF-8 replaced. */
@@ -195,53 +195,54 @@ static json_t *letter_of(const char *text, size_t size)
     return job ? job : json_null();
 }
 
-static void dead(source *source, source_ref ref, const char *text, size_t size, const char *id,
-                 const char *why)
+static void dead(takt_job_source *source, takt_job_ref ref, const char *text, size_t size,
+                 const char *id, const char *why)
 {
-    file_source *file = (file_source *)source;
+    takt_job_file *file = (takt_job_file *)source;
     json_t *letter = json_pack("{s:I, s:s*, s:s, s:o}", "line", (json_int_t)ref.major, "id", id,
                                "why", why, "job", letter_of(text, size));
     char *line = letter ? json_dumps(letter, JSON_COMPACT) : NULL;
 
     json_decref(letter);
-    if (!line || !append_put(&file->dead, line, strlen(line)) || !append_put(&file->dead, "\n", 1))
+    if (!line || !takt_append_put(&file->dead, line, strlen(line)) ||
+        !takt_append_put(&file->dead, "\n", 1))
         file->failing = ENOMEM;
     else
         note(file, ref, "dead", 0);
     free(line);
 }
 
-static void give_back(source *source, source_ref ref)
+static void give_back(takt_job_source *source, takt_job_ref ref)
 {
     (void)source;
     (void)ref;
 }
 
 /* A dead letter is kept before it is said that it is dead. */
-static bool flush(source *source)
+static bool flush(takt_job_source *source)
 {
-    file_source *file = (file_source *)source;
-    int failed = append_flush(&file->dead);
+    takt_job_file *file = (takt_job_file *)source;
+    int failed = takt_append_flush(&file->dead);
 
     if (!failed)
-        failed = append_flush(&file->state.file);
+        failed = takt_append_flush(&file->state.file);
     if (failed && !file->failing)
-        file_source_arm(file, 0); /* which tells */
+        takt_job_file_arm(file, 0); /* which tells */
     file->failing = failed;
     return !failed;
 }
 
 static void on_all_closed(uv_handle_t *handle)
 {
-    file_source *file = handle->data;
+    takt_job_file *file = handle->data;
 
-    append_flush(&file->dead);
-    append_flush(&file->state.file);
-    append_close(&file->dead);
-    state_file_close(&file->state);
+    takt_append_flush(&file->dead);
+    takt_append_flush(&file->state.file);
+    takt_append_close(&file->dead);
+    takt_state_file_close(&file->state);
     if (file->spool >= 0)
         close(file->spool);
-    refs_free(&file->fetches);
+    takt_job_refs_free(&file->fetches);
     free(file->window);
     file->events->closed(file->data);
     free(file);
@@ -249,30 +250,31 @@ static void on_all_closed(uv_handle_t *handle)
 
 static void on_lines_closed(void *data)
 {
-    file_source *file = data;
+    takt_job_file *file = data;
 
     uv_close((uv_handle_t *)&file->soon, on_all_closed);
 }
 
-static void close_source(source *source)
+static void close_source(takt_job_source *source)
 {
-    file_source *file = (file_source *)source;
+    takt_job_file *file = (takt_job_file *)source;
 
     file->closing = true;
     if (!file->fetch_busy) /* else its end closes */
         lines_close(&file->lines, on_lines_closed);
 }
 
-static void name(const source *source, source_ref ref, char text[SOURCE_REF_SIZE])
+static void name(const takt_job_source *source, takt_job_ref ref,
+                 char text[TAKT_JOB_SOURCE_REF_SIZE])
 {
     (void)source;
-    snprintf(text, SOURCE_REF_SIZE, "line %" PRIu64, ref.major);
+    snprintf(text, TAKT_JOB_SOURCE_REF_SIZE, "line %" PRIu64, ref.major);
 }
 
-static const source_calls calls = {
+static const takt_job_source_calls calls = {
     .want = want,
-    .fetch = file_source_fetch,
-    .put_away = file_source_put_away,
+    .fetch = takt_job_file_fetch,
+    .put_away = takt_job_file_put_away,
     .begun = begun,
     .flush = flush,
     .done = done,
@@ -284,7 +286,7 @@ static const source_calls calls = {
 };
 
 /* A file's name beside the input, unless it was given; NULL: none.  The caller's to free. */
-static char *beside(const file_source *file, const char *given, const char *suffix)
+static char *beside(const takt_job_file *file, const char *given, const char *suffix)
 {
     char *made;
 
@@ -296,7 +298,7 @@ static char *beside(const file_source *file, const char *given, const char *suff
     return made;
 }
 
-static int open_dead(file_source *file, const char *path, takt_error *error)
+static int open_dead(takt_job_file *file, const char *path, takt_error *error)
 {
     file->dead.fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
     if (!path || file->dead.fd >= 0)
@@ -311,20 +313,20 @@ static void forget(void *data)
     free(data);
 }
 
-int source_open_file(source **source, uv_loop_t *loop, const char *path, const char *state,
-                     const char *dead, bool alone, const source_events *events, void *data,
-                     takt_error *error)
+int takt_job_source_open_file(takt_job_source **source, uv_loop_t *loop, const char *path,
+                              const char *state, const char *dead, bool alone,
+                              const takt_job_source_events *events, void *data, takt_error *error)
 {
-    file_source *file = calloc(1, sizeof(*file));
+    takt_job_file *file = calloc(1, sizeof(*file));
 
     if (!file)
         return error->code = TAKT_E_NOMEM;
-    *file = (file_source){.source.calls = &calls,
-                          .loop = loop,
-                          .alone = alone,
-                          .events = events,
-                          .data = data,
-                          .spool = -1};
+    *file = (takt_job_file){.source.calls = &calls,
+                            .loop = loop,
+                            .alone = alone,
+                            .events = events,
+                            .data = data,
+                            .spool = -1};
     file->path = path && strcmp(path, "-") != 0 ? path : "standard input";
     int failed = lines_open(&file->lines, loop, path, on_ready, file, error);
     if (failed) {
@@ -332,9 +334,9 @@ int source_open_file(source **source, uv_loop_t *loop, const char *path, const c
         return failed;
     }
     char *state_path = beside(file, state, ".state"), *dead_path = beside(file, dead, ".dead");
-    failed = state_file_open(&file->state, state_path, file->path, error);
+    failed = takt_state_file_open(&file->state, state_path, file->path, error);
     if (!failed && (failed = open_dead(file, dead_path, error)) != 0)
-        state_file_close(&file->state);
+        takt_state_file_close(&file->state);
     free(state_path);
     free(dead_path);
     if (failed) {

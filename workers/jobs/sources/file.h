@@ -17,18 +17,18 @@
 #define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
 #define RETRY_MS   1000 /* until what could not be read or written is tried again */
 
-typedef struct file_source {
-    source source;
+typedef struct takt_job_file {
+    takt_job_source source;
     uv_loop_t *loop;
     const char *path; /* for messages */
     bool alone;       /* nothing is written down but where it was told to */
-    const source_events *events;
+    const takt_job_source_events *events;
     void *data;
     lines lines;
-    state_file state;
-    append dead;
+    takt_state_file state;
+    takt_append dead;
     unsigned wanted;
-    refs fetches;
+    takt_job_refs fetches;
     bool fetch_busy;
     uv_fs_t fetch_request;
     char *window; /* what was read again last */
@@ -39,25 +39,26 @@ typedef struct file_source {
     int failing; /* why what is done cannot be written; 0 */
     bool has_ended, told_failing, stopped, closing;
     uv_timer_t soon;
-} file_source;
+} takt_job_file;
 
-static inline source_ref ref_of(uint64_t line, uint64_t place, uint32_t sum)
+static inline takt_job_ref takt_job_file_ref(uint64_t line, uint64_t place, uint32_t sum)
 {
-    return (source_ref){line, (uint64_t)sum << PLACE_BITS | (place & PLACE_MASK)};
+    return (takt_job_ref){line, (uint64_t)sum << PLACE_BITS | (place & PLACE_MASK)};
 }
 
-static inline uint32_t sum_of(source_ref ref)
+static inline uint32_t takt_job_file_sum(takt_job_ref ref)
 {
     return (uint32_t)(ref.minor >> PLACE_BITS);
 }
 
 /* file.c: events are never told inside a call; what is to be told is told soon. */
-void file_source_arm(file_source *file, uint64_t after_ms);
-void file_source_fail_change(file_source *file, uint64_t line); /* it is not what it was */
+void takt_job_file_arm(takt_job_file *file, uint64_t after_ms);
+void takt_job_file_fail_change(takt_job_file *file, uint64_t line); /* it is not what it was */
 
 /* file_fetch.c */
-void file_source_serve(file_source *file);
-void file_source_fetch(source *source, source_ref ref);
-bool file_source_put_away(source *source, source_ref *ref, const char *text, size_t size);
+void takt_job_file_serve(takt_job_file *file);
+void takt_job_file_fetch(takt_job_source *source, takt_job_ref ref);
+bool takt_job_file_put_away(takt_job_source *source, takt_job_ref *ref, const char *text,
+                            size_t size);
 
 #endif

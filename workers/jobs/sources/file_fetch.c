@@ -12,7 +12,7 @@
 #include "file.h"
 
 /* The line at that place of the window.  NULL: it is not there as a whole. */
-static const char *in_window(const file_source *file, uint64_t place, size_t *size, bool at_end)
+static const char *in_window(const takt_job_file *file, uint64_t place, size_t *size, bool at_end)
 {
     if (place < file->window_place || place >= file->window_place + file->window_size)
         return NULL;
@@ -25,7 +25,7 @@ static const char *in_window(const file_source *file, uint64_t place, size_t *si
     return text;
 }
 
-static void leave_spool(file_source *file)
+static void leave_spool(takt_job_file *file)
 {
     if (file->spool < 0 || --file->spool_count > 0)
         return;
@@ -35,32 +35,32 @@ static void leave_spool(file_source *file)
         file->failing = ENOMEM;
 }
 
-static void hand_out(file_source *file, const char *text, size_t size)
+static void hand_out(takt_job_file *file, const char *text, size_t size)
 {
-    source_ref ref = refs_take(&file->fetches);
+    takt_job_ref ref = takt_job_refs_take(&file->fetches);
     uint32_t sum;
     unsigned attempts;
 
-    if (state_file_sum(text, size) != sum_of(ref)) {
-        file_source_fail_change(file, ref.major);
+    if (takt_state_file_sum(text, size) != takt_job_file_sum(ref)) {
+        takt_job_file_fail_change(file, ref.major);
         return;
     }
-    state_file_get(&file->state, ref.major, &sum, &attempts);
+    takt_state_file_get(&file->state, ref.major, &sum, &attempts);
     file->events->took(file->data, ref, text, size, attempts, true, NULL);
     leave_spool(file);
 }
 
-static void read_window(file_source *file, uint64_t place, size_t size);
+static void read_window(takt_job_file *file, uint64_t place, size_t size);
 
 static void on_fetched(uv_fs_t *request)
 {
-    file_source *file = request->data;
+    takt_job_file *file = request->data;
     ssize_t count = request->result;
 
     uv_fs_req_cleanup(request);
     file->fetch_busy = false;
     if (file->closing) {
-        source_close(&file->source);
+        takt_job_source_close(&file->source);
         return;
     }
     if (file->fetches.count == 0 || file->stopped)
@@ -71,20 +71,21 @@ static void on_fetched(uv_fs_t *request)
     const char *text = in_window(file, place, &size, file->window_size < file->window_capacity);
     if (text)
         hand_out(file, text, size);
-    else if (file->window_size == file->window_capacity && file->window_capacity <= SOURCE_TEXT_MAX)
+    else if (file->window_size == file->window_capacity &&
+             file->window_capacity <= TAKT_JOB_SOURCE_TEXT_MAX)
         read_window(file, place, file->window_capacity * 4);
     else
-        file_source_fail_change(file, file->fetches.ring[file->fetches.first].major);
-    file_source_arm(file, 0);
+        takt_job_file_fail_change(file, file->fetches.ring[file->fetches.first].major);
+    takt_job_file_arm(file, 0);
 }
 
 /* Reads the window anew, from that place on. */
-static void read_window(file_source *file, uint64_t place, size_t size)
+static void read_window(takt_job_file *file, uint64_t place, size_t size)
 {
     if (size > file->window_capacity) {
         char *window = realloc(file->window, size);
         if (!window) {
-            file_source_arm(file, RETRY_MS);
+            takt_job_file_arm(file, RETRY_MS);
             return;
         }
         file->window = window;
@@ -98,10 +99,10 @@ static void read_window(file_source *file, uint64_t place, size_t size)
                                   file->spool >= 0 ? file->spool : file->lines.fd, &space, 1,
                                   (int64_t)place, on_fetched) == 0;
     if (!file->fetch_busy)
-        file_source_arm(file, RETRY_MS);
+        takt_job_file_arm(file, RETRY_MS);
 }
 
-void file_source_serve(file_source *file)
+void takt_job_file_serve(takt_job_file *file)
 {
     while (file->fetches.count > 0 && !file->fetch_busy && !file->stopped) {
         uint64_t place = file->fetches.ring[file->fetches.first].minor & PLACE_MASK;
@@ -115,19 +116,20 @@ void file_source_serve(file_source *file)
     }
 }
 
-void file_source_fetch(source *source, source_ref ref)
+void takt_job_file_fetch(takt_job_source *source, takt_job_ref ref)
 {
-    file_source *file = (file_source *)source;
+    takt_job_file *file = (takt_job_file *)source;
 
-    if (refs_put(&file->fetches, ref))
-        file_source_arm(file, 0);
+    if (takt_job_refs_put(&file->fetches, ref))
+        takt_job_file_arm(file, 0);
     else
         file->failing = ENOMEM;
 }
 
-bool file_source_put_away(source *source, source_ref *ref, const char *text, size_t size)
+bool takt_job_file_put_away(takt_job_source *source, takt_job_ref *ref, const char *text,
+                            size_t size)
 {
-    file_source *file = (file_source *)source;
+    takt_job_file *file = (takt_job_file *)source;
     uint64_t place = file->spool_size;
 
     if (file->lines.is_regular)
@@ -142,6 +144,6 @@ bool file_source_put_away(source *source, source_ref *ref, const char *text, siz
         return false;
     file->spool_size += size + 1;
     file->spool_count++;
-    *ref = ref_of(ref->major, place, sum_of(*ref));
+    *ref = takt_job_file_ref(ref->major, place, takt_job_file_sum(*ref));
     return true;
 }

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUFFER_SIZE (SOURCE_TEXT_MAX + LINES_CHUNK_SIZE)
+#define BUFFER_SIZE (TAKT_JOB_SOURCE_TEXT_MAX + LINES_CHUNK_SIZE)
 
 static void free_all(lines *lines)
 {
@@ -115,7 +115,7 @@ static bool cut(lines *lines, line *line)
     line->size = (size_t)((newline ? newline : lines->buffer + lines->end) - start);
     line->offset = lines->offset;
     line->number = ++lines->number;
-    line->text = lines->too_long || line->size > SOURCE_TEXT_MAX ? NULL : start;
+    line->text = lines->too_long || line->size > TAKT_JOB_SOURCE_TEXT_MAX ? NULL : start;
     lines->too_long = false;
     drop(lines, line->size + (newline != NULL));
     lines->searched = lines->begin;
@@ -130,7 +130,7 @@ lines_state lines_next(lines *lines, line *line)
                 return LINES_LINE;
         if (lines->ended)
             return LINES_END;
-        if (lines->end - lines->begin > SOURCE_TEXT_MAX)
+        if (lines->end - lines->begin > TAKT_JOB_SOURCE_TEXT_MAX)
             lines->too_long = true;
         if (lines->too_long) {
             drop(lines, lines->end - lines->begin);

@@ -8,10 +8,10 @@
 
 #define CAPACITY_MIN 4
 
-static bool grow(refs *refs)
+static bool grow(takt_job_refs *refs)
 {
     size_t capacity = refs->capacity ? refs->capacity * 2 : CAPACITY_MIN;
-    source_ref *ring = realloc(refs->ring, capacity * sizeof(*ring));
+    takt_job_ref *ring = realloc(refs->ring, capacity * sizeof(*ring));
 
     if (!ring)
         return false;
@@ -24,7 +24,7 @@ static bool grow(refs *refs)
     return true;
 }
 
-bool refs_put(refs *refs, source_ref ref)
+bool takt_job_refs_put(takt_job_refs *refs, takt_job_ref ref)
 {
     if (refs->count == refs->capacity && !grow(refs))
         return false;
@@ -32,17 +32,17 @@ bool refs_put(refs *refs, source_ref ref)
     return true;
 }
 
-source_ref refs_take(refs *refs)
+takt_job_ref takt_job_refs_take(takt_job_refs *refs)
 {
-    source_ref ref = refs->ring[refs->first];
+    takt_job_ref ref = refs->ring[refs->first];
 
     refs->first = (refs->first + 1) & (refs->capacity - 1);
     if (--refs->count == 0)
-        refs_free(refs);
+        takt_job_refs_free(refs);
     return ref;
 }
 
-void refs_free(refs *refs)
+void takt_job_refs_free(takt_job_refs *refs)
 {
     free(refs->ring);
     memset(refs, 0, sizeof(*refs));

@@ -7,17 +7,17 @@
 
 #include "source.h"
 
-typedef struct refs {
-    source_ref *ring;
+typedef struct takt_job_refs {
+    takt_job_ref *ring;
     size_t capacity, first, count;
-} refs;
+} takt_job_refs;
 
 /* False: no memory. */
-bool refs_put(refs *refs, source_ref ref);
+bool takt_job_refs_put(takt_job_refs *refs, takt_job_ref ref);
 
 /* The oldest; there must be one. */
-source_ref refs_take(refs *refs);
+takt_job_ref takt_job_refs_take(takt_job_refs *refs);
 
-void refs_free(refs *refs);
+void takt_job_refs_free(takt_job_refs *refs);
 
 #endif

@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(takt_error *error, const
     return error->code = TAKT_E_SYSTEM;
 }
 
-uint32_t state_file_sum(const char *text, size_t size)
+uint32_t takt_state_file_sum(const char *text, size_t size)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
 
@@ -40,7 +40,7 @@ uint32_t state_file_sum(const char *text, size_t size)
     return (uint32_t)(hash ^ hash >> 24 ^ hash >> 48) & 0xffffff;
 }
 
-static bool add(state_file *state, uint64_t line, uint32_t sum, unsigned byte)
+static bool add(takt_state_file *state, uint64_t line, uint32_t sum, unsigned byte)
 {
     if (state->count == state->capacity) {
         size_t capacity = state->capacity ? state->capacity * 2 : 1024;
@@ -68,7 +68,7 @@ static int compare(const void *one, const void *other)
 }
 
 /* Sorts what was read by lines, and keeps the last record of each. */
-static void keep_last(state_file *state)
+static void keep_last(takt_state_file *state)
 {
     size_t kept = 0;
 
@@ -98,7 +98,7 @@ static bool has_attempts(const char *status)
 }
 
 /* One record, as it was written here: 1; 0: it is none; -1: no memory. */
-static int read_record(state_file *state, const char *text)
+static int read_record(takt_state_file *state, const char *text)
 {
     uint64_t line;
     uint32_t sum;
@@ -125,7 +125,8 @@ static int refuse_record(const char *path, uint64_t number, takt_error *error)
 }
 
 /* Reads all records; *size is where the last whole one ends: a crash may have cut off one more. */
-static int read_all(state_file *state, const char *path, FILE *file, off_t *size, takt_error *error)
+static int read_all(takt_state_file *state, const char *path, FILE *file, off_t *size,
+                    takt_error *error)
 {
     char *text = NULL;
     size_t capacity = 0;
@@ -151,7 +152,7 @@ static int read_all(state_file *state, const char *path, FILE *file, off_t *size
     return failed;
 }
 
-static int load(state_file *state, const char *path, takt_error *error)
+static int load(takt_state_file *state, const char *path, takt_error *error)
 {
     int copy = dup(state->file.fd);
     FILE *file = copy < 0 ? NULL : fdopen(copy, "r");
@@ -165,16 +166,17 @@ static int load(state_file *state, const char *path, takt_error *error)
         return failed;
     if (ftruncate(state->file.fd, size) != 0)
         return refuse(error, "cannot write %s: %s", path, strerror(errno));
-    if (size == 0 && !append_put(&state->file, HEADER, strlen(HEADER)))
+    if (size == 0 && !takt_append_put(&state->file, HEADER, strlen(HEADER)))
         return refuse(error, "no memory");
     return 0;
 }
 
-int state_file_open(state_file *state, const char *path, const char *input, takt_error *error)
+int takt_state_file_open(takt_state_file *state, const char *path, const char *input,
+                         takt_error *error)
 {
     int failed;
 
-    *state = (state_file){.file.fd = -1};
+    *state = (takt_state_file){.file.fd = -1};
     if (!path)
         return 0;
     state->file.fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -191,13 +193,13 @@ int state_file_open(state_file *state, const char *path, const char *input, takt
     else
         failed = load(state, path, error);
     if (failed)
-        state_file_close(state);
+        takt_state_file_close(state);
     return failed;
 }
 
-void state_file_close(state_file *state)
+void takt_state_file_close(takt_state_file *state)
 {
-    append_close(&state->file);
+    takt_append_close(&state->file);
     free(state->lines);
     state->lines = NULL;
     state->count = state->capacity = 0;
@@ -210,8 +212,8 @@ static int compare_line(const void *one, const void *other)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-line_status state_file_get(const state_file *state, uint64_t line, uint32_t *sum,
-                           unsigned *attempts)
+takt_line_status takt_state_file_get(const takt_state_file *state, uint64_t line, uint32_t *sum,
+                                     unsigned *attempts)
 {
     const state_line *found = state->count > 0
                                   ? bsearch(&(state_line){.line = line}, state->lines, state->count,
@@ -222,32 +224,32 @@ line_status state_file_get(const state_file *state, uint64_t line, uint32_t *sum
 
     *sum = record >> 8;
     *attempts = byte <= ATTEMPTS_MAX ? byte : 0;
-    return byte == 0           ? LINE_NEW
-           : byte == BYTE_DONE ? LINE_DONE
-           : byte == BYTE_DEAD ? LINE_DEAD
-                               : LINE_TRIED;
+    return byte == 0           ? TAKT_LINE_NEW
+           : byte == BYTE_DONE ? TAKT_LINE_DONE
+           : byte == BYTE_DEAD ? TAKT_LINE_DEAD
+                               : TAKT_LINE_TRIED;
 }
 
-uint64_t state_file_last(const state_file *state)
+uint64_t takt_state_file_last(const takt_state_file *state)
 {
     return state->count > 0 ? state->lines[state->count - 1].line : 0;
 }
 
-bool state_file_put(state_file *state, uint64_t line, uint32_t sum, const char *status,
-                    unsigned attempts)
+bool takt_state_file_put(takt_state_file *state, uint64_t line, uint32_t sum, const char *status,
+                         unsigned attempts)
 {
     static const char hex[] = "0123456789abcdef";
     char text[128], *at = stpcpy(text, "{\"line\":"); /* there are two for each job: no printf */
 
-    at += digits_put(at, line, 1);
+    at += takt_digits_put(at, line, 1);
     at = stpcpy(at, ",\"sum\":\"");
     for (int shift = 20; shift >= 0; shift -= 4)
         *at++ = hex[sum >> shift & 15];
     at = stpcpy(stpcpy(stpcpy(at, "\",\"status\":\""), status), "\"");
     if (has_attempts(status)) {
         at = stpcpy(at, ",\"attempts\":");
-        at += digits_put(at, attempts, 1);
+        at += takt_digits_put(at, attempts, 1);
     }
     at = stpcpy(at, "}\n");
-    return append_put(&state->file, text, (size_t)(at - text));
+    return takt_append_put(&state->file, text, (size_t)(at - text));
 }

@@ -19,12 +19,12 @@
 
 #include "append.h"
 
-typedef enum line_status {
-    LINE_NEW,
-    LINE_TRIED, /* so many times, and not ended */
-    LINE_DONE,
-    LINE_DEAD
-} line_status;
+typedef enum takt_line_status {
+    TAKT_LINE_NEW,
+    TAKT_LINE_TRIED, /* so many times, and not ended */
+    TAKT_LINE_DONE,
+    TAKT_LINE_DEAD
+} takt_line_status;
 
 /* The last record of one line. */
 typedef struct state_line {
@@ -33,28 +33,29 @@ typedef struct state_line {
     uint32_t record; /* the sum, and in the low byte how the line stands */
 } state_line;
 
-typedef struct state_file {
-    append file;
+typedef struct takt_state_file {
+    takt_append file;
     state_line *lines; /* those that have a record, by number; of earlier runs alone */
     size_t count, capacity;
-} state_file;
+} takt_state_file;
 
 /* Opens it or begins it, and locks it: one worker at a time. */
-int state_file_open(state_file *state, const char *path, const char *input, takt_error *error);
-void state_file_close(state_file *state);
+int takt_state_file_open(takt_state_file *state, const char *path, const char *input,
+                         takt_error *error);
+void takt_state_file_close(takt_state_file *state);
 
 /* 24 bits. */
-uint32_t state_file_sum(const char *text, size_t size);
+uint32_t takt_state_file_sum(const char *text, size_t size);
 
 /* How a line stands; *sum is what it had then. */
-line_status state_file_get(const state_file *state, uint64_t line, uint32_t *sum,
-                           unsigned *attempts);
+takt_line_status takt_state_file_get(const takt_state_file *state, uint64_t line, uint32_t *sum,
+                                     unsigned *attempts);
 
 /* The last line that is known of. */
-uint64_t state_file_last(const state_file *state);
+uint64_t takt_state_file_last(const takt_state_file *state);
 
 /* `status`: "begun" or "tried", so many times by now; "done", "dead".  False: no memory. */
-bool state_file_put(state_file *state, uint64_t line, uint32_t sum, const char *status,
-                    unsigned attempts);
+bool takt_state_file_put(takt_state_file *state, uint64_t line, uint32_t sum, const char *status,
+                         unsigned attempts);
 
 #endif

@@ -28,7 +28,7 @@ void takt_stream_command_begin(takt_stream *stream, ...)
     va_end(list);
 }
 
-void takt_stream_command_entry(takt_stream *stream, source_ref ref)
+void takt_stream_command_entry(takt_stream *stream, takt_job_ref ref)
 {
     char *text = stream->command.entries[stream->command.entry_count++];
 
@@ -48,7 +48,7 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
 }
 
 bool takt_stream_command_send(takt_stream *stream, takt_redis *to, takt_stream_then *then,
-                              source_ref ref)
+                              takt_job_ref ref)
 {
     const takt_stream_command *command = &stream->command;
     takt_stream_call *made = malloc(sizeof *made);

@@ -13,14 +13,14 @@
 
 struct takt_stream_letter {
     takt_stream_letter *next;
-    source_ref ref;
+    takt_job_ref ref;
     bool said;
     size_t size;
     char *text, *id; /* NULL: unknown */
     char why[];
 };
 
-static const source_ref none = {0, 0};
+static const takt_job_ref none = {0, 0};
 
 /* ---- how transactions end -------------------------------------------------------------------- */
 
@@ -30,7 +30,7 @@ typedef struct ending {
     takt_stream *stream;
     takt_stream_held_state state; /* that they were in when it was said; OURS: they are begun */
     size_t count;
-    source_ref refs[];
+    takt_job_ref refs[];
 } ending;
 
 static void forget(const ending *ending)
@@ -78,7 +78,7 @@ static const takt_reply *error_in(const takt_reply *reply)
 }
 
 /* The first of a queue, as many as one command takes. */
-static size_t take_batch(takt_stream_queue *queue, source_ref refs[TAKT_STREAM_COMMAND_MAX])
+static size_t take_batch(takt_stream_queue *queue, takt_job_ref refs[TAKT_STREAM_COMMAND_MAX])
 {
     size_t count = queue->count < TAKT_STREAM_COMMAND_MAX ? queue->count : TAKT_STREAM_COMMAND_MAX;
 
@@ -109,7 +109,7 @@ static void on_ended(takt_redis_command *command, const takt_reply *reply, int c
 }
 
 /* Sends the command at hand as the last command about a batch. */
-static bool say_last(takt_stream *stream, takt_stream_held_state state, const source_ref *refs,
+static bool say_last(takt_stream *stream, takt_stream_held_state state, const takt_job_ref *refs,
                      size_t count)
 {
     ending *made = calloc(1, sizeof *made + count * sizeof *refs);
@@ -138,7 +138,7 @@ static bool say_word(takt_stream *stream, const char *word)
 }
 
 /* XACK KEY GROUP ID ..., XDEL KEY ID ... */
-static bool say_removal(takt_stream *stream, const source_ref *refs, size_t count)
+static bool say_removal(takt_stream *stream, const takt_job_ref *refs, size_t count)
 {
     takt_stream_command_begin(stream, "XACK", stream->names.key, stream->names.group, NULL);
     for (size_t i = 0; i < count; i++)
@@ -154,7 +154,7 @@ static bool say_removal(takt_stream *stream, const source_ref *refs, size_t coun
 /* What cannot be said stays in the table, and is said after the next survey. */
 static void say_done(takt_stream *stream)
 {
-    source_ref refs[TAKT_STREAM_COMMAND_MAX];
+    takt_job_ref refs[TAKT_STREAM_COMMAND_MAX];
 
     while (stream->ends.done.count > 0) {
         size_t count = take_batch(&stream->ends.done, refs);
@@ -204,8 +204,8 @@ static void drop_confirmed(takt_stream *stream)
     }
 }
 
-void takt_stream_end_note_letter(takt_stream *stream, source_ref ref, const char *text, size_t size,
-                                 const char *id, const char *why)
+void takt_stream_end_note_letter(takt_stream *stream, takt_job_ref ref, const char *text,
+                                 size_t size, const char *id, const char *why)
 {
     size_t why_size = strlen(why) + 1;
     takt_stream_letter *made = calloc(1, sizeof *made + why_size), **at = &stream->ends.letters;
@@ -264,7 +264,7 @@ static void say_dead(takt_stream *stream)
 
 /* ---- begun and given back -------------------------------------------------------------------- */
 
-void takt_stream_end_note_begun(takt_stream *stream, source_ref ref, unsigned attempts)
+void takt_stream_end_note_begun(takt_stream *stream, takt_job_ref ref, unsigned attempts)
 {
     takt_stream_held_row *row = takt_stream_held_find(&stream->held, ref);
     unsigned count = attempts < UINT16_MAX ? attempts + 1 : UINT16_MAX;
@@ -279,8 +279,8 @@ void takt_stream_end_note_begun(takt_stream *stream, source_ref ref, unsigned at
 
 /* Those at the head of a queue that have the same number, as many as one command takes; the others
  * of the head are not ours any more. */
-static size_t take_alike(takt_stream *stream, size_t *at, source_ref refs[TAKT_STREAM_COMMAND_MAX],
-                         unsigned *number)
+static size_t take_alike(takt_stream *stream, size_t *at,
+                         takt_job_ref refs[TAKT_STREAM_COMMAND_MAX], unsigned *number)
 {
     size_t count = 0;
 
@@ -300,7 +300,7 @@ static size_t take_alike(takt_stream *stream, size_t *at, source_ref refs[TAKT_S
 /* XCLAIM KEY GROUP CONSUMER 0 ID ... RETRYCOUNT N JUSTID */
 static void say_begun(takt_stream *stream)
 {
-    source_ref refs[TAKT_STREAM_COMMAND_MAX];
+    takt_job_ref refs[TAKT_STREAM_COMMAND_MAX];
     unsigned number = 0;
     char word[12];
     size_t at = 0, count;
@@ -323,7 +323,7 @@ static void say_begun(takt_stream *stream)
 /* XCLAIM KEY GROUP NOBODY 0 ID ... IDLE LONG JUSTID */
 static void say_back(takt_stream *stream)
 {
-    source_ref refs[TAKT_STREAM_COMMAND_MAX];
+    takt_job_ref refs[TAKT_STREAM_COMMAND_MAX];
 
     while (stream->ends.back.count > 0) {
         size_t count = take_batch(&stream->ends.back, refs);
@@ -341,7 +341,7 @@ static void say_back(takt_stream *stream)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-void takt_stream_end_mark(takt_stream *stream, source_ref ref, takt_stream_held_state state)
+void takt_stream_end_mark(takt_stream *stream, takt_job_ref ref, takt_stream_held_state state)
 {
     takt_stream_held_row *row = takt_stream_held_find(&stream->held, ref);
 

@@ -8,7 +8,7 @@
 
 #define ROOM_FIRST 256
 
-static size_t place_of(const takt_stream_held *held, source_ref ref)
+static size_t place_of(const takt_stream_held *held, takt_job_ref ref)
 {
     uint64_t mixed = (ref.major ^ ref.minor << 32) * UINT64_C(0x9e3779b97f4a7c15) + ref.minor;
 
@@ -17,7 +17,7 @@ static size_t place_of(const takt_stream_held *held, source_ref ref)
     return (size_t)(mixed ^ mixed >> 32) & (held->room - 1);
 }
 
-static takt_stream_held_row *look(const takt_stream_held *held, source_ref ref)
+static takt_stream_held_row *look(const takt_stream_held *held, takt_job_ref ref)
 {
     size_t at = place_of(held, ref);
 
@@ -27,7 +27,7 @@ static takt_stream_held_row *look(const takt_stream_held *held, source_ref ref)
     return &held->rows[at];
 }
 
-takt_stream_held_row *takt_stream_held_find(const takt_stream_held *held, source_ref ref)
+takt_stream_held_row *takt_stream_held_find(const takt_stream_held *held, takt_job_ref ref)
 {
     takt_stream_held_row *row = held->count > 0 ? look(held, ref) : NULL;
 
@@ -50,7 +50,7 @@ static bool grow(takt_stream_held *held)
     return true;
 }
 
-takt_stream_held_row *takt_stream_held_add(takt_stream_held *held, source_ref ref,
+takt_stream_held_row *takt_stream_held_add(takt_stream_held *held, takt_job_ref ref,
                                            takt_stream_held_state state)
 {
     takt_stream_held_row *row;
@@ -63,7 +63,7 @@ takt_stream_held_row *takt_stream_held_add(takt_stream_held *held, source_ref re
     return row;
 }
 
-void takt_stream_held_remove(takt_stream_held *held, source_ref ref)
+void takt_stream_held_remove(takt_stream_held *held, takt_job_ref ref)
 {
     takt_stream_held_row *row = takt_stream_held_find(held, ref);
     size_t free_at, at;

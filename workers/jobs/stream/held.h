@@ -38,21 +38,21 @@ typedef struct takt_stream_held {
 } takt_stream_held;
 
 /* NULL: it is not there. */
-takt_stream_held_row *takt_stream_held_find(const takt_stream_held *held, source_ref ref);
+takt_stream_held_row *takt_stream_held_find(const takt_stream_held *held, takt_job_ref ref);
 
 /* A row for an entry that has none.  NULL: no memory.  Rows move when one is added or removed. */
-takt_stream_held_row *takt_stream_held_add(takt_stream_held *held, source_ref ref,
+takt_stream_held_row *takt_stream_held_add(takt_stream_held *held, takt_job_ref ref,
                                            takt_stream_held_state state);
 
 void takt_stream_held_remove(takt_stream_held *held,
-                             source_ref ref); /* harmless where it is not there */
+                             takt_job_ref ref); /* harmless where it is not there */
 bool takt_stream_held_has(const takt_stream_held *held,
                           takt_stream_held_state state); /* looks at all */
 void takt_stream_held_free(takt_stream_held *held);
 
-static inline source_ref takt_stream_held_ref(const takt_stream_held_row *row)
+static inline takt_job_ref takt_stream_held_ref(const takt_stream_held_row *row)
 {
-    return (source_ref){row->major, row->minor};
+    return (takt_job_ref){row->major, row->minor};
 }
 
 #endif

@@ -34,7 +34,7 @@ void takt_stream_names_dead_key(char key[TAKT_STREAM_KEY_SIZE], const char *name
     snprintf(key, TAKT_STREAM_KEY_SIZE, "takt:jobs:{%s}:dead", name);
 }
 
-size_t takt_stream_names_write_entry(char text[TAKT_STREAM_ENTRY_SIZE], source_ref ref)
+size_t takt_stream_names_write_entry(char text[TAKT_STREAM_ENTRY_SIZE], takt_job_ref ref)
 {
     return (size_t)snprintf(text, TAKT_STREAM_ENTRY_SIZE, "%" PRIu64 "-%" PRIu64, ref.major,
                             ref.minor);
@@ -55,10 +55,10 @@ static bool read_digits(const char **at, const char *end, char stop, uint64_t *v
     return *at > first;
 }
 
-bool takt_stream_names_read_entry(const takt_reply *value, source_ref *ref)
+bool takt_stream_names_read_entry(const takt_reply *value, takt_job_ref *ref)
 {
     const char *at = value->text, *end = at + value->size;
-    source_ref read;
+    takt_job_ref read;
 
     if (value->type != TAKT_REPLY_STRING || !read_digits(&at, end, '-', &read.major) || at == end)
         return false;

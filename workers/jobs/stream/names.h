@@ -40,10 +40,10 @@ void takt_stream_names_key(char key[TAKT_STREAM_KEY_SIZE], const char *name);
 void takt_stream_names_dead_key(char key[TAKT_STREAM_KEY_SIZE], const char *name);
 
 /* "1763692800000-0"; returns its length. */
-size_t takt_stream_names_write_entry(char text[TAKT_STREAM_ENTRY_SIZE], source_ref ref);
+size_t takt_stream_names_write_entry(char text[TAKT_STREAM_ENTRY_SIZE], takt_job_ref ref);
 
 /* False where the value is no such name. */
-bool takt_stream_names_read_entry(const takt_reply *value, source_ref *ref);
+bool takt_stream_names_read_entry(const takt_reply *value, takt_job_ref *ref);
 
 /* The value of a field of an entry, `fields` being the array of fields and values; NULL: it has
  * none of that name. */

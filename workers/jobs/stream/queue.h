@@ -11,11 +11,11 @@
 
 /* Zeros at first; the refs are freed by whoever owns the queue. */
 typedef struct takt_stream_queue {
-    source_ref *refs;
+    takt_job_ref *refs;
     size_t count, room;
 } takt_stream_queue;
 
 /* False: no memory. */
-bool takt_stream_queue_add(takt_stream_queue *queue, source_ref ref);
+bool takt_stream_queue_add(takt_stream_queue *queue, takt_job_ref ref);
 
 #endif

@@ -16,7 +16,7 @@ static const char too_large[] =
     "the entry is larger than what can be read (64 MiB); a job has at most 1 MiB";
 
 /* An entry for the reader, [ID, [FIELD, VALUE ...]]: it is in the table already. */
-static void hand_out(takt_stream *stream, source_ref ref, const takt_reply *fields,
+static void hand_out(takt_stream *stream, takt_job_ref ref, const takt_reply *fields,
                      unsigned attempts, bool fetched)
 {
     const takt_reply *job = takt_stream_names_field(fields, TAKT_STREAM_FIELD_JOB);
@@ -31,7 +31,7 @@ static void hand_out(takt_stream *stream, source_ref ref, const takt_reply *fiel
 
 static void take_new(takt_stream *stream, const takt_reply *entry)
 {
-    source_ref ref;
+    takt_job_ref ref;
 
     if (entry->type != TAKT_REPLY_ARRAY || entry->count != 2 ||
         !takt_stream_names_read_entry(entry + 1, &ref) || takt_stream_held_find(&stream->held, ref))
@@ -85,7 +85,7 @@ static void ask_whether_empty(takt_stream *stream)
 {
     takt_stream_command_begin(stream, "XPENDING", stream->names.key, stream->names.group, NULL);
     (void)takt_stream_command_send(stream, stream->connection.writer, on_pending,
-                                   (source_ref){0, 0});
+                                   (takt_job_ref){0, 0});
 }
 
 static void on_read(takt_stream_call *call, const takt_reply *reply, int code)
@@ -128,13 +128,13 @@ void takt_stream_read_on(takt_stream *stream)
                               stream->names.consumer, "COUNT", count, "BLOCK", BLOCK_MS, "STREAMS",
                               stream->names.key, ">", NULL);
     stream->read.under_way =
-        takt_stream_command_send(stream, stream->connection.reader, on_read, (source_ref){0, 0});
+        takt_stream_command_send(stream, stream->connection.reader, on_read, (takt_job_ref){0, 0});
 }
 
 /* ---- by name --------------------------------------------------------------------------------- */
 
 /* The entry is there no more: somebody has deleted it. */
-static void on_deleted(takt_stream *stream, source_ref ref, bool told)
+static void on_deleted(takt_stream *stream, takt_job_ref ref, bool told)
 {
     takt_stream_end_mark(stream, ref, TAKT_STREAM_HELD_DONE);
     if (told)
@@ -142,7 +142,7 @@ static void on_deleted(takt_stream *stream, source_ref ref, bool told)
 }
 
 /* The reader is not told twice of what it has. */
-static void found(takt_stream *stream, source_ref ref, const takt_reply *fields, const char *why)
+static void found(takt_stream *stream, takt_job_ref ref, const takt_reply *fields, const char *why)
 {
     takt_stream_held_row *row = takt_stream_held_find(&stream->held, ref);
     bool fetched = row != NULL && row->state == TAKT_STREAM_HELD_OURS && row->fetching;
@@ -165,7 +165,7 @@ static void found(takt_stream *stream, source_ref ref, const takt_reply *fields,
 static void on_entry(takt_stream_call *call, const takt_reply *reply, int code)
 {
     takt_stream *stream = call->stream;
-    source_ref ref = call->ref;
+    takt_job_ref ref = call->ref;
     takt_stream_held_row *row = takt_stream_held_find(&stream->held, ref);
 
     if (stream->closing)
@@ -185,7 +185,7 @@ static void on_entry(takt_stream_call *call, const takt_reply *reply, int code)
         on_deleted(stream, ref, row->state == TAKT_STREAM_HELD_OURS);
 }
 
-static bool ask_entry(takt_stream *stream, source_ref ref)
+static bool ask_entry(takt_stream *stream, takt_job_ref ref)
 {
     takt_stream_command_begin(stream, "XRANGE", stream->names.key, NULL);
     takt_stream_command_entry(stream, ref);
@@ -204,7 +204,7 @@ static void on_count(takt_stream_call *call, const takt_reply *reply, int code)
     row->count = reply[5].integer < UINT16_MAX ? (uint16_t)reply[5].integer : UINT16_MAX;
 }
 
-void takt_stream_read_taken(takt_stream *stream, source_ref ref)
+void takt_stream_read_taken(takt_stream *stream, takt_job_ref ref)
 {
     takt_stream_held_row *row = takt_stream_held_add(&stream->held, ref, TAKT_STREAM_HELD_TAKING);
 

@@ -16,13 +16,13 @@
 #define TICK_MAX_MS 1000
 #define CLOSE_MS    5000 /* how long it waits for what is not confirmed */
 
-static const source_ref none = {0, 0};
+static const takt_job_ref none = {0, 0};
 
 /* ---- closing --------------------------------------------------------------------------------- */
 
 static void closed_one(takt_stream *stream)
 {
-    const source_events *events = stream->events;
+    const takt_job_source_events *events = stream->events;
     void *data = stream->data;
 
     if (--stream->close.left > 0)
@@ -147,7 +147,7 @@ static void give_all_back(takt_stream *stream)
     }
 }
 
-static void close_stream(source *source)
+static void close_stream(takt_job_source *source)
 {
     takt_stream *stream = (takt_stream *)source;
 
@@ -163,7 +163,7 @@ static void close_stream(source *source)
 
 /* ---- what source.h asks for ------------------------------------------------------------------ */
 
-static void want(source *source, unsigned count)
+static void want(takt_job_source *source, unsigned count)
 {
     takt_stream *stream = (takt_stream *)source;
 
@@ -171,7 +171,7 @@ static void want(source *source, unsigned count)
     takt_stream_read_on(stream);
 }
 
-static void fetch(source *source, source_ref ref)
+static void fetch(takt_job_source *source, takt_job_ref ref)
 {
     takt_stream *stream = (takt_stream *)source;
     takt_stream_held_row *row = takt_stream_held_find(&stream->held, ref);
@@ -184,12 +184,12 @@ static void fetch(source *source, source_ref ref)
     tick_soon(stream);
 }
 
-static void begun(source *source, source_ref ref, unsigned attempts)
+static void begun(takt_job_source *source, takt_job_ref ref, unsigned attempts)
 {
     takt_stream_end_note_begun((takt_stream *)source, ref, attempts);
 }
 
-static bool flush(source *source)
+static bool flush(takt_job_source *source)
 {
     takt_stream *stream = (takt_stream *)source;
 
@@ -199,7 +199,7 @@ static bool flush(source *source)
     return !stream->survey.held_up;
 }
 
-static bool is_noted(source *source, source_ref ref)
+static bool is_noted(takt_job_source *source, takt_job_ref ref)
 {
     const takt_stream_held_row *row =
         takt_stream_held_find(&((const takt_stream *)source)->held, ref);
@@ -207,29 +207,30 @@ static bool is_noted(source *source, source_ref ref)
     return row == NULL || !row->noting;
 }
 
-static void done(source *source, source_ref ref)
+static void done(takt_job_source *source, takt_job_ref ref)
 {
     takt_stream_end_mark((takt_stream *)source, ref, TAKT_STREAM_HELD_DONE);
 }
 
-static void dead(source *source, source_ref ref, const char *text, size_t size, const char *id,
-                 const char *why)
+static void dead(takt_job_source *source, takt_job_ref ref, const char *text, size_t size,
+                 const char *id, const char *why)
 {
     takt_stream_end_note_letter((takt_stream *)source, ref, text, size, id, why);
 }
 
-static void give_back(source *source, source_ref ref)
+static void give_back(takt_job_source *source, takt_job_ref ref)
 {
     takt_stream_end_mark((takt_stream *)source, ref, TAKT_STREAM_HELD_BACK);
 }
 
-static void name_entry(const source *source, source_ref ref, char text[SOURCE_REF_SIZE])
+static void name_entry(const takt_job_source *source, takt_job_ref ref,
+                       char text[TAKT_JOB_SOURCE_REF_SIZE])
 {
     (void)source;
-    snprintf(text, SOURCE_REF_SIZE, "entry %" PRIu64 "-%" PRIu64, ref.major, ref.minor);
+    snprintf(text, TAKT_JOB_SOURCE_REF_SIZE, "entry %" PRIu64 "-%" PRIu64, ref.major, ref.minor);
 }
 
-static const source_calls calls = {
+static const takt_job_source_calls calls = {
     .want = want,
     .fetch = fetch,
     .begun = begun,
@@ -274,9 +275,10 @@ static void start_tick(takt_stream *stream)
     uv_timer_start(&stream->tick, on_tick, tick_ms, tick_ms);
 }
 
-int source_open_stream(source **source, uv_loop_t *loop, const char *url, const char *name,
-                       const char *group, int64_t idle_us, bool until_empty,
-                       const source_events *events, void *data, takt_error *error)
+int takt_job_source_open_stream(takt_job_source **source, uv_loop_t *loop, const char *url,
+                                const char *name, const char *group, int64_t idle_us,
+                                bool until_empty, const takt_job_source_events *events, void *data,
+                                takt_error *error)
 {
     takt_stream *opened;
     int code = takt_stream_names_check(name, "stream", error);

@@ -44,18 +44,18 @@ struct takt_stream_call {
     takt_redis_command command;
     takt_stream *stream;
     takt_redis *to;
-    source_ref ref;
+    takt_job_ref ref;
     takt_stream_then *then;
 };
 
 /* Puts a command together: as many arguments as are given up to NULL; then others, and entries. */
 void takt_stream_command_begin(takt_stream *stream, ...) __attribute__((sentinel));
 void takt_stream_command_add(takt_stream *stream, const char *argument, size_t size);
-void takt_stream_command_entry(takt_stream *stream, source_ref ref);
+void takt_stream_command_entry(takt_stream *stream, takt_job_ref ref);
 
 /* Sends the command that was put together.  False: it cannot be sent, then() is not called. */
 bool takt_stream_command_send(takt_stream *stream, takt_redis *to, takt_stream_then *then,
-                              source_ref ref);
+                              takt_job_ref ref);
 
 /* ---- connection.c ---------------------------------------------------------------------------- */
 
@@ -97,10 +97,10 @@ void takt_stream_end_say_all(takt_stream *stream); /* all that the table tells: 
 void takt_stream_end_free(takt_stream_ends *ends);
 
 /* The entry ends in that way. */
-void takt_stream_end_mark(takt_stream *stream, source_ref ref, takt_stream_held_state state);
-void takt_stream_end_note_letter(takt_stream *stream, source_ref ref, const char *text, size_t size,
-                                 const char *id, const char *why);
-void takt_stream_end_note_begun(takt_stream *stream, source_ref ref, unsigned attempts);
+void takt_stream_end_mark(takt_stream *stream, takt_job_ref ref, takt_stream_held_state state);
+void takt_stream_end_note_letter(takt_stream *stream, takt_job_ref ref, const char *text,
+                                 size_t size, const char *id, const char *why);
+void takt_stream_end_note_begun(takt_stream *stream, takt_job_ref ref, unsigned attempts);
 
 /* ---- read.c ---------------------------------------------------------------------------------- */
 
@@ -115,7 +115,7 @@ typedef struct takt_stream_reading {
 void takt_stream_read_on(takt_stream *stream); /* where there is room */
 
 /* What is ours by now, and not here yet. */
-void takt_stream_read_taken(takt_stream *stream, source_ref ref);
+void takt_stream_read_taken(takt_stream *stream, takt_job_ref ref);
 
 /* A text that was here before. */
 void takt_stream_read_again(takt_stream *stream, takt_stream_held_row *row);
@@ -168,9 +168,9 @@ typedef struct takt_stream_closing {
 } takt_stream_closing;
 
 struct takt_stream {
-    source source; /* first */
+    takt_job_source source; /* first */
     uv_loop_t *loop;
-    const source_events *events;
+    const takt_job_source_events *events;
     void *data;
     takt_stream_identity names;
     int64_t idle_us;

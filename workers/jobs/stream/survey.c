@@ -14,9 +14,9 @@
 #define PAGE      "500" /* not more than TAKT_STREAM_COMMAND_MAX */
 #define PAGE_SIZE 500
 
-static const source_ref none = {0, 0};
+static const takt_job_ref none = {0, 0};
 
-static void ask_page(takt_stream *stream, source_ref after);
+static void ask_page(takt_stream *stream, takt_job_ref after);
 
 void takt_stream_survey_start(takt_stream *stream)
 {
@@ -25,7 +25,7 @@ void takt_stream_survey_start(takt_stream *stream)
     stream->survey.under_way = true;
     stream->survey.number++;
     stream->survey.began_ms = uv_now(stream->loop);
-    ask_page(stream, (source_ref){0, 0});
+    ask_page(stream, (takt_job_ref){0, 0});
 }
 
 bool takt_stream_survey_is_stale(const takt_stream *stream)
@@ -94,7 +94,7 @@ static void on_claimed(takt_stream_call *call, const takt_reply *reply, int code
 }
 
 /* One row of a page: [ID, CONSUMER, IDLE, COUNT].  True: it is to be claimed anew. */
-static bool note(takt_stream *stream, source_ref ref, const takt_reply *count)
+static bool note(takt_stream *stream, takt_job_ref ref, const takt_reply *count)
 {
     takt_stream_held_row *row = takt_stream_held_find(&stream->held, ref);
 
@@ -115,7 +115,7 @@ static bool note(takt_stream *stream, source_ref ref, const takt_reply *count)
 static void on_page(takt_stream_call *call, const takt_reply *reply, int code)
 {
     takt_stream *stream = call->stream;
-    source_ref refs[PAGE_SIZE], last = {0, 0};
+    takt_job_ref refs[PAGE_SIZE], last = {0, 0};
     int count = 0;
 
     (void)code;
@@ -147,9 +147,9 @@ static void on_page(takt_stream_call *call, const takt_reply *reply, int code)
 }
 
 /* From the entry behind that one on. */
-static void ask_page(takt_stream *stream, source_ref after)
+static void ask_page(takt_stream *stream, takt_job_ref after)
 {
-    source_ref from = {after.major, after.minor + 1};
+    takt_job_ref from = {after.major, after.minor + 1};
 
     if (from.minor == 0)
         from.major++;

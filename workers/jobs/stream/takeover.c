@@ -21,7 +21,7 @@
 #define PAGE_SIZE  500
 #define GONE_AFTER 20 /* times as long as until its jobs are taken over */
 
-static const source_ref none = {0, 0};
+static const takt_job_ref none = {0, 0};
 
 static void take_from(takt_stream *stream);
 
@@ -46,7 +46,7 @@ static bool is_answer(takt_stream *stream, const takt_reply *reply)
 /* Ids that are ours now. */
 static void take_all(takt_stream *stream, const takt_reply *ids)
 {
-    source_ref ref;
+    takt_job_ref ref;
 
     for (int i = 0; i < ids->count; i++)
         if (takt_stream_names_read_entry(&ids[1 + i], &ref) &&
@@ -103,7 +103,7 @@ static void on_listed(takt_stream_call *call, const takt_reply *reply, int code)
 {
     takt_stream *stream = call->stream;
     char idle[24];
-    source_ref ref;
+    takt_job_ref ref;
 
     (void)code;
     if (!is_answer(stream, reply))
@@ -157,7 +157,7 @@ static void on_said(takt_stream_call *call, const takt_reply *reply, int code)
 /* What is in nobody's hands any more: [[ID, CONSUMER, IDLE, COUNT] ...] */
 static void give_back(takt_stream *stream, const takt_reply *rows)
 {
-    source_ref ref;
+    takt_job_ref ref;
 
     takt_stream_command_begin(stream, "XCLAIM", stream->names.key, stream->names.group,
                               TAKT_STREAM_NOBODY, "0", NULL);

@@ -7,6 +7,6 @@
 #include "buffer.h"
 
 /* In one line, with = behind what is no multiple of three bytes. */
-void base64_put(text_buffer *out, const char *bytes, size_t size);
+void takt_base64_put(takt_buffer *out, const char *bytes, size_t size);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(text_buffer *buffer, size_t more)
+static bool make_room(takt_buffer *buffer, size_t more)
 {
     size_t room = buffer->room ? buffer->room : 1024;
 
@@ -25,7 +25,7 @@ static bool make_room(text_buffer *buffer, size_t more)
     return at;
 }
 
-bool buffer_put(text_buffer *buffer, const char *bytes, size_t size)
+bool takt_buffer_put(takt_buffer *buffer, const char *bytes, size_t size)
 {
     if (!make_room(buffer, size))
         return false;
@@ -35,17 +35,17 @@ bool buffer_put(text_buffer *buffer, const char *bytes, size_t size)
     return true;
 }
 
-void buffer_char(text_buffer *buffer, char c)
+void takt_buffer_char(takt_buffer *buffer, char c)
 {
-    buffer_put(buffer, &c, 1);
+    takt_buffer_put(buffer, &c, 1);
 }
 
-void buffer_text(text_buffer *buffer, const char *text)
+void takt_buffer_text(takt_buffer *buffer, const char *text)
 {
-    buffer_put(buffer, text, strlen(text));
+    takt_buffer_put(buffer, text, strlen(text));
 }
 
-const char *buffer_end(text_buffer *buffer)
+const char *takt_buffer_end(takt_buffer *buffer)
 {
     if (!make_room(buffer, 1))
         return "";
@@ -53,26 +53,26 @@ const char *buffer_end(text_buffer *buffer)
     return buffer->at;
 }
 
-void buffer_cut(text_buffer *buffer, size_t size)
+void takt_buffer_cut(takt_buffer *buffer, size_t size)
 {
     buffer->size = size;
     buffer->failed = false;
 }
 
-void buffer_drop(text_buffer *buffer, size_t size)
+void takt_buffer_drop(takt_buffer *buffer, size_t size)
 {
     if (size > 0)
         memmove(buffer->at, buffer->at + size, buffer->size - size);
     buffer->size -= size;
 }
 
-void buffer_clear(text_buffer *buffer)
+void takt_buffer_clear(takt_buffer *buffer)
 {
-    buffer_cut(buffer, 0);
+    takt_buffer_cut(buffer, 0);
 }
 
-void buffer_free(text_buffer *buffer)
+void takt_buffer_free(takt_buffer *buffer)
 {
     free(buffer->at);
-    *buffer = (struct text_buffer){0};
+    *buffer = (takt_buffer){0};
 }

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-size_t digits_put(char text[DIGITS_MAX], uint64_t number, size_t least)
+size_t takt_digits_put(char text[TAKT_DIGITS_MAX], uint64_t number, size_t least)
 {
-    char digits[DIGITS_MAX];
+    char digits[TAKT_DIGITS_MAX];
     size_t at = sizeof(digits);
 
     do
@@ -19,10 +19,10 @@ size_t digits_put(char text[DIGITS_MAX], uint64_t number, size_t least)
     return sizeof(digits) - at;
 }
 
-size_t digits_put_signed(char text[DIGITS_MAX + 1], int64_t number)
+size_t takt_digits_put_signed(char text[TAKT_DIGITS_MAX + 1], int64_t number)
 {
     if (number >= 0)
-        return digits_put(text, (uint64_t)number, 1);
+        return takt_digits_put(text, (uint64_t)number, 1);
     text[0] = '-';
-    return 1 + digits_put(text + 1, -(uint64_t)number, 1);
+    return 1 + takt_digits_put(text + 1, -(uint64_t)number, 1);
 }

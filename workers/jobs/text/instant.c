@@ -69,7 +69,7 @@ static bool offset(const char **at, int64_t *seconds)
     return true;
 }
 
-bool instant_read(const char *text, int64_t *at_us)
+bool takt_instant_read(const char *text, int64_t *at_us)
 {
     const char *at = text;
     int year, month, day, hour, minute, second;
@@ -98,7 +98,7 @@ bool instant_read(const char *text, int64_t *at_us)
     return true;
 }
 
-int64_t instant_now(void)
+int64_t takt_instant_now(void)
 {
     struct timespec now;
 

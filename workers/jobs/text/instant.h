@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /* "2026-11-22T12:00:00Z", "...:00.25+01:00": microseconds since the Unix epoch, above 0. */
-bool instant_read(const char *text, int64_t *at_us);
+bool takt_instant_read(const char *text, int64_t *at_us);
 
 /* The wall clock, in microseconds since the Unix epoch. */
-int64_t instant_now(void);
+int64_t takt_instant_now(void);
 
 #endif

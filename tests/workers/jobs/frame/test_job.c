@@ -42,9 +42,10 @@ Test(job, lines)
 {
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         json_t *fields = NULL;
-        job_head head;
+        takt_job_head head;
         takt_error error = {0};
-        int code = job_parse(lines[i].text, strlen(lines[i].text), NULL, &fields, &head, &error);
+        int code =
+            takt_job_parse(lines[i].text, strlen(lines[i].text), NULL, &fields, &head, &error);
         cr_assert_eq(code, lines[i].words ? TAKT_E_INVALID : 0, "%s: %s", lines[i].text,
                      error.text);
         if (lines[i].words)
@@ -58,9 +59,9 @@ Test(job, head)
     const char *text = "{\"id\":\"m\",\"key\":\"k\",\"cost\":7,\"priority\":0,"
                        "\"deadline\":\"1970-01-02T00:00:00.5Z\",\"idempotency_key\":\"i\"}";
     json_t *fields;
-    job_head head;
+    takt_job_head head;
 
-    cr_assert_eq(job_parse(text, strlen(text), "mail", &fields, &head, NULL), 0);
+    cr_assert_eq(takt_job_parse(text, strlen(text), "mail", &fields, &head, NULL), 0);
     cr_assert_str_eq(head.id, "m");
     cr_assert_str_eq(head.limit, "mail");
     cr_assert_str_eq(head.key, "k");
@@ -75,9 +76,9 @@ Test(job, defaults)
 {
     const char *text = "{\"id\":\"m\",\"limit\":\"own\"}";
     json_t *fields;
-    job_head head;
+    takt_job_head head;
 
-    cr_assert_eq(job_parse(text, strlen(text), "mail", &fields, &head, NULL), 0);
+    cr_assert_eq(takt_job_parse(text, strlen(text), "mail", &fields, &head, NULL), 0);
     cr_assert_str_eq(head.limit, "own");
     cr_assert_str_eq(head.idempotency_key, "m");
     cr_assert_null(head.key);
@@ -89,13 +90,14 @@ Test(job, defaults)
 
 Test(job, too_long)
 {
-    char *text = malloc(SOURCE_TEXT_MAX + 1);
+    char *text = malloc(TAKT_JOB_SOURCE_TEXT_MAX + 1);
     json_t *fields;
-    job_head head;
+    takt_job_head head;
     takt_error error;
 
-    memset(text, ' ', SOURCE_TEXT_MAX + 1);
-    cr_assert_eq(job_parse(text, SOURCE_TEXT_MAX + 1, "a", &fields, &head, &error), TAKT_E_INVALID);
+    memset(text, ' ', TAKT_JOB_SOURCE_TEXT_MAX + 1);
+    cr_assert_eq(takt_job_parse(text, TAKT_JOB_SOURCE_TEXT_MAX + 1, "a", &fields, &head, &error),
+                 TAKT_E_INVALID);
     cr_assert(strstr(error.text, "1048577 bytes"), "%s", error.text);
     free(text);
 }
@@ -126,7 +128,7 @@ Test(job, instants)
 
     for (size_t i = 0; i < sizeof(instants) / sizeof(instants[0]); i++) {
         int64_t at_us = 0;
-        cr_assert_eq(instant_read(instants[i].text, &at_us), instants[i].at_us != 0, "%s",
+        cr_assert_eq(takt_instant_read(instants[i].text, &at_us), instants[i].at_us != 0, "%s",
                      instants[i].text);
         cr_assert_eq(at_us, instants[i].at_us, "%s: %lld", instants[i].text, (long long)at_us);
     }

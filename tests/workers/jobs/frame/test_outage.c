@@ -11,29 +11,30 @@
 Test(outage, each_try_in_vain_doubles_the_pause)
 {
     static const int pauses[] = {1, 2, 4, 8, 16, 32, 60, 60};
-    outage outage = {0};
+    takt_outage outage = {0};
     int64_t now = 5 * SECOND;
 
-    cr_expect_eq(outage_left(&outage, 0), 0);
+    cr_expect_eq(takt_outage_left(&outage, 0), 0);
     for (int i = 0; i < 8; i++) {
         int64_t began = now;
         now += 10;
-        cr_expect_eq(outage_note(&outage, began, now), pauses[i] * SECOND);
-        cr_expect_eq(outage_left(&outage, now), pauses[i] * SECOND);
-        cr_expect_eq(outage_note(&outage, began, now + 5), pauses[i] * SECOND, "with the first");
-        cr_expect_eq(outage_left(&outage, now + SECOND / 2), pauses[i] * SECOND - SECOND / 2);
+        cr_expect_eq(takt_outage_note(&outage, began, now), pauses[i] * SECOND);
+        cr_expect_eq(takt_outage_left(&outage, now), pauses[i] * SECOND);
+        cr_expect_eq(takt_outage_note(&outage, began, now + 5), pauses[i] * SECOND,
+                     "with the first");
+        cr_expect_eq(takt_outage_left(&outage, now + SECOND / 2), pauses[i] * SECOND - SECOND / 2);
         now += pauses[i] * SECOND;
-        cr_expect_eq(outage_left(&outage, now), 0);
+        cr_expect_eq(takt_outage_left(&outage, now), 0);
     }
 }
 
 Test(outage, lasts_from_the_first_try_in_vain)
 {
-    outage outage = {0};
+    takt_outage outage = {0};
 
-    outage_note(&outage, 0, 10);
-    outage_note(&outage, 2 * SECOND, 3 * SECOND);
-    cr_expect(outage_is_within(&outage, 60 * SECOND, 60 * SECOND + 9));
-    cr_expect_not(outage_is_within(&outage, 60 * SECOND, 60 * SECOND + 10));
-    cr_expect_not(outage_is_within(&outage, 0, 10), "none at all");
+    takt_outage_note(&outage, 0, 10);
+    takt_outage_note(&outage, 2 * SECOND, 3 * SECOND);
+    cr_expect(takt_outage_is_within(&outage, 60 * SECOND, 60 * SECOND + 9));
+    cr_expect_not(takt_outage_is_within(&outage, 60 * SECOND, 60 * SECOND + 10));
+    cr_expect_not(takt_outage_is_within(&outage, 0, 10), "none at all");
 }

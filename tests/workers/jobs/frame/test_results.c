@@ -8,13 +8,13 @@
 
 static void check_line(json_t *result, const char *id, const char *expected)
 {
-    text_buffer lines = {0};
+    takt_buffer lines = {0};
 
-    buffer_text(&lines, "before\n");
-    results_write(&lines, result, id);
+    takt_buffer_text(&lines, "before\n");
+    takt_results_write(&lines, result, id);
     cr_assert(!lines.failed);
-    cr_assert_str_eq(buffer_end(&lines) + strlen("before\n"), expected);
-    buffer_free(&lines);
+    cr_assert_str_eq(takt_buffer_end(&lines) + strlen("before\n"), expected);
+    takt_buffer_free(&lines);
     json_decref(result);
 }
 
@@ -45,16 +45,16 @@ Test(results, seconds)
 Test(results, long_text)
 {
     size_t size = 100000;
-    text_buffer lines = {0};
+    takt_buffer lines = {0};
     char *text = malloc(size);
 
     memset(text, '"', size);
     json_t *result = json_pack("{s:s%}", "text", text, size);
-    results_write(&lines, result, "i");
+    takt_results_write(&lines, result, "i");
     json_t *again = json_loadb(lines.at, lines.size, 0, NULL);
     cr_assert(json_equal(json_object_get(again, "text"), json_object_get(result, "text")));
     json_decref(again);
     json_decref(result);
-    buffer_free(&lines);
+    takt_buffer_free(&lines);
     free(text);
 }

@@ -5,17 +5,17 @@
 
 #include "jobs/frame/retry.h"
 
-static const retry_rule rule = {5, 1000, 10000};
+static const takt_retry_rule rule = {5, 1000, 10000};
 
 Test(retry, bound)
 {
     static const int64_t bounds[] = {1000, 2000, 4000, 8000, 10000, 10000};
 
     for (unsigned i = 0; i < 6; i++)
-        cr_assert_eq(retry_bound(&rule, i + 1), bounds[i]);
-    cr_assert_eq(retry_bound(&rule, 1000), 10000);
-    cr_assert_eq(retry_bound(&(retry_rule){5, INT64_MAX / 2, INT64_MAX}, 9), INT64_MAX);
-    cr_assert_eq(retry_bound(&(retry_rule){5, 1000, 10}, 1), 10);
+        cr_assert_eq(takt_retry_bound(&rule, i + 1), bounds[i]);
+    cr_assert_eq(takt_retry_bound(&rule, 1000), 10000);
+    cr_assert_eq(takt_retry_bound(&(takt_retry_rule){5, INT64_MAX / 2, INT64_MAX}, 9), INT64_MAX);
+    cr_assert_eq(takt_retry_bound(&(takt_retry_rule){5, 1000, 10}, 1), 10);
 }
 
 /* Every tenth of the range is drawn about as often as the others: with 10,000 draws a tenth has
@@ -26,7 +26,7 @@ Test(retry, full_jitter)
     int tenths[10] = {0};
 
     for (int i = 0; i < 10000; i++) {
-        int64_t wait = retry_wait(&rule, 5, 0, &random);
+        int64_t wait = takt_retry_wait(&rule, 5, 0, &random);
         cr_assert(wait >= 0 && wait <= 10000);
         tenths[wait * 10 / 10001]++;
     }
@@ -39,6 +39,6 @@ Test(retry, at_least)
     uint64_t random = 1;
 
     for (int i = 0; i < 1000; i++)
-        cr_assert_geq(retry_wait(&rule, 1, 700, &random), 700);
-    cr_assert_eq(retry_wait(&rule, 1, 99999, &random), 99999);
+        cr_assert_geq(takt_retry_wait(&rule, 1, 700, &random), 700);
+    cr_assert_eq(takt_retry_wait(&rule, 1, 99999, &random), 99999);
 }

@@ -6,12 +6,12 @@
 
 #include "jobs/report/http.h"
 
-static http_request request;
+static takt_status_request request;
 
 static int read_all(const char *text)
 {
-    request = (http_request){0};
-    return http_read(text, strlen(text), &request);
+    request = (takt_status_request){0};
+    return takt_status_http_read(text, strlen(text), &request);
 }
 
 Test(http, requests)
@@ -68,20 +68,20 @@ Test(http, in_parts)
     const char *text = "GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
     for (size_t size = 0; size < strlen(text); size++)
-        cr_assert_eq(http_read(text, size, &request), 0, "%zu", size);
-    cr_assert_eq(http_read(text, strlen(text), &request), 200);
+        cr_assert_eq(takt_status_http_read(text, size, &request), 0, "%zu", size);
+    cr_assert_eq(takt_status_http_read(text, strlen(text), &request), 200);
 }
 
 Test(http, too_long)
 {
-    char text[HTTP_REQUEST_MAX + 100];
+    char text[TAKT_STATUS_HTTP_REQUEST_MAX + 100];
 
     memset(text, 'a', sizeof(text));
     memcpy(text, "GET /", 5);
-    cr_assert_eq(http_read(text, HTTP_REQUEST_MAX - 1, &request), 0);
-    cr_assert_eq(http_read(text, HTTP_REQUEST_MAX, &request), 431);
+    cr_assert_eq(takt_status_http_read(text, TAKT_STATUS_HTTP_REQUEST_MAX - 1, &request), 0);
+    cr_assert_eq(takt_status_http_read(text, TAKT_STATUS_HTTP_REQUEST_MAX, &request), 431);
     memcpy(text + sizeof(text) - 4, "\r\n\r\n", 4);
-    cr_assert_eq(http_read(text, sizeof(text), &request), 431);
+    cr_assert_eq(takt_status_http_read(text, sizeof(text), &request), 431);
     /* A path that is longer than any of ours is none of ours. */
     char path[200] = "GET /metrics";
     memset(path + 12, 'x', 100);
@@ -93,11 +93,11 @@ Test(http, too_long)
 Test(http, answers)
 {
     char text[512];
-    size_t size = http_write_head(text, sizeof(text), 405, "text/plain", 3);
+    size_t size = takt_status_http_write_head(text, sizeof(text), 405, "text/plain", 3);
 
     cr_assert_eq(size, strlen(text));
     cr_assert_str_eq(text, "HTTP/1.1 405 Method Not Allowed\r\nContent-Type: text/plain\r\n"
                            "Content-Length: 3\r\nCache-Control: no-store\r\nAllow: GET, HEAD\r\n"
                            "Connection: close\r\n\r\n");
-    cr_assert_str_eq(http_reason(299), "Internal Server Error");
+    cr_assert_str_eq(takt_status_http_reason(299), "Internal Server Error");
 }

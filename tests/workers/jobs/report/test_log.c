@@ -11,17 +11,17 @@
 
 #define AT_US INT64_C(1763796066000007) /* 2025-11-22T07:21:06.000007Z */
 
-static log_line line;
+static takt_report_line line;
 
 static const char *one_line(bool json, const char *id, const char *why)
 {
-    log_begin(&line, json, AT_US, "takt-mail", "retry");
-    log_text(&line, "id", id);
-    log_word(&line, "limit", "sendgrid");
-    log_number(&line, "attempt", 2);
-    log_seconds(&line, "after_s", 1500001);
-    log_text(&line, "why", why);
-    log_end(&line);
+    takt_report_log_begin(&line, json, AT_US, "takt-mail", "retry");
+    takt_report_log_text(&line, "id", id);
+    takt_report_log_word(&line, "limit", "sendgrid");
+    takt_report_log_number(&line, "attempt", 2);
+    takt_report_log_seconds(&line, "after_s", 1500001);
+    takt_report_log_text(&line, "why", why);
+    takt_report_log_end(&line);
     cr_assert_eq(strlen(line.text), line.used);
     return line.text;
 }
@@ -39,11 +39,11 @@ Test(log, both_forms)
 
 Test(log, what_is_not_there_is_left_out)
 {
-    log_begin(&line, true, AT_US, "takt-mail", "dead");
-    log_text(&line, "id", NULL);
-    log_word(&line, "limit", NULL);
-    log_seconds(&line, "took_s", -5);
-    log_end(&line);
+    takt_report_log_begin(&line, true, AT_US, "takt-mail", "dead");
+    takt_report_log_text(&line, "id", NULL);
+    takt_report_log_word(&line, "limit", NULL);
+    takt_report_log_seconds(&line, "took_s", -5);
+    takt_report_log_end(&line);
     cr_assert_not_null(strstr(line.text, "\"event\":\"dead\",\"took_s\":0.000000}\n"));
 }
 
@@ -88,11 +88,11 @@ Test(log, texts_come_through)
 /* The longest texts there are, each byte of which takes the most room, still make a whole line. */
 Test(log, long_texts_are_cut)
 {
-    char text[4 * LOG_TEXT_MAX];
+    char text[4 * TAKT_REPORT_LOG_TEXT_MAX];
 
     memset(text, '\x01', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
-    cr_assert_eq(strlen(read_back(text)), LOG_TEXT_MAX);
+    cr_assert_eq(strlen(read_back(text)), TAKT_REPORT_LOG_TEXT_MAX);
     one_line(true, text, text);
     cr_assert_lt(line.used, sizeof(line.text));
     json_t *fields = json_loads(line.text, 0, NULL);

@@ -11,7 +11,8 @@
 
 #include "jobs/report/metrics.h"
 
-static figures all = {.name = "takt-mail", .phase = REPORT_WORKING, .started_at_us = 1500000};
+static takt_figures all = {
+    .name = "takt-mail", .phase = TAKT_REPORT_WORKING, .started_at_us = 1500000};
 static char *text;
 
 static void expect(const char *line)
@@ -24,10 +25,10 @@ static void expect(const char *line)
 
 Test(metrics, text)
 {
-    report_limit *mail = figures_get(&all, "sendgrid");
+    takt_report_limit *mail = takt_figures_get(&all, "sendgrid");
     size_t size;
 
-    figures_get(&all, "we\"ird\\na\nme")->waiting = 5;
+    takt_figures_get(&all, "we\"ird\\na\nme")->waiting = 5;
     mail->taken = 10;
     mail->done = 4;
     mail->dead = 1;
@@ -35,13 +36,13 @@ Test(metrics, text)
     mail->waiting = 3;
     mail->put_away = 7;
     mail->running = 2;
-    histogram_add(&mail->waited, 500);
-    histogram_add(&mail->waited, 700000);
-    histogram_add(&mail->waited, INT64_C(200000000000));
+    takt_figures_histogram_add(&mail->waited, 500);
+    takt_figures_histogram_add(&mail->waited, 700000);
+    takt_figures_histogram_add(&mail->waited, INT64_C(200000000000));
     all.nowhere.dead = 6;
     all.acts = (takt_stats){
         .acquires = 9, .grants = 8, .store_calls = 5, .store_answers = 4, .store_us = 2500};
-    text = metrics_text(&all, &size);
+    text = takt_metrics_text(&all, &size);
     cr_assert_not_null(text);
     cr_assert_eq(size, strlen(text));
     cr_assert_eq(strcmp(text + size - 6, "# EOF\n"), 0);
@@ -70,7 +71,7 @@ Test(metrics, text)
     expect("takt_store_call_seconds_count 4");
     expect("takt_store_call_seconds_sum 0.002500");
     free(text);
-    figures_free(&all);
+    takt_figures_free(&all);
 }
 
 Test(metrics, a_file_is_replaced_at_once)
@@ -79,9 +80,9 @@ Test(metrics, a_file_is_replaced_at_once)
 
     cr_assert_not_null(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/metrics", folder);
-    cr_assert_eq(metrics_write_file(path, "a longer one\n", 13), 0);
+    cr_assert_eq(takt_metrics_write_file(path, "a longer one\n", 13), 0);
     FILE *before = fopen(path, "r");
-    cr_assert_eq(metrics_write_file(path, "new\n", 4), 0);
+    cr_assert_eq(takt_metrics_write_file(path, "new\n", 4), 0);
     cr_assert_eq(fread(read_text, 1, sizeof(read_text) - 1, before), 13);
     cr_assert_str_eq(read_text, "a longer one\n", "who reads the old one reads all of it");
     fclose(before);
@@ -90,5 +91,5 @@ Test(metrics, a_file_is_replaced_at_once)
     fclose(before);
     cr_assert_eq(unlink(path), 0);
     cr_assert_eq(rmdir(folder), 0, "nothing else is left there");
-    cr_assert_eq(metrics_write_file(path, "new\n", 4), ENOENT);
+    cr_assert_eq(takt_metrics_write_file(path, "new\n", 4), ENOENT);
 }

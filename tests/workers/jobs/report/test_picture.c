@@ -8,11 +8,11 @@
 
 #include "jobs/report/picture.h"
 
-static figures all = {.name = "takt-mail", .phase = REPORT_WORKING};
-static picture drawn, fresh;
+static takt_figures all = {.name = "takt-mail", .phase = TAKT_REPORT_WORKING};
+static takt_report_picture drawn, fresh;
 static takt_policy *policy;
 
-static report_limit *limit_of(const char *name, const char *rate)
+static takt_report_limit *limit_of(const char *name, const char *rate)
 {
     takt_rule_text rule = {.rate = rate, .burst = "10"};
     takt_limit_text limit = {.name = name, .rules = &rule, .rule_count = 1};
@@ -21,37 +21,37 @@ static report_limit *limit_of(const char *name, const char *rate)
     if (!policy)
         cr_assert_eq(takt_policy_new(&policy), 0);
     cr_assert_eq(takt_policy_add(policy, &limit, &error), 0, "%s", error.text);
-    return figures_get(&all, name);
+    return takt_figures_get(&all, name);
 }
 
 static void tear_down(void)
 {
     takt_policy_free(policy);
-    figures_free(&all);
+    takt_figures_free(&all);
 }
 
 TestSuite(picture, .fini = tear_down);
 
 Test(picture, tells_rates_against_quotas)
 {
-    report_limit *mail = limit_of("sendgrid", "100/s");
-    report_limit *slow = limit_of("a-limit-with-a-name-of-some-length", "20/min");
+    takt_report_limit *mail = limit_of("sendgrid", "100/s");
+    takt_report_limit *slow = limit_of("a-limit-with-a-name-of-some-length", "20/min");
 
     all.total = 50000;
     all.exact = true;
-    *mail = (report_limit){.name = mail->name,
-                           .next = mail->next,
-                           .done = 12000,
-                           .dead = 3,
-                           .running = 20,
-                           .waiting = 1000,
-                           .put_away = 30000000};
+    *mail = (takt_report_limit){.name = mail->name,
+                                .next = mail->next,
+                                .done = 12000,
+                                .dead = 3,
+                                .running = 20,
+                                .waiting = 1000,
+                                .put_away = 30000000};
     slow->done = 345;
-    rate_sample(&mail->rate, 0, 0);
-    rate_sample(&mail->rate, 10000, 998);
-    rate_sample(&all.rate, 0, 0);
-    rate_sample(&all.rate, 10000, 1000);
-    picture_make(&fresh, &all, policy, 80, 24);
+    takt_rate_sample(&mail->rate, 0, 0);
+    takt_rate_sample(&mail->rate, 10000, 998);
+    takt_rate_sample(&all.rate, 0, 0);
+    takt_rate_sample(&all.rate, 10000, 1000);
+    takt_report_picture_make(&fresh, &all, policy, 80, 24);
     cr_assert_eq(fresh.count, 5);
     cr_expect_str_eq(fresh.lines[0],
                      "takt-mail: 12345 of 50000 done, 3 failed, 20 running, 30001000 waiting");
@@ -78,32 +78,32 @@ Test(picture, tells_when_the_slowest_ends)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        report_limit *slow = limit_of("slow", "20/min"), *fast = limit_of("fast", "100/s");
+        takt_report_limit *slow = limit_of("slow", "20/min"), *fast = limit_of("fast", "100/s");
         all.total = 2000;
         fast->done = 1000;
-        rate_sample(&all.rate, 0, 0);
-        rate_sample(&all.rate, 10000, 1000);
+        takt_rate_sample(&all.rate, 0, 0);
+        takt_rate_sample(&all.rate, 10000, 1000);
         slow->waiting = rows[i].waiting;
-        rate_sample(&slow->rate, 0, 0);
-        rate_sample(&slow->rate, 10000, rows[i].started);
-        picture_make(&fresh, &all, policy, 80, 24);
+        takt_rate_sample(&slow->rate, 0, 0);
+        takt_rate_sample(&slow->rate, 10000, rows[i].started);
+        takt_report_picture_make(&fresh, &all, policy, 80, 24);
         cr_expect_str_eq(fresh.lines[1], rows[i].line, "row %zu", i);
         tear_down();
         policy = NULL;
-        all = (figures){.name = "takt-mail", .phase = REPORT_WORKING};
+        all = (takt_figures){.name = "takt-mail", .phase = TAKT_REPORT_WORKING};
     }
 }
 
 /* Something fails, and its text tries to move the cursor. */
 Test(picture, tells_troubles)
 {
-    figures_trouble(&all, "store", "\x1b[2Jgone\ngr\xc3\xbc\xc3\x9f\xff");
-    picture_make(&fresh, &all, NULL, 80, 24);
+    takt_figures_trouble(&all, "store", "\x1b[2Jgone\ngr\xc3\xbc\xc3\x9f\xff");
+    takt_report_picture_make(&fresh, &all, NULL, 80, 24);
     cr_assert_eq(fresh.count, 3);
     cr_expect_str_eq(fresh.lines[2], "store: ?[2Jgone?gr\xc3\xbc\xc3\x9f?");
     cr_expect_eq(fresh.widths[2], 21);
-    all.phase = REPORT_DRAINING;
-    picture_make(&fresh, &all, NULL, 80, 24);
+    all.phase = TAKT_REPORT_DRAINING;
+    takt_report_picture_make(&fresh, &all, NULL, 80, 24);
     cr_expect_not_null(strstr(fresh.lines[1], "ending"));
 }
 
@@ -115,7 +115,7 @@ static void make_many(void)
         snprintf(name, sizeof(name), "limit-%d", i);
         limit_of(name, "1/s")->waiting = (uint64_t)(i == 33 ? 7 : i == 35 ? 9 : 0);
     }
-    figures_trouble(&all, "store", "gone");
+    takt_figures_trouble(&all, "store", "gone");
 }
 
 /* Every size there is: never as high or as wide as the window. */
@@ -124,7 +124,7 @@ Test(picture, fits)
     make_many();
     for (unsigned columns = 1; columns <= 300; columns += 7) {
         for (unsigned rows = 1; rows <= 60; rows++) {
-            picture_make(&fresh, &all, policy, columns, rows);
+            takt_report_picture_make(&fresh, &all, policy, columns, rows);
             cr_assert_lt(fresh.count, rows);
             for (unsigned i = 0; i < fresh.count; i++)
                 cr_assert(fresh.widths[i] < columns && strlen(fresh.lines[i]) < columns);
@@ -135,7 +135,7 @@ Test(picture, fits)
 Test(picture, with_many_limits_the_liveliest)
 {
     make_many();
-    picture_make(&fresh, &all, policy, 80, 11);
+    takt_report_picture_make(&fresh, &all, policy, 80, 11);
     cr_assert_eq(fresh.count, 10);
     cr_expect_eq(strncmp(fresh.lines[3], "limit-0 ", 8), 0, "%s", fresh.lines[3]);
     cr_expect_eq(strncmp(fresh.lines[6], "limit-33 ", 9), 0, "%s", fresh.lines[6]);
@@ -166,7 +166,7 @@ static void wipe_from(unsigned row, unsigned column)
     memset(screen.cells[row] + column, ' ', 300 - column);
 }
 
-/* Plays what picture_draw and picture_wipe may write, and nothing else. */
+/* Plays what takt_report_picture_draw and takt_report_picture_wipe may write, and nothing else. */
 static void play(const char *text, size_t size)
 {
     for (const char *at = text, *end = text + size; at < end; at++) {
@@ -198,9 +198,9 @@ static void play(const char *text, size_t size)
 
 static void draw(void)
 {
-    static char text[PICTURE_SIZE];
+    static char text[TAKT_REPORT_PICTURE_SIZE];
 
-    play(text, picture_draw(&drawn, &fresh, screen.columns, text));
+    play(text, takt_report_picture_draw(&drawn, &fresh, screen.columns, text));
     drawn = fresh;
 }
 
@@ -221,13 +221,13 @@ Test(picture, is_redrawn_in_its_place)
     start_screen(80);
     play("before\n", 7);
     limit_of("a", "1/s")->waiting = 12345;
-    figures_trouble(&all, "store", "gone");
-    picture_make(&fresh, &all, policy, 80, 24);
+    takt_figures_trouble(&all, "store", "gone");
+    takt_report_picture_make(&fresh, &all, policy, 80, 24);
     draw();
     cr_assert_str_eq(row(5), "store: gone");
-    figures_trouble(&all, "store", NULL);
-    figures_get(&all, "a")->waiting = 1;
-    picture_make(&fresh, &all, policy, 80, 24);
+    takt_figures_trouble(&all, "store", NULL);
+    takt_figures_get(&all, "a")->waiting = 1;
+    takt_report_picture_make(&fresh, &all, policy, 80, 24);
     draw();
     cr_assert_str_eq(row(0), "before");
     cr_assert_str_eq(row(1), "takt-mail: 0 done, 0 failed, 0 running, 1 waiting");
@@ -239,12 +239,12 @@ Test(picture, is_redrawn_in_its_place)
 
 Test(picture, messages_go_above_it)
 {
-    static char text[PICTURE_SIZE];
+    static char text[TAKT_REPORT_PICTURE_SIZE];
 
     start_screen(80);
-    picture_make(&fresh, &all, NULL, 80, 24);
+    takt_report_picture_make(&fresh, &all, NULL, 80, 24);
     draw();
-    play(text, picture_wipe(&drawn, 80, text));
+    play(text, takt_report_picture_wipe(&drawn, 80, text));
     drawn.count = 0;
     play("a message\n", 10);
     draw();
@@ -252,7 +252,7 @@ Test(picture, messages_go_above_it)
     cr_assert_eq(strncmp(row(1), "takt-mail: ", 11), 0);
     cr_assert_str_eq(row(3), "");
     drawn.count = 0;
-    cr_assert_eq(picture_wipe(&drawn, 80, text), 0, "there is nothing to wipe");
+    cr_assert_eq(takt_report_picture_wipe(&drawn, 80, text), 0, "there is nothing to wipe");
 }
 
 /* A window of 80 columns becomes one of 30: the terminal breaks the lines that are there. */
@@ -262,7 +262,7 @@ Test(picture, window_becomes_narrower)
 
     start_screen(80);
     limit_of("a", "1/s");
-    picture_make(&fresh, &all, policy, 80, 24);
+    takt_report_picture_make(&fresh, &all, policy, 80, 24);
     draw();
     for (unsigned i = 0; i < drawn.count; i++)
         rows += (drawn.widths[i] + 29) / 30;
@@ -271,7 +271,7 @@ Test(picture, window_becomes_narrower)
     play("before\n", 7);
     for (unsigned i = 0; i < rows; i++)
         play("old\n", 4);
-    picture_make(&fresh, &all, policy, 30, 24);
+    takt_report_picture_make(&fresh, &all, policy, 30, 24);
     draw();
     cr_assert_str_eq(row(0), "before");
     cr_assert_eq(strncmp(row(1), "takt-mail: ", 11), 0, "%s", row(1));

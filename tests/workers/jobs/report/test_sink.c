@@ -12,18 +12,18 @@
 
 #include "jobs/report/sink.h"
 
-static sink to;
+static takt_sink to;
 static int ends[2];
 
 static void open_pipe(void)
 {
     cr_assert_eq(pipe(ends), 0);
-    sink_open(&to, ends[1]);
+    takt_sink_open(&to, ends[1]);
 }
 
 static void put(const char *text)
 {
-    sink_put(&to, text, strlen(text));
+    takt_sink_put(&to, text, strlen(text));
 }
 
 static void expect(const char *text)
@@ -40,10 +40,10 @@ Test(sink, writes)
     open_pipe();
     put("one\n");
     put("two\n");
-    cr_assert(!sink_flush(&to));
+    cr_assert(!takt_sink_flush(&to));
     expect("one\ntwo\n");
     cr_assert_eq(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0, "it is not ours alone");
-    sink_close(&to);
+    takt_sink_close(&to);
 }
 
 /* More than a pipe and the sink hold; then all that was kept comes, in order and in whole lines. */
@@ -57,15 +57,15 @@ static void fill_and_empty(void)
     while (to.lost < 10) {
         snprintf(line, sizeof(line), "line %u of a log that nobody reads yet\n", sent++);
         put(line);
-        sink_flush(&to);
+        takt_sink_flush(&to);
     }
-    cr_assert_leq(to.text.size, SINK_SIZE_MAX);
-    cr_assert(sink_flush(&to), "it does not wait");
+    cr_assert_leq(to.text.size, TAKT_SINK_SIZE_MAX);
+    cr_assert(takt_sink_flush(&to), "it does not wait");
     while (to.text.size > 0) {
         ssize_t size = read(ends[0], got + used, sizeof(got) - used - 1);
         cr_assert_gt(size, 0);
         used += (size_t)size;
-        sink_flush(&to);
+        takt_sink_flush(&to);
     }
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     for (ssize_t size; (size = read(ends[0], got + used, sizeof(got) - used - 1)) > 0;)
@@ -84,7 +84,7 @@ Test(sink, a_full_pipe_does_not_block)
     open_pipe();
     cr_assert_geq(to.own_fd, 0);
     fill_and_empty();
-    sink_close(&to);
+    takt_sink_close(&to);
 }
 
 /* Where it may not be opened anew. */
@@ -94,15 +94,15 @@ Test(sink, a_full_pipe_that_is_not_ours_does_not_block)
     close(to.own_fd);
     to.own_fd = -1;
     fill_and_empty();
-    sink_close(&to);
+    takt_sink_close(&to);
 }
 
 Test(sink, a_full_socket_does_not_block)
 {
     cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    sink_open(&to, ends[1]);
+    takt_sink_open(&to, ends[1]);
     fill_and_empty();
-    sink_close(&to);
+    takt_sink_close(&to);
 }
 
 Test(sink, a_reader_who_went_away_is_forgotten)
@@ -111,21 +111,21 @@ Test(sink, a_reader_who_went_away_is_forgotten)
     open_pipe();
     close(ends[0]);
     put("one\n");
-    cr_assert(!sink_flush(&to));
+    cr_assert(!takt_sink_flush(&to));
     cr_assert(to.gone);
     put("two\n");
-    cr_assert(!sink_flush(&to));
+    cr_assert(!takt_sink_flush(&to));
     cr_assert_eq(to.text.size, 0);
-    sink_close(&to);
+    takt_sink_close(&to);
 }
 
 Test(sink, nothing_there_at_all)
 {
-    sink_open(&to, 999);
+    takt_sink_open(&to, 999);
     put("one\n");
-    cr_assert(!sink_flush(&to));
-    sink_drain(&to, 1000);
-    sink_close(&to);
+    cr_assert(!takt_sink_flush(&to));
+    takt_sink_drain(&to, 1000);
+    takt_sink_close(&to);
 }
 
 /* What another process appends to the same file meanwhile stays. */
@@ -134,14 +134,14 @@ Test(sink, a_file_is_shared)
     char path[] = "/tmp/takt-sink-XXXXXX", text[32] = "";
     int fd = mkstemp(path);
 
-    sink_open(&to, fd);
+    takt_sink_open(&to, fd);
     put("one\n");
-    sink_flush(&to);
+    takt_sink_flush(&to);
     cr_assert_eq(write(fd, "two\n", 4), 4);
     put("three\n");
-    sink_drain(&to, 1000);
+    takt_sink_drain(&to, 1000);
     cr_assert_eq(pread(fd, text, sizeof(text) - 1, 0), 14);
     cr_assert_str_eq(text, "one\ntwo\nthree\n");
     unlink(path);
-    sink_close(&to);
+    takt_sink_close(&to);
 }

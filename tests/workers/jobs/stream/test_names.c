@@ -64,7 +64,7 @@ Test(stream_names, entries)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         takt_reply value = text(table[i].text);
         char again[TAKT_STREAM_ENTRY_SIZE];
-        source_ref ref = {7, 7};
+        takt_job_ref ref = {7, 7};
         cr_expect_eq(takt_stream_names_read_entry(&value, &ref), table[i].good, "%s",
                      table[i].text);
         if (table[i].good) {

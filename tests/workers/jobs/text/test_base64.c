@@ -23,9 +23,9 @@ Test(base64, vectors)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        text_buffer out = {0};
-        base64_put(&out, rows[i].bytes, rows[i].size);
-        cr_assert_str_eq(buffer_end(&out), rows[i].expected);
-        buffer_free(&out);
+        takt_buffer out = {0};
+        takt_base64_put(&out, rows[i].bytes, rows[i].size);
+        cr_assert_str_eq(takt_buffer_end(&out), rows[i].expected);
+        takt_buffer_free(&out);
     }
 }

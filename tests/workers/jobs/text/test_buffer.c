@@ -8,46 +8,46 @@
 
 Test(buffer, grows)
 {
-    text_buffer buffer = {0};
+    takt_buffer buffer = {0};
 
-    cr_assert_str_eq(buffer_end(&buffer), "");
-    cr_assert(buffer_put(&buffer, NULL, 0));
+    cr_assert_str_eq(takt_buffer_end(&buffer), "");
+    cr_assert(takt_buffer_put(&buffer, NULL, 0));
     for (int i = 0; i < 10000; i++)
-        cr_assert(buffer_put(&buffer, "0123456789", 10));
+        cr_assert(takt_buffer_put(&buffer, "0123456789", 10));
     cr_assert_eq(buffer.size, 100000);
     for (size_t i = 0; i < buffer.size; i++)
         cr_assert_eq(buffer.at[i], '0' + (int)(i % 10));
-    buffer_free(&buffer);
+    takt_buffer_free(&buffer);
     cr_assert_eq(buffer.size, 0);
 }
 
 Test(buffer, both_ends)
 {
-    text_buffer buffer = {0};
+    takt_buffer buffer = {0};
 
-    buffer_drop(&buffer, 0);
-    buffer_text(&buffer, "abcdef");
-    buffer_drop(&buffer, 2);
-    cr_assert_str_eq(buffer_end(&buffer), "cdef");
-    buffer_cut(&buffer, 3);
-    buffer_char(&buffer, 'x');
-    cr_assert_str_eq(buffer_end(&buffer), "cdex");
-    buffer_clear(&buffer);
-    cr_assert_str_eq(buffer_end(&buffer), "");
-    buffer_free(&buffer);
+    takt_buffer_drop(&buffer, 0);
+    takt_buffer_text(&buffer, "abcdef");
+    takt_buffer_drop(&buffer, 2);
+    cr_assert_str_eq(takt_buffer_end(&buffer), "cdef");
+    takt_buffer_cut(&buffer, 3);
+    takt_buffer_char(&buffer, 'x');
+    cr_assert_str_eq(takt_buffer_end(&buffer), "cdex");
+    takt_buffer_clear(&buffer);
+    cr_assert_str_eq(takt_buffer_end(&buffer), "");
+    takt_buffer_free(&buffer);
 }
 
 /* As it is where there was no memory. */
 Test(buffer, failed)
 {
-    text_buffer buffer = {0};
+    takt_buffer buffer = {0};
 
-    buffer_text(&buffer, "kept");
+    takt_buffer_text(&buffer, "kept");
     buffer.failed = true;
-    cr_assert_not(buffer_put(&buffer, "lost", 4));
-    cr_assert_str_eq(buffer_end(&buffer), "");
-    buffer_cut(&buffer, 4);
-    cr_assert(buffer_put(&buffer, "!", 1));
-    cr_assert_str_eq(buffer_end(&buffer), "kept!");
-    buffer_free(&buffer);
+    cr_assert_not(takt_buffer_put(&buffer, "lost", 4));
+    cr_assert_str_eq(takt_buffer_end(&buffer), "");
+    takt_buffer_cut(&buffer, 4);
+    cr_assert(takt_buffer_put(&buffer, "!", 1));
+    cr_assert_str_eq(takt_buffer_end(&buffer), "kept!");
+    takt_buffer_free(&buffer);
 }
