@@ -1,0 +1,235 @@
+/*
+ * forked.c: runs the tests of a Criterion program, each in a fork, and prints TAP.  Criterion
+ * starts the program anew for each test, with its twenty libraries: under valgrind that takes most
+ * of a second, a fork some hundredths.  A program linked with this file instead of Criterion is for
+ * valgrind and the sanitizers.
+ *
+ * It has the part of Criterion's interface that asserts in C use; a test that uses more fails to
+ * link.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/event.h>
+#include <criterion/parameterized.h>
+
+/* The linker gathers what Test and TestSuite define; a program may have no suite. */
+extern struct criterion_test *__start_cr_tst[], *__stop_cr_tst[];
+extern struct criterion_suite *__start_cr_sts[] __attribute__((weak));
+extern struct criterion_suite *__stop_cr_sts[] __attribute__((weak));
+
+struct criterion_options criterion_options;
+
+/* Exit status of a skipped test. */
+#define SKIPPED 77
+
+static FILE *report; /* standard output, also where a test redirects it */
+
+/* The test that this process runs. */
+static struct {
+    const struct criterion_test *test;
+    const struct criterion_test_extra_data *suite;
+    void *param; /* of a parameterized test */
+    jmp_buf end;
+    bool failed, skipped;
+} self;
+
+/* Asserts */
+
+void criterion_send_assert(struct criterion_assert_stats *stats)
+{
+    if (stats->passed)
+        return;
+    self.failed = true;
+    fprintf(report, "# %s:%u: %s\n", stats->file, stats->line, stats->message);
+}
+
+void cri_asserts_passed_incr(void)
+{
+}
+
+void criterion_continue_test(void)
+{
+}
+
+void criterion_abort_test(void)
+{
+    longjmp(self.end, 1);
+}
+
+void criterion_skip_test(const char *format, ...)
+{
+    (void)format;
+    self.skipped = true;
+    longjmp(self.end, 1);
+}
+
+int cr_asprintf(char **text, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    int size = vasprintf(text, format, arguments);
+    va_end(arguments);
+    return size;
+}
+
+void cr_asprintf_free(char *text)
+{
+    free(text);
+}
+
+/* All messages but that of a plain failure have the expression as their first argument. */
+char *cr_translate_assert_msg(int message, ...)
+{
+    va_list arguments;
+
+    if (message == CRITERION_ASSERT_MSG_FAIL)
+        return strdup("it failed");
+    va_start(arguments, message);
+    char *text = strdup(va_arg(arguments, const char *));
+    va_end(arguments);
+    return text;
+}
+
+/* Redirected output lies in a file without a name. */
+
+static void redirect(int output)
+{
+    FILE *file = tmpfile();
+
+    if (!file || dup2(fileno(file), output) < 0)
+        exit(EXIT_FAILURE);
+    fclose(file);
+}
+
+static int holds(int output, const char *text)
+{
+    char *found = calloc(1, strlen(text) + 2);
+    ssize_t size = pread(output, found, strlen(text) + 1, 0);
+    bool same = size >= 0 && strcmp(found, text) == 0;
+
+    free(found);
+    return same;
+}
+
+void cr_redirect_stdout(void)
+{
+    redirect(STDOUT_FILENO);
+}
+
+void cr_redirect_stderr(void)
+{
+    redirect(STDERR_FILENO);
+}
+
+int cr_stdout_match_str(const char *text)
+{
+    return holds(STDOUT_FILENO, text);
+}
+
+int cr_stderr_match_str(const char *text)
+{
+    return holds(STDERR_FILENO, text);
+}
+
+/* What Test defines calls these three, one after the other. */
+
+void criterion_internal_test_setup(void)
+{
+    if (self.suite && self.suite->init)
+        self.suite->init();
+    if (self.test->data->init)
+        self.test->data->init();
+}
+
+void criterion_internal_test_main(void (*function)(void))
+{
+    if (setjmp(self.end))
+        return;
+    if (self.test->data->kind_ == CR_TEST_PARAMETERIZED)
+        ((void (*)(void *))function)(self.param);
+    else
+        function();
+}
+
+void criterion_internal_test_teardown(void)
+{
+    if (self.test->data->fini)
+        self.test->data->fini();
+    if (self.suite && self.suite->fini)
+        self.suite->fini();
+}
+
+/* The tests */
+
+static const struct criterion_test_extra_data *suite_of(const struct criterion_test *test)
+{
+    for (struct criterion_suite **suite = __start_cr_sts; suite < __stop_cr_sts; suite++)
+        if (*suite && strcmp((*suite)->name, test->category) == 0)
+            return (*suite)->data;
+    return NULL;
+}
+
+static void run(const struct criterion_test *test, void *param)
+{
+    self.test = test;
+    self.suite = suite_of(test);
+    self.param = param;
+    test->test();
+    exit(self.failed ? EXIT_FAILURE : self.skipped ? SKIPPED : EXIT_SUCCESS);
+}
+
+/* Whether it passed. */
+static bool judge(const struct criterion_test *test, void *param)
+{
+    int status = -1;
+
+    /* Where a test hangs or the process dies, the last line is its name. */
+    fprintf(report, "# begins: %s::%s\n", test->category, test->name);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        run(test, param);
+    if (child < 0 || waitpid(child, &status, 0) < 0)
+        return false;
+    if (WIFSIGNALED(status))
+        fprintf(report, "# ended by signal %d\n", WTERMSIG(status));
+    bool skipped = WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED;
+    bool passed = skipped || status == 0;
+    fprintf(report, "%s - %s::%s%s\n", passed ? "ok" : "not ok", test->category, test->name,
+            skipped ? " # SKIP" : "");
+    return passed;
+}
+
+int main(void)
+{
+    unsigned count = 0, failed = 0;
+
+    report = fdopen(dup(STDOUT_FILENO), "w");
+    if (!report)
+        return EXIT_FAILURE;
+    setvbuf(report, NULL, _IOLBF, BUFSIZ);
+    for (struct criterion_test **at = __start_cr_tst; at < __stop_cr_tst; at++) {
+        const struct criterion_test *test = *at;
+        if (!test || test->data->disabled)
+            continue;
+        bool many = test->data->kind_ == CR_TEST_PARAMETERIZED;
+        struct criterion_test_params params = {.length = 1};
+        if (many)
+            params = test->data->param_();
+        for (size_t i = 0; i < params.length; i++, count++)
+            failed += !judge(test, many ? (char *)params.params + i * params.size : NULL);
+        if (params.cleanup)
+            params.cleanup(&params);
+    }
+    fprintf(report, "1..%u\n", count);
+    fclose(report);
+    return failed > 0 || count == 0;
+}
