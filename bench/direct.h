@@ -6,7 +6,7 @@
 
 #include <uv.h>
 
-#include "store/redis/connection.h"
+#include "redis/connection.h"
 
 /* Connects to the server at a socket and loads the script; runs the loop until that is done. */
 void bench_direct_open(uv_loop_t *loop, const char *socket);

@@ -11,15 +11,15 @@
 
 #include "base/fail.h"
 #include "base/quote.h"
+#include "base/timeout.h"
 #include "store/file_doctor.h"
 #include "store/file_env.h"
 #include "store/file_thread.h"
-#include "store/patience.h"
 #include "store/policy_record.h"
 #include "store/waker.h"
 
 #define TIMEOUT_US  INT64_C(1000000) /* where the options say nothing */
-#define PATIENCE_MS 200              /* for the thread to end, when the store is closed */
+#define CLOSING_MS 200              /* for the thread to end, when the store is closed */
 
 typedef struct file_store {
     takt_store store;
@@ -31,7 +31,7 @@ typedef struct file_store {
     takt_link flight; /* jobs that are not back, in the order of submission */
     takt_link lost;   /* calls that could not become a job: they fail on the loop's next turn */
     takt_link idle;   /* jobs to be used again */
-    takt_patience patience;
+    takt_timeout timeout;
     char trouble[TAKT_ERROR_TEXT_SIZE]; /* what store.trouble points to */
     void (*on_event)(void *data, const takt_event *event);
     void *event_data;
@@ -59,7 +59,7 @@ static int file_check(const char *rest, takt_error *error)
  * -----------------------------------------------------------------------------------------------
  */
 
-/* The timer fires for the next look at the patience with the oldest call.  One that is set for an
+/* The timer fires for the next look at the time-out of the oldest call.  One that is set for an
  * earlier call is left as it is: setting it costs more than a look in vain. */
 static void set_timer(file_store *store)
 {
@@ -76,9 +76,9 @@ static void set_timer(file_store *store)
     if (uv_is_active((uv_handle_t *)&store->timer))
         return;
     due_ns = TAKT_HOLDER(store->flight.next, takt_file_job, flight)->due_ns;
-    (void)takt_patience_look(&store->patience, uv_hrtime());
+    (void)takt_timeout_look(&store->timeout, uv_hrtime());
     uv_update_time(store->timer.loop);
-    uv_timer_start(&store->timer, on_timer, takt_patience_next_ms(&store->patience, due_ns), 0);
+    uv_timer_start(&store->timer, on_timer, takt_timeout_next_ms(&store->timeout, due_ns), 0);
 }
 
 static takt_file_job *take_job(file_store *store)
@@ -168,7 +168,7 @@ static void file_submit(takt_store *base, takt_store_call *call)
         lose(store, call, TAKT_E_NOMEM);
         return;
     }
-    job->due_ns = takt_patience_due(&store->patience, uv_hrtime());
+    job->due_ns = takt_timeout_due(&store->timeout, uv_hrtime());
     takt_list_append(&store->flight, &job->flight);
     takt_file_thread_submit(store->thread, job);
     if (first && takt_list_empty(&store->lost))
@@ -364,7 +364,7 @@ static void go_on_closing(file_store *store)
     give_up_all(store, TAKT_E_CANCELED);
     store->cancelled = true;
     takt_file_thread_quit(store->thread);
-    uv_timer_start(&store->timer, on_timer, PATIENCE_MS, 0);
+    uv_timer_start(&store->timer, on_timer, CLOSING_MS, 0);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -382,7 +382,7 @@ static void on_timer(uv_timer_t *timer)
     }
     collect(store); /* a loop that was busy itself finds answers before it looks at the clock */
     fail_lost(store);
-    counted_ns = takt_patience_look(&store->patience, uv_hrtime());
+    counted_ns = takt_timeout_look(&store->timeout, uv_hrtime());
     while (!takt_list_empty(&store->flight)) {
         takt_file_job *job = TAKT_HOLDER(store->flight.next, takt_file_job, flight);
         if (job->due_ns > counted_ns)
@@ -427,8 +427,8 @@ static int file_open(takt_store **opened, uv_loop_t *loop, const char *rest,
     takt_list_init(&store->flight);
     takt_list_init(&store->lost);
     takt_list_init(&store->idle);
-    takt_patience_begin(
-        &store->patience,
+    takt_timeout_begin(
+        &store->timeout,
         (uint64_t)(options->timeout_us > 0 ? options->timeout_us : TIMEOUT_US) * 1000, uv_hrtime());
     store->on_event = options->on_event;
     store->event_data = options->data;

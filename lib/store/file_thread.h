@@ -18,7 +18,7 @@ typedef struct takt_file_job {
     /* the loop's */
     takt_link flight;      /* in the order of submission */
     takt_store_call *call; /* who is to be told; NULL: given up */
-    uint64_t due_ns;       /* when it is given up, as patience.h counts */
+    uint64_t due_ns;       /* when it is given up, as timeout.h counts */
 
     /* in turn the loop's, shared under the thread's mutex, and the thread's */
     takt_link link;

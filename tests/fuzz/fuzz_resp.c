@@ -8,9 +8,9 @@
 
 #include <takt/error.h>
 
-#include "store/redis/reply_error.h"
-#include "store/redis/resp.h"
-#include "store/redis/resp_bounds.h"
+#include "redis/reply_error.h"
+#include "redis/resp.h"
+#include "redis/resp_bounds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

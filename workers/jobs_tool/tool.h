@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <takt/redis.h>
+#include "redis/client.h"
 #include <uv.h>
 
 #include "jobs/stream/names.h"

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "store/redis/resp.h"
+#include "redis/resp.h"
 #include "store/store.h"
 
 /* The answer to `call`, whose award or standing is filled, and whose status is set to 0 or

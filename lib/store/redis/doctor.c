@@ -12,12 +12,12 @@
 #include <uv.h>
 
 #include "base/fail.h"
+#include "redis/connection.h"
+#include "redis/reply_error.h"
 #include "store/record.h"
-#include "store/redis/connection.h"
 #include "store/redis/doctor_facts.h"
 #include "store/redis/doctor_rights.h"
 #include "store/redis/key.h"
-#include "store/redis/reply_error.h"
 #include "store/redis/script.h"
 
 #define WORDS_MAX  8

@@ -4,8 +4,8 @@
 #ifndef TAKT_STORE_REDIS_DOCTOR_H
 #define TAKT_STORE_REDIS_DOCTOR_H
 
+#include "redis/url.h"
 #include "store/doctor.h"
-#include "store/redis/url.h"
 
 /* Examine the server that follows a scheme of that way; load the scripts into it. */
 void takt_redis_examine(takt_checkup *checkup, takt_redis_way way, const char *rest);

@@ -5,8 +5,8 @@
 #ifndef TAKT_STORE_REDIS_DOCTOR_FACTS_H
 #define TAKT_STORE_REDIS_DOCTOR_FACTS_H
 
+#include "redis/resp.h"
 #include "store/doctor.h"
-#include "store/redis/resp.h"
 
 #define TAKT_FACT_SIZE 80
 

@@ -5,8 +5,8 @@
 #ifndef TAKT_STORE_REDIS_DOCTOR_RIGHTS_H
 #define TAKT_STORE_REDIS_DOCTOR_RIGHTS_H
 
+#include "redis/resp.h"
 #include "store/doctor.h"
-#include "store/redis/resp.h"
 
 typedef struct takt_redis_trial {
     const char *words; /* the command: "@" begins a name, "$N" is a script's source */

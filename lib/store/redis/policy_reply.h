@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "store/redis/resp.h"
+#include "redis/resp.h"
 #include "store/store.h"
 
 /* The answer to a call with a `talk`, whose outputs are filled, and whose status is set.  False: it

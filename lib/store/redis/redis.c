@@ -23,7 +23,7 @@ static void on_timer(uv_timer_t *timer);
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* The timer fires for the next look at the patience with the oldest job.  One that is set for an
+/* The timer fires for the next look at the time-out of the oldest job.  One that is set for an
  * earlier job is left as it is: setting it costs more than a look in vain. */
 static void set_timer(takt_redis_store *store)
 {
@@ -40,9 +40,9 @@ static void set_timer(takt_redis_store *store)
     if (uv_is_active((uv_handle_t *)&store->timer))
         return;
     due_ns = TAKT_HOLDER(store->jobs.next, takt_redis_job, order)->due_ns;
-    (void)takt_patience_look(&store->patience, uv_hrtime());
+    (void)takt_timeout_look(&store->timeout, uv_hrtime());
     uv_update_time(store->loop);
-    uv_timer_start(&store->timer, on_timer, takt_patience_next_ms(&store->patience, due_ns), 0);
+    uv_timer_start(&store->timer, on_timer, takt_timeout_next_ms(&store->timeout, due_ns), 0);
 }
 
 static void fail_later(takt_redis_store *store, takt_store_call *call, int status)
@@ -102,7 +102,7 @@ static void redis_submit(takt_store *base, takt_store_call *call)
     job->call = call;
     if (call->claim)
         store->worker = call->claim->worker;
-    job->due_ns = takt_patience_due(&store->patience, uv_hrtime());
+    job->due_ns = takt_timeout_due(&store->timeout, uv_hrtime());
     takt_list_append(&store->jobs, &job->order);
     if (takt_redis_connection_ready(store->connection) && takt_list_empty(&store->waiting))
         takt_redis_job_say(job);
@@ -143,7 +143,7 @@ static takt_redis_job *overdue(takt_redis_store *store)
     takt_redis_job *job = TAKT_HOLDER(store->jobs.next, takt_redis_job, order);
 
     if (takt_list_empty(&store->jobs) ||
-        job->due_ns > takt_patience_look(&store->patience, uv_hrtime()))
+        job->due_ns > takt_timeout_look(&store->timeout, uv_hrtime()))
         return NULL;
     return job;
 }
@@ -266,7 +266,7 @@ static bool wakes_workers(const takt_limit *limit)
 void takt_redis_want_hints(takt_redis_store *store, const takt_store_call *call)
 {
     takt_hints_options options = {.name_space = store->name_space,
-                                  .timeout_ms = store->patience.timeout_ns / 1000000,
+                                  .timeout_ms = store->timeout.timeout_ns / 1000000,
                                   .on_hint = on_hint,
                                   .closed = on_connection_closed,
                                   .data = store};
@@ -295,7 +295,7 @@ static void fill(takt_redis_store *store, const takt_store_kind *kind, uv_loop_t
     store->options = *options;
     store->options.name_space = NULL;
     memcpy(store->name_space, options->name_space, strlen(options->name_space) + 1);
-    takt_patience_begin(&store->patience, (uint64_t)timeout_us * 1000, uv_hrtime());
+    takt_timeout_begin(&store->timeout, (uint64_t)timeout_us * 1000, uv_hrtime());
     store->process = getpid();
     takt_list_init(&store->jobs);
     takt_list_init(&store->waiting);
@@ -321,7 +321,7 @@ static int open_way(const takt_store_kind *kind, takt_redis_way way, takt_store 
         goto free_store;
     fill(opened, kind, loop, options);
     opened->connection = takt_redis_connection_open(loop, &opened->url, opened->trust, NULL,
-                                                    opened->patience.timeout_ns / 1000000 + 1,
+                                                    opened->timeout.timeout_ns / 1000000 + 1,
                                                     &connection_events, opened);
     if (opened->connection == NULL) {
         code = takt_fail(error, TAKT_E_NOMEM, "no memory for a store");

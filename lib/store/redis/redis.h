@@ -10,10 +10,10 @@
 #include <sys/types.h>
 #include <uv.h>
 
-#include "store/patience.h"
+#include "base/timeout.h"
+#include "redis/connection.h"
+#include "redis/reply_error.h"
 #include "store/redis/ask.h"
-#include "store/redis/connection.h"
-#include "store/redis/reply_error.h"
 #include "store/redis/script.h"
 #include "store/redis/subscribe.h"
 #include "store/store.h"
@@ -43,7 +43,7 @@ typedef struct takt_redis_job {
     takt_store_call *call;
     takt_link order; /* among all jobs, by due_ns */
     takt_link link;  /* among those that wait for a connection, or that are to be used again */
-    uint64_t due_ns; /* as patience.h counts */
+    uint64_t due_ns; /* as timeout.h counts */
     int tries;
     int keys;  /* that it has named, or is to, as the ledger has wished */
     bool said; /* it is with the connection */
@@ -69,7 +69,7 @@ struct takt_redis_store {
     takt_link waiting; /* of them, those that were not said to a connection yet */
     takt_link idle;    /* jobs to be used again */
     takt_link failed;  /* calls that are told so on the loop's next turn */
-    takt_patience patience;
+    takt_timeout timeout;
 
     bool was_ready;                  /* the connection at hand was */
     bool down;                       /* the last attempt to connect failed */

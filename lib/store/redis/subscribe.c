@@ -14,7 +14,7 @@
 
 #include "base/list.h"
 #include "base/table.h"
-#include "store/redis/connection.h"
+#include "redis/connection.h"
 #include "store/redis/key.h"
 
 #define IDLE_MS 60000 /* a ledger not asked about for so long is not listened to any more */

@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "store/redis/tls.h"
-#include "store/redis/url.h"
+#include "redis/tls.h"
+#include "redis/url.h"
 
 #define TAKT_HINTS_MAX 4096 /* channels listened to at once; the others' hints are not had */
 

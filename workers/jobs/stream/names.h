@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <takt/redis.h>
+#include "redis/client.h"
 
 #include "jobs/sources/source.h"
 

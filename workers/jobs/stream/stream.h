@@ -13,7 +13,7 @@
 #ifndef TAKT_WORKERS_STREAM_H
 #define TAKT_WORKERS_STREAM_H
 
-#include <takt/redis.h>
+#include "redis/client.h"
 
 #include "held.h"
 #include "names.h"

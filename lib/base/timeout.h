@@ -1,0 +1,55 @@
+/*
+ * timeout.h: a time-out that counts the time in which this program ran.
+ *
+ * After a pause of the program, or of its machine, the clock cannot tell that an answer is late: it
+ * may lie in the socket, or its sender may have been stopped as well.  So a waiter looks at the
+ * clock several times within one time-out, and the time between two looks counts for at most twice
+ * the time that was planned: a pause of any length costs a quarter of the time-out.
+ *
+ * Nothing here reads a clock.  Instants (`due_ns`) are in time that was counted.
+ */
+#ifndef TAKT_BASE_TIMEOUT_H
+#define TAKT_BASE_TIMEOUT_H
+
+#include <stdint.h>
+
+#define TAKT_TIMEOUT_LOOKS 8 /* within one time-out */
+
+typedef struct takt_timeout {
+    uint64_t timeout_ns;
+    uint64_t counted_ns;
+    uint64_t looked_at_ns; /* by the clock */
+} takt_timeout;
+
+static inline void takt_timeout_begin(takt_timeout *timeout, uint64_t timeout_ns, uint64_t now_ns)
+{
+    *timeout = (takt_timeout){timeout_ns, 0, now_ns};
+}
+
+/* Returns what is counted by now. */
+static inline uint64_t takt_timeout_look(takt_timeout *timeout, uint64_t now_ns)
+{
+    uint64_t passed_ns = now_ns - timeout->looked_at_ns;
+    uint64_t most_ns = 2 * timeout->timeout_ns / TAKT_TIMEOUT_LOOKS;
+
+    timeout->counted_ns += passed_ns < most_ns ? passed_ns : most_ns;
+    timeout->looked_at_ns = now_ns;
+    return timeout->counted_ns;
+}
+
+/* The end of the time-out of what is asked now. */
+static inline uint64_t takt_timeout_due(takt_timeout *timeout, uint64_t now_ns)
+{
+    return takt_timeout_look(timeout, now_ns) + timeout->timeout_ns;
+}
+
+/* How many milliseconds after this look the next one is due. */
+static inline uint64_t takt_timeout_next_ms(const takt_timeout *timeout, uint64_t due_ns)
+{
+    uint64_t left_ns = due_ns > timeout->counted_ns ? due_ns - timeout->counted_ns : 0;
+    uint64_t most_ns = timeout->timeout_ns / TAKT_TIMEOUT_LOOKS;
+
+    return left_ns == 0 ? 0 : (left_ns < most_ns ? left_ns : most_ns) / 1000000 + 1;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * greeting.c: see greeting.h.
+ */
+#include "redis/greeting.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void on_answered(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    struct takt_redis_said *said = TAKT_HOLDER(command, struct takt_redis_said, command);
+    takt_redis_greeting *greeting = said->greeting;
+    takt_redis_trouble trouble;
+
+    (void)code;
+    if (reply == NULL)
+        return; /* the connection is being left */
+    if (reply->type == TAKT_REPLY_ERROR) {
+        takt_redis_judge(&trouble, reply->text, reply->size);
+        /* a name is a nicety that a user may not be allowed; that we must log in is not */
+        if (said != &greeting->said[TAKT_REDIS_NAME] || trouble.reaction == TAKT_REDIS_RECONNECT ||
+            trouble.code == TAKT_E_STORE) {
+            greeting->greeted(greeting->data, &trouble);
+            return;
+        }
+    }
+    if (--greeting->left == 0)
+        greeting->greeted(greeting->data, NULL);
+}
+
+static bool say(takt_redis_greeting *greeting, int which, takt_resp_out *out, takt_link *flight,
+                int count, const char *const *arguments)
+{
+    struct takt_redis_said *said = &greeting->said[which];
+    size_t sizes[4];
+
+    for (int i = 0; i < count; i++)
+        sizes[i] = strlen(arguments[i]);
+    if (!takt_resp_command(out, count, arguments, sizes))
+        return false;
+    said->command.answered = on_answered;
+    said->greeting = greeting;
+    takt_list_append(flight, &said->command.link);
+    greeting->left++;
+    return true;
+}
+
+bool takt_redis_greet(takt_redis_greeting *greeting, const takt_redis_url *url, takt_resp_out *out,
+                      takt_link *flight)
+{
+    const char *auth[] = {"AUTH", url->user, url->password};
+    const char *auth_default[] = {"AUTH", url->password};
+    char db[12];
+    const char *select[] = {"SELECT", db};
+    const char *name[] = {"CLIENT", "SETNAME", "takt"};
+    bool named = url->user[0] != '\0';
+
+    greeting->left = 0;
+    snprintf(db, sizeof db, "%d", url->db);
+    return (!url->authenticates || say(greeting, TAKT_REDIS_AUTH, out, flight, named ? 3 : 2,
+                                       named ? auth : auth_default)) &&
+           (url->db == 0 || say(greeting, TAKT_REDIS_SELECT, out, flight, 2, select)) &&
+           say(greeting, TAKT_REDIS_NAME, out, flight, 3, name);
+}

@@ -1,0 +1,228 @@
+/*
+ * test_url.c: which URLs name a server, what is read from them, and that no message shows a secret.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "redis/url.h"
+
+#define CANARY "c4n4ry"
+
+Test(redis_url, reads)
+{
+    static const struct {
+        takt_redis_way way;
+        const char *rest, *host;
+        int port, db;
+        const char *user, *password, *place;
+    } table[] = {
+        {TAKT_REDIS_TCP, "h", "h", 6379, 0, "", "", "redis://h:6379/0"},
+        {TAKT_REDIS_TCP, "127.0.0.1:7000/3", "127.0.0.1", 7000, 3, "", "",
+         "redis://127.0.0.1:7000/3"},
+        {TAKT_REDIS_TCP, "h/", "h", 6379, 0, "", "", "redis://h:6379/0"},
+        {TAKT_REDIS_TCP, "[::1]", "::1", 6379, 0, "", "", "redis://[::1]:6379/0"},
+        {TAKT_REDIS_TCP, "[fe80::1%eth0]:1/2", "fe80::1%eth0", 1, 2, "", "",
+         "redis://[fe80::1%eth0]:1/2"},
+        {TAKT_REDIS_TCP, "u@h", "h", 6379, 0, "u", "", "redis://h:6379/0"},
+        {TAKT_REDIS_TCP, "u:p@h", "h", 6379, 0, "u", "p", "redis://h:6379/0"},
+        {TAKT_REDIS_TCP, ":p@h", "h", 6379, 0, "", "p", "redis://h:6379/0"},
+        {TAKT_REDIS_TCP, "a%3Ab:%2f%40%23%3F%25%3A%26@my-host_1.example:65535", "my-host_1.example",
+         65535, 0, "a:b", "/@#?%:&", "redis://my-host_1.example:65535/0"},
+        {TAKT_REDIS_TCP, "u:p:q@h", "h", 6379, 0, "u", "p:q", "redis://h:6379/0"},
+        {TAKT_REDIS_TLS, "u:p@h:1/99999", "h", 1, 99999, "u", "p", "rediss://h:1/99999"},
+        {TAKT_REDIS_UNIX, "/run/redis.sock", "", 0, 0, "", "", "unix:/run/redis.sock"},
+        {TAKT_REDIS_UNIX, "///run/redis.sock?db=7", "", 0, 7, "", "", "unix:/run/redis.sock"},
+        {TAKT_REDIS_UNIX, "r.sock?user=a%20b&db=1", "", 0, 1, "a b", "", "unix:r.sock"},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        takt_redis_url url;
+        takt_error error = {0};
+        char place[TAKT_REDIS_PLACE_SIZE];
+        cr_assert_eq(takt_redis_url_parse(&url, table[i].way, table[i].rest, &error), 0, "%s: %s",
+                     table[i].rest, error.text);
+        takt_redis_url_place(&url, place);
+        cr_expect_str_eq(url.host, table[i].host);
+        if (table[i].way != TAKT_REDIS_UNIX)
+            cr_expect_eq(url.port, table[i].port, "%s: %d", table[i].rest, url.port);
+        cr_expect_eq(url.db, table[i].db);
+        cr_expect_str_eq(url.user, table[i].user);
+        cr_expect_str_eq(url.password, table[i].password);
+        cr_expect_eq(url.authenticates, table[i].password[0] != '\0');
+        cr_expect_str_eq(place, table[i].place);
+        cr_expect(url.hints && !url.preloaded);
+    }
+}
+
+Test(redis_url, options)
+{
+    takt_redis_url url;
+
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TLS,
+                                      "h/1?ca=/a%26b&cert=/c&key=/k&scripts=preloaded&hints=off"
+                                      "&password_file=/p",
+                                      NULL),
+                 0);
+    cr_expect_str_eq(url.ca, "/a&b");
+    cr_expect_str_eq(url.cert, "/c");
+    cr_expect_str_eq(url.key, "/k");
+    cr_expect_str_eq(url.password_file, "/p");
+    cr_expect(url.preloaded && !url.hints && !url.authenticates);
+}
+
+/* Every one holds the canary where a secret could be, also where it was put in the wrong place. */
+Test(redis_url, refuses_and_tells_nothing)
+{
+    static const struct {
+        takt_redis_way way;
+        const char *rest;
+        const char *says;
+    } table[] = {
+        {TAKT_REDIS_TCP, "", "no host"},
+        {TAKT_REDIS_TCP, ":" CANARY "@", "no host"},
+        {TAKT_REDIS_TCP, ":" CANARY "@:1", "no host"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h:0", "port"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h:65536", "port"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h:01", "port"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h:", "port"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h:1x", "port"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h/x", "database"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h/-1", "database"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h/100000", "database"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h/1/2", "database"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h h", "letters"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h\n", "letters"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@[::1", "ends with"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@[::1]x", "PORT"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@[h h]", "letters"},
+        {TAKT_REDIS_TCP, "u:" CANARY "%@h", "encoded"},
+        {TAKT_REDIS_TCP, "u:" CANARY "%4@h", "encoded"},
+        {TAKT_REDIS_TCP, "u:" CANARY "%zz@h", "encoded"},
+        {TAKT_REDIS_TCP, "u:" CANARY "%00@h", "encoded"},
+        {TAKT_REDIS_TCP, "u:@h", "empty"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@x@h", "%40"},
+        {TAKT_REDIS_TCP, "u:" CANARY "/x@h", "%2F"},
+        {TAKT_REDIS_TCP, "u:" CANARY "#x@h", "%23"},
+        {TAKT_REDIS_TCP, "u:" CANARY "?x@h", "port"},
+        {TAKT_REDIS_TCP, "u:p@h?" CANARY, "options"},
+        {TAKT_REDIS_TCP, "u:p@h?" CANARY "=1", "options"},
+        {TAKT_REDIS_TCP, "h?password=" CANARY, "options"},
+        {TAKT_REDIS_TCP, "h?ca=" CANARY, "rediss://"},
+        {TAKT_REDIS_TCP, "h?scripts=" CANARY, "scripts=preloaded"},
+        {TAKT_REDIS_TCP, "h?hints=on", "hints=off"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h?password_file=/x", "one of them"},
+        {TAKT_REDIS_TCP, "h?password_file=", "empty"},
+        {TAKT_REDIS_TCP, "h?password_file=/a&password_file=" CANARY, "twice"},
+        {TAKT_REDIS_TLS, "h?cert=/" CANARY, "go together"},
+        {TAKT_REDIS_TLS, "h?key=/" CANARY, "go together"},
+        {TAKT_REDIS_TLS, "h?verify=" CANARY, "ca="},
+        {TAKT_REDIS_UNIX, "", "unix:PATH"},
+        {TAKT_REDIS_UNIX, "//" CANARY "/x", "unix:///PATH"},
+        {TAKT_REDIS_UNIX, "/x?db=" CANARY, "number"},
+        {TAKT_REDIS_UNIX, "/x?ca=" CANARY, "user="},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        takt_redis_url url;
+        takt_error error = {0};
+        cr_expect_eq(takt_redis_url_parse(&url, table[i].way, table[i].rest, &error),
+                     TAKT_E_STORE_URL, "%s", table[i].rest);
+        cr_expect_not_null(strstr(error.text, table[i].says), "%s: %s", table[i].rest, error.text);
+        cr_expect_null(strstr(error.text, CANARY), "%s", error.text);
+    }
+}
+
+Test(redis_url, too_long)
+{
+    char rest[2 * TAKT_REDIS_SECRET_MAX + 16];
+    takt_redis_url url;
+
+    memset(rest, 'a', sizeof rest);
+    rest[TAKT_REDIS_HOST_MAX] = '\0';
+    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, rest, NULL), 0);
+    rest[TAKT_REDIS_HOST_MAX] = 'a';
+    rest[TAKT_REDIS_HOST_MAX + 1] = '\0';
+    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, rest, NULL), TAKT_E_STORE_URL);
+    rest[TAKT_REDIS_SOCKET_MAX] = '\0';
+    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_UNIX, rest, NULL), 0);
+    rest[TAKT_REDIS_SOCKET_MAX] = 'a';
+    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_UNIX, rest, NULL), TAKT_E_STORE_URL);
+    memset(rest, 'a', sizeof rest);
+    memcpy(rest + sizeof rest - 3, "@h", 3);
+    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, rest, NULL), TAKT_E_STORE_URL);
+}
+
+static void write_file(char path[32], const char *text, size_t size)
+{
+    int fd;
+
+    strcpy(path, "/tmp/takt-secret-XXXXXX");
+    fd = mkstemp(path);
+    cr_assert(fd >= 0 && write(fd, text, size) == (ssize_t)size);
+    close(fd);
+}
+
+Test(redis_url, finds_a_password)
+{
+    takt_redis_url url;
+    takt_error error;
+    char path[32], rest[64];
+
+    setenv("TAKT_REDIS_PASSWORD", "from-environment", 1);
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, "h", NULL), 0);
+    cr_assert_eq(takt_redis_url_find_password(&url, NULL), 0);
+    cr_expect(url.authenticates);
+    cr_expect_str_eq(url.password, "from-environment");
+
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, ":from-url@h", NULL), 0);
+    cr_assert_eq(takt_redis_url_find_password(&url, NULL), 0);
+    cr_expect_str_eq(url.password, "from-url");
+
+    write_file(path, "from-file\r\nmore\n", 16);
+    snprintf(rest, sizeof rest, "u@h?password_file=%s", path);
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, rest, NULL), 0);
+    cr_assert_eq(takt_redis_url_find_password(&url, &error), 0, "%s", error.text);
+    cr_expect_str_eq(url.password, "from-file");
+    unlink(path);
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, rest, NULL), 0);
+    cr_expect_eq(takt_redis_url_find_password(&url, &error), TAKT_E_STORE_ACCESS);
+    cr_expect_not_null(strstr(error.text, "password_file"));
+    cr_expect(!url.authenticates);
+
+    unsetenv("TAKT_REDIS_PASSWORD");
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, "u@h", NULL), 0);
+    cr_expect_eq(takt_redis_url_find_password(&url, &error), TAKT_E_STORE_ACCESS);
+    cr_expect_not_null(strstr(error.text, "$TAKT_REDIS_PASSWORD"));
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, "h", NULL), 0);
+    cr_expect_eq(takt_redis_url_find_password(&url, NULL), 0);
+    cr_expect(!url.authenticates);
+}
+
+Test(redis_url, password_files_that_are_none)
+{
+    static char longest[TAKT_REDIS_SECRET_MAX + 1];
+    takt_redis_url url;
+    char path[32], rest[64];
+
+    memset(longest, 'x', sizeof longest);
+    for (int i = 0; i < 3; i++) {
+        write_file(path, i == 0 ? "\nx" : longest,
+                   i == 0 ? 2 : TAKT_REDIS_SECRET_MAX + (size_t)i - 1);
+        snprintf(rest, sizeof rest, "h?password_file=%s", path);
+        cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, rest, NULL), 0);
+        cr_expect_eq(takt_redis_url_find_password(&url, NULL), i == 1 ? 0 : TAKT_E_STORE_ACCESS);
+        unlink(path);
+    }
+}
+
+Test(redis_url, forgets)
+{
+    takt_redis_url url;
+
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, "user:" CANARY "@h", NULL), 0);
+    takt_redis_url_close(&url);
+    cr_expect_null(memmem(&url, sizeof url, CANARY, strlen(CANARY)));
+}
