@@ -19,8 +19,6 @@
 
 __extension__ typedef __int128 wide; /* products of two instants, on paths that are not hot */
 
-#define LATEST_US (INT64_C(1) << 53) /* a text tells no later instant */
-
 static wide in_parts(takt_fraction f, int64_t whole)
 {
     return (wide)f.us * whole + f.parts;
@@ -101,7 +99,7 @@ int takt_gcra_prepare(takt_rule *rule, takt_error *error)
 
     tokens /= divisor;
     period /= divisor;
-    if (tokens > TAKT_RULE_LIMIT_MAX || period > INT64_C(1) << 53)
+    if (tokens > TAKT_RULE_LIMIT_MAX || period > TAKT_EXACT_MAX)
         return takt_fail(
             error, TAKT_E_POLICY,
             "headroom: too fine for this rate to be kept exactly; write whole percents, or a rate "
@@ -266,7 +264,7 @@ void takt_gcra_read_rule(takt_rule *rule, takt_reader *reader)
 {
     rule->tokens = takt_read_int(reader, 1, TAKT_RULE_LIMIT_MAX);
     takt_read_char(reader, '/');
-    rule->span_us = takt_read_int(reader, 1, INT64_C(1) << 53);
+    rule->span_us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
     takt_read_char(reader, '*');
     rule->burst = takt_read_int(reader, 1, TAKT_RULE_LIMIT_MAX);
     rule->limit = rule->tokens;
@@ -292,7 +290,7 @@ void takt_gcra_write_state(const takt_rule *rule, const takt_rule_state *state, 
 
 void takt_gcra_read_state(const takt_rule *rule, takt_rule_state *state, takt_reader *reader)
 {
-    state->gcra.tat = (takt_fraction){takt_read_int(reader, 0, INT64_C(1) << 53), 0};
+    state->gcra.tat = (takt_fraction){takt_read_int(reader, 0, TAKT_EXACT_MAX), 0};
     if (takt_read_if(reader, '+'))
         state->gcra.tat.parts = takt_read_int(reader, 1, rule->tokens - 1);
 }
@@ -347,7 +345,7 @@ void takt_gcra_pour(const takt_rule *from, const takt_rule *to, takt_rule_state 
     else
         now_us = empty_us;
     now_us += lacking > 0 ? time_of(to, lacking) : 0;
-    state->gcra.tat = (takt_fraction){now_us < LATEST_US ? now_us : LATEST_US, 0};
+    state->gcra.tat = (takt_fraction){now_us < TAKT_EXACT_MAX ? now_us : TAKT_EXACT_MAX, 0};
 }
 
 const takt_algorithm takt_gcra = {

@@ -42,7 +42,7 @@ void takt_gcra_pour(const takt_rule *from, const takt_rule *to, takt_rule_state 
 #define TAKT_GCRA_ROW                                                                              \
     .letter = 'g', .capacity = takt_gcra_capacity, .rest = takt_gcra_rest,                         \
     .earliest = takt_gcra_earliest, .commit = takt_gcra_commit, .room = takt_gcra_room,            \
-    .owes = true, .give_back = takt_gcra_give_back, .due = takt_gcra_due,                          \
+    .owes = true, .paced = true, .give_back = takt_gcra_give_back, .due = takt_gcra_due,           \
     .series = takt_gcra_series, .exhaust = takt_gcra_exhaust, .rest_at = takt_gcra_rest_at,        \
     .pull_back = takt_gcra_pull_back, .write_rule = takt_gcra_write_rule,                          \
     .read_rule = takt_gcra_read_rule, .write_state = takt_gcra_write_state,                        \

@@ -17,11 +17,6 @@
 #include "core/overflow.h"
 #include "core/watched.h"
 
-/* Nobody is told to ask again sooner than after this part of the lookahead; whoever is first may be
- * quicker, for there is only one. */
-#define LOOKAHEAD_FRACTION       16
-#define LOOKAHEAD_FRACTION_FIRST 64
-
 void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_us)
 {
     takt_limit_begin(&ledger->state, ledger->pages);
@@ -178,8 +173,8 @@ static int64_t room_at(const takt_ledger *ledger, int64_t now_us, const takt_pla
 
     due_us = takt_least(due_us, first_us + lookahead_us / 2);
     return takt_most(due_us - lookahead_us,
-                     now_us + lookahead_us /
-                                  (v.ahead > 0 ? LOOKAHEAD_FRACTION : LOOKAHEAD_FRACTION_FIRST));
+                     now_us + lookahead_us / (v.ahead > 0 ? TAKT_LOOKAHEAD_FRACTION
+                                                          : TAKT_LOOKAHEAD_FRACTION_FIRST));
 }
 
 /* When a place is to ask again that lacks a permit.  Whoever releases one wakes the next; a lease
@@ -298,8 +293,8 @@ static void hurry_first(const takt_ledger *ledger, int64_t now_us, const takt_cl
         return;
     v = look(ledger, now_us, at);
     again_us = room_at(ledger, now_us, &ledger->line[at], v);
-    if (v.permits > 0 &&
-        ledger->line[at].again_at_us > again_us + ledger->limit->lookahead_us / LOOKAHEAD_FRACTION)
+    if (v.permits > 0 && ledger->line[at].again_at_us >
+                             again_us + ledger->limit->lookahead_us / TAKT_LOOKAHEAD_FRACTION)
         takt_award_wake(award, ledger->line[at].worker);
 }
 

@@ -25,6 +25,11 @@
 #define TAKT_REUSES_AHEAD_US                                                                       \
     INT64_C(60000000) /* such numbers are given out no further ahead of the clock */
 
+/* Nobody is told to claim again sooner than after this part of the lookahead; whoever is first may
+ * be quicker, for there is only one. */
+#define TAKT_LOOKAHEAD_FRACTION       16
+#define TAKT_LOOKAHEAD_FRACTION_FIRST 64
+
 /* Waiters in a row that want the same. */
 typedef struct takt_want {
     int64_t count;

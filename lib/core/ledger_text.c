@@ -13,7 +13,6 @@
 #define NUMBER_SIZE 21 /* the longest int64 and what separates it from the next */
 #define PLACE_SIZE  (10 * NUMBER_SIZE)
 #define HOLDER_SIZE (5 * NUMBER_SIZE)
-#define BIG         (INT64_C(1) << 53) /* a script's numbers are exact up to here */
 
 size_t takt_ledger_text_size(int line_count, int holder_count)
 {
@@ -183,14 +182,14 @@ static int64_t read_number(takt_reader *reader, int64_t min, int64_t max)
 static void read_place(takt_reader *reader, takt_place *place)
 {
     place->worker = takt_read_hex(reader);
-    place->seq = read_number(reader, 0, BIG);
+    place->seq = read_number(reader, 0, TAKT_EXACT_MAX);
     place->priority = (int8_t)read_number(reader, 0, TAKT_PRIORITY_MAX);
-    place->turn = read_number(reader, 0, BIG);
-    place->wanting = read_number(reader, 0, BIG);
+    place->turn = read_number(reader, 0, TAKT_EXACT_MAX);
+    place->wanting = read_number(reader, 0, TAKT_EXACT_MAX);
     place->need = read_number(reader, 1, TAKT_COST_MAX);
-    place->waiting = read_number(reader, 0, BIG);
-    place->again_at_us = read_number(reader, 0, BIG);
-    place->expires_at_us = read_number(reader, 0, BIG);
+    place->waiting = read_number(reader, 0, TAKT_EXACT_MAX);
+    place->again_at_us = read_number(reader, 0, TAKT_EXACT_MAX);
+    place->expires_at_us = read_number(reader, 0, TAKT_EXACT_MAX);
     place->aside = place->foremost = place->lacking = false;
     if (takt_read_if(reader, ',')) {
         place->aside = takt_read_if(reader, 'a');
@@ -238,9 +237,9 @@ static bool read_holders(takt_reader *reader, takt_ledger *ledger)
         }
         holder = &ledger->holders[ledger->holder_count];
         holder->worker = takt_read_hex(reader);
-        holder->seq = read_number(reader, 0, BIG);
-        holder->held = read_number(reader, 1, BIG);
-        holder->expires_at_us = read_number(reader, 0, BIG);
+        holder->seq = read_number(reader, 0, TAKT_EXACT_MAX);
+        holder->held = read_number(reader, 1, TAKT_EXACT_MAX);
+        holder->expires_at_us = read_number(reader, 0, TAKT_EXACT_MAX);
         reader->bad |= ledger->holder_count > 0 && holder[-1].worker >= holder->worker;
         ledger->holder_count++;
         if (!takt_read_if(reader, ';'))
@@ -271,8 +270,8 @@ static void read_reason(takt_reader *reader, char *reason)
 static void read_brake(takt_reader *reader, takt_ledger *ledger, const takt_limit *kept)
 {
     ledger->brake.percent = takt_read_int(reader, 1, TAKT_WHOLE_PERCENT - 1);
-    ledger->brake.since_us = read_number(reader, 0, BIG);
-    ledger->brake.counted_at_us = read_number(reader, 0, BIG);
+    ledger->brake.since_us = read_number(reader, 0, TAKT_EXACT_MAX);
+    ledger->brake.counted_at_us = read_number(reader, 0, TAKT_EXACT_MAX);
     takt_read_char(reader, ',');
     reader->bad |= kept->revision > 0 && kept->adapt.backoff == 0;
     if (reader->bad || !takt_brake_restore(ledger))
@@ -303,9 +302,9 @@ static bool read_rules(takt_reader *reader, takt_ledger *ledger, takt_limit *kep
 static void read_rest(takt_reader *reader, takt_ledger *ledger, takt_limit *kept)
 {
     if (takt_read_if(reader, 'r')) {
-        kept->revision = takt_read_int(reader, 1, BIG);
+        kept->revision = takt_read_int(reader, 1, TAKT_EXACT_MAX);
         kept->lookahead_us = read_number(reader, 0, TAKT_LOOKAHEAD_MAX_US);
-        kept->max_waiting = read_number(reader, 0, BIG);
+        kept->max_waiting = read_number(reader, 0, TAKT_EXACT_MAX);
         kept->when_full = takt_read_if(reader, 'o')   ? TAKT_WHEN_FULL_DROP_OLDEST
                           : takt_read_if(reader, 'u') ? TAKT_WHEN_FULL_DROP_LOWEST
                                                       : TAKT_WHEN_FULL_REFUSE;
@@ -324,19 +323,19 @@ static void read_rest(takt_reader *reader, takt_ledger *ledger, takt_limit *kept
         }
     }
     if (takt_read_if(reader, 'n')) {
-        ledger->fence = takt_read_int(reader, 1, BIG);
+        ledger->fence = takt_read_int(reader, 1, TAKT_EXACT_MAX);
         if (takt_read_if(reader, ','))
-            ledger->leased_until_us = takt_read_int(reader, 1, BIG);
+            ledger->leased_until_us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
         if (!takt_read_if(reader, ';'))
             return;
     }
     if (takt_read_if(reader, 't')) {
-        ledger->turn = takt_read_int(reader, 0, BIG);
+        ledger->turn = takt_read_int(reader, 0, TAKT_EXACT_MAX);
         if (!takt_read_if(reader, ';'))
             return;
     }
     if (takt_read_if(reader, 'b')) {
-        ledger->blocked_until_us = takt_read_int(reader, 1, BIG);
+        ledger->blocked_until_us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
         if (takt_read_if(reader, ','))
             read_reason(reader, ledger->reason);
         if (!takt_read_if(reader, ';'))
@@ -348,9 +347,9 @@ static void read_rest(takt_reader *reader, takt_ledger *ledger, takt_limit *kept
             return;
     }
     if (takt_read_if(reader, 'm')) {
-        ledger->watched.until_us = takt_read_int(reader, 1, BIG);
-        ledger->watched.since_us = read_number(reader, 1, BIG);
-        ledger->watched.taken = read_number(reader, 0, BIG);
+        ledger->watched.until_us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
+        ledger->watched.since_us = read_number(reader, 1, TAKT_EXACT_MAX);
+        ledger->watched.taken = read_number(reader, 0, TAKT_EXACT_MAX);
         if (!takt_read_if(reader, ';'))
             return;
     }

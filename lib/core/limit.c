@@ -5,8 +5,6 @@
 
 #include "core/window.h"
 
-#define STEPS_MAX 1000 /* of takt_limit_take: where a script does this, a whole server waits */
-
 #define EACH_RULE(limit, i) for (int i = 0; i < (limit)->rule_count; i++)
 
 /* Each rule that holds, the brake as the last one. */
@@ -212,7 +210,7 @@ int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_
     bool even = rule && rule->algorithm->series && !are_several(limit, state);
     int64_t taken = 0;
 
-    for (int steps = 0; taken < count && steps < STEPS_MAX; steps++) {
+    for (int steps = 0; taken < count && steps < TAKT_TAKE_STEPS_MAX; steps++) {
         int64_t t_us = takt_limit_earliest(limit, state, from_us, cost);
         int64_t n;
         if (t_us > until_us) /* also TAKT_NEVER */

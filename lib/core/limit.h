@@ -19,6 +19,8 @@
     INT64_C(2000000) /* a worker that waits is heard of at least that often                        \
                       */
 
+/* Steps of one takt_limit_take: where a script takes them, a whole server waits. */
+#define TAKT_TAKE_STEPS_MAX  1000
 #define TAKT_RECOVER_MAX_US  INT64_C(86400000000) /* the time of an adapt's `recover` */
 #define TAKT_CONCURRENCY_MAX INT64_C(1000000000)
 #define TAKT_LEASE_US        INT64_C(30000000) /* where the policy says nothing */

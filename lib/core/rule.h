@@ -23,6 +23,7 @@
 #include "core/zone.h"
 
 #define TAKT_NEVER          INT64_MAX
+#define TAKT_EXACT_MAX      (INT64_C(1) << 53) /* a script's numbers are exact up to here */
 #define TAKT_RULE_LIMIT_MAX INT64_C(1000000000)
 #define TAKT_SPAN_MAX_US    INT64_C(1576800000000000) /* 50 years */
 #define TAKT_ROOM_MAX       INT64_C(1000000000)       /* a room larger than this is told as this */
@@ -104,6 +105,7 @@ struct takt_algorithm {
     char letter;      /* as the text begins; the same letter means the same state; a, b, h, k, n,
                          r, t and w are taken */
     unsigned takes;   /* TAKT_TAKES_...: what else is refused before prepare() */
+    bool paced;       /* the state is one instant, which each token moves on by the same time */
     bool owes;        /* commit may take more than is due: it is paid for before the next slot */
 
     /* Checks the numbers and derives the second group.  0, or TAKT_E_POLICY with "burst: ..." in

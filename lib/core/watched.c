@@ -3,8 +3,6 @@
  */
 #include "core/watched.h"
 
-#define BIG (INT64_C(1) << 53) /* a script's numbers are exact up to here */
-
 void takt_watched_end(takt_ledger *ledger)
 {
     ledger->watched = (takt_watched){.until_us = 0};
@@ -27,8 +25,8 @@ void takt_watched_add(takt_ledger *ledger, int64_t tokens)
     if (watched->until_us == 0)
         return;
     watched->taken += tokens;
-    if (watched->taken > BIG)
-        watched->taken = BIG;
+    if (watched->taken > TAKT_EXACT_MAX)
+        watched->taken = TAKT_EXACT_MAX;
     if (watched->taken < 0) /* it was taken before anybody looked */
         watched->taken = 0;
 }

@@ -35,6 +35,8 @@ typedef enum takt_op {
     TAKT_OP_APPLY   /* ... another one in its place: policy_record.h */
 } takt_op;
 
+#define TAKT_OPS (TAKT_OP_APPLY + 1)
+
 #define TAKT_CHANGE_SIZE 512 /* bytes of a change in the history of a policy, with its NUL */
 
 /*

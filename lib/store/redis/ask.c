@@ -111,7 +111,7 @@ static void add_limit(struct pen *pen, const takt_limit *limit)
 /* An instant as a script's number; what lies beyond those is never, what is long past is 0. */
 static int64_t instant(int64_t us)
 {
-    return us > INT64_C(1) << 53 ? -1 : us < 0 ? 0 : us;
+    return us > TAKT_EXACT_MAX ? -1 : us < 0 ? 0 : us;
 }
 
 static void add_claim(struct pen *pen, const takt_claim *claim, bool permits)
@@ -139,7 +139,7 @@ static bool is_brief(const takt_store_call *call)
     return call->op == TAKT_OP_CLAIM && claim->uncontended && claim->waiting == 1 &&
            claim->want_count == 1 && claim->wants[0].count == 1 &&
            claim->wants[0].latest_us == TAKT_NEVER && limit->rule_count == 1 &&
-           limit->rules[0].algorithm->letter == 'g' && limit->revision == 0 &&
+           limit->rules[0].algorithm->paced && limit->revision == 0 &&
            limit->when_full == TAKT_WHEN_FULL_REFUSE && limit->adapt.backoff == 0;
 }
 

@@ -6,17 +6,7 @@
 #include <string.h>
 
 #include "core/ledger_text.h"
-
-#define BIG (INT64_C(1) << 53) /* a script's numbers are exact up to here */
-
-enum { DAMAGED = 1, STALE = 2, OUTDATED = 4, TAKEN = 8, PERMITS = 32, WATCHED = 64 };
-
-#define SHORT_AWARD    3
-#define AWARD_HEAD     11
-#define RUN_SIZE       7
-#define STANDING_COUNT 11
-#define WATCHED_COUNT  2 /* more, with that flag */
-#define PERMITS_COUNT  3 /* more, where there are permits; a try has them twice */
+#include "store/redis/protocol.h"
 
 /* The values of a reply's array, read one after the other. */
 struct cursor {
@@ -42,7 +32,7 @@ static int64_t read_int(struct cursor *cursor, int64_t min, int64_t max)
 /* An instant or a duration; -1 stands for never. */
 static int64_t read_time(struct cursor *cursor)
 {
-    int64_t us = read_int(cursor, -1, BIG);
+    int64_t us = read_int(cursor, -1, TAKT_EXACT_MAX);
 
     return us < 0 ? TAKT_NEVER : us;
 }
@@ -74,9 +64,9 @@ static int64_t waiters(const takt_claim *claim)
 /* A run whose slots are all instants that a number can hold, for waiters that are `left`. */
 static void read_run(struct cursor *cursor, takt_run *run, int64_t *left)
 {
-    run->first.us = read_int(cursor, 0, BIG);
+    run->first.us = read_int(cursor, 0, TAKT_EXACT_MAX);
     run->first.parts = read_int(cursor, 0, TAKT_RULE_LIMIT_MAX - 1);
-    run->step.us = read_int(cursor, 0, BIG);
+    run->step.us = read_int(cursor, 0, TAKT_EXACT_MAX);
     run->step.parts = read_int(cursor, 0, TAKT_RULE_LIMIT_MAX - 1);
     run->whole = read_int(cursor, 1, TAKT_RULE_LIMIT_MAX);
     run->count = read_int(cursor, 1, TAKT_ROOM_MAX);
@@ -85,7 +75,7 @@ static void read_run(struct cursor *cursor, takt_run *run, int64_t *left)
         return;
     cursor->bad = run->first.parts >= run->whole || run->step.parts >= run->whole ||
                   run->count > *left ||
-                  (run->count > 1 && run->step.us > (BIG - run->first.us) / run->count);
+                  (run->count > 1 && run->step.us > (TAKT_EXACT_MAX - run->first.us) / run->count);
     *left -= run->count;
 }
 
@@ -131,8 +121,8 @@ static void read_newer(struct cursor *cursor, const takt_store_call *call, takt_
 /* What the worker holds, and under which numbers. */
 static void read_holding(struct cursor *cursor, takt_award *award, bool permits)
 {
-    award->holding = permits ? read_int(cursor, 0, BIG) : 0;
-    award->fence = permits ? read_int(cursor, 0, BIG) : 0;
+    award->holding = permits ? read_int(cursor, 0, TAKT_EXACT_MAX) : 0;
+    award->fence = permits ? read_int(cursor, 0, TAKT_EXACT_MAX) : 0;
     award->reuses = permits ? read_int(cursor, 0, TAKT_REUSES) : 0;
     award->wake_count = 0; /* the script has done it */
 }
@@ -142,22 +132,22 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     takt_award *award = call->award;
     int64_t left = waiters(call->claim);
 
-    award->stale = flags & STALE;
-    award->outdated = flags & OUTDATED;
+    award->stale = flags & TAKT_FLAG_STALE;
+    award->outdated = flags & TAKT_FLAG_OUTDATED;
     award->uncontended = false;
-    award->now_us = read_int(cursor, 0, BIG);
+    award->now_us = read_int(cursor, 0, TAKT_EXACT_MAX);
     award->claim_again_at_us = read_time(cursor);
     award->next_slot_at_us = read_time(cursor);
-    award->blocked_until_us = read_int(cursor, 0, BIG);
-    award->waiting = read_int(cursor, 0, BIG);
-    award->workers = read_int(cursor, 0, BIG);
+    award->blocked_until_us = read_int(cursor, 0, TAKT_EXACT_MAX);
+    award->waiting = read_int(cursor, 0, TAKT_EXACT_MAX);
+    award->workers = read_int(cursor, 0, TAKT_EXACT_MAX);
     award->refused = read_int(cursor, 0, left);
     award->in_line = (unsigned)read_int(cursor, 0, (1 << TAKT_PRIORITIES) - 1);
     award->least_urgent = (int)read_int(cursor, -1, TAKT_PRIORITY_MAX);
     read_newer(cursor, call, award);
-    read_holding(cursor, award, flags & PERMITS);
-    award->run_count = cursor->left / RUN_SIZE;
-    if (cursor->bad || cursor->left % RUN_SIZE != 0 || award->run_count > TAKT_RUNS_MAX) {
+    read_holding(cursor, award, flags & TAKT_FLAG_PERMITS);
+    award->run_count = cursor->left / TAKT_AWARD_RUN;
+    if (cursor->bad || cursor->left % TAKT_AWARD_RUN != 0 || award->run_count > TAKT_RUNS_MAX) {
         cursor->bad = true;
         return;
     }
@@ -193,8 +183,9 @@ static bool give_one(takt_store_call *call, int64_t now_us, int64_t next_slot_us
 
 static bool read_short_award(struct cursor *cursor, takt_store_call *call)
 {
-    int64_t now_us = read_int(cursor, 0, BIG), next_slot_us = read_int(cursor, 0, BIG);
-    int64_t slot_us = read_int(cursor, 0, BIG);
+    int64_t now_us = read_int(cursor, 0, TAKT_EXACT_MAX),
+            next_slot_us = read_int(cursor, 0, TAKT_EXACT_MAX);
+    int64_t slot_us = read_int(cursor, 0, TAKT_EXACT_MAX);
 
     return !cursor->bad && give_one(call, now_us, next_slot_us, slot_us);
 }
@@ -202,7 +193,7 @@ static bool read_short_award(struct cursor *cursor, takt_store_call *call)
 /* The shortest award: the slot is now, and so is the next one. */
 static bool read_number(const takt_reply *reply, takt_store_call *call)
 {
-    return call->op == TAKT_OP_CLAIM && reply->integer >= 0 && reply->integer <= BIG &&
+    return call->op == TAKT_OP_CLAIM && reply->integer >= 0 && reply->integer <= TAKT_EXACT_MAX &&
            give_one(call, reply->integer, reply->integer, reply->integer);
 }
 
@@ -215,7 +206,7 @@ static void read_try(struct cursor *cursor, takt_store_call *call, int64_t flags
 
     read_holding(cursor, award, true);
     award->now_us = call->standing.now_us;
-    award->stale = flags & STALE;
+    award->stale = flags & TAKT_FLAG_STALE;
     award->run_count = call->status == 0;
     award->runs[0] = (takt_run){{award->now_us, 0}, {0, 0}, 1, 1, (int32_t)call->cost, 0};
 }
@@ -224,10 +215,12 @@ static void read_try(struct cursor *cursor, takt_store_call *call, int64_t flags
  * twice. */
 static bool is_standing(const takt_store_call *call, int64_t flags, int count)
 {
-    int permits = call->op == TAKT_OP_TRY && call->claim ? 2 * PERMITS_COUNT : PERMITS_COUNT;
-    int bare = flags & WATCHED ? STANDING_COUNT + WATCHED_COUNT : STANDING_COUNT;
+    int permits =
+        call->op == TAKT_OP_TRY && call->claim ? 2 * TAKT_PERMITS_VALUES : TAKT_PERMITS_VALUES;
+    int bare = flags & TAKT_FLAG_WATCHED ? TAKT_STANDING_VALUES + TAKT_WATCHED_VALUES
+                                         : TAKT_STANDING_VALUES;
 
-    return count == bare + permits || (count == bare && !(flags & STALE));
+    return count == bare + permits || (count == bare && !(flags & TAKT_FLAG_STALE));
 }
 
 static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t flags)
@@ -235,27 +228,28 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
     takt_standing *standing = &call->standing;
     const takt_reply *reason;
 
-    standing->now_us = read_int(cursor, 0, BIG);
-    standing->limit = read_int(cursor, 0, BIG);
-    standing->remaining = read_int(cursor, 0, BIG);
+    standing->now_us = read_int(cursor, 0, TAKT_EXACT_MAX);
+    standing->limit = read_int(cursor, 0, TAKT_EXACT_MAX);
+    standing->remaining = read_int(cursor, 0, TAKT_EXACT_MAX);
     standing->retry_after_us = read_time(cursor);
-    standing->reset_after_us = read_int(cursor, 0, BIG);
-    standing->blocked_until_us = read_int(cursor, 0, BIG);
-    standing->waiting = read_int(cursor, 0, BIG);
-    standing->workers = read_int(cursor, 0, BIG);
+    standing->reset_after_us = read_int(cursor, 0, TAKT_EXACT_MAX);
+    standing->blocked_until_us = read_int(cursor, 0, TAKT_EXACT_MAX);
+    standing->waiting = read_int(cursor, 0, TAKT_EXACT_MAX);
+    standing->workers = read_int(cursor, 0, TAKT_EXACT_MAX);
     standing->rate_percent = read_int(cursor, 1, 100);
     reason = read_text(cursor);
     cursor->bad |= reason->size > TAKT_REASON_TEXT_MAX;
     takt_reason_read(reason->text, reason->size, standing->reason);
-    standing->watched_since_us = flags & WATCHED ? read_int(cursor, 1, BIG) : 0;
-    standing->taken = flags & WATCHED ? read_int(cursor, 0, BIG) : 0;
+    standing->watched_since_us =
+        flags & TAKT_FLAG_WATCHED ? read_int(cursor, 1, TAKT_EXACT_MAX) : 0;
+    standing->taken = flags & TAKT_FLAG_WATCHED ? read_int(cursor, 0, TAKT_EXACT_MAX) : 0;
     standing->concurrency = standing->held = standing->holders = 0;
     if (cursor->left > 0) {
         standing->concurrency = read_int(cursor, 0, TAKT_CONCURRENCY_MAX);
-        standing->held = read_int(cursor, 0, BIG);
-        standing->holders = read_int(cursor, 0, BIG);
+        standing->held = read_int(cursor, 0, TAKT_EXACT_MAX);
+        standing->holders = read_int(cursor, 0, TAKT_EXACT_MAX);
     }
-    call->status = call->op == TAKT_OP_TRY && !(flags & TAKEN) ? TAKT_E_NO_SLOT : 0;
+    call->status = call->op == TAKT_OP_TRY && !(flags & TAKT_FLAG_TAKEN) ? TAKT_E_NO_SLOT : 0;
     if (cursor->left > 0)
         read_try(cursor, call, flags);
 }
@@ -264,10 +258,10 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
 static int64_t flags_of(const takt_store_call *call)
 {
     if (call->op == TAKT_OP_CLAIM)
-        return DAMAGED | STALE | OUTDATED | PERMITS;
+        return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_OUTDATED | TAKT_FLAG_PERMITS;
     if (call->op == TAKT_OP_TRY)
-        return DAMAGED | STALE | TAKEN | WATCHED;
-    return DAMAGED | WATCHED;
+        return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_TAKEN | TAKT_FLAG_WATCHED;
+    return TAKT_FLAG_DAMAGED | TAKT_FLAG_WATCHED;
 }
 
 bool takt_award_reply(takt_store_call *call, const takt_reply *reply, bool *damaged)
@@ -282,17 +276,17 @@ bool takt_award_reply(takt_store_call *call, const takt_reply *reply, bool *dama
         return read_number(reply, call);
     if (reply->type != TAKT_REPLY_ARRAY)
         return false;
-    if (claim && reply->count == SHORT_AWARD)
+    if (claim && reply->count == TAKT_AWARD_SHORT)
         return read_short_award(&values, call);
     flags = read_int(&values, 0, known);
     if (values.bad || (flags & ~known) != 0)
         return false;
-    if (claim ? reply->count < AWARD_HEAD : !is_standing(call, flags, reply->count))
+    if (claim ? reply->count < TAKT_AWARD_HEAD : !is_standing(call, flags, reply->count))
         return false;
     if (claim)
         read_award(&values, call, flags);
     else
         read_standing(&values, call, flags);
-    *damaged = flags & DAMAGED;
+    *damaged = flags & TAKT_FLAG_DAMAGED;
     return !values.bad;
 }

@@ -15,11 +15,9 @@
 #include "store/record.h"
 #include "store/redis/award_reply.h"
 #include "store/redis/policy_reply.h"
+#include "store/redis/protocol.h"
 
-#define ZONE_WANTED    16 /* flags of lua/PROTOCOL.md */
-#define PERMITS_WANTED 32
-#define KEYS_WANTED    128
-#define TRIES_MAX      32 /* somebody who flushes the scripts all the time must end somewhere */
+#define TRIES_MAX 32 /* somebody who flushes the scripts all the time must end somewhere */
 
 void takt_redis_set_trouble(takt_redis_store *store, const char *text, const char *word)
 {
@@ -53,7 +51,7 @@ void takt_redis_job_finish(takt_redis_job *job, int status)
 
 void takt_redis_forget_scripts(takt_redis_store *store)
 {
-    for (int op = 0; op < TAKT_SCRIPTS; op++) {
+    for (int op = 0; op < TAKT_OPS; op++) {
         store->loads[op].under_way = false;
         store->loads[op].refused = 0;
     }
@@ -152,7 +150,7 @@ static void tell_damage(takt_redis_store *store, const takt_store_call *call)
 static bool is_zone_wish(const takt_reply *reply)
 {
     return reply->type == TAKT_REPLY_ARRAY && reply->count == 2 &&
-           reply[1].type == TAKT_REPLY_INTEGER && reply[1].integer == ZONE_WANTED &&
+           reply[1].type == TAKT_REPLY_INTEGER && reply[1].integer == TAKT_FLAG_ZONE &&
            reply[2].type == TAKT_REPLY_STRING;
 }
 
@@ -162,9 +160,9 @@ static int keys_wished(const takt_reply *reply)
 {
     if (reply->type != TAKT_REPLY_ARRAY || reply->count != 1 || reply[1].type != TAKT_REPLY_INTEGER)
         return 0;
-    return reply[1].integer == PERMITS_WANTED ? TAKT_ASK_WITH_PERMITS
-           : reply[1].integer == KEYS_WANTED  ? TAKT_ASK_WHOLE
-                                              : 0;
+    return reply[1].integer == TAKT_FLAG_PERMITS ? TAKT_ASK_WITH_PERMITS
+           : reply[1].integer == TAKT_FLAG_KEYS  ? TAKT_ASK_WHOLE
+                                                 : 0;
 }
 
 /* The ledger's text names a timezone that our limit does not, and nothing was done: the same is

@@ -322,8 +322,8 @@ static void say_loads(struct visit *visit)
 {
     char words[] = "SCRIPT LOAD $0";
 
-    _Static_assert(TAKT_SCRIPTS <= 64, "a script is named by one character: 0 to 9 and on");
-    for (int i = 0; i < TAKT_SCRIPTS; i++) {
+    _Static_assert(TAKT_OPS <= 64, "a script is named by one character: 0 to 9 and on");
+    for (int i = 0; i < TAKT_OPS; i++) {
         words[sizeof words - 2] = (char)('0' + i);
         say(visit, words, NULL, on_loaded);
     }

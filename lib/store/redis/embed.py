@@ -7,9 +7,10 @@ Joins the scripts of lua/ with the pieces that they need and makes them a part o
     embed.py --lua OPERATION [--seam LINE]        one of them, as the server gets it, on the standard output
     embed.py --sha1                               the name and the SHA1 of each
 
-The first lines of a file say `-- needs: NAME NAME`: each of these stands before it, once. Comments and indentation are
-left out, and numbers with a name in capitals are put in its place. --seam replaces the one line that reads the server's time (it is marked `-- seam: now`), for tests; the
-library itself is never built with it.
+There is a script for each operation of takt_op. The first lines of a file say `-- needs: NAME NAME`: each of these stands
+before it, once. Comments and indentation are left out. A number with a name in capitals stands in the place of its name:
+those that begin with TAKT_ are C's (c_constants.py), the others are a script's own. --seam replaces the one line that
+reads the server's time (it is marked `-- seam: now`), for tests; the library itself is never built with it.
 """
 
 import argparse
@@ -18,10 +19,13 @@ import pathlib
 import re
 import sys
 
-LUA = pathlib.Path(__file__).resolve().parent / 'lua'
-# In the order of takt_op.
-OPERATIONS = ['claim', 'try', 'peek', 'block', 'penalize', 'unblock', 'reset', 'settle', 'lower', 'policy', 'apply']
-TIMELESS = ['policy']  # reads no clock
+import c_constants
+
+HERE = pathlib.Path(__file__).resolve()
+LUA = HERE.parent / 'lua'
+OPERATIONS = c_constants.operations()
+CONSTANTS = c_constants.Constants()
+CLOCK = 'time'  # the piece that reads it
 NEEDS = re.compile(r'--\s*needs:\s*(.*)$')
 SEAM = re.compile(r'--\s*seam:\s*now\s*$')
 CONSTANT = re.compile(r'local ([A-Z][A-Z_]+) = ([0-9][0-9e]*)$')
@@ -71,18 +75,19 @@ def without_comment(line):
 def join(operation, seam=None):
     """A whole script. Numbers with a name in capitals are put in their places: a script pays for each local."""
     lines, seams, constants = [], 0, {}
-    for name in pieces_of(operation, set()):
+    pieces = list(pieces_of(operation, set()))
+    for name in pieces:
         for line in (LUA / f'{name}.lua').read_text(encoding='utf-8').splitlines():
             if SEAM.search(line):
                 seams += 1
                 line = line if seam is None else seam
-            line = without_comment(line)
+            line = CONSTANTS.put_into(without_comment(line))
             constant = CONSTANT.match(line)
             if constant:
                 constants[constant.group(1)] = constant.group(2)
             elif line:
                 lines.append(re.sub(r'\b[A-Z][A-Z_]+\b', lambda word: constants.get(word.group(), word.group()), line))
-    if seams != (operation not in TIMELESS):
+    if seams != (CLOCK in pieces):
         sys.exit(f'embed.py: {operation}: {seams} lines are marked "-- seam: now", not one')
     return '\n'.join(lines) + '\n'
 
@@ -102,7 +107,8 @@ def write_depfile(path, output):
     names = set()
     for operation in OPERATIONS:
         names.update(pieces_of(operation, set()))
-    made_from = ' '.join(str(LUA / f'{name}.lua').replace(' ', '\\ ') for name in sorted(names))
+    files = [*HERE.parent.glob('*.py'), *(LUA / f'{name}.lua' for name in sorted(names)), *CONSTANTS.files()]
+    made_from = ' '.join(str(file).replace(' ', '\\ ') for file in files)
     pathlib.Path(path).write_text(f'{output}: {made_from}\n', encoding='utf-8')
 
 
@@ -111,9 +117,10 @@ def write_c(path, seam):
     parts = ['/* Made from lua/ by embed.py. */\n#include "store/redis/script.h"\n']
     for operation, source in sources.items():
         parts.append(f'static const char {operation}_source[] = {{\n{as_bytes(source)}}};\n')
-    rows = ''.join(f'    {{"{operation}", {operation}_source, sizeof {operation}_source, "{sha1(source)}"}},\n'
-                   for operation, source in sources.items())
-    parts.append(f'const takt_script takt_scripts[TAKT_SCRIPTS] = {{\n{rows}}};\n')
+    rows = ''.join(f'    [TAKT_OP_{operation.upper()}] = {{"{operation}", {operation}_source, sizeof {operation}_source,\n'
+                   f'        "{sha1(source)}"}},\n' for operation, source in sources.items())
+    parts.append(f'const takt_script takt_scripts[] = {{\n{rows}}};\n')
+    parts.append('_Static_assert(sizeof takt_scripts / sizeof *takt_scripts == TAKT_OPS, "one for each operation");\n')
     pathlib.Path(path).write_text('\n'.join(parts), encoding='utf-8')
 
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_MAX (INT64_C(1) << 53)
-
 static bool is_number(const takt_reply *value, int64_t max)
 {
     return value->type == TAKT_REPLY_INTEGER && value->integer >= 0 && value->integer <= max;
@@ -44,8 +42,9 @@ bool takt_policy_reply(takt_store_call *call, const takt_reply *reply)
     takt_policy_talk *talk = call->talk;
     const takt_reply *values = reply + 1;
 
-    if (reply->type != TAKT_REPLY_ARRAY || reply->count < 2 || !is_number(&values[0], NUMBER_MAX) ||
-        !is_number(&values[1], NUMBER_MAX) || (values[0].integer == 0) != (values[1].integer == 0))
+    if (reply->type != TAKT_REPLY_ARRAY || reply->count < 2 ||
+        !is_number(&values[0], TAKT_EXACT_MAX) || !is_number(&values[1], TAKT_EXACT_MAX) ||
+        (values[0].integer == 0) != (values[1].integer == 0))
         return false;
     talk->version = values[0].integer;
     talk->at_us = values[1].integer;

@@ -59,7 +59,7 @@ struct takt_redis_store {
     pid_t process; /* in which the connection is: a child after fork has none */
     takt_redis_connection *connection;
     takt_hints *hints; /* NULL until the first claim was answered */
-    takt_redis_load loads[TAKT_SCRIPTS];
+    takt_redis_load loads[TAKT_OPS];
     takt_ask ask;
     uint64_t worker; /* who claims through this store */
 

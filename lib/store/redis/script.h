@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define TAKT_SCRIPTS 11
+#include "store/store.h"
 
 typedef struct takt_script {
     const char *name;
@@ -17,7 +17,7 @@ typedef struct takt_script {
     char sha1[41]; /* as EVALSHA takes it */
 } takt_script;
 
-/* In the order of takt_op. */
-extern const takt_script takt_scripts[TAKT_SCRIPTS];
+/* By takt_op. */
+extern const takt_script takt_scripts[TAKT_OPS];
 
 #endif

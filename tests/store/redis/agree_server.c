@@ -81,7 +81,7 @@ static bool await_server(void)
 
 static void load_scripts(void)
 {
-    for (int i = 0; i < TAKT_SCRIPTS; i++) {
+    for (int i = 0; i < TAKT_OPS; i++) {
         const char *words[] = {"SCRIPT", "LOAD", takt_scripts[i].source};
         size_t sizes[] = {6, 4, takt_scripts[i].size};
         redisReply *reply = redisCommandArgv(context, 3, words, sizes);

@@ -108,7 +108,7 @@ Test(redis, scripts_have_their_names)
 
     server_start(&server, NULL);
     open_with(&rig, &server, "");
-    for (int op = 0; op < TAKT_SCRIPTS; op++) {
+    for (int op = 0; op < TAKT_OPS; op++) {
         takt_policy_talk talk = {.text = "", .change = "0\t0\twho\twhat"};
         struct rig_call call;
         rig_call_init(&call, (takt_op)op, &limit, "k");

@@ -14,7 +14,7 @@ end
 version, at = version + 1, now > at and now or at + 1
 local lines = { string.format('%.0f\t%.0f\t%s\n', version, at, ARGV[3]) }
 for line in (redis.call('HGET', KEYS[1], 'history') or ''):gmatch('[^\n]+\n') do
-    if #lines < 20 then
+    if #lines < TAKT_CHANGES_KEPT then
         lines[#lines + 1] = line
     end
 end

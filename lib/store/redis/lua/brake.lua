@@ -2,8 +2,6 @@
 -- Made when a ledger is braked, or to be.
 -- needs: limit
 
-local WHOLE = 100
-
 local brake
 local function make_brake()
     local function common_divisor(a, b)
@@ -25,7 +23,7 @@ local function make_brake()
 
         -- So much of the rate of a limit with these rules, as a rule; nil: its numbers are too large.
         derive = function(rules, percent)
-            local first, whole, burst = rules[1], WHOLE, NEVER
+            local first, whole, burst = rules[1], TAKT_WHOLE_PERCENT, NEVER
             if not first then
                 return nil
             end
@@ -37,7 +35,7 @@ local function make_brake()
             percent, whole = reduce(percent, whole)
             tokens, whole = reduce(tokens, whole)
             span, percent = reduce(span, percent)
-            if tokens > math.floor(ROOM_MAX / percent) or span > math.floor(SPAN_MAX / whole) then
+            if tokens > math.floor(TAKT_ROOM_MAX / percent) or span > math.floor(TAKT_SPAN_MAX_US / whole) then
                 return nil
             end
             return rule.new(string.format('g%.0f/%.0f*%.0f', tokens * percent, span * whole, burst))
@@ -62,7 +60,7 @@ local function make_brake()
         -- Another part of the rate, where `old` is the brake so far.
         change = function(old, percent)
             brake.take_off()
-            local new = percent < WHOLE and brake.derive(limit.rules, percent)
+            local new = percent < TAKT_WHOLE_PERCENT and brake.derive(limit.rules, percent)
             if not new then
                 brake.release()
                 return
@@ -92,7 +90,7 @@ local function make_brake()
             end
             if now > brake.since then
                 local gained = numbers.divide(now - brake.since, adapt.recover, 0, adapt.recover_us)
-                gained = gained < WHOLE and gained or WHOLE
+                gained = gained < TAKT_WHOLE_PERCENT and gained or TAKT_WHOLE_PERCENT
                 brake.since = brake.since + numbers.divide_up(gained, adapt.recover_us, adapt.recover)
                 if gained > 0 then
                     brake.change(limit.brake, brake.percent + gained)
@@ -107,7 +105,9 @@ local function make_brake()
             if brake.percent == 0 then
                 return 0
             end
-            return brake.since + numbers.divide_up(WHOLE - brake.percent, limit.adapt.recover_us, limit.adapt.recover)
+            local adapt = limit.adapt
+            return brake.since
+                + numbers.divide_up(TAKT_WHOLE_PERCENT - brake.percent, adapt.recover_us, adapt.recover)
         end,
 
         -- "PERCENT,SINCE,COUNTED,STATE"; the numbers of the state follow from `rules`.  Returns the brake; nil where it
@@ -115,7 +115,8 @@ local function make_brake()
         read = function(text, rules)
             local percent, since, counted, state = text:match('^(%d+),(%d+),(%d+),([^,]+)$')
             percent, since, counted = tonumber(percent), tonumber(since), tonumber(counted)
-            if not percent or percent < 1 or percent >= WHOLE or since > EXACT or counted > EXACT then
+            if not percent or percent < 1 or percent >= TAKT_WHOLE_PERCENT or since > TAKT_EXACT_MAX
+                or counted > TAKT_EXACT_MAX then
                 return nil
             end
             local read = brake.derive(rules, percent)

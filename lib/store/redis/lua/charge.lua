@@ -4,7 +4,7 @@
 local function charge(tokens)
     for _, one in ipairs(limit.rules) do
         local algorithm = one.algorithm
-        local from, till = ledger.now, ledger.now + LOOKAHEAD_MAX
+        local from, till = ledger.now, ledger.now + TAKT_LOOKAHEAD_MAX_US
         from = algorithm.owes and from or algorithm.earliest(one, from, 1)
         local n = from <= till and algorithm.room(one, from, algorithm.owes and till or from) or 0
         n = n < tokens and n or tokens

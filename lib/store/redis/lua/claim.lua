@@ -163,7 +163,8 @@ claim = {
             local first = limit.due(claim.from, ahead + need) + math.floor(lookahead / 2)
             at = first < at and first or at
         end
-        local soonest = ledger.now + math.floor(lookahead / (ahead > 0 and LOOKAHEAD_FRACTION or LOOKAHEAD_FRACTION_FIRST))
+        local fraction = ahead > 0 and TAKT_LOOKAHEAD_FRACTION or TAKT_LOOKAHEAD_FRACTION_FIRST
+        local soonest = ledger.now + math.floor(lookahead / fraction)
         return at - lookahead > soonest and at - lookahead or soonest
     end,
 
@@ -172,7 +173,7 @@ claim = {
         local place, over_at = claim.own[priority], 0
         place.lacking = permits <= 0
         if place.lacking then -- a release wakes the next, a lease that ends nobody: the first in line comes by itself
-            over_at = ahead == 0 and held.over_at(ledger.now + KEEPALIVE) or NEVER
+            over_at = ahead == 0 and held.over_at(ledger.now + TAKT_KEEPALIVE_US) or NEVER
         end
         return over_at == NEVER and NEVER or math.max(over_at, claim.when(place, share, ahead))
     end,
@@ -191,7 +192,7 @@ claim = {
                 share = math.floor((room > share and room or share) / workers)
                 if claim.permits(workers, 0, 0, 0) > 0
                     and place.again > claim.when(place, share < 1 and 1 or share, 0)
-                        + math.floor(limit.lookahead / LOOKAHEAD_FRACTION) then
+                        + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION) then
                     wakes.add(name)
                 end
                 return
@@ -202,7 +203,7 @@ claim = {
     end,
 
     plan_all = function()
-        local foremost, keepalive_at = true, ledger.now + KEEPALIVE
+        local foremost, keepalive_at = true, ledger.now + TAKT_KEEPALIVE_US
         for priority = 0, 9 do
             local place = claim.own[priority]
             if line and line.all.places[priority] > 0 then
@@ -293,8 +294,8 @@ return run(function()
         reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay here
     end
     local next_slot = limit.earliest(claim.from, claim.least_cost)
-    reply[1] = (ledger.damaged and 1 or 0) + (stale and 2 or 0) + (reply[11] ~= '' and 4 or 0)
-        + (held and 32 or 0)
+    reply[1] = (ledger.damaged and TAKT_FLAG_DAMAGED or 0) + (stale and TAKT_FLAG_STALE or 0)
+        + (reply[11] ~= '' and TAKT_FLAG_OUTDATED or 0) + (held and TAKT_FLAG_PERMITS or 0)
     reply[3], reply[4], reply[5] = claim.again_at, next_slot == NEVER and -1 or next_slot, ledger.blocked
     reply[6], reply[7] = line and line.all.waiting or 0, line and line.all.workers or 0
     reply[8], reply[9], reply[10] = claim.refused, claim.in_line, claim.least_urgent

@@ -9,8 +9,8 @@ local function make_fixed_window()
         after = function(rule, start, n)
             if not rule.first_use then
                 return windows.after(rule, start, n)
-            elseif n >= math.floor(WINDOW_END / rule.span) then
-                return WINDOW_END
+            elseif n >= math.floor(TAKT_WINDOW_END / rule.span) then
+                return TAKT_WINDOW_END
             end
             return start + n * rule.span
         end,
@@ -71,7 +71,8 @@ local function make_fixed_window()
                 count = windows.count(rule, start, till)
             end
             local left = rule.tokens - used
-            return count > math.floor((ROOM_MAX - left) / rule.tokens) and ROOM_MAX or left + count * rule.tokens
+            local over = count > math.floor((TAKT_ROOM_MAX - left) / rule.tokens)
+            return over and TAKT_ROOM_MAX or left + count * rule.tokens
         end,
 
         due = function(rule, from, n)
@@ -132,7 +133,8 @@ local function make_fixed_window()
             rule.first_use = first_use == '!'
             if name == '' then
                 return true
-            elseif name:sub(1, 1) ~= '@' or rule.first_use or (rule.span % DAY ~= 0 and DAY % rule.span ~= 0) then
+            elseif name:sub(1, 1) ~= '@' or rule.first_use
+                or (rule.span % TAKT_DAY_US ~= 0 and TAKT_DAY_US % rule.span ~= 0) then
                 return false
             end
             rule.zone_name, rule.zone = name, make_zones().named(name:sub(2))
@@ -146,7 +148,7 @@ local function make_fixed_window()
         read_state = function(rule, text)
             local start, mark, count = text:match('^(%d+)([,~])(%d+)$')
             rule.start, rule.count, rule.unopened = tonumber(start), tonumber(count), mark == '~'
-            return start and rule.start <= WINDOW_END and rule.count <= ROOM_MAX
+            return start and rule.start <= TAKT_WINDOW_END and rule.count <= TAKT_ROOM_MAX
                 and (not rule.unopened or rule.first_use)
         end,
 
@@ -176,7 +178,7 @@ local function make_fixed_window()
                     count = count + fixed.unknown_before(from, to, to.start, start)
                 end
             end
-            to.count = count < ROOM_MAX and count or ROOM_MAX
+            to.count = count < TAKT_ROOM_MAX and count or TAKT_ROOM_MAX
         end,
     }
     return fixed

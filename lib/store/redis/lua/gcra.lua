@@ -1,8 +1,6 @@
 -- gcra.lua: core/gcra.c, function by function.  TAT is rule.us + rule.parts / rule.tokens; a fraction is two numbers.
 -- needs: numbers
 
-local CENTURY = 3153600000000000
-
 local function make_gcra()
     local gcra
     gcra = {
@@ -27,8 +25,8 @@ local function make_gcra()
         end,
 
         intervals = function(rule, n)
-            if n * rule.interval_us > CENTURY then
-                return CENTURY, 0
+            if n * rule.interval_us > 2 * TAKT_SPAN_MAX_US then
+                return 2 * TAKT_SPAN_MAX_US, 0
             end
             return numbers.divide(n, rule.span, 0, rule.tokens)
         end,
@@ -75,7 +73,7 @@ local function make_gcra()
                 return 0
             end
             local n = numbers.divide(us, rule.tokens, parts, rule.span)
-            return n > ROOM_MAX and ROOM_MAX or n
+            return n > TAKT_ROOM_MAX and TAKT_ROOM_MAX or n
         end,
 
         due = function(rule, from, n)
@@ -98,8 +96,8 @@ local function make_gcra()
             if n > count then
                 n = count
             end
-            if n * cost > ROOM_MAX then
-                n = math.floor(ROOM_MAX / cost)
+            if n * cost > TAKT_ROOM_MAX then
+                n = math.floor(TAKT_ROOM_MAX / cost)
             end
             if at_once then
                 run[1], run[2], run[3], run[4] = t, 0, 0, 0
@@ -157,13 +155,14 @@ local function make_gcra()
         read_rule = function(rule, text)
             local tokens, span, burst = text:match('^(%d+)/(%d+)%*(%d+)$')
             tokens, span, burst = tonumber(tokens), tonumber(span), tonumber(burst)
-            if not tokens or tokens < 1 or tokens > ROOM_MAX or span < 1 or span > EXACT or burst < 1 or burst > ROOM_MAX then
+            if not tokens or tokens < 1 or tokens > TAKT_ROOM_MAX or span < 1 or span > TAKT_EXACT_MAX or burst < 1
+                or burst > TAKT_ROOM_MAX then
                 return false
             end
             rule.tokens, rule.span, rule.burst = tokens, span, burst
             rule.interval_us, rule.interval_parts = numbers.divide(1, span, 0, tokens)
             rule.tolerance_us, rule.tolerance_parts = numbers.divide(burst, span, 0, tokens)
-            return rule.tolerance_us <= SPAN_MAX
+            return rule.tolerance_us <= TAKT_SPAN_MAX_US
         end,
 
         write_state = function(rule)
@@ -176,7 +175,7 @@ local function make_gcra()
         read_state = function(rule, text)
             local us, more, parts = text:match('^(%d+)(%+?)(%d*)$')
             us, parts = tonumber(us), tonumber(parts)
-            if not us or us > EXACT or (more == '+') ~= (parts ~= nil) then
+            if not us or us > TAKT_EXACT_MAX or (more == '+') ~= (parts ~= nil) then
                 return false
             elseif parts and (parts < 1 or parts >= rule.tokens) then
                 return false
@@ -188,7 +187,7 @@ local function make_gcra()
         -- So many millionths of a token as time.
         time_of = function(rule, millionths)
             local us = numbers.divide_up(millionths, rule.span, rule.tokens * 1000000)
-            return us < CENTURY and us or CENTURY
+            return us < 2 * TAKT_SPAN_MAX_US and us or 2 * TAKT_SPAN_MAX_US
         end,
 
         -- With `from`, whose state it is, at hand: core/gcra.c has one fraction of three factors each, here it is two steps.
@@ -202,10 +201,10 @@ local function make_gcra()
                 return
             end
             local whole, part = numbers.divide(backlog, from.tokens, 0, from.span)
-            local millionths = ROOM_MAX * 1000000
-            if whole < ROOM_MAX then
+            local millionths = TAKT_ROOM_MAX * 1000000
+            if whole < TAKT_ROOM_MAX then
                 millionths = whole * 1000000 + numbers.divide_up(part, 1000000, from.span)
-                millionths = millionths > ROOM_MAX * 1000000 and ROOM_MAX * 1000000 or millionths
+                millionths = millionths > TAKT_ROOM_MAX * 1000000 and TAKT_ROOM_MAX * 1000000 or millionths
             end
             to.us, to.parts = now + gcra.time_of(to, millionths), 0
         end,
@@ -224,7 +223,7 @@ local function make_gcra()
                 lacking = lacking - whole * 1000000 - numbers.divide(part, 1000000, 0, from.span)
             end
             local from_us = empty < now and now or empty
-            to.us, to.parts = math.min(from_us + (lacking > 0 and gcra.time_of(to, lacking) or 0), EXACT), 0
+            to.us, to.parts = math.min(from_us + (lacking > 0 and gcra.time_of(to, lacking) or 0), TAKT_EXACT_MAX), 0
         end,
     }
     return gcra

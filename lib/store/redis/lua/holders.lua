@@ -52,7 +52,7 @@ local function open_holders(worker)
         end,
 
         open = function()
-            local latest = ledger.now + LEASE_MAX
+            local latest = ledger.now + TAKT_LEASE_MAX_US
             if ledger.leased == 0 or limit.concurrency == 0 then
                 ledger.leased = 0
                 return
@@ -136,7 +136,8 @@ local function open_holders(worker)
                 return holding, 0, 0
             end
             local fence = ledger.fence < ledger.now and ledger.now or ledger.fence + 1
-            local reuses = (limit.rules[1] or others) and 0 or math.min(REUSES, ledger.now + REUSES_AHEAD - fence - given)
+            local reuses = math.min(TAKT_REUSES, ledger.now + TAKT_REUSES_AHEAD_US - fence - given)
+            reuses = (limit.rules[1] or others) and 0 or reuses
             reuses = reuses > 0 and reuses or 0
             ledger.fence = fence + given + reuses - 1
             return holding, fence, reuses

@@ -70,19 +70,16 @@ local function run(operation)
     local function opened()
         open_ledger()
         if ledger.zone_wanted then
-            return { 16, ledger.zone_wanted }
+            return { TAKT_FLAG_ZONE, ledger.zone_wanted }
         elseif limit.concurrency > 0 and #KEYS == 4 then
-            return { 32 }
+            return { TAKT_FLAG_PERMITS }
         end
         return operation()
-    end
-    if not logs and not (ledger.stored and ledger.stored:find('l', 1, true)) then
-        return opened()
     end
     local done, reply = pcall(opened)
     if done then
         return reply
-    elseif reply ~= PAGE_DAMAGED then
+    elseif not logs or reply ~= PAGE_DAMAGED then
         error(reply, 0)
     end
     begin_anew()

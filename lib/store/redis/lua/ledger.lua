@@ -1,9 +1,6 @@
 -- ledger.lua: the ledger's text in and out, and what time alone changes; core/ledger.c and core/ledger_text.c.
 -- needs: limit convert brake
 
-local RULES_MAX = 8
-local WATCH_MAX = 600000000
-
 local text
 text = {
     -- The rules that a text begins with, as two lists of texts, and where it goes on; nil where it cannot be read.
@@ -14,7 +11,7 @@ text = {
                 return heads, states, at
             end
             local head, state, stop = stored:match('^([^ ;]+) ([^;]+)()', at)
-            if not head or #heads == RULES_MAX then
+            if not head or #heads == TAKT_RULES_MAX then
                 return nil
             end
             heads[#heads + 1], states[#states + 1] = head, state
@@ -28,7 +25,7 @@ text = {
         local backoff, recover, time, floor = (told or ''):match('^(%d+),(%d+),(%d+),(%d+)$')
         backoff, recover, time, floor = tonumber(backoff), tonumber(recover), tonumber(time), tonumber(floor)
         if not backoff or backoff < 1 or backoff > 99 or recover < 1 or recover > 100 or time < 1
-            or time > RECOVER_MAX or floor < 1 or floor > 99 then
+            or time > TAKT_RECOVER_MAX_US or floor < 1 or floor > 99 then
             return nil
         end
         return { backoff = backoff, recover = recover, recover_us = time, floor = floor }
@@ -45,11 +42,11 @@ text = {
             if more ~= '' then
                 permits, lease = more:match('^,(%d+),(%d+)$')
                 permits, lease = tonumber(permits), tonumber(lease)
-                if not permits or permits < 1 or permits > ROOM_MAX or lease < 1 or lease > SPAN_MAX then
+                if not permits or permits < 1 or permits > TAKT_ROOM_MAX or lease < 1 or lease > TAKT_SPAN_MAX_US then
                     return nil
                 end
             end
-            if told < 1 or told > EXACT or ahead > LOOKAHEAD_MAX or most > EXACT then
+            if told < 1 or told > TAKT_EXACT_MAX or ahead > TAKT_LOOKAHEAD_MAX_US or most > TAKT_EXACT_MAX then
                 return nil
             end
             a, stop = stored:match('^a([^;]*);()', at)
@@ -64,7 +61,8 @@ text = {
         if a then
             b = more == '' and 0 or tonumber(more:match('^,(%d+)$'))
             ledger.fence, ledger.leased, at = tonumber(a), b, stop
-            if ledger.fence < 1 or ledger.fence > EXACT or not b or b > EXACT or (more ~= '' and b < 1) then
+            if ledger.fence < 1 or ledger.fence > TAKT_EXACT_MAX or not b or b > TAKT_EXACT_MAX
+                or (more ~= '' and b < 1) then
                 return nil
             end
         end
@@ -75,7 +73,7 @@ text = {
         a, b, more, stop = stored:match('^b(%d+)(,?)([^;]*);()', at)
         if a then
             ledger.blocked, ledger.reason, at = tonumber(a), more, stop
-            if ledger.blocked < 1 or (b == ',') ~= (more ~= '') or #more > REASON_MAX then
+            if ledger.blocked < 1 or (b == ',') ~= (more ~= '') or #more > TAKT_REASON_TEXT_MAX then
                 return nil
             end
         end
@@ -88,12 +86,14 @@ text = {
             if a then
                 ledger.watched, at = { ends = tonumber(a), since = tonumber(b), taken = tonumber(c) }, stop
                 b, c = ledger.watched.ends, ledger.watched.since
-                if b < 1 or b > EXACT or c < 1 or c > EXACT or ledger.watched.taken > EXACT then
+                if b < 1 or b > TAKT_EXACT_MAX or c < 1 or c > TAKT_EXACT_MAX
+                    or ledger.watched.taken > TAKT_EXACT_MAX then
                     return nil
                 end
             end
         end
-        if at <= #stored or ledger.turn > EXACT or ledger.blocked > EXACT or (braked and told > 0 and not adapt) then
+        if at <= #stored or ledger.turn > TAKT_EXACT_MAX or ledger.blocked > TAKT_EXACT_MAX
+            or (braked and told > 0 and not adapt) then
             return nil
         end
         return told, ahead, most, permits, lease, full, adapt, braked
@@ -207,7 +207,8 @@ local function read_arguments()
     limit.adapt, limit.brake = adapt ~= '' and text.read_adapt(adapt) or nil, nil
     limit.max_waiting, limit.concurrency, limit.lease = tonumber(most), tonumber(permits) or 0, tonumber(lease) or 0
     limit.when_full = full
-    return (rules[1] or limit.concurrency > 0) and tonumber(ARGV[2]) and limit.revision and limit.lookahead and limit.max_waiting and ARGV[6]
+    return (rules[1] or limit.concurrency > 0) and tonumber(ARGV[2]) and limit.revision and limit.lookahead
+        and limit.max_waiting and ARGV[6]
 end
 
 -- A ledger that cannot be read: a fresh one, blocked for its span: the longest period, or the lease.
@@ -244,7 +245,7 @@ local function count_taken(tokens)
     local watched = ledger.watched
     if watched then
         local taken = watched.taken + tokens
-        watched.taken = taken > EXACT and EXACT or taken < 0 and 0 or taken
+        watched.taken = taken > TAKT_EXACT_MAX and TAKT_EXACT_MAX or taken < 0 and 0 or taken
     end
 end
 
@@ -260,7 +261,7 @@ local function tidy_rules()
         end
     end
     local watched, now = ledger.watched, ledger.now
-    if watched and (watched.ends <= now or watched.ends > now + WATCH_MAX or watched.since > now) then
+    if watched and (watched.ends <= now or watched.ends > now + TAKT_WATCH_MAX_US or watched.since > now) then
         ledger.watched = nil
     end
 end

@@ -15,7 +15,7 @@ limit = {
     brake = nil, -- the last of the rules, where the ledger is braked
 
     capacity = function()
-        local least = limit.rules[1] and NEVER or ROOM_MAX
+        local least = limit.rules[1] and NEVER or TAKT_ROOM_MAX
         for _, one in ipairs(limit.rules) do
             local n = one.algorithm.capacity(one)
             least = n < least and n or least
@@ -24,7 +24,7 @@ limit = {
     end,
 
     throughput = function(span)
-        local least = ROOM_MAX
+        local least = TAKT_ROOM_MAX
         for _, one in ipairs(limit.rules) do
             local n = numbers.divide(span, one.tokens, 0, one.span)
             least = n < least and n or least
@@ -55,7 +55,7 @@ limit = {
     end,
 
     room = function(from, till)
-        local least = ROOM_MAX
+        local least = TAKT_ROOM_MAX
         if limit.rules[2] then
             from = limit.earliest(from, 1)
         end
@@ -67,7 +67,7 @@ limit = {
     end,
 
     due = function(from, n)
-        n = n > ROOM_MAX and ROOM_MAX or n
+        n = n > TAKT_ROOM_MAX and TAKT_ROOM_MAX or n
         if limit.rules[2] then
             from = limit.earliest(from, 1)
         end
@@ -76,7 +76,7 @@ limit = {
             local at = one.algorithm.due(one, from, n)
             latest = at > latest and at or latest
         end
-        return latest < EXACT and latest or EXACT
+        return latest < TAKT_EXACT_MAX and latest or TAKT_EXACT_MAX
     end,
 
     exhaust = function(at)
@@ -95,7 +95,7 @@ limit = {
     end,
 
     pull_back = function()
-        local reach = LOOKAHEAD_MAX + 2 * limit.lookahead
+        local reach = TAKT_LOOKAHEAD_MAX_US + 2 * limit.lookahead
         for _, one in ipairs(limit.rules) do
             one.algorithm.pull_back(one, ledger.now, reach, limit.lookahead)
         end

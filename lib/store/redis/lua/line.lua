@@ -210,9 +210,9 @@ local function open_line(worker, lost)
         -- Drops the silent.  False: the line is not as it was left.
         drop_silent = function()
             local all, now = line.all, ledger.now
-            if all.latest > now + SILENT then
-                line.capped = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(' .. numbers.digits(-now - SILENT))
-                all.latest = now + SILENT
+            if all.latest > now + TAKT_SILENT_US then
+                line.capped = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(' .. numbers.digits(-now - TAKT_SILENT_US))
+                all.latest = now + TAKT_SILENT_US
                 all.least = math.min(all.least, all.latest)
             end
             if now <= all.least then
@@ -325,7 +325,7 @@ local function open_line(worker, lost)
 
         -- Puts the worker's places back, as they are now.
         settle = function(own)
-            local all, silent_at = line.all, ledger.now + SILENT
+            local all, silent_at = line.all, ledger.now + TAKT_SILENT_US
             line.count(own, 1)
             if own.seq then
                 all.latest = silent_at
@@ -344,7 +344,7 @@ local function open_line(worker, lost)
             line.dirty[worker] = own.seq and own or nil
             if own.seq then
                 line.gone[worker], line.removed[worker] = nil, nil
-                scores[#scores + 1] = numbers.digits(-ledger.now - SILENT)
+                scores[#scores + 1] = numbers.digits(-ledger.now - TAKT_SILENT_US)
                 scores[#scores + 1] = worker
             elseif old.seq then
                 line.gone[worker], line.removed[worker] = old, true
@@ -369,7 +369,7 @@ local function open_line(worker, lost)
                 redis.call('UNLINK', KEYS[2], KEYS[3])
             end
             for _, name in ipairs(line.capped) do
-                scores[#scores + 1] = numbers.digits(-ledger.now - SILENT)
+                scores[#scores + 1] = numbers.digits(-ledger.now - TAKT_SILENT_US)
                 scores[#scores + 1] = name
             end
             if own then

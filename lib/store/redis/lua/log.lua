@@ -8,9 +8,7 @@
 -- Nothing is written before write_pages().
 -- needs: call numbers
 
-local WRAP = 1125899906842624
 local LOG_PAGE = 12
-local BOOKS_MAX = 16
 
 local ALL_ONES = 128 -- in the first byte of the instant
 -- Of a number: its first byte from here on, so many different ones, and so many bytes that follow.
@@ -28,7 +26,7 @@ local function make_logs()
         all_dropped = false,
 
         between = function(from, to)
-            return (to - from) % WRAP
+            return (to - from) % TAKT_LOG_WRAP
         end,
 
         held = function(log)
@@ -94,7 +92,7 @@ local function make_logs()
             at[1], total[1] = instant, read_number()
             while bytes[i] do
                 at[#at + 1] = at[#at] + read_number()
-                total[#total + 1] = (total[#total] + (all_ones and 1 or read_number())) % WRAP
+                total[#total + 1] = (total[#total] + (all_ones and 1 or read_number())) % TAKT_LOG_WRAP
             end
             return { at = at, total = total }
         end,
@@ -175,7 +173,7 @@ local function make_logs()
         end,
 
         take_book = function()
-            for book = 1, BOOKS_MAX do
+            for book = 1, TAKT_BOOKS_MAX do
                 if not logs.taken[book] then
                     logs.all_dropped = logs.all_dropped or next(logs.taken) == nil -- what there may be is nobody's
                     logs.taken[book] = true
@@ -214,7 +212,7 @@ local function make_logs()
                 logs.put_away(log)
             end
             log.last = at
-            log.total = (log.total + tokens) % WRAP
+            log.total = (log.total + tokens) % TAKT_LOG_WRAP
         end,
 
         drop = function(log, at)

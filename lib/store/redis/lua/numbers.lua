@@ -1,5 +1,5 @@
 -- numbers.lua: whole numbers in doubles, exact below 2^53, and products of two of them, exact always.
--- needs: bounds
+-- needs:
 
 local numbers
 numbers = {
@@ -25,7 +25,7 @@ numbers = {
         local sum = a * b + c
         local quotient = sum / d
         quotient = quotient - quotient % 1
-        if sum < EXACT then
+        if sum < TAKT_EXACT_MAX then
             return quotient, sum - quotient * d
         elseif quotient > 4503599627370496 then
             return quotient, 0

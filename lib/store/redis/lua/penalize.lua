@@ -7,8 +7,6 @@
 --       with permits: concurrency, held, holders
 -- needs: extend
 
-local SAME_PENALTY = 1000000 -- reports of one event come within that time
-
 -- takt_brake_penalize of core/brake.h.
 local function penalize()
     local now, adapt = ledger.now, limit.adapt
@@ -17,10 +15,11 @@ local function penalize()
     end
     make_brake()
     local since = now - brake.counted
-    if brake.percent > 0 and (ledger.blocked > now or (since >= 0 and since < SAME_PENALTY)) then
+    if brake.percent > 0 and (ledger.blocked > now or (since >= 0 and since < TAKT_SAME_PENALTY_US)) then
         return
     end
-    local percent = math.floor((brake.percent > 0 and brake.percent or WHOLE) * adapt.backoff / WHOLE)
+    local percent = brake.percent > 0 and brake.percent or TAKT_WHOLE_PERCENT
+    percent = math.floor(percent * adapt.backoff / TAKT_WHOLE_PERCENT)
     percent = percent > adapt.floor and percent or adapt.floor
     if brake.percent > 0 then
         brake.change(limit.brake, percent)

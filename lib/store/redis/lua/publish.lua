@@ -1,8 +1,6 @@
 -- publish.lua: tells a worker that it is to claim now, on a channel that nobody else listens to: to wake all who wait
 -- would cost more than the claim.  A hint that may be lost.
 
-local WAKES_MAX = 8 -- workers told so by one call
-
 local function publish(worker)
     local channel = KEYS[1] .. ':' .. worker
     if type(redis.pcall('SPUBLISH', channel, '')) == 'table' then

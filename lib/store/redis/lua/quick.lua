@@ -5,7 +5,7 @@
 -- What it does is what a worker waits for, so it calls as little as it can: a text becomes a number by "+ 0"; a number
 -- becomes a text by "%d", which is quicker than "%.0f" but may have 32 bits only, so in two halves; one slot is told in
 -- three numbers, and where all three are the same, in one.
--- needs: clock bounds
+-- needs: clock
 
 local alone = #KEYS == 1
 -- With one key: rules, lookahead, cost.  Else: rules, span, revision, lookahead, max_waiting, zones; worker, seq,
@@ -37,9 +37,9 @@ if head and #KEYS ~= 5 then
         local now_parts = (now - us + tolerance_us) * tokens + tolerance_parts - parts
         local till_parts = now_parts + lookahead * tokens
         local at_once = now_parts >= step_span
-        if count > 0 and cost <= burst and burst <= ROOM_MAX and burst_span < EXACT
-            and total_span + tokens < EXACT and till_parts < EXACT and till_parts >= total_span
-            and (not at_once or now_parts >= total_span) and tolerance_us <= SPAN_MAX then
+        if count > 0 and cost <= burst and burst <= TAKT_ROOM_MAX and burst_span < TAKT_EXACT_MAX
+            and total_span + tokens < TAKT_EXACT_MAX and till_parts < TAKT_EXACT_MAX and till_parts >= total_span
+            and (not at_once or now_parts >= total_span) and tolerance_us <= TAKT_SPAN_MAX_US then
             local was, was_parts, taken_parts = us, parts, parts + total_span
             parts = taken_parts % tokens
             us = us + (taken_parts - parts) / tokens
@@ -76,5 +76,5 @@ if head and #KEYS ~= 5 then
     end
 end
 if alone then
-    return { 128 }
+    return { TAKT_FLAG_KEYS }
 end

@@ -4,7 +4,7 @@
 -- is different, or only comes now and then (somebody comes, leaves, is silent or late, keys must live longer), is left to
 -- the other pieces, which say what each step is for.  Spans, and what the rule has given, are counted from now on in
 -- parts: a microsecond has `tokens` of them, a token `span`.
--- needs: clock bounds patience
+-- needs: clock patience
 
 local PLACES_MAX = 32
 local PARTS_MAX = 2251799813685248 -- 2^51: sums of them are exact
@@ -45,7 +45,7 @@ local function keep_pace()
         end
     end
     lookahead, turn, waiting, count, kept = lookahead + 0, turn + 0, waiting + 0, count + 0, kept + 0
-    local head_again, alive_until = before > 0 and first_again or own_again + 0, now + SILENT
+    local head_again, alive_until = before > 0 and first_again or own_again + 0, now + TAKT_SILENT_US
     if others ~= standing - 1 or head_again + lookahead < now or now > least + 0 or latest + 0 > alive_until
         or alive_until > kept or kept > alive_until + 2 * SLACK or waiting < count then
         return nil
@@ -57,10 +57,10 @@ local function keep_pace()
     local given, tolerance, ahead_parts = (us - now) * tokens + parts, burst * span, lookahead * tokens
     local rest_at, step = us + (parts > 0 and 1 or 0), cost * span
     wanted = wanted - own_wanted
-    if (more == '') ~= (parts == 0) or parts >= tokens or cost > burst or burst > ROOM_MAX
-        or (ahead_parts + tolerance) / span > ROOM_MAX or tolerance / tokens > SPAN_MAX
-        or given > LOOKAHEAD_MAX * tokens + 2 * ahead_parts + tolerance
-        or LOOKAHEAD_MAX * tokens + 3 * ahead_parts + tolerance > PARTS_MAX
+    if (more == '') ~= (parts == 0) or parts >= tokens or cost > burst or burst > TAKT_ROOM_MAX
+        or (ahead_parts + tolerance) / span > TAKT_ROOM_MAX or tolerance / tokens > TAKT_SPAN_MAX_US
+        or given > TAKT_LOOKAHEAD_MAX_US * tokens + 2 * ahead_parts + tolerance
+        or TAKT_LOOKAHEAD_MAX_US * tokens + 3 * ahead_parts + tolerance > PARTS_MAX
         or (wanted + first_need + count * cost) * span > PARTS_MAX then
         return nil
     end
@@ -112,7 +112,7 @@ local function keep_pace()
     if next_turn > cost then
         again = math.min(again, due(ahead + cost) + math.floor(lookahead / 2))
     end
-    local fraction = ahead > 0 and LOOKAHEAD_FRACTION or LOOKAHEAD_FRACTION_FIRST
+    local fraction = ahead > 0 and TAKT_LOOKAHEAD_FRACTION or TAKT_LOOKAHEAD_FRACTION_FIRST
     again = math.max(again - lookahead, now + math.floor(lookahead / fraction))
 
     all_waiting = all_waiting - own_waiting + waiting
@@ -122,7 +122,7 @@ local function keep_pace()
     local all = string.format('%.0f,%.0f,%.0f,%s,%.0f%s;%s,%s,%s,%.0f', all_waiting, workers, alive_until, least, kept,
         late, priority, places, standing, wanted + wanting)
     local place = string.format('%s;%s,%.0f,%.0f,%.0f,%.0f,%.0f,f', seq, priority, own_turn, wanting, cost, waiting,
-        math.min(again, now + KEEPALIVE))
+        math.min(again, now + TAKT_KEEPALIVE_US))
     redis.call('SET', KEYS[1], state, 'PXAT', math.ceil(math.max(rest_at, alive_until) / 1000))
     redis.call('HSET', KEYS[3], 'all', all, worker, place)
     -- XX: where somebody has deleted the key, none is made that does not expire.

@@ -6,7 +6,7 @@
 -- be, the ledger begins or ends), is left to the other pieces, which say what each step is for.  What takes its time
 -- here are functions, tables, and above all numbers that become text: so it makes few, and what has not changed stays
 -- the text that it was.
--- needs: clock bounds patience lease publish
+-- needs: clock patience lease publish
 
 if #KEYS == 5 and stored and ARGV[1] then
     -- A number as text, a large one in halves: "%d" is quicker than "%.0f", but may have 32 bits only.
@@ -33,7 +33,7 @@ if #KEYS == 5 and stored and ARGV[1] then
     -- anybody behind it.
     local function find_woken(front, places, priority, left, lacking, share, wanted, worker, turn)
         local names, before, i = {}, 0, 0
-        while left > 0 and lacking > 0 and #names < WAKES_MAX do
+        while left > 0 and lacking > 0 and #names < TAKT_WAKES_MAX do
             i = i + 1
             local _, its_turn, its_wanting, _, _, lacks = split_place(places[i], priority)
             if not its_turn then
@@ -111,7 +111,7 @@ if #KEYS == 5 and stored and ARGV[1] then
         leased, turn = there and tonumber(leased:sub(2)) or 0, listed and tonumber(turn:match('^;t(%d+)$')) or 0
         permits, holding, fence, waiting = permits + 0, holding + 0, fence + 0, count > 0 and waiting + 0 or 0
         if (wants ~= '') ~= (count > 0) or count > waiting or there ~= (leased > 0) or listed ~= (turn > 0)
-            or fence < 1 or fence > EXACT or leased > now + LEASE_MAX or turn > EXACT then
+            or fence < 1 or fence > TAKT_EXACT_MAX or leased > now + TAKT_LEASE_MAX_US or turn > TAKT_EXACT_MAX then
             return nil
         end
 
@@ -145,19 +145,19 @@ if #KEYS == 5 and stored and ARGV[1] then
             all_waiting, workers, latest, silent_at, line_kept, only, others, standing, wanted, lacking =
                 (found[1] or ''):match('^(%d+),(%d+),(%d+),(%d+),(%d+);(%d),(%d+),(%d+),(%d+),?(%d*)$')
             if not workers or workers ~= others or standing ~= others or (priority or only) ~= only
-                or now > silent_at + 0 or latest + 0 > now + SILENT then
+                or now > silent_at + 0 or latest + 0 > now + TAKT_SILENT_US then
                 return nil
             end
             priority, others, latest, lacking = only, others + 0, latest + 0, lacking == '' and 0 or lacking + 0
             -- first all are listed by name, to tell who is silent, then as NAME:PRIORITY, in their order
-            front = redis.call('ZRANGE', KEYS[2], others, others + (free < WAKES_MAX and free + 1 or WAKES_MAX))
+            front = redis.call('ZRANGE', KEYS[2], others, others + (free < TAKT_WAKES_MAX and free + 1 or TAKT_WAKES_MAX))
             if found[2] then
                 local last_seq, its_turn, wanting, its_waiting, again, lacks = split_place(found[2], priority)
                 if not last_seq or last_seq + 0 >= seq + 0 then
                     return nil
                 end
                 -- who lacks a permit is told to come again a keepalive later: it was heard then, or before that
-                own_turn, own_heard = its_turn + 0, lacks ~= '' and again - KEEPALIVE or now
+                own_turn, own_heard = its_turn + 0, lacks ~= '' and again - TAKT_KEEPALIVE_US or now
                 others, lacking = others - 1, lacking - #lacks
                 all_waiting, wanted = all_waiting - its_waiting, wanted - wanting
                 if front[1] == worker .. ':' .. priority then
@@ -173,7 +173,7 @@ if #KEYS == 5 and stored and ARGV[1] then
                 return nil
             end
         end
-        if (count + wanted) * (others + 1) > ROOM_MAX or waiting + all_waiting > ROOM_MAX then
+        if (count + wanted) * (others + 1) > TAKT_ROOM_MAX or waiting + all_waiting > TAKT_ROOM_MAX then
             return nil -- where it is more, tokens would have to be shared as well
         end
         local was_listed, member = own_turn, worker .. ':' .. (priority or '')
@@ -196,7 +196,7 @@ if #KEYS == 5 and stored and ARGV[1] then
             end
             lacks = waiting > 0 and free <= math.min(before * share, wanted)
             again = now + math.floor(lookahead
-                / (before > 0 and wanted + 0 > 0 and LOOKAHEAD_FRACTION or LOOKAHEAD_FRACTION_FIRST))
+                / (before > 0 and wanted + 0 > 0 and TAKT_LOOKAHEAD_FRACTION or TAKT_LOOKAHEAD_FRACTION_FIRST))
         end
         own_turn = waiting > 0 and own_turn or nil
         local woken, standing = nil, others + (own_turn and 1 or 0)
@@ -218,20 +218,20 @@ if #KEYS == 5 and stored and ARGV[1] then
             holding = holding + given
             held, holders = held + holding, holders + 1
             told = fence < now and now or fence + 1
-            reuses = others > 0 and 0 or math.max(math.min(REUSES, now + REUSES_AHEAD - told - given), 0)
+            reuses = others > 0 and 0 or math.max(math.min(TAKT_REUSES, now + TAKT_REUSES_AHEAD_US - told - given), 0)
             fence = told + given + reuses - 1
         elseif holders == 0 then
             leased = 0
         end
-        if lacks and (before == 0 or wanted + 0 == 0) and lease_ends + 1 < now + KEEPALIVE then
+        if lacks and (before == 0 or wanted + 0 == 0) and lease_ends + 1 < now + TAKT_KEEPALIVE_US then
             return nil -- the first in line comes by itself when a lease ends, and it may be told when
         end
 
         -- How the line is then, and until when the ledger is kept.
         if own_turn then
-            latest = now + SILENT
+            latest = now + TAKT_SILENT_US
             silent_at = silent_at or digits(latest)
-        elseif was_listed and others > 0 and own_heard + SILENT >= latest then -- it may have been the last
+        elseif was_listed and others > 0 and own_heard + TAKT_SILENT_US >= latest then -- it may have been the last
             local found = redis.call('ZRANGE', KEYS[2], 0, 1, 'WITHSCORES')
             latest = -found[found[1] == worker and 4 or 2]
         end
@@ -256,7 +256,7 @@ if #KEYS == 5 and stored and ARGV[1] then
         end
         if standing > 0 and (own_turn or was_listed) then
             local place = own_turn and string.format('%s;%s,%s,%d,1,%d,%s,%s', seq, priority, digits(own_turn), count,
-                waiting, digits(lacks and now + KEEPALIVE or again), lacks and 'fp' or 'f')
+                waiting, digits(lacks and now + TAKT_KEEPALIVE_US or again), lacks and 'fp' or 'f')
             local rest = string.format(';%s,%d,%d,%d', priority, standing, standing, wanted + count)
             lacking = lacks and lacking + 1 or lacking
             rest = lacking > 0 and rest .. string.format(',%d', lacking) or rest
@@ -270,7 +270,7 @@ if #KEYS == 5 and stored and ARGV[1] then
             publish(woken[i])
         end
 
-        local reply = { 32, now, own_turn and not lacks and again or -1, now, 0, all_waiting + waiting, standing, 0,
+        local reply = { TAKT_FLAG_PERMITS, now, own_turn and not lacks and again or -1, now, 0, all_waiting + waiting, standing, 0,
             own_turn and 2 ^ priority or 0, others > 0 and priority + 0 or -1, '', holding, told, reuses }
         if given > 0 then
             reply[15], reply[16], reply[17], reply[18], reply[19], reply[20], reply[21] = now, 0, 0, 0, 1, given, 1

@@ -1,6 +1,6 @@
 -- quick_rules.lua: what quick.lua is for one GCRA rule, for several: one waiter, nobody in line, no block and no revision,
 -- and every rule has room now.
--- needs: clock bounds
+-- needs: clock
 
 -- Rules, span, revision, lookahead, max_waiting, zones; worker, seq, waiting; count, latest, cost, priority.
 local heads, cost = (ARGV[1] or ''):match('^(g[^ ]*;g[^ ]*) %d+ 0 %d+ %d+ [^ ]* %x+ %d+ 1 1 %-1 (%d+) %d$')
@@ -29,8 +29,8 @@ if heads and #KEYS == 4 then
             us, parts = now, 0
         end
         local now_parts = (now - us + tolerance_us) * tokens + tolerance_parts - parts
-        if cost > burst or burst > ROOM_MAX or burst_span >= EXACT or step_span + tokens >= EXACT or now_parts >= EXACT
-            or now_parts < step_span or tolerance_us > SPAN_MAX then
+        if cost > burst or burst > TAKT_ROOM_MAX or burst_span >= TAKT_EXACT_MAX or step_span + tokens >= TAKT_EXACT_MAX or now_parts >= TAKT_EXACT_MAX
+            or now_parts < step_span or tolerance_us > TAKT_SPAN_MAX_US then
             break
         end
         parts = parts + step_span

@@ -84,14 +84,15 @@ local function make_sliding_log()
             end
             local periods = math.floor((till - t) / rule.span)
             local count = sliding.count_by(rule, till - periods * rule.span)
-            return periods > math.floor((ROOM_MAX - count) / rule.tokens) and ROOM_MAX or periods * rule.tokens + count
+            local over = periods > math.floor((TAKT_ROOM_MAX - count) / rule.tokens)
+            return over and TAKT_ROOM_MAX or periods * rule.tokens + count
         end,
 
         due = function(rule, from, n)
             local t = sliding.not_before(rule, from)
             local periods = math.floor((n - 1) / rule.tokens)
             local at = sliding.slot_of(rule, t, n - periods * rule.tokens)
-            return periods > math.floor(WINDOW_END / rule.span) and WINDOW_END or at + periods * rule.span
+            return periods > math.floor(TAKT_WINDOW_END / rule.span) and TAKT_WINDOW_END or at + periods * rule.span
         end,
 
         series = function(rule, t, cost, count, till, run)
@@ -117,7 +118,7 @@ local function make_sliding_log()
             local log = rule.log
             local most = log.first == log.next and cost or cost - 1
             if log.last == slot and log.full == 0 and logs.held(log) >= cost then
-                log.total = (log.total - (unused < most and unused or most)) % WRAP
+                log.total = (log.total - (unused < most and unused or most)) % TAKT_LOG_WRAP
             end
         end,
 
@@ -161,7 +162,7 @@ local function make_sliding_log()
             local book, first, next_one, paced = more:match('^#(%d+),(%d+),(%d+)(.*)$')
             if book then
                 log.book, log.first, log.next, more = tonumber(book), tonumber(first), tonumber(next_one), paced
-                if log.book < 1 or log.book > BOOKS_MAX or log.first > log.next or log.next > WINDOW_END
+                if log.book < 1 or log.book > TAKT_BOOKS_MAX or log.first > log.next or log.next > TAKT_WINDOW_END
                     or not logs.take(log.book) then
                     return false
                 end
@@ -169,12 +170,13 @@ local function make_sliding_log()
             if more ~= '' then
                 local full, full_at = more:match('^%^(%d+),(%d+)$')
                 log.full, log.full_at = tonumber(full), tonumber(full_at)
-                if not full or log.full < 1 or log.full > WINDOW_END or log.full_at >= WRAP then
+                if not full or log.full < 1 or log.full > TAKT_WINDOW_END or log.full_at >= TAKT_LOG_WRAP then
                     return false
                 end
             end
             rule.log = log
-            return log.last <= WINDOW_END and log.total < WRAP and log.before < WRAP and logs.held(log) <= ROOM_MAX
+            return log.last <= TAKT_WINDOW_END and log.total < TAKT_LOG_WRAP and log.before < TAKT_LOG_WRAP
+                and logs.held(log) <= TAKT_ROOM_MAX
         end,
 
         convert = function(from, to, at)

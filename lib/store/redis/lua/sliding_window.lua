@@ -83,32 +83,32 @@ local function make_sliding_window()
             if till < from or till < start then
                 return 0
             end
-            while till >= start + rule.span and count < ROOM_MAX do
-                start, taken = sliding.leap(rule, start, previous, current, ROOM_MAX, till)
+            while till >= start + rule.span and count < TAKT_ROOM_MAX do
+                start, taken = sliding.leap(rule, start, previous, current, TAKT_ROOM_MAX, till)
                 count = count + taken
                 if taken == 0 then
                     start, previous, current, taken = sliding.use_up(rule, start, previous, current)
                     count = count + taken
                 end
             end
-            if count >= ROOM_MAX then
-                return ROOM_MAX
+            if count >= TAKT_ROOM_MAX then
+                return TAKT_ROOM_MAX
             end
             local most = sliding.most_by(rule, start, previous, till)
             count = count + (most > current and most - current or 0)
-            return count < ROOM_MAX and count or ROOM_MAX
+            return count < TAKT_ROOM_MAX and count or TAKT_ROOM_MAX
         end,
 
         due = function(rule, from, n)
             local start, previous, current = sliding.look(rule, from)
             while true do
                 local next_start, next_previous, next_current, taken = sliding.use_up(rule, start, previous, current)
-                if n <= taken or start > WINDOW_END then
+                if n <= taken or start > TAKT_WINDOW_END then
                     break
                 end
                 n = n - taken
                 start, previous, current = next_start, next_previous, next_current
-                start, taken = sliding.leap(rule, start, previous, current, n - 1, WINDOW_END)
+                start, taken = sliding.leap(rule, start, previous, current, n - 1, TAKT_WINDOW_END)
                 n = n - taken
             end
             local at = sliding.instant_for(rule, start, previous, current + n)
@@ -172,8 +172,8 @@ local function make_sliding_window()
         read_state = function(rule, text)
             local start, previous, current = text:match('^(%d+),(%d+),(%d+)$')
             rule.start, rule.previous, rule.current = tonumber(start), tonumber(previous), tonumber(current)
-            return start and rule.start <= WINDOW_END and rule.previous <= ROOM_MAX and rule.current <= ROOM_MAX
-                and rule.start % rule.span == 0
+            return start and rule.start <= TAKT_WINDOW_END and rule.previous <= TAKT_ROOM_MAX
+                and rule.current <= TAKT_ROOM_MAX and rule.start % rule.span == 0
         end,
 
         convert = function(from, to, at)
@@ -185,8 +185,8 @@ local function make_sliding_window()
                 previous, current = counted, windows.divide_up(counted, later - start, to.span)
             end
             to.start = start
-            to.previous = previous < ROOM_MAX and previous or ROOM_MAX
-            to.current = current < ROOM_MAX and current or ROOM_MAX
+            to.previous = previous < TAKT_ROOM_MAX and previous or TAKT_ROOM_MAX
+            to.current = current < TAKT_ROOM_MAX and current or TAKT_ROOM_MAX
         end,
     }
     return sliding

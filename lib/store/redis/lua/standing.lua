@@ -8,7 +8,7 @@ local function standing(flags, retry_at)
     local slot = retry_at or limit.earliest(from, 1)
     reset_at = blocked > reset_at and blocked or reset_at
     local told = {
-        flags + (ledger.damaged and 1 or 0),
+        flags + (ledger.damaged and TAKT_FLAG_DAMAGED or 0),
         now,
         limit.capacity(),
         from > now and 0 or limit.room(now, now),
@@ -22,7 +22,7 @@ local function standing(flags, retry_at)
     }
     local watched, at = ledger.watched, 11
     if watched then
-        told[1], told[12], told[13], at = told[1] + 64, watched.since, watched.taken, 13
+        told[1], told[12], told[13], at = told[1] + TAKT_FLAG_WATCHED, watched.since, watched.taken, 13
     end
     if held then
         told[at + 1], told[at + 2], told[at + 3] = limit.concurrency, held.total, held.count

@@ -1,16 +1,13 @@
 -- take.lua: takt_limit_take of core/limit.c.  Runs are seven numbers each, appended to the reply.
 -- needs: limit
 
-local RUN_FIELDS = 7
-local RUNS_MAX = 64
-local STEPS_MAX = 1000
-local reply_head = #KEYS == 5 and 14 or 11 -- fields of the reply before the runs
+local reply_head = #KEYS == 5 and TAKT_AWARD_HEAD + TAKT_PERMITS_VALUES or TAKT_AWARD_HEAD -- fields of the reply before the runs
 
 local take
 take = {
     -- One slot: as one more of the last run where it is evenly spaced from it.  Such runs have whole microseconds only.
     append_slot = function(runs, slot, cost)
-        local last = #runs - RUN_FIELDS + 1
+        local last = #runs - TAKT_AWARD_RUN + 1
         if last > reply_head and runs[last + 6] == cost and runs[last + 4] == 1 then
             local count = runs[last + 5]
             if count == 1 then
@@ -26,10 +23,10 @@ take = {
 
     append = function(runs, run)
         local last = #runs
-        if last - reply_head >= RUNS_MAX * RUN_FIELDS then
+        if last - reply_head >= TAKT_RUNS_MAX * TAKT_AWARD_RUN then
             return false
         end
-        for i = 1, RUN_FIELDS do
+        for i = 1, TAKT_AWARD_RUN do
             runs[last + i] = run[i]
         end
         return true
@@ -49,7 +46,7 @@ take = {
         if not take.append_slot(runs, t, cost) then
             return 0
         end
-        local last, n = #runs - RUN_FIELDS + 1, 1
+        local last, n = #runs - TAKT_AWARD_RUN + 1, 1
         if runs[last + 5] > 1 and runs[last + 2] == 0 then
             n = take.times_at(t, cost, count)
             runs[last + 5] = runs[last + 5] + n - 1
@@ -63,13 +60,13 @@ take = {
         local first = limit.rules[1]
         local series = first and not limit.rules[2] and first.algorithm.series
         local taken, steps = 0, 0
-        while taken < count and steps < STEPS_MAX do
+        while taken < count and steps < TAKT_TAKE_STEPS_MAX do
             local t, n = limit.earliest(from, cost), nil
             if t > till then
                 break
             elseif series then
                 local run = {}
-                if #runs - reply_head >= RUNS_MAX * RUN_FIELDS then
+                if #runs - reply_head >= TAKT_RUNS_MAX * TAKT_AWARD_RUN then
                     break
                 end
                 n = series(first, from, cost, count - taken, till, run)

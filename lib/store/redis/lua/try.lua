@@ -47,7 +47,7 @@ return run(function()
     end
     local numbered = held and worker and not stale and { held.number(holding, taken and 1 or 0) }
     tidy_rules()
-    local reply = standing((taken and 8 or 0) + (stale and 2 or 0), retry_at)
+    local reply = standing((taken and TAKT_FLAG_TAKEN or 0) + (stale and TAKT_FLAG_STALE or 0), retry_at)
     if held and worker then
         held.wake()
         wakes.publish()

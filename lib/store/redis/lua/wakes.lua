@@ -6,7 +6,7 @@ wakes = {
     names = {},
 
     full = function()
-        return #wakes.names == WAKES_MAX
+        return #wakes.names == TAKT_WAKES_MAX
     end,
 
     -- Names a worker once, as long as there is space.

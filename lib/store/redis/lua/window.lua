@@ -1,43 +1,41 @@
 -- window.lua: windows by the clock; core/window.c.
 -- needs: numbers zone
 
-local WINDOW_END = 9007199254740992
-
 local windows
 local function make_windows()
     windows = windows or {
         divide = function(a, b, c)
             local n = numbers.divide(a, b, 0, c)
-            return n > WINDOW_END and WINDOW_END or n
+            return n > TAKT_WINDOW_END and TAKT_WINDOW_END or n
         end,
 
         divide_up = function(a, b, c)
             local n = numbers.divide_up(a, b, c)
-            return n > WINDOW_END and WINDOW_END or n
+            return n > TAKT_WINDOW_END and TAKT_WINDOW_END or n
         end,
 
         read_rule = function(rule, tokens, span)
             rule.tokens, rule.span = tonumber(tokens), tonumber(span)
-            return rule.tokens and rule.span and rule.tokens >= 1 and rule.tokens <= ROOM_MAX and rule.span >= 1
-                and rule.span <= SPAN_MAX
+            return rule.tokens and rule.span and rule.tokens >= 1 and rule.tokens <= TAKT_ROOM_MAX and rule.span >= 1
+                and rule.span <= TAKT_SPAN_MAX_US
         end,
 
         -- Whole local days.
         first_day = function(rule, t)
-            local days = math.floor(rule.span / DAY)
+            local days = math.floor(rule.span / TAKT_DAY_US)
             return math.floor(zones.day_of(rule.zone, t) / days) * days
         end,
 
         days_after = function(rule, start, n)
-            local days = math.floor(rule.span / DAY)
-            local most = math.floor(math.floor(WINDOW_END / DAY) / days)
+            local days = math.floor(rule.span / TAKT_DAY_US)
+            local most = math.floor(math.floor(TAKT_WINDOW_END / TAKT_DAY_US) / days)
             local at = zones.midnight(rule.zone, windows.first_day(rule, start) + (n < most and n or most) * days)
-            return at < WINDOW_END and at or WINDOW_END
+            return at < TAKT_WINDOW_END and at or TAKT_WINDOW_END
         end,
 
         days_count = function(rule, start, till)
             local days = windows.first_day(rule, till) - windows.first_day(rule, start)
-            return math.floor(days / math.floor(rule.span / DAY))
+            return math.floor(days / math.floor(rule.span / TAKT_DAY_US))
         end,
 
         -- Parts of a local day.
@@ -52,12 +50,12 @@ local function make_windows()
         -- Days of 24 hours that follow from a midnight, before the clocks are changed next.
         even_days = function(rule, midnight)
             local change = zones.next_change(rule.zone, midnight)
-            change = change > WINDOW_END and 2 * WINDOW_END or change
-            return math.floor((change - midnight) / DAY)
+            change = change > TAKT_WINDOW_END and 2 * TAKT_WINDOW_END or change
+            return math.floor((change - midnight) / TAKT_DAY_US)
         end,
 
         parts_after = function(rule, start, n)
-            local of_day = math.floor(DAY / rule.span)
+            local of_day = math.floor(TAKT_DAY_US / rule.span)
             local at = windows.part_start(rule, start)
             while true do
                 local ends = windows.day_end(rule, at)
@@ -67,24 +65,24 @@ local function make_windows()
                 end
                 n = n - left
                 local days = math.min(windows.even_days(rule, ends), math.floor(n / of_day))
-                at = ends + days * DAY
+                at = ends + days * TAKT_DAY_US
                 n = n - days * of_day
-                if at >= WINDOW_END then
-                    return WINDOW_END
+                if at >= TAKT_WINDOW_END then
+                    return TAKT_WINDOW_END
                 end
             end
         end,
 
         parts_count = function(rule, start, till)
-            local of_day, count, at = math.floor(DAY / rule.span), 0, start
+            local of_day, count, at = math.floor(TAKT_DAY_US / rule.span), 0, start
             while true do
                 local ends = windows.day_end(rule, at)
                 if till < ends then
                     return count + math.floor((till - at) / rule.span)
                 end
                 count = count + math.ceil((ends - at) / rule.span)
-                local days = math.min(windows.even_days(rule, ends), math.floor((till - ends) / DAY))
-                at = ends + days * DAY
+                local days = math.min(windows.even_days(rule, ends), math.floor((till - ends) / TAKT_DAY_US))
+                at = ends + days * TAKT_DAY_US
                 count = count + days * of_day
             end
         end,
@@ -94,18 +92,18 @@ local function make_windows()
             if not rule.zone then
                 return t - t % rule.span
             end
-            return rule.span >= DAY and zones.midnight(rule.zone, windows.first_day(rule, t))
+            return rule.span >= TAKT_DAY_US and zones.midnight(rule.zone, windows.first_day(rule, t))
                 or windows.part_start(rule, t)
         end,
 
         after = function(rule, start, n)
             if rule.zone then
-                return (rule.span >= DAY and windows.days_after or windows.parts_after)(rule, start, n)
-            elseif n >= math.floor(WINDOW_END / rule.span) then
-                return WINDOW_END
+                return (rule.span >= TAKT_DAY_US and windows.days_after or windows.parts_after)(rule, start, n)
+            elseif n >= math.floor(TAKT_WINDOW_END / rule.span) then
+                return TAKT_WINDOW_END
             end
             local at = start - start % rule.span + n * rule.span
-            return at < WINDOW_END and at or WINDOW_END
+            return at < TAKT_WINDOW_END and at or TAKT_WINDOW_END
         end,
 
         count = function(rule, start, till)
@@ -114,7 +112,7 @@ local function make_windows()
             elseif not rule.zone then
                 return math.floor((till - start) / rule.span)
             end
-            return (rule.span >= DAY and windows.days_count or windows.parts_count)(rule, start, till)
+            return (rule.span >= TAKT_DAY_US and windows.days_count or windows.parts_count)(rule, start, till)
         end,
     }
 end

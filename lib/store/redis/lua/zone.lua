@@ -1,9 +1,6 @@
 -- zone.lua: what the clocks on the wall say in a timezone; core/zone.c.  The caller tells the changes of its offset.
 -- needs: call numbers
 
-local DAY = 86400000000
-local ZONE_OFFSET_MAX = 93600000000
-
 local zones
 local function make_zones()
     zones = zones or {
@@ -41,8 +38,8 @@ local function make_zones()
         end,
 
         midnight = function(zone, day)
-            local shown = day * DAY
-            local i = zones.holds_at(zone, shown - ZONE_OFFSET_MAX)
+            local shown = day * TAKT_DAY_US
+            local i = zones.holds_at(zone, shown - TAKT_ZONE_OFFSET_MAX)
             while true do
                 local at = shown - zone.offset[i]
                 if not zone.at[i + 1] or at < zone.at[i + 1] then
@@ -53,7 +50,7 @@ local function make_zones()
         end,
 
         day_of = function(zone, t)
-            local day = math.floor((t + zone.offset[zones.holds_at(zone, t)]) / DAY)
+            local day = math.floor((t + zone.offset[zones.holds_at(zone, t)]) / TAKT_DAY_US)
             while zones.midnight(zone, day + 1) <= t do
                 day = day + 1
             end
