@@ -39,10 +39,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int form = TEMPLATE_TEXT; text && form <= TEMPLATE_URL; form++) {
         takt_buffer out = {0};
         takt_error error = {0};
-        int alone = takt_mail_template_expand("it", text, NULL, (template_form)form, NULL, &error);
+        int alone = takt_mail_template_expand("it", text, NULL, (takt_mail_template_form)form, NULL,
+                                              &error);
         require(alone == 0 || error.text[0] != '\0');
-        int failed =
-            takt_mail_template_expand("it", text, fields, (template_form)form, &out, &error);
+        int failed = takt_mail_template_expand("it", text, fields, (takt_mail_template_form)form,
+                                               &out, &error);
         require(alone == 0 || failed != 0);
         if (!failed && form >= TEMPLATE_HEADER)
             check_line(&out);

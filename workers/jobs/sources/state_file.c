@@ -44,23 +44,23 @@ static bool add(takt_state_file *state, uint64_t line, uint32_t sum, unsigned by
 {
     if (state->count == state->capacity) {
         size_t capacity = state->capacity ? state->capacity * 2 : 1024;
-        state_line *lines = capacity <= UINT32_MAX && capacity < SIZE_MAX / sizeof(*lines)
-                                ? realloc(state->lines, capacity * sizeof(*lines))
-                                : NULL;
+        takt_state_line *lines = capacity <= UINT32_MAX && capacity < SIZE_MAX / sizeof(*lines)
+                                     ? realloc(state->lines, capacity * sizeof(*lines))
+                                     : NULL;
         if (!lines)
             return false;
         state->lines = lines;
         state->capacity = capacity;
     }
     state->lines[state->count] =
-        (state_line){.line = line, .order = (uint32_t)state->count, .record = sum << 8 | byte};
+        (takt_state_line){.line = line, .order = (uint32_t)state->count, .record = sum << 8 | byte};
     state->count++;
     return true;
 }
 
 static int compare(const void *one, const void *other)
 {
-    const state_line *a = one, *b = other;
+    const takt_state_line *a = one, *b = other;
 
     if (a->line != b->line)
         return a->line < b->line ? -1 : 1;
@@ -207,7 +207,7 @@ void takt_state_file_close(takt_state_file *state)
 
 static int compare_line(const void *one, const void *other)
 {
-    const state_line *a = one, *b = other;
+    const takt_state_line *a = one, *b = other;
 
     return a->line < b->line ? -1 : a->line > b->line;
 }
@@ -215,10 +215,10 @@ static int compare_line(const void *one, const void *other)
 takt_line_status takt_state_file_get(const takt_state_file *state, uint64_t line, uint32_t *sum,
                                      unsigned *attempts)
 {
-    const state_line *found = state->count > 0
-                                  ? bsearch(&(state_line){.line = line}, state->lines, state->count,
-                                            sizeof(*state->lines), compare_line)
-                                  : NULL;
+    const takt_state_line *found = state->count > 0
+                                       ? bsearch(&(takt_state_line){.line = line}, state->lines,
+                                                 state->count, sizeof(*state->lines), compare_line)
+                                       : NULL;
     uint32_t record = found ? found->record : 0;
     unsigned byte = record & 0xff;
 

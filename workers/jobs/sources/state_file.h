@@ -27,15 +27,15 @@ typedef enum takt_line_status {
 } takt_line_status;
 
 /* The last record of one line. */
-typedef struct state_line {
+typedef struct takt_state_line {
     uint64_t line;
     uint32_t order;  /* of the records */
     uint32_t record; /* the sum, and in the low byte how the line stands */
-} state_line;
+} takt_state_line;
 
 typedef struct takt_state_file {
     takt_append file;
-    state_line *lines; /* those that have a record, by number; of earlier runs alone */
+    takt_state_line *lines; /* those that have a record, by number; of earlier runs alone */
     size_t count, capacity;
 } takt_state_file;
 
