@@ -31,8 +31,6 @@ KNOWN = {
     'lib/store/redis': ['call redis'],
     'simulate': ['fleet network'],
     'workers/jobs/frame': ['drain end later policy run take worker'],
-    'workers/jobs/report': ['report report_open'],
-    'workers/jobs/sources': ['file file_fetch'],
 }
 
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)

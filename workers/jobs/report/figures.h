@@ -1,6 +1,6 @@
 /*
  * figures.h: what is counted of a worker: how many jobs came how far, limit by limit, how long
- * things took, and how the worker stands.  Plain data: report.c fills it; picture.c, metrics.c and
+ * things took, and how the worker stands.  Plain data: jobs.c fills it; picture.c, metrics.c and
  * status.c tell of it.
  */
 #ifndef TAKT_WORKERS_REPORT_FIGURES_H

@@ -14,32 +14,6 @@
 
 #define TOTAL_MASK 1023 /* how often it is told how many lines there are */
 
-static void on_soon(uv_timer_t *timer);
-
-/* Events are never told inside a call. */
-void takt_job_file_arm(takt_job_file *file, uint64_t after_ms)
-{
-    if (!file->closing)
-        uv_timer_start(&file->soon, on_soon, after_ms, 0);
-}
-
-static void fail(takt_job_file *file, const char *text)
-{
-    file->stopped = true;
-    file->events->failed(file->data, true, text);
-}
-
-void takt_job_file_fail_change(takt_job_file *file, uint64_t line)
-{
-    char text[512];
-
-    snprintf(text, sizeof(text),
-             "%s:%" PRIu64 ": this is not the line that it was: the file was changed; only append "
-             "to it, or move it and its .state away and begin anew",
-             file->path, line);
-    fail(file, text);
-}
-
 /* One line; false: nothing more can be read. */
 static bool take(takt_job_file *file, const line *line)
 {
@@ -48,7 +22,7 @@ static bool take(takt_job_file *file, const line *line)
     takt_line_status status = takt_state_file_get(&file->state, line->number, &before, &attempts);
 
     if (status != TAKT_LINE_NEW && before != sum) {
-        takt_job_file_fail_change(file, line->number);
+        takt_job_file_tell_change(file, line->number);
         return false;
     }
     if (status == TAKT_LINE_DONE || status == TAKT_LINE_DEAD)
@@ -70,13 +44,13 @@ static void end(takt_job_file *file)
     if (file->lines.error) {
         snprintf(text, sizeof(text), "cannot read %s: %s", file->path,
                  uv_strerror(file->lines.error));
-        fail(file, text);
+        takt_job_file_tell_fail(file, text);
     } else if (file->lines.number < takt_state_file_last(&file->state)) {
         snprintf(text, sizeof(text),
                  "%s has only %" PRIu64 " lines, but line %" PRIu64 " was begun before: the file "
                  "was changed; only append to it, or move it and its .state away and begin anew",
                  file->path, file->lines.number, takt_state_file_last(&file->state));
-        fail(file, text);
+        takt_job_file_tell_fail(file, text);
     } else {
         file->events->ended(file->data);
     }
@@ -122,7 +96,7 @@ static bool try_writing(takt_job_file *file)
         file->told_failing = true;
         file->events->failed(file->data, false, text);
     }
-    takt_job_file_arm(file, RETRY_MS);
+    takt_job_file_tell_soon(file, RETRY_MS);
     return false;
 }
 
@@ -136,13 +110,13 @@ static void on_soon(uv_timer_t *timer)
         file->told_failing = false;
         file->events->recovered(file->data);
     }
-    takt_job_file_serve(file);
+    takt_job_file_fetch_serve(file);
     deliver(file);
 }
 
 static void on_ready(void *data)
 {
-    takt_job_file_arm(data, 0);
+    takt_job_file_tell_soon(data, 0);
 }
 
 static void want(takt_job_source *source, unsigned count)
@@ -151,7 +125,7 @@ static void want(takt_job_source *source, unsigned count)
 
     file->wanted = count;
     if (count > 0 && !file->has_ended && !file->lines.reading)
-        takt_job_file_arm(file, 0);
+        takt_job_file_tell_soon(file, 0);
 }
 
 static void note(takt_job_file *file, takt_job_ref ref, const char *status, unsigned attempts)
@@ -227,7 +201,7 @@ static bool flush(takt_job_source *source)
     if (!failed)
         failed = takt_append_flush(&file->state.file);
     if (failed && !file->failing)
-        takt_job_file_arm(file, 0); /* which tells */
+        takt_job_file_tell_soon(file, 0); /* which tells */
     file->failing = failed;
     return !failed;
 }
@@ -240,10 +214,7 @@ static void on_all_closed(uv_handle_t *handle)
     takt_append_flush(&file->state.file);
     takt_append_close(&file->dead);
     takt_state_file_close(&file->state);
-    if (file->spool >= 0)
-        close(file->spool);
-    takt_job_refs_free(&file->fetches);
-    free(file->window);
+    takt_job_file_fetch_free(&file->fetch);
     file->events->closed(file->data);
     free(file);
 }
@@ -260,7 +231,7 @@ static void close_source(takt_job_source *source)
     takt_job_file *file = (takt_job_file *)source;
 
     file->closing = true;
-    if (!file->fetch_busy) /* else its end closes */
+    if (!file->fetch.busy) /* else its end closes */
         lines_close(&file->lines, on_lines_closed);
 }
 
@@ -273,8 +244,8 @@ static void name(const takt_job_source *source, takt_job_ref ref,
 
 static const takt_job_source_calls calls = {
     .want = want,
-    .fetch = takt_job_file_fetch,
-    .put_away = takt_job_file_put_away,
+    .fetch = takt_job_file_fetch_put,
+    .put_away = takt_job_file_fetch_put_away,
     .begun = begun,
     .flush = flush,
     .done = done,
@@ -326,7 +297,7 @@ int takt_job_source_open_file(takt_job_source **source, uv_loop_t *loop, const c
                             .alone = alone,
                             .events = events,
                             .data = data,
-                            .spool = -1};
+                            .fetch.spool = -1};
     file->path = path && strcmp(path, "-") != 0 ? path : "standard input";
     int failed = lines_open(&file->lines, loop, path, on_ready, file, error);
     if (failed) {
@@ -345,6 +316,7 @@ int takt_job_source_open_file(takt_job_source **source, uv_loop_t *loop, const c
     }
     uv_timer_init(loop, &file->soon);
     file->soon.data = file;
+    file->on_soon = on_soon;
     *source = &file->source;
     return 0;
 }

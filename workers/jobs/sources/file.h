@@ -17,6 +17,18 @@
 #define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
 #define RETRY_MS   1000 /* until what could not be read or written is tried again */
 
+/* Texts that were put away (file_fetch.c). */
+typedef struct takt_job_file_fetch {
+    takt_job_refs asked;
+    bool busy;
+    uv_fs_t request;
+    char *window; /* what was read again last */
+    size_t window_capacity, window_size;
+    uint64_t window_place;
+    int spool; /* of what cannot be read again; -1 */
+    uint64_t spool_size, spool_count;
+} takt_job_file_fetch;
+
 typedef struct takt_job_file {
     takt_job_source source;
     uv_loop_t *loop;
@@ -28,17 +40,11 @@ typedef struct takt_job_file {
     takt_state_file state;
     takt_append dead;
     unsigned wanted;
-    takt_job_refs fetches;
-    bool fetch_busy;
-    uv_fs_t fetch_request;
-    char *window; /* what was read again last */
-    size_t window_capacity, window_size;
-    uint64_t window_place;
-    int spool; /* texts that were put away, of what cannot be read again; -1 */
-    uint64_t spool_size, spool_count;
+    takt_job_file_fetch fetch;
     int failing; /* why what is done cannot be written; 0 */
     bool has_ended, told_failing, stopped, closing;
     uv_timer_t soon;
+    uv_timer_cb on_soon;
 } takt_job_file;
 
 static inline takt_job_ref takt_job_file_ref(uint64_t line, uint64_t place, uint32_t sum)
@@ -51,14 +57,22 @@ static inline uint32_t takt_job_file_sum(takt_job_ref ref)
     return (uint32_t)(ref.minor >> PLACE_BITS);
 }
 
-/* file.c: events are never told inside a call; what is to be told is told soon. */
-void takt_job_file_arm(takt_job_file *file, uint64_t after_ms);
-void takt_job_file_fail_change(takt_job_file *file, uint64_t line); /* it is not what it was */
+/* ---- file_tell.c ----------------------------------------------------------------------------- */
 
-/* file_fetch.c */
-void takt_job_file_serve(takt_job_file *file);
-void takt_job_file_fetch(takt_job_source *source, takt_job_ref ref);
-bool takt_job_file_put_away(takt_job_source *source, takt_job_ref *ref, const char *text,
-                            size_t size);
+/* Events are never told inside a call: what is to be told is told soon. */
+void takt_job_file_tell_soon(takt_job_file *file, uint64_t after_ms);
+
+void takt_job_file_tell_fail(takt_job_file *file, const char *text); /* for good */
+void takt_job_file_tell_change(takt_job_file *file, uint64_t line);  /* it is not what it was */
+
+/* ---- file_fetch.c ---------------------------------------------------------------------------- */
+
+void takt_job_file_fetch_serve(takt_job_file *file);
+void takt_job_file_fetch_put(takt_job_source *source, takt_job_ref ref);
+bool takt_job_file_fetch_put_away(takt_job_source *source, takt_job_ref *ref, const char *text,
+                                  size_t size);
+
+/* Frees what it has; nothing is busy. */
+void takt_job_file_fetch_free(takt_job_file_fetch *fetch);
 
 #endif

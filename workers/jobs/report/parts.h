@@ -1,9 +1,9 @@
 /*
- * report_parts.h: what a report is made of: shared by report.c, which hears what happens, and
- * takt_report_open.c, which has the parts begin, go on and end.
+ * parts.h: what a report is made of: say.c says, standing.c knows how the worker stands, jobs.c
+ * counts what happens to jobs, and open.c has the parts begin, go on and end.
  */
-#ifndef TAKT_WORKERS_REPORT_REPORT_PARTS_H
-#define TAKT_WORKERS_REPORT_REPORT_PARTS_H
+#ifndef TAKT_WORKERS_REPORT_PARTS_H
+#define TAKT_WORKERS_REPORT_PARTS_H
 
 #include "figures.h"
 #include "log.h"
@@ -47,19 +47,24 @@ struct takt_report {
     uint64_t opened_ms;
 };
 
-int64_t takt_report_wall_us(void);
+/* ---- say.c ----------------------------------------------------------------------------------- */
+
+int64_t takt_report_say_time(void); /* the wall clock, in microseconds */
 
 /* A line of the log begins and ends; report->line is filled in between.  False: there is none. */
-bool takt_report_begin_line(takt_report *report, const char *event);
-void takt_report_end_line(takt_report *report);
+bool takt_report_say_begin(takt_report *report, const char *event);
+void takt_report_say_end(takt_report *report);
 
 /* With a picture: a line above it. */
-__attribute__((format(printf, 2, 3))) void takt_report_above(takt_report *report,
-                                                             const char *format, ...);
+void takt_report_say_above(takt_report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- standing.c ------------------------------------------------------------------------------ */
 
 /* The figures with what the client has done by now. */
-const takt_figures *takt_report_look(void *report);
+const takt_figures *takt_report_standing_look(void *report);
 
-void takt_report_tell_manager(takt_report *report);
+/* The service manager is told, if that has changed. */
+void takt_report_standing_tell(takt_report *report);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * takt_report_open.c: what of a report is on the loop, from its beginning to its end.  The loop
+ * open.c: what of a report is on the loop, from its beginning to its end.  The loop
  * waits for none of it: standard error takes what it takes, and the file of metrics is written by
  * the thread pool.
  */
@@ -12,41 +12,12 @@
 #include <unistd.h>
 
 #include "metrics.h"
-#include "report_parts.h"
+#include "parts.h"
 
 #define REDRAW_MS 250
 #define AGAIN_MS  50
 #define SLOW_MS   5000
 #define DRAIN_MS  1000 /* for the last lines */
-
-const takt_figures *takt_report_look(void *data)
-{
-    takt_report *report = data;
-
-    if (report->client)
-        takt_get_stats(report->client, &report->figures.acts);
-    report->figures.lines_lost = report->sink.lost;
-    return &report->figures;
-}
-
-void takt_report_tell_manager(takt_report *report)
-{
-    const takt_report_trouble *trouble = takt_figures_first_trouble(&report->figures);
-    char text[TAKT_REPORT_STATUS_SIZE], line[160];
-
-    if (report->notify.fd < 0)
-        return;
-    takt_figures_line(&report->figures, line, sizeof(line));
-    snprintf(text, sizeof(text), "STATUS=%s%s%.60s", line, trouble ? "; " : "",
-             trouble ? trouble->text : "");
-    for (char *at = text; *at; at++) /* a newline would begin another assignment */
-        if ((unsigned char)*at < ' ')
-            *at = ' ';
-    if (strcmp(text, report->told) == 0)
-        return;
-    strcpy(report->told, text);
-    takt_notify_tell(&report->notify, text);
-}
 
 /* ---- standard error -------------------------------------------------------------------------- */
 
@@ -54,7 +25,7 @@ static void draw(takt_report *report)
 {
     const takt_policy *policy = report->client ? takt_get_policy(report->client) : NULL;
 
-    takt_screen_draw(&report->screen, &report->sink, takt_report_look(report), policy);
+    takt_screen_draw(&report->screen, &report->sink, takt_report_standing_look(report), policy);
 }
 
 static void flush(takt_report *report);
@@ -130,7 +101,7 @@ static void note_write(takt_report *report, int failed)
 static int write_now(takt_report *report)
 {
     size_t size;
-    char *text = takt_metrics_text(takt_report_look(report), &size);
+    char *text = takt_metrics_text(takt_report_standing_look(report), &size);
     int failed = text ? takt_metrics_write_file(report->options.metrics_file, text, size) : ENOMEM;
 
     free(text);
@@ -166,7 +137,7 @@ static void begin_metrics(takt_report *report)
 
     if (job->under_way)
         return;
-    job->text = takt_metrics_text(takt_report_look(report), &job->size);
+    job->text = takt_metrics_text(takt_report_standing_look(report), &job->size);
     if (!job->text)
         return;
     job->request.data = report;
@@ -181,7 +152,7 @@ static void on_slow(uv_timer_t *timer)
 
     if (report->options.metrics_file)
         begin_metrics(report);
-    takt_report_tell_manager(report);
+    takt_report_standing_tell(report);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -242,15 +213,15 @@ int takt_report_open(takt_report **report, uv_loop_t *loop, const takt_report_op
     made->loop = loop;
     made->options = *options;
     made->figures.name = options->name;
-    made->figures.started_at_us = takt_report_wall_us();
+    made->figures.started_at_us = takt_report_say_time();
     made->opened_ms = uv_now(loop);
     made->pictured = options->log == TAKT_REPORT_LOG_AUTO && takt_screen_is_possible(STDERR_FILENO);
     made->log = options->log == TAKT_REPORT_LOG_AUTO ? TAKT_REPORT_LOG_TEXT : options->log;
     int failed = options->metrics_file ? write_now(made) : 0;
     int code = failed ? fail(error, TAKT_E_SYSTEM, options->metrics_file, strerror(failed)) : 0;
     if (code == 0 && options->status)
-        code =
-            takt_status_open(&made->status, loop, options->status, takt_report_look, made, error);
+        code = takt_status_open(&made->status, loop, options->status, takt_report_standing_look,
+                                made, error);
     if (code != 0) {
         free(made);
         return code;
@@ -270,12 +241,12 @@ static void summarize(takt_report *report)
     takt_report_limit sum = takt_figures_sum(&report->figures);
     int64_t took_us = (int64_t)(uv_now(report->loop) - report->opened_ms) * 1000;
 
-    takt_report_above(report,
-                      "%" PRIu64 " done, %" PRIu64 " failed, %" PRIu64 " retried, %" PRIu64
-                      " given back, in %" PRId64 ".%" PRId64 " s",
-                      sum.done, sum.dead, sum.retried, sum.given_back, took_us / 1000000,
-                      took_us / 100000 % 10);
-    if (!takt_report_begin_line(report, "ended"))
+    takt_report_say_above(report,
+                          "%" PRIu64 " done, %" PRIu64 " failed, %" PRIu64 " retried, %" PRIu64
+                          " given back, in %" PRId64 ".%" PRId64 " s",
+                          sum.done, sum.dead, sum.retried, sum.given_back, took_us / 1000000,
+                          took_us / 100000 % 10);
+    if (!takt_report_say_begin(report, "ended"))
         return;
     takt_report_log_number(&report->line, "done", sum.done);
     takt_report_log_number(&report->line, "dead", sum.dead);
@@ -283,7 +254,7 @@ static void summarize(takt_report *report)
     takt_report_log_number(&report->line, "given_back", sum.given_back);
     takt_report_log_number(&report->line, "lost", sum.lost);
     takt_report_log_seconds(&report->line, "took_s", took_us);
-    takt_report_end_line(report);
+    takt_report_say_end(report);
 }
 
 static void close_handles(takt_report *report)

@@ -1,0 +1,90 @@
+/*
+ * say.c: what a report says becomes a line of the log, or, where there is a picture, a line above
+ * it, if a person would want to know.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "parts.h"
+
+#define ABOVE_SIZE 1200
+
+int64_t takt_report_say_time(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+bool takt_report_say_begin(takt_report *report, const char *event)
+{
+    if (report->log == TAKT_REPORT_LOG_NONE || report->pictured)
+        return false;
+    takt_report_log_begin(&report->line, report->log == TAKT_REPORT_LOG_JSON,
+                          takt_report_say_time(), report->figures.name, event);
+    return true;
+}
+
+void takt_report_say_end(takt_report *report)
+{
+    takt_report_log_end(&report->line);
+    if (report->sink.text.size + report->line.used > TAKT_SINK_SIZE_MAX / 2)
+        takt_sink_flush(&report->sink);
+    takt_sink_put(&report->sink, report->line.text, report->line.used);
+}
+
+bool takt_report_has_picture(const takt_report *report)
+{
+    return report->pictured;
+}
+
+void takt_report_print(takt_report *report, const char *text, size_t size)
+{
+    takt_screen_wipe(&report->screen, &report->sink);
+    takt_sink_put(&report->sink, text, size);
+}
+
+void takt_report_say_above(takt_report *report, const char *format, ...)
+{
+    char text[ABOVE_SIZE];
+    va_list arguments;
+
+    if (!report->pictured)
+        return;
+    int used = snprintf(text, sizeof(text), "%s: ", report->figures.name);
+    va_start(arguments, format);
+    int more = vsnprintf(text + used, sizeof(text) - (size_t)used - 1, format, arguments);
+    va_end(arguments);
+    if (more < 0)
+        return;
+    for (char *at = text; *at; at++) /* texts of others may not move the cursor */
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
+    size_t size = strlen(text);
+    text[size++] = '\n';
+    takt_report_print(report, text, size);
+}
+
+/* Before the work begins what is said is for whoever started it. */
+static bool is_for_starter(const takt_report *report)
+{
+    return report->figures.phase == TAKT_REPORT_STARTING && !report->pictured &&
+           report->log != TAKT_REPORT_LOG_JSON;
+}
+
+void takt_report_say(takt_report *report, const char *event, const char *text)
+{
+    char line[ABOVE_SIZE];
+
+    takt_report_say_above(report, "%s", text);
+    if (is_for_starter(report)) {
+        int size = snprintf(line, sizeof(line), "%s: %.1000s\n", report->figures.name, text);
+        takt_sink_put(&report->sink, line, (size_t)size);
+    } else if (takt_report_say_begin(report, event)) {
+        takt_report_log_text(&report->line, "text", text);
+        takt_report_say_end(report);
+    }
+}
