@@ -9,6 +9,7 @@
 #include <sysexits.h>
 
 #include "commands.h"
+#include "kit/signals.h"
 #include "message.h"
 #include "top.h"
 
@@ -19,6 +20,23 @@ static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
 #define INTERVAL_MOST_US  60000000
 
 enum { KEY_INTERVAL = 0x200, KEY_ONCE };
+
+typedef struct cli_top {
+    cli_settings *settings;
+    cli_target *targets; /* that were named */
+    size_t target_count;
+    bool once;
+
+    cli_session session;
+    cli_rows rows;
+    cli_view view;
+    cli_screen screen;
+    uv_timer_t timer;
+    takt_signals signals;
+    int looks_left; /* where it prints once */
+    int signal;     /* that ended it; 0: none */
+    int status;     /* the exit status */
+} cli_top;
 
 static void add_target(struct argp_state *state, cli_top *top, const char *word)
 {
@@ -32,8 +50,8 @@ static void add_target(struct argp_state *state, cli_top *top, const char *word)
 
 static void read_interval(struct argp_state *state, cli_top *top, const char *word)
 {
-    top->interval_us = takt_argument_any_duration(state, "--interval", word);
-    if (top->interval_us < INTERVAL_LEAST_US || top->interval_us > INTERVAL_MOST_US)
+    top->rows.interval_us = takt_argument_any_duration(state, "--interval", word);
+    if (top->rows.interval_us < INTERVAL_LEAST_US || top->rows.interval_us > INTERVAL_MOST_US)
         argp_error(state, "--interval is from 100ms to 1min, not %s", word);
 }
 
@@ -97,11 +115,12 @@ static const struct argp argp = {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-void takt_cli_top_end(cli_top *top)
+/* Gives the terminal back and lets the loop end.  Safe twice. */
+static void end(cli_top *top)
 {
-    if (top->ending)
+    if (top->rows.closed)
         return;
-    top->ending = true;
+    top->rows.closed = true;
     takt_cli_screen_close(&top->screen);
     uv_close((uv_handle_t *)&top->timer, NULL);
     takt_signals_close(&top->signals);
@@ -114,12 +133,7 @@ static void on_signal(uv_signal_t *signal, int number)
     cli_top *top = signal->data;
 
     top->signal = number;
-    takt_cli_top_end(top);
-}
-
-static void on_changed(void *data)
-{
-    takt_cli_top_draw(data);
+    end(top);
 }
 
 static void on_gone(void *data)
@@ -127,12 +141,12 @@ static void on_gone(void *data)
     cli_top *top = data;
 
     top->status = EX_IOERR;
-    takt_cli_top_end(top);
+    end(top);
 }
 
 /* ---- the screen ------------------------------------------------------------------------------ */
 
-void takt_cli_top_draw(cli_top *top)
+static void draw(cli_top *top)
 {
     char *frame = NULL;
     size_t size = 0;
@@ -140,12 +154,12 @@ void takt_cli_top_draw(cli_top *top)
 
     if (top->screen.frame) /* it is not written yet: again when it is */
         top->screen.stale = true;
-    if (top->ending || top->screen.frame)
+    if (top->rows.closed || top->screen.frame)
         return;
     file = open_memstream(&frame, &size);
     if (!file)
         return;
-    takt_cli_page_draw(top, file, top->screen.columns, top->screen.lines);
+    takt_cli_page_draw(&top->view, &top->rows, file, top->screen.columns, top->screen.lines);
     if (fclose(file) == 0)
         takt_cli_screen_write(&top->screen, frame, size);
     else
@@ -153,12 +167,12 @@ void takt_cli_top_draw(cli_top *top)
 }
 
 /* Only what is on the screen is looked at. */
-void takt_cli_top_look(cli_top *top)
+static void look(cli_top *top)
 {
     if (top->screen.open)
-        takt_cli_rows_look(top, top->first, takt_cli_page_rows(top->screen.lines));
+        takt_cli_rows_look(&top->rows, top->view.first, takt_cli_page_rows(top->screen.lines));
     else
-        takt_cli_rows_look(top, 0, top->row_count);
+        takt_cli_rows_look(&top->rows, 0, top->rows.count);
 }
 
 /* ---- looks ----------------------------------------------------------------------------------- */
@@ -168,31 +182,42 @@ static void on_timer(uv_timer_t *timer)
     cli_top *top = timer->data;
 
     if (top->target_count == 0)
-        (void)takt_cli_rows_add_policy(top); /* it may have been followed to new ones */
-    takt_cli_top_look(top);
+        (void)takt_cli_rows_add_policy(&top->rows); /* it may have been followed to new ones */
+    look(top);
     if (top->screen.open)
-        takt_cli_top_draw(top);
+        draw(top);
 }
 
-void takt_cli_top_looked(cli_top *top)
+static void on_looked(void *data)
 {
+    cli_top *top = data;
+
     if (top->screen.open)
-        takt_cli_top_draw(top);
-    else if (!top->ending && (--top->looks_left <= 0 || top->rows[0]->status < 0))
-        takt_cli_top_end(top);
-    else if (!top->ending)
-        uv_timer_start(&top->timer, on_timer, (uint64_t)top->interval_us / 1000, 0);
+        draw(top);
+    else if (!top->rows.closed && (--top->looks_left <= 0 || top->rows.all[0]->status < 0))
+        end(top);
+    else if (!top->rows.closed)
+        uv_timer_start(&top->timer, on_timer, (uint64_t)top->rows.interval_us / 1000, 0);
+}
+
+static void on_steered(void *data, const cli_row *row, int status, const takt_standing *standing)
+{
+    cli_top *top = data;
+
+    takt_cli_steer_answer(&top->view, row, status, standing);
+    look(top);
+    draw(top);
 }
 
 static void on_event(void *data, const char *text)
 {
     cli_top *top = data;
 
-    snprintf(top->event, sizeof(top->event), "%s", text);
+    snprintf(top->view.event, sizeof(top->view.event), "%s", text);
     if (!top->screen.open)
         takt_cli_say("%s", text);
     else if (!top->session.store_lost)
-        takt_cli_top_tell(top, "%s", text);
+        takt_cli_steer_tell(&top->view, "%s", text);
 }
 
 /* Says which limits could not be looked at, and returns the exit status. */
@@ -200,14 +225,14 @@ static int print(cli_top *top)
 {
     int status = 0;
 
-    for (size_t i = 0; i < top->row_count; i++)
-        if (top->rows[i]->status < 0)
-            status =
-                takt_cli_refusal(&top->session, &top->rows[i]->target, top->rows[i]->status, 1);
+    for (size_t i = 0; i < top->rows.count; i++)
+        if (top->rows.all[i]->status < 0)
+            status = takt_cli_refusal(&top->session, &top->rows.all[i]->target,
+                                      top->rows.all[i]->status, 1);
     if (top->settings->json)
-        takt_cli_table_print_json(top);
+        takt_cli_table_print_json(&top->rows);
     else
-        takt_cli_table_print(top);
+        takt_cli_table_print(&top->rows);
     int output = takt_cli_end_output();
     return status ? status : output;
 }
@@ -217,36 +242,56 @@ static int print(cli_top *top)
 /* What is watched: the limits named, else all. */
 static int add_rows(cli_top *top)
 {
-    bool added = top->target_count > 0 || takt_cli_rows_add_policy(top);
+    bool added = top->target_count > 0 || takt_cli_rows_add_policy(&top->rows);
 
     for (size_t i = 0; added && i < top->target_count; i++) {
         const cli_target *target = &top->targets[i];
         if (!takt_policy_has(top->session.policy, target->limit))
             return takt_cli_refuse_limit(top->session.policy, target->limit);
-        added = takt_cli_rows_add(top, target);
+        added = takt_cli_rows_add(&top->rows, target);
     }
     if (!added)
         takt_cli_say("%s", takt_strerror(TAKT_E_NOMEM));
-    else if (top->row_count == 0)
+    else if (top->rows.count == 0)
         takt_cli_say("the policy has no limits");
-    return !added ? EX_OSERR : top->row_count == 0 ? EX_CONFIG : 0;
+    return !added ? EX_OSERR : top->rows.count == 0 ? EX_CONFIG : 0;
 }
 
 static void name_store(cli_top *top)
 {
     const char *url = takt_cli_store(top->settings);
-    char standard[sizeof(top->store)] = "";
+    char standard[sizeof(top->view.store)] = "";
     takt_error error;
 
     url = url ? url : takt_policy_store(top->session.policy);
     if (!url && takt_store_default_url(standard, sizeof(standard), &error) == 0)
         url = standard;
-    takt_cli_store_shown(url ? url : "", top->store, sizeof(top->store));
+    takt_cli_store_shown(url ? url : "", top->view.store, sizeof(top->view.store));
+}
+
+static void on_changed(void *data)
+{
+    draw(data);
+}
+
+static void on_press(void *data, cli_key key, char byte)
+{
+    cli_top *top = data;
+    size_t first = top->view.first;
+    cli_act act = takt_cli_steer_press(&top->view, &top->rows, key, byte);
+
+    if (act == ACT_END)
+        end(top);
+    else if (act == ACT_SUSPEND)
+        takt_cli_screen_suspend(&top->screen);
+    draw(top);
+    if (!top->rows.closed && top->view.first != first)
+        look(top); /* at the rows that have come into sight */
 }
 
 static int open_screen(cli_top *top)
 {
-    top->screen.pressed = takt_cli_top_press;
+    top->screen.pressed = on_press;
     top->screen.changed = on_changed;
     top->screen.gone = on_gone;
     top->screen.data = top;
@@ -267,14 +312,14 @@ static int watch(cli_top *top, bool screen)
     if (screen)
         status = open_screen(top);
     if (status) {
-        takt_cli_top_end(top);
+        end(top);
         return status;
     }
     top->looks_left = 2;
     if (screen)
-        uv_timer_start(&top->timer, on_timer, 0, (uint64_t)top->interval_us / 1000);
+        uv_timer_start(&top->timer, on_timer, 0, (uint64_t)top->rows.interval_us / 1000);
     else
-        takt_cli_top_look(top);
+        look(top);
     uv_run(&top->session.loop, UV_RUN_DEFAULT);
     return screen || top->signal ? top->status : print(top);
 }
@@ -288,12 +333,15 @@ static void die_of(int number)
 
 int takt_cli_top(int argc, char **argv, cli_settings *settings)
 {
-    cli_top top = {.settings = settings, .interval_us = INTERVAL_US};
+    cli_top top = {.settings = settings, .rows.interval_us = INTERVAL_US};
 
     setlocale(LC_CTYPE, "");
     takt_cli_parse(&argp, argc, argv, false, &top);
     top.session.on_event = on_event;
-    top.session.data = &top;
+    top.session.data = top.rows.data = &top;
+    top.rows.session = &top.session;
+    top.rows.looked = on_looked;
+    top.rows.steered = on_steered;
     int status = takt_cli_open(&top.session, settings,
                                takt_cli_is_ad_hoc(settings) ? &top.targets[0] : NULL);
     if (status == 0) {
@@ -303,7 +351,7 @@ int takt_cli_top(int argc, char **argv, cli_settings *settings)
             status = watch(&top, !top.once && !settings->json && takt_cli_screen_is_there());
         takt_cli_close(&top.session);
     }
-    takt_cli_rows_free(&top);
+    takt_cli_rows_free(&top.rows);
     free(top.targets);
     if (top.signal)
         die_of(top.signal);

@@ -1,6 +1,6 @@
 /*
- * What the parts of `takt top` share: the limits that are watched, what is known of each, and where
- * it is shown.
+ * The parts of `takt top`: the limits that are watched and what is known of each, the view of them,
+ * the screen.  top.c puts them together; no part knows it.
  */
 #ifndef TAKT_CLI_TOP_H
 #define TAKT_CLI_TOP_H
@@ -12,7 +12,6 @@
 #include <takt/takt.h>
 #include <uv.h>
 
-#include "kit/signals.h"
 #include "options.h"
 #include "page.h"
 #include "session.h"
@@ -20,13 +19,13 @@
 #define TAKT_CLI_TOP_SAMPLES 64
 #define TAKT_CLI_TOP_LINE    512 /* bytes that a person can write in answer to a question */
 
-typedef struct cli_top cli_top;
-
 /* ---- top_rows.c ------------------------------------------------------------------------------ */
+
+typedef struct cli_rows cli_rows;
 
 /* One limit, or one key of it. */
 typedef struct cli_row {
-    cli_top *top;
+    cli_rows *rows;
     cli_target target;
     takt_call look, steer;
     bool looking;           /* a look is under way */
@@ -42,18 +41,40 @@ typedef struct cli_row {
     double rate; /* tokens per second; below 0: not known yet */
 } cli_row;
 
-/* Adds the limits of the policy, as a whole, that are not among the rows yet, or the targets.
+/* All that is watched. */
+struct cli_rows {
+    /* the caller's */
+    cli_session *session;
+    int64_t interval_us;        /* between two looks */
+    void (*looked)(void *data); /* all looks of a round have been answered */
+    /* a block or an unblock has been; as takt_call_cb says it */
+    void (*steered)(void *data, const cli_row *row, int status, const takt_standing *standing);
+    void *data;
+    bool closed; /* nothing is called any more */
+
+    /* read-only */
+    cli_row **all;
+    size_t count;
+
+    /* private */
+    size_t capacity;
+    int under_way; /* looks */
+    int64_t latencies_us[TAKT_CLI_TOP_SAMPLES];
+    unsigned latency_count;
+};
+
+/* Adds the limits of the policy, as a whole, that are not among the rows yet, or the target.
  * False: no memory. */
-bool takt_cli_rows_add_policy(cli_top *top);
-bool takt_cli_rows_add(cli_top *top, const cli_target *target);
+bool takt_cli_rows_add_policy(cli_rows *rows);
+bool takt_cli_rows_add(cli_rows *rows, const cli_target *target);
 
 /* Looks at `count` rows from `first` on, but for those of which an answer is awaited. */
-void takt_cli_rows_look(cli_top *top, size_t first, size_t count);
+void takt_cli_rows_look(cli_rows *rows, size_t first, size_t count);
 
 /* The median of how long the last looks took; below 0: none was answered yet. */
-int64_t takt_cli_rows_latency(const cli_top *top);
+int64_t takt_cli_rows_latency(const cli_rows *rows);
 
-void takt_cli_rows_free(cli_top *top);
+void takt_cli_rows_free(cli_rows *rows);
 
 /* ---- top_text.c ------------------------------------------------------------------------------ */
 
@@ -69,8 +90,19 @@ const char *takt_cli_store_shown(const char *url, char *text, size_t size);
 
 /* ---- top_page.c ------------------------------------------------------------------------------ */
 
-/* A screen of that size. */
-void takt_cli_page_draw(cli_top *top, FILE *file, int columns, int lines);
+/* What of the rows is on the screen, and what else. */
+typedef struct cli_view {
+    char store[256];      /* its URL, as it is shown */
+    size_t chosen, first; /* rows: which one, and the first on the screen */
+    bool help;
+    bool asking; /* for how long and why to block the chosen row */
+    char line[TAKT_CLI_TOP_LINE];
+    char message[TAKT_CLI_TOP_LINE];
+    char event[TAKT_CLI_TOP_LINE]; /* the last one of the client */
+} cli_view;
+
+/* Draws a screen of that size, and moves the view so that the chosen row is on it. */
+void takt_cli_page_draw(cli_view *view, const cli_rows *rows, FILE *file, int columns, int lines);
 
 /* How many rows such a screen shows. */
 size_t takt_cli_page_rows(int lines);
@@ -84,14 +116,14 @@ int takt_cli_table_percent(const cli_row *row);
 const char *takt_cli_table_rate(const cli_row *row, char text[TAKT_CLI_CELL_SIZE]);
 
 /* The columns of names where there are so many for a row. */
-int takt_cli_table_name_columns(const cli_top *top, int columns);
+int takt_cli_table_name_columns(const cli_rows *rows, int columns);
 
 void takt_cli_table_titles(cli_page *page, int name_columns);
 void takt_cli_table_row(cli_page *page, const cli_row *row, int name_columns);
 
 /* All rows on standard output: as a table, or as an object on a line for each. */
-void takt_cli_table_print(const cli_top *top);
-void takt_cli_table_print_json(const cli_top *top);
+void takt_cli_table_print(const cli_rows *rows);
+void takt_cli_table_print_json(const cli_rows *rows);
 
 /* ---- top_keys.c ------------------------------------------------------------------------------ */
 
@@ -156,57 +188,20 @@ void takt_cli_screen_suspend(cli_screen *screen);
 /* Gives the terminal back.  Safe twice. */
 void takt_cli_screen_close(cli_screen *screen);
 
-/* ---- top.c ----------------------------------------------------------------------------------- */
-
-struct cli_top {
-    cli_settings *settings;
-    cli_target *targets; /* that were named */
-    size_t target_count;
-    int64_t interval_us;
-    bool once;
-
-    cli_session session;
-    char store[256]; /* as it is shown */
-    cli_screen screen;
-    uv_timer_t timer;
-    takt_signals signals;
-    int signal; /* that ended it; 0: none */
-    bool ending;
-    int looks_left; /* where it prints once */
-    int status;     /* the exit status */
-
-    cli_row **rows;
-    size_t row_count, row_capacity;
-    int under_way; /* looks */
-    int64_t latencies_us[TAKT_CLI_TOP_SAMPLES];
-    unsigned latency_count;
-
-    size_t chosen, first; /* rows: which one, and the first on the screen */
-    bool help;
-    bool asking; /* for how long and why to block the chosen row */
-    char line[TAKT_CLI_TOP_LINE];
-    char message[TAKT_CLI_TOP_LINE];
-    char event[TAKT_CLI_TOP_LINE]; /* the last one of the client */
-};
-
-/* All looks of a round have been answered. */
-void takt_cli_top_looked(cli_top *top);
-
-/* Looks at what is to be shown: on a screen, at what is in sight. */
-void takt_cli_top_look(cli_top *top);
-
-/* Draws the screen anew. */
-void takt_cli_top_draw(cli_top *top);
-
-/* Gives the terminal back and lets the loop end.  Safe twice. */
-void takt_cli_top_end(cli_top *top);
-
 /* ---- top_steer.c ----------------------------------------------------------------------------- */
 
-/* A key; `data` is the cli_top. */
-void takt_cli_top_press(void *data, cli_key key, char byte);
+/* What a key asks for beyond the view and the rows. */
+typedef enum cli_act { ACT_NONE, ACT_END, ACT_SUSPEND } cli_act;
+
+/* A key was pressed. */
+cli_act takt_cli_steer_press(cli_view *view, cli_rows *rows, cli_key key, char byte);
+
+/* Says what came of a block or an unblock of the row. */
+void takt_cli_steer_answer(cli_view *view, const cli_row *row, int status,
+                           const takt_standing *standing);
 
 /* What the foot says until the next key. */
-__attribute__((format(printf, 2, 3))) void takt_cli_top_tell(cli_top *top, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void takt_cli_steer_tell(cli_view *view, const char *format,
+                                                               ...);
 
 #endif

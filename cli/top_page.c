@@ -33,40 +33,41 @@ size_t takt_cli_page_rows(int lines)
     return rows > 0 ? (size_t)rows : 0;
 }
 
-static const cli_row *latest(const cli_top *top)
+static const cli_row *latest(const cli_rows *rows)
 {
     const cli_row *last = NULL;
 
-    for (size_t i = 0; i < top->row_count; i++)
-        if (top->rows[i]->seen && (!last || top->rows[i]->standing.now_us > last->standing.now_us))
-            last = top->rows[i];
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->all[i]->seen && (!last || rows->all[i]->standing.now_us > last->standing.now_us))
+            last = rows->all[i];
     return last;
 }
 
 /* What goes wrong with looks at what is in sight; NULL: nothing. */
-static const char *trouble_of(const cli_top *top, char text[2 * TAKT_CLI_TOP_LINE])
+static const char *trouble_of(const cli_view *view, const cli_rows *rows, int lines,
+                              char text[2 * TAKT_CLI_TOP_LINE])
 {
     char moment[TAKT_CLI_TIME_SIZE];
-    const cli_row *last = latest(top);
-    size_t end = top->first + takt_cli_page_rows(top->screen.lines);
+    const cli_row *last = latest(rows);
+    size_t end = view->first + takt_cli_page_rows(lines);
     int status = 0;
 
-    for (size_t i = top->first; i < top->row_count && i < end; i++)
-        if (top->rows[i]->status < 0 && top->rows[i]->status != TAKT_E_NO_LIMIT)
-            status = top->rows[i]->status;
+    for (size_t i = view->first; i < rows->count && i < end; i++)
+        if (rows->all[i]->status < 0 && rows->all[i]->status != TAKT_E_NO_LIMIT)
+            status = rows->all[i]->status;
     if (status == 0)
         return NULL;
     snprintf(text, 2 * TAKT_CLI_TOP_LINE, last ? "! no answer since %s: %s" : "! no answer%s: %s",
              last ? takt_cli_moment(last->standing.now_us, moment) : "",
-             top->session.store_lost ? top->event : takt_strerror(status));
+             rows->session->store_lost ? view->event : takt_strerror(status));
     return text;
 }
 
-static void draw_head(cli_page *page, const cli_top *top)
+static void draw_head(cli_page *page, const cli_view *view, const cli_rows *rows)
 {
-    const takt_policy *policy = takt_get_policy(top->session.client);
-    const cli_row *last = latest(top);
-    int64_t latency_us = takt_cli_rows_latency(top);
+    const takt_policy *policy = takt_get_policy(rows->session->client);
+    const cli_row *last = latest(rows);
+    int64_t latency_us = takt_cli_rows_latency(rows);
     char right[3 * TAKT_CLI_TIME_SIZE] = "", version[48] = "", span[TAKT_SPAN_SIZE],
                    moment[TAKT_CLI_TIME_SIZE];
     int columns = page->columns;
@@ -84,25 +85,27 @@ static void draw_head(cli_page *page, const cli_top *top)
     page->columns -= (int)strlen(right);
     takt_cli_page_put(page, "takt top  namespace %s, policy revision %lld%s, store %s",
                       takt_policy_namespace(policy), (long long)takt_policy_revision(policy),
-                      version, top->store);
+                      version, view->store);
     page->blanks = page->columns > page->used ? page->columns - page->used : 0;
     page->columns = columns;
     takt_cli_page_text(page, right);
     takt_cli_page_end(page);
 }
 
-static void draw_heads(cli_page *page, const cli_top *top, int count, int name_columns)
+static void draw_heads(cli_page *page, const cli_view *view, const cli_rows *rows, int lines,
+                       int name_columns)
 {
     char text[2 * TAKT_CLI_TOP_LINE];
     /* what was wrong with an answer stands here, since the foot asks anew */
-    const char *trouble = top->asking && top->message[0] ? top->message : trouble_of(top, text);
+    const char *trouble =
+        view->asking && view->message[0] ? view->message : trouble_of(view, rows, lines, text);
 
-    if (count < HEAD_LINES && trouble) {
+    if (heads_of(lines) < HEAD_LINES && trouble) {
         takt_cli_page_line(page, TAKT_CLI_BOLD, "%s", trouble);
         return;
     }
-    draw_head(page, top);
-    if (count < HEAD_LINES)
+    draw_head(page, view, rows);
+    if (heads_of(lines) < HEAD_LINES)
         return;
     takt_cli_page_line(page, trouble ? TAKT_CLI_BOLD : TAKT_CLI_PLAIN, "%s",
                        trouble ? trouble : "");
@@ -113,14 +116,16 @@ static void draw_heads(cli_page *page, const cli_top *top, int count, int name_c
     takt_cli_page_end(page);
 }
 
-static void draw_rows(cli_page *page, const cli_top *top, size_t count, int name_columns)
+static void draw_rows(cli_page *page, const cli_view *view, const cli_rows *rows, size_t count,
+                      int name_columns)
 {
-    for (size_t i = top->first; i < top->first + count; i++) {
-        const cli_row *row = i < top->row_count ? top->rows[i] : NULL;
-        if (!takt_cli_page_begin(page, row && i == top->chosen ? TAKT_CLI_REVERSE : TAKT_CLI_PLAIN))
+    for (size_t i = view->first; i < view->first + count; i++) {
+        const cli_row *row = i < rows->count ? rows->all[i] : NULL;
+        if (!takt_cli_page_begin(page,
+                                 row && i == view->chosen ? TAKT_CLI_REVERSE : TAKT_CLI_PLAIN))
             return;
         if (row) {
-            takt_cli_page_text(page, i == top->chosen ? "> " : "");
+            takt_cli_page_text(page, i == view->chosen ? "> " : "");
             page->blanks = MARK - page->used;
             takt_cli_table_row(page, row, name_columns);
         }
@@ -181,15 +186,15 @@ static void draw_block(cli_page *page, const takt_standing *standing)
 }
 
 /* More about the chosen one. */
-static void draw_details(cli_page *page, const cli_top *top)
+static void draw_details(cli_page *page, const cli_view *view, const cli_rows *rows)
 {
-    const cli_row *row = top->chosen < top->row_count ? top->rows[top->chosen] : NULL;
+    const cli_row *row = view->chosen < rows->count ? rows->all[view->chosen] : NULL;
     int left = page->lines_left - DETAIL_LINES;
     char rules[1024] = "";
 
     takt_cli_page_line(page, TAKT_CLI_PLAIN, "%s", "");
     if (row) {
-        takt_policy_describe(takt_get_policy(top->session.client), row->target.limit, rules,
+        takt_policy_describe(takt_get_policy(rows->session->client), row->target.limit, rules,
                              sizeof(rules));
         takt_cli_page_line(page, TAKT_CLI_BOLD, "%s: %s", row->target.text, rules);
     }
@@ -239,42 +244,42 @@ static const char *tail_of(const char *text, int columns)
     return text;
 }
 
-static void draw_foot(cli_page *page, const cli_top *top)
+static void draw_foot(cli_page *page, const cli_view *view, const cli_rows *rows)
 {
-    if (top->asking && top->chosen < top->row_count) {
+    if (view->asking && view->chosen < rows->count) {
         if (!takt_cli_page_begin(page, TAKT_CLI_BOLD))
             return;
         takt_cli_page_put(page,
-                          "block %.40s for (10min WHY): ", top->rows[top->chosen]->target.text);
-        takt_cli_page_put(page, "%s_", tail_of(top->line, page->columns - page->used - 1));
+                          "block %.40s for (10min WHY): ", rows->all[view->chosen]->target.text);
+        takt_cli_page_put(page, "%s_", tail_of(view->line, page->columns - page->used - 1));
         takt_cli_page_end(page);
-    } else if (top->message[0]) {
-        takt_cli_page_line(page, TAKT_CLI_BOLD, "%s", top->message);
+    } else if (view->message[0]) {
+        takt_cli_page_line(page, TAKT_CLI_BOLD, "%s", view->message);
     } else {
         takt_cli_page_line(page, TAKT_CLI_PLAIN, "%s",
-                           top->help ? "any key goes back"
-                                     : "q quit  j k choose  b block  u unblock  ? help");
+                           view->help ? "any key goes back"
+                                      : "q quit  j k choose  b block  u unblock  ? help");
     }
 }
 
-void takt_cli_page_draw(cli_top *top, FILE *file, int columns, int lines)
+void takt_cli_page_draw(cli_view *view, const cli_rows *rows, FILE *file, int columns, int lines)
 {
     cli_page page = {.file = file, .terminal = true, .columns = columns, .lines_left = lines};
-    size_t rows = takt_cli_page_rows(lines);
-    int name_columns = takt_cli_table_name_columns(top, columns);
+    size_t count = takt_cli_page_rows(lines);
+    int name_columns = takt_cli_table_name_columns(rows, columns);
 
-    if (top->chosen < top->first)
-        top->first = top->chosen;
-    if (rows > 0 && top->chosen >= top->first + rows)
-        top->first = top->chosen - rows + 1;
+    if (view->chosen < view->first)
+        view->first = view->chosen;
+    if (count > 0 && view->chosen >= view->first + count)
+        view->first = view->chosen - count + 1;
     fputs(HOME, file);
-    draw_heads(&page, top, heads_of(lines), name_columns);
-    if (top->help) {
-        draw_help(&page, (int)rows + details_of(lines));
+    draw_heads(&page, view, rows, lines, name_columns);
+    if (view->help) {
+        draw_help(&page, (int)count + details_of(lines));
     } else {
-        draw_rows(&page, top, rows, name_columns);
+        draw_rows(&page, view, rows, count, name_columns);
         if (details_of(lines) > 0)
-            draw_details(&page, top);
+            draw_details(&page, view, rows);
     }
-    draw_foot(&page, top);
+    draw_foot(&page, view, rows);
 }

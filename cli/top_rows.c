@@ -12,68 +12,68 @@
 #define WATCH_LEAST_US  INT64_C(10000000)
 #define TOKENS          10 /* that a window is long enough for */
 
-static bool reserve(cli_top *top)
+static bool reserve(cli_rows *rows)
 {
-    cli_row **rows;
-    size_t capacity = top->row_capacity ? 2 * top->row_capacity : 16;
+    cli_row **all;
+    size_t capacity = rows->capacity ? 2 * rows->capacity : 16;
 
-    if (top->row_count < top->row_capacity)
+    if (rows->count < rows->capacity)
         return true;
-    rows = realloc(top->rows, capacity * sizeof(*rows));
-    if (!rows)
+    all = realloc(rows->all, capacity * sizeof(*all));
+    if (!all)
         return false;
-    top->rows = rows;
-    top->row_capacity = capacity;
+    rows->all = all;
+    rows->capacity = capacity;
     return true;
 }
 
-bool takt_cli_rows_add(cli_top *top, const cli_target *target)
+bool takt_cli_rows_add(cli_rows *rows, const cli_target *target)
 {
-    cli_row *row = reserve(top) ? calloc(1, sizeof(*row)) : NULL;
+    cli_row *row = reserve(rows) ? calloc(1, sizeof(*row)) : NULL;
 
     if (!row)
         return false;
-    row->top = top;
+    row->rows = rows;
     row->target = *target;
     if (!target->key)
         row->target.text = row->target.limit;
     row->look.data = row->steer.data = row;
     row->status = 1;
     row->rate = -1;
-    top->rows[top->row_count++] = row;
+    rows->all[rows->count++] = row;
     return true;
 }
 
-static bool has_row(const cli_top *top, const char *limit)
+static bool has_row(const cli_rows *rows, const char *limit)
 {
-    for (size_t i = 0; i < top->row_count; i++)
-        if (!top->rows[i]->target.key && strcmp(top->rows[i]->target.limit, limit) == 0)
+    for (size_t i = 0; i < rows->count; i++)
+        if (!rows->all[i]->target.key && strcmp(rows->all[i]->target.limit, limit) == 0)
             return true;
     return false;
 }
 
-bool takt_cli_rows_add_policy(cli_top *top)
+bool takt_cli_rows_add_policy(cli_rows *rows)
 {
-    const takt_policy *policy = takt_get_policy(top->session.client);
+    const takt_policy *policy = takt_get_policy(rows->session->client);
 
     for (size_t i = 0; i < takt_policy_count(policy); i++) {
         cli_target target = {.key = NULL};
-        if (has_row(top, takt_policy_name(policy, i)))
+        if (has_row(rows, takt_policy_name(policy, i)))
             continue;
         strcpy(target.limit, takt_policy_name(policy, i)); /* names have a bound */
-        if (!takt_cli_rows_add(top, &target))
+        if (!takt_cli_rows_add(rows, &target))
             return false;
     }
     return true;
 }
 
-void takt_cli_rows_free(cli_top *top)
+void takt_cli_rows_free(cli_rows *rows)
 {
-    for (size_t i = 0; i < top->row_count; i++)
-        free(top->rows[i]);
-    free(top->rows);
-    top->rows = NULL;
-    top->row_count = top->row_capacity = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        free(rows->all[i]);
+    free(rows->all);
+    rows->all = NULL;
+    rows->count = rows->capacity = 0;
 }
 
 static int64_t window_of(const cli_row *row)
@@ -138,9 +138,9 @@ static void tell_rate(cli_row *row, int64_t since_us)
     add_sample(row, now->now_us, now->taken);
 }
 
-static void note_latency(cli_top *top, uint64_t asked_ns)
+static void note_latency(cli_rows *rows, uint64_t asked_ns)
 {
-    top->latencies_us[top->latency_count++ % TAKT_CLI_TOP_SAMPLES] =
+    rows->latencies_us[rows->latency_count++ % TAKT_CLI_TOP_SAMPLES] =
         (int64_t)((uv_hrtime() - asked_ns) / 1000);
 }
 
@@ -151,15 +151,15 @@ static int by_size(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-int64_t takt_cli_rows_latency(const cli_top *top)
+int64_t takt_cli_rows_latency(const cli_rows *rows)
 {
     int64_t sorted[TAKT_CLI_TOP_SAMPLES];
     unsigned count =
-        top->latency_count < TAKT_CLI_TOP_SAMPLES ? top->latency_count : TAKT_CLI_TOP_SAMPLES;
+        rows->latency_count < TAKT_CLI_TOP_SAMPLES ? rows->latency_count : TAKT_CLI_TOP_SAMPLES;
 
     if (count == 0)
         return -1;
-    memcpy(sorted, top->latencies_us, count * sizeof(sorted[0]));
+    memcpy(sorted, rows->latencies_us, count * sizeof(sorted[0]));
     qsort(sorted, count, sizeof(sorted[0]), by_size);
     return sorted[count / 2];
 }
@@ -167,45 +167,45 @@ int64_t takt_cli_rows_latency(const cli_top *top)
 static void on_look(takt_call *call, int status, const takt_standing *standing)
 {
     cli_row *row = call->data;
-    cli_top *top = row->top;
+    cli_rows *rows = row->rows;
     int64_t since_us = row->seen ? row->standing.watched_since_us : 0;
 
     row->looking = false;
-    top->under_way--;
-    if (top->ending)
+    rows->under_way--;
+    if (rows->closed)
         return;
     row->status = status;
     if (standing) {
         row->standing = *standing;
         row->seen = true;
-        note_latency(top, row->asked_ns);
-        takt_policy_rate(takt_get_policy(top->session.client), row->target.limit,
+        note_latency(rows, row->asked_ns);
+        takt_policy_rate(takt_get_policy(rows->session->client), row->target.limit,
                          &row->quota_tokens, &row->quota_us);
         tell_rate(row, since_us);
     }
-    if (top->under_way == 0)
-        takt_cli_top_looked(top);
+    if (rows->under_way == 0)
+        rows->looked(rows->data);
 }
 
-void takt_cli_rows_look(cli_top *top, size_t first, size_t count)
+void takt_cli_rows_look(cli_rows *rows, size_t first, size_t count)
 {
-    int64_t for_us = 3 * top->interval_us;
+    int64_t for_us = 3 * rows->interval_us;
 
     for_us = for_us < WATCH_LEAST_US ? WATCH_LEAST_US : for_us;
-    for (size_t i = first; i < top->row_count && i < first + count; i++) {
-        cli_row *row = top->rows[i];
+    for (size_t i = first; i < rows->count && i < first + count; i++) {
+        cli_row *row = rows->all[i];
         if (row->looking)
             continue;
         row->asked_ns = uv_hrtime();
-        int code = takt_watch(top->session.client, &row->look, row->target.limit, row->target.key,
+        int code = takt_watch(rows->session->client, &row->look, row->target.limit, row->target.key,
                               for_us, on_look);
         if (code == 0) {
             row->looking = true;
-            top->under_way++;
+            rows->under_way++;
         } else {
             row->status = code;
         }
     }
-    if (top->under_way == 0)
-        takt_cli_top_looked(top);
+    if (rows->under_way == 0)
+        rows->looked(rows->data);
 }

@@ -19,7 +19,7 @@
 
 #define ENTER         "\033[?1049h\033[?25l\033[?7l\033[2J"
 #define LEAVE         "\033[0m\033[?7h\033[?25h\033[?1049l"
-#define PATIENCE_MS   50   /* for the rest of a sequence */
+#define ESCAPE_MS     50   /* for the rest of a sequence */
 #define LAG_MS        3000 /* of a terminal that does not take what gives it back */
 #define COLUMNS       80   /* of a terminal that does not tell its size */
 #define LINES         24
@@ -159,7 +159,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     for (ssize_t i = 0; i < count && screen->open; i++)
         takt_cli_keys_feed(&screen->keys, buffer->base[i], screen->pressed, screen->data);
     if (screen->open && screen->keys.state != KEYS_PLAIN)
-        uv_timer_start(&screen->patience, on_patience, PATIENCE_MS, 0);
+        uv_timer_start(&screen->patience, on_patience, ESCAPE_MS, 0);
 }
 
 static int within(int value, int least, int most)

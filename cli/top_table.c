@@ -142,46 +142,46 @@ void takt_cli_table_titles(cli_page *page, int name_columns)
     takt_cli_page_text(page, "NEXT SLOT");
 }
 
-static int longest_name(const cli_top *top)
+static int longest_name(const cli_rows *rows)
 {
     size_t longest = 8;
 
-    for (size_t i = 0; i < top->row_count; i++)
-        if (strlen(top->rows[i]->target.text) > longest)
-            longest = strlen(top->rows[i]->target.text);
+    for (size_t i = 0; i < rows->count; i++)
+        if (strlen(rows->all[i]->target.text) > longest)
+            longest = strlen(rows->all[i]->target.text);
     return (int)longest;
 }
 
-int takt_cli_table_name_columns(const cli_top *top, int columns)
+int takt_cli_table_name_columns(const cli_rows *rows, int columns)
 {
-    int longest = longest_name(top), room = columns - FIXED - STATE;
+    int longest = longest_name(rows), room = columns - FIXED - STATE;
 
     room = room < NAME ? NAME : room;
     return longest < room ? longest : room;
 }
 
-void takt_cli_table_print(const cli_top *top)
+void takt_cli_table_print(const cli_rows *rows)
 {
     cli_page page = {.file = stdout, .columns = WIDEST};
-    int name_columns = longest_name(top);
+    int name_columns = longest_name(rows);
 
     takt_cli_page_begin(&page, TAKT_CLI_PLAIN);
     takt_cli_table_titles(&page, name_columns);
     takt_cli_page_end(&page);
-    for (size_t i = 0; i < top->row_count; i++) {
-        const takt_standing *standing = &top->rows[i]->standing;
+    for (size_t i = 0; i < rows->count; i++) {
+        const takt_standing *standing = &rows->all[i]->standing;
         takt_cli_page_begin(&page, TAKT_CLI_PLAIN);
-        takt_cli_table_row(&page, top->rows[i], name_columns);
+        takt_cli_table_row(&page, rows->all[i], name_columns);
         if (standing->blocked_until_us > standing->now_us && standing->reason[0])
             takt_cli_page_put(&page, ": %s", standing->reason);
         takt_cli_page_end(&page);
     }
 }
 
-void takt_cli_table_print_json(const cli_top *top)
+void takt_cli_table_print_json(const cli_rows *rows)
 {
-    for (size_t i = 0; i < top->row_count; i++) {
-        const cli_row *row = top->rows[i];
+    for (size_t i = 0; i < rows->count; i++) {
+        const cli_row *row = rows->all[i];
         if (!row->seen)
             continue;
         putchar('{');

@@ -23,7 +23,7 @@ TOPS = ['lib', 'kit', 'simulate', 'doctor', 'cli', 'workers', 'agent']
 # The circles there are: folder -> the files of each, without ".c"; "lib" has those between the folders below it.
 KNOWN = {
     'lib': ['core policy store'],
-    'cli': ['map map_jobs map_report', 'top top_page top_rows top_steer'],
+    'cli': ['map map_jobs map_report'],
     'lib/client': ['acquire client errand follow reload'],
     'lib/core': ['ledger watched'],
     'lib/scheduler': ['loss permits registry scheduler shadow'],
