@@ -12,13 +12,12 @@
 #include "base/fail.h"
 #include "base/quote.h"
 #include "base/timeout.h"
-#include "store/file_doctor.h"
 #include "store/file_env.h"
 #include "store/file_thread.h"
 #include "store/policy_record.h"
 #include "store/waker.h"
 
-#define TIMEOUT_US  INT64_C(1000000) /* where the options say nothing */
+#define TIMEOUT_US INT64_C(1000000) /* where the options say nothing */
 #define CLOSING_MS 200              /* for the thread to end, when the store is closed */
 
 typedef struct file_store {
@@ -461,5 +460,4 @@ static void file_close(takt_store *base, void (*closed)(void *data), void *data)
     uv_timer_start(&store->timer, on_timer, 0, 0);
 }
 
-const takt_store_kind takt_store_file = {"file:",    file_check,        file_open, file_submit,
-                                         file_close, takt_file_examine, NULL};
+const takt_store_kind takt_store_file = {"file:", file_check, file_open, file_submit, file_close};

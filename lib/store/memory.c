@@ -8,7 +8,6 @@
 #include <uv.h>
 
 #include "base/fail.h"
-#include "store/doctor.h"
 #include "store/memory_space.h"
 #include "store/waker.h"
 
@@ -137,14 +136,5 @@ static void memory_close(takt_store *store, void (*closed)(void *data), void *da
     uv_idle_start(&memory->idle, on_turn);
 }
 
-static void memory_examine(takt_checkup *checkup, const char *rest)
-{
-    (void)rest;
-    takt_checkup_tell(
-        checkup, TAKT_FINDING_NOTE, "place",
-        "ledgers are in this process's memory: no other process shares them, and they "
-        "end with it");
-}
-
-const takt_store_kind takt_store_memory = {"memory:",    memory_check,   memory_open, memory_submit,
-                                           memory_close, memory_examine, NULL};
+const takt_store_kind takt_store_memory = {"memory:", memory_check, memory_open, memory_submit,
+                                           memory_close};

@@ -18,7 +18,6 @@
 typedef struct uv_loop_s uv_loop_t;
 
 typedef struct takt_store takt_store;
-typedef struct takt_checkup takt_checkup; /* doctor.h */
 typedef struct takt_store_call takt_store_call;
 
 typedef enum takt_op {
@@ -117,8 +116,6 @@ typedef struct takt_store_kind {
                 const takt_store_options *options, takt_error *error);
     void (*submit)(takt_store *store, takt_store_call *call);
     void (*close)(takt_store *store, void (*closed)(void *data), void *data);
-    void (*examine)(takt_checkup *checkup, const char *rest);      /* tells what it finds */
-    void (*load_scripts)(takt_checkup *checkup, const char *rest); /* NULL: there are none */
 } takt_store_kind;
 
 struct takt_store {

@@ -6,7 +6,10 @@ behind; and that no secret is ever shown.
 
 import json
 import os
+import pathlib
 import signal
+import subprocess
+import sys
 
 from command import end, place, tap, told, until
 from redis_server import free_port, server
@@ -57,6 +60,13 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 '''
 
 
+def script_names():
+    """The names in a server of takt's scripts, one for each operation."""
+    embed = pathlib.Path(os.environ['TAKT_SOURCE']) / 'lib' / 'store' / 'redis' / 'embed.py'
+    done = subprocess.run([sys.executable, embed, '--sha1'], capture_output=True, text=True, check=True)
+    return [line.split()[1] for line in done.stdout.splitlines()]
+
+
 def look(here, url, *words, **options):
     """The findings by their subject, and how the command ended."""
     done = here.takt('doctor', '--json', '--timeout', '60s', '-s', url, *words, **options)
@@ -86,6 +96,8 @@ def sound(report, here):
                      and is_told(findings, 'failover', 'note', 'no replica') and is_told(findings, 'use', 'ok'),
                      'a sound server: 0 and no warning', told(done))
         report.check(redis.say('DBSIZE') == '0', 'nothing is left behind', redis.say('KEYS', '*'))
+        ran = redis.say('SCRIPT', 'EXISTS', *script_names()).split()
+        report.check(set(ran) == {'1'}, 'every operation was tried', ran)
         done = here.takt('doctor', '--timeout', '60s', '-s', redis.url)
         report.check(done.returncode == 0 and done.stdout.startswith('ok       server       Redis ')
                      and done.stdout.endswith('\nThe store can be used.\n'), 'a person gets lines', told(done))

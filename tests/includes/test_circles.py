@@ -27,7 +27,7 @@ KNOWN = {
     'lib/client': ['acquire client errand follow reload'],
     'lib/core': ['ledger watched'],
     'lib/scheduler': ['loss permits registry scheduler shadow'],
-    'lib/store': ['doctor doctor_use', 'policy_record record'],
+    'lib/store': ['policy_record record'],
     'lib/store/redis': ['call redis'],
     'simulate': ['fleet network'],
     'workers/jobs/frame': ['drain end later policy run take worker'],

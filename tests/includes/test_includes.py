@@ -30,6 +30,7 @@ LIBRARY = {
 
 # Library beside lib/ -> the folders of lib/ whose headers it may include.
 BESIDE = {
+    'doctor': ['store', 'redis', 'core', 'base'],
     'simulate': ['scheduler', 'policy', 'core', 'base'],
 }
 
@@ -64,7 +65,7 @@ HOMES = {
     r'openssl/': ['lib/redis'],
     r'jansson\.h$': ['workers'],
     r'curl/': ['workers/transfer', 'workers/mail', 'workers/call'],
-    r'uv(\.h$|/)': ['lib/client', 'lib/redis', 'lib/store', 'kit', *PROGRAMS],
+    r'uv(\.h$|/)': ['lib/client', 'lib/redis', 'lib/store', 'doctor', 'kit', *PROGRAMS],
 }
 
 PURE = ['lib/base', 'lib/core', 'lib/scheduler', 'simulate']
@@ -166,6 +167,9 @@ TAMPERED = [
     ('simulate/tampered.c', '#include "simulate/fleet.h"', False),
     ('simulate/tampered.c', '#include <uv.h>', True),
     ('simulate/tampered.c', 'long f(void) { return time(0); }', True),
+    ('doctor/tampered.c', '#include "store/redis/key.h"', False),
+    ('doctor/tampered.c', '#include "client/client.h"', True),
+    ('lib/store/tampered.c', '#include "doctor/checkup.h"', True),
     ('simulate/draw/tampered.c', '#include "simulate/course.h"', False),
     ('lib/client/tampered.c', '#include "store/store.h"', False),
     ('lib/client/tampered.c', '#include <lmdb.h>', True),

@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import tap  # noqa: E402
 
-BESIDE = ['simulate']  # libtakt-NAME.a, which takt/NAME.h declares
+BESIDE = ['doctor', 'simulate']  # libtakt-NAME.a, which takt/NAME.h declares
 
 DECLARED = re.compile(r'\bTAKT_EXPORT\b[^;{#]*?\b(\w+)\s*(?:\(|;|\[)')
 

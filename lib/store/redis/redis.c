@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "store/redis/doctor.h"
 
 #define TIMEOUT_US INT64_C(1000000) /* where the options say nothing */
 
@@ -383,17 +382,8 @@ static int check(takt_redis_way way, const char *rest, takt_error *error)
     {                                                                                              \
         return open_way(&takt_store_##kind, way, store, loop, rest, options, error);               \
     }                                                                                              \
-    static void examine_##kind(takt_checkup *checkup, const char *rest)                            \
-    {                                                                                              \
-        takt_redis_examine(checkup, way, rest);                                                    \
-    }                                                                                              \
-    static void load_scripts_##kind(takt_checkup *checkup, const char *rest)                       \
-    {                                                                                              \
-        takt_redis_load_scripts(checkup, way, rest);                                               \
-    }                                                                                              \
-    const takt_store_kind takt_store_##kind = {                                                    \
-        scheme,      check_##kind,   open_##kind,        redis_submit,                             \
-        redis_close, examine_##kind, load_scripts_##kind}
+    const takt_store_kind takt_store_##kind = {scheme, check_##kind, open_##kind, redis_submit,    \
+                                               redis_close}
 
 KIND(redis, "redis://", TAKT_REDIS_TCP);
 KIND(rediss, "rediss://", TAKT_REDIS_TLS);

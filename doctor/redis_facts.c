@@ -1,8 +1,8 @@
 /*
- * doctor_facts.c: see doctor_facts.h.  Decides which settings of a server are a danger to a quota,
+ * redis_facts.c: see redis_facts.h.  Decides which settings of a server are a danger to a quota,
  * and what each can cost.  What could not be seen is said too, with how to look for oneself.
  */
-#include "store/redis/doctor_facts.h"
+#include "doctor/redis_facts.h"
 
 #include <stdlib.h>
 #include <string.h>

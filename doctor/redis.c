@@ -1,22 +1,21 @@
 /*
- * doctor.c: see doctor.h.  One connection, on a loop that runs until all was said or the time is
+ * redis.c: see kinds.h.  One connection, on a loop that runs until all was said or the time is
  * over: first everything in one pipeline, then, a moment later, the time once more (does its clock
  * go?) and what changes the connection.  Connecting is tried once: a store that is not there now is
  * what is to be told.
  */
-#include "store/redis/doctor.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include <uv.h>
 
 #include "base/fail.h"
+#include "doctor/kinds.h"
+#include "doctor/redis_facts.h"
+#include "doctor/redis_rights.h"
 #include "redis/connection.h"
 #include "redis/reply_error.h"
 #include "store/record.h"
-#include "store/redis/doctor_facts.h"
-#include "store/redis/doctor_rights.h"
 #include "store/redis/key.h"
 #include "store/redis/script.h"
 
@@ -353,14 +352,14 @@ static void on_ready(void *data)
 static const takt_redis_connection_events connection_events = {on_ready, on_lost, NULL, on_closed};
 
 /* The URL, the password and whom to trust. */
-static int prepare(struct visit *visit, takt_redis_way way, const char *rest, takt_error *error)
+static int prepare(struct visit *visit, const char *url, takt_error *error)
 {
     char key[TAKT_CHECKUP_KEY_SIZE];
-    int code = takt_redis_url_parse(&visit->url, way, rest, error);
+    int code = takt_redis_url_read(&visit->url, url, error);
 
     if (code == 0)
         code = takt_redis_url_find_password(&visit->url, error);
-    if (code == 0 && way == TAKT_REDIS_TLS)
+    if (code == 0 && visit->url.way == TAKT_REDIS_TLS)
         code = takt_tls_trust_open(&visit->trust, &visit->url, error);
     takt_checkup_key(key);
     if (code == 0 &&
@@ -371,8 +370,8 @@ static int prepare(struct visit *visit, takt_redis_way way, const char *rest, ta
 }
 
 /* Goes there, does what `begin` begins, and tells. */
-static void go(takt_checkup *checkup, takt_redis_way way, const char *rest,
-               void (*begin)(struct visit *visit), void (*told)(const struct visit *visit))
+static void go(takt_checkup *checkup, void (*begin)(struct visit *visit),
+               void (*told)(const struct visit *visit))
 {
     struct visit *visit = calloc(1, sizeof *visit); /* too large for some stacks */
     takt_error error = {.text = "no memory"};
@@ -385,7 +384,7 @@ static void go(takt_checkup *checkup, takt_redis_way way, const char *rest,
     takt_redis_facts_init(&visit->facts);
     uv_timer_init(&visit->loop, &visit->timer);
     visit->timer.data = visit;
-    code = prepare(visit, way, rest, &error);
+    code = prepare(visit, checkup->url, &error);
     if (code == 0) {
         visit->connection = takt_redis_connection_open(
             &visit->loop, &visit->url, visit->trust, NULL,
@@ -408,12 +407,12 @@ fail:
     free(visit);
 }
 
-void takt_redis_examine(takt_checkup *checkup, takt_redis_way way, const char *rest)
+void takt_doctor_redis(takt_checkup *checkup)
 {
-    go(checkup, way, rest, say_first, tell);
+    go(checkup, say_first, tell);
 }
 
-void takt_redis_load_scripts(takt_checkup *checkup, takt_redis_way way, const char *rest)
+void takt_doctor_redis_load_scripts(takt_checkup *checkup)
 {
-    go(checkup, way, rest, say_loads, tell_loaded);
+    go(checkup, say_loads, tell_loaded);
 }

@@ -1,12 +1,12 @@
 /*
- * doctor_facts.h: what INFO and CONFIG GET say of a server, and what that means for the quotas kept
+ * redis_facts.h: what INFO and CONFIG GET say of a server, and what that means for the quotas kept
  * there.  Pure.
  */
-#ifndef TAKT_STORE_REDIS_DOCTOR_FACTS_H
-#define TAKT_STORE_REDIS_DOCTOR_FACTS_H
+#ifndef TAKT_DOCTOR_REDIS_FACTS_H
+#define TAKT_DOCTOR_REDIS_FACTS_H
 
+#include "doctor/checkup.h"
 #include "redis/resp.h"
-#include "store/doctor.h"
 
 #define TAKT_FACT_SIZE 80
 

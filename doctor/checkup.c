@@ -1,25 +1,14 @@
 /*
- * doctor.c: see takt/doctor.h.  Decides in what order a store is looked at: first its kind says
- * what it sees, then, unless that was an error already, every operation is tried.
+ * checkup.c: see checkup.h.
  */
-#include "store/doctor.h"
+#include "doctor/checkup.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <uv.h>
 
 #include "base/random.h"
-
-#define TIMEOUT_US INT64_C(1000000) /* where the options say nothing */
-
-const char *takt_finding_level_name(takt_finding_level level)
-{
-    static const char *const names[] = {"ok", "note", "warning", "error"};
-
-    return level <= TAKT_FINDING_ERROR ? names[level] : "?";
-}
 
 static void tell(takt_checkup *checkup, takt_finding_level level, const char *subject,
                  const char *format, va_list arguments)
@@ -92,57 +81,4 @@ const char *takt_checkup_bytes(int64_t bytes, char text[TAKT_CHECKUP_SPAN_SIZE])
         bytes /= 1024;
     snprintf(text, TAKT_CHECKUP_SPAN_SIZE, "%lld %s", (long long)bytes, units[unit]);
     return text;
-}
-
-/* The kind of store that the URL names, NULL after an error. */
-static const takt_store_kind *begin(takt_checkup *checkup, const char *url, const char **rest,
-                                    const takt_doctor_options *options, takt_finding_cb on_finding,
-                                    void *data)
-{
-    static const takt_doctor_options none;
-    takt_error error;
-
-    options = options != NULL ? options : &none;
-    *checkup =
-        (takt_checkup){.name_space = options->name_space ? options->name_space : "default",
-                       .timeout_us = options->timeout_us > 0 ? options->timeout_us : TIMEOUT_US,
-                       .on_finding = on_finding,
-                       .data = data};
-    checkup->code = takt_store_check_url(url, &error);
-    if (checkup->code != 0) {
-        takt_checkup_fail(checkup, checkup->code, "store", "%s", error.text);
-        return NULL;
-    }
-    return takt_store_kind_of(url, rest, &error);
-}
-
-int takt_doctor(const char *url, const takt_doctor_options *options, takt_finding_cb on_finding,
-                void *data)
-{
-    takt_checkup checkup;
-    const char *rest;
-    const takt_store_kind *kind = begin(&checkup, url, &rest, options, on_finding, data);
-
-    if (kind != NULL)
-        kind->examine(&checkup, rest);
-    if (checkup.code == 0)
-        takt_checkup_use(&checkup, url);
-    return checkup.code;
-}
-
-int takt_doctor_load_scripts(const char *url, const takt_doctor_options *options,
-                             takt_finding_cb on_finding, void *data)
-{
-    takt_checkup checkup;
-    const char *rest;
-    const takt_store_kind *kind = begin(&checkup, url, &rest, options, on_finding, data);
-
-    if (kind != NULL && kind->load_scripts != NULL)
-        kind->load_scripts(&checkup, rest);
-    else if (kind != NULL)
-        takt_checkup_fail(
-            &checkup, TAKT_E_INVALID, "scripts",
-            "stores of the kind \"%s\" have no scripts: only Redis and Valkey run any",
-            kind->scheme);
-    return checkup.code;
 }

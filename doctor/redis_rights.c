@@ -1,8 +1,8 @@
 /*
- * doctor_rights.c: see doctor_rights.h.  A server looks at a user's rights before anything else, so
+ * redis_rights.c: see redis_rights.h.  A server looks at a user's rights before anything else, so
  * an error of another kind means that the command is allowed.
  */
-#include "store/redis/doctor_rights.h"
+#include "doctor/redis_rights.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /*
- * test_doctor_facts.c: what INFO of servers that are not at hand would mean: other programs, old
+ * test_redis_facts.c: what INFO of servers that are not at hand would mean: other programs, old
  * versions, clusters, broken disks, and lines that nobody should trust.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "store/redis/doctor_facts.h"
+#include "doctor/redis_facts.h"
 
 /* Findings as lines: "LEVEL SUBJECT: TEXT". */
 struct told {
@@ -42,7 +42,7 @@ static const char *tell(struct told *told, const char *info)
     "maxmemory_policy:noeviction\r\nmaxmemory:0\r\nused_memory:1048576\r\naof_enabled:1\r\n"       \
     "role:master\r\nconnected_slaves:0\r\n"
 
-Test(doctor_facts, means)
+Test(redis_facts, means)
 {
     static const struct {
         const char *info, *says;
@@ -89,14 +89,14 @@ Test(doctor_facts, means)
 }
 
 /* What cannot be seen is not taken for bad, nor for good. */
-Test(doctor_facts, nothing_is_made_up)
+Test(redis_facts, nothing_is_made_up)
 {
     struct told told;
 
     cr_expect_str_eq(strchr(tell(&told, ""), '\n'), "\n", "%s", told.text);
 }
 
-Test(doctor_facts, long_values_are_cut)
+Test(redis_facts, long_values_are_cut)
 {
     char info[400] = "redis_version:";
     struct told told;
@@ -106,7 +106,7 @@ Test(doctor_facts, long_values_are_cut)
 }
 
 /* An answer that is late tells nothing of a clock. */
-Test(doctor_facts, clocks)
+Test(redis_facts, clocks)
 {
     static const struct {
         int64_t asked_at_us, told_us, seen_at_us, ahead_us;

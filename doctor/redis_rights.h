@@ -1,12 +1,12 @@
 /*
- * doctor_rights.h: which commands takt needs, and which of them a server refuses our user.  Each is
+ * redis_rights.h: which commands takt needs, and which of them a server refuses our user.  Each is
  * tried on names of the checkup's own, in such a way that it leaves nothing behind.  Pure.
  */
-#ifndef TAKT_STORE_REDIS_DOCTOR_RIGHTS_H
-#define TAKT_STORE_REDIS_DOCTOR_RIGHTS_H
+#ifndef TAKT_DOCTOR_REDIS_RIGHTS_H
+#define TAKT_DOCTOR_REDIS_RIGHTS_H
 
+#include "doctor/checkup.h"
 #include "redis/resp.h"
-#include "store/doctor.h"
 
 typedef struct takt_redis_trial {
     const char *words; /* the command: "@" begins a name, "$N" is a script's source */

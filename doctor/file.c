@@ -1,8 +1,8 @@
 /*
- * file_doctor.c: see file_doctor.h.  Decides which disks are unfit and how little room is too
+ * file.c: see kinds.h.  Decides which disks are unfit and how little room is too
  * little; whether the file itself is sound is found out by opening it.
  */
-#include "store/file_doctor.h"
+#include "doctor/kinds.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -106,12 +106,12 @@ static int find(takt_file_place *place, struct statfs *disk, const char *rest, t
                : takt_file_fail(error, errno, "cannot use the directory", directory);
 }
 
-void takt_file_examine(takt_checkup *checkup, const char *rest)
+void takt_doctor_file(takt_checkup *checkup)
 {
     takt_file_place place;
     takt_error error;
     struct statfs disk;
-    int code = find(&place, &disk, rest, &error);
+    int code = find(&place, &disk, checkup->rest, &error);
 
     if (code != 0) {
         takt_checkup_fail(checkup, code, "place", "%s", error.text);

@@ -1,21 +1,22 @@
 /*
- * doctor.h: one look at a store (takt/doctor.h), as the kinds of stores see it: what each of them
- * finds out about itself goes through these functions.
+ * checkup.h: one examination of a store (takt/doctor.h), and how its findings are told.
  */
-#ifndef TAKT_STORE_DOCTOR_H
-#define TAKT_STORE_DOCTOR_H
+#ifndef TAKT_DOCTOR_CHECKUP_H
+#define TAKT_DOCTOR_CHECKUP_H
 
 #include <takt/doctor.h>
 
 #include "store/store.h"
 
-struct takt_checkup {
+typedef struct takt_checkup {
+    const char *url;
+    const char *rest; /* of the URL, behind its scheme */
     const char *name_space;
     int64_t timeout_us;
     takt_finding_cb on_finding;
     void *data;
     int code; /* 0, or that of the first error */
-};
+} takt_checkup;
 
 /* The limit that is tried; its ledgers are the checkups' own. */
 #define TAKT_CHECKUP_LIMIT "takt-doctor"
@@ -40,10 +41,5 @@ const char *takt_checkup_span(int64_t span_us, char text[TAKT_CHECKUP_SPAN_SIZE]
 
 /* "12 MiB" */
 const char *takt_checkup_bytes(int64_t bytes, char text[TAKT_CHECKUP_SPAN_SIZE]);
-
-/* ---- doctor_use.c ---------------------------------------------------------------------------- */
-
-/* Opens the store and tries every operation on a ledger of its own. */
-void takt_checkup_use(takt_checkup *checkup, const char *url);
 
 #endif

@@ -1,0 +1,12 @@
+/*
+ * memory.c: see kinds.h.
+ */
+#include "doctor/kinds.h"
+
+void takt_doctor_memory(takt_checkup *checkup)
+{
+    takt_checkup_tell(
+        checkup, TAKT_FINDING_NOTE, "place",
+        "ledgers are in this process's memory: no other process shares them, and they "
+        "end with it");
+}
