@@ -28,6 +28,12 @@ void takt_signals_open(takt_signals *signals, uv_loop_t *loop, const int *number
     }
 }
 
+void takt_signals_unref(takt_signals *signals)
+{
+    for (unsigned i = 0; i < signals->count; i++)
+        uv_unref((uv_handle_t *)&signals->handles[i]);
+}
+
 void takt_signals_close(takt_signals *signals)
 {
     for (unsigned i = 0; i < signals->count; i++)

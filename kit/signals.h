@@ -15,6 +15,9 @@ typedef struct takt_signals {
 void takt_signals_open(takt_signals *signals, uv_loop_t *loop, const int *numbers,
                        uv_signal_cb on_signal, void *data);
 
+/* The signals alone do not keep the loop going. */
+void takt_signals_unref(takt_signals *signals);
+
 /* Closing twice, or what was not opened, is harmless. */
 void takt_signals_close(takt_signals *signals);
 

@@ -10,7 +10,7 @@
 #include <takt/http.h>
 
 #include "jobs/text/base64.h"
-#include "jobs/text/say.h"
+#include "kit/text.h"
 #include "spec.h"
 
 #define NAME_MAX_SIZE   256
@@ -170,7 +170,7 @@ void takt_caller_answer_show(const takt_caller_answer *answer, char *shown, size
     if (answer->body.size == 0)
         shown[0] = '\0';
     else
-        say_shown(answer->body.at, answer->body.size, shown, size);
+        takt_quote_bytes(answer->body.at, answer->body.size, shown, size);
 }
 
 static void blot_value(json_t *value, const takt_caller_secret *secrets)

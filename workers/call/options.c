@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jobs/frame/argument.h"
+#include "kit/argument.h"
 
 enum {
     KEY_TIMEOUT = 0x200,
@@ -65,7 +65,7 @@ void takt_caller_options_end(takt_caller_options *options)
 
 static int64_t read_duration(struct argp_state *state, const char *option, const char *word)
 {
-    return argument_duration(state, option, word, 1000, CALL_TIMEOUT_MAX, "takes 1ms to 1h");
+    return takt_argument_duration(state, option, word, 1000, CALL_TIMEOUT_MAX, "takes 1ms to 1h");
 }
 
 static takt_caller_redirect_rule read_redirects(struct argp_state *state, const char *word)
@@ -135,7 +135,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         return 0;
     case KEY_OUTAGE:
         given->outage_us =
-            argument_duration(state, "--outage", word, 0, INT64_MAX, "must be at least 0s");
+            takt_argument_duration(state, "--outage", word, 0, INT64_MAX, "must be at least 0s");
         return 0;
     case KEY_REDIRECTS:
         given->redirects = read_redirects(state, word);

@@ -11,7 +11,7 @@
 #include <takt/policy.h>
 
 #include "fail.h"
-#include "jobs/text/say.h"
+#include "kit/text.h"
 
 #define HEADERS_MAX      100
 #define HEADERS_SIZE_MAX (64 * 1024) /* all of them, before secrets are put in */
@@ -20,7 +20,7 @@
 
 static const char *show(const char *text, size_t size, char shown[SHOWN_SIZE])
 {
-    return say_shown(text, size, shown, SHOWN_SIZE);
+    return takt_quote_bytes(text, size, shown, SHOWN_SIZE);
 }
 
 /* NULL: it is not there, or null. */

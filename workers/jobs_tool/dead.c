@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "jobs/text/say.h"
+#include "kit/text.h"
 #include "tool.h"
 
 #define PAGE       "32" /* each may have a megabyte */
@@ -28,8 +28,9 @@ static json_t *text_of(const takt_reply *value)
     if (value == NULL)
         return json_null();
     text = json_stringn(value->text, value->size);
-    return text != NULL ? text
-                        : json_string(say_shown(value->text, value->size, shown, sizeof shown));
+    return text != NULL
+               ? text
+               : json_string(takt_quote_bytes(value->text, value->size, shown, sizeof shown));
 }
 
 /* The job as the object that it is, or as the text where it is none. */
@@ -58,9 +59,9 @@ static void print_text(const takt_tool_letter *letter)
     char id[SHOWN_SIZE] = "-", why[SHOWN_SIZE] = "-";
 
     if (letter->id != NULL)
-        say_quoted(letter->id->text, letter->id->size, id, sizeof id);
+        takt_quote_bytes(letter->id->text, letter->id->size, id, sizeof id);
     if (letter->why != NULL)
-        say_quoted(letter->why->text, letter->why->size, why, sizeof why);
+        takt_quote_bytes(letter->why->text, letter->why->size, why, sizeof why);
     printf("%s %s %s\n", letter->letter, id, why);
 }
 

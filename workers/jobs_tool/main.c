@@ -10,7 +10,7 @@
 
 #include <takt/takt.h>
 
-#include "jobs/frame/argument.h"
+#include "kit/argument.h"
 #include "tool.h"
 
 enum { KEY_REDIS = 256, KEY_GROUP, KEY_FROM_LINE, KEY_JSON, KEY_ALL };
@@ -57,7 +57,7 @@ static void read_line_number(struct argp_state *state, const char *word, uint64_
     *number = strtoull(word, &end, 10);
     if (errno != 0 || *end != '\0' || strspn(word, "0123456789") == 0 || *number == 0)
         argp_error(state, "--from-line takes a whole number from 1 on, not %s",
-                   argument_shown(word));
+                   takt_argument_shown(word));
 }
 
 /* The first word is a command, or a stream that is to be shown; then comes the stream. */
@@ -73,7 +73,7 @@ static void take_word(struct argp_state *state, char *word, line *line)
     if (tool->stream == NULL) {
         takt_error error;
         if (takt_stream_names_check(word, "stream", &error) != 0)
-            argp_error(state, "%s: %s", argument_shown(word), error.text);
+            argp_error(state, "%s: %s", takt_argument_shown(word), error.text);
         tool->stream = word;
         line->names_none = line->command == NULL;
         if (line->names_none)
@@ -83,15 +83,15 @@ static void take_word(struct argp_state *state, char *word, line *line)
         takt_reply name = {.type = TAKT_REPLY_STRING, .text = word, .size = strlen(word)};
         if (!takt_stream_names_read_entry(&name, &ref))
             argp_error(state, "%s is not a dead letter's name, such as 1763692800000-0",
-                       argument_shown(word));
+                       takt_argument_shown(word));
         tool->entries[tool->entry_count++] = word;
     } else if (line->names_none) {
         argp_error(state,
                    "%s is no command, and there is one stream at a time: write takt-jobs "
                    "[add|show|dead|retry] STREAM",
-                   argument_shown(tool->stream));
+                   takt_argument_shown(tool->stream));
     } else {
-        argp_error(state, "%s: one stream at a time", argument_shown(word));
+        argp_error(state, "%s: one stream at a time", takt_argument_shown(word));
     }
 }
 

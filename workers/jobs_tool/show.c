@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "jobs/text/say.h"
+#include "kit/text.h"
 #include "tool.h"
 
 #define SHOWN_SIZE 160
@@ -90,7 +90,7 @@ static void read_consumers(void *data, const takt_reply *reply)
             continue;
         json_t *text = json_stringn(name->text, name->size);
         if (text == NULL) /* not UTF-8 */
-            text = json_string(say_shown(name->text, name->size, shown, sizeof shown));
+            text = json_string(takt_quote_bytes(name->text, name->size, shown, sizeof shown));
         json_array_append_new(standing->consumers,
                               json_pack("{s:o, s:I, s:I}", "name", text, "taken",
                                         (json_int_t)number_of(consumer, "pending", 0), "silent_ms",
@@ -139,28 +139,9 @@ static void print_json(const takt_tool *tool, const standing *standing)
     json_decref(report);
 }
 
-/* "850 ms", "12 s", "3 min", "5 h", "12 days" */
-static const char *span(int64_t ms, char text[32])
-{
-    static const struct {
-        int64_t from_ms, unit_ms;
-        const char *unit;
-    } units[] = {{172800000, 86400000, "days"},
-                 {7200000, 3600000, "h"},
-                 {120000, 60000, "min"},
-                 {1000, 1000, "s"},
-                 {0, 1, "ms"}};
-    size_t i = 0;
-
-    while (ms < units[i].from_ms)
-        i++;
-    snprintf(text, 32, "%" PRId64 " %s", ms / units[i].unit_ms, units[i].unit);
-    return text;
-}
-
 static void print_text(const takt_tool *tool, const standing *standing)
 {
-    char text[32], shown[SHOWN_SIZE];
+    char text[TAKT_SPAN_SIZE], shown[SHOWN_SIZE];
     size_t i;
     json_t *consumer;
 
@@ -172,11 +153,12 @@ static void print_text(const takt_tool *tool, const standing *standing)
         const char *name = json_string_value(json_object_get(consumer, "name"));
         printf("  %" JSON_INTEGER_FORMAT " by %s, heard of %s ago\n",
                json_integer_value(json_object_get(consumer, "taken")),
-               say_quoted(name, strlen(name), shown, sizeof shown),
-               span(json_integer_value(json_object_get(consumer, "silent_ms")), text));
+               takt_quote_bytes(name, strlen(name), shown, sizeof shown),
+               takt_format_rough_span(
+                   1000 * json_integer_value(json_object_get(consumer, "silent_ms")), text));
     }
     if (standing->oldest_ms >= 0)
-        printf("%-10s %s\n", "oldest", span(age_ms(standing), text));
+        printf("%-10s %s\n", "oldest", takt_format_rough_span(1000 * age_ms(standing), text));
     printf("%-10s %" PRId64 "%s%s\n", "dead", standing->dead,
            standing->dead > 0 ? ", see takt-jobs dead " : "",
            standing->dead > 0 ? tool->stream : "");

@@ -9,7 +9,7 @@
 
 #include <takt/takt.h>
 
-#include "jobs/text/say.h"
+#include "kit/text.h"
 #include "refuse.h"
 #include "template.h"
 
@@ -26,7 +26,7 @@ static int read_address(const char *field, const char *text, size_t size,
     if (takt_mail_address_parse(text, size, address, &why) == 0)
         return 0;
     return takt_mail_refuse(error, "%s: %s is no mail address: %s", field,
-                            say_shown(text, size, shown, sizeof(shown)), why.text);
+                            takt_quote_bytes(text, size, shown, sizeof(shown)), why.text);
 }
 
 /* One address; `otherwise` where the job says none.  `found` tells whether there is one. */
@@ -228,7 +228,7 @@ static int read_headers(takt_mail_message *message, const json_t *fields, takt_e
                                 "headers: it must be an object: {\"X-Campaign\": \"spring\"}");
     json_object_foreach((json_t *)(uintptr_t)headers, name, value)
     {
-        say_shown(name, strlen(name), shown, sizeof(shown));
+        takt_quote_bytes(name, strlen(name), shown, sizeof(shown));
         if (!is_own_name(name))
             return takt_mail_refuse(error,
                                     "headers: %s cannot be set; there are X-..., Auto-Submitted, "

@@ -9,8 +9,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "jobs/frame/argument.h"
 #include "jobs/frame/kind.h"
+#include "kit/argument.h"
 #include "mail.h"
 #include "template.h"
 
@@ -82,7 +82,7 @@ static const struct argp_option options[] = {
 static int64_t read_duration(struct argp_state *state, const char *option, const char *word,
                              int64_t least_us)
 {
-    return argument_duration(state, option, word, least_us, INT64_MAX, "must be at least 1ms");
+    return takt_argument_duration(state, option, word, least_us, INT64_MAX, "must be at least 1ms");
 }
 
 static void read_server(takt_mail *mail, struct argp_state *state, const char *url)
@@ -100,7 +100,7 @@ static void read_hello(takt_mail *mail, struct argp_state *state, const char *na
 
     mail->settings.hello = name;
     if (takt_mail_address_check_domain(name, strlen(name), &error) != 0)
-        argp_error(state, "--hello %s: %s", argument_shown(name), error.text);
+        argp_error(state, "--hello %s: %s", takt_argument_shown(name), error.text);
 }
 
 static void read_address(struct argp_state *state, const char *what, const char *text)
@@ -110,9 +110,9 @@ static void read_address(struct argp_state *state, const char *what, const char 
     json_t *good = json_string(text); /* none, where it is not UTF-8 */
 
     if (!good)
-        argp_error(state, "%s %s: it is not UTF-8", what, argument_shown(text));
+        argp_error(state, "%s %s: it is not UTF-8", what, takt_argument_shown(text));
     else if (takt_mail_address_parse(text, strlen(text), &address, &error) != 0)
-        argp_error(state, "%s %s: %s", what, argument_shown(text), error.text);
+        argp_error(state, "%s %s: %s", what, takt_argument_shown(text), error.text);
     json_decref(good);
 }
 
@@ -182,7 +182,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
     case KEY_STARTTLS:
         if (!takt_mail_server_read_starttls(word, &mail->settings.starttls))
             argp_error(state, "--starttls takes required, try or off, not %s",
-                       argument_shown(word));
+                       takt_argument_shown(word));
         return 0;
     case KEY_CA:
         mail->settings.ca = word;
@@ -194,7 +194,8 @@ static error_t parse(int key, char *word, struct argp_state *state)
         read_hello(mail, state, word);
         return 0;
     case KEY_CONNECTIONS:
-        mail->settings.connections = argument_number(state, "--connections", word, CONNECTIONS_MAX);
+        mail->settings.connections =
+            (unsigned)takt_argument_number(state, "--connections", word, 1, CONNECTIONS_MAX);
         return 0;
     case KEY_TIMEOUT:
         mail->settings.timeout_us = read_duration(state, "--timeout", word, 1000);

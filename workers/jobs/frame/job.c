@@ -10,7 +10,7 @@
 
 #include "jobs/sources/source.h"
 #include "jobs/text/instant.h"
-#include "jobs/text/say.h"
+#include "kit/text.h"
 
 #define SHOWN_SIZE 96
 
@@ -34,7 +34,7 @@ static int refuse_text(const json_error_t *trouble, takt_error *error)
 {
     char shown[SHOWN_SIZE];
 
-    say_shown(trouble->text, strlen(trouble->text), shown, sizeof(shown));
+    takt_quote_bytes(trouble->text, strlen(trouble->text), shown, sizeof(shown));
     return refuse(error, "it is not JSON: %s, at byte %d; a job is one object in one line", shown,
                   trouble->position);
 }
@@ -87,7 +87,7 @@ static int read_deadline(const json_t *fields, int64_t *deadline_us, takt_error 
         return refuse(error, "deadline: it must be a string such as \"2026-11-22T12:00:00Z\"");
     if (takt_instant_read(json_string_value(field), deadline_us))
         return 0;
-    say_shown(json_string_value(field), json_string_length(field), shown, sizeof(shown));
+    takt_quote_bytes(json_string_value(field), json_string_length(field), shown, sizeof(shown));
     return refuse(error,
                   "deadline: %s is no instant; write \"2026-11-22T12:00:00Z\", or with an offset "
                   "from UTC \"2026-11-22T13:00:00+01:00\"",

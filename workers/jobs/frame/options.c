@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "argument.h"
+#include "kit/argument.h"
 #include "worker.h"
 
 enum {
@@ -79,11 +79,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static int64_t read_duration(struct argp_state *state, const char *option, const char *word)
-{
-    return argument_duration(state, option, word, 1, INT64_MAX, "must be longer than 0");
-}
-
 static takt_report_log read_log(struct argp_state *state, const char *word)
 {
     static const char *const names[] = {"auto", "text", "json", "none"};
@@ -91,7 +86,7 @@ static takt_report_log read_log(struct argp_state *state, const char *word)
     for (int i = 0; i < 4; i++)
         if (strcmp(word, names[i]) == 0)
             return (takt_report_log)i;
-    argp_error(state, "--log takes auto, text, json or none, not %s", argument_shown(word));
+    argp_error(state, "--log takes auto, text, json or none, not %s", takt_argument_shown(word));
     return TAKT_REPORT_LOG_AUTO;
 }
 
@@ -131,7 +126,7 @@ static error_t parse_source(int key, char *word, takt_worker_options *options,
         options->group = word;
         return 0;
     case KEY_TAKE_OVER:
-        options->take_over_us = read_duration(state, "--take-over-after", word);
+        options->take_over_us = takt_argument_any_duration(state, "--take-over-after", word);
         return 0;
     case KEY_UNTIL_EMPTY:
         options->until_empty = true;
@@ -147,28 +142,29 @@ static error_t parse_run(int key, char *word, takt_worker_options *options,
 {
     switch (key) {
     case KEY_ATTEMPTS:
-        options->retry.attempts = argument_number(state, "--attempts", word, 100);
+        options->retry.attempts = (unsigned)takt_argument_number(state, "--attempts", word, 1, 100);
         return 0;
     case KEY_RETRY_FIRST:
-        options->retry.first_us = read_duration(state, "--retry-first", word);
+        options->retry.first_us = takt_argument_any_duration(state, "--retry-first", word);
         return 0;
     case KEY_RETRY_LONGEST:
-        options->retry.longest_us = read_duration(state, "--retry-longest", word);
+        options->retry.longest_us = takt_argument_any_duration(state, "--retry-longest", word);
         return 0;
     case KEY_PARALLEL:
-        options->parallel = argument_number(state, "--parallel", word, 100000);
+        options->parallel = (unsigned)takt_argument_number(state, "--parallel", word, 1, 100000);
         return 0;
     case KEY_WAITING:
-        options->waiting = argument_number(state, "--waiting", word, 1000000);
+        options->waiting = (unsigned)takt_argument_number(state, "--waiting", word, 1, 1000000);
         return 0;
     case KEY_PUT_AWAY:
-        options->put_away = argument_number(state, "--put-away", word, 1000000000);
+        options->put_away =
+            (unsigned)takt_argument_number(state, "--put-away", word, 1, 1000000000);
         return 0;
     case KEY_RESULTS:
         options->results = word;
         return 0;
     case KEY_DRAIN:
-        options->drain_us = read_duration(state, "--drain", word);
+        options->drain_us = takt_argument_any_duration(state, "--drain", word);
         return 0;
     default:
         return parse_source(key, word, options, state);
@@ -205,7 +201,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "%s: there are no arguments; jobs are read from --input or --stream",
-                   argument_shown(word));
+                   takt_argument_shown(word));
         return 0;
     case ARGP_KEY_END:
         check(given, state);

@@ -4,7 +4,6 @@
  */
 #include "worker.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,11 +14,12 @@
 
 #include "files.h"
 #include "jobs/text/instant.h"
+#include "kit/exit_status.h"
+#include "kit/standard_files.h"
 
 #define MEMORY_MAX ((size_t)64 * 1024 * 1024) /* of jobs that wait with their texts */
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-#define SIGNAL_COUNT (sizeof(signals) / sizeof(signals[0]))
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
 /* takt_worker_say has no other way to know who speaks, and whether there is a picture. */
 static const char *name = "worker";
@@ -63,9 +63,7 @@ static int open_client(takt_worker *worker)
 
     if (code) {
         takt_worker_say("%s", error.text[0] ? error.text : takt_strerror(code));
-        return code == TAKT_E_STORE_URL || code == TAKT_E_POLICY     ? EX_CONFIG
-               : code <= TAKT_E_STORE && code >= TAKT_E_STORE_FORMAT ? EX_UNAVAILABLE
-                                                                     : EX_OSERR;
+        return takt_exit_status(code);
     }
     takt_report_set_client(worker->report, worker->client);
     return 0;
@@ -218,8 +216,7 @@ static void begin_close(takt_worker *worker)
     uv_close((uv_handle_t *)&worker->pass, NULL);
     uv_close((uv_handle_t *)&worker->later_timer, NULL);
     uv_close((uv_handle_t *)&worker->drain_timer, NULL);
-    for (size_t i = 0; i < SIGNAL_COUNT; i++)
-        uv_close((uv_handle_t *)&worker->signals[i], NULL);
+    takt_signals_close(&worker->signals);
     if (worker->kind_is_open && worker->kind->close)
         worker->kind->close(worker->kind->self);
     worker->kind_is_open = false;
@@ -297,21 +294,6 @@ static void on_pass(uv_prepare_t *handle)
         begin_close(worker);
 }
 
-/* A signal that is ignored (nohup, a shell's background job) stays so. */
-static void watch_signals(takt_worker *worker)
-{
-    signal(SIGPIPE, SIG_IGN);
-    for (size_t i = 0; i < SIGNAL_COUNT; i++) {
-        struct sigaction before;
-        uv_signal_t *handle = &worker->signals[i];
-        uv_signal_init(&worker->loop, handle);
-        handle->data = worker;
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            uv_signal_start(handle, on_signal, signals[i]);
-        uv_unref((uv_handle_t *)handle);
-    }
-}
-
 static void prepare(takt_worker *worker)
 {
     uv_prepare_init(&worker->loop, &worker->pass);
@@ -321,7 +303,9 @@ static void prepare(takt_worker *worker)
     worker->waiting.lane_max = worker->options.waiting;
     worker->waiting.size_max = MEMORY_MAX;
     worker->random = (uint64_t)takt_instant_now() ^ (uint64_t)getpid() << 40;
-    watch_signals(worker);
+    signal(SIGPIPE, SIG_IGN);
+    takt_signals_open(&worker->signals, &worker->loop, ending_signals, on_signal, worker);
+    takt_signals_unref(&worker->signals);
 }
 
 static int status_of(const takt_worker *worker)
@@ -347,23 +331,12 @@ static void free_all(takt_worker *worker)
     uv_loop_close(&worker->loop);
 }
 
-/* Standard files that we were started without are taken, so that nothing that is opened later is
- * mistaken for one of them; using them fails, as it should. */
-static bool hold_standard_files(void)
-{
-    for (int fd = 0; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 &&
-            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-            return false;
-    return true;
-}
-
 int takt_worker_main(int argc, char **argv, const takt_job_kind *kind)
 {
     takt_worker worker = {.kind = kind};
     int failed;
 
-    if (!hold_standard_files())
+    if (!takt_standard_files_hold())
         return EX_OSERR;
     name = kind->name;
     worker.options.report.name = kind->name;

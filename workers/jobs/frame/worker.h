@@ -6,6 +6,7 @@
 
 #include "jobs/report/report.h"
 #include "kind.h"
+#include "kit/signals.h"
 #include "results.h"
 #include "retry.h"
 #include "waiting.h"
@@ -52,7 +53,7 @@ struct takt_worker {
     uint64_t dead_count;
     uv_prepare_t pass;
     uv_timer_t later_timer, drain_timer;
-    uv_signal_t signals[3];
+    takt_signals signals;
     int signal;    /* the one that ends it; 0 */
     bool dirty;    /* something has happened since the last pass */
     bool ended;    /* the source has no more */

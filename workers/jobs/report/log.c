@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "jobs/text/utf8.h"
+#include "kit/text.h"
 
 #define SECOND_US 1000000
 
@@ -46,13 +46,15 @@ static void add_quoted(takt_report_line *line, const char *text)
     add(line, "\"");
     while (text < end) {
         const char *from = text;
-        uint32_t letter = utf8_next(&text, end);
-        if (letter == '"' || letter == '\\')
+        uint32_t letter = 0;
+        size_t size = takt_utf8_decode(text, (size_t)(end - text), &letter);
+        text += size > 0 ? size : 1;
+        if (size == 0)
+            add(line, "\xef\xbf\xbd");
+        else if (letter == '"' || letter == '\\')
             add(line, "\\%c", (char)letter);
         else if (letter < 0x20 || (letter >= 0x7f && letter < 0xa0))
             add(line, "\\u%04x", (unsigned)letter);
-        else if (letter == UTF8_BAD)
-            add(line, "\xef\xbf\xbd");
         else
             add(line, "%.*s", (int)(text - from), from);
     }

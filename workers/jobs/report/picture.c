@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jobs/text/utf8.h"
+#include "kit/text.h"
 
 #define NAME_MAX_SHOWN 16
 #define BESIDES        5 /* lines that are no limit's: two on top, the heads, the rest, a trouble */
@@ -33,8 +33,10 @@ __attribute__((format(printf, 3, 4))) static void add(takt_report_picture *pictu
     end = text + strlen(text);
     while (at < end && width + 1 < columns) {
         const char *from = at;
-        uint32_t letter = utf8_next(&at, end);
-        if (letter < 0x20 || (letter >= 0x7f && letter < 0xa0) || letter == UTF8_BAD) {
+        uint32_t letter = 0;
+        size_t size = takt_utf8_decode(at, (size_t)(end - at), &letter);
+        at += size > 0 ? size : 1;
+        if (size == 0 || letter < 0x20 || (letter >= 0x7f && letter < 0xa0)) {
             *to++ = '?';
         } else {
             memcpy(to, from, (size_t)(at - from));
@@ -61,22 +63,6 @@ static const char *shown_number(uint64_t number, char text[16])
 static const char *shown_rate(double rate, char text[16])
 {
     snprintf(text, 16, rate < 1000 ? "%.1f/s" : "%.0f/s", rate < 99999 ? rate : 99999);
-    return text;
-}
-
-/* In one or two units, as one says it. */
-static const char *shown_span(double seconds, char text[32])
-{
-    uint64_t s = (uint64_t)seconds;
-
-    if (s < 120)
-        snprintf(text, 32, "%" PRIu64 " s", s > 0 ? s : 1);
-    else if (s < 7200)
-        snprintf(text, 32, "%" PRIu64 " min", s / 60);
-    else if (s < 2 * 86400)
-        snprintf(text, 32, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
-    else
-        snprintf(text, 32, "%" PRIu64 " days", s / 86400);
     return text;
 }
 
@@ -107,10 +93,11 @@ static void add_second(takt_report_picture *picture, const takt_figures *figures
         [TAKT_REPORT_DRAINING] = "ending: finishes what runs, gives back what waits",
     };
     double seconds = figures->phase == TAKT_REPORT_WORKING ? seconds_left(figures) : 0;
-    char now[16], span[32], left[64] = "";
+    char now[16], span[TAKT_SPAN_SIZE], left[96] = "";
 
     if (seconds > 0 && seconds < DAYS_MAX * 86400)
-        snprintf(left, sizeof(left), ", about %s left", shown_span(seconds, span));
+        snprintf(left, sizeof(left), ", about %s left",
+                 takt_format_rough_span((int64_t)(seconds * 1e6), span));
     add(picture, columns, "%s, %s%s", phases[figures->phase],
         shown_rate(takt_rate_now(&figures->rate), now), left);
 }
