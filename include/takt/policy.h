@@ -1,5 +1,5 @@
 /*
- * takt/policy.h: which limits there are.
+ * takt/policy.h: the limits of a fleet.
  *
  * A policy is a set of named limits, read from a YAML file (docs/policy.md) or built in code from
  * the same texts.  Once loaded it does not change; many clients, in any threads, may share one
@@ -20,79 +20,99 @@ extern "C" {
 typedef struct takt_policy takt_policy;
 
 /*
- * One rule and one limit, as a person writes them: every field is text and means what the policy
- * file's field of that name means.  NULL is "not given".  Nothing of these structs is kept after
- * the call.
+ * A rule and a limit as a person writes them: every field is text and means what the policy file's
+ * field of that name means.  NULL: use the default, given here in brackets.  The library keeps
+ * nothing of these structs after the call.
  */
 typedef struct takt_rule_text {
-    const char *rate;      /* "100/s", "20/min", "10/60s", "3/250ms", "800/day"; required */
-    const char *burst;     /* tokens that may be taken at one instant after a long silence; "1" */
-    const char *algorithm; /* "gcra", "token-bucket", "leaky-bucket", "fixed-window",
-                              "sliding-window", "sliding-log"; "gcra" */
-    const char *align;     /* fixed-window: where windows begin, "clock" or "first-use"; "clock" */
-    const char *timezone;  /* fixed-window by the clock: whose days, "America/Los_Angeles"; UTC */
-    const char *queue;     /* leaky-bucket: waiters before acquires are refused; no bound */
+    /* "100/s", "20/min", "10/60s", "3/250ms", "800/day" (required). */
+    const char *rate;
+    /* Tokens available at one instant after a long pause ("1"; token-bucket: those of the rate). */
+    const char *burst;
+    /* "gcra", "token-bucket", "leaky-bucket", "fixed-window", "sliding-window", "sliding-log"
+     * ("gcra"). */
+    const char *algorithm;
+    /* fixed-window: where windows begin, "clock" or "first-use" ("clock"). */
+    const char *align;
+    /* fixed-window by the clock: such as "America/Los_Angeles" (UTC). */
+    const char *timezone;
+    /* leaky-bucket: how many may wait (no bound). */
+    const char *queue;
 } takt_rule_text;
 
-/*
- * What becomes of those who wait for a limit while the store is lost, that is from a worker's first
- * call that fails until one is answered.  Slots that were awarded before are used in any case.
- */
+/* What waiters do while the store is lost: from a worker's first failed call until one succeeds.
+ * Slots that were awarded before are used in any case. */
 typedef enum takt_on_store_failure {
-    TAKT_ON_STORE_FAILURE_WAIT,   /* they go on waiting, up to their deadlines */
-    TAKT_ON_STORE_FAILURE_CLOSED, /* they fail at once, with the store's error */
-    TAKT_ON_STORE_FAILURE_OPEN,   /* they are granted at once */
-    TAKT_ON_STORE_FAILURE_SHARE   /* this worker paces alone: the rates, divided by the workers that
-                                     it last saw */
+    /* They wait, up to their deadlines. */
+    TAKT_ON_STORE_FAILURE_WAIT,
+    /* They fail at once, with the store's error. */
+    TAKT_ON_STORE_FAILURE_CLOSED,
+    /* They are granted at once. */
+    TAKT_ON_STORE_FAILURE_OPEN,
+    /* This worker paces alone: the rates, divided by the number of workers that it last saw. */
+    TAKT_ON_STORE_FAILURE_SHARE
 } takt_on_store_failure;
 
-/* Whether a limit holds. */
+/* Whether a limit delays work. */
 typedef enum takt_mode {
-    TAKT_MODE_ENFORCE, /* work waits for its slot */
-    TAKT_MODE_SHADOW   /* work starts at once, and it is counted what enforcing would have done:
-                          takt_get_shadow */
+    /* Work waits for its slot. */
+    TAKT_MODE_ENFORCE,
+    /* Work starts at once; takt_get_shadow reports what enforcing would have done. */
+    TAKT_MODE_SHADOW
 } takt_mode;
 
-/* Whose word on what is left of a quota counts besides our own. */
+/* Whether a vendor's word on what is left of its quota counts. */
 typedef enum takt_learn {
-    TAKT_LEARN_OFF,    /* nobody's */
-    TAKT_LEARN_HEADERS /* the vendor's, in the header fields of its answers: who reads them may
-                          lower what we take to be left (takt_lower).  The library only tells that
-                          it is wanted. */
+    TAKT_LEARN_OFF,
+    /* Programs that read the vendor's header fields should pass on what they say (takt_lower).  The
+     * library only reports this setting. */
+    TAKT_LEARN_HEADERS
 } takt_learn;
 
 /* What penalties (takt_penalize) do to the rate of a limit's first rule. */
 typedef struct takt_adapt_text {
-    const char *backoff; /* what a penalty leaves of the rate at that time: "50%" */
-    const char *recover; /* what comes back, in parts of the policy's rate: "10%/min" */
-    const char *floor;   /* the rate never falls below that part of the policy's: "10%" */
+    /* The part of the current rate that remains after a penalty ("50%"). */
+    const char *backoff;
+    /* How much of the policy's rate returns per period ("10%/min"). */
+    const char *recover;
+    /* The lowest rate, as a part of the policy's ("10%"). */
+    const char *floor;
 } takt_adapt_text;
 
 typedef struct takt_limit_text {
-    const char *name; /* 1 to 64 of a-z A-Z 0-9 . _ - ; required */
-    const takt_rule_text
-        *rules; /* at least one (or concurrency), at most TAKT_RULES_MAX; all hold at once */
+    /* 1 to 64 of a-z A-Z 0-9 . _ - (required). */
+    const char *name;
+    /* 1 to TAKT_RULES_MAX rules, which all hold at once; none only with concurrency. */
+    const takt_rule_text *rules;
     unsigned rule_count;
-    const char *lookahead;   /* how far ahead of now slots are awarded: "250ms" */
-    const char *headroom;    /* run that much below the rates: "2%", "0.5%"; "0%" */
-    const char *within;      /* the limit that this one's work must pass as well; none */
-    const char *max_waiting; /* waiters of one key in the whole fleet before acquires are refused;
-                                no bound */
-    const char *when_full;   /* with max_waiting, whose waiters make way for more: "refuse",
-                                "drop-oldest", "drop-lowest"; "refuse" */
-    const char *priority;    /* of acquires that name none: "0" (most urgent) to "9"; "5" */
-    const char *concurrency; /* permits of one key that the whole fleet may hold at once; no bound.
-                                With it, `rules` may be left out. */
-    const char *lease; /* with concurrency: permits of a worker that is not heard of for so long are
-                          free again; "30s" */
-    const takt_adapt_text *adapt; /* NULL: penalties block, and the rate stays as it is */
-    const char *on_store_failure; /* "wait", "closed", "open", "share"; "wait" */
-    const char *mode;             /* "enforce", "shadow"; "enforce" */
-    const char *learn;            /* "off", "headers"; "off" */
+    /* How far in advance slots are awarded ("250ms"). */
+    const char *lookahead;
+    /* How far to stay below the rates, such as "2%" or "0.5%" ("0%"). */
+    const char *headroom;
+    /* The limit that this one's work must pass as well (none). */
+    const char *within;
+    /* How many waiters of one key the whole fleet may have (no bound). */
+    const char *max_waiting;
+    /* With max_waiting, which waiter fails: "refuse", "drop-oldest", "drop-lowest" ("refuse"). */
+    const char *when_full;
+    /* Priority of acquires that name none: "0" (most urgent) to "9" ("5"). */
+    const char *priority;
+    /* Permits of one key that the whole fleet may hold at once (no bound). */
+    const char *concurrency;
+    /* With concurrency: how long a silent worker keeps its permits ("30s"). */
+    const char *lease;
+    /* NULL: penalties block, and the rate stays. */
+    const takt_adapt_text *adapt;
+    /* "wait", "closed", "open", "share" ("wait"). */
+    const char *on_store_failure;
+    /* "enforce", "shadow" ("enforce"). */
+    const char *mode;
+    /* "off", "headers" ("off"). */
+    const char *learn;
 } takt_limit_text;
 
 #define TAKT_RULES_MAX     8
-#define TAKT_LEVELS_MAX    4 /* limits that one piece of work passes: one, and those it is within */
+#define TAKT_LEVELS_MAX    4   /* limits that a job can pass: its own and outer ones */
 #define TAKT_NAME_SIZE_MAX 64  /* bytes of a limit's name or of a namespace */
 #define TAKT_KEY_SIZE_MAX  255 /* bytes of a key; any bytes but NUL */
 
@@ -100,40 +120,38 @@ typedef struct takt_limit_text {
 TAKT_EXPORT int takt_policy_new(takt_policy **policy);
 
 /*
- * Adds a limit.  On failure the policy is as before and `error` names the field ("rules[0].rate:
- * ..."). `within` may name a limit that is added later; takt_open and takt_policy_check refuse what
- * is left dangling.
+ * Adds a limit.  On failure the policy does not change and `error` names the field
+ * ("rules[0].rate: ...").  `within` may name a limit that is added later; takt_open and
+ * takt_policy_check refuse an unknown one.
  */
 TAKT_EXPORT int takt_policy_add(takt_policy *policy, const takt_limit_text *limit,
                                 takt_error *error);
 
 /*
- * Which of two policies is the newer: where workers' policies have limits of the same name and
- * other numbers, those of the higher revision hold in the whole fleet.  A whole number from 0; 0
- * where not given.
+ * Sets the revision, a whole number from 0 (default 0).  If workers' policies have different
+ * numbers for a limit of one name, those of the higher revision hold in the whole fleet.
  */
 TAKT_EXPORT int takt_policy_set_revision(takt_policy *policy, const char *revision,
                                          takt_error *error);
 
 /*
- * From now on the policy has no limits of its own: a client opened with it goes by those that are
- * in the store (takt/live.h), and follows when they change.  What `policy: store` is in a file.
- * TAKT_E_POLICY where it has limits already.
+ * Makes the policy follow the one in the store, like `policy: store` in a file: a client opened
+ * with it uses the stored limits and their changes.  TAKT_E_POLICY if it already has limits.
  */
 TAKT_EXPORT int takt_policy_follow(takt_policy *policy, takt_error *error);
 TAKT_EXPORT int takt_policy_follows(const takt_policy *policy); /* 1 or 0 */
 
 /*
- * Refuses a `within` that names no limit or that leads round in a circle, as "limits[1].within:
- * ...".  Policies that were read from a file or a text have been checked; one built in code is
- * checked by takt_open, or here, which must have been done once before several threads share it.
+ * Checks every `within`: "limits[1].within: ..." if it names no limit or forms a circle.  Policies
+ * from a file or a text are already checked.  For one built in code takt_open does it; call this
+ * once before several threads share the policy.
  */
 TAKT_EXPORT int takt_policy_check(const takt_policy *policy, takt_error *error);
 
 /*
- * Reads a policy file (at most 1 MiB), or a text that `name` stands for in messages.  Errors read
- * "takt.yaml:7: limits[1].rules[0].rate: ..." and have the code TAKT_E_POLICY (TAKT_E_NOMEM without
- * memory).
+ * Reads a policy from a file (at most 1 MiB) or a text, for which `name` stands in messages. Errors
+ * read "takt.yaml:7: limits[1].rules[0].rate: ..." with the code TAKT_E_POLICY, or TAKT_E_NOMEM.
+ * Free the policy with takt_policy_free.
  */
 TAKT_EXPORT int takt_policy_load(takt_policy **policy, const char *path, takt_error *error);
 TAKT_EXPORT int takt_policy_parse(takt_policy **policy, const char *name, const char *text,
@@ -141,17 +159,15 @@ TAKT_EXPORT int takt_policy_parse(takt_policy **policy, const char *name, const 
 
 TAKT_EXPORT void takt_policy_free(takt_policy *policy); /* NULL is harmless */
 
-/* What the file says of itself; NULL where it does not.  Owned by the policy. */
+/* The store (default NULL) and the namespace (default "default").  Owned by the policy. */
 TAKT_EXPORT const char *takt_policy_store(const takt_policy *policy);
-TAKT_EXPORT const char *
-takt_policy_namespace(const takt_policy *policy); /* "default" where not given */
+TAKT_EXPORT const char *takt_policy_namespace(const takt_policy *policy);
 
-/* The revision, and the version that a stored policy has in its store; both 0 where there is none.
- */
+/* The revision, and the version of a stored policy in its store; both default to 0. */
 TAKT_EXPORT int64_t takt_policy_revision(const takt_policy *policy);
 TAKT_EXPORT int64_t takt_policy_version(const takt_policy *policy);
 
-/* The text that it was read from; NULL where it was built in code.  Owned by the policy. */
+/* The text that it was read from; NULL if it was built in code.  Owned by the policy. */
 TAKT_EXPORT const char *takt_policy_text(const takt_policy *policy, size_t *size);
 
 /* The limits in the order of the file.  Names are owned by the policy. */
@@ -159,41 +175,41 @@ TAKT_EXPORT size_t takt_policy_count(const takt_policy *policy);
 TAKT_EXPORT const char *takt_policy_name(const takt_policy *policy, size_t index);
 TAKT_EXPORT int takt_policy_has(const takt_policy *policy, const char *limit); /* 1 or 0 */
 
-/* What a limit's on_store_failure is: 0, or TAKT_E_NO_LIMIT and *mode as it was. */
+/* A limit's on_store_failure: 0, or TAKT_E_NO_LIMIT; then *mode does not change. */
 TAKT_EXPORT int takt_policy_on_store_failure(const takt_policy *policy, const char *limit,
                                              takt_on_store_failure *mode);
 
 /* As the policy writes it: "wait", "closed", "open", "share".  Static. */
 TAKT_EXPORT const char *takt_on_store_failure_name(takt_on_store_failure mode);
 
-/* The same of its mode. */
+/* A limit's mode, likewise. */
 TAKT_EXPORT int takt_policy_mode(const takt_policy *policy, const char *limit, takt_mode *mode);
 TAKT_EXPORT const char *takt_mode_name(takt_mode mode);
 
-/* The rate of a limit's first rule, as it is written: so many tokens in a period; both 0 where it
- * has no rules.  0, or TAKT_E_NO_LIMIT and both as they were. */
+/* The rate of a limit's first rule as it is written, tokens per period; both 0 without rules.  0,
+ * or TAKT_E_NO_LIMIT; then both do not change. */
 TAKT_EXPORT int takt_policy_rate(const takt_policy *policy, const char *limit, int64_t *tokens,
                                  int64_t *period_us);
 
-/* The same of its learn. */
+/* A limit's learn, likewise. */
 TAKT_EXPORT int takt_policy_learn(const takt_policy *policy, const char *limit, takt_learn *learn);
 TAKT_EXPORT const char *takt_learn_name(takt_learn learn);
 
 /*
- * One line for a person about a limit, e.g. "100/s burst 10, 100000/day, within sendgrid"; written
- * to `text` with its NUL, cut to `size`.  Returns 0 or TAKT_E_NO_LIMIT.
+ * Describes a limit in one line for a person, such as "100/s burst 10, 100000/day, within
+ * sendgrid". Writes it to `text` with its NUL, cut to `size`.  Returns 0 or TAKT_E_NO_LIMIT.
  */
 TAKT_EXPORT int takt_policy_describe(const takt_policy *policy, const char *limit, char *text,
                                      size_t size);
 
 /*
- * What `to` makes of `from` (NULL: nothing is there yet): tell() is called for each limit that
- * differs, those of `to` first, in their order.  Returns how many there are.  tell may be NULL. The
- * strings live during the call.
+ * Compares two policies; `from` may be NULL (none).  Calls tell (may be NULL) for each limit that
+ * differs, those of `to` first, in their order.  Returns how many differ.  The strings are valid
+ * during the call.
  */
 typedef struct takt_difference {
     const char *limit;
-    const char *from, *to; /* as takt_policy_describe has it; NULL: the limit is not there */
+    const char *from, *to; /* as of takt_policy_describe; NULL: no such limit */
 } takt_difference;
 
 TAKT_EXPORT size_t takt_policy_compare(const takt_policy *from, const takt_policy *to,
@@ -201,9 +217,8 @@ TAKT_EXPORT size_t takt_policy_compare(const takt_policy *from, const takt_polic
                                        void *data);
 
 /*
- * The two texts a person writes most, for programs that take them on a command line.  A duration is
- * a whole number and one of us, ms, s, min, h, day ("250ms", "1.5s" is refused); a rate is
- * TOKENS/PERIOD.
+ * Read a duration or a rate, for programs that take them on a command line.  A duration is a whole
+ * number and one of us, ms, s, min, h, day: "250ms", but not "1.5s".  A rate is TOKENS/PERIOD.
  */
 TAKT_EXPORT int takt_parse_duration(const char *text, int64_t *duration_us, takt_error *error);
 TAKT_EXPORT int takt_parse_rate(const char *text, int64_t *tokens, int64_t *period_us,
