@@ -1,9 +1,9 @@
 /*
- * takt/error.h: what can go wrong, as negative codes and as words.
+ * takt/error.h: negative error codes and their texts.
  *
- * A function that can fail returns 0 or one of these codes; functions that read something a person
- * wrote (a policy, a rate, a store's URL) also fill a takt_error, whose text says what was wrong,
- * where, and what to write instead.  Outputs are untouched on failure.
+ * A function that can fail returns 0 or one of these codes.  Functions that read something a person
+ * wrote (a policy, a rate, a store's URL) also fill a takt_error.  Its text says what is wrong,
+ * where, and what to write instead.  Failing functions do not change their outputs.
  */
 #ifndef TAKT_ERROR_H
 #define TAKT_ERROR_H
@@ -20,28 +20,28 @@ extern "C" {
 
 enum {
     TAKT_OK = 0,
-    TAKT_E_INVALID = -1,  /* an argument is not what the header asks for */
-    TAKT_E_NOMEM = -2,    /* no memory */
-    TAKT_E_NO_LIMIT = -3, /* the policy has no limit of that name */
-    TAKT_E_COST = -4,     /* the cost is more than a rule of the limit can ever give */
-    TAKT_E_NO_SLOT = -5,  /* try_acquire: no slot is due now */
-    TAKT_E_DEADLINE = -6, /* no slot within max_wait_us */
-    TAKT_E_FULL = -7,     /* more would wait than max_waiting; whom it concerns, when_full says */
-    TAKT_E_CANCELED = -8, /* takt_cancel, or the client was closed */
-    TAKT_E_BUSY = -9,     /* this permit or call is in use already */
-    TAKT_E_POLICY = -10,  /* the policy cannot be accepted */
-    TAKT_E_STORE = -11,   /* the store cannot be reached, or failed */
+    TAKT_E_INVALID = -1,        /* an argument is not what the header asks for */
+    TAKT_E_NOMEM = -2,          /* no memory */
+    TAKT_E_NO_LIMIT = -3,       /* the policy has no limit of that name */
+    TAKT_E_COST = -4,           /* the cost is more than a rule of the limit can ever give */
+    TAKT_E_NO_SLOT = -5,        /* takt_try_acquire: no slot is due now */
+    TAKT_E_DEADLINE = -6,       /* no slot within max_wait_us */
+    TAKT_E_FULL = -7,           /* more than max_waiting wait; when_full chose this waiter */
+    TAKT_E_CANCELED = -8,       /* takt_cancel, or the client was closed */
+    TAKT_E_BUSY = -9,           /* this permit or call is in use */
+    TAKT_E_POLICY = -10,        /* the policy cannot be accepted */
+    TAKT_E_STORE = -11,         /* the store is unreachable or failed */
     TAKT_E_STORE_TIMEOUT = -12, /* the store did not answer in time */
     TAKT_E_STORE_URL = -13,     /* not a store's URL */
     TAKT_E_STORE_ACCESS = -14,  /* the store refuses us: no permission, not writable */
     TAKT_E_STORE_SPACE = -15,   /* the store is full: disk, quota, memory */
-    TAKT_E_STORE_FORMAT = -16, /* the store was written by another format version, or not by takt */
-    TAKT_E_SYSTEM = -17,       /* the system refused a thread, a timer or a descriptor */
-    TAKT_E_LEASE = -18,        /* held up for longer than a lease: what was held is lost */
-    TAKT_E_OVERTAKEN = -19     /* takt_live_apply: the store holds another policy by now */
+    TAKT_E_STORE_FORMAT = -16,  /* the store has another format version, or is not takt's */
+    TAKT_E_SYSTEM = -17,        /* the system refused a thread, a timer or a descriptor */
+    TAKT_E_LEASE = -18,         /* held up for longer than a lease: what was held is lost */
+    TAKT_E_OVERTAKEN = -19      /* applying a policy: the store has another one by now */
 };
 
-/* One sentence for a person, for a code above; never NULL.  The string is static. */
+/* One sentence about a code, for a person; never NULL.  The string is static. */
 TAKT_EXPORT const char *takt_strerror(int code);
 
 /* The code's name without its prefix, e.g. "NO_LIMIT"; "UNKNOWN" for other numbers.  Static. */
@@ -49,12 +49,12 @@ TAKT_EXPORT const char *takt_error_name(int code);
 
 #define TAKT_ERROR_TEXT_SIZE 512
 
-/* Filled by the functions that take one, on failure only.  The caller's memory; NULL is allowed
- * everywhere. */
+/* Filled on failure only, by the functions that take one.  The caller's memory; may be NULL. */
 typedef struct takt_error {
-    int code;                        /* one of the codes above */
-    char text[TAKT_ERROR_TEXT_SIZE]; /* what was wrong, where, and what to write instead; ends with
-                                        NUL */
+    /* One of the codes above. */
+    int code;
+    /* What is wrong, where, and what to write instead; ends with NUL. */
+    char text[TAKT_ERROR_TEXT_SIZE];
 } takt_error;
 
 #ifdef __cplusplus
