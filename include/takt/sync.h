@@ -1,8 +1,8 @@
 /*
  * takt/sync.h: acquire for threads that block.
  *
- * A takt_sync runs a client on a loop and a thread of its own.  Every function here may be called
- * from any thread, any number at a time, and returns when its answer is there.  Arguments, codes
+ * A takt_sync runs a client on a loop and thread of its own.  Call these functions from any thread,
+ * any number at a time; each returns when its answer is there.  Arguments, codes
  * and units are those of takt/takt.h.
  *
  *     takt_permit permit = {0};
@@ -23,30 +23,30 @@ extern "C" {
 
 typedef struct takt_sync takt_sync;
 
-/* Starts the thread.  options->on_event is called on that thread, with the takt_sync's own client:
- * there, takt/takt.h's functions may be called with it, while those of this header would wait for
- * themselves. */
+/*
+ * Starts the thread.  It also calls options->on_event, with the takt_sync's own client.  There, use
+ * the functions of takt/takt.h with that client; those of this header would wait for themselves.
+ */
 TAKT_EXPORT int takt_sync_open(takt_sync **sync, const takt_policy *policy,
                                const takt_options *options, takt_error *error);
 
-/* Waits until the slot is due: 0, or a code.  TAKT_E_CANCELED: takt_sync_close was called
- * meanwhile. */
+/* Waits until the slot is due: 0, or a code.  TAKT_E_CANCELED: takt_sync_close was called. */
 TAKT_EXPORT int takt_sync_acquire(takt_sync *sync, takt_permit *permit,
                                   const takt_request *request);
 
-/* Now or never: 0 or TAKT_E_NO_SLOT, both with *standing (may be NULL) filled in; else a code. */
+/* Now or never: 0 or TAKT_E_NO_SLOT, both fill *standing (may be NULL); else a code. */
 TAKT_EXPORT int takt_sync_try_acquire(takt_sync *sync, takt_permit *permit,
                                       const takt_request *request, takt_standing *standing);
 
-/* Gives a permit back.  Safe twice.  Where a thread still waits for it, that thread returns with
+/* Gives a permit back.  Safe twice.  A thread that still waits for it returns with
  * TAKT_E_CANCELED. */
 TAKT_EXPORT void takt_sync_release(takt_sync *sync, takt_permit *permit);
 
-/* The real cost of a permit's work, as takt_settle has it. */
+/* Reports the actual cost of a permit's work, like takt_settle. */
 TAKT_EXPORT int takt_sync_settle(takt_sync *sync, takt_permit *permit, const takt_request *request,
                                  int64_t actual_cost);
 
-/* *standing (may be NULL) is filled in when 0 is returned. */
+/* Like takt_peek, takt_watch, takt_block and so on; 0 fills *standing (may be NULL). */
 TAKT_EXPORT int takt_sync_peek(takt_sync *sync, const char *limit, const char *key,
                                takt_standing *standing);
 TAKT_EXPORT int takt_sync_watch(takt_sync *sync, const char *limit, const char *key, int64_t for_us,
@@ -62,21 +62,23 @@ TAKT_EXPORT int takt_sync_unblock(takt_sync *sync, const char *limit, const char
 TAKT_EXPORT int takt_sync_reset(takt_sync *sync, const char *limit, const char *key,
                                 takt_standing *standing);
 
-/* What takt_is_held says: whether a granted permit's holder may go on; 1 or 0.  It reads what the
- * loop's thread knows by now, which may be held up itself: asks it, and waits for the answer. */
+/* Like takt_is_held: 1 or 0.  It asks the loop's thread and waits for the answer, so a thread that
+ * is held up delays it. */
 TAKT_EXPORT int takt_sync_is_held(takt_sync *sync, const takt_permit *permit);
 
-/* What all threads together have done; 0, or a code and *stats as it was. */
+/* Statistics over all threads; 0, or a code, and *stats does not change. */
 TAKT_EXPORT int takt_sync_get_stats(takt_sync *sync, takt_stats *stats);
 
-/* What a limit in shadow would have done to them; likewise. */
+/* What a shadow limit would have done; likewise. */
 TAKT_EXPORT int takt_sync_get_shadow(takt_sync *sync, const char *limit, takt_shadow *shadow);
 
-/* Another policy from now on, as takt_reload has it. */
+/* Changes the policy, like takt_reload. */
 TAKT_EXPORT int takt_sync_reload(takt_sync *sync, const takt_policy *policy, takt_error *error);
 
-/* Wakes all who wait with TAKT_E_CANCELED, ends the thread and frees the memory.  No other call may
- * begin any more once this one has; those under way return first.  NULL is harmless. */
+/*
+ * Wakes all waiting threads with TAKT_E_CANCELED, ends the thread and frees the memory.  Calls
+ * under way return first; do not begin another one.  NULL is harmless.
+ */
 TAKT_EXPORT void takt_sync_close(takt_sync *sync);
 
 #ifdef __cplusplus
