@@ -389,9 +389,8 @@ typedef struct takt_shadow {
     int64_t waiting;      /* would still be waiting */
     int64_t unmeasured;   /* unknown: too many at a time, or no memory */
     int64_t refused_late; /* of those refused: with TAKT_E_DEADLINE */
-    int64_t
-        refused_full; /* of those refused: with TAKT_E_FULL; others: TAKT_E_COST, or the store */
-    int64_t tries;    /* answered takt_try_acquire; not among acquires */
+    int64_t refused_full; /* of those refused: with TAKT_E_FULL; others: TAKT_E_COST, the store */
+    int64_t tries;        /* answered takt_try_acquire; not among acquires */
     /* Of these, would have failed with TAKT_E_NO_SLOT or the store's error. */
     int64_t tries_refused;
     /* Waits of those that waited, at most 2 % off; 0: none has. */
