@@ -30,7 +30,6 @@ KNOWN = {
     'lib/store': ['policy_record record'],
     'lib/store/redis': ['call redis'],
     'simulate': ['fleet network'],
-    'workers/jobs/frame': ['drain end later policy run take worker'],
 }
 
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)

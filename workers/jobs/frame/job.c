@@ -1,148 +1,228 @@
 /*
- * job.c: a line becomes fields and a head.  Every refusal names the field and says what to write
- * instead, since it is what somebody reads in the dead letters.
+ * job.c: a job starts, and ends in one of a few ways: what kinds of workers see of a job (job.h).
  */
-#include "job.h"
-
-#include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "jobs/sources/source.h"
-#include "jobs/text/instant.h"
-#include "kit/text.h"
+#include "worker.h"
 
-#define SHOWN_SIZE 96
-
-static int refuse(takt_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int refuse(takt_error *error, const char *format, ...)
+takt_request takt_job_request(const takt_job *job)
 {
-    takt_error made = {.code = TAKT_E_INVALID};
-    va_list arguments;
+    takt_request request = TAKT_REQUEST(job->lane->limit);
 
-    va_start(arguments, format);
-    vsnprintf(made.text, sizeof(made.text), format, arguments);
-    va_end(arguments);
-    if (error)
-        *error = made;
-    return made.code;
+    request.key = job->lane->key;
+    request.cost = job->cost;
+    request.priority = job->priority;
+    return request;
 }
 
-/* What jansson says of a text is about its syntax; where is told in bytes, since it is one line. */
-static int refuse_text(const json_error_t *trouble, takt_error *error)
+void takt_job_start(takt_job *job)
 {
-    char shown[SHOWN_SIZE];
+    takt_worker *worker = job->worker;
+    takt_error error = {0};
+    int64_t now_us = takt_worker_now(worker);
 
-    takt_quote_bytes(trouble->text, strlen(trouble->text), shown, sizeof(shown));
-    return refuse(error, "it is not JSON: %s, at byte %d; a job is one object in one line", shown,
-                  trouble->position);
-}
-
-/* A string without control characters, of 1 to `max` bytes. */
-static int read_string(const json_t *fields, const char *name, size_t max, const char **value,
-                       takt_error *error)
-{
-    const json_t *field = json_object_get(fields, name);
-
-    if (!field || json_is_null(field))
-        return 0;
-    if (!json_is_string(field))
-        return refuse(error, "%s: it must be a string; write \"%s\": \"...\"", name, name);
-    const char *text = json_string_value(field);
-    size_t size = json_string_length(field);
-    if (size == 0 || size > max)
-        return refuse(error, "%s: it has %zu bytes; it must have 1 to %zu", name, size, max);
-    for (size_t i = 0; i < size; i++)
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            return refuse(error, "%s: it has a control character at byte %zu; leave it out", name,
-                          i);
-    *value = text;
-    return 0;
-}
-
-static int read_number(const json_t *fields, const char *name, int min, int max, int32_t *value,
-                       takt_error *error)
-{
-    const json_t *field = json_object_get(fields, name);
-
-    if (!field || json_is_null(field))
-        return 0;
-    if (!json_is_integer(field) || json_integer_value(field) < min ||
-        json_integer_value(field) > max)
-        return refuse(error, "%s: it must be a whole number from %d to %d, without quotes", name,
-                      min, max);
-    *value = (int32_t)json_integer_value(field);
-    return 0;
-}
-
-static int read_deadline(const json_t *fields, int64_t *deadline_us, takt_error *error)
-{
-    const json_t *field = json_object_get(fields, "deadline");
-    char shown[SHOWN_SIZE];
-
-    if (!field || json_is_null(field))
-        return 0;
-    if (!json_is_string(field))
-        return refuse(error, "deadline: it must be a string such as \"2026-11-22T12:00:00Z\"");
-    if (takt_instant_read(json_string_value(field), deadline_us))
-        return 0;
-    takt_quote_bytes(json_string_value(field), json_string_length(field), shown, sizeof(shown));
-    return refuse(error,
-                  "deadline: %s is no instant; write \"2026-11-22T12:00:00Z\", or with an offset "
-                  "from UTC \"2026-11-22T13:00:00+01:00\"",
-                  shown);
-}
-
-static int read_head(const json_t *fields, takt_job_head *head, takt_error *error)
-{
-    int failed;
-
-    if ((failed = read_string(fields, "id", TAKT_JOB_ID_MAX, &head->id, error)) != 0)
-        return failed;
-    if (!head->id)
-        return refuse(error, "id: a job needs one, a text by which it is known; write \"id\": "
-                             "\"...\"");
-    if ((failed = read_string(fields, "limit", TAKT_NAME_SIZE_MAX, &head->limit, error)) != 0)
-        return failed;
-    if (!head->limit)
-        return refuse(error, "limit: a job needs one; write \"limit\": \"NAME\", or start the "
-                             "worker with --limit NAME for all jobs that name none");
-    head->idempotency_key = head->id;
-    if ((failed = read_string(fields, "key", TAKT_KEY_SIZE_MAX, &head->key, error)) != 0 ||
-        (failed = read_string(fields, "idempotency_key", TAKT_JOB_ID_MAX, &head->idempotency_key,
-                              error)) != 0 ||
-        (failed = read_number(fields, "cost", 1, TAKT_COST_MAX, &head->cost, error)) != 0 ||
-        (failed = read_number(fields, "priority", 0, TAKT_PRIORITY_MAX, &head->priority, error)) !=
-            0)
-        return failed;
-    return read_deadline(fields, &head->deadline_us, error);
-}
-
-int takt_job_parse(const char *text, size_t size, const char *limit, json_t **fields,
-                   takt_job_head *head, takt_error *error)
-{
-    takt_job_head made = {.limit = limit, .cost = 1, .priority = TAKT_PRIORITY_POLICY};
-    json_error_t trouble;
-    int failed;
-
-    if (size > TAKT_JOB_SOURCE_TEXT_MAX)
-        return refuse(error,
-                      "it has %zu bytes; a job has at most %d, larger things belong into a "
-                      "file that the job names",
-                      size, TAKT_JOB_SOURCE_TEXT_MAX);
-    json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
-    if (!object)
-        return refuse_text(&trouble, error);
-    if (!json_is_object(object))
-        failed = refuse(error, "it is JSON but no object; write {\"id\": ..., \"limit\": ...}");
-    else
-        failed = read_head(object, &made, error);
+    takt_job_list_append(&worker->seats.running, job);
+    job->attempts++;
+    job->owed = false;
+    job->started_us = now_us;
+    int failed = 0;
+    if (!job->parsed)
+        failed = takt_job_kind_read(worker->kind, worker->options.limit, job->text, job->size,
+                                    &job->fields, &job->head, &error);
+    worker->parsed -= job->parsed;
+    job->parsed = false;
+    takt_report_started(worker->report, job->lane->figures, failed ? NULL : job->head.id,
+                        now_us - job->since_us, now_us - job->granted_at_us);
     if (failed) {
-        json_decref(object);
-        return failed;
+        job->fields = NULL;
+        job->head = (takt_job_head){0};
+        takt_job_dead(job, error.text);
+        return;
     }
-    *fields = object;
-    *head = made;
-    return 0;
+    worker->kind->start(worker->kind->self, job);
+}
+
+/* It runs no more: its permit and its seat are free. */
+static void leave(takt_job *job)
+{
+    takt_worker *worker = job->worker;
+
+    takt_release(&job->permit);
+    takt_job_list_remove(&worker->seats.running, job);
+    worker->seats.taken--;
+    worker->dirty = true;
+}
+
+const takt_job_head *takt_job_head_of(const takt_job *job)
+{
+    return &job->head;
+}
+
+const json_t *takt_job_fields(const takt_job *job)
+{
+    return job->fields;
+}
+
+unsigned takt_job_attempt(const takt_job *job)
+{
+    return job->attempts;
+}
+
+int takt_job_is_held(const takt_job *job)
+{
+    return !job->lost && takt_is_held(&job->permit);
+}
+
+int64_t takt_job_fence(const takt_job *job)
+{
+    return job->permit.fence;
+}
+
+takt_client *takt_job_client(const takt_job *job)
+{
+    return job->worker->client;
+}
+
+void takt_job_done(takt_job *job, json_t *result)
+{
+    takt_worker *worker = job->worker;
+
+    leave(job);
+    takt_report_done(worker->report, job->lane->figures, job->head.id, job->attempts,
+                     takt_worker_now(worker) - job->started_us);
+    if (result && !takt_results_put(worker->results, result, job->head.id, job->ref))
+        takt_report_say(worker->report, "trouble",
+                        "no memory for a result: its job will come again");
+    else if (!result && !job->lost)
+        takt_job_source_done(worker->source, job->ref);
+    json_decref(result);
+    takt_job_end_forget(job);
+}
+
+void takt_job_dead(takt_job *job, const char *why)
+{
+    takt_worker *worker = job->worker;
+
+    leave(job);
+    if (job->lost)
+        takt_report_lost(worker->report, job->lane->figures, TAKT_REPORT_RUNNING, job->head.id);
+    else
+        takt_job_end_bury(worker, job->lane->figures, TAKT_REPORT_RUNNING, job->ref, job->text,
+                          job->size, job->head.id, why);
+    takt_job_end_forget(job);
+}
+
+/* Whether it may be tried again; else it is dead. */
+static bool may_try_again(takt_job *job, const char *why)
+{
+    char text[TAKT_JOB_WHY_SIZE];
+    unsigned most = job->worker->options.retry.attempts;
+
+    if (job->attempts < most)
+        return true;
+    snprintf(text, sizeof(text), "%s (attempt %u of %u)", why, job->attempts, most);
+    takt_job_dead(job, text);
+    return false;
+}
+
+/* It runs no more, and waits to be tried again; `attempt` is the one that failed. */
+static void try_again(takt_job *job, int64_t wait_us, unsigned attempt, const char *why)
+{
+    takt_worker *worker = job->worker;
+
+    leave(job);
+    takt_lanes_hold(&worker->lanes, job);
+    takt_report_retried(worker->report, job->lane->figures, job->head.id, attempt, wait_us, why);
+    if (!job->lost)
+        takt_job_source_tried(worker->source, job->ref, job->attempts);
+    takt_job_end_drop_fields(job);
+    job->settled = job->begun = false;
+    if (worker->end.draining || job->lost)
+        takt_job_end_give_back(job, TAKT_REPORT_WAITING);
+    else
+        takt_job_end_later(job, wait_us);
+}
+
+void takt_job_retry(takt_job *job, int64_t after_us, const char *why)
+{
+    takt_worker *worker = job->worker;
+
+    if (!may_try_again(job, why))
+        return;
+    int64_t wait_us =
+        takt_retry_wait(&worker->options.retry, job->attempts, after_us, &worker->random);
+    try_again(job, wait_us, job->attempts, why);
+}
+
+void takt_job_postpone(takt_job *job, int64_t after_us, const char *why)
+{
+    takt_worker *worker = job->worker;
+    int64_t wait_us = takt_retry_wait(&worker->options.retry, 1, after_us, &worker->random);
+
+    job->attempts--;
+    try_again(job, wait_us, job->attempts + 1, why);
+}
+
+void takt_job_settle(takt_job *job, int64_t actual_cost)
+{
+    takt_request request = takt_job_request(job);
+
+    if (!job->settled)
+        takt_settle(&job->permit, &request, actual_cost);
+    job->settled = true;
+}
+
+static void on_told(takt_call *call, int status, const takt_standing *standing)
+{
+    (void)standing;
+    if (status != 0 && status != TAKT_E_CANCELED)
+        takt_report_say(call->data, "trouble", takt_strerror(status));
+    free(call);
+}
+
+/* A reason that takt takes: one line, not too long. */
+static void fit_reason(const char *why, char reason[TAKT_REASON_SIZE_MAX + 1])
+{
+    size_t size = strnlen(why, TAKT_REASON_SIZE_MAX);
+
+    while (size > 0 && why[size] && ((unsigned char)why[size] & 0xc0) == 0x80)
+        size--; /* not in the middle of a character */
+    memcpy(reason, why, size);
+    reason[size] = '\0';
+    if (takt_check_reason(reason, NULL) != 0)
+        reason[0] = '\0';
+}
+
+typedef int steer(takt_client *client, takt_call *call, const char *limit, const char *key,
+                  int64_t for_us, const char *reason, takt_call_cb callback);
+
+static void tell(takt_job *job, steer *function, int64_t for_us, const char *why)
+{
+    char reason[TAKT_REASON_SIZE_MAX + 1] = "";
+    takt_call *call = calloc(1, sizeof(*call));
+
+    if (!call)
+        return;
+    if (why)
+        fit_reason(why, reason);
+    call->data = job->worker->report;
+    int failed = function(job->worker->client, call, job->lane->limit, job->lane->key, for_us,
+                          reason[0] ? reason : NULL, on_told);
+    if (failed) {
+        takt_report_say(job->worker->report, "trouble", takt_strerror(failed));
+        free(call);
+    }
+}
+
+void takt_job_penalize(takt_job *job, int64_t for_us, const char *why)
+{
+    tell(job, takt_penalize, for_us, why);
+}
+
+void takt_job_block(takt_job *job, int64_t for_us, const char *why)
+{
+    tell(job, takt_block, for_us, why);
 }

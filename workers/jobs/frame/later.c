@@ -1,102 +1,82 @@
 /*
- * later.c: a heap of jobs by when they are due, and the one timer for all of them, for slots that
- * are kept for too long, and for asking that has become waiting.
+ * later.c: see later.h.
  */
+#include "later.h"
+
 #include <stdlib.h>
 
-#include "run.h"
-
-static void put_at(takt_worker *worker, unsigned at, takt_job *job)
+static void put_at(takt_later *later, unsigned at, takt_job *job)
 {
-    worker->later[at] = job;
+    later->heap[at] = job;
 }
 
-static void sift_up(takt_worker *worker, unsigned at, takt_job *job)
+static void sift_up(takt_later *later, unsigned at, takt_job *job)
 {
-    for (; at > 0 && worker->later[(at - 1) / 2]->due_at_us > job->due_at_us; at = (at - 1) / 2)
-        put_at(worker, at, worker->later[(at - 1) / 2]);
-    put_at(worker, at, job);
+    for (; at > 0 && later->heap[(at - 1) / 2]->due_at_us > job->due_at_us; at = (at - 1) / 2)
+        put_at(later, at, later->heap[(at - 1) / 2]);
+    put_at(later, at, job);
 }
 
-static void sift_down(takt_worker *worker, unsigned at, takt_job *job)
+static void sift_down(takt_later *later, unsigned at, takt_job *job)
 {
-    for (unsigned child; (child = 2 * at + 1) < worker->later_count; at = child) {
-        if (child + 1 < worker->later_count &&
-            worker->later[child + 1]->due_at_us < worker->later[child]->due_at_us)
+    for (unsigned child; (child = 2 * at + 1) < later->count; at = child) {
+        if (child + 1 < later->count &&
+            later->heap[child + 1]->due_at_us < later->heap[child]->due_at_us)
             child++;
-        if (worker->later[child]->due_at_us >= job->due_at_us)
+        if (later->heap[child]->due_at_us >= job->due_at_us)
             break;
-        put_at(worker, at, worker->later[child]);
+        put_at(later, at, later->heap[child]);
     }
-    put_at(worker, at, job);
+    put_at(later, at, job);
 }
 
-bool later_put(takt_worker *worker, takt_job *job)
+bool takt_later_put(takt_later *later, takt_job *job)
 {
-    if (worker->later_count == worker->later_capacity) {
-        unsigned capacity = worker->later_capacity ? worker->later_capacity * 2 : 64;
-        takt_job **later = realloc(worker->later, capacity * sizeof(takt_job *));
-        if (!later)
+    if (later->count == later->capacity) {
+        unsigned capacity = later->capacity ? later->capacity * 2 : 64;
+        takt_job **heap = realloc(later->heap, capacity * sizeof(takt_job *));
+        if (!heap)
             return false;
-        worker->later = later;
-        worker->later_capacity = capacity;
+        later->heap = heap;
+        later->capacity = capacity;
     }
-    sift_up(worker, worker->later_count++, job);
+    sift_up(later, later->count++, job);
     return true;
 }
 
-static void take_out(takt_worker *worker, unsigned at)
+static void take_out(takt_later *later, unsigned at)
 {
-    takt_job *last = worker->later[--worker->later_count];
+    takt_job *last = later->heap[--later->count];
 
-    if (at == worker->later_count)
+    if (at == later->count)
         return;
-    if (at > 0 && worker->later[(at - 1) / 2]->due_at_us > last->due_at_us)
-        sift_up(worker, at, last);
+    if (at > 0 && later->heap[(at - 1) / 2]->due_at_us > last->due_at_us)
+        sift_up(later, at, last);
     else
-        sift_down(worker, at, last);
+        sift_down(later, at, last);
 }
 
-takt_job *later_take(takt_worker *worker, int64_t now_us)
+takt_job *takt_later_take(takt_later *later, int64_t now_us)
 {
-    takt_job *first = worker->later_count ? worker->later[0] : NULL;
+    takt_job *first = later->count ? later->heap[0] : NULL;
 
     if (!first || first->due_at_us > now_us)
         return NULL;
-    take_out(worker, 0);
+    take_out(later, 0);
     return first;
 }
 
-void later_remove(takt_worker *worker, takt_job *job)
+void takt_later_remove(takt_later *later, takt_job *job)
 {
-    for (unsigned i = 0; i < worker->later_count; i++) {
-        if (worker->later[i] == job) {
-            take_out(worker, i);
+    for (unsigned i = 0; i < later->count; i++) {
+        if (later->heap[i] == job) {
+            take_out(later, i);
             return;
         }
     }
 }
 
-static void on_due(uv_timer_t *timer)
+int64_t takt_later_due_us(const takt_later *later)
 {
-    takt_worker *worker = timer->data;
-
-    worker->dirty = true; /* the pass looks who is due */
-}
-
-void later_arm(takt_worker *worker)
-{
-    int64_t due_at_us = worker->later_count ? worker->later[0]->due_at_us : INT64_MAX;
-
-    if (worker->ready.first && worker->ready.first->granted_at_us + RUN_STALE_US < due_at_us)
-        due_at_us = worker->ready.first->granted_at_us + RUN_STALE_US;
-    if (run_asked_until(worker) < due_at_us)
-        due_at_us = run_asked_until(worker);
-    if (due_at_us == INT64_MAX) {
-        uv_timer_stop(&worker->later_timer);
-        return;
-    }
-    int64_t wait_us = due_at_us - takt_worker_now(worker);
-    uint64_t wait_ms = wait_us > 0 ? (uint64_t)(wait_us + 999) / 1000 : 0;
-    uv_timer_start(&worker->later_timer, on_due, wait_ms, 0);
+    return later->count > 0 ? later->heap[0]->due_at_us : INT64_MAX;
 }

@@ -22,12 +22,12 @@ static const char *policy_path(const takt_worker *worker)
 static bool remember(takt_worker *worker, takt_policy *policy)
 {
     takt_policy **policies =
-        realloc(worker->policies, (worker->policy_count + 1) * sizeof(takt_policy *));
+        realloc(worker->policies.all, (worker->policies.count + 1) * sizeof(takt_policy *));
 
     if (!policies)
         return false;
-    worker->policies = policies;
-    policies[worker->policy_count++] = policy;
+    worker->policies.all = policies;
+    policies[worker->policies.count++] = policy;
     return true;
 }
 
@@ -85,7 +85,7 @@ void takt_worker_policy_reread(takt_worker *worker)
                             "the policy's file was read again, and holds");
             return;
         }
-        worker->policy_count--;
+        worker->policies.count--;
     }
     takt_policy_free(policy);
     takt_worker_say("the policy holds as it was: %s", error.text);
@@ -93,7 +93,7 @@ void takt_worker_policy_reread(takt_worker *worker)
 
 void takt_worker_policy_free(takt_worker *worker)
 {
-    for (unsigned i = 0; i < worker->policy_count; i++)
-        takt_policy_free(worker->policies[i]);
-    free(worker->policies);
+    for (unsigned i = 0; i < worker->policies.count; i++)
+        takt_policy_free(worker->policies.all[i]);
+    free(worker->policies.all);
 }

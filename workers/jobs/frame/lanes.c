@@ -1,8 +1,8 @@
 /*
- * waiting.c: lanes, found by limit and key, and walked through in a ring where there is something
+ * lanes.c: lanes, found by limit and key, and walked through in a ring where there is something
  * to do for them.
  */
-#include "waiting.h"
+#include "lanes.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -31,17 +31,17 @@ static int compare_shares(const void *left, const void *right)
 }
 
 /* The share of a limit, made where there is none. */
-static takt_lane_share *get_share(takt_lanes *waiting, const char *limit)
+static takt_lane_share *get_share(takt_lanes *lanes, const char *limit)
 {
     takt_lane_share sought = {.limit = (char *)(uintptr_t)limit};
-    takt_lane_share **found = tfind(&sought, &waiting->shares, compare_shares);
+    takt_lane_share **found = tfind(&sought, &lanes->shares, compare_shares);
     takt_lane_share *made;
 
     if (found)
         return *found;
     made = calloc(1, sizeof(*made));
     if (made && (made->limit = strdup(limit)) != NULL &&
-        tsearch(made, &waiting->shares, compare_shares))
+        tsearch(made, &lanes->shares, compare_shares))
         return made;
     if (made)
         free(made->limit);
@@ -49,21 +49,21 @@ static takt_lane_share *get_share(takt_lanes *waiting, const char *limit)
     return NULL;
 }
 
-static void leave_share(takt_lanes *waiting, takt_lane_share *share)
+static void leave_share(takt_lanes *lanes, takt_lane_share *share)
 {
     if (--share->lanes > 0)
         return;
-    tdelete(share, &waiting->shares, compare_shares);
+    tdelete(share, &lanes->shares, compare_shares);
     free(share->limit);
     free(share);
 }
 
-static takt_lane *make(takt_lanes *waiting, const char *limit, const char *key)
+static takt_lane *make(takt_lanes *lanes, const char *limit, const char *key)
 {
     size_t size = key ? strlen(key) + 1 : 0;
     takt_lane *made = calloc(1, sizeof(*made) + size);
 
-    if (!made || !(made->share = get_share(waiting, limit))) {
+    if (!made || !(made->share = get_share(lanes, limit))) {
         free(made);
         return NULL;
     }
@@ -74,74 +74,74 @@ static takt_lane *make(takt_lanes *waiting, const char *limit, const char *key)
     return made;
 }
 
-static void free_lane(takt_lanes *waiting, takt_lane *lane)
+static void free_lane(takt_lanes *lanes, takt_lane *lane)
 {
-    leave_share(waiting, lane->share);
+    leave_share(lanes, lane->share);
     free(lane);
 }
 
-takt_lane *takt_lanes_get(takt_lanes *waiting, const char *limit, const char *key)
+takt_lane *takt_lanes_get(takt_lanes *lanes, const char *limit, const char *key)
 {
     takt_lane sought = {.limit = limit, .key = key};
-    takt_lane **found = tfind(&sought, &waiting->tree, compare);
+    takt_lane **found = tfind(&sought, &lanes->tree, compare);
 
     if (found)
         return *found;
-    takt_lane *made = make(waiting, limit, key);
-    if (!made || !tsearch(made, &waiting->tree, compare)) {
+    takt_lane *made = make(lanes, limit, key);
+    if (!made || !tsearch(made, &lanes->tree, compare)) {
         if (made)
-            free_lane(waiting, made);
+            free_lane(lanes, made);
         return NULL;
     }
-    waiting->lanes_size += LANE_SIZE;
+    lanes->lanes_size += LANE_SIZE;
     return made;
 }
 
-static void enter_ring(takt_lanes *waiting, takt_lane *lane)
+static void enter_ring(takt_lanes *lanes, takt_lane *lane)
 {
-    takt_lane *first = waiting->busy;
+    takt_lane *first = lanes->busy;
 
     if (first) {
         lane->next = first;
         lane->previous = first->previous;
         lane->previous->next = first->previous = lane;
     } else {
-        waiting->busy = lane->next = lane->previous = lane;
+        lanes->busy = lane->next = lane->previous = lane;
     }
-    waiting->busy_count++;
+    lanes->busy_count++;
 }
 
-static void leave_ring(takt_lanes *waiting, takt_lane *lane)
+static void leave_ring(takt_lanes *lanes, takt_lane *lane)
 {
-    if (waiting->busy == lane)
-        waiting->busy = lane->next == lane ? NULL : lane->next;
+    if (lanes->busy == lane)
+        lanes->busy = lane->next == lane ? NULL : lane->next;
     lane->previous->next = lane->next;
     lane->next->previous = lane->previous;
     lane->next = lane->previous = NULL;
-    waiting->busy_count--;
+    lanes->busy_count--;
 }
 
 /* A lane has changed: it is in the ring where there is something to do for it. */
-static void note(takt_lanes *waiting, takt_lane *lane)
+static void note(takt_lanes *lanes, takt_lane *lane)
 {
     bool is_busy = lane->line.count > 0 || lane->away_count > 0;
 
     if (is_busy && !lane->next)
-        enter_ring(waiting, lane);
+        enter_ring(lanes, lane);
     else if (!is_busy && lane->next)
-        leave_ring(waiting, lane);
+        leave_ring(lanes, lane);
 }
 
-void takt_lanes_line_up(takt_lanes *waiting, takt_job *job, bool first)
+void takt_lanes_line_up(takt_lanes *lanes, takt_job *job, bool first)
 {
     takt_job_list_insert(&job->lane->line, job, first);
-    note(waiting, job->lane);
+    note(lanes, job->lane);
 }
 
-void takt_lanes_step_out(takt_lanes *waiting, takt_job *job)
+void takt_lanes_step_out(takt_lanes *lanes, takt_job *job)
 {
     takt_job_list_remove(&job->lane->line, job);
-    note(waiting, job->lane);
+    note(lanes, job->lane);
 }
 
 size_t takt_lanes_size(size_t text_size)
@@ -149,42 +149,42 @@ size_t takt_lanes_size(size_t text_size)
     return sizeof(takt_job) + text_size + 32; /* what malloc keeps beside it, about */
 }
 
-bool takt_lanes_has_room(const takt_lanes *waiting, const takt_lane *lane, size_t size)
+bool takt_lanes_has_room(const takt_lanes *lanes, const takt_lane *lane, size_t size)
 {
-    size_t left = waiting->size < waiting->size_max ? waiting->size_max - waiting->size : 0;
+    size_t left = lanes->size < lanes->size_max ? lanes->size_max - lanes->size : 0;
 
-    return lane->held < waiting->lane_max &&
+    return lane->held < lanes->lane_max &&
            (lane->share->size == 0 ? left > 0 : lane->share->size + size + KEY_SIZE <= left);
 }
 
-static void add_size(takt_lanes *waiting, takt_lane *lane, size_t size)
+static void add_size(takt_lanes *lanes, takt_lane *lane, size_t size)
 {
     lane->size += size;
     lane->share->size += size;
-    waiting->size += size;
+    lanes->size += size;
 }
 
-static void take_size(takt_lanes *waiting, takt_lane *lane, size_t size)
+static void take_size(takt_lanes *lanes, takt_lane *lane, size_t size)
 {
     lane->size -= size;
     lane->share->size -= size;
-    waiting->size -= size;
+    lanes->size -= size;
 }
 
-void takt_lanes_hold(takt_lanes *waiting, takt_job *job)
+void takt_lanes_hold(takt_lanes *lanes, takt_job *job)
 {
     if (job->lane->size == 0)
-        add_size(waiting, job->lane, KEY_SIZE);
+        add_size(lanes, job->lane, KEY_SIZE);
     job->lane->held++;
-    add_size(waiting, job->lane, takt_lanes_size(job->size));
+    add_size(lanes, job->lane, takt_lanes_size(job->size));
 }
 
-void takt_lanes_let_go(takt_lanes *waiting, takt_job *job)
+void takt_lanes_let_go(takt_lanes *lanes, takt_job *job)
 {
     job->lane->held--;
-    take_size(waiting, job->lane, takt_lanes_size(job->size));
+    take_size(lanes, job->lane, takt_lanes_size(job->size));
     if (job->lane->size == KEY_SIZE)
-        take_size(waiting, job->lane, KEY_SIZE);
+        take_size(lanes, job->lane, KEY_SIZE);
 }
 
 void takt_lanes_join(takt_lane *lane)
@@ -192,13 +192,13 @@ void takt_lanes_join(takt_lane *lane)
     lane->members++;
 }
 
-void takt_lanes_leave(takt_lanes *waiting, takt_lane *lane)
+void takt_lanes_leave(takt_lanes *lanes, takt_lane *lane)
 {
     if (--lane->members > 0)
         return;
-    tdelete(lane, &waiting->tree, compare);
-    waiting->lanes_size -= LANE_SIZE;
-    free_lane(waiting, lane);
+    tdelete(lane, &lanes->tree, compare);
+    lanes->lanes_size -= LANE_SIZE;
+    free_lane(lanes, lane);
 }
 
 /* Those of that urgency, made where there are none. */
@@ -229,7 +229,7 @@ static void drop_empty(takt_lane *lane)
     }
 }
 
-bool takt_lanes_put_away(takt_lanes *waiting, takt_lane *lane, int urgency, takt_job_ref ref)
+bool takt_lanes_put_away(takt_lanes *lanes, takt_lane *lane, int urgency, takt_job_ref ref)
 {
     takt_lane_away *away = get_away(lane, urgency);
 
@@ -239,12 +239,12 @@ bool takt_lanes_put_away(takt_lanes *waiting, takt_lane *lane, int urgency, takt
     }
     lane->members++;
     lane->away_count++;
-    waiting->away_count++;
-    note(waiting, lane);
+    lanes->away_count++;
+    note(lanes, lane);
     return true;
 }
 
-bool takt_lanes_take_away(takt_lanes *waiting, takt_lane *lane, takt_job_ref *ref)
+bool takt_lanes_take_away(takt_lanes *lanes, takt_lane *lane, takt_job_ref *ref)
 {
     drop_empty(lane);
     if (!lane->away)
@@ -252,8 +252,8 @@ bool takt_lanes_take_away(takt_lanes *waiting, takt_lane *lane, takt_job_ref *re
     *ref = takt_job_refs_take(&lane->away->refs);
     drop_empty(lane);
     lane->away_count--;
-    waiting->away_count--;
+    lanes->away_count--;
     lane->members--; /* it goes on as one that is fetched */
-    note(waiting, lane);
+    note(lanes, lane);
     return true;
 }

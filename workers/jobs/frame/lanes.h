@@ -1,16 +1,16 @@
 /*
- * waiting.h: who waits for what.  Each limit and key has a lane; a lane that waits never keeps the
+ * lanes.h: who waits for what.  Each limit and key has a lane; a lane that waits never keeps the
  * others from going on, because all that it takes up is bounded: so many jobs with their texts, and
  * of the rest their references alone.
  *
  * No I/O and no clock: the worker asks for permits and fetches texts.
  */
-#ifndef TAKT_WORKERS_FRAME_WAITING_H
-#define TAKT_WORKERS_FRAME_WAITING_H
+#ifndef TAKT_WORKERS_FRAME_LANES_H
+#define TAKT_WORKERS_FRAME_LANES_H
 
+#include "job_list.h"
 #include "jobs/report/report.h"
 #include "jobs/sources/refs.h"
-#include "work.h"
 
 /* Jobs of one urgency that were put away. */
 typedef struct takt_lane_away {
@@ -56,7 +56,7 @@ typedef struct takt_lanes {
 } takt_lanes;
 
 /* The lane of a limit and key, made where there is none.  NULL: no memory. */
-takt_lane *takt_lanes_get(takt_lanes *waiting, const char *limit, const char *key);
+takt_lane *takt_lanes_get(takt_lanes *lanes, const char *limit, const char *key);
 
 /* What a job of that text takes up. */
 size_t takt_lanes_size(size_t text_size);
@@ -65,22 +65,22 @@ size_t takt_lanes_size(size_t text_size);
  * Whether a job may stay in memory.  A limit gets as much of it as it leaves over: whoever comes
  * later finds room, too (dynamic thresholds, Choudhury and Hahne 1998).
  */
-bool takt_lanes_has_room(const takt_lanes *waiting, const takt_lane *lane, size_t size);
+bool takt_lanes_has_room(const takt_lanes *lanes, const takt_lane *lane, size_t size);
 
 /* A job goes into its lane's line, before its like where `first`, or out of it. */
-void takt_lanes_line_up(takt_lanes *waiting, takt_job *job, bool first);
-void takt_lanes_step_out(takt_lanes *waiting, takt_job *job);
+void takt_lanes_line_up(takt_lanes *lanes, takt_job *job, bool first);
+void takt_lanes_step_out(takt_lanes *lanes, takt_job *job);
 
 /* A job comes into memory, or leaves it because it runs or is gone. */
-void takt_lanes_hold(takt_lanes *waiting, takt_job *job);
-void takt_lanes_let_go(takt_lanes *waiting, takt_job *job);
+void takt_lanes_hold(takt_lanes *lanes, takt_job *job);
+void takt_lanes_let_go(takt_lanes *lanes, takt_job *job);
 
 /* Counts what refers to a lane; with the last one it is gone. */
 void takt_lanes_join(takt_lane *lane);
-void takt_lanes_leave(takt_lanes *waiting, takt_lane *lane);
+void takt_lanes_leave(takt_lanes *lanes, takt_lane *lane);
 
 /* Puts a reference away, or takes the most urgent one; *ref is untouched where there is none. */
-bool takt_lanes_put_away(takt_lanes *waiting, takt_lane *lane, int urgency, takt_job_ref ref);
-bool takt_lanes_take_away(takt_lanes *waiting, takt_lane *lane, takt_job_ref *ref);
+bool takt_lanes_put_away(takt_lanes *lanes, takt_lane *lane, int urgency, takt_job_ref ref);
+bool takt_lanes_take_away(takt_lanes *lanes, takt_lane *lane, takt_job_ref *ref);
 
 #endif

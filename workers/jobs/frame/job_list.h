@@ -1,14 +1,14 @@
 /*
- * work.h: a job from the inside, and the lists that it stands in.  A job is in exactly one of them
- * at a time; which one says how far it is.
+ * job_list.h: a job from the inside, and the lists that it stands in.  A job is in exactly one of
+ * them at a time; which one says how far it is.
  */
-#ifndef TAKT_WORKERS_FRAME_WORK_H
-#define TAKT_WORKERS_FRAME_WORK_H
+#ifndef TAKT_WORKERS_FRAME_JOB_LIST_H
+#define TAKT_WORKERS_FRAME_JOB_LIST_H
 
 #include "job.h"
 #include "jobs/sources/source.h"
 
-typedef struct takt_lane takt_lane;     /* waiting.h */
+typedef struct takt_lane takt_lane;     /* lanes.h */
 typedef struct takt_worker takt_worker; /* worker.h */
 
 struct takt_job {

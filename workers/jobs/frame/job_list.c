@@ -1,7 +1,7 @@
 /*
- * work.c: lists of jobs, linked through the jobs themselves.
+ * job_list.c: lists of jobs, linked through the jobs themselves.
  */
-#include "work.h"
+#include "job_list.h"
 
 int takt_job_urgency(const takt_job *job)
 {

@@ -3,7 +3,7 @@
  */
 #include <criterion/criterion.h>
 
-#include "jobs/frame/waiting.h"
+#include "jobs/frame/lanes.h"
 
 #define SIZE_MAX_TOLD ((size_t)1024 * 1024)
 
@@ -30,7 +30,7 @@ static void drop(takt_job *job)
     free(job);
 }
 
-Test(waiting, lanes_are_by_limit_and_key)
+Test(lanes, lanes_are_by_limit_and_key)
 {
     takt_lane *whole = takt_lanes_get(&room, "a", NULL), *keyed = takt_lanes_get(&room, "a", "k");
 
@@ -40,7 +40,7 @@ Test(waiting, lanes_are_by_limit_and_key)
     cr_assert_neq(takt_lanes_get(&room, "b", "k"), keyed);
 }
 
-Test(waiting, the_last_one_takes_its_lane_along)
+Test(lanes, the_last_one_takes_its_lane_along)
 {
     takt_job *one = make(takt_lanes_get(&room, "a", NULL), 5);
     takt_job *two = make(takt_lanes_get(&room, "a", NULL), 5);
@@ -53,7 +53,7 @@ Test(waiting, the_last_one_takes_its_lane_along)
     cr_assert_null(room.shares);
 }
 
-Test(waiting, a_lane_has_so_many)
+Test(lanes, a_lane_has_so_many)
 {
     takt_lane *lane = takt_lanes_get(&room, "a", NULL);
 
@@ -67,7 +67,7 @@ Test(waiting, a_lane_has_so_many)
 
 /* A limit gets as much as it leaves over, so that there is always something left for another,
  * however many keys it has. */
-Test(waiting, the_memory_that_is_left_bounds_a_limit)
+Test(lanes, the_memory_that_is_left_bounds_a_limit)
 {
     takt_lane *first = takt_lanes_get(&room, "a", NULL), *second = takt_lanes_get(&room, "b", NULL);
     char key[16];
@@ -87,7 +87,7 @@ Test(waiting, the_memory_that_is_left_bounds_a_limit)
     cr_assert_eq(room.size, 0);
 }
 
-Test(waiting, the_urgent_go_first)
+Test(lanes, the_urgent_go_first)
 {
     static const int priorities[] = {5, 9, 0, TAKT_PRIORITY_POLICY, 0};
     static const int order[] = {2, 4, 0, 3, 1};
@@ -114,7 +114,7 @@ Test(waiting, the_urgent_go_first)
     cr_assert_eq(lane->line.first, jobs[3], "who goes before its like");
 }
 
-Test(waiting, a_queue_of_references_keeps_their_order)
+Test(lanes, a_queue_of_references_keeps_their_order)
 {
     takt_job_refs refs = {0};
     uint64_t put = 0, taken = 0;

@@ -1,6 +1,6 @@
 /*
- * take.c: what comes from the source: each text is looked at once before it waits, so that what can
- * never be done is told of at once; where its lane is full, its reference alone is kept.
+ * intake.c: what comes from the source: each text is looked at once before it waits, so that what
+ * can never be done is told of at once; where its lane is full, its reference alone is kept.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,78 +9,7 @@
 #include <sysexits.h>
 
 #include "jobs/text/instant.h"
-#include "run.h"
-
-/* A text that was asked for. */
-struct takt_fetched {
-    takt_fetched *next;
-    takt_job_ref ref;
-    takt_lane *lane;
-};
-
-void run_fetch(takt_worker *worker, takt_lane *lane, takt_job_ref ref)
-{
-    takt_fetched *made = malloc(sizeof(*made));
-
-    takt_lanes_join(lane);
-    if (!made) { /* another time */
-        takt_lanes_put_away(&worker->waiting, lane, TAKT_PRIORITY_DEFAULT, ref);
-        takt_lanes_leave(&worker->waiting, lane);
-        return;
-    }
-    *made = (takt_fetched){worker->fetching, ref, lane};
-    worker->fetching = made;
-    worker->fetch_count++;
-    lane->held++;
-    takt_job_source_fetch(worker->source, ref);
-}
-
-unsigned run_fetching(const takt_worker *worker)
-{
-    return worker->fetch_count;
-}
-
-/* What was asked for has come, or never will.  False: it was not asked for. */
-static bool end_fetch(takt_worker *worker, takt_job_ref ref)
-{
-    takt_fetched **at = &worker->fetching;
-
-    while (*at && ((*at)->ref.major != ref.major || (*at)->ref.minor != ref.minor))
-        at = &(*at)->next;
-    takt_fetched *found = *at;
-    if (!found)
-        return false;
-    *at = found->next;
-    worker->fetch_count--;
-    found->lane->held--;
-    takt_report_put_away(worker->report, found->lane->figures, false);
-    takt_lanes_leave(&worker->waiting, found->lane);
-    free(found);
-    return true;
-}
-
-void run_drop_fetches(takt_worker *worker)
-{
-    while (worker->fetching) {
-        takt_job_ref ref = worker->fetching->ref;
-        end_fetch(worker, ref);
-        takt_job_source_give_back(worker->source, ref);
-    }
-}
-
-int run_read(takt_worker *worker, const char *text, size_t size, json_t **fields,
-             takt_job_head *head, takt_error *error)
-{
-    const takt_job_kind *kind = worker->kind;
-    int failed = takt_job_parse(text, size, worker->options.limit, fields, head, error);
-
-    if (failed || !kind->check)
-        return failed;
-    failed = kind->check(kind->self, *fields, head, error);
-    if (failed)
-        json_decref(*fields);
-    return failed;
-}
+#include "worker.h"
 
 static int check(const takt_worker *worker, const takt_job_head *head, unsigned attempts,
                  takt_error *error)
@@ -125,10 +54,10 @@ static bool keep(takt_worker *worker, takt_lane *lane, const takt_job_head *head
     int urgency =
         head->priority == TAKT_PRIORITY_POLICY ? TAKT_PRIORITY_DEFAULT : (int)head->priority;
 
-    if (!fetched && !takt_lanes_has_room(&worker->waiting, lane, takt_lanes_size(size)) &&
+    if (!fetched && !takt_lanes_has_room(&worker->lanes, lane, takt_lanes_size(size)) &&
         takt_job_source_put_away(worker->source, &ref, text, size)) {
         takt_report_put_away(worker->report, lane->figures, true);
-        return takt_lanes_put_away(&worker->waiting, lane, urgency, ref);
+        return takt_lanes_put_away(&worker->lanes, lane, urgency, ref);
     }
     takt_job *made = calloc(1, sizeof(*made) + size + 1);
     if (!made)
@@ -146,8 +75,8 @@ static bool keep(takt_worker *worker, takt_lane *lane, const takt_job_head *head
     memcpy(made->text, text, size);
     keep_fields(made, head, fields);
     takt_lanes_join(lane);
-    takt_lanes_hold(&worker->waiting, made);
-    takt_lanes_line_up(&worker->waiting, made, false);
+    takt_lanes_hold(&worker->lanes, made);
+    takt_lanes_line_up(&worker->lanes, made, false);
     return true;
 }
 
@@ -167,7 +96,7 @@ static void refuse(takt_worker *worker, takt_job_ref ref, const char *text, size
 {
     char *id = id_of(text, size);
 
-    run_bury(worker, NULL, TAKT_REPORT_NOWHERE, ref, text, size, id, why);
+    takt_job_end_bury(worker, NULL, TAKT_REPORT_NOWHERE, ref, text, size, id, why);
     free(id);
 }
 
@@ -178,13 +107,14 @@ static void take_text(takt_worker *worker, takt_job_ref ref, const char *text, s
     json_t *fields;
     takt_job_head head;
 
-    if (run_read(worker, text, size, &fields, &head, &error) != 0) {
+    if (takt_job_kind_read(worker->kind, worker->options.limit, text, size, &fields, &head,
+                           &error) != 0) {
         refuse(worker, ref, text, size, error.text);
         return;
     }
     int failed = check(worker, &head, attempts, &error);
     takt_lane *lane =
-        failed == TAKT_E_NO_LIMIT ? NULL : takt_lanes_get(&worker->waiting, head.limit, head.key);
+        failed == TAKT_E_NO_LIMIT ? NULL : takt_lanes_get(&worker->lanes, head.limit, head.key);
     if (lane) {
         takt_lanes_join(lane);
         if (!lane->figures)
@@ -192,16 +122,16 @@ static void take_text(takt_worker *worker, takt_job_ref ref, const char *text, s
         takt_report_taken(worker->report, lane->figures, fetched);
     }
     if (failed)
-        run_bury(worker, lane ? lane->figures : NULL,
-                 lane ? TAKT_REPORT_WAITING : TAKT_REPORT_NOWHERE, ref, text, size, head.id,
-                 error.text[0] ? error.text : takt_strerror(failed));
+        takt_job_end_bury(worker, lane ? lane->figures : NULL,
+                          lane ? TAKT_REPORT_WAITING : TAKT_REPORT_NOWHERE, ref, text, size,
+                          head.id, error.text[0] ? error.text : takt_strerror(failed));
     else if (!lane || !keep(worker, lane, &head, fields, ref, text, size, attempts, fetched)) {
         takt_report_say(worker->report, "trouble", takt_strerror(TAKT_E_NOMEM));
-        takt_worker_stop(worker, EX_OSERR);
+        takt_drain_begin(worker, EX_OSERR);
         takt_job_source_give_back(worker->source, ref);
     }
     if (lane)
-        takt_lanes_leave(&worker->waiting, lane);
+        takt_lanes_leave(&worker->lanes, lane);
     json_decref(fields);
 }
 
@@ -211,14 +141,14 @@ static void on_took(void *data, takt_job_ref ref, const char *text, size_t size,
     takt_worker *worker = data;
 
     worker->dirty = true;
-    if (put_away && !end_fetch(worker, ref))
+    if (put_away && !takt_fetches_end(worker, ref))
         return; /* it was given back meanwhile */
-    if (worker->draining)
+    if (worker->end.draining)
         takt_job_source_give_back(worker->source, ref);
     else if (text)
         take_text(worker, ref, text, size, attempts, put_away);
     else
-        run_bury(worker, NULL, TAKT_REPORT_NOWHERE, ref, NULL, 0, NULL, why);
+        takt_job_end_bury(worker, NULL, TAKT_REPORT_NOWHERE, ref, NULL, 0, NULL, why);
 }
 
 static takt_job *find_in(const takt_job_list *list, takt_job_ref ref)
@@ -232,8 +162,8 @@ static takt_job *find_in(const takt_job_list *list, takt_job_ref ref)
 /* The job, out of its list; one that runs is only marked. */
 static takt_job *pull_out(takt_worker *worker, takt_job_ref ref)
 {
-    takt_job_list *lists[] = {&worker->asking, &worker->ready};
-    takt_lane *lane = worker->waiting.busy;
+    takt_job_list *lists[] = {&worker->asking, &worker->seats.ready};
+    takt_lane *lane = worker->lanes.busy;
     takt_job *job;
 
     for (int i = 0; i < 2; i++) {
@@ -244,21 +174,21 @@ static takt_job *pull_out(takt_worker *worker, takt_job_ref ref)
             return job;
         }
     }
-    for (unsigned count = worker->waiting.busy_count; count > 0; count--, lane = lane->next) {
+    for (unsigned count = worker->lanes.busy_count; count > 0; count--, lane = lane->next) {
         if ((job = find_in(&lane->line, ref)) != NULL) {
-            takt_lanes_step_out(&worker->waiting, job);
+            takt_lanes_step_out(&worker->lanes, job);
             return job;
         }
     }
-    for (unsigned i = 0; i < worker->later_count; i++) {
-        job = worker->later[i];
+    for (unsigned i = 0; i < worker->later.count; i++) {
+        job = worker->later.heap[i];
         if (job->ref.major == ref.major && job->ref.minor == ref.minor) {
-            later_remove(worker, job);
+            takt_later_remove(&worker->later, job);
             return job;
         }
     }
-    if ((job = find_in(&worker->starting, ref)) != NULL ||
-        (job = find_in(&worker->running, ref)) != NULL)
+    if ((job = find_in(&worker->seats.starting, ref)) != NULL ||
+        (job = find_in(&worker->seats.running, ref)) != NULL)
         job->lost = true;
     return NULL;
 }
@@ -269,12 +199,12 @@ static void on_lost(void *data, takt_job_ref ref)
     takt_job *job;
 
     worker->dirty = true;
-    if (end_fetch(worker, ref))
+    if (takt_fetches_end(worker, ref))
         return;
     job = pull_out(worker, ref); /* of one that was put away it is told again when it is fetched */
     if (job) {
         job->lost = true;
-        run_give_back(job, TAKT_REPORT_WAITING);
+        takt_job_end_give_back(job, TAKT_REPORT_WAITING);
     }
 }
 
@@ -300,7 +230,7 @@ static void on_failed(void *data, bool fatal, const char *text)
     worker->dirty = true;
     takt_report_set_trouble(worker->report, "source", text);
     if (fatal)
-        takt_worker_stop(worker, EX_IOERR);
+        takt_drain_begin(worker, EX_IOERR);
 }
 
 static void on_recovered(void *data)
@@ -318,10 +248,12 @@ static void on_noted(void *data)
 
 static void on_closed(void *data)
 {
-    takt_worker_source_closed(data);
+    takt_worker *worker = data;
+
+    worker->source_closed(worker);
 }
 
-const takt_job_source_events run_source_events = {
+const takt_job_source_events takt_intake_source_events = {
     .took = on_took,
     .lost = on_lost,
     .ended = on_ended,
@@ -343,7 +275,8 @@ static void on_written(void *data, takt_job_ref ref)
 static void on_results_failed(void *data, const char *text)
 {
     takt_report_set_trouble(((takt_worker *)data)->report, "results", text);
-    takt_worker_stop(data, EX_IOERR);
+    takt_drain_begin(data, EX_IOERR);
 }
 
-const takt_results_events run_results_events = {.written = on_written, .failed = on_results_failed};
+const takt_results_events takt_intake_results_events = {.written = on_written,
+                                                        .failed = on_results_failed};

@@ -1,0 +1,148 @@
+/*
+ * job_parse.c: a line becomes fields and a head.  Every refusal names the field and says what to
+ * write instead, since it is what somebody reads in the dead letters.
+ */
+#include "job.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jobs/sources/source.h"
+#include "jobs/text/instant.h"
+#include "kit/text.h"
+
+#define SHOWN_SIZE 96
+
+static int refuse(takt_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int refuse(takt_error *error, const char *format, ...)
+{
+    takt_error made = {.code = TAKT_E_INVALID};
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(made.text, sizeof(made.text), format, arguments);
+    va_end(arguments);
+    if (error)
+        *error = made;
+    return made.code;
+}
+
+/* What jansson says of a text is about its syntax; where is told in bytes, since it is one line. */
+static int refuse_text(const json_error_t *trouble, takt_error *error)
+{
+    char shown[SHOWN_SIZE];
+
+    takt_quote_bytes(trouble->text, strlen(trouble->text), shown, sizeof(shown));
+    return refuse(error, "it is not JSON: %s, at byte %d; a job is one object in one line", shown,
+                  trouble->position);
+}
+
+/* A string without control characters, of 1 to `max` bytes. */
+static int read_string(const json_t *fields, const char *name, size_t max, const char **value,
+                       takt_error *error)
+{
+    const json_t *field = json_object_get(fields, name);
+
+    if (!field || json_is_null(field))
+        return 0;
+    if (!json_is_string(field))
+        return refuse(error, "%s: it must be a string; write \"%s\": \"...\"", name, name);
+    const char *text = json_string_value(field);
+    size_t size = json_string_length(field);
+    if (size == 0 || size > max)
+        return refuse(error, "%s: it has %zu bytes; it must have 1 to %zu", name, size, max);
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return refuse(error, "%s: it has a control character at byte %zu; leave it out", name,
+                          i);
+    *value = text;
+    return 0;
+}
+
+static int read_number(const json_t *fields, const char *name, int min, int max, int32_t *value,
+                       takt_error *error)
+{
+    const json_t *field = json_object_get(fields, name);
+
+    if (!field || json_is_null(field))
+        return 0;
+    if (!json_is_integer(field) || json_integer_value(field) < min ||
+        json_integer_value(field) > max)
+        return refuse(error, "%s: it must be a whole number from %d to %d, without quotes", name,
+                      min, max);
+    *value = (int32_t)json_integer_value(field);
+    return 0;
+}
+
+static int read_deadline(const json_t *fields, int64_t *deadline_us, takt_error *error)
+{
+    const json_t *field = json_object_get(fields, "deadline");
+    char shown[SHOWN_SIZE];
+
+    if (!field || json_is_null(field))
+        return 0;
+    if (!json_is_string(field))
+        return refuse(error, "deadline: it must be a string such as \"2026-11-22T12:00:00Z\"");
+    if (takt_instant_read(json_string_value(field), deadline_us))
+        return 0;
+    takt_quote_bytes(json_string_value(field), json_string_length(field), shown, sizeof(shown));
+    return refuse(error,
+                  "deadline: %s is no instant; write \"2026-11-22T12:00:00Z\", or with an offset "
+                  "from UTC \"2026-11-22T13:00:00+01:00\"",
+                  shown);
+}
+
+static int read_head(const json_t *fields, takt_job_head *head, takt_error *error)
+{
+    int failed;
+
+    if ((failed = read_string(fields, "id", TAKT_JOB_ID_MAX, &head->id, error)) != 0)
+        return failed;
+    if (!head->id)
+        return refuse(error, "id: a job needs one, a text by which it is known; write \"id\": "
+                             "\"...\"");
+    if ((failed = read_string(fields, "limit", TAKT_NAME_SIZE_MAX, &head->limit, error)) != 0)
+        return failed;
+    if (!head->limit)
+        return refuse(error, "limit: a job needs one; write \"limit\": \"NAME\", or start the "
+                             "worker with --limit NAME for all jobs that name none");
+    head->idempotency_key = head->id;
+    if ((failed = read_string(fields, "key", TAKT_KEY_SIZE_MAX, &head->key, error)) != 0 ||
+        (failed = read_string(fields, "idempotency_key", TAKT_JOB_ID_MAX, &head->idempotency_key,
+                              error)) != 0 ||
+        (failed = read_number(fields, "cost", 1, TAKT_COST_MAX, &head->cost, error)) != 0 ||
+        (failed = read_number(fields, "priority", 0, TAKT_PRIORITY_MAX, &head->priority, error)) !=
+            0)
+        return failed;
+    return read_deadline(fields, &head->deadline_us, error);
+}
+
+int takt_job_parse(const char *text, size_t size, const char *limit, json_t **fields,
+                   takt_job_head *head, takt_error *error)
+{
+    takt_job_head made = {.limit = limit, .cost = 1, .priority = TAKT_PRIORITY_POLICY};
+    json_error_t trouble;
+    int failed;
+
+    if (size > TAKT_JOB_SOURCE_TEXT_MAX)
+        return refuse(error,
+                      "it has %zu bytes; a job has at most %d, larger things belong into a "
+                      "file that the job names",
+                      size, TAKT_JOB_SOURCE_TEXT_MAX);
+    json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
+    if (!object)
+        return refuse_text(&trouble, error);
+    if (!json_is_object(object))
+        failed = refuse(error, "it is JSON but no object; write {\"id\": ..., \"limit\": ...}");
+    else
+        failed = read_head(object, &made, error);
+    if (failed) {
+        json_decref(object);
+        return failed;
+    }
+    *fields = object;
+    *head = made;
+    return 0;
+}

@@ -1,0 +1,216 @@
+/*
+ * pass.c: what goes on in a turn of the loop: who asks for a permit, whose text is fetched, how
+ * much is read; seats.c says who gets a seat.  Many changes, one pass: callbacks only put jobs into
+ * lists.
+ */
+#include <stdlib.h>
+
+#include "jobs/text/instant.h"
+#include "worker.h"
+
+#define FETCH_MAX  64 /* texts that are fetched at a time */
+#define READ_AHEAD 256
+#define AT_ONCE_US 5000 /* who gets its permit within that time did not have to wait */
+#define LANES_MAX  ((size_t)32 * 1024 * 1024) /* bytes of lanes before no more is read */
+
+/* It got no permit, for a reason that may pass: it asks again after a while. */
+static void ask_later(takt_job *job, int code)
+{
+    takt_worker *worker = job->worker;
+
+    takt_job_end_later(job, takt_retry_wait(&worker->options.retry, 1, 0, &worker->random));
+    takt_report_say(worker->report, "refused", takt_strerror(code));
+}
+
+static void refuse(takt_job *job, int code)
+{
+    takt_request request = takt_job_request(job);
+    takt_error error = {0};
+
+    switch (code) {
+    case TAKT_E_DEADLINE:
+        takt_job_end_dead(job, "its deadline has passed while it waited for its slot");
+        break;
+    case TAKT_E_INVALID:
+    case TAKT_E_NO_LIMIT:
+    case TAKT_E_COST:
+        takt_check_request(takt_get_policy(job->worker->client), &request, &error);
+        takt_job_end_dead(job, error.text[0] ? error.text : takt_strerror(code));
+        break;
+    default:
+        ask_later(job, code);
+    }
+}
+
+static void on_permit(takt_permit *permit, int status)
+{
+    takt_job *job = permit->data;
+    takt_worker *worker = job->worker;
+
+    takt_job_list_remove(&worker->asking, job);
+    job->lane->asking--;
+    worker->dirty = true;
+    job->granted_at_us = takt_worker_now(worker);
+    job->lane->slow = job->granted_at_us - job->asked_at_us >= AT_ONCE_US;
+    if (status == 0 && job->seated) {
+        job->seated = job->lane->seated = false; /* from now on it has one like all that run */
+        takt_lanes_let_go(&worker->lanes, job);
+        takt_job_list_append(&worker->seats.starting, job);
+    } else if (status == 0) {
+        takt_job_list_append(&worker->seats.ready, job);
+    } else {
+        takt_seats_leave(job);
+        refuse(job, status);
+    }
+}
+
+/* Asks for a job's permit; it is in no list. */
+static void ask(takt_job *job)
+{
+    takt_worker *worker = job->worker;
+    takt_request request = takt_job_request(job);
+
+    if (job->deadline_us) {
+        request.max_wait_us = job->deadline_us - takt_instant_now();
+        if (request.max_wait_us <= 0) {
+            takt_seats_leave(job);
+            takt_job_end_dead(job, "its deadline has passed");
+            return;
+        }
+    }
+    job->permit.data = job;
+    job->asked_at_us = takt_worker_now(worker);
+    int failed = takt_acquire(worker->client, &job->permit, &request, on_permit);
+    if (failed) {
+        takt_seats_leave(job);
+        refuse(job, failed);
+        return;
+    }
+    takt_job_list_append(&worker->asking, job);
+    job->lane->asking++;
+}
+
+static void fetch(takt_worker *worker, takt_lane *lane)
+{
+    takt_job_ref ref;
+
+    while (worker->fetches.count < FETCH_MAX && lane->away_count > 0 &&
+           takt_lanes_has_room(&worker->lanes, lane, takt_lanes_size(0)) &&
+           takt_lanes_take_away(&worker->lanes, lane, &ref))
+        takt_fetches_begin(worker, lane, ref);
+}
+
+static void serve(takt_worker *worker, takt_lane *lane)
+{
+    takt_lanes_join(lane); /* it may lose its last job meanwhile */
+    fetch(worker, lane);
+    while (lane->line.count > 0 && lane->asking < takt_seats_free(worker)) {
+        takt_job *job = lane->line.first;
+        takt_lanes_step_out(&worker->lanes, job);
+        takt_seats_reserve(job);
+        ask(job);
+    }
+    takt_lanes_leave(&worker->lanes, lane);
+}
+
+/* Each lane in turn; the next round begins with another one. */
+static void serve_all(takt_worker *worker)
+{
+    takt_lanes *waiting = &worker->lanes;
+
+    for (unsigned count = waiting->busy_count; count > 0 && waiting->busy; count--) {
+        takt_lane *lane = waiting->busy;
+        waiting->busy = lane->next;
+        serve(worker, lane);
+    }
+}
+
+/* Until then those who have just asked are waited for, before more is read; INT64_MAX: nobody is.
+ */
+static int64_t asked_until(const takt_worker *worker)
+{
+    const takt_job *last = worker->asking.last;
+
+    return last && !last->lane->slow && last->asked_at_us + AT_ONCE_US > takt_worker_now(worker)
+               ? last->asked_at_us + AT_ONCE_US
+               : INT64_MAX;
+}
+
+/* Reads on while there are seats that nobody wants, and room to put away what has to wait.  Those
+ * who have just asked and have not had to wait so far may be about to take the seats: what was read
+ * now would be put away, and fetched again. */
+static void read_on(takt_worker *worker)
+{
+    uint64_t away = worker->lanes.away_count, most = worker->options.put_away;
+    bool is_room =
+        away < most && worker->lanes.lanes_size < LANES_MAX && asked_until(worker) == INT64_MAX;
+    unsigned count = is_room && takt_seats_free(worker) > 0 ? READ_AHEAD : 0;
+
+    if (count > 0 && count > most - away)
+        count = (unsigned)(most - away);
+    takt_job_source_want(worker->source, count);
+}
+
+static void come_back(takt_worker *worker)
+{
+    takt_job *job;
+
+    while ((job = takt_later_take(&worker->later, takt_worker_now(worker))) != NULL) {
+        job->since_us = takt_worker_now(worker);
+        takt_lanes_line_up(&worker->lanes, job, false);
+    }
+}
+
+static void on_due(uv_timer_t *timer)
+{
+    takt_worker *worker = timer->data;
+
+    worker->dirty = true; /* the pass looks who is due */
+}
+
+/* The one timer for jobs that are tried again, for slots that are kept for too long, and for asking
+ * that has become waiting. */
+static void arm(takt_worker *worker)
+{
+    int64_t due_at_us = takt_later_due_us(&worker->later);
+    int64_t stale_at_us = takt_seats_stale_at_us(&worker->seats);
+
+    if (stale_at_us < due_at_us)
+        due_at_us = stale_at_us;
+    if (asked_until(worker) < due_at_us)
+        due_at_us = asked_until(worker);
+    if (due_at_us == INT64_MAX) {
+        uv_timer_stop(&worker->handles.due);
+        return;
+    }
+    int64_t wait_us = due_at_us - takt_worker_now(worker);
+    uint64_t wait_ms = wait_us > 0 ? (uint64_t)(wait_us + 999) / 1000 : 0;
+    uv_timer_start(&worker->handles.due, on_due, wait_ms, 0);
+}
+
+void takt_pass_run(takt_worker *worker)
+{
+    if (!worker->end.draining) {
+        come_back(worker);
+        takt_seats_give_up_stale(worker);
+        takt_seats_take(worker);
+    }
+    takt_seats_start(worker);
+    if (!worker->end.draining) {
+        serve_all(worker);
+        read_on(worker);
+        arm(worker);
+    }
+    takt_job_source_flush(worker->source);
+}
+
+bool takt_pass_is_over(const takt_worker *worker)
+{
+    const takt_lanes *waiting = &worker->lanes;
+
+    return (worker->ended || worker->end.draining) && waiting->busy_count == 0 &&
+           worker->fetches.count == 0 && worker->asking.count == 0 &&
+           worker->seats.ready.count == 0 && worker->seats.starting.count == 0 &&
+           worker->seats.running.count == 0 && worker->later.count == 0 &&
+           takt_results_is_idle(worker->results);
+}
