@@ -16,7 +16,7 @@
 enum { KEY_DRY_RUN = 0x200 };
 
 typedef struct cli_apply {
-    cli_settings *settings;
+    takt_cli_settings *settings;
     bool dry_run;
     takt_policy *policy;
     takt_live *live; /* what is in the store */
@@ -184,7 +184,7 @@ static int go(cli_apply *apply)
     return takt_policy_compare(apply->live->policy, apply->policy, NULL, NULL) > 0;
 }
 
-int takt_cli_apply(int argc, char **argv, cli_settings *settings)
+int takt_cli_apply(int argc, char **argv, takt_cli_settings *settings)
 {
     cli_apply apply = {.settings = settings};
 

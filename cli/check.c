@@ -11,7 +11,7 @@
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {
-    cli_settings *settings = state->input;
+    takt_cli_settings *settings = state->input;
 
     switch (key) {
     case ARGP_KEY_INIT:
@@ -78,7 +78,7 @@ static void print_json(const takt_policy *policy)
     printf("]}\n");
 }
 
-int takt_cli_check(int argc, char **argv, cli_settings *settings)
+int takt_cli_check(int argc, char **argv, takt_cli_settings *settings)
 {
     takt_policy *policy;
 

@@ -16,7 +16,7 @@
 enum { KEY_LOAD_SCRIPTS = 0x200, KEY_TIMEOUT };
 
 typedef struct cli_doctor {
-    cli_settings *settings;
+    takt_cli_settings *settings;
     bool load_scripts;
     int64_t timeout_us;
     int errors, warnings;
@@ -120,7 +120,7 @@ static int examine(cli_doctor *doctor, const char *store, const char *name_space
     return code ? status_of(code) : failed;
 }
 
-int takt_cli_doctor(int argc, char **argv, cli_settings *settings)
+int takt_cli_doctor(int argc, char **argv, takt_cli_settings *settings)
 {
     cli_doctor doctor = {.settings = settings};
     takt_policy *policy = NULL;

@@ -13,12 +13,12 @@
 typedef enum cli_errand { PEEK, BLOCK, PENALIZE, UNBLOCK, RESET } cli_errand;
 
 typedef struct cli_visit {
-    cli_settings *settings;
+    takt_cli_settings *settings;
     cli_errand errand;
-    cli_target target;
+    takt_cli_target target;
     int64_t for_us;     /* BLOCK, PENALIZE */
     const char *reason; /* the same; NULL: none */
-    cli_session session;
+    takt_cli_session session;
     takt_call call;
     int status;
     takt_standing standing;
@@ -199,7 +199,7 @@ static void print_lines(const cli_visit *visit)
            (long long)standing->workers);
 }
 
-static int go(int argc, char **argv, cli_settings *settings, cli_errand errand)
+static int go(int argc, char **argv, takt_cli_settings *settings, cli_errand errand)
 {
     const struct argp argp = {errand == BLOCK || errand == PENALIZE ? reason_option : NULL,
                               parse,
@@ -230,27 +230,27 @@ static int go(int argc, char **argv, cli_settings *settings, cli_errand errand)
     return status ? status : takt_cli_end_output();
 }
 
-int takt_cli_peek(int argc, char **argv, cli_settings *settings)
+int takt_cli_peek(int argc, char **argv, takt_cli_settings *settings)
 {
     return go(argc, argv, settings, PEEK);
 }
 
-int takt_cli_block(int argc, char **argv, cli_settings *settings)
+int takt_cli_block(int argc, char **argv, takt_cli_settings *settings)
 {
     return go(argc, argv, settings, BLOCK);
 }
 
-int takt_cli_penalize(int argc, char **argv, cli_settings *settings)
+int takt_cli_penalize(int argc, char **argv, takt_cli_settings *settings)
 {
     return go(argc, argv, settings, PENALIZE);
 }
 
-int takt_cli_unblock(int argc, char **argv, cli_settings *settings)
+int takt_cli_unblock(int argc, char **argv, takt_cli_settings *settings)
 {
     return go(argc, argv, settings, UNBLOCK);
 }
 
-int takt_cli_reset(int argc, char **argv, cli_settings *settings)
+int takt_cli_reset(int argc, char **argv, takt_cli_settings *settings)
 {
     return go(argc, argv, settings, RESET);
 }

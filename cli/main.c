@@ -15,7 +15,7 @@
 #include "options.h"
 #include "program.h"
 
-static const cli_command commands[] = {
+static const takt_cli_command commands[] = {
     {"run", "wait for a permit, then run a command", takt_cli_run},
     {"map", "run a command once per input line, each with a permit", takt_cli_map},
     {"check", "read a policy file and print its limits", takt_cli_check},
@@ -33,13 +33,13 @@ static const cli_command commands[] = {
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
 typedef struct cli_choice {
-    cli_settings settings;
-    const cli_command *command;
+    takt_cli_settings settings;
+    const takt_cli_command *command;
     int argc; /* the words from the command's name on */
     char **argv;
 } cli_choice;
 
-static const cli_command *find_command(const char *name)
+static const takt_cli_command *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(commands[i].name, name) == 0)

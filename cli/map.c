@@ -20,7 +20,7 @@ static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {
-    cli_map *map = state->input;
+    takt_cli_mapping *map = state->input;
 
     switch (key) {
     case ARGP_KEY_INIT:
@@ -92,9 +92,9 @@ static const struct argp argp = {
     NULL,
 };
 
-static void look(void *data, cli_figures *figures)
+static void look(void *data, takt_cli_figures *figures)
 {
-    const cli_map *map = data;
+    const takt_cli_mapping *map = data;
     bool exact;
     uint64_t total = takt_cli_input_total(&map->input, &exact);
 
@@ -111,13 +111,13 @@ static void look(void *data, cli_figures *figures)
 
 static void on_event(void *data, const char *text)
 {
-    cli_map *map = data;
+    takt_cli_mapping *map = data;
 
     takt_cli_progress_say(&map->progress, "%s%s", text,
                           map->session.store_lost ? "; retrying" : "");
 }
 
-static void close_all(cli_map *map)
+static void close_all(takt_cli_mapping *map)
 {
     if (map->over)
         return;
@@ -133,12 +133,12 @@ static void close_all(cli_map *map)
 
 /* After a stop, with no job left: the rest of the input goes where a rerun finds it.  A file ends,
  * a pipe may not: for that there is the second signal. */
-static void put_rest_aside(cli_map *map)
+static void put_rest_aside(takt_cli_mapping *map)
 {
-    cli_line line;
+    takt_cli_line line;
 
     while (map->undone && !map->file_failed && (!map->hurried || map->input.is_file)) {
-        cli_input_state state = takt_cli_input_next(&map->input, &line);
+        takt_cli_input_state state = takt_cli_input_next(&map->input, &line);
         if (state == INPUT_END)
             break;
         if (state == INPUT_LATER) {
@@ -157,12 +157,12 @@ static void put_rest_aside(cli_map *map)
     close_all(map);
 }
 
-void takt_cli_map_go_on(cli_map *map)
+void takt_cli_map_go_on(takt_cli_mapping *map)
 {
-    cli_line line;
+    takt_cli_line line;
 
     while (!map->over && !map->stopping && map->busy < map->jobs_max) {
-        cli_input_state state = takt_cli_input_next(&map->input, &line);
+        takt_cli_input_state state = takt_cli_input_next(&map->input, &line);
         if (state == INPUT_LATER)
             return;
         if (state == INPUT_LINE && line.fault == LINE_GOOD) {
@@ -185,7 +185,7 @@ void takt_cli_map_go_on(cli_map *map)
         put_rest_aside(map);
 }
 
-void takt_cli_map_stop(cli_map *map, int status)
+void takt_cli_map_stop(takt_cli_mapping *map, int status)
 {
     if (!map->status)
         map->status = status;
@@ -210,13 +210,13 @@ static bool has_terminal(void)
 }
 
 /* SIGHUP reads a policy's file again, but where it says that our terminal is gone it ends us. */
-static bool is_for_policy(const cli_map *map, int signal)
+static bool is_for_policy(const takt_cli_mapping *map, int signal)
 {
     return signal == SIGHUP && !takt_cli_is_ad_hoc(map->settings) &&
            (!map->had_terminal || has_terminal());
 }
 
-static void reread(cli_map *map)
+static void reread(takt_cli_mapping *map)
 {
     takt_error error;
 
@@ -228,7 +228,7 @@ static void reread(cli_map *map)
 
 static void on_signal(uv_signal_t *handle, int signal)
 {
-    cli_map *map = handle->data;
+    takt_cli_mapping *map = handle->data;
 
     if (is_for_policy(map, signal)) {
         reread(map);
@@ -249,7 +249,7 @@ static void on_signal(uv_signal_t *handle, int signal)
     takt_cli_map_go_on(map);
 }
 
-static void watch_signals(cli_map *map)
+static void watch_signals(takt_cli_mapping *map)
 {
     signal(SIGPIPE, SIG_IGN); /* a broken pipe is told by what is written */
     map->had_terminal = has_terminal();
@@ -257,7 +257,7 @@ static void watch_signals(cli_map *map)
 }
 
 /* 0, or the exit status after a message. */
-static int work(cli_map *map)
+static int work(takt_cli_mapping *map)
 {
     int status =
         takt_cli_input_open(&map->input, &map->session.loop, map->input_path, on_ready, map);
@@ -280,12 +280,12 @@ static int work(cli_map *map)
     return status ? status : map->failed > 0;
 }
 
-int takt_cli_map(int argc, char **argv, cli_settings *settings)
+int takt_cli_map(int argc, char **argv, takt_cli_settings *settings)
 {
-    cli_map map = {.settings = settings,
-                   .wish = {.cost = 1, .priority = TAKT_PRIORITY_POLICY},
-                   .jobs_max = 1,
-                   .log = -1};
+    takt_cli_mapping map = {.settings = settings,
+                            .wish = {.cost = 1, .priority = TAKT_PRIORITY_POLICY},
+                            .jobs_max = 1,
+                            .log = -1};
 
     takt_cli_parse(&argp, argc, argv, true, &map);
     map.session.on_event = on_event;

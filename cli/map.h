@@ -21,37 +21,37 @@
 #define TAKT_CLI_JOBS_MAX   4096
 #define TAKT_CLI_FAILED_MAX 1000 /* failed lines that the summary names */
 
-typedef enum cli_job_state { JOB_IDLE, JOB_WAITING, JOB_RUNNING } cli_job_state;
+typedef enum takt_cli_job_state { JOB_IDLE, JOB_WAITING, JOB_RUNNING } takt_cli_job_state;
 
-typedef struct cli_map cli_map;
+typedef struct takt_cli_mapping takt_cli_mapping;
 
 /* A line under way. */
-typedef struct cli_job {
+typedef struct takt_cli_job {
     takt_permit permit;
     takt_process_group process;
-    cli_map *map;
-    struct cli_job *next_idle;
+    takt_cli_mapping *map;
+    struct takt_cli_job *next_idle;
     char *text; /* the line, ours */
     size_t size;
     uint64_t number; /* of the line */
     unsigned attempt;
-    cli_job_state state;
+    takt_cli_job_state state;
     int status;       /* the exit status as a shell tells it; 128 + n for a signal */
     int signal;       /* that ended it; 0: none */
     int start_failed; /* the errno where there was no process; 0: there was */
-} cli_job;
+} takt_cli_job;
 
 /* A line that failed for good. */
-typedef struct cli_failure {
+typedef struct takt_cli_failure {
     uint64_t number;
     int status; /* -1: it could not become a job */
-} cli_failure;
+} takt_cli_failure;
 
-struct cli_map {
+struct takt_cli_mapping {
     /* asked for */
-    cli_settings *settings;
-    cli_target target;
-    cli_wish wish;
+    takt_cli_settings *settings;
+    takt_cli_target target;
+    takt_cli_wish wish;
     takt_request request; /* of each job */
     char **command;
     unsigned jobs_max;
@@ -61,14 +61,14 @@ struct cli_map {
     bool has_braces; /* "{}" stands somewhere in the command */
 
     /* under way */
-    cli_session session;
-    cli_input input;
-    cli_progress progress;
+    takt_cli_session session;
+    takt_cli_input input;
+    takt_cli_progress progress;
     takt_signals signals;
     bool had_terminal;
     takt_process_groups processes;
-    cli_job *jobs; /* jobs_max of them */
-    cli_job *idle;
+    takt_cli_job *jobs; /* jobs_max of them */
+    takt_cli_job *idle;
     unsigned waiting, running, busy; /* busy: also those between two states */
 
     /* the end */
@@ -83,11 +83,11 @@ struct cli_map {
     /* what came of it */
     uint64_t done, failed, retried;
     uint64_t left; /* read and not done, other than failed */
-    cli_failure failures[TAKT_CLI_FAILED_MAX];
+    takt_cli_failure failures[TAKT_CLI_FAILED_MAX];
     uint64_t *left_numbers; /* where there is no file for them; at most jobs_max */
     uint64_t starts;        /* of attempts */
     int64_t first_start_us, last_start_us, last_end_us;
-    cli_shadows shadows;
+    takt_cli_shadows shadows;
     FILE *undone; /* NULL: none */
     int log;      /* -1: none */
 };
@@ -96,25 +96,27 @@ struct cli_map {
 
 /* Starts what can be started, and ends the map when nothing is left.  Called once at the end of
  * each event. */
-void takt_cli_map_go_on(cli_map *map);
+void takt_cli_map_go_on(takt_cli_mapping *map);
 
 /* Starts no more jobs and gives up those that wait.  The running ones end by themselves.  `status`
  * other than 0 is the exit status. */
-void takt_cli_map_stop(cli_map *map, int status);
+void takt_cli_map_stop(takt_cli_mapping *map, int status);
 
 /* map_jobs.c */
-int takt_cli_jobs_open(cli_map *map); /* 0, or the exit status after a message */
-void takt_cli_jobs_free(cli_map *map);
-void takt_cli_job_begin(cli_map *map, const cli_line *line); /* there must be an idle one */
-void takt_cli_jobs_abandon(cli_map *map);                    /* those that wait */
+int takt_cli_jobs_open(takt_cli_mapping *map); /* 0, or the exit status after a message */
+void takt_cli_jobs_free(takt_cli_mapping *map);
+void takt_cli_job_begin(takt_cli_mapping *map,
+                        const takt_cli_line *line); /* there must be an idle one */
+void takt_cli_jobs_abandon(takt_cli_mapping *map);  /* those that wait */
 
 /* map_report.c */
-int takt_cli_report_open(cli_map *map); /* 0, or the exit status after a message */
-void takt_cli_report_start(cli_map *map, const cli_job *job, int64_t now_us);
-void takt_cli_report_end(cli_map *map, const cli_job *job);
-void takt_cli_report_failed(cli_map *map, const cli_job *job);
-void takt_cli_report_refused(cli_map *map, const cli_line *line);
-void takt_cli_report_left(cli_map *map, const char *text, size_t size, uint64_t number);
-int takt_cli_report_close(cli_map *map); /* the summary; 0, or the exit status after a message */
+int takt_cli_report_open(takt_cli_mapping *map); /* 0, or the exit status after a message */
+void takt_cli_report_start(takt_cli_mapping *map, const takt_cli_job *job, int64_t now_us);
+void takt_cli_report_end(takt_cli_mapping *map, const takt_cli_job *job);
+void takt_cli_report_failed(takt_cli_mapping *map, const takt_cli_job *job);
+void takt_cli_report_refused(takt_cli_mapping *map, const takt_cli_line *line);
+void takt_cli_report_left(takt_cli_mapping *map, const char *text, size_t size, uint64_t number);
+int takt_cli_report_close(
+    takt_cli_mapping *map); /* the summary; 0, or the exit status after a message */
 
 #endif

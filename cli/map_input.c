@@ -18,7 +18,7 @@
 #define CHUNK_SIZE  (64 * 1024)
 #define BUFFER_SIZE (TAKT_CLI_LINE_MAX + CHUNK_SIZE)
 
-static void take_bytes(cli_input *input, ssize_t count)
+static void take_bytes(takt_cli_input *input, ssize_t count)
 {
     input->reading = false;
     if (input->closing)
@@ -38,7 +38,7 @@ static void take_bytes(cli_input *input, ssize_t count)
 
 static void on_file_read(uv_fs_t *request)
 {
-    cli_input *input = request->data;
+    takt_cli_input *input = request->data;
     ssize_t count = request->result;
 
     uv_fs_req_cleanup(request);
@@ -47,7 +47,7 @@ static void on_file_read(uv_fs_t *request)
 
 static void give_space(uv_handle_t *handle, size_t suggested, uv_buf_t *space)
 {
-    cli_input *input = handle->data;
+    takt_cli_input *input = handle->data;
 
     (void)suggested;
     *space = uv_buf_init(input->buffer + input->end, CHUNK_SIZE);
@@ -63,7 +63,7 @@ static void on_stream_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *s
 }
 
 /* There is room for a chunk: what is left of the buffer is at most one unfinished line. */
-static void read_more(cli_input *input)
+static void read_more(takt_cli_input *input)
 {
     int failed;
 
@@ -89,7 +89,7 @@ static void read_more(cli_input *input)
 }
 
 /* Cuts off the next line, without its newline.  False: there is no whole one. */
-static bool cut_line(cli_input *input, cli_line *line)
+static bool cut_line(takt_cli_input *input, takt_cli_line *line)
 {
     char *start = input->buffer + input->begin;
     char *newline = memchr(input->buffer + input->searched, '\n', input->end - input->searched);
@@ -115,7 +115,7 @@ static bool cut_line(cli_input *input, cli_line *line)
     return true;
 }
 
-cli_input_state takt_cli_input_next(cli_input *input, cli_line *line)
+takt_cli_input_state takt_cli_input_next(takt_cli_input *input, takt_cli_line *line)
 {
     for (;;) {
         while (cut_line(input, line)) {
@@ -135,7 +135,7 @@ cli_input_state takt_cli_input_next(cli_input *input, cli_line *line)
     }
 }
 
-static int open_stream(cli_input *input)
+static int open_stream(takt_cli_input *input)
 {
     int failed;
 
@@ -164,14 +164,14 @@ static int open_stream(cli_input *input)
     return failed;
 }
 
-int takt_cli_input_open(cli_input *input, uv_loop_t *loop, const char *path,
+int takt_cli_input_open(takt_cli_input *input, uv_loop_t *loop, const char *path,
                         void (*ready)(void *data), void *data)
 {
     struct stat status;
     int failed;
 
-    *input =
-        (cli_input){.fd = STDIN_FILENO, .size = -1, .loop = loop, .ready = ready, .data = data};
+    *input = (takt_cli_input){
+        .fd = STDIN_FILENO, .size = -1, .loop = loop, .ready = ready, .data = data};
     if (path && (input->fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
         takt_cli_say("cannot read %s: %s", path, strerror(errno));
         return EX_NOINPUT;
@@ -194,14 +194,14 @@ int takt_cli_input_open(cli_input *input, uv_loop_t *loop, const char *path,
     return 0;
 }
 
-bool takt_cli_input_has_more(const cli_input *input)
+bool takt_cli_input_has_more(const takt_cli_input *input)
 {
     bool all_read = input->ended || (input->size >= 0 && input->size_read >= input->size);
 
     return !all_read || input->begin < input->end || (input->too_long && !input->ended);
 }
 
-void takt_cli_input_close(cli_input *input)
+void takt_cli_input_close(takt_cli_input *input)
 {
     if (input->closing)
         return;
@@ -210,7 +210,7 @@ void takt_cli_input_close(cli_input *input)
         uv_close((uv_handle_t *)&input->from.stream, NULL);
 }
 
-void takt_cli_input_free(cli_input *input)
+void takt_cli_input_free(takt_cli_input *input)
 {
     if (!input->opened && input->fd > STDERR_FILENO)
         close(input->fd);
@@ -218,7 +218,7 @@ void takt_cli_input_free(cli_input *input)
     input->buffer = NULL;
 }
 
-uint64_t takt_cli_input_total(const cli_input *input, bool *exact)
+uint64_t takt_cli_input_total(const takt_cli_input *input, bool *exact)
 {
     *exact = input->ended;
     if (input->ended)

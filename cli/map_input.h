@@ -14,23 +14,23 @@
 /* The longest word that Linux passes to a command is 128 KiB with its NUL. */
 #define TAKT_CLI_LINE_MAX (128 * 1024 - 1)
 
-typedef enum cli_line_fault { LINE_GOOD, LINE_TOO_LONG, LINE_HAS_NUL } cli_line_fault;
+typedef enum takt_cli_line_fault { LINE_GOOD, LINE_TOO_LONG, LINE_HAS_NUL } takt_cli_line_fault;
 
-typedef struct cli_line {
+typedef struct takt_cli_line {
     const char
         *text; /* without the newline; NULL where it is too long; valid until the next call */
     size_t size;
     uint64_t number; /* 1 is the first; empty lines count */
-    cli_line_fault fault;
-} cli_line;
+    takt_cli_line_fault fault;
+} takt_cli_line;
 
-typedef enum cli_input_state {
+typedef enum takt_cli_input_state {
     INPUT_LINE,  /* there is one */
     INPUT_LATER, /* none yet: ready() will be called */
     INPUT_END    /* no more lines */
-} cli_input_state;
+} takt_cli_input_state;
 
-typedef struct cli_input {
+typedef struct takt_cli_input {
     /* read-only */
     int fd;
     int64_t size;      /* bytes of the whole input; -1: not known */
@@ -60,26 +60,26 @@ typedef struct cli_input {
     char *buffer;
     size_t begin, searched,
         end; /* in the buffer: lines not given, and how far there is no newline in them */
-} cli_input;
+} takt_cli_input;
 
 /* Opens the file, or standard input where `path` is NULL.  0, or the exit status after a message.
  */
-int takt_cli_input_open(cli_input *input, uv_loop_t *loop, const char *path,
+int takt_cli_input_open(takt_cli_input *input, uv_loop_t *loop, const char *path,
                         void (*ready)(void *data), void *data);
 
 /* The next line that is not empty. */
-cli_input_state takt_cli_input_next(cli_input *input, cli_line *line);
+takt_cli_input_state takt_cli_input_next(takt_cli_input *input, takt_cli_line *line);
 
 /* Whether there may be lines that were not given. */
-bool takt_cli_input_has_more(const cli_input *input);
+bool takt_cli_input_has_more(const takt_cli_input *input);
 
 /* Stops reading; ready() is not called any more.  The memory must stay until the loop has ended. */
-void takt_cli_input_close(cli_input *input);
+void takt_cli_input_close(takt_cli_input *input);
 
 /* Frees the buffer, once the loop has ended. */
-void takt_cli_input_free(cli_input *input);
+void takt_cli_input_free(takt_cli_input *input);
 
 /* How many lines the whole input has; an estimate unless *exact.  0: not known. */
-uint64_t takt_cli_input_total(const cli_input *input, bool *exact);
+uint64_t takt_cli_input_total(const takt_cli_input *input, bool *exact);
 
 #endif

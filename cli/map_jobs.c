@@ -15,9 +15,9 @@
 #include "map.h"
 #include "message.h"
 
-static void put_back(cli_job *job)
+static void put_back(takt_cli_job *job)
 {
-    cli_map *map = job->map;
+    takt_cli_mapping *map = job->map;
 
     free(job->text);
     job->text = NULL;
@@ -28,7 +28,7 @@ static void put_back(cli_job *job)
 }
 
 /* It was read and will not be done. */
-static void leave(cli_job *job)
+static void leave(takt_cli_job *job)
 {
     takt_cli_report_left(job->map, job->text, job->size, job->number);
     put_back(job);
@@ -43,19 +43,19 @@ static bool nobody_reads_output(void)
 }
 
 /* With the command's name the same for all lines, what is missing for one is missing for all. */
-static bool cannot_ever_start(const cli_job *job)
+static bool cannot_ever_start(const takt_cli_job *job)
 {
     return (job->start_failed == ENOENT || job->start_failed == EACCES ||
             job->start_failed == ENOTDIR) &&
            !strstr(job->map->command[0], "{}");
 }
 
-static void ask(cli_job *job);
+static void ask(takt_cli_job *job);
 
 /* The attempt is over. */
-static void decide(cli_job *job)
+static void decide(takt_cli_job *job)
 {
-    cli_map *map = job->map;
+    takt_cli_mapping *map = job->map;
 
     if (job->status == 0) {
         map->done++;
@@ -84,7 +84,7 @@ static void decide(cli_job *job)
     takt_cli_map_go_on(map);
 }
 
-static void end(cli_job *job, int status)
+static void end(takt_cli_job *job, int status)
 {
     job->status = status;
     job->state = JOB_IDLE;
@@ -96,14 +96,14 @@ static void end(cli_job *job, int status)
 
 static void on_end(takt_process_group *process, int status, int signal)
 {
-    cli_job *job = process->data;
+    takt_cli_job *job = process->data;
 
     job->signal = signal;
     end(job, signal ? 128 + signal : status);
 }
 
 /* A copy of `word` with each "{}" replaced by the line.  NULL without memory. */
-static char *fill_in(const char *word, const cli_job *job)
+static char *fill_in(const char *word, const takt_cli_job *job)
 {
     size_t count = 0;
 
@@ -136,7 +136,7 @@ static void free_words(char **words)
 }
 
 /* The command's words for this line; NULL without memory. */
-static char **words_of(const cli_job *job)
+static char **words_of(const takt_cli_job *job)
 {
     char **command = job->map->command, **words;
     size_t count = 0;
@@ -157,7 +157,7 @@ free_all:
     return NULL;
 }
 
-static int start_process(cli_job *job)
+static int start_process(takt_cli_job *job)
 {
     char **words = words_of(job);
     if (!words)
@@ -168,9 +168,9 @@ static int start_process(cli_job *job)
     return failed;
 }
 
-static void start(cli_job *job)
+static void start(takt_cli_job *job)
 {
-    cli_map *map = job->map;
+    takt_cli_mapping *map = job->map;
     int64_t now_us = takt_cli_now_us();
 
     job->state = JOB_RUNNING;
@@ -184,9 +184,9 @@ static void start(cli_job *job)
 }
 
 /* Without a permit nothing was tried, so the line is not failed but left. */
-static void refuse(cli_job *job, int code)
+static void refuse(takt_cli_job *job, int code)
 {
-    cli_map *map = job->map;
+    takt_cli_mapping *map = job->map;
 
     if (!map->stopping)
         takt_cli_map_stop(map, takt_cli_refusal(&map->session, &map->target, code, map->wish.cost));
@@ -195,7 +195,7 @@ static void refuse(cli_job *job, int code)
 
 static void on_permit(takt_permit *permit, int status)
 {
-    cli_job *job = permit->data;
+    takt_cli_job *job = permit->data;
 
     job->state = JOB_IDLE;
     job->map->waiting--;
@@ -207,9 +207,9 @@ static void on_permit(takt_permit *permit, int status)
     }
 }
 
-static void ask(cli_job *job)
+static void ask(takt_cli_job *job)
 {
-    cli_map *map = job->map;
+    takt_cli_mapping *map = job->map;
 
     job->attempt++;
     job->permit.data = job;
@@ -222,7 +222,7 @@ static void ask(cli_job *job)
     map->waiting++;
 }
 
-int takt_cli_jobs_open(cli_map *map)
+int takt_cli_jobs_open(takt_cli_mapping *map)
 {
     map->jobs = calloc(map->jobs_max, sizeof(*map->jobs));
     map->left_numbers = calloc(map->jobs_max, sizeof(*map->left_numbers));
@@ -240,15 +240,15 @@ int takt_cli_jobs_open(cli_map *map)
     return 0;
 }
 
-void takt_cli_jobs_free(cli_map *map)
+void takt_cli_jobs_free(takt_cli_mapping *map)
 {
     free(map->jobs);
     free(map->left_numbers);
 }
 
-void takt_cli_job_begin(cli_map *map, const cli_line *line)
+void takt_cli_job_begin(takt_cli_mapping *map, const takt_cli_line *line)
 {
-    cli_job *job = map->idle;
+    takt_cli_job *job = map->idle;
 
     char *text = malloc(line->size + 1);
     if (!text) {
@@ -270,20 +270,20 @@ void takt_cli_job_begin(cli_map *map, const cli_line *line)
 
 static int by_number(const void *a, const void *b)
 {
-    const cli_job *first = *(cli_job *const *)a, *second = *(cli_job *const *)b;
+    const takt_cli_job *first = *(takt_cli_job *const *)a, *second = *(takt_cli_job *const *)b;
 
     return first->number < second->number ? -1 : first->number > second->number;
 }
 
-void takt_cli_jobs_abandon(cli_map *map)
+void takt_cli_jobs_abandon(takt_cli_mapping *map)
 {
-    cli_job *waiting[TAKT_CLI_JOBS_MAX];
+    takt_cli_job *waiting[TAKT_CLI_JOBS_MAX];
     size_t count = 0;
 
     for (unsigned i = 0; i < map->jobs_max; i++)
         if (map->jobs[i].state == JOB_WAITING)
             waiting[count++] = &map->jobs[i];
-    qsort(waiting, count, sizeof(cli_job *), by_number);
+    qsort(waiting, count, sizeof(takt_cli_job *), by_number);
     for (size_t i = 0; i < count; i++) {
         takt_release(&waiting[i]->permit);
         map->waiting--;

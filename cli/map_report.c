@@ -16,7 +16,7 @@
 
 #define FAILED_SHOWN 20
 
-static void stop_for_file(cli_map *map, const char *path)
+static void stop_for_file(takt_cli_mapping *map, const char *path)
 {
     if (map->file_failed)
         return;
@@ -26,7 +26,7 @@ static void stop_for_file(cli_map *map, const char *path)
 }
 
 /* The input must not be emptied before it was read. */
-static bool is_input(const cli_map *map, int fd)
+static bool is_input(const takt_cli_mapping *map, int fd)
 {
     struct stat ours, inputs;
 
@@ -34,7 +34,7 @@ static bool is_input(const cli_map *map, int fd)
            ours.st_dev == inputs.st_dev && ours.st_ino == inputs.st_ino;
 }
 
-static int open_undone(cli_map *map)
+static int open_undone(takt_cli_mapping *map)
 {
     int fd = open(map->undone_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 
@@ -53,7 +53,7 @@ static int open_undone(cli_map *map)
     return EX_CANTCREAT;
 }
 
-int takt_cli_report_open(cli_map *map)
+int takt_cli_report_open(takt_cli_mapping *map)
 {
     map->log = -1;
     if (map->log_path) {
@@ -67,13 +67,13 @@ int takt_cli_report_open(cli_map *map)
 }
 
 /* One write for one record: several workers may share a log. */
-static void write_record(cli_map *map, const char *text, int size)
+static void write_record(takt_cli_mapping *map, const char *text, int size)
 {
     if (write(map->log, text, (size_t)size) != size)
         stop_for_file(map, map->log_path);
 }
 
-void takt_cli_report_start(cli_map *map, const cli_job *job, int64_t now_us)
+void takt_cli_report_start(takt_cli_mapping *map, const takt_cli_job *job, int64_t now_us)
 {
     char text[256];
 
@@ -91,7 +91,7 @@ void takt_cli_report_start(cli_map *map, const cli_job *job, int64_t now_us)
     write_record(map, text, size);
 }
 
-void takt_cli_report_end(cli_map *map, const cli_job *job)
+void takt_cli_report_end(takt_cli_mapping *map, const takt_cli_job *job)
 {
     char text[256];
 
@@ -107,7 +107,7 @@ void takt_cli_report_end(cli_map *map, const cli_job *job)
     write_record(map, text, size);
 }
 
-static void write_undone(cli_map *map, const char *text, size_t size)
+static void write_undone(takt_cli_mapping *map, const char *text, size_t size)
 {
     if (!map->undone)
         return;
@@ -117,14 +117,14 @@ static void write_undone(cli_map *map, const char *text, size_t size)
         stop_for_file(map, map->undone_path);
 }
 
-static void note_failure(cli_map *map, uint64_t number, int status)
+static void note_failure(takt_cli_mapping *map, uint64_t number, int status)
 {
     if (map->failed < TAKT_CLI_FAILED_MAX)
-        map->failures[map->failed] = (cli_failure){.number = number, .status = status};
+        map->failures[map->failed] = (takt_cli_failure){.number = number, .status = status};
     map->failed++;
 }
 
-void takt_cli_report_failed(cli_map *map, const cli_job *job)
+void takt_cli_report_failed(takt_cli_mapping *map, const takt_cli_job *job)
 {
     char how[128], shown[TAKT_QUOTE_SIZE];
 
@@ -141,7 +141,7 @@ void takt_cli_report_failed(cli_map *map, const cli_job *job)
     write_undone(map, job->text, job->size);
 }
 
-void takt_cli_report_refused(cli_map *map, const cli_line *line)
+void takt_cli_report_refused(takt_cli_mapping *map, const takt_cli_line *line)
 {
     if (line->fault == LINE_HAS_NUL)
         takt_cli_progress_say(&map->progress,
@@ -154,7 +154,7 @@ void takt_cli_report_refused(cli_map *map, const cli_line *line)
     note_failure(map, line->number, -1);
 }
 
-void takt_cli_report_left(cli_map *map, const char *text, size_t size, uint64_t number)
+void takt_cli_report_left(takt_cli_mapping *map, const char *text, size_t size, uint64_t number)
 {
     if (!map->undone && map->left < map->jobs_max)
         map->left_numbers[map->left] = number;
@@ -170,7 +170,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* "lines 9, 13-16 and all from 57 on" */
-static void say_left(cli_map *map, bool more)
+static void say_left(takt_cli_mapping *map, bool more)
 {
     uint64_t *numbers = map->left_numbers;
     uint64_t count = map->left < map->jobs_max ? map->left : map->jobs_max;
@@ -200,14 +200,14 @@ static void say_left(cli_map *map, bool more)
 }
 
 /* Starts per second, from the first to the last. */
-static double start_rate(const cli_map *map)
+static double start_rate(const takt_cli_mapping *map)
 {
     int64_t span_us = map->last_start_us - map->first_start_us;
 
     return span_us > 0 ? (double)(map->starts - 1) * 1e6 / (double)span_us : 0;
 }
 
-static void print_summary(const cli_map *map, double rate)
+static void print_summary(const takt_cli_mapping *map, double rate)
 {
     char span[TAKT_SPAN_SIZE], pace[48] = "";
     uint64_t shown = map->failed < FAILED_SHOWN ? map->failed : FAILED_SHOWN;
@@ -225,7 +225,7 @@ static void print_summary(const cli_map *map, double rate)
     fprintf(stderr, "%s\n", shown < map->failed ? ", ..." : "");
 }
 
-static void print_json(const cli_map *map, double rate, bool more)
+static void print_json(const takt_cli_mapping *map, double rate, bool more)
 {
     uint64_t shown = map->failed < TAKT_CLI_FAILED_MAX ? map->failed : TAKT_CLI_FAILED_MAX;
 
@@ -241,7 +241,7 @@ static void print_json(const cli_map *map, double rate, bool more)
     printf(",\"elapsed_us\":%lld,\"rate\":%.3f,\"failed_lines\":[",
            (long long)(map->last_end_us - map->first_start_us), rate);
     for (uint64_t i = 0; i < shown; i++) {
-        const cli_failure *failure = &map->failures[i];
+        const takt_cli_failure *failure = &map->failures[i];
         printf("%s{\"line\":%llu,\"status\":", i ? "," : "", (unsigned long long)failure->number);
         if (failure->status < 0)
             printf("null}");
@@ -254,7 +254,7 @@ static void print_json(const cli_map *map, double rate, bool more)
 }
 
 /* Says where the lines not done are to be found; 0, or EX_IOERR. */
-static int close_undone(cli_map *map, bool more)
+static int close_undone(takt_cli_mapping *map, bool more)
 {
     bool failed = ferror(map->undone);
 
@@ -270,7 +270,7 @@ static int close_undone(cli_map *map, bool more)
     return failed ? EX_IOERR : 0;
 }
 
-int takt_cli_report_close(cli_map *map)
+int takt_cli_report_close(takt_cli_mapping *map)
 {
     double rate = start_rate(map);
     bool more = takt_cli_input_has_more(&map->input);

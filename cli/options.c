@@ -31,7 +31,7 @@ enum {
 
 static error_t parse_place(int key, char *word, struct argp_state *state)
 {
-    cli_settings *settings = state->input;
+    takt_cli_settings *settings = state->input;
 
     if (key == 'p')
         settings->policy = word;
@@ -53,7 +53,7 @@ static const struct argp_option place_options[] = {
 const struct argp takt_cli_place_argp = {place_options, parse_place, NULL, NULL, NULL, NULL, NULL};
 
 /* Where what goes with a rate belongs: the field of the last rate. */
-static const char **rate_field(cli_settings *settings, int key)
+static const char **rate_field(takt_cli_settings *settings, int key)
 {
     takt_rule_text *rule = &settings->rules[settings->rule_count - 1];
 
@@ -80,14 +80,14 @@ static const char *rate_field_name(int key)
                                   : "--queue";
 }
 
-bool takt_cli_is_ad_hoc(const cli_settings *settings)
+bool takt_cli_is_ad_hoc(const takt_cli_settings *settings)
 {
     return settings->rule_count > 0 || settings->concurrency;
 }
 
 static error_t parse_rate(int key, char *word, struct argp_state *state)
 {
-    cli_settings *settings = state->input;
+    takt_cli_settings *settings = state->input;
 
     if (key == KEY_RATE && settings->rule_count == TAKT_RULES_MAX)
         argp_error(state, "a limit has at most %d rates", TAKT_RULES_MAX);
@@ -152,7 +152,7 @@ const struct argp takt_cli_rate_argp = {rate_options, parse_rate, NULL, NULL, NU
 
 static error_t parse_json(int key, char *word, struct argp_state *state)
 {
-    cli_settings *settings = state->input;
+    takt_cli_settings *settings = state->input;
 
     (void)word;
     if (key != KEY_JSON)
@@ -167,7 +167,7 @@ static const struct argp_option json_options[] = {
 };
 const struct argp takt_cli_json_argp = {json_options, parse_json, NULL, NULL, NULL, NULL, NULL};
 
-static void add_within_key(struct argp_state *state, const char *key, cli_wish *wish)
+static void add_within_key(struct argp_state *state, const char *key, takt_cli_wish *wish)
 {
     char shown[TAKT_QUOTE_SIZE];
 
@@ -183,7 +183,7 @@ static void add_within_key(struct argp_state *state, const char *key, cli_wish *
 
 static error_t parse_wish(int key, char *word, struct argp_state *state)
 {
-    cli_wish *wish = state->input;
+    takt_cli_wish *wish = state->input;
 
     if (key == KEY_COST)
         wish->cost = (int32_t)takt_argument_number(state, "--cost", word, 1, TAKT_COST_MAX);
@@ -265,7 +265,7 @@ void takt_cli_parse(const struct argp *argp, int argc, char **argv, bool runs_co
     }
 }
 
-void takt_cli_read_target(struct argp_state *state, const char *text, cli_target *target)
+void takt_cli_read_target(struct argp_state *state, const char *text, takt_cli_target *target)
 {
     char shown[TAKT_QUOTE_SIZE];
     size_t size = strcspn(text, ":");
@@ -283,7 +283,7 @@ void takt_cli_read_target(struct argp_state *state, const char *text, cli_target
 }
 
 error_t takt_cli_parse_command_line(int key, char *word, struct argp_state *state,
-                                    cli_target *target, char ***command)
+                                    takt_cli_target *target, char ***command)
 {
     if (key == ARGP_KEY_END && !*command) {
         argp_error(state, state->arg_num ? "what is to be run? Write it after --" : "which limit?");

@@ -14,7 +14,7 @@
 #include "kit/argument.h"
 
 /* The strings are those of the command line. */
-typedef struct cli_settings {
+typedef struct takt_cli_settings {
     const char *policy; /* --policy; NULL: look for one */
     const char *file;   /* FILE, of commands that take the policy like that; NULL: not given */
     const char *store;  /* --store; NULL: $TAKT_STORE, the policy's, the default */
@@ -24,29 +24,29 @@ typedef struct cli_settings {
     const char *on_store_failure;    /* --on-store-failure, of these rates; NULL: wait */
     const char *mode;                /* --mode, of the ad hoc limit; NULL: enforce */
     bool json;
-} cli_settings;
+} takt_cli_settings;
 
 /* One command of `takt`. */
-typedef struct cli_command {
+typedef struct takt_cli_command {
     const char *name;
     const char *summary;
-    int (*run)(int argc, char **argv, cli_settings *settings); /* returns the exit status */
-} cli_command;
+    int (*run)(int argc, char **argv, takt_cli_settings *settings); /* returns the exit status */
+} takt_cli_command;
 
 /* LIMIT[:KEY] */
-typedef struct cli_target {
+typedef struct takt_cli_target {
     char limit[TAKT_NAME_SIZE_MAX + 1];
     const char *key; /* NULL: the limit as a whole */
     const char *text;
-} cli_target;
+} takt_cli_target;
 
 /* What one unit of work asks for. */
-typedef struct cli_wish {
+typedef struct takt_cli_wish {
     int32_t cost;
     int32_t priority;
     const char *within_keys[TAKT_LEVELS_MAX - 1]; /* of the limits around, the next one first */
     unsigned within_key_count;
-} cli_wish;
+} takt_cli_wish;
 
 /* Groups of options for argp_children; their input is the settings, for the last one the wish. */
 extern const struct argp takt_cli_place_argp; /* -p, -s */
@@ -55,7 +55,7 @@ extern const struct argp takt_cli_json_argp;  /* --json */
 extern const struct argp takt_cli_wish_argp;  /* --cost, --priority, --within-key */
 
 /* Whether the command line tells a limit of its own. */
-bool takt_cli_is_ad_hoc(const cli_settings *settings);
+bool takt_cli_is_ad_hoc(const takt_cli_settings *settings);
 
 /*
  * Parses a command line; returns only if it is good, otherwise ends the program with EX_USAGE.
@@ -64,11 +64,11 @@ bool takt_cli_is_ad_hoc(const cli_settings *settings);
 void takt_cli_parse(const struct argp *argp, int argc, char **argv, bool runs_command, void *input);
 
 /* Reads LIMIT[:KEY]; ends the program as argp_error does where it is not one. */
-void takt_cli_read_target(struct argp_state *state, const char *text, cli_target *target);
+void takt_cli_read_target(struct argp_state *state, const char *text, takt_cli_target *target);
 
 /* For an argp parser: takes LIMIT, then the command with all its words, and refuses a line that
  * lacks either.  `command` becomes a NULL-terminated part of argv. */
 error_t takt_cli_parse_command_line(int key, char *word, struct argp_state *state,
-                                    cli_target *target, char ***command);
+                                    takt_cli_target *target, char ***command);
 
 #endif

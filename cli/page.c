@@ -59,7 +59,7 @@ int takt_cli_fit(FILE *file, const char *text, int columns)
     return used + cut;
 }
 
-bool takt_cli_page_begin(cli_page *page, const char *style)
+bool takt_cli_page_begin(takt_cli_page *page, const char *style)
 {
     if (page->terminal && page->lines_left == 0)
         return false;
@@ -71,7 +71,7 @@ bool takt_cli_page_begin(cli_page *page, const char *style)
     return true;
 }
 
-void takt_cli_page_end(cli_page *page)
+void takt_cli_page_end(takt_cli_page *page)
 {
     if (!page->terminal) {
         putc('\n', page->file);
@@ -83,7 +83,7 @@ void takt_cli_page_end(cli_page *page)
         fputs("\r\n", page->file);
 }
 
-void takt_cli_page_text(cli_page *page, const char *text)
+void takt_cli_page_text(takt_cli_page *page, const char *text)
 {
     int room = page->columns - page->used - page->blanks;
 
@@ -95,8 +95,8 @@ void takt_cli_page_text(cli_page *page, const char *text)
     page->used += takt_cli_fit(page->file, text, room);
 }
 
-__attribute__((format(printf, 2, 3))) void takt_cli_page_put(cli_page *page, const char *format,
-                                                             ...)
+__attribute__((format(printf, 2, 3))) void takt_cli_page_put(takt_cli_page *page,
+                                                             const char *format, ...)
 {
     char text[2048];
     va_list arguments;
@@ -108,7 +108,7 @@ __attribute__((format(printf, 2, 3))) void takt_cli_page_put(cli_page *page, con
 }
 
 /* A text in so many columns, and a gap. */
-void takt_cli_page_cell(cli_page *page, const char *text, int columns)
+void takt_cli_page_cell(takt_cli_page *page, const char *text, int columns)
 {
     int from = page->used + page->blanks, whole = page->columns;
 
@@ -119,8 +119,8 @@ void takt_cli_page_cell(cli_page *page, const char *text, int columns)
     page->blanks = from + columns + 1 - page->used;
 }
 
-__attribute__((format(printf, 3, 4))) void takt_cli_page_line(cli_page *page, const char *style,
-                                                              const char *format, ...)
+__attribute__((format(printf, 3, 4))) void
+takt_cli_page_line(takt_cli_page *page, const char *style, const char *format, ...)
 {
     char text[2048];
     va_list arguments;

@@ -12,29 +12,29 @@
 #define TAKT_CLI_REVERSE "\033[7m"
 
 /* Where lines go, and how far the present one has come. */
-typedef struct cli_page {
+typedef struct takt_cli_page {
     FILE *file;
     bool terminal;
     int columns, lines_left;
     int used, blanks; /* columns; blanks are written before what follows them */
     const char *style;
-} cli_page;
+} takt_cli_page;
 
 /* False: a terminal has no line left. */
-bool takt_cli_page_begin(cli_page *page, const char *style);
-void takt_cli_page_end(cli_page *page);
+bool takt_cli_page_begin(takt_cli_page *page, const char *style);
+void takt_cli_page_end(takt_cli_page *page);
 
 /* More of the line, made harmless and cut to what is left of it. */
-void takt_cli_page_text(cli_page *page, const char *text);
-__attribute__((format(printf, 2, 3))) void takt_cli_page_put(cli_page *page, const char *format,
-                                                             ...);
+void takt_cli_page_text(takt_cli_page *page, const char *text);
+__attribute__((format(printf, 2, 3))) void takt_cli_page_put(takt_cli_page *page,
+                                                             const char *format, ...);
 
 /* A text in so many columns, and a gap. */
-void takt_cli_page_cell(cli_page *page, const char *text, int columns);
+void takt_cli_page_cell(takt_cli_page *page, const char *text, int columns);
 
 /* A whole line. */
-__attribute__((format(printf, 3, 4))) void takt_cli_page_line(cli_page *page, const char *style,
-                                                              const char *format, ...);
+__attribute__((format(printf, 3, 4))) void
+takt_cli_page_line(takt_cli_page *page, const char *style, const char *format, ...);
 
 /* Writes a text of somebody else's, harmless to a terminal, in at most so many columns; what is
  * longer ends with "~".  Returns the columns that it took. */

@@ -15,7 +15,7 @@
 enum { KEY_HISTORY = 0x200, KEY_TEXT };
 
 typedef struct cli_look {
-    cli_settings *settings;
+    takt_cli_settings *settings;
     bool history, text;
 } cli_look;
 
@@ -142,7 +142,7 @@ static int show(const cli_look *look, const takt_live *live)
     return EX_CONFIG;
 }
 
-int takt_cli_policy(int argc, char **argv, cli_settings *settings)
+int takt_cli_policy(int argc, char **argv, takt_cli_settings *settings)
 {
     takt_options place = {.store_timeout_us = TAKT_CLI_PATIENCE_US};
     cli_look look = {.settings = settings};

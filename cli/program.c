@@ -94,7 +94,7 @@ static bool look_everywhere(looker *look, const char *name, char *found, size_t 
 }
 
 /* takt's own options come first, the program's words after them. */
-static char **words_of(int argc, char **argv, const cli_settings *settings, char *path)
+static char **words_of(int argc, char **argv, const takt_cli_settings *settings, char *path)
 {
     char **words = calloc((size_t)argc + 5, sizeof(*words));
     int count = 0;
@@ -114,7 +114,7 @@ static char **words_of(int argc, char **argv, const cli_settings *settings, char
     return words;
 }
 
-void takt_cli_become_program(int argc, char **argv, const cli_settings *settings)
+void takt_cli_become_program(int argc, char **argv, const takt_cli_settings *settings)
 {
     char path[PATH_MAX];
 

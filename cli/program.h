@@ -12,7 +12,7 @@
 
 /* Becomes the program takt-NAME, argv[0] being NAME, with the settings as its first options.
  * Returns only where there is none; ends with a message where it cannot be run. */
-void takt_cli_become_program(int argc, char **argv, const cli_settings *settings);
+void takt_cli_become_program(int argc, char **argv, const takt_cli_settings *settings);
 
 /* The NAME of a program that may have been meant. */
 bool takt_cli_find_like(const char *name, char like[TAKT_CLI_PROGRAM_SIZE]);

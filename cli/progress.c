@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "kit/terminal.h"
 #include "message.h"
 
 #define REDRAW_MS     100
@@ -20,7 +21,7 @@
 #define WIPE          "\r\033[K"
 #define HORIZON_YEARS 10 /* an end beyond that is not told */
 
-static void wipe(cli_progress *progress)
+static void wipe(takt_cli_progress *progress)
 {
     if (progress->drawn)
         fputs(WIPE, stderr);
@@ -28,7 +29,7 @@ static void wipe(cli_progress *progress)
 }
 
 /* Takes a sample and tells the rate since the oldest one at hand. */
-static void sample(cli_progress *progress, uint64_t ended)
+static void sample(takt_cli_progress *progress, uint64_t ended)
 {
     uint64_t now_ms = uv_now(progress->timer.loop);
     unsigned count = progress->sample_count, newest = count % TAKT_CLI_SAMPLES;
@@ -43,7 +44,7 @@ static void sample(cli_progress *progress, uint64_t ended)
             (double)(ended - progress->samples[oldest].ended) * 1000.0 / (double)span_ms;
 }
 
-static int write_bar(char *text, size_t size, const cli_figures *figures)
+static int write_bar(char *text, size_t size, const takt_cli_figures *figures)
 {
     char bar[BAR_SIZE + 1];
     uint64_t filled = figures->ended * BAR_SIZE / figures->total;
@@ -54,7 +55,7 @@ static int write_bar(char *text, size_t size, const cli_figures *figures)
     return snprintf(text, size, "[%s] ", bar);
 }
 
-static void write_end(char *text, size_t size, const cli_figures *figures, double rate)
+static void write_end(char *text, size_t size, const takt_cli_figures *figures, double rate)
 {
     char moment[TAKT_CLI_TIME_SIZE], span[TAKT_SPAN_SIZE];
 
@@ -69,9 +70,9 @@ static void write_end(char *text, size_t size, const cli_figures *figures, doubl
 }
 
 /* All in one line, the most important first: a narrow terminal cuts it. */
-static void write_line(cli_progress *progress, char *text, size_t size, bool with_bar)
+static void write_line(takt_cli_progress *progress, char *text, size_t size, bool with_bar)
 {
-    cli_figures figures = {0};
+    takt_cli_figures figures = {0};
     char total[48] = "", failed[48] = "", end[160] = "", trouble[200] = "";
 
     progress->look(progress->data, &figures);
@@ -92,7 +93,7 @@ static void write_line(cli_progress *progress, char *text, size_t size, bool wit
              (unsigned long long)figures.running, (unsigned long long)figures.waiting, end);
 }
 
-static void draw(cli_progress *progress)
+static void draw(takt_cli_progress *progress)
 {
     char text[COLUMNS_MAX + 1];
     struct winsize window = {0};
@@ -111,21 +112,19 @@ static void draw(cli_progress *progress)
 
 static void on_timer(uv_timer_t *timer)
 {
-    cli_progress *progress = timer->data;
-    cli_figures figures = {0};
+    takt_cli_progress *progress = timer->data;
+    takt_cli_figures figures = {0};
 
     progress->look(progress->data, &figures);
     sample(progress, figures.ended);
     draw(progress);
 }
 
-int takt_cli_progress_open(cli_progress *progress, uv_loop_t *loop, bool shown,
-                           void (*look)(void *data, cli_figures *figures), void *data)
+int takt_cli_progress_open(takt_cli_progress *progress, uv_loop_t *loop, bool shown,
+                           void (*look)(void *data, takt_cli_figures *figures), void *data)
 {
-    const char *kind = getenv("TERM");
-
-    *progress = (cli_progress){.look = look, .data = data};
-    progress->terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0;
+    *progress = (takt_cli_progress){.look = look, .data = data};
+    progress->terminal = takt_terminal_can_draw(STDERR_FILENO);
     int failed = uv_timer_init(loop, &progress->timer);
     if (failed)
         return failed;
@@ -139,7 +138,7 @@ int takt_cli_progress_open(cli_progress *progress, uv_loop_t *loop, bool shown,
     return uv_timer_start(&progress->timer, on_timer, every_ms, every_ms);
 }
 
-void takt_cli_progress_say(cli_progress *progress, const char *format, ...)
+void takt_cli_progress_say(takt_cli_progress *progress, const char *format, ...)
 {
     char text[1024];
     va_list arguments;
@@ -154,7 +153,7 @@ void takt_cli_progress_say(cli_progress *progress, const char *format, ...)
         draw(progress);
 }
 
-void takt_cli_progress_close(cli_progress *progress)
+void takt_cli_progress_close(takt_cli_progress *progress)
 {
     wipe(progress);
     if (progress->open)

@@ -11,7 +11,7 @@
 #include <uv.h>
 
 /* What is shown. */
-typedef struct cli_figures {
+typedef struct takt_cli_figures {
     uint64_t ended;  /* jobs that ended, well or not */
     uint64_t failed; /* of these */
     uint64_t running;
@@ -19,32 +19,32 @@ typedef struct cli_figures {
     uint64_t total;      /* 0: not known */
     bool exact;          /* total is counted, not estimated */
     const char *trouble; /* NULL: none */
-} cli_figures;
+} takt_cli_figures;
 
 #define TAKT_CLI_SAMPLES 64
 
-typedef struct cli_progress {
+typedef struct takt_cli_progress {
     uv_timer_t timer;
     bool terminal;
     bool drawn; /* there is a bar on the terminal's last line */
     bool open;
-    void (*look)(void *data, cli_figures *figures);
+    void (*look)(void *data, takt_cli_figures *figures);
     void *data;
     struct {
         uint64_t at_ms, ended;
     } samples[TAKT_CLI_SAMPLES]; /* of the last while, to tell the present rate */
     unsigned sample_count;
     double rate; /* jobs that ended per second, over the samples at hand */
-} cli_progress;
+} takt_cli_progress;
 
-int takt_cli_progress_open(cli_progress *progress, uv_loop_t *loop, bool shown,
-                           void (*look)(void *data, cli_figures *figures), void *data);
+int takt_cli_progress_open(takt_cli_progress *progress, uv_loop_t *loop, bool shown,
+                           void (*look)(void *data, takt_cli_figures *figures), void *data);
 
 /* Says a line as takt_cli_say does, and keeps the bar whole. */
-__attribute__((format(printf, 2, 3))) void takt_cli_progress_say(cli_progress *progress,
+__attribute__((format(printf, 2, 3))) void takt_cli_progress_say(takt_cli_progress *progress,
                                                                  const char *format, ...);
 
 /* Wipes the bar and ends.  Safe twice. */
-void takt_cli_progress_close(cli_progress *progress);
+void takt_cli_progress_close(takt_cli_progress *progress);
 
 #endif

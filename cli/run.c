@@ -26,21 +26,21 @@ enum { KEY_MAX_WAIT = 0x200, KEY_TRY };
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, 0};
 
 typedef struct cli_run {
-    cli_settings *settings;
-    cli_target target;
-    cli_wish wish;
+    takt_cli_settings *settings;
+    takt_cli_target target;
+    takt_cli_wish wish;
     int64_t max_wait_us;
     bool now_or_never;
     char **command;
 
-    cli_session session;
+    takt_cli_session session;
     takt_permit permit;
     takt_call call;
     takt_signals signals;
     int signal;        /* that ended the wait, or the command; 0: none */
     uv_signal_t ended; /* tells of the command's end */
     pid_t child;
-    cli_shadows shadows;
+    takt_cli_shadows shadows;
     bool held;       /* the command runs, or has run, as our child */
     int exit_status; /* its */
     int status;      /* of the acquire */
@@ -225,7 +225,7 @@ static int wait_for_permit(cli_run *run)
     return takt_cli_refusal(&run->session, &run->target, run->status, run->wish.cost);
 }
 
-int takt_cli_run(int argc, char **argv, cli_settings *settings)
+int takt_cli_run(int argc, char **argv, takt_cli_settings *settings)
 {
     cli_run run = {.settings = settings, .wish = {.cost = 1, .priority = TAKT_PRIORITY_POLICY}};
 

@@ -23,13 +23,13 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-const char *takt_cli_store(const cli_settings *settings)
+const char *takt_cli_store(const takt_cli_settings *settings)
 {
     return settings->store ? settings->store : variable("TAKT_STORE");
 }
 
 /* Where the policy is; NULL: there is none. */
-static const char *policy_path(const cli_settings *settings)
+static const char *policy_path(const takt_cli_settings *settings)
 {
     const char *path = settings->file     ? settings->file
                        : settings->policy ? settings->policy
@@ -38,12 +38,12 @@ static const char *policy_path(const cli_settings *settings)
     return path || access("takt.yaml", F_OK) != 0 ? path : "takt.yaml";
 }
 
-bool takt_cli_has_policy(const cli_settings *settings)
+bool takt_cli_has_policy(const takt_cli_settings *settings)
 {
     return policy_path(settings) != NULL;
 }
 
-int takt_cli_load_policy(takt_policy **policy, const cli_settings *settings)
+int takt_cli_load_policy(takt_policy **policy, const takt_cli_settings *settings)
 {
     takt_error error = {0};
     const char *path = policy_path(settings);
@@ -63,8 +63,8 @@ int takt_cli_load_policy(takt_policy **policy, const cli_settings *settings)
     return error.code == TAKT_E_NOMEM ? EX_OSERR : EX_CONFIG;
 }
 
-int takt_cli_make_policy(takt_policy **policy, const cli_settings *settings,
-                         const cli_target *target)
+int takt_cli_make_policy(takt_policy **policy, const takt_cli_settings *settings,
+                         const takt_cli_target *target)
 {
     takt_error error = {0};
     takt_limit_text limit = {.name = target->limit,
@@ -146,7 +146,7 @@ static bool copy_policy(takt_policy **copy, const takt_policy *policy)
     return false;
 }
 
-static void note_policy(cli_session *session)
+static void note_policy(takt_cli_session *session)
 {
     takt_policy *copy;
 
@@ -158,7 +158,7 @@ static void note_policy(cli_session *session)
 
 static void on_client_event(takt_client *client, const takt_event *event, void *data)
 {
-    cli_session *session = data;
+    takt_cli_session *session = data;
 
     if (event->type == TAKT_EVENT_POLICY && session->client == client)
         note_policy(session);
@@ -172,7 +172,7 @@ static void on_client_event(takt_client *client, const takt_event *event, void *
         takt_cli_say("%s", event->text);
 }
 
-int takt_cli_refuse_store(const cli_settings *settings, int code, const takt_error *error)
+int takt_cli_refuse_store(const takt_cli_settings *settings, int code, const takt_error *error)
 {
     takt_cli_say("%s", error->text[0] ? error->text : takt_strerror(code));
     if (code == TAKT_E_STORE_URL && takt_cli_store(settings))
@@ -180,7 +180,7 @@ int takt_cli_refuse_store(const cli_settings *settings, int code, const takt_err
     return takt_exit_status(code);
 }
 
-int takt_cli_load_limits(takt_policy **policy, const cli_settings *settings)
+int takt_cli_load_limits(takt_policy **policy, const takt_cli_settings *settings)
 {
     takt_options options = {.store = takt_cli_store(settings),
                             .store_timeout_us = TAKT_CLI_PATIENCE_US};
@@ -205,7 +205,7 @@ int takt_cli_load_limits(takt_policy **policy, const cli_settings *settings)
     return status;
 }
 
-static int open_client(cli_session *session, const cli_settings *settings)
+static int open_client(takt_cli_session *session, const takt_cli_settings *settings)
 {
     takt_error error = {0};
     const char *url = takt_cli_store(settings);
@@ -220,14 +220,15 @@ static int open_client(cli_session *session, const cli_settings *settings)
     return takt_cli_refuse_store(settings, failed, &error);
 }
 
-static int refuse_unless_there(const cli_session *session, const cli_target *target)
+static int refuse_unless_there(const takt_cli_session *session, const takt_cli_target *target)
 {
     return !target || takt_policy_has(session->policy, target->limit)
                ? 0
                : takt_cli_refuse_limit(session->policy, target->limit);
 }
 
-int takt_cli_open(cli_session *session, const cli_settings *settings, const cli_target *target)
+int takt_cli_open(takt_cli_session *session, const takt_cli_settings *settings,
+                  const takt_cli_target *target)
 {
     int status = takt_cli_is_ad_hoc(settings)
                      ? takt_cli_make_policy(&session->policy, settings, target)
@@ -262,7 +263,7 @@ free_policy:
 }
 
 /* The client goes by `policy` and no more by the session's, which must outlive it. */
-static bool put_policy(cli_session *session, takt_policy *policy, takt_error *error)
+static bool put_policy(takt_cli_session *session, takt_policy *policy, takt_error *error)
 {
     takt_policy **former =
         realloc(session->former, (session->former_count + 1) * sizeof(*session->former));
@@ -279,8 +280,8 @@ static bool put_policy(cli_session *session, takt_policy *policy, takt_error *er
     return true;
 }
 
-bool takt_cli_reread(cli_session *session, const cli_settings *settings, const cli_target *target,
-                     takt_error *error)
+bool takt_cli_reread(takt_cli_session *session, const takt_cli_settings *settings,
+                     const takt_cli_target *target, takt_error *error)
 {
     const char *path = policy_path(settings);
     takt_policy *policy;
@@ -308,10 +309,10 @@ bool takt_cli_reread(cli_session *session, const cli_settings *settings, const c
 
 static void forget_client(void *data)
 {
-    ((cli_session *)data)->client = NULL;
+    ((takt_cli_session *)data)->client = NULL;
 }
 
-void takt_cli_close(cli_session *session)
+void takt_cli_close(takt_cli_session *session)
 {
     if (session->client)
         takt_close(session->client, forget_client, session);
@@ -337,8 +338,8 @@ void takt_cli_tell_fence(const takt_permit *permit)
         unsetenv("TAKT_FENCE");
 }
 
-int takt_cli_request(const cli_session *session, const cli_target *target, const cli_wish *wish,
-                     takt_request *request)
+int takt_cli_request(const takt_cli_session *session, const takt_cli_target *target,
+                     const takt_cli_wish *wish, takt_request *request)
 {
     takt_error error = {0};
 
@@ -353,7 +354,8 @@ int takt_cli_request(const cli_session *session, const cli_target *target, const
     return EX_USAGE;
 }
 
-int takt_cli_refusal(const cli_session *session, const cli_target *target, int code, int32_t cost)
+int takt_cli_refusal(const takt_cli_session *session, const takt_cli_target *target, int code,
+                     int32_t cost)
 {
     char rules[256] = "?", shown[TAKT_QUOTE_SIZE];
 

@@ -11,7 +11,7 @@
 
 #include "options.h"
 
-typedef struct cli_session {
+typedef struct takt_cli_session {
     takt_policy *policy;  /* by which the client goes, or a copy of it */
     takt_policy **former; /* those before, which a reload has left to us */
     size_t former_count;
@@ -21,7 +21,7 @@ typedef struct cli_session {
     bool store_lost;                                /* claims fail at present */
     void (*on_event)(void *data, const char *text); /* NULL: said on standard error */
     void *data;
-} cli_session;
+} takt_cli_session;
 
 /* How long a command that asks the store once, and has nothing else to do, waits for the answer. */
 #define TAKT_CLI_PATIENCE_US INT64_C(10000000)
@@ -31,24 +31,24 @@ typedef struct cli_session {
     "the store has no policy for this namespace; put one there with `takt apply FILE`"
 
 /* The store that the command line or $TAKT_STORE names; NULL: none. */
-const char *takt_cli_store(const cli_settings *settings);
+const char *takt_cli_store(const takt_cli_settings *settings);
 
 /* Whether there is a policy to be read. */
-bool takt_cli_has_policy(const cli_settings *settings);
+bool takt_cli_has_policy(const takt_cli_settings *settings);
 
 /* Reads the policy.  0, or the exit status after a message. */
-int takt_cli_load_policy(takt_policy **policy, const cli_settings *settings);
+int takt_cli_load_policy(takt_policy **policy, const takt_cli_settings *settings);
 
 /* The same, where one that follows is not enough: then it is the one in the store. */
-int takt_cli_load_limits(takt_policy **policy, const cli_settings *settings);
+int takt_cli_load_limits(takt_policy **policy, const takt_cli_settings *settings);
 
 /* Says why a store cannot be opened or used, and returns the exit status. */
-int takt_cli_refuse_store(const cli_settings *settings, int code, const takt_error *error);
+int takt_cli_refuse_store(const takt_cli_settings *settings, int code, const takt_error *error);
 
 /* Makes a policy with one limit, named as the target, from --rate and what goes with it.  Returns
  * as above. */
-int takt_cli_make_policy(takt_policy **policy, const cli_settings *settings,
-                         const cli_target *target);
+int takt_cli_make_policy(takt_policy **policy, const takt_cli_settings *settings,
+                         const takt_cli_target *target);
 
 /* A line for each limit: its name, and what it says. */
 void takt_cli_print_limits(const takt_policy *policy);
@@ -63,25 +63,27 @@ int takt_cli_refuse_limit(const takt_policy *policy, const char *name);
  * 0, or the exit status after a message, and nothing is left behind.  on_event and data are the
  * caller's to set before.
  */
-int takt_cli_open(cli_session *session, const cli_settings *settings, const cli_target *target);
+int takt_cli_open(takt_cli_session *session, const takt_cli_settings *settings,
+                  const takt_cli_target *target);
 
 /* Reads the policy's file again, and goes by it from now on.  False: all is as it was; `error` says
  * why. */
-bool takt_cli_reread(cli_session *session, const cli_settings *settings, const cli_target *target,
-                     takt_error *error);
+bool takt_cli_reread(takt_cli_session *session, const takt_cli_settings *settings,
+                     const takt_cli_target *target, takt_error *error);
 
 /* Closes the client and runs the loop until everything on it has ended.  Safe after takt_close. */
-void takt_cli_close(cli_session *session);
+void takt_cli_close(takt_cli_session *session);
 
 /* Commands that are started next have the permit's number in $TAKT_FENCE; none where there is none.
  */
 void takt_cli_tell_fence(const takt_permit *permit);
 
 /* What to ask for.  0, or the exit status after a message where it cannot be meant. */
-int takt_cli_request(const cli_session *session, const cli_target *target, const cli_wish *wish,
-                     takt_request *request);
+int takt_cli_request(const takt_cli_session *session, const takt_cli_target *target,
+                     const takt_cli_wish *wish, takt_request *request);
 
 /* Says why an acquire or a call failed, and returns the exit status for it. */
-int takt_cli_refusal(const cli_session *session, const cli_target *target, int code, int32_t cost);
+int takt_cli_refusal(const takt_cli_session *session, const takt_cli_target *target, int code,
+                     int32_t cost);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define TEXT_SIZE 320
 
-void takt_cli_shadows_read(const cli_session *session, cli_shadows *shadows)
+void takt_cli_shadows_read(const takt_cli_session *session, takt_cli_shadows *shadows)
 {
     shadows->count = 0;
     for (size_t i = 0; i < takt_policy_count(session->policy); i++) {
@@ -62,7 +62,7 @@ static void say_many(const char *limit, const takt_shadow *seen)
     takt_cli_say("shadow: %s: of %lld acquires %s", limit, (long long)seen->acquires, text);
 }
 
-void takt_cli_shadows_say(const cli_shadows *shadows)
+void takt_cli_shadows_say(const takt_cli_shadows *shadows)
 {
     for (int i = 0; i < shadows->count; i++) {
         const takt_shadow *seen = &shadows->limits[i].seen;
@@ -77,7 +77,7 @@ void takt_cli_shadows_say(const cli_shadows *shadows)
     }
 }
 
-void takt_cli_shadows_json(const cli_shadows *shadows)
+void takt_cli_shadows_json(const takt_cli_shadows *shadows)
 {
     for (int i = 0; i < shadows->count; i++) {
         const takt_shadow *seen = &shadows->limits[i].seen;

@@ -63,7 +63,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void read_compared(struct argp_state *state, char *word, cli_simulation *simulation)
+static void read_compared(struct argp_state *state, char *word, takt_cli_simulation *simulation)
 {
     char *rest;
 
@@ -90,7 +90,7 @@ static unsigned next_event(struct argp_state *state, const char *what, unsigned 
 /* The options of a fleet. */
 static error_t parse_fleet(int key, char *word, struct argp_state *state)
 {
-    cli_simulation *simulation = state->input;
+    takt_cli_simulation *simulation = state->input;
     takt_bulk *bulk = &simulation->bulk;
 
     switch (key) {
@@ -146,7 +146,7 @@ static error_t parse_fleet(int key, char *word, struct argp_state *state)
     }
 }
 
-static void check_modes(struct argp_state *state, const cli_simulation *simulation)
+static void check_modes(struct argp_state *state, const takt_cli_simulation *simulation)
 {
     if (simulation->arrivals && simulation->fleet_option)
         argp_error(state, "--arrivals asks one worker's oracle: leave out --%s",
@@ -162,7 +162,7 @@ static void check_modes(struct argp_state *state, const cli_simulation *simulati
                    simulation->settings->rule_count > 0 ? "rate" : "concurrency");
 }
 
-static void note_option(cli_simulation *simulation, int key)
+static void note_option(takt_cli_simulation *simulation, int key)
 {
     for (const struct argp_option *option = options; option->name || option->group; option++)
         if (option->name && option->key == key && option->group == 3)
@@ -171,7 +171,7 @@ static void note_option(cli_simulation *simulation, int key)
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {
-    cli_simulation *simulation = state->input;
+    takt_cli_simulation *simulation = state->input;
 
     note_option(simulation, key);
     switch (key) {
@@ -231,7 +231,7 @@ static const struct argp argp = {
 
 /* Where nothing else is said no worker may take up more than a quarter of its share of the jobs
  * from the first. */
-static void choose_at_once(cli_simulation *simulation)
+static void choose_at_once(takt_cli_simulation *simulation)
 {
     takt_bulk *bulk = &simulation->bulk;
     int64_t quarter = bulk->jobs / bulk->workers / 4;
@@ -241,9 +241,9 @@ static void choose_at_once(cli_simulation *simulation)
 }
 
 /* Makes or reads the policy and finds the limit; without a name the only one there is. */
-static int choose_limit(cli_simulation *simulation)
+static int choose_limit(takt_cli_simulation *simulation)
 {
-    const cli_settings *settings = simulation->settings;
+    const takt_cli_settings *settings = simulation->settings;
     char *name = simulation->target.limit;
     int status;
 
@@ -267,9 +267,9 @@ static int choose_limit(cli_simulation *simulation)
     return simulation->limit ? 0 : takt_cli_refuse_limit(simulation->policy, name);
 }
 
-int takt_cli_simulate(int argc, char **argv, cli_settings *settings)
+int takt_cli_simulate(int argc, char **argv, takt_cli_settings *settings)
 {
-    cli_simulation simulation = {.settings = settings};
+    takt_cli_simulation simulation = {.settings = settings};
     int status;
 
     takt_bulk_init(&simulation.bulk, 1);

@@ -13,9 +13,9 @@
 #define TAKT_CLI_COMPARED_MAX 16
 #define TAKT_CLI_DECIMAL_SIZE 32 /* seconds as text, with NUL */
 
-typedef struct cli_simulation {
-    cli_settings *settings;
-    cli_target target; /* the limit's name; text NULL: not said */
+typedef struct takt_cli_simulation {
+    takt_cli_settings *settings;
+    takt_cli_target target; /* the limit's name; text NULL: not said */
     takt_policy *policy;
     const takt_limit *limit;
     int64_t start_us; /* --start, since the Unix epoch */
@@ -33,14 +33,15 @@ typedef struct cli_simulation {
     char *compared[TAKT_CLI_COMPARED_MAX];
     unsigned compared_count;
     const char *svg, *html; /* files; NULL: no */
-} cli_simulation;
+} takt_cli_simulation;
 
 /* The two modes; each returns the exit status. */
-int takt_cli_simulate_arrivals(const cli_simulation *simulation);
-int takt_cli_simulate_fleet(const cli_simulation *simulation);
+int takt_cli_simulate_arrivals(const takt_cli_simulation *simulation);
+int takt_cli_simulate_fleet(const takt_cli_simulation *simulation);
 
 /* The figures of a fleet as one JSON object on a line, or all side by side for a person. */
-void takt_cli_course_json(FILE *file, const takt_course *course, const cli_simulation *simulation);
+void takt_cli_course_json(FILE *file, const takt_course *course,
+                          const takt_cli_simulation *simulation);
 void takt_cli_courses_table(FILE *file, takt_course *const *courses, unsigned count);
 
 /* Microseconds as exact decimal seconds without needless digits: 9500000 is "9.5", 3000000 is "3".

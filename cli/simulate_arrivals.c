@@ -182,7 +182,7 @@ static int feed(cli_reading *reading, takt_oracle *oracle)
     return failed ? EX_OSERR : 0;
 }
 
-int takt_cli_simulate_arrivals(const cli_simulation *simulation)
+int takt_cli_simulate_arrivals(const takt_cli_simulation *simulation)
 {
     bool from_standard_input = strcmp(simulation->arrivals, "-") == 0;
     cli_reading reading = {.name = simulation->arrivals, .file = stdin};

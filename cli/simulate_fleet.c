@@ -9,7 +9,7 @@
 #include "message.h"
 #include "simulate.h"
 
-static int run_courses(const cli_simulation *simulation, takt_course **courses, unsigned count)
+static int run_courses(const takt_cli_simulation *simulation, takt_course **courses, unsigned count)
 {
     takt_error error = {0};
 
@@ -26,7 +26,7 @@ static int run_courses(const cli_simulation *simulation, takt_course **courses, 
 }
 
 /* What a picture shows, above it. */
-static void make_title(const cli_simulation *simulation, takt_course *const *courses,
+static void make_title(const takt_cli_simulation *simulation, takt_course *const *courses,
                        unsigned count, char *title, size_t size)
 {
     char rules[256] = "", span[TAKT_SPAN_SIZE];
@@ -70,7 +70,7 @@ static int draw_file(const char *path, cli_draw draw, takt_course *const *course
     return EX_CANTCREAT;
 }
 
-static int tell(const cli_simulation *simulation, takt_course *const *courses, unsigned count)
+static int tell(const takt_cli_simulation *simulation, takt_course *const *courses, unsigned count)
 {
     char title[512];
     int status = 0;
@@ -93,7 +93,7 @@ static int tell(const cli_simulation *simulation, takt_course *const *courses, u
     return status;
 }
 
-int takt_cli_simulate_fleet(const cli_simulation *simulation)
+int takt_cli_simulate_fleet(const takt_cli_simulation *simulation)
 {
     takt_course *courses[TAKT_CLI_COMPARED_MAX] = {0};
     unsigned count = simulation->compared_count > 0 ? simulation->compared_count : 1;

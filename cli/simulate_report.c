@@ -83,7 +83,8 @@ static void put_workers(FILE *file, const takt_course *course, int32_t workers)
     fprintf(file, "]}");
 }
 
-void takt_cli_course_json(FILE *file, const takt_course *course, const cli_simulation *simulation)
+void takt_cli_course_json(FILE *file, const takt_course *course,
+                          const takt_cli_simulation *simulation)
 {
     const takt_figures *figures = takt_course_figures(course);
     char name[2] = "0";

@@ -9,7 +9,7 @@
 
 #include "json.h"
 
-void takt_cli_standing_json(const cli_target *target, const takt_standing *standing)
+void takt_cli_standing_json(const takt_cli_target *target, const takt_standing *standing)
 {
     takt_cli_json_field("limit", target->limit);
     putchar(',');

@@ -9,6 +9,6 @@
 #include "options.h"
 
 /* The members of a JSON object on standard output, without its braces. */
-void takt_cli_standing_json(const cli_target *target, const takt_standing *standing);
+void takt_cli_standing_json(const takt_cli_target *target, const takt_standing *standing);
 
 #endif

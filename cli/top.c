@@ -22,15 +22,15 @@ static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
 enum { KEY_INTERVAL = 0x200, KEY_ONCE };
 
 typedef struct cli_top {
-    cli_settings *settings;
-    cli_target *targets; /* that were named */
+    takt_cli_settings *settings;
+    takt_cli_target *targets; /* that were named */
     size_t target_count;
     bool once;
 
-    cli_session session;
-    cli_rows rows;
-    cli_view view;
-    cli_screen screen;
+    takt_cli_session session;
+    takt_cli_rows rows;
+    takt_cli_view view;
+    takt_cli_screen screen;
     uv_timer_t timer;
     takt_signals signals;
     int looks_left; /* where it prints once */
@@ -40,7 +40,7 @@ typedef struct cli_top {
 
 static void add_target(struct argp_state *state, cli_top *top, const char *word)
 {
-    cli_target *targets = realloc(top->targets, (top->target_count + 1) * sizeof(*targets));
+    takt_cli_target *targets = realloc(top->targets, (top->target_count + 1) * sizeof(*targets));
 
     if (!targets)
         argp_failure(state, EX_OSERR, 0, "%s", takt_strerror(TAKT_E_NOMEM));
@@ -200,7 +200,8 @@ static void on_looked(void *data)
         uv_timer_start(&top->timer, on_timer, (uint64_t)top->rows.interval_us / 1000, 0);
 }
 
-static void on_steered(void *data, const cli_row *row, int status, const takt_standing *standing)
+static void on_steered(void *data, const takt_cli_row *row, int status,
+                       const takt_standing *standing)
 {
     cli_top *top = data;
 
@@ -245,7 +246,7 @@ static int add_rows(cli_top *top)
     bool added = top->target_count > 0 || takt_cli_rows_add_policy(&top->rows);
 
     for (size_t i = 0; added && i < top->target_count; i++) {
-        const cli_target *target = &top->targets[i];
+        const takt_cli_target *target = &top->targets[i];
         if (!takt_policy_has(top->session.policy, target->limit))
             return takt_cli_refuse_limit(top->session.policy, target->limit);
         added = takt_cli_rows_add(&top->rows, target);
@@ -274,11 +275,11 @@ static void on_changed(void *data)
     draw(data);
 }
 
-static void on_press(void *data, cli_key key, char byte)
+static void on_press(void *data, takt_cli_key key, char byte)
 {
     cli_top *top = data;
     size_t first = top->view.first;
-    cli_act act = takt_cli_steer_press(&top->view, &top->rows, key, byte);
+    takt_cli_act act = takt_cli_steer_press(&top->view, &top->rows, key, byte);
 
     if (act == ACT_END)
         end(top);
@@ -331,7 +332,7 @@ static void die_of(int number)
     raise(number);
 }
 
-int takt_cli_top(int argc, char **argv, cli_settings *settings)
+int takt_cli_top(int argc, char **argv, takt_cli_settings *settings)
 {
     cli_top top = {.settings = settings, .rows.interval_us = INTERVAL_US};
 

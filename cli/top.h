@@ -21,12 +21,12 @@
 
 /* ---- top_rows.c ------------------------------------------------------------------------------ */
 
-typedef struct cli_rows cli_rows;
+typedef struct takt_cli_rows takt_cli_rows;
 
 /* One limit, or one key of it. */
-typedef struct cli_row {
-    cli_rows *rows;
-    cli_target target;
+typedef struct takt_cli_row {
+    takt_cli_rows *rows;
+    takt_cli_target target;
     takt_call look, steer;
     bool looking;           /* a look is under way */
     int status;             /* of the last look; 1: there was none yet */
@@ -39,21 +39,21 @@ typedef struct cli_row {
     } samples[TAKT_CLI_TOP_SAMPLES]; /* of the last while, to tell the present rate */
     unsigned sample_count;
     double rate; /* tokens per second; below 0: not known yet */
-} cli_row;
+} takt_cli_row;
 
 /* All that is watched. */
-struct cli_rows {
+struct takt_cli_rows {
     /* the caller's */
-    cli_session *session;
+    takt_cli_session *session;
     int64_t interval_us;        /* between two looks */
     void (*looked)(void *data); /* all looks of a round have been answered */
     /* a block or an unblock has been; as takt_call_cb says it */
-    void (*steered)(void *data, const cli_row *row, int status, const takt_standing *standing);
+    void (*steered)(void *data, const takt_cli_row *row, int status, const takt_standing *standing);
     void *data;
     bool closed; /* nothing is called any more */
 
     /* read-only */
-    cli_row **all;
+    takt_cli_row **all;
     size_t count;
 
     /* private */
@@ -65,16 +65,16 @@ struct cli_rows {
 
 /* Adds the limits of the policy, as a whole, that are not among the rows yet, or the target.
  * False: no memory. */
-bool takt_cli_rows_add_policy(cli_rows *rows);
-bool takt_cli_rows_add(cli_rows *rows, const cli_target *target);
+bool takt_cli_rows_add_policy(takt_cli_rows *rows);
+bool takt_cli_rows_add(takt_cli_rows *rows, const takt_cli_target *target);
 
 /* Looks at `count` rows from `first` on, but for those of which an answer is awaited. */
-void takt_cli_rows_look(cli_rows *rows, size_t first, size_t count);
+void takt_cli_rows_look(takt_cli_rows *rows, size_t first, size_t count);
 
 /* The median of how long the last looks took; below 0: none was answered yet. */
-int64_t takt_cli_rows_latency(const cli_rows *rows);
+int64_t takt_cli_rows_latency(const takt_cli_rows *rows);
 
-void takt_cli_rows_free(cli_rows *rows);
+void takt_cli_rows_free(takt_cli_rows *rows);
 
 /* ---- top_text.c ------------------------------------------------------------------------------ */
 
@@ -91,7 +91,7 @@ const char *takt_cli_store_shown(const char *url, char *text, size_t size);
 /* ---- top_page.c ------------------------------------------------------------------------------ */
 
 /* What of the rows is on the screen, and what else. */
-typedef struct cli_view {
+typedef struct takt_cli_view {
     char store[256];      /* its URL, as it is shown */
     size_t chosen, first; /* rows: which one, and the first on the screen */
     bool help;
@@ -99,10 +99,11 @@ typedef struct cli_view {
     char line[TAKT_CLI_TOP_LINE];
     char message[TAKT_CLI_TOP_LINE];
     char event[TAKT_CLI_TOP_LINE]; /* the last one of the client */
-} cli_view;
+} takt_cli_view;
 
 /* Draws a screen of that size, and moves the view so that the chosen row is on it. */
-void takt_cli_page_draw(cli_view *view, const cli_rows *rows, FILE *file, int columns, int lines);
+void takt_cli_page_draw(takt_cli_view *view, const takt_cli_rows *rows, FILE *file, int columns,
+                        int lines);
 
 /* How many rows such a screen shows. */
 size_t takt_cli_page_rows(int lines);
@@ -110,24 +111,24 @@ size_t takt_cli_page_rows(int lines);
 /* ---- top_table.c ----------------------------------------------------------------------------- */
 
 /* How much of the quota goes, in hundredths; -1: not known. */
-int takt_cli_table_percent(const cli_row *row);
+int takt_cli_table_percent(const takt_cli_row *row);
 
 /* The rate in the quota's own unit. */
-const char *takt_cli_table_rate(const cli_row *row, char text[TAKT_CLI_CELL_SIZE]);
+const char *takt_cli_table_rate(const takt_cli_row *row, char text[TAKT_CLI_CELL_SIZE]);
 
 /* The columns of names where there are so many for a row. */
-int takt_cli_table_name_columns(const cli_rows *rows, int columns);
+int takt_cli_table_name_columns(const takt_cli_rows *rows, int columns);
 
-void takt_cli_table_titles(cli_page *page, int name_columns);
-void takt_cli_table_row(cli_page *page, const cli_row *row, int name_columns);
+void takt_cli_table_titles(takt_cli_page *page, int name_columns);
+void takt_cli_table_row(takt_cli_page *page, const takt_cli_row *row, int name_columns);
 
 /* All rows on standard output: as a table, or as an object on a line for each. */
-void takt_cli_table_print(const cli_rows *rows);
-void takt_cli_table_print_json(const cli_rows *rows);
+void takt_cli_table_print(const takt_cli_rows *rows);
+void takt_cli_table_print_json(const takt_cli_rows *rows);
 
 /* ---- top_keys.c ------------------------------------------------------------------------------ */
 
-typedef enum cli_key {
+typedef enum takt_cli_key {
     KEY_CHARACTER, /* a byte of one */
     KEY_UP,
     KEY_DOWN,
@@ -138,70 +139,71 @@ typedef enum cli_key {
     KEY_INTERRUPT, /* Ctrl-C */
     KEY_SUSPEND,   /* Ctrl-Z */
     KEY_OTHER
-} cli_key;
+} takt_cli_key;
 
-typedef struct cli_keys {
+typedef struct takt_cli_keys {
     enum { KEYS_PLAIN, KEYS_ESCAPE, KEYS_SEQUENCE } state;
-} cli_keys;
+} takt_cli_keys;
 
 /* The next byte of a keyboard.  Calls pressed() for each key that it ends. */
-void takt_cli_keys_feed(cli_keys *keys, char byte,
-                        void (*pressed)(void *data, cli_key key, char byte), void *data);
+void takt_cli_keys_feed(takt_cli_keys *keys, char byte,
+                        void (*pressed)(void *data, takt_cli_key key, char byte), void *data);
 
 /* Nothing has followed for a while: an escape that was the beginning of nothing is a key. */
-void takt_cli_keys_settle(cli_keys *keys, void (*pressed)(void *data, cli_key key, char byte),
-                          void *data);
+void takt_cli_keys_settle(takt_cli_keys *keys,
+                          void (*pressed)(void *data, takt_cli_key key, char byte), void *data);
 
 /* ---- top_screen.c ---------------------------------------------------------------------------- */
 
 /* A terminal on a loop.  One at a time in a process: a signal must find it. */
-typedef struct cli_screen {
+typedef struct takt_cli_screen {
     uv_tty_t in, out;
     uv_os_fd_t fd;       /* of out */
     uv_timer_t patience; /* for what follows an escape */
     uv_signal_t resized, stopped, continued;
     uv_write_t write;
     char *frame; /* that is being written; NULL: none is */
-    cli_keys keys;
+    takt_cli_keys keys;
     int columns, lines;
     bool open, shown;
     bool stale; /* what is being written is not the latest */
-    void (*pressed)(void *data, cli_key key, char byte);
+    void (*pressed)(void *data, takt_cli_key key, char byte);
     void (*changed)(void *data); /* it is to be drawn anew */
     void (*gone)(void *data);    /* the terminal went away */
     void *data;
-} cli_screen;
+} takt_cli_screen;
 
 /* Whether there is a terminal that can do what is needed, to read from and to write to. */
 bool takt_cli_screen_is_there(void);
 
 /* Takes over the terminal.  0, or a code of libuv's, and the terminal is as it was. */
-int takt_cli_screen_open(cli_screen *screen, uv_loop_t *loop);
+int takt_cli_screen_open(takt_cli_screen *screen, uv_loop_t *loop);
 
 /* Writes a frame, which becomes the screen's to free; false: the one before is not written yet, or
  * the screen is not ours at present, and this one is left out. */
-bool takt_cli_screen_write(cli_screen *screen, char *frame, size_t size);
+bool takt_cli_screen_write(takt_cli_screen *screen, char *frame, size_t size);
 
 /* Stops the process as Ctrl-Z does, with the terminal as it was. */
-void takt_cli_screen_suspend(cli_screen *screen);
+void takt_cli_screen_suspend(takt_cli_screen *screen);
 
 /* Gives the terminal back.  Safe twice. */
-void takt_cli_screen_close(cli_screen *screen);
+void takt_cli_screen_close(takt_cli_screen *screen);
 
 /* ---- top_steer.c ----------------------------------------------------------------------------- */
 
 /* What a key asks for beyond the view and the rows. */
-typedef enum cli_act { ACT_NONE, ACT_END, ACT_SUSPEND } cli_act;
+typedef enum takt_cli_act { ACT_NONE, ACT_END, ACT_SUSPEND } takt_cli_act;
 
 /* A key was pressed. */
-cli_act takt_cli_steer_press(cli_view *view, cli_rows *rows, cli_key key, char byte);
+takt_cli_act takt_cli_steer_press(takt_cli_view *view, takt_cli_rows *rows, takt_cli_key key,
+                                  char byte);
 
 /* Says what came of a block or an unblock of the row. */
-void takt_cli_steer_answer(cli_view *view, const cli_row *row, int status,
+void takt_cli_steer_answer(takt_cli_view *view, const takt_cli_row *row, int status,
                            const takt_standing *standing);
 
 /* What the foot says until the next key. */
-__attribute__((format(printf, 2, 3))) void takt_cli_steer_tell(cli_view *view, const char *format,
-                                                               ...);
+__attribute__((format(printf, 2, 3))) void takt_cli_steer_tell(takt_cli_view *view,
+                                                               const char *format, ...);
 
 #endif

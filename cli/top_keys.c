@@ -6,7 +6,7 @@
 
 #define ESCAPE 0x1b
 
-static cli_key plain_key(unsigned char byte)
+static takt_cli_key plain_key(unsigned char byte)
 {
     switch (byte) {
     case '\r':
@@ -26,8 +26,8 @@ static cli_key plain_key(unsigned char byte)
     }
 }
 
-void takt_cli_keys_settle(cli_keys *keys, void (*pressed)(void *data, cli_key key, char byte),
-                          void *data)
+void takt_cli_keys_settle(takt_cli_keys *keys,
+                          void (*pressed)(void *data, takt_cli_key key, char byte), void *data)
 {
     bool alone = keys->state == KEYS_ESCAPE;
 
@@ -36,8 +36,8 @@ void takt_cli_keys_settle(cli_keys *keys, void (*pressed)(void *data, cli_key ke
         pressed(data, KEY_ESCAPE, 0);
 }
 
-void takt_cli_keys_feed(cli_keys *keys, char byte,
-                        void (*pressed)(void *data, cli_key key, char byte), void *data)
+void takt_cli_keys_feed(takt_cli_keys *keys, char byte,
+                        void (*pressed)(void *data, takt_cli_key key, char byte), void *data)
 {
     if (byte == ESCAPE) {
         takt_cli_keys_settle(keys, pressed, data);

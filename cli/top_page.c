@@ -33,9 +33,9 @@ size_t takt_cli_page_rows(int lines)
     return rows > 0 ? (size_t)rows : 0;
 }
 
-static const cli_row *latest(const cli_rows *rows)
+static const takt_cli_row *latest(const takt_cli_rows *rows)
 {
-    const cli_row *last = NULL;
+    const takt_cli_row *last = NULL;
 
     for (size_t i = 0; i < rows->count; i++)
         if (rows->all[i]->seen && (!last || rows->all[i]->standing.now_us > last->standing.now_us))
@@ -44,11 +44,11 @@ static const cli_row *latest(const cli_rows *rows)
 }
 
 /* What goes wrong with looks at what is in sight; NULL: nothing. */
-static const char *trouble_of(const cli_view *view, const cli_rows *rows, int lines,
+static const char *trouble_of(const takt_cli_view *view, const takt_cli_rows *rows, int lines,
                               char text[2 * TAKT_CLI_TOP_LINE])
 {
     char moment[TAKT_CLI_TIME_SIZE];
-    const cli_row *last = latest(rows);
+    const takt_cli_row *last = latest(rows);
     size_t end = view->first + takt_cli_page_rows(lines);
     int status = 0;
 
@@ -63,10 +63,10 @@ static const char *trouble_of(const cli_view *view, const cli_rows *rows, int li
     return text;
 }
 
-static void draw_head(cli_page *page, const cli_view *view, const cli_rows *rows)
+static void draw_head(takt_cli_page *page, const takt_cli_view *view, const takt_cli_rows *rows)
 {
     const takt_policy *policy = takt_get_policy(rows->session->client);
-    const cli_row *last = latest(rows);
+    const takt_cli_row *last = latest(rows);
     int64_t latency_us = takt_cli_rows_latency(rows);
     char right[3 * TAKT_CLI_TIME_SIZE] = "", version[48] = "", span[TAKT_SPAN_SIZE],
                    moment[TAKT_CLI_TIME_SIZE];
@@ -92,8 +92,8 @@ static void draw_head(cli_page *page, const cli_view *view, const cli_rows *rows
     takt_cli_page_end(page);
 }
 
-static void draw_heads(cli_page *page, const cli_view *view, const cli_rows *rows, int lines,
-                       int name_columns)
+static void draw_heads(takt_cli_page *page, const takt_cli_view *view, const takt_cli_rows *rows,
+                       int lines, int name_columns)
 {
     char text[2 * TAKT_CLI_TOP_LINE];
     /* what was wrong with an answer stands here, since the foot asks anew */
@@ -116,11 +116,11 @@ static void draw_heads(cli_page *page, const cli_view *view, const cli_rows *row
     takt_cli_page_end(page);
 }
 
-static void draw_rows(cli_page *page, const cli_view *view, const cli_rows *rows, size_t count,
-                      int name_columns)
+static void draw_rows(takt_cli_page *page, const takt_cli_view *view, const takt_cli_rows *rows,
+                      size_t count, int name_columns)
 {
     for (size_t i = view->first; i < view->first + count; i++) {
-        const cli_row *row = i < rows->count ? rows->all[i] : NULL;
+        const takt_cli_row *row = i < rows->count ? rows->all[i] : NULL;
         if (!takt_cli_page_begin(page,
                                  row && i == view->chosen ? TAKT_CLI_REVERSE : TAKT_CLI_PLAIN))
             return;
@@ -133,7 +133,7 @@ static void draw_rows(cli_page *page, const cli_view *view, const cli_rows *rows
     }
 }
 
-static void draw_use(cli_page *page, const cli_row *row)
+static void draw_use(takt_cli_page *page, const takt_cli_row *row)
 {
     const takt_standing *standing = &row->standing;
     char rate[TAKT_CLI_CELL_SIZE], quota[TAKT_CLI_CELL_SIZE], span[TAKT_SPAN_SIZE];
@@ -153,7 +153,7 @@ static void draw_use(cli_page *page, const cli_row *row)
     takt_cli_page_end(page);
 }
 
-static void draw_queue(cli_page *page, const cli_row *row)
+static void draw_queue(takt_cli_page *page, const takt_cli_row *row)
 {
     const takt_standing *standing = &row->standing;
     char span[TAKT_SPAN_SIZE];
@@ -171,7 +171,7 @@ static void draw_queue(cli_page *page, const cli_row *row)
     takt_cli_page_end(page);
 }
 
-static void draw_block(cli_page *page, const takt_standing *standing)
+static void draw_block(takt_cli_page *page, const takt_standing *standing)
 {
     char moment[TAKT_CLI_TIME_SIZE], span[TAKT_SPAN_SIZE];
 
@@ -186,9 +186,9 @@ static void draw_block(cli_page *page, const takt_standing *standing)
 }
 
 /* More about the chosen one. */
-static void draw_details(cli_page *page, const cli_view *view, const cli_rows *rows)
+static void draw_details(takt_cli_page *page, const takt_cli_view *view, const takt_cli_rows *rows)
 {
-    const cli_row *row = view->chosen < rows->count ? rows->all[view->chosen] : NULL;
+    const takt_cli_row *row = view->chosen < rows->count ? rows->all[view->chosen] : NULL;
     int left = page->lines_left - DETAIL_LINES;
     char rules[1024] = "";
 
@@ -225,7 +225,7 @@ static const char *const help[] = {
     "  the last looks, and the time by its clock.",
 };
 
-static void draw_help(cli_page *page, int lines)
+static void draw_help(takt_cli_page *page, int lines)
 {
     for (int i = 0; i < lines; i++)
         takt_cli_page_line(page, TAKT_CLI_PLAIN, "%s",
@@ -244,7 +244,7 @@ static const char *tail_of(const char *text, int columns)
     return text;
 }
 
-static void draw_foot(cli_page *page, const cli_view *view, const cli_rows *rows)
+static void draw_foot(takt_cli_page *page, const takt_cli_view *view, const takt_cli_rows *rows)
 {
     if (view->asking && view->chosen < rows->count) {
         if (!takt_cli_page_begin(page, TAKT_CLI_BOLD))
@@ -262,9 +262,10 @@ static void draw_foot(cli_page *page, const cli_view *view, const cli_rows *rows
     }
 }
 
-void takt_cli_page_draw(cli_view *view, const cli_rows *rows, FILE *file, int columns, int lines)
+void takt_cli_page_draw(takt_cli_view *view, const takt_cli_rows *rows, FILE *file, int columns,
+                        int lines)
 {
-    cli_page page = {.file = file, .terminal = true, .columns = columns, .lines_left = lines};
+    takt_cli_page page = {.file = file, .terminal = true, .columns = columns, .lines_left = lines};
     size_t count = takt_cli_page_rows(lines);
     int name_columns = takt_cli_table_name_columns(rows, columns);
 

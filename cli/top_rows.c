@@ -12,9 +12,9 @@
 #define WATCH_LEAST_US  INT64_C(10000000)
 #define TOKENS          10 /* that a window is long enough for */
 
-static bool reserve(cli_rows *rows)
+static bool reserve(takt_cli_rows *rows)
 {
-    cli_row **all;
+    takt_cli_row **all;
     size_t capacity = rows->capacity ? 2 * rows->capacity : 16;
 
     if (rows->count < rows->capacity)
@@ -27,9 +27,9 @@ static bool reserve(cli_rows *rows)
     return true;
 }
 
-bool takt_cli_rows_add(cli_rows *rows, const cli_target *target)
+bool takt_cli_rows_add(takt_cli_rows *rows, const takt_cli_target *target)
 {
-    cli_row *row = reserve(rows) ? calloc(1, sizeof(*row)) : NULL;
+    takt_cli_row *row = reserve(rows) ? calloc(1, sizeof(*row)) : NULL;
 
     if (!row)
         return false;
@@ -44,7 +44,7 @@ bool takt_cli_rows_add(cli_rows *rows, const cli_target *target)
     return true;
 }
 
-static bool has_row(const cli_rows *rows, const char *limit)
+static bool has_row(const takt_cli_rows *rows, const char *limit)
 {
     for (size_t i = 0; i < rows->count; i++)
         if (!rows->all[i]->target.key && strcmp(rows->all[i]->target.limit, limit) == 0)
@@ -52,12 +52,12 @@ static bool has_row(const cli_rows *rows, const char *limit)
     return false;
 }
 
-bool takt_cli_rows_add_policy(cli_rows *rows)
+bool takt_cli_rows_add_policy(takt_cli_rows *rows)
 {
     const takt_policy *policy = takt_get_policy(rows->session->client);
 
     for (size_t i = 0; i < takt_policy_count(policy); i++) {
-        cli_target target = {.key = NULL};
+        takt_cli_target target = {.key = NULL};
         if (has_row(rows, takt_policy_name(policy, i)))
             continue;
         strcpy(target.limit, takt_policy_name(policy, i)); /* names have a bound */
@@ -67,7 +67,7 @@ bool takt_cli_rows_add_policy(cli_rows *rows)
     return true;
 }
 
-void takt_cli_rows_free(cli_rows *rows)
+void takt_cli_rows_free(takt_cli_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++)
         free(rows->all[i]);
@@ -76,7 +76,7 @@ void takt_cli_rows_free(cli_rows *rows)
     rows->count = rows->capacity = 0;
 }
 
-static int64_t window_of(const cli_row *row)
+static int64_t window_of(const takt_cli_row *row)
 {
     int64_t us = row->quota_tokens > 0 ? row->quota_us / row->quota_tokens : 0;
 
@@ -85,21 +85,21 @@ static int64_t window_of(const cli_row *row)
     return us * TOKENS > WINDOW_LEAST_US ? us * TOKENS : WINDOW_LEAST_US;
 }
 
-static void add_sample(cli_row *row, int64_t at_us, int64_t taken)
+static void add_sample(takt_cli_row *row, int64_t at_us, int64_t taken)
 {
     row->samples[row->sample_count].at_us = at_us;
     row->samples[row->sample_count].taken = taken;
     row->sample_count++;
 }
 
-static void drop_samples(cli_row *row, unsigned count)
+static void drop_samples(takt_cli_row *row, unsigned count)
 {
     row->sample_count -= count;
     memmove(row->samples, row->samples + count, row->sample_count * sizeof(row->samples[0]));
 }
 
 /* The count began at this look or, by another's, at one before. */
-static void begin_samples(cli_row *row, int64_t window_us)
+static void begin_samples(takt_cli_row *row, int64_t window_us)
 {
     const takt_standing *now = &row->standing;
 
@@ -109,7 +109,7 @@ static void begin_samples(cli_row *row, int64_t window_us)
 }
 
 /* Goes by what the last look has told; `since_us` is what the one before told. */
-static void tell_rate(cli_row *row, int64_t since_us)
+static void tell_rate(takt_cli_row *row, int64_t since_us)
 {
     const takt_standing *now = &row->standing;
     int64_t window_us = window_of(row), span_us, last_us;
@@ -138,7 +138,7 @@ static void tell_rate(cli_row *row, int64_t since_us)
     add_sample(row, now->now_us, now->taken);
 }
 
-static void note_latency(cli_rows *rows, uint64_t asked_ns)
+static void note_latency(takt_cli_rows *rows, uint64_t asked_ns)
 {
     rows->latencies_us[rows->latency_count++ % TAKT_CLI_TOP_SAMPLES] =
         (int64_t)((uv_hrtime() - asked_ns) / 1000);
@@ -151,7 +151,7 @@ static int by_size(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-int64_t takt_cli_rows_latency(const cli_rows *rows)
+int64_t takt_cli_rows_latency(const takt_cli_rows *rows)
 {
     int64_t sorted[TAKT_CLI_TOP_SAMPLES];
     unsigned count =
@@ -166,8 +166,8 @@ int64_t takt_cli_rows_latency(const cli_rows *rows)
 
 static void on_look(takt_call *call, int status, const takt_standing *standing)
 {
-    cli_row *row = call->data;
-    cli_rows *rows = row->rows;
+    takt_cli_row *row = call->data;
+    takt_cli_rows *rows = row->rows;
     int64_t since_us = row->seen ? row->standing.watched_since_us : 0;
 
     row->looking = false;
@@ -187,13 +187,13 @@ static void on_look(takt_call *call, int status, const takt_standing *standing)
         rows->looked(rows->data);
 }
 
-void takt_cli_rows_look(cli_rows *rows, size_t first, size_t count)
+void takt_cli_rows_look(takt_cli_rows *rows, size_t first, size_t count)
 {
     int64_t for_us = 3 * rows->interval_us;
 
     for_us = for_us < WATCH_LEAST_US ? WATCH_LEAST_US : for_us;
     for (size_t i = first; i < rows->count && i < first + count; i++) {
-        cli_row *row = rows->all[i];
+        takt_cli_row *row = rows->all[i];
         if (row->looking)
             continue;
         row->asked_ns = uv_hrtime();

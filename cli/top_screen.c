@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kit/terminal.h"
 #include "top.h"
 
 #define ENTER         "\033[?1049h\033[?25l\033[?7l\033[2J"
@@ -27,21 +28,18 @@
 #define COLUMNS_MOST  1000
 #define LINES_MOST    1000
 
-static cli_screen *the_screen; /* that a crash has to leave */
+static takt_cli_screen *the_screen; /* that a crash has to leave */
 
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 bool takt_cli_screen_is_there(void)
 {
-    const char *kind = getenv("TERM");
-
-    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && kind && *kind &&
-           strcmp(kind, "dumb") != 0;
+    return isatty(STDIN_FILENO) && takt_terminal_can_draw(STDOUT_FILENO);
 }
 
 /* A terminal may lag behind by some frames and is waited for, but for a while only: it may take
  * nothing ever again.  The descriptor is libuv's, which does not block. */
-static void write_now(const cli_screen *screen, const char *text, size_t size)
+static void write_now(const takt_cli_screen *screen, const char *text, size_t size)
 {
     uint64_t until_ns = uv_hrtime() + LAG_MS * UINT64_C(1000000);
     struct pollfd out = {.fd = screen->fd, .events = POLLOUT};
@@ -80,7 +78,7 @@ static void catch_crashes(void (*handler)(int number))
 
 /* ---- in and out ------------------------------------------------------------------------------ */
 
-static void show(cli_screen *screen)
+static void show(takt_cli_screen *screen)
 {
     if (screen->shown || uv_tty_set_mode(&screen->in, UV_TTY_MODE_RAW) != 0)
         return;
@@ -88,7 +86,7 @@ static void show(cli_screen *screen)
     write_now(screen, ENTER, sizeof(ENTER) - 1);
 }
 
-static void hide(cli_screen *screen)
+static void hide(takt_cli_screen *screen)
 {
     if (!screen->shown)
         return;
@@ -99,7 +97,7 @@ static void hide(cli_screen *screen)
 
 static void on_written(uv_write_t *write, int status)
 {
-    cli_screen *screen = write->data;
+    takt_cli_screen *screen = write->data;
 
     free(screen->frame);
     screen->frame = NULL;
@@ -111,7 +109,7 @@ static void on_written(uv_write_t *write, int status)
         screen->changed(screen->data);
 }
 
-bool takt_cli_screen_write(cli_screen *screen, char *frame, size_t size)
+bool takt_cli_screen_write(takt_cli_screen *screen, char *frame, size_t size)
 {
     uv_buf_t buffer = uv_buf_init(frame, (unsigned)size);
 
@@ -133,7 +131,7 @@ bool takt_cli_screen_write(cli_screen *screen, char *frame, size_t size)
 
 static void on_patience(uv_timer_t *timer)
 {
-    cli_screen *screen = timer->data;
+    takt_cli_screen *screen = timer->data;
 
     takt_cli_keys_settle(&screen->keys, screen->pressed, screen->data);
 }
@@ -149,7 +147,7 @@ static void give_room(uv_handle_t *handle, size_t size, uv_buf_t *buffer)
 
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
-    cli_screen *screen = stream->data;
+    takt_cli_screen *screen = stream->data;
 
     if (count < 0) {
         screen->gone(screen->data);
@@ -167,7 +165,7 @@ static int within(int value, int least, int most)
     return value < least ? least : value > most ? most : value;
 }
 
-static void measure(cli_screen *screen)
+static void measure(takt_cli_screen *screen)
 {
     int columns = 0, lines = 0;
 
@@ -181,7 +179,7 @@ static void measure(cli_screen *screen)
 
 static void on_resized(uv_signal_t *signal, int number)
 {
-    cli_screen *screen = signal->data;
+    takt_cli_screen *screen = signal->data;
 
     (void)number;
     measure(screen);
@@ -191,7 +189,7 @@ static void on_resized(uv_signal_t *signal, int number)
 /* Whoever stopped us, a shell has used the terminal since. */
 static void on_continued(uv_signal_t *signal, int number)
 {
-    cli_screen *screen = signal->data;
+    takt_cli_screen *screen = signal->data;
 
     (void)number;
     if (screen->shown)
@@ -209,7 +207,7 @@ static void on_stopped(uv_signal_t *signal, int number)
 }
 
 /* Comes back when it is continued. */
-void takt_cli_screen_suspend(cli_screen *screen)
+void takt_cli_screen_suspend(takt_cli_screen *screen)
 {
     hide(screen);
     uv_signal_stop(&screen->stopped);
@@ -222,7 +220,7 @@ void takt_cli_screen_suspend(cli_screen *screen)
 
 /* ---- open and closed ------------------------------------------------------------------------- */
 
-static void listen_to(uv_loop_t *loop, uv_signal_t *signal, cli_screen *screen,
+static void listen_to(uv_loop_t *loop, uv_signal_t *signal, takt_cli_screen *screen,
                       uv_signal_cb callback, int number)
 {
     uv_signal_init(loop, signal);
@@ -230,7 +228,7 @@ static void listen_to(uv_loop_t *loop, uv_signal_t *signal, cli_screen *screen,
     uv_signal_start(signal, callback, number);
 }
 
-int takt_cli_screen_open(cli_screen *screen, uv_loop_t *loop)
+int takt_cli_screen_open(takt_cli_screen *screen, uv_loop_t *loop)
 {
     static bool at_exit;
     int failed = uv_tty_init(loop, &screen->in, STDIN_FILENO, 1);
@@ -262,7 +260,7 @@ int takt_cli_screen_open(cli_screen *screen, uv_loop_t *loop)
     return failed;
 }
 
-void takt_cli_screen_close(cli_screen *screen)
+void takt_cli_screen_close(takt_cli_screen *screen)
 {
     if (!screen->open)
         return;

@@ -7,7 +7,7 @@
 #include "message.h"
 #include "top.h"
 
-void takt_cli_steer_tell(cli_view *view, const char *format, ...)
+void takt_cli_steer_tell(takt_cli_view *view, const char *format, ...)
 {
     va_list arguments;
 
@@ -16,7 +16,7 @@ void takt_cli_steer_tell(cli_view *view, const char *format, ...)
     va_end(arguments);
 }
 
-void takt_cli_steer_answer(cli_view *view, const cli_row *row, int status,
+void takt_cli_steer_answer(takt_cli_view *view, const takt_cli_row *row, int status,
                            const takt_standing *standing)
 {
     char span[TAKT_SPAN_SIZE];
@@ -33,13 +33,13 @@ void takt_cli_steer_answer(cli_view *view, const cli_row *row, int status,
 
 static void on_steered(takt_call *call, int status, const takt_standing *standing)
 {
-    const cli_row *row = call->data;
+    const takt_cli_row *row = call->data;
 
     if (!row->rows->closed)
         row->rows->steered(row->rows->data, row, status, standing);
 }
 
-static void tell_refusal(cli_view *view, const cli_row *row, int code)
+static void tell_refusal(takt_cli_view *view, const takt_cli_row *row, int code)
 {
     if (code == TAKT_E_BUSY)
         takt_cli_steer_tell(view, "%.100s: the answer to the last key is not there yet",
@@ -48,7 +48,7 @@ static void tell_refusal(cli_view *view, const cli_row *row, int code)
         takt_cli_steer_tell(view, "%.100s: %s", row->target.text, takt_strerror(code));
 }
 
-static void unblock(cli_view *view, cli_row *row)
+static void unblock(takt_cli_view *view, takt_cli_row *row)
 {
     tell_refusal(view, row,
                  takt_unblock(row->rows->session->client, &row->steer, row->target.limit,
@@ -56,7 +56,7 @@ static void unblock(cli_view *view, cli_row *row)
 }
 
 /* "10min the vendor is down".  False: it is to be written otherwise, and the message says how. */
-static bool block(cli_view *view, cli_row *row)
+static bool block(takt_cli_view *view, takt_cli_row *row)
 {
     char word[64];
     size_t size = strcspn(view->line, " ");
@@ -80,7 +80,7 @@ static bool block(cli_view *view, cli_row *row)
 }
 
 /* A key in answer to how long and why. */
-static void write_answer(cli_view *view, cli_row *row, cli_key key, char byte)
+static void write_answer(takt_cli_view *view, takt_cli_row *row, takt_cli_key key, char byte)
 {
     size_t size = strlen(view->line);
 
@@ -110,7 +110,7 @@ static void write_answer(cli_view *view, cli_row *row, cli_key key, char byte)
     }
 }
 
-static void choose(cli_view *view, const cli_rows *rows, int step)
+static void choose(takt_cli_view *view, const takt_cli_rows *rows, int step)
 {
     if (step < 0 && view->chosen > 0)
         view->chosen--;
@@ -118,7 +118,8 @@ static void choose(cli_view *view, const cli_rows *rows, int step)
         view->chosen++;
 }
 
-static cli_act do_letter(cli_view *view, cli_rows *rows, cli_row *row, char letter)
+static takt_cli_act do_letter(takt_cli_view *view, takt_cli_rows *rows, takt_cli_row *row,
+                              char letter)
 {
     if (letter == 'j') {
         choose(view, rows, 1);
@@ -135,9 +136,10 @@ static cli_act do_letter(cli_view *view, cli_rows *rows, cli_row *row, char lett
     return letter == 'q' ? ACT_END : ACT_NONE;
 }
 
-cli_act takt_cli_steer_press(cli_view *view, cli_rows *rows, cli_key key, char byte)
+takt_cli_act takt_cli_steer_press(takt_cli_view *view, takt_cli_rows *rows, takt_cli_key key,
+                                  char byte)
 {
-    cli_row *row = view->chosen < rows->count ? rows->all[view->chosen] : NULL;
+    takt_cli_row *row = view->chosen < rows->count ? rows->all[view->chosen] : NULL;
 
     view->message[0] = '\0';
     if (key == KEY_INTERRUPT || key == KEY_SUSPEND)

@@ -24,7 +24,7 @@
 #define FIXED   (MARK + RATE + OF + QUOTA + BAR + WAITING + HELD + GAPS)
 
 /* How much of the quota goes: in hundredths; -1: not known. */
-int takt_cli_table_percent(const cli_row *row)
+int takt_cli_table_percent(const takt_cli_row *row)
 {
     double percent;
 
@@ -35,7 +35,7 @@ int takt_cli_table_percent(const cli_row *row)
 }
 
 /* The rate in the quota's own unit. */
-const char *takt_cli_table_rate(const cli_row *row, char text[TAKT_CLI_CELL_SIZE])
+const char *takt_cli_table_rate(const takt_cli_row *row, char text[TAKT_CLI_CELL_SIZE])
 {
     double rate = row->rate * (double)row->quota_us / 1e6;
 
@@ -48,7 +48,7 @@ const char *takt_cli_table_rate(const cli_row *row, char text[TAKT_CLI_CELL_SIZE
     return text;
 }
 
-static void put_bar(cli_page *page, int percent, int columns)
+static void put_bar(takt_cli_page *page, int percent, int columns)
 {
     char bar[64];
     int filled = percent > 100 ? columns : (percent * columns + 50) / 100;
@@ -59,7 +59,7 @@ static void put_bar(cli_page *page, int percent, int columns)
     takt_cli_page_cell(page, percent < 0 ? "" : bar, columns);
 }
 
-static void write_next(const cli_row *row, char *text, size_t size)
+static void write_next(const takt_cli_row *row, char *text, size_t size)
 {
     const takt_standing *standing = &row->standing;
     char span[TAKT_CLI_CELL_SIZE];
@@ -75,7 +75,7 @@ static void write_next(const cli_row *row, char *text, size_t size)
         snprintf(text, size, "free");
 }
 
-static const char *state_text(const cli_row *row, char text[2 * TAKT_CLI_CELL_SIZE])
+static const char *state_text(const takt_cli_row *row, char text[2 * TAKT_CLI_CELL_SIZE])
 {
     int used = 0;
 
@@ -89,7 +89,7 @@ static const char *state_text(const cli_row *row, char text[2 * TAKT_CLI_CELL_SI
     return text;
 }
 
-static void put_waiting(cli_page *page, const takt_standing *standing)
+static void put_waiting(takt_cli_page *page, const takt_standing *standing)
 {
     char text[2 * TAKT_CLI_CELL_SIZE + 8], waiting[TAKT_CLI_CELL_SIZE], in[TAKT_CLI_CELL_SIZE];
 
@@ -99,7 +99,7 @@ static void put_waiting(cli_page *page, const takt_standing *standing)
     takt_cli_page_cell(page, text, WAITING);
 }
 
-static void put_held(cli_page *page, const takt_standing *standing)
+static void put_held(takt_cli_page *page, const takt_standing *standing)
 {
     char text[2 * TAKT_CLI_CELL_SIZE + 8], held[TAKT_CLI_CELL_SIZE], all[TAKT_CLI_CELL_SIZE];
 
@@ -108,7 +108,7 @@ static void put_held(cli_page *page, const takt_standing *standing)
     takt_cli_page_cell(page, standing->concurrency > 0 ? text : "", HELD);
 }
 
-void takt_cli_table_row(cli_page *page, const cli_row *row, int name_columns)
+void takt_cli_table_row(takt_cli_page *page, const takt_cli_row *row, int name_columns)
 {
     char cell[TAKT_CLI_CELL_SIZE], quota[TAKT_CLI_CELL_SIZE], state[2 * TAKT_CLI_CELL_SIZE];
 
@@ -131,7 +131,7 @@ void takt_cli_table_row(cli_page *page, const cli_row *row, int name_columns)
     takt_cli_page_text(page, state_text(row, state));
 }
 
-void takt_cli_table_titles(cli_page *page, int name_columns)
+void takt_cli_table_titles(takt_cli_page *page, int name_columns)
 {
     takt_cli_page_cell(page, "LIMIT", name_columns);
     takt_cli_page_put(page, "%*s%*s", RATE, "RATE", OF, "");
@@ -142,7 +142,7 @@ void takt_cli_table_titles(cli_page *page, int name_columns)
     takt_cli_page_text(page, "NEXT SLOT");
 }
 
-static int longest_name(const cli_rows *rows)
+static int longest_name(const takt_cli_rows *rows)
 {
     size_t longest = 8;
 
@@ -152,7 +152,7 @@ static int longest_name(const cli_rows *rows)
     return (int)longest;
 }
 
-int takt_cli_table_name_columns(const cli_rows *rows, int columns)
+int takt_cli_table_name_columns(const takt_cli_rows *rows, int columns)
 {
     int longest = longest_name(rows), room = columns - FIXED - STATE;
 
@@ -160,9 +160,9 @@ int takt_cli_table_name_columns(const cli_rows *rows, int columns)
     return longest < room ? longest : room;
 }
 
-void takt_cli_table_print(const cli_rows *rows)
+void takt_cli_table_print(const takt_cli_rows *rows)
 {
-    cli_page page = {.file = stdout, .columns = WIDEST};
+    takt_cli_page page = {.file = stdout, .columns = WIDEST};
     int name_columns = longest_name(rows);
 
     takt_cli_page_begin(&page, TAKT_CLI_PLAIN);
@@ -178,10 +178,10 @@ void takt_cli_table_print(const cli_rows *rows)
     }
 }
 
-void takt_cli_table_print_json(const cli_rows *rows)
+void takt_cli_table_print_json(const takt_cli_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        const cli_row *row = rows->all[i];
+        const takt_cli_row *row = rows->all[i];
         if (!row->seen)
             continue;
         putchar('{');

@@ -58,7 +58,7 @@ static void put_span(takt_page *page, int64_t span_us)
 {
     char text[TAKT_WORDS_SIZE];
 
-    takt_page_put(page, "%s", takt_words_span(span_us, text));
+    takt_page_put(page, "%s", takt_format_span(span_us, text));
 }
 
 static void put_duration(takt_page *page, const takt_figures *figures, int which)

@@ -209,7 +209,7 @@ static void draw_close_up(takt_page *page, const takt_axes *axes, const takt_cou
          count++)
         tokens[count] = sum += (double)course->series.close_up[count];
     snprintf(heading, sizeof heading, "The first %s: tokens in all",
-             takt_words_span((int64_t)axes->close_up_us, span));
+             takt_format_span((int64_t)axes->close_up_us, span));
     quota_end = axes->close_up_us / (double)rule->period_us * (double)rule->limit;
     takt_chart_frame(&chart, heading, NULL);
     takt_chart_steps(&chart, "starts", tokens, count, (double)course->series.close_up_us, true);

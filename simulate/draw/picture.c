@@ -62,22 +62,22 @@ typedef struct column {
 
 static void took(const takt_course *course, char text[CELL_SIZE])
 {
-    takt_words_span(course->figures.duration_us, text);
+    takt_format_span(course->figures.duration_us, text);
 }
 
 static void half(const takt_course *course, char text[CELL_SIZE])
 {
-    takt_words_span(course->figures.all.p50_us, text);
+    takt_format_span(course->figures.all.p50_us, text);
 }
 
 static void most_of_them(const takt_course *course, char text[CELL_SIZE])
 {
-    takt_words_span(course->figures.all.p95_us, text);
+    takt_format_span(course->figures.all.p95_us, text);
 }
 
 static void nearly_all(const takt_course *course, char text[CELL_SIZE])
 {
-    takt_words_span(course->figures.all.p99_us, text);
+    takt_format_span(course->figures.all.p99_us, text);
 }
 
 static void busiest(const takt_course *course, char text[CELL_SIZE])
@@ -159,10 +159,10 @@ void takt_picture_put_deed(takt_page *page, const takt_course *course)
 
     takt_page_put(page, "%s jobs", takt_words_count(bulk->jobs, text));
     if (bulk->work_most_us > 0 && bulk->work_least_us == bulk->work_most_us)
-        takt_page_put(page, " of %s", takt_words_span(bulk->work_most_us, most));
+        takt_page_put(page, " of %s", takt_format_span(bulk->work_most_us, most));
     else if (bulk->work_most_us > 0)
-        takt_page_put(page, " of %s to %s", takt_words_span(bulk->work_least_us, least),
-                      takt_words_span(bulk->work_most_us, most));
+        takt_page_put(page, " of %s to %s", takt_format_span(bulk->work_least_us, least),
+                      takt_format_span(bulk->work_most_us, most));
     if (bulk->cost_most > 1 && bulk->cost_least == bulk->cost_most)
         takt_page_put(page, ", cost %d", (int)bulk->cost_most);
     else if (bulk->cost_most > 1)
@@ -171,7 +171,7 @@ void takt_picture_put_deed(takt_page *page, const takt_course *course)
                   takt_words_count(bulk->workers, text), bulk->workers == 1 ? "" : "s",
                   takt_words_count(bulk->at_once, most));
     takt_page_put(page, "; the store a round trip of %s away",
-                  takt_words_span(bulk->round_trip_us, text));
+                  takt_format_span(bulk->round_trip_us, text));
 }
 
 void takt_picture_put(takt_page *page, const takt_course *const *courses, unsigned count,

@@ -9,39 +9,6 @@
 
 #define THIN_SPACE "\xe2\x80\x89"
 
-/* "1 min 40 s", without the second part where it is 0. */
-static void put_two(char text[TAKT_WORDS_SIZE], long long a, const char *a_name, long long b,
-                    const char *b_name)
-{
-    if (b == 0)
-        snprintf(text, TAKT_WORDS_SIZE, "%lld %s", a, a_name);
-    else
-        snprintf(text, TAKT_WORDS_SIZE, "%lld %s %lld %s", a, a_name, b, b_name);
-}
-
-const char *takt_words_span(int64_t span_us, char text[TAKT_WORDS_SIZE])
-{
-    long long us = span_us, s = us / 1000000, min = s / 60, h = min / 60;
-
-    if (us <= 0)
-        snprintf(text, TAKT_WORDS_SIZE, "0");
-    else if (us < 1000)
-        put_two(text, us, "us", 0, "");
-    else if (us < 1000000)
-        put_two(text, us / 1000, "ms", 0, "");
-    else if (s < 60 && us % 1000000 == 0)
-        put_two(text, s, "s", 0, "");
-    else if (s < 60)
-        snprintf(text, TAKT_WORDS_SIZE, "%lld.%lld s", s, us / 100000 % 10);
-    else if (min < 60)
-        put_two(text, min, "min", s % 60, "s");
-    else if (h < 48)
-        put_two(text, h, "h", min % 60, "min");
-    else
-        put_two(text, h / 24, "days", h % 24, "h");
-    return text;
-}
-
 const char *takt_words_count(int64_t count, char text[TAKT_WORDS_SIZE])
 {
     char digits[24];

@@ -7,10 +7,9 @@
 
 #include <takt/simulate.h>
 
-#define TAKT_WORDS_SIZE 48 /* of every text here, with its NUL */
+#include "base/time_text.h"
 
-/* "250 us", "160 ms", "12.3 s", "1 min 40 s", "3 h 5 min", "4 days 3 h" */
-const char *takt_words_span(int64_t span_us, char text[TAKT_WORDS_SIZE]);
+#define TAKT_WORDS_SIZE TAKT_SPAN_SIZE /* of every text here, with its NUL */
 
 /* "100 000", with thin spaces (UTF-8) */
 const char *takt_words_count(int64_t count, char text[TAKT_WORDS_SIZE]);

@@ -8,32 +8,6 @@
 
 #define SECOND INT64_C(1000000)
 
-Test(words, spans)
-{
-    static const struct {
-        int64_t us;
-        const char *text;
-    } rows[] = {
-        {0, "0"},
-        {999, "999 us"},
-        {1000, "1 ms"},
-        {999999, "999 ms"},
-        {SECOND, "1 s"},
-        {12345678, "12.3 s"},
-        {59999999, "59.9 s"},
-        {60 * SECOND, "1 min"},
-        {100 * SECOND, "1 min 40 s"},
-        {3600 * SECOND, "1 h"},
-        {11100 * SECOND, "3 h 5 min"},
-        {48 * 3600 * SECOND, "2 days"},
-        {99 * 3600 * SECOND, "4 days 3 h"},
-    };
-    char text[TAKT_WORDS_SIZE];
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        cr_expect_str_eq(takt_words_span(rows[i].us, text), rows[i].text);
-}
-
 Test(words, counts_ratios_and_periods)
 {
     char text[TAKT_WORDS_SIZE];

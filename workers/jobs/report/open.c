@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kit/terminal.h"
 #include "metrics.h"
 #include "parts.h"
 
@@ -215,7 +216,7 @@ int takt_report_open(takt_report **report, uv_loop_t *loop, const takt_report_op
     made->figures.name = options->name;
     made->figures.started_at_us = takt_report_say_time();
     made->opened_ms = uv_now(loop);
-    made->pictured = options->log == TAKT_REPORT_LOG_AUTO && takt_screen_is_possible(STDERR_FILENO);
+    made->pictured = options->log == TAKT_REPORT_LOG_AUTO && takt_terminal_can_draw(STDERR_FILENO);
     made->log = options->log == TAKT_REPORT_LOG_AUTO ? TAKT_REPORT_LOG_TEXT : options->log;
     int failed = options->metrics_file ? write_now(made) : 0;
     int code = failed ? fail(error, TAKT_E_SYSTEM, options->metrics_file, strerror(failed)) : 0;

@@ -3,20 +3,11 @@
  */
 #include "screen.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #define COLUMNS_USUAL 80
 #define ROWS_USUAL    24
-
-bool takt_screen_is_possible(int fd)
-{
-    const char *kind = getenv("TERM");
-
-    return isatty(fd) && kind && *kind && strcmp(kind, "dumb") != 0;
-}
 
 void takt_screen_open(takt_screen *screen, int fd)
 {

@@ -15,9 +15,6 @@ typedef struct takt_screen {
     char text[TAKT_REPORT_PICTURE_SIZE];
 } takt_screen;
 
-/* Whether a picture can be drawn there at all. */
-bool takt_screen_is_possible(int fd);
-
 void takt_screen_open(takt_screen *screen, int fd);
 
 /* Draws the picture, or nothing while the terminal is behind or is another job's. */
