@@ -8,8 +8,9 @@ Joins the scripts of lua/ with the pieces that they need and makes them a part o
     embed.py --sha1                               the name and the SHA1 of each
 
 There is a script for each operation of takt_op. The first lines of a file say `-- needs: NAME NAME`: each of these stands
-before it, once. Comments and indentation are left out. A number with a name in capitals stands in the place of its name:
-those that begin with TAKT_ are C's (c_constants.py), the others are a script's own. --seam replaces the one line that
+before it, once. Comments and indentation are left out. A number or a text with a name in capitals stands in the place of
+its name: those that begin with TAKT_ are C's (c_constants.py), the others are a script's own. What is marked `-- inline`
+and `-- flat` is put into its callers (inline.py). --seam replaces the one line that
 reads the server's time (it is marked `-- seam: now`), for tests; the library itself is never built with it.
 """
 
@@ -20,6 +21,7 @@ import re
 import sys
 
 import c_constants
+import inline
 
 HERE = pathlib.Path(__file__).resolve()
 LUA = HERE.parent / 'lua'
@@ -28,7 +30,7 @@ CONSTANTS = c_constants.Constants()
 CLOCK = 'time'  # the piece that reads it
 NEEDS = re.compile(r'--\s*needs:\s*(.*)$')
 SEAM = re.compile(r'--\s*seam:\s*now\s*$')
-CONSTANT = re.compile(r'local ([A-Z][A-Z_]+) = ([0-9][0-9e]*)$')
+CONSTANT = re.compile(r"local ([A-Z][A-Z_]+) = ([0-9][0-9e]*|'[^']*')$")
 
 
 def needs_of(text):
@@ -72,24 +74,31 @@ def without_comment(line):
     return line.strip()
 
 
+def with_values(line, values):
+    """A line with what has a name in capitals in the place of the name; empty where that is what it says itself."""
+    line = CONSTANTS.put_into(line)
+    constant = CONSTANT.match(line)
+    if constant:
+        values[constant.group(1)] = constant.group(2)
+        return ''
+    put = re.sub(r'\b[A-Z][A-Z_]+\b', lambda word: values.get(word.group(), word.group()), line)
+    return put.replace("' .. '", '') if put != line else line
+
+
 def join(operation, seam=None):
-    """A whole script. Numbers with a name in capitals are put in their places: a script pays for each local."""
-    lines, seams, constants = [], 0, {}
-    pieces = list(pieces_of(operation, set()))
+    """A whole script."""
+    lines, seams, pieces = [], 0, list(pieces_of(operation, set()))
+    inliner, values = inline.Inliner(), {}
     for name in pieces:
-        for line in (LUA / f'{name}.lua').read_text(encoding='utf-8').splitlines():
+        source = (LUA / f'{name}.lua').read_text(encoding='utf-8').splitlines()
+        for at, line in enumerate(source):
             if SEAM.search(line):
                 seams += 1
-                line = line if seam is None else seam
-            line = CONSTANTS.put_into(without_comment(line))
-            constant = CONSTANT.match(line)
-            if constant:
-                constants[constant.group(1)] = constant.group(2)
-            elif line:
-                lines.append(re.sub(r'\b[A-Z][A-Z_]+\b', lambda word: constants.get(word.group(), word.group()), line))
+                source[at] = line if seam is None else seam
+        lines += inliner.take(source, lambda line: with_values(without_comment(line), values))
     if seams != (CLOCK in pieces):
         sys.exit(f'embed.py: {operation}: {seams} lines are marked "-- seam: now", not one')
-    return '\n'.join(lines) + '\n'
+    return '\n'.join(filter(None, lines)) + '\n'
 
 
 def sha1(source):

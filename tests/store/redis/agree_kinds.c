@@ -388,7 +388,7 @@ static bool is_quick(const agree_outcome *ran)
            ran->step.award.refused == 0;
 }
 
-/* What lua/quick_rules.lua answers. */
+/* What lua/quick.lua answers of several rules. */
 static bool is_quick_with_rules(const agree_outcome *ran)
 {
     const takt_claim *claim = &ran->step.claim;
@@ -539,7 +539,7 @@ static void count_claim(const agree_outcome *ran)
     count("claims that are stale", award->stale);
     count("claims that tell newer numbers", award->outdated);
     count("claims for quick.lua", is_quick(ran));
-    count("claims for quick_rules.lua", is_quick_with_rules(ran));
+    count("quick claims of several rules", is_quick_with_rules(ran));
     count("claims for quick_line.lua", is_quick_in_line(ran));
     count("claims for quick_line.lua that are given some",
           is_quick_in_line(ran) && award->run_count > 0);

@@ -148,7 +148,7 @@ static void draw_limit(agree_world *world, takt_limit *limit)
         draw_adapt(world, limit);
 }
 
-/* GCRA rules and nothing else: what lua/quick.lua and quick_rules.lua answer. */
+/* GCRA rules and nothing else: what lua/quick.lua answers. */
 static void draw_plain(agree_world *world, takt_limit *limit)
 {
     *limit = (takt_limit){.name = "any", .lease_us = TAKT_LEASE_US};

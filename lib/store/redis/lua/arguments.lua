@@ -1,5 +1,5 @@
--- arguments.lua: what the one argument says, field by field: from here on ARGV is the list that the operations describe.
--- An argument costs the server more than a field.
+-- arguments.lua: the one argument, field by field: from here on ARGV is the list that the operations describe.  An
+-- argument costs the server more than a field.
 
 local fields = ARGV[1] or ''
 local ARGV = {}

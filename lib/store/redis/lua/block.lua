@@ -8,8 +8,9 @@
 -- needs: extend
 
 return run(function()
+    local span, reason = tonumber(ARGV[7]), ARGV[8]
     tidy()
-    extend_block()
+    extend_block(span, reason)
     tidy_rules()
     local reply = standing(0)
     keep()

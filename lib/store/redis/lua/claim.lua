@@ -6,12 +6,17 @@
 --       cost, priority
 -- with KEYS 1 alone: what quick.lua says
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
---       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts, step us, parts, whole, count, cost
--- needs: quick quick_rules quick_line quick_permits keep take overflow
+--       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts,
+--       step us, parts, whole, count, cost
+-- needs: quick quick_line quick_permits keep take overflow
 
 local claim
 claim = {
     worker = ARGV[7],
+    seq = tonumber(ARGV[8]),
+    waiting = tonumber(ARGV[9]),
+    holding = #KEYS == 5 and tonumber(ARGV[10]),
+    first_want = #KEYS == 5 and 11 or 10, -- in ARGV
     wants = {},
     largest = 0, -- cost that can ever be given
     from = 0, -- no slot before
@@ -24,20 +29,24 @@ claim = {
     again_at = -1,
     reply = {},
 
-    -- How things stand for one of the worker's places, in tokens: the room, its share, and what is left to those
-    -- before it.
-    look = function(priority)
+    -- How things stand for the first in line, where that is another's (`first`), or for the worker's place of that
+    -- priority, in tokens: its share, what is left to those before it, and the permits that it may take; the room.
+    look = function(priority, first)
         local place, own = claim.own[priority], claim.own
         local urgent, before, workers, wanted, head = 0, 0, 1, 0, nil
-        for higher = 0, priority - 1 do
-            urgent = urgent + (own[higher] and own[higher].wanting or 0)
+        if first then
+            workers = line.all.active[priority] + (place and 1 or 0)
+        else
+            for higher = 0, priority - 1 do
+                urgent = urgent + (own[higher] and own[higher].wanting or 0)
+            end
         end
-        if line then
+        if line and not first then
             local all = line.all
             for higher = 0, priority - 1 do
                 urgent = urgent + all.wanting[higher]
             end
-            local others = all.standing[priority]
+            local others = all.active[priority]
             wanted = all.wanting[priority]
             workers = 1 + others
             if others > 0 then
@@ -47,26 +56,14 @@ claim = {
             end
         end
         local room = limit.room(claim.from, ledger.now + limit.lookahead)
-        local share = limit.throughput(limit.lookahead)
-        share = math.floor((room > share and room or share) / workers)
-        share = share < 1 and 1 or share
-        local ahead = before * share
-        if head and head.need > share then
-            ahead = ahead + head.need - share
+        local through = limit.throughput(limit.lookahead)
+        local share = share_of(room, through, workers)
+        local first_need, permits = head and head.need or 0, NEVER
+        if limit.concurrency > 0 then
+            local most = permit_share(limit.concurrency, workers)
+            permits = math.min(permits_beside(held.free() - urgent, before, most, wanted), most)
         end
-        ahead = urgent + math.min(ahead, wanted) -- nothing is kept for nobody
-        return room, share, ahead, claim.permits(workers, before, urgent, wanted)
-    end,
-
-    -- Permits that a turn may take: of those free, what is not left to those before, and not more than a share.
-    permits = function(workers, before, urgent, wanted)
-        if limit.concurrency == 0 then
-            return NEVER
-        end
-        local share = math.floor(limit.concurrency / workers)
-        share = share < 1 and 1 or share
-        local left = held.free() - urgent - math.min(before * share, wanted)
-        return left < share and left or share
+        return share, ahead_of(before, share, first_need, wanted, urgent), permits, room
     end,
 
     to_the_back = function(place)
@@ -76,7 +73,7 @@ claim = {
 
     -- Brings the worker's places in line with what it says it wants.
     restate = function()
-        local unlisted, last, own = tonumber(ARGV[9]), -1, claim.own
+        local unlisted, last, own = claim.waiting, -1, claim.own
         for _, want in ipairs(claim.wants) do
             unlisted, last = unlisted - want.count, want.priority
             if want.cost <= claim.largest then
@@ -106,7 +103,7 @@ claim = {
     -- Gives a place as much of what its worker wants as its turn allows.  Returns the tokens.
     serve = function(priority)
         local place, given, till = claim.own[priority], 0, ledger.now + limit.lookahead
-        local room, share, ahead, permits = claim.look(priority)
+        local share, ahead, permits, room = claim.look(priority)
         local slots = 0
         local left = share > place.need and share or place.need
         left = left < room - ahead and left or room - ahead
@@ -129,7 +126,7 @@ claim = {
         end
         place.wanting = place.wanting - given
         if limit.concurrency > 0 then
-            held.give(tonumber(ARGV[8]), slots)
+            held.give(claim.seq, slots)
         end
         claim.slots = claim.slots + slots
         count_taken(given)
@@ -169,7 +166,7 @@ claim = {
     end,
 
     plan = function(priority)
-        local _, share, ahead, permits = claim.look(priority)
+        local share, ahead, permits = claim.look(priority)
         local place, over_at = claim.own[priority], 0
         place.lacking = permits <= 0
         if place.lacking then -- a release wakes the next, a lease that ends nobody: the first in line comes by itself
@@ -182,17 +179,14 @@ claim = {
     hurry_first = function()
         for priority = 0, 9 do
             local own = claim.own[priority]
-            if line and line.all.standing[priority] > 0 then
+            if line and line.all.active[priority] > 0 then
                 local place, name = line.first_other(priority)
                 if not place or own and own.turn < place.turn then
                     return
                 end
-                local workers = line.all.standing[priority] + (own and 1 or 0)
-                local room, share = limit.room(claim.from, ledger.now + limit.lookahead), limit.throughput(limit.lookahead)
-                share = math.floor((room > share and room or share) / workers)
-                if claim.permits(workers, 0, 0, 0) > 0
-                    and place.again > claim.when(place, share < 1 and 1 or share, 0)
-                        + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION) then
+                local share, ahead, permits = claim.look(priority, place)
+                if permits > 0 and place.again > claim.when(place, share, ahead)
+                    + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION) then
                     wakes.add(name)
                 end
                 return
@@ -219,18 +213,18 @@ claim = {
                 end
             end
         end
-        claim.own.seq = not foremost and tonumber(ARGV[8]) or nil
+        claim.own.seq = not foremost and claim.seq or nil
     end,
 
     run = function(reply)
-        local holding = held and held.state(tonumber(ARGV[8]), tonumber(ARGV[10]))
+        local holding = held and held.state(claim.seq, claim.holding)
         if line then
             line.count(claim.old, -1)
         end
         claim.restate()
         claim.serve_all()
         if limit.max_waiting > 0 then
-            claim.refused = overflow.settle(claim.own)
+            claim.refused = overflow.enforce(claim.own)
         end
         claim.plan_all()
         if limit.when_full == 'o' then
@@ -240,7 +234,7 @@ claim = {
             open_line(claim.worker, true)
         end
         if line then
-            line.settle(claim.own)
+            line.put_back(claim.own)
         end
         if held then
             reply[12], reply[13], reply[14] = held.number(holding, claim.slots, claim.least_urgent >= 0)
@@ -249,8 +243,8 @@ claim = {
 
     -- Reads them, and finds the least cost of what can ever be given; 1 where not all are listed.
     read_wants = function()
-        local unlisted, least = tonumber(ARGV[9]), nil
-        for i = held and 11 or 10, #ARGV - 3, 4 do
+        local unlisted, least = claim.waiting, nil
+        for i = claim.first_want, #ARGV - 3, 4 do
             local latest = tonumber(ARGV[i + 1])
             claim.wants[#claim.wants + 1] = {
                 count = tonumber(ARGV[i]),
@@ -277,7 +271,7 @@ return run(function()
     claim.largest, claim.from = limit.capacity(), math.max(ledger.blocked, ledger.now)
     claim.old = line and line.record_of(claim.worker) or {}
     claim.read_wants()
-    local seq, stale = tonumber(ARGV[8]), nil
+    local seq, stale = claim.seq, nil
     if held then
         reply[12], reply[13], reply[14] = 0, 0, 0
         stale = held.own and held.own.seq >= seq
@@ -290,7 +284,7 @@ return run(function()
         held.wake(not stale and claim.own or nil)
     end
     wakes.publish()
-    if limit.revision > tonumber(ARGV[3]) then
+    if limit.revision > limit.told_revision then
         reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay here
     end
     local next_slot = limit.earliest(claim.from, claim.least_cost)

@@ -1,10 +1,10 @@
--- extend.lua: a block for ARGV[7] from now on, which only ever extends, with the reason ARGV[8].
+-- extend.lua: a block from now on, which only ever extends, and its reason.
 -- needs: standing
 
-local function extend_block()
-    local ends = ledger.now + ARGV[7]
+local function extend_block(span, reason)
+    local ends = ledger.now + span
     if ends > ledger.blocked then
         ledger.blocked = ends
-        ledger.reason = ARGV[8] ~= '' and ARGV[8] or ledger.reason
+        ledger.reason = reason ~= '' and reason or ledger.reason
     end
 end

@@ -190,7 +190,8 @@ local function make_gcra()
             return us < 2 * TAKT_SPAN_MAX_US and us or 2 * TAKT_SPAN_MAX_US
         end,
 
-        -- With `from`, whose state it is, at hand: core/gcra.c has one fraction of three factors each, here it is two steps.
+        -- The state that `from` has becomes one of `to`.  core/gcra.c has one fraction of three factors each; here it
+        -- takes two steps.
         convert = function(from, to, now)
             local backlog = gcra.ceil(from.us, from.parts) - now
             if from.tokens == to.tokens and from.span == to.span then

@@ -1,10 +1,10 @@
--- holders.lua: who holds permits; core/holders.c.  KEYS[5], a hash, holds for each worker "SEQ,HELD,EXPIRES" and in the
--- field `all` "HELD,HOLDERS,LEAST,KEPT": what all of them hold, how many they are, an instant before which no lease
--- ends, and when the key expires.  Until when something is held at the latest stands in the ledger's text: where that
+-- holders.lua: who holds permits; core/holders.c.  KEYS[5], a hash, holds a record for each worker and in the
+-- field `all` what all of them hold, how many they are, an instant before which no lease ends, and when the key expires
+-- (records.lua).  Until when something is held at the latest stands in the ledger's text: where that
 -- says nothing, what the key has is of no use.
 --
 -- Nothing is written before save().
--- needs: line wakes lease
+-- needs: line wakes
 
 local held -- nil: the limit has no permits
 
@@ -22,12 +22,12 @@ local function open_holders(worker)
         removed = {}, -- others, by name
 
         read = function(found)
-            local seq, n, expires = found:match('^(%d+),(%d+),(%d+)$')
+            local seq, n, expires = read_holder(found)
             return seq and { seq = tonumber(seq), held = tonumber(n), expires = tonumber(expires) }
         end,
 
         write = function(record)
-            return string.format('%.0f,%.0f,%.0f', record.seq, record.held, record.expires)
+            return write_holder(numbers.digits(record.seq), numbers.digits(record.held), numbers.digits(record.expires))
         end,
 
         -- Looks at everybody: leases that are over, and those that are further ahead than any lease.
@@ -58,7 +58,7 @@ local function open_holders(worker)
                 return
             end
             local found = redis.call('HMGET', KEYS[5], 'all', worker or 'all')
-            local total, count, least, kept = (found[1] or ''):match('^(%d+),(%d+),(%d+),(%d+)$')
+            local total, count, least, kept = read_holders(found[1] or '')
             if not total then
                 ledger.leased = 0
                 return
@@ -77,8 +77,8 @@ local function open_holders(worker)
             end
         end,
 
-        -- The first instant at which a permit is free because a lease is over; NEVER if that is not before `till`.  Looks
-        -- at everybody only where `least`, which stays behind while leases are prolonged, is.
+        -- The first instant at which a permit is free because a lease is over; NEVER if that is not before `till`.
+        -- Looks at everybody only where `least`, which stays behind while leases are prolonged, is.
         over_at = function(till)
             if held.least + 1 < till and held.there and held.count > (held.own and 1 or 0) then
                 local found = redis.call('HGETALL', KEYS[5])
@@ -128,8 +128,8 @@ local function open_holders(worker)
             return holding
         end,
 
-        -- Numbers for the permits given, and for those that the worker may hand on within itself while no `others` wait.
-        -- Returns what it holds, the first number, and how many are for handing on.
+        -- Numbers for the permits given, and for those that the worker may hand on within itself while no `others`
+        -- wait.  Returns what it holds, the first number, and how many are for handing on.
         number = function(holding, given, others)
             holding = holding + given
             if holding == 0 or limit.concurrency == 0 then
@@ -152,21 +152,21 @@ local function open_holders(worker)
         lackers = function(priority, left, own)
             local all, i, before = line.all, line.head_at[priority] or 1, 0
             local wanting, lacking = all.wanting[priority], all.lacking[priority] - ((own and own.lacking) and 1 or 0)
-            local share = math.max(math.floor(limit.concurrency / math.max(all.standing[priority], 1)), 1)
+            local share = permit_share(limit.concurrency, math.max(all.active[priority], 1))
             while lacking > 0 and not wakes.full() do
-                local name = line.standing_at(priority, i)
+                local name = line.active_at(priority, i)
                 local place = name and line.other_of(name, priority)
                 i = i + 1
                 if not name then
                     return
                 end
                 if place and own and own.turn < place.turn then
-                    if left <= math.min(before * share, wanting - own.wanting) then
+                    if permits_beside(left, before, share, wanting - own.wanting) <= 0 then
                         return
                     end
                     own, before = nil, before + 1
                 end
-                if place and left <= math.min(before * share, wanting - place.wanting) then
+                if place and permits_beside(left, before, share, wanting - place.wanting) <= 0 then
                     return
                 elseif place then
                     before = before + 1
@@ -206,16 +206,17 @@ local function open_holders(worker)
                 end
                 held.kept, held.removed = 0, {}
             end
-            local prolong = ledger.leased > held.kept or held.kept > ledger.leased + 2 * HOLDERS_SLACK
+            local prolong = ledger.leased > held.kept or held.kept > ledger.leased + 2 * SLACK
             if prolong then
-                held.kept = ledger.leased + HOLDERS_SLACK
+                held.kept = ledger.leased + SLACK
             end
             if own then
                 held.removed[worker] = nil
                 fields[#fields + 1], fields[#fields + 2] = worker, held.write(own)
             end
             fields[#fields + 1] = 'all'
-            fields[#fields + 1] = string.format('%.0f,%.0f,%.0f,%.0f', held.total, held.count, held.least, held.kept)
+            fields[#fields + 1] = write_holders(numbers.digits(held.total), numbers.digits(held.count),
+                numbers.digits(held.least), numbers.digits(held.kept))
             write_many('HSET', KEYS[5], fields)
             remove_many('HDEL', KEYS[5], held.removed)
             if prolong then

@@ -31,8 +31,8 @@ text = {
         return { backoff = backoff, recover = recover, recover_us = time, floor = floor }
     end,
 
-    -- What follows the rules.  Returns what it tells of the limit, the revision 0 where nothing, and what stands there of
-    -- the brake; nil where it cannot be read.
+    -- What follows the rules.  Returns what it tells of the limit, the revision 0 where nothing, and what stands there
+    -- of the brake; nil where it cannot be read.
     read_rest = function(stored, at)
         local told, ahead, most, permits, lease, full, adapt, braked = 0, nil, nil, 0, 0, '', nil, nil
         stored = stored:sub(-1) == ';' and stored or stored .. ';'
@@ -197,18 +197,18 @@ text = {
 
 -- What the caller's policy says.  False: the arguments are not as they should be.
 local function read_arguments()
-    local rules = {}
-    for head in (ARGV[1] or ''):gmatch('[^;]+') do
+    local rules, heads, span, revision, lookahead, bounds, zones_told = {}, unpack(ARGV, 1, 6)
+    for head in (heads or ''):gmatch('[^;]+') do
         rules[#rules + 1] = rule.new(head)
     end
-    limit.rules, limit.revision = rules, tonumber(ARGV[3])
-    limit.lookahead = tonumber(ARGV[4])
-    local most, full, permits, lease, adapt = (ARGV[5] or ''):match('^(%d+)([ou]?),?(%d*),?(%d*);?([%d,]*)$')
+    limit.rules, limit.revision, limit.told_revision = rules, tonumber(revision), tonumber(revision)
+    limit.lookahead, limit.span = tonumber(lookahead), tonumber(span)
+    local most, full, permits, lease, adapt = (bounds or ''):match('^(%d+)([ou]?),?(%d*),?(%d*);?([%d,]*)$')
     limit.adapt, limit.brake = adapt ~= '' and text.read_adapt(adapt) or nil, nil
     limit.max_waiting, limit.concurrency, limit.lease = tonumber(most), tonumber(permits) or 0, tonumber(lease) or 0
     limit.when_full = full
-    return (rules[1] or limit.concurrency > 0) and tonumber(ARGV[2]) and limit.revision and limit.lookahead
-        and limit.max_waiting and ARGV[6]
+    return (rules[1] or limit.concurrency > 0) and limit.span and limit.revision and limit.lookahead
+        and limit.max_waiting and zones_told
 end
 
 -- A ledger that cannot be read: a fresh one, blocked for its span: the longest period, or the lease.
@@ -220,7 +220,7 @@ local function begin_anew()
     limit.rest()
     ledger.turn, ledger.listed, ledger.damaged = 0, false, true
     ledger.fence, ledger.leased, ledger.watched = 0, 0, nil
-    ledger.blocked, ledger.reason = ledger.now + ARGV[2], ''
+    ledger.blocked, ledger.reason = ledger.now + limit.span, ''
     if brake then
         brake.release()
     end

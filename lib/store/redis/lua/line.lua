@@ -1,19 +1,17 @@
 -- line.lua: who stands in line.  core/ledger.c keeps an array of places; here nothing is looked at that a call does
 -- not need:
 --
---   KEYS[2], a sorted set, holds WORKER:PRIORITY by priority and turn for each place that others must wait for (none
---   for one that is set aside), and WORKER by the negative of the instant at which the worker is taken for dead;
---   KEYS[3], a hash, holds for each worker "SEQ;PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN[,[a][f][p]];..." (the places of
---   a worker share their seq and expiry, for a claim restates them all), and in the field `all` the line's totals:
---   "WAITING,WORKERS,LATEST,LEAST,KEPT[,LATE];PRIORITY,PLACES,STANDING,WANTING[,LACKING];...": the latest expiry, an
---   instant before which no worker is taken for dead, when the two keys expire, waiters in places that are set aside; and
---   of each priority its places, those that others must wait for, the tokens that these want, and how many of these lack
---   a permit.
+--   KEYS[2], a sorted set, holds WORKER:PRIORITY by priority and turn for each active place, one that others must wait
+--   for (none for one that is set aside), and WORKER by the negative of the instant at which it is taken for dead;
+--   KEYS[3], a hash, holds a record for each worker (records.lua; its places share their seq and expiry, for a claim
+--   restates them all), and in the field `all` the line's totals: waiters, workers, the latest expiry, an instant
+--   before which no worker is taken for dead, when the two keys expire, waiters in places that are set aside; and of
+--   each priority its places, the active ones, the tokens that these want, and how many of these lack a permit.
 --
 -- Nothing is written before save().  Until then a place that is no longer to be waited for is still in the sorted set.
--- A line that is not as it was left (somebody else deleted or wrote a key) is dropped: it tells nothing that its workers
--- do not state again with their next claims.
--- needs: ledger patience
+-- A line that is not as it was left (somebody else deleted or wrote a key) is dropped: it tells nothing that its
+-- workers do not state again with their next claims.
+-- needs: ledger records share
 
 local ARGUMENTS_MAX = 4000 -- of one command
 
@@ -46,7 +44,7 @@ local function open_line(worker, lost)
             kept = 0,
             late = 0,
             places = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
-            standing = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+            active = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             wanting = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             lacking = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
         },
@@ -61,36 +59,35 @@ local function open_line(worker, lost)
 
         read_all = function(found)
             local all = line.all
-            local waiting, workers, latest, least, kept, late, at = found:match('^(%d+),(%d+),(%d+),(%d+),(%d+),?(%d*)()')
+            local waiting, workers, latest, least, kept, late, at = read_totals(found)
             if not waiting then
                 return false
             end
             all.waiting, all.workers, all.latest = tonumber(waiting), tonumber(workers), tonumber(latest)
             all.least, all.kept, all.late = tonumber(least), tonumber(kept), tonumber(late) or 0
             while at <= #found do
-                local priority, places, standing, wanting, lacking, stop =
-                    found:match('^;(%d),(%d+),(%d+),(%d+),?(%d*)()', at)
+                local priority, places, active, wanting, lacking, stop = read_totals_of(found, at)
                 if not priority then
                     return false
                 end
                 priority, at = tonumber(priority), stop
-                all.places[priority], all.standing[priority] = tonumber(places), tonumber(standing)
+                all.places[priority], all.active[priority] = tonumber(places), tonumber(active)
                 all.wanting[priority], all.lacking[priority] = tonumber(wanting), tonumber(lacking) or 0
             end
             return true
         end,
 
         write_all = function()
-            local all = line.all
-            local written = string.format('%.0f,%.0f,%.0f,%.0f,%.0f', all.waiting, all.workers, all.latest, all.least,
-                all.kept) .. (all.late > 0 and ',' .. numbers.digits(all.late) or '')
+            local all, digits_of = line.all, numbers.digits
+            local late = all.late > 0 and ',' .. digits_of(all.late) or ''
+            local written = write_totals(digits_of(all.waiting), digits_of(all.workers), digits_of(all.latest),
+                digits_of(all.least), digits_of(all.kept), late)
             for priority = 0, 9 do
                 if all.places[priority] > 0 then
-                    written = written .. string.format(';%d,%.0f,%.0f,%.0f', priority, all.places[priority],
-                        all.standing[priority], all.wanting[priority])
-                    if all.lacking[priority] > 0 then
-                        written = written .. ',' .. numbers.digits(all.lacking[priority])
-                    end
+                    local lacking = all.lacking[priority] > 0 and ',' .. digits_of(all.lacking[priority]) or ''
+                    local wanting = digits_of(all.wanting[priority])
+                    written = written .. write_totals_of(priority, digits_of(all.places[priority]),
+                        digits_of(all.active[priority]), wanting, lacking)
                 end
             end
             return written
@@ -101,8 +98,8 @@ local function open_line(worker, lost)
             local seq, at = found:match('^(%d+)()')
             local record = { seq = tonumber(seq) }
             while seq and at <= #found do
-                local priority, turn, wanting, need, waiting, again, aside, foremost, lacking, stop =
-                    found:match('^;(%d),(%d+),(%d+),(%d+),(%d+),(%d+),?(a?)(f?)(p?)()', at)
+                local priority, turn, wanting, need, waiting, again, aside, foremost, lacks, ends =
+                    read_place(found, at)
                 if not priority then
                     return false
                 end
@@ -114,22 +111,24 @@ local function open_line(worker, lost)
                     again = tonumber(again),
                     aside = aside ~= '',
                     foremost = foremost ~= '',
-                    lacking = lacking ~= '',
+                    lacking = lacks ~= '',
                 }
-                at = stop
+                at = ends
             end
             return seq and record or false
         end,
 
         write = function(record)
-            local written = numbers.digits(record.seq)
+            local digits_of = numbers.digits
+            local written = digits_of(record.seq)
             for priority = 0, 9 do
                 local place = record[priority]
                 if place then
                     local marks = (place.aside and 'a' or '') .. (place.foremost and 'f' or '')
                         .. (place.lacking and 'p' or '')
-                    written = written .. string.format(';%d,%.0f,%.0f,%.0f,%.0f,%.0f', priority, place.turn,
-                        place.wanting, place.need, place.waiting, place.again) .. (marks ~= '' and ',' .. marks or '')
+                    marks = marks ~= '' and ',' .. marks or ''
+                    written = written .. write_place(priority, digits_of(place.turn), digits_of(place.wanting),
+                        digits_of(place.need), digits_of(place.waiting), digits_of(place.again), marks)
                 end
             end
             return written
@@ -145,7 +144,7 @@ local function open_line(worker, lost)
         end,
 
         -- The i-th in the order of a priority, as a worker's name; nil: there are not so many.
-        standing_at = function(priority, i)
+        active_at = function(priority, i)
             local names = line.order[priority] or {}
             line.order[priority] = names
             while not names[i] and not names.whole do
@@ -180,7 +179,7 @@ local function open_line(worker, lost)
                     if place.aside then
                         all.late = all.late + sign * place.waiting
                     else
-                        all.standing[priority] = all.standing[priority] + sign
+                        all.active[priority] = all.active[priority] + sign
                         all.wanting[priority] = all.wanting[priority] + sign * place.wanting
                         all.lacking[priority] = all.lacking[priority] + (place.lacking and sign or 0)
                     end
@@ -191,7 +190,7 @@ local function open_line(worker, lost)
         -- Sets a place aside: its totals and its worker's record.
         set_aside = function(name, priority, place)
             local all = line.all
-            all.standing[priority] = all.standing[priority] - 1
+            all.active[priority] = all.active[priority] - 1
             all.wanting[priority] = all.wanting[priority] - place.wanting
             all.lacking[priority] = all.lacking[priority] - (place.lacking and 1 or 0)
             all.late = all.late + place.waiting
@@ -211,7 +210,7 @@ local function open_line(worker, lost)
         drop_silent = function()
             local all, now = line.all, ledger.now
             if all.latest > now + TAKT_SILENT_US then
-                line.capped = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(' .. numbers.digits(-now - TAKT_SILENT_US))
+                line.capped = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(-' .. numbers.digits(now + TAKT_SILENT_US))
                 all.latest = now + TAKT_SILENT_US
                 all.least = math.min(all.least, all.latest)
             end
@@ -220,7 +219,7 @@ local function open_line(worker, lost)
             elseif redis.call('ZCOUNT', KEYS[2], '-inf', '(0') ~= redis.call('HLEN', KEYS[3]) - 1 then
                 return false
             end
-            local silent = redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. numbers.digits(-now), '(0')
+            local silent = redis.call('ZRANGEBYSCORE', KEYS[2], '(-' .. numbers.digits(now), '(0')
             for _, name in ipairs(silent) do
                 local record = line.record_of(name)
                 if not record then
@@ -234,7 +233,7 @@ local function open_line(worker, lost)
                     end
                 end
             end
-            local least = redis.call('ZREVRANGEBYSCORE', KEYS[2], numbers.digits(-now), '-inf', 'LIMIT', 0, 1,
+            local least = redis.call('ZREVRANGEBYSCORE', KEYS[2], '-' .. numbers.digits(now), '-inf', 'LIMIT', 0, 1,
                 'WITHSCORES')
             all.least = least[2] and math.min(-tonumber(least[2]), all.latest) or 0
             return true
@@ -245,7 +244,7 @@ local function open_line(worker, lost)
             local all, i, name = line.all, 0, nil
             repeat
                 i = i + 1
-                name = line.standing_at(priority, i)
+                name = line.active_at(priority, i)
                 if name and not line.gone[name] then
                     local record = line.record_of(name)
                     local place = record and record[priority]
@@ -258,10 +257,10 @@ local function open_line(worker, lost)
                 end
             until not name
             line.head_at[priority] = i
-            return name ~= nil or all.standing[priority] == 0
+            return name ~= nil or all.active[priority] == 0
         end,
 
-        -- What time alone changes: tidy_line of core/ledger.c.  False: the line is not as it was left.
+        -- What time alone changes: takt_line_tidy of core/line.c.  False: the line is not as it was left.
         tidy = function()
             local found = redis.call('HMGET', KEYS[3], 'all', worker or 'all')
             if worker then
@@ -271,7 +270,7 @@ local function open_line(worker, lost)
                 return false
             end
             for priority = 0, 9 do
-                if line.all.standing[priority] > 0 and not line.step_round_late(priority) then
+                if line.all.active[priority] > 0 and not line.step_round_late(priority) then
                     return false
                 end
             end
@@ -299,7 +298,7 @@ local function open_line(worker, lost)
         first_other = function(priority)
             local i, name, place = line.head_at[priority] or 1, nil, nil
             repeat
-                name = line.standing_at(priority, i)
+                name = line.active_at(priority, i)
                 place = name and line.other_of(name, priority)
                 i = i + 1
             until not name or place
@@ -324,7 +323,7 @@ local function open_line(worker, lost)
         end,
 
         -- Puts the worker's places back, as they are now.
-        settle = function(own)
+        put_back = function(own)
             local all, silent_at = line.all, ledger.now + TAKT_SILENT_US
             line.count(own, 1)
             if own.seq then
@@ -339,12 +338,12 @@ local function open_line(worker, lost)
 
         -- What becomes of the caller's members of the sorted set: none is removed and added, for a set that is empty in
         -- between would lose its expiry.
-        settle_own = function(own, scores)
+        write_own = function(own, scores)
             local old = line.records[worker] or {}
             line.dirty[worker] = own.seq and own or nil
             if own.seq then
                 line.gone[worker], line.removed[worker] = nil, nil
-                scores[#scores + 1] = numbers.digits(-ledger.now - TAKT_SILENT_US)
+                scores[#scores + 1] = '-' .. numbers.digits(ledger.now + TAKT_SILENT_US)
                 scores[#scores + 1] = worker
             elseif old.seq then
                 line.gone[worker], line.removed[worker] = old, true
@@ -369,11 +368,11 @@ local function open_line(worker, lost)
                 redis.call('UNLINK', KEYS[2], KEYS[3])
             end
             for _, name in ipairs(line.capped) do
-                scores[#scores + 1] = numbers.digits(-ledger.now - TAKT_SILENT_US)
+                scores[#scores + 1] = '-' .. numbers.digits(ledger.now + TAKT_SILENT_US)
                 scores[#scores + 1] = name
             end
             if own then
-                line.settle_own(own, scores)
+                line.write_own(own, scores)
             elseif not (next(line.dirty) or next(line.gone) or scores[1]) then
                 return
             end

@@ -2,8 +2,8 @@
 --
 -- Its pages are fields of KEYS[4], "BOOK:PAGE", of 12 entries each, so short that the server keeps a small log without
 -- any overhead: the first entry's instant in 7 bytes, its running total, then for each other entry how much later it is
--- and how many tokens it took; where each took one, the instant has 2^55 added, and that number is left out.  A number's
--- first byte tells how many follow (SIZES): three bytes in all are enough for 12 seconds.
+-- and how many tokens it took; where each took one, the instant has 2^55 added, and that number is left out.  The
+-- first byte of a number tells how many follow (SIZES): three bytes in all are enough for 12 seconds.
 --
 -- Nothing is written before write_pages().
 -- needs: call numbers

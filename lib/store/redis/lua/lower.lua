@@ -7,8 +7,9 @@
 -- needs: charge standing
 
 return run(function()
+    local most = tonumber(ARGV[7])
     tidy()
-    local more = limit.room(ledger.now, ledger.now) - tonumber(ARGV[7])
+    local more = limit.room(ledger.now, ledger.now) - most
     if more > 0 then
         charge(more)
     end

@@ -1,11 +1,11 @@
 -- numbers.lua: whole numbers in doubles, exact below 2^53, and products of two of them, exact always.
--- needs:
+-- needs: records
 
 local numbers
 numbers = {
-    -- A number as text: Lua itself would write 14 digits of it.
+    -- A number from 0 on as text: Lua itself would write 14 digits of it.
     digits = function(n)
-        return string.format('%.0f', n)
+        return digits(n)
     end,
 
     -- a * b as the sum of two doubles, exactly (Dekker's product: each factor in halves, whose products fit).

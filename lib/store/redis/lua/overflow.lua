@@ -20,7 +20,7 @@ overflow = {
         local mine, theirs = -1, -1
         for priority = 0, 9 do
             mine = own[priority] and priority or mine
-            theirs = line and line.all.standing[priority] > 0 and priority or theirs
+            theirs = line and line.all.active[priority] > 0 and priority or theirs
         end
         return mine, theirs
     end,
@@ -69,7 +69,7 @@ overflow = {
     end,
 
     -- Returns how many of the caller's waiters leave.
-    settle = function(own)
+    enforce = function(own)
         local over, refused = overflow.excess(own), 0
         while over > 0 do
             local priority, place, name = overflow.victim(own)

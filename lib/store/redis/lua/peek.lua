@@ -1,11 +1,11 @@
--- peek.lua: takt_ledger_peek and takt_ledger_watch of core/ledger.h: how the ledger stands.  Nothing is changed, unless it
--- was damaged, or who looks wants to have counted what is taken.
+-- peek.lua: takt_ledger_peek and takt_ledger_watch of core/ledger.h: how the ledger stands.  Nothing is changed, unless
+-- it was damaged, or the caller wants to have counted what is taken.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 for how long to count;
 --       0: not
--- reply flags (64: watched), now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent,
---       reason, where it is watched: since, taken, with permits: concurrency, held, holders
+-- reply flags (64: watched), now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers,
+--       rate_percent, reason, where it is watched: since, taken, with permits: concurrency, held, holders
 -- needs: standing
 
 return run(function()

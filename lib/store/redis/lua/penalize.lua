@@ -39,10 +39,11 @@ local function penalize()
 end
 
 return run(function()
+    local span, reason = tonumber(ARGV[7]), ARGV[8]
     tidy()
     penalize()
-    if tonumber(ARGV[7]) > 0 then
-        extend_block()
+    if span > 0 then
+        extend_block(span, reason)
     end
     tidy_rules()
     local reply = standing(0)

@@ -1,148 +1,214 @@
 -- quick_line.lua: what quick.lua is for one who is alone, for a few who keep pace together: one GCRA rule, a line of
 -- one priority with not too many places, a worker in it that goes on waiting, waiters that want the same at any time.
 -- It reads all places at once, makes nothing that it does not use, and looks at everything before it writes.  Whatever
--- is different, or only comes now and then (somebody comes, leaves, is silent or late, keys must live longer), is left to
--- the other pieces, which say what each step is for.  Spans, and what the rule has given, are counted from now on in
+-- is different, or only comes now and then (somebody comes, leaves, is silent or late, keys must live longer), is left
+-- to the other pieces, which say what each step is for.  Spans, and what the rule has given, are counted from now on in
 -- parts: a microsecond has `tokens` of them, a token `span`.
--- needs: clock patience
+--
+-- KEYS, ARGV and reply are those of claim.lua.
+-- needs: clock records share
 
 local PLACES_MAX = 32
 local PARTS_MAX = 2251799813685248 -- 2^51: sums of them are exact
 
-local function keep_pace()
-    -- Rules, span, revision, lookahead, max_waiting, zones; worker, seq, waiting; count, latest, cost, priority.
-    local head, tokens, span, burst, lookahead, worker, seq, waiting, count, cost, priority =
-        ARGV[1]:match('^(g(%d+)/(%d+)%*(%d+)) %d+ 0 (%d+) 0 [^ ]* (%x+) (%d+) (%d+) (%d+) %-1 (%d+) (%d)$')
-    if not head or stored:find(head, 1, true) ~= 1 then
-        return nil
-    end
-    local us, more, turn = stored:match('^ (%d+)(%+?%d*);t(%d+)$', #head + 1)
-    local found = us and redis.call('HMGET', KEYS[3], 'all', worker)
-    if not found or not found[1] or not found[2] then
-        return nil
-    end
-    local all_waiting, workers, latest, least, kept, late, places, standing, wanted = found[1]:match(
-        '^(%d+),(%d+),(%d+),(%d+),(%d+)(,?%d*);' .. priority .. ',(%d+),(%d+),(%d+)$')
-    local PLACE = '^(%d+);' .. priority .. ',(%d+),(%d+),(%d+),(%d+),(%d+),?(f?)$'
-    local last_seq, own_turn, own_wanted, _, own_waiting, own_again, foremost = found[2]:match(PLACE)
-    if not standing or standing + 0 > PLACES_MAX or not last_seq or last_seq + 0 >= seq + 0 then
-        return nil
-    end
+-- When the n-th token from now on is due.
+-- inline
+local function due_at(given, n, span, tolerance, tokens)
+    return now + math.max(math.ceil((given + n * span - tolerance) / tokens), 0)
+end
 
-    -- The others: how many there are, how many before the worker, and the first of them.
-    local others, before, first_turn, first_need, first_again = 0, 0, nil, 0, 0
-    own_turn = own_turn + 0
-    found = redis.call('HGETALL', KEYS[3])
+-- Room in tokens within the lookahead.
+-- inline
+local function room_in(reach, given, span)
+    return math.max(math.floor((reach - given) / span), 0)
+end
+
+-- The worker's call and its own record.  False: this is another kind of call, or ledger.
+-- inline
+local function read_pace(call, rule, line)
+    call.head, rule.tokens, rule.span, rule.burst, call.lookahead, call.worker, call.seq, call.waiting, call.count,
+        call.cost, call.priority =
+        ARGV[1]:match('^(g(%d+)/(%d+)%*(%d+)) %d+ 0 (%d+) 0 [^ ]* (%x+) (%d+) (%d+) (%d+) %-1 (%d+) (%d)$')
+    if not call.head or stored:find(call.head, 1, true) ~= 1 then
+        return false
+    end
+    rule.us, rule.more, line.turn = stored:match('^ (%d+)(%+?%d*);t(%d+)$', #call.head + 1)
+    local found = rule.us and redis.call('HMGET', KEYS[3], 'all', call.worker)
+    if not found or not found[1] or not found[2] then
+        return false
+    end
+    local priority, last_seq, own_priority, _, aside, lacks
+    line.waiting, line.workers, line.latest, line.least, line.kept, line.late, priority, line.places, line.active,
+        line.wanted, lacks = read_only_totals(found[1])
+    if priority ~= call.priority or lacks ~= '' or line.active + 0 > PLACES_MAX then
+        return false
+    end
+    last_seq, own_priority, line.own_turn, line.own_wanted, _, line.own_waiting, line.own_again, aside,
+        line.own_foremost, lacks = read_only_place(found[2])
+    return last_seq and own_priority == priority and aside == '' and lacks == '' and last_seq + 0 < call.seq + 0
+end
+
+-- The others: how many there are, how many before the worker, and the first of them.  False: somebody is late or
+-- silent, or keys must live longer.
+-- inline
+local function read_others(call, line)
+    line.others, line.before, line.first_need = 0, 0, 0
+    line.own_turn = line.own_turn + 0
+    local found, first_turn, first_again = redis.call('HGETALL', KEYS[3]), nil, 0
     for i = 2, #found, 2 do
-        local _, its_turn, _, need, _, again = found[i]:match(PLACE)
-        its_turn = its_turn and its_turn + 0
-        if its_turn and found[i - 1] ~= worker then
-            others = others + 1
-            before = before + (its_turn < own_turn and 1 or 0)
-            if not first_turn or its_turn < first_turn then
-                first_turn, first_need, first_again = its_turn, need + 0, again + 0
+        local _, priority, turn, _, need, _, again, aside, _, lacks = read_only_place(found[i])
+        if priority == call.priority and aside == '' and lacks == '' and found[i - 1] ~= call.worker then
+            turn = turn + 0
+            line.others = line.others + 1
+            line.before = line.before + (turn < line.own_turn and 1 or 0)
+            if not first_turn or turn < first_turn then
+                first_turn, line.first_need, first_again = turn, need + 0, again + 0
             end
         end
     end
-    lookahead, turn, waiting, count, kept = lookahead + 0, turn + 0, waiting + 0, count + 0, kept + 0
-    local head_again, alive_until = before > 0 and first_again or own_again + 0, now + TAKT_SILENT_US
-    if others ~= standing - 1 or head_again + lookahead < now or now > least + 0 or latest + 0 > alive_until
-        or alive_until > kept or kept > alive_until + 2 * SLACK or waiting < count then
-        return nil
-    end
+    call.lookahead, call.waiting, call.count = call.lookahead + 0, call.waiting + 0, call.count + 0
+    line.turn = line.turn + 0
+    local head_again, kept = line.before > 0 and first_again or line.own_again + 0, line.kept + 0
+    line.alive_until = now + TAKT_SILENT_US
+    return line.others == line.active - 1 and head_again + call.lookahead >= now and now <= line.least + 0
+        and line.latest + 0 <= line.alive_until and line.alive_until <= kept
+        and kept <= line.alive_until + 2 * SLACK and call.waiting >= call.count
+end
 
-    -- The rule: what it has given, and how far that may reach.
-    tokens, span, burst, cost, us = tokens + 0, span + 0, burst + 0, cost + 0, us + 0
-    local parts = more == '' and 0 or tonumber(more) or 0
-    local given, tolerance, ahead_parts = (us - now) * tokens + parts, burst * span, lookahead * tokens
-    local rest_at, step = us + (parts > 0 and 1 or 0), cost * span
-    wanted = wanted - own_wanted
-    if (more == '') ~= (parts == 0) or parts >= tokens or cost > burst or burst > TAKT_ROOM_MAX
-        or (ahead_parts + tolerance) / span > TAKT_ROOM_MAX or tolerance / tokens > TAKT_SPAN_MAX_US
-        or given > TAKT_LOOKAHEAD_MAX_US * tokens + 2 * ahead_parts + tolerance
-        or TAKT_LOOKAHEAD_MAX_US * tokens + 3 * ahead_parts + tolerance > PARTS_MAX
-        or (wanted + first_need + count * cost) * span > PARTS_MAX then
-        return nil
+-- The rule: what it has given, and how far that may reach.  False: numbers that are too large to be exact here.
+-- inline
+local function read_pace_rule(call, rule, line)
+    local tokens, span, more = rule.tokens + 0, rule.span + 0, rule.more
+    local parts, burst = more == '' and 0 or tonumber(more) or 0, rule.burst + 0
+    rule.tokens, rule.span, rule.us, rule.parts, call.cost = tokens, span, rule.us + 0, parts, call.cost + 0
+    rule.given, rule.tolerance, rule.ahead = (rule.us - now) * tokens + parts, burst * span, call.lookahead * tokens
+    rule.rest_at, rule.step = rule.us + (parts > 0 and 1 or 0), call.cost * span
+    line.wanted = line.wanted - line.own_wanted
+    local reach = TAKT_LOOKAHEAD_MAX_US * tokens + 2 * rule.ahead + rule.tolerance
+    if (more == '') ~= (parts == 0) or parts >= tokens or call.cost > burst or burst > TAKT_ROOM_MAX
+        or (rule.ahead + rule.tolerance) / span > TAKT_ROOM_MAX or rule.tolerance / tokens > TAKT_SPAN_MAX_US
+        or rule.given > reach or reach + rule.ahead > PARTS_MAX
+        or (line.wanted + line.first_need + call.count * call.cost) * span > PARTS_MAX then
+        return false
     end
-    given = rest_at < now and 0 or given
+    rule.given = rule.rest_at < now and 0 or rule.given
+    return true
+end
 
-    -- Its turn: as much as its share and those before it leave.
-    local n, wanting = 0, count * cost
-    local through, share, ahead = ahead_parts / span, nil, nil
-    through = through - through % 1
-    local function look()
-        local room = (ahead_parts + tolerance - given) / span
-        room = room > 0 and room - room % 1 or 0
-        share = (room > through and room or through) / (1 + others)
-        share = share < 1 and 1 or share - share % 1
-        ahead = before * share + ((before > 0 and first_need > share) and first_need - share or 0)
-        ahead = ahead < wanted and ahead or wanted
-        return room
-    end
-    local left = look() - ahead
-    left = left < (share > cost and share or cost) and left or (share > cost and share or cost)
+-- Its turn: as much as its share and those before it leave.  False: it leaves the line, or is given slots of two kinds.
+-- inline
+local function take_turn(call, rule, line)
+    local cost, count, others, n = call.cost, call.count, line.others, 0
+    local through, reach = math.floor(rule.ahead / rule.span), rule.ahead + rule.tolerance
+    local room = room_in(reach, rule.given, rule.span)
+    line.share = share_of(room, through, others + 1)
+    line.ahead = ahead_of(line.before, line.share, line.first_need, line.wanted, 0)
+    local left = math.min(room - line.ahead, math.max(line.share, cost))
     if left >= cost then
-        n = (left - left % cost) / cost
-        n = n < count and n or count
+        n = math.min((left - left % cost) / cost, count)
     end
-    local first = given + step - tolerance
-    if waiting <= n or (n > 0 and first <= 0 and first + (n - 1) * step > 0) then
-        return nil
+    rule.first = rule.given + rule.step - rule.tolerance
+    if call.waiting <= n or (n > 0 and rule.first <= 0 and rule.first + (n - 1) * rule.step > 0) then
+        return false
     end
-    given, wanting, waiting = given + n * step, wanting - n * cost, waiting - n
+    rule.given, call.given = rule.given + n * rule.step, n
+    call.wanting, call.waiting = count * cost - n * cost, call.waiting - n
     if n > 0 then
-        local given_us = (given - given % tokens) / tokens
-        us, parts = now + given_us, given % tokens
-        rest_at = us + (parts > 0 and 1 or 0)
-        turn = turn + 1
-        own_turn, before = turn, others
-        look()
+        rule.parts = rule.given % rule.tokens
+        rule.us = now + (rule.given - rule.parts) / rule.tokens
+        rule.rest_at = rule.us + (rule.parts > 0 and 1 or 0)
+        line.turn = line.turn + 1
+        line.own_turn, line.before = line.turn, others
+        room = room_in(reach, rule.given, rule.span)
+        line.share = share_of(room, through, others + 1)
+        line.ahead = ahead_of(line.before, line.share, line.first_need, line.wanted, 0)
     end
+    return true
+end
 
-    -- When it is to come again, and when one more could be served.
-    local function due(tokens_of)
-        local at = given + tokens_of * span - tolerance
-        return at > 0 and now + math.ceil(at / tokens) or now
-    end
-    local half = math.floor(math.floor(lookahead / 2) * tokens / span)
-    local next_turn = wanting < share and wanting or share
-    next_turn = next_turn < half and next_turn or half
-    next_turn = next_turn > cost and next_turn or cost
-    local again = due(ahead + next_turn)
+-- When the worker is to come again.
+-- inline
+local function plan_pace(call, rule, line)
+    local lookahead, cost = call.lookahead, call.cost
+    local half = math.floor(math.floor(lookahead / 2) * rule.tokens / rule.span)
+    local next_turn = math.max(math.min(call.wanting, line.share, half), cost)
+    local again = due_at(rule.given, line.ahead + next_turn, rule.span, rule.tolerance, rule.tokens)
     if next_turn > cost then
-        again = math.min(again, due(ahead + cost) + math.floor(lookahead / 2))
+        local first = due_at(rule.given, line.ahead + cost, rule.span, rule.tolerance, rule.tokens)
+        again = math.min(again, first + math.floor(lookahead / 2))
     end
-    local fraction = ahead > 0 and TAKT_LOOKAHEAD_FRACTION or TAKT_LOOKAHEAD_FRACTION_FIRST
-    again = math.max(again - lookahead, now + math.floor(lookahead / fraction))
+    local fraction = line.ahead > 0 and TAKT_LOOKAHEAD_FRACTION or TAKT_LOOKAHEAD_FRACTION_FIRST
+    return math.max(again - lookahead, now + math.floor(lookahead / fraction))
+end
 
-    all_waiting = all_waiting - own_waiting + waiting
-    workers = workers - (foremost == '' and 0 or 1) + 1
-    local state = parts > 0 and string.format('%s %.0f+%.0f;t%.0f', head, us, parts, turn)
-        or string.format('%s %.0f;t%.0f', head, us, turn)
-    local all = string.format('%.0f,%.0f,%.0f,%s,%.0f%s;%s,%s,%s,%.0f', all_waiting, workers, alive_until, least, kept,
-        late, priority, places, standing, wanted + wanting)
-    local place = string.format('%s;%s,%.0f,%.0f,%.0f,%.0f,%.0f,f', seq, priority, own_turn, wanting, cost, waiting,
-        math.min(again, now + TAKT_KEEPALIVE_US))
-    redis.call('SET', KEYS[1], state, 'PXAT', math.ceil(math.max(rest_at, alive_until) / 1000))
-    redis.call('HSET', KEYS[3], 'all', all, worker, place)
+-- inline
+local function write_pace(call, rule, line, again)
+    local alive, head, priority = digits(line.alive_until), call.head, call.priority
+    local us, turn, own_turn = rule.us, line.turn, line.own_turn
+    local wanted, wanting, waiting = line.wanted + call.wanting, call.wanting, call.waiting
+    line.waiting = line.waiting - line.own_waiting + waiting
+    line.workers = line.workers - (line.own_foremost == '' and 0 or 1) + 1
+    local all_waiting, workers, again_at = line.waiting, line.workers, math.min(again, now + TAKT_KEEPALIVE_US)
+    local late, cost = line.late == '' and '' or ',' .. line.late, call.cost
+    local state = head .. ' ' .. digits(us) .. (rule.parts > 0 and '+' .. digits(rule.parts) or '')
+    local totals = write_totals(digits(all_waiting), digits(workers), alive, line.least, line.kept, late)
+    local of_priority = write_totals_of(priority, line.places, line.active, digits(wanted), '')
+    local place = write_place(priority, digits(own_turn), digits(wanting), digits(cost), digits(waiting),
+        digits(again_at), ',f')
+    local expires_ms = math.ceil(math.max(rule.rest_at, line.alive_until) / 1000)
+    redis.call('SET', KEYS[1], state .. ';t' .. digits(turn), 'PXAT', digits(expires_ms))
+    redis.call('HSET', KEYS[3], 'all', totals .. of_priority, call.worker, call.seq .. place)
+    local score = priority * TURNS + own_turn
     -- XX: where somebody has deleted the key, none is made that does not expire.
-    redis.call('ZADD', KEYS[2], 'XX', string.format('%.0f', -alive_until), worker,
-        string.format('%.0f', priority * TURNS + own_turn), worker .. ':' .. priority)
+    redis.call('ZADD', KEYS[2], 'XX', '-' .. alive, call.worker, digits(score), call.worker .. ':' .. priority)
+end
 
-    local reply = { 0, now, again, due(waiting + n <= count and cost or 1), 0, all_waiting, workers, 0, 2 ^ priority,
-        places + 0 > 1 and priority + 0 or -1, '' }
+-- inline
+local function reply_of(call, rule, line, again)
+    local n, tokens, first = call.given, rule.tokens, rule.first
+    local next_slot = due_at(rule.given, (call.waiting + n <= call.count and call.cost or 1), rule.span,
+        rule.tolerance, tokens)
+    local reply = { 0, now, again, next_slot, 0, line.waiting, line.workers, 0, 2 ^ call.priority,
+        line.places + 0 > 1 and call.priority + 0 or -1, '' }
     if n > 0 then
         -- the first slot and the step between two, in whole microseconds and parts; one slot alone is rounded up
         local late_us, late_parts, step_us, step_parts = 0, 0, 0, 0
         if first > 0 and n == 1 then
             late_us = math.ceil(first / tokens)
         elseif first > 0 then
-            late_parts, step_parts = first % tokens, step % tokens
-            late_us, step_us = (first - late_parts) / tokens, (step - step_parts) / tokens
+            late_parts, step_parts = first % tokens, rule.step % tokens
+            late_us, step_us = (first - late_parts) / tokens, (rule.step - step_parts) / tokens
         end
         reply[12], reply[13], reply[14], reply[15] = now + late_us, late_parts, step_us, step_parts
-        reply[16], reply[17], reply[18] = n == 1 and 1 or tokens, n, cost
+        reply[16], reply[17], reply[18] = n == 1 and 1 or tokens, n, call.cost
     end
+    return reply
+end
+
+-- flat: call rule line
+local function keep_pace()
+    local call = {}
+    local rule = {}
+    local line = {}
+    local fits = read_pace(call, rule, line)
+    if not fits then
+        return nil
+    end
+    fits = read_others(call, line)
+    if not fits then
+        return nil
+    end
+    fits = read_pace_rule(call, rule, line)
+    if not fits then
+        return nil
+    end
+    fits = take_turn(call, rule, line)
+    if not fits then
+        return nil
+    end
+    local again = plan_pace(call, rule, line)
+    write_pace(call, rule, line, again)
+    local reply = reply_of(call, rule, line, again)
     return reply
 end
 

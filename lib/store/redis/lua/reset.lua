@@ -1,5 +1,5 @@
--- reset.lua: takt_ledger_reset of core/ledger.c: the rules as from rest, without a brake; who waits and a block
--- stay.
+-- reset.lua: takt_ledger_reset of core/ledger.h: the rules as from rest, without a brake; the line and a
+-- block stay.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones

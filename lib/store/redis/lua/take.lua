@@ -1,7 +1,7 @@
 -- take.lua: takt_limit_take of core/limit.c.  Runs are seven numbers each, appended to the reply.
 -- needs: limit
 
-local reply_head = #KEYS == 5 and TAKT_AWARD_HEAD + TAKT_PERMITS_VALUES or TAKT_AWARD_HEAD -- fields of the reply before the runs
+local reply_head = TAKT_AWARD_HEAD + (#KEYS == 5 and TAKT_PERMITS_VALUES or 0) -- fields of the reply before the runs
 
 local take
 take = {
@@ -32,7 +32,7 @@ take = {
         return true
     end,
 
-    -- How often `cost` can be taken at t, at most `count` times.  One by one at one instant it is as if it were at once.
+    -- How often `cost` can be taken at t, at most `count` times.  One by one at one instant is as all at once.
     times_at = function(t, cost, count)
         for _, one in ipairs(limit.rules) do
             local n = math.floor(one.algorithm.room(one, t, t) / cost)

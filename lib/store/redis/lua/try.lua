@@ -4,13 +4,13 @@
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 cost,
 --       with permits: 8 worker, 9 seq, 10 holding (none of a caller whose numbers are older and have no permits)
--- reply flags (2: stale, 8: taken, 64: watched), now, limit, remaining, retry_after, reset_after, blocked_until, waiting,
---       workers, rate_percent, reason, where it is watched: since, taken, with permits: concurrency, held, holders,
---       and where the worker is told holding, fence, reuses
+-- reply flags (2: stale, 8: taken, 64: watched), now, limit, remaining, retry_after, reset_after, blocked_until,
+--       waiting, workers, rate_percent, reason, where it is watched: since, taken, with permits: concurrency, held,
+--       holders, and where the worker is told holding, fence, reuses
 -- needs: standing
 
 return run(function()
-    local cost, seq, worker = tonumber(ARGV[7]), tonumber(ARGV[9]), ARGV[8]
+    local cost, worker, seq, stated = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
     local now, from, ahead, stale, holding = ledger.now, nil, 0, false, 0
     tidy(worker)
     from = ledger.blocked > now and ledger.blocked or now
@@ -28,7 +28,7 @@ return run(function()
         if stale then
             retry_at = now
         else
-            holding = held.state(seq, tonumber(ARGV[10]))
+            holding = held.state(seq, stated)
         end
     end
     -- who does not say what it holds can be given no permit

@@ -1,0 +1,88 @@
+-- records.lua: the records of who waits and of who holds permits, as they are written in KEYS[3] and KEYS[5].  Numbers
+-- go in as text.  Nothing here is there when a script runs: all of it is put into its callers.
+--
+--   KEYS[3], for each worker: "SEQ;PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN[,[a][f][p]];..."
+--            (a: the place is set aside, f: it is the worker's most urgent one, p: it lacks a permit)
+--            all: "WAITING,WORKERS,LATEST,LEAST,KEPT[,LATE];PRIORITY,PLACES,ACTIVE,WANTING[,LACKING];..."
+--   KEYS[5], for each worker: "SEQ,HELD,EXPIRES"
+--            all: "HELD,HOLDERS,LEAST,KEPT"
+
+local SLACK = 10000000 -- keys live longer than what is in them, so that not every claim must prolong them
+local TURNS = 562949953421312 -- of a priority: a place's score is its priority * TURNS + its turn
+
+local PLACE = ';(%d),(%d+),(%d+),(%d+),(%d+),(%d+),?(a?)(f?)(p?)'
+local TOTALS = '(%d+),(%d+),(%d+),(%d+),(%d+),?(%d*)'
+local TOTALS_OF = ';(%d),(%d+),(%d+),(%d+),?(%d*)'
+
+-- A whole number from 0 on.  A large one goes in halves: "%d" takes half the time of "%.0f", but may have 32 bits only.
+-- inline
+local function digits(n)
+    return n < 1e9 and string.format('%d', n) or string.format('%d%08d', (n - n % 1e8) / 1e8, n % 1e8)
+end
+
+-- The seq, and the fields of the only place; nil: there are more places, or none.
+-- inline
+local function read_only_place(record)
+    return record:match('^(%d+)' .. PLACE .. '$')
+end
+
+-- The fields of the place that begins there, and where it ends.
+-- inline
+local function read_place(record, at)
+    return record:match('^' .. PLACE .. '()', at)
+end
+
+-- `marks`: with a comma before them, or empty.
+-- inline
+local function write_place(priority, turn, wanting, need, waiting, again, marks)
+    return ';' .. priority .. ',' .. turn .. ',' .. wanting .. ',' .. need .. ',' .. waiting .. ',' .. again .. marks
+end
+
+-- The totals, and those of the only priority.
+-- inline
+local function read_only_totals(record)
+    return record:match('^' .. TOTALS .. TOTALS_OF .. '$')
+end
+
+-- The totals, and where those of the priorities begin.
+-- inline
+local function read_totals(record)
+    return record:match('^' .. TOTALS .. '()')
+end
+
+-- inline
+local function read_totals_of(record, at)
+    return record:match('^' .. TOTALS_OF .. '()', at)
+end
+
+-- `late`: empty where it would be 0.
+-- inline
+local function write_totals(waiting, workers, latest, least, kept, late)
+    return waiting .. ',' .. workers .. ',' .. latest .. ',' .. least .. ',' .. kept .. late
+end
+
+-- `lacking`: empty where it would be 0.
+-- inline
+local function write_totals_of(priority, places, active, wanting, lacking)
+    return ';' .. priority .. ',' .. places .. ',' .. active .. ',' .. wanting .. lacking
+end
+
+-- inline
+local function read_holder(record)
+    return record:match('^(%d+),(%d+),(%d+)$')
+end
+
+-- inline
+local function write_holder(seq, held, expires)
+    return seq .. ',' .. held .. ',' .. expires
+end
+
+-- inline
+local function read_holders(record)
+    return record:match('^(%d+),(%d+),(%d+),(%d+)$')
+end
+
+-- inline
+local function write_holders(total, count, least, kept)
+    return total .. ',' .. count .. ',' .. least .. ',' .. kept
+end
