@@ -1,7 +1,6 @@
 /*
- * open.c: what of a report is on the loop, from its beginning to its end.  The loop
- * waits for none of it: standard error takes what it takes, and the file of metrics is written by
- * the thread pool.
+ * open.c: what of a report is on the loop, from its beginning to its end.  The loop waits for none
+ * of it: standard error takes what it takes, and the file of metrics is written by the thread pool.
  */
 #include <errno.h>
 #include <inttypes.h>
