@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "scheduler/shadow.h"
+#include "scheduler/waiter.h"
 #include "simulate/ledger_at_rest.h"
 #include "simulate/network.h"
 
@@ -121,7 +122,7 @@ void takt_fleet_acquire(takt_fleet_worker *worker, takt_permit *permit, int64_t 
     if (queue->limit->mode == TAKT_MODE_SHADOW)
         takt_shadow_acquire(&worker->scheduler, queue, permit, takt_fleet_clock(worker));
     else
-        takt_scheduler_acquire(&worker->scheduler, queue, permit);
+        takt_waiter_acquire(&worker->scheduler, queue, permit);
     takt_sim_ask_pass(worker);
 }
 
@@ -138,7 +139,7 @@ void takt_fleet_release(takt_fleet_worker *worker, takt_permit *permit)
     if (permit->state != TAKT_PERMIT_GRANTED)
         return;
     takt_shadow_release(&worker->scheduler, permit, takt_fleet_clock(worker));
-    takt_scheduler_release(&worker->scheduler, permit);
+    takt_waiter_release(&worker->scheduler, permit);
     takt_sim_ask_pass(worker);
 }
 

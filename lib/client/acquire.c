@@ -9,6 +9,7 @@
 #include "client/client.h"
 #include "scheduler/permits.h"
 #include "scheduler/shadow.h"
+#include "scheduler/waiter.h"
 
 static int refuse_cost(const takt_limit *limit, const takt_request *request, int rule,
                        int64_t capacity, takt_error *error)
@@ -105,7 +106,7 @@ void takt_client_enter(takt_client *client, takt_queue *queue, takt_permit *perm
     if (queue->limit->mode == TAKT_MODE_SHADOW)
         takt_shadow_acquire(&client->scheduler, queue, permit, takt_timer_now());
     else
-        takt_scheduler_acquire(&client->scheduler, queue, permit);
+        takt_waiter_acquire(&client->scheduler, queue, permit);
 }
 
 /* The queues of the limits around, the outermost first, so that the request's keys are read now. */
@@ -123,7 +124,7 @@ static int expect_outer(takt_client *client, takt_permit *permit, const takt_req
     queue = takt_scheduler_queue(&client->scheduler, limit, takt_client_key(request, level));
     if (!queue)
         return TAKT_E_NOMEM;
-    takt_scheduler_expect(&client->scheduler, queue, permit);
+    takt_waiter_expect(&client->scheduler, queue, permit);
     return 0;
 }
 
@@ -150,7 +151,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     queue = code == 0 ? takt_scheduler_queue(&client->scheduler, limit, takt_client_key(request, 0))
                       : NULL;
     if (!queue) {
-        takt_permits_drop(&client->scheduler, permit);
+        takt_waiter_drop(&client->scheduler, permit);
         return TAKT_E_NOMEM;
     }
     permit->client = client;
@@ -205,7 +206,7 @@ void takt_release(takt_permit *permit)
                (permit->hold_count > 0 || permit->shade_count > 0)) {
         client = permit->client;
         takt_shadow_release(&client->scheduler, permit, takt_timer_now());
-        takt_scheduler_release(&client->scheduler, permit);
+        takt_waiter_release(&client->scheduler, permit);
         takt_client_ask(client);
     }
     permit->state = TAKT_PERMIT_IDLE;

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "scheduler/permits.h"
 #include "scheduler/shadow.h"
+#include "scheduler/waiter.h"
 
 #define PASSES_MAX 64   /* in one turn of the loop */
 #define CLAIMS_MAX 1024 /* under way at a time: each takes 7 KB, whatever it says */
@@ -206,7 +207,7 @@ static void refuse(takt_client *client, takt_permit *permit, int status)
     permit->slot_at_us = 0; /* nothing to settle */
     permit->uncharged = false;
     takt_shadow_vanish(&client->scheduler, permit);
-    takt_scheduler_release(&client->scheduler, permit);
+    takt_waiter_release(&client->scheduler, permit);
 }
 
 /* A slot of the inner limit is due: the permit goes on to the limit around it, or is told that it
@@ -222,7 +223,7 @@ static bool goes_on(takt_client *client, takt_permit *permit)
         refuse(client, permit, status);
         return false;
     }
-    takt_client_enter(client, takt_scheduler_next_queue(&client->scheduler, permit), permit);
+    takt_client_enter(client, takt_waiter_next_queue(&client->scheduler, permit), permit);
     return true;
 }
 

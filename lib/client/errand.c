@@ -9,6 +9,7 @@
 #include "client/client.h"
 #include "scheduler/permits.h"
 #include "scheduler/shadow.h"
+#include "scheduler/waiter.h"
 
 static takt_errand *new_errand(takt_client *client)
 {
@@ -51,13 +52,13 @@ static void settle_permit(takt_errand *errand)
         errand->permit->slot_at_us = errand->call.standing.now_us;
         if (errand->first != errand->limit)
             choose_fence(errand);
-        takt_scheduler_grant(scheduler, errand->permit);
+        takt_waiter_grant(scheduler, errand->permit);
     } else {
         errand->permit->uncharged = false;
         if (errand->call.status == TAKT_E_NO_SLOT)
             errand->permit->retry_after_us = errand->call.standing.retry_after_us;
         takt_shadow_vanish(scheduler, errand->permit);
-        takt_scheduler_release(scheduler, errand->permit);
+        takt_waiter_release(scheduler, errand->permit);
     }
 }
 

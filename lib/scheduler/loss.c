@@ -9,6 +9,7 @@
 #include "base/least.h"
 #include "base/random.h"
 #include "scheduler/registry.h"
+#include "scheduler/waiter.h"
 
 #define RETRY_FIRST                                                                                \
     INT64_C(50000) /* after a failure: at random within 50 ms, doubled with each failure */
@@ -201,7 +202,7 @@ static void grant(takt_scheduler *scheduler, takt_queue *queue, int64_t slot_us)
         takt_share_take(queue->share, slot_us, permit->cost);
     permit->slot_at_us = slot_us;
     permit->uncharged = true;
-    takt_scheduler_fire(scheduler, permit, 0);
+    takt_waiter_fire(scheduler, permit, 0);
 }
 
 bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us, int64_t *next_us)
@@ -217,7 +218,7 @@ bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
         return false;
     while ((permit = takt_queue_uncovered(queue))) {
         if (mode == TAKT_ON_STORE_FAILURE_CLOSED) {
-            takt_scheduler_fire(scheduler, permit, status);
+            takt_waiter_fire(scheduler, permit, status);
             continue;
         }
         slot_us = next_slot(queue, due_us);

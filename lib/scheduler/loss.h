@@ -1,6 +1,5 @@
 /*
- * loss.h: what becomes of waiters while the store is lost: what scheduler.c and loss.c ask of each
- * other.
+ * loss.h: what becomes of waiters while the store is lost: what scheduler.c asks of loss.c.
  *
  * The store is lost from the first call that fails until one is answered.  An error that may be one
  * ledger's own (no right to it, another program's data under its name) is its queue's alone.
@@ -31,12 +30,5 @@ bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
 
 /* Whether a claim is due that only finds out if the store is back. */
 bool takt_loss_asks(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us);
-
-/* Of scheduler.c: a waiting permit's callback becomes due. */
-void takt_scheduler_fire(takt_scheduler *scheduler, takt_permit *permit, int status);
-
-/* Of scheduler.c: those leave whose cost is more than a rule can ever give under the numbers that
- * hold now. */
-void takt_scheduler_refuse_impossible(takt_scheduler *scheduler, takt_queue *queue);
 
 #endif

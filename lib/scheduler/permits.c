@@ -3,8 +3,8 @@
  */
 #include "scheduler/permits.h"
 
-#include "scheduler/loss.h"
 #include "scheduler/registry.h"
+#include "scheduler/waiter.h"
 
 /* Two clocks drift apart by less than that part of a lease. */
 #define DRIFT 1000
@@ -12,35 +12,6 @@
 static int64_t in_use(const takt_queue *queue)
 {
     return queue->holding.running + queue->hand.count;
-}
-
-void takt_permits_take(takt_queue *queue, takt_permit *permit, int64_t fence)
-{
-    permit->holds[permit->hold_count] = (takt_hold){queue, fence};
-    if (permit->hold_count++ == 0)
-        permit->fence = fence;
-    queue->holding.running++;
-}
-
-static void let_go(takt_scheduler *scheduler, takt_queue *queue)
-{
-    if (queue->holding.running > 0) /* not so when the client is closing */
-        queue->holding.running--;
-    takt_registry_touch(scheduler, queue);
-}
-
-void takt_permits_drop(takt_scheduler *scheduler, takt_permit *permit)
-{
-    while (permit->hold_count > 0) {
-        takt_queue *queue = permit->holds[--permit->hold_count].queue;
-        if (queue) /* not lost */
-            let_go(scheduler, queue);
-    }
-    while (permit->outer_count > 0) {
-        takt_queue *queue = permit->outer[--permit->outer_count];
-        queue->coming--;
-        takt_registry_touch(scheduler, queue);
-    }
 }
 
 /* Whether what is let go may be taken over here.  (Where a rule would have to be asked, or others
@@ -64,8 +35,8 @@ void takt_permits_hand_on(takt_scheduler *scheduler, takt_queue *queue, int64_t 
         takt_permit *permit = takt_queue_first(queue);
         holding->reuses--;
         permit->slot_at_us = takt_clock_store(&scheduler->clock, now_us);
-        takt_permits_take(queue, permit, holding->fence++);
-        takt_scheduler_fire(scheduler, permit, 0);
+        takt_waiter_take(queue, permit, holding->fence++);
+        takt_waiter_fire(scheduler, permit, 0);
     }
 }
 
@@ -94,7 +65,7 @@ static void refuse_waiters(takt_scheduler *scheduler, const takt_queue *lost)
                     takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
                     next = at->next;
                     if (loses(permit, lost))
-                        takt_scheduler_fire(scheduler, permit, TAKT_E_LEASE);
+                        takt_waiter_fire(scheduler, permit, TAKT_E_LEASE);
                 }
         }
 }
@@ -122,7 +93,7 @@ static void lose(takt_scheduler *scheduler, takt_queue *queue)
         if (permit->status == 0 && loses(permit, queue)) {
             permit->status = TAKT_E_LEASE;
             permit->slot_at_us = 0; /* nothing to settle */
-            takt_permits_drop(scheduler, permit);
+            takt_waiter_drop(scheduler, permit);
         }
     }
     lose_quietly(&scheduler->trying, queue);

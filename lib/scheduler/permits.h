@@ -15,12 +15,6 @@
 
 #include "scheduler/scheduler.h"
 
-/* A waiter gets one, with that number; *permit goes on or is fired. */
-void takt_permits_take(takt_queue *queue, takt_permit *permit, int64_t fence);
-
-/* All that it holds, on whatever limits, is let go, and it comes to no other. */
-void takt_permits_drop(takt_scheduler *scheduler, takt_permit *permit);
-
 /* Whoever holds something holds it no more, though it is still to be released: all is given back.
  */
 void takt_permits_part(takt_scheduler *scheduler);

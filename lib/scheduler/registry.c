@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "scheduler/shadow.h"
 
 #define ID_SIZE (TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX)
 
@@ -136,13 +135,4 @@ takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *li
         queue = make_queue(scheduler, limit, id, write_id(id, limit, key));
     scheduler->last = queue;
     return queue;
-}
-
-int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler)
-{
-    int64_t ends_at_us = takt_shadow_wake_at(scheduler), wake_at_us = TAKT_NEVER;
-
-    if (scheduler->timers.first)
-        wake_at_us = TAKT_HOLDER(scheduler->timers.first, takt_queue, timer)->wake_at_us;
-    return wake_at_us < ends_at_us ? wake_at_us : ends_at_us;
 }

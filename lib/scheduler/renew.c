@@ -2,9 +2,9 @@
  * renew.c: a policy that takes the place of another while clients are at work.  Queues go on with
  * the limits of the same name; slots in hand were given by the ledger and stay good.
  */
-#include "scheduler/loss.h"
 #include "scheduler/registry.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/waiter.h"
 
 /* What an award has taught holds on, unless the policy has caught up; but what is no ledger's is
  * the policy's. */
@@ -22,7 +22,7 @@ static void renew(takt_scheduler *scheduler, takt_queue *queue, const takt_limit
         keep_learned(queue->newer, limit);
     else
         queue->limit = limit; /* `newer` stays: a claim under way may refer to it */
-    takt_scheduler_refuse_impossible(scheduler, queue);
+    takt_waiter_refuse_impossible(scheduler, queue);
     if (queue->total > 0)
         takt_scheduler_nudge(scheduler, queue);
     else

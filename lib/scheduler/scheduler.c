@@ -1,6 +1,7 @@
 /*
  * scheduler.c: see scheduler.h.  Decides when each queue claims and which waiter a slot goes to.
- * Which queues there are is in registry.c, what holds while the store is lost in loss.c.
+ * The moves of one permit are in waiter.c, which queues there are in registry.c, what holds while
+ * the store is lost in loss.c.
  */
 #include "scheduler/scheduler.h"
 
@@ -13,6 +14,7 @@
 #include "scheduler/registry.h"
 #include "scheduler/shadow.h"
 #include "scheduler/unused.h"
+#include "scheduler/waiter.h"
 
 #define IDLE_MAX    1024 /* idle queues kept, so that their memory need not be made anew */
 #define SEEN_FOR_US INT64_C(60000000)
@@ -24,112 +26,6 @@ static takt_queue *queue_of(const takt_link *link)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-void takt_scheduler_fire(takt_scheduler *scheduler, takt_permit *permit, int status)
-{
-    takt_queue_remove(permit->queue, permit);
-    if (status != 0) {
-        takt_permits_drop(scheduler, permit);
-        permit->slot_at_us = 0; /* of an inner limit: nothing to settle */
-        permit->uncharged = false;
-    }
-    permit->status = (int16_t)status;
-    permit->state = TAKT_PERMIT_FIRED;
-    takt_list_append(&scheduler->fired, &permit->line);
-}
-
-void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit)
-{
-    permit->queue = queue;
-    permit->state = TAKT_PERMIT_WAITING;
-    permit->uncharged = false;
-    if (permit->shadow == TAKT_SHADOW_PASSED)
-        permit->shadow = TAKT_SHADOW_NONE;
-    takt_queue_add(queue, permit);
-    takt_registry_touch(scheduler, queue);
-    if (queue->newer && permit->cost > takt_limit_capacity(queue->limit, NULL))
-        takt_scheduler_fire(scheduler, permit, TAKT_E_COST);
-}
-
-void takt_scheduler_expect(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit)
-{
-    permit->outer[permit->outer_count++] = queue;
-    queue->coming++;
-    takt_registry_touch(scheduler, queue); /* it is not idle any more */
-}
-
-takt_queue *takt_scheduler_next_queue(takt_scheduler *scheduler, takt_permit *permit)
-{
-    takt_queue *queue;
-
-    if (permit->outer_count == 0)
-        return NULL;
-    queue = permit->outer[--permit->outer_count];
-    queue->coming--;
-    takt_registry_touch(scheduler, queue);
-    takt_list_remove(&permit->line); /* where it holds something it is among those granted */
-    return queue;
-}
-
-/* The slot of a permit whose callback did not come is in hand again.  Not one that no ledger gave:
- * the next waiter has its own. */
-static void put_back(takt_queue *queue, const takt_permit *permit, int64_t fence)
-{
-    takt_run slot = {{permit->slot_at_us, 0}, {0, 0}, 1, 1, permit->cost, 0};
-
-    if (!permit->uncharged)
-        (void)takt_hand_add(&queue->hand, &slot, 1, fence); /* without memory it lapses */
-}
-
-/* The number of what it holds of the queue it waited in last; 0: nothing. */
-static int64_t last_fence(const takt_permit *permit)
-{
-    const takt_hold *last = permit->hold_count > 0 ? &permit->holds[permit->hold_count - 1] : NULL;
-
-    return last && last->queue == permit->queue ? last->fence : 0;
-}
-
-/* Its callback was due, and is not any more, or is with another status. */
-static void withdraw(takt_scheduler *scheduler, takt_permit *permit, int status)
-{
-    if (permit->status == 0) {
-        if (permit->shadow != TAKT_SHADOW_PASSED)
-            put_back(permit->queue, permit, last_fence(permit));
-        takt_permits_drop(scheduler, permit);
-        permit->slot_at_us = 0;
-        permit->uncharged = false;
-    }
-    takt_shadow_vanish(scheduler, permit);
-    permit->status = (int16_t)status;
-    if (status != 0)
-        return;
-    takt_list_remove(&permit->line);
-    permit->state = TAKT_PERMIT_IDLE;
-}
-
-void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status)
-{
-    takt_registry_touch(scheduler, permit->queue);
-    if (permit->state == TAKT_PERMIT_FIRED) {
-        withdraw(scheduler, permit, status);
-        return;
-    }
-    if (status != 0) {
-        takt_scheduler_fire(scheduler, permit, status);
-        return;
-    }
-    takt_queue_remove(permit->queue, permit);
-    takt_permits_drop(scheduler, permit);
-    takt_shadow_vanish(scheduler, permit);
-    permit->state = TAKT_PERMIT_IDLE;
-}
-
-void takt_scheduler_release(takt_scheduler *scheduler, takt_permit *permit)
-{
-    takt_list_remove(&permit->line);
-    takt_permits_drop(scheduler, permit);
-    permit->state = TAKT_PERMIT_IDLE;
-}
-
 /* When a waiter that is refused now could be served, as far as the last award told.  If it was a
  * permit that it lacked, one may come free at any time: it is worth asking again before long. */
 static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit, int status,
@@ -140,7 +36,7 @@ static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *pe
     if (after_us <= 0 && queue->limit->concurrency > 0)
         after_us = takt_most(queue->limit->lookahead_us, 1);
     permit->retry_after_us = scheduler->clock.known ? takt_most(after_us, 0) : 0;
-    takt_scheduler_fire(scheduler, permit, status);
+    takt_waiter_fire(scheduler, permit, status);
 }
 
 /* Goes on with the numbers that hold, where the policy of another worker is newer than ours. */
@@ -161,19 +57,6 @@ static void learn(takt_queue *queue, const takt_limit *newer)
     queue->newer->mode = mode;
     queue->newer->priority = priority;
     queue->limit = queue->newer;
-}
-
-void takt_scheduler_refuse_impossible(takt_scheduler *scheduler, takt_queue *queue)
-{
-    int64_t capacity = takt_limit_capacity(queue->limit, NULL);
-
-    for (int i = 0; i < TAKT_PRIORITIES; i++)
-        for (takt_link *at = queue->waiting[i].next, *next; at != &queue->waiting[i]; at = next) {
-            takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
-            next = at->next;
-            if (permit->cost > capacity)
-                takt_scheduler_fire(scheduler, permit, TAKT_E_COST);
-        }
 }
 
 /* So many of our waiters are more than may wait. */
@@ -231,7 +114,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     }
     if (award->outdated) {
         learn(queue, &award->newer);
-        takt_scheduler_refuse_impossible(scheduler, queue);
+        takt_waiter_refuse_impossible(scheduler, queue);
     }
     takt_permits_awarded(scheduler, queue, award, sent_us);
     (void)takt_hand_add(&queue->hand, award->runs, award->run_count,
@@ -312,17 +195,18 @@ void takt_scheduler_tried(takt_scheduler *scheduler, takt_queue *queue, const ta
     takt_permits_awarded(scheduler, queue, award, sent_us);
     if (!permit || award->run_count == 0 || queue->limit->concurrency == 0)
         return;
-    takt_permits_take(queue, permit, award->fence);
+    takt_waiter_take(queue, permit, award->fence);
     if (permit->hold_count == 1 && permit->shadow != TAKT_SHADOW_GHOST)
         takt_list_append(&scheduler->trying, &permit->line);
 }
 
-void takt_scheduler_grant(takt_scheduler *scheduler, takt_permit *permit)
+void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status)
 {
-    permit->state = TAKT_PERMIT_GRANTED;
-    takt_list_remove(&permit->line);
-    if (permit->hold_count > 0)
-        takt_list_append(&scheduler->granted, &permit->line);
+    bool ends = permit->state == TAKT_PERMIT_FIRED || status == 0;
+
+    takt_waiter_leave(scheduler, permit, status);
+    if (ends) /* else its ghosts go when its callback comes */
+        takt_shadow_vanish(scheduler, permit);
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */
@@ -346,8 +230,8 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
         }
         permit->slot_at_us = slot_us;
         if (queue->limit->concurrency > 0)
-            takt_permits_take(queue, permit, fence);
-        takt_scheduler_fire(scheduler, permit, 0);
+            takt_waiter_take(queue, permit, fence);
+        takt_waiter_fire(scheduler, permit, 0);
     }
 }
 
@@ -504,7 +388,7 @@ takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler)
             continue;
         }
         if (permit->status == 0)
-            takt_scheduler_grant(scheduler, permit);
+            takt_waiter_grant(scheduler, permit);
         else
             takt_shadow_vanish(scheduler, permit);
         return permit;
@@ -563,4 +447,13 @@ void takt_scheduler_leave_all(takt_scheduler *scheduler, int status)
             while ((permit = takt_queue_last(queue)))
                 takt_scheduler_leave(scheduler, permit, status);
         }
+}
+
+int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler)
+{
+    int64_t ends_at_us = takt_shadow_wake_at(scheduler), wake_at_us = TAKT_NEVER;
+
+    if (scheduler->timers.first)
+        wake_at_us = TAKT_HOLDER(scheduler->timers.first, takt_queue, timer)->wake_at_us;
+    return wake_at_us < ends_at_us ? wake_at_us : ends_at_us;
 }

@@ -58,17 +58,6 @@ takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *li
 takt_queue *takt_scheduler_find(takt_scheduler *scheduler, const takt_limit *limit,
                                 const char *key);
 
-/* A permit begins to wait: its cost, priority and deadline_at_us (TAKT_NEVER: none) are set. */
-void takt_scheduler_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit);
-
-/* A permit that begins to wait is to come to that queue, the limit around it, later: the queue
- * stays until then.  The outermost is told first. */
-void takt_scheduler_expect(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit);
-
-/* A slot of an inner limit was due: the queue that the permit is to wait in next; NULL: there is
- * none. */
-takt_queue *takt_scheduler_next_queue(takt_scheduler *scheduler, takt_permit *permit);
-
 /* A waiting permit leaves: with a status its callback becomes due, with 0 it just goes, also if its
  * callback was due already. */
 void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status);
@@ -76,9 +65,6 @@ void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int st
 /* Everybody leaves, with a status, and what jobs hold and slots in hand are given back, for good.
  */
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status);
-
-/* A granted permit's work is done, or it is not to begin: what it holds is let go. */
-void takt_scheduler_release(takt_scheduler *scheduler, takt_permit *permit);
 
 /*
  * A try at a ledger with permits states what is held, as a claim does, so it waits until none is in
@@ -88,9 +74,6 @@ void takt_scheduler_release(takt_scheduler *scheduler, takt_permit *permit);
 bool takt_scheduler_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_claim *claim);
 void takt_scheduler_tried(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t sent_us, takt_permit *permit);
-
-/* A permit that was given by tries is granted. */
-void takt_scheduler_grant(takt_scheduler *scheduler, takt_permit *permit);
 
 /* A queue's ledger goes by newer numbers than ours, which only claims are told: the next pass
  * claims, whoever waits. */

@@ -3,8 +3,8 @@
  */
 #include "scheduler/shadow.h"
 
-#include "scheduler/permits.h"
 #include "scheduler/registry.h"
+#include "scheduler/waiter.h"
 
 #define RESTING_MAX 4096 /* ghosts kept only because their work's real cost may be told */
 
@@ -25,7 +25,7 @@ static void finish(takt_scheduler *scheduler, takt_ghost *ghost)
     if (ghost->ends_at_us != TAKT_NEVER)
         takt_heap_remove(&shades->ends, &ghost->end);
     ghost->ends_at_us = TAKT_NEVER;
-    takt_permits_drop(scheduler, &ghost->permit);
+    takt_waiter_drop(scheduler, &ghost->permit);
     ghost->permit.state = TAKT_PERMIT_IDLE;
     ghost->gone = true;
     if (takt_list_empty(&ghost->settle)) /* else it is freed when that was told */
@@ -90,7 +90,7 @@ static void enter(takt_scheduler *scheduler, takt_ghost *ghost, takt_queue *queu
         return;
     }
     ghost->tally->counts.waiting++;
-    takt_scheduler_acquire(scheduler, queue, &ghost->permit);
+    takt_waiter_acquire(scheduler, queue, &ghost->permit);
 }
 
 /* The ghost of a permit at one limit and those around it.  NULL: there are too many, or there is no
@@ -113,7 +113,7 @@ static takt_ghost *new_ghost(takt_scheduler *scheduler, const takt_queue *queue,
     ghost->permit.deadline_at_us = permit->deadline_at_us;
     ghost->entered_at_us = now_us;
     for (int i = 0; i < permit->outer_count; i++)
-        takt_scheduler_expect(scheduler, permit->outer[i], &ghost->permit);
+        takt_waiter_expect(scheduler, permit->outer[i], &ghost->permit);
     return ghost;
 }
 
@@ -162,7 +162,7 @@ static takt_queue *next_queue(takt_scheduler *scheduler, takt_ghost *ghost)
     if (!tally)
         return NULL;
     ghost->tally = tally;
-    return takt_scheduler_next_queue(scheduler, &ghost->permit);
+    return takt_waiter_next_queue(scheduler, &ghost->permit);
 }
 
 void takt_shadow_fired(takt_scheduler *scheduler, takt_permit *permit)
@@ -214,7 +214,7 @@ void takt_shadow_vanish(takt_scheduler *scheduler, takt_permit *permit)
         if (ghost->permit.state != TAKT_PERMIT_GRANTED) {
             ghost->tally->counts.waiting--;
             ghost->tally->counts.acquires--;
-            takt_scheduler_leave(scheduler, &ghost->permit, 0);
+            takt_waiter_leave(scheduler, &ghost->permit, 0);
         }
         finish(scheduler, ghost);
     }

@@ -12,7 +12,7 @@
 #include "scheduler/scheduler.h"
 
 /* A permit passes a limit in shadow: its callback is due, or it is to go on.  As
- * takt_scheduler_acquire, else; `now_us` is when it was asked for. */
+ * takt_waiter_acquire, else; `now_us` is when it was asked for. */
 void takt_shadow_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit,
                          int64_t now_us);
 

@@ -11,6 +11,7 @@
 
 #include "core/limits.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/waiter.h"
 
 #define RIG_PERMITS 300
 #define ALWAYS      (-1) /* no deadline */
@@ -50,7 +51,7 @@ static inline takt_permit *acquire(rig *r, int priority, int32_t cost, int64_t d
         (takt_permit){.cost = cost,
                       .priority = (int8_t)priority,
                       .deadline_at_us = deadline_us == ALWAYS ? TAKT_NEVER : NOW + deadline_us};
-    takt_scheduler_acquire(&r->s, r->queue, permit);
+    takt_waiter_acquire(&r->s, r->queue, permit);
     return permit;
 }
 

@@ -19,8 +19,8 @@ static void set_up(void)
     outermost = takt_scheduler_queue(&r.s, &outermost_limit, "eu");
     outer = takt_scheduler_queue(&r.s, &outer_limit, "red");
     acquire(&r, 5, 1, ALWAYS);
-    takt_scheduler_expect(&r.s, outermost, &r.permits[0]);
-    takt_scheduler_expect(&r.s, outer, &r.permits[0]);
+    takt_waiter_expect(&r.s, outermost, &r.permits[0]);
+    takt_waiter_expect(&r.s, outer, &r.permits[0]);
 }
 
 static void tear_down(void)
@@ -72,14 +72,14 @@ Test(scheduler_levels, a_permit_goes_from_the_inside_out)
     takt_permit *permit = &r.permits[0];
 
     takt_scheduler_leave(&r.s, permit, 0);
-    takt_scheduler_expect(&r.s, outermost, permit);
-    takt_scheduler_expect(&r.s, outer, permit);
-    takt_scheduler_acquire(&r.s, takt_scheduler_next_queue(&r.s, permit), permit);
+    takt_waiter_expect(&r.s, outermost, permit);
+    takt_waiter_expect(&r.s, outer, permit);
+    takt_waiter_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit);
     cr_assert_eq(permit->queue, outer);
     cr_assert_eq(outer->coming, 0);
     cr_assert_eq(outermost->coming, 1);
     takt_queue_remove(outer, permit);
-    takt_scheduler_acquire(&r.s, takt_scheduler_next_queue(&r.s, permit), permit);
+    takt_waiter_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit);
     cr_assert_eq(permit->queue, outermost);
     cr_assert_eq(outermost->coming, 0);
     cr_assert_eq(permit->outer_count, 0);
@@ -92,14 +92,14 @@ Test(scheduler_levels, who_ends_is_not_expected_any_more)
     cr_assert_eq(outer->coming + outermost->coming, 0);
     r.permit_count = 0;
     acquire(&r, 5, 1, SECOND);
-    takt_scheduler_expect(&r.s, outermost, &r.permits[0]);
+    takt_waiter_expect(&r.s, outermost, &r.permits[0]);
     cr_assert_eq(outermost->coming, 1);
     pass(&r, 0);
     cr_assert_str_eq(pass(&r, 2 * SECOND), "a-6", "its deadline");
     cr_assert_eq(outermost->coming, 0);
     r.permit_count = 0;
     acquire(&r, 5, 1, ALWAYS);
-    takt_scheduler_expect(&r.s, outermost, &r.permits[0]);
+    takt_waiter_expect(&r.s, outermost, &r.permits[0]);
     takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
     cr_assert_eq(outermost->coming, 0);
 }
@@ -127,7 +127,7 @@ Test(scheduler_levels, who_loses_what_it_has_is_held_nowhere)
     give_permit(r.queue);
     takt_scheduler_run(&r.s, NOW);
     cr_assert_eq(takt_scheduler_next_fired(&r.s), permit);
-    takt_scheduler_acquire(&r.s, takt_scheduler_next_queue(&r.s, permit), permit);
+    takt_waiter_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit);
     takt_scheduler_run(&r.s, NOW);
     cr_assert_eq(takt_scheduler_next_claim(&r.s, NOW, &claim), outer);
     cr_assert_eq(r.queue->holding.running, 1);

@@ -3,6 +3,7 @@
  * is found out that the store is back.
  */
 #include "scheduler/losses.h"
+#include "scheduler/waiter.h"
 
 TestSuite(loss, .init = set_up, .fini = tear_down);
 
@@ -62,7 +63,7 @@ Test(loss, a_slot_that_no_ledger_gave_goes_to_nobody_else)
     cr_assert_eq(r.queue->hand.count, 0, "as if it were a ledger's");
     cr_assert_str_eq(pass(&r, MS), "b");
     cr_assert(r.permits[1].uncharged);
-    takt_scheduler_acquire(&r.s, r.queue, &r.permits[1]);
+    takt_waiter_acquire(&r.s, r.queue, &r.permits[1]);
     cr_assert(!r.permits[1].uncharged, "it is asked for anew");
 }
 

@@ -5,6 +5,7 @@
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
 #include "scheduler/rigs.h"
+#include "scheduler/waiter.h"
 
 #define LEASE  (30 * SECOND)
 #define OURS   (LEASE - LEASE / 1000) /* of it, by our own clock */
@@ -59,7 +60,7 @@ static takt_permit *nth(char letter)
 
 static void release(char letter)
 {
-    takt_scheduler_release(&r.s, nth(letter));
+    takt_waiter_release(&r.s, nth(letter));
 }
 
 /* The losers' letters, in order. */
@@ -539,7 +540,7 @@ static void pass_both(int64_t at_us, takt_claim *inner_claim, takt_claim *outer_
     while ((permit = takt_scheduler_next_fired(&r.s)))
         if (permit->queue == r.queue && permit->status == 0) {
             takt_list_remove(&permit->line); /* as the client does it */
-            takt_scheduler_acquire(&r.s, outer, permit);
+            takt_waiter_acquire(&r.s, outer, permit);
         }
 }
 
@@ -659,13 +660,13 @@ Test(scheduler_permits, a_try_states_what_is_held_and_waits_its_turn)
     award = award_permits(0, 1, 1);
     award.fence = FENCE + 7;
     takt_scheduler_tried(&r.s, r.queue, &award, NOW, &permit);
-    takt_scheduler_grant(&r.s, &permit);
+    takt_waiter_grant(&r.s, &permit);
     cr_assert_eq(permit.fence, FENCE + 7);
     cr_assert(takt_permits_are_held(&permit, NOW));
     pass(&r, 0);
     cr_assert_eq(r.claims, 1);
     cr_assert_eq(r.claim.holding, 2);
-    takt_scheduler_release(&r.s, &permit);
+    takt_waiter_release(&r.s, &permit);
 }
 
 Test(scheduler_permits, a_try_without_an_answer_is_restated)
@@ -699,7 +700,7 @@ Test(scheduler_permits, a_try_and_a_claim_take_turns)
     acquire_many(&r, 1);
     award = award_permits(MS, 1, 1);
     takt_scheduler_tried(&r.s, r.queue, &award, NOW + MS, &first);
-    takt_scheduler_grant(&r.s, &first);
+    takt_waiter_grant(&r.s, &first);
     takt_scheduler_run(&r.s, NOW + 2 * MS);
     cr_assert_not(takt_scheduler_begin_try(&r.s, r.queue, &claim), "those who wait come next");
     pass(&r, 2 * MS);
@@ -713,7 +714,7 @@ Test(scheduler_permits, a_try_and_a_claim_take_turns)
     cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim), "and then a try again");
     award = award_permits(3 * MS, 1, 0);
     takt_scheduler_tried(&r.s, r.queue, &award, NOW + 3 * MS, &second);
-    takt_scheduler_release(&r.s, &first);
+    takt_waiter_release(&r.s, &first);
 }
 
 /* Idle queues are forgotten in time; not one whose answer is still to come. */
@@ -748,7 +749,7 @@ Test(scheduler_permits, a_try_under_way_loses_what_it_has)
     answer(&r, LEASE, &award);
     pass(&r, LEASE);
     cr_assert_not(takt_permits_are_held(&permit, NOW + LEASE));
-    takt_scheduler_release(&r.s, &permit);
+    takt_waiter_release(&r.s, &permit);
     cr_assert_eq(r.queue->holding.running, 1, "the other one's");
 }
 
@@ -766,6 +767,6 @@ Test(scheduler_permits, who_parts_holds_nothing)
     takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
     cr_assert_not(takt_permits_are_held(&permit, NOW));
     cr_assert_not(takt_permits_are_held(nth('a'), NOW));
-    takt_scheduler_release(&r.s, &permit);
+    takt_waiter_release(&r.s, &permit);
     release('a');
 }

@@ -4,6 +4,7 @@
  */
 #include "scheduler/losses.h"
 #include "scheduler/shadow.h"
+#include "scheduler/waiter.h"
 
 TestSuite(shadow, .init = set_up, .fini = tear_down);
 
@@ -19,7 +20,7 @@ static takt_permit *enter(int64_t at_us, int32_t cost, int64_t deadline_us)
                       .priority = 5,
                       .deadline_at_us = deadline_us == ALWAYS ? TAKT_NEVER : NOW + deadline_us};
     if (coming)
-        takt_scheduler_expect(&r.s, coming, permit);
+        takt_waiter_expect(&r.s, coming, permit);
     takt_shadow_acquire(&r.s, r.queue, permit, NOW + at_us);
     return permit;
 }
@@ -271,7 +272,7 @@ Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
     coming = queue;
     permit = enter(0, 1, ALWAYS);
     cr_assert_str_eq(pass(&r, 0), "a");
-    takt_shadow_acquire(&r.s, takt_scheduler_next_queue(&r.s, permit), permit, NOW);
+    takt_shadow_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit, NOW);
     cr_assert_str_eq(pass(&r, 0), "a");
     cr_assert_eq(queue->total, 0, "it is in the inner one yet");
     award(20 * MS, 20 * MS, 1);

@@ -1,0 +1,164 @@
+/*
+ * waiter.c: see waiter.h.
+ */
+#include "scheduler/waiter.h"
+
+#include "scheduler/registry.h"
+
+/* ---- what it holds --------------------------------------------------------------------------- */
+
+void takt_waiter_take(takt_queue *queue, takt_permit *permit, int64_t fence)
+{
+    permit->holds[permit->hold_count] = (takt_hold){queue, fence};
+    if (permit->hold_count++ == 0)
+        permit->fence = fence;
+    queue->holding.running++;
+}
+
+static void let_go(takt_scheduler *scheduler, takt_queue *queue)
+{
+    if (queue->holding.running > 0) /* not so when the client is closing */
+        queue->holding.running--;
+    takt_registry_touch(scheduler, queue);
+}
+
+void takt_waiter_drop(takt_scheduler *scheduler, takt_permit *permit)
+{
+    while (permit->hold_count > 0) {
+        takt_queue *queue = permit->holds[--permit->hold_count].queue;
+        if (queue) /* not lost */
+            let_go(scheduler, queue);
+    }
+    while (permit->outer_count > 0) {
+        takt_queue *queue = permit->outer[--permit->outer_count];
+        queue->coming--;
+        takt_registry_touch(scheduler, queue);
+    }
+}
+
+/* ---- its moves ------------------------------------------------------------------------------- */
+
+void takt_waiter_fire(takt_scheduler *scheduler, takt_permit *permit, int status)
+{
+    takt_queue_remove(permit->queue, permit);
+    if (status != 0) {
+        takt_waiter_drop(scheduler, permit);
+        permit->slot_at_us = 0; /* of an inner limit: nothing to settle */
+        permit->uncharged = false;
+    }
+    permit->status = (int16_t)status;
+    permit->state = TAKT_PERMIT_FIRED;
+    takt_list_append(&scheduler->fired, &permit->line);
+}
+
+void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit)
+{
+    permit->queue = queue;
+    permit->state = TAKT_PERMIT_WAITING;
+    permit->uncharged = false;
+    if (permit->shadow == TAKT_SHADOW_PASSED)
+        permit->shadow = TAKT_SHADOW_NONE;
+    takt_queue_add(queue, permit);
+    takt_registry_touch(scheduler, queue);
+    if (queue->newer && permit->cost > takt_limit_capacity(queue->limit, NULL))
+        takt_waiter_fire(scheduler, permit, TAKT_E_COST);
+}
+
+void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit)
+{
+    permit->outer[permit->outer_count++] = queue;
+    queue->coming++;
+    takt_registry_touch(scheduler, queue); /* it is not idle any more */
+}
+
+takt_queue *takt_waiter_next_queue(takt_scheduler *scheduler, takt_permit *permit)
+{
+    takt_queue *queue;
+
+    if (permit->outer_count == 0)
+        return NULL;
+    queue = permit->outer[--permit->outer_count];
+    queue->coming--;
+    takt_registry_touch(scheduler, queue);
+    takt_list_remove(&permit->line); /* where it holds something it is among those granted */
+    return queue;
+}
+
+/* The slot of a permit whose callback did not come is in hand again.  Not one that no ledger gave:
+ * the next waiter has its own. */
+static void put_back(takt_queue *queue, const takt_permit *permit, int64_t fence)
+{
+    takt_run slot = {{permit->slot_at_us, 0}, {0, 0}, 1, 1, permit->cost, 0};
+
+    if (!permit->uncharged)
+        (void)takt_hand_add(&queue->hand, &slot, 1, fence); /* without memory it lapses */
+}
+
+/* The number of what it holds of the queue it waited in last; 0: nothing. */
+static int64_t last_fence(const takt_permit *permit)
+{
+    const takt_hold *last = permit->hold_count > 0 ? &permit->holds[permit->hold_count - 1] : NULL;
+
+    return last && last->queue == permit->queue ? last->fence : 0;
+}
+
+/* Its callback was due, and is not any more, or is with another status. */
+static void withdraw(takt_scheduler *scheduler, takt_permit *permit, int status)
+{
+    if (permit->status == 0) {
+        if (permit->shadow != TAKT_SHADOW_PASSED)
+            put_back(permit->queue, permit, last_fence(permit));
+        takt_waiter_drop(scheduler, permit);
+        permit->slot_at_us = 0;
+        permit->uncharged = false;
+    }
+    permit->status = (int16_t)status;
+    if (status != 0)
+        return;
+    takt_list_remove(&permit->line);
+    permit->state = TAKT_PERMIT_IDLE;
+}
+
+void takt_waiter_leave(takt_scheduler *scheduler, takt_permit *permit, int status)
+{
+    takt_registry_touch(scheduler, permit->queue);
+    if (permit->state == TAKT_PERMIT_FIRED) {
+        withdraw(scheduler, permit, status);
+        return;
+    }
+    if (status != 0) {
+        takt_waiter_fire(scheduler, permit, status);
+        return;
+    }
+    takt_queue_remove(permit->queue, permit);
+    takt_waiter_drop(scheduler, permit);
+    permit->state = TAKT_PERMIT_IDLE;
+}
+
+void takt_waiter_release(takt_scheduler *scheduler, takt_permit *permit)
+{
+    takt_list_remove(&permit->line);
+    takt_waiter_drop(scheduler, permit);
+    permit->state = TAKT_PERMIT_IDLE;
+}
+
+void takt_waiter_grant(takt_scheduler *scheduler, takt_permit *permit)
+{
+    permit->state = TAKT_PERMIT_GRANTED;
+    takt_list_remove(&permit->line);
+    if (permit->hold_count > 0)
+        takt_list_append(&scheduler->granted, &permit->line);
+}
+
+void takt_waiter_refuse_impossible(takt_scheduler *scheduler, takt_queue *queue)
+{
+    int64_t capacity = takt_limit_capacity(queue->limit, NULL);
+
+    for (int i = 0; i < TAKT_PRIORITIES; i++)
+        for (takt_link *at = queue->waiting[i].next, *next; at != &queue->waiting[i]; at = next) {
+            takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+            next = at->next;
+            if (permit->cost > capacity)
+                takt_waiter_fire(scheduler, permit, TAKT_E_COST);
+        }
+}
