@@ -5,6 +5,34 @@
 
 #include <stdlib.h>
 
+/* What a worker's clock shows at a virtual time. */
+static int64_t local_at(const takt_fleet_worker *worker, int64_t at_us)
+{
+    return at_us + worker->clock_us +
+           (at_us - worker->fleet->began_us) * worker->drift_ppm / 1000000;
+}
+
+int64_t takt_fleet_clock(const takt_fleet_worker *worker)
+{
+    return local_at(worker, worker->fleet->now_us);
+}
+
+int64_t takt_sim_virtual_at(const takt_fleet_worker *worker, int64_t local_us)
+{
+    int64_t at_us = local_us - worker->clock_us;
+
+    if (worker->drift_ppm == 0)
+        return at_us;
+    at_us -= (at_us - worker->fleet->began_us) * worker->drift_ppm / (1000000 + worker->drift_ppm);
+    while (local_at(worker, at_us) < local_us)
+        at_us++;
+    while (local_at(worker, at_us - 1) >= local_us)
+        at_us--;
+    return at_us;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
 static bool happens_sooner(const takt_node *a, const takt_node *b)
 {
     const takt_sim_event *x = TAKT_HOLDER(a, takt_sim_event, node),
@@ -38,6 +66,14 @@ takt_sim_event *takt_sim_plan(takt_fleet_worker *worker, int64_t at_us, takt_sim
     planned->worker = worker;
     planned->incarnation = worker->incarnation;
     return planned;
+}
+
+void takt_sim_ask_pass(takt_fleet_worker *worker)
+{
+    if (worker->pass_asked)
+        return;
+    worker->pass_asked = true;
+    takt_sim_plan(worker, worker->fleet->now_us, worker->fleet->pass);
 }
 
 bool takt_sim_is_for_dead(const takt_sim_event *event)

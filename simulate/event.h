@@ -1,6 +1,6 @@
 /*
- * event.h: what is planned in a fleet's virtual time.  Events happen in the order of their times,
- * those of one instant in the order in which they were planned.
+ * event.h: virtual time, the workers' clocks, and what is planned.  Events happen in the order of
+ * their times, those of one instant in the order in which they were planned.
  */
 #ifndef TAKT_SIMULATE_EVENT_H
 #define TAKT_SIMULATE_EVENT_H
@@ -8,7 +8,6 @@
 #include "simulate/fleet.h"
 
 typedef struct takt_sim_event takt_sim_event;
-typedef void (*takt_sim_happen)(takt_fleet *fleet, takt_sim_event *event);
 
 /* Anything that will happen at some time. */
 struct takt_sim_event {
@@ -32,5 +31,11 @@ takt_sim_event *takt_sim_plan(takt_fleet_worker *worker, int64_t at_us, takt_sim
 
 /* Whether an event is meant for one who is gone: its worker is dead, or was when it began anew. */
 bool takt_sim_is_for_dead(const takt_sim_event *event);
+
+/* Plans a pass of the worker for now, unless one is planned. */
+void takt_sim_ask_pass(takt_fleet_worker *worker);
+
+/* The first moment of virtual time at which the worker's clock shows that. */
+int64_t takt_sim_virtual_at(const takt_fleet_worker *worker, int64_t local_us);
 
 #endif

@@ -11,33 +11,6 @@
 #include "simulate/ledger_at_rest.h"
 #include "simulate/network.h"
 
-/* What a worker's clock shows at a virtual time. */
-static int64_t local_at(const takt_fleet_worker *worker, int64_t at_us)
-{
-    return at_us + worker->clock_us +
-           (at_us - worker->fleet->began_us) * worker->drift_ppm / 1000000;
-}
-
-int64_t takt_fleet_clock(const takt_fleet_worker *worker)
-{
-    return local_at(worker, worker->fleet->now_us);
-}
-
-/* The first moment of virtual time at which its clock shows that. */
-static int64_t virtual_at(const takt_fleet_worker *worker, int64_t local_us)
-{
-    int64_t at_us = local_us - worker->clock_us;
-
-    if (worker->drift_ppm == 0)
-        return at_us;
-    at_us -= (at_us - worker->fleet->began_us) * worker->drift_ppm / (1000000 + worker->drift_ppm);
-    while (local_at(worker, at_us) < local_us)
-        at_us++;
-    while (local_at(worker, at_us - 1) >= local_us)
-        at_us--;
-    return at_us;
-}
-
 /* ---- a worker's passes ----------------------------------------------------------------------- */
 
 static void send_claims(takt_fleet_worker *worker)
@@ -90,7 +63,7 @@ static void pass(takt_fleet *fleet, takt_sim_event *event)
         takt_sim_ask_pass(worker);
     wake_us = takt_scheduler_wake_at(&worker->scheduler);
     if (wake_us != TAKT_NEVER && wake_us != worker->wake_us)
-        takt_sim_plan(worker, virtual_at(worker, wake_us), wakes);
+        takt_sim_plan(worker, takt_sim_virtual_at(worker, wake_us), wakes);
     worker->wake_us = wake_us;
 }
 
@@ -102,14 +75,6 @@ static void wakes(takt_fleet *fleet, takt_sim_event *event)
         return; /* set to a later time since */
     event->worker->wake_us = TAKT_NEVER;
     takt_sim_ask_pass(event->worker);
-}
-
-void takt_sim_ask_pass(takt_fleet_worker *worker)
-{
-    if (worker->pass_asked)
-        return;
-    worker->pass_asked = true;
-    takt_sim_plan(worker, worker->fleet->now_us, pass);
 }
 
 /* ---- from outside ---------------------------------------------------------------------------- */
@@ -190,6 +155,7 @@ int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int
                           .random = seed,
                           .limit = limit,
                           .worker_count = workers,
+                          .pass = pass,
                           .delay_least_us = 100,
                           .delay_most_us = 2000,
                           .timeout_us = 1000000};

@@ -12,8 +12,10 @@
 #include "base/memory_pages.h"
 #include "scheduler/scheduler.h"
 
+struct takt_sim_event; /* event.h */
 typedef struct takt_fleet takt_fleet;
 typedef struct takt_fleet_worker takt_fleet_worker;
+typedef void (*takt_sim_happen)(takt_fleet *fleet, struct takt_sim_event *event);
 
 struct takt_fleet_worker {
     takt_fleet *fleet;
@@ -34,7 +36,7 @@ struct takt_fleet_worker {
     int64_t frozen_until_us;
     int64_t connection; /* grows when it is cut off */
     bool cut;
-    struct takt_sim_exchange *exchange; /* the last claim, while it is not settled */
+    struct takt_sim_exchange *exchange; /* the last claim, while it is not finished */
 };
 
 /* What can be asked of the ledger. */
@@ -111,7 +113,9 @@ struct takt_fleet {
     int64_t expires_at_us; /* from then on the text is gone */
     takt_limit kept;       /* the numbers that it refers to */
 
+    /* private */
     int64_t began_us;
+    takt_sim_happen pass; /* of a worker */
     takt_heap events;
     uint64_t order; /* events of one instant happen in the order in which they were planned */
 };

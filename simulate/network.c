@@ -66,13 +66,13 @@ static bool is_awaited(const takt_sim_event *event)
 {
     const takt_sim_exchange *exchange = event->exchange;
 
-    return !takt_sim_is_for_dead(event) && !exchange->settled &&
+    return !takt_sim_is_for_dead(event) && !exchange->finished &&
            exchange->connection == event->worker->connection;
 }
 
-static void settle(takt_fleet_worker *worker, takt_sim_exchange *exchange)
+static void finish(takt_fleet_worker *worker, takt_sim_exchange *exchange)
 {
-    exchange->settled = true;
+    exchange->finished = true;
     if (worker->exchange == exchange)
         worker->exchange = NULL;
     takt_sim_ask_pass(worker);
@@ -96,7 +96,7 @@ static void answer_arrives(takt_fleet *fleet, takt_sim_event *event)
                                 takt_scheduler_queue(&worker->scheduler, worker->limit, ""),
                                 exchange->call.standing.blocked_until_us);
         }
-        settle(worker, exchange);
+        finish(worker, exchange);
     }
     takt_sim_exchange_drop(exchange);
 }
@@ -164,13 +164,13 @@ static void times_out(takt_fleet *fleet, takt_sim_event *event)
 {
     takt_sim_exchange *exchange = event->exchange;
 
-    if (!takt_sim_is_for_dead(event) && !exchange->settled) {
+    if (!takt_sim_is_for_dead(event) && !exchange->finished) {
         if (exchange->queue && fleet->on_failed)
             fleet->on_failed(fleet, event->worker);
         if (exchange->queue)
             takt_scheduler_failed(&event->worker->scheduler, exchange->queue, TAKT_E_STORE_TIMEOUT,
                                   takt_fleet_clock(event->worker));
-        settle(event->worker, exchange);
+        finish(event->worker, exchange);
     }
     takt_sim_exchange_drop(exchange);
 }

@@ -21,7 +21,7 @@ typedef struct takt_sim_exchange {
     int64_t sent_us; /* by the worker's clock */
     int users;
     bool answered; /* by the store, heard or not */
-    bool settled;  /* answered or given up */
+    bool finished; /* answered or given up */
 } takt_sim_exchange;
 
 takt_sim_exchange *takt_sim_exchange_new(takt_sim_op op);
@@ -31,8 +31,5 @@ void takt_sim_send(takt_fleet_worker *worker, takt_sim_exchange *exchange, const
 
 /* One event less needs the exchange; when none does it is freed. */
 void takt_sim_exchange_drop(takt_sim_exchange *exchange);
-
-/* The other way round, in fleet.c: has the worker's scheduler run at this instant. */
-void takt_sim_ask_pass(takt_fleet_worker *worker);
 
 #endif

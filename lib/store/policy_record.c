@@ -97,7 +97,7 @@ static void apply(takt_record_scratch *scratch, const stored_policy *stored, int
     size_t size = 2 * HEAD_SIZE + TAKT_CHANGE_SIZE + history + talk->size;
     takt_writer writer;
 
-    if (!takt_record_reserve_text(scratch, size)) {
+    if (!takt_record_scratch_text(scratch, size)) {
         call->status = TAKT_E_NOMEM;
         return;
     }

@@ -42,58 +42,6 @@ size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space,
     return (size_t)(at - name) + size;
 }
 
-void takt_record_scratch_free(takt_record_scratch *scratch)
-{
-    free(scratch->line);
-    free(scratch->holders);
-    free(scratch->text);
-    *scratch = (takt_record_scratch){0};
-}
-
-static bool reserve_line(takt_record_scratch *scratch, int places)
-{
-    takt_place *line;
-    int capacity = 2 * places;
-
-    if (places <= scratch->line_capacity)
-        return true;
-    line = realloc(scratch->line, (size_t)capacity * sizeof *line);
-    if (line == NULL)
-        return false;
-    scratch->line = line;
-    scratch->line_capacity = capacity;
-    return true;
-}
-
-static bool reserve_holders(takt_record_scratch *scratch, int count)
-{
-    takt_holder *holders;
-
-    if (count <= scratch->holder_capacity)
-        return true;
-    holders = realloc(scratch->holders, 2 * (size_t)count * sizeof *holders);
-    if (holders == NULL)
-        return false;
-    scratch->holders = holders;
-    scratch->holder_capacity = 2 * count;
-    return true;
-}
-
-bool takt_record_reserve_text(takt_record_scratch *scratch, size_t size)
-{
-    char *text;
-
-    if (size <= scratch->text_capacity)
-        return true;
-    text = malloc(2 * size);
-    if (text == NULL)
-        return false;
-    free(scratch->text);
-    scratch->text = text;
-    scratch->text_capacity = 2 * size;
-    return true;
-}
-
 /* Says what becomes of the record whose ledger the call has left like that. */
 static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger, const char *text,
                         size_t size, int64_t now_us, const takt_store_call *call,
@@ -143,8 +91,9 @@ void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size
         takt_policy_record_run(scratch, text, size, now_us, call, change);
         return;
     }
-    if (!reserve_line(scratch, places) || !reserve_holders(scratch, holders) ||
-        !takt_record_reserve_text(scratch, takt_ledger_text_size(places, holders))) {
+    if (!takt_record_scratch_line(scratch, places) ||
+        !takt_record_scratch_holders(scratch, holders) ||
+        !takt_record_scratch_text(scratch, takt_ledger_text_size(places, holders))) {
         call->status = TAKT_E_NOMEM;
         return;
     }

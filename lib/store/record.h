@@ -6,23 +6,11 @@
 #ifndef TAKT_STORE_RECORD_H
 #define TAKT_STORE_RECORD_H
 
+#include "store/record_scratch.h"
 #include "store/store.h"
 
 /* namespace NUL limit NUL key: no two ledgers share a name, whatever bytes a key has. */
 #define TAKT_RECORD_NAME_MAX (2 * (TAKT_NAME_SIZE_MAX + 1) + TAKT_KEY_SIZE_MAX)
-
-/* Memory that one call after the other uses, so that none has to be allocated for each.  Begins as
- * zeros. */
-typedef struct takt_record_scratch {
-    takt_place *line;
-    int line_capacity;
-    takt_holder *holders;
-    int holder_capacity;
-    char *text;
-    size_t text_capacity;
-    takt_limit kept;   /* the numbers of a text that are newer than its caller's */
-    takt_pages *pages; /* the owner's: where the next call's ledger keeps its logs; NULL: nowhere */
-} takt_record_scratch;
 
 /* What is to be done with the record after a call. */
 typedef struct takt_record_change {
@@ -48,11 +36,6 @@ size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space,
  */
 void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size, int64_t now_us,
                      takt_store_call *call, takt_record_change *change);
-
-/* Room for a text of that size in scratch->text; false: no memory. */
-bool takt_record_reserve_text(takt_record_scratch *scratch, size_t size);
-
-void takt_record_scratch_free(takt_record_scratch *scratch);
 
 /* The clock of the stores on this host: microseconds since the Unix epoch. */
 int64_t takt_record_clock_us(void);

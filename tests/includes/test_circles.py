@@ -26,9 +26,6 @@ KNOWN = {
     'cli': ['map map_jobs map_report'],
     'lib/client': ['acquire client errand follow reload'],
     'lib/core': ['ledger watched'],
-    'lib/store': ['policy_record record'],
-    'lib/store/redis': ['call redis'],
-    'simulate': ['fleet network'],
 }
 
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)

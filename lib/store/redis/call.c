@@ -207,7 +207,7 @@ static void on_result(takt_redis_job *job, const takt_reply *reply)
     if (damaged)
         tell_damage(store, call);
     if (call->op == TAKT_OP_CLAIM || call->op == TAKT_OP_POLICY)
-        takt_redis_want_hints(store, call);
+        takt_redis_listen(store, call);
     if (!is_news(call) || !publish(job, TAKT_REDIS_SPUBLISH))
         takt_redis_job_finish(job, call->status);
 }

@@ -243,42 +243,6 @@ static void on_timer_closed(uv_handle_t *handle)
     closed_one(handle->data);
 }
 
-static void on_hint(void *data, const char *limit, const char *key, bool own)
-{
-    takt_redis_store *store = data;
-
-    if (store->closing)
-        return;
-    if (!own)
-        store->options.on_hint(store->options.data, limit, key);
-    else if (store->options.on_wake)
-        store->options.on_wake(store->options.data, limit, key);
-}
-
-/* Whether a ledger may tell a worker to claim: that a permit came free, or that its waiters make
- * way for others. */
-static bool wakes_workers(const takt_limit *limit)
-{
-    return limit->concurrency > 0 || limit->when_full != TAKT_WHEN_FULL_REFUSE;
-}
-
-void takt_redis_want_hints(takt_redis_store *store, const takt_store_call *call)
-{
-    takt_hints_options options = {.name_space = store->name_space,
-                                  .timeout_ms = store->timeout.timeout_ns / 1000000,
-                                  .on_hint = on_hint,
-                                  .closed = on_connection_closed,
-                                  .data = store};
-
-    if (!store->url.hints || store->options.on_hint == NULL)
-        return;
-    if (store->hints == NULL)
-        store->hints = takt_hints_open(store->loop, &store->url, store->trust, &options);
-    if (store->hints != NULL)
-        takt_hints_want(store->hints, call->limit->name, call->key,
-                        wakes_workers(call->limit) ? store->worker : 0);
-}
-
 /* ---- opening and closing --------------------------------------------------------------------- */
 
 static const takt_redis_connection_events connection_events = {on_ready, on_lost, NULL,
@@ -293,6 +257,7 @@ static void fill(takt_redis_store *store, const takt_store_kind *kind, uv_loop_t
     store->loop = loop;
     store->options = *options;
     store->options.name_space = NULL;
+    store->part_closed = on_connection_closed;
     memcpy(store->name_space, options->name_space, strlen(options->name_space) + 1);
     takt_timeout_begin(&store->timeout, (uint64_t)timeout_us * 1000, uv_hrtime());
     store->process = getpid();

@@ -2,7 +2,7 @@
  * redis.h: the Redis store as its own files see it.
  *
  * redis.c opens and closes it and knows about time; call.c takes one call from its first EVALSHA to
- * its answer.
+ * its answer; listen.c hears what happens to the ledgers of such calls.
  */
 #ifndef TAKT_STORE_REDIS_REDIS_H
 #define TAKT_STORE_REDIS_REDIS_H
@@ -78,7 +78,8 @@ struct takt_redis_store {
     char text[TAKT_ERROR_TEXT_SIZE]; /* in words */
 
     bool closing;
-    int left; /* to be closed: the timer, the connection, the hints */
+    int left;                         /* to be closed: the timer, the connection, the hints */
+    void (*part_closed)(void *store); /* one of these is */
     takt_store_options options;
     void (*closed)(void *data);
     void *data;
@@ -92,7 +93,7 @@ void takt_redis_job_finish(takt_redis_job *job, int status);
 
 /* A ledger was claimed from, or the stored policy looked at: from now on its hints are listened to.
  */
-void takt_redis_want_hints(takt_redis_store *store, const takt_store_call *call);
+void takt_redis_listen(takt_redis_store *store, const takt_store_call *call);
 
 /* A connection was made or lost: what is known of its scripts is not true any more. */
 void takt_redis_forget_scripts(takt_redis_store *store);

@@ -1,0 +1,58 @@
+/*
+ * record_scratch.c: see record_scratch.h.
+ */
+#include "store/record_scratch.h"
+
+#include <stdlib.h>
+
+void takt_record_scratch_free(takt_record_scratch *scratch)
+{
+    free(scratch->line);
+    free(scratch->holders);
+    free(scratch->text);
+    *scratch = (takt_record_scratch){0};
+}
+
+bool takt_record_scratch_line(takt_record_scratch *scratch, int places)
+{
+    takt_place *line;
+    int capacity = 2 * places;
+
+    if (places <= scratch->line_capacity)
+        return true;
+    line = realloc(scratch->line, (size_t)capacity * sizeof *line);
+    if (line == NULL)
+        return false;
+    scratch->line = line;
+    scratch->line_capacity = capacity;
+    return true;
+}
+
+bool takt_record_scratch_holders(takt_record_scratch *scratch, int count)
+{
+    takt_holder *holders;
+
+    if (count <= scratch->holder_capacity)
+        return true;
+    holders = realloc(scratch->holders, 2 * (size_t)count * sizeof *holders);
+    if (holders == NULL)
+        return false;
+    scratch->holders = holders;
+    scratch->holder_capacity = 2 * count;
+    return true;
+}
+
+bool takt_record_scratch_text(takt_record_scratch *scratch, size_t size)
+{
+    char *text;
+
+    if (size <= scratch->text_capacity)
+        return true;
+    text = malloc(2 * size);
+    if (text == NULL)
+        return false;
+    free(scratch->text);
+    scratch->text = text;
+    scratch->text_capacity = 2 * size;
+    return true;
+}

@@ -1,0 +1,41 @@
+/*
+ * listen.c: which ledgers a store listens to for hints, and whom a hint is passed on to.  The
+ * channels are subscribe.h's affair.
+ */
+#include "store/redis/redis.h"
+
+static void on_hint(void *data, const char *limit, const char *key, bool own)
+{
+    takt_redis_store *store = data;
+
+    if (store->closing)
+        return;
+    if (!own)
+        store->options.on_hint(store->options.data, limit, key);
+    else if (store->options.on_wake)
+        store->options.on_wake(store->options.data, limit, key);
+}
+
+/* Whether a ledger may tell a worker to claim: that a permit came free, or that its waiters make
+ * way for others. */
+static bool wakes_workers(const takt_limit *limit)
+{
+    return limit->concurrency > 0 || limit->when_full != TAKT_WHEN_FULL_REFUSE;
+}
+
+void takt_redis_listen(takt_redis_store *store, const takt_store_call *call)
+{
+    takt_hints_options options = {.name_space = store->name_space,
+                                  .timeout_ms = store->timeout.timeout_ns / 1000000,
+                                  .on_hint = on_hint,
+                                  .closed = store->part_closed,
+                                  .data = store};
+
+    if (!store->url.hints || store->options.on_hint == NULL)
+        return;
+    if (store->hints == NULL)
+        store->hints = takt_hints_open(store->loop, &store->url, store->trust, &options);
+    if (store->hints != NULL)
+        takt_hints_want(store->hints, call->limit->name, call->key,
+                        wakes_workers(call->limit) ? store->worker : 0);
+}
