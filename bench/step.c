@@ -11,7 +11,7 @@
 
 #define TIMES 5000000
 
-static takt_limit limit = {.name = "bench", .rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
+static takt_numbers limit = {.rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
 static takt_place line[64];
 
 static double since_ns(int64_t begin, int64_t count)
@@ -54,7 +54,7 @@ static double claim_ns(int64_t waiters)
 static double text_ns(int places)
 {
     takt_ledger ledger = {.line = line, .line_capacity = 64};
-    takt_limit kept;
+    takt_numbers kept;
     char text[32768];
     int64_t begin, now_us = INT64_C(1763692800000000);
     size_t size;

@@ -57,12 +57,13 @@ static int make_limit(takt_limit *limit, takt_error *error)
     static const char *const algorithms[] = {"gcra", "sliding-log"};
     int code = 0;
 
-    *limit = (takt_limit){
-        .name = TAKT_CHECKUP_LIMIT, .rule_count = 2, .lookahead_us = TAKT_LOOKAHEAD_US};
+    *limit = (takt_limit){.name = TAKT_CHECKUP_LIMIT,
+                          .numbers.rule_count = 2,
+                          .numbers.lookahead_us = TAKT_LOOKAHEAD_US};
     for (int i = 0; i < 2 && code == 0; i++) {
-        limit->rules[i] = (takt_rule){
+        limit->numbers.rules[i] = (takt_rule){
             .algorithm = takt_algorithm_named(algorithms[i]), .limit = 1, .period_us = 60000000};
-        code = takt_rule_prepare(&limit->rules[i], error);
+        code = takt_rule_prepare(&limit->numbers.rules[i], error);
     }
     return code;
 }
@@ -123,6 +124,7 @@ static void try_all(struct trial *trial, uv_loop_t *loop)
     memcpy(&trial->claim.worker, trial->key, sizeof trial->claim.worker);
     trial->claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, TAKT_PRIORITY_DEFAULT};
     trial->call = (takt_store_call){.limit = &trial->limit,
+                                    .numbers = &trial->limit.numbers,
                                     .key = trial->key,
                                     .claim = &trial->claim,
                                     .award = &trial->award,

@@ -120,7 +120,7 @@ static void job_done(takt_fleet *fleet, void *data)
         return; /* its worker crashed meanwhile */
     hand->number = -1;
     run->at_work--;
-    if (run->course->limit.concurrency > 0) {
+    if (run->course->limit.numbers.concurrency > 0) {
         takt_use_give_back(&run->use, fleet->now_us);
         takt_fleet_release(hand->worker, &hand->permit);
     }
@@ -145,11 +145,11 @@ static void note_start(course_run *run, const job_hand *hand)
     takt_histogram_add(&run->waits[TAKT_SIM_PRIORITIES], now_us - hand->since_us);
     takt_series_add(&run->course->series, after_us, permit->priority, permit->cost,
                     now_us - hand->since_us);
-    for (int i = 0; i < run->course->limit.rule_count; i++)
+    for (int i = 0; i < run->course->limit.numbers.rule_count; i++)
         if (takt_window_add(&run->slots[i], permit->slot_at_us, permit->cost) < 0 ||
             takt_window_add(&run->starts[i], now_us, permit->cost) < 0)
             run->out_of_memory = true;
-    if (run->course->limit.concurrency > 0)
+    if (run->course->limit.numbers.concurrency > 0)
         takt_use_take(&run->use, now_us);
     if (++run->at_work > figures->most_at_work)
         figures->most_at_work = run->at_work;
@@ -174,8 +174,8 @@ static void permit_came(takt_permit *permit, int status)
     if (status != 0) { /* refused: max_waiting, a rule's queue, or a store that is lost */
         int64_t later_us = permit->retry_after_us;
         run->course->figures.refused++;
-        if (later_us < run->course->limit.lookahead_us)
-            later_us = run->course->limit.lookahead_us;
+        if (later_us < run->course->limit.numbers.lookahead_us)
+            later_us = run->course->limit.numbers.lookahead_us;
         takt_fleet_at(&run->fleet, run->fleet.now_us + later_us, ask_again, hand);
         return;
     }
@@ -250,7 +250,7 @@ static void give_back(course_run *run, const takt_fleet_worker *worker)
         run->started_before[run->given_back_count] = started;
         run->given_back[run->given_back_count++] = hands[i].number;
         run->at_work -= started;
-        if (started && run->course->limit.concurrency > 0)
+        if (started && run->course->limit.numbers.concurrency > 0)
             takt_use_lose(&run->use, run->fleet.now_us);
         hands[i].number = -1;
     }
@@ -363,8 +363,8 @@ static int open_run(course_run *run)
     run->started_before = calloc(hands, sizeof *run->started_before);
     run->restarts = calloc((size_t)bulk->workers, sizeof *run->restarts);
     run->waits = calloc(TAKT_SIM_PRIORITIES + 1, sizeof *run->waits);
-    for (int i = 0; i < limit->rule_count; i++) {
-        int64_t period_us = limit->rules[i].period_us;
+    for (int i = 0; i < limit->numbers.rule_count; i++) {
+        int64_t period_us = limit->numbers.rules[i].period_us;
         if (takt_window_open(&run->slots[i], period_us, 2 * run->fleet.timeout_us) < 0 ||
             takt_window_open(&run->starts[i], period_us, 0) < 0)
             return TAKT_E_NOMEM;
@@ -429,14 +429,14 @@ static void sum_up(course_run *run)
     for (int i = 0; i < TAKT_SIM_PRIORITIES; i++)
         takt_histogram_sum_up(&run->waits[i], &figures->waits[i]);
     takt_histogram_sum_up(&run->waits[TAKT_SIM_PRIORITIES], &figures->all);
-    figures->concurrency = course->limit.concurrency;
+    figures->concurrency = course->limit.numbers.concurrency;
     if (figures->concurrency > 0) {
         figures->busy_ppm = takt_use_busy_ppm(&run->use, figures->concurrency);
         takt_histogram_sum_up(&run->use.hand_over, &figures->hand_over);
     }
-    figures->rule_count = course->limit.rule_count;
-    for (int i = 0; i < course->limit.rule_count; i++) {
-        const takt_rule *rule = &course->limit.rules[i];
+    figures->rule_count = course->limit.numbers.rule_count;
+    for (int i = 0; i < course->limit.numbers.rule_count; i++) {
+        const takt_rule *rule = &course->limit.numbers.rules[i];
         takt_window_flush(&run->slots[i]);
         takt_window_flush(&run->starts[i]);
         figures->busiest[i] = (takt_busiest){.algorithm = rule->algorithm->name,

@@ -109,10 +109,10 @@ static int set_algorithm(takt_limit *limit, const char *name, takt_error *error)
         return takt_fail(error, TAKT_E_POLICY, "there is no algorithm \"%.40s\"; write %s", name,
                          names);
     }
-    for (int i = 0; i < limit->rule_count; i++) {
+    for (int i = 0; i < limit->numbers.rule_count; i++) {
         int code = 0;
-        if (limit->rules[i].algorithm != algorithm)
-            code = change_algorithm(&limit->rules[i], algorithm, error);
+        if (limit->numbers.rules[i].algorithm != algorithm)
+            code = change_algorithm(&limit->numbers.rules[i], algorithm, error);
         if (code < 0) {
             takt_fail_prefix(error, "%s: rules[%d].", name, i);
             return code;
@@ -124,21 +124,22 @@ static int set_algorithm(takt_limit *limit, const char *name, takt_error *error)
 static int check_cost(const takt_limit *limit, const takt_bulk *bulk, takt_error *error)
 {
     int rule = 0;
-    int64_t capacity = takt_limit_capacity(limit, &rule);
+    int64_t capacity = takt_numbers_capacity(&limit->numbers, &rule);
 
     if (bulk->cost_most <= capacity)
         return 0;
-    return takt_fail(
-        error, TAKT_E_COST, "a job of cost %d: rules[%d] (%s) gives at most %lld at once",
-        (int)bulk->cost_most, rule, limit->rules[rule].algorithm->name, (long long)capacity);
+    return takt_fail(error, TAKT_E_COST,
+                     "a job of cost %d: rules[%d] (%s) gives at most %lld at once",
+                     (int)bulk->cost_most, rule, limit->numbers.rules[rule].algorithm->name,
+                     (long long)capacity);
 }
 
 static int tightest(const takt_limit *limit)
 {
     int found = 0;
 
-    for (int i = 1; i < limit->rule_count; i++) {
-        const takt_rule *a = &limit->rules[i], *b = &limit->rules[found];
+    for (int i = 1; i < limit->numbers.rule_count; i++) {
+        const takt_rule *a = &limit->numbers.rules[i], *b = &limit->numbers.rules[found];
         if ((wide)(uint64_t)a->tokens * (uint64_t)b->span_us <
             (wide)(uint64_t)b->tokens * (uint64_t)a->span_us)
             found = i;
@@ -181,8 +182,8 @@ int takt_course_run(takt_course **course, const takt_limit *limit, const char *a
     if (code < 0)
         goto free_course;
     made->tightest = tightest(&made->limit);
-    takt_series_init(&made->series, made->limit.rule_count > 0
-                                        ? made->limit.rules[made->tightest].period_us
+    takt_series_init(&made->series, made->limit.numbers.rule_count > 0
+                                        ? made->limit.numbers.rules[made->tightest].period_us
                                         : 1000000);
     made->starts = calloc((size_t)bulk->workers, sizeof *made->starts);
     made->crashed = calloc((size_t)bulk->workers, sizeof *made->crashed);

@@ -21,7 +21,7 @@ static void send_claims(takt_fleet_worker *worker)
         exchange->queue =
             takt_scheduler_next_claim(&worker->scheduler, exchange->sent_us, &exchange->claim);
         worker->exchange = exchange;
-        takt_sim_send(worker, exchange, exchange->queue->limit);
+        takt_sim_send(worker, exchange, exchange->queue->numbers);
     }
 }
 
@@ -36,7 +36,7 @@ static void hand_back(takt_fleet_worker *worker)
         exchange->call.unused = unused;
         if (fleet->on_unused)
             fleet->on_unused(fleet, worker, &unused);
-        takt_sim_send(worker, exchange, queue->limit);
+        takt_sim_send(worker, exchange, queue->numbers);
     }
 }
 
@@ -142,7 +142,7 @@ void takt_fleet_call(takt_fleet_worker *worker, takt_sim_op op, int64_t value)
     takt_sim_exchange *exchange = takt_sim_exchange_new(op);
 
     exchange->call.cost = exchange->call.for_us = value;
-    takt_sim_send(worker, exchange, worker->limit);
+    takt_sim_send(worker, exchange, &worker->limit->numbers);
 }
 
 int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int64_t now_us,
@@ -170,7 +170,7 @@ int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int
     fleet->ledger.line_capacity = capacity;
     takt_memory_pages_init(&fleet->pages);
     fleet->ledger.pages = &fleet->pages.pages;
-    takt_ledger_init(&fleet->ledger, limit, now_us);
+    takt_ledger_init(&fleet->ledger, &limit->numbers, now_us);
     for (int i = 0; i < workers; i++) {
         takt_fleet_worker *worker = &fleet->workers[i];
         worker->fleet = fleet;

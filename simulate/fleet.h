@@ -55,8 +55,8 @@ typedef enum takt_sim_op {
 typedef struct takt_sim_call {
     takt_sim_op op;
     uint64_t worker;
-    const takt_limit *limit; /* the policy of the worker that calls */
-    int64_t now_us;          /* by the store's clock, when it is run */
+    const takt_numbers *numbers; /* of the worker that calls */
+    int64_t now_us;              /* by the store's clock, when it is run */
 
     const takt_claim *claim; /* CLAIM */
     takt_award *award;
@@ -111,7 +111,7 @@ struct takt_fleet {
     char *text;     /* text_size 0: there is none */
     size_t text_size, text_capacity;
     int64_t expires_at_us; /* from then on the text is gone */
-    takt_limit kept;       /* the numbers that it refers to */
+    takt_numbers kept;     /* the numbers that it refers to */
 
     /* private */
     int64_t began_us;

@@ -3,9 +3,9 @@
  */
 #include "simulate/forecast.h"
 
-void takt_forecast_init(takt_forecast *forecast, const takt_limit *limit)
+void takt_forecast_init(takt_forecast *forecast, const takt_numbers *numbers)
 {
-    *forecast = (takt_forecast){.limit = limit};
+    *forecast = (takt_forecast){.numbers = numbers};
     takt_memory_pages_init(&forecast->pages);
 }
 
@@ -32,7 +32,7 @@ int64_t takt_forecast_slot(const takt_forecast *forecast, int64_t now_us, int64_
 {
     int64_t from_us = now_us > forecast->last_us ? now_us : forecast->last_us;
 
-    return takt_limit_earliest(forecast->limit, &forecast->state, from_us, cost);
+    return takt_numbers_earliest(forecast->numbers, &forecast->state, from_us, cost);
 }
 
 void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, int64_t cost, int priority)
@@ -43,7 +43,7 @@ void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, int64_t cost, 
     forecast->before.last_priority = forecast->last_priority;
     forecast->before.taken = forecast->pages.pages.taken;
     forecast->before.known = true;
-    takt_limit_commit(forecast->limit, &forecast->state, slot_us, cost);
+    takt_numbers_commit(forecast->numbers, &forecast->state, slot_us, cost);
     forecast->last_us = slot_us;
     forecast->last_priority = priority;
 }

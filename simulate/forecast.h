@@ -12,14 +12,14 @@
 #include "core/ledger.h"
 
 typedef struct takt_forecast {
-    const takt_limit *limit;
+    const takt_numbers *numbers;
     takt_memory_pages pages;
-    takt_limit_state state;
+    takt_rules_state state;
     int64_t last_us;   /* the last slot that is taken */
     int last_priority; /* and for whom */
     bool valid;
     struct { /* as it was before the last slot was taken */
-        takt_limit_state state;
+        takt_rules_state state;
         int64_t last_us;
         int last_priority;
         unsigned taken;
@@ -27,7 +27,7 @@ typedef struct takt_forecast {
     } before;
 } takt_forecast;
 
-void takt_forecast_init(takt_forecast *forecast, const takt_limit *limit);
+void takt_forecast_init(takt_forecast *forecast, const takt_numbers *numbers);
 void takt_forecast_close(takt_forecast *forecast);
 
 /* As the ledger stands: nobody waits. */

@@ -25,8 +25,8 @@ static void reserve_holders(takt_fleet *fleet)
         abort();
 }
 
-/* Makes the ledger ready for a call from a worker whose policy says `limit`. */
-static void wake_ledger(takt_fleet *fleet, const takt_limit *limit, int64_t now_us)
+/* Makes the ledger ready for a call from a worker whose policy says `numbers`. */
+static void wake_ledger(takt_fleet *fleet, const takt_numbers *numbers, int64_t now_us)
 {
     int places;
 
@@ -45,11 +45,11 @@ static void wake_ledger(takt_fleet *fleet, const takt_limit *limit, int64_t now_
     }
     reserve_holders(fleet);
     if (fleet->unwritten) {
-        takt_ledger_adopt(&fleet->ledger, limit, now_us);
+        takt_ledger_adopt(&fleet->ledger, numbers, now_us);
     } else if (fleet->text_size == 0) {
         takt_memory_pages_close(&fleet->pages);
-        takt_ledger_init(&fleet->ledger, limit, now_us);
-    } else if (takt_ledger_decode(&fleet->ledger, limit, &fleet->kept, now_us, fleet->text,
+        takt_ledger_init(&fleet->ledger, numbers, now_us);
+    } else if (takt_ledger_decode(&fleet->ledger, numbers, &fleet->kept, now_us, fleet->text,
                                   fleet->text_size) < 0) {
         takt_memory_pages_close(&fleet->pages);
         fleet->damaged++;
@@ -64,9 +64,9 @@ static void rest_ledger(takt_fleet *fleet, int64_t now_us)
     if (fleet->pages.pages.trouble != TAKT_PAGES_FINE)
         abort();
     takt_memory_pages_settle(&fleet->pages, true);
-    if (fleet->ledger.limit != &fleet->kept) { /* the caller's may be gone by the next call */
-        fleet->kept = *fleet->ledger.limit;
-        fleet->ledger.limit = &fleet->kept;
+    if (fleet->ledger.numbers != &fleet->kept) { /* the caller's may be gone by the next call */
+        fleet->kept = *fleet->ledger.numbers;
+        fleet->ledger.numbers = &fleet->kept;
     }
     if (fleet->unwritten)
         return;
@@ -87,12 +87,12 @@ void takt_sim_store_run(takt_fleet *fleet, takt_sim_call *call)
 {
     int64_t now_us = fleet->now_us + fleet->store_clock_us;
 
-    wake_ledger(fleet, call->limit, now_us);
+    wake_ledger(fleet, call->numbers, now_us);
     call->now_us = now_us;
     switch (call->op) {
     case TAKT_SIM_CLAIM:
         takt_ledger_claim(&fleet->ledger, now_us, call->claim, call->award);
-        takt_ledger_tell_newer(&fleet->ledger, call->limit, call->award);
+        takt_ledger_tell_newer(&fleet->ledger, call->numbers, call->award);
         break;
     case TAKT_SIM_TRY:
         call->granted = takt_ledger_try(&fleet->ledger, now_us, call->cost, &call->retry_at_us);
@@ -125,7 +125,7 @@ void takt_fleet_lose_state(takt_fleet *fleet)
 {
     fleet->text_size = 0;
     takt_memory_pages_close(&fleet->pages);
-    takt_ledger_init(&fleet->ledger, fleet->ledger.limit, fleet->now_us + fleet->store_clock_us);
+    takt_ledger_init(&fleet->ledger, fleet->ledger.numbers, fleet->now_us + fleet->store_clock_us);
 }
 
 void takt_sim_store_close(takt_fleet *fleet)

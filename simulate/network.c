@@ -175,10 +175,11 @@ static void times_out(takt_fleet *fleet, takt_sim_event *event)
     takt_sim_exchange_drop(exchange);
 }
 
-void takt_sim_send(takt_fleet_worker *worker, takt_sim_exchange *exchange, const takt_limit *limit)
+void takt_sim_send(takt_fleet_worker *worker, takt_sim_exchange *exchange,
+                   const takt_numbers *numbers)
 {
-    exchange->limit = *limit;
-    exchange->call.limit = &exchange->limit;
+    exchange->numbers = *numbers;
+    exchange->call.numbers = &exchange->numbers;
     exchange->call.worker = worker->name;
     exchange->connection = worker->connection;
     exchange->incarnation = worker->incarnation;

@@ -12,7 +12,7 @@
  */
 typedef struct takt_sim_exchange {
     takt_sim_call call;
-    takt_limit limit; /* as it was when the call was sent */
+    takt_numbers numbers; /* as they were when the call was sent */
     takt_claim claim;
     takt_award award;
     takt_queue *queue;
@@ -27,7 +27,8 @@ typedef struct takt_sim_exchange {
 takt_sim_exchange *takt_sim_exchange_new(takt_sim_op op);
 
 /* Sends a call, of a worker whose policy is `limit`; it is the network's from now on. */
-void takt_sim_send(takt_fleet_worker *worker, takt_sim_exchange *exchange, const takt_limit *limit);
+void takt_sim_send(takt_fleet_worker *worker, takt_sim_exchange *exchange,
+                   const takt_numbers *numbers);
 
 /* One event less needs the exchange; when none does it is freed. */
 void takt_sim_exchange_drop(takt_sim_exchange *exchange);

@@ -152,8 +152,8 @@ static void foresee_new(takt_oracle *oracle, pending *arrived)
     const takt_permit *permit = &arrived->permit;
 
     if (oracle->queue.total == 1) { /* no need of a copy as long as nobody comes after it */
-        int64_t slot_us =
-            takt_limit_earliest(oracle->limit, &oracle->ledger.state, oracle->now_us, permit->cost);
+        int64_t slot_us = takt_numbers_earliest(&oracle->limit->numbers, &oracle->ledger.state,
+                                                oracle->now_us, permit->cost);
         oracle->forecast.valid = false;
         if (slot_us > permit->deadline_at_us)
             refuse(oracle, arrived, slot_us);
@@ -198,7 +198,7 @@ static void refuse_excess(takt_oracle *oracle)
 {
     takt_link *before = oracle->refused.previous;
     bool is_one = oracle->queue.total == oracle->bound + 1;
-    bool is_oldest = oracle->limit->when_full == TAKT_WHEN_FULL_DROP_OLDEST;
+    bool is_oldest = oracle->limit->numbers.when_full == TAKT_WHEN_FULL_DROP_OLDEST;
 
     if (oracle->bound == 0 || oracle->queue.total <= oracle->bound)
         return;
@@ -240,7 +240,7 @@ static void begin_to_wait(takt_oracle *oracle, pending *arrived)
     const takt_arrival *arrival = &arrived->decision.arrival;
     takt_permit *permit = &arrived->permit;
 
-    if (takt_limit_capacity(oracle->limit, NULL) < arrival->cost) {
+    if (takt_numbers_capacity(&oracle->limit->numbers, NULL) < arrival->cost) {
         refuse(oracle, arrived, TAKT_NEVER);
         return;
     }
@@ -315,11 +315,12 @@ int takt_oracle_end(takt_oracle *oracle)
 /* How many may wait: the least of what the limit and its rules say. */
 static int64_t bound_of(const takt_limit *limit)
 {
-    int64_t bound = limit->max_waiting;
+    int64_t bound = limit->numbers.max_waiting;
 
-    for (int i = 0; i < limit->rule_count; i++)
-        if (limit->rules[i].queue > 0 && (bound == 0 || limit->rules[i].queue < bound))
-            bound = limit->rules[i].queue;
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        if (limit->numbers.rules[i].queue > 0 &&
+            (bound == 0 || limit->numbers.rules[i].queue < bound))
+            bound = limit->numbers.rules[i].queue;
     return bound;
 }
 
@@ -328,7 +329,7 @@ int takt_oracle_open(takt_oracle **oracle, const takt_limit *limit, int64_t star
 {
     takt_oracle *made;
 
-    if (!limit || limit->concurrency > 0 || !on_decision || start_us < 0 ||
+    if (!limit || limit->numbers.concurrency > 0 || !on_decision || start_us < 0 ||
         start_us > TAKT_SPAN_MAX_US * 2)
         return TAKT_E_INVALID;
     made = calloc(1, sizeof *made);
@@ -342,10 +343,10 @@ int takt_oracle_open(takt_oracle **oracle, const takt_limit *limit, int64_t star
     made->data = data;
     takt_list_init(&made->refused);
     takt_queue_init(&made->queue, limit, "");
-    takt_forecast_init(&made->forecast, limit);
+    takt_forecast_init(&made->forecast, &limit->numbers);
     takt_memory_pages_init(&made->pages);
     made->ledger.pages = &made->pages.pages;
-    takt_ledger_init(&made->ledger, limit, start_us);
+    takt_ledger_init(&made->ledger, &limit->numbers, start_us);
     *oracle = made;
     return 0;
 }

@@ -16,7 +16,8 @@ static int refuse_cost(const takt_limit *limit, const takt_request *request, int
 {
     char rate[64];
 
-    takt_format_rate(limit->rules[rule].limit, limit->rules[rule].period_us, rate, sizeof rate);
+    takt_format_rate(limit->numbers.rules[rule].limit, limit->numbers.rules[rule].period_us, rate,
+                     sizeof rate);
     return takt_fail(error, TAKT_E_COST,
                      "limit \"%s\": a cost of %d can never be given: rule %s gives at most %lld at "
                      "once; ask for less, "
@@ -82,7 +83,7 @@ int takt_client_check(const takt_policy *policy, const takt_limit *hint,
         return takt_fail(error, TAKT_E_NO_LIMIT, "the policy has no limit \"%.80s\"",
                          request->limit);
     for (const takt_limit *at = found; at; at = at->within, levels++) {
-        int64_t capacity = takt_limit_capacity(at, &rule);
+        int64_t capacity = takt_numbers_capacity(&at->numbers, &rule);
         if (request->cost > capacity && at->mode == TAKT_MODE_ENFORCE)
             return refuse_cost(at, request, rule, capacity, error);
     }

@@ -180,6 +180,7 @@ static void send_claims(takt_client *client, int64_t now_us)
             return;
         }
         claiming->call.limit = claiming->queue->limit;
+        claiming->call.numbers = claiming->queue->numbers;
         claiming->call.key = claiming->queue->key;
         claiming->sent_us = now_us;
         client->claims_in_flight++;
@@ -195,7 +196,8 @@ static int still_possible(const takt_permit *permit)
 {
     const takt_limit *outer = permit->outer[permit->outer_count - 1]->limit;
 
-    return outer->mode == TAKT_MODE_ENFORCE && permit->cost > takt_limit_capacity(outer, NULL)
+    return outer->mode == TAKT_MODE_ENFORCE &&
+                   permit->cost > takt_numbers_capacity(&outer->numbers, NULL)
                ? TAKT_E_COST
                : 0;
 }

@@ -115,7 +115,7 @@ static bool is_held_up(takt_errand *errand)
         return false;
     errand->claim = (takt_claim){.worker = scheduler->worker};
     errand->queue = takt_client_queue(errand->client, limit, errand->call.key);
-    if (errand->queue && errand->queue->limit->concurrency == 0)
+    if (errand->queue && errand->queue->numbers->concurrency == 0)
         errand->queue = NULL;
     if (!errand->queue)
         return false;
@@ -131,6 +131,7 @@ static void submit(takt_errand *errand, const takt_limit *limit)
     for (const takt_limit *at = errand->limit; at != limit; at = at->within)
         level++;
     errand->call.limit = limit;
+    errand->call.numbers = &limit->numbers;
     errand->call.key = errand->keys[level];
     if (is_held_up(errand))
         takt_list_append(&errand->client->held_errands, &errand->link);

@@ -49,18 +49,18 @@ static void put_quota(fields *out, int64_t quota, int64_t period_us)
 
 static void put_policy(fields *out, const takt_limit *limit, const takt_standing *standing)
 {
-    bool plain = limit->rule_count == 1 && limit->concurrency == 0;
+    bool plain = limit->numbers.rule_count == 1 && limit->numbers.concurrency == 0;
 
     put(out, "RateLimit-Policy: \"%s\"", limit->name);
-    put_quota(out, plain ? limit->rules[0].limit : standing->limit,
-              plain ? limit->rules[0].period_us : 0);
-    for (int i = 0; !plain && i < limit->rule_count; i++) {
+    put_quota(out, plain ? limit->numbers.rules[0].limit : standing->limit,
+              plain ? limit->numbers.rules[0].period_us : 0);
+    for (int i = 0; !plain && i < limit->numbers.rule_count; i++) {
         put(out, ", \"%s-%d\"", limit->name, i + 1);
-        put_quota(out, limit->rules[i].limit, limit->rules[i].period_us);
+        put_quota(out, limit->numbers.rules[i].limit, limit->numbers.rules[i].period_us);
     }
-    if (limit->concurrency > 0)
+    if (limit->numbers.concurrency > 0)
         put(out, ", \"%s-permits\";q=%" PRId64 ";qu=\"concurrent-requests\"", limit->name,
-            limit->concurrency);
+            limit->numbers.concurrency);
     put(out, "\r\n");
 }
 

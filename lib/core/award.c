@@ -29,7 +29,7 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
 static int64_t count_reuses(const takt_ledger *ledger, int64_t now_us, int64_t next_us,
                             const takt_award *award)
 {
-    if (ledger->limit->rule_count > 0 || award->least_urgent >= 0)
+    if (ledger->numbers->rule_count > 0 || award->least_urgent >= 0)
         return 0;
     return takt_most(takt_least(TAKT_REUSES, now_us + TAKT_REUSES_AHEAD_US - next_us), 0);
 }
@@ -43,7 +43,7 @@ static void number(takt_ledger *ledger, int64_t now_us, takt_award *award)
     for (int i = 0; i < award->run_count; i++)
         given += award->runs[i].count;
     award->holding += given;
-    if (award->holding == 0 || ledger->limit->concurrency == 0)
+    if (award->holding == 0 || ledger->numbers->concurrency == 0)
         return;
     award->fence = ledger->fence < now_us ? now_us : ledger->fence + 1;
     award->reuses = count_reuses(ledger, now_us, award->fence + given, award);
@@ -91,7 +91,7 @@ static void wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award)
         if (i == 0 || place->priority != place[-1].priority) {
             left -= all.wanting;
             all = count_rank(ledger, i);
-            share = all.workers > 0 ? ledger->limit->concurrency / all.workers : 0;
+            share = all.workers > 0 ? ledger->numbers->concurrency / all.workers : 0;
             before = 0;
         }
         if (place->aside)
@@ -121,11 +121,11 @@ int64_t takt_claim_least_cost(const takt_claim *claim, int64_t capacity)
 void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award)
 {
     int64_t from_us = award->blocked_until_us > now_us ? award->blocked_until_us : now_us;
-    int64_t cost = takt_claim_least_cost(claim, takt_limit_capacity(ledger->limit, NULL));
+    int64_t cost = takt_claim_least_cost(claim, takt_numbers_capacity(ledger->numbers, NULL));
 
     number(ledger, now_us, award);
-    if (ledger->limit->concurrency > 0)
+    if (ledger->numbers->concurrency > 0)
         wake(ledger, claim->worker, award);
-    award->next_slot_at_us = takt_limit_earliest(ledger->limit, &ledger->state, from_us, cost);
+    award->next_slot_at_us = takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, cost);
     takt_line_count(ledger, &award->waiting, &award->workers);
 }

@@ -31,14 +31,14 @@ static void reduce(int64_t *a, int64_t *b)
 
 /* The rule that lets through so much of the first rule's rate, at once as much as the limit's rules
  * do: no cost that was possible is refused.  False: its numbers are too large. */
-static bool derive(const takt_limit *limit, int64_t percent, takt_rule *brake)
+static bool derive(const takt_numbers *numbers, int64_t percent, takt_rule *brake)
 {
     int64_t tokens, span_us, whole = TAKT_WHOLE_PERCENT;
 
-    if (limit->rule_count == 0)
+    if (numbers->rule_count == 0)
         return false;
-    tokens = limit->rules[0].tokens;
-    span_us = limit->rules[0].span_us;
+    tokens = numbers->rules[0].tokens;
+    span_us = numbers->rules[0].span_us;
     reduce(&tokens, &span_us);
     reduce(&percent, &whole);
     reduce(&tokens, &whole);
@@ -48,23 +48,23 @@ static bool derive(const takt_limit *limit, int64_t percent, takt_rule *brake)
     *brake = (takt_rule){.algorithm = &takt_gcra,
                          .limit = tokens * percent,
                          .period_us = span_us * whole,
-                         .burst = takt_limit_capacity(limit, NULL)};
+                         .burst = takt_numbers_capacity(numbers, NULL)};
     return takt_rule_prepare(brake, NULL) == 0;
 }
 
-bool takt_brake_fits(const takt_limit *limit)
+bool takt_brake_fits(const takt_numbers *numbers)
 {
     takt_rule brake;
 
-    for (int64_t percent = limit->adapt.floor; percent < TAKT_WHOLE_PERCENT; percent++)
-        if (!derive(limit, percent, &brake))
+    for (int64_t percent = numbers->adapt.floor; percent < TAKT_WHOLE_PERCENT; percent++)
+        if (!derive(numbers, percent, &brake))
             return false;
     return true;
 }
 
 static takt_rule_state *state_of(takt_ledger *ledger)
 {
-    return &ledger->state.rules[ledger->limit->rule_count];
+    return &ledger->state.rules[ledger->numbers->rule_count];
 }
 
 /* Another part of the rate from now on: what was given stays given, and the next token is due as
@@ -73,7 +73,7 @@ static void change(takt_ledger *ledger, int64_t percent, int64_t now_us)
 {
     takt_rule brake;
 
-    if (percent >= TAKT_WHOLE_PERCENT || !derive(ledger->limit, percent, &brake)) {
+    if (percent >= TAKT_WHOLE_PERCENT || !derive(ledger->numbers, percent, &brake)) {
         takt_brake_release(ledger);
         return;
     }
@@ -87,7 +87,7 @@ static void begin(takt_ledger *ledger, int64_t percent, int64_t now_us)
 {
     takt_rule brake;
 
-    if (!derive(ledger->limit, percent, &brake))
+    if (!derive(ledger->numbers, percent, &brake))
         return;
     takt_gcra_rest(&brake, state_of(ledger), now_us);
     ledger->state.brake = brake;
@@ -96,12 +96,12 @@ static void begin(takt_ledger *ledger, int64_t percent, int64_t now_us)
 
 void takt_brake_penalize(takt_ledger *ledger, int64_t now_us)
 {
-    const takt_adapt *adapt = &ledger->limit->adapt;
+    const takt_adapt *adapt = &ledger->numbers->adapt;
     takt_brake *brake = &ledger->brake;
     int64_t percent = brake->percent > 0 ? brake->percent : TAKT_WHOLE_PERCENT;
     int64_t since_us = now_us - brake->counted_at_us, first_us;
 
-    if (adapt->backoff == 0 || ledger->limit->rule_count == 0)
+    if (adapt->backoff == 0 || ledger->numbers->rule_count == 0)
         return;
     if (brake->percent > 0 &&
         (ledger->blocked_until_us > now_us || (since_us >= 0 && since_us < TAKT_SAME_PENALTY_US)))
@@ -115,14 +115,14 @@ void takt_brake_penalize(takt_ledger *ledger, int64_t now_us)
         return;
     brake->since_us = brake->counted_at_us = now_us;
     /* nothing that was saved up; and behind what was given before, as far as that is known */
-    first_us = takt_limit_earliest(ledger->limit, &ledger->state, now_us, 1);
+    first_us = takt_numbers_earliest(ledger->numbers, &ledger->state, now_us, 1);
     takt_gcra_exhaust(&ledger->state.brake, state_of(ledger),
-                      takt_least(first_us, now_us + ledger->limit->lookahead_us));
+                      takt_least(first_us, now_us + ledger->numbers->lookahead_us));
 }
 
 void takt_brake_tidy(takt_ledger *ledger, int64_t now_us)
 {
-    const takt_adapt *adapt = &ledger->limit->adapt;
+    const takt_adapt *adapt = &ledger->numbers->adapt;
     takt_brake *brake = &ledger->brake;
     int64_t gained;
 
@@ -147,12 +147,12 @@ void takt_brake_follow(takt_ledger *ledger, const takt_rule_state *kept, int64_t
 {
     if (ledger->brake.percent == 0)
         return;
-    if (ledger->limit->adapt.backoff == 0 || ledger->limit->rule_count == 0) {
+    if (ledger->numbers->adapt.backoff == 0 || ledger->numbers->rule_count == 0) {
         takt_brake_release(ledger);
         return;
     }
     *state_of(ledger) = *kept;
-    change(ledger, takt_most(ledger->brake.percent, ledger->limit->adapt.floor), now_us);
+    change(ledger, takt_most(ledger->brake.percent, ledger->numbers->adapt.floor), now_us);
 }
 
 void takt_brake_release(takt_ledger *ledger)
@@ -163,12 +163,12 @@ void takt_brake_release(takt_ledger *ledger)
 
 bool takt_brake_restore(takt_ledger *ledger)
 {
-    return derive(ledger->limit, ledger->brake.percent, &ledger->state.brake);
+    return derive(ledger->numbers, ledger->brake.percent, &ledger->state.brake);
 }
 
 int64_t takt_brake_ends_at(const takt_ledger *ledger)
 {
-    const takt_adapt *adapt = &ledger->limit->adapt;
+    const takt_adapt *adapt = &ledger->numbers->adapt;
     const takt_brake *brake = &ledger->brake;
 
     if (brake->percent == 0)

@@ -18,7 +18,7 @@
 
 /* Whether a limit's numbers can be kept exactly at each part of the rate that its `adapt` allows.
  */
-bool takt_brake_fits(const takt_limit *limit);
+bool takt_brake_fits(const takt_numbers *numbers);
 
 /*
  * A vendor has said "too many": the rate falls, unless this is another report of an event that has

@@ -45,10 +45,10 @@ int64_t takt_holders_free(const takt_ledger *ledger)
 {
     int64_t held;
 
-    if (ledger->limit->concurrency == 0)
+    if (ledger->numbers->concurrency == 0)
         return TAKT_NEVER;
     held = takt_holders_held(ledger);
-    return held < ledger->limit->concurrency ? ledger->limit->concurrency - held : 0;
+    return held < ledger->numbers->concurrency ? ledger->numbers->concurrency - held : 0;
 }
 
 /* Writes down what a worker holds.  One that holds nothing is not listed. */
@@ -66,7 +66,7 @@ static void set(takt_ledger *ledger, int64_t now_us, int at, const takt_claim *c
         ledger->holder_count--;
     }
     if (held > 0) {
-        int64_t expires_at_us = now_us + ledger->limit->lease_us;
+        int64_t expires_at_us = now_us + ledger->numbers->lease_us;
         *here = (takt_holder){claim->worker, claim->seq, held, expires_at_us};
         if (ledger->leased_until_us < expires_at_us)
             ledger->leased_until_us = expires_at_us;
@@ -81,7 +81,7 @@ int64_t takt_holders_state(takt_ledger *ledger, int64_t now_us, const takt_claim
     int64_t known = held_at(ledger, at, claim->worker), held = claim->holding;
     int64_t unheld = takt_holders_free(ledger);
 
-    if (ledger->limit->concurrency == 0)
+    if (ledger->numbers->concurrency == 0)
         return held;
     if (held > known && held - known > unheld)
         held = known + unheld;
@@ -115,7 +115,7 @@ void takt_holders_tidy(takt_ledger *ledger, int64_t now_us)
         takt_holder holder = ledger->holders[i];
         if (holder.expires_at_us > latest_us)
             holder.expires_at_us = latest_us;
-        if (holder.expires_at_us >= now_us && ledger->limit->concurrency > 0)
+        if (holder.expires_at_us >= now_us && ledger->numbers->concurrency > 0)
             ledger->holders[kept++] = holder;
     }
     ledger->holder_count = kept;

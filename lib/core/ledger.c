@@ -17,11 +17,10 @@
 #include "core/overflow.h"
 #include "core/watched.h"
 
-void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_us)
+void takt_ledger_empty(takt_ledger *ledger, const takt_numbers *numbers)
 {
-    takt_limit_begin(&ledger->state, ledger->pages);
-    takt_limit_rest(limit, &ledger->state, now_us);
-    ledger->limit = limit;
+    takt_numbers_begin(&ledger->state, ledger->pages);
+    ledger->numbers = numbers;
     ledger->turn = 0;
     takt_ledger_unblocked(ledger);
     takt_brake_release(ledger);
@@ -30,32 +29,38 @@ void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_
     ledger->line_count = ledger->holder_count = 0;
 }
 
+void takt_ledger_init(takt_ledger *ledger, const takt_numbers *numbers, int64_t now_us)
+{
+    takt_ledger_empty(ledger, numbers);
+    takt_numbers_rest(numbers, &ledger->state, now_us);
+}
+
 void takt_ledger_unblocked(takt_ledger *ledger)
 {
     ledger->blocked_until_us = 0;
     ledger->reason[0] = '\0';
 }
 
-void takt_ledger_adopt(takt_ledger *ledger, const takt_limit *limit, int64_t now_us)
+void takt_ledger_adopt(takt_ledger *ledger, const takt_numbers *numbers, int64_t now_us)
 {
     takt_rule_state brake;
 
-    if (limit == ledger->limit || limit->revision < ledger->limit->revision)
+    if (numbers == ledger->numbers || numbers->revision < ledger->numbers->revision)
         return;
-    brake = ledger->state.rules[ledger->limit->rule_count];
-    if (!takt_limit_same(ledger->limit, limit))
-        takt_limit_convert(ledger->limit, limit, &ledger->state, now_us);
-    ledger->limit = limit;
+    brake = ledger->state.rules[ledger->numbers->rule_count];
+    if (!takt_numbers_same(ledger->numbers, numbers))
+        takt_numbers_convert(ledger->numbers, numbers, &ledger->state, now_us);
+    ledger->numbers = numbers;
     takt_brake_follow(ledger, &brake, now_us);
 }
 
 void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us)
 {
     takt_brake_tidy(ledger, now_us);
-    takt_limit_pull_back(ledger->limit, &ledger->state, now_us);
+    takt_numbers_pull_back(ledger->numbers, &ledger->state, now_us);
     if (ledger->blocked_until_us > 0 &&
-        ledger->blocked_until_us <= now_us + ledger->limit->lookahead_us) {
-        takt_limit_exhaust(ledger->limit, &ledger->state, ledger->blocked_until_us);
+        ledger->blocked_until_us <= now_us + ledger->numbers->lookahead_us) {
+        takt_numbers_exhaust(ledger->numbers, &ledger->state, ledger->blocked_until_us);
         if (ledger->blocked_until_us <= now_us)
             takt_ledger_unblocked(ledger);
     }
@@ -95,12 +100,12 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
         if (i < at && !head)
             head = place;
     }
-    v.room = takt_limit_room(ledger->limit, &ledger->state, from_us,
-                             now_us + ledger->limit->lookahead_us);
-    v.share =
-        takt_most(takt_limit_throughput(ledger->limit, &ledger->state, ledger->limit->lookahead_us),
-                  v.room) /
-        workers;
+    v.room = takt_numbers_room(ledger->numbers, &ledger->state, from_us,
+                               now_us + ledger->numbers->lookahead_us);
+    v.share = takt_most(takt_numbers_throughput(ledger->numbers, &ledger->state,
+                                                ledger->numbers->lookahead_us),
+                        v.room) /
+              workers;
     v.share = takt_most(v.share, 1);
     v.ahead = before * v.share;
     if (head && head->need > v.share)
@@ -109,7 +114,7 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
     v.permits =
         takt_holders_free(ledger); /* each of those wanted is wanted with a token at least */
     if (v.permits != TAKT_NEVER) {
-        int64_t share = takt_most(ledger->limit->concurrency / workers, 1);
+        int64_t share = takt_most(ledger->numbers->concurrency / workers, 1);
         v.permits = takt_least(v.permits - urgent - takt_least(before * share, others), share);
     }
     return v;
@@ -119,7 +124,7 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
  * wait for it.  Its worker refuses it when it learns of them. */
 static bool can_ever_be_given(const takt_ledger *ledger, const takt_want *want)
 {
-    return want->cost <= takt_limit_capacity(ledger->limit, NULL);
+    return want->cost <= takt_numbers_capacity(ledger->numbers, NULL);
 }
 
 /* Gives a place as much of what its worker wants as its turn allows.  Returns the tokens, which are
@@ -135,14 +140,14 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
 
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
-        int64_t until_us = takt_least(now_us + ledger->limit->lookahead_us, want->latest_us);
+        int64_t until_us = takt_least(now_us + ledger->numbers->lookahead_us, want->latest_us);
         int64_t count, n;
         if (want->priority != me->priority || !can_ever_be_given(ledger, want))
             continue;
         count = takt_least(want->count, left > 0 ? left / want->cost : 0);
         count = takt_least(count, takt_most(v.permits - slots, 0));
-        n = takt_limit_take(ledger->limit, &ledger->state, from_us, want->cost, count, until_us,
-                            award->runs, &award->run_count, TAKT_RUNS_MAX);
+        n = takt_numbers_take(ledger->numbers, &ledger->state, from_us, want->cost, count, until_us,
+                              award->runs, &award->run_count, TAKT_RUNS_MAX);
         given += n * want->cost;
         slots += n;
         left -= n * want->cost;
@@ -153,7 +158,7 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
         }
     }
     me->wanting -= given;
-    if (ledger->limit->concurrency > 0)
+    if (ledger->numbers->concurrency > 0)
         takt_holders_give(ledger, now_us, claim, slots);
     return given;
 }
@@ -163,18 +168,18 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
  * are not evenly spaced. */
 static int64_t room_at(const takt_ledger *ledger, int64_t now_us, const takt_place *me, view v)
 {
-    int64_t lookahead_us = ledger->limit->lookahead_us;
+    int64_t lookahead_us = ledger->numbers->lookahead_us;
     int64_t from_us = takt_most(now_us, ledger->blocked_until_us);
-    int64_t half = takt_limit_throughput(ledger->limit, &ledger->state, lookahead_us / 2);
+    int64_t half = takt_numbers_throughput(ledger->numbers, &ledger->state, lookahead_us / 2);
     int64_t need = takt_most(me->need, 1);
     int64_t turn = takt_most(takt_least(takt_least(me->wanting, v.share), half), need);
-    int64_t first_us = takt_limit_due(ledger->limit, &ledger->state, from_us, v.ahead + need);
-    int64_t due_us = takt_limit_due(ledger->limit, &ledger->state, from_us, v.ahead + turn);
+    int64_t first_us = takt_numbers_due(ledger->numbers, &ledger->state, from_us, v.ahead + need);
+    int64_t due_us = takt_numbers_due(ledger->numbers, &ledger->state, from_us, v.ahead + turn);
 
     due_us = takt_least(due_us, first_us + lookahead_us / 2);
     return takt_most(due_us - lookahead_us,
-                     now_us + lookahead_us / (v.ahead > 0 ? TAKT_LOOKAHEAD_FRACTION
-                                                          : TAKT_LOOKAHEAD_FRACTION_FIRST));
+                     now_us + lookahead_us /
+                                  (v.ahead > 0 ? TAKT_LOOKAHEAD_FRACTION : TAKT_LOOKAHEAD_FRACTION_FIRST));
 }
 
 /* When a place is to ask again that lacks a permit.  Whoever releases one wakes the next; a lease
@@ -294,7 +299,7 @@ static void hurry_first(const takt_ledger *ledger, int64_t now_us, const takt_cl
     v = look(ledger, now_us, at);
     again_us = room_at(ledger, now_us, &ledger->line[at], v);
     if (v.permits > 0 && ledger->line[at].again_at_us >
-                             again_us + ledger->limit->lookahead_us / TAKT_LOOKAHEAD_FRACTION)
+                             again_us + ledger->numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION)
         takt_award_wake(award, ledger->line[at].worker);
 }
 
@@ -309,15 +314,16 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         serve_all(ledger, now_us, claim, award);
         takt_overflow_settle(ledger, claim, award);
         plan_all(ledger, now_us, claim, award);
-        if (ledger->limit->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
+        if (ledger->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
             hurry_first(ledger, now_us, claim, award);
     }
     takt_award_end(ledger, now_us, claim, award);
 }
 
-void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_limit *limit, takt_award *award)
+void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_numbers *numbers,
+                            takt_award *award)
 {
-    award->outdated = limit->revision < ledger->limit->revision;
+    award->outdated = numbers->revision < ledger->numbers->revision;
     if (award->outdated)
-        award->newer = *ledger->limit;
+        award->newer = *ledger->numbers;
 }

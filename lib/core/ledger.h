@@ -1,5 +1,5 @@
 /*
- * ledger.h: the whole shared state of one (limit, key), and what is said to it: claim in, award
+ * ledger.h: the whole shared state of one (numbers, key), and what is said to it: claim in, award
  * out.
  *
  * A claim states a worker's present situation, never a change to it, so that a repeated, delayed or
@@ -14,7 +14,7 @@
 
 #include <takt/takt.h>
 
-#include "core/limit.h"
+#include "core/numbers.h"
 #include "core/reason.h"
 
 #define TAKT_PRIORITIES (TAKT_PRIORITY_MAX + 1)
@@ -76,7 +76,7 @@ typedef struct takt_award {
     bool stale;       /* the claim was older than one already seen: nothing was done */
     int run_count;
     takt_run runs[TAKT_RUNS_MAX];
-    takt_limit newer;
+    takt_numbers newer;
 } takt_award;
 
 /* No waiter of a claim wants less, of what can ever be given; 1 where not all are listed. */
@@ -123,8 +123,8 @@ typedef struct takt_watched {
 } takt_watched;
 
 typedef struct takt_ledger {
-    const takt_limit *limit; /* the numbers that the state is kept under */
-    takt_limit_state state;
+    const takt_numbers *numbers; /* the numbers that the state is kept under */
+    takt_rules_state state;
     takt_pages *pages;        /* where logs are kept, the caller's; NULL where no rule keeps one */
     int64_t turn;             /* the last one given out */
     int64_t blocked_until_us; /* 0: not blocked */
@@ -142,15 +142,18 @@ typedef struct takt_ledger {
 } takt_ledger;
 
 /* A ledger that has never been used.  `line`, `holders` and their capacities are left alone.  The
- * limit is not copied. */
-void takt_ledger_init(takt_ledger *ledger, const takt_limit *limit, int64_t now_us);
+ * numbers are not copied. */
+void takt_ledger_init(takt_ledger *ledger, const takt_numbers *numbers, int64_t now_us);
+
+/* The same without the rules' states: those that a text tells come next. */
+void takt_ledger_empty(takt_ledger *ledger, const takt_numbers *numbers);
 
 /*
- * Before a call from a worker whose policy says `limit`: where its numbers differ from the ledger's
- * and its revision is not lower, the ledger takes them over, and the backlog is kept.  From then on
- * it refers to this `limit`.
+ * Before a call from a worker whose policy says `numbers`: where its numbers differ from the
+ * ledger's and its revision is not lower, the ledger takes them over, and the backlog is kept. From
+ * then on it refers to these `numbers`.
  */
-void takt_ledger_adopt(takt_ledger *ledger, const takt_limit *limit, int64_t now_us);
+void takt_ledger_adopt(takt_ledger *ledger, const takt_numbers *numbers, int64_t now_us);
 
 /* No block lasts any more. */
 void takt_ledger_unblocked(takt_ledger *ledger);
@@ -164,8 +167,9 @@ void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us);
 void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                        takt_award *award);
 
-/* Tells a worker whose policy says `limit` the ledger's numbers, if they are newer. */
-void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_limit *limit, takt_award *award);
+/* Tells a worker whose policy says `numbers` the ledger's numbers, if they are newer. */
+void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_numbers *numbers,
+                            takt_award *award);
 
 /* Takes `cost` now if nobody who waits is overtaken by it: true.  Otherwise nothing is taken.
  * *retry_at_us is when it would be given if nobody else came, `now_us` if it was, TAKT_NEVER if it
@@ -192,11 +196,11 @@ void takt_ledger_penalize(takt_ledger *ledger, int64_t now_us, int64_t for_us, c
 
 void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us);
 
-/* No more than `remaining` tokens are left now: takt_limit_charge takes what is more. */
+/* No more than `remaining` tokens are left now: takt_numbers_charge takes what is more. */
 void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining);
 
 /* The work of a slot has cost more or less than it took: the difference moves the rules on or back
- * as takt_limit_charge and takt_limit_give_back have it.  actual 0: it was not begun. */
+ * as takt_numbers_charge and takt_numbers_give_back have it.  actual 0: it was not begun. */
 void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t cost,
                         int64_t actual);
 

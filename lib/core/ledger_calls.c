@@ -28,17 +28,18 @@ static bool take_now(takt_ledger *ledger, int64_t now_us, int64_t cost, bool per
 {
     int64_t from_us = takt_most(now_us, ledger->blocked_until_us), ahead = wanted(ledger);
 
-    *retry_at_us = takt_limit_earliest(ledger->limit, &ledger->state, from_us, cost);
+    *retry_at_us = takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, cost);
     if (*retry_at_us == TAKT_NEVER)
         return false;
     if (ahead > 0)
         *retry_at_us = takt_most(
-            *retry_at_us, takt_limit_due(ledger->limit, &ledger->state, from_us, ahead + cost));
+            *retry_at_us, takt_numbers_due(ledger->numbers, &ledger->state, from_us, ahead + cost));
     if (!permitted) /* one may come free at any time: it is worth asking again before long */
-        *retry_at_us = takt_most(*retry_at_us, now_us + takt_most(ledger->limit->lookahead_us, 1));
+        *retry_at_us =
+            takt_most(*retry_at_us, now_us + takt_most(ledger->numbers->lookahead_us, 1));
     if (*retry_at_us > now_us)
         return false;
-    takt_limit_commit(ledger->limit, &ledger->state, now_us, cost);
+    takt_numbers_commit(ledger->numbers, &ledger->state, now_us, cost);
     takt_watched_add(ledger, cost);
     return true;
 }
@@ -47,7 +48,7 @@ bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, int64_t 
 {
     takt_ledger_tidy(ledger, now_us);
     /* who does not say what it holds can be given no permit */
-    return take_now(ledger, now_us, cost, ledger->limit->concurrency == 0, retry_at_us);
+    return take_now(ledger, now_us, cost, ledger->numbers->concurrency == 0, retry_at_us);
 }
 
 bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
@@ -65,7 +66,7 @@ bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_clai
         if (taken)
             award->runs[award->run_count++] =
                 (takt_run){{now_us, 0}, {0, 0}, 1, 1, (int32_t)cost, 0};
-        if (taken && ledger->limit->concurrency > 0)
+        if (taken && ledger->numbers->concurrency > 0)
             takt_holders_give(ledger, now_us, claim, 1);
     }
     takt_award_end(ledger, now_us, claim, award);
@@ -79,10 +80,10 @@ void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standi
     takt_ledger_tidy(ledger, now_us);
     from_us = takt_most(now_us, ledger->blocked_until_us);
     standing->now_us = now_us;
-    standing->limit = takt_limit_capacity(ledger->limit, NULL);
+    standing->limit = takt_numbers_capacity(ledger->numbers, NULL);
     standing->remaining =
-        from_us > now_us ? 0 : takt_limit_room(ledger->limit, &ledger->state, now_us, now_us);
-    standing->concurrency = ledger->limit->concurrency;
+        from_us > now_us ? 0 : takt_numbers_room(ledger->numbers, &ledger->state, now_us, now_us);
+    standing->concurrency = ledger->numbers->concurrency;
     standing->held = takt_holders_held(ledger);
     standing->holders = ledger->holder_count;
     if (standing->concurrency > 0) {
@@ -90,9 +91,9 @@ void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standi
         standing->remaining = takt_least(standing->remaining, takt_holders_free(ledger));
     }
     standing->retry_after_us =
-        takt_limit_earliest(ledger->limit, &ledger->state, from_us, 1) - now_us;
+        takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, 1) - now_us;
     standing->reset_after_us = takt_most(
-        takt_most(takt_limit_rest_at(ledger->limit, &ledger->state), ledger->blocked_until_us) -
+        takt_most(takt_numbers_rest_at(ledger->numbers, &ledger->state), ledger->blocked_until_us) -
             now_us,
         0);
     standing->blocked_until_us = ledger->blocked_until_us;
@@ -131,7 +132,7 @@ void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us)
 {
     takt_ledger_tidy(ledger, now_us);
     if (ledger->blocked_until_us > 0)
-        takt_limit_exhaust(ledger->limit, &ledger->state, now_us);
+        takt_numbers_exhaust(ledger->numbers, &ledger->state, now_us);
     takt_ledger_unblocked(ledger);
     takt_brake_tidy(ledger, now_us);
 }
@@ -141,9 +142,10 @@ void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, in
 {
     takt_ledger_tidy(ledger, now_us);
     if (actual > cost)
-        takt_limit_charge(ledger->limit, &ledger->state, now_us, actual - cost);
+        takt_numbers_charge(ledger->numbers, &ledger->state, now_us, actual - cost);
     else
-        takt_limit_give_back(ledger->limit, &ledger->state, now_us, slot_us, cost, cost - actual);
+        takt_numbers_give_back(ledger->numbers, &ledger->state, now_us, slot_us, cost,
+                               cost - actual);
     takt_watched_add(ledger, actual - cost);
 }
 
@@ -152,26 +154,26 @@ void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining)
     int64_t room;
 
     takt_ledger_tidy(ledger, now_us);
-    room = takt_limit_room(ledger->limit, &ledger->state, now_us, now_us);
+    room = takt_numbers_room(ledger->numbers, &ledger->state, now_us, now_us);
     if (room > remaining)
-        takt_limit_charge(ledger->limit, &ledger->state, now_us, room - remaining);
+        takt_numbers_charge(ledger->numbers, &ledger->state, now_us, room - remaining);
 }
 
 void takt_ledger_reset(takt_ledger *ledger, int64_t now_us)
 {
     takt_ledger_tidy(ledger, now_us);
     takt_brake_release(ledger);
-    takt_limit_rest(ledger->limit, &ledger->state, now_us);
+    takt_numbers_rest(ledger->numbers, &ledger->state, now_us);
 }
 
 int64_t takt_ledger_expires_at(const takt_ledger *ledger)
 {
-    takt_limit_state state = ledger->state;
+    takt_rules_state state = ledger->state;
     int64_t at_us;
 
     if (ledger->blocked_until_us > 0) /* a new ledger would have a burst at the end of the block */
-        takt_limit_exhaust(ledger->limit, &state, ledger->blocked_until_us);
-    at_us = takt_most(takt_limit_rest_at(ledger->limit, &state), ledger->blocked_until_us);
+        takt_numbers_exhaust(ledger->numbers, &state, ledger->blocked_until_us);
+    at_us = takt_most(takt_numbers_rest_at(ledger->numbers, &state), ledger->blocked_until_us);
     at_us = takt_most(at_us, takt_brake_ends_at(ledger));
     at_us = takt_most(at_us, ledger->watched.until_us);
     for (int i = 0; i < ledger->line_count; i++)

@@ -36,7 +36,7 @@ size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size);
 
 /* max_waiting and, in a letter, what becomes of more: as the text and the scripts' calls tell it.
  */
-void takt_ledger_write_bound(const takt_limit *limit, takt_writer *writer);
+void takt_ledger_write_bound(const takt_numbers *numbers, takt_writer *writer);
 
 /* The numbers of `adapt`, as the text tells them. */
 void takt_adapt_write(const takt_adapt *adapt, takt_writer *writer);
@@ -47,12 +47,12 @@ int takt_ledger_text_holders(const char *text, size_t size);
 
 /*
  * Reads a text into a ledger whose line and holders have the capacity, for a call from a worker
- * whose policy says `limit`: which is adopted, unless the text's revision is higher; then
- * ledger->limit is `kept`, filled with the text's numbers. A text that cannot be read gives a fresh
- * ledger, blocked for the limit's span (takt_limit_span), and -1: state is never trusted half-way.
- * Otherwise 0.
+ * whose policy says `numbers`: which is adopted, unless the text's revision is higher; then
+ * ledger->numbers is `kept`, filled with the text's numbers. A text that cannot be read gives a
+ * fresh ledger, blocked for the limit's span (takt_numbers_span), and -1: state is never trusted
+ * half-way. Otherwise 0.
  */
-int takt_ledger_decode(takt_ledger *ledger, const takt_limit *limit, takt_limit *kept,
+int takt_ledger_decode(takt_ledger *ledger, const takt_numbers *numbers, takt_numbers *kept,
                        int64_t now_us, const char *text, size_t size);
 
 #endif

@@ -55,7 +55,7 @@ void takt_line_tidy(takt_ledger *ledger, int64_t now_us)
             continue;
         if (kept == 0 || ledger->line[kept - 1].priority != place.priority)
             head = true;
-        if (head && !place.aside && place.again_at_us + ledger->limit->lookahead_us < now_us)
+        if (head && !place.aside && place.again_at_us + ledger->numbers->lookahead_us < now_us)
             place.aside = true;
         if (!place.aside)
             head = false;

@@ -14,12 +14,12 @@
 /* How many too many wait. */
 static int64_t excess(const takt_ledger *ledger)
 {
-    bool all = ledger->limit->when_full == TAKT_WHEN_FULL_REFUSE;
+    bool all = ledger->numbers->when_full == TAKT_WHEN_FULL_REFUSE;
     int64_t waiting = 0;
 
     for (int i = 0; i < ledger->line_count; i++)
         waiting += all || !ledger->line[i].aside ? ledger->line[i].waiting : 0;
-    return waiting - ledger->limit->max_waiting;
+    return waiting - ledger->numbers->max_waiting;
 }
 
 /* The last of the claimer's places, or of all others that count: the least urgent.  -1: none. */
@@ -51,10 +51,10 @@ static int victim(const takt_ledger *ledger, uint64_t claimer, const takt_award 
     int my_priority = mine < 0 ? -1 : ledger->line[mine].priority;
     bool may_name = award->wake_count < TAKT_WAKES_MAX;
 
-    if (theirs < 0 || !may_name || ledger->limit->when_full == TAKT_WHEN_FULL_REFUSE ||
+    if (theirs < 0 || !may_name || ledger->numbers->when_full == TAKT_WHEN_FULL_REFUSE ||
         ledger->line[theirs].priority < my_priority)
         return mine;
-    if (ledger->limit->when_full == TAKT_WHEN_FULL_DROP_LOWEST)
+    if (ledger->numbers->when_full == TAKT_WHEN_FULL_DROP_LOWEST)
         return mine >= 0 && ledger->line[theirs].priority > my_priority ? theirs : mine;
     theirs = first_of(ledger, claimer, ledger->line[theirs].priority);
     return ledger->line[theirs].priority > my_priority ||
@@ -72,7 +72,7 @@ static void take_out(takt_place *place, int64_t count)
 
 void takt_overflow_settle(takt_ledger *ledger, const takt_claim *claim, takt_award *award)
 {
-    int64_t over = ledger->limit->max_waiting > 0 ? excess(ledger) : 0;
+    int64_t over = ledger->numbers->max_waiting > 0 ? excess(ledger) : 0;
     int at;
 
     while (over > 0 && (at = victim(ledger, claim->worker, award)) >= 0) {

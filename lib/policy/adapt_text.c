@@ -60,14 +60,14 @@ static int read_recover(const char *text, takt_adapt *adapt, takt_error *error)
                      takt_quote(text, quoted));
 }
 
-int takt_adapt_read(const takt_adapt_text *text, takt_limit *limit, takt_error *error)
+int takt_adapt_read(const takt_adapt_text *text, takt_numbers *numbers, takt_error *error)
 {
     takt_adapt read = {BACKOFF, RECOVER, RECOVER_US, FLOOR};
     int code;
 
     if (text == NULL)
         return 0;
-    if (limit->rule_count == 0)
+    if (numbers->rule_count == 0)
         return takt_fail(error, TAKT_E_POLICY,
                          "adapt: is of a rate; write rules, or leave adapt out");
     code = read_percent("backoff", text->backoff, &read.backoff, error);
@@ -77,8 +77,8 @@ int takt_adapt_read(const takt_adapt_text *text, takt_limit *limit, takt_error *
         code = read_percent("floor", text->floor, &read.floor, error);
     if (code != 0)
         return code;
-    limit->adapt = read;
-    if (!takt_brake_fits(limit))
+    numbers->adapt = read;
+    if (!takt_brake_fits(numbers))
         return takt_fail(error, TAKT_E_POLICY,
                          "adapt: parts of the first rule's rate cannot be kept exactly: it has too "
                          "many digits, or its burst is too large for a slower rate; write a rate "

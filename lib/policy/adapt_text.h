@@ -10,7 +10,7 @@
 
 /* Reads `adapt` of a limit whose rules are read (NULL: it has none).  0, or TAKT_E_POLICY with an
  * error that begins with the field: "adapt.backoff: ...". */
-int takt_adapt_read(const takt_adapt_text *text, takt_limit *limit, takt_error *error);
+int takt_adapt_read(const takt_adapt_text *text, takt_numbers *numbers, takt_error *error);
 
 /* ", adapt 50% 10%/min 10%", if there is one. */
 void takt_adapt_describe(const takt_adapt *adapt, char *text, size_t size);

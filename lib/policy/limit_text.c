@@ -13,11 +13,11 @@
 
 #include "base/fail.h"
 #include "base/quote.h"
+#include "base/suggest.h"
 #include "base/time_text.h"
 #include "policy/adapt_text.h"
 #include "policy/field.h"
 #include "policy/rule_text.h"
-#include "base/suggest.h"
 
 #define LOOKAHEAD_MIN_US INT64_C(1000)
 #define PERCENT_BP       100 /* headroom is kept in hundredths of a percent */
@@ -193,11 +193,11 @@ static int read_when_full(const char *text, takt_limit *limit, takt_error *error
         text == NULL ? 0 : read_word("when_full", text, full_names, FULL_COUNT, &word, error);
     if (code != 0)
         return code;
-    if (text != NULL && limit->max_waiting == 0)
+    if (text != NULL && limit->numbers.max_waiting == 0)
         return takt_fail(error, TAKT_E_POLICY,
                          "when_full: is whom more than max_waiting cost their place; write "
                          "max_waiting, or leave when_full out");
-    limit->when_full = (takt_when_full)word;
+    limit->numbers.when_full = (takt_when_full)word;
     return 0;
 }
 
@@ -207,17 +207,18 @@ static int read_lease(const char *text, takt_limit *limit, takt_error *error)
     char quoted[TAKT_QUOTE_SIZE];
     int code;
 
-    limit->lease_us = limit->concurrency > 0 ? TAKT_LEASE_US : 0;
+    limit->numbers.lease_us = limit->numbers.concurrency > 0 ? TAKT_LEASE_US : 0;
     if (text == NULL)
         return 0;
-    if (limit->concurrency == 0)
+    if (limit->numbers.concurrency == 0)
         return takt_fail(error, TAKT_E_POLICY,
                          "lease: is for how long a permit is held; write concurrency, or leave the "
                          "lease out");
-    code = takt_parse_duration(text, &limit->lease_us, error);
+    code = takt_parse_duration(text, &limit->numbers.lease_us, error);
     if (code != 0)
         return takt_field_refuse("lease", code, error);
-    if (limit->lease_us < TAKT_LEASE_LEAST_US || limit->lease_us > TAKT_LEASE_MAX_US)
+    if (limit->numbers.lease_us < TAKT_LEASE_LEAST_US ||
+        limit->numbers.lease_us > TAKT_LEASE_MAX_US)
         return takt_fail(error, TAKT_E_POLICY, "lease: %s: write 1s to 1day",
                          takt_quote(text, quoted));
     return 0;
@@ -240,7 +241,7 @@ static int read_priority(const char *text, int *priority, takt_error *error)
 static int read_permits(const takt_limit_text *text, takt_limit *limit, takt_error *error)
 {
     int code = takt_field_read_count("concurrency", text->concurrency, TAKT_CONCURRENCY_MAX,
-                                     &limit->concurrency, error);
+                                     &limit->numbers.concurrency, error);
 
     return code == 0 ? read_lease(text->lease, limit, error) : code;
 }
@@ -248,20 +249,20 @@ static int read_permits(const takt_limit_text *text, takt_limit *limit, takt_err
 static int read_rule(const takt_rule_text *text, unsigned index, int64_t headroom_bp,
                      takt_limit *limit, takt_error *error)
 {
-    takt_rule *rule = &limit->rules[index];
+    takt_rule *rule = &limit->numbers.rules[index];
     int code = takt_rule_read_text(text, headroom_bp, rule, error);
     /* headroom is the limit's field, whichever rule it does not suit */
     if (code != 0 && error != NULL && strncmp(error->text, "headroom:", 9) != 0)
         takt_fail_prefix(error, "rules[%u].", index);
     if (code == 0 && rule->queue > 0 &&
-        (limit->max_waiting == 0 || limit->max_waiting > rule->queue))
-        limit->max_waiting = rule->queue;
+        (limit->numbers.max_waiting == 0 || limit->numbers.max_waiting > rule->queue))
+        limit->numbers.max_waiting = rule->queue;
     return code;
 }
 
 int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *error)
 {
-    takt_limit read = {.lookahead_us = TAKT_LOOKAHEAD_US};
+    takt_limit read = {.numbers.lookahead_us = TAKT_LOOKAHEAD_US};
     int64_t headroom_bp = 0;
     int code;
     if (text->name == NULL)
@@ -283,7 +284,7 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
         return takt_fail(error, TAKT_E_POLICY, "rules: there are %u; write at most %d",
                          text->rule_count, TAKT_RULES_MAX);
     code = takt_field_read_count("max_waiting", text->max_waiting, TAKT_WAITING_MAX,
-                                 &read.max_waiting, error);
+                                 &read.numbers.max_waiting, error);
     if (code == 0)
         code = read_headroom(text->headroom, &headroom_bp, error);
     for (unsigned i = 0; code == 0 && i < text->rule_count; i++)
@@ -295,16 +296,16 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
     if (code == 0)
         code = read_permits(text, &read, error);
     if (code == 0)
-        code = read_lookahead(text->lookahead, &read.lookahead_us, error);
+        code = read_lookahead(text->lookahead, &read.numbers.lookahead_us, error);
     if (code == 0)
         code = read_on_store_failure(text->on_store_failure, &read.on_store_failure, error);
     if (code == 0)
         code = read_mode(text->mode, &read.mode, error);
     if (code == 0)
         code = read_learn(text->learn, &read.learn, error);
-    read.rule_count = (int)text->rule_count;
+    read.numbers.rule_count = (int)text->rule_count;
     if (code == 0)
-        code = takt_adapt_read(text->adapt, &read, error);
+        code = takt_adapt_read(text->adapt, &read.numbers, error);
     if (code != 0)
         return code;
     *limit = read;
@@ -317,18 +318,18 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
     if (size == 0)
         return;
     text[0] = '\0';
-    for (int i = 0; i < limit->rule_count; i++) {
+    for (int i = 0; i < limit->numbers.rule_count; i++) {
         takt_field_append(text, size, "%s", i > 0 ? ", " : "");
-        takt_rule_describe(&limit->rules[i], text, size);
+        takt_rule_describe(&limit->numbers.rules[i], text, size);
     }
-    if (limit->concurrency > 0)
-        takt_field_append(text, size, "%sconcurrency %" PRId64, limit->rule_count > 0 ? ", " : "",
-                          limit->concurrency);
-    if (limit->concurrency > 0 && limit->lease_us != TAKT_LEASE_US) {
-        takt_format_duration(limit->lease_us, part, sizeof part);
+    if (limit->numbers.concurrency > 0)
+        takt_field_append(text, size, "%sconcurrency %" PRId64,
+                          limit->numbers.rule_count > 0 ? ", " : "", limit->numbers.concurrency);
+    if (limit->numbers.concurrency > 0 && limit->numbers.lease_us != TAKT_LEASE_US) {
+        takt_format_duration(limit->numbers.lease_us, part, sizeof part);
         takt_field_append(text, size, ", lease %s", part);
     }
-    int64_t headroom_bp = limit->rule_count > 0 ? limit->rules[0].headroom_bp : 0;
+    int64_t headroom_bp = limit->numbers.rule_count > 0 ? limit->numbers.rules[0].headroom_bp : 0;
     if (headroom_bp != 0)
         takt_field_append(text, size, ", headroom %" PRId64, headroom_bp / PERCENT_BP);
     if (headroom_bp % 10 != 0)
@@ -337,15 +338,15 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
         takt_field_append(text, size, ".%" PRId64, headroom_bp % PERCENT_BP / 10);
     if (headroom_bp != 0)
         takt_field_append(text, size, "%%");
-    if (limit->lookahead_us != TAKT_LOOKAHEAD_US) {
-        takt_format_duration(limit->lookahead_us, part, sizeof part);
+    if (limit->numbers.lookahead_us != TAKT_LOOKAHEAD_US) {
+        takt_format_duration(limit->numbers.lookahead_us, part, sizeof part);
         takt_field_append(text, size, ", lookahead %s", part);
     }
-    if (limit->max_waiting != 0)
-        takt_field_append(text, size, ", max_waiting %" PRId64, limit->max_waiting);
-    if (limit->when_full != TAKT_WHEN_FULL_REFUSE)
-        takt_field_append(text, size, ", when_full %s", full_names[limit->when_full]);
-    takt_adapt_describe(&limit->adapt, text, size);
+    if (limit->numbers.max_waiting != 0)
+        takt_field_append(text, size, ", max_waiting %" PRId64, limit->numbers.max_waiting);
+    if (limit->numbers.when_full != TAKT_WHEN_FULL_REFUSE)
+        takt_field_append(text, size, ", when_full %s", full_names[limit->numbers.when_full]);
+    takt_adapt_describe(&limit->numbers.adapt, text, size);
     if (limit->priority != TAKT_PRIORITY_DEFAULT)
         takt_field_append(text, size, ", priority %d", limit->priority);
     if (limit->on_store_failure != TAKT_ON_STORE_FAILURE_WAIT)

@@ -13,9 +13,9 @@
 
 #include "base/fail.h"
 #include "base/quote.h"
+#include "base/suggest.h"
 #include "base/time_text.h"
 #include "policy/limit_text.h"
-#include "base/suggest.h"
 
 #define CAPACITY_FIRST 8
 #define REVISION_MAX   INT64_C(9007199254740991) /* 2^53 - 1: exact in a script's numbers too */
@@ -153,7 +153,7 @@ int takt_policy_add(takt_policy *policy, const takt_limit_text *text, takt_error
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
     }
     *limit = read;
-    limit->revision = policy->revision;
+    limit->numbers.revision = policy->revision;
     policy->limits[policy->limit_count] = limit;
     policy->within[policy->limit_count] = within;
     policy->limit_count++;
@@ -303,7 +303,7 @@ void takt_policy_renumber(takt_policy *policy, int64_t revision)
 {
     policy->revision = revision;
     for (size_t i = 0; i < policy->limit_count; i++)
-        policy->limits[i]->revision = revision;
+        policy->limits[i]->numbers.revision = revision;
 }
 
 int takt_policy_follow(takt_policy *policy, takt_error *error)
@@ -389,8 +389,8 @@ int takt_policy_rate(const takt_policy *policy, const char *name, int64_t *token
     const takt_limit *limit = find(policy, name);
     if (limit == NULL)
         return TAKT_E_NO_LIMIT;
-    *tokens = limit->rule_count > 0 ? limit->rules[0].limit : 0;
-    *period_us = limit->rule_count > 0 ? limit->rules[0].period_us : 0;
+    *tokens = limit->numbers.rule_count > 0 ? limit->numbers.rules[0].limit : 0;
+    *period_us = limit->numbers.rule_count > 0 ? limit->numbers.rules[0].period_us : 0;
     return 0;
 }
 

@@ -141,14 +141,14 @@ static bool begin_share(takt_scheduler *scheduler, takt_queue *queue, int64_t no
     int64_t workers = queue->seen.workers > 0 ? queue->seen.workers : scheduler->seen.workers;
     int64_t from_us;
 
-    if (workers == 0 || queue->limit->rule_count == 0)
+    if (workers == 0 || queue->numbers->rule_count == 0)
         return false;
     if (!queue->share)
         queue->share = calloc(1, sizeof *queue->share);
     if (!queue->share)
         return false;
-    from_us = store_now(scheduler, now_us) + queue->limit->lookahead_us;
-    takt_share_begin(queue->share, queue->limit, workers,
+    from_us = store_now(scheduler, now_us) + queue->numbers->lookahead_us;
+    takt_share_begin(queue->share, queue->numbers, workers,
                      takt_most(from_us, queue->next_slot_at_us), &scheduler->random);
     return true;
 }
@@ -243,7 +243,7 @@ int takt_scheduler_try_alone(takt_scheduler *scheduler, takt_queue *queue, int s
         return status;
     slot_us = next_slot(queue, due_us);
     *standing = (takt_standing){.now_us = due_us,
-                                .limit = takt_limit_capacity(queue->limit, NULL),
+                                .limit = takt_numbers_capacity(queue->numbers, NULL),
                                 .retry_after_us = slot_us - due_us,
                                 .blocked_until_us = queue->blocked_until_us};
     if (slot_us > due_us || !takt_queue_is_covered(queue))

@@ -18,8 +18,8 @@ static int64_t in_use(const takt_queue *queue)
  * wait, an award brings no numbers for that.) */
 static bool may_hand_on(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
 {
-    return queue->holding.told <= queue->limit->concurrency && queue->hint == UNHINTED &&
-           now_us < queue->awarded_at_us + queue->limit->lookahead_us &&
+    return queue->holding.told <= queue->numbers->concurrency && queue->hint == UNHINTED &&
+           now_us < queue->awarded_at_us + queue->numbers->lookahead_us &&
            now_us < queue->holding.leased_until_us &&
            takt_clock_store(&scheduler->clock, now_us) >= queue->blocked_until_us;
 }
@@ -150,7 +150,7 @@ void takt_permits_part(takt_scheduler *scheduler)
 
 int64_t takt_permits_state(takt_queue *queue)
 {
-    if (queue->limit->concurrency > 0 || queue->holding.told > 0)
+    if (queue->numbers->concurrency > 0 || queue->holding.told > 0)
         queue->holding.told = in_use(queue);
     return queue->holding.told;
 }
@@ -168,10 +168,10 @@ void takt_permits_awarded(takt_scheduler *scheduler, takt_queue *queue, const ta
                           int64_t sent_us)
 {
     takt_holding *holding = &queue->holding;
-    int64_t lease_us = queue->limit->lease_us, given;
+    int64_t lease_us = queue->numbers->lease_us, given;
 
     holding->unsure = false;
-    if (queue->limit->concurrency == 0) {
+    if (queue->numbers->concurrency == 0) {
         holding->told = 0;
         return;
     }
@@ -187,7 +187,7 @@ void takt_permits_awarded(takt_scheduler *scheduler, takt_queue *queue, const ta
 void takt_permits_failed(const takt_scheduler *scheduler, takt_queue *queue)
 {
     /* who parts says good-bye once: a lease ends by itself */
-    queue->holding.unsure = !scheduler->parting && queue->limit->concurrency > 0;
+    queue->holding.unsure = !scheduler->parting && queue->numbers->concurrency > 0;
     if (scheduler->parting)
         queue->holding.told = 0;
 }
@@ -198,9 +198,9 @@ int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us)
 
     if (queue->holding.unsure || told > used)
         return now_us;
-    if (told == 0 && (used == 0 || queue->limit->concurrency == 0))
+    if (told == 0 && (used == 0 || queue->numbers->concurrency == 0))
         return TAKT_NEVER;
-    return queue->claimed_at_us + queue->limit->lease_us / 3;
+    return queue->claimed_at_us + queue->numbers->lease_us / 3;
 }
 
 bool takt_permits_are_held(const takt_permit *permit, int64_t now_us)
@@ -209,7 +209,7 @@ bool takt_permits_are_held(const takt_permit *permit, int64_t now_us)
         const takt_queue *queue = permit->holds[i].queue;
         if (!queue)
             return false;
-        if (queue->limit->concurrency > 0 && now_us >= queue->holding.leased_until_us)
+        if (queue->numbers->concurrency > 0 && now_us >= queue->holding.leased_until_us)
             return false;
     }
     return true;

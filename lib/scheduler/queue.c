@@ -22,7 +22,11 @@ static bool sooner(const takt_node *a, const takt_node *b)
 
 void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key)
 {
-    *queue = (takt_queue){.limit = limit, .key = key, .wake_at_us = TAKT_NEVER, .least_urgent = -1};
+    *queue = (takt_queue){.limit = limit,
+                          .numbers = &limit->numbers,
+                          .key = key,
+                          .wake_at_us = TAKT_NEVER,
+                          .least_urgent = -1};
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         takt_list_init(&queue->waiting[i]);
     takt_heap_init(&queue->deadlines, sooner);
@@ -231,7 +235,7 @@ takt_permit *takt_queue_excess(const takt_queue *queue)
     takt_permit *excess = NULL;
     cover slots;
 
-    if (queue->limit->when_full != TAKT_WHEN_FULL_DROP_OLDEST)
+    if (queue->numbers->when_full != TAKT_WHEN_FULL_DROP_OLDEST)
         return takt_queue_last(queue);
     count_slots(&queue->hand, &slots);
     for (int i = 0; i < TAKT_PRIORITIES; i++) {

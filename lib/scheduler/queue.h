@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/table.h"
 #include "core/ledger.h"
+#include "core/limit.h"
 #include "scheduler/hand.h"
 #include "scheduler/share.h"
 
@@ -38,10 +39,11 @@ typedef struct takt_holding {
 } takt_holding;
 
 typedef struct takt_queue {
-    const takt_limit *limit; /* the policy's, or `newer` */
-    takt_limit *newer;       /* learned from an award; NULL: the policy's is up to date */
-    const char *key;         /* behind this struct, with its NUL */
-    void *owner;             /* the scheduler's user's */
+    const takt_limit *limit;     /* the policy's */
+    const takt_numbers *numbers; /* its numbers, or `newer` */
+    takt_numbers *newer;         /* learned from an award; NULL: none were */
+    const char *key;             /* behind this struct, with its NUL */
+    void *owner;                 /* the scheduler's user's */
 
     /* who waits */
     takt_link waiting[TAKT_PRIORITIES];

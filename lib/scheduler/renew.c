@@ -6,22 +6,14 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/waiter.h"
 
-/* What an award has taught holds on, unless the policy has caught up; but what is no ledger's is
- * the policy's. */
-static void keep_learned(takt_limit *learned, const takt_limit *limit)
-{
-    learned->within = limit->within;
-    learned->on_store_failure = limit->on_store_failure;
-    learned->priority = limit->priority;
-    learned->mode = limit->mode;
-}
-
+/* What an award has taught holds on, unless the policy has caught up. */
 static void renew(takt_scheduler *scheduler, takt_queue *queue, const takt_limit *limit)
 {
-    if (queue->limit == queue->newer && queue->newer->revision > limit->revision)
-        keep_learned(queue->newer, limit);
-    else
-        queue->limit = limit; /* `newer` stays: a claim under way may refer to it */
+    bool is_learned = queue->numbers == queue->newer;
+
+    queue->limit = limit;
+    if (!is_learned || queue->newer->revision <= limit->numbers.revision)
+        queue->numbers = &limit->numbers; /* `newer` stays: a claim under way may refer to it */
     takt_waiter_refuse_impossible(scheduler, queue);
     if (queue->total > 0)
         takt_scheduler_nudge(scheduler, queue);

@@ -33,30 +33,21 @@ static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *pe
 {
     int64_t after_us = takt_clock_local(&scheduler->clock, queue->next_slot_at_us) - now_us;
 
-    if (after_us <= 0 && queue->limit->concurrency > 0)
-        after_us = takt_most(queue->limit->lookahead_us, 1);
+    if (after_us <= 0 && queue->numbers->concurrency > 0)
+        after_us = takt_most(queue->numbers->lookahead_us, 1);
     permit->retry_after_us = scheduler->clock.known ? takt_most(after_us, 0) : 0;
     takt_waiter_fire(scheduler, permit, status);
 }
 
 /* Goes on with the numbers that hold, where the policy of another worker is newer than ours. */
-static void learn(takt_queue *queue, const takt_limit *newer)
+static void learn(takt_queue *queue, const takt_numbers *newer)
 {
-    const takt_limit *within = queue->limit->within;
-    takt_on_store_failure on_store_failure = queue->limit->on_store_failure;
-    takt_mode mode = queue->limit->mode;
-    int priority = queue->limit->priority;
-
     if (!queue->newer)
         queue->newer = malloc(sizeof *queue->newer);
     if (!queue->newer)
-        return; /* the next award tells it again */
+        return; /* the next award tells again */
     *queue->newer = *newer;
-    queue->newer->within = within; /* what is not the ledger's stays our own policy's */
-    queue->newer->on_store_failure = on_store_failure;
-    queue->newer->mode = mode;
-    queue->newer->priority = priority;
-    queue->limit = queue->newer;
+    queue->numbers = queue->newer;
 }
 
 /* So many of our waiters are more than may wait. */
@@ -193,7 +184,7 @@ void takt_scheduler_tried(takt_scheduler *scheduler, takt_queue *queue, const ta
         return;
     }
     takt_permits_awarded(scheduler, queue, award, sent_us);
-    if (!permit || award->run_count == 0 || queue->limit->concurrency == 0)
+    if (!permit || award->run_count == 0 || queue->numbers->concurrency == 0)
         return;
     takt_waiter_take(queue, permit, award->fence);
     if (permit->hold_count == 1 && permit->shadow != TAKT_SHADOW_GHOST)
@@ -229,7 +220,7 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
             continue;
         }
         permit->slot_at_us = slot_us;
-        if (queue->limit->concurrency > 0)
+        if (queue->numbers->concurrency > 0)
             takt_waiter_take(queue, permit, fence);
         takt_waiter_fire(scheduler, permit, 0);
     }
@@ -240,7 +231,7 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
  * has lost as much gives them anew. */
 static void drop_foreign(const takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
-    int64_t reach_us = queue->limit->lookahead_us + TAKT_LOOKAHEAD_MAX_US / 2;
+    int64_t reach_us = queue->numbers->lookahead_us + TAKT_LOOKAHEAD_MAX_US / 2;
     int64_t furthest_us = takt_clock_store(&scheduler->clock, now_us) + reach_us;
 
     if (queue->hand.count > 0 && takt_hand_next(&queue->hand) > furthest_us)
@@ -278,7 +269,7 @@ static bool stands_for(const takt_queue *queue, int priority)
 static int64_t refill_at(const takt_scheduler *scheduler, const takt_queue *queue)
 {
     int64_t last_us = takt_clock_local(&scheduler->clock, takt_hand_last(&queue->hand));
-    int64_t half_us = takt_least(queue->limit->lookahead_us, last_us - queue->awarded_at_us) / 2;
+    int64_t half_us = takt_least(queue->numbers->lookahead_us, last_us - queue->awarded_at_us) / 2;
 
     return last_us - takt_most(half_us, 2 * queue->round_trip_us);
 }
@@ -409,10 +400,10 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
     claim->worker = scheduler->worker;
     claim->seq = ++scheduler->seq;
     claim->holding = takt_permits_state(queue);
-    takt_queue_wants(queue, now_us + queue->limit->lookahead_us, now_us - store_us, claim);
+    takt_queue_wants(queue, now_us + queue->numbers->lookahead_us, now_us - store_us, claim);
     claim->uncontended =
-        queue->uncontended && queue->next_slot_at_us <= store_us + queue->limit->lookahead_us;
-    queue->least_cost = takt_claim_least_cost(claim, takt_limit_capacity(queue->limit, NULL));
+        queue->uncontended && queue->next_slot_at_us <= store_us + queue->numbers->lookahead_us;
+    queue->least_cost = takt_claim_least_cost(claim, takt_numbers_capacity(queue->numbers, NULL));
     queue->in_flight = true;
     queue->nudged = queue->tried = queue->outdated = false;
     scheduler->in_flight++;

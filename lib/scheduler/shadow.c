@@ -84,7 +84,8 @@ static void enter(takt_scheduler *scheduler, takt_ghost *ghost, takt_queue *queu
 {
     ghost->arrived_at_us = now_us;
     ghost->tally->counts.acquires++;
-    if (ghost->permit.cost > takt_limit_capacity(queue->limit, NULL)) { /* it would wait for ever */
+    if (ghost->permit.cost >
+        takt_numbers_capacity(queue->numbers, NULL)) { /* it would wait for ever */
         takt_tally_refuse(ghost->tally, TAKT_E_COST);
         finish(scheduler, ghost);
         return;

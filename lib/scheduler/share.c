@@ -21,16 +21,16 @@ static takt_rule part_of(const takt_rule *rule, int64_t workers)
     return part;
 }
 
-void takt_share_begin(takt_share *share, const takt_limit *limit, int64_t workers, int64_t from_us,
-                      uint64_t *random)
+void takt_share_begin(takt_share *share, const takt_numbers *numbers, int64_t workers,
+                      int64_t from_us, uint64_t *random)
 {
-    int64_t reached_us = takt_limit_rest_at(&share->limit, &share->state);
+    int64_t reached_us = takt_numbers_rest_at(&share->numbers, &share->state);
 
-    share->limit.rule_count = limit->rule_count;
-    for (int i = 0; i < limit->rule_count; i++) {
-        takt_rule *part = &share->limit.rules[i];
+    share->numbers.rule_count = numbers->rule_count;
+    for (int i = 0; i < numbers->rule_count; i++) {
+        takt_rule *part = &share->numbers.rules[i];
         int64_t first_us = reached_us;
-        *part = part_of(&limit->rules[i], workers > 1 ? workers : 1);
+        *part = part_of(&numbers->rules[i], workers > 1 ? workers : 1);
         if (reached_us <= from_us)
             first_us = from_us + takt_random_below(random, part->interval.us + 1);
         share->state.rules[i].gcra.tat = (takt_fraction){first_us, 0};
@@ -39,10 +39,10 @@ void takt_share_begin(takt_share *share, const takt_limit *limit, int64_t worker
 
 int64_t takt_share_next(const takt_share *share, int64_t now_us)
 {
-    return takt_limit_earliest(&share->limit, &share->state, now_us, 1);
+    return takt_numbers_earliest(&share->numbers, &share->state, now_us, 1);
 }
 
 void takt_share_take(takt_share *share, int64_t slot_us, int32_t cost)
 {
-    takt_limit_commit(&share->limit, &share->state, slot_us, cost);
+    takt_numbers_commit(&share->numbers, &share->state, slot_us, cost);
 }

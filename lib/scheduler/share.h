@@ -9,11 +9,11 @@
 #ifndef TAKT_SCHEDULER_SHARE_H
 #define TAKT_SCHEDULER_SHARE_H
 
-#include "core/limit.h"
+#include "core/numbers.h"
 
 typedef struct takt_share {
-    takt_limit limit; /* zeros before its first use, as `state` is */
-    takt_limit_state state;
+    takt_numbers numbers; /* zeros before its first use, as `state` is */
+    takt_rules_state state;
 } takt_share;
 
 /*
@@ -21,8 +21,8 @@ typedef struct takt_share {
  * on, or where an earlier use reached to, if that is later.  So the workers of a fleet that loses
  * its store do not start together, and one that loses it again and again gains nothing.
  */
-void takt_share_begin(takt_share *share, const takt_limit *limit, int64_t workers, int64_t from_us,
-                      uint64_t *random);
+void takt_share_begin(takt_share *share, const takt_numbers *numbers, int64_t workers,
+                      int64_t from_us, uint64_t *random);
 
 /* The next slot from now on; taking it for a cost. */
 int64_t takt_share_next(const takt_share *share, int64_t now_us);

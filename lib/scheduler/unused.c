@@ -7,7 +7,7 @@ void takt_unused_add(takt_scheduler *scheduler, takt_queue *queue, const takt_ru
 {
     bool heard = !scheduler->lost && queue->trouble == 0 && queue->hint == UNHINTED;
 
-    if (!heard || queue->limit->rule_count == 0)
+    if (!heard || queue->numbers->rule_count == 0)
         return;
     if (takt_hand_add(&queue->unused, run, 1, 0) < 0)
         return; /* without memory it lapses */

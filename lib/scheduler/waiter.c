@@ -60,7 +60,7 @@ void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
         permit->shadow = TAKT_SHADOW_NONE;
     takt_queue_add(queue, permit);
     takt_registry_touch(scheduler, queue);
-    if (queue->newer && permit->cost > takt_limit_capacity(queue->limit, NULL))
+    if (queue->newer && permit->cost > takt_numbers_capacity(queue->numbers, NULL))
         takt_waiter_fire(scheduler, permit, TAKT_E_COST);
 }
 
@@ -152,7 +152,7 @@ void takt_waiter_grant(takt_scheduler *scheduler, takt_permit *permit)
 
 void takt_waiter_refuse_impossible(takt_scheduler *scheduler, takt_queue *queue)
 {
-    int64_t capacity = takt_limit_capacity(queue->limit, NULL);
+    int64_t capacity = takt_numbers_capacity(queue->numbers, NULL);
 
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         for (takt_link *at = queue->waiting[i].next, *next; at != &queue->waiting[i]; at = next) {

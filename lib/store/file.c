@@ -106,13 +106,14 @@ static bool fill_job(takt_file_job *job, takt_store_call *call)
 {
     job->call = call;
     job->damaged = false;
-    job->limit = *call->limit;
-    job->limit.within = NULL;
+    memcpy(job->limit.name, call->limit->name, sizeof job->limit.name);
+    job->limit.numbers = *call->numbers;
     memcpy(job->key, call->key, strlen(call->key) + 1);
     if (call->claim)
         copy_claim(&job->claim, call->claim);
     job->own.op = call->op;
     job->own.limit = &job->limit;
+    job->own.numbers = &job->limit.numbers;
     job->own.key = job->key;
     job->own.claim = call->claim ? &job->claim : NULL;
     job->own.award = &job->award;

@@ -21,7 +21,8 @@ void takt_policy_call(takt_store_call *call, takt_op op, takt_policy_talk *talk)
 {
     static const takt_limit none = {.name = ""}; /* a name that no limit has */
 
-    *call = (takt_store_call){.op = op, .limit = &none, .key = "", .talk = talk};
+    *call = (takt_store_call){
+        .op = op, .limit = &none, .numbers = &none.numbers, .key = "", .talk = talk};
 }
 
 static stored_policy read_record(const char *text, size_t size)

@@ -70,7 +70,7 @@ static bool settle_trouble(takt_record_scratch *scratch, takt_ledger *ledger, in
     if (scratch->pages->trouble == TAKT_PAGES_DAMAGED) {
         change->damaged = true;
         scratch->pages->clear(scratch->pages);
-        takt_ledger_decode(ledger, call->limit, &scratch->kept, now_us, "", 0); /* begins anew */
+        takt_ledger_decode(ledger, call->numbers, &scratch->kept, now_us, "", 0); /* begins anew */
         takt_store_run(ledger, now_us, call);
     }
     if (scratch->pages->trouble == TAKT_PAGES_FINE)
@@ -103,8 +103,8 @@ void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size
     ledger.holder_capacity = scratch->holder_capacity;
     ledger.pages = scratch->pages;
     if (text == NULL)
-        takt_ledger_init(&ledger, call->limit, now_us);
-    else if (takt_ledger_decode(&ledger, call->limit, &scratch->kept, now_us, text, size) < 0)
+        takt_ledger_init(&ledger, call->numbers, now_us);
+    else if (takt_ledger_decode(&ledger, call->numbers, &scratch->kept, now_us, text, size) < 0)
         change->damaged = true;
     if (change->damaged && scratch->pages)
         scratch->pages->clear(scratch->pages);

@@ -15,7 +15,7 @@ typedef struct takt_record_scratch {
     int holder_capacity;
     char *text;
     size_t text_capacity;
-    takt_limit kept;   /* the numbers of a text that are newer than its caller's */
+    takt_numbers kept;   /* the numbers of a text that are newer than its caller's */
     takt_pages *pages; /* the owner's: where the next call's ledger keeps its logs; NULL: nowhere */
 } takt_record_scratch;
 

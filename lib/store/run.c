@@ -9,7 +9,7 @@ static void run_try(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
     int64_t retry_at_us;
     bool taken;
 
-    if (call->claim && (call->limit->concurrency > 0 || ledger->limit->concurrency > 0))
+    if (call->claim && (call->numbers->concurrency > 0 || ledger->numbers->concurrency > 0))
         taken = takt_ledger_try_permit(ledger, now_us, call->claim, call->cost, &retry_at_us,
                                        call->award);
     else
@@ -25,7 +25,7 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
     switch (call->op) {
     case TAKT_OP_CLAIM:
         takt_ledger_claim(ledger, now_us, call->claim, call->award);
-        takt_ledger_tell_newer(ledger, call->limit, call->award);
+        takt_ledger_tell_newer(ledger, call->numbers, call->award);
         return;
     case TAKT_OP_TRY:
         run_try(ledger, now_us, call);

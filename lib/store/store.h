@@ -14,6 +14,7 @@
 
 #include "base/list.h"
 #include "core/ledger.h"
+#include "core/limit.h"
 
 typedef struct uv_loop_s uv_loop_t;
 
@@ -64,8 +65,9 @@ typedef struct takt_policy_talk {
 struct takt_store_call {
     /* in, set by the caller */
     takt_op op;
-    const takt_limit *limit;
-    const char *key;         /* "" is the limit as a whole */
+    const takt_limit *limit;     /* its name, and what the caller goes by */
+    const takt_numbers *numbers; /* the limit's, or those that an award told */
+    const char *key;             /* "" is the limit as a whole */
     const takt_claim *claim; /* CLAIM; TRY: who tries and what it holds, where there are permits */
     int64_t cost;            /* TRY, SETTLE */
     int64_t for_us;          /* BLOCK, PENALIZE; PEEK: for how long to count, 0: not */

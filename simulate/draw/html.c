@@ -204,7 +204,7 @@ int takt_course_html(const takt_course *const *courses, unsigned count, const ch
     takt_page page = {write, data, 0};
 
     if (count == 0 || count > TAKT_COURSES_MAX || !title || !write ||
-        courses[0]->limit.rule_count == 0)
+        courses[0]->limit.numbers.rule_count == 0)
         return TAKT_E_INVALID;
     takt_page_put_raw(&page, head);
     takt_page_put(&page, "<title>");

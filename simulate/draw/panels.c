@@ -28,7 +28,7 @@ typedef struct bins {
 
 static const takt_rule *tightest(const takt_course *course)
 {
-    return &course->limit.rules[course->tightest];
+    return &course->limit.numbers.rules[course->tightest];
 }
 
 static double most(double a, double b)
@@ -303,8 +303,8 @@ void takt_course_describe(const takt_course *course, char *text, size_t size)
     char rate[48];
 
     text[0] = '\0';
-    for (int i = 0; i < course->limit.rule_count; i++) {
-        const takt_rule *rule = &course->limit.rules[i];
+    for (int i = 0; i < course->limit.numbers.rule_count; i++) {
+        const takt_rule *rule = &course->limit.numbers.rules[i];
         append(text, size, "%s", i > 0 ? ", " : "");
         if (rule->algorithm != before)
             append(text, size, "%s ", rule->algorithm->name);

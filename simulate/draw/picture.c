@@ -207,7 +207,7 @@ int takt_course_svg(const takt_course *const *courses, unsigned count, const cha
     takt_page page = {write, data, 0};
 
     if (count == 0 || count > TAKT_COURSES_MAX || !title || !write ||
-        courses[0]->limit.rule_count == 0)
+        courses[0]->limit.numbers.rule_count == 0)
         return TAKT_E_INVALID;
     takt_picture_put(&page, courses, count, title);
     return page.status;

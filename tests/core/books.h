@@ -15,7 +15,7 @@
 #define TAKEN_MAX   20000
 
 typedef struct book {
-    takt_limit limit;
+    takt_numbers limit;
     takt_ledger ledger;
     takt_place line[LINE_MAX];
     takt_holder holders[HOLDERS_MAX];
@@ -27,7 +27,7 @@ typedef struct book {
     int slot_count;
 } book;
 
-static inline void open_book(book *b, takt_limit limit)
+static inline void open_book(book *b, takt_numbers limit)
 {
     *b = (book){.limit = limit};
     b->ledger.line = b->line;

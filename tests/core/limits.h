@@ -32,15 +32,21 @@ static inline takt_rule rule_of(int64_t tokens, int64_t period_us, int64_t burst
     return rule;
 }
 
-static inline takt_limit limit_of(int64_t tokens, int64_t period_us, int64_t burst)
+static inline takt_numbers limit_of(int64_t tokens, int64_t period_us, int64_t burst)
 {
-    takt_limit limit = {.name = "test", .rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
+    takt_numbers limit = {.rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
 
     limit.rules[0] = rule_of(tokens, period_us, burst);
     return limit;
 }
 
-static inline void add_rule(takt_limit *limit, int64_t tokens, int64_t period_us, int64_t burst)
+/* The same as a policy has it. */
+static inline takt_limit limit_named(int64_t tokens, int64_t period_us, int64_t burst)
+{
+    return (takt_limit){.name = "test", .numbers = limit_of(tokens, period_us, burst)};
+}
+
+static inline void add_rule(takt_numbers *limit, int64_t tokens, int64_t period_us, int64_t burst)
 {
     limit->rules[limit->rule_count++] = rule_of(tokens, period_us, burst);
 }

@@ -11,9 +11,9 @@ static book b;
 
 static void open_permits(int64_t concurrency)
 {
-    open_book(&b, (takt_limit){.lookahead_us = 250 * MS,
-                               .concurrency = concurrency,
-                               .lease_us = 30 * SECOND});
+    open_book(&b, (takt_numbers){.lookahead_us = 250 * MS,
+                                 .concurrency = concurrency,
+                                 .lease_us = 30 * SECOND});
 }
 
 /* A worker that waits, and lacks a permit or not. */
@@ -252,7 +252,7 @@ Test(award, how_the_ledger_stands)
     cr_assert_eq(b.award.waiting, 2);
     cr_assert_eq(b.award.workers, 2);
     cr_assert_eq(b.award.next_slot_at_us, NOW);
-    takt_limit_commit(&b.limit, &b.ledger.state, NOW, 1);
+    takt_numbers_commit(&b.limit, &b.ledger.state, NOW, 1);
     end_award(0, 3, 0, 0);
     cr_assert_eq(b.award.next_slot_at_us, NOW + 100 * MS);
     b.ledger.blocked_until_us = NOW + 5 * SECOND;

@@ -7,9 +7,9 @@
 #include "core/books.h"
 #include "core/ledger_text.h"
 
-static takt_limit adapting(int64_t tokens, int64_t period_us, int64_t burst)
+static takt_numbers adapting(int64_t tokens, int64_t period_us, int64_t burst)
 {
-    takt_limit limit = limit_of(tokens, period_us, burst);
+    takt_numbers limit = limit_of(tokens, period_us, burst);
 
     limit.adapt = (takt_adapt){50, 10, MINUTE, 10};
     return limit;
@@ -172,7 +172,7 @@ Test(brake, every_rule_holds)
     static const char *const names[] = {"gcra", "token-bucket", "fixed-window", "sliding-window"};
     for (size_t i = 0; i < COUNT(names); i++) {
         static book b;
-        takt_limit limit = adapting(100, SECOND, 1);
+        takt_numbers limit = adapting(100, SECOND, 1);
         limit.rules[1] = (takt_rule){
             .algorithm = takt_algorithm_named(names[i]), .limit = 20, .period_us = SECOND};
         cr_assert_eq(takt_rule_prepare(&limit.rules[1], NULL), 0);
@@ -207,7 +207,7 @@ Test(brake, newer_numbers)
     } rows[] = {{10, 50, 10, 50}, {20, 50, 10, 50}, {20, 30, 80, 80}, {20, 0, 0, 100}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         static book b;
-        takt_limit newer = adapting(rows[i].tokens, SECOND, 1);
+        takt_numbers newer = adapting(rows[i].tokens, SECOND, 1);
         int64_t before_us;
         open_book(&b, adapting(10, SECOND, 1));
         newer.revision = 1;
@@ -232,7 +232,7 @@ Test(brake, a_text_keeps_it)
 {
     static book b, kept;
     char text[4096], again[4096];
-    takt_limit older = limit_of(7, SECOND, 1), of_text;
+    takt_numbers older = limit_of(7, SECOND, 1), of_text;
     size_t size;
 
     open_book(&b, adapting(10, SECOND, 3));
@@ -274,7 +274,7 @@ Test(brake, texts_that_cannot_be)
         "g999999937/1576799999999999*1 5;k51,1,1,5",
     };
     static book b;
-    takt_limit limit = adapting(10, SECOND, 1), kept;
+    takt_numbers limit = adapting(10, SECOND, 1), kept;
 
     open_book(&b, limit);
     cr_assert_eq(takt_ledger_decode(&b.ledger, &limit, &kept, NOW, "g1/100000*1 5;k50,1,1,5", 23),
@@ -313,7 +313,7 @@ Test(brake, numbers_that_cannot_be_kept_exactly)
                 {1, 1000 * DAY, 1, false},  {1, 182 * DAY, 1, true},
                 {1, DAY, 18000, false},     {1, DAY, 1800, true}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_limit limit = adapting(rows[i].tokens, rows[i].period_us, rows[i].burst);
+        takt_numbers limit = adapting(rows[i].tokens, rows[i].period_us, rows[i].burst);
         cr_expect_eq(takt_brake_fits(&limit), rows[i].fits, "row %zu", i);
     }
 }
@@ -321,7 +321,7 @@ Test(brake, numbers_that_cannot_be_kept_exactly)
 /* ---- blocks and the rules' pace behind them ---------------------------------------------------
  */
 
-static void after_block(takt_limit limit, int64_t since_us, book *b)
+static void after_block(takt_numbers limit, int64_t since_us, book *b)
 {
     open_book(b, limit);
     takt_ledger_block(&b->ledger, NOW + since_us, 10 * SECOND, "why");
@@ -344,7 +344,7 @@ Test(brake, after_a_block_the_pace_is_even)
 
     for (size_t i = 0; i < COUNT(rows); i++)
         for (int64_t since_us = 0; since_us < SECOND; since_us += 370 * MS) {
-            takt_limit limit = {.name = "test", .rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
+            takt_numbers limit = {.rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
             limit.rules[0] = (takt_rule){
                 .algorithm = takt_algorithm_named(rows[i].name), .limit = 20, .period_us = SECOND};
             cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);

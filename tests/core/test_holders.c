@@ -5,9 +5,9 @@
 #include "core/books.h"
 #include "core/holders.h"
 
-static takt_limit permits(int64_t concurrency)
+static takt_numbers permits(int64_t concurrency)
 {
-    return (takt_limit){
+    return (takt_numbers){
         .lookahead_us = 250 * MS, .concurrency = concurrency, .lease_us = 30 * SECOND};
 }
 
@@ -32,7 +32,7 @@ typedef struct step {
     uint64_t woken;      /* the only one; 0: nobody */
 } step;
 
-static void check_steps(const char *name, takt_limit limit, const step *steps, size_t count)
+static void check_steps(const char *name, takt_numbers limit, const step *steps, size_t count)
 {
     static book b;
 
@@ -153,7 +153,7 @@ Test(holders, the_next_in_line_comes_by_itself_when_a_lease_ends)
 Test(holders, the_next_in_line_comes_no_sooner_than_the_rules_allow)
 {
     static book b;
-    takt_limit limit = limit_of(1, 10 * SECOND, 1);
+    takt_numbers limit = limit_of(1, 10 * SECOND, 1);
 
     limit.concurrency = 1;
     limit.lease_us = SECOND;
@@ -179,7 +179,7 @@ Test(holders, a_ledger_that_has_forgotten_believes_its_holders)
 Test(holders, a_lower_bound_takes_from_nobody)
 {
     static book b;
-    takt_limit lower = permits(2);
+    takt_numbers lower = permits(2);
 
     open_book(&b, permits(5));
     state(&b, 0, 1, 0, 4);
@@ -198,7 +198,7 @@ Test(holders, a_lower_bound_takes_from_nobody)
 Test(holders, a_shorter_lease_takes_from_nobody)
 {
     static book b;
-    takt_limit shorter = permits(2);
+    takt_numbers shorter = permits(2);
 
     open_book(&b, permits(2));
     state(&b, 0, 1, 0, 1);
@@ -273,7 +273,7 @@ Test(holders, numbers_only_grow)
 Test(holders, a_slot_needs_a_permit_and_the_rules)
 {
     static book b;
-    takt_limit limit = limit_of(10, SECOND, 5);
+    takt_numbers limit = limit_of(10, SECOND, 5);
 
     limit.concurrency = 3;
     limit.lease_us = 30 * SECOND;
@@ -324,7 +324,7 @@ Test(holders, now_or_never_takes_a_permit_too)
 Test(holders, now_or_never_takes_no_permit_that_there_is_not)
 {
     static book b;
-    takt_limit limit = permits(1);
+    takt_numbers limit = permits(1);
     takt_claim claim = {.worker = 1, .seq = 1};
     int64_t retry_us;
 

@@ -19,7 +19,7 @@ typedef struct turn {
     int line; /* who stands in line then, the first the leftmost */
 } turn;
 
-static void check_turns(const char *name, takt_limit limit, const turn *turns, size_t count)
+static void check_turns(const char *name, takt_numbers limit, const turn *turns, size_t count)
 {
     static book b;
 
@@ -45,7 +45,7 @@ static void check_turns(const char *name, takt_limit limit, const turn *turns, s
         check_turns(name, limit, turns, COUNT(turns));                                             \
     } while (0)
 
-static takt_limit with_lookahead(takt_limit limit, int64_t lookahead_us)
+static takt_numbers with_lookahead(takt_numbers limit, int64_t lookahead_us)
 {
     limit.lookahead_us = lookahead_us;
     return limit;
@@ -96,7 +96,7 @@ Test(ledger, two_workers_take_turns)
 Test(ledger, those_before_are_left_no_more_than_they_want)
 {
     static book b;
-    takt_limit limit = limit_of(100, SECOND, 1);
+    takt_numbers limit = limit_of(100, SECOND, 1);
 
     add_rule(&limit, 102, 2 * SECOND, 1);
     limit.lookahead_us = 200 * MS; /* a share of two is five */

@@ -284,7 +284,7 @@ Test(ledger_calls, newer_numbers_are_taken_over_and_older_ones_are_told)
                 {4, 20, false, true},  {0, 20, false, true}, {4, 10, false, true}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         static book b;
-        takt_limit other = limit_of(rows[i].tokens, SECOND, 1);
+        takt_numbers other = limit_of(rows[i].tokens, SECOND, 1);
         int64_t retry_us;
         open_book(&b, limit_of(10, SECOND, 1));
         b.limit.revision = 5;
@@ -305,7 +305,7 @@ Test(ledger_calls, newer_numbers_are_taken_over_and_older_ones_are_told)
 Test(ledger_calls, nobody_waits_for_a_cost_that_newer_numbers_make_impossible)
 {
     static book b;
-    takt_limit smaller = limit_of(10, SECOND, 3);
+    takt_numbers smaller = limit_of(10, SECOND, 3);
 
     open_book(&b, limit_of(10, SECOND, 9));
     say(&b, 0, 1, 5, 1, 9);
@@ -344,7 +344,7 @@ Test(ledger_calls, what_a_jump_gives_anew_was_dropped_before)
         int64_t believed_us = lookaheads_us[i] + TAKT_LOOKAHEAD_MAX_US / 2, anew = 0;
         for (int64_t back_us = 5 * SECOND; back_us < 40 * SECOND; back_us += 50 * MS) {
             static book b;
-            takt_limit limit = limit_of(100, SECOND, 20);
+            takt_numbers limit = limit_of(100, SECOND, 20);
             limit.lookahead_us = lookaheads_us[i];
             open_book(&b, limit);
             say(&b, 0, 1, 5, 1, 10000);

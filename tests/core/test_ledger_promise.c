@@ -10,9 +10,9 @@
 
 enum { WORKERS = 12, STEPS = 400 };
 
-static takt_limit random_limit(uint64_t *random)
+static takt_numbers random_limit(uint64_t *random)
 {
-    takt_limit limit = {.name = "test", .lookahead_us = (1 + takt_random_below(random, 500)) * MS};
+    takt_numbers limit = {.lookahead_us = (1 + takt_random_below(random, 500)) * MS};
     int count = takt_random_below(random, 3) ? 1 : 2 + (int)takt_random_below(random, 3);
 
     for (int64_t period_us = 100 * MS; limit.rule_count < count; period_us *= 10)
@@ -27,7 +27,7 @@ static takt_limit random_limit(uint64_t *random)
 
 static int32_t random_cost(const book *b, uint64_t *random)
 {
-    int64_t capacity = takt_limit_capacity(&b->limit, NULL);
+    int64_t capacity = takt_numbers_capacity(&b->limit, NULL);
 
     return takt_random_below(random, 3) ? 1 : (int32_t)(1 + takt_random_below(random, capacity));
 }
@@ -111,7 +111,7 @@ static void pass_through_text(book *b, int64_t now_us)
 {
     static char text[60000], again[60000];
     static takt_place line[LINE_MAX];
-    takt_limit kept;
+    takt_numbers kept;
     takt_ledger read = {.line = line, .line_capacity = LINE_MAX};
     size_t size = takt_ledger_encode(&b->ledger, text, sizeof text);
 
@@ -122,7 +122,7 @@ static void pass_through_text(book *b, int64_t now_us)
     cr_assert_eq(takt_ledger_encode(&read, again, sizeof again), size);
     cr_assert_eq(memcmp(text, again, size), 0, "%.*s\n%.*s", (int)size, text, (int)size, again);
     cr_assert_eq(read.line_count, b->ledger.line_count);
-    cr_assert_eq(read.limit, &b->limit);
+    cr_assert_eq(read.numbers, &b->limit);
     memcpy(b->line, line, (size_t)read.line_count * sizeof *line);
     read.line = b->line;
     b->ledger = read;
@@ -198,7 +198,7 @@ Test(ledger_promise, who_comes_when_told_is_given_something)
     for (uint64_t round = 0; round < rounds; round++) {
         static book b, alone;
         uint64_t random = seed + round;
-        takt_limit limit = random_limit(&random);
+        takt_numbers limit = random_limit(&random);
         limit.rule_count = 1; /* of several rules, room and due are only bounds */
         limit.max_waiting = 0;
         open_book(&b, limit);

@@ -7,7 +7,7 @@
 
 #define RULE "g1/100000*5 1763692800300000" /* 10/s burst 5, three tokens taken */
 
-static takt_limit ten_a_second(void)
+static takt_numbers ten_a_second(void)
 {
     return limit_of(10, SECOND, 5);
 }
@@ -15,7 +15,7 @@ static takt_limit ten_a_second(void)
 /* Reads a text for a worker of that limit; it outlives the call. */
 static int decode(book *b, const char *text)
 {
-    static takt_limit kept;
+    static takt_numbers kept;
 
     b->ledger.line = b->line;
     b->ledger.line_capacity = takt_ledger_text_places(text, strlen(text));
@@ -96,7 +96,7 @@ Test(ledger_text, is_read_back_as_it_was)
             add_rule(&b.limit, 10, SECOND, 5);
         }
         cr_assert_eq(decode(&b, texts[i]), 0, "%s", texts[i]);
-        cr_assert_eq(b.ledger.limit, &b.limit);
+        cr_assert_eq(b.ledger.numbers, &b.limit);
         cr_assert_str_eq(encode(&b), texts[i], "%s", encode(&b));
     }
 }
@@ -121,7 +121,7 @@ Test(ledger_text, what_is_broken_gives_no_permit_away)
 {
     static book b;
     takt_claim claim = {.worker = 1, .seq = 1, .holding = 2};
-    takt_limit limit = {.lookahead_us = 250 * MS, .concurrency = 2, .lease_us = 30 * SECOND};
+    takt_numbers limit = {.lookahead_us = 250 * MS, .concurrency = 2, .lease_us = 30 * SECOND};
 
     open_book(&b, limit);
     cr_assert_eq(decode(&b, "x"), -1);
@@ -195,7 +195,7 @@ Test(ledger_text, what_is_broken_gives_a_ledger_blocked_for_a_period)
         open_book(&b, ten_a_second());
         add_rule(&b.limit, 5, HOUR, 5);
         cr_assert_eq(decode(&b, texts[i]), -1, "%s", texts[i]);
-        cr_assert_eq(b.ledger.limit, &b.limit);
+        cr_assert_eq(b.ledger.numbers, &b.limit);
         cr_assert_eq(b.ledger.line_count + b.ledger.holder_count, 0);
         cr_assert_eq(b.ledger.blocked_until_us, NOW + HOUR, "%s", texts[i]);
         takt_ledger_peek(&b.ledger, NOW, &standing);
@@ -250,7 +250,7 @@ Test(ledger_text, more_than_there_is_memory_for_is_refused)
                 {RULE ";n5,1763692806000000;h1,5,1,1763692806000000", 0, 0}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         static book b;
-        static takt_limit kept;
+        static takt_numbers kept;
         open_book(&b, ten_a_second());
         b.ledger.line = rows[i].places > 0 ? b.line : NULL;
         b.ledger.line_capacity = rows[i].places;
@@ -301,9 +301,9 @@ Test(ledger_text, of_two_policies_the_newer_one_holds)
         open_book(&b, limit_of(rows[i].tokens, SECOND, 1));
         b.limit.revision = rows[i].revision;
         cr_assert_eq(decode(&b, "g1/100000*1 1763692800100000;r5,100000,7"), 0);
-        cr_assert_eq(b.ledger.limit == &b.limit, rows[i].mine_holds, "row %zu", i);
-        cr_assert_eq(b.ledger.limit->lookahead_us, rows[i].mine_holds ? 250 * MS : 100 * MS);
-        cr_assert_eq(b.ledger.limit->max_waiting, rows[i].mine_holds ? 0 : 7);
+        cr_assert_eq(b.ledger.numbers == &b.limit, rows[i].mine_holds, "row %zu", i);
+        cr_assert_eq(b.ledger.numbers->lookahead_us, rows[i].mine_holds ? 250 * MS : 100 * MS);
+        cr_assert_eq(b.ledger.numbers->max_waiting, rows[i].mine_holds ? 0 : 7);
         takt_ledger_peek(&b.ledger, NOW, &standing);
         cr_assert_eq(standing.retry_after_us, rows[i].retry_us, "row %zu: %" PRId64, i,
                      standing.retry_after_us);
@@ -314,14 +314,14 @@ Test(ledger_text, of_two_policies_the_newer_one_holds)
 Test(ledger_text, a_limit_of_permits_alone_has_no_rule)
 {
     static book b;
-    takt_limit limit = {.lookahead_us = 250 * MS, .concurrency = 2, .lease_us = SECOND};
+    takt_numbers limit = {.lookahead_us = 250 * MS, .concurrency = 2, .lease_us = SECOND};
     static const char text[] = "n1763692800000004,1763692806000000;h1,5,2,1763692806000000";
 
     open_book(&b, limit);
     cr_assert_eq(decode(&b, text), 0);
     cr_assert_str_eq(encode(&b), text, "%s", encode(&b));
     cr_assert_eq(decode(&b, "r7,250000,0,2,1000000;b5"), 0);
-    cr_assert_eq(b.ledger.limit->revision, 7);
-    cr_assert_eq(b.ledger.limit->rule_count, 0);
+    cr_assert_eq(b.ledger.numbers->revision, 7);
+    cr_assert_eq(b.ledger.numbers->rule_count, 0);
     cr_assert_str_eq(encode(&b), "r7,250000,0,2,1000000;b5", "%s", encode(&b));
 }

@@ -237,9 +237,9 @@ Test(promises, a_series_is_what_taking_one_by_one_gives)
     }
 }
 
-static takt_limit random_limit(uint64_t *random)
+static takt_numbers random_limit(uint64_t *random)
 {
-    takt_limit limit = {.name = "test", .lookahead_us = TAKT_LOOKAHEAD_US};
+    takt_numbers limit = {.lookahead_us = TAKT_LOOKAHEAD_US};
     int rules = 1 + (int)takt_random_below(random, 4);
 
     for (int i = 0; i < rules; i++)
@@ -264,24 +264,24 @@ Test(promises, any_algorithms_hold_on_one_limit)
 
     for (uint64_t round = 0, rounds = test_rounds(600); round < rounds; round++) {
         uint64_t random = seed + round * 7919;
-        takt_limit limit = random_limit(&random);
-        int64_t now_us = NOW, capacity = takt_limit_capacity(&limit, NULL);
+        takt_numbers limit = random_limit(&random);
+        int64_t now_us = NOW, capacity = takt_numbers_capacity(&limit, NULL);
         takt_memory_pages pages;
-        takt_limit_state state;
+        takt_rules_state state;
         taken slots[SLOTS + 20];
         int count = 0;
         takt_memory_pages_init(&pages);
-        takt_limit_begin(&state, &pages.pages);
-        takt_limit_rest(&limit, &state, now_us);
+        takt_numbers_begin(&state, &pages.pages);
+        takt_numbers_rest(&limit, &state, now_us);
         while (count < SLOTS) {
             takt_run runs[8];
             int run_count = 0;
             now_us += takt_random_below(&random, 50 * MS);
             if (takt_random_below(&random, 30) == 0)
-                takt_limit_exhaust(&limit, &state, now_us);
-            takt_limit_take(&limit, &state, now_us, 1 + takt_random_below(&random, capacity),
-                            1 + takt_random_below(&random, 20), now_us + limit.lookahead_us, runs,
-                            &run_count, 8);
+                takt_numbers_exhaust(&limit, &state, now_us);
+            takt_numbers_take(&limit, &state, now_us, 1 + takt_random_below(&random, capacity),
+                              1 + takt_random_below(&random, 20), now_us + limit.lookahead_us, runs,
+                              &run_count, 8);
             cr_assert_eq(pages.pages.trouble, TAKT_PAGES_FINE);
             takt_memory_pages_settle(&pages, true);
             count = unfold(runs, run_count, slots, count);

@@ -10,17 +10,16 @@
 typedef struct shelf {
     takt_memory_pages pages;
     takt_place line[64];
-    takt_limit kept;
+    takt_numbers kept;
     char text[8192];
     size_t size;
     bool damaged;
 } shelf;
 
-static takt_limit policy_of(const takt_algorithm *algorithm, int64_t tokens, int64_t period_us,
-                            int64_t revision)
+static takt_numbers policy_of(const takt_algorithm *algorithm, int64_t tokens, int64_t period_us,
+                              int64_t revision)
 {
-    takt_limit limit = {
-        .name = "test", .rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US, .revision = revision};
+    takt_numbers limit = {.rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US, .revision = revision};
 
     limit.rules[0] = rule_by(algorithm, tokens, period_us);
     return limit;
@@ -28,8 +27,8 @@ static takt_limit policy_of(const takt_algorithm *algorithm, int64_t tokens, int
 
 /* One call of a worker whose policy says `limit`: takes what it can of `count` tokens now and tells
  * the award. */
-static int64_t claim(shelf *s, const takt_limit *limit, int64_t now_us, int64_t seq, int64_t count,
-                     takt_award *award)
+static int64_t claim(shelf *s, const takt_numbers *limit, int64_t now_us, int64_t seq,
+                     int64_t count, takt_award *award)
 {
     takt_ledger ledger = {
         .line = s->line, .line_capacity = COUNT(s->line), .pages = &s->pages.pages};
@@ -59,8 +58,8 @@ static const takt_algorithm *const algorithms[] = {&takt_token_bucket, &takt_fix
 Test(revision, the_newer_numbers_hold_and_the_older_worker_learns_them)
 {
     for (size_t i = 0; i < COUNT(algorithms); i++) {
-        takt_limit older = policy_of(algorithms[i], 10, HOUR, 1),
-                   newer = policy_of(algorithms[i], 30, HOUR, 2);
+        takt_numbers older = policy_of(algorithms[i], 10, HOUR, 1),
+                     newer = policy_of(algorithms[i], 30, HOUR, 2);
         int64_t now_us = NOW - NOW % HOUR + MINUTE;
         static takt_award award;
         static shelf s;
@@ -75,7 +74,7 @@ Test(revision, the_newer_numbers_hold_and_the_older_worker_learns_them)
                      "%s: its ten do not count any more", algorithms[i]->name);
         cr_assert(award.outdated);
         cr_expect_eq(award.newer.revision, 2);
-        cr_expect(takt_limit_same(&award.newer, &newer));
+        cr_expect(takt_numbers_same(&award.newer, &newer));
         older = award.newer; /* as a worker does */
         cr_expect_eq(claim(&s, &older, now_us + 3 * HOUR, 3, 100, &award), 30, "%s",
                      algorithms[i]->name);
@@ -88,8 +87,8 @@ Test(revision, the_newer_numbers_hold_and_the_older_worker_learns_them)
 Test(revision, policies_of_one_revision_take_turns)
 {
     for (size_t i = 0; i < COUNT(algorithms); i++) {
-        takt_limit one = policy_of(algorithms[i], 10, HOUR, 0),
-                   two = policy_of(algorithms[i], 20, HOUR, 0);
+        takt_numbers one = policy_of(algorithms[i], 10, HOUR, 0),
+                     two = policy_of(algorithms[i], 20, HOUR, 0);
         int64_t now_us = NOW - NOW % HOUR + MINUTE, given = 0;
         static takt_award award;
         static shelf s;
@@ -116,8 +115,8 @@ Test(revision, buckets_of_one_revision_pour_nothing_out_twice)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_limit one = limit_of(rows[i][0].limit, SECOND, rows[i][0].burst),
-                   two = limit_of(rows[i][1].limit, SECOND, rows[i][1].burst);
+        takt_numbers one = limit_of(rows[i][0].limit, SECOND, rows[i][0].burst),
+                     two = limit_of(rows[i][1].limit, SECOND, rows[i][1].burst);
         int64_t rate = rows[i][rows[i][0].limit < rows[i][1].limit].limit,
                 burst = rows[i][rows[i][0].burst < rows[i][1].burst].burst, given = 0;
         static takt_award award;
@@ -149,8 +148,8 @@ Test(revision, a_changed_algorithm_begins_without_a_burst)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_limit from = policy_of(rows[i].from, 600, HOUR, 1),
-                   to = policy_of(rows[i].to, 100, HOUR, 2);
+        takt_numbers from = policy_of(rows[i].from, 600, HOUR, 1),
+                     to = policy_of(rows[i].to, 100, HOUR, 2);
         int64_t now_us = NOW - NOW % HOUR + HOUR / 2;
         static takt_award award;
         static shelf s;
@@ -178,7 +177,7 @@ Test(revision, what_cannot_be_read_is_blocked_for_the_longest_period)
     };
 
     for (size_t i = 0; i < COUNT(texts); i++) {
-        takt_limit limit = policy_of(&takt_sliding_log, 10, SECOND, 0);
+        takt_numbers limit = policy_of(&takt_sliding_log, 10, SECOND, 0);
         static takt_award award;
         static shelf s;
         limit.rules[limit.rule_count++] = rule_by(&takt_fixed_window, 500, HOUR);

@@ -10,9 +10,9 @@
 #include "core/books.h"
 #include "seed.h"
 
-static takt_limit limit_by(const takt_algorithm *algorithm, int64_t tokens, int64_t period_us)
+static takt_numbers limit_by(const takt_algorithm *algorithm, int64_t tokens, int64_t period_us)
 {
-    takt_limit limit = {.rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
+    takt_numbers limit = {.rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
 
     limit.rules[0] = (takt_rule){.algorithm = algorithm, .limit = tokens, .period_us = period_us};
     cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
@@ -147,7 +147,7 @@ Test(settle, the_only_slot_of_a_log_is_given_back_whole)
 
     open_book(&b, limit_by(&takt_sliding_log, 2, 100 * SECOND));
     takt_memory_pages_init(&pages);
-    takt_limit_begin(&b.ledger.state, &pages.pages);
+    takt_numbers_begin(&b.ledger.state, &pages.pages);
     takt_ledger_reset(&b.ledger, NOW);
     take(&b, 0, 2);
     takt_ledger_settle(&b.ledger, NOW + MS, NOW, 2, 0);
@@ -176,7 +176,7 @@ Test(settle, what_was_to_come_is_taken_again_when_it_was_due)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         static book b;
-        takt_limit limit = {.rule_count = 1, .lookahead_us = SECOND};
+        takt_numbers limit = {.rule_count = 1, .lookahead_us = SECOND};
         int64_t due_us;
         limit.rules[0] = (takt_rule){.algorithm = rows[i].algorithm,
                                      .limit = 1,
@@ -185,7 +185,7 @@ Test(settle, what_was_to_come_is_taken_again_when_it_was_due)
         cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
         open_book(&b, limit);
         take(&b, 0, 1);
-        due_us = takt_limit_earliest(&b.limit, &b.ledger.state, NOW, 1) - NOW;
+        due_us = takt_numbers_earliest(&b.limit, &b.ledger.state, NOW, 1) - NOW;
         for (int again = 0; again < 3; again++) {
             say(&b, due_us - SECOND / 2, 1, 5, 1, 1);
             cr_assert_eq(b.given, 1, "row %zu", i);
@@ -203,7 +203,7 @@ Test(settle, the_promise_holds_with_real_costs)
     for (int round = 0; round < 300; round++) {
         static taken slots[2000];
         int64_t burst = 1 + takt_random_below(&random, 40), now_us = NOW, given_back = 0;
-        takt_limit limit = limit_of(1 + takt_random_below(&random, 30), SECOND, burst);
+        takt_numbers limit = limit_of(1 + takt_random_below(&random, 30), SECOND, burst);
         static book b;
         int count = 0;
         open_book(&b, limit);
@@ -252,7 +252,7 @@ Test(settle, a_vendor_has_less_left)
 Test(settle, of_several_rules_the_least_is_lowered_to)
 {
     static book b;
-    takt_limit limit = limit_by(&takt_fixed_window, 100, 100 * SECOND);
+    takt_numbers limit = limit_by(&takt_fixed_window, 100, 100 * SECOND);
 
     limit.rules[limit.rule_count++] = limit_by(&takt_sliding_log, 20, SECOND).rules[0];
     open_book(&b, limit);

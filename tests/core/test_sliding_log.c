@@ -23,19 +23,19 @@ Test(sliding_log, two_rules_and_five_earlier_tokens)
                                CLOCK(12, 34, 26), CLOCK(12, 34, 28)};
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_limit limit = {.rule_count = 2};
+        takt_numbers limit = {.rule_count = 2};
         takt_memory_pages pages;
-        takt_limit_state state;
+        takt_rules_state state;
         takt_memory_pages_init(&pages);
-        takt_limit_begin(&state, &pages.pages);
+        takt_numbers_begin(&state, &pages.pages);
         limit.rules[0] = log_of(1, SECOND);
         limit.rules[1] = log_of(5, MINUTE);
-        takt_limit_rest(&limit, &state, CLOCK(12, 33, 0));
+        takt_numbers_rest(&limit, &state, CLOCK(12, 33, 0));
         for (size_t j = 0; j < COUNT(earlier); j++) {
-            cr_assert_eq(takt_limit_earliest(&limit, &state, earlier[j], 1), earlier[j]);
-            takt_limit_commit(&limit, &state, earlier[j], 1);
+            cr_assert_eq(takt_numbers_earliest(&limit, &state, earlier[j], 1), earlier[j]);
+            takt_numbers_commit(&limit, &state, earlier[j], 1);
         }
-        cr_expect_eq(takt_limit_earliest(&limit, &state, rows[i].asked_us, 1), rows[i].slot_us);
+        cr_expect_eq(takt_numbers_earliest(&limit, &state, rows[i].asked_us, 1), rows[i].slot_us);
         takt_memory_pages_close(&pages);
     }
 }
@@ -277,26 +277,26 @@ Test(sliding_log, texts_that_are_none)
 /* Two logs of one ledger do not write into one book, also after rules have changed places. */
 Test(sliding_log, logs_keep_their_books)
 {
-    takt_limit before = {.rule_count = 2}, after = {.rule_count = 2};
+    takt_numbers before = {.rule_count = 2}, after = {.rule_count = 2};
     takt_memory_pages pages;
-    takt_limit_state state;
+    takt_rules_state state;
 
     takt_memory_pages_init(&pages);
-    takt_limit_begin(&state, &pages.pages);
+    takt_numbers_begin(&state, &pages.pages);
     before.rules[0] = after.rules[1] = log_of(600, SECOND);
     before.rules[1] = log_of(3000, MINUTE);
     after.rules[0] = log_of(100, HOUR);
-    takt_limit_rest(&before, &state, NOW);
+    takt_numbers_rest(&before, &state, NOW);
     for (int64_t n = 0; n < 600; n++)
-        takt_limit_commit(&before, &state, NOW + n, 1);
+        takt_numbers_commit(&before, &state, NOW + n, 1);
     cr_expect_neq(state.rules[0].log.book, state.rules[1].log.book);
-    takt_limit_convert(&before, &after, &state, NOW + 600);
+    takt_numbers_convert(&before, &after, &state, NOW + 600);
     cr_expect_eq(takt_log_held(&state.rules[1].log), 600);
-    cr_expect_eq(takt_limit_earliest(&after, &state, NOW + 600, 1), NOW + HOUR + 500);
+    cr_expect_eq(takt_numbers_earliest(&after, &state, NOW + 600, 1), NOW + HOUR + 500);
     after.rules[0] = rule_by(&takt_gcra, 100, SECOND);
     before.rules[0] = log_of(100, HOUR);
     before.rules[1] = log_of(600, SECOND);
-    takt_limit_convert(&before, &after, &state, NOW + 600);
+    takt_numbers_convert(&before, &after, &state, NOW + 600);
     takt_memory_pages_settle(&pages, true);
     cr_expect_eq(takt_memory_pages_count(&pages), 3, "the log of a rule that is gone is gone");
     cr_expect_eq(takt_sliding_log.earliest(&after.rules[1], &state.rules[1], NOW, 1), NOW + SECOND);

@@ -64,14 +64,14 @@ Test(token_bucket, names_change_and_the_state_stays)
 
     for (int from = 0; from < 3; from++)
         for (int to = 0; to < 3; to++) {
-            takt_limit before = {.rule_count = 1}, after = {.rule_count = 1, .revision = 1};
-            takt_limit_state state;
+            takt_numbers before = {.rule_count = 1}, after = {.rule_count = 1, .revision = 1};
+            takt_rules_state state;
             before.rules[0] = rule_by(algorithms[from], 10, SECOND);
             after.rules[0] = rule_by(algorithms[to], 10, SECOND);
-            takt_limit_begin(&state, NULL);
-            takt_limit_rest(&before, &state, NOW);
-            takt_limit_commit(&before, &state, NOW, 1);
-            takt_limit_convert(&before, &after, &state, NOW);
+            takt_numbers_begin(&state, NULL);
+            takt_numbers_rest(&before, &state, NOW);
+            takt_numbers_commit(&before, &state, NOW, 1);
+            takt_numbers_convert(&before, &after, &state, NOW);
             cr_expect_eq(state.rules[0].gcra.tat.us, NOW + 100 * MS, "%d to %d", from, to);
         }
 }

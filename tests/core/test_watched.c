@@ -49,7 +49,7 @@ Test(watched, what_is_taken_is_counted_while_somebody_looks)
 Test(watched, permits_are_counted)
 {
     static book b;
-    takt_limit limit = {.lookahead_us = 250 * MS, .concurrency = 3, .lease_us = 30 * SECOND};
+    takt_numbers limit = {.lookahead_us = 250 * MS, .concurrency = 3, .lease_us = 30 * SECOND};
     takt_claim claim = {.worker = 7, .seq = 1};
     int64_t retry_us;
 

@@ -20,13 +20,13 @@ static const takt_zone_change changes[] = {
     {40 * DAY - 2 * HOUR, HOUR},
     {50 * DAY + 12 * HOUR, 25 * HOUR},
 };
-static const takt_zone zone = {.name = "Test", .count = COUNT(changes), .changes = changes};
+static const takt_zone zone = {.count = COUNT(changes), .changes = changes};
 /* Half an hour past midnight of day 5 the clocks are put back by one: that day has begun, and goes
  * on. */
 static const takt_zone_change past_midnight[] = {{0, 0}, {5 * DAY + HOUR / 2, -HOUR}};
-static const takt_zone back = {.name = "Back", .count = 2, .changes = past_midnight};
+static const takt_zone back = {.count = 2, .changes = past_midnight};
 static const takt_zone_change never[] = {{0, -5 * HOUR}};
-static const takt_zone plain = {.name = "Plain", .count = 1, .changes = never};
+static const takt_zone plain = {.count = 1, .changes = never};
 
 Test(core_zone, offsets)
 {

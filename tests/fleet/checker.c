@@ -28,14 +28,14 @@ static void tell_ledger(const checker *self)
 {
     int64_t now_us = checker_now(self);
 
-    for (int i = 0; i < self->limit.rule_count; i++)
+    for (int i = 0; i < self->numbers.rule_count; i++)
         printf("  rule %d: %s %lld per %lld us, burst %lld, headroom %lld\n", i,
-               self->limit.rules[i].algorithm->name, (long long)self->limit.rules[i].limit,
-               (long long)self->limit.rules[i].period_us, (long long)self->limit.rules[i].burst,
-               (long long)self->limit.rules[i].headroom_bp);
+               self->numbers.rules[i].algorithm->name, (long long)self->numbers.rules[i].limit,
+               (long long)self->numbers.rules[i].period_us, (long long)self->numbers.rules[i].burst,
+               (long long)self->numbers.rules[i].headroom_bp);
     printf("  lookahead %lld us, at most %lld waiting, when_full %d\n",
-           (long long)self->limit.lookahead_us, (long long)self->limit.max_waiting,
-           (int)self->limit.when_full);
+           (long long)self->numbers.lookahead_us, (long long)self->numbers.max_waiting,
+           (int)self->numbers.when_full);
     for (int i = 0; i < self->fleet->ledger.line_count && i < 30; i++) {
         const takt_place *at = &self->fleet->ledger.line[i];
         int worker = worker_named(self, at->worker);
@@ -187,9 +187,10 @@ static void check_text(const checker *self)
 
     for (int i = 0; i < self->line_count; i++)
         places += self->line[i].places;
-    for (int i = 0; i < self->limit.rule_count; i++)
-        most += 256 +
-                (self->rules[i].kind == DEFINED_LOG ? 16 * (size_t)self->limit.rules[i].limit : 0);
+    for (int i = 0; i < self->numbers.rule_count; i++)
+        most +=
+            256 +
+            (self->rules[i].kind == DEFINED_LOG ? 16 * (size_t)self->numbers.rules[i].limit : 0);
     if (self->fleet->ledger.line_count > places)
         checker_fail(self, 7, "%d places in line, but only %d can be",
                      self->fleet->ledger.line_count, places);
@@ -232,12 +233,12 @@ static void check_claim(checker *self, const takt_sim_call *call)
                       ? -1LL
                       : (long long)(call->award->claim_again_at_us - call->now_us),
                   call->award->in_line);
-    if (call->award->refused > 0 && self->limit.max_waiting == 0)
+    if (call->award->refused > 0 && self->numbers.max_waiting == 0)
         checker_fail(self, 5, "waiters are refused where there is no bound");
-    if (call->award->refused > 0 && call->award->waiting < self->limit.max_waiting)
+    if (call->award->refused > 0 && call->award->waiting < self->numbers.max_waiting)
         checker_fail(self, 5, "%lld waiters are refused, and only %lld are left of at most %lld",
                      (long long)call->award->refused, (long long)call->award->waiting,
-                     (long long)self->limit.max_waiting);
+                     (long long)self->numbers.max_waiting);
     if (call->award->blocked_until_us != self->blocked_until_us)
         checker_fail(self, 1, "a block until now%+lld us is told as one until now%+lld us",
                      (long long)(self->blocked_until_us - call->now_us),
@@ -251,7 +252,8 @@ static void check_claim(checker *self, const takt_sim_call *call)
 
 static void check_try(checker *self, const takt_sim_call *call)
 {
-    int64_t first_us = checker_first(self->rules, self->limit.rule_count, call->now_us, call->cost);
+    int64_t first_us =
+        checker_first(self->rules, self->numbers.rule_count, call->now_us, call->cost);
 
     timeline_note(self->fleet, "try %lld: %s", (long long)call->cost,
                   call->granted ? "granted" : "refused");
@@ -266,7 +268,7 @@ static void check_try(checker *self, const takt_sim_call *call)
 
 static void follow_unblock(checker *self, int64_t now_us)
 {
-    for (int i = 0; i < self->limit.rule_count && self->blocked_until_us > 0; i++)
+    for (int i = 0; i < self->numbers.rule_count && self->blocked_until_us > 0; i++)
         definition_exhaust(&self->rules[i], now_us);
     self->blocked_until_us = 0;
 }
@@ -281,10 +283,10 @@ void checker_call(checker *self, const takt_sim_call *call)
         checker_brake_off(self);
     }
     checker_policy(self, call);
-    for (int i = 0; i < self->limit.rule_count && !self->known; i++)
+    for (int i = 0; i < self->numbers.rule_count && !self->known; i++)
         definition_begin(&self->rules[i], call->now_us);
-    for (int i = 0; i < self->limit.rule_count; i++)
-        definition_forgive(&self->rules[i], call->now_us, self->limit.lookahead_us);
+    for (int i = 0; i < self->numbers.rule_count; i++)
+        definition_forgive(&self->rules[i], call->now_us, self->numbers.lookahead_us);
     checker_block(self, call->now_us);
     switch (call->op) {
     case TAKT_SIM_CLAIM:
@@ -321,7 +323,7 @@ void checker_call(checker *self, const takt_sim_call *call)
     case TAKT_SIM_RESET:
         timeline_note(self->fleet, "reset");
         self->forgetful = true;
-        for (int i = 0; i < self->limit.rule_count; i++)
+        for (int i = 0; i < self->numbers.rule_count; i++)
             definition_rest(&self->rules[i]);
         checker_brake_off(self);
         checker_block(self, call->now_us); /* which the reset leaves */
@@ -341,7 +343,7 @@ void checker_state_lost(checker *self)
     timeline_note(self->fleet, "the store loses its state");
     checker_permits_vague(self);
     self->forgetful = true;
-    for (int i = 0; i < self->limit.rule_count; i++)
+    for (int i = 0; i < self->numbers.rule_count; i++)
         definition_rest(&self->rules[i]);
     for (int i = 0; i < self->fleet->worker_count; i++)
         memset(self->workers[i].places, 0, sizeof self->workers[i].places);
@@ -358,7 +360,7 @@ void checker_quiet(checker *self)
     checker_unused(self);
     checker_permits_quiet(self);
     last_us = later(last_us, self->fence);
-    for (int i = 0; i < self->limit.rule_count; i++)
+    for (int i = 0; i < self->numbers.rule_count; i++)
         last_us = later(last_us,
                         later(definition_rest_at(&self->rules[i]), self->rules[i].vague_until_us));
     last_us = later(later(last_us, self->blocked_until_us), self->brake_vague_until_us);

@@ -74,11 +74,11 @@ typedef struct watched {
 
     /* of a worker whose claim had no answer, until one has */
     bool lost;
-    bool learned;       /* newer numbers than its policy's */
-    takt_limit numbers; /* that it goes by, as awards told */
-    int64_t workers;    /* that the last award told of */
-    int64_t begins_us;  /* `share`: it starts nothing by itself before that */
-    int64_t alone_us;   /* and gives itself no slot before that */
+    bool learned;         /* newer numbers than its policy's */
+    takt_numbers numbers; /* that it goes by, as awards told */
+    int64_t workers;      /* that the last award told of */
+    int64_t begins_us;    /* `share`: it starts nothing by itself before that */
+    int64_t alone_us;     /* and gives itself no slot before that */
 } watched;
 
 /* One name in the line, also of a worker that has died. */
@@ -102,7 +102,7 @@ typedef struct checker {
     takt_place *places; /* the ledger's line after the last call */
     int place_count;
 
-    takt_limit limit;      /* in force */
+    takt_numbers numbers;  /* in force */
     bool known;            /* the store has a ledger that knows the limit */
     int64_t expires_at_us; /* until then */
     definition rules[TAKT_RULES_MAX];

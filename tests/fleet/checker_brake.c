@@ -32,7 +32,7 @@ void checker_brake_off(checker *self)
 /* Percent of the rate at an instant after the penalty. */
 static int64_t percent_at(const checker *self, int64_t t_us)
 {
-    const takt_adapt *adapt = &self->limit.adapt;
+    const takt_adapt *adapt = &self->numbers.adapt;
     wide gained = (wide)later(t_us - self->braked_at_us, 0) * adapt->recover / adapt->recover_us;
 
     return gained > 100 ? 100 : sooner(self->braked_percent + (int64_t)gained, 100);
@@ -41,7 +41,7 @@ static int64_t percent_at(const checker *self, int64_t t_us)
 /* The percents of each microsecond from the penalty to t_us, summed up. */
 static wide percents_until(const checker *self, int64_t t_us)
 {
-    const takt_adapt *adapt = &self->limit.adapt;
+    const takt_adapt *adapt = &self->numbers.adapt;
     int64_t end_us = t_us - self->braked_at_us, from_us = 0;
     wide sum = 0;
 
@@ -59,7 +59,7 @@ static wide percents_until(const checker *self, int64_t t_us)
 
 void checker_brake_penalty(checker *self, const takt_sim_call *call)
 {
-    const takt_adapt *adapt = &self->limit.adapt;
+    const takt_adapt *adapt = &self->numbers.adapt;
     int64_t told = call->standing.rate_percent, before;
     bool anew = self->known && self->penalized_at_us + SECOND_US <= call->now_us &&
                 self->blocked_until_us <= call->now_us;
@@ -67,7 +67,7 @@ void checker_brake_penalty(checker *self, const takt_sim_call *call)
     timeline_note(self->fleet, "penalty, block for %lld us: the rate is %lld %%",
                   (long long)call->for_us, (long long)told);
     self->penalized_at_us = call->now_us;
-    if (adapt->backoff == 0 || self->limit.rule_count == 0) {
+    if (adapt->backoff == 0 || self->numbers.rule_count == 0) {
         if (told != 100)
             checker_fail(self, 1, "the rate falls to %lld %% where it does not adapt",
                          (long long)told);
@@ -89,13 +89,13 @@ void checker_brake_penalty(checker *self, const takt_sim_call *call)
  * penalty brings, what is left of the brake comes off; what was given ahead stays. */
 void checker_brake_vague(checker *self, int64_t now_us)
 {
-    const takt_adapt *adapt = &self->limit.adapt;
+    const takt_adapt *adapt = &self->numbers.adapt;
 
     if (adapt->backoff > 0 && (self->braked || self->brake_vague_until_us > now_us))
         self->brake_vague_until_us =
             later(self->brake_vague_until_us, later(now_us, self->blocked_until_us) +
                                                   100 * adapt->recover_us / adapt->recover +
-                                                  self->limit.lookahead_us + SECOND_US);
+                                                  self->numbers.lookahead_us + SECOND_US);
 }
 
 static void note_slot(checker *self, int64_t slot_us, int64_t cost)

@@ -23,7 +23,7 @@ void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarde
     worker->calls++;
     most = CALLS_PER_AWARD + (now_us - worker->awarded_at_us) / TAKT_KEEPALIVE_US;
     if (worker->calls > most && !self->ranked && self->cost_most == 1 && self->concurrency == 0 &&
-        self->limit.max_waiting == 0)
+        self->numbers.max_waiting == 0)
         checker_fail(self, 3, "worker %d has called %lld times in %lld us of waiting", of_worker,
                      (long long)worker->calls, (long long)(now_us - worker->awarded_at_us));
     if (awarded) {
@@ -40,7 +40,7 @@ void checker_calm_begins(checker *self, int64_t for_us)
     self->calm_from_us = checker_now(self);
     self->calm_until_us = self->calm_from_us + for_us;
     self->calm_tokens = self->calm_calls = self->calm_awards = 0;
-    for (int i = 0; i < self->limit.rule_count; i++)
+    for (int i = 0; i < self->numbers.rule_count; i++)
         definition_copy(&self->greedy[i], &self->rules[i]);
     checker_permits_calm(self);
 }
@@ -55,7 +55,7 @@ static void check_calls(const checker *self)
     int64_t keepalives = (self->calm_until_us - self->calm_from_us) / each_us + 3;
     int64_t most = FLEET_PER_AWARD * self->calm_awards + keepalives * self->fleet->worker_count;
 
-    if (self->calm_calls > most && self->limit.max_waiting == 0)
+    if (self->calm_calls > most && self->numbers.max_waiting == 0)
         checker_fail(self, 3, "%lld calls for %lld awards to %d workers in %lld us",
                      (long long)self->calm_calls, (long long)self->calm_awards,
                      self->fleet->worker_count,
@@ -67,7 +67,7 @@ static void check_calls(const checker *self)
  * to use them up. */
 static int64_t lag_us(const checker *self)
 {
-    for (int i = 0; i < self->limit.rule_count; i++)
+    for (int i = 0; i < self->numbers.rule_count; i++)
         if (self->rules[i].kind != DEFINED_BUCKET)
             return WINDOW_LAG_US;
     return 0;
@@ -94,8 +94,8 @@ void checker_calm_ends(checker *self)
     check_calls(self);
     if (self->concurrency > 0 || !is_comparable(self))
         return;
-    while ((t_us = checker_first(self->greedy, self->limit.rule_count, t_us, 1)) <= until_us) {
-        for (int i = 0; i < self->limit.rule_count; i++)
+    while ((t_us = checker_first(self->greedy, self->numbers.rule_count, t_us, 1)) <= until_us) {
+        for (int i = 0; i < self->numbers.rule_count; i++)
             definition_take(&self->greedy[i], t_us, 1);
         tokens++;
     }

@@ -33,7 +33,7 @@ static bool is_named(const takt_award *award, uint64_t worker)
 static void check_victim(const checker *self, const takt_sim_call *call, const takt_place *victim)
 {
     const takt_ledger *ledger = &self->fleet->ledger;
-    bool oldest = self->limit.when_full == TAKT_WHEN_FULL_DROP_OLDEST;
+    bool oldest = self->numbers.when_full == TAKT_WHEN_FULL_DROP_OLDEST;
 
     if (!is_named(call->award, victim->worker))
         checker_fail(self, 5, "a worker is not told that its waiters were dropped");
@@ -67,8 +67,8 @@ static void note_drop(checker *self, const takt_place *before, const takt_place 
 static void check_claim(checker *self, const takt_sim_call *call)
 {
     const takt_ledger *ledger = &self->fleet->ledger;
-    takt_when_full when_full = self->limit.when_full;
-    int64_t waiting = 0, dropped = 0, most = self->limit.max_waiting;
+    takt_when_full when_full = self->numbers.when_full;
+    int64_t waiting = 0, dropped = 0, most = self->numbers.max_waiting;
 
     for (int i = 0; i < ledger->line_count; i++) {
         const takt_place *place = &ledger->line[i], *before = known(self, place, i);

@@ -138,8 +138,8 @@ static void check_told(const checker *self, const takt_sim_call *call)
     if (told_us == TAKT_NEVER ? over_us != TAKT_NEVER : told_us < over_us)
         checker_fail(self, 5, "the next in line is not told that a lease ends in %lld us",
                      (long long)(over_us - call->now_us));
-    if (self->limit.rule_count == 0 && self->blocked_until_us <= call->now_us &&
-        over_us != TAKT_NEVER && told_us > over_us + self->limit.lookahead_us)
+    if (self->numbers.rule_count == 0 && self->blocked_until_us <= call->now_us &&
+        over_us != TAKT_NEVER && told_us > over_us + self->numbers.lookahead_us)
         checker_fail(self, 5, "the next in line is to come %lld us after a lease ends",
                      (long long)(told_us - over_us));
 }
@@ -197,7 +197,7 @@ static void check_handed_on(checker *self, holdings *holds, const fleet_job *sta
 {
     int64_t fence = started->permit.fence;
 
-    if (self->limit.rule_count > 0)
+    if (self->numbers.rule_count > 0)
         checker_fail(self, 1, "acquire %lld is handed a permit on, and no slot",
                      (long long)started->order);
     if (holds->others_wait)
@@ -298,7 +298,7 @@ void checker_permits_calm(checker *self)
  * answered. */
 static int64_t hand_over_us(const checker *self)
 {
-    return self->limit.lookahead_us + 8 * self->fleet->delay_most_us +
+    return self->numbers.lookahead_us + 8 * self->fleet->delay_most_us +
            (self->wakes_lost ? TAKT_KEEPALIVE_US : 0);
 }
 
@@ -307,7 +307,7 @@ void checker_permits_flow(checker *self)
 {
     int64_t unheld, first_us, cost;
 
-    if (!self->calm || self->concurrency == 0 || self->limit.max_waiting > 0)
+    if (!self->calm || self->concurrency == 0 || self->numbers.max_waiting > 0)
         return;
     unheld = self->concurrency - taken(self);
     unheld = unheld > 0 ? unheld : 0;
@@ -322,7 +322,7 @@ void checker_permits_flow(checker *self)
     if (self->free_count == 0 || checker_vague_until(self) >= self->calm_from_us)
         return;
     cost = self->cost_most < self->capacity ? self->cost_most : self->capacity;
-    first_us = checker_first(self->rules, self->limit.rule_count, self->free_since_us[0], cost);
+    first_us = checker_first(self->rules, self->numbers.rule_count, self->free_since_us[0], cost);
     if (first_us + hand_over_us(self) < checker_now(self))
         checker_fail(self, 5, "a permit is free for %lld us, and there are waiters and a slot",
                      (long long)(checker_now(self) - first_us));

@@ -26,37 +26,38 @@ static bool same_numbers(const takt_rule *a, const takt_rule *b)
 
 /* Each new rule goes on from an old one of its kind: from that of the same numbers, if there is
  * one. */
-static void find_predecessors(const definition *old, int old_count, const takt_limit *limit,
+static void find_predecessors(const definition *old, int old_count, const takt_numbers *numbers,
                               int before[])
 {
     unsigned used = 0;
 
-    for (int i = 0; i < limit->rule_count; i++) {
+    for (int i = 0; i < numbers->rule_count; i++) {
         before[i] = -1;
         for (int j = 0; j < old_count && before[i] < 0; j++)
-            if (!(used >> j & 1) && same_numbers(&old[j].rule, &limit->rules[i]))
+            if (!(used >> j & 1) && same_numbers(&old[j].rule, &numbers->rules[i]))
                 before[i] = j;
         used |= before[i] < 0 ? 0 : 1U << before[i];
     }
-    for (int i = 0; i < limit->rule_count; i++)
+    for (int i = 0; i < numbers->rule_count; i++)
         for (int j = 0; j < old_count && before[i] < 0; j++)
-            if (!(used >> j & 1) && old[j].kind == definition_kind_of(limit->rules[i].algorithm)) {
+            if (!(used >> j & 1) &&
+                old[j].kind == definition_kind_of(numbers->rules[i].algorithm)) {
                 before[i] = j;
                 used |= 1U << j;
             }
 }
 
-static void change_numbers(checker *self, const takt_limit *limit, int64_t now_us)
+static void change_numbers(checker *self, const takt_numbers *numbers, int64_t now_us)
 {
     definition old[TAKT_RULES_MAX];
-    int old_count = self->limit.rule_count, before[TAKT_RULES_MAX];
+    int old_count = self->numbers.rule_count, before[TAKT_RULES_MAX];
 
     memcpy(old, self->rules, sizeof old);
     memset(self->rules, 0, sizeof self->rules);
-    find_predecessors(old, old_count, limit, before);
-    for (int i = 0; i < limit->rule_count; i++) {
+    find_predecessors(old, old_count, numbers, before);
+    for (int i = 0; i < numbers->rule_count; i++) {
         definition *rule = &self->rules[i];
-        definition_open(rule, &limit->rules[i]);
+        definition_open(rule, &numbers->rules[i]);
         if (before[i] >= 0 && same_numbers(&old[before[i]].rule, &rule->rule))
             definition_copy(rule, &old[before[i]]);
         else if (before[i] >= 0 || self->known) /* a fresh ledger begins as from rest */
@@ -64,10 +65,10 @@ static void change_numbers(checker *self, const takt_limit *limit, int64_t now_u
     }
     for (int i = 0; i < TAKT_RULES_MAX; i++)
         definition_close(&old[i]);
-    self->limit = *limit;
+    self->numbers = *numbers;
     checker_brake_off(self);
     self->capacity = TAKT_NEVER;
-    for (int i = 0; i < limit->rule_count; i++) {
+    for (int i = 0; i < numbers->rule_count; i++) {
         int64_t capacity = definition_capacity(&self->rules[i]);
         self->capacity = capacity < self->capacity ? capacity : self->capacity;
     }
@@ -79,23 +80,23 @@ static void change_numbers(checker *self, const takt_limit *limit, int64_t now_u
  * heard of none. */
 void checker_policy(checker *self, const takt_sim_call *call)
 {
-    if (!self->known || call->limit->revision > self->limit.revision) {
-        if (self->limit.rule_count == 0 || self->limit.revision != call->limit->revision) {
+    if (!self->known || call->numbers->revision > self->numbers.revision) {
+        if (self->numbers.rule_count == 0 || self->numbers.revision != call->numbers->revision) {
             timeline_note(self->fleet, "revision %lld is in force",
-                          (long long)call->limit->revision);
-            self->forgetful |= self->limit.rule_count > 0;
-            change_numbers(self, call->limit, call->now_us);
+                          (long long)call->numbers->revision);
+            self->forgetful |= self->numbers.rule_count > 0;
+            change_numbers(self, call->numbers, call->now_us);
         }
     }
     if (call->op != TAKT_SIM_CLAIM)
         return;
-    if (call->award->outdated != (call->limit->revision < self->limit.revision))
+    if (call->award->outdated != (call->numbers->revision < self->numbers.revision))
         checker_fail(self, 6,
                      "revision %lld is in force, and a worker of revision %lld is told otherwise",
-                     (long long)self->limit.revision, (long long)call->limit->revision);
-    if (call->award->outdated && call->award->newer.revision != self->limit.revision)
+                     (long long)self->numbers.revision, (long long)call->numbers->revision);
+    if (call->award->outdated && call->award->newer.revision != self->numbers.revision)
         checker_fail(self, 6, "a worker learns revision %lld instead of %lld",
-                     (long long)call->award->newer.revision, (long long)self->limit.revision);
+                     (long long)call->award->newer.revision, (long long)self->numbers.revision);
 }
 
 /* ---- slots
@@ -105,9 +106,9 @@ void checker_policy(checker *self, const takt_sim_call *call)
 /* Blocks: no slot before their end, and from there on no burst. */
 void checker_block(checker *self, int64_t now_us)
 {
-    if (self->blocked_until_us == 0 || self->blocked_until_us > now_us + self->limit.lookahead_us)
+    if (self->blocked_until_us == 0 || self->blocked_until_us > now_us + self->numbers.lookahead_us)
         return;
-    for (int i = 0; i < self->limit.rule_count; i++)
+    for (int i = 0; i < self->numbers.rule_count; i++)
         definition_exhaust(&self->rules[i], self->blocked_until_us);
     if (self->blocked_until_us <= now_us)
         self->blocked_until_us = 0;
@@ -127,7 +128,7 @@ int64_t checker_first(const definition *rules, int rule_count, int64_t t_us, int
 
 int64_t checker_earliest(const checker *self, int64_t t_us, int64_t cost)
 {
-    return checker_first(self->rules, self->limit.rule_count, later(t_us, self->blocked_until_us),
+    return checker_first(self->rules, self->numbers.rule_count, later(t_us, self->blocked_until_us),
                          cost);
 }
 
@@ -135,7 +136,7 @@ int64_t checker_vague_until(const checker *self)
 {
     int64_t until_us = self->brake_vague_until_us;
 
-    for (int i = 0; i < self->limit.rule_count; i++)
+    for (int i = 0; i < self->numbers.rule_count; i++)
         until_us = later(until_us, self->rules[i].vague_until_us);
     return until_us;
 }
@@ -144,16 +145,16 @@ int64_t checker_vague_until(const checker *self)
 void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)
 {
     int64_t from_us = later(now_us, self->blocked_until_us);
-    int64_t first_us = checker_first(self->rules, self->limit.rule_count,
+    int64_t first_us = checker_first(self->rules, self->numbers.rule_count,
                                      later(from_us, checker_vague_until(self)), cost);
 
-    if (slot_us < now_us || slot_us > now_us + self->limit.lookahead_us)
+    if (slot_us < now_us || slot_us > now_us + self->numbers.lookahead_us)
         checker_fail(self, 1, "a slot %+lld us from now is not within the lookahead",
                      (long long)(slot_us - now_us));
     if (slot_us < self->blocked_until_us)
         checker_fail(self, 1, "a slot %lld us before the block ends",
                      (long long)(self->blocked_until_us - slot_us));
-    for (int i = 0; i < self->limit.rule_count; i++)
+    for (int i = 0; i < self->numbers.rule_count; i++)
         if (!definition_permits(&self->rules[i], slot_us, cost))
             checker_fail(
                 self, 1,
@@ -166,7 +167,7 @@ void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)
         checker_fail(self, 5, "the slot at now%+lld us could have been at now%+lld us",
                      (long long)(slot_us - now_us), (long long)(first_us - now_us));
     checker_brake_slot(self, now_us, slot_us, cost);
-    for (int i = 0; i < self->limit.rule_count; i++)
+    for (int i = 0; i < self->numbers.rule_count; i++)
         definition_take(&self->rules[i], slot_us, cost);
     self->slots++;
     if (self->calm && slot_us <= self->calm_until_us)
@@ -176,8 +177,8 @@ void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)
 /* Slots that are given to nobody after all. */
 void checker_slots_back(checker *self, int64_t now_us, const takt_run *unused)
 {
-    for (int i = 0; i < self->limit.rule_count; i++)
-        definition_hand_back(&self->rules[i], unused, now_us + self->limit.lookahead_us);
+    for (int i = 0; i < self->numbers.rule_count; i++)
+        definition_hand_back(&self->rules[i], unused, now_us + self->numbers.lookahead_us);
     checker_brake_slots_back(self, unused);
     self->handed_back_at_us = self->fleet->now_us;
     self->handed_back += unused->count;

@@ -63,12 +63,12 @@ static void check_priority(const checker *self, const takt_sim_call *call, int w
 
     /* of waiters that it has refused a ledger knows the number, and not what each would have cost
      */
-    if (wanted == 0 || self->limit.rule_count != 1 ||
-        (self->limit.max_waiting > 0 && self->cost_most > 1) ||
+    if (wanted == 0 || self->numbers.rule_count != 1 ||
+        (self->numbers.max_waiting > 0 && self->cost_most > 1) ||
         (rule->kind != DEFINED_BUCKET && (wanted > WANTED_MOST || self->cost_most > 1)))
         return;
     from_us = self->blocked_until_us > from_us ? self->blocked_until_us : from_us;
-    if (last_of(rule, from_us, wanted) > call->now_us + self->limit.lookahead_us)
+    if (last_of(rule, from_us, wanted) > call->now_us + self->numbers.lookahead_us)
         checker_fail(self, 4,
                      "worker %d was given tokens with priority %d, which leaves %lld more urgent "
                      "ones no room",
@@ -82,7 +82,7 @@ void checker_try_turn(const checker *self, int64_t now_us)
     const definition *rule = &self->rules[0];
     int64_t wanted = wanted_above(self, TAKT_PRIORITIES, now_us);
 
-    if (wanted > 0 && self->limit.rule_count == 1 && rule->kind == DEFINED_BUCKET &&
+    if (wanted > 0 && self->numbers.rule_count == 1 && rule->kind == DEFINED_BUCKET &&
         last_of(rule, now_us, wanted) > now_us)
         checker_fail(self, 4, "a try overtakes those who wait for %lld tokens", (long long)wanted);
 }
@@ -94,7 +94,8 @@ static int turns_at_most(const checker *self)
 {
     if (self->cost_most == 1)
         return TURNS - 2;
-    return self->limit.rule_count == 1 && self->rules[0].kind == DEFINED_BUCKET ? TURNS - 1 : TURNS;
+    return self->numbers.rule_count == 1 && self->rules[0].kind == DEFINED_BUCKET ? TURNS - 1
+                                                                                  : TURNS;
 }
 
 /* A worker's place gets a turn: does another one wait for its own too long? */
@@ -103,7 +104,7 @@ static void check_round(const checker *self, int worker, int priority)
     const line_place *mine = &self->workers[worker].places[priority];
     int turns = turns_at_most(self);
 
-    if (!self->calm || self->ranked || self->far || self->limit.max_waiting > 0 ||
+    if (!self->calm || self->ranked || self->far || self->numbers.max_waiting > 0 ||
         self->concurrency > 0) /* permits come free for whoever is quicker */
         return;
     for (int i = 0; i < self->fleet->worker_count; i++) {
@@ -131,7 +132,7 @@ void checker_turn(checker *self, const takt_sim_call *call, int worker,
                   const int64_t given[TAKT_PRIORITIES])
 {
     watched *mine = &self->workers[worker];
-    int64_t lookahead_us = self->limit.lookahead_us;
+    int64_t lookahead_us = self->numbers.lookahead_us;
     int64_t wanting[TAKT_PRIORITIES] = {0}, cost_most = 1;
     int last = -1;
 

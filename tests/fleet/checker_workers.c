@@ -42,7 +42,7 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_
     if (award->outdated)
         worker->numbers = award->newer;
     else if (!worker->learned)
-        worker->numbers = *of_fleet->limit;
+        worker->numbers = of_fleet->limit->numbers;
     worker->blocked_until_us = award->blocked_until_us;
     checker_permits_heard(self, of_fleet, award, sent_us);
     for (int i = 0; i < award->run_count; i++)
@@ -81,8 +81,8 @@ void checker_failed(checker *self, const takt_fleet_worker *of_fleet)
     worker->lost = true;
 }
 
-/* What is handed back is in hand, and then it is not.  Numbers are not handed back: which of several
- * at that instant it was is not known any more. */
+/* What is handed back is in hand, and then it is not.  Numbers are not handed back: which of
+ * several at that instant it was is not known any more. */
 void checker_hands_back(checker *self, const takt_fleet_worker *of_fleet, const takt_run *unused)
 {
     watched *worker = &self->workers[of_fleet->index];
@@ -218,7 +218,7 @@ static void check_hopeless(const checker *self, const fleet_job *ended)
 {
     int64_t left_us = ended->permit.deadline_at_us - takt_fleet_clock(ended->worker);
     int64_t capacity =
-        takt_limit_capacity(&self->limit, NULL); /* of newer numbers it may be less */
+        takt_numbers_capacity(&self->numbers, NULL); /* of newer numbers it may be less */
     int64_t cost = ended->permit.cost < capacity ? ended->permit.cost : capacity;
     int64_t first_us = checker_earliest(self, checker_now(self), cost) - checker_now(self);
 

@@ -193,7 +193,7 @@ void faults_begin(scenario *self)
 static bool all_look_ahead(const scenario *self, int64_t lookahead_us)
 {
     for (int i = 0; i < self->policies_out; i++)
-        if (self->policies[i].lookahead_us < lookahead_us)
+        if (self->policies[i].numbers.lookahead_us < lookahead_us)
             return false;
     return true;
 }

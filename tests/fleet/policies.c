@@ -78,10 +78,11 @@ void policy_draw_adapt(takt_limit *policies, int count, uint64_t *random)
         takt_limit *limit = &policies[i];
         if (chance(random, 15))
             continue; /* newer numbers may have none */
-        limit->adapt = (takt_adapt){1 + draw(random, 99), 30 + draw(random, 71), time_us, 1};
-        limit->adapt.floor = 1 + draw(random, 60);
-        if (limit->rule_count == 0 || !takt_brake_fits(limit))
-            limit->adapt = (takt_adapt){0};
+        limit->numbers.adapt =
+            (takt_adapt){1 + draw(random, 99), 30 + draw(random, 71), time_us, 1};
+        limit->numbers.adapt.floor = 1 + draw(random, 60);
+        if (limit->numbers.rule_count == 0 || !takt_brake_fits(&limit->numbers))
+            limit->numbers.adapt = (takt_adapt){0};
     }
 }
 
@@ -94,27 +95,27 @@ void policy_draw_permits(takt_limit *policies, int count, uint64_t *random)
     bool alone = chance(random, 50);
 
     for (int i = 0; i < count; i++) {
-        policies[i].concurrency = concurrency;
-        policies[i].lease_us = lease_us;
-        policies[i].rule_count = alone ? 0 : policies[i].rule_count;
+        policies[i].numbers.concurrency = concurrency;
+        policies[i].numbers.lease_us = lease_us;
+        policies[i].numbers.rule_count = alone ? 0 : policies[i].numbers.rule_count;
     }
 }
 
 void policy_draw(takt_limit *limit, uint64_t *random, int64_t revision, const takt_limit *before)
 {
-    *limit = (takt_limit){.name = "any", .rule_count = 1, .revision = revision};
-    limit->lookahead_us =
-        before && chance(random, 70) ? before->lookahead_us : ONE(random, lookaheads_us);
+    *limit = (takt_limit){.name = "any", .numbers.rule_count = 1, .numbers.revision = revision};
+    limit->numbers.lookahead_us =
+        before && chance(random, 70) ? before->numbers.lookahead_us : ONE(random, lookaheads_us);
     if (chance(random, 40))
-        limit->rule_count = 2 + (int)draw(random, 2);
-    for (int i = 0; i < limit->rule_count; i++) {
-        const takt_rule *first = i > 0 ? &limit->rules[0] : NULL;
+        limit->numbers.rule_count = 2 + (int)draw(random, 2);
+    for (int i = 0; i < limit->numbers.rule_count; i++) {
+        const takt_rule *first = i > 0 ? &limit->numbers.rules[0] : NULL;
         do /* some headrooms are too fine for some rates */
-            draw_rule(&limit->rules[i], random, first);
-        while (takt_rule_prepare(&limit->rules[i], NULL) < 0);
+            draw_rule(&limit->numbers.rules[i], random, first);
+        while (takt_rule_prepare(&limit->numbers.rules[i], NULL) < 0);
     }
     if (chance(random, 20)) {
-        limit->max_waiting = 1 + draw(random, 40);
-        limit->when_full = (takt_when_full)draw(random, 3);
+        limit->numbers.max_waiting = 1 + draw(random, 40);
+        limit->numbers.when_full = (takt_when_full)draw(random, 3);
     }
 }

@@ -100,7 +100,8 @@ static void ask(takt_fleet *fleet, void *data)
         return;
     }
     job->permit = (takt_permit){.data = job, .callback = ended};
-    capacity = takt_limit_capacity(job->worker->limit, NULL); /* a client refuses more when asked */
+    capacity = takt_numbers_capacity(&job->worker->limit->numbers,
+                                     NULL); /* a client refuses more when asked */
     job->permit.cost = (int32_t)(1 + draw(&self->random, self->cost_most));
     if (job->permit.cost > capacity)
         job->permit.cost = (int32_t)capacity;
@@ -205,10 +206,11 @@ static void draw_policies(scenario *self, uint64_t random)
     for (int i = 0; i < self->policy_count; i++) {
         policy_draw(&self->policies[i], &self->random, i + chance(&self->random, 50),
                     i > 0 ? &self->policies[i - 1] : NULL);
-        if (i > 0 && self->policies[i].revision <= self->policies[i - 1].revision)
-            self->policies[i].revision = self->policies[i - 1].revision + 1;
-        if ((i == 0 || !too_dear) && takt_limit_capacity(&self->policies[i], NULL) < capacity)
-            capacity = takt_limit_capacity(&self->policies[i], NULL);
+        if (i > 0 && self->policies[i].numbers.revision <= self->policies[i - 1].numbers.revision)
+            self->policies[i].numbers.revision = self->policies[i - 1].numbers.revision + 1;
+        if ((i == 0 || !too_dear) &&
+            takt_numbers_capacity(&self->policies[i].numbers, NULL) < capacity)
+            capacity = takt_numbers_capacity(&self->policies[i].numbers, NULL);
     }
     if (chance(&random, 40))
         policy_draw_permits(self->policies, self->policy_count, &random);
@@ -238,12 +240,13 @@ static int jobs_needed(const scenario *self, int workers)
 
     for (int i = 0; i < self->policy_count; i++) {
         const takt_limit *limit = &self->policies[i];
-        int64_t tokens = limit->rule_count > 0
-                             ? takt_limit_throughput(limit, NULL, 2 * limit->lookahead_us + 320000)
-                             : limit->concurrency;
-        if (tokens > limit->concurrency && limit->concurrency > 0)
-            tokens = limit->concurrency;
-        tokens += limit->concurrency; /* and those who work */
+        int64_t tokens = limit->numbers.rule_count > 0
+                             ? takt_numbers_throughput(&limit->numbers, NULL,
+                                                       2 * limit->numbers.lookahead_us + 320000)
+                             : limit->numbers.concurrency;
+        if (tokens > limit->numbers.concurrency && limit->numbers.concurrency > 0)
+            tokens = limit->numbers.concurrency;
+        tokens += limit->numbers.concurrency; /* and those who work */
         most = tokens > most ? tokens : most;
     }
     return (int)(most / workers) + 3;
@@ -256,7 +259,7 @@ static int64_t choose_work(const scenario *self, uint64_t seed)
     static const int64_t works_us[] = {2000, 10000, 100000, 500000, 3000000};
     int64_t least_us = self->checker.concurrency * SECOND_US / 150;
 
-    if (self->policies[0].rule_count > 0 || works_us[seed % 5] > least_us)
+    if (self->policies[0].numbers.rule_count > 0 || works_us[seed % 5] > least_us)
         return works_us[seed % 5];
     return least_us;
 }
@@ -273,8 +276,8 @@ static void open_scenario(scenario *self, uint64_t seed)
                         takt_random(&self->random)) < 0)
         abort();
     checker_open(&self->checker, &self->fleet);
-    self->checker.concurrency = self->policies[0].concurrency;
-    self->checker.lease_us = self->policies[0].lease_us;
+    self->checker.concurrency = self->policies[0].numbers.concurrency;
+    self->checker.lease_us = self->policies[0].numbers.lease_us;
     draw_mode(self, seed);
     self->checker.cost_most = self->cost_most;
     self->fleet.data = self;
@@ -330,7 +333,7 @@ static void settle(scenario *self)
     until_us = fleet->now_us + 12 * SECOND_US + self->checker.lease_us;
     takt_fleet_run(fleet, fleet->now_us + 2 * SECOND_US);
     if (self->checker.calls - calls > BUSY_CALLS)
-        self->quiet_until_us = until_us - 2 * SECOND_US - self->checker.limit.lookahead_us;
+        self->quiet_until_us = until_us - 2 * SECOND_US - self->checker.numbers.lookahead_us;
     takt_fleet_run(fleet, until_us);
 }
 
@@ -345,8 +348,8 @@ static void run_calm(scenario *self)
         scenario_ask(&self->jobs[i], 0);
     }
     settle(self);
-    for (int i = 0; i < self->checker.limit.rule_count; i++) {
-        const takt_rule *rule = &self->checker.limit.rules[i];
+    for (int i = 0; i < self->checker.numbers.rule_count; i++) {
+        const takt_rule *rule = &self->checker.numbers.rules[i];
         each_us = later(each_us, rule->period_us / rule->limit);
     }
     calm_us = 2 * SECOND_US + 100 * each_us;
@@ -354,7 +357,7 @@ static void run_calm(scenario *self)
     self->phase = CALM;
     checker_calm_begins(&self->checker, calm_us);
     takt_fleet_run(fleet,
-                   fleet->now_us + calm_us + self->checker.limit.lookahead_us + SECOND_US / 5);
+                   fleet->now_us + calm_us + self->checker.numbers.lookahead_us + SECOND_US / 5);
     checker_calm_ends(&self->checker);
     for (int i = 0; i < fleet->worker_count * self->jobs_each; i++)
         if (self->jobs[i].waiting && self->jobs[i].permit.cost > self->checker.capacity)

@@ -43,7 +43,7 @@ static void check_award(const takt_award *award, const takt_claim *claim)
     require(award->refused >= 0 && given + award->refused <= claim->waiting);
     if (award->outdated) {
         require(award->newer.rule_count >= 1 && award->newer.rule_count <= TAKT_RULES_MAX);
-        require(takt_limit_capacity(&award->newer, NULL) >= 1);
+        require(takt_numbers_capacity(&award->newer, NULL) >= 1);
     }
 }
 
@@ -53,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static takt_award award;
     takt_limit limit = {.name = "fuzz", .lookahead_us = TAKT_LOOKAHEAD_US, .rule_count = 1};
     takt_claim claim = {.worker = 1, .seq = 1, .waiting = 1000, .want_count = 1};
-    takt_store_call call = {.limit = &limit, .key = "", .claim = &claim, .award = &award};
+    takt_store_call call = {
+        .limit = &limit, .numbers = &limit.numbers, .key = "", .claim = &claim, .award = &award};
     const takt_reply *reply = NULL;
     const char *why;
     bool damaged = false;

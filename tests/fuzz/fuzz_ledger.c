@@ -93,8 +93,8 @@ static void check_round_trip(const takt_ledger *ledger)
         abort();
     if (size == 0)
         goto done;
-    if (takt_ledger_decode(&read, ledger->limit, &kept, NOW, text, size) < 0 ||
-        read.limit != ledger->limit)
+    if (takt_ledger_decode(&read, ledger->numbers, &kept, NOW, text, size) < 0 ||
+        read.limit != ledger->numbers)
         abort();
     if (takt_ledger_encode(&read, again, room) != size || memcmp(text, again, size) != 0)
         abort();
@@ -108,7 +108,7 @@ done:
 /* What was given is held, and never more than there is, but for what was held before. */
 static void check_permits(const takt_ledger *ledger, const takt_award *award, int64_t before)
 {
-    int64_t held = takt_holders_held(ledger), most = ledger->limit->concurrency;
+    int64_t held = takt_holders_held(ledger), most = ledger->numbers->concurrency;
 
     if (most == 0 || award->stale)
         return;
@@ -176,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_round_trip(&ledger);
             ledger.line_capacity = places + TAKT_PRIORITIES;
             ledger.holder_capacity = held + 1;
-            claim_once(&ledger, takt_limit_capacity(ledger.limit, NULL) < 1000 ? 1 : 1000, BIG);
+            claim_once(&ledger, takt_numbers_capacity(ledger.numbers, NULL) < 1000 ? 1 : 1000, BIG);
             check_round_trip(&ledger);
             takt_ledger_peek(&ledger, NOW, &standing);
             (void)takt_ledger_try(&ledger, NOW, 1, &retry_us);

@@ -30,14 +30,15 @@ Test(adapt_text, reads)
             .name = "a", .rules = &rule, .rule_count = 1, .adapt = &rows[i].text};
         takt_limit limit;
         cr_assert_eq(takt_limit_read(&text, &limit, NULL), 0, "row %zu", i);
-        cr_expect_eq(memcmp(&limit.adapt, &rows[i].adapt, sizeof limit.adapt), 0, "row %zu", i);
+        cr_expect_eq(memcmp(&limit.numbers.adapt, &rows[i].adapt, sizeof limit.numbers.adapt), 0,
+                     "row %zu", i);
         takt_limit_describe(&limit, NULL, words, sizeof words);
         cr_expect_str_eq(words, rows[i].words);
     }
     takt_limit_text none = {.name = "a", .rules = &rule, .rule_count = 1};
     takt_limit limit;
     cr_assert_eq(takt_limit_read(&none, &limit, NULL), 0);
-    cr_expect_eq(limit.adapt.backoff, 0, "what is not asked for does not happen");
+    cr_expect_eq(limit.numbers.adapt.backoff, 0, "what is not asked for does not happen");
 }
 
 Test(adapt_text, refuses)
@@ -114,10 +115,10 @@ Test(adapt_text, in_a_file)
     takt_error error;
 
     cr_assert_eq(parse(&policy, "{}", &error), 0, "%s", error.text);
-    cr_expect_eq(takt_policy_find(policy, "api")->adapt.floor, 10);
+    cr_expect_eq(takt_policy_find(policy, "api")->numbers.adapt.floor, 10);
     takt_policy_free(policy);
     cr_assert_eq(parse(&policy, "{recover: 1%/s, backoff: 80%}", &error), 0, "%s", error.text);
-    cr_expect_eq(takt_policy_find(policy, "api")->adapt.backoff, 80);
+    cr_expect_eq(takt_policy_find(policy, "api")->numbers.adapt.backoff, 80);
     takt_policy_free(policy);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cr_assert_eq(parse(&policy, rows[i].adapt, &error), TAKT_E_POLICY, "row %zu", i);

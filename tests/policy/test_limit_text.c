@@ -28,19 +28,19 @@ Test(limit_text, reads_a_limit)
     char words[200];
     cr_assert_eq(takt_limit_read(&text, &limit, &error), 0, "%s", error.text);
     cr_assert_str_eq(limit.name, "mail");
-    cr_assert_eq(limit.rule_count, 2);
-    cr_assert_eq(limit.rules[1].limit, 20);
-    cr_assert_eq(limit.rules[1].period_us, 60000000);
-    cr_assert_eq(limit.rules[1].burst, 4);
-    cr_assert_eq(limit.rules[0].headroom_bp, 200);
-    cr_assert_eq(limit.rules[1].headroom_bp, 200);
+    cr_assert_eq(limit.numbers.rule_count, 2);
+    cr_assert_eq(limit.numbers.rules[1].limit, 20);
+    cr_assert_eq(limit.numbers.rules[1].period_us, 60000000);
+    cr_assert_eq(limit.numbers.rules[1].burst, 4);
+    cr_assert_eq(limit.numbers.rules[0].headroom_bp, 200);
+    cr_assert_eq(limit.numbers.rules[1].headroom_bp, 200);
     /* 2 % below 20/min is one token each 60 s / 19.6 = 3.061224... s */
-    cr_assert_eq(limit.rules[1].interval.us, 3061224);
-    cr_assert_eq(limit.lookahead_us, 50000);
-    cr_assert_eq(limit.max_waiting, 10);
-    cr_assert_eq(limit.when_full, TAKT_WHEN_FULL_DROP_OLDEST);
-    cr_assert_eq(limit.concurrency, 7);
-    cr_assert_eq(limit.lease_us, 300000000);
+    cr_assert_eq(limit.numbers.rules[1].interval.us, 3061224);
+    cr_assert_eq(limit.numbers.lookahead_us, 50000);
+    cr_assert_eq(limit.numbers.max_waiting, 10);
+    cr_assert_eq(limit.numbers.when_full, TAKT_WHEN_FULL_DROP_OLDEST);
+    cr_assert_eq(limit.numbers.concurrency, 7);
+    cr_assert_eq(limit.numbers.lease_us, 300000000);
     cr_assert_eq(limit.priority, 0);
     cr_assert_null(limit.within);
     takt_limit_describe(&limit, "vendor", words, sizeof words);
@@ -72,7 +72,7 @@ Test(limit_text, when_full)
             .name = "a", .rules = &rule, .rule_count = 1, .when_full = rows[i].text};
         takt_limit limit;
         cr_assert_eq(takt_limit_read(&text, &limit, NULL), 0, "row %zu: a queue will do", i);
-        cr_assert_eq(limit.when_full, rows[i].when_full, "row %zu", i);
+        cr_assert_eq(limit.numbers.when_full, rows[i].when_full, "row %zu", i);
     }
 }
 
@@ -184,14 +184,14 @@ Test(limit_text, refuses_with_the_field_first)
          "learn: there is no \"yes\"; write off or headers"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        takt_limit limit = {.rule_count = 77};
+        takt_limit limit = {.numbers.rule_count = 77};
         takt_error error = {0};
         cr_assert_eq(takt_limit_read(&rows[i].text, &limit, &error), TAKT_E_POLICY,
                      "row %zu was taken", i);
         cr_assert_eq(error.code, TAKT_E_POLICY, "row %zu", i);
         cr_assert_eq(strncmp(error.text, rows[i].words, strlen(rows[i].words)), 0, "row %zu: %s", i,
                      error.text);
-        cr_assert_eq(limit.rule_count, 77, "row %zu touched the output", i);
+        cr_assert_eq(limit.numbers.rule_count, 77, "row %zu touched the output", i);
         cr_assert_eq(takt_limit_read(&rows[i].text, &limit, NULL), TAKT_E_POLICY,
                      "row %zu, unheard", i);
     }

@@ -230,16 +230,16 @@ Test(load, reads_the_numbers)
             takt_policy_parse(&policy, "takt.yaml", good[i].text, strlen(good[i].text), &error), 0,
             "row %zu: %s", i, error.text);
         const takt_limit *limit = takt_policy_find(policy, takt_policy_name(policy, 0));
-        cr_assert_eq(limit->rule_count, good[i].rule_count, "row %zu", i);
-        const takt_rule *rule = &limit->rules[limit->rule_count - 1];
+        cr_assert_eq(limit->numbers.rule_count, good[i].rule_count, "row %zu", i);
+        const takt_rule *rule = &limit->numbers.rules[limit->numbers.rule_count - 1];
         cr_expect_eq(rule->algorithm, &takt_gcra, "row %zu", i);
         cr_expect_eq(rule->limit, good[i].limit, "row %zu", i);
         cr_expect_eq(rule->period_us, good[i].period_us, "row %zu", i);
         cr_expect_eq(rule->burst, good[i].burst, "row %zu", i);
         cr_expect_eq(rule->headroom_bp, good[i].headroom_bp, "row %zu", i);
         cr_expect_gt(rule->tokens, 0, "row %zu is not prepared", i);
-        cr_expect_eq(limit->lookahead_us, good[i].lookahead_us, "row %zu", i);
-        cr_expect_eq(limit->max_waiting, good[i].max_waiting, "row %zu", i);
+        cr_expect_eq(limit->numbers.lookahead_us, good[i].lookahead_us, "row %zu", i);
+        cr_expect_eq(limit->numbers.max_waiting, good[i].max_waiting, "row %zu", i);
         cr_expect_null(limit->within, "row %zu", i);
         cr_assert_eq(takt_policy_describe(policy, limit->name, words, sizeof words), 0);
         cr_expect_str_eq(words, good[i].words, "row %zu: %s", i, words);
@@ -300,9 +300,9 @@ Test(load, permits)
             takt_policy_parse(&policy, "takt.yaml", rows[i].text, strlen(rows[i].text), &error), 0,
             "row %zu: %s", i, error.text);
         const takt_limit *limit = takt_policy_find(policy, "a");
-        cr_expect_eq(limit->rule_count, rows[i].rule_count, "row %zu", i);
-        cr_expect_eq(limit->concurrency, rows[i].concurrency, "row %zu", i);
-        cr_expect_eq(limit->lease_us, rows[i].lease_us, "row %zu", i);
+        cr_expect_eq(limit->numbers.rule_count, rows[i].rule_count, "row %zu", i);
+        cr_expect_eq(limit->numbers.concurrency, rows[i].concurrency, "row %zu", i);
+        cr_expect_eq(limit->numbers.lease_us, rows[i].lease_us, "row %zu", i);
         takt_policy_describe(policy, "a", words, sizeof words);
         cr_expect_str_eq(words, rows[i].words, "row %zu: %s", i, words);
         takt_policy_free(policy);

@@ -133,13 +133,13 @@ Test(rule_text, means)
         }
         cr_assert_eq(code, 0, "row %zu: %s", i, error.text);
         const takt_limit *limit = takt_policy_find(policy, "a");
-        const takt_rule *rule = &limit->rules[0];
+        const takt_rule *rule = &limit->numbers.rules[0];
         cr_expect_eq(rule->algorithm, rows[i].algorithm, "row %zu", i);
         cr_expect_eq(rule->align, rows[i].align, "row %zu", i);
         if (rule->algorithm->letter != 'g') /* which keeps the rate in lowest terms */
             cr_expect_eq(rule->tokens, rows[i].tokens, "row %zu", i);
         cr_expect_eq(rule->burst, rows[i].burst, "row %zu", i);
-        cr_expect_eq(limit->max_waiting, rows[i].max_waiting, "row %zu", i);
+        cr_expect_eq(limit->numbers.max_waiting, rows[i].max_waiting, "row %zu", i);
         cr_expect_eq(rule->zone == NULL, rows[i].zone == NULL, "row %zu", i);
         if (rule->zone && rows[i].zone)
             cr_expect_str_eq(rule->zone->name, rows[i].zone);
@@ -163,16 +163,16 @@ Test(rule_text, the_revision_is_every_limits_wherever_it_stands)
         takt_rule_text rule = {.rate = "1/s"};
         takt_limit_text limit = {.name = "c", .rules = &rule, .rule_count = 1};
         cr_assert_eq(takt_policy_parse(&policy, "x", texts[i], strlen(texts[i]), NULL), 0);
-        cr_expect_eq(takt_policy_find(policy, "a")->revision, 7);
-        cr_expect_eq(takt_policy_find(policy, "b")->revision, 7);
+        cr_expect_eq(takt_policy_find(policy, "a")->numbers.revision, 7);
+        cr_expect_eq(takt_policy_find(policy, "b")->numbers.revision, 7);
         cr_assert_eq(takt_policy_add(policy, &limit, NULL), 0);
-        cr_expect_eq(takt_policy_find(policy, "c")->revision, 7);
+        cr_expect_eq(takt_policy_find(policy, "c")->numbers.revision, 7);
         cr_assert_eq(takt_policy_set_revision(policy, "9007199254740991", NULL), 0);
-        cr_expect_eq(takt_policy_find(policy, "c")->revision, INT64_C(9007199254740991));
+        cr_expect_eq(takt_policy_find(policy, "c")->numbers.revision, INT64_C(9007199254740991));
         cr_expect_eq(takt_policy_set_revision(policy, "x", NULL), TAKT_E_POLICY);
         cr_expect_eq(takt_policy_set_revision(policy, NULL, NULL), TAKT_E_INVALID);
         cr_expect_eq(takt_policy_set_revision(NULL, "1", NULL), TAKT_E_INVALID);
-        cr_expect_eq(takt_policy_find(policy, "a")->revision, INT64_C(9007199254740991));
+        cr_expect_eq(takt_policy_find(policy, "a")->numbers.revision, INT64_C(9007199254740991));
         takt_policy_free(policy);
     }
 }

@@ -31,7 +31,7 @@ typedef struct rig {
 
 static inline void open_rig(rig *r)
 {
-    *r = (rig){.limit = limit_of(10, SECOND, 1)};
+    *r = (rig){.limit = limit_named(10, SECOND, 1)};
     cr_assert_eq(takt_scheduler_init(&r->s, 7, 1, r), 0);
     r->queue = takt_scheduler_queue(&r->s, &r->limit, "key");
     cr_assert_not_null(r->queue);

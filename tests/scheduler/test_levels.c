@@ -120,8 +120,10 @@ Test(scheduler_levels, who_loses_what_it_has_is_held_nowhere)
     takt_permit *permit = &r.permits[0];
     takt_claim claim;
 
-    r.limit.concurrency = outer_limit.concurrency = outermost_limit.concurrency = 1;
-    r.limit.lease_us = outer_limit.lease_us = outermost_limit.lease_us = SECOND;
+    r.limit.numbers.concurrency = outer_limit.numbers.concurrency =
+        outermost_limit.numbers.concurrency = 1;
+    r.limit.numbers.lease_us = outer_limit.numbers.lease_us = outermost_limit.numbers.lease_us =
+        SECOND;
     takt_scheduler_run(&r.s, NOW);
     cr_assert_eq(takt_scheduler_next_claim(&r.s, NOW, &claim), r.queue);
     give_permit(r.queue);

@@ -115,7 +115,7 @@ Test(loss, closed_fails_those_whom_no_slot_suits)
 {
     takt_award award = award_of(0, 100 * MS, 100 * MS, 2, 1);
 
-    r.limit = limit_of(10, SECOND, 3);
+    r.limit = limit_named(10, SECOND, 3);
     r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
     acquire(&r, 5, 3, ALWAYS);
     acquire_many(&r, 2);
@@ -334,7 +334,6 @@ Test(loss, newer_numbers_keep_our_own_mode)
     award.claim_again_at_us = NOW;
     award.outdated = true;
     award.newer = limit_of(20, SECOND, 1);
-    award.newer.on_store_failure = TAKT_ON_STORE_FAILURE_OPEN;
     answer(&r, 0, &award);
     pass(&r, 0);
     fail(0, TAKT_E_STORE);

@@ -42,7 +42,7 @@ Test(loss_share, share_paces_at_this_workers_part)
 {
     int64_t before_us = 0;
 
-    r.limit = limit_of(10, SECOND, 10);
+    r.limit = limit_named(10, SECOND, 10);
     r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_SHARE;
     acquire_many(&r, 6);
     acquire(&r, 1, 1, ALWAYS);

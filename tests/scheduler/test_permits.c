@@ -19,8 +19,10 @@ static takt_queue *outer;
 static void set_up(void)
 {
     open_rig(&r);
-    r.limit =
-        (takt_limit){.name = "test", .lookahead_us = 250 * MS, .concurrency = 2, .lease_us = LEASE};
+    r.limit = (takt_limit){.name = "test",
+                           .numbers.lookahead_us = 250 * MS,
+                           .numbers.concurrency = 2,
+                           .numbers.lease_us = LEASE};
 }
 
 static void tear_down(void)
@@ -116,7 +118,7 @@ static void blocked_before(takt_award *award)
 
 static void fewer(takt_award *award)
 {
-    award->holding = r.limit.concurrency + 1;
+    award->holding = r.limit.numbers.concurrency + 1;
 }
 
 static void no_numbers(takt_award *award)
@@ -197,7 +199,7 @@ Test(scheduler_permits, who_gets_none_in_time_is_told_when_to_ask_again)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         tear_down();
         set_up();
-        r.limit.concurrency = rows[i].concurrency;
+        r.limit.numbers.concurrency = rows[i].concurrency;
         acquire(&r, 5, 1, 100 * MS);
         pass(&r, 0);
         takt_award award = award_permits(0, 0, 0);
@@ -267,7 +269,7 @@ Test(scheduler_permits, renewed_at_a_third_of_the_lease)
         int64_t third_us = leases_us[i] / 3;
         tear_down();
         set_up();
-        r.limit.lease_us = leases_us[i];
+        r.limit.numbers.lease_us = leases_us[i];
         begin(1, 1);
         for (int n = 1; n < 10; n++) {
             takt_award award = award_permits(n * third_us, 1, 0);

@@ -16,7 +16,7 @@ static int permit_count;
 
 static void open_queue(void)
 {
-    limit = limit_of(10, SECOND, 1000);
+    limit = limit_named(10, SECOND, 1000);
     takt_queue_init(&queue, &limit, "key");
     permit_count = 0;
 }
@@ -54,9 +54,9 @@ Test(queue, the_first_to_leave_has_no_slot)
     large = wait_with(5, 7, TAKT_NEVER);
     small = wait_with(5, 1, TAKT_NEVER);
     cr_assert_eq(takt_queue_excess(&queue), small);
-    limit.when_full = TAKT_WHEN_FULL_DROP_LOWEST;
+    limit.numbers.when_full = TAKT_WHEN_FULL_DROP_LOWEST;
     cr_assert_eq(takt_queue_excess(&queue), small);
-    limit.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    limit.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
     cr_assert_eq(takt_queue_excess(&queue), first);
     put_in_hand(1, 1);
     cr_assert_eq(takt_queue_excess(&queue), large);

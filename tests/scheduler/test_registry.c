@@ -12,8 +12,8 @@ static takt_limit limit, longer;
 
 static void open_scheduler(void)
 {
-    limit = limit_of(10, SECOND, 1);
-    longer = limit_of(10, SECOND, 1);
+    limit = limit_named(10, SECOND, 1);
+    longer = limit_named(10, SECOND, 1);
     strcpy(longer.name, "testa");
     cr_assert_eq(takt_scheduler_init(&scheduler, 1, 2, &limit), 0);
 }

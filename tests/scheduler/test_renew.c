@@ -13,8 +13,8 @@ static void set_up(void)
     takt_award award = award_of(0, 0, 0, 0, 1);
 
     open_rig(&r);
-    next = limit_of(20, SECOND, 1);
-    next.revision = 3;
+    next = limit_named(20, SECOND, 1);
+    next.numbers.revision = 3;
     memcpy(next.name, r.limit.name, sizeof next.name);
     acquire_many(&r, 1);
     pass(&r, 0);
@@ -72,15 +72,14 @@ Test(renew, what_was_learned_holds_where_it_is_newer)
     award.outdated = true;
     award.newer = limit_of(5, SECOND, 1);
     award.newer.revision = 4;
-    memcpy(award.newer.name, r.limit.name, sizeof award.newer.name);
     takt_scheduler_nudge(&r.s, r.queue);
     pass(&r, 1);
     answer(&r, MS, &award);
     next.priority = 2;
     takt_scheduler_renew(&r.s, find, NULL);
-    cr_expect_eq(r.queue->limit->revision, 4);
+    cr_expect_eq(r.queue->numbers->revision, 4);
     cr_expect_eq(r.queue->limit->priority, 2, "which is no ledger's");
-    next.revision = 4;
+    next.numbers.revision = 4;
     takt_scheduler_renew(&r.s, find, NULL);
     cr_expect_eq(r.queue->limit, &next);
 }

@@ -208,7 +208,7 @@ Test(scheduler_trouble, those_dropped_are_the_oldest_of_the_least_urgent)
 {
     static const int priorities[] = {7, 5, 7, 5, 7};
 
-    r.limit.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    r.limit.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
     for (size_t i = 0; i < COUNT(priorities); i++)
         acquire(&r, priorities[i], 1, ALWAYS);
     pass(&r, 0);
@@ -291,7 +291,7 @@ Test(scheduler_trouble, deadlines_come_while_the_store_is_gone)
 
 Test(scheduler_trouble, queues_are_told_apart_and_found_again)
 {
-    takt_limit other = limit_of(10, SECOND, 1);
+    takt_limit other = limit_named(10, SECOND, 1);
     takt_queue *a, *b, *c;
 
     strcpy(other.name, "testkey"); /* with an empty key not the same as `test` with "key" */
@@ -360,8 +360,8 @@ Test(scheduler_trouble, newer_numbers_are_learned_from_an_award)
     award.newer.lookahead_us = 77 * MS;
     answer(&r, 0, &award);
     cr_assert_str_eq(pass(&r, 0), "a");
-    cr_assert_eq(r.queue->limit->lookahead_us, 77 * MS);
-    cr_assert_eq(r.limit.lookahead_us, 250 * MS, "the policy's own is left alone");
+    cr_assert_eq(r.queue->numbers->lookahead_us, 77 * MS);
+    cr_assert_eq(r.limit.numbers.lookahead_us, 250 * MS, "the policy's own is left alone");
     cr_assert_eq(takt_scheduler_queue(&r.s, &r.limit, "key"), r.queue);
 }
 
@@ -369,7 +369,7 @@ Test(scheduler_trouble, newer_numbers_are_learned_from_an_award)
  */
 Test(scheduler_trouble, costs_that_newer_numbers_make_impossible_are_refused)
 {
-    r.limit = limit_of(10, SECOND, 9);
+    r.limit = limit_named(10, SECOND, 9);
     acquire(&r, 5, 9, ALWAYS);
     acquire(&r, 5, 3, ALWAYS);
     acquire(&r, 2, 4, ALWAYS);
@@ -475,7 +475,7 @@ Test(scheduler_trouble, who_wants_too_much_for_its_deadline_is_refused_at_once)
 {
     takt_award award = award_of(0, 0, 0, 0, 1);
 
-    r.limit = limit_of(10, SECOND, 5);
+    r.limit = limit_named(10, SECOND, 5);
     acquire(&r, 5, 3, 300 * MS);
     cr_assert_str_eq(pass(&r, 0), "");
     acquire(&r, 5, 1, 310 * MS);

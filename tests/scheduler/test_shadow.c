@@ -110,7 +110,7 @@ Test(shadow, work_that_is_never_said_to_be_done)
 {
     static takt_permit permit;
 
-    r.limit = limit_of(1000, MS, 1000);
+    r.limit = limit_named(1000, MS, 1000);
     r.limit.mode = TAKT_MODE_SHADOW;
     for (int i = 0; i < 20; i++) {
         for (int j = 0; j < 1000; j++) {
@@ -178,9 +178,9 @@ Test(shadow, a_lost_store_delays_nobody)
 static void permits_of(int64_t concurrency)
 {
     r.limit = (takt_limit){.name = "test",
-                           .lookahead_us = 250 * MS,
-                           .concurrency = concurrency,
-                           .lease_us = LEASE,
+                           .numbers.lookahead_us = 250 * MS,
+                           .numbers.concurrency = concurrency,
+                           .numbers.lease_us = LEASE,
                            .mode = TAKT_MODE_SHADOW};
 }
 
@@ -260,7 +260,7 @@ Test(shadow, what_a_ghost_loses_nobody_is_told_of)
 
 Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
 {
-    takt_limit outer = limit_of(1, SECOND, 1);
+    takt_limit outer = limit_named(1, SECOND, 1);
     takt_permit *permit;
     takt_queue *queue;
     takt_shadow shadow;

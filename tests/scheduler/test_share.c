@@ -28,7 +28,7 @@ Test(share, each_rate_is_divided_and_no_burst_is_left)
         {1, HOUR, 1, 100, 1, 100 * HOUR}, {1, SECOND, 1, 0, 1, SECOND},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_limit limit = limit_of(rows[i].limit, rows[i].period_us, rows[i].burst);
+        takt_numbers limit = limit_of(rows[i].limit, rows[i].period_us, rows[i].burst);
         takt_share share = {0};
         int64_t slots_us[5];
         takt_share_begin(&share, &limit, rows[i].workers, NOW, &seed);
@@ -42,7 +42,7 @@ Test(share, each_rate_is_divided_and_no_burst_is_left)
 
 Test(share, thirds_are_exact)
 {
-    takt_limit limit = limit_of(3, SECOND, 1);
+    takt_numbers limit = limit_of(3, SECOND, 1);
     takt_share share = {0};
     int64_t first_us = 0, last_us = 0;
 
@@ -61,7 +61,7 @@ Test(share, windows_and_logs_are_paced_too)
                                         "token-bucket", "leaky-bucket"};
 
     for (size_t i = 0; i < COUNT(names); i++) {
-        takt_limit limit = {.rule_count = 1, .lookahead_us = 250 * MS};
+        takt_numbers limit = {.rule_count = 1, .lookahead_us = 250 * MS};
         takt_share share = {0};
         int64_t slots_us[3];
         limit.rules[0] = (takt_rule){
@@ -76,7 +76,7 @@ Test(share, windows_and_logs_are_paced_too)
 
 Test(share, all_rules_hold)
 {
-    takt_limit limit = limit_of(10, SECOND, 1);
+    takt_numbers limit = limit_of(10, SECOND, 1);
     takt_share share = {0};
     int64_t slots_us[4];
 
@@ -93,7 +93,7 @@ Test(share, all_rules_hold)
 /* Workers that lose the store together do not start together. */
 Test(share, beginnings_are_spread)
 {
-    takt_limit limit = limit_of(10, SECOND, 1);
+    takt_numbers limit = limit_of(10, SECOND, 1);
     int quarters[4] = {0};
 
     for (int i = 0; i < 1000; i++) {
@@ -110,7 +110,7 @@ Test(share, beginnings_are_spread)
 /* A store that is lost again and again gives a worker no more than one that stays away. */
 Test(share, beginning_again_gains_nothing)
 {
-    takt_limit limit = limit_of(10, SECOND, 1);
+    takt_numbers limit = limit_of(10, SECOND, 1);
     takt_share share = {0};
     int64_t last_us = 0;
     int started = 0;
@@ -130,7 +130,7 @@ Test(share, beginning_again_gains_nothing)
 
 Test(share, after_silence_one_starts_and_no_more)
 {
-    takt_limit limit = limit_of(10, SECOND, 10);
+    takt_numbers limit = limit_of(10, SECOND, 10);
     takt_share share = {0};
 
     takt_share_begin(&share, &limit, 1, NOW, &seed);
@@ -142,7 +142,7 @@ Test(share, after_silence_one_starts_and_no_more)
 /* The slowest rate and more workers than can be: slower than told, and nothing overflows. */
 Test(share, rates_too_slow_to_tell)
 {
-    takt_limit limit = limit_of(7, TAKT_SPAN_MAX_US, 1);
+    takt_numbers limit = limit_of(7, TAKT_SPAN_MAX_US, 1);
     static const int64_t workers[] = {2, 1000, INT64_C(1) << 40, INT64_MAX};
 
     for (size_t i = 0; i < COUNT(workers); i++) {

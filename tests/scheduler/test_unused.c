@@ -187,8 +187,8 @@ Test(unused, what_no_store_gave_is_not_handed_back)
 
 Test(unused, permits_in_hand_are_free_and_their_slots_handed_back)
 {
-    r.limit.concurrency = 3;
-    r.limit.lease_us = 30 * SECOND;
+    r.limit.numbers.concurrency = 3;
+    r.limit.numbers.lease_us = 30 * SECOND;
     acquire_many(&r, 2);
     pass(&r, 0);
     takt_award award = award_of(0, 100 * MS, 100 * MS, 2, 1);
@@ -206,9 +206,9 @@ Test(unused, permits_in_hand_are_free_and_their_slots_handed_back)
 
 Test(unused, where_there_are_permits_alone_a_claim_says_it_all)
 {
-    r.limit.concurrency = 3;
-    r.limit.lease_us = 30 * SECOND;
-    r.limit.rule_count = 0;
+    r.limit.numbers.concurrency = 3;
+    r.limit.numbers.lease_us = 30 * SECOND;
+    r.limit.numbers.rule_count = 0;
     acquire_many(&r, 1);
     pass(&r, 0);
     takt_award award = award_of(0, 100 * MS, 0, 1, 1);

@@ -98,8 +98,8 @@ static void crash(takt_fleet *f, void *data)
 static void play(const scene *s)
 {
     now_playing = s;
-    limit = limit_of(s->rate, SECOND, s->burst);
-    limit.lookahead_us = LOOKAHEAD_US;
+    limit = limit_named(s->rate, SECOND, s->burst);
+    limit.numbers.lookahead_us = LOOKAHEAD_US;
     grant_count = early = failed = 0;
     longest_urgent_us = 0;
     memset(per_worker, 0, sizeof per_worker);
@@ -130,7 +130,7 @@ static void stop(void)
 /* What must hold in every scene. */
 static void check_promises(const scene *s)
 {
-    int broken = broken_promise(&limit.rules[0], grants, grant_count);
+    int broken = broken_promise(&limit.numbers.rules[0], grants, grant_count);
 
     cr_assert_eq(failed, 0, "%s", s->name);
     cr_assert_eq(early, 0, "%s: %d callbacks came early", s->name, early);

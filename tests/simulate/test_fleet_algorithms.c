@@ -79,14 +79,15 @@ Test(fleet_algorithms, pass_all_that_there_is_room_for)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_limit limit = {.name = "test", .rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
-        limit.rules[0] = (takt_rule){.algorithm = rows[i].algorithm,
-                                     .align = rows[i].align,
-                                     .limit = rows[i].limit,
-                                     .period_us = rows[i].period_us};
-        cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
+        takt_limit limit = {
+            .name = "test", .numbers.rule_count = 1, .numbers.lookahead_us = TAKT_LOOKAHEAD_US};
+        limit.numbers.rules[0] = (takt_rule){.algorithm = rows[i].algorithm,
+                                             .align = rows[i].align,
+                                             .limit = rows[i].limit,
+                                             .period_us = rows[i].period_us};
+        cr_assert_eq(takt_rule_prepare(&limit.numbers.rules[0], NULL), 0);
         play(&limit, rows[i].workers, NOW - NOW % MINUTE + 300 * MS, rows[i].for_us);
-        cr_expect(holds(&limit.rules[0], grants, grant_count), "row %zu", i);
+        cr_expect(holds(&limit.numbers.rules[0], grants, grant_count), "row %zu", i);
         cr_expect_geq(grant_count, rows[i].least, "row %zu: %d", i, grant_count);
         takt_fleet_close(&fleet);
     }
@@ -95,14 +96,15 @@ Test(fleet_algorithms, pass_all_that_there_is_room_for)
 /* 40/s AND 300 in 10 s, exact, AND 1200 a minute by the clock. */
 Test(fleet_algorithms, hold_at_once)
 {
-    takt_limit limit = {.name = "test", .rule_count = 3, .lookahead_us = TAKT_LOOKAHEAD_US};
+    takt_limit limit = {
+        .name = "test", .numbers.rule_count = 3, .numbers.lookahead_us = TAKT_LOOKAHEAD_US};
 
-    limit.rules[0] = rule_by(&takt_gcra, 40, SECOND);
-    limit.rules[1] = rule_by(&takt_sliding_log, 300, 10 * SECOND);
-    limit.rules[2] = rule_by(&takt_fixed_window, 1200, MINUTE);
+    limit.numbers.rules[0] = rule_by(&takt_gcra, 40, SECOND);
+    limit.numbers.rules[1] = rule_by(&takt_sliding_log, 300, 10 * SECOND);
+    limit.numbers.rules[2] = rule_by(&takt_fixed_window, 1200, MINUTE);
     play(&limit, 8, NOW - NOW % MINUTE, 3 * MINUTE);
-    for (int i = 0; i < limit.rule_count; i++)
-        cr_expect(holds(&limit.rules[i], grants, grant_count), "rule %d", i);
+    for (int i = 0; i < limit.numbers.rule_count; i++)
+        cr_expect(holds(&limit.numbers.rules[i], grants, grant_count), "rule %d", i);
     cr_expect_geq(grant_count, 3 * 1200, "%d", grant_count);
     takt_fleet_close(&fleet);
 }

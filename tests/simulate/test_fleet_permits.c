@@ -33,8 +33,10 @@ static void lost(takt_fleet *f, takt_fleet_worker *worker, takt_permit *permit)
 /* One permit: the first worker has it, the second one waits. */
 static void begin(void)
 {
-    limit = (takt_limit){
-        .name = "one", .lookahead_us = TAKT_LOOKAHEAD_US, .concurrency = 1, .lease_us = LEASE_US};
+    limit = (takt_limit){.name = "one",
+                         .numbers.lookahead_us = TAKT_LOOKAHEAD_US,
+                         .numbers.concurrency = 1,
+                         .numbers.lease_us = LEASE_US};
     memset(permits, 0, sizeof permits);
     lost_us = -1;
     cr_assert_eq(takt_fleet_open(&fleet, &limit, 2, NOW, 1), 0);

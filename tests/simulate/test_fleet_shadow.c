@@ -182,19 +182,19 @@ static void compare(takt_limit limit, int cost_most, const char *what)
 
 Test(fleet_shadow, a_rate)
 {
-    compare(limit_of(100, SECOND, 5), 1, "100/s");
+    compare(limit_named(100, SECOND, 5), 1, "100/s");
 }
 
 Test(fleet_shadow, costs)
 {
-    compare(limit_of(300, SECOND, 12), 5, "costs");
+    compare(limit_named(300, SECOND, 12), 5, "costs");
 }
 
 Test(fleet_shadow, a_bounded_line)
 {
-    takt_limit limit = limit_of(100, SECOND, 5);
+    takt_limit limit = limit_named(100, SECOND, 5);
 
-    limit.max_waiting = 20;
+    limit.numbers.max_waiting = 20;
     compare(limit, 1, "max_waiting");
 }
 
@@ -202,18 +202,18 @@ Test(fleet_shadow, a_bounded_line)
 Test(fleet_shadow, permits)
 {
     takt_limit limit = {.name = "test",
-                        .lookahead_us = TAKT_LOOKAHEAD_US,
-                        .concurrency = 14,
-                        .lease_us = 30 * SECOND};
+                        .numbers.lookahead_us = TAKT_LOOKAHEAD_US,
+                        .numbers.concurrency = 14,
+                        .numbers.lease_us = 30 * SECOND};
 
     compare(limit, 1, "concurrency");
 }
 
 Test(fleet_shadow, permits_and_a_rate)
 {
-    takt_limit limit = limit_of(100, SECOND, 5);
+    takt_limit limit = limit_named(100, SECOND, 5);
 
-    limit.concurrency = 16;
-    limit.lease_us = 3 * SECOND;
+    limit.numbers.concurrency = 16;
+    limit.numbers.lease_us = 3 * SECOND;
     compare(limit, 1, "both");
 }

@@ -15,20 +15,20 @@ static const char *const algorithms[] = {"gcra", "fixed-window", "sliding-window
 
 typedef struct state {
     takt_memory_pages pages;
-    takt_limit_state rules;
+    takt_rules_state rules;
 } state;
 
-static void begin(state *made, const takt_limit *limit)
+static void begin(state *made, const takt_numbers *limit)
 {
     takt_memory_pages_init(&made->pages);
-    takt_limit_begin(&made->rules, &made->pages.pages);
-    takt_limit_rest(limit, &made->rules, 0);
+    takt_numbers_begin(&made->rules, &made->pages.pages);
+    takt_numbers_rest(limit, &made->rules, 0);
 }
 
 static void check(const char *algorithm, uint64_t *random)
 {
-    takt_limit limit = {.rule_count = 1};
-    takt_ledger ledger = {.limit = &limit};
+    takt_numbers limit = {.rule_count = 1};
+    takt_ledger ledger = {.numbers = &limit};
     takt_memory_pages pages;
     takt_forecast forecast;
     state exact;
@@ -45,14 +45,14 @@ static void check(const char *algorithm, uint64_t *random)
     for (int i = 0; i < 600; i++, now_us += takt_random_below(random, 40000))
         if (takt_ledger_try(&ledger, now_us, 1, &retry_at_us)) {
             takt_memory_pages_settle(&pages, true);
-            takt_limit_commit(&limit, &exact.rules, now_us, 1);
+            takt_numbers_commit(&limit, &exact.rules, now_us, 1);
             last_us = now_us;
         }
     takt_forecast_begin(&forecast, &ledger, &pages);
     for (int i = 0; i < 3000; i++) {
         int64_t slot_us = takt_forecast_slot(&forecast, now_us, 1);
         int64_t exact_us =
-            takt_limit_earliest(&limit, &exact.rules, now_us > last_us ? now_us : last_us, 1);
+            takt_numbers_earliest(&limit, &exact.rules, now_us > last_us ? now_us : last_us, 1);
         cr_assert_eq(slot_us, exact_us, "%s, waiter %d: %lld, not %lld", algorithm, i,
                      (long long)slot_us, (long long)exact_us);
         takt_forecast_take(&forecast, slot_us, 1, 5);
@@ -62,7 +62,7 @@ static void check(const char *algorithm, uint64_t *random)
                          last_us > now_us ? last_us : now_us);
             continue;
         }
-        takt_limit_commit(&limit, &exact.rules, exact_us, 1);
+        takt_numbers_commit(&limit, &exact.rules, exact_us, 1);
         last_us = exact_us;
         now_us += takt_random_below(random, 20000);
     }
@@ -83,8 +83,8 @@ Test(forecast, comes_true)
 
 Test(forecast, only_the_last_can_be_given_back)
 {
-    takt_limit limit = {.rule_count = 1};
-    takt_ledger ledger = {.limit = &limit};
+    takt_numbers limit = {.rule_count = 1};
+    takt_ledger ledger = {.numbers = &limit};
     takt_memory_pages pages;
     takt_forecast forecast;
 

@@ -17,6 +17,6 @@ Test(limit_of, finds_by_name)
     cr_assert_eq(takt_policy_add(policy, &text, NULL), 0);
     cr_expect_null(takt_policy_limit(policy, "male"));
     cr_assert_not_null(takt_policy_limit(policy, "mail"));
-    cr_expect_eq(takt_policy_limit(policy, "mail")->rules[0].limit, 7);
+    cr_expect_eq(takt_policy_limit(policy, "mail")->numbers.rules[0].limit, 7);
     takt_policy_free(policy);
 }

@@ -296,7 +296,7 @@ static void draw(uint64_t *random, takt_arrival *arrivals, int32_t cost_most)
 
 static void compare(const takt_limit *limit, uint64_t *random)
 {
-    int32_t cost_most = takt_limit_capacity(limit, NULL) >= 3 ? 3 : 1;
+    int32_t cost_most = takt_numbers_capacity(&limit->numbers, NULL) >= 3 ? 3 : 1;
     static takt_arrival arrivals[ARRIVALS];
     static visitor visitors[ARRIVALS];
     static slot_list exact;
@@ -326,21 +326,22 @@ static void compare(const takt_limit *limit, uint64_t *random)
     for (int i = 0; i < ARRIVALS; i++)
         wrong += visitors[i].slot_us != start_us + exact.slot_us[i];
     cr_expect_eq(wrong, 0, "%d of %d slots are wrong under %s", wrong, ARRIVALS,
-                 limit->rules[0].algorithm->name);
+                 limit->numbers.rules[0].algorithm->name);
     takt_fleet_close(&fleet);
 }
 
 /* A limit of rules that are alike but for their algorithm, as core has them. */
-static takt_limit limit_of(const char *const *algorithms, const takt_rule *numbers, int count)
+static takt_limit limit_named(const char *const *algorithms, const takt_rule *numbers, int count)
 {
-    takt_limit limit = {.name = "limit", .rule_count = count, .lookahead_us = 250 * MS};
+    takt_limit limit = {
+        .name = "limit", .numbers.rule_count = count, .numbers.lookahead_us = 250 * MS};
 
     for (int i = 0; i < count; i++) {
-        limit.rules[i] = numbers[i];
-        limit.rules[i].algorithm = takt_algorithm_named(algorithms[i]);
-        if (!(limit.rules[i].algorithm->takes & TAKT_TAKES_BURST))
-            limit.rules[i].burst = 0;
-        cr_assert_eq(takt_rule_prepare(&limit.rules[i], NULL), 0);
+        limit.numbers.rules[i] = numbers[i];
+        limit.numbers.rules[i].algorithm = takt_algorithm_named(algorithms[i]);
+        if (!(limit.numbers.rules[i].algorithm->takes & TAKT_TAKES_BURST))
+            limit.numbers.rules[i].burst = 0;
+        cr_assert_eq(takt_rule_prepare(&limit.numbers.rules[i], NULL), 0);
     }
     return limit;
 }
@@ -358,7 +359,7 @@ Test(oracle, gives_the_slots_that_production_gives)
 
     for (size_t i = 0; i < ALGORITHMS; i++)
         for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) {
-            takt_limit limit = limit_of(&algorithms[i], &numbers[j], 1);
+            takt_limit limit = limit_named(&algorithms[i], &numbers[j], 1);
             compare(&limit, &random);
         }
 }
@@ -372,7 +373,7 @@ Test(oracle, gives_the_slots_that_production_gives_under_two_rules)
     for (size_t i = 0; i < ALGORITHMS; i++)
         for (size_t j = 0; j < ALGORITHMS; j++) {
             const char *const both[] = {algorithms[i], algorithms[j]};
-            takt_limit limit = limit_of(both, numbers, 2);
+            takt_limit limit = limit_named(both, numbers, 2);
             compare(&limit, &random);
         }
 }
@@ -399,13 +400,13 @@ static void check_patience(takt_limit *limit, uint64_t *random)
     static takt_arrival arrivals[ARRIVALS];
     static verdicts told;
     takt_memory_pages pages;
-    takt_limit_state state;
+    takt_rules_state state;
     takt_oracle *oracle;
     int64_t slots[ARRIVALS], last_us = 0;
     int granted = 0, started = 0, wrong = 0;
 
     draw(random, arrivals, 1);
-    limit->max_waiting = 30;
+    limit->numbers.max_waiting = 30;
     told.count = 0;
     cr_assert_eq(takt_oracle_open(&oracle, limit, 0, 0, keep_verdict, &told), 0);
     for (int i = 0; i < ARRIVALS; i++) {
@@ -417,26 +418,27 @@ static void check_patience(takt_limit *limit, uint64_t *random)
     cr_assert_eq(takt_oracle_end(oracle), 0);
     takt_oracle_close(oracle);
     takt_memory_pages_init(&pages);
-    takt_limit_begin(&state, &pages.pages);
-    takt_limit_rest(limit, &state, 0);
+    takt_numbers_begin(&state, &pages.pages);
+    takt_numbers_rest(&limit->numbers, &state, 0);
     for (int i = 0; i < ARRIVALS; i++) {
         const takt_decision *decision = &told.decisions[i];
         int64_t at_us = arrivals[i].at_us, most_us = arrivals[i].max_wait_us;
-        int64_t slot_us = takt_limit_earliest(limit, &state, at_us > last_us ? at_us : last_us, 1);
+        int64_t slot_us =
+            takt_numbers_earliest(&limit->numbers, &state, at_us > last_us ? at_us : last_us, 1);
         bool refused = most_us >= 0 && slot_us > at_us + most_us;
         while (started < granted && slots[started] <= at_us)
             started++;
-        refused = refused || (slot_us > at_us && granted - started >= limit->max_waiting);
+        refused = refused || (slot_us > at_us && granted - started >= limit->numbers.max_waiting);
         wrong += refused ? decision->granted || decision->retry_after_us != slot_us - at_us
                          : decision->slot_us != slot_us;
         if (refused)
             continue;
-        takt_limit_commit(limit, &state, slot_us, 1);
+        takt_numbers_commit(&limit->numbers, &state, slot_us, 1);
         takt_memory_pages_settle(&pages, true);
         slots[granted++] = last_us = slot_us;
     }
     cr_expect_eq(wrong, 0, "%d of %d decisions are wrong under %s", wrong, ARRIVALS,
-                 limit->rules[0].algorithm->name);
+                 limit->numbers.rules[0].algorithm->name);
     takt_memory_pages_close(&pages);
 }
 
@@ -447,7 +449,7 @@ Test(oracle, refuses_as_first_come_first_served_means)
 
     for (size_t i = 0; i < ALGORITHMS; i++)
         for (int round = 0; round < 5; round++) {
-            takt_limit limit = limit_of(&algorithms[i], &numbers, 1);
+            takt_limit limit = limit_named(&algorithms[i], &numbers, 1);
             check_patience(&limit, &random);
         }
 }

@@ -21,15 +21,15 @@ static void must(bool holds, const char *what, const char *text)
 
 takt_limit rig_limit(const char *name, int64_t tokens, int64_t period_us, int64_t burst)
 {
-    takt_limit limit = {.rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
+    takt_limit limit = {.numbers.rule_count = 1, .numbers.lookahead_us = TAKT_LOOKAHEAD_US};
     takt_error error = {0};
 
     snprintf(limit.name, sizeof limit.name, "%s", name);
-    limit.rules[0] = (takt_rule){.algorithm = takt_algorithm_named("gcra"),
-                                 .limit = tokens,
-                                 .period_us = period_us,
-                                 .burst = burst};
-    must(takt_rule_prepare(&limit.rules[0], &error) == 0, "rule", error.text);
+    limit.numbers.rules[0] = (takt_rule){.algorithm = takt_algorithm_named("gcra"),
+                                         .limit = tokens,
+                                         .period_us = period_us,
+                                         .burst = burst};
+    must(takt_rule_prepare(&limit.numbers.rules[0], &error) == 0, "rule", error.text);
     return limit;
 }
 
@@ -89,6 +89,7 @@ void rig_call_init(struct rig_call *call, takt_op op, const takt_limit *limit, c
     memset(call, 0, sizeof *call);
     call->call = (takt_store_call){.op = op,
                                    .limit = limit,
+                                   .numbers = limit ? &limit->numbers : NULL,
                                    .key = key,
                                    .claim = &call->claim,
                                    .award = &call->award,

@@ -184,7 +184,7 @@ CONTRACT(penalties_brake_and_blocks_have_reasons)
     struct rig rig;
     struct rig_call call;
 
-    limit.adapt = (takt_adapt){50, 1, RIG_DAY, 10};
+    limit.numbers.adapt = (takt_adapt){50, 1, RIG_DAY, 10};
     find_place(&at, *kind);
     rig_open(&rig, at.url);
     rig_call_init(&call, TAKT_OP_PENALIZE, &limit, "k");
@@ -311,7 +311,7 @@ CONTRACT(answers_exactly_as_the_core)
     for (int i = 0; i < KEYS; i++) {
         models[i].ledger.line = models[i].line;
         models[i].ledger.line_capacity = PLACES;
-        takt_ledger_init(&models[i].ledger, &limits[i], 0);
+        takt_ledger_init(&models[i].ledger, &limits[i].numbers, 0);
     }
     for (int step = 1; step <= (*kind == FILE_SYNC ? STEPS / 10 : STEPS); step++) {
         int64_t which = takt_random_below(&random, KEYS), now_us;

@@ -73,12 +73,12 @@ static void prepare(takt_rule *rule)
 
 static takt_limit limit_of_logs(const char *name, int64_t tokens, int64_t period_us)
 {
-    takt_limit limit = {.rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
+    takt_limit limit = {.numbers.rule_count = 1, .numbers.lookahead_us = TAKT_LOOKAHEAD_US};
 
     snprintf(limit.name, sizeof limit.name, "%s", name);
-    limit.rules[0] =
+    limit.numbers.rules[0] =
         (takt_rule){.algorithm = &takt_sliding_log, .limit = tokens, .period_us = period_us};
-    prepare(&limit.rules[0]);
+    prepare(&limit.numbers.rules[0]);
     return limit;
 }
 
@@ -88,6 +88,7 @@ static takt_file_job *fill(base *b, takt_op op, const takt_limit *limit, const c
     strcpy(b->job.key, key);
     b->job.own = (takt_store_call){.op = op,
                                    .limit = &b->job.limit,
+                                   .numbers = &b->job.limit.numbers,
                                    .key = b->job.key,
                                    .claim = &b->job.claim,
                                    .award = &b->job.award,
@@ -133,15 +134,15 @@ static takt_limit mixed(void)
 {
     takt_limit limit = limit_of_logs("a", 3000, SECOND);
 
-    limit.rule_count = 4;
-    limit.rules[1] =
+    limit.numbers.rule_count = 4;
+    limit.numbers.rules[1] =
         (takt_rule){.algorithm = &takt_sliding_log, .limit = 40000, .period_us = 20 * SECOND};
-    limit.rules[2] =
+    limit.numbers.rules[2] =
         (takt_rule){.algorithm = &takt_fixed_window, .limit = 70000, .period_us = 30 * SECOND};
-    limit.rules[3] =
+    limit.numbers.rules[3] =
         (takt_rule){.algorithm = &takt_sliding_window, .limit = 500, .period_us = SECOND / 10};
-    for (int i = 1; i < limit.rule_count; i++)
-        prepare(&limit.rules[i]);
+    for (int i = 1; i < limit.numbers.rule_count; i++)
+        prepare(&limit.numbers.rules[i]);
     return limit;
 }
 
@@ -158,7 +159,7 @@ Test(file_pages, answers_are_those_of_a_ledger_in_memory)
         takt_ledger ledger = {.line = line, .line_capacity = PLACES, .pages = &pages.pages};
         int64_t now_us = NOW;
         takt_memory_pages_init(&pages);
-        takt_ledger_init(&ledger, &limits[i], now_us);
+        takt_ledger_init(&ledger, &limits[i].numbers, now_us);
         open_base(&b);
         for (int64_t step = 1; step < 1500; step++) {
             int64_t kind = takt_random_below(&random, 60);
@@ -231,9 +232,9 @@ Test(file_pages, what_one_call_makes_and_drops_leaves_nothing)
     static base b;
     takt_limit limit = limit_of_logs("a", 5, 50);
 
-    limit.rules[limit.rule_count++] =
+    limit.numbers.rules[limit.numbers.rule_count++] =
         (takt_rule){.algorithm = &takt_gcra, .limit = 1, .period_us = 10};
-    prepare(&limit.rules[1]);
+    prepare(&limit.numbers.rules[1]);
     open_base(&b);
     b.job.claim = (takt_claim){.worker = 1, .seq = 1, .waiting = 900, .want_count = 1};
     b.job.claim.wants[0] = (takt_want){900, TAKT_NEVER, 1, 5};

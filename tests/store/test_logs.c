@@ -9,13 +9,13 @@
 
 static takt_limit limit_by(const takt_algorithm *algorithm, const char *name, int64_t tokens)
 {
-    takt_limit limit = {.rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
+    takt_limit limit = {.numbers.rule_count = 1, .numbers.lookahead_us = TAKT_LOOKAHEAD_US};
     takt_error error;
 
     snprintf(limit.name, sizeof limit.name, "%s", name);
-    limit.rules[0] =
+    limit.numbers.rules[0] =
         (takt_rule){.algorithm = algorithm, .limit = tokens, .period_us = 30 * RIG_DAY};
-    cr_assert_eq(takt_rule_prepare(&limit.rules[0], &error), 0, "%s", error.text);
+    cr_assert_eq(takt_rule_prepare(&limit.numbers.rules[0], &error), 0, "%s", error.text);
     return limit;
 }
 

@@ -78,7 +78,7 @@ static void set_up(void)
 {
     uv_loop_init(&loop);
     uv_async_init(&loop, &alive, NULL);
-    limit = (takt_limit){.name = "mail", .concurrency = 3};
+    limit = (takt_limit){.name = "mail", .numbers.concurrency = 3};
     snprintf(blocked_key, sizeof blocked_key, "account:%d", (int)getpid());
     open_ear(&one, 1, true);
     open_ear(&two, 2, true);
@@ -100,8 +100,12 @@ static void answered(ear *self, const ear *woken, const char *key, int status)
 {
     static takt_award award;
     takt_claim claim = {.worker = self->worker};
-    takt_store_call call = {
-        .limit = &limit, .key = key, .claim = &claim, .award = &award, .status = status};
+    takt_store_call call = {.limit = &limit,
+                            .numbers = &limit.numbers,
+                            .key = key,
+                            .claim = &claim,
+                            .award = &award,
+                            .status = status};
 
     award.wake_count = woken != NULL;
     award.wakes[0] = woken ? woken->worker : 0;
@@ -144,7 +148,8 @@ Test(waker, several_are_woken_by_one_answer)
 {
     static takt_award award = {.wake_count = 3};
     takt_claim claim = {.worker = two.worker};
-    takt_store_call call = {.limit = &limit, .key = "", .claim = &claim, .award = &award};
+    takt_store_call call = {
+        .limit = &limit, .numbers = &limit.numbers, .key = "", .claim = &claim, .award = &award};
 
     answered(&one, NULL, "", 0);
     award.wakes[0] = two.worker + 1000; /* nobody */
@@ -168,8 +173,9 @@ Test(waker, listens_from_the_first_claim_that_was_answered)
                 {1, TAKT_E_CANCELED, false}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        takt_store_call look = {.limit = &limit, .key = "", .status = rows[i].status};
-        limit.concurrency = rows[i].concurrency;
+        takt_store_call look = {
+            .limit = &limit, .numbers = &limit.numbers, .key = "", .status = rows[i].status};
+        limit.numbers.concurrency = rows[i].concurrency;
         takt_waker_answered(&one.waker, &look);
         cr_assert_eq(one.waker.socket, -1, "row %zu: nothing was claimed", i);
         answered(&one, NULL, "", rows[i].status);
@@ -270,7 +276,8 @@ Test(waker, other_messages_do_no_harm)
 /* A call of that client that concerns everybody was answered. */
 static void told(ear *self, takt_op op, const char *key, int status)
 {
-    takt_store_call call = {.op = op, .limit = &limit, .key = key, .status = status};
+    takt_store_call call = {
+        .op = op, .limit = &limit, .numbers = &limit.numbers, .key = key, .status = status};
 
     takt_waker_answered(&self->waker, &call);
 }
@@ -280,7 +287,7 @@ Test(waker, all_who_listen_hear_of_a_block_and_its_like)
     static const takt_op ops[] = {TAKT_OP_BLOCK, TAKT_OP_PENALIZE, TAKT_OP_UNBLOCK, TAKT_OP_RESET};
     ear three;
 
-    limit.concurrency = 0;
+    limit.numbers.concurrency = 0;
     open_ear(&three, 3, true);
     answered(&one, NULL, "", 0);
     answered(&two, NULL, "", 0);

@@ -42,12 +42,12 @@ static void add_hex(struct pen *pen, uint64_t value)
     takt_write_hex(next_field(pen), value);
 }
 
-static void add_rules(struct pen *pen, const takt_limit *limit)
+static void add_rules(struct pen *pen, const takt_numbers *numbers)
 {
     takt_writer *writer = next_field(pen);
 
-    for (int i = 0; i < limit->rule_count; i++) {
-        const takt_rule *rule = &limit->rules[i];
+    for (int i = 0; i < numbers->rule_count; i++) {
+        const takt_rule *rule = &numbers->rules[i];
         if (i > 0)
             takt_write_char(writer, ';');
         takt_write_char(writer, rule->algorithm->letter);
@@ -74,44 +74,44 @@ static bool add_names(takt_ask *ask, const char *name_space, const takt_store_ca
     return true;
 }
 
-static void add_zones(struct pen *pen, const takt_limit *limit)
+static void add_zones(struct pen *pen, const takt_numbers *numbers)
 {
-    takt_zone_text_write(next_field(pen), limit, &pen->ask->zones, pen->ask->about_us);
+    takt_zone_text_write(next_field(pen), numbers, &pen->ask->zones, pen->ask->about_us);
 }
 
 /* How many may wait; where there are permits, how many there are and for how long; and where there
  * is one, `adapt`. */
-static void add_line_bounds(struct pen *pen, const takt_limit *limit)
+static void add_line_bounds(struct pen *pen, const takt_numbers *numbers)
 {
     takt_writer *writer = next_field(pen);
 
-    takt_ledger_write_bound(limit, writer);
-    if (limit->concurrency > 0) {
+    takt_ledger_write_bound(numbers, writer);
+    if (numbers->concurrency > 0) {
         takt_write_char(writer, ',');
-        takt_write_int(writer, limit->concurrency);
+        takt_write_int(writer, numbers->concurrency);
         takt_write_char(writer, ',');
-        takt_write_int(writer, limit->lease_us);
+        takt_write_int(writer, numbers->lease_us);
     }
-    if (limit->adapt.backoff > 0) {
+    if (numbers->adapt.backoff > 0) {
         takt_write_char(writer, ';');
-        takt_adapt_write(&limit->adapt, writer);
+        takt_adapt_write(&numbers->adapt, writer);
     }
 }
 
-static void add_limit(struct pen *pen, const takt_limit *limit)
+static void add_limit(struct pen *pen, const takt_numbers *numbers)
 {
-    add_rules(pen, limit);
-    add_int(pen, takt_limit_span(limit));
-    add_int(pen, limit->revision);
-    add_int(pen, limit->lookahead_us);
-    add_line_bounds(pen, limit);
-    add_zones(pen, limit);
+    add_rules(pen, numbers);
+    add_int(pen, takt_numbers_span(numbers));
+    add_int(pen, numbers->revision);
+    add_int(pen, numbers->lookahead_us);
+    add_line_bounds(pen, numbers);
+    add_zones(pen, numbers);
 }
 
 /* An instant as a script's number; what lies beyond those is never, what is long past is 0. */
 static int64_t instant(int64_t us)
 {
-    return us > TAKT_EXACT_MAX ? -1 : us < 0 ? 0 : us;
+    return us > INT64_C(1) << 53 ? -1 : us < 0 ? 0 : us;
 }
 
 static void add_claim(struct pen *pen, const takt_claim *claim, bool permits)
@@ -133,20 +133,20 @@ static void add_claim(struct pen *pen, const takt_claim *claim, bool permits)
 /* What lua/quick.lua can answer, for one waiter, and probably will. */
 static bool is_brief(const takt_store_call *call)
 {
-    const takt_limit *limit = call->limit;
+    const takt_numbers *numbers = call->numbers;
     const takt_claim *claim = call->claim;
 
     return call->op == TAKT_OP_CLAIM && claim->uncontended && claim->waiting == 1 &&
            claim->want_count == 1 && claim->wants[0].count == 1 &&
-           claim->wants[0].latest_us == TAKT_NEVER && limit->rule_count == 1 &&
-           limit->rules[0].algorithm->paced && limit->revision == 0 &&
-           limit->when_full == TAKT_WHEN_FULL_REFUSE && limit->adapt.backoff == 0;
+           claim->wants[0].latest_us == TAKT_NEVER && numbers->rule_count == 1 &&
+           numbers->rules[0].algorithm->paced && numbers->revision == 0 &&
+           numbers->when_full == TAKT_WHEN_FULL_REFUSE && numbers->adapt.backoff == 0;
 }
 
 static void add_brief_claim(struct pen *pen, const takt_store_call *call)
 {
-    add_rules(pen, call->limit);
-    add_int(pen, call->limit->lookahead_us);
+    add_rules(pen, call->numbers);
+    add_int(pen, call->numbers->lookahead_us);
     add_int(pen, call->claim->wants[0].cost);
 }
 
@@ -214,9 +214,9 @@ static bool ask_about_policy(struct pen *pen, const char *name_space, const takt
 
 static int count_keys(const takt_ask *ask, const takt_store_call *call)
 {
-    int keys = call->limit->concurrency > 0 ? TAKT_ASK_WITH_PERMITS
-               : is_brief(call)             ? TAKT_ASK_BRIEF
-                                            : TAKT_ASK_WHOLE;
+    int keys = call->numbers->concurrency > 0 ? TAKT_ASK_WITH_PERMITS
+               : is_brief(call)               ? TAKT_ASK_BRIEF
+                                              : TAKT_ASK_WHOLE;
 
     return keys > ask->keys ? keys : ask->keys;
 }
@@ -237,7 +237,7 @@ bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call 
     if (!add_names(ask, name_space, call, ask->keys))
         return false;
     if (ask->keys != TAKT_ASK_BRIEF)
-        add_limit(&pen, call->limit);
+        add_limit(&pen, call->numbers);
     if (ask->keys == TAKT_ASK_BRIEF)
         add_brief_claim(&pen, call);
     else if (call->op == TAKT_OP_CLAIM)

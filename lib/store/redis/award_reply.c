@@ -113,9 +113,9 @@ static void read_newer(struct cursor *cursor, const takt_store_call *call, takt_
         cursor->bad = text->size != 0;
         return;
     }
-    cursor->bad = takt_ledger_decode(&ledger, call->limit, &award->newer, award->now_us, text->text,
-                                     text->size) < 0 ||
-                  ledger.limit != &award->newer;
+    cursor->bad = takt_ledger_decode(&ledger, call->numbers, &award->newer, award->now_us,
+                                     text->text, text->size) < 0 ||
+                  ledger.numbers != &award->newer;
 }
 
 /* What the worker holds, and under which numbers. */

@@ -18,9 +18,9 @@ static void on_hint(void *data, const char *limit, const char *key, bool own)
 
 /* Whether a ledger may tell a worker to claim: that a permit came free, or that its waiters make
  * way for others. */
-static bool wakes_workers(const takt_limit *limit)
+static bool wakes_workers(const takt_numbers *numbers)
 {
-    return limit->concurrency > 0 || limit->when_full != TAKT_WHEN_FULL_REFUSE;
+    return numbers->concurrency > 0 || numbers->when_full != TAKT_WHEN_FULL_REFUSE;
 }
 
 void takt_redis_listen(takt_redis_store *store, const takt_store_call *call)
@@ -37,5 +37,5 @@ void takt_redis_listen(takt_redis_store *store, const takt_store_call *call)
         store->hints = takt_hints_open(store->loop, &store->url, store->trust, &options);
     if (store->hints != NULL)
         takt_hints_want(store->hints, call->limit->name, call->key,
-                        wakes_workers(call->limit) ? store->worker : 0);
+                        wakes_workers(call->numbers) ? store->worker : 0);
 }

@@ -46,28 +46,28 @@ static void write_zone(takt_writer *writer, const takt_zone *zone, int64_t about
     }
 }
 
-static bool has_zone(const takt_limit *limit, int rules, const takt_zone *zone)
+static bool has_zone(const takt_numbers *numbers, int rules, const takt_zone *zone)
 {
     for (int i = 0; i < rules; i++)
-        if (limit->rules[i].zone == zone)
+        if (numbers->rules[i].zone == zone)
             return true;
     return false;
 }
 
-void takt_zone_text_write(takt_writer *writer, const takt_limit *limit, const takt_zone_list *list,
-                          int64_t about_us)
+void takt_zone_text_write(takt_writer *writer, const takt_numbers *numbers,
+                          const takt_zone_list *list, int64_t about_us)
 {
     bool first = true;
 
-    for (int i = 0; i < limit->rule_count; i++) {
-        const takt_zone *zone = limit->rules[i].zone;
-        if (zone == NULL || has_zone(limit, i, zone))
+    for (int i = 0; i < numbers->rule_count; i++) {
+        const takt_zone *zone = numbers->rules[i].zone;
+        if (zone == NULL || has_zone(numbers, i, zone))
             continue;
         write_zone(writer, zone, about_us, first);
         first = false;
     }
     for (int i = 0; list != NULL && i < list->count; i++) {
-        if (has_zone(limit, limit->rule_count, list->zones[i]))
+        if (has_zone(numbers, numbers->rule_count, list->zones[i]))
             continue;
         write_zone(writer, list->zones[i], about_us, first);
         first = false;

@@ -5,7 +5,7 @@
 #ifndef TAKT_STORE_REDIS_ZONE_TEXT_H
 #define TAKT_STORE_REDIS_ZONE_TEXT_H
 
-#include "core/limit.h"
+#include "core/numbers.h"
 
 #define TAKT_ZONE_TEXT_CHANGES 64 /* told of a zone, at most */
 #define TAKT_ZONE_TEXT_SIZE    (TAKT_ZONE_NAME_MAX + 2 + TAKT_ZONE_TEXT_CHANGES * 42)
@@ -26,7 +26,7 @@ bool takt_zone_list_add(takt_zone_list *list, const char *name, size_t size);
  * (may be NULL), each once, with the changes that hold from a year before about_us to ten years
  * after it; nothing where there are no zones.
  */
-void takt_zone_text_write(takt_writer *writer, const takt_limit *limit, const takt_zone_list *list,
-                          int64_t about_us);
+void takt_zone_text_write(takt_writer *writer, const takt_numbers *numbers,
+                          const takt_zone_list *list, int64_t about_us);
 
 #endif

@@ -50,10 +50,10 @@ static void forget_pages(void)
  */
 static bool asks_for_permits(const agree_outcome *ran)
 {
-    const takt_limit *limit = ran->step.call.limit, *kept = &ours.scratch.kept;
+    const takt_numbers *numbers = ran->step.call.numbers, *kept = &ours.scratch.kept;
 
-    return ran->before[0] && !ran->damaged && kept->revision > limit->revision &&
-           kept->concurrency > 0 && limit->concurrency == 0;
+    return ran->before[0] && !ran->damaged && kept->revision > numbers->revision &&
+           kept->concurrency > 0 && numbers->concurrency == 0;
 }
 
 static void run_ours(agree_outcome *ran)
@@ -83,7 +83,7 @@ static void run_ours(agree_outcome *ran)
     ran->expires_at_us = ours.expires_at_us;
     ran->damaged = change.damaged;
     ran->wish = asks_for_permits(ran);
-    ran->five = ran->wish || ran->step.call.limit->concurrency > 0;
+    ran->five = ran->wish || ran->step.call.limit->numbers.concurrency > 0;
 }
 
 /* Something is put behind the first part of the text, of that size. */
@@ -215,9 +215,10 @@ static void print_call(const agree_step *step)
 
     printf("# call    %s at %" PRId64 " revision %" PRId64 " lookahead %" PRId64
            " max_waiting %" PRId64 " when_full %d concurrency %" PRId64 " lease %" PRId64,
-           names[call->op], step->now_us, call->limit->revision, call->limit->lookahead_us,
-           call->limit->max_waiting, (int)call->limit->when_full, call->limit->concurrency,
-           call->limit->lease_us);
+           names[call->op], step->now_us, call->limit->numbers.revision,
+           call->limit->numbers.lookahead_us, call->limit->numbers.max_waiting,
+           (int)call->limit->numbers.when_full, call->limit->numbers.concurrency,
+           call->limit->numbers.lease_us);
     if (call->op == TAKT_OP_TRY && call->claim)
         printf(" worker %" PRIx64 " seq %" PRId64 " holding %" PRId64, step->claim.worker,
                step->claim.seq, step->claim.holding);
@@ -326,9 +327,9 @@ static int answer_fields(const takt_store_call *call, bool damaged, bool five, i
     return n;
 }
 
-static bool same_newer(const takt_limit *a, const takt_limit *b)
+static bool same_newer(const takt_numbers *a, const takt_numbers *b)
 {
-    return takt_limit_same(a, b) && a->revision == b->revision &&
+    return takt_numbers_same(a, b) && a->revision == b->revision &&
            a->lookahead_us == b->lookahead_us && a->max_waiting == b->max_waiting &&
            a->when_full == b->when_full && a->concurrency == b->concurrency &&
            a->lease_us == b->lease_us && memcmp(&a->adapt, &b->adapt, sizeof a->adapt) == 0;
@@ -412,7 +413,7 @@ static bool is_over(const agree_outcome *ran)
 {
     const takt_limit *limit = ran->step.call.limit;
     int64_t held = held_in(ran->after);
-    long long most = limit->concurrency, told;
+    long long most = limit->numbers.concurrency, told;
     const char *newer = ran->after[0] == 'r' ? ran->after : strstr(ran->after, ";r");
 
     if (newer && sscanf(newer + (*newer == ';'), "r%*d,%*d,%*[0-9ou],%lld", &told) == 1)

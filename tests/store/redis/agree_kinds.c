@@ -38,24 +38,25 @@ static bool has(const char *text, const char *part)
 
 static bool keeps(const takt_limit *limit, const char *algorithm)
 {
-    for (int i = 0; i < limit->rule_count; i++)
-        if (limit->rules[i].algorithm == takt_algorithm_named(algorithm))
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        if (limit->numbers.rules[i].algorithm == takt_algorithm_named(algorithm))
             return true;
     return false;
 }
 
 static bool mixes(const takt_limit *limit)
 {
-    for (int i = 1; i < limit->rule_count; i++)
-        if (limit->rules[i].algorithm->letter != limit->rules[0].algorithm->letter)
+    for (int i = 1; i < limit->numbers.rule_count; i++)
+        if (limit->numbers.rules[i].algorithm->letter != limit->numbers.rules[0].algorithm->letter)
             return true;
     return false;
 }
 
 static bool is_aligned(const takt_limit *limit, takt_align align)
 {
-    for (int i = 0; i < limit->rule_count; i++)
-        if (limit->rules[i].algorithm->letter == 'f' && limit->rules[i].align == align)
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        if (limit->numbers.rules[i].algorithm->letter == 'f' &&
+            limit->numbers.rules[i].align == align)
             return true;
     return false;
 }
@@ -63,9 +64,9 @@ static bool is_aligned(const takt_limit *limit, takt_align align)
 /* The clocks of a timezone that the limit goes by are changed that day. */
 static bool is_day_of_change(const takt_limit *limit, int64_t now_us)
 {
-    for (int i = 0; i < limit->rule_count; i++)
-        if (limit->rules[i].zone &&
-            takt_zone_next_change(limit->rules[i].zone, now_us - TAKT_DAY_US) <
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        if (limit->numbers.rules[i].zone &&
+            takt_zone_next_change(limit->numbers.rules[i].zone, now_us - TAKT_DAY_US) <
                 now_us + TAKT_DAY_US)
             return true;
     return false;
@@ -75,15 +76,15 @@ static void count_rules(const takt_limit *limit, int64_t now_us)
 {
     bool headroom = false;
 
-    for (int i = 0; i < limit->rule_count; i++)
-        headroom |= limit->rules[i].headroom_bp > 0;
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        headroom |= limit->numbers.rules[i].headroom_bp > 0;
     for (int i = 0; takt_algorithm_at(i); i++)
         count(takt_algorithm_at(i)->name, keeps(limit, takt_algorithm_at(i)->name));
     count("windows that open with the first token", is_aligned(limit, TAKT_ALIGN_FIRST_USE));
     count("days on which a timezone's clocks are changed", is_day_of_change(limit, now_us));
     count("headroom", headroom);
-    count("several rules", limit->rule_count > 1);
-    count("as many rules as can be", limit->rule_count == TAKT_RULES_MAX);
+    count("several rules", limit->numbers.rule_count > 1);
+    count("as many rules as can be", limit->numbers.rule_count == TAKT_RULES_MAX);
     count("rules of several algorithms", mixes(limit));
 }
 
@@ -156,13 +157,14 @@ static void count_brakes(const agree_outcome *ran)
     bool fine = !ran->damaged;
 
     count("braked ledgers", braked);
-    count("braked ledgers with several rules", braked && ran->step.call.limit->rule_count > 1);
+    count("braked ledgers with several rules",
+          braked && ran->step.call.limit->numbers.rule_count > 1);
     count("braked ledgers with a line", braked && has(ran->before, ";w"));
     count("braked ledgers that are blocked", braked && has(ran->before, ";b"));
     count("penalties that put the brake on", penalizes && !braked && has(ran->after, ";k"));
     count("penalties that lower the rate further", penalizes && braked && after < before);
     count("penalties of the same event", penalizes && braked && after >= before);
-    count("penalties without adapt", penalizes && ran->step.call.limit->adapt.backoff == 0);
+    count("penalties without adapt", penalizes && ran->step.call.limit->numbers.adapt.backoff == 0);
     count("rates that come back", fine && braked && !penalizes && after > before && after < 100);
     count("brakes that come off", fine && braked && !has(ran->after, ";k") && ran->after[0]);
     count("brakes of newer numbers than the caller's",
@@ -208,7 +210,7 @@ static void count_watches(const agree_outcome *ran)
     count("settles that are counted", more && op == TAKT_OP_SETTLE);
     count("settles that are counted off", on && taken < taken_before && taken > 0);
     count("settles of what was taken before the watch", on && taken_before > 0 && taken == 0);
-    count("watched ledgers without rules", on && ran->step.call.limit->rule_count == 0);
+    count("watched ledgers without rules", on && ran->step.call.limit->numbers.rule_count == 0);
     count("watched ledgers with a line", on && has(ran->before, ";w"));
     count("watched ledgers that are braked", on && has(ran->before, ";k"));
     count("watched ledgers with newer numbers than the caller's",
@@ -275,11 +277,11 @@ static void count_holders(const agree_outcome *ran)
     const takt_limit *limit = ran->step.call.limit;
     const char *before = ran->before;
     bool held = holders(before) > 0, gone = held && holders(ran->after) == 0;
-    bool with_rules = limit->concurrency > 0 && limit->rule_count > 0;
+    bool with_rules = limit->numbers.concurrency > 0 && limit->numbers.rule_count > 0;
 
-    count("permits alone", limit->concurrency > 0 && limit->rule_count == 0);
+    count("permits alone", limit->numbers.concurrency > 0 && limit->numbers.rule_count == 0);
     count("permits with rules", with_rules);
-    count("permits with several rules", with_rules && limit->rule_count > 1);
+    count("permits with several rules", with_rules && limit->numbers.rule_count > 1);
     count("ledgers with holders", held);
     count("ledgers with 5 holders", holders(before) >= 5);
     count("ledgers with holders and a line", held && has(before, ";w"));
@@ -287,14 +289,14 @@ static void count_holders(const agree_outcome *ran)
     count("ledgers with holders that cannot be read", ran->damaged && held);
     count("ledgers that lost their holders", ran->lost_held);
     count("holders that are forgotten by a limit without permits",
-          gone && !ran->damaged && limit->concurrency == 0 && !has_permits(ran->after));
+          gone && !ran->damaged && limit->numbers.concurrency == 0 && !has_permits(ran->after));
     count("leases that end", has_lapsed(before, ran->step.now_us));
     count("leases that end, while others do not",
           has_lapsed(before, ran->step.now_us) && holders(ran->after) > 1);
     count("the clock goes back, with holders", held && ran->later_us < -FAR_US);
     count("permits that newer numbers have, and the caller's have not", ran->wish);
     count("permits that the caller's have, and newer numbers have not",
-          !ran->damaged && limit->concurrency > 0 && ran->step.award.outdated &&
+          !ran->damaged && limit->numbers.concurrency > 0 && ran->step.award.outdated &&
               ran->step.award.newer.concurrency == 0);
     count("places that lack a permit", has(before, "p;w"));
 }
@@ -315,7 +317,7 @@ static void count_stated(const agree_outcome *ran)
     count("workers that hold more than is known", stated && holding > known);
     count("workers that lose what they hold", stated && award->holding < holding + given);
     count("workers that hold all there is",
-          stated && award->holding > 0 && award->holding == step->call.limit->concurrency);
+          stated && award->holding > 0 && award->holding == step->call.limit->numbers.concurrency);
     count("statements that are stale", ran->five && award->stale);
     count("workers that are told when a lease ends",
           stated && award->in_line != 0 && award->claim_again_at_us < TAKT_NEVER &&
@@ -358,8 +360,8 @@ static void count_settles(const agree_outcome *ran)
         static const char *const names[] = {"settles by gcra", "settles by fixed windows",
                                             "settles by sliding windows",
                                             "settles by sliding logs"};
-        count(names[i], changes && call->limit->rule_count > 0 &&
-                            call->limit->rules[0].algorithm->letter == "gfsl"[i]);
+        count(names[i], changes && call->limit->numbers.rule_count > 0 &&
+                            call->limit->numbers.rules[0].algorithm->letter == "gfsl"[i]);
     }
 }
 
@@ -381,8 +383,8 @@ static bool is_quick(const agree_outcome *ran)
     const takt_claim *claim = &ran->step.claim;
     const takt_limit *limit = ran->step.call.limit;
 
-    return limit->rule_count == 1 && limit->rules[0].algorithm->letter == 'g' &&
-           limit->revision == 0 && claim->want_count == 1 &&
+    return limit->numbers.rule_count == 1 && limit->numbers.rules[0].algorithm->letter == 'g' &&
+           limit->numbers.revision == 0 && claim->want_count == 1 &&
            claim->waiting == claim->wants[0].count && claim->wants[0].latest_us == TAKT_NEVER &&
            !has(ran->before, ";") && !has(ran->after, ";") && ran->step.award.run_count == 1 &&
            ran->step.award.refused == 0;
@@ -395,14 +397,14 @@ static bool is_quick_with_rules(const agree_outcome *ran)
     const takt_limit *limit = ran->step.call.limit;
     const char *after = ran->after;
 
-    for (int i = 0; i < limit->rule_count; i++) {
+    for (int i = 0; i < limit->numbers.rule_count; i++) {
         after += strcspn(after, ";");
-        after += *after == ';' && i + 1 < limit->rule_count;
-        if (limit->rules[i].algorithm->letter != 'g')
+        after += *after == ';' && i + 1 < limit->numbers.rule_count;
+        if (limit->numbers.rules[i].algorithm->letter != 'g')
             return false;
     }
-    return limit->rule_count > 1 && *after == '\0' && limit->revision == 0 &&
-           limit->concurrency == 0 && claim->want_count == 1 && claim->waiting == 1 &&
+    return limit->numbers.rule_count > 1 && *after == '\0' && limit->numbers.revision == 0 &&
+           limit->numbers.concurrency == 0 && claim->want_count == 1 && claim->waiting == 1 &&
            claim->wants[0].count == 1 && claim->wants[0].latest_us == TAKT_NEVER &&
            ran->step.award.run_count == 1 && ran->step.award.runs[0].first.us == ran->step.now_us;
 }
@@ -415,10 +417,11 @@ static bool is_quick_in_line(const agree_outcome *ran)
     char place[48];
 
     snprintf(place, sizeof place, ";w%llx,", (unsigned long long)claim->worker);
-    return limit->rule_count == 1 && limit->rules[0].algorithm->letter == 'g' &&
-           limit->revision == 0 && limit->max_waiting == 0 && limit->concurrency == 0 &&
-           claim->want_count == 1 && claim->wants[0].latest_us == TAKT_NEVER &&
-           has(ran->before, place) && has(ran->after, place) && !has(ran->before, ";b") &&
+    return limit->numbers.rule_count == 1 && limit->numbers.rules[0].algorithm->letter == 'g' &&
+           limit->numbers.revision == 0 && limit->numbers.max_waiting == 0 &&
+           limit->numbers.concurrency == 0 && claim->want_count == 1 &&
+           claim->wants[0].latest_us == TAKT_NEVER && has(ran->before, place) &&
+           has(ran->after, place) && !has(ran->before, ";b") &&
            !has_silent(ran->before, ran->step.now_us) && ran->step.award.workers <= 32 &&
            ran->step.award.in_line == 1U << claim->wants[0].priority;
 }
@@ -430,8 +433,9 @@ static bool is_quick_with_permits(const agree_outcome *ran)
     const takt_limit *limit = ran->step.call.limit;
     const takt_want *want = claim->wants;
 
-    return ran->step.call.op == TAKT_OP_CLAIM && limit->rule_count == 0 && limit->revision == 0 &&
-           limit->max_waiting == 0 && claim->want_count <= 1 &&
+    return ran->step.call.op == TAKT_OP_CLAIM && limit->numbers.rule_count == 0 &&
+           limit->numbers.revision == 0 && limit->numbers.max_waiting == 0 &&
+           claim->want_count <= 1 &&
            (claim->want_count == 0 ||
             (want->latest_us == TAKT_NEVER && want->cost == 1 && want->priority == 5)) &&
            ran->before[0] == 'n' && ran->after[0] == 'n' && !has(ran->before, ";b") &&
@@ -499,15 +503,15 @@ static void count_overflow(const agree_outcome *ran)
     uint64_t claimer = ran->step.claim.worker;
     bool live = !ran->damaged && !award->stale && !has_silent(ran->before, ran->step.now_us);
     bool drops = live && others_waiting(ran->before, claimer) > others_waiting(ran->after, claimer);
-    bool oldest = limit->when_full == TAKT_WHEN_FULL_DROP_OLDEST && !award->outdated;
-    bool lowest = limit->when_full == TAKT_WHEN_FULL_DROP_LOWEST && !award->outdated;
+    bool oldest = limit->numbers.when_full == TAKT_WHEN_FULL_DROP_OLDEST && !award->outdated;
+    bool lowest = limit->numbers.when_full == TAKT_WHEN_FULL_DROP_LOWEST && !award->outdated;
 
     count("oldest waiters of others dropped", drops && oldest);
     count("less urgent waiters of others dropped", drops && lowest);
     count("waiters of others and of the claim dropped", drops && award->refused > 0);
     count("own waiters refused where the oldest are dropped", oldest && award->refused > 0);
     count("own waiters refused where others are dropped", lowest && award->refused > 0);
-    count("waiters dropped with permits", drops && limit->concurrency > 0);
+    count("waiters dropped with permits", drops && limit->numbers.concurrency > 0);
     count("waiters of as many workers dropped as can be",
           drops && award->wake_count == TAKT_WAKES_MAX);
     count("newer numbers that drop",
@@ -518,8 +522,8 @@ static void count_claim(const agree_outcome *ran)
 {
     const takt_claim *claim = &ran->step.claim;
     const takt_award *award = &ran->step.award;
-    int64_t capacity = takt_limit_capacity(ran->step.call.limit, NULL);
-    int64_t until_us = ran->step.now_us + ran->step.call.limit->lookahead_us;
+    int64_t capacity = takt_numbers_capacity(&ran->step.call.limit->numbers, NULL);
+    int64_t until_us = ran->step.now_us + ran->step.call.limit->numbers.lookahead_us;
     bool too_large = false, early = false, late = false;
     int64_t listed = 0;
 

@@ -80,7 +80,7 @@ static void draw_zone(agree_world *world, takt_rule *rule)
 /* Where a limit goes by the clocks of a zone, mostly about the time when these are changed. */
 static void seek_change(agree_world *world)
 {
-    const takt_zone *zone = world->policies[0].rules[0].zone;
+    const takt_zone *zone = world->policies[0].numbers.rules[0].zone;
 
     if (zone && chance(world, 90))
         world->now_us = takt_zone_next_change(zone, world->now_us);
@@ -107,15 +107,15 @@ static void draw_rule(agree_world *world, takt_rule *rule)
 
 static void draw_permits(agree_world *world, takt_limit *limit)
 {
-    limit->concurrency = ONE(world, concurrencies);
-    limit->lease_us = chance(world, 90) ? ONE(world, leases_us) : up_to(world, DAY_US);
+    limit->numbers.concurrency = ONE(world, concurrencies);
+    limit->numbers.lease_us = chance(world, 90) ? ONE(world, leases_us) : up_to(world, DAY_US);
 }
 
 static void draw_when_full(agree_world *world, takt_limit *limit)
 {
-    limit->when_full = TAKT_WHEN_FULL_REFUSE;
-    if (limit->max_waiting > 0 && chance(world, 75))
-        limit->when_full =
+    limit->numbers.when_full = TAKT_WHEN_FULL_REFUSE;
+    if (limit->numbers.max_waiting > 0 && chance(world, 75))
+        limit->numbers.when_full =
             chance(world, 50) ? TAKT_WHEN_FULL_DROP_OLDEST : TAKT_WHEN_FULL_DROP_LOWEST;
 }
 
@@ -123,26 +123,29 @@ static void draw_adapt(agree_world *world, takt_limit *limit)
 {
     static const int64_t times_us[] = {1000000, 60000000, 60000000, TAKT_RECOVER_MAX_US};
 
-    limit->adapt = (takt_adapt){up_to(world, 99), up_to(world, 100), ONE(world, times_us), 1};
+    limit->numbers.adapt =
+        (takt_adapt){up_to(world, 99), up_to(world, 100), ONE(world, times_us), 1};
     if (chance(world, 70))
-        limit->adapt.floor = up_to(world, 99);
-    if (limit->rule_count == 0 || !takt_brake_fits(limit))
-        limit->adapt = (takt_adapt){0};
+        limit->numbers.adapt.floor = up_to(world, 99);
+    if (limit->numbers.rule_count == 0 || !takt_brake_fits(&limit->numbers))
+        limit->numbers.adapt = (takt_adapt){0};
 }
 
 static void draw_limit(agree_world *world, takt_limit *limit)
 {
-    *limit = (takt_limit){.name = "any", .rule_count = 1, .lease_us = TAKT_LEASE_US};
+    *limit =
+        (takt_limit){.name = "any", .numbers.rule_count = 1, .numbers.lease_us = TAKT_LEASE_US};
     if (chance(world, 35))
-        limit->rule_count = 2 + (int)below(world, chance(world, 80) ? 2 : TAKT_RULES_MAX - 1);
+        limit->numbers.rule_count =
+            2 + (int)below(world, chance(world, 80) ? 2 : TAKT_RULES_MAX - 1);
     if (chance(world, 40))
         draw_permits(world, limit);
-    if (limit->concurrency > 0 && chance(world, 30))
-        limit->rule_count = 0;
-    for (int i = 0; i < limit->rule_count; i++)
-        draw_rule(world, &limit->rules[i]);
-    limit->lookahead_us = ONE(world, lookaheads_us);
-    limit->max_waiting = chance(world, 35) ? up_to(world, 3000) : 0;
+    if (limit->numbers.concurrency > 0 && chance(world, 30))
+        limit->numbers.rule_count = 0;
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        draw_rule(world, &limit->numbers.rules[i]);
+    limit->numbers.lookahead_us = ONE(world, lookaheads_us);
+    limit->numbers.max_waiting = chance(world, 35) ? up_to(world, 3000) : 0;
     draw_when_full(world, limit);
     if (chance(world, 40))
         draw_adapt(world, limit);
@@ -151,54 +154,54 @@ static void draw_limit(agree_world *world, takt_limit *limit)
 /* GCRA rules and nothing else: what lua/quick.lua answers. */
 static void draw_plain(agree_world *world, takt_limit *limit)
 {
-    *limit = (takt_limit){.name = "any", .lease_us = TAKT_LEASE_US};
-    limit->rule_count = chance(world, 25) ? 2 : 1;
-    for (int i = 0; i < limit->rule_count; i++)
+    *limit = (takt_limit){.name = "any", .numbers.lease_us = TAKT_LEASE_US};
+    limit->numbers.rule_count = chance(world, 25) ? 2 : 1;
+    for (int i = 0; i < limit->numbers.rule_count; i++)
         do
-            draw_rule(world, &limit->rules[i]);
-        while (limit->rules[i].algorithm->letter != 'g');
-    limit->lookahead_us = ONE(world, lookaheads_us);
+            draw_rule(world, &limit->numbers.rules[i]);
+        while (limit->numbers.rules[i].algorithm->letter != 'g');
+    limit->numbers.lookahead_us = ONE(world, lookaheads_us);
 }
 
 /* A policy that differs in one thing or in all of them. */
 static void draw_change(agree_world *world, takt_limit *limit)
 {
-    int rule = limit->rule_count > 0 ? (int)below(world, limit->rule_count) : 0;
+    int rule = limit->numbers.rule_count > 0 ? (int)below(world, limit->numbers.rule_count) : 0;
 
     if (chance(world, 30))
         draw_limit(world, limit);
-    else if (limit->rule_count > 0 && limit->concurrency > 0 && chance(world, 30))
-        limit->concurrency = 0;
+    else if (limit->numbers.rule_count > 0 && limit->numbers.concurrency > 0 && chance(world, 30))
+        limit->numbers.concurrency = 0;
     else if (chance(world, 30))
         draw_permits(world, limit);
     else if (chance(world, 20))
         draw_when_full(world, limit);
-    else if (limit->rule_count == 0)
-        draw_rule(world, &limit->rules[limit->rule_count++]);
+    else if (limit->numbers.rule_count == 0)
+        draw_rule(world, &limit->numbers.rules[limit->numbers.rule_count++]);
     else if (chance(world, 50))
-        draw_rule(world, &limit->rules[rule]);
-    else if (chance(world, 50) && limit->rule_count > 1)
-        limit->rules[rule] = limit->rules[--limit->rule_count];
+        draw_rule(world, &limit->numbers.rules[rule]);
+    else if (chance(world, 50) && limit->numbers.rule_count > 1)
+        limit->numbers.rules[rule] = limit->numbers.rules[--limit->numbers.rule_count];
     else
-        limit->lookahead_us = ONE(world, lookaheads_us);
+        limit->numbers.lookahead_us = ONE(world, lookaheads_us);
     if (chance(world, 20))
         draw_adapt(world, limit);
-    if (limit->adapt.backoff > 0 && !takt_brake_fits(limit))
-        limit->adapt = (takt_adapt){0};
+    if (limit->numbers.adapt.backoff > 0 && !takt_brake_fits(&limit->numbers))
+        limit->numbers.adapt = (takt_adapt){0};
 }
 
 /* Permits that all of them want, or a line that they fill. */
 static void draw_crowd(agree_world *world)
 {
     takt_limit *limit = &world->policies[0];
-    bool drops = limit->when_full != TAKT_WHEN_FULL_REFUSE;
+    bool drops = limit->numbers.when_full != TAKT_WHEN_FULL_REFUSE;
 
-    world->crowd = (limit->concurrency >= 10 || drops) && chance(world, 40);
+    world->crowd = (limit->numbers.concurrency >= 10 || drops) && chance(world, 40);
     if (!world->crowd)
         return;
     world->workers = AGREE_WORKERS;
     if (drops)
-        limit->max_waiting = 8 + below(world, 16);
+        limit->numbers.max_waiting = 8 + below(world, 16);
 }
 
 /* What most of the claims in a fleet are: a few who keep pace. */
@@ -211,11 +214,12 @@ static void draw_pace(agree_world *world)
         return;
     world->policy_count = 1;
     world->workers = 1 + (int)below(world, chance(world, 80) ? 10 : AGREE_WORKERS);
-    *limit = (takt_limit){.name = "any", .rule_count = 1, .lease_us = TAKT_LEASE_US};
+    *limit =
+        (takt_limit){.name = "any", .numbers.rule_count = 1, .numbers.lease_us = TAKT_LEASE_US};
     do
-        draw_rule(world, &limit->rules[0]);
-    while (limit->rules[0].algorithm->letter != 'g');
-    limit->lookahead_us = ONE(world, lookaheads_us);
+        draw_rule(world, &limit->numbers.rules[0]);
+    while (limit->numbers.rules[0].algorithm->letter != 'g');
+    limit->numbers.lookahead_us = ONE(world, lookaheads_us);
 }
 
 /* The other thing that they are: a few who share permits. */
@@ -229,12 +233,12 @@ static void draw_share(agree_world *world)
     world->policy_count = 1 + chance(world, 30);
     world->workers = 1 + (int)below(world, chance(world, 80) ? 10 : AGREE_WORKERS);
     *limit = (takt_limit){.name = "any"};
-    limit->lookahead_us = ONE(world, lookaheads_us);
+    limit->numbers.lookahead_us = ONE(world, lookaheads_us);
     for (int i = 0; i < world->policy_count; i++) { /* of one revision: they take turns */
         world->policies[i] = *limit;
         draw_permits(world, &world->policies[i]);
-        if (world->policies[i].concurrency > 20 && chance(world, 80))
-            world->policies[i].concurrency = up_to(world, world->workers);
+        if (world->policies[i].numbers.concurrency > 20 && chance(world, 80))
+            world->policies[i].numbers.concurrency = up_to(world, world->workers);
     }
 }
 
@@ -253,7 +257,7 @@ void agree_world_draw(agree_world *world, uint64_t seed)
         takt_limit *limit = &world->policies[world->policy_count];
         *limit = limit[-1];
         draw_change(world, limit);
-        limit->revision = limit[-1].revision + below(world, 2);
+        limit->numbers.revision = limit[-1].numbers.revision + below(world, 2);
         world->policy_count++;
     }
     world->workers = 1 + (int)below(world, chance(world, 70) ? 6 : AGREE_WORKERS);
@@ -269,7 +273,7 @@ void agree_world_draw(agree_world *world, uint64_t seed)
 /* About as long as the tokens of a calm claim take to come back. */
 static int64_t calm_step(agree_world *world)
 {
-    const takt_rule *rule = &world->policies[0].rules[0];
+    const takt_rule *rule = &world->policies[0].numbers.rules[0];
     int64_t interval_us = rule->algorithm ? rule->period_us / rule->limit : 1000;
 
     return below(world, 2 + 4 * (interval_us < DAY_US ? interval_us : DAY_US));
@@ -280,10 +284,10 @@ static void draw_time(agree_world *world)
     if (world->jumps && chance(world, 3))
         world->now_us +=
             below(world, chance(world, 70) ? 20000000 : 2 * DAY_US) * (chance(world, 50) ? 1 : -1);
-    else if (world->policies[0].rules[0].zone && chance(world, 10))
+    else if (world->policies[0].numbers.rules[0].zone && chance(world, 10))
         world->now_us += below(world, DAY_US / 12);
     else if ((world->pace || world->share) && chance(world, 80))
-        world->now_us += below(world, 1 + world->policies[0].lookahead_us / world->workers);
+        world->now_us += below(world, 1 + world->policies[0].numbers.lookahead_us / world->workers);
     else if (world->calm && chance(world, 60))
         world->now_us += calm_step(world);
     else if (chance(world, 50))
@@ -294,7 +298,7 @@ static void draw_time(agree_world *world)
 
 static int64_t draw_cost(agree_world *world, const takt_limit *limit)
 {
-    int64_t capacity = takt_limit_capacity(limit, NULL);
+    int64_t capacity = takt_numbers_capacity(&limit->numbers, NULL);
 
     if (capacity > TAKT_COST_MAX)
         capacity = TAKT_COST_MAX;
@@ -336,7 +340,7 @@ static void draw_worker(agree_world *world, agree_step *step)
     claim->seq = chance(world, 98) ? ++world->seqs[worker] : below(world, world->seqs[worker] + 1);
     claim->holding = draw_holding(world, worker);
     if (has_all)
-        claim->holding = chance(world, 50) ? step->call.limit->concurrency : 0;
+        claim->holding = chance(world, 50) ? step->call.limit->numbers.concurrency : 0;
 }
 
 static void draw_paced_claim(agree_world *world, takt_claim *claim)
@@ -462,6 +466,7 @@ void agree_step_draw(agree_world *world, agree_step *step)
     if (chance(world, world->pace || world->share ? 98 : 80))
         step->call.op = TAKT_OP_CLAIM;
     step->call.limit = limit;
+    step->call.numbers = &limit->numbers;
     step->call.key = "any";
     step->call.claim = &step->claim;
     step->call.award = &step->award;
@@ -477,7 +482,7 @@ void agree_step_draw(agree_world *world, agree_step *step)
         draw_worker(world, step);
     if (step->call.op == TAKT_OP_CLAIM)
         draw_claim(world, step);
-    if (step->call.op == TAKT_OP_TRY && chance(world, limit->concurrency > 0 ? 5 : 50))
+    if (step->call.op == TAKT_OP_TRY && chance(world, limit->numbers.concurrency > 0 ? 5 : 50))
         step->call.claim = NULL;
     if (step->call.op == TAKT_OP_PEEK)
         step->call.for_us = draw_watch(world);

@@ -13,9 +13,9 @@ static takt_limit two_rules(void)
     takt_limit limit = rig_limit("mail", 100, 1000000, 10);
     takt_limit day = rig_limit("mail", 800, RIG_DAY, 1);
 
-    limit.rules[limit.rule_count++] = day.rules[0];
-    limit.revision = 7;
-    limit.max_waiting = 1000;
+    limit.numbers.rules[limit.numbers.rule_count++] = day.numbers.rules[0];
+    limit.numbers.revision = 7;
+    limit.numbers.max_waiting = 1000;
     return limit;
 }
 
@@ -67,6 +67,7 @@ Test(ask, every_operation)
         static takt_ask ask;
         takt_store_call call = {.op = table[i].op,
                                 .limit = &limit,
+                                .numbers = &limit.numbers,
                                 .key = "a/b",
                                 .claim = &claim,
                                 .cost = 3,
@@ -88,17 +89,21 @@ Test(ask, largest)
     takt_limit limit = rig_limit("a", 999999937, TAKT_SPAN_MAX_US - 1, 1);
     takt_claim claim = {
         .worker = UINT64_MAX, .seq = INT64_MAX, .waiting = INT64_MAX, .want_count = TAKT_WANTS_MAX};
-    takt_store_call call = {.op = TAKT_OP_CLAIM, .limit = &limit, .key = longest, .claim = &claim};
+    takt_store_call call = {.op = TAKT_OP_CLAIM,
+                            .limit = &limit,
+                            .numbers = &limit.numbers,
+                            .key = longest,
+                            .claim = &claim};
 
     memset(longest, '\xff', sizeof longest);
     longest[TAKT_KEY_SIZE_MAX] = '\0';
     memset(limit.name, 'n', TAKT_NAME_SIZE_MAX);
     for (int i = 1; i < TAKT_RULES_MAX; i++)
-        limit.rules[i] = limit.rules[0];
-    limit.rule_count = TAKT_RULES_MAX;
-    limit.revision = limit.lookahead_us = limit.max_waiting = INT64_MAX;
-    limit.concurrency = limit.lease_us = claim.holding = INT64_MAX;
-    limit.adapt = (takt_adapt){INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+        limit.numbers.rules[i] = limit.numbers.rules[0];
+    limit.numbers.rule_count = TAKT_RULES_MAX;
+    limit.numbers.revision = limit.numbers.lookahead_us = limit.numbers.max_waiting = INT64_MAX;
+    limit.numbers.concurrency = limit.numbers.lease_us = claim.holding = INT64_MAX;
+    limit.numbers.adapt = (takt_adapt){INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
     for (int i = 0; i < TAKT_WANTS_MAX; i++)
         claim.wants[i] = (takt_want){INT64_MAX, INT64_C(1) << 53, INT32_MAX, INT32_MAX};
     cr_assert(takt_ask_call(&ask, "n", &call));
@@ -129,14 +134,17 @@ Test(ask, uncontended)
     claims[3].waiting = claims[3].wants[0].count = 2;
     claims[4].waiting = claims[4].want_count = 2;
     claims[5].wants[0].latest_us = INT64_C(1763692800000000);
-    limits[6].rules[limits[6].rule_count++] = plain.rules[0];
-    limits[7].rules[0].algorithm = takt_algorithm_named("sliding-log");
-    limits[8].revision = 1;
-    limits[9].concurrency = 1;
-    limits[10].adapt = (takt_adapt){50, 10, 60000000, 5};
+    limits[6].numbers.rules[limits[6].numbers.rule_count++] = plain.numbers.rules[0];
+    limits[7].numbers.rules[0].algorithm = takt_algorithm_named("sliding-log");
+    limits[8].numbers.revision = 1;
+    limits[9].numbers.concurrency = 1;
+    limits[10].numbers.adapt = (takt_adapt){50, 10, 60000000, 5};
     for (int i = 0; i < count; i++) {
-        takt_store_call call = {
-            .op = TAKT_OP_CLAIM, .limit = &limits[i], .key = "a", .claim = &claims[i]};
+        takt_store_call call = {.op = TAKT_OP_CLAIM,
+                                .limit = &limits[i],
+                                .numbers = &limits[i].numbers,
+                                .key = "a",
+                                .claim = &claims[i]};
         ask.keys = 0;
         cr_assert(takt_ask_call(&ask, "prod", &call));
         cr_expect_eq(ask.keys, i == 0 ? 1 : i == 9 ? 5 : 4, "%d", i);
@@ -153,13 +161,14 @@ Test(ask, adapt)
 {
     static takt_ask ask;
     takt_limit limit = two_rules();
-    takt_store_call call = {.op = TAKT_OP_PEEK, .limit = &limit, .key = "a"};
+    takt_store_call call = {
+        .op = TAKT_OP_PEEK, .limit = &limit, .numbers = &limit.numbers, .key = "a"};
 
-    limit.adapt = (takt_adapt){50, 10, 60000000, 5};
+    limit.numbers.adapt = (takt_adapt){50, 10, 60000000, 5};
     cr_assert(takt_ask_call(&ask, "prod", &call));
     cr_expect(strstr(join(&ask), " 250000 1000;50,10,60000000,5 "));
-    limit.concurrency = 20;
-    limit.lease_us = 30000000;
+    limit.numbers.concurrency = 20;
+    limit.numbers.lease_us = 30000000;
     cr_assert(takt_ask_call(&ask, "prod", &call));
     cr_expect(strstr(join(&ask), " 250000 1000,20,30000000;50,10,60000000,5 "));
 }

@@ -182,9 +182,9 @@ static takt_limit log_limit(void)
 {
     takt_limit limit = rig_limit("log", 100, 1000000, 1);
 
-    limit.rules[0] = (takt_rule){
+    limit.numbers.rules[0] = (takt_rule){
         .algorithm = takt_algorithm_named("sliding-log"), .limit = 1000, .period_us = 1000000};
-    cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
+    cr_assert_eq(takt_rule_prepare(&limit.numbers.rules[0], NULL), 0);
     return limit;
 }
 
@@ -473,12 +473,12 @@ Test(redis, a_zone_that_only_the_ledger_names)
     struct server server;
     struct rig rig[2];
 
-    new.revision = 3;
-    new.rules[0] = (takt_rule){.algorithm = takt_algorithm_named("fixed-window"),
-                               .limit = 1,
-                               .period_us = RIG_DAY,
-                               .zone = takt_zone_named("America/Los_Angeles", 19)};
-    cr_assert_eq(takt_rule_prepare(&new.rules[0], NULL), 0);
+    new.numbers.revision = 3;
+    new.numbers.rules[0] = (takt_rule){.algorithm = takt_algorithm_named("fixed-window"),
+                                       .limit = 1,
+                                       .period_us = RIG_DAY,
+                                       .zone = takt_zone_named("America/Los_Angeles", 19)};
+    cr_assert_eq(takt_rule_prepare(&new.numbers.rules[0], NULL), 0);
     server_start(&server, NULL);
     for (int i = 0; i < 2; i++)
         open_with(&rig[i], &server, "");

@@ -39,11 +39,11 @@ static takt_limit limit_with(const char *algorithm, int64_t tokens, int64_t peri
 {
     takt_limit limit = rig_limit("a", 1, 1000000, 1);
 
-    limit.rules[0] = (takt_rule){.algorithm = takt_algorithm_named(algorithm),
-                                 .limit = tokens,
-                                 .period_us = period_us,
-                                 .burst = burst};
-    cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
+    limit.numbers.rules[0] = (takt_rule){.algorithm = takt_algorithm_named(algorithm),
+                                         .limit = tokens,
+                                         .period_us = period_us,
+                                         .burst = burst};
+    cr_assert_eq(takt_rule_prepare(&limit.numbers.rules[0], NULL), 0);
     return limit;
 }
 
@@ -51,7 +51,7 @@ static void add_rule(takt_limit *limit, const char *algorithm, int64_t tokens, i
 {
     takt_limit other = limit_with(algorithm, tokens, period_us, 0);
 
-    limit->rules[limit->rule_count++] = other.rules[0];
+    limit->numbers.rules[limit->numbers.rule_count++] = other.numbers.rules[0];
 }
 
 static void forget_all(void)
@@ -131,14 +131,14 @@ Test(redis_script, an_uncontended_award_is_time_get_set)
 {
     takt_limit limit = limit_with("gcra", 1000, 1000000, 1000);
 
-    limit.lookahead_us = 10000000;
+    limit.numbers.lookahead_us = 10000000;
     check_awards(&limit, 1, "one slot");
     uncontended = true;
     check_awards(&limit, 1, "one slot, asked for with one key");
     uncontended = false;
     check_awards(&limit, 100, "several slots");
     check_awards(&limit, 600, "now and later");
-    limit.revision = 1; /* no longer the quick way */
+    limit.numbers.revision = 1; /* no longer the quick way */
     check_awards(&limit, 100, "a revision");
     add_rule(&limit, "gcra", 60000, 60000000);
     check_awards(&limit, 1, "two rules");
@@ -154,9 +154,9 @@ Test(redis_script, an_even_award_takes_no_longer_for_more_slots)
     enum { MANY = 1000000000 };
     takt_limit limit = limit_with("gcra", MANY, 1000000, 1);
 
-    limit.lookahead_us = 10000000;
+    limit.numbers.lookahead_us = 10000000;
     for (int quick = 1; quick >= 0; quick--) {
-        limit.revision = !quick;
+        limit.numbers.revision = !quick;
         check_awards(&limit, MANY / 2, "evenly spaced");
     }
     limit = limit_with("gcra", MANY, 1000000, MANY);
@@ -173,9 +173,9 @@ Test(redis_script, no_quick_way_for_what_cannot_be_read)
     static struct rig_call call;
     takt_limit limit = limit_with("gcra", 1000, 1000000, 1000);
 
-    limit.rules[1] = limit_with("gcra", 10000, RIG_DAY, 1000).rules[0];
+    limit.numbers.rules[1] = limit_with("gcra", 10000, RIG_DAY, 1000).numbers.rules[0];
     for (int rules = 1; rules <= 2; rules++) {
-        limit.rule_count = rules;
+        limit.numbers.rule_count = rules;
         forget_all();
         cr_assert_eq(claim(&limit, 1), 1);
         server_say(&server, "APPEND takt:{test/a/k} ;");
@@ -218,8 +218,10 @@ static int64_t all_calls(const char *statistics)
 Test(redis_script, a_hand_over_takes_the_quick_way)
 {
     enum { WORKERS = 5, HAND_OVERS = 20, CLAIMS = 2 * HAND_OVERS };
-    takt_limit limit = {
-        .name = "a", .lookahead_us = 10000000, .concurrency = 2, .lease_us = 600000000};
+    takt_limit limit = {.name = "a",
+                        .numbers.lookahead_us = 10000000,
+                        .numbers.concurrency = 2,
+                        .numbers.lease_us = 600000000};
     const char *statistics;
 
     for (uint64_t i = 0; i < WORKERS; i++)

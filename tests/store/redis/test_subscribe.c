@@ -174,8 +174,10 @@ Test(subscribe, hears_of_what_others_do)
  * own channel. */
 Test(subscribe, is_woken_alone)
 {
-    takt_limit limit = {
-        .name = "mail", .lookahead_us = 250000, .concurrency = 1, .lease_us = 60000000};
+    takt_limit limit = {.name = "mail",
+                        .numbers.lookahead_us = 250000,
+                        .numbers.concurrency = 1,
+                        .numbers.lease_us = 60000000};
     struct server server;
     struct listener holder, next, last;
 
@@ -210,8 +212,8 @@ Test(subscribe, is_told_that_its_waiters_make_way)
     struct server server;
     struct listener oldest, newest;
 
-    limit.max_waiting = 100;
-    limit.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    limit.numbers.max_waiting = 100;
+    limit.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
     server_start(&server, NULL);
     listen_at(&oldest, server.url);
     listen_at(&newest, server.url);

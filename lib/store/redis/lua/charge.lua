@@ -1,4 +1,4 @@
--- charge.lua: takt_limit_charge of core/limit.c: tokens that were used without having been asked for.
+-- charge.lua: takt_numbers_charge of core/numbers.c: tokens that were used without having been asked for.
 -- needs: keep
 
 local function charge(tokens)

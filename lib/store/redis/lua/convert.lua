@@ -1,4 +1,4 @@
--- convert.lua: takt_limit_convert of core/limit.c: what a state kept under old rules means under new ones.
+-- convert.lua: takt_numbers_convert of core/numbers.c: what a state kept under old rules means under new ones.
 -- needs: limit
 
 -- The first of the old rules with the same numbers, or where `same` is not asked for, of the same algorithm.

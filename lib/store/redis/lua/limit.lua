@@ -1,4 +1,4 @@
--- limit.lua: all rules of a limit together; core/limit.c.  A rule and its state are one table.
+-- limit.lua: all rules of a limit together; core/numbers.c.  A rule and its state are one table.
 -- needs: call numbers rule
 
 -- The limit whose numbers the state is kept under.

@@ -1,4 +1,4 @@
--- take.lua: takt_limit_take of core/limit.c.  Runs are seven numbers each, appended to the reply.
+-- take.lua: takt_numbers_take of core/numbers.c.  Runs are seven numbers each, appended to the reply.
 -- needs: limit
 
 local reply_head = TAKT_AWARD_HEAD + (#KEYS == 5 and TAKT_PERMITS_VALUES or 0) -- fields of the reply before the runs

@@ -1,36 +1,36 @@
 /*
  * limit.c: see limit.h.
  */
-#include "core/limit.h"
+#include "core/numbers.h"
 
 #include "core/window.h"
 
-#define EACH_RULE(limit, i) for (int i = 0; i < (limit)->rule_count; i++)
+#define EACH_RULE(numbers, i) for (int i = 0; i < (numbers)->rule_count; i++)
 
 /* Each rule that holds, the brake as the last one. */
-#define EACH_KEPT(rule, limit, state, i)                                                           \
-    for (int i = 0; (rule = rule_at(limit, state, i)) != NULL; i++)
+#define EACH_KEPT(rule, numbers, state, i)                                                         \
+    for (int i = 0; (rule = rule_at(numbers, state, i)) != NULL; i++)
 
 /* NULL: there are no more. */
-static const takt_rule *rule_at(const takt_limit *limit, const takt_limit_state *state, int i)
+static const takt_rule *rule_at(const takt_numbers *numbers, const takt_rules_state *state, int i)
 {
-    if (i < limit->rule_count)
-        return &limit->rules[i];
-    return i == limit->rule_count && state->brake.tokens > 0 ? &state->brake : NULL;
+    if (i < numbers->rule_count)
+        return &numbers->rules[i];
+    return i == numbers->rule_count && state->brake.tokens > 0 ? &state->brake : NULL;
 }
 
-static bool are_several(const takt_limit *limit, const takt_limit_state *state)
+static bool are_several(const takt_numbers *numbers, const takt_rules_state *state)
 {
-    return rule_at(limit, state, 1) != NULL;
+    return rule_at(numbers, state, 1) != NULL;
 }
 
-int64_t takt_limit_capacity(const takt_limit *limit, int *rule)
+int64_t takt_numbers_capacity(const takt_numbers *numbers, int *rule)
 {
-    int64_t least = limit->rule_count > 0 ? INT64_MAX : TAKT_ROOM_MAX;
+    int64_t least = numbers->rule_count > 0 ? INT64_MAX : TAKT_ROOM_MAX;
 
-    EACH_RULE(limit, i)
+    EACH_RULE(numbers, i)
     {
-        int64_t capacity = limit->rules[i].algorithm->capacity(&limit->rules[i]);
+        int64_t capacity = numbers->rules[i].algorithm->capacity(&numbers->rules[i]);
         if (capacity < least) {
             least = capacity;
             if (rule)
@@ -40,14 +40,14 @@ int64_t takt_limit_capacity(const takt_limit *limit, int *rule)
     return least;
 }
 
-int64_t takt_limit_throughput(const takt_limit *limit, const takt_limit_state *state,
-                              int64_t span_us)
+int64_t takt_numbers_throughput(const takt_numbers *numbers, const takt_rules_state *state,
+                                int64_t span_us)
 {
-    static const takt_limit_state unbraked = {.brake = {.tokens = 0}};
+    static const takt_rules_state unbraked = {.brake = {.tokens = 0}};
     const takt_rule *rule;
     int64_t least = TAKT_ROOM_MAX;
 
-    EACH_KEPT(rule, limit, state ? state : &unbraked, i)
+    EACH_KEPT(rule, numbers, state ? state : &unbraked, i)
     {
         __extension__ unsigned __int128 tokens =
             (unsigned __int128)span_us * (uint64_t)rule->tokens / (uint64_t)rule->span_us;
@@ -57,17 +57,17 @@ int64_t takt_limit_throughput(const takt_limit *limit, const takt_limit_state *s
     return least;
 }
 
-int64_t takt_limit_span(const takt_limit *limit)
+int64_t takt_numbers_span(const takt_numbers *numbers)
 {
-    int64_t span_us = limit->concurrency > 0 ? limit->lease_us : 0;
+    int64_t span_us = numbers->concurrency > 0 ? numbers->lease_us : 0;
 
-    for (int i = 0; i < limit->rule_count; i++)
-        if (limit->rules[i].period_us > span_us)
-            span_us = limit->rules[i].period_us;
+    for (int i = 0; i < numbers->rule_count; i++)
+        if (numbers->rules[i].period_us > span_us)
+            span_us = numbers->rules[i].period_us;
     return span_us;
 }
 
-void takt_limit_begin(takt_limit_state *state, takt_pages *pages)
+void takt_numbers_begin(takt_rules_state *state, takt_pages *pages)
 {
     for (int i = 0; i <= TAKT_RULES_MAX; i++)
         state->rules[i] = (takt_rule_state){.pages = pages};
@@ -76,20 +76,20 @@ void takt_limit_begin(takt_limit_state *state, takt_pages *pages)
         pages->taken = pages->freed = 0;
 }
 
-void takt_limit_rest(const takt_limit *limit, takt_limit_state *state, int64_t now_us)
+void takt_numbers_rest(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us)
 {
     const takt_rule *rule;
 
-    EACH_KEPT(rule, limit, state, i)
+    EACH_KEPT(rule, numbers, state, i)
     rule->algorithm->rest(rule, &state->rules[i], now_us);
 }
 
-int64_t takt_limit_earliest(const takt_limit *limit, const takt_limit_state *state, int64_t t_us,
-                            int64_t cost)
+int64_t takt_numbers_earliest(const takt_numbers *numbers, const takt_rules_state *state,
+                              int64_t t_us, int64_t cost)
 {
     const takt_rule *rule;
 
-    EACH_KEPT(rule, limit, state, i) /* once round: what suits a rule suits it later as well */
+    EACH_KEPT(rule, numbers, state, i) /* once round: what suits a rule suits it later as well */
     {
         t_us = rule->algorithm->earliest(rule, &state->rules[i], t_us, cost);
         if (t_us == TAKT_NEVER)
@@ -98,23 +98,24 @@ int64_t takt_limit_earliest(const takt_limit *limit, const takt_limit_state *sta
     return t_us;
 }
 
-void takt_limit_commit(const takt_limit *limit, takt_limit_state *state, int64_t t_us, int64_t cost)
+void takt_numbers_commit(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us,
+                         int64_t cost)
 {
     const takt_rule *rule;
 
-    EACH_KEPT(rule, limit, state, i)
+    EACH_KEPT(rule, numbers, state, i)
     rule->algorithm->commit(rule, &state->rules[i], t_us, cost);
 }
 
-int64_t takt_limit_room(const takt_limit *limit, const takt_limit_state *state, int64_t from_us,
-                        int64_t until_us)
+int64_t takt_numbers_room(const takt_numbers *numbers, const takt_rules_state *state,
+                          int64_t from_us, int64_t until_us)
 {
     const takt_rule *rule;
     int64_t least = TAKT_ROOM_MAX;
 
-    if (are_several(limit, state))
-        from_us = takt_limit_earliest(limit, state, from_us, 1);
-    EACH_KEPT(rule, limit, state, i)
+    if (are_several(numbers, state))
+        from_us = takt_numbers_earliest(numbers, state, from_us, 1);
+    EACH_KEPT(rule, numbers, state, i)
     {
         int64_t room = rule->algorithm->room(rule, &state->rules[i], from_us, until_us);
         if (room < least)
@@ -123,18 +124,18 @@ int64_t takt_limit_room(const takt_limit *limit, const takt_limit_state *state, 
     return least;
 }
 
-int64_t takt_limit_due(const takt_limit *limit, const takt_limit_state *state, int64_t from_us,
-                       int64_t n)
+int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *state,
+                         int64_t from_us, int64_t n)
 {
     const takt_rule *rule;
     int64_t latest;
 
     if (n > TAKT_ROOM_MAX)
         n = TAKT_ROOM_MAX;
-    if (are_several(limit, state))
-        from_us = takt_limit_earliest(limit, state, from_us, 1);
+    if (are_several(numbers, state))
+        from_us = takt_numbers_earliest(numbers, state, from_us, 1);
     latest = from_us;
-    EACH_KEPT(rule, limit, state, i)
+    EACH_KEPT(rule, numbers, state, i)
     {
         int64_t due = rule->algorithm->due(rule, &state->rules[i], from_us, n);
         if (due > latest)
@@ -169,12 +170,12 @@ static bool append_slot(takt_run *runs, int *run_count, int run_max, int64_t slo
 
 /* How often `cost` can be taken at t_us, at most `count` times.  Taken one by one at one instant it
  * is as if all were taken at once. */
-static int64_t times_at(const takt_limit *limit, const takt_limit_state *state, int64_t t_us,
+static int64_t times_at(const takt_numbers *numbers, const takt_rules_state *state, int64_t t_us,
                         int64_t cost, int64_t count)
 {
     const takt_rule *rule;
 
-    EACH_KEPT(rule, limit, state, i)
+    EACH_KEPT(rule, numbers, state, i)
     {
         int64_t n = rule->algorithm->room(rule, &state->rules[i], t_us, t_us) / cost;
         if (n < count)
@@ -185,8 +186,8 @@ static int64_t times_at(const takt_limit *limit, const takt_limit_state *state, 
 
 /* One slot, or all that there are at its instant where the one before was there as well.  Returns
  * how many; 0: there is no run for them. */
-static int64_t take_at(const takt_limit *limit, takt_limit_state *state, int64_t t_us, int64_t cost,
-                       int64_t count, takt_run *runs, int *run_count, int run_max)
+static int64_t take_at(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us,
+                       int64_t cost, int64_t count, takt_run *runs, int *run_count, int run_max)
 {
     const takt_run *last;
     int64_t n = 1;
@@ -195,23 +196,23 @@ static int64_t take_at(const takt_limit *limit, takt_limit_state *state, int64_t
         return 0;
     last = &runs[*run_count - 1];
     if (last->count > 1 && last->step.us == 0) {
-        n = times_at(limit, state, t_us, cost, count);
+        n = times_at(numbers, state, t_us, cost, count);
         runs[*run_count - 1].count += n - 1;
     }
-    takt_limit_commit(limit, state, t_us, n * cost);
+    takt_numbers_commit(numbers, state, t_us, n * cost);
     return n;
 }
 
-int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_t from_us,
-                        int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
-                        int *run_count, int run_max)
+int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, int64_t from_us,
+                          int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
+                          int *run_count, int run_max)
 {
-    const takt_rule *rule = rule_at(limit, state, 0);
-    bool even = rule && rule->algorithm->series && !are_several(limit, state);
+    const takt_rule *rule = rule_at(numbers, state, 0);
+    bool even = rule && rule->algorithm->series && !are_several(numbers, state);
     int64_t taken = 0;
 
     for (int steps = 0; taken < count && steps < TAKT_TAKE_STEPS_MAX; steps++) {
-        int64_t t_us = takt_limit_earliest(limit, state, from_us, cost);
+        int64_t t_us = takt_numbers_earliest(numbers, state, from_us, cost);
         int64_t n;
         if (t_us > until_us) /* also TAKT_NEVER */
             break;
@@ -224,7 +225,7 @@ int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_
             if (n > 1 || !append_slot(runs, run_count, run_max, t_us, (int32_t)cost))
                 runs[(*run_count)++] = run;
         } else {
-            n = take_at(limit, state, t_us, cost, count - taken, runs, run_count, run_max);
+            n = take_at(numbers, state, t_us, cost, count - taken, runs, run_count, run_max);
             if (n == 0)
                 break;
         }
@@ -233,12 +234,12 @@ int64_t takt_limit_take(const takt_limit *limit, takt_limit_state *state, int64_
     return taken;
 }
 
-void takt_limit_charge(const takt_limit *limit, takt_limit_state *state, int64_t now_us,
-                       int64_t tokens)
+void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
+                         int64_t tokens)
 {
     const takt_rule *rule;
 
-    EACH_KEPT(rule, limit, state, i)
+    EACH_KEPT(rule, numbers, state, i)
     {
         takt_rule_state *kept = &state->rules[i];
         int64_t from_us = now_us, until_us = now_us + TAKT_LOOKAHEAD_MAX_US, n;
@@ -253,30 +254,30 @@ void takt_limit_charge(const takt_limit *limit, takt_limit_state *state, int64_t
     }
 }
 
-void takt_limit_give_back(const takt_limit *limit, takt_limit_state *state, int64_t now_us,
-                          int64_t slot_us, int64_t cost, int64_t unused)
+void takt_numbers_give_back(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
+                            int64_t slot_us, int64_t cost, int64_t unused)
 {
     const takt_rule *rule;
 
-    EACH_KEPT(rule, limit, state, i)
+    EACH_KEPT(rule, numbers, state, i)
     rule->algorithm->give_back(rule, &state->rules[i], slot_us, cost, unused,
-                               now_us + limit->lookahead_us);
+                               now_us + numbers->lookahead_us);
 }
 
-void takt_limit_exhaust(const takt_limit *limit, takt_limit_state *state, int64_t at_us)
+void takt_numbers_exhaust(const takt_numbers *numbers, takt_rules_state *state, int64_t at_us)
 {
     const takt_rule *rule;
 
-    EACH_KEPT(rule, limit, state, i)
+    EACH_KEPT(rule, numbers, state, i)
     rule->algorithm->exhaust(rule, &state->rules[i], at_us);
 }
 
-int64_t takt_limit_rest_at(const takt_limit *limit, const takt_limit_state *state)
+int64_t takt_numbers_rest_at(const takt_numbers *numbers, const takt_rules_state *state)
 {
     const takt_rule *rule;
     int64_t latest = 0;
 
-    EACH_KEPT(rule, limit, state, i)
+    EACH_KEPT(rule, numbers, state, i)
     {
         int64_t at = rule->algorithm->rest_at(rule, &state->rules[i]);
         if (at > latest)
@@ -285,7 +286,7 @@ int64_t takt_limit_rest_at(const takt_limit *limit, const takt_limit_state *stat
     return latest;
 }
 
-bool takt_limit_same(const takt_limit *a, const takt_limit *b)
+bool takt_numbers_same(const takt_numbers *a, const takt_numbers *b)
 {
     if (a->rule_count != b->rule_count)
         return false;
@@ -298,7 +299,7 @@ bool takt_limit_same(const takt_limit *a, const takt_limit *b)
 /* The old rule that a new one takes over from: the first of the same numbers, or where `same` is
  * not asked for, of the same algorithm; -1 if there is none.  `taken` are those that others have.
  */
-static int predecessor(const takt_limit *from, const takt_rule *rule, bool same, unsigned taken)
+static int predecessor(const takt_numbers *from, const takt_rule *rule, bool same, unsigned taken)
 {
     EACH_RULE(from, i)
     if (!(taken & 1U << i) && from->rules[i].algorithm->letter == rule->algorithm->letter &&
@@ -317,10 +318,10 @@ static void convert_rule(const takt_rule *from, const takt_rule *to, takt_rule_s
         to->algorithm->pour(from, to, state, now_us);
 }
 
-void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit_state *state,
-                        int64_t now_us)
+void takt_numbers_convert(const takt_numbers *from, const takt_numbers *to, takt_rules_state *state,
+                          int64_t now_us)
 {
-    takt_limit_state old = *state;
+    takt_rules_state old = *state;
     int before[TAKT_RULES_MAX] = {0};
     unsigned taken = 0;
 
@@ -355,11 +356,11 @@ void takt_limit_convert(const takt_limit *from, const takt_limit *to, takt_limit
 /* Slots that workers have in hand lie up to a lookahead less far ahead than the state.  When it is
  * pulled back, all of them must be further ahead than a worker believes (drop_foreign of
  * scheduler.c), or they would be used beside those that take their place. */
-void takt_limit_pull_back(const takt_limit *limit, takt_limit_state *state, int64_t now_us)
+void takt_numbers_pull_back(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us)
 {
-    int64_t reach_us = TAKT_LOOKAHEAD_MAX_US + 2 * limit->lookahead_us;
+    int64_t reach_us = TAKT_LOOKAHEAD_MAX_US + 2 * numbers->lookahead_us;
     const takt_rule *rule;
 
-    EACH_KEPT(rule, limit, state, i)
-    rule->algorithm->pull_back(rule, &state->rules[i], now_us, reach_us, limit->lookahead_us);
+    EACH_KEPT(rule, numbers, state, i)
+    rule->algorithm->pull_back(rule, &state->rules[i], now_us, reach_us, numbers->lookahead_us);
 }

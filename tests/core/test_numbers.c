@@ -8,9 +8,9 @@
 #include "core/promises.h"
 #include "seed.h"
 
-static takt_limit four_rules(void)
+static takt_numbers four_rules(void)
 {
-    takt_limit limit = limit_of(1, SECOND, 1);
+    takt_numbers limit = limit_of(1, SECOND, 1);
 
     add_rule(&limit, 20, MINUTE, 5);
     add_rule(&limit, 200, HOUR, 30);
@@ -18,26 +18,26 @@ static takt_limit four_rules(void)
     return limit;
 }
 
-static takt_limit_state at_rest(const takt_limit *limit)
+static takt_rules_state at_rest(const takt_numbers *limit)
 {
-    takt_limit_state state;
+    takt_rules_state state;
 
-    takt_limit_begin(&state, NULL);
-    takt_limit_rest(limit, &state, NOW);
+    takt_numbers_begin(&state, NULL);
+    takt_numbers_rest(limit, &state, NOW);
     return state;
 }
 
-static int64_t take_one(const takt_limit *limit, takt_limit_state *state, int64_t t_us,
+static int64_t take_one(const takt_numbers *limit, takt_rules_state *state, int64_t t_us,
                         int64_t cost)
 {
-    int64_t slot_us = takt_limit_earliest(limit, state, t_us, cost);
+    int64_t slot_us = takt_numbers_earliest(limit, state, t_us, cost);
 
     if (slot_us != TAKT_NEVER)
-        takt_limit_commit(limit, state, slot_us, cost);
+        takt_numbers_commit(limit, state, slot_us, cost);
     return slot_us;
 }
 
-static void check_promises(const takt_limit *limit, taken *slots, int count)
+static void check_promises(const takt_numbers *limit, taken *slots, int count)
 {
     for (int i = 0; i < limit->rule_count; i++) {
         int broken = broken_promise(&limit->rules[i], slots, count);
@@ -49,8 +49,8 @@ Test(limit, four_rules_hold_at_once)
 {
     enum { SLOTS = 2000 };
     static taken slots[SLOTS];
-    takt_limit limit = four_rules();
-    takt_limit_state state = at_rest(&limit);
+    takt_numbers limit = four_rules();
+    takt_rules_state state = at_rest(&limit);
 
     for (int i = 0; i < SLOTS; i++) {
         slots[i] = (taken){take_one(&limit, &state, NOW, 1), 1};
@@ -64,9 +64,9 @@ Test(limit, four_rules_hold_at_once)
 }
 
 /* The same periods, each kept by another algorithm. */
-static takt_limit four_algorithms(void)
+static takt_numbers four_algorithms(void)
 {
-    takt_limit limit = {.name = "test", .rule_count = 4, .lookahead_us = TAKT_LOOKAHEAD_US};
+    takt_numbers limit = {.rule_count = 4, .lookahead_us = TAKT_LOOKAHEAD_US};
 
     limit.rules[0] = rule_by(&takt_sliding_window, 2, SECOND);
     limit.rules[1] = rule_by(&takt_sliding_log, 20, MINUTE);
@@ -75,19 +75,19 @@ static takt_limit four_algorithms(void)
     return limit;
 }
 
-static void check_none_earlier(const takt_limit *limit, uint64_t seed)
+static void check_none_earlier(const takt_numbers *limit, uint64_t seed)
 {
     int64_t now_us = NOW;
     takt_memory_pages pages;
-    takt_limit_state state;
+    takt_rules_state state;
 
     takt_memory_pages_init(&pages);
-    takt_limit_begin(&state, &pages.pages);
-    takt_limit_rest(limit, &state, NOW);
+    takt_numbers_begin(&state, &pages.pages);
+    takt_numbers_rest(limit, &state, NOW);
     for (int i = 0; i < 500; i++) {
         bool one_moment_before = true, then = true;
         now_us += takt_random_below(&seed, 4) ? 0 : takt_random_below(&seed, 10 * MINUTE);
-        int64_t slot_us = takt_limit_earliest(limit, &state, now_us, 1);
+        int64_t slot_us = takt_numbers_earliest(limit, &state, now_us, 1);
         for (int j = 0; j < limit->rule_count; j++) {
             const takt_rule *rule = &limit->rules[j];
             one_moment_before &=
@@ -96,7 +96,7 @@ static void check_none_earlier(const takt_limit *limit, uint64_t seed)
         }
         cr_assert(then, "slot %d", i);
         cr_assert(slot_us == now_us || !one_moment_before, "slot %d", i);
-        takt_limit_commit(limit, &state, slot_us, 1);
+        takt_numbers_commit(limit, &state, slot_us, 1);
         takt_memory_pages_settle(&pages, true);
     }
     takt_memory_pages_close(&pages);
@@ -104,16 +104,16 @@ static void check_none_earlier(const takt_limit *limit, uint64_t seed)
 
 Test(limit, no_slot_could_have_been_earlier)
 {
-    takt_limit limits[] = {four_rules(), four_algorithms()};
+    takt_numbers limits[] = {four_rules(), four_algorithms()};
     uint64_t seed = test_seed(1);
 
     check_none_earlier(&limits[0], seed);
     check_none_earlier(&limits[1], seed);
 }
 
-static takt_limit random_limit(uint64_t *random)
+static takt_numbers random_limit(uint64_t *random)
 {
-    takt_limit limit = {.name = "test", .lookahead_us = TAKT_LOOKAHEAD_US};
+    takt_numbers limit = {.lookahead_us = TAKT_LOOKAHEAD_US};
     int count = 1 + (int)takt_random_below(random, 4);
 
     for (int64_t period_us = 10 * MS; limit.rule_count < count; period_us *= 10)
@@ -141,17 +141,17 @@ Test(limit, taking_many_is_taking_one_by_one)
 
     for (uint64_t round = 0, rounds = test_rounds(600); round < rounds; round++) {
         uint64_t random = seed + round;
-        takt_limit limit = random_limit(&random);
-        takt_limit_state state = at_rest(&limit), stepped = state;
+        takt_numbers limit = random_limit(&random);
+        takt_rules_state state = at_rest(&limit), stepped = state;
         takt_run runs[8];
         int run_count = 0, at = 0;
         for (int part = 0; part < 2; part++) {
-            int64_t cost = 1 + takt_random_below(&random, takt_limit_capacity(&limit, NULL));
+            int64_t cost = 1 + takt_random_below(&random, takt_numbers_capacity(&limit, NULL));
             int64_t until_us = NOW + takt_random_below(&random, 20 * SECOND);
             int64_t n =
-                takt_limit_take(&limit, &state, NOW, cost, MANY, until_us, runs, &run_count, 8);
+                takt_numbers_take(&limit, &state, NOW, cost, MANY, until_us, runs, &run_count, 8);
             cr_assert(n == MANY || run_count == 8 ||
-                          takt_limit_earliest(&limit, &state, NOW, cost) > until_us,
+                          takt_numbers_earliest(&limit, &state, NOW, cost) > until_us,
                       "seed %" PRIu64 ": %" PRId64 " taken, and there was more", seed + round, n);
             cr_assert_eq(unfold(runs, run_count, slots), at + n);
             for (; n > 0; n--, at++) {
@@ -175,12 +175,12 @@ Test(limit, an_even_row_is_one_run)
     } rows[] = {{10, 10 * SECOND, 1, 2, 10}, {10, 10 * SECOND, 4, 2, 8}, {10, 4 * SECOND, 4, 1, 5},
                 {10, -1, 4, 0, 0},           {0, 10 * SECOND, 4, 0, 0},  {5, 0, 4, 1, 1}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_limit limit = four_rules();
+        takt_numbers limit = four_rules();
         limit.rule_count = rows[i].rules;
-        takt_limit_state state = at_rest(&limit);
+        takt_rules_state state = at_rest(&limit);
         takt_run runs[4];
         int run_count = 0;
-        int64_t n = takt_limit_take(&limit, &state, NOW, 1, rows[i].count, NOW + rows[i].until_us,
+        int64_t n = takt_numbers_take(&limit, &state, NOW, 1, rows[i].count, NOW + rows[i].until_us,
                                     runs, &run_count, 4);
         cr_assert_eq(run_count, rows[i].runs, "row %zu: %d runs", i, run_count);
         cr_assert_eq(n, rows[i].taken, "row %zu: %" PRId64 " taken", i, n);
@@ -190,12 +190,12 @@ Test(limit, an_even_row_is_one_run)
 Test(limit, takes_nothing_that_no_run_could_tell_of)
 {
     for (int rules = 1; rules <= 4; rules += 3) {
-        takt_limit limit = four_rules();
+        takt_numbers limit = four_rules();
         limit.rule_count = rules;
-        takt_limit_state state = at_rest(&limit);
+        takt_rules_state state = at_rest(&limit);
         int run_count = 0;
-        cr_assert_eq(takt_limit_take(&limit, &state, NOW, 1, 5, NOW + DAY, NULL, &run_count, 0), 0);
-        cr_assert_eq(takt_limit_earliest(&limit, &state, NOW, 1), NOW);
+        cr_assert_eq(takt_numbers_take(&limit, &state, NOW, 1, 5, NOW + DAY, NULL, &run_count, 0), 0);
+        cr_assert_eq(takt_numbers_earliest(&limit, &state, NOW, 1), NOW);
     }
 }
 
@@ -207,32 +207,32 @@ Test(limit, room_and_due_never_promise_too_little)
 
     for (uint64_t round = 0, rounds = test_rounds(300); round < rounds; round++) {
         uint64_t random = seed + round;
-        takt_limit limit = random_limit(&random);
-        takt_limit_state state = at_rest(&limit), stepped;
+        takt_numbers limit = random_limit(&random);
+        takt_rules_state state = at_rest(&limit), stepped;
         for (int64_t used = takt_random_below(&random, 30); used > 0; used--)
             take_one(&limit, &state, NOW, 1);
         stepped = state;
         for (int64_t n = 1; n < 60; n++) {
             int64_t slot_us = take_one(&limit, &stepped, NOW, 1);
-            int64_t due_us = takt_limit_due(&limit, &state, NOW, n);
-            int64_t room = takt_limit_room(&limit, &state, NOW, slot_us);
+            int64_t due_us = takt_numbers_due(&limit, &state, NOW, n);
+            int64_t room = takt_numbers_room(&limit, &state, NOW, slot_us);
             cr_assert_leq(due_us, slot_us, "seed %" PRIu64, seed + round);
             cr_assert_geq(room, n, "seed %" PRIu64, seed + round);
             if (limit.rule_count == 1 || n == 1)
                 cr_assert_eq(due_us, slot_us, "seed %" PRIu64, seed + round);
         }
-        int64_t first_us = takt_limit_due(&limit, &state, NOW, 1);
-        cr_assert_eq(takt_limit_room(&limit, &state, NOW, first_us - 1), 0);
+        int64_t first_us = takt_numbers_due(&limit, &state, NOW, 1);
+        cr_assert_eq(takt_numbers_room(&limit, &state, NOW, first_us - 1), 0);
     }
 }
 
 Test(limit, more_tokens_than_a_room_can_have_are_due_at_the_end_of_it)
 {
-    takt_limit limit = limit_of(TAKT_RULE_LIMIT_MAX - 63, DAY, 1);
-    takt_limit_state state = at_rest(&limit);
+    takt_numbers limit = limit_of(TAKT_RULE_LIMIT_MAX - 63, DAY, 1);
+    takt_rules_state state = at_rest(&limit);
 
-    cr_assert_eq(takt_limit_due(&limit, &state, NOW, INT64_MAX),
-                 takt_limit_due(&limit, &state, NOW, TAKT_ROOM_MAX));
+    cr_assert_eq(takt_numbers_due(&limit, &state, NOW, INT64_MAX),
+                 takt_numbers_due(&limit, &state, NOW, TAKT_ROOM_MAX));
 }
 
 Test(limit, capacity_is_the_smallest_burst)
@@ -242,15 +242,15 @@ Test(limit, capacity_is_the_smallest_burst)
         int rule;
     } rows[] = {{{1, 5, 9}, 1, 0}, {{7, 5, 9}, 5, 1}, {{7, 5, 5}, 5, 1}, {{10, 20, 3}, 3, 2}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_limit limit = limit_of(1, SECOND, rows[i].bursts[0]);
+        takt_numbers limit = limit_of(1, SECOND, rows[i].bursts[0]);
         int rule = -1;
         add_rule(&limit, 10, MINUTE, rows[i].bursts[1]);
         add_rule(&limit, 100, HOUR, rows[i].bursts[2]);
-        cr_assert_eq(takt_limit_capacity(&limit, &rule), rows[i].capacity, "row %zu", i);
+        cr_assert_eq(takt_numbers_capacity(&limit, &rule), rows[i].capacity, "row %zu", i);
         cr_assert_eq(rule, rows[i].rule, "row %zu", i);
-        takt_limit_state state = at_rest(&limit);
-        cr_assert_eq(takt_limit_earliest(&limit, &state, NOW, rows[i].capacity), NOW);
-        cr_assert_eq(takt_limit_earliest(&limit, &state, NOW, rows[i].capacity + 1), TAKT_NEVER);
+        takt_rules_state state = at_rest(&limit);
+        cr_assert_eq(takt_numbers_earliest(&limit, &state, NOW, rows[i].capacity), NOW);
+        cr_assert_eq(takt_numbers_earliest(&limit, &state, NOW, rows[i].capacity + 1), TAKT_NEVER);
     }
 }
 
@@ -261,30 +261,30 @@ Test(limit, throughput_is_that_of_the_slowest_rule)
     } rows[] = {{SECOND - 1, 0}, {3 * SECOND, 1}, {MINUTE, 3},
                 {HOUR, 33},      {DAY, 800},      {TAKT_SPAN_MAX_US, 14600000}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_limit limit = four_rules();
+        takt_numbers limit = four_rules();
         if (i == 1 || i == 2)
             limit.rule_count = 2; /* 20 a minute */
         int64_t expected = i == 1 ? 1 : i == 2 ? 20 : rows[i].tokens;
-        cr_assert_eq(takt_limit_throughput(&limit, NULL, rows[i].span_us), expected, "row %zu", i);
+        cr_assert_eq(takt_numbers_throughput(&limit, NULL, rows[i].span_us), expected, "row %zu", i);
     }
-    takt_limit headroom = limit_of(100, SECOND, 1);
+    takt_numbers headroom = limit_of(100, SECOND, 1);
     headroom.rules[0].headroom_bp = 200;
     takt_rule_prepare(&headroom.rules[0], NULL);
-    cr_assert_eq(takt_limit_throughput(&headroom, NULL, 10 * SECOND), 980);
-    takt_limit fastest = limit_of(TAKT_RULE_LIMIT_MAX, 1, 1);
-    cr_assert_eq(takt_limit_throughput(&fastest, NULL, TAKT_SPAN_MAX_US), TAKT_ROOM_MAX);
+    cr_assert_eq(takt_numbers_throughput(&headroom, NULL, 10 * SECOND), 980);
+    takt_numbers fastest = limit_of(TAKT_RULE_LIMIT_MAX, 1, 1);
+    cr_assert_eq(takt_numbers_throughput(&fastest, NULL, TAKT_SPAN_MAX_US), TAKT_ROOM_MAX);
 }
 
 Test(limit, exhaust_and_rest_concern_every_rule)
 {
-    takt_limit limit = four_rules();
-    takt_limit_state state = at_rest(&limit);
+    takt_numbers limit = four_rules();
+    takt_rules_state state = at_rest(&limit);
 
-    cr_assert_eq(takt_limit_rest_at(&limit, &state), NOW);
-    takt_limit_exhaust(&limit, &state, NOW + SECOND);
+    cr_assert_eq(takt_numbers_rest_at(&limit, &state), NOW);
+    takt_numbers_exhaust(&limit, &state, NOW + SECOND);
     cr_assert_eq(take_one(&limit, &state, NOW, 1), NOW + SECOND);
     cr_assert_eq(take_one(&limit, &state, NOW, 1), NOW + SECOND + DAY / 800);
-    cr_assert_eq(takt_limit_rest_at(&limit, &state), NOW + SECOND + 101 * (DAY / 800));
+    cr_assert_eq(takt_numbers_rest_at(&limit, &state), NOW + SECOND + 101 * (DAY / 800));
 }
 
 /* Which old rule each new one takes over from, seen by when its next token is due. */
@@ -304,15 +304,15 @@ Test(limit, changed_rules_take_over_from_old_ones)
         {{24, 48, 96}, {96, 12, 48}, 2 * HOUR}, /* two are kept, one is new */
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_limit from = {.name = "test"}, to = {.name = "test"};
+        takt_numbers from = {.rule_count = 0}, to = {.rule_count = 0};
         for (int j = 0; j < 3 && rows[i].before[j]; j++)
             add_rule(&from, rows[i].before[j], DAY, 1);
         for (int j = 0; j < 3 && rows[i].after[j]; j++)
             add_rule(&to, rows[i].after[j], DAY, 1);
-        takt_limit_state state = at_rest(&from);
-        takt_limit_commit(&from, &state, NOW, 1);
-        takt_limit_convert(&from, &to, &state, NOW);
-        int64_t next_us = takt_limit_earliest(&to, &state, NOW, 1) - NOW;
+        takt_rules_state state = at_rest(&from);
+        takt_numbers_commit(&from, &state, NOW, 1);
+        takt_numbers_convert(&from, &to, &state, NOW);
+        int64_t next_us = takt_numbers_earliest(&to, &state, NOW, 1) - NOW;
         cr_assert_eq(next_us, rows[i].next_us, "row %zu: %" PRId64, i, next_us);
     }
 }
