@@ -416,11 +416,10 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
 /* Those whose callbacks are due, too: what they were given would not be theirs any more. */
 static void withdraw_all(takt_scheduler *scheduler, int status)
 {
-    for (takt_link *at = scheduler->fired.next, *next; at != &scheduler->fired; at = next) {
+    for (takt_link *at = scheduler->fired.next; at != &scheduler->fired; at = at->next) {
         takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
-        next = at->next;
         if (permit->status == 0 && permit->shadow != TAKT_SHADOW_GHOST)
-            takt_scheduler_leave(scheduler, permit, status);
+            takt_scheduler_leave(scheduler, permit, status); /* stays here; its ghosts do not */
     }
 }
 

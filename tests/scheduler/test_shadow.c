@@ -286,3 +286,19 @@ Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
     takt_shadow_tell(&r.s, "outer", &shadow);
     cr_assert_eq(shadow.acquires, 0);
 }
+
+/* A permit and its own ghost stand side by side among those that are due; the ghost goes with it.
+ */
+Test(shadow, closing_with_a_permit_and_its_ghost_due)
+{
+    takt_permit *gone = enter(0, 1, ALWAYS), *permit;
+
+    pass(&r, 0);
+    award(MS, MS, 2);
+    takt_shadow_vanish(&r.s, gone);
+    permit = enter(0, 1, ALWAYS);
+    takt_scheduler_run(&r.s, NOW + 3000 * MS);
+    takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
+    cr_expect_eq(permit->status, TAKT_E_CANCELED);
+    cr_expect_eq(told().waiting, 0);
+}
