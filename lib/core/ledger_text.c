@@ -265,13 +265,14 @@ static void write_holder(takt_writer *writer, const takt_ledger *ledger, int i)
 
 static void read_holder(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)
 {
-    takt_holder *holder = &ledger->holders[ledger->holder_count];
+    takt_holder *holder;
 
     (void)kept;
     if (ledger->holder_count == ledger->holder_capacity) {
         reader->bad = true;
         return;
     }
+    holder = &ledger->holders[ledger->holder_count];
     holder->worker = takt_read_hex(reader);
     holder->seq = read_number(reader, 0, TAKT_EXACT_MAX);
     holder->held = read_number(reader, 1, TAKT_EXACT_MAX);
@@ -319,13 +320,14 @@ static bool in_order(const takt_place *before, const takt_place *place)
 
 static void read_place(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)
 {
-    takt_place *place = &ledger->line[ledger->line_count];
+    takt_place *place;
 
     (void)kept;
     if (ledger->line_count == ledger->line_capacity) {
         reader->bad = true;
         return;
     }
+    place = &ledger->line[ledger->line_count];
     place->worker = takt_read_hex(reader);
     place->seq = read_number(reader, 0, TAKT_EXACT_MAX);
     place->priority = (int8_t)read_number(reader, 0, TAKT_PRIORITY_MAX);

@@ -95,6 +95,7 @@ static void submit(struct listener *listener, const takt_limit *limit, const cha
     int done = 0;
     takt_store_call call = {.op = TAKT_OP_CLAIM,
                             .limit = limit,
+                            .numbers = &limit->numbers,
                             .key = key,
                             .claim = said,
                             .award = &award,
