@@ -64,6 +64,8 @@ def give_up(process, deadline):
 
 def communicate(process, given=None, deadline=DEADLINE):
     """As Popen.communicate: what the process wrote to its pipes until nobody had them open any more."""
+    if process.stdin and process.stdin.closed:
+        process.stdin = None  # communicate would flush it
     try:
         return process.communicate(given, timeout=deadline)
     except subprocess.TimeoutExpired:
