@@ -51,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static takt_resp *resp;
     static takt_award award;
-    takt_limit limit = {.name = "fuzz", .lookahead_us = TAKT_LOOKAHEAD_US, .rule_count = 1};
+    takt_limit limit = {.name = "fuzz",
+                        .numbers = {.lookahead_us = TAKT_LOOKAHEAD_US, .rule_count = 1}};
     takt_claim claim = {.worker = 1, .seq = 1, .waiting = 1000, .want_count = 1};
     takt_store_call call = {
         .limit = &limit, .numbers = &limit.numbers, .key = "", .claim = &claim, .award = &award};
@@ -64,9 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (resp == NULL)
         require((resp = takt_resp_new(NULL)) != NULL);
     require(takt_resp_restart(resp));
-    limit.rules[0] = (takt_rule){
+    limit.numbers.rules[0] = (takt_rule){
         .algorithm = takt_algorithm_named("gcra"), .limit = 10, .period_us = 1000000, .burst = 5};
-    require(takt_rule_prepare(&limit.rules[0], NULL) == 0);
+    require(takt_rule_prepare(&limit.numbers.rules[0], NULL) == 0);
     claim.wants[0] = (takt_want){1000, TAKT_NEVER, 1, 5};
     call.op = (takt_op)(data[0] % 6);
     memset(&award, 0x55, sizeof award);

@@ -13,9 +13,9 @@
 #define NOW INT64_C(1763692800000000)
 #define BIG (INT64_C(1) << 53)
 
-static void add_rule(takt_limit *limit, int64_t tokens, int64_t period_us, int64_t burst)
+static void add_rule(takt_numbers *numbers, int64_t tokens, int64_t period_us, int64_t burst)
 {
-    takt_rule *rule = &limit->rules[limit->rule_count++];
+    takt_rule *rule = &numbers->rules[numbers->rule_count++];
 
     *rule = (takt_rule){
         .algorithm = &takt_gcra, .limit = tokens, .period_us = period_us, .burst = burst};
@@ -23,10 +23,10 @@ static void add_rule(takt_limit *limit, int64_t tokens, int64_t period_us, int64
         abort();
 }
 
-static void add_rule_by(takt_limit *limit, const takt_algorithm *algorithm, takt_align align,
+static void add_rule_by(takt_numbers *numbers, const takt_algorithm *algorithm, takt_align align,
                         int64_t tokens, int64_t period_us)
 {
-    takt_rule *rule = &limit->rules[limit->rule_count++];
+    takt_rule *rule = &numbers->rules[numbers->rule_count++];
 
     *rule = (takt_rule){
         .algorithm = algorithm, .align = align, .limit = tokens, .period_us = period_us};
@@ -34,39 +34,40 @@ static void add_rule_by(takt_limit *limit, const takt_algorithm *algorithm, takt
         abort();
 }
 
-static takt_limit limit_number(int number)
+static takt_numbers numbers_by(int number)
 {
-    takt_limit limit = {.name = "fuzz", .lookahead_us = TAKT_LOOKAHEAD_US};
+    takt_numbers numbers = {.lookahead_us = TAKT_LOOKAHEAD_US};
 
     if (number == 0)
-        add_rule(&limit, 10, 1000000, 5);
+        add_rule(&numbers, 10, 1000000, 5);
     if (number == 1) {
-        add_rule(&limit, 3, 1000000, 1);
-        add_rule(&limit, 800, INT64_C(86400000000), 100);
-        limit.revision = 5;
-        limit.max_waiting = 20;
-        limit.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+        add_rule(&numbers, 3, 1000000, 1);
+        add_rule(&numbers, 800, INT64_C(86400000000), 100);
+        numbers.revision = 5;
+        numbers.max_waiting = 20;
+        numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
     }
     if (number == 2)
-        add_rule(&limit, TAKT_RULE_LIMIT_MAX - 63, TAKT_SPAN_MAX_US - 1, TAKT_RULE_LIMIT_MAX - 63);
+        add_rule(&numbers, TAKT_RULE_LIMIT_MAX - 63, TAKT_SPAN_MAX_US - 1,
+                 TAKT_RULE_LIMIT_MAX - 63);
     if (number == 3) {
-        add_rule_by(&limit, &takt_sliding_log, TAKT_ALIGN_DEFAULT, 2000, 100000);
-        add_rule_by(&limit, &takt_sliding_window, TAKT_ALIGN_DEFAULT, 3000, 7000);
-        add_rule_by(&limit, &takt_fixed_window, TAKT_ALIGN_CLOCK, 1500, 30000000);
-        add_rule_by(&limit, &takt_fixed_window, TAKT_ALIGN_FIRST_USE, 1700, 60000000);
-        add_rule_by(&limit, &takt_sliding_log, TAKT_ALIGN_DEFAULT, 5000, 1000000);
+        add_rule_by(&numbers, &takt_sliding_log, TAKT_ALIGN_DEFAULT, 2000, 100000);
+        add_rule_by(&numbers, &takt_sliding_window, TAKT_ALIGN_DEFAULT, 3000, 7000);
+        add_rule_by(&numbers, &takt_fixed_window, TAKT_ALIGN_CLOCK, 1500, 30000000);
+        add_rule_by(&numbers, &takt_fixed_window, TAKT_ALIGN_FIRST_USE, 1700, 60000000);
+        add_rule_by(&numbers, &takt_sliding_log, TAKT_ALIGN_DEFAULT, 5000, 1000000);
     }
     if (number == 4) {
-        limit.concurrency = 20;
-        limit.lease_us = 30000000;
+        numbers.concurrency = 20;
+        numbers.lease_us = 30000000;
     }
     if (number == 5) {
-        add_rule(&limit, 10, 1000000, 5);
-        limit.concurrency = 3;
-        limit.lease_us = 1000000;
-        limit.revision = 8;
+        add_rule(&numbers, 10, 1000000, 5);
+        numbers.concurrency = 3;
+        numbers.lease_us = 1000000;
+        numbers.revision = 8;
     }
-    return limit;
+    return numbers;
 }
 
 /* What was written is read back, to the same text.  One that says nothing is not kept. */
@@ -82,7 +83,7 @@ static void check_round_trip(const takt_ledger *ledger)
                         .holders = holders,
                         .holder_capacity = ledger->holder_count,
                         .pages = &pages.pages};
-    takt_limit kept;
+    takt_numbers kept;
     size_t size;
 
     if (!text || !again || !line || !holders)
@@ -94,7 +95,7 @@ static void check_round_trip(const takt_ledger *ledger)
     if (size == 0)
         goto done;
     if (takt_ledger_decode(&read, ledger->numbers, &kept, NOW, text, size) < 0 ||
-        read.limit != ledger->numbers)
+        read.numbers != ledger->numbers)
         abort();
     if (takt_ledger_encode(&read, again, room) != size || memcmp(text, again, size) != 0)
         abort();
@@ -147,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = (const char *)data;
 
     for (int number = 0; number < 6; number++) {
-        takt_limit limit = limit_number(number), kept;
+        takt_numbers numbers = numbers_by(number), kept;
         int places = takt_ledger_text_places(text, size);
         int held = takt_ledger_text_holders(text, size);
         takt_place *line = calloc((size_t)places + TAKT_PRIORITIES, sizeof *line);
@@ -165,7 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!line || !holders)
             abort();
         takt_memory_pages_init(&pages);
-        status = takt_ledger_decode(&ledger, &limit, &kept, NOW, text, size);
+        status = takt_ledger_decode(&ledger, &numbers, &kept, NOW, text, size);
         if (status < 0 && (ledger.line_count > 0 || ledger.holder_count > 0))
             abort();
         if (status < 0 && ledger.blocked_until_us <= NOW)
