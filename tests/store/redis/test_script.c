@@ -171,7 +171,7 @@ Test(redis_script, an_even_award_takes_no_longer_for_more_slots)
 Test(redis_script, no_quick_way_for_what_cannot_be_read)
 {
     static struct rig_call call;
-    takt_limit limit = limit_with("gcra", 1000, 1000000, 1000);
+    takt_limit limit = limit_with("gcra", 1000, RIG_DAY, 1000); /* not at rest before APPEND */
 
     limit.numbers.rules[1] = limit_with("gcra", 10000, RIG_DAY, 1000).numbers.rules[0];
     for (int rules = 1; rules <= 2; rules++) {
