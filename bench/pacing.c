@@ -167,14 +167,14 @@ static int64_t gather_slots(const bench_plan *plan, int64_t *instants)
 
 static int64_t busiest_second(const int64_t *instants, int64_t count)
 {
-    int64_t most = 0, first = 0;
+    int64_t max = 0, first = 0;
 
     for (int64_t i = 0; i < count; i++) {
         while (instants[i] - instants[first] >= 1000000)
             first++;
-        most = i - first + 1 > most ? i - first + 1 : most;
+        max = i - first + 1 > max ? i - first + 1 : max;
     }
-    return most;
+    return max;
 }
 
 /* Turns sorted instants into the deviations of their gaps from the emission interval, in
@@ -190,7 +190,7 @@ static int64_t deviations(const bench_plan *plan, int64_t *instants, int64_t cou
 
 static void report_costs(const bench_plan *plan, int64_t grants)
 {
-    int64_t least = INT64_MAX, most = 0, calls = 0, all = 0, cpu_ns = 0;
+    int64_t min = INT64_MAX, max = 0, calls = 0, all = 0, cpu_ns = 0;
 
     for (int p = 0; p < plan->processes; p++) {
         const bench_share *share = &plan->shares[p];
@@ -200,12 +200,12 @@ static void report_costs(const bench_plan *plan, int64_t grants)
         calls += share->store_calls;
         all += share->count;
         cpu_ns += share->cpu_ns;
-        least = own < least ? own : least;
-        most = own > most ? own : most;
+        min = own < min ? own : min;
+        max = own > max ? own : max;
     }
     printf(",\"grants_least\":%" PRId64 ",\"grants_most\":%" PRId64
            ",\"store_calls_per_grant\":%.4f,\"cpu_us_per_grant\":%.1f",
-           least, most, (double)calls / (double)all, (double)cpu_ns / 1000 / (double)all);
+           min, max, (double)calls / (double)all, (double)cpu_ns / 1000 / (double)all);
     if (*plan->server_ns > 0)
         printf(",\"server_cpu_us_per_grant\":%.2f",
                (double)*plan->server_ns / 1000 / (double)grants);

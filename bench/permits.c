@@ -49,12 +49,12 @@ static struct {
     int64_t calls_before, grants_before;
 } worker;
 
-static int64_t most(int64_t a, int64_t b)
+static int64_t max(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -71,7 +71,7 @@ static void ask(job *each)
 static void note_busy(const job *each, int64_t end_ns)
 {
     const bench_plan *plan = worker.plan;
-    int64_t busy_ns = least(end_ns, plan->until_ns) - most(each->begin_ns, plan->from_ns);
+    int64_t busy_ns = min(end_ns, plan->until_ns) - max(each->begin_ns, plan->from_ns);
 
     worker.share->busy_ns += busy_ns > 0 ? busy_ns : 0;
 }
@@ -118,7 +118,7 @@ static void end(uv_timer_t *timer)
 
 static uint64_t ms_until(int64_t at_ns)
 {
-    return (uint64_t)most(at_ns - bench_now_ns(), 0) / 1000000 + 1;
+    return (uint64_t)max(at_ns - bench_now_ns(), 0) / 1000000 + 1;
 }
 
 static void warmed_up(uv_timer_t *timer)
@@ -168,8 +168,8 @@ static void report(const bench_plan *plan)
         all.busy_ns += share->busy_ns;
         all.jobs_ns += share->jobs_ns;
         all.jobs += share->jobs;
-        fewest = least(fewest, share->grants);
-        highest = most(highest, share->grants);
+        fewest = min(fewest, share->grants);
+        highest = max(highest, share->grants);
     }
     printf("{\"bench\":\"permits\",\"store\":\"%.5s\",\"permits\":%s,\"processes\":%d,"
            "\"waiters\":%d,\"job_ms\":%" PRIu64 ",\"seconds\":%.0f,\"grants\":%" PRId64
@@ -178,7 +178,7 @@ static void report(const bench_plan *plan)
            "\"store_calls_per_second\":%.1f}\n",
            plan->store, plan->permits, plan->processes, plan->waiters, plan->job_ms, span_ns / 1e9,
            all.grants, fewest, highest, (double)all.busy_ns * 100 / span_ns / atof(plan->permits),
-           (double)all.jobs_ns / 1e6 / (double)most(all.jobs, 1),
+           (double)all.jobs_ns / 1e6 / (double)max(all.jobs, 1),
            all.grants > 0 ? (double)all.store_calls / (double)all.grants : 0.0,
            (double)all.store_calls * 1e9 / span_ns);
 }

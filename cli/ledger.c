@@ -53,7 +53,7 @@ static int64_t read_span(struct argp_state *state, const char *word, cli_errand 
 static error_t parse(int key, char *word, struct argp_state *state)
 {
     cli_visit *visit = state->input;
-    unsigned wanted = visit->errand == BLOCK ? 2 : 1, most = takes_duration(visit) ? 2 : 1;
+    unsigned wanted = visit->errand == BLOCK ? 2 : 1, max = takes_duration(visit) ? 2 : 1;
 
     switch (key) {
     case KEY_REASON:
@@ -64,7 +64,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
             state->child_inputs[i] = visit->settings;
         return 0;
     case ARGP_KEY_ARG:
-        if (state->arg_num >= most)
+        if (state->arg_num >= max)
             argp_error(state, "that is one word too many: %s", word);
         else if (state->arg_num == 0)
             takt_cli_read_target(state, word, &visit->target);

@@ -38,15 +38,15 @@ static int width_of(const char *text)
 
 int takt_cli_fit(FILE *file, const char *text, int columns)
 {
-    int used = 0, most = columns;
+    int used = 0, max = columns;
     bool cut = width_of(text) > columns;
 
     if (columns <= 0)
         return 0;
-    most -= cut;
+    max -= cut;
     for (size_t size = strlen(text), taken; size > 0; text += taken, size -= taken) {
         int wide = next_character(text, size, &taken);
-        if (used + (wide < 0 ? 1 : wide) > most)
+        if (used + (wide < 0 ? 1 : wide) > max)
             break;
         if (wide < 0)
             putc('?', file);

@@ -30,7 +30,7 @@ static void say_one(const char *limit, const takt_shadow *seen)
 
     if (seen->waited > 0)
         takt_cli_say("shadow: %s would have let this wait for %s", limit,
-                     takt_format_span(seen->most_us, span));
+                     takt_format_span(seen->max_us, span));
     else if (seen->refused > 0)
         takt_cli_say("shadow: %s would have refused this%s", limit,
                      seen->refused_late > 0   ? ", as too late"
@@ -88,7 +88,7 @@ void takt_cli_shadows_json(const takt_cli_shadows *shadows)
                (long long)seen->at_once, (long long)seen->waited, (long long)seen->refused,
                (long long)seen->waiting, (long long)seen->unmeasured, (long long)seen->refused_late,
                (long long)seen->refused_full, (long long)seen->p50_us, (long long)seen->p99_us,
-               (long long)seen->most_us);
+               (long long)seen->max_us);
     }
     if (shadows->count > 0)
         putchar(']');

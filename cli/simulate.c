@@ -109,10 +109,10 @@ static error_t parse_fleet(int key, char *word, struct argp_state *state)
         simulation->at_once_given = true;
         return 0;
     case KEY_JOB_TIME:
-        takt_cli_read_span(state, "--job-time", word, &bulk->work_least_us, &bulk->work_most_us);
+        takt_cli_read_span(state, "--job-time", word, &bulk->work_min_us, &bulk->work_max_us);
         return 0;
     case KEY_COST:
-        takt_cli_read_costs(state, word, &bulk->cost_least, &bulk->cost_most);
+        takt_cli_read_costs(state, word, &bulk->cost_min, &bulk->cost_max);
         return 0;
     case KEY_PRIORITIES:
         takt_cli_read_weights(state, word, bulk->weights);

@@ -54,8 +54,8 @@ int takt_cli_read_decimal(const char *text, size_t size, int64_t *us);
 /* What the command line's options are written as; each ends the program as argp_error does where it
  * is not. */
 void takt_cli_read_span(struct argp_state *state, const char *what, const char *text,
-                        int64_t *least_us, int64_t *most_us);
-void takt_cli_read_costs(struct argp_state *state, const char *text, int32_t *least, int32_t *most);
+                        int64_t *min_us, int64_t *max_us);
+void takt_cli_read_costs(struct argp_state *state, const char *text, int32_t *min, int32_t *max);
 void takt_cli_read_weights(struct argp_state *state, const char *text,
                            int32_t weights[TAKT_SIM_PRIORITIES]);
 void takt_cli_read_outage(struct argp_state *state, const char *text, takt_outage *outage);

@@ -41,7 +41,7 @@ static void put_waits(FILE *file, const char *name, const takt_waits *waits)
     fputc(',', file);
     put_seconds(file, "p99", waits->p99_us);
     fputc(',', file);
-    put_seconds(file, "longest", waits->most_us);
+    put_seconds(file, "longest", waits->max_us);
     fputc('}', file);
 }
 
@@ -75,7 +75,7 @@ static void put_workers(FILE *file, const takt_course *course, int32_t workers)
     const takt_figures *figures = takt_course_figures(course);
 
     fprintf(file, ",\"workers\":{\"least\":%" PRId64 ",\"most\":%" PRId64 ",",
-            figures->least_per_worker, figures->most_per_worker);
+            figures->min_per_worker, figures->max_per_worker);
     put_ratio(file, "fairness", figures->fairness_ppm, 1000000);
     fprintf(file, ",\"starts\":[");
     for (int32_t i = 0; i < workers; i++)
@@ -115,7 +115,7 @@ void takt_cli_course_json(FILE *file, const takt_course *course,
     fprintf(file, ",\"slots\":%" PRId64 ",\"store_calls\":%" PRId64 ",", figures->slots,
             figures->store_calls);
     put_ratio(file, "store_calls_per_grant", figures->store_calls, figures->started);
-    fprintf(file, ",\"most_at_work\":%" PRId64, figures->most_at_work);
+    fprintf(file, ",\"most_at_work\":%" PRId64, figures->max_at_work);
     if (figures->concurrency > 0)
         put_permits(file, figures);
     put_workers(file, course, simulation->bulk.workers);
@@ -183,7 +183,7 @@ static void pace(const takt_figures *figures, int which, char text[CELL_SIZE])
 static void counts(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
     const int64_t all[] = {figures->jobs_done, figures->started_again, figures->refused,
-                           figures->most_at_work, figures->lost};
+                           figures->max_at_work, figures->lost};
 
     snprintf(text, CELL_SIZE, "%" PRId64, all[which]);
 }
@@ -217,7 +217,7 @@ static void busy(const takt_figures *figures, int which, char text[CELL_SIZE])
 static void at_work(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
     (void)which;
-    snprintf(text, CELL_SIZE, "%" PRId64 " of %" PRId64, figures->most_at_work,
+    snprintf(text, CELL_SIZE, "%" PRId64 " of %" PRId64, figures->max_at_work,
              figures->concurrency);
 }
 
@@ -232,8 +232,8 @@ static void calls(const takt_figures *figures, int which, char text[CELL_SIZE])
 static void per_worker(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
     (void)which;
-    snprintf(text, CELL_SIZE, "%" PRId64 " to %" PRId64, figures->least_per_worker,
-             figures->most_per_worker);
+    snprintf(text, CELL_SIZE, "%" PRId64 " to %" PRId64, figures->min_per_worker,
+             figures->max_per_worker);
 }
 
 static void fairness(const takt_figures *figures, int which, char text[CELL_SIZE])

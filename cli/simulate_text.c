@@ -78,27 +78,26 @@ static int64_t read_duration(struct argp_state *state, const char *what, const c
 }
 
 void takt_cli_read_span(struct argp_state *state, const char *what, const char *text,
-                        int64_t *least_us, int64_t *most_us)
+                        int64_t *min_us, int64_t *max_us)
 {
     const char *dots = strstr(text, "..");
     char copy[64];
 
-    *least_us = read_duration(state, what, part(state, what, text, dots, copy));
-    *most_us = dots ? read_duration(state, what, dots + 2) : *least_us;
-    if (*least_us > *most_us)
+    *min_us = read_duration(state, what, part(state, what, text, dots, copy));
+    *max_us = dots ? read_duration(state, what, dots + 2) : *min_us;
+    if (*min_us > *max_us)
         argp_error(state, "%s %s: write the shorter time first", what, text);
 }
 
-void takt_cli_read_costs(struct argp_state *state, const char *text, int32_t *least, int32_t *most)
+void takt_cli_read_costs(struct argp_state *state, const char *text, int32_t *min, int32_t *max)
 {
     const char *dots = strstr(text, "..");
     char copy[64];
 
     part(state, "--cost", text, dots, copy);
-    *least = (int32_t)takt_argument_number(state, "--cost", copy, 1, TAKT_COST_MAX);
-    *most =
-        dots ? (int32_t)takt_argument_number(state, "--cost", dots + 2, 1, TAKT_COST_MAX) : *least;
-    if (*least > *most)
+    *min = (int32_t)takt_argument_number(state, "--cost", copy, 1, TAKT_COST_MAX);
+    *max = dots ? (int32_t)takt_argument_number(state, "--cost", dots + 2, 1, TAKT_COST_MAX) : *min;
+    if (*min > *max)
         argp_error(state, "--cost %s: write the lower cost first", text);
 }
 

@@ -15,9 +15,9 @@
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
 
-#define INTERVAL_US       1000000
-#define INTERVAL_LEAST_US 100000
-#define INTERVAL_MOST_US  60000000
+#define INTERVAL_US     1000000
+#define INTERVAL_MIN_US 100000
+#define INTERVAL_MAX_US 60000000
 
 enum { KEY_INTERVAL = 0x200, KEY_ONCE };
 
@@ -51,7 +51,7 @@ static void add_target(struct argp_state *state, cli_top *top, const char *word)
 static void read_interval(struct argp_state *state, cli_top *top, const char *word)
 {
     top->rows.interval_us = takt_argument_any_duration(state, "--interval", word);
-    if (top->rows.interval_us < INTERVAL_LEAST_US || top->rows.interval_us > INTERVAL_MOST_US)
+    if (top->rows.interval_us < INTERVAL_MIN_US || top->rows.interval_us > INTERVAL_MAX_US)
         argp_error(state, "--interval is from 100ms to 1min, not %s", word);
 }
 

@@ -7,10 +7,10 @@
 
 #include "top.h"
 
-#define WINDOW_LEAST_US INT64_C(5000000)
-#define WINDOW_MOST_US  INT64_C(60000000)
-#define WATCH_LEAST_US  INT64_C(10000000)
-#define TOKENS          10 /* that a window is long enough for */
+#define WINDOW_MIN_US INT64_C(5000000)
+#define WINDOW_MAX_US INT64_C(60000000)
+#define WATCH_MIN_US  INT64_C(10000000)
+#define TOKENS        10 /* that a window is long enough for */
 
 static bool reserve(takt_cli_rows *rows)
 {
@@ -80,9 +80,9 @@ static int64_t window_of(const takt_cli_row *row)
 {
     int64_t us = row->quota_tokens > 0 ? row->quota_us / row->quota_tokens : 0;
 
-    if (us > WINDOW_MOST_US / TOKENS)
-        return WINDOW_MOST_US;
-    return us * TOKENS > WINDOW_LEAST_US ? us * TOKENS : WINDOW_LEAST_US;
+    if (us > WINDOW_MAX_US / TOKENS)
+        return WINDOW_MAX_US;
+    return us * TOKENS > WINDOW_MIN_US ? us * TOKENS : WINDOW_MIN_US;
 }
 
 static void add_sample(takt_cli_row *row, int64_t at_us, int64_t taken)
@@ -191,7 +191,7 @@ void takt_cli_rows_look(takt_cli_rows *rows, size_t first, size_t count)
 {
     int64_t for_us = 3 * rows->interval_us;
 
-    for_us = for_us < WATCH_LEAST_US ? WATCH_LEAST_US : for_us;
+    for_us = for_us < WATCH_MIN_US ? WATCH_MIN_US : for_us;
     for (size_t i = first; i < rows->count && i < first + count; i++) {
         takt_cli_row *row = rows->all[i];
         if (row->looking)

@@ -18,15 +18,15 @@
 #include "kit/terminal.h"
 #include "top.h"
 
-#define ENTER         "\033[?1049h\033[?25l\033[?7l\033[2J"
-#define LEAVE         "\033[0m\033[?7h\033[?25h\033[?1049l"
-#define ESCAPE_MS     50   /* for the rest of a sequence */
-#define LAG_MS        3000 /* of a terminal that does not take what gives it back */
-#define COLUMNS       80   /* of a terminal that does not tell its size */
-#define LINES         24
-#define COLUMNS_LEAST 10
-#define COLUMNS_MOST  1000
-#define LINES_MOST    1000
+#define ENTER       "\033[?1049h\033[?25l\033[?7l\033[2J"
+#define LEAVE       "\033[0m\033[?7h\033[?25h\033[?1049l"
+#define ESCAPE_MS   50   /* for the rest of a sequence */
+#define LAG_MS      3000 /* of a terminal that does not take what gives it back */
+#define COLUMNS     80   /* of a terminal that does not tell its size */
+#define LINES       24
+#define COLUMNS_MIN 10
+#define COLUMNS_MAX 1000
+#define LINES_MAX   1000
 
 static takt_cli_screen *the_screen; /* that a crash has to leave */
 
@@ -160,9 +160,9 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
         uv_timer_start(&screen->patience, on_patience, ESCAPE_MS, 0);
 }
 
-static int within(int value, int least, int most)
+static int within(int value, int min, int max)
 {
-    return value < least ? least : value > most ? most : value;
+    return value < min ? min : value > max ? max : value;
 }
 
 static void measure(takt_cli_screen *screen)
@@ -173,8 +173,8 @@ static void measure(takt_cli_screen *screen)
         columns = COLUMNS;
         lines = LINES;
     }
-    screen->columns = within(columns, COLUMNS_LEAST, COLUMNS_MOST);
-    screen->lines = within(lines, 1, LINES_MOST);
+    screen->columns = within(columns, COLUMNS_MIN, COLUMNS_MAX);
+    screen->lines = within(lines, 1, LINES_MAX);
 }
 
 static void on_resized(uv_signal_t *signal, int number)

@@ -169,10 +169,10 @@ static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, co
 
 static void tell_eviction(const takt_redis_facts *facts, takt_checkup *checkup)
 {
-    char used[TAKT_CHECKUP_SPAN_SIZE], most[TAKT_CHECKUP_SPAN_SIZE];
+    char used[TAKT_CHECKUP_SPAN_SIZE], max[TAKT_CHECKUP_SPAN_SIZE];
 
     takt_checkup_bytes(facts->used_memory, used);
-    takt_checkup_bytes(facts->maxmemory, most);
+    takt_checkup_bytes(facts->maxmemory, max);
     if (facts->policy[0] == '\0')
         return; /* told with the server */
     if (strcmp(facts->policy, "noeviction") != 0 && facts->maxmemory > 0)
@@ -181,7 +181,7 @@ static void tell_eviction(const takt_redis_facts *facts, takt_checkup *checkup)
                           "ledgers, and each one dropped lets its whole burst pass again, silently "
                           "(%lld keys were evicted since it started); there: CONFIG SET "
                           "maxmemory-policy noeviction",
-                          facts->policy, most, used, (long long)facts->evicted);
+                          facts->policy, max, used, (long long)facts->evicted);
     else if (strcmp(facts->policy, "noeviction") != 0)
         takt_checkup_tell(
             checkup, TAKT_FINDING_WARNING, "eviction",
@@ -196,7 +196,7 @@ static void tell_eviction(const takt_redis_facts *facts, takt_checkup *checkup)
                           "eviction",
                           "nothing is evicted; %s of %s are used, and when they are full nobody is "
                           "given a slot any more",
-                          used, most);
+                          used, max);
     else
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "eviction",
                           "nothing is evicted; maxmemory is not set, %s are used", used);
@@ -251,7 +251,7 @@ static void tell_persistence(const takt_redis_facts *facts, takt_checkup *checku
 
 static void tell_replicas(const takt_redis_facts *facts, takt_checkup *checkup)
 {
-    const char *least = facts->min_replicas;
+    const char *min = facts->min_replicas;
 
     if (facts->replicas == 0)
         takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "failover",
@@ -262,8 +262,8 @@ static void tell_replicas(const takt_redis_facts *facts, takt_checkup *checkup)
             "%lld follow it, without its waiting for them: a failover forgets what was "
             "taken in the time by which they lag, and each limit then lets that much "
             "pass again, at most one burst more%s%s%s",
-            (long long)facts->replicas, least[0] ? " (min-replicas-to-write is " : "", least,
-            least[0] ? ")" : "");
+            (long long)facts->replicas, min[0] ? " (min-replicas-to-write is " : "", min,
+            min[0] ? ")" : "");
 }
 
 static void tell_role(const takt_redis_facts *facts, takt_checkup *checkup)

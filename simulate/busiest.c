@@ -84,8 +84,8 @@ static void count_next(takt_window *window)
         window->counting--;
         window->count--;
     }
-    if (window->tokens > window->most)
-        window->most = window->tokens;
+    if (window->tokens > window->max)
+        window->max = window->tokens;
 }
 
 /* Puts an instant among those that do not count yet. */

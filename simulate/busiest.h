@@ -21,7 +21,7 @@ typedef struct takt_instant {
 typedef struct takt_window {
     int64_t period_us, slack_us;
     int64_t step_us;        /* instants this close are one */
-    int64_t most;           /* tokens in the busiest window so far */
+    int64_t max;            /* tokens in the busiest window so far */
     int64_t tokens;         /* of those that count */
     takt_instant *instants; /* a ring, sorted: first those that count, then those that do not yet */
     int first, counting, count, capacity;

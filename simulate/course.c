@@ -66,9 +66,9 @@ struct course_run {
  * -----------------------------------------------------------------------------------------------------
  */
 
-static int64_t between(uint64_t *random, int64_t least, int64_t most)
+static int64_t between(uint64_t *random, int64_t min, int64_t max)
 {
-    return least + takt_random_below(random, most - least + 1);
+    return min + takt_random_below(random, max - min + 1);
 }
 
 /* The same for a job's first and later starts: drawn from its number. */
@@ -151,8 +151,8 @@ static void note_start(course_run *run, const job_hand *hand)
             run->out_of_memory = true;
     if (run->course->limit.numbers.concurrency > 0)
         takt_use_take(&run->use, now_us);
-    if (++run->at_work > figures->most_at_work)
-        figures->most_at_work = run->at_work;
+    if (++run->at_work > figures->max_at_work)
+        figures->max_at_work = run->at_work;
 }
 
 static void ask_again(takt_fleet *fleet, void *data)
@@ -181,7 +181,7 @@ static void permit_came(takt_permit *permit, int status)
     }
     note_start(run, hand);
     hand->done_at_us =
-        run->fleet.now_us + between(&random, run->bulk->work_least_us, run->bulk->work_most_us);
+        run->fleet.now_us + between(&random, run->bulk->work_min_us, run->bulk->work_max_us);
     if (hand->done_at_us == run->fleet.now_us)
         job_done(&run->fleet, hand);
     else
@@ -195,7 +195,7 @@ static void ask(job_hand *hand)
     hand->permit = (takt_permit){.data = hand, .callback = permit_came};
     hand->permit.priority = (int8_t)draw_priority(hand->run->bulk, &random);
     hand->permit.cost =
-        (int32_t)between(&random, hand->run->bulk->cost_least, hand->run->bulk->cost_most);
+        (int32_t)between(&random, hand->run->bulk->cost_min, hand->run->bulk->cost_max);
     takt_fleet_acquire(hand->worker, &hand->permit, 0);
 }
 
@@ -354,8 +354,8 @@ static int open_run(course_run *run)
     run->fleet.unwritten = true; /* nothing here depends on how a store keeps it */
     run->fleet.on_award = count_slots;
     run->fleet.on_lost = permit_lost;
-    run->fleet.delay_least_us = bulk->round_trip_us / 4;
-    run->fleet.delay_most_us = bulk->round_trip_us - bulk->round_trip_us / 4;
+    run->fleet.delay_min_us = bulk->round_trip_us / 4;
+    run->fleet.delay_max_us = bulk->round_trip_us - bulk->round_trip_us / 4;
     run->fleet.timeout_us =
         2 * bulk->round_trip_us > TIMEOUT_US ? 2 * bulk->round_trip_us : TIMEOUT_US;
     run->hands = calloc(hands, sizeof *run->hands);
@@ -405,10 +405,10 @@ static void sum_up_workers(takt_course *course)
         int64_t starts = course->starts[i];
         if (course->crashed[i])
             continue;
-        if (workers == 0 || starts < figures->least_per_worker)
-            figures->least_per_worker = starts;
-        if (starts > figures->most_per_worker)
-            figures->most_per_worker = starts;
+        if (workers == 0 || starts < figures->min_per_worker)
+            figures->min_per_worker = starts;
+        if (starts > figures->max_per_worker)
+            figures->max_per_worker = starts;
         workers++;
         sum += starts;
         squares += (uint64_t)starts * (uint64_t)starts;
@@ -443,8 +443,8 @@ static void sum_up(course_run *run)
                                              .limit = rule->limit,
                                              .period_us = rule->period_us,
                                              .burst = rule->algorithm->capacity(rule),
-                                             .slots = run->slots[i].most,
-                                             .starts = run->starts[i].most};
+                                             .slots = run->slots[i].max,
+                                             .starts = run->starts[i].max};
     }
     sum_up_workers(course);
 }

@@ -17,8 +17,8 @@ void takt_bulk_init(takt_bulk *bulk, int64_t jobs)
     *bulk = (takt_bulk){.jobs = jobs,
                         .workers = 1,
                         .at_once = 64,
-                        .cost_least = 1,
-                        .cost_most = 1,
+                        .cost_min = 1,
+                        .cost_max = 1,
                         .round_trip_us = 1000};
     bulk->weights[TAKT_PRIORITY_DEFAULT] = 1;
 }
@@ -57,11 +57,10 @@ static int check_bulk(const takt_bulk *bulk, takt_error *error)
         return refuse(error, "there must be 1 to 10000 workers");
     if (bulk->at_once < 1 || bulk->at_once > TAKT_SIM_AT_ONCE_MAX)
         return refuse(error, "a worker has 1 to 10000 jobs in hand");
-    if (!is_span(bulk->work_least_us) || !is_span(bulk->work_most_us) ||
-        bulk->work_least_us > bulk->work_most_us)
+    if (!is_span(bulk->work_min_us) || !is_span(bulk->work_max_us) ||
+        bulk->work_min_us > bulk->work_max_us)
         return refuse(error, "a job is worked on for 0 to 365 days, the shortest time first");
-    if (bulk->cost_least < 1 || bulk->cost_most > TAKT_COST_MAX ||
-        bulk->cost_least > bulk->cost_most)
+    if (bulk->cost_min < 1 || bulk->cost_max > TAKT_COST_MAX || bulk->cost_min > bulk->cost_max)
         return refuse(error, "a job costs 1 to 1000000 tokens, the least first");
     for (int i = 0; i < TAKT_SIM_PRIORITIES; i++) {
         if (bulk->weights[i] < 0 || bulk->weights[i] > 1000000)
@@ -126,12 +125,11 @@ static int check_cost(const takt_limit *limit, const takt_bulk *bulk, takt_error
     int rule = 0;
     int64_t capacity = takt_numbers_capacity(&limit->numbers, &rule);
 
-    if (bulk->cost_most <= capacity)
+    if (bulk->cost_max <= capacity)
         return 0;
-    return takt_fail(error, TAKT_E_COST,
-                     "a job of cost %d: rules[%d] (%s) gives at most %lld at once",
-                     (int)bulk->cost_most, rule, limit->numbers.rules[rule].algorithm->name,
-                     (long long)capacity);
+    return takt_fail(
+        error, TAKT_E_COST, "a job of cost %d: rules[%d] (%s) gives at most %lld at once",
+        (int)bulk->cost_max, rule, limit->numbers.rules[rule].algorithm->name, (long long)capacity);
 }
 
 static int tightest(const takt_limit *limit)

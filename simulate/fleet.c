@@ -156,8 +156,8 @@ int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int
                           .limit = limit,
                           .worker_count = workers,
                           .pass = pass,
-                          .delay_least_us = 100,
-                          .delay_most_us = 2000,
+                          .delay_min_us = 100,
+                          .delay_max_us = 2000,
                           .timeout_us = 1000000};
     takt_sim_events_init(fleet);
     fleet->workers = calloc((size_t)workers, sizeof *fleet->workers);

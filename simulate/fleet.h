@@ -80,7 +80,7 @@ struct takt_fleet {
     int worker_count;
 
     /* the network, to be set at will; one way, uniformly between least and most */
-    int64_t delay_least_us, delay_most_us;
+    int64_t delay_min_us, delay_max_us;
     int lost_per_mille, doubled_per_mille;
     int wakes_lost_per_mille; /* of the wake-ups that awards name, besides */
     bool store_down;          /* what arrives at the store is lost, claims fail */

@@ -37,9 +37,9 @@ static int draw_copies(const takt_fleet_worker *worker)
 
 static int64_t draw_arrival(takt_fleet *fleet)
 {
-    int64_t spread = fleet->delay_most_us - fleet->delay_least_us + 1;
+    int64_t spread = fleet->delay_max_us - fleet->delay_min_us + 1;
 
-    return fleet->now_us + fleet->delay_least_us + takt_random_below(&fleet->random, spread);
+    return fleet->now_us + fleet->delay_min_us + takt_random_below(&fleet->random, spread);
 }
 
 static void call_arrives(takt_fleet *fleet, takt_sim_event *event);

@@ -20,8 +20,8 @@ static void add_waits(takt_series_waits *sum, const takt_series_waits *more)
 {
     sum->count += more->count;
     sum->sum_us += more->sum_us;
-    if (more->most_us > sum->most_us)
-        sum->most_us = more->most_us;
+    if (more->max_us > sum->max_us)
+        sum->max_us = more->max_us;
 }
 
 static void add_step(takt_series_step *sum, const takt_series_step *more)

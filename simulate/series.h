@@ -15,7 +15,7 @@
 #define TAKT_CLOSE_UP_PERIODS 3
 
 typedef struct takt_series_waits {
-    int64_t count, sum_us, most_us;
+    int64_t count, sum_us, max_us;
 } takt_series_waits;
 
 typedef struct takt_series_step {

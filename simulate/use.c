@@ -7,10 +7,10 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-int takt_use_open(takt_use *use, size_t most)
+int takt_use_open(takt_use *use, size_t max)
 {
-    *use = (takt_use){.first_us = -1, .capacity = most};
-    use->freed_us = calloc(most, sizeof *use->freed_us);
+    *use = (takt_use){.first_us = -1, .capacity = max};
+    use->freed_us = calloc(max, sizeof *use->freed_us);
     return use->freed_us ? 0 : TAKT_E_NOMEM;
 }
 
@@ -24,8 +24,8 @@ static void change(takt_use *use, int64_t now_us, int by)
     use->held_us += use->held * (now_us - use->changed_us);
     use->changed_us = now_us;
     use->held += by;
-    if (use->held > use->most)
-        use->most = use->held;
+    if (use->held > use->max)
+        use->max = use->held;
 }
 
 void takt_use_take(takt_use *use, int64_t now_us)

@@ -8,7 +8,7 @@
 #include "simulate/waits.h"
 
 typedef struct takt_use {
-    int64_t held, most; /* now, at the same time */
+    int64_t held, max; /* now, at the same time */
     int64_t changed_us, held_us;
     int64_t first_us, last_us, held_by_last_us; /* the first and the last that was taken */
     int64_t *freed_us;                          /* a ring of those that were given back, in order */
@@ -17,7 +17,7 @@ typedef struct takt_use {
 } takt_use;
 
 /* At most so many are held at the same time.  0 or TAKT_E_NOMEM. */
-int takt_use_open(takt_use *use, size_t most);
+int takt_use_open(takt_use *use, size_t max);
 void takt_use_close(takt_use *use);
 
 /* One is taken: that which was given back first.  Or given back; or lost without a word, which

@@ -31,8 +31,8 @@ void takt_histogram_add(takt_histogram *histogram, int64_t wait_us)
 {
     histogram->counts[place_of(wait_us > 0 ? wait_us : 0)]++;
     histogram->count++;
-    if (wait_us > histogram->most_us)
-        histogram->most_us = wait_us;
+    if (wait_us > histogram->max_us)
+        histogram->max_us = wait_us;
 }
 
 int64_t takt_histogram_percentile(const takt_histogram *histogram, int percent)
@@ -44,9 +44,9 @@ int64_t takt_histogram_percentile(const takt_histogram *histogram, int percent)
     for (int place = 0; place < TAKT_HISTOGRAM_SIZE; place++) {
         seen += histogram->counts[place];
         if (seen >= rank)
-            return end_of(place) < histogram->most_us ? end_of(place) : histogram->most_us;
+            return end_of(place) < histogram->max_us ? end_of(place) : histogram->max_us;
     }
-    return histogram->most_us;
+    return histogram->max_us;
 }
 
 void takt_histogram_sum_up(const takt_histogram *histogram, takt_waits *waits)
@@ -55,5 +55,5 @@ void takt_histogram_sum_up(const takt_histogram *histogram, takt_waits *waits)
     waits->p50_us = takt_histogram_percentile(histogram, 50);
     waits->p95_us = takt_histogram_percentile(histogram, 95);
     waits->p99_us = takt_histogram_percentile(histogram, 99);
-    waits->most_us = histogram->most_us;
+    waits->max_us = histogram->max_us;
 }

@@ -13,7 +13,7 @@
 #define TAKT_HISTOGRAM_SIZE (512 * 56)
 
 typedef struct takt_histogram {
-    int64_t count, most_us;
+    int64_t count, max_us;
     int64_t counts[TAKT_HISTOGRAM_SIZE];
 } takt_histogram;
 

@@ -121,9 +121,9 @@ typedef struct takt_bulk {
     /* Jobs that a worker has in hand, waiting or running. */
     int32_t at_once;
     /* How long a job runs, uniformly distributed. */
-    int64_t work_least_us, work_most_us;
+    int64_t work_min_us, work_max_us;
     /* Tokens of a job, uniformly distributed. */
-    int32_t cost_least, cost_most;
+    int32_t cost_min, cost_max;
     /* The share of jobs of each priority, relative to each other. */
     int32_t weights[TAKT_SIM_PRIORITIES];
     /* The average round trip to the store; each way takes 1/4 to 3/4 of it. */
@@ -141,7 +141,7 @@ TAKT_EXPORT void takt_bulk_init(takt_bulk *bulk, int64_t jobs);
 
 /* Waits from a job's acquire to its start; exact below 1 ms, above at most 1/512 too long. */
 typedef struct takt_waits {
-    int64_t count, p50_us, p95_us, p99_us, most_us;
+    int64_t count, p50_us, p95_us, p99_us, max_us;
 } takt_waits;
 
 /*
@@ -174,7 +174,7 @@ typedef struct takt_figures {
      * without the store. */
     int64_t slots;
     /* The most jobs that ran at the same time. */
-    int64_t most_at_work;
+    int64_t max_at_work;
 
     /* With concurrency, from the first start to the last: the number of permits (0: none, and no
      * figures below) and the part of their time that running jobs held them, in millionths. */
@@ -189,7 +189,7 @@ typedef struct takt_figures {
     takt_busiest busiest[8]; /* TAKT_RULES_MAX */
     /* Starts among the workers that never crashed, and Jain's index of them in millionths: 1000000
      * is even, 1000000/n is one for all. */
-    int64_t least_per_worker, most_per_worker;
+    int64_t min_per_worker, max_per_worker;
     int64_t fairness_ppm;
 } takt_figures;
 

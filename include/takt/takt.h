@@ -395,7 +395,7 @@ typedef struct takt_shadow {
     int64_t tries_refused;
     /* Waits of those that waited, at most 2 % off; 0: none has. */
     int64_t p50_us, p99_us;
-    int64_t most_us;
+    int64_t max_us;
 } takt_shadow;
 
 /* 0, or TAKT_E_NO_LIMIT.  All fields are 0 for an enforced limit. */

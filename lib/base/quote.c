@@ -41,7 +41,7 @@ static size_t put(char *to, const char *from, size_t length, bool visible)
 }
 
 /* At most `most` bytes of the value. */
-static void quote(const char *value, size_t size, size_t most, char *text, size_t text_size)
+static void quote(const char *value, size_t size, size_t max, char *text, size_t text_size)
 {
     const char *room = text + text_size - sizeof "...\"";
     char one[4 * 4 + 1], *end = text;
@@ -55,7 +55,7 @@ static void quote(const char *value, size_t size, size_t most, char *text, size_
         if (length == 0)
             length = 1;
         size_t used = put(one, value + from, length, visible);
-        if (from + length > most || used > (size_t)(room - end))
+        if (from + length > max || used > (size_t)(room - end))
             break;
         memcpy(end, one, used);
         end += used;

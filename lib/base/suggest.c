@@ -17,7 +17,7 @@ static unsigned tolerated(size_t length)
     return length <= 4 ? 1 : length <= 8 ? 2 : 3;
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned min(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -37,10 +37,10 @@ static unsigned distance_of(const char *a, size_t a_length, const char *b, size_
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= b_length; j++) {
             unsigned exchanged = lower(a, i - 1) != lower(b, j - 1);
-            row[j] = least(above[j - 1] + exchanged, least(above[j], row[j - 1]) + 1);
+            row[j] = min(above[j - 1] + exchanged, min(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && lower(a, i - 1) == lower(b, j - 2) &&
                 lower(a, i - 2) == lower(b, j - 1))
-                row[j] = least(row[j], above_that[j - 2] + 1);
+                row[j] = min(row[j], above_that[j - 2] + 1);
         }
     }
     return rows[a_length % 3][b_length];

@@ -30,9 +30,9 @@ static inline void takt_timeout_begin(takt_timeout *timeout, uint64_t timeout_ns
 static inline uint64_t takt_timeout_look(takt_timeout *timeout, uint64_t now_ns)
 {
     uint64_t passed_ns = now_ns - timeout->looked_at_ns;
-    uint64_t most_ns = 2 * timeout->timeout_ns / TAKT_TIMEOUT_LOOKS;
+    uint64_t max_ns = 2 * timeout->timeout_ns / TAKT_TIMEOUT_LOOKS;
 
-    timeout->counted_ns += passed_ns < most_ns ? passed_ns : most_ns;
+    timeout->counted_ns += passed_ns < max_ns ? passed_ns : max_ns;
     timeout->looked_at_ns = now_ns;
     return timeout->counted_ns;
 }
@@ -47,9 +47,9 @@ static inline uint64_t takt_timeout_due(takt_timeout *timeout, uint64_t now_ns)
 static inline uint64_t takt_timeout_next_ms(const takt_timeout *timeout, uint64_t due_ns)
 {
     uint64_t left_ns = due_ns > timeout->counted_ns ? due_ns - timeout->counted_ns : 0;
-    uint64_t most_ns = timeout->timeout_ns / TAKT_TIMEOUT_LOOKS;
+    uint64_t max_ns = timeout->timeout_ns / TAKT_TIMEOUT_LOOKS;
 
-    return left_ns == 0 ? 0 : (left_ns < most_ns ? left_ns : most_ns) / 1000000 + 1;
+    return left_ns == 0 ? 0 : (left_ns < max_ns ? left_ns : max_ns) / 1000000 + 1;
 }
 
 #endif

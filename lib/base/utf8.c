@@ -5,7 +5,7 @@
 
 size_t takt_utf8_decode(const char *bytes, size_t size, uint32_t *character)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
     if (size == 0)
         return 0;
     uint32_t value = (unsigned char)bytes[0];
@@ -27,7 +27,7 @@ size_t takt_utf8_decode(const char *bytes, size_t size, uint32_t *character)
             return 0;
         value = value << 6 | (next & 0x3f);
     }
-    if (value < least[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
+    if (value < min[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
         return 0;
     *character = value;
     return length;

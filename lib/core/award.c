@@ -3,7 +3,7 @@
  */
 #include "core/award.h"
 
-#include "base/least.h"
+#include "base/min_max.h"
 #include "core/holders.h"
 #include "core/line.h"
 
@@ -31,7 +31,7 @@ static int64_t count_reuses(const takt_ledger *ledger, int64_t now_us, int64_t n
 {
     if (ledger->numbers->rule_count > 0 || award->least_urgent >= 0)
         return 0;
-    return takt_most(takt_least(TAKT_REUSES, now_us + TAKT_REUSES_AHEAD_US - next_us), 0);
+    return takt_max(takt_min(TAKT_REUSES, now_us + TAKT_REUSES_AHEAD_US - next_us), 0);
 }
 
 /* Numbers for the permits given, and for those that are handed on.  They grow with the clock, and
@@ -105,23 +105,23 @@ static void wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award)
     }
 }
 
-int64_t takt_claim_least_cost(const takt_claim *claim, int64_t capacity)
+int64_t takt_claim_min_cost(const takt_claim *claim, int64_t capacity)
 {
-    int64_t unlisted = claim->waiting, least = 0;
+    int64_t unlisted = claim->waiting, min = 0;
 
     for (int i = 0; i < claim->want_count; i++) {
         int32_t cost = claim->wants[i].cost;
         unlisted -= claim->wants[i].count;
-        if (cost <= capacity && (least == 0 || cost < least))
-            least = cost;
+        if (cost <= capacity && (min == 0 || cost < min))
+            min = cost;
     }
-    return unlisted > 0 || least == 0 ? 1 : least;
+    return unlisted > 0 || min == 0 ? 1 : min;
 }
 
 void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award)
 {
     int64_t from_us = award->blocked_until_us > now_us ? award->blocked_until_us : now_us;
-    int64_t cost = takt_claim_least_cost(claim, takt_numbers_capacity(ledger->numbers, NULL));
+    int64_t cost = takt_claim_min_cost(claim, takt_numbers_capacity(ledger->numbers, NULL));
 
     number(ledger, now_us, award);
     if (ledger->numbers->concurrency > 0)

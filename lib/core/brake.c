@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "base/least.h"
+#include "base/min_max.h"
 #include "core/gcra.h"
 #include "core/window.h"
 
@@ -106,7 +106,7 @@ void takt_brake_penalize(takt_ledger *ledger, int64_t now_us)
     if (brake->percent > 0 &&
         (ledger->blocked_until_us > now_us || (since_us >= 0 && since_us < TAKT_SAME_PENALTY_US)))
         return;
-    percent = takt_most(percent * adapt->backoff / TAKT_WHOLE_PERCENT, adapt->floor);
+    percent = takt_max(percent * adapt->backoff / TAKT_WHOLE_PERCENT, adapt->floor);
     if (brake->percent > 0)
         change(ledger, percent, now_us);
     else
@@ -117,7 +117,7 @@ void takt_brake_penalize(takt_ledger *ledger, int64_t now_us)
     /* nothing that was saved up; and behind what was given before, as far as that is known */
     first_us = takt_numbers_earliest(ledger->numbers, &ledger->state, now_us, 1);
     takt_gcra_exhaust(&ledger->state.brake, state_of(ledger),
-                      takt_least(first_us, now_us + ledger->numbers->lookahead_us));
+                      takt_min(first_us, now_us + ledger->numbers->lookahead_us));
 }
 
 void takt_brake_tidy(takt_ledger *ledger, int64_t now_us)
@@ -128,12 +128,12 @@ void takt_brake_tidy(takt_ledger *ledger, int64_t now_us)
 
     if (brake->percent == 0)
         return;
-    if (brake->since_us > takt_most(now_us, ledger->blocked_until_us)) /* a block was ended, or it
+    if (brake->since_us > takt_max(now_us, ledger->blocked_until_us)) /* a block was ended, or it
                                                                      is of another clock */
         brake->since_us = now_us;
     if (now_us > brake->since_us) {
         gained = takt_mul_div(now_us - brake->since_us, adapt->recover, adapt->recover_us);
-        gained = takt_least(gained, TAKT_WHOLE_PERCENT);
+        gained = takt_min(gained, TAKT_WHOLE_PERCENT);
         brake->since_us += takt_mul_div_up(gained, adapt->recover_us, adapt->recover);
         if (gained > 0)
             change(ledger, brake->percent + gained, now_us);
@@ -152,7 +152,7 @@ void takt_brake_follow(takt_ledger *ledger, const takt_rule_state *kept, int64_t
         return;
     }
     *state_of(ledger) = *kept;
-    change(ledger, takt_most(ledger->brake.percent, ledger->numbers->adapt.floor), now_us);
+    change(ledger, takt_max(ledger->brake.percent, ledger->numbers->adapt.floor), now_us);
 }
 
 void takt_brake_release(takt_ledger *ledger)

@@ -221,14 +221,14 @@ static takt_fraction later_of(takt_fraction a, takt_fraction b, int64_t whole)
 void takt_gcra_give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us,
                          int64_t cost, int64_t unused, int64_t until_us)
 {
-    takt_fraction least = minus(state->gcra.tat, intervals(rule, cost), rule->tokens);
+    takt_fraction min = minus(state->gcra.tat, intervals(rule, cost), rule->tokens);
     takt_fraction tat = minus(state->gcra.tat, intervals(rule, unused), rule->tokens);
 
-    if (takt_fraction_ceil(least) < slot_us)
+    if (takt_fraction_ceil(min) < slot_us)
         return;
-    if (until_us >= slot_us && (rule->interval.us == 0 || takt_fraction_ceil(least) > slot_us))
-        least.us += until_us - slot_us + 1;
-    tat = later_of(tat, least, rule->tokens);
+    if (until_us >= slot_us && (rule->interval.us == 0 || takt_fraction_ceil(min) > slot_us))
+        min.us += until_us - slot_us + 1;
+    tat = later_of(tat, min, rule->tokens);
     if (in_parts(tat, rule->tokens) < in_parts(state->gcra.tat, rule->tokens))
         state->gcra.tat = tat;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/least.h"
+#include "base/min_max.h"
 
 /* Where the worker is listed, or belongs. */
 static int find(const takt_ledger *ledger, uint64_t worker)
@@ -101,7 +101,7 @@ int64_t takt_holders_over_at(const takt_ledger *ledger, int64_t until_us)
     int64_t at_us = TAKT_NEVER;
 
     for (int i = 0; i < ledger->holder_count; i++)
-        at_us = takt_least(at_us, ledger->holders[i].expires_at_us + 1);
+        at_us = takt_min(at_us, ledger->holders[i].expires_at_us + 1);
     return at_us < until_us ? at_us : TAKT_NEVER;
 }
 

@@ -9,13 +9,13 @@
  */
 #include "core/ledger.h"
 
-#include "base/least.h"
+#include "base/min_max.h"
 #include "core/award.h"
 #include "core/brake.h"
 #include "core/holders.h"
 #include "core/line.h"
+#include "core/meter.h"
 #include "core/overflow.h"
-#include "core/watched.h"
 
 void takt_ledger_empty(takt_ledger *ledger, const takt_numbers *numbers)
 {
@@ -24,7 +24,7 @@ void takt_ledger_empty(takt_ledger *ledger, const takt_numbers *numbers)
     ledger->turn = 0;
     takt_ledger_unblocked(ledger);
     takt_brake_release(ledger);
-    takt_watched_end(ledger);
+    takt_meter_end(ledger);
     ledger->fence = ledger->leased_until_us = 0;
     ledger->line_count = ledger->holder_count = 0;
 }
@@ -66,7 +66,7 @@ void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us)
     }
     takt_line_tidy(ledger, now_us);
     takt_holders_tidy(ledger, now_us);
-    takt_watched_tidy(ledger, now_us);
+    takt_meter_tidy(ledger, now_us);
 }
 
 /* ---- room and turns -------------------------------------------------------------------------- */
@@ -82,7 +82,7 @@ typedef struct view {
 static view look(const takt_ledger *ledger, int64_t now_us, int at)
 {
     const takt_place *me = &ledger->line[at], *head = NULL;
-    int64_t from_us = takt_most(now_us, ledger->blocked_until_us);
+    int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
     int64_t workers = 1, before = 0, urgent = 0, others = 0;
     view v;
 
@@ -102,20 +102,20 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
     }
     v.room = takt_numbers_room(ledger->numbers, &ledger->state, from_us,
                                now_us + ledger->numbers->lookahead_us);
-    v.share = takt_most(takt_numbers_throughput(ledger->numbers, &ledger->state,
-                                                ledger->numbers->lookahead_us),
-                        v.room) /
+    v.share = takt_max(takt_numbers_throughput(ledger->numbers, &ledger->state,
+                                               ledger->numbers->lookahead_us),
+                       v.room) /
               workers;
-    v.share = takt_most(v.share, 1);
+    v.share = takt_max(v.share, 1);
     v.ahead = before * v.share;
     if (head && head->need > v.share)
         v.ahead += head->need - v.share;
-    v.ahead = urgent + takt_least(v.ahead, others); /* nothing is kept for nobody */
+    v.ahead = urgent + takt_min(v.ahead, others); /* nothing is kept for nobody */
     v.permits =
         takt_holders_free(ledger); /* each of those wanted is wanted with a token at least */
     if (v.permits != TAKT_NEVER) {
-        int64_t share = takt_most(ledger->numbers->concurrency / workers, 1);
-        v.permits = takt_least(v.permits - urgent - takt_least(before * share, others), share);
+        int64_t share = takt_max(ledger->numbers->concurrency / workers, 1);
+        v.permits = takt_min(v.permits - urgent - takt_min(before * share, others), share);
     }
     return v;
 }
@@ -134,18 +134,18 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
 {
     takt_place *me = &ledger->line[at];
     view v = look(ledger, now_us, at);
-    int64_t from_us = takt_most(now_us, ledger->blocked_until_us);
-    int64_t left = takt_least(takt_most(v.share, me->need), v.room - v.ahead);
+    int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
+    int64_t left = takt_min(takt_max(v.share, me->need), v.room - v.ahead);
     int64_t given = 0, slots = 0;
 
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
-        int64_t until_us = takt_least(now_us + ledger->numbers->lookahead_us, want->latest_us);
+        int64_t until_us = takt_min(now_us + ledger->numbers->lookahead_us, want->latest_us);
         int64_t count, n;
         if (want->priority != me->priority || !can_ever_be_given(ledger, want))
             continue;
-        count = takt_least(want->count, left > 0 ? left / want->cost : 0);
-        count = takt_least(count, takt_most(v.permits - slots, 0));
+        count = takt_min(want->count, left > 0 ? left / want->cost : 0);
+        count = takt_min(count, takt_max(v.permits - slots, 0));
         n = takt_numbers_take(ledger->numbers, &ledger->state, from_us, want->cost, count, until_us,
                               award->runs, &award->run_count, TAKT_RUNS_MAX);
         given += n * want->cost;
@@ -169,17 +169,17 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
 static int64_t room_at(const takt_ledger *ledger, int64_t now_us, const takt_place *me, view v)
 {
     int64_t lookahead_us = ledger->numbers->lookahead_us;
-    int64_t from_us = takt_most(now_us, ledger->blocked_until_us);
+    int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
     int64_t half = takt_numbers_throughput(ledger->numbers, &ledger->state, lookahead_us / 2);
-    int64_t need = takt_most(me->need, 1);
-    int64_t turn = takt_most(takt_least(takt_least(me->wanting, v.share), half), need);
+    int64_t need = takt_max(me->need, 1);
+    int64_t turn = takt_max(takt_min(takt_min(me->wanting, v.share), half), need);
     int64_t first_us = takt_numbers_due(ledger->numbers, &ledger->state, from_us, v.ahead + need);
     int64_t due_us = takt_numbers_due(ledger->numbers, &ledger->state, from_us, v.ahead + turn);
 
-    due_us = takt_least(due_us, first_us + lookahead_us / 2);
-    return takt_most(due_us - lookahead_us,
-                     now_us + lookahead_us /
-                                  (v.ahead > 0 ? TAKT_LOOKAHEAD_FRACTION : TAKT_LOOKAHEAD_FRACTION_FIRST));
+    due_us = takt_min(due_us, first_us + lookahead_us / 2);
+    return takt_max(due_us - lookahead_us,
+                    now_us + lookahead_us / (v.ahead > 0 ? TAKT_LOOKAHEAD_FRACTION
+                                                         : TAKT_LOOKAHEAD_FRACTION_FIRST));
 }
 
 /* When a place is to ask again that lacks a permit.  Whoever releases one wakes the next; a lease
@@ -192,7 +192,7 @@ static int64_t lease_over_at(const takt_ledger *ledger, int64_t now_us, const ta
 
     if (v.ahead == 0)
         over_us = takt_holders_over_at(ledger, now_us + TAKT_KEEPALIVE_US);
-    return over_us == TAKT_NEVER ? over_us : takt_most(over_us, room_at(ledger, now_us, me, v));
+    return over_us == TAKT_NEVER ? over_us : takt_max(over_us, room_at(ledger, now_us, me, v));
 }
 
 /* ---- a claim --------------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
     }
     for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
         int at = takt_line_find(ledger, claim->worker, priority);
-        int64_t wanting = 0, waiting = priority == last ? takt_most(unlisted, 0) : 0, need = 0;
+        int64_t wanting = 0, waiting = priority == last ? takt_max(unlisted, 0) : 0, need = 0;
         for (int i = 0; i < claim->want_count; i++) {
             const takt_want *want = &claim->wants[i];
             if (want->priority != priority || !can_ever_be_given(ledger, want))
@@ -247,7 +247,7 @@ static void serve_all(takt_ledger *ledger, int64_t now_us, const takt_claim *cla
         if (at < 0)
             continue;
         given = serve(ledger, now_us, at, claim, award);
-        takt_watched_add(ledger, given);
+        takt_meter_add(ledger, given);
         if (ledger->line[at].waiting <= 0) {
             takt_line_remove(ledger, at);
         } else if (given > 0) { /* had a turn: to the back */
@@ -278,8 +278,8 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
         place->lacking = v.permits <= 0;
         again_us = place->lacking ? lease_over_at(ledger, now_us, place, v)
                                   : room_at(ledger, now_us, place, v);
-        place->again_at_us = place->lacking ? keepalive_us : takt_least(again_us, keepalive_us);
-        award->claim_again_at_us = takt_least(award->claim_again_at_us, again_us);
+        place->again_at_us = place->lacking ? keepalive_us : takt_min(again_us, keepalive_us);
+        award->claim_again_at_us = takt_min(award->claim_again_at_us, again_us);
     }
 }
 

@@ -80,7 +80,7 @@ typedef struct takt_award {
 } takt_award;
 
 /* No waiter of a claim wants less, of what can ever be given; 1 where not all are listed. */
-int64_t takt_claim_least_cost(const takt_claim *claim, int64_t capacity);
+int64_t takt_claim_min_cost(const takt_claim *claim, int64_t capacity);
 
 /* A worker stands in line once for each priority that it has waiters of. */
 typedef struct takt_place {
@@ -115,12 +115,12 @@ typedef struct takt_brake {
     int64_t counted_at_us; /* the last penalty that counted */
 } takt_brake;
 
-/* What was taken while somebody looks (watched.h). */
-typedef struct takt_watched {
+/* What was taken while somebody looks (meter.h). */
+typedef struct takt_meter {
     int64_t until_us; /* 0: nobody looks */
     int64_t since_us;
     int64_t taken; /* tokens */
-} takt_watched;
+} takt_meter;
 
 typedef struct takt_ledger {
     const takt_numbers *numbers; /* the numbers that the state is kept under */
@@ -130,7 +130,7 @@ typedef struct takt_ledger {
     int64_t blocked_until_us; /* 0: not blocked */
     char reason[TAKT_REASON_TEXT_MAX + 1]; /* why, as in the text (reason.h); "": nobody says */
     takt_brake brake;
-    takt_watched watched;
+    takt_meter meter;
     takt_place *line; /* sorted by priority, then turn; the caller's memory */
     int line_count;
     int line_capacity;       /* before a claim at least line_count + TAKT_PRIORITIES */

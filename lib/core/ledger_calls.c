@@ -5,12 +5,12 @@
  */
 #include <string.h>
 
-#include "base/least.h"
+#include "base/min_max.h"
 #include "core/award.h"
 #include "core/brake.h"
 #include "core/holders.h"
 #include "core/line.h"
-#include "core/watched.h"
+#include "core/meter.h"
 
 /* What those who wait want, in tokens; each permit is wanted with at least one, so as many permits
  * do for all of them. */
@@ -26,21 +26,20 @@ static int64_t wanted(const takt_ledger *ledger)
 static bool take_now(takt_ledger *ledger, int64_t now_us, int64_t cost, bool permitted,
                      int64_t *retry_at_us)
 {
-    int64_t from_us = takt_most(now_us, ledger->blocked_until_us), ahead = wanted(ledger);
+    int64_t from_us = takt_max(now_us, ledger->blocked_until_us), ahead = wanted(ledger);
 
     *retry_at_us = takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, cost);
     if (*retry_at_us == TAKT_NEVER)
         return false;
     if (ahead > 0)
-        *retry_at_us = takt_most(
+        *retry_at_us = takt_max(
             *retry_at_us, takt_numbers_due(ledger->numbers, &ledger->state, from_us, ahead + cost));
     if (!permitted) /* one may come free at any time: it is worth asking again before long */
-        *retry_at_us =
-            takt_most(*retry_at_us, now_us + takt_most(ledger->numbers->lookahead_us, 1));
+        *retry_at_us = takt_max(*retry_at_us, now_us + takt_max(ledger->numbers->lookahead_us, 1));
     if (*retry_at_us > now_us)
         return false;
     takt_numbers_commit(ledger->numbers, &ledger->state, now_us, cost);
-    takt_watched_add(ledger, cost);
+    takt_meter_add(ledger, cost);
     return true;
 }
 
@@ -73,12 +72,23 @@ bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_clai
     return taken;
 }
 
+void takt_ledger_watch(takt_ledger *ledger, int64_t now_us, int64_t for_us)
+{
+    takt_meter *meter = &ledger->meter;
+
+    takt_ledger_tidy(ledger, now_us);
+    if (meter->until_us == 0)
+        *meter = (takt_meter){.since_us = now_us};
+    if (now_us + for_us > meter->until_us)
+        meter->until_us = now_us + for_us;
+}
+
 void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standing)
 {
     int64_t from_us;
 
     takt_ledger_tidy(ledger, now_us);
-    from_us = takt_most(now_us, ledger->blocked_until_us);
+    from_us = takt_max(now_us, ledger->blocked_until_us);
     standing->now_us = now_us;
     standing->limit = takt_numbers_capacity(ledger->numbers, NULL);
     standing->remaining =
@@ -87,21 +97,21 @@ void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standi
     standing->held = takt_holders_held(ledger);
     standing->holders = ledger->holder_count;
     if (standing->concurrency > 0) {
-        standing->limit = takt_least(standing->limit, standing->concurrency);
-        standing->remaining = takt_least(standing->remaining, takt_holders_free(ledger));
+        standing->limit = takt_min(standing->limit, standing->concurrency);
+        standing->remaining = takt_min(standing->remaining, takt_holders_free(ledger));
     }
     standing->retry_after_us =
         takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, 1) - now_us;
-    standing->reset_after_us = takt_most(
-        takt_most(takt_numbers_rest_at(ledger->numbers, &ledger->state), ledger->blocked_until_us) -
+    standing->reset_after_us = takt_max(
+        takt_max(takt_numbers_rest_at(ledger->numbers, &ledger->state), ledger->blocked_until_us) -
             now_us,
         0);
     standing->blocked_until_us = ledger->blocked_until_us;
     takt_reason_read(ledger->reason, strlen(ledger->reason), standing->reason);
     standing->rate_percent = ledger->brake.percent > 0 ? ledger->brake.percent : TAKT_WHOLE_PERCENT;
     takt_line_count(ledger, &standing->waiting, &standing->workers);
-    standing->watched_since_us = ledger->watched.since_us;
-    standing->taken = ledger->watched.taken;
+    standing->watched_since_us = ledger->meter.since_us;
+    standing->taken = ledger->meter.taken;
 }
 
 static void extend_block(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason)
@@ -146,7 +156,7 @@ void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, in
     else
         takt_numbers_give_back(ledger->numbers, &ledger->state, now_us, slot_us, cost,
                                cost - actual);
-    takt_watched_add(ledger, actual - cost);
+    takt_meter_add(ledger, actual - cost);
 }
 
 void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining)
@@ -173,11 +183,11 @@ int64_t takt_ledger_expires_at(const takt_ledger *ledger)
 
     if (ledger->blocked_until_us > 0) /* a new ledger would have a burst at the end of the block */
         takt_numbers_exhaust(ledger->numbers, &state, ledger->blocked_until_us);
-    at_us = takt_most(takt_numbers_rest_at(ledger->numbers, &state), ledger->blocked_until_us);
-    at_us = takt_most(at_us, takt_brake_ends_at(ledger));
-    at_us = takt_most(at_us, ledger->watched.until_us);
+    at_us = takt_max(takt_numbers_rest_at(ledger->numbers, &state), ledger->blocked_until_us);
+    at_us = takt_max(at_us, takt_brake_ends_at(ledger));
+    at_us = takt_max(at_us, ledger->meter.until_us);
     for (int i = 0; i < ledger->line_count; i++)
-        at_us = takt_most(at_us, ledger->line[i].expires_at_us);
-    at_us = takt_most(at_us, ledger->leased_until_us);
-    return takt_most(at_us, ledger->fence); /* numbers only grow, also when it is begun anew */
+        at_us = takt_max(at_us, ledger->line[i].expires_at_us);
+    at_us = takt_max(at_us, ledger->leased_until_us);
+    return takt_max(at_us, ledger->fence); /* numbers only grow, also when it is begun anew */
 }

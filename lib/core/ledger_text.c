@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "core/brake.h"
 #include "core/gcra.h"
-#include "core/watched.h"
+#include "core/meter.h"
 
 #define NUMBER_SIZE 21 /* the longest int64 and what separates it from the next */
 #define PLACE_SIZE  (10 * NUMBER_SIZE)
@@ -225,25 +225,25 @@ static void read_brake(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
 
 /* mUNTIL,SINCE,TAKEN */
 
-static int has_watched(const takt_ledger *ledger)
+static int has_meter(const takt_ledger *ledger)
 {
-    return ledger->watched.until_us > 0;
+    return ledger->meter.until_us > 0;
 }
 
-static void write_watched(takt_writer *writer, const takt_ledger *ledger, int i)
+static void write_meter(takt_writer *writer, const takt_ledger *ledger, int i)
 {
     (void)i;
-    takt_write_int(writer, ledger->watched.until_us);
-    write_number(writer, ',', ledger->watched.since_us);
-    write_number(writer, ',', ledger->watched.taken);
+    takt_write_int(writer, ledger->meter.until_us);
+    write_number(writer, ',', ledger->meter.since_us);
+    write_number(writer, ',', ledger->meter.taken);
 }
 
-static void read_watched(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)
+static void read_meter(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)
 {
     (void)kept;
-    ledger->watched.until_us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
-    ledger->watched.since_us = read_number(reader, 1, TAKT_EXACT_MAX);
-    ledger->watched.taken = read_number(reader, 0, TAKT_EXACT_MAX);
+    ledger->meter.until_us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
+    ledger->meter.since_us = read_number(reader, 1, TAKT_EXACT_MAX);
+    ledger->meter.taken = read_number(reader, 0, TAKT_EXACT_MAX);
 }
 
 /* hWORKER,SEQ,HELD,EXPIRES */
@@ -358,7 +358,7 @@ static void read_place(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
     PART('t', has_turn, write_turn, read_turn)                                                     \
     PART('b', has_block, write_block, read_block)                                                  \
     PART('k', has_brake, write_brake, read_brake)                                                  \
-    PART('m', has_watched, write_watched, read_watched)                                            \
+    PART('m', has_meter, write_meter, read_meter)                                                  \
     PART('h', count_holders, write_holder, read_holder)                                            \
     PART('w', count_places, write_place, read_place)
 

@@ -13,7 +13,7 @@
  *     bINSTANT[,REASON]              until when it is blocked, and why (as reason.h writes it)
  *     kPERCENT,SINCE,COUNTED,STATE   the brake, and its state under the numbers that follow from it
  *     mUNTIL,SINCE,TAKEN             while somebody looks: until when and since when what is taken
- *                                    is counted, and how much it was (watched.h)
+ *                                    is counted, and how much it was (meter.h)
  *     hWORKER,SEQ,HELD,EXPIRES       for each worker that holds permits
  *     wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[,[a][f][p]]
  *                                    for each place in line

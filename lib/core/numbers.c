@@ -26,18 +26,18 @@ static bool are_several(const takt_numbers *numbers, const takt_rules_state *sta
 
 int64_t takt_numbers_capacity(const takt_numbers *numbers, int *rule)
 {
-    int64_t least = numbers->rule_count > 0 ? INT64_MAX : TAKT_ROOM_MAX;
+    int64_t min = numbers->rule_count > 0 ? INT64_MAX : TAKT_ROOM_MAX;
 
     EACH_RULE(numbers, i)
     {
         int64_t capacity = numbers->rules[i].algorithm->capacity(&numbers->rules[i]);
-        if (capacity < least) {
-            least = capacity;
+        if (capacity < min) {
+            min = capacity;
             if (rule)
                 *rule = i;
         }
     }
-    return least;
+    return min;
 }
 
 int64_t takt_numbers_throughput(const takt_numbers *numbers, const takt_rules_state *state,
@@ -45,16 +45,16 @@ int64_t takt_numbers_throughput(const takt_numbers *numbers, const takt_rules_st
 {
     static const takt_rules_state unbraked = {.brake = {.tokens = 0}};
     const takt_rule *rule;
-    int64_t least = TAKT_ROOM_MAX;
+    int64_t min = TAKT_ROOM_MAX;
 
     EACH_KEPT(rule, numbers, state ? state : &unbraked, i)
     {
         __extension__ unsigned __int128 tokens =
             (unsigned __int128)span_us * (uint64_t)rule->tokens / (uint64_t)rule->span_us;
-        if (tokens < (uint64_t)least)
-            least = (int64_t)tokens;
+        if (tokens < (uint64_t)min)
+            min = (int64_t)tokens;
     }
-    return least;
+    return min;
 }
 
 int64_t takt_numbers_span(const takt_numbers *numbers)
@@ -111,17 +111,17 @@ int64_t takt_numbers_room(const takt_numbers *numbers, const takt_rules_state *s
                           int64_t from_us, int64_t until_us)
 {
     const takt_rule *rule;
-    int64_t least = TAKT_ROOM_MAX;
+    int64_t min = TAKT_ROOM_MAX;
 
     if (are_several(numbers, state))
         from_us = takt_numbers_earliest(numbers, state, from_us, 1);
     EACH_KEPT(rule, numbers, state, i)
     {
         int64_t room = rule->algorithm->room(rule, &state->rules[i], from_us, until_us);
-        if (room < least)
-            least = room;
+        if (room < min)
+            min = room;
     }
-    return least;
+    return min;
 }
 
 int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *state,

@@ -25,7 +25,7 @@
 #define TAKT_RECOVER_MAX_US  INT64_C(86400000000) /* the time of an adapt's `recover` */
 #define TAKT_CONCURRENCY_MAX INT64_C(1000000000)
 #define TAKT_LEASE_US        INT64_C(30000000) /* where the policy says nothing */
-#define TAKT_LEASE_LEAST_US  INT64_C(1000000)
+#define TAKT_LEASE_MIN_US    INT64_C(1000000)
 #define TAKT_LEASE_MAX_US    INT64_C(86400000000)
 
 /* Whom more waiters than max_waiting cost their place. */

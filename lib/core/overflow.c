@@ -7,7 +7,7 @@
  */
 #include "core/overflow.h"
 
-#include "base/least.h"
+#include "base/min_max.h"
 #include "core/award.h"
 #include "core/line.h"
 
@@ -77,7 +77,7 @@ void takt_overflow_settle(takt_ledger *ledger, const takt_claim *claim, takt_awa
 
     while (over > 0 && (at = victim(ledger, claim->worker, award)) >= 0) {
         takt_place *place = &ledger->line[at];
-        int64_t count = takt_least(over, place->waiting);
+        int64_t count = takt_min(over, place->waiting);
         over -= count;
         take_out(place, count);
         if (place->worker != claim->worker) {

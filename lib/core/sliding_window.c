@@ -48,7 +48,7 @@ static int64_t instant_for(const takt_rule *rule, view v, int64_t tokens)
 }
 
 /* How many tokens may have been taken from the window by t_us, which is in it. */
-static int64_t most_by(const takt_rule *rule, view v, int64_t t_us)
+static int64_t max_by(const takt_rule *rule, view v, int64_t t_us)
 {
     int64_t left_us = v.start_us + rule->span_us - t_us;
     int64_t counted = takt_mul_div_up(v.previous, left_us, rule->span_us);
@@ -60,12 +60,12 @@ static int64_t most_by(const takt_rule *rule, view v, int64_t t_us)
  */
 static view use_up(const takt_rule *rule, view v, int64_t *taken)
 {
-    int64_t most = most_by(rule, v, v.start_us + rule->span_us - 1);
+    int64_t max = max_by(rule, v, v.start_us + rule->span_us - 1);
 
-    if (most < v.current)
-        most = v.current;
-    *taken = most - v.current;
-    return (view){v.start_us + rule->span_us, most, 0};
+    if (max < v.current)
+        max = v.current;
+    *taken = max - v.current;
+    return (view){v.start_us + rule->span_us, max, 0};
 }
 
 static void rest(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
@@ -123,7 +123,7 @@ static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t
                     int64_t until_us)
 {
     view v = look(rule, state, from_us);
-    int64_t count = 0, taken, most;
+    int64_t count = 0, taken, max;
 
     if (until_us < from_us || until_us < v.start_us)
         return 0;
@@ -137,8 +137,8 @@ static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t
     }
     if (count >= TAKT_ROOM_MAX)
         return TAKT_ROOM_MAX;
-    most = most_by(rule, v, until_us);
-    count += most > v.current ? most - v.current : 0;
+    max = max_by(rule, v, until_us);
+    count += max > v.current ? max - v.current : 0;
     return count < TAKT_ROOM_MAX ? count : TAKT_ROOM_MAX;
 }
 
@@ -168,7 +168,7 @@ static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_u
 
     if (at_us > until_us) /* also TAKT_NEVER */
         return 0;
-    n = (most_by(rule, v, at_us) - v.current) / cost;
+    n = (max_by(rule, v, at_us) - v.current) / cost;
     if (n > count)
         n = count;
     *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost, 0};
@@ -185,7 +185,7 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
         return; /* the state is further ahead */
     if (v.previous < rule->tokens)
         v.previous = rule->tokens;
-    due = most_by(rule, v, at_us) - 1;
+    due = max_by(rule, v, at_us) - 1;
     state->sliding_window.start_us = v.start_us;
     state->sliding_window.previous = v.previous;
     state->sliding_window.current = v.current > due ? v.current : due;
@@ -248,9 +248,9 @@ static void read_state(const takt_rule *rule, takt_rule_state *state, takt_reade
         reader->bad = true;
 }
 
-static int64_t at_most(int64_t value, int64_t most)
+static int64_t at_most(int64_t value, int64_t max)
 {
-    return value < most ? value : most;
+    return value < max ? value : max;
 }
 
 /* What counts now was taken evenly before: in windows of another length it counts as much, also

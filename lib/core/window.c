@@ -33,10 +33,10 @@ static int64_t first_day(const takt_rule *rule, int64_t t_us)
 
 static int64_t days_after(const takt_rule *rule, int64_t start_us, int64_t n)
 {
-    int64_t days = rule->span_us / TAKT_DAY_US, most = TAKT_WINDOW_END / TAKT_DAY_US / days;
+    int64_t days = rule->span_us / TAKT_DAY_US, max = TAKT_WINDOW_END / TAKT_DAY_US / days;
 
     int64_t at_us =
-        takt_zone_midnight(rule->zone, first_day(rule, start_us) + (n < most ? n : most) * days);
+        takt_zone_midnight(rule->zone, first_day(rule, start_us) + (n < max ? n : max) * days);
 
     return at_us < TAKT_WINDOW_END ? at_us : TAKT_WINDOW_END;
 }

@@ -217,8 +217,7 @@ static int read_lease(const char *text, takt_limit *limit, takt_error *error)
     code = takt_parse_duration(text, &limit->numbers.lease_us, error);
     if (code != 0)
         return takt_field_refuse("lease", code, error);
-    if (limit->numbers.lease_us < TAKT_LEASE_LEAST_US ||
-        limit->numbers.lease_us > TAKT_LEASE_MAX_US)
+    if (limit->numbers.lease_us < TAKT_LEASE_MIN_US || limit->numbers.lease_us > TAKT_LEASE_MAX_US)
         return takt_fail(error, TAKT_E_POLICY, "lease: %s: write 1s to 1day",
                          takt_quote(text, quoted));
     return 0;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "base/least.h"
+#include "base/min_max.h"
 #include "base/random.h"
 #include "scheduler/registry.h"
 #include "scheduler/waiter.h"
@@ -18,7 +18,7 @@
 
 int64_t takt_loss_retry_at(uint64_t *random, int failures, int64_t now_us)
 {
-    int64_t longest = takt_least(RETRY_FIRST << takt_least(failures, 10), RETRY_LONGEST);
+    int64_t longest = takt_min(RETRY_FIRST << takt_min(failures, 10), RETRY_LONGEST);
 
     return now_us + 1 + takt_random_below(random, longest);
 }
@@ -149,7 +149,7 @@ static bool begin_share(takt_scheduler *scheduler, takt_queue *queue, int64_t no
         return false;
     from_us = store_now(scheduler, now_us) + queue->numbers->lookahead_us;
     takt_share_begin(queue->share, queue->numbers, workers,
-                     takt_most(from_us, queue->next_slot_at_us), &scheduler->random);
+                     takt_max(from_us, queue->next_slot_at_us), &scheduler->random);
     return true;
 }
 
@@ -188,7 +188,7 @@ static int trouble_of(const takt_scheduler *scheduler, takt_queue *queue, int64_
 /* When the next one may start here; a block that was heard of holds. */
 static int64_t next_slot(const takt_queue *queue, int64_t from_us)
 {
-    from_us = takt_most(from_us, queue->blocked_until_us);
+    from_us = takt_max(from_us, queue->blocked_until_us);
     return queue->limit->on_store_failure == TAKT_ON_STORE_FAILURE_SHARE
                ? takt_share_next(queue->share, from_us)
                : from_us;

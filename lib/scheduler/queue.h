@@ -64,7 +64,7 @@ typedef struct takt_queue {
     int64_t round_trip_us;    /* how long that took */
     int64_t again_at_us;      /* when the ledger expects us */
     int64_t not_before_us;    /* after a failure: no claim before that */
-    int64_t least_cost;       /* of those who were claimed for; 1: it is not known */
+    int64_t min_cost;         /* of those who were claimed for; 1: it is not known */
     int64_t next_slot_at_us;  /* by the store's clock: what we have not been given is not due before
                                  that, for nobody of that cost or more */
     int64_t blocked_until_us; /* as the ledger last told, by the store's clock; 0: it was not */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/min_max.h"
 #include "scheduler/loss.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
@@ -34,8 +34,8 @@ static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *pe
     int64_t after_us = takt_clock_local(&scheduler->clock, queue->next_slot_at_us) - now_us;
 
     if (after_us <= 0 && queue->numbers->concurrency > 0)
-        after_us = takt_most(queue->numbers->lookahead_us, 1);
-    permit->retry_after_us = scheduler->clock.known ? takt_most(after_us, 0) : 0;
+        after_us = takt_max(queue->numbers->lookahead_us, 1);
+    permit->retry_after_us = scheduler->clock.known ? takt_max(after_us, 0) : 0;
     takt_waiter_fire(scheduler, permit, status);
 }
 
@@ -121,7 +121,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     refuse_excess(scheduler, queue, award->refused, received_us);
     next_us = takt_clock_local(clock, queue->next_slot_at_us);
     while (queue->hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&
-           permit->deadline_at_us < next_us && permit->cost >= queue->least_cost)
+           permit->deadline_at_us < next_us && permit->cost >= queue->min_cost)
         refuse(scheduler, queue, permit, TAKT_E_DEADLINE, received_us);
 }
 
@@ -269,9 +269,9 @@ static bool stands_for(const takt_queue *queue, int priority)
 static int64_t refill_at(const takt_scheduler *scheduler, const takt_queue *queue)
 {
     int64_t last_us = takt_clock_local(&scheduler->clock, takt_hand_last(&queue->hand));
-    int64_t half_us = takt_least(queue->numbers->lookahead_us, last_us - queue->awarded_at_us) / 2;
+    int64_t half_us = takt_min(queue->numbers->lookahead_us, last_us - queue->awarded_at_us) / 2;
 
-    return last_us - takt_most(half_us, 2 * queue->round_trip_us);
+    return last_us - takt_max(half_us, 2 * queue->round_trip_us);
 }
 
 /* When this queue has something to say to its ledger. */
@@ -284,20 +284,20 @@ static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue
     if (queue->hint == HINTED)
         return at_us;
     if (queue->outdated)
-        return takt_most(at_us, queue->not_before_us);
+        return takt_max(at_us, queue->not_before_us);
     permits_us = takt_permits_claim_at(queue, now_us);
     if (takt_queue_is_covered(queue)) { /* nothing to say but good-bye, if that can be heard */
         if (queue->in_line == 0 || queue->trouble != 0 || scheduler->trouble != 0)
-            return takt_most(permits_us, queue->not_before_us);
+            return takt_max(permits_us, queue->not_before_us);
     } else if (queue->nudged) {
         at_us = now_us;
     } else if (queue->in_line == 0) {
         if (queue->hand.count > 0 && most_urgent(queue) >= queue->least_urgent)
             at_us = refill_at(scheduler, queue);
     } else if (queue->hand.count > 0 || stands_for(queue, most_urgent(queue))) {
-        at_us = takt_least(queue->again_at_us, queue->claimed_at_us + TAKT_KEEPALIVE_US);
+        at_us = takt_min(queue->again_at_us, queue->claimed_at_us + TAKT_KEEPALIVE_US);
     } /* else somebody waits here who goes before others in the fleet: at once */
-    return takt_most(takt_least(at_us, permits_us), queue->not_before_us);
+    return takt_max(takt_min(at_us, permits_us), queue->not_before_us);
 }
 
 /* Whether nothing refers to it any more. */
@@ -327,14 +327,14 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     claim_us = served && takt_loss_asks(scheduler, queue, now_us)
                    ? now_us
                    : claim_at(scheduler, queue, now_us);
-    wake_us = takt_least(takt_least(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
+    wake_us = takt_min(takt_min(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
     if (queue->hand.count > 0 && queue->hint == UNHINTED)
         wake_us =
-            takt_least(wake_us, takt_clock_local(&scheduler->clock, takt_hand_next(&queue->hand)));
+            takt_min(wake_us, takt_clock_local(&scheduler->clock, takt_hand_next(&queue->hand)));
     if (claim_us <= now_us) {
         takt_registry_put(scheduler, queue, CLAIMING);
     } else {
-        wake_us = takt_least(wake_us, claim_us);
+        wake_us = takt_min(wake_us, claim_us);
         takt_registry_put(scheduler, queue, is_idle(queue, wake_us) ? IDLE : NOWHERE);
     }
     takt_registry_wake_at(scheduler, queue, wake_us);
@@ -403,7 +403,7 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
     takt_queue_wants(queue, now_us + queue->numbers->lookahead_us, now_us - store_us, claim);
     claim->uncontended =
         queue->uncontended && queue->next_slot_at_us <= store_us + queue->numbers->lookahead_us;
-    queue->least_cost = takt_claim_least_cost(claim, takt_numbers_capacity(queue->numbers, NULL));
+    queue->min_cost = takt_claim_min_cost(claim, takt_numbers_capacity(queue->numbers, NULL));
     queue->in_flight = true;
     queue->nudged = queue->tried = queue->outdated = false;
     scheduler->in_flight++;

@@ -28,9 +28,9 @@ static int step_of(int64_t wait_us)
 static int64_t middle_of(int step)
 {
     int halved = step / TAKT_TALLY_STEPS + FIRST_LOG - STEPS_LOG;
-    int64_t least = (int64_t)(step % TAKT_TALLY_STEPS + TAKT_TALLY_STEPS) << halved;
+    int64_t min = (int64_t)(step % TAKT_TALLY_STEPS + TAKT_TALLY_STEPS) << halved;
 
-    return least + (INT64_C(1) << halved) / 2;
+    return min + (INT64_C(1) << halved) / 2;
 }
 
 void takt_tally_grant(takt_tally *tally, int64_t wait_us, int64_t at_once_us)
@@ -43,8 +43,8 @@ void takt_tally_grant(takt_tally *tally, int64_t wait_us, int64_t at_once_us)
     }
     tally->counts.waited++;
     *count += *count < UINT32_MAX;
-    if (wait_us > tally->counts.most_us)
-        tally->counts.most_us = wait_us;
+    if (wait_us > tally->counts.max_us)
+        tally->counts.max_us = wait_us;
 }
 
 void takt_tally_refuse(takt_tally *tally, int status)
@@ -56,7 +56,7 @@ void takt_tally_refuse(takt_tally *tally, int status)
 
 int64_t takt_tally_percentile(const takt_tally *tally, int percent)
 {
-    int64_t total = 0, rank, seen = 0, most_us = tally->counts.most_us;
+    int64_t total = 0, rank, seen = 0, max_us = tally->counts.max_us;
 
     for (int i = 0; i < SIZE; i++)
         total += tally->waits[i];
@@ -64,7 +64,7 @@ int64_t takt_tally_percentile(const takt_tally *tally, int percent)
     for (int i = 0; i < SIZE && total > 0; i++) {
         seen += tally->waits[i];
         if (seen >= rank)
-            return middle_of(i) < most_us ? middle_of(i) : most_us;
+            return middle_of(i) < max_us ? middle_of(i) : max_us;
     }
     return 0;
 }

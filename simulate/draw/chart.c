@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TICKS_MOST   5
+#define TICKS_MAX    5
 #define HEADING_LEFT 450 /* of the field: above the labels */
 #define LETTER_WIDTH 67  /* of the small text, on average and rather wide */
 
@@ -17,43 +17,43 @@ static const double time_steps[] = {
     1.5e7, 3e7,   6e7,   12e7,   3e8,    6e8,    9e8,     18e8,    36e8,    72e8,     108e8,
     216e8, 432e8, 864e8, 1728e8, 4320e8, 8640e8, 17280e8, 43200e8, 86400e8, 172800e8, 432000e8};
 
-static double step_for(double most, bool is_time)
+static double step_for(double max, bool is_time)
 {
     double step = 1;
 
     if (is_time) {
         for (size_t i = 0; i < sizeof time_steps / sizeof *time_steps; i++)
-            if (most / time_steps[i] <= TICKS_MOST)
+            if (max / time_steps[i] <= TICKS_MAX)
                 return time_steps[i];
         return time_steps[sizeof time_steps / sizeof *time_steps - 1];
     }
-    while (most / step > TICKS_MOST) {
-        if (most / (2 * step) <= TICKS_MOST)
+    while (max / step > TICKS_MAX) {
+        if (max / (2 * step) <= TICKS_MAX)
             return 2 * step;
-        if (most / (5 * step) <= TICKS_MOST)
+        if (max / (5 * step) <= TICKS_MAX)
             return 5 * step;
         step *= 10;
     }
     return step;
 }
 
-double takt_chart_end(double most, bool is_time)
+double takt_chart_end(double max, bool is_time)
 {
-    double step = step_for(most > 1 ? most : 1, is_time), end = step;
+    double step = step_for(max > 1 ? max : 1, is_time), end = step;
 
-    while (end < most)
+    while (end < max)
         end += step;
     return end;
 }
 
 int takt_chart_x(const takt_chart *chart, double value)
 {
-    return chart->x + (int)(value / chart->x_most * chart->width + 0.5);
+    return chart->x + (int)(value / chart->x_max * chart->width + 0.5);
 }
 
 int takt_chart_y(const takt_chart *chart, double value)
 {
-    return chart->y + chart->height - (int)(value / chart->y_most * chart->height + 0.5);
+    return chart->y + chart->height - (int)(value / chart->y_max * chart->height + 0.5);
 }
 
 /* A tick's value: a number, or a time in the largest unit that all ticks are whole in. */
@@ -79,15 +79,15 @@ static void put_tick(const takt_chart *chart, double value, double step, bool is
 
 void takt_chart_frame(const takt_chart *chart, const char *heading, const char *x_label)
 {
-    double x_step = step_for(chart->x_most, chart->x_is_time),
-           y_step = step_for(chart->y_most, chart->y_is_time);
+    double x_step = step_for(chart->x_max, chart->x_is_time),
+           y_step = step_for(chart->y_max, chart->y_is_time);
     int bottom = chart->y + chart->height, right = chart->x + chart->width;
 
     takt_page_put(chart->page, "<text class='h' x='%d' y='%d'>", chart->x - HEADING_LEFT,
                   chart->y - 110);
     takt_page_put_text(chart->page, heading);
     takt_page_put(chart->page, "</text>\n");
-    for (int i = 0; i * y_step <= chart->y_most * 1.0001; i++) {
+    for (int i = 0; i * y_step <= chart->y_max * 1.0001; i++) {
         double value = i * y_step;
         int y = takt_chart_y(chart, value);
         takt_page_put(chart->page, "<path class='%s' d='M%d %dH%d'/>", value == 0 ? "axis" : "grid",
@@ -96,7 +96,7 @@ void takt_chart_frame(const takt_chart *chart, const char *heading, const char *
         put_tick(chart, value, y_step, chart->y_is_time);
         takt_page_put(chart->page, "</text>\n");
     }
-    for (int i = 0; i * x_step <= chart->x_most * 1.0001; i++) {
+    for (int i = 0; i * x_step <= chart->x_max * 1.0001; i++) {
         double value = i * x_step;
         int x = takt_chart_x(chart, value);
         takt_page_put(chart->page, "<path class='axis' d='M%d %dv40'/>", x, bottom);
@@ -116,7 +116,7 @@ void takt_chart_steps(const takt_chart *chart, const char *style, const double *
 
     takt_page_put(chart->page, "<path class='%s' d='M%d %d", style, chart->x, before);
     for (int i = 0; i < count; i++) {
-        double end = bin * (i + 1) < chart->x_most ? bin * (i + 1) : chart->x_most;
+        double end = bin * (i + 1) < chart->x_max ? bin * (i + 1) : chart->x_max;
         int y = takt_chart_y(chart, values[i]);
         if (y != before)
             takt_page_put(chart->page, "V%d", y);
@@ -136,7 +136,7 @@ void takt_chart_line(const takt_chart *chart, const char *style, const double *v
 
     takt_page_put(chart->page, "<path class='%s' d='", style);
     for (int i = 0; i < count; i++) {
-        double middle = bin * (i + 0.5) < chart->x_most ? bin * (i + 0.5) : chart->x_most;
+        double middle = bin * (i + 0.5) < chart->x_max ? bin * (i + 0.5) : chart->x_max;
         if (values[i] >= 0)
             takt_page_put(chart->page, "%c%d %d", down ? 'L' : 'M', takt_chart_x(chart, middle),
                           takt_chart_y(chart, values[i]));

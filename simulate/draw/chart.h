@@ -15,12 +15,12 @@
 typedef struct takt_chart {
     takt_page *page;
     int x, y, width, height;   /* of the field between the axes; y is its upper edge */
-    double x_most, y_most;     /* values at its right and upper edges */
+    double x_max, y_max;       /* values at its right and upper edges */
     bool x_is_time, y_is_time; /* in microseconds */
 } takt_chart;
 
 /* A value that is a good end for an axis that has to reach `most`. */
-double takt_chart_end(double most, bool is_time);
+double takt_chart_end(double max, bool is_time);
 
 /* Heading, grid, axes with their labels; `x_label` (may be NULL) is written below the axis. */
 void takt_chart_frame(const takt_chart *chart, const char *heading, const char *x_label);

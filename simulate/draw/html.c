@@ -82,9 +82,9 @@ static void put_pace(takt_page *page, const takt_figures *figures, int which)
 /* Counts by their place in the figures, so that a row is one line below. */
 static void put_counts(takt_page *page, const takt_figures *figures, int which)
 {
-    const int64_t counts[] = {figures->jobs_done,   figures->started, figures->started_again,
-                              figures->refused,     figures->slots,   figures->store_calls,
-                              figures->most_at_work};
+    const int64_t counts[] = {figures->jobs_done,  figures->started, figures->started_again,
+                              figures->refused,    figures->slots,   figures->store_calls,
+                              figures->max_at_work};
 
     put_count(page, counts[which]);
 }
@@ -100,9 +100,9 @@ static void put_calls_per_start(takt_page *page, const takt_figures *figures, in
 static void put_per_worker(takt_page *page, const takt_figures *figures, int which)
 {
     (void)which;
-    put_count(page, figures->least_per_worker);
+    put_count(page, figures->min_per_worker);
     takt_page_put(page, " to ");
-    put_count(page, figures->most_per_worker);
+    put_count(page, figures->max_per_worker);
 }
 
 static void put_fairness(takt_page *page, const takt_figures *figures, int which)

@@ -31,7 +31,7 @@ static const takt_rule *tightest(const takt_course *course)
     return &course->limit.numbers.rules[course->tightest];
 }
 
-static double most(double a, double b)
+static double max(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -69,7 +69,7 @@ static void fill_bins(const takt_course *course, const takt_axes *axes, bins *fi
             const takt_series_waits *waits = &sum.waits[p];
             filled->wait[p][i] =
                 waits->count > 0 ? (double)waits->sum_us / (double)waits->count : -1;
-            filled->longest[i] = most(filled->longest[i], (double)waits->most_us);
+            filled->longest[i] = max(filled->longest[i], (double)waits->max_us);
         }
     }
 }
@@ -109,16 +109,16 @@ static void reach(takt_axes *axes, const takt_course *course)
     int per_bar, bars = bars_of(course, &per_bar);
 
     fill_bins(course, axes, &filled);
-    axes->rate_end = most(axes->rate_end, (double)rule->limit * 1.05);
+    axes->rate_end = max(axes->rate_end, (double)rule->limit * 1.05);
     for (int i = 0; i < axes->bins; i++) {
-        axes->rate_end = most(axes->rate_end, filled.rate[i]);
-        axes->wait_end = most(axes->wait_end, filled.longest[i]);
+        axes->rate_end = max(axes->rate_end, filled.rate[i]);
+        axes->wait_end = max(axes->wait_end, filled.longest[i]);
     }
     for (int i = 0; i < bars; i++)
-        axes->share_end = most(axes->share_end, bar_value(course, i, per_bar));
-    axes->close_up_end = most(axes->close_up_end, close_up_total(course, axes->close_up_us));
+        axes->share_end = max(axes->share_end, bar_value(course, i, per_bar));
+    axes->close_up_end = max(axes->close_up_end, close_up_total(course, axes->close_up_us));
     axes->close_up_end =
-        most(axes->close_up_end, axes->close_up_us / (double)rule->period_us * (double)rule->limit);
+        max(axes->close_up_end, axes->close_up_us / (double)rule->period_us * (double)rule->limit);
 }
 
 void takt_axes_fit(takt_axes *axes, const takt_course *const *courses, unsigned count)
@@ -127,8 +127,8 @@ void takt_axes_fit(takt_axes *axes, const takt_course *const *courses, unsigned 
 
     *axes = (takt_axes){.duration_us = 1};
     for (unsigned i = 0; i < count; i++) {
-        axes->duration_us = most(axes->duration_us, (double)courses[i]->figures.duration_us);
-        axes->duration_us = most(axes->duration_us, (double)courses[i]->figures.last_start_us);
+        axes->duration_us = max(axes->duration_us, (double)courses[i]->figures.duration_us);
+        axes->duration_us = max(axes->duration_us, (double)courses[i]->figures.last_start_us);
         step_us = courses[i]->series.step_us > step_us ? courses[i]->series.step_us : step_us;
     }
     axes->close_up_us = (double)period_us * TAKT_CLOSE_UP_PERIODS;
@@ -156,14 +156,14 @@ static void draw_events(const takt_chart *chart, const takt_course *course)
 
     for (unsigned i = 0; i < bulk->outage_count; i++) {
         double from = (double)bulk->outages[i].at_us, to = from + (double)bulk->outages[i].for_us;
-        if (from < chart->x_most)
-            takt_chart_bar(chart, "outage", from, to < chart->x_most ? to : chart->x_most,
-                           chart->y_most);
+        if (from < chart->x_max)
+            takt_chart_bar(chart, "outage", from, to < chart->x_max ? to : chart->x_max,
+                           chart->y_max);
     }
     for (unsigned i = 0; i < bulk->crash_count; i++) {
         double at = (double)bulk->crashes[i].at_us;
-        if (at < chart->x_most)
-            takt_chart_stroke(chart, "crash", at, 0, at, chart->y_most);
+        if (at < chart->x_max)
+            takt_chart_stroke(chart, "crash", at, 0, at, chart->y_max);
     }
 }
 
@@ -190,7 +190,7 @@ static void draw_starts(takt_page *page, const takt_axes *axes, const takt_cours
     takt_chart_frame(&chart, heading, NULL);
     takt_chart_steps(&chart, "starts", filled->rate, axes->bins, (double)axes->bin_us, true);
     draw_events(&chart, course);
-    takt_chart_stroke(&chart, "quota", 0, (double)rule->limit, chart.x_most, (double)rule->limit);
+    takt_chart_stroke(&chart, "quota", 0, (double)rule->limit, chart.x_max, (double)rule->limit);
     takt_chart_keys(&chart, keys, count);
 }
 
@@ -255,8 +255,7 @@ static void draw_shares(takt_page *page, const takt_axes *axes, const takt_cours
         snprintf(label, sizeof label, "workers, %d to a bar", per_bar);
     takt_chart_frame(&chart, "Starts per worker", label);
     for (int i = 0; i < bars; i++) {
-        double from = i * per_bar,
-               to = from + per_bar < chart.x_most ? from + per_bar : chart.x_most;
+        double from = i * per_bar, to = from + per_bar < chart.x_max ? from + per_bar : chart.x_max;
         bool crashed = per_bar == 1 && course->crashed[i];
         takt_chart_bar(&chart, crashed ? "crashed" : "starts", from + gap, to - gap,
                        bar_value(course, i, per_bar));

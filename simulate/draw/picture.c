@@ -70,7 +70,7 @@ static void half(const takt_course *course, char text[CELL_SIZE])
     takt_format_span(course->figures.all.p50_us, text);
 }
 
-static void most_of_them(const takt_course *course, char text[CELL_SIZE])
+static void max_of_them(const takt_course *course, char text[CELL_SIZE])
 {
     takt_format_span(course->figures.all.p95_us, text);
 }
@@ -96,17 +96,17 @@ static void store_calls(const takt_course *course, char text[CELL_SIZE])
 
 static void per_worker(const takt_course *course, char text[CELL_SIZE])
 {
-    char least[TAKT_WORDS_SIZE], most[TAKT_WORDS_SIZE];
+    char min[TAKT_WORDS_SIZE], max[TAKT_WORDS_SIZE];
 
-    takt_words_count(course->figures.least_per_worker, least);
-    takt_words_count(course->figures.most_per_worker, most);
-    snprintf(text, CELL_SIZE, "%s to %s", least, most);
+    takt_words_count(course->figures.min_per_worker, min);
+    takt_words_count(course->figures.max_per_worker, max);
+    snprintf(text, CELL_SIZE, "%s to %s", min, max);
 }
 
 static const column columns[] = {
     {3250, {"", "took"}, took},
     {4300, {"half waited", "at most"}, half},
-    {5100, {"", "95 %"}, most_of_them},
+    {5100, {"", "95 %"}, max_of_them},
     {5900, {"", "99 %"}, nearly_all},
     {7000, {"busiest window", "/ limit"}, busiest},
     {8000, {"store calls", "per start"}, store_calls},
@@ -155,21 +155,21 @@ static void put_table(takt_page *page, const takt_course *const *courses, unsign
 void takt_picture_put_deed(takt_page *page, const takt_course *course)
 {
     const takt_bulk *bulk = &course->bulk;
-    char text[TAKT_WORDS_SIZE], least[TAKT_WORDS_SIZE], most[TAKT_WORDS_SIZE];
+    char text[TAKT_WORDS_SIZE], min[TAKT_WORDS_SIZE], max[TAKT_WORDS_SIZE];
 
     takt_page_put(page, "%s jobs", takt_words_count(bulk->jobs, text));
-    if (bulk->work_most_us > 0 && bulk->work_least_us == bulk->work_most_us)
-        takt_page_put(page, " of %s", takt_format_span(bulk->work_most_us, most));
-    else if (bulk->work_most_us > 0)
-        takt_page_put(page, " of %s to %s", takt_format_span(bulk->work_least_us, least),
-                      takt_format_span(bulk->work_most_us, most));
-    if (bulk->cost_most > 1 && bulk->cost_least == bulk->cost_most)
-        takt_page_put(page, ", cost %d", (int)bulk->cost_most);
-    else if (bulk->cost_most > 1)
-        takt_page_put(page, ", cost %d to %d", (int)bulk->cost_least, (int)bulk->cost_most);
+    if (bulk->work_max_us > 0 && bulk->work_min_us == bulk->work_max_us)
+        takt_page_put(page, " of %s", takt_format_span(bulk->work_max_us, max));
+    else if (bulk->work_max_us > 0)
+        takt_page_put(page, " of %s to %s", takt_format_span(bulk->work_min_us, min),
+                      takt_format_span(bulk->work_max_us, max));
+    if (bulk->cost_max > 1 && bulk->cost_min == bulk->cost_max)
+        takt_page_put(page, ", cost %d", (int)bulk->cost_max);
+    else if (bulk->cost_max > 1)
+        takt_page_put(page, ", cost %d to %d", (int)bulk->cost_min, (int)bulk->cost_max);
     takt_page_put(page, "; %s worker%s with up to %s in hand",
                   takt_words_count(bulk->workers, text), bulk->workers == 1 ? "" : "s",
-                  takt_words_count(bulk->at_once, most));
+                  takt_words_count(bulk->at_once, max));
     takt_page_put(page, "; the store a round trip of %s away",
                   takt_format_span(bulk->round_trip_us, text));
 }

@@ -89,14 +89,14 @@ Test(heap, any_node_may_be_taken_out)
     }
 }
 
-static int64_t least_inside(const item *items, int count)
+static int64_t min_inside(const item *items, int count)
 {
-    int64_t least = INT64_MAX;
+    int64_t min = INT64_MAX;
 
     for (int i = 0; i < count; i++)
-        if (items[i].inside && items[i].value < least)
-            least = items[i].value;
-    return least;
+        if (items[i].inside && items[i].value < min)
+            min = items[i].value;
+    return min;
 }
 
 Test(heap, agrees_with_a_plain_search_whatever_is_done)
@@ -116,8 +116,8 @@ Test(heap, agrees_with_a_plain_search_whatever_is_done)
             takt_heap_add(&heap, &one->node);
         }
         one->inside = !one->inside;
-        int64_t least = least_inside(items, COUNT);
-        cr_assert_eq(heap.first ? item_of(heap.first)->value : INT64_MAX, least, "step %d", step);
+        int64_t min = min_inside(items, COUNT);
+        cr_assert_eq(heap.first ? item_of(heap.first)->value : INT64_MAX, min, "step %d", step);
     }
 }
 

@@ -37,7 +37,7 @@ static takt_policy *policy;
 static actor actors[CLIENTS];
 static struct server server;
 static char folder[] = "/tmp/takt-permits-XXXXXX", url[300];
-static int kind, waiting, held, most_held, granted, lost;
+static int kind, waiting, held, max_held, granted, lost;
 static int64_t highest_fence;
 
 static void open_policy(void)
@@ -135,7 +135,7 @@ static void begin(takt_permit *permit, int status)
     waiting--;
     granted++;
     held++;
-    most_held = held > most_held ? held : most_held;
+    max_held = held > max_held ? held : max_held;
     cr_assert_gt(permit->fence, self->last_fence);
     self->last_fence = permit->fence;
     highest_fence = permit->fence > highest_fence ? permit->fence : highest_fence;
@@ -186,7 +186,7 @@ EACH_STORE(one_hands_over_to_the_next)
         ask(&actors[i], "one");
     while (waiting > 0 || held > 0)
         uv_run(&loop, UV_RUN_ONCE);
-    cr_assert_eq(most_held, 1);
+    cr_assert_eq(max_held, 1);
     cr_assert_eq(lost, 0);
     close_world();
 }
@@ -198,7 +198,7 @@ EACH_STORE(never_more_than_there_are)
         ask(&actors[i], "paced");
     while (waiting > 0 || held > 0)
         uv_run(&loop, UV_RUN_ONCE);
-    cr_assert_eq(most_held, 2, "%d in kind %d, %d granted", most_held, kind, granted);
+    cr_assert_eq(max_held, 2, "%d in kind %d, %d granted", max_held, kind, granted);
     close_world();
 }
 
@@ -210,7 +210,7 @@ EACH_STORE(within)
         ask(&actors[i], "inner");
     while (waiting > 0 || held > 0)
         uv_run(&loop, UV_RUN_ONCE);
-    cr_assert_eq(most_held, 1, "as many as the outer limit has");
+    cr_assert_eq(max_held, 1, "as many as the outer limit has");
     close_world();
 }
 

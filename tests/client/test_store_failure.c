@@ -128,9 +128,9 @@ static int try(seen *job, const char *limit)
     return job->status;
 }
 
-static void run_until(const int *number, int least)
+static void run_until(const int *number, int min)
 {
-    while (*number < least)
+    while (*number < min)
         uv_run(&loop, UV_RUN_ONCE);
 }
 

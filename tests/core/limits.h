@@ -81,16 +81,16 @@ static inline int broken_promise(const takt_rule *rule, taken *slots, int count)
     wide period = (wide)rule->period_us * 10000,
          tokens = (wide)rule->limit * (10000 - rule->headroom_bp);
     bool whole = period % tokens == 0;
-    wide before = 0, least = 0;
+    wide before = 0, min = 0;
 
     qsort(slots, (size_t)count, sizeof *slots, compare_taken);
     for (int j = 0; j < count; j++) {
         wide t = slots[j].slot_us - slots[0].slot_us;
         wide start = before * period - t * tokens, excess;
-        if (j == 0 || start < least)
-            least = start;
+        if (j == 0 || start < min)
+            min = start;
         before += slots[j].cost;
-        excess = before * period - t * tokens - least - rule->burst * period;
+        excess = before * period - t * tokens - min - rule->burst * period;
         if (whole ? excess > 0 : excess >= tokens)
             return j;
     }

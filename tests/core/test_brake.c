@@ -334,8 +334,8 @@ Test(brake, after_a_block_the_pace_is_even)
 {
     static const struct {
         const char *name;
-        int64_t most_us; /* between two slots of the first second */
-        int64_t least_us;
+        int64_t max_us; /* between two slots of the first second */
+        int64_t min_us;
     } rows[] = {{"gcra", 50 * MS, 50 * MS},
                 {"token-bucket", 50 * MS, 50 * MS},
                 {"leaky-bucket", 50 * MS, 50 * MS},
@@ -354,7 +354,7 @@ Test(brake, after_a_block_the_pace_is_even)
             /* a sliding window counts whole tokens: its first space may be a part of one */
             for (int j = i < 3 ? 1 : 2; j < 20; j++) {
                 int64_t step_us = b.slots[j].slot_us - b.slots[j - 1].slot_us;
-                cr_expect(step_us >= rows[i].least_us && step_us <= rows[i].most_us,
+                cr_expect(step_us >= rows[i].min_us && step_us <= rows[i].max_us,
                           "%s, block at %" PRId64 ", slot %d: %" PRId64, rows[i].name, since_us, j,
                           step_us);
             }

@@ -8,15 +8,15 @@
 
 enum { SLOTS = 400 };
 
-static int64_t between(uint64_t *random, int64_t least, int64_t most)
+static int64_t between(uint64_t *random, int64_t min, int64_t max)
 {
-    return least + takt_random_below(random, most - least + 1);
+    return min + takt_random_below(random, max - min + 1);
 }
 
 /* As likely small as large. */
-static int64_t any_size(uint64_t *random, int64_t most)
+static int64_t any_size(uint64_t *random, int64_t max)
 {
-    int64_t bound = most;
+    int64_t bound = max;
 
     for (int64_t cut = takt_random_below(random, 8); cut > 0 && bound > 16; cut--)
         bound /= 10;

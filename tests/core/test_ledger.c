@@ -320,7 +320,7 @@ Test(ledger, more_waiters_than_the_line_may_hold_are_refused_from_the_back)
 {
     static const struct {
         int64_t others, mine, unlisted, given, refused;
-        int least; /* my least urgent priority that still stands in line, -1: none */
+        int min; /* my least urgent priority that still stands in line, -1: none */
     } rows[] = {{0, 5, 0, 3, 0, 5},   {0, 13, 0, 3, 0, 5}, {0, 14, 0, 3, 1, 5},
                 {0, 2, 30, 3, 19, 5}, {8, 2, 0, 0, 0, 5},  {8, 3, 0, 0, 1, 5},
                 {10, 3, 0, 0, 3, -1}, {99, 3, 0, 0, 3, -1}};
@@ -342,6 +342,6 @@ Test(ledger, more_waiters_than_the_line_may_hold_are_refused_from_the_back)
         cr_assert_eq(b.given, rows[i].given, "row %zu: %" PRId64 " given", i, b.given);
         cr_assert_eq(b.award.refused, rows[i].refused, "row %zu: %" PRId64 " refused", i,
                      b.award.refused);
-        cr_assert_eq(b.award.in_line, rows[i].least < 0 ? 0 : 1U << rows[i].least, "row %zu", i);
+        cr_assert_eq(b.award.in_line, rows[i].min < 0 ? 0 : 1U << rows[i].min, "row %zu", i);
     }
 }

@@ -233,8 +233,7 @@ Test(ledger_promise, turns_are_even_and_nothing_is_left_over)
 {
     for (int workers = 1; workers <= 64; workers *= 2) {
         static book b;
-        int64_t again_us[65] = {0}, given[65] = {0}, end_us = 20 * SECOND, least = INT64_MAX,
-                most = 0;
+        int64_t again_us[65] = {0}, given[65] = {0}, end_us = 20 * SECOND, min = INT64_MAX, max = 0;
         open_book(&b, limit_of(100, SECOND, 1));
         for (int64_t at_us = 0; at_us < end_us; at_us += MS)
             for (int i = 0; i < workers; i++) {
@@ -250,11 +249,11 @@ Test(ledger_promise, turns_are_even_and_nothing_is_left_over)
             cr_assert_eq(b.slots[j].slot_us, NOW + j * 10 * MS, "%d workers: slot %d", workers, j);
         cr_assert_geq(b.slot_count, 2000);
         for (int i = 0; i < workers; i++) {
-            least = given[i] < least ? given[i] : least;
-            most = given[i] > most ? given[i] : most;
+            min = given[i] < min ? given[i] : min;
+            max = given[i] > max ? given[i] : max;
         }
         /* the very first had a lookahead to itself */
-        cr_assert_leq(most - least, 30 + 25 / workers, "%d workers: %" PRId64 " to %" PRId64,
-                      workers, least, most);
+        cr_assert_leq(max - min, 30 + 25 / workers, "%d workers: %" PRId64 " to %" PRId64, workers,
+                      min, max);
     }
 }

@@ -277,7 +277,7 @@ Test(ledger_text, the_longest_place_fits)
     }
     b.ledger.line_count = b.ledger.holder_count = 5;
     b.ledger.turn = b.ledger.blocked_until_us = b.ledger.fence = INT64_C(1) << 53;
-    b.ledger.watched = (takt_watched){INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53};
+    b.ledger.meter = (takt_meter){INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53};
     cr_assert_leq(strlen(encode(&b)), takt_ledger_text_size(5, 5));
 }
 

@@ -37,16 +37,16 @@ static takt_rule random_rule(size_t kind, int64_t period_us, uint64_t *random)
 /* Slots never go back: to before the latest, or before the window that it is in. */
 static int64_t never_before(const takt_rule *rule, const taken *slots, int count, int64_t t_us)
 {
-    int64_t latest_us = count > 0 ? slots[count - 1].slot_us : 0, least_us = latest_us;
+    int64_t latest_us = count > 0 ? slots[count - 1].slot_us : 0, min_us = latest_us;
 
     if (count == 0)
         return t_us;
     if (rule->algorithm->letter == 's' || rule->align == TAKT_ALIGN_CLOCK)
-        least_us = latest_us - latest_us % rule->period_us;
+        min_us = latest_us - latest_us % rule->period_us;
     for (int i = 0; rule->align == TAKT_ALIGN_FIRST_USE && i < count; i++)
-        if (i == 0 || slots[i].slot_us >= least_us + rule->period_us)
-            least_us = slots[i].slot_us;
-    return least_us > t_us ? least_us : t_us;
+        if (i == 0 || slots[i].slot_us >= min_us + rule->period_us)
+            min_us = slots[i].slot_us;
+    return min_us > t_us ? min_us : t_us;
 }
 
 static int insert(taken *slots, int count, taken slot)

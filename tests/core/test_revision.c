@@ -139,7 +139,7 @@ Test(revision, a_changed_algorithm_begins_without_a_burst)
 {
     static const struct {
         const takt_algorithm *from, *to;
-        int64_t most;
+        int64_t max;
     } rows[] = {
         {&takt_fixed_window, &takt_sliding_log, 1},   {&takt_sliding_log, &takt_sliding_window, 1},
         {&takt_sliding_log, &takt_token_bucket, 1},   {&takt_sliding_window, &takt_gcra, 1},
@@ -157,8 +157,8 @@ Test(revision, a_changed_algorithm_begins_without_a_burst)
         takt_memory_pages_init(&s.pages);
         for (int64_t n = 0; n < 400; n++) /* a log long enough for pages */
             claim(&s, &from, now_us + n * 10 * SECOND / 400, n + 1, 1, &award);
-        cr_expect_leq(claim(&s, &to, now_us + 10 * SECOND, 1, 1000, &award), rows[i].most,
-                      "row %zu", i);
+        cr_expect_leq(claim(&s, &to, now_us + 10 * SECOND, 1, 1000, &award), rows[i].max, "row %zu",
+                      i);
         cr_expect_eq(takt_memory_pages_count(&s.pages), 0,
                      "the log of an algorithm that is gone is gone");
         takt_memory_pages_close(&s.pages);

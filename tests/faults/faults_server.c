@@ -183,7 +183,7 @@ static void without_scripts(struct fleet *fleet, const char *name)
 {
     begin(fleet, NULL);
     fleet_work(fleet, WORKERS, 96);
-    for (int i = 0; i < fleet_times(100) || fleet_claims(fleet) < fleet->claims_least; i++) {
+    for (int i = 0; i < fleet_times(100) || fleet_claims(fleet) < fleet->claims_min; i++) {
         say(fleet, "SCRIPT FLUSH");
         fleet_pause(50);
     }

@@ -176,7 +176,7 @@ void fleet_await_permits(struct fleet *fleet)
 static bool all_were_held(const struct fleet *fleet, int limit)
 {
     for (int key = 0; key < limits[limit].keys; key++)
-        if (atomic_load(&fleet->notes->permits.most[limits_ledger(limit, key)]) >=
+        if (atomic_load(&fleet->notes->permits.max[limits_ledger(limit, key)]) >=
             limits[limit].concurrency)
             return true;
     return false;
@@ -316,10 +316,10 @@ static void check_permits(const struct fleet *fleet)
 {
     for (int limit = 0; limit < limit_count; limit++)
         for (int key = 0; key < limits[limit].keys; key++) {
-            long long most = atomic_load(&fleet->notes->permits.most[limits_ledger(limit, key)]);
+            long long max = atomic_load(&fleet->notes->permits.max[limits_ledger(limit, key)]);
             int permits = limits[limit].concurrency;
-            if (permits > 0 && most > (long long)permits * (1 + fleet->allowance.losses))
-                fleet_fail("%s:%d: %lld of %d permits were held", limits[limit].name, key, most,
+            if (permits > 0 && max > (long long)permits * (1 + fleet->allowance.losses))
+                fleet_fail("%s:%d: %lld of %d permits were held", limits[limit].name, key, max,
                            permits);
         }
 }

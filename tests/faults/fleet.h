@@ -36,7 +36,7 @@ struct fleet {
     int64_t longest_return_us;
     int64_t told_at_us; /* when fleet_told was called last */
     int64_t longest_notice_us;
-    int64_t claims_least; /* in all processes; 0: whatever there are */
+    int64_t claims_min; /* in all processes; 0: whatever there are */
 };
 
 #define CASE_SECONDS_MAX 1200               /* of which nothing should need more than a fraction */

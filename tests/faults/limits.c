@@ -105,14 +105,14 @@ static int64_t beyond(const struct rule *rule, struct allowance allowance)
 static int64_t broken_gcra(const struct rule *rule, const struct slot *slots, int64_t count,
                            int64_t more)
 {
-    wide least = 0, sum = 0, at;
+    wide min = 0, sum = 0, at;
 
     for (int64_t i = 0; i < count; i++) {
         at = (wide)(slots[i].at_us - slots[0].at_us) * rule->tokens;
-        if (i == 0 || sum - at < least)
-            least = sum - at;
+        if (i == 0 || sum - at < min)
+            min = sum - at;
         sum += (wide)slots[i].cost * rule->period_us;
-        if (sum - at > least + (wide)(rule->burst + more) * rule->period_us + rule->tokens)
+        if (sum - at > min + (wide)(rule->burst + more) * rule->period_us + rule->tokens)
             return i;
     }
     return -1;

@@ -49,8 +49,8 @@ void permits_taken(struct permits *permits, int worker, int ledger, const takt_p
     atomic_fetch_add(&permits->changes, 1);
     atomic_fetch_add(&permits->workers[worker][ledger].held, 1);
     all = held_by_all(permits, ledger);
-    for (long long most = atomic_load(&permits->most[ledger]); all > most;)
-        if (atomic_compare_exchange_weak(&permits->most[ledger], &most, all))
+    for (long long max = atomic_load(&permits->max[ledger]); all > max;)
+        if (atomic_compare_exchange_weak(&permits->max[ledger], &max, all))
             break;
 }
 

@@ -20,7 +20,7 @@ struct permits {
     struct {
         atomic_llong held, leased_until_us; /* of one worker, by the clock of its leases */
     } workers[HOLDERS_MAX][LEDGERS_MAX];
-    atomic_llong most[LEDGERS_MAX];  /* live holders that were ever seen at once */
+    atomic_llong max[LEDGERS_MAX];   /* live holders that were ever seen at once */
     atomic_llong taken[LEDGERS_MAX]; /* how often */
 };
 

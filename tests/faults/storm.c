@@ -18,7 +18,7 @@
 
 #define CLIENTS   500
 #define TOGETHER  100000 /* us */
-#define MOST      60     /* of 100 connections */
+#define PERCENT_MAX      60     /* of 100 connections */
 #define OUTAGE_MS 1500
 #define TRIES     10
 
@@ -90,18 +90,18 @@ static void next_round(const struct fleet *fleet)
 }
 
 /* The most that came within one tenth of a second, of the connections from that one on. */
-static int most_together(const struct proxy_shared *notes, int from)
+static int max_together(const struct proxy_shared *notes, int from)
 {
-    int until = atomic_load(&notes->accepted), most = 0;
+    int until = atomic_load(&notes->accepted), max = 0;
 
     if (until > PROXY_NOTES_MAX)
         fleet_fail("%d attempts to connect", until);
     for (int i = from, first = from; i < until; i++) {
         while (notes->accepted_at_us[i] - notes->accepted_at_us[first] >= TOGETHER)
             first++;
-        most = i - first + 1 > most ? i - first + 1 : most;
+        max = i - first + 1 > max ? i - first + 1 : max;
     }
-    return most;
+    return max;
 }
 
 /* Each connection is made again. */
@@ -128,16 +128,16 @@ static void server_away(struct fleet *fleet, int connections)
 static int together_after(struct fleet *fleet, int connections, const char *name,
                           void (*fault)(struct fleet *fleet, int connections))
 {
-    int most = 0;
+    int max = 0;
 
     for (int i = 0; i < TRIES; i++) {
         int before = atomic_load(&fleet->proxy.shared->accepted);
         fault(fleet, connections);
-        most = most_together(fleet->proxy.shared, before);
-        if (most <= connections * MOST / 100)
-            return most;
+        max = max_together(fleet->proxy.shared, before);
+        if (max <= connections * PERCENT_MAX / 100)
+            return max;
     }
-    fleet_fail("%s, %d of %d connections were made in the same tenth of a second", name, most,
+    fleet_fail("%s, %d of %d connections were made in the same tenth of a second", name, max,
                connections);
 }
 

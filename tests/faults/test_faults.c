@@ -19,8 +19,8 @@
 
 #include "faults/faults.h"
 
-#define FAULTS_MAX   64
-#define CLAIMS_LEAST 1000000 /* in all */
+#define FAULTS_MAX 64
+#define CLAIMS_MIN 1000000 /* in all */
 
 static struct fault faults[FAULTS_MAX];
 static pid_t processes[FAULTS_MAX];
@@ -56,7 +56,7 @@ static void start(int index)
         return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     fleet = fleet_open();
-    fleet->claims_least = all ? CLAIMS_LEAST : 0;
+    fleet->claims_min = all ? CLAIMS_MIN : 0;
     faults[index].run(fleet, faults[index].name);
     exit(0);
 }
@@ -85,7 +85,7 @@ static void tell_totals(void)
     printf("# {\"faults\":%d,\"grants\":%lld,\"store_calls\":%lld}\n", count,
            atomic_load(&totals->grants), calls);
     if (all)
-        tell(calls >= CLAIMS_LEAST, "a million claims in all");
+        tell(calls >= CLAIMS_MIN, "a million claims in all");
 }
 
 int main(int argc, char **argv)

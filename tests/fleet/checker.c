@@ -182,19 +182,18 @@ static in_line *find_in_line(checker *self, uint64_t name, int64_t now_us)
 
 static void check_text(const checker *self)
 {
-    size_t most = 64;
+    size_t max = 64;
     int places = 0;
 
     for (int i = 0; i < self->line_count; i++)
         places += self->line[i].places;
     for (int i = 0; i < self->numbers.rule_count; i++)
-        most +=
-            256 +
-            (self->rules[i].kind == DEFINED_LOG ? 16 * (size_t)self->numbers.rules[i].limit : 0);
+        max += 256 +
+               (self->rules[i].kind == DEFINED_LOG ? 16 * (size_t)self->numbers.rules[i].limit : 0);
     if (self->fleet->ledger.line_count > places)
         checker_fail(self, 7, "%d places in line, but only %d can be",
                      self->fleet->ledger.line_count, places);
-    if (self->fleet->text_size > most + (size_t)places * 128 + (size_t)self->line_count * 64)
+    if (self->fleet->text_size > max + (size_t)places * 128 + (size_t)self->line_count * 64)
         checker_fail(self, 7, "the ledger takes %zu bytes for %d places", self->fleet->text_size,
                      places);
     if (self->fleet->damaged > 0)
@@ -277,7 +276,7 @@ void checker_call(checker *self, const takt_sim_call *call)
 {
     self->calls++;
     self->known = self->known && call->now_us < self->expires_at_us;
-    self->slowest_us = later(self->slowest_us, 2 * self->fleet->delay_most_us + 2000);
+    self->slowest_us = later(self->slowest_us, 2 * self->fleet->delay_max_us + 2000);
     if (!self->known) { /* a block was over before, under the numbers of then */
         checker_block(self, call->now_us);
         checker_brake_off(self);

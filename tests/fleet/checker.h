@@ -92,7 +92,7 @@ typedef struct in_line {
 
 typedef struct checker {
     takt_fleet *fleet;
-    int64_t cost_most; /* of the jobs */
+    int64_t cost_max; /* of the jobs */
     takt_on_store_failure mode;
     bool ranked; /* they have priorities */
     bool far;    /* in the calm, too: a round trip is not short against the lookahead */
@@ -106,14 +106,14 @@ typedef struct checker {
     bool known;            /* the store has a ledger that knows the limit */
     int64_t expires_at_us; /* until then */
     definition rules[TAKT_RULES_MAX];
-    int64_t capacity, capacity_least; /* the dearest waiter that can be served: now, ever */
+    int64_t capacity, capacity_min; /* the dearest waiter that can be served: now, ever */
     int64_t blocked_until_us;
     bool blocks;               /* there have been any */
     int64_t handed_back_at_us; /* virtual: the last slots, so that there was one sooner */
     bool forgetful; /* there have been resets, losses of state, new numbers: a slot may come sooner
                        than foreseen */
-    int64_t slowest_us;         /* message so far */
-    int64_t lookahead_least_us; /* of those that were in force */
+    int64_t slowest_us;       /* message so far */
+    int64_t lookahead_min_us; /* of those that were in force */
 
     /* penalties (checker_brake.c) */
     bool braked;                    /* the last one may have an effect yet */
@@ -134,7 +134,7 @@ typedef struct checker {
     int64_t *free_since_us;       /* in the calm: each permit that nobody has, the longest first */
     int64_t free_count;
     bool wakes_lost; /* in the calm, too */
-    int64_t most_live, handed_on, losers;
+    int64_t max_live, handed_on, losers;
 
     bool calm;                           /* no faults, and everybody always wants more */
     int64_t calm_from_us, calm_until_us; /* by the store's clock */

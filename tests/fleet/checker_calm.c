@@ -14,15 +14,15 @@
 void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarded)
 {
     watched *worker = &self->workers[of_worker];
-    int64_t most;
+    int64_t max;
 
     if (worker->awarded_at_us < self->calm_from_us) {
         worker->awarded_at_us = now_us;
         worker->calls = 0;
     }
     worker->calls++;
-    most = CALLS_PER_AWARD + (now_us - worker->awarded_at_us) / TAKT_KEEPALIVE_US;
-    if (worker->calls > most && !self->ranked && self->cost_most == 1 && self->concurrency == 0 &&
+    max = CALLS_PER_AWARD + (now_us - worker->awarded_at_us) / TAKT_KEEPALIVE_US;
+    if (worker->calls > max && !self->ranked && self->cost_max == 1 && self->concurrency == 0 &&
         self->numbers.max_waiting == 0)
         checker_fail(self, 3, "worker %d has called %lld times in %lld us of waiting", of_worker,
                      (long long)worker->calls, (long long)(now_us - worker->awarded_at_us));
@@ -53,9 +53,9 @@ static void check_calls(const checker *self)
                           ? self->lease_us / 3
                           : TAKT_KEEPALIVE_US;
     int64_t keepalives = (self->calm_until_us - self->calm_from_us) / each_us + 3;
-    int64_t most = FLEET_PER_AWARD * self->calm_awards + keepalives * self->fleet->worker_count;
+    int64_t max = FLEET_PER_AWARD * self->calm_awards + keepalives * self->fleet->worker_count;
 
-    if (self->calm_calls > most && self->numbers.max_waiting == 0)
+    if (self->calm_calls > max && self->numbers.max_waiting == 0)
         checker_fail(self, 3, "%lld calls for %lld awards to %d workers in %lld us",
                      (long long)self->calm_calls, (long long)self->calm_awards,
                      self->fleet->worker_count,
@@ -77,7 +77,7 @@ static int64_t lag_us(const checker *self)
 static bool is_comparable(const checker *self)
 {
     return lag_us(self) == 0 ||
-           (self->cost_most == 1 && !self->far && checker_vague_until(self) < self->calm_from_us);
+           (self->cost_max == 1 && !self->far && checker_vague_until(self) < self->calm_from_us);
 }
 
 /*
@@ -99,7 +99,7 @@ void checker_calm_ends(checker *self)
             definition_take(&self->greedy[i], t_us, 1);
         tokens++;
     }
-    slack = 2 * self->cost_most + (self->far ? tokens / 4 : 0);
+    slack = 2 * self->cost_max + (self->far ? tokens / 4 : 0);
     if (self->calm_tokens + slack < tokens)
         checker_fail(self, 5, "in %lld us of calm %lld tokens were given, and %lld could have been",
                      (long long)(self->calm_until_us - self->calm_from_us),

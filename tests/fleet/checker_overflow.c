@@ -68,7 +68,7 @@ static void check_claim(checker *self, const takt_sim_call *call)
 {
     const takt_ledger *ledger = &self->fleet->ledger;
     takt_when_full when_full = self->numbers.when_full;
-    int64_t waiting = 0, dropped = 0, most = self->numbers.max_waiting;
+    int64_t waiting = 0, dropped = 0, max = self->numbers.max_waiting;
 
     for (int i = 0; i < ledger->line_count; i++) {
         const takt_place *place = &ledger->line[i], *before = known(self, place, i);
@@ -76,18 +76,18 @@ static void check_claim(checker *self, const takt_sim_call *call)
         if (place->worker == call->worker || !before || before->waiting <= place->waiting)
             continue;
         dropped += before->waiting - place->waiting;
-        if (most == 0 || when_full == TAKT_WHEN_FULL_REFUSE)
+        if (max == 0 || when_full == TAKT_WHEN_FULL_REFUSE)
             checker_fail(self, 5, "waiters of others are dropped");
         check_victim(self, call, place);
         note_drop(self, before, place);
     }
-    if (dropped + call->award->refused > 0 && waiting < most)
+    if (dropped + call->award->refused > 0 && waiting < max)
         checker_fail(self, 5, "%lld leave, and only %lld are left of at most %lld",
                      (long long)(dropped + call->award->refused), (long long)waiting,
-                     (long long)most);
-    if (most > 0 && call->award->in_line != 0 && waiting > most)
+                     (long long)max);
+    if (max > 0 && call->award->in_line != 0 && waiting > max)
         checker_fail(self, 7, "%lld wait, and at most %lld may", (long long)waiting,
-                     (long long)most);
+                     (long long)max);
 }
 
 void checker_overflow(checker *self, const takt_sim_call *call)

@@ -227,7 +227,7 @@ void checker_permits_start(checker *self, const fleet_job *started, bool from_ha
         check_handed_on(self, &worker->holds, started);
     worker->holds.running++;
     held = live(self);
-    self->most_live = held > self->most_live ? held : self->most_live;
+    self->max_live = held > self->max_live ? held : self->max_live;
     if (held > self->concurrency && !is_vague(self))
         checker_fail(self, 1, "%lld permits are held of %lld", (long long)held,
                      (long long)self->concurrency);
@@ -280,7 +280,7 @@ void checker_permits_calm(checker *self)
         return;
     for (int i = 0; i < self->fleet->worker_count; i++) { /* what was not used in time has lapsed */
         watched *worker = &self->workers[i];
-        int64_t due_us = checker_now(self) - 2 * self->fleet->delay_most_us - 10000;
+        int64_t due_us = checker_now(self) - 2 * self->fleet->delay_max_us - 10000;
         int kept = 0;
         for (int at = 0; at < worker->hand_count; at++)
             if (worker->hand[at].at_us >= due_us)
@@ -298,7 +298,7 @@ void checker_permits_calm(checker *self)
  * answered. */
 static int64_t hand_over_us(const checker *self)
 {
-    return self->numbers.lookahead_us + 8 * self->fleet->delay_most_us +
+    return self->numbers.lookahead_us + 8 * self->fleet->delay_max_us +
            (self->wakes_lost ? TAKT_KEEPALIVE_US : 0);
 }
 
@@ -321,7 +321,7 @@ void checker_permits_flow(checker *self)
         self->free_since_us[self->free_count++] = checker_now(self);
     if (self->free_count == 0 || checker_vague_until(self) >= self->calm_from_us)
         return;
-    cost = self->cost_most < self->capacity ? self->cost_most : self->capacity;
+    cost = self->cost_max < self->capacity ? self->cost_max : self->capacity;
     first_us = checker_first(self->rules, self->numbers.rule_count, self->free_since_us[0], cost);
     if (first_us + hand_over_us(self) < checker_now(self))
         checker_fail(self, 5, "a permit is free for %lld us, and there are waiters and a slot",

@@ -72,8 +72,8 @@ static void change_numbers(checker *self, const takt_numbers *numbers, int64_t n
         int64_t capacity = definition_capacity(&self->rules[i]);
         self->capacity = capacity < self->capacity ? capacity : self->capacity;
     }
-    if (self->capacity_least == 0 || self->capacity < self->capacity_least)
-        self->capacity_least = self->capacity;
+    if (self->capacity_min == 0 || self->capacity < self->capacity_min)
+        self->capacity_min = self->capacity;
 }
 
 /* The numbers of the highest revision that the ledger has heard of hold; one that is fresh has

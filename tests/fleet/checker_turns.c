@@ -13,7 +13,7 @@
 
 #include "checker.h"
 
-#define WANTED_MOST 50 /* tokens of a window that are counted one by one */
+#define WANTED_MAX 50 /* tokens of a window that are counted one by one */
 
 /* Whether a worker takes part: it lives, and comes when it is told to.  One that was set aside
  * under a shorter lookahead stays so. */
@@ -21,7 +21,7 @@ static bool takes_part(const checker *self, int worker, int64_t now_us)
 {
     const takt_fleet_worker *of_fleet = &self->fleet->workers[worker];
 
-    return !of_fleet->dead && self->workers[worker].told_at_us + self->lookahead_least_us >= now_us;
+    return !of_fleet->dead && self->workers[worker].told_at_us + self->lookahead_min_us >= now_us;
 }
 
 /* Tokens that are known to be wanted with a higher priority than that. */
@@ -39,7 +39,7 @@ static int64_t wanted_above(const checker *self, int priority, int64_t now_us)
 /* When the last of so many tokens can be taken. */
 static int64_t last_of(const definition *rule, int64_t from_us, int64_t tokens)
 {
-    wide tat = rule->least, from = (wide)from_us * rule->tokens;
+    wide tat = rule->min, from = (wide)from_us * rule->tokens;
     definition copy = {0};
     int64_t at_us = from_us;
 
@@ -64,8 +64,8 @@ static void check_priority(const checker *self, const takt_sim_call *call, int w
     /* of waiters that it has refused a ledger knows the number, and not what each would have cost
      */
     if (wanted == 0 || self->numbers.rule_count != 1 ||
-        (self->numbers.max_waiting > 0 && self->cost_most > 1) ||
-        (rule->kind != DEFINED_BUCKET && (wanted > WANTED_MOST || self->cost_most > 1)))
+        (self->numbers.max_waiting > 0 && self->cost_max > 1) ||
+        (rule->kind != DEFINED_BUCKET && (wanted > WANTED_MAX || self->cost_max > 1)))
         return;
     from_us = self->blocked_until_us > from_us ? self->blocked_until_us : from_us;
     if (last_of(rule, from_us, wanted) > call->now_us + self->numbers.lookahead_us)
@@ -90,9 +90,9 @@ void checker_try_turn(const checker *self, int64_t now_us)
 /* How many turns a place may have while another one waits for its own: two.  One more where costs
  * differ, since shares are smaller than some; and where the tokens of a window come all at once,
  * who is near may have had a small part of them before who is far can come. */
-static int turns_at_most(const checker *self)
+static int turns_at_max(const checker *self)
 {
-    if (self->cost_most == 1)
+    if (self->cost_max == 1)
         return TURNS - 2;
     return self->numbers.rule_count == 1 && self->rules[0].kind == DEFINED_BUCKET ? TURNS - 1
                                                                                   : TURNS;
@@ -102,7 +102,7 @@ static int turns_at_most(const checker *self)
 static void check_round(const checker *self, int worker, int priority)
 {
     const line_place *mine = &self->workers[worker].places[priority];
-    int turns = turns_at_most(self);
+    int turns = turns_at_max(self);
 
     if (!self->calm || self->ranked || self->far || self->numbers.max_waiting > 0 ||
         self->concurrency > 0) /* permits come free for whoever is quicker */
@@ -119,11 +119,11 @@ static void check_round(const checker *self, int worker, int priority)
 }
 
 /* Those who were refused, the last of the claim, want no more. */
-static void leave_out(int64_t wanting[TAKT_PRIORITIES], int64_t refused, int64_t cost_most)
+static void leave_out(int64_t wanting[TAKT_PRIORITIES], int64_t refused, int64_t cost_max)
 {
     for (int p = TAKT_PRIORITIES - 1; p >= 0 && refused > 0; p--) {
-        int64_t tokens = refused * cost_most < wanting[p] ? refused * cost_most : wanting[p];
-        refused -= (tokens + cost_most - 1) / cost_most;
+        int64_t tokens = refused * cost_max < wanting[p] ? refused * cost_max : wanting[p];
+        refused -= (tokens + cost_max - 1) / cost_max;
         wanting[p] -= tokens;
     }
 }
@@ -133,19 +133,19 @@ void checker_turn(checker *self, const takt_sim_call *call, int worker,
 {
     watched *mine = &self->workers[worker];
     int64_t lookahead_us = self->numbers.lookahead_us;
-    int64_t wanting[TAKT_PRIORITIES] = {0}, cost_most = 1;
+    int64_t wanting[TAKT_PRIORITIES] = {0}, cost_max = 1;
     int last = -1;
 
-    if (self->lookahead_least_us == 0 || lookahead_us < self->lookahead_least_us)
-        self->lookahead_least_us = lookahead_us;
+    if (self->lookahead_min_us == 0 || lookahead_us < self->lookahead_min_us)
+        self->lookahead_min_us = lookahead_us;
     for (int i = 0; i < call->claim->want_count; i++) {
         const takt_want *want = &call->claim->wants[i];
         wanting[want->priority] += want->count * want->cost;
-        cost_most = want->cost > cost_most ? want->cost : cost_most;
+        cost_max = want->cost > cost_max ? want->cost : cost_max;
     }
     for (int p = 0; p < TAKT_PRIORITIES; p++)
         wanting[p] -= given[p];
-    leave_out(wanting, call->award->refused, cost_most);
+    leave_out(wanting, call->award->refused, cost_max);
     for (int p = 0; p < TAKT_PRIORITIES; p++) {
         line_place *at = &mine->places[p];
         bool stands = call->award->in_line >> p & 1;

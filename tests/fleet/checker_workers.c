@@ -23,8 +23,8 @@ static void drop_before(watched *worker, int64_t instant_us)
 /* Nobody asks for more slots than it has waiters, but for those who leave meanwhile. */
 static void check_hand(const checker *self, const watched *worker, int of_worker, int waiting)
 {
-    if (worker->hand_count > waiting && worker->left == 0 && self->cost_most == 1 &&
-        !self->blocks && self->concurrency == 0)
+    if (worker->hand_count > waiting && worker->left == 0 && self->cost_max == 1 && !self->blocks &&
+        self->concurrency == 0)
         checker_fail(self, 5, "worker %d has %d waiters and %d slots in hand", of_worker, waiting,
                      worker->hand_count);
 }
@@ -180,7 +180,7 @@ static void check_prompt(const checker *self, const watched *worker, int64_t slo
     int64_t heard_us = worker->heard_at_us + self->fleet->store_clock_us;
     int64_t late_us = checker_now(self) - (slot_us > heard_us ? slot_us : heard_us);
 
-    if (late_us > self->fleet->delay_most_us + PROMPT_US)
+    if (late_us > self->fleet->delay_max_us + PROMPT_US)
         checker_fail(self, 5, "a slot is used %lld us after it was due and known",
                      (long long)late_us);
 }
@@ -259,7 +259,7 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
         return;
     if ((status == TAKT_E_CANCELED && !ended->cancelled) ||
         (status == TAKT_E_DEADLINE && ended->permit.deadline_at_us == TAKT_NEVER) ||
-        (status == TAKT_E_COST && ended->permit.cost <= self->capacity_least) ||
+        (status == TAKT_E_COST && ended->permit.cost <= self->capacity_min) ||
         (status != TAKT_E_CANCELED && status != TAKT_E_DEADLINE && status != TAKT_E_FULL &&
          status != TAKT_E_COST))
         checker_fail(self, 5, "acquire %lld ends with %d", (long long)ended->order, status);
@@ -272,7 +272,7 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
 void checker_unused(const checker *self)
 {
     for (int i = 0; i < self->fleet->worker_count; i++)
-        if (self->cost_most == 1 && !self->blocks && self->concurrency == 0 &&
+        if (self->cost_max == 1 && !self->blocks && self->concurrency == 0 &&
             self->workers[i].hand_count > self->workers[i].left)
             checker_fail(self, 5, "worker %d has %d slots unused, and %lld waiters that left", i,
                          self->workers[i].hand_count, (long long)self->workers[i].left);

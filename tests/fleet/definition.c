@@ -40,7 +40,7 @@ void definition_close(definition *self)
 
 void definition_rest(definition *self)
 {
-    self->told = self->least = self->most = 0;
+    self->told = self->min = self->max = 0;
     self->count = 0;
     self->opened_us = self->used = self->opened_before_us = self->used_before = 0;
     self->vague_until_us = 0;
@@ -61,7 +61,7 @@ void definition_begin(definition *self, int64_t now_us)
 {
     wide now = (wide)now_us * self->tokens;
 
-    self->most = self->most > now ? self->most : now;
+    self->max = self->max > now ? self->max : now;
 }
 
 static void make_space(definition *self)
@@ -115,13 +115,13 @@ static bool bucket_permits(const definition *self, int64_t t_us, int64_t cost)
     wide taken = (cost - self->rule.burst) * self->span;
 
     return self->told + taken < ((wide)t_us + 1) * self->tokens &&
-           self->least + taken <= (wide)t_us * self->tokens;
+           self->min + taken <= (wide)t_us * self->tokens;
 }
 
 static int64_t bucket_earliest(const definition *self, int64_t t_us, int64_t cost)
 {
     return (int64_t)larger(
-        t_us, ceil_of(self->most + (cost - self->rule.burst) * self->span, self->tokens));
+        t_us, ceil_of(self->max + (cost - self->rule.burst) * self->span, self->tokens));
 }
 
 /* The least that the exact instant can be which a slot at t_us is told for: where it is known, that
@@ -130,25 +130,24 @@ static wide exact_instant(const definition *self, int64_t t_us)
 {
     wide t = (wide)t_us * self->tokens;
 
-    if (t_us > ceil_of(self->most, self->tokens))
+    if (t_us > ceil_of(self->max, self->tokens))
         return t;
-    if (self->least == self->most)
-        return self->least;
-    return larger(self->least, t - self->tokens);
+    if (self->min == self->max)
+        return self->min;
+    return larger(self->min, t - self->tokens);
 }
 
 static void bucket_take(definition *self, int64_t t_us, int64_t cost)
 {
-    wide least = exact_instant(self, t_us), t = (wide)t_us * self->tokens,
-         amount = cost * self->span;
+    wide min = exact_instant(self, t_us), t = (wide)t_us * self->tokens, amount = cost * self->span;
 
     /* where it owes more, the slot itself is known to a microsecond */
-    definition_note(self, (definition_taking){t_us, cost, t, least > t ? t - self->tokens : least,
-                                              amount, amount});
+    definition_note(
+        self, (definition_taking){t_us, cost, t, min > t ? t - self->tokens : min, amount, amount});
     self->told = larger(self->told, (wide)t_us * self->tokens) + cost * self->span;
-    self->most = self->least == self->most ? least : larger(self->most, (wide)t_us * self->tokens);
-    self->most += cost * self->span;
-    self->least = least + cost * self->span;
+    self->max = self->min == self->max ? min : larger(self->max, (wide)t_us * self->tokens);
+    self->max += cost * self->span;
+    self->min = min + cost * self->span;
 }
 
 /* What is owed as tokens under the old numbers is owed as tokens under the new ones. */
@@ -156,25 +155,25 @@ static void bucket_follow(definition *self, const definition *from, int64_t now_
 {
     wide now = (wide)now_us * self->tokens;
     wide owed_told = from->told - (wide)now_us * from->tokens;
-    wide owed_least = from->least - (wide)now_us * from->tokens;
-    wide owed_most = from->most - (wide)now_us * from->tokens;
+    wide owed_min = from->min - (wide)now_us * from->tokens;
+    wide owed_max = from->max - (wide)now_us * from->tokens;
     wide rounding; /* the ledger may round up to a microsecond of either rate, and to a millionth of
                       a token */
 
     if (from->tokens == self->tokens && from->span == self->span) {
         self->told = from->told;
-        self->least = from->least;
-        self->most = from->most;
+        self->min = from->min;
+        self->max = from->max;
         definition_forget(self);
         return;
     }
     rounding = ceil_of(from->tokens * self->span, from->span) + ceil_of(self->span, 1000000) +
                2 * self->tokens;
     self->told = owed_told <= 0 ? 0 : now + floor_of(owed_told * self->span, from->span);
-    self->least = owed_least <= 0 ? 0 : now + floor_of(owed_least * self->span, from->span);
-    self->most = owed_most <= 0 ? 0 : now + ceil_of(owed_most * self->span, from->span) + rounding;
+    self->min = owed_min <= 0 ? 0 : now + floor_of(owed_min * self->span, from->span);
+    self->max = owed_max <= 0 ? 0 : now + ceil_of(owed_max * self->span, from->span) + rounding;
     /* of the slots as told a part of a microsecond each is not owed */
-    self->told = self->told < self->least ? self->told : self->least;
+    self->told = self->told < self->min ? self->told : self->min;
     definition_forget(self);
 }
 
@@ -286,13 +285,13 @@ void definition_exhaust(definition *self, int64_t at_us)
 {
     wide at = (wide)at_us * self->tokens, tat = at + (self->rule.burst - 1) * self->span;
 
-    if (self->kind == DEFINED_BUCKET && (self->told < tat || self->least < tat))
+    if (self->kind == DEFINED_BUCKET && (self->told < tat || self->min < tat))
         definition_note(self, (definition_taking){at_us, 0, at, at,
                                                   larger(tat - larger(self->told, at), 0),
-                                                  larger(tat - larger(self->least, at), 0)});
+                                                  larger(tat - larger(self->min, at), 0)});
     self->told = larger(self->told, tat);
-    self->least = larger(self->least, tat);
-    self->most = larger(self->most, tat);
+    self->min = larger(self->min, tat);
+    self->max = larger(self->max, tat);
     if (self->kind != DEFINED_BUCKET && self->vague_until_us < at_us + 2 * self->rule.period_us)
         self->vague_until_us = at_us + 2 * self->rule.period_us;
 }
@@ -336,16 +335,16 @@ void definition_forgive(definition *self, int64_t now_us, int64_t lookahead_us)
     wide left = ((wide)now_us + lookahead_us) * self->tokens + depth;
     int64_t reach_us = TAKT_LOOKAHEAD_MAX_US + 2 * lookahead_us;
 
-    if (self->most <= ((wide)now_us + reach_us) * self->tokens + depth)
+    if (self->max <= ((wide)now_us + reach_us) * self->tokens + depth)
         return;
     self->told = self->told < left ? self->told : left;
-    self->least = self->least < left ? self->least : left;
+    self->min = self->min < left ? self->min : left;
     definition_forget(self);
 }
 
 int64_t definition_rest_at(const definition *self)
 {
     if (self->kind == DEFINED_BUCKET)
-        return (int64_t)ceil_of(self->most, self->tokens);
+        return (int64_t)ceil_of(self->max, self->tokens);
     return self->count > 0 ? self->taken[self->count - 1].at_us + 2 * self->rule.period_us : 0;
 }

@@ -30,7 +30,7 @@ typedef struct definition_token {
 typedef struct definition_taking {
     int64_t slot_us, cost; /* cost 0: a block */
     wide at_told, at_least;
-    wide told, least;
+    wide told, min;
 } definition_taking;
 
 typedef struct definition {
@@ -41,8 +41,8 @@ typedef struct definition {
     /* A bucket: theoretical arrival times in parts of 1/tokens us.  Of the slots as they were told,
      * rounded up to whole microseconds: the promise.  And exactly: between least and most, which
      * differ only after the numbers of a rule were changed. */
-    wide told, least, most;
-    wide base_told, base_least; /* before the last takings, which can be struck off again */
+    wide told, min, max;
+    wide base_told, base_min; /* before the last takings, which can be struck off again */
     definition_taking *takings;
     int taking_count, taking_capacity;
 

@@ -29,13 +29,13 @@ void definition_forget(definition *self)
 {
     self->taking_count = 0;
     self->base_told = self->told;
-    self->base_least = self->least;
+    self->base_min = self->min;
 }
 
-static void replay(const definition_taking *taking, wide *told, wide *least)
+static void replay(const definition_taking *taking, wide *told, wide *min)
 {
     *told = larger(*told, taking->at_told) + taking->told;
-    *least = larger(*least, taking->at_least) + taking->least;
+    *min = larger(*min, taking->at_least) + taking->min;
 }
 
 static void drop_old(definition *self, int64_t before_us)
@@ -43,7 +43,7 @@ static void drop_old(definition *self, int64_t before_us)
     int old = 0;
 
     while (old < self->taking_count && self->takings[old].slot_us < before_us)
-        replay(&self->takings[old++], &self->base_told, &self->base_least);
+        replay(&self->takings[old++], &self->base_told, &self->base_min);
     if (old == 0)
         return;
     self->taking_count -= old;
@@ -81,12 +81,12 @@ static bool strike_taking(definition *self, int64_t slot_us, int64_t cost)
  * that can have been given, unless nothing was taken after them. */
 static void take_off(definition *self, int64_t slot_us, int64_t tokens, int64_t until_us)
 {
-    wide without = self->most - tokens * self->span, slot = (wide)slot_us * self->tokens;
+    wide without = self->max - tokens * self->span, slot = (wide)slot_us * self->tokens;
 
     if ((without > slot || self->span < self->tokens) && until_us >= slot_us)
         without += (wide)(until_us - slot_us + 1) * self->tokens;
-    if (without < self->most)
-        self->most = without;
+    if (without < self->max)
+        self->max = without;
 }
 
 static void bucket_hand_back(definition *self, const takt_run *run, int64_t until_us)
@@ -98,14 +98,14 @@ static void bucket_hand_back(definition *self, const takt_run *run, int64_t unti
     if (struck <
         run->count) { /* of before a reset or the like: they could have been used as well */
         self->told -= tokens * self->span;
-        self->least -= tokens * self->span;
+        self->min -= tokens * self->span;
         definition_forget(self);
         return;
     }
     self->told = self->base_told;
-    self->least = self->base_least;
+    self->min = self->base_min;
     for (int i = 0; i < self->taking_count; i++)
-        replay(&self->takings[i], &self->told, &self->least);
+        replay(&self->takings[i], &self->told, &self->min);
     take_off(self, takt_run_slot(run, 0), tokens, until_us);
 }
 

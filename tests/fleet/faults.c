@@ -73,8 +73,8 @@ static void draw_network(scenario *self)
         {100, 2000}, {100, 2000}, {20000, 80000}, {100, 300000}, {100, 1500000}};
     const int64_t *delay_us = delays_us[draw(&self->random, 5)];
 
-    self->fleet.delay_least_us = delay_us[0];
-    self->fleet.delay_most_us = delay_us[1];
+    self->fleet.delay_min_us = delay_us[0];
+    self->fleet.delay_max_us = delay_us[1];
     self->fleet.lost_per_mille = chance(&self->random, 50) ? (int)draw(&self->random, 300) : 0;
     self->fleet.doubled_per_mille = chance(&self->random, 50) ? (int)draw(&self->random, 300) : 0;
 }
@@ -136,7 +136,7 @@ static void happen(scenario *self, fault what)
         break;
     case TRY:
         if (self->checker.concurrency == 0) /* else it would need a permit */
-            call(worker, TAKT_SIM_TRY, 1 + draw(&self->random, self->cost_most));
+            call(worker, TAKT_SIM_TRY, 1 + draw(&self->random, self->cost_max));
         break;
     case NETWORK:
         draw_network(self);
@@ -208,8 +208,8 @@ void faults_end(scenario *self)
     self->checker.wakes_lost = self->checker.concurrency > 0 && chance(&self->random, 30);
     fleet->wakes_lost_per_mille = self->checker.wakes_lost ? 500 : 0;
     self->checker.far = all_look_ahead(self, 250000) && chance(&self->random, 20);
-    fleet->delay_least_us = self->checker.far ? 20000 : 100;
-    fleet->delay_most_us = self->checker.far ? 80000 : 2000;
+    fleet->delay_min_us = self->checker.far ? 20000 : 100;
+    fleet->delay_max_us = self->checker.far ? 80000 : 2000;
     for (int i = 0; i < fleet->worker_count; i++) {
         takt_fleet_cut(&fleet->workers[i], false);
         if (fleet->workers[i].frozen_until_us > self->frozen_until_us)

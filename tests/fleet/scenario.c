@@ -102,7 +102,7 @@ static void ask(takt_fleet *fleet, void *data)
     job->permit = (takt_permit){.data = job, .callback = ended};
     capacity = takt_numbers_capacity(&job->worker->limit->numbers,
                                      NULL); /* a client refuses more when asked */
-    job->permit.cost = (int32_t)(1 + draw(&self->random, self->cost_most));
+    job->permit.cost = (int32_t)(1 + draw(&self->random, self->cost_max));
     if (job->permit.cost > capacity)
         job->permit.cost = (int32_t)capacity;
     job->permit.priority =
@@ -216,7 +216,7 @@ static void draw_policies(scenario *self, uint64_t random)
         policy_draw_permits(self->policies, self->policy_count, &random);
     if (chance(&random, 60))
         policy_draw_adapt(self->policies, self->policy_count, &random);
-    self->cost_most = chance(&self->random, 60) ? 1 : 1 + draw(&self->random, capacity);
+    self->cost_max = chance(&self->random, 60) ? 1 : 1 + draw(&self->random, capacity);
 }
 
 /* Half of all fleets wait for their store. */
@@ -236,7 +236,7 @@ static void draw_mode(scenario *self, uint64_t random)
  * of all. */
 static int jobs_needed(const scenario *self, int workers)
 {
-    int64_t most = 0;
+    int64_t max = 0;
 
     for (int i = 0; i < self->policy_count; i++) {
         const takt_limit *limit = &self->policies[i];
@@ -247,9 +247,9 @@ static int jobs_needed(const scenario *self, int workers)
         if (tokens > limit->numbers.concurrency && limit->numbers.concurrency > 0)
             tokens = limit->numbers.concurrency;
         tokens += limit->numbers.concurrency; /* and those who work */
-        most = tokens > most ? tokens : most;
+        max = tokens > max ? tokens : max;
     }
-    return (int)(most / workers) + 3;
+    return (int)(max / workers) + 3;
 }
 
 /* For which a permit is held, at most: where no rule paces, some 300 jobs a second are enough to
@@ -257,11 +257,11 @@ static int jobs_needed(const scenario *self, int workers)
 static int64_t choose_work(const scenario *self, uint64_t seed)
 {
     static const int64_t works_us[] = {2000, 10000, 100000, 500000, 3000000};
-    int64_t least_us = self->checker.concurrency * SECOND_US / 150;
+    int64_t min_us = self->checker.concurrency * SECOND_US / 150;
 
-    if (self->policies[0].numbers.rule_count > 0 || works_us[seed % 5] > least_us)
+    if (self->policies[0].numbers.rule_count > 0 || works_us[seed % 5] > min_us)
         return works_us[seed % 5];
-    return least_us;
+    return min_us;
 }
 
 static void open_scenario(scenario *self, uint64_t seed)
@@ -279,7 +279,7 @@ static void open_scenario(scenario *self, uint64_t seed)
     self->checker.concurrency = self->policies[0].numbers.concurrency;
     self->checker.lease_us = self->policies[0].numbers.lease_us;
     draw_mode(self, seed);
-    self->checker.cost_most = self->cost_most;
+    self->checker.cost_max = self->cost_max;
     self->fleet.data = self;
     self->fleet.on_call = on_call;
     self->fleet.on_heard = on_heard;
@@ -413,9 +413,9 @@ static void run_death(scenario *self)
     self->phase = ENDING;
     for (int i = 0; i < fleet->worker_count; i++)
         faults_kill(self, &fleet->workers[i]);
-    takt_fleet_run(fleet, fleet->now_us + self->checker.lease_us + fleet->delay_most_us);
+    takt_fleet_run(fleet, fleet->now_us + self->checker.lease_us + fleet->delay_max_us);
     takt_fleet_call(&fleet->workers[0], TAKT_SIM_PEEK, 0);
-    takt_fleet_run(fleet, fleet->now_us + fleet->delay_most_us);
+    takt_fleet_run(fleet, fleet->now_us + fleet->delay_max_us);
     checker_permits_quiet(&self->checker);
 }
 

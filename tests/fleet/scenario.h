@@ -24,7 +24,7 @@ typedef struct scenario {
     fleet_job *jobs; /* those of one worker side by side */
     int jobs_each;
     int64_t orders;
-    int64_t cost_most;
+    int64_t cost_max;
     bool priorities, deadlines, cancels;
     int64_t pause_us; /* between two acquires of a job, at most */
     int64_t work_us;  /* for which a permit is held, at most */

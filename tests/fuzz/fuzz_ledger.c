@@ -109,11 +109,11 @@ done:
 /* What was given is held, and never more than there is, but for what was held before. */
 static void check_permits(const takt_ledger *ledger, const takt_award *award, int64_t before)
 {
-    int64_t held = takt_holders_held(ledger), most = ledger->numbers->concurrency;
+    int64_t held = takt_holders_held(ledger), max = ledger->numbers->concurrency;
 
-    if (most == 0 || award->stale)
+    if (max == 0 || award->stale)
         return;
-    if (held > (before > most ? before : most) || award->holding > held)
+    if (held > (before > max ? before : max) || award->holding > held)
         abort();
     if (award->holding > 0 && award->fence + award->reuses > ledger->fence + 1)
         abort();

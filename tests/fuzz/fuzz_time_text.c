@@ -52,14 +52,14 @@ static void check_rate(const char *text)
 
 static void check_whole(const char *text)
 {
-    int64_t value = -7, least = -7;
+    int64_t value = -7, min = -7;
     if (takt_parse_whole(text, INT64_MAX, &value) != 0) {
         require(value == -7);
         return;
     }
     require(value >= 0);
-    require(takt_parse_whole(text, value, &least) == 0 && least == value);
-    require(value == 0 || takt_parse_whole(text, value - 1, &least) == -1);
+    require(takt_parse_whole(text, value, &min) == 0 && min == value);
+    require(value == 0 || takt_parse_whole(text, value - 1, &min) == -1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -25,7 +25,6 @@ KNOWN = {
     'lib': ['core policy store'],
     'cli': ['map map_jobs map_report'],
     'lib/client': ['acquire client errand follow reload'],
-    'lib/core': ['ledger watched'],
 }
 
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)

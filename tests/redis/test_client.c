@@ -86,9 +86,9 @@ static void begin(struct talk *talk, struct server *server, takt_redis_options o
 }
 
 /* Runs the loop, which the connection keeps alive, until *count is at least that. */
-static void await(struct talk *talk, const int *count, int least)
+static void await(struct talk *talk, const int *count, int min)
 {
-    while (*count < least)
+    while (*count < min)
         cr_assert(uv_run(&talk->loop, UV_RUN_ONCE) != 0, "the loop has nothing to wait for");
 }
 

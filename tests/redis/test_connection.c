@@ -75,13 +75,13 @@ static void begin_at(struct talk *talk, const struct server *server, const char 
 }
 
 /* Runs the loop until *count is at least that. */
-static void await(struct talk *talk, const int *count, int least)
+static void await(struct talk *talk, const int *count, int min)
 {
     uv_timer_t anchor; /* keeps the loop going: the connection does not */
 
     uv_timer_init(&talk->loop, &anchor);
     uv_timer_start(&anchor, (uv_timer_cb)abort, 250000, 0);
-    while (*count < least)
+    while (*count < min)
         uv_run(&talk->loop, UV_RUN_ONCE);
     uv_close((uv_handle_t *)&anchor, NULL);
     uv_run(&talk->loop, UV_RUN_NOWAIT);

@@ -22,7 +22,7 @@ Test(tally, what_is_no_wait)
     takt_tally_grant(&tally, 5 * MS + 1, 5 * MS);
     cr_assert_eq(tally.counts.at_once, 3);
     cr_assert_eq(tally.counts.waited, 2);
-    cr_assert_eq(tally.counts.most_us, 5 * MS + 1);
+    cr_assert_eq(tally.counts.max_us, 5 * MS + 1);
 }
 
 Test(tally, one_wait_of_any_length)

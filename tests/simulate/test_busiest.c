@@ -11,7 +11,7 @@ Test(busiest, windows_are_half_open)
 {
     static const struct {
         int64_t at_us[4];
-        int64_t most;
+        int64_t max;
     } rows[] = {
         {{0, 10, 20, 30}, 1}, {{0, 9, 20, 29}, 2}, {{0, 5, 9, 10}, 3},
         {{7, 7, 7, 7}, 4},    {{9, 0, 20, 5}, 3},
@@ -23,7 +23,7 @@ Test(busiest, windows_are_half_open)
         for (int j = 0; j < 4; j++)
             cr_assert_eq(takt_window_add(&window, rows[i].at_us[j], 1), 0);
         takt_window_flush(&window);
-        cr_expect_eq(window.most, rows[i].most, "row %zu: %lld", i, (long long)window.most);
+        cr_expect_eq(window.max, rows[i].max, "row %zu: %lld", i, (long long)window.max);
         takt_window_close(&window);
     }
 }
@@ -34,7 +34,7 @@ Test(busiest, is_what_counting_finds)
     uint64_t random = test_seed(1);
 
     for (int round = 0; round < 30; round++) {
-        int64_t at_us[COUNT], tokens[COUNT], now_us = 0, most = 0;
+        int64_t at_us[COUNT], tokens[COUNT], now_us = 0, max = 0;
         int64_t period_us = 1 + takt_random_below(&random, 3000),
                 slack_us = takt_random_below(&random, 200);
         takt_window window;
@@ -52,10 +52,10 @@ Test(busiest, is_what_counting_finds)
             for (int j = 0; j < COUNT; j++)
                 if (at_us[j] >= at_us[i] && at_us[j] < at_us[i] + period_us)
                     sum += tokens[j];
-            most = sum > most ? sum : most;
+            max = sum > max ? sum : max;
         }
-        cr_expect_eq(window.most, most, "round %d: %lld, not %lld", round, (long long)window.most,
-                     (long long)most);
+        cr_expect_eq(window.max, max, "round %d: %lld, not %lld", round, (long long)window.max,
+                     (long long)max);
         takt_window_close(&window);
     }
 }
@@ -70,7 +70,7 @@ Test(busiest, memory_is_bounded_and_the_figure_close)
         cr_assert_eq(takt_window_add(&window, i, 1), 0);
     takt_window_flush(&window);
     cr_expect_leq(window.capacity, 1 << 18);
-    cr_expect(window.most <= 1000000 && window.most >= 1000000 - 1000000 / 32768, "%lld",
-              (long long)window.most);
+    cr_expect(window.max <= 1000000 && window.max >= 1000000 - 1000000 / 32768, "%lld",
+              (long long)window.max);
     takt_window_close(&window);
 }

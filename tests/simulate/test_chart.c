@@ -7,7 +7,7 @@
 Test(chart, axes_end_at_good_values)
 {
     static const struct {
-        double most;
+        double max;
         bool is_time;
         double end;
     } rows[] = {
@@ -27,14 +27,14 @@ Test(chart, axes_end_at_good_values)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        cr_expect_eq(takt_chart_end(rows[i].most, rows[i].is_time), rows[i].end, "row %zu: %f", i,
-                     takt_chart_end(rows[i].most, rows[i].is_time));
+        cr_expect_eq(takt_chart_end(rows[i].max, rows[i].is_time), rows[i].end, "row %zu: %f", i,
+                     takt_chart_end(rows[i].max, rows[i].is_time));
 }
 
 Test(chart, zero_is_in_the_lower_left_corner)
 {
     const takt_chart chart = {
-        .x = 100, .y = 200, .width = 1000, .height = 500, .x_most = 10, .y_most = 5};
+        .x = 100, .y = 200, .width = 1000, .height = 500, .x_max = 10, .y_max = 5};
 
     cr_expect_eq(takt_chart_x(&chart, 0), 100);
     cr_expect_eq(takt_chart_x(&chart, 10), 1100);
@@ -50,8 +50,8 @@ Test(chart, ticks_tell_values_and_times)
     const takt_chart chart = {.page = &page,
                               .width = 1000,
                               .height = 500,
-                              .x_most = 90e6,
-                              .y_most = 150,
+                              .x_max = 90e6,
+                              .y_max = 150,
                               .x_is_time = true};
 
     takt_chart_frame(&chart, "a < b", "time");
@@ -68,8 +68,7 @@ Test(chart, shapes)
 {
     test_text kept = {.calls_left = -1};
     takt_page page = {keep_text, &kept, 0};
-    const takt_chart chart = {
-        .page = &page, .width = 100, .height = 100, .x_most = 4, .y_most = 10};
+    const takt_chart chart = {.page = &page, .width = 100, .height = 100, .x_max = 4, .y_max = 10};
     const double values[] = {5, 5, 0, 10}, gaps[] = {5, -1, 5, 10};
 
     takt_chart_steps(&chart, "s", values, 4, 1, true);

@@ -56,7 +56,7 @@ Test(course, a_fleet_of_any_size_keeps_the_rate_and_shares_it)
                   "%d workers take %lld us", workers[i], (long long)figures.duration_us);
         cr_expect_eq(figures.busiest[0].slots, 100, "%lld", (long long)figures.busiest[0].slots);
         cr_expect_leq(figures.busiest[0].starts, 101);
-        cr_expect_geq(figures.least_per_worker * 10, figures.most_per_worker * 9);
+        cr_expect_geq(figures.min_per_worker * 10, figures.max_per_worker * 9);
         cr_expect_eq(figures.all.count, 10000);
         cr_expect_eq(figures.waits[5].count, 10000);
         cr_expect_eq(figures.refused + figures.started_again, 0);
@@ -76,7 +76,7 @@ Test(course, a_round_trip_is_as_long_as_said_on_average)
     cr_expect_eq(figures.store_calls, 2000);
     cr_expect(figures.duration_us > 2000 * 78 * MS && figures.duration_us < 2000 * 82 * MS, "%lld",
               (long long)figures.duration_us);
-    cr_expect_leq(figures.all.most_us, 121 * MS, "3/4 each way");
+    cr_expect_leq(figures.all.max_us, 121 * MS, "3/4 each way");
 }
 
 Test(course, a_crash_after_the_last_job_counts_for_nothing)
@@ -89,7 +89,7 @@ Test(course, a_crash_after_the_last_job_counts_for_nothing)
     bulk.crash_count = 1;
     figures = figures_of(hundred, NULL, &bulk);
     cr_expect_eq(figures.jobs_done, 10);
-    cr_expect_eq(figures.least_per_worker + figures.most_per_worker, 10);
+    cr_expect_eq(figures.min_per_worker + figures.max_per_worker, 10);
 }
 
 Test(course, the_urgent_wait_least)
@@ -112,7 +112,7 @@ Test(course, costs_count)
     takt_bulk bulk = job(2000, 4);
     takt_figures figures;
 
-    bulk.cost_most = 5;
+    bulk.cost_max = 5;
     figures = figures_of(rules, NULL, &bulk);
     cr_expect(figures.tokens > 5500 && figures.tokens < 6500, "3 on average: %lld",
               (long long)figures.tokens);
@@ -142,8 +142,8 @@ Test(course, an_outage_goes_by_on_store_failure)
 {
     static const struct {
         takt_on_store_failure mode;
-        int64_t least_s, most_s; /* the duration */
-        int64_t busiest;         /* slots in a second, at most */
+        int64_t min_s, max_s; /* the duration */
+        int64_t busiest;      /* slots in a second, at most */
         bool refused;
     } rows[] = {{TAKT_ON_STORE_FAILURE_WAIT, 34, 38, 100, false},
                 {TAKT_ON_STORE_FAILURE_CLOSED, 34, 38, 100, true},
@@ -155,7 +155,7 @@ Test(course, an_outage_goes_by_on_store_failure)
 
     bulk.outages = &outage;
     bulk.outage_count = 1;
-    bulk.work_least_us = bulk.work_most_us = 100 * MS;
+    bulk.work_min_us = bulk.work_max_us = 100 * MS;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         test_policy made = make_limit(hundred, NULL);
         takt_limit limit = *made.limit;
@@ -165,8 +165,8 @@ Test(course, an_outage_goes_by_on_store_failure)
         cr_assert_eq(takt_course_run(&course, &limit, NULL, &bulk, NULL), 0);
         figures = takt_course_figures(course);
         cr_expect_eq(figures->jobs_done, 3000, "row %zu", i);
-        cr_expect(figures->duration_us >= rows[i].least_s * SECOND &&
-                      figures->duration_us <= rows[i].most_s * SECOND,
+        cr_expect(figures->duration_us >= rows[i].min_s * SECOND &&
+                      figures->duration_us <= rows[i].max_s * SECOND,
                   "row %zu: %lld us", i, (long long)figures->duration_us);
         cr_expect_leq(figures->busiest[0].slots, rows[i].busiest, "row %zu: %lld", i,
                       (long long)figures->busiest[0].slots);
@@ -185,15 +185,15 @@ Test(course, what_a_crashed_worker_had_in_hand_is_done_by_others)
 
     bulk.crashes = crashes;
     bulk.crash_count = 2;
-    bulk.work_least_us = 100 * MS;
-    bulk.work_most_us = 900 * MS;
+    bulk.work_min_us = 100 * MS;
+    bulk.work_max_us = 900 * MS;
     figures = figures_of(hundred, NULL, &bulk);
     cr_expect_eq(figures.jobs_done, 3000);
     cr_expect_gt(figures.started_again, 0);
     cr_expect_eq(figures.started, 3000 + figures.started_again);
     cr_expect_geq(figures.slots, figures.started);
-    cr_expect(figures.most_at_work >= 30 && figures.most_at_work <= 90,
-              "100/s for half a second: %lld", (long long)figures.most_at_work);
+    cr_expect(figures.max_at_work >= 30 && figures.max_at_work <= 90,
+              "100/s for half a second: %lld", (long long)figures.max_at_work);
     cr_expect_leq(figures.busiest[0].slots, 100);
 }
 
@@ -206,12 +206,12 @@ Test(course, a_worker_that_begins_anew_works_as_long_as_any)
     bulk.crashes = &crash;
     bulk.crash_count = 1;
     bulk.at_once = 1;
-    bulk.work_least_us = bulk.work_most_us = SECOND;
+    bulk.work_min_us = bulk.work_max_us = SECOND;
     figures = figures_of(hundred, NULL, &bulk);
     cr_expect(figures.duration_us >= 3600 * MS && figures.duration_us < 3610 * MS, "%lld us",
               (long long)figures.duration_us);
     cr_expect_eq(figures.started_again, 1);
-    cr_expect_eq(figures.most_at_work, 1);
+    cr_expect_eq(figures.max_at_work, 1);
 }
 
 Test(course, empty_hands_give_nothing_back)
@@ -222,7 +222,7 @@ Test(course, empty_hands_give_nothing_back)
 
     bulk.crashes = &crash;
     bulk.crash_count = 1;
-    bulk.work_least_us = bulk.work_most_us = SECOND;
+    bulk.work_min_us = bulk.work_max_us = SECOND;
     figures = figures_of(hundred, NULL, &bulk);
     cr_expect_eq(figures.jobs_done, 10);
     cr_expect_eq(figures.started, 10 + figures.started_again);
@@ -239,10 +239,10 @@ Test(course, hands_bound_the_jobs_at_work_whatever_crashes)
     bulk.crashes = crashes;
     bulk.crash_count = 10;
     bulk.at_once = 4;
-    bulk.work_least_us = bulk.work_most_us = SECOND;
+    bulk.work_min_us = bulk.work_max_us = SECOND;
     figures = figures_of(hundred, NULL, &bulk);
     cr_expect_eq(figures.jobs_done, 200);
-    cr_expect_eq(figures.most_at_work, 8);
+    cr_expect_eq(figures.max_at_work, 8);
 }
 
 Test(course, a_seed_draws_other_jobs)
@@ -251,7 +251,7 @@ Test(course, a_seed_draws_other_jobs)
     static const takt_rule_text rules[] = {{.rate = "1000/s", .burst = "5"}, {0}};
     int64_t tokens;
 
-    bulk.cost_most = 5;
+    bulk.cost_max = 5;
     bulk.seed = 1;
     tokens = figures_of(rules, NULL, &bulk).tokens;
     bulk.seed = 2;
@@ -291,7 +291,7 @@ Test(course, the_same_seed_takes_the_same_course)
     bulk.outages = &outage;
     bulk.crashes = &crash;
     bulk.outage_count = bulk.crash_count = 1;
-    bulk.work_most_us = SECOND;
+    bulk.work_max_us = SECOND;
     bulk.weights[2] = 3;
     bulk.seed = 7;
     once = figures_of(hundred, NULL, &bulk);
@@ -324,11 +324,11 @@ Test(course, permits_are_held_while_jobs_are_worked_on)
     takt_bulk bulk = job(10000, 16);
     takt_figures figures;
 
-    bulk.work_least_us = bulk.work_most_us = 50 * MS;
+    bulk.work_min_us = bulk.work_max_us = 50 * MS;
     bulk.round_trip_us = 200;
     figures = figures_of_permits("20", NULL, &bulk);
     cr_expect_eq(figures.jobs_done, 10000);
-    cr_expect_eq(figures.most_at_work, 20);
+    cr_expect_eq(figures.max_at_work, 20);
     cr_expect_eq(figures.concurrency, 20);
     cr_expect(figures.busy_ppm >= 980000 && figures.busy_ppm <= 1000000, "%lld",
               (long long)figures.busy_ppm);
@@ -343,12 +343,12 @@ Test(course, one_worker_hands_its_permits_on_within_itself)
     takt_bulk bulk = job(5000, 1);
     takt_figures figures;
 
-    bulk.work_least_us = bulk.work_most_us = 10 * MS;
+    bulk.work_min_us = bulk.work_max_us = 10 * MS;
     figures = figures_of_permits("4", NULL, &bulk);
     cr_expect_eq(figures.hand_over.p95_us, 0);
     cr_expect_leq(figures.store_calls * 10, figures.started, "%lld",
                   (long long)figures.store_calls);
-    cr_expect_eq(figures.most_at_work, 4);
+    cr_expect_eq(figures.max_at_work, 4);
 }
 
 Test(course, who_is_out_of_touch_for_a_lease_stops_and_begins_again)
@@ -358,7 +358,7 @@ Test(course, who_is_out_of_touch_for_a_lease_stops_and_begins_again)
     takt_bulk bulk = job(60, 3);
     takt_figures figures;
 
-    bulk.work_least_us = bulk.work_most_us = 3 * SECOND;
+    bulk.work_min_us = bulk.work_max_us = 3 * SECOND;
     bulk.outages = &outage;
     bulk.crashes = &crash;
     bulk.outage_count = bulk.crash_count = 1;
@@ -367,7 +367,7 @@ Test(course, who_is_out_of_touch_for_a_lease_stops_and_begins_again)
     cr_expect_eq(figures.lost, 6, "all that were at work: %lld", (long long)figures.lost);
     cr_expect_geq(figures.started_again, 6);
     cr_expect_eq(figures.started, 60 + figures.started_again);
-    cr_expect_eq(figures.most_at_work, 6);
+    cr_expect_eq(figures.max_at_work, 6);
 }
 
 Test(course, permits_and_a_rule_hold_together)
@@ -379,10 +379,10 @@ Test(course, permits_and_a_rule_hold_together)
     takt_course *course;
     const takt_figures *figures;
 
-    bulk.work_least_us = bulk.work_most_us = 50 * MS; /* five at a time would do */
+    bulk.work_min_us = bulk.work_max_us = 50 * MS; /* five at a time would do */
     cr_assert_eq(takt_course_run(&course, made.limit, NULL, &bulk, NULL), 0);
     figures = takt_course_figures(course);
-    cr_expect_leq(figures->most_at_work, 8);
+    cr_expect_leq(figures->max_at_work, 8);
     cr_expect_leq(figures->busiest[0].slots, 100);
     cr_expect(figures->duration_us < 21 * SECOND, "%lld", (long long)figures->duration_us);
     takt_course_free(course);

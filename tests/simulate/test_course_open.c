@@ -27,15 +27,15 @@ static void no_hands(takt_bulk *bulk)
 }
 static void backwards(takt_bulk *bulk)
 {
-    bulk->work_least_us = 2, bulk->work_most_us = 1;
+    bulk->work_min_us = 2, bulk->work_max_us = 1;
 }
 static void free_of_cost(takt_bulk *bulk)
 {
-    bulk->cost_least = 0;
+    bulk->cost_min = 0;
 }
 static void dear(takt_bulk *bulk)
 {
-    bulk->cost_most = 5;
+    bulk->cost_max = 5;
 }
 static void weightless(takt_bulk *bulk)
 {

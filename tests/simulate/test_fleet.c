@@ -19,7 +19,7 @@ typedef struct scene {
     const char *name;
     int workers;
     int64_t rate, burst;
-    int64_t delay_least_us, delay_most_us; /* one way */
+    int64_t delay_min_us, delay_max_us; /* one way */
     int seconds, waiters;   /* of each worker, who are back in line once they were served */
     int crashes;            /* that many workers die at 5 s */
     double urgent_rate;     /* the first worker has urgent waiters only, that many a second */
@@ -104,8 +104,8 @@ static void play(const scene *s)
     longest_urgent_us = 0;
     memset(per_worker, 0, sizeof per_worker);
     cr_assert_eq(takt_fleet_open(&fleet, &limit, s->workers, NOW, 1), 0);
-    fleet.delay_least_us = s->delay_least_us;
-    fleet.delay_most_us = s->delay_most_us;
+    fleet.delay_min_us = s->delay_min_us;
+    fleet.delay_max_us = s->delay_max_us;
     for (int w = s->urgent_rate > 0 ? 1 : 0; w < s->workers; w++)
         for (int i = 0; i < s->waiters; i++)
             takt_fleet_at(&fleet, NOW + w * 7919 % 10000, wait_again,
@@ -164,17 +164,17 @@ static void check_even(const scene *s)
  * waiters take from whose turn it is. */
 static void check_fair(const scene *s)
 {
-    int least = GRANTS_MAX, most = 0;
+    int min = GRANTS_MAX, max = 0;
 
     for (int i = s->crashes + (s->urgent_rate > 0); i < s->workers; i++) {
-        least = per_worker[i] < least ? per_worker[i] : least;
-        most = per_worker[i] > most ? per_worker[i] : most;
+        min = per_worker[i] < min ? per_worker[i] : min;
+        max = per_worker[i] > max ? per_worker[i] : max;
     }
     int64_t lookahead = s->rate * LOOKAHEAD_US / SECOND;
     int64_t first = s->burst > lookahead ? s->burst : lookahead;
     int64_t turn = lookahead / (s->workers < 8 ? s->workers : 8);
-    cr_assert_leq(most - least, first + (s->urgent_rate > 0 ? 2 : 1) * turn + 3, "%s: %d to %d",
-                  s->name, least, most);
+    cr_assert_leq(max - min, first + (s->urgent_rate > 0 ? 2 : 1) * turn + 3, "%s: %d to %d",
+                  s->name, min, max);
 }
 
 /* The last column is the figure of the protocol's model and a tenth. */
@@ -231,7 +231,7 @@ Test(sim_fleet, workers_that_die_cost_no_more_than_a_lookahead)
         const scene *s = &scenes[i];
         /* and until the dead are known to be dead, one alone with long round trips does not fetch
          * all there is */
-        int64_t lost_us = LOOKAHEAD_US + 4 * s->delay_most_us;
+        int64_t lost_us = LOOKAHEAD_US + 4 * s->delay_max_us;
         play(s);
         check_promises(s);
         check_fair(s);
@@ -263,7 +263,7 @@ Test(sim_fleet, an_urgent_waiter_waits_no_longer_than_a_lookahead)
         check_fair(s);
         cr_assert_gt(per_worker[0], 80);
         cr_assert_leq(longest_urgent_us,
-                      LOOKAHEAD_US + LOOKAHEAD_US / 64 + 2 * s->delay_most_us + SECOND / s->rate,
+                      LOOKAHEAD_US + LOOKAHEAD_US / 64 + 2 * s->delay_max_us + SECOND / s->rate,
                       "%s: %" PRId64 " us", s->name, longest_urgent_us);
         stop();
     }

@@ -63,7 +63,7 @@ Test(fleet_algorithms, pass_all_that_there_is_room_for)
         takt_align align;
         int64_t limit, period_us;
         int workers;
-        int64_t for_us, least;
+        int64_t for_us, min;
     } rows[] = {
         {&takt_token_bucket, 0, 100, SECOND, 4, 20 * SECOND, 2090},
         {&takt_leaky_bucket, 0, 100, SECOND, 4, 20 * SECOND, 1990},
@@ -88,7 +88,7 @@ Test(fleet_algorithms, pass_all_that_there_is_room_for)
         cr_assert_eq(takt_rule_prepare(&limit.numbers.rules[0], NULL), 0);
         play(&limit, rows[i].workers, NOW - NOW % MINUTE + 300 * MS, rows[i].for_us);
         cr_expect(holds(&limit.numbers.rules[0], grants, grant_count), "row %zu", i);
-        cr_expect_geq(grant_count, rows[i].least, "row %zu: %d", i, grant_count);
+        cr_expect_geq(grant_count, rows[i].min, "row %zu: %d", i, grant_count);
         takt_fleet_close(&fleet);
     }
 }

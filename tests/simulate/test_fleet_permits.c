@@ -40,7 +40,7 @@ static void begin(void)
     memset(permits, 0, sizeof permits);
     lost_us = -1;
     cr_assert_eq(takt_fleet_open(&fleet, &limit, 2, NOW, 1), 0);
-    fleet.delay_least_us = fleet.delay_most_us = WAY_US;
+    fleet.delay_min_us = fleet.delay_max_us = WAY_US;
     fleet.on_lost = lost;
     for (int i = 0; i < 2; i++) {
         started_us[i] = -1;

@@ -51,13 +51,13 @@ static void arrives(takt_fleet *f, void *data)
 }
 
 /* Bursts of arrivals, a little more than the limit lets pass at first and less later. */
-static void run(const takt_limit *limit, uint64_t seed, int cost_most)
+static void run(const takt_limit *limit, uint64_t seed, int cost_max)
 {
     uint64_t random = seed;
     int64_t at_us = NOW;
 
     cr_assert_eq(takt_fleet_open(&fleet, limit, WORKERS, NOW, seed), 0);
-    fleet.delay_least_us = fleet.delay_most_us = WAY_US;
+    fleet.delay_min_us = fleet.delay_max_us = WAY_US;
     for (int i = 0; i < JOBS; i++) {
         int64_t pause_us = i < JOBS / 2 ? 8 * MS : 14 * MS;
         at_us += takt_random_below(&random, 4) == 0 ? takt_random_below(&random, 8 * pause_us) : 0;
@@ -67,7 +67,7 @@ static void run(const takt_limit *limit, uint64_t seed, int cost_most)
                         .waited_us = -1};
         if (takt_random_below(&random, 5) == 0)
             jobs[i].max_wait_us = 1 + takt_random_below(&random, 900 * MS);
-        jobs[i].permit.cost = 1 + (int32_t)takt_random_below(&random, cost_most);
+        jobs[i].permit.cost = 1 + (int32_t)takt_random_below(&random, cost_max);
         jobs[i].permit.priority = (int8_t)(4 + takt_random_below(&random, 3));
         jobs[i].permit.callback = starts;
         takt_fleet_at(&fleet, at_us, arrives, &jobs[i]);
@@ -101,7 +101,7 @@ static takt_shadow seen(void)
     if (counts.waited > 0) {
         counts.p50_us = waits[(counts.waited + 1) / 2 - 1];
         counts.p99_us = waits[(counts.waited * 99 + 99) / 100 - 1];
-        counts.most_us = waits[counts.waited - 1];
+        counts.max_us = waits[counts.waited - 1];
     }
     return counts;
 }
@@ -125,8 +125,8 @@ static takt_shadow told(void)
         all.counts.refused += tally->counts.refused;
         all.counts.refused_late += tally->counts.refused_late;
         all.counts.refused_full += tally->counts.refused_full;
-        if (tally->counts.most_us > all.counts.most_us)
-            all.counts.most_us = tally->counts.most_us;
+        if (tally->counts.max_us > all.counts.max_us)
+            all.counts.max_us = tally->counts.max_us;
     }
     all.counts.p50_us = takt_tally_percentile(&all, 50);
     all.counts.p99_us = takt_tally_percentile(&all, 99);
@@ -150,16 +150,16 @@ static void near(const char *what, int64_t is_us, int64_t ought_us)
     cr_assert_leq(off_us * 50, ought_us, "%s: %" PRId64 ", really %" PRId64, what, is_us, ought_us);
 }
 
-static void compare(takt_limit limit, int cost_most, const char *what)
+static void compare(takt_limit limit, int cost_max, const char *what)
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
         takt_shadow really, shadow;
         limit.mode = TAKT_MODE_ENFORCE;
-        run(&limit, seed, cost_most);
+        run(&limit, seed, cost_max);
         really = seen();
         takt_fleet_close(&fleet);
         limit.mode = TAKT_MODE_SHADOW;
-        run(&limit, seed, cost_most);
+        run(&limit, seed, cost_max);
         nobody_waited();
         shadow = told();
         cr_expect_eq(fleet.ledger.holder_count, 0);
@@ -174,7 +174,7 @@ static void compare(takt_limit limit, int cost_most, const char *what)
         cr_assert_eq(shadow.refused, really.refused);
         cr_assert_eq(shadow.refused_late, really.refused_late);
         cr_assert_eq(shadow.refused_full, really.refused_full);
-        cr_assert_eq(shadow.most_us, really.most_us);
+        cr_assert_eq(shadow.max_us, really.max_us);
         near("p50", shadow.p50_us, really.p50_us);
         near("p99", shadow.p99_us, really.p99_us);
     }

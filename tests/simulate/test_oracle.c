@@ -14,10 +14,10 @@
 #define MS     INT64_C(1000)
 #define SECOND INT64_C(1000000)
 #define ANY    (-1) /* waits as long as it takes */
-#define MOST   64
+#define MAX    64
 
 typedef struct outcome {
-    takt_decision decisions[MOST];
+    takt_decision decisions[MAX];
     int count;
 } outcome;
 
@@ -25,7 +25,7 @@ static void keep(const takt_decision *decision, void *data)
 {
     outcome *told = data;
 
-    cr_assert_lt(told->count, MOST);
+    cr_assert_lt(told->count, MAX);
     told->decisions[told->count++] = *decision;
 }
 
@@ -280,7 +280,7 @@ static void arrives(takt_fleet *fleet, void *data)
 }
 
 /* Arrivals that now and then crowd, now and then leave pauses. */
-static void draw(uint64_t *random, takt_arrival *arrivals, int32_t cost_most)
+static void draw(uint64_t *random, takt_arrival *arrivals, int32_t cost_max)
 {
     int64_t at_us = 0, pause_us = SECOND;
 
@@ -290,13 +290,13 @@ static void draw(uint64_t *random, takt_arrival *arrivals, int32_t cost_most)
                                                          : 1 + takt_random_below(random, 50000);
         at_us += takt_random_below(random, pause_us);
         arrivals[i] =
-            (takt_arrival){at_us, 1 + (int32_t)takt_random_below(random, cost_most), 5, ANY};
+            (takt_arrival){at_us, 1 + (int32_t)takt_random_below(random, cost_max), 5, ANY};
     }
 }
 
 static void compare(const takt_limit *limit, uint64_t *random)
 {
-    int32_t cost_most = takt_numbers_capacity(&limit->numbers, NULL) >= 3 ? 3 : 1;
+    int32_t cost_max = takt_numbers_capacity(&limit->numbers, NULL) >= 3 ? 3 : 1;
     static takt_arrival arrivals[ARRIVALS];
     static visitor visitors[ARRIVALS];
     static slot_list exact;
@@ -305,7 +305,7 @@ static void compare(const takt_limit *limit, uint64_t *random)
     takt_fleet fleet;
     int wrong = 0;
 
-    draw(random, arrivals, cost_most);
+    draw(random, arrivals, cost_max);
     exact.count = 0;
     cr_assert_eq(takt_oracle_open(&oracle, limit, start_us, 0, keep_slot, &exact), 0);
     for (int i = 0; i < ARRIVALS; i++)
@@ -313,7 +313,7 @@ static void compare(const takt_limit *limit, uint64_t *random)
     takt_oracle_end(oracle);
     takt_oracle_close(oracle);
     cr_assert_eq(takt_fleet_open(&fleet, limit, 1, start_us, takt_random(random)), 0);
-    fleet.delay_least_us = fleet.delay_most_us = 0;
+    fleet.delay_min_us = fleet.delay_max_us = 0;
     for (int i = 0; i < ARRIVALS; i++) {
         visitors[i] = (visitor){.worker = &fleet.workers[0], .slot_us = -1};
         visitors[i].permit.data = &visitors[i];
@@ -422,10 +422,10 @@ static void check_patience(takt_limit *limit, uint64_t *random)
     takt_numbers_rest(&limit->numbers, &state, 0);
     for (int i = 0; i < ARRIVALS; i++) {
         const takt_decision *decision = &told.decisions[i];
-        int64_t at_us = arrivals[i].at_us, most_us = arrivals[i].max_wait_us;
+        int64_t at_us = arrivals[i].at_us, max_us = arrivals[i].max_wait_us;
         int64_t slot_us =
             takt_numbers_earliest(&limit->numbers, &state, at_us > last_us ? at_us : last_us, 1);
-        bool refused = most_us >= 0 && slot_us > at_us + most_us;
+        bool refused = max_us >= 0 && slot_us > at_us + max_us;
         while (started < granted && slots[started] <= at_us)
             started++;
         refused = refused || (slot_us > at_us && granted - started >= limit->numbers.max_waiting);

@@ -56,7 +56,7 @@ Test(series, nothing_is_lost)
     cr_expect_eq(all.waits[0].count + all.waits[1].count + all.waits[2].count, 100000);
     cr_expect_eq(all.waits[0].sum_us + all.waits[1].sum_us + all.waits[2].sum_us,
                  INT64_C(99999) * 50000);
-    cr_expect_eq(all.waits[0].most_us, 99999);
+    cr_expect_eq(all.waits[0].max_us, 99999);
     cr_expect_eq(all.waits[3].count, 0);
     free(series);
 }

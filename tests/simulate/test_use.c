@@ -21,9 +21,9 @@ Test(use, what_is_held_and_free_is_counted)
     takt_use_lose(use, 650);
     takt_use_take(use, 700); /* nobody gave that back */
     takt_use_give_back(use, 900);
-    cr_expect_eq(use->most, 2);
+    cr_expect_eq(use->max, 2);
     cr_expect_eq(use->hand_over.count, 2);
-    cr_expect_eq(use->hand_over.most_us, 200);
+    cr_expect_eq(use->hand_over.max_us, 200);
     /* one for 100, two for 100, one for 100, none, one for 100, two for 50, one for 50 */
     cr_expect_eq(takt_use_busy_ppm(use, 2), 650 * INT64_C(1000000) / 1200);
     takt_use_close(use);

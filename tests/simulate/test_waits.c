@@ -30,7 +30,7 @@ Test(waits, small_ones_are_exact)
     cr_expect_eq(waits.p50_us, 500);
     cr_expect_eq(waits.p95_us, 950);
     cr_expect_eq(waits.p99_us, 990);
-    cr_expect_eq(waits.most_us, 1000);
+    cr_expect_eq(waits.max_us, 1000);
     free(histogram);
 }
 

@@ -13,7 +13,7 @@
 
 #include "fail.h"
 
-#define BLOT_LEAST 4
+#define BLOT_MIN 4
 
 /* "env:NAME" of "${env:NAME}". */
 typedef struct reference {
@@ -227,7 +227,7 @@ void takt_caller_secrets_blot(const takt_caller_secret *read, char *text, size_t
     memcpy(whole, text, size);
     for (; read; read = read->next) {
         char *at = whole, *found;
-        if (read->size < BLOT_LEAST)
+        if (read->size < BLOT_MIN)
             continue;
         while ((found = memmem(at, size - (size_t)(at - whole), read->text, read->size)) != NULL) {
             memset(text + (found - whole), '*', read->size);

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#define NUMBER_MAX  INT64_C(1000000000000000) /* what structured fields allow */
-#define EPOCH_LEAST INT64_C(1000000000)       /* from here on, seconds of the epoch */
-#define EPOCH_MS    INT64_C(100000000000)     /* from here on, milliseconds */
+#define NUMBER_MAX INT64_C(1000000000000000) /* what structured fields allow */
+#define EPOCH_MIN  INT64_C(1000000000)       /* from here on, seconds of the epoch */
+#define EPOCH_MS   INT64_C(100000000000)     /* from here on, milliseconds */
 
 enum { KIND_IETF, KIND_IETF_FIRST, KIND_X, KIND_X_DASHED };
 
@@ -101,7 +101,7 @@ static const char *read_parameters(const char *at, takt_caller_vendor_word *item
 }
 
 /* Of two words the one that has less left; of equals the one that lasts longer. */
-static void keep_least(takt_caller_vendor_word *kept, const takt_caller_vendor_word *other)
+static void keep_min(takt_caller_vendor_word *kept, const takt_caller_vendor_word *other)
 {
     if (other->remaining == VENDOR_UNSAID)
         return;
@@ -124,11 +124,11 @@ static void read_list(const char *at, takt_caller_vendor_word *word)
             listed.remaining = number;
         else if (is_word(name, (size_t)(end - name), "reset"))
             listed.reset = number;
-        keep_least(word, &item);
+        keep_min(word, &item);
         at += strcspn(at, ","); /* what is left over is none of ours */
         at += *at == ',';
     }
-    keep_least(word, &listed);
+    keep_min(word, &listed);
 }
 
 void takt_caller_vendor_fields_begin(takt_caller_vendor_fields *fields)
@@ -167,7 +167,7 @@ static int64_t until(int64_t reset, int64_t answered_at_s)
 {
     if (reset >= EPOCH_MS)
         reset = (reset + 999) / 1000;
-    if (reset < EPOCH_LEAST)
+    if (reset < EPOCH_MIN)
         return reset;
     return reset > answered_at_s ? reset - answered_at_s : 0;
 }
@@ -180,6 +180,6 @@ void takt_caller_vendor_fields_tell(const takt_caller_vendor_fields *fields, int
         takt_caller_vendor_word one = fields->words[i];
         if (one.reset != VENDOR_UNSAID)
             one.reset = until(one.reset, answered_at_s);
-        keep_least(word, &one);
+        keep_min(word, &one);
     }
 }

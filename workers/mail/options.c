@@ -80,9 +80,9 @@ static const struct argp_option options[] = {
 };
 
 static int64_t read_duration(struct argp_state *state, const char *option, const char *word,
-                             int64_t least_us)
+                             int64_t min_us)
 {
-    return takt_argument_duration(state, option, word, least_us, INT64_MAX, "must be at least 1ms");
+    return takt_argument_duration(state, option, word, min_us, INT64_MAX, "must be at least 1ms");
 }
 
 static void read_server(takt_mail *mail, struct argp_state *state, const char *url)

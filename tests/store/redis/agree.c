@@ -413,12 +413,12 @@ static bool is_over(const agree_outcome *ran)
 {
     const takt_limit *limit = ran->step.call.limit;
     int64_t held = held_in(ran->after);
-    long long most = limit->numbers.concurrency, told;
+    long long max = limit->numbers.concurrency, told;
     const char *newer = ran->after[0] == 'r' ? ran->after : strstr(ran->after, ";r");
 
     if (newer && sscanf(newer + (*newer == ';'), "r%*d,%*d,%*[0-9ou],%lld", &told) == 1)
-        most = told;
-    return held > most && held > held_in(ran->before);
+        max = told;
+    return held > max && held > held_in(ran->before);
 }
 
 static bool same_text(const redisReply *reply, const char *text)

@@ -24,7 +24,7 @@ typedef struct totals {
     int64_t waiting, workers, members, late;
     int64_t places[TAKT_PRIORITIES], standing[TAKT_PRIORITIES], wanting[TAKT_PRIORITIES];
     int64_t lacking[TAKT_PRIORITIES];
-    int64_t latest_us, least_us;
+    int64_t latest_us, min_us;
 } totals;
 
 /* The score of a member of the line; INT64_MIN if it has none. */
@@ -69,19 +69,19 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
     sums->wanting[priority] += aside ? 0 : wanting;
     sums->lacking[priority] += !aside && strchr(marks, 'p') != NULL;
     sums->latest_us = expires_us > sums->latest_us ? expires_us : sums->latest_us;
-    sums->least_us = expires_us < sums->least_us ? expires_us : sums->least_us;
+    sums->min_us = expires_us < sums->min_us ? expires_us : sums->min_us;
 }
 
 /* The totals that the line keeps are those of its places. */
 static void check_totals(const char *text, const totals *sums)
 {
     char expected[1024];
-    long long least, kept;
+    long long min, kept;
     int n = snprintf(expected, sizeof expected, "%" PRId64 ",%" PRId64 ",%" PRId64 ",",
                      sums->waiting, sums->workers, sums->latest_us);
 
     if (strncmp(text, expected, (size_t)n) != 0 ||
-        sscanf(text + n, "%lld,%lld%n", &least, &kept, &n) != 2 || least > sums->least_us)
+        sscanf(text + n, "%lld,%lld%n", &min, &kept, &n) != 2 || min > sums->min_us)
         agree_fail("the line's totals are not those of its places");
     text = strchr(text, ',');
     for (int i = 0; i < 4 && text; i++) /* behind KEPT */
@@ -111,7 +111,7 @@ char *agree_keys_line(char *at, const redisReply *places, const redisReply *line
                       int64_t *latest_us)
 {
     static listed list[AGREE_WORKERS * TAKT_PRIORITIES];
-    totals sums = {.least_us = INT64_MAX};
+    totals sums = {.min_us = INT64_MAX};
     const char *all = NULL;
     size_t count = 0, workers = 0;
 
@@ -189,13 +189,13 @@ int64_t agree_keys_leased(const char *text)
 
 /* The totals are those of the holders, the expiry of the key is that which they tell, and it comes
  * after the last lease. */
-static void check_held(const char *text, int64_t held, int64_t count, int64_t least_us,
+static void check_held(const char *text, int64_t held, int64_t count, int64_t min_us,
                        int64_t leased_us, int64_t expires_at_ms)
 {
-    long long all_held, all_count, least, kept;
+    long long all_held, all_count, min, kept;
 
-    if (!text || sscanf(text, "%lld,%lld,%lld,%lld", &all_held, &all_count, &least, &kept) != 4 ||
-        all_held != held || all_count != count || least > least_us)
+    if (!text || sscanf(text, "%lld,%lld,%lld,%lld", &all_held, &all_count, &min, &kept) != 4 ||
+        all_held != held || all_count != count || min > min_us)
         agree_fail("the totals of what is held are not those of the holders");
     if (expires_at_ms != takt_ceil_div(kept, 1000) || kept < leased_us)
         agree_fail("what is held expires at another time than it should");
@@ -205,7 +205,7 @@ char *agree_keys_held(char *at, const redisReply *reply, int64_t leased_us, int6
 {
     static holder list[AGREE_WORKERS];
     const char *all = NULL;
-    int64_t sum = 0, least_us = INT64_MAX;
+    int64_t sum = 0, min_us = INT64_MAX;
     size_t count = 0;
 
     if (reply->elements > 0 && expires_at_ms < 0)
@@ -225,9 +225,9 @@ char *agree_keys_held(char *at, const redisReply *reply, int64_t leased_us, int6
         list[count].worker = strtoull(worker, NULL, 16);
         snprintf(list[count++].text, sizeof list->text, ";h%s,%s", worker, record);
         sum += held;
-        least_us = expires < least_us ? expires : least_us;
+        min_us = expires < min_us ? expires : min_us;
     }
-    check_held(all, sum, (int64_t)count, least_us, leased_us, expires_at_ms);
+    check_held(all, sum, (int64_t)count, min_us, leased_us, expires_at_ms);
     qsort(list, count, sizeof *list, by_worker);
     for (size_t i = 0; i < count; i++)
         at = stpcpy(at, list[i].text);

@@ -172,7 +172,7 @@ void agree_server_lose_text(void)
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* With so many keys at least.  False: more than so many are needed, and nothing is said. */
-static bool say(const agree_step *step, const takt_store_call *call, int least, int most)
+static bool say(const agree_step *step, const takt_store_call *call, int min, int max)
 {
     static takt_ask ask;
     const char *words[TAKT_ASK_MAX + 1];
@@ -182,10 +182,10 @@ static bool say(const agree_step *step, const takt_store_call *call, int least, 
     for (int i = 0; i < AGREE_ZONES; i++)
         takt_zone_list_add(&ask.zones, agree_zones[i], strlen(agree_zones[i]));
     ask.about_us = step->now_us;
-    ask.keys = least;
+    ask.keys = min;
     if (!takt_ask_call(&ask, NAME_SPACE, call))
         agree_fail("no name for the ledger");
-    if (ask.keys > most)
+    if (ask.keys > max)
         return false;
     memcpy(words, ask.arguments, sizeof ask.arguments);
     memcpy(sizes, ask.sizes, sizeof ask.sizes);

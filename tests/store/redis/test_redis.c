@@ -170,7 +170,7 @@ Test(redis, may_not_load_scripts)
 
 /* The rights that docs/redis.md lists: all that takt does goes with them, and little else does. */
 /* clang-format off */
-static const char *const least[] = {
+static const char *const min[] = {
     "--user", "worker", "on", ">" CANARY, "resetkeys", "~takt:*", "resetchannels", "&takt:*",
     "-@all", "+evalsha", "+script|load", "+select", "+client|setname", "+time", "+get", "+set",
     "+del", "+unlink", "+pexpireat", "+hget", "+hset", "+hdel", "+hlen", "+hmget", "+hgetall", "+zadd",
@@ -215,7 +215,7 @@ Test(redis, the_least_user)
     struct rig rig;
 
     setenv("TAKT_REDIS_PASSWORD", CANARY, 1);
-    server_start(&server, least);
+    server_start(&server, min);
     open_with(&rig, &server, "?user=worker&db=1");
     use_everything(&rig);
     rig_close(&rig);
@@ -230,7 +230,7 @@ Test(redis, what_the_least_user_may_not)
         "EVAL x 0", "SUBSCRIBE other",      "SCRIPT FLUSH", "ACL LIST",  "SHUTDOWN"};
     struct server server;
 
-    server_start(&server, least);
+    server_start(&server, min);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         char line[128];
         snprintf(line, sizeof line, "AUTH worker " CANARY "\r\n%s", words[i]);

@@ -119,11 +119,11 @@ void takt_job_dead(takt_job *job, const char *why)
 static bool may_try_again(takt_job *job, const char *why)
 {
     char text[TAKT_JOB_WHY_SIZE];
-    unsigned most = job->worker->options.retry.attempts;
+    unsigned max = job->worker->options.retry.attempts;
 
-    if (job->attempts < most)
+    if (job->attempts < max)
         return true;
-    snprintf(text, sizeof(text), "%s (attempt %u of %u)", why, job->attempts, most);
+    snprintf(text, sizeof(text), "%s (attempt %u of %u)", why, job->attempts, max);
     takt_job_dead(job, text);
     return false;
 }

@@ -141,13 +141,13 @@ static int64_t asked_until(const takt_worker *worker)
  * now would be put away, and fetched again. */
 static void read_on(takt_worker *worker)
 {
-    uint64_t away = worker->lanes.away_count, most = worker->options.put_away;
+    uint64_t away = worker->lanes.away_count, max = worker->options.put_away;
     bool is_room =
-        away < most && worker->lanes.lanes_size < LANES_MAX && asked_until(worker) == INT64_MAX;
+        away < max && worker->lanes.lanes_size < LANES_MAX && asked_until(worker) == INT64_MAX;
     unsigned count = is_room && takt_seats_free(worker) > 0 ? READ_AHEAD : 0;
 
-    if (count > 0 && count > most - away)
-        count = (unsigned)(most - away);
+    if (count > 0 && count > max - away)
+        count = (unsigned)(max - away);
     takt_job_source_want(worker->source, count);
 }
 

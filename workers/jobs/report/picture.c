@@ -166,7 +166,7 @@ static void add_limits(takt_report_picture *picture, const takt_figures *figures
         add(picture, columns, "and %u more limits", left_out);
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned min(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -177,8 +177,8 @@ void takt_report_picture_make(takt_report_picture *picture, const takt_figures *
     const takt_report_trouble *trouble = takt_figures_first_trouble(figures);
     char text[160];
 
-    columns = least(columns, TAKT_REPORT_PICTURE_COLUMNS_MAX);
-    rows = least(rows, TAKT_REPORT_PICTURE_LINES_MAX);
+    columns = min(columns, TAKT_REPORT_PICTURE_COLUMNS_MAX);
+    rows = min(rows, TAKT_REPORT_PICTURE_LINES_MAX);
     picture->count = 0;
     if (rows < 2)
         return;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-size_t takt_digits_put(char text[TAKT_DIGITS_MAX], uint64_t number, size_t least)
+size_t takt_digits_put(char text[TAKT_DIGITS_MAX], uint64_t number, size_t min)
 {
     char digits[TAKT_DIGITS_MAX];
     size_t at = sizeof(digits);
@@ -13,7 +13,7 @@ size_t takt_digits_put(char text[TAKT_DIGITS_MAX], uint64_t number, size_t least
     do
         digits[--at] = (char)('0' + number % 10);
     while ((number /= 10) > 0);
-    while (sizeof(digits) - at < least)
+    while (sizeof(digits) - at < min)
         digits[--at] = '0';
     memcpy(text, digits + at, sizeof(digits) - at);
     return sizeof(digits) - at;

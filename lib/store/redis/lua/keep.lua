@@ -25,7 +25,7 @@ local function expires_at()
     end
     local at = limit.rest_at()
     at = math.max(at, blocked, ledger.fence, ledger.leased, brake and brake.ends_at() or 0,
-        ledger.watched and ledger.watched.ends or 0)
+        ledger.meter and ledger.meter.ends or 0)
     return (ledger.listed and line.all.latest > at) and line.all.latest or at
 end
 

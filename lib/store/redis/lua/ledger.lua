@@ -84,10 +84,10 @@ text = {
         if at <= #stored then
             a, b, c, stop = stored:match('^m(%d+),(%d+),(%d+);()', at)
             if a then
-                ledger.watched, at = { ends = tonumber(a), since = tonumber(b), taken = tonumber(c) }, stop
-                b, c = ledger.watched.ends, ledger.watched.since
+                ledger.meter, at = { ends = tonumber(a), since = tonumber(b), taken = tonumber(c) }, stop
+                b, c = ledger.meter.ends, ledger.meter.since
                 if b < 1 or b > TAKT_EXACT_MAX or c < 1 or c > TAKT_EXACT_MAX
-                    or ledger.watched.taken > TAKT_EXACT_MAX then
+                    or ledger.meter.taken > TAKT_EXACT_MAX then
                     return nil
                 end
             end
@@ -187,9 +187,9 @@ text = {
         if brake and brake.percent > 0 then
             parts = parts .. brake.write()
         end
-        local watched = ledger.watched
-        if watched then
-            parts = parts .. string.format(';m%.0f,%.0f,%.0f', watched.ends, watched.since, watched.taken)
+        local meter = ledger.meter
+        if meter then
+            parts = parts .. string.format(';m%.0f,%.0f,%.0f', meter.ends, meter.since, meter.taken)
         end
         return limit.rules[1] and parts or parts:sub(2)
     end,
@@ -219,7 +219,7 @@ local function begin_anew()
     end
     limit.rest()
     ledger.turn, ledger.listed, ledger.damaged = 0, false, true
-    ledger.fence, ledger.leased, ledger.watched = 0, 0, nil
+    ledger.fence, ledger.leased, ledger.meter = 0, 0, nil
     ledger.blocked, ledger.reason = ledger.now + limit.span, ''
     if brake then
         brake.release()
@@ -240,12 +240,12 @@ local function unblock()
     ledger.blocked, ledger.reason = 0, ''
 end
 
--- takt_watched_add of core/watched.h.
+-- takt_meter_add of core/meter.h.
 local function count_taken(tokens)
-    local watched = ledger.watched
-    if watched then
-        local taken = watched.taken + tokens
-        watched.taken = taken > TAKT_EXACT_MAX and TAKT_EXACT_MAX or taken < 0 and 0 or taken
+    local meter = ledger.meter
+    if meter then
+        local taken = meter.taken + tokens
+        meter.taken = taken > TAKT_EXACT_MAX and TAKT_EXACT_MAX or taken < 0 and 0 or taken
     end
 end
 
@@ -260,8 +260,8 @@ local function tidy_rules()
             unblock()
         end
     end
-    local watched, now = ledger.watched, ledger.now
-    if watched and (watched.ends <= now or watched.ends > now + TAKT_WATCH_MAX_US or watched.since > now) then
-        ledger.watched = nil
+    local meter, now = ledger.meter, ledger.now
+    if meter and (meter.ends <= now or meter.ends > now + TAKT_WATCH_MAX_US or meter.since > now) then
+        ledger.meter = nil
     end
 end

@@ -12,9 +12,9 @@ return run(function()
     local span = tonumber(ARGV[7])
     tidy()
     if span > 0 then
-        local watched, ends = ledger.watched or { ends = 0, since = ledger.now, taken = 0 }, ledger.now + span
-        watched.ends = ends > watched.ends and ends or watched.ends
-        ledger.watched = watched
+        local meter, ends = ledger.meter or { ends = 0, since = ledger.now, taken = 0 }, ledger.now + span
+        meter.ends = ends > meter.ends and ends or meter.ends
+        ledger.meter = meter
     end
     local reply = standing(0)
     if span > 0 or ledger.damaged then

@@ -20,9 +20,9 @@ local function standing(flags, retry_at)
         brake and brake.percent > 0 and brake.percent or 100,
         ledger.reason,
     }
-    local watched, at = ledger.watched, 11
-    if watched then
-        told[1], told[12], told[13], at = told[1] + TAKT_FLAG_WATCHED, watched.since, watched.taken, 13
+    local meter, at = ledger.meter, 11
+    if meter then
+        told[1], told[12], told[13], at = told[1] + TAKT_FLAG_WATCHED, meter.since, meter.taken, 13
     end
     if held then
         told[at + 1], told[at + 2], told[at + 3] = limit.concurrency, held.total, held.count

@@ -20,7 +20,7 @@ static void take(book *b, int64_t at_us, int64_t cost)
     cr_assert(takt_ledger_try(&b->ledger, NOW + at_us, cost, &retry_us));
 }
 
-Test(watched, what_is_taken_is_counted_while_somebody_looks)
+Test(meter, what_is_taken_is_counted_while_somebody_looks)
 {
     static book b;
     int64_t retry_us;
@@ -46,7 +46,7 @@ Test(watched, what_is_taken_is_counted_while_somebody_looks)
     cr_assert_eq(peek(&b, MS).taken, 0, "never below nothing");
 }
 
-Test(watched, permits_are_counted)
+Test(meter, permits_are_counted)
 {
     static book b;
     takt_numbers limit = {.lookahead_us = 250 * MS, .concurrency = 3, .lease_us = 30 * SECOND};
@@ -63,7 +63,7 @@ Test(watched, permits_are_counted)
 }
 
 /* Looks at times after NOW, each for so long, and what a token taken just before finds. */
-Test(watched, it_lasts_until_the_last_of_them_asked_for)
+Test(meter, it_lasts_until_the_last_of_them_asked_for)
 {
     static const struct {
         int64_t at_us, for_us, since_us, taken;
@@ -84,7 +84,7 @@ Test(watched, it_lasts_until_the_last_of_them_asked_for)
     }
 }
 
-Test(watched, nothing_is_left_of_it)
+Test(meter, nothing_is_left_of_it)
 {
     static book b, plain;
     char text[1000], other[1000];
@@ -104,7 +104,7 @@ Test(watched, nothing_is_left_of_it)
     cr_assert_leq(takt_ledger_expires_at(&b.ledger), NOW + 3 * SECOND);
 }
 
-Test(watched, the_count_of_another_clock_is_forgotten)
+Test(meter, the_count_of_another_clock_is_forgotten)
 {
     static const struct {
         int64_t at_us;
@@ -121,14 +121,14 @@ Test(watched, the_count_of_another_clock_is_forgotten)
     }
 }
 
-Test(watched, a_count_has_an_end)
+Test(meter, a_count_has_an_end)
 {
     static book b;
     const int64_t big = INT64_C(1) << 53;
 
     open_book(&b, limit_of(10, SECOND, 5));
     takt_ledger_watch(&b.ledger, NOW, SECOND);
-    b.ledger.watched.taken = big - 1;
+    b.ledger.meter.taken = big - 1;
     take(&b, 0, 3);
     cr_assert_eq(peek(&b, 0).taken, big);
 }
