@@ -24,7 +24,7 @@ void takt_cli_shadows_read(const takt_cli_session *session, takt_cli_shadows *sh
 }
 
 /* What one piece of work would have come to. */
-static void say_one(const char *limit, const takt_shadow *seen)
+static void send_one(const char *limit, const takt_shadow *seen)
 {
     char span[TAKT_SPAN_SIZE];
 
@@ -70,7 +70,7 @@ void takt_cli_shadows_say(const takt_cli_shadows *shadows)
         if (seen->acquires > 1)
             say_many(limit, seen);
         else if (seen->acquires == 1)
-            say_one(limit, seen);
+            send_one(limit, seen);
         else
             takt_cli_say("shadow: %s would have %s", limit,
                          seen->tries_refused > 0 ? "refused this" : "let this start");

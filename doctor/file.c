@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
-#include "store/file_place.h"
+#include "store/file_url.h"
 
 #define ROOM_WANTED INT64_C(67108864) /* bytes: many a ledger, and its log pages */
 
@@ -31,7 +31,7 @@ static const struct {
     {0x794c7630, "a container", false},
 };
 
-static void tell_place(takt_checkup *checkup, const takt_file_place *place)
+static void tell_place(takt_checkup *checkup, const takt_file_url *place)
 {
     char size[TAKT_CHECKUP_SPAN_SIZE];
     struct stat status;
@@ -90,13 +90,13 @@ static void tell_room(takt_checkup *checkup, const struct statfs *disk)
 }
 
 /* Finds the file's place and the disk below it. */
-static int find(takt_file_place *place, struct statfs *disk, const char *rest, takt_error *error)
+static int find(takt_file_url *place, struct statfs *disk, const char *rest, takt_error *error)
 {
     char directory[PATH_MAX];
-    int code = takt_file_parse_place(place, rest, error);
+    int code = takt_file_url_parse(place, rest, error);
 
     if (code == 0)
-        code = takt_file_find_place(place, error);
+        code = takt_file_url_resolve(place, error);
     if (code != 0)
         return code;
     snprintf(directory, sizeof directory, "%.*s",
@@ -108,7 +108,7 @@ static int find(takt_file_place *place, struct statfs *disk, const char *rest, t
 
 void takt_doctor_file(takt_checkup *checkup)
 {
-    takt_file_place place;
+    takt_file_url place;
     takt_error error;
     struct statfs disk;
     int code = find(&place, &disk, checkup->rest, &error);

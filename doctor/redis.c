@@ -359,7 +359,7 @@ static int prepare(struct visit *visit, const char *url, takt_error *error)
 
     if (code == 0)
         code = takt_redis_url_find_password(&visit->url, error);
-    if (code == 0 && visit->url.way == TAKT_REDIS_TLS)
+    if (code == 0 && visit->url.transport == TAKT_REDIS_TLS)
         code = takt_tls_trust_open(&visit->trust, &visit->url, error);
     takt_checkup_key(key);
     if (code == 0 &&

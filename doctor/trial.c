@@ -45,7 +45,7 @@ struct trial {
     takt_store_call call;
     takt_claim claim;
     takt_award award;
-    takt_policy_talk talk;
+    takt_policy_exchange talk;
     enum step step;
     uint64_t began_ns;
     int64_t look_us; /* how long LOOK took */

@@ -365,7 +365,7 @@ static void store_wake(void *data, const char *name, const char *key)
 }
 
 /* Those who wait are told at once that their store is lost, and claim at once when it is there. */
-static void store_way(void *data, int code)
+static void store_connection(void *data, int code)
 {
     takt_client *client = data;
 
@@ -384,7 +384,7 @@ static int open_store(takt_client *client, const takt_policy *policy, takt_error
     options.on_event = store_event;
     options.on_hint = store_hint;
     options.on_wake = store_wake;
-    options.on_way = store_way;
+    options.on_connection = store_connection;
     options.data = client;
     return takt_store_open(&client->store, client->loop,
                            takt_client_store_url(&client->options, policy), &options, error);

@@ -57,7 +57,7 @@ typedef struct takt_follow {
     bool looking; /* a call is under way */
     takt_store_call call;
     int64_t sent_us;
-    takt_policy_talk talk; /* what was seen last, also of a policy that was refused */
+    takt_policy_exchange exchange; /* what was seen last, also of a policy that was refused */
     uv_timer_t timer;
     takt_policy *loaded; /* all that may still be in use, the newest first */
 } takt_follow;

@@ -51,8 +51,8 @@ void takt_follow_close(takt_client *client)
         follow->loaded = policy->older;
         takt_policy_free(policy);
     }
-    free(follow->talk.kept);
-    follow->talk.kept = NULL;
+    free(follow->exchange.kept);
+    follow->exchange.kept = NULL;
 }
 
 static void own(takt_follow *follow, takt_policy *policy)
@@ -80,7 +80,7 @@ static void take_over(takt_client *client, takt_live *live)
     takt_policy *policy;
 
     if (takt_client_renew(client, live->policy) < 0) {
-        client->follow.talk.seen_version = 0; /* no memory: the next look tries again */
+        client->follow.exchange.seen_version = 0; /* no memory: the next look tries again */
         return;
     }
     policy = takt_live_take_policy(live);
@@ -102,26 +102,26 @@ static void miss(takt_client *client)
 static void answered(takt_store_call *call)
 {
     takt_client *client = call->data;
-    takt_policy_talk *talk = &client->follow.talk;
-    bool gone = talk->version == 0 && talk->seen_version != 0;
+    takt_policy_exchange *exchange = &client->follow.exchange;
+    bool gone = exchange->version == 0 && exchange->seen_version != 0;
     takt_live *live;
 
     client->follow.looking = false;
     takt_client_count(client, call->status, client->follow.sent_us);
     if (call->status != 0 || !client->follow.on) {
-        free(talk->kept);
-        talk->kept = NULL;
+        free(exchange->kept);
+        exchange->kept = NULL;
         return;
     }
-    if (gone || talk->kept) {
-        talk->seen_version = talk->version;
-        talk->seen_at_us = talk->at_us;
+    if (gone || exchange->kept) {
+        exchange->seen_version = exchange->version;
+        exchange->seen_at_us = exchange->at_us;
     }
     if (gone) {
         miss(client);
-    } else if (talk->kept) {
-        if (takt_live_of(&live, talk) < 0) {
-            talk->seen_version = 0;
+    } else if (exchange->kept) {
+        if (takt_live_of(&live, exchange) < 0) {
+            exchange->seen_version = 0;
             return;
         }
         if (live->policy)
@@ -139,7 +139,7 @@ void takt_follow_look(takt_client *client)
     if (!follow->on || follow->looking)
         return;
     follow->looking = true;
-    takt_policy_call(&follow->call, TAKT_OP_POLICY, &follow->talk);
+    takt_policy_call(&follow->call, TAKT_OP_POLICY, &follow->exchange);
     follow->call.done = answered;
     follow->call.data = client;
     client->stats.store_calls++;
@@ -166,8 +166,8 @@ int takt_follow_open(takt_client *client, const takt_policy *place, takt_error *
         code = takt_fail(error, TAKT_E_POLICY, "%s", live->trouble.text);
     if (code == 0) {
         follow->on = true;
-        follow->talk.seen_version = live->version;
-        follow->talk.seen_at_us = live->at_us;
+        follow->exchange.seen_version = live->version;
+        follow->exchange.seen_at_us = live->at_us;
         own(follow, takt_live_take_policy(live));
         client->policy = follow->loaded;
     }

@@ -45,7 +45,7 @@ static int run_call(takt_store *store, uv_loop_t *loop, takt_store_call *call, t
     return call->status;
 }
 
-int takt_live_talk(takt_op op, takt_policy_talk *talk, const takt_policy *place,
+int takt_live_talk(takt_op op, takt_policy_exchange *exchange, const takt_policy *place,
                    const takt_options *options, takt_error *error)
 {
     static const takt_options defaults = {0};
@@ -60,7 +60,7 @@ int takt_live_talk(takt_op op, takt_policy_talk *talk, const takt_policy *place,
 
     if (uv_loop_init(&loop) != 0)
         return takt_fail(error, TAKT_E_SYSTEM, "no loop: %s", takt_strerror(TAKT_E_SYSTEM));
-    takt_policy_call(&call, op, talk);
+    takt_policy_call(&call, op, exchange);
     code =
         takt_store_open(&store, &loop, takt_client_store_url(chosen, from), &store_options, error);
     if (code == 0) {
@@ -129,23 +129,24 @@ static void read_policy(live_policy *read)
     live->policy = read->policy = policy;
 }
 
-int takt_live_of(takt_live **live, takt_policy_talk *talk)
+int takt_live_of(takt_live **live, takt_policy_exchange *exchange)
 {
     live_policy *read = calloc(1, sizeof *read);
-    takt_reader reader = {talk->kept, talk->kept ? talk->kept + talk->kept_size : NULL, false};
+    takt_reader reader = {exchange->kept,
+                          exchange->kept ? exchange->kept + exchange->kept_size : NULL, false};
 
     if (!read) {
-        free(talk->kept);
-        talk->kept = NULL;
+        free(exchange->kept);
+        exchange->kept = NULL;
         return TAKT_E_NOMEM;
     }
-    read->kept = talk->kept;
-    talk->kept = NULL;
+    read->kept = exchange->kept;
+    exchange->kept = NULL;
     *live = &read->live;
     if (!read->kept)
         return 0;
-    read->live.version = talk->version;
-    read->live.at_us = talk->at_us;
+    read->live.version = exchange->version;
+    read->live.at_us = exchange->at_us;
     read_history(&read->live, &reader);
     read->live.text = reader.at;
     read->live.size = (size_t)(reader.end - reader.at);
@@ -181,15 +182,15 @@ void takt_live_free(takt_live *live)
 int takt_live_read(takt_live **live, const takt_policy *place, const takt_options *options,
                    takt_error *error)
 {
-    takt_policy_talk talk = {0};
+    takt_policy_exchange exchange = {0};
     int code;
 
     if (!live)
         return takt_fail(error, TAKT_E_INVALID, "takt_live_read: there is no place for the result");
-    code = takt_live_talk(TAKT_OP_POLICY, &talk, place, options, error);
+    code = takt_live_talk(TAKT_OP_POLICY, &exchange, place, options, error);
     if (code < 0)
         return code;
-    code = takt_live_of(live, &talk);
+    code = takt_live_of(live, &exchange);
     return code == 0 ? 0 : takt_fail(error, code, "no memory");
 }
 
@@ -310,7 +311,7 @@ int takt_live_apply(const takt_live *seen, const takt_policy *policy, const char
                     const takt_options *options, int64_t *version, takt_error *error)
 {
     int code = takt_live_check(seen, policy, error);
-    takt_policy_talk talk;
+    takt_policy_exchange exchange;
 
     if (code < 0)
         return code;
@@ -318,18 +319,18 @@ int takt_live_apply(const takt_live *seen, const takt_policy *policy, const char
         *version = seen->version;
         return 0;
     }
-    talk = (takt_policy_talk){.seen_version = seen->version,
-                              .seen_at_us = seen->at_us,
-                              .text = policy->text,
-                              .size = policy->text_size};
-    describe_change(seen, policy, who, talk.change);
-    code = takt_live_talk(TAKT_OP_APPLY, &talk, policy, options, error);
+    exchange = (takt_policy_exchange){.seen_version = seen->version,
+                                      .seen_at_us = seen->at_us,
+                                      .text = policy->text,
+                                      .size = policy->text_size};
+    describe_change(seen, policy, who, exchange.change);
+    code = takt_live_talk(TAKT_OP_APPLY, &exchange, policy, options, error);
     if (code == 0)
-        *version = talk.version;
+        *version = exchange.version;
     if (code == TAKT_E_OVERTAKEN)
         takt_fail(error, code,
                   "somebody else has changed the stored policy meanwhile (version %" PRId64
                   "): see what it says with `takt policy`, then apply yours again",
-                  talk.version);
+                  exchange.version);
     return code;
 }

@@ -20,42 +20,42 @@
 #include "base/fail.h"
 
 /* Where tokens taken from some instant on fall. */
-typedef struct place {
+typedef struct window {
     int64_t at_us;    /* that instant, or the begin of the state's window if that is later */
     int64_t start_us; /* of the window */
     int64_t used;     /* tokens taken from it */
     bool owes;        /* not opened yet, and to be opened with `used` */
-} place;
+} window;
 
 static bool is_first_use(const takt_rule *rule)
 {
     return rule->align == TAKT_ALIGN_FIRST_USE;
 }
 
-static place by_first_use(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
+static window by_first_use(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
 {
     int64_t start_us = state->fixed_window.start_us, count = state->fixed_window.count;
     bool over = t_us >= start_us + rule->span_us;
 
     if (state->fixed_window.unopened)
-        return (place){t_us, t_us, over ? 0 : count, !over && count > 0};
+        return (window){t_us, t_us, over ? 0 : count, !over && count > 0};
     if (over)
-        return (place){t_us, t_us, 0, false};
+        return (window){t_us, t_us, 0, false};
     t_us = t_us > start_us ? t_us : start_us; /* the window before it may be in force until then */
-    return (place){t_us, count == 0 ? t_us : start_us, count, false};
+    return (window){t_us, count == 0 ? t_us : start_us, count, false};
 }
 
-static place by_clock(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
+static window by_clock(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
 {
     int64_t start_us = takt_window_start(rule, t_us);
 
     if (state->fixed_window.start_us < start_us)
-        return (place){t_us, start_us, 0, false};
+        return (window){t_us, start_us, 0, false};
     start_us = state->fixed_window.start_us;
-    return (place){t_us > start_us ? t_us : start_us, start_us, state->fixed_window.count, false};
+    return (window){t_us > start_us ? t_us : start_us, start_us, state->fixed_window.count, false};
 }
 
-static place find(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
+static window find(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
 {
     return is_first_use(rule) ? by_first_use(rule, state, t_us) : by_clock(rule, state, t_us);
 }
@@ -71,7 +71,7 @@ static int64_t after(const takt_rule *rule, int64_t start_us, int64_t n)
 }
 
 /* When the next window can begin that has nothing taken from it. */
-static int64_t next_fresh(const takt_rule *rule, const takt_rule_state *state, place found)
+static int64_t next_fresh(const takt_rule *rule, const takt_rule_state *state, window found)
 {
     return after(rule, found.owes ? state->fixed_window.start_us : found.start_us, 1);
 }
@@ -105,7 +105,7 @@ static void rest(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
 static int64_t earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
                         int64_t cost)
 {
-    place found = find(rule, state, t_us);
+    window found = find(rule, state, t_us);
 
     if (cost > rule->tokens)
         return TAKT_NEVER;
@@ -114,7 +114,7 @@ static int64_t earliest(const takt_rule *rule, const takt_rule_state *state, int
 
 static void commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost)
 {
-    place found = find(rule, state, t_us);
+    window found = find(rule, state, t_us);
 
     state->fixed_window.start_us = found.start_us;
     state->fixed_window.count = found.used + cost;
@@ -125,7 +125,7 @@ static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t
                     int64_t until_us)
 {
     int64_t at_us = earliest(rule, state, from_us, 1), left, windows;
-    place found = find(rule, state, at_us);
+    window found = find(rule, state, at_us);
 
     if (at_us > until_us)
         return 0;
@@ -140,7 +140,7 @@ static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t
 static int64_t due(const takt_rule *rule, const takt_rule_state *state, int64_t from_us, int64_t n)
 {
     int64_t at_us = earliest(rule, state, from_us, 1);
-    place found = find(rule, state, at_us);
+    window found = find(rule, state, at_us);
     int64_t beyond = n - (rule->tokens - found.used);
 
     return beyond <= 0 ? at_us : after(rule, found.start_us, takt_ceil_div(beyond, rule->tokens));
@@ -164,7 +164,7 @@ static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_u
 
 static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us)
 {
-    place found = find(rule, state, at_us);
+    window found = find(rule, state, at_us);
     int64_t end_us, part;
 
     if (found.at_us > at_us || (found.owes && state->fixed_window.start_us > at_us))

@@ -312,7 +312,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         award->holding = takt_holders_state(ledger, now_us, claim);
         restate(ledger, now_us, claim);
         serve_all(ledger, now_us, claim, award);
-        takt_overflow_settle(ledger, claim, award);
+        takt_overflow_apply(ledger, claim, award);
         plan_all(ledger, now_us, claim, award);
         if (ledger->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
             hurry_first(ledger, now_us, claim, award);

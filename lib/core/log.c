@@ -8,7 +8,7 @@ int64_t takt_log_held(const takt_log *log)
     return takt_log_between(log->before, log->total);
 }
 
-static takt_log_entry *place(takt_pages *pages, int book, int64_t number, takt_page_use use)
+static takt_log_entry *entry_at(takt_pages *pages, int book, int64_t number, takt_page_use use)
 {
     takt_log_entry *page = pages->get(pages, book - 1, number / TAKT_LOG_PAGE_ENTRIES, use);
 
@@ -24,7 +24,7 @@ static takt_log_entry entry(const takt_log *log, takt_pages *pages, int64_t numb
 
     if (number >= log->next)
         return last;
-    found = place(pages, log->book, number, TAKT_PAGE_READ);
+    found = entry_at(pages, log->book, number, TAKT_PAGE_READ);
     if (!found)
         return last;
     if (found->at_us < 0 || found->at_us >= log->last_us || found->total < 0 ||
@@ -107,7 +107,7 @@ static void put_away(takt_log *log, takt_pages *pages)
 
     if (log->book == 0 && (log->book = take_book(pages)) == 0)
         return;
-    kept = place(pages, log->book, log->next, begins ? TAKT_PAGE_NEW : TAKT_PAGE_CHANGE);
+    kept = entry_at(pages, log->book, log->next, begins ? TAKT_PAGE_NEW : TAKT_PAGE_CHANGE);
     if (kept)
         *kept = (takt_log_entry){log->last_us, log->total};
     log->next++;

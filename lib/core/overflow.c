@@ -70,7 +70,7 @@ static void take_out(takt_place *place, int64_t count)
     place->wanting -= count > place->wanting / place->need ? place->wanting : count * place->need;
 }
 
-void takt_overflow_settle(takt_ledger *ledger, const takt_claim *claim, takt_award *award)
+void takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_award *award)
 {
     int64_t over = ledger->numbers->max_waiting > 0 ? excess(ledger) : 0;
     int at;

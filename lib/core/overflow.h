@@ -13,6 +13,6 @@
 
 /* After a claim's turns were served: who of those that were given nothing is more than may wait
  * leaves the line, or award->refused tells the claimer how many of its own do. */
-void takt_overflow_settle(takt_ledger *ledger, const takt_claim *claim, takt_award *award);
+void takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_award *award);
 
 #endif

@@ -23,14 +23,14 @@ typedef struct policy_reading {
 
 /* Puts file and line before an error that begins with a path; `within` is what that path lies in.
  */
-static int place(const policy_reading *reading, int code, const char *within, takt_error *error)
+static int locate(const policy_reading *reading, int code, const char *within, takt_error *error)
 {
     if (code != TAKT_E_POLICY)
         return code;
     takt_fail_prefix(error, "%s", within);
     const char *end = strstr(error->text, ": ");
-    takt_place found = takt_outline_find(reading->outline, error->text,
-                                         end != NULL ? (size_t)(end - error->text) : 0);
+    takt_mark found = takt_outline_find(reading->outline, error->text,
+                                        end != NULL ? (size_t)(end - error->text) : 0);
     takt_fail_prefix(error, "%s:%zu: ", reading->source.name, found.line);
     return code;
 }
@@ -39,7 +39,7 @@ static int read_limits(policy_reading *reading, takt_error *error)
 {
     const takt_document *document = reading->document;
     if (document->limit_count == 0)
-        return place(
+        return locate(
             reading,
             takt_fail(error, TAKT_E_POLICY, "limits: are missing; write at least one limit"), "",
             error);
@@ -49,9 +49,9 @@ static int read_limits(policy_reading *reading, takt_error *error)
         if (code == 0)
             continue;
         snprintf(within, sizeof within, "limits[%u].", i);
-        return place(reading, code, within, error);
+        return locate(reading, code, within, error);
     }
-    return place(reading, takt_policy_check(reading->policy, error), "", error);
+    return locate(reading, takt_policy_check(reading->policy, error), "", error);
 }
 
 /* `policy: store`, which has no limits of its own. */
@@ -60,19 +60,19 @@ static int read_following(policy_reading *reading, takt_error *error)
     const takt_document *document = reading->document;
     char quoted[TAKT_QUOTE_SIZE];
     if (strcmp(document->policy, "store") != 0)
-        return place(reading,
-                     takt_fail(error, TAKT_E_POLICY,
-                               "policy: %s: write store, where the limits are in the store, or "
-                               "leave it out",
-                               takt_quote(document->policy, quoted)),
-                     "", error);
+        return locate(reading,
+                      takt_fail(error, TAKT_E_POLICY,
+                                "policy: %s: write store, where the limits are in the store, or "
+                                "leave it out",
+                                takt_quote(document->policy, quoted)),
+                      "", error);
     if (document->limit_count > 0 || document->revision != NULL)
-        return place(reading,
-                     takt_fail(error, TAKT_E_POLICY,
-                               "%s: with `policy: store` those in the store hold; leave these "
-                               "out, and put them there with `takt apply FILE`",
-                               document->limit_count > 0 ? "limits" : "revision"),
-                     "", error);
+        return locate(reading,
+                      takt_fail(error, TAKT_E_POLICY,
+                                "%s: with `policy: store` those in the store hold; leave these "
+                                "out, and put them there with `takt apply FILE`",
+                                document->limit_count > 0 ? "limits" : "revision"),
+                      "", error);
     return takt_policy_follow(reading->policy, error);
 }
 
@@ -89,15 +89,15 @@ static int read_all(policy_reading *reading, takt_error *error)
         return code;
     const takt_document *document = reading->document;
     if (document->store != NULL)
-        code = place(reading, takt_policy_set_store(reading->policy, document->store, error), "",
-                     error);
+        code = locate(reading, takt_policy_set_store(reading->policy, document->store, error), "",
+                      error);
     if (code == 0 && document->name_space != NULL)
         code =
-            place(reading, takt_policy_set_namespace(reading->policy, document->name_space, error),
-                  "", error);
+            locate(reading, takt_policy_set_namespace(reading->policy, document->name_space, error),
+                   "", error);
     if (code == 0 && document->revision != NULL)
-        code = place(reading, takt_policy_set_revision(reading->policy, document->revision, error),
-                     "", error);
+        code = locate(reading, takt_policy_set_revision(reading->policy, document->revision, error),
+                      "", error);
     if (code != 0)
         return code;
     return document->policy != NULL ? read_following(reading, error) : read_limits(reading, error);

@@ -10,10 +10,10 @@
 
 typedef struct takt_outline takt_outline;
 
-typedef struct takt_place {
+typedef struct takt_mark {
     size_t line;   /* from 1 */
     size_t column; /* from 1, in characters */
-} takt_place;
+} takt_mark;
 
 /*
  * Goes through a checked source and refuses what is not YAML, not the schema's shape (mappings,
@@ -27,6 +27,6 @@ void takt_outline_free(takt_outline *outline); /* NULL is harmless */
 
 /* Where the value of a path of `size` bytes ("limits[1].rules[0].rate") stands; of a path that is
  * not in the file, what it would lie in. */
-takt_place takt_outline_find(const takt_outline *outline, const char *path, size_t size);
+takt_mark takt_outline_find(const takt_outline *outline, const char *path, size_t size);
 
 #endif

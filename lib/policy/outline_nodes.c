@@ -60,7 +60,7 @@ static int is_step_to(const takt_node *node, const char *step, size_t size)
 }
 
 /* A node's children come after it, so that one pass over the nodes follows a whole path. */
-takt_place takt_outline_find(const takt_outline *outline, const char *path, size_t size)
+takt_mark takt_outline_find(const takt_outline *outline, const char *path, size_t size)
 {
     uint32_t found = 0;
     const char *end = path + size;
@@ -79,5 +79,5 @@ takt_place takt_outline_find(const takt_outline *outline, const char *path, size
         found = at++;
         path += step;
     }
-    return (takt_place){outline->nodes[found].line, outline->nodes[found].column};
+    return (takt_mark){outline->nodes[found].line, outline->nodes[found].column};
 }

@@ -73,7 +73,7 @@ static bool is_at_context(const yaml_parser_t *parser)
 }
 
 /* "FILE:LINE: not YAML at column N", or at the end, where the line has no such column. */
-static void write_place(const takt_source *source, yaml_mark_t mark, char *text, size_t size)
+static void write_location(const takt_source *source, yaml_mark_t mark, char *text, size_t size)
 {
     size_t line = shown_line(source, mark.line + 1);
     if (line == mark.line + 1)
@@ -84,7 +84,7 @@ static void write_place(const takt_source *source, yaml_mark_t mark, char *text,
 
 int takt_syntax_fail(const yaml_parser_t *parser, const takt_source *source, takt_error *error)
 {
-    char place[TAKT_SOURCE_NAME_MAX + 80], context[160] = "";
+    char location[TAKT_SOURCE_NAME_MAX + 80], context[160] = "";
     yaml_mark_t mark = parser->problem_mark;
     if (parser->error == YAML_MEMORY_ERROR || parser->problem == NULL)
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
@@ -102,7 +102,7 @@ int takt_syntax_fail(const yaml_parser_t *parser, const takt_source *source, tak
                  shown_line(source, parser->context_mark.line + 1));
     else if (parser->context != NULL)
         snprintf(context, sizeof context, " %s", parser->context);
-    write_place(source, mark, place, sizeof place);
-    return takt_fail(error, TAKT_E_POLICY, "%s: %s%s; %s", place, parser->problem, context,
+    write_location(source, mark, location, sizeof location);
+    return takt_fail(error, TAKT_E_POLICY, "%s: %s%s; %s", location, parser->problem, context,
                      advice_for(parser->problem));
 }

@@ -28,7 +28,7 @@ typedef struct loaded {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static loaded *all; /* under the mutex; never freed: rules point to them */
 
-static const char *place(void)
+static const char *zoneinfo_directory(void)
 {
     const char *given = getenv("TZDIR");
 
@@ -53,8 +53,8 @@ static int no_such(takt_error *error, const char *name)
     struct stat status;
 
     takt_quote(name, quoted);
-    takt_quote(place(), there);
-    if (stat(place(), &status) != 0)
+    takt_quote(zoneinfo_directory(), there);
+    if (stat(zoneinfo_directory(), &status) != 0)
         return takt_fail(error, TAKT_E_POLICY,
                          "%s: this host has no timezones in %s; install the package tzdata, or set "
                          "TZDIR to where they are",
@@ -92,7 +92,7 @@ static int load(loaded *made, takt_error *error)
     takt_zone_change *changes = NULL;
     size_t size = 0;
     int code;
-    int length = snprintf(path, sizeof path, "%s/%s", place(), made->zone.name);
+    int length = snprintf(path, sizeof path, "%s/%s", zoneinfo_directory(), made->zone.name);
 
     if (length < 0 || (size_t)length >= sizeof path)
         return no_such(error, made->zone.name);

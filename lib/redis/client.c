@@ -51,7 +51,7 @@ static bool is_overdue(const takt_redis *redis)
     const takt_redis_command *oldest = takt_redis_connection_oldest(redis->connection);
 
     return oldest != NULL && takt_redis_is_ready(redis) &&
-           uv_hrtime() - oldest->said_ns >= redis->timeout_ns;
+           uv_hrtime() - oldest->sent_ns >= redis->timeout_ns;
 }
 
 /* Answers come in order: where the oldest command is in time, all are. */
@@ -68,7 +68,7 @@ static void on_timer(uv_timer_t *timer)
                                     "it does not answer in time");
     oldest = takt_redis_connection_oldest(redis->connection);
     if (!redis->closing && oldest != NULL && takt_redis_is_ready(redis))
-        set_timer(redis, oldest->said_ns + redis->timeout_ns);
+        set_timer(redis, oldest->sent_ns + redis->timeout_ns);
 }
 
 /* ---- the connection -------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ int takt_redis_open(takt_redis **redis, uv_loop_t *loop, const char *url,
     code = takt_redis_url_read(&opened->url, url, error);
     if (code == 0)
         code = takt_redis_url_find_password(&opened->url, error);
-    if (code == 0 && opened->url.way == TAKT_REDIS_TLS)
+    if (code == 0 && opened->url.transport == TAKT_REDIS_TLS)
         code = takt_tls_trust_open(&opened->trust, &opened->url, error);
     if (code == 0)
         code = open_connection(opened, loop, error);
@@ -206,40 +206,40 @@ int takt_redis_is_ready(const takt_redis *redis)
     return !redis->closing && takt_redis_connection_ready(redis->connection);
 }
 
-static bool say(takt_redis *redis, takt_redis_command *command, int count,
-                const char *const *arguments)
+static bool send_command(takt_redis *redis, takt_redis_command *command, int count,
+                         const char *const *arguments)
 {
     size_t local[ARGUMENTS_LOCAL];
     size_t *sizes = count <= ARGUMENTS_LOCAL ? local : malloc((size_t)count * sizeof *sizes);
-    bool said;
+    bool sent;
 
     if (sizes == NULL)
         return false;
     for (int i = 0; i < count; i++)
         sizes[i] = strlen(arguments[i]);
-    said = takt_redis_connection_send(redis->connection, command, count, arguments, sizes);
+    sent = takt_redis_connection_send(redis->connection, command, count, arguments, sizes);
     if (sizes != local)
         free(sizes);
-    return said;
+    return sent;
 }
 
 int takt_redis_send(takt_redis *redis, takt_redis_command *command, int count,
                     const char *const *arguments, const size_t *sizes)
 {
-    bool said;
+    bool sent;
 
     if (!takt_redis_is_ready(redis))
         return TAKT_E_STORE;
-    said = sizes != NULL
+    sent = sizes != NULL
                ? takt_redis_connection_send(redis->connection, command, count, arguments, sizes)
-               : say(redis, command, count, arguments);
-    if (!said)
+               : send_command(redis, command, count, arguments);
+    if (!sent)
         return TAKT_E_NOMEM;
     if (command == NULL || redis->timeout_ns == 0)
         return 0;
-    command->said_ns = uv_hrtime();
+    command->sent_ns = uv_hrtime();
     if (!uv_is_active((uv_handle_t *)&redis->timer))
-        set_timer(redis, command->said_ns + redis->timeout_ns);
+        set_timer(redis, command->sent_ns + redis->timeout_ns);
     return 0;
 }
 

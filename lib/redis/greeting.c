@@ -8,8 +8,8 @@
 
 static void on_answered(takt_redis_command *command, const takt_reply *reply, int code)
 {
-    struct takt_redis_said *said = TAKT_HOLDER(command, struct takt_redis_said, command);
-    takt_redis_greeting *greeting = said->greeting;
+    struct takt_redis_sent *sent = TAKT_HOLDER(command, struct takt_redis_sent, command);
+    takt_redis_greeting *greeting = sent->greeting;
     takt_redis_trouble trouble;
 
     (void)code;
@@ -18,7 +18,7 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
     if (reply->type == TAKT_REPLY_ERROR) {
         takt_redis_judge(&trouble, reply->text, reply->size);
         /* a name is a nicety that a user may not be allowed; that we must log in is not */
-        if (said != &greeting->said[TAKT_REDIS_NAME] || trouble.reaction == TAKT_REDIS_RECONNECT ||
+        if (sent != &greeting->sent[TAKT_REDIS_NAME] || trouble.reaction == TAKT_REDIS_RECONNECT ||
             trouble.code == TAKT_E_STORE) {
             greeting->greeted(greeting->data, &trouble);
             return;
@@ -28,19 +28,19 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
         greeting->greeted(greeting->data, NULL);
 }
 
-static bool say(takt_redis_greeting *greeting, int which, takt_resp_out *out, takt_link *flight,
-                int count, const char *const *arguments)
+static bool send_command(takt_redis_greeting *greeting, int which, takt_resp_out *out,
+                         takt_link *flight, int count, const char *const *arguments)
 {
-    struct takt_redis_said *said = &greeting->said[which];
+    struct takt_redis_sent *sent = &greeting->sent[which];
     size_t sizes[4];
 
     for (int i = 0; i < count; i++)
         sizes[i] = strlen(arguments[i]);
     if (!takt_resp_command(out, count, arguments, sizes))
         return false;
-    said->command.answered = on_answered;
-    said->greeting = greeting;
-    takt_list_append(flight, &said->command.link);
+    sent->command.answered = on_answered;
+    sent->greeting = greeting;
+    takt_list_append(flight, &sent->command.link);
     greeting->left++;
     return true;
 }
@@ -57,8 +57,8 @@ bool takt_redis_greet(takt_redis_greeting *greeting, const takt_redis_url *url, 
 
     greeting->left = 0;
     snprintf(db, sizeof db, "%d", url->db);
-    return (!url->authenticates || say(greeting, TAKT_REDIS_AUTH, out, flight, named ? 3 : 2,
-                                       named ? auth : auth_default)) &&
-           (url->db == 0 || say(greeting, TAKT_REDIS_SELECT, out, flight, 2, select)) &&
-           say(greeting, TAKT_REDIS_NAME, out, flight, 3, name);
+    return (!url->authenticates || send_command(greeting, TAKT_REDIS_AUTH, out, flight,
+                                                named ? 3 : 2, named ? auth : auth_default)) &&
+           (url->db == 0 || send_command(greeting, TAKT_REDIS_SELECT, out, flight, 2, select)) &&
+           send_command(greeting, TAKT_REDIS_NAME, out, flight, 3, name);
 }

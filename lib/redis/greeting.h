@@ -14,10 +14,10 @@
 enum { TAKT_REDIS_AUTH, TAKT_REDIS_SELECT, TAKT_REDIS_NAME, TAKT_REDIS_GREETINGS };
 
 typedef struct takt_redis_greeting {
-    struct takt_redis_said {
+    struct takt_redis_sent {
         takt_redis_command command;
         struct takt_redis_greeting *greeting;
-    } said[TAKT_REDIS_GREETINGS];
+    } sent[TAKT_REDIS_GREETINGS];
     int left; /* that are not answered */
 
     /* Called with NULL when all is said and done, or with why the server has to be left. */

@@ -48,7 +48,7 @@ struct takt_redis_command {
     takt_link link;                                                                   /* private */
     void (*answered)(takt_redis_command *command, const takt_reply *reply, int code); /* public */
     void *data;       /* public: the owner's own */
-    uint64_t said_ns; /* private */
+    uint64_t sent_ns; /* private */
 };
 
 #endif

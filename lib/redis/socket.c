@@ -268,7 +268,7 @@ int takt_redis_socket_open(takt_redis_socket **socket, uv_loop_t *loop, const ta
     opened->fd = -1;
     uv_idle_init(loop, &opened->anchor);
     opened->anchored = true;
-    number = url->way == TAKT_REDIS_UNIX ? begin_unix(opened) : begin_tcp(opened);
+    number = url->transport == TAKT_REDIS_UNIX ? begin_unix(opened) : begin_tcp(opened);
     if (number != 0) {
         uv_close((uv_handle_t *)&opened->anchor, on_never_opened);
         return takt_fail(error, code_of(number), "cannot connect: %s", strerror(number));

@@ -198,7 +198,7 @@ static int read_option(takt_redis_url *url, part name, part value, takt_error *e
 {
     const struct {
         const char *name;
-        takt_redis_way way;
+        takt_redis_transport transport;
         char *text;
         size_t size;
     } texts[] = {
@@ -209,7 +209,7 @@ static int read_option(takt_redis_url *url, part name, part value, takt_error *e
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (is(name, texts[i].name) && url->way == texts[i].way)
+        if (is(name, texts[i].name) && url->transport == texts[i].transport)
             return read_text(value, texts[i].text, texts[i].size, texts[i].name, error);
     if (is(name, "password_file"))
         return read_text(value, url->password_file, sizeof url->password_file, "password_file",
@@ -222,14 +222,14 @@ static int read_option(takt_redis_url *url, part name, part value, takt_error *e
         url->hints = false;
         return 0;
     }
-    if (is(name, "db") && url->way == TAKT_REDIS_UNIX) {
+    if (is(name, "db") && url->transport == TAKT_REDIS_UNIX) {
         url->db = read_number(value, DB_MAX);
         return url->db >= 0 ? 0 : bad(error, "db= takes the number of a database");
     }
-    return bad(error, url->way == TAKT_REDIS_TLS
+    return bad(error, url->transport == TAKT_REDIS_TLS
                           ? "the options of rediss:// are ca=, cert=, key=, password_file=, "
                             "scripts=preloaded and hints=off; " HOW_TO_ENCODE
-                      : url->way == TAKT_REDIS_UNIX
+                      : url->transport == TAKT_REDIS_UNIX
                           ? "the options of unix: are user=, db=, password_file=, "
                             "scripts=preloaded and hints=off"
                           : "the options of redis:// are password_file=, scripts=preloaded and "
@@ -249,7 +249,7 @@ static int read_options(takt_redis_url *url, part from, takt_error *error)
     return 0;
 }
 
-int takt_redis_url_parse(takt_redis_url *url, takt_redis_way way, const char *rest,
+int takt_redis_url_parse(takt_redis_url *url, takt_redis_transport transport, const char *rest,
                          takt_error *error)
 {
     part options;
@@ -257,11 +257,12 @@ int takt_redis_url_parse(takt_redis_url *url, takt_redis_way way, const char *re
     int code;
 
     memset(url, 0, sizeof *url);
-    url->way = way;
+    url->transport = transport;
     url->hints = true;
     if (memchr(rest, '#', strlen(rest)))
         return bad(error, "a store's URL has no \"#\"; " HOW_TO_ENCODE);
-    code = way == TAKT_REDIS_UNIX ? read_path(url, server, error) : read_server(url, server, error);
+    code = transport == TAKT_REDIS_UNIX ? read_path(url, server, error)
+                                        : read_server(url, server, error);
     if (code == 0)
         code = read_options(url, options, error);
     if (code < 0)
@@ -277,14 +278,14 @@ int takt_redis_url_read(takt_redis_url *url, const char *text, takt_error *error
 {
     static const struct {
         const char *scheme;
-        takt_redis_way way;
+        takt_redis_transport transport;
     } schemes[] = {
         {"redis://", TAKT_REDIS_TCP}, {"rediss://", TAKT_REDIS_TLS}, {"unix:", TAKT_REDIS_UNIX}};
 
     for (size_t i = 0; text != NULL && i < sizeof schemes / sizeof schemes[0]; i++) {
         size_t size = strlen(schemes[i].scheme);
         if (strncmp(text, schemes[i].scheme, size) == 0)
-            return takt_redis_url_parse(url, schemes[i].way, text + size, error);
+            return takt_redis_url_parse(url, schemes[i].transport, text + size, error);
     }
     return takt_fail(error, TAKT_E_STORE_URL,
                      "a Redis or Valkey server is needed: write redis://HOST:PORT, "
@@ -353,12 +354,12 @@ void takt_redis_url_place(const takt_redis_url *url, char place[TAKT_REDIS_PLACE
 {
     bool address = strchr(url->host, ':') != NULL;
 
-    if (url->way == TAKT_REDIS_UNIX)
+    if (url->transport == TAKT_REDIS_UNIX)
         snprintf(place, TAKT_REDIS_PLACE_SIZE, "unix:%s", url->path);
     else
         snprintf(place, TAKT_REDIS_PLACE_SIZE, "%s://%s%s%s:%d/%d",
-                 url->way == TAKT_REDIS_TLS ? "rediss" : "redis", address ? "[" : "", url->host,
-                 address ? "]" : "", url->port, url->db);
+                 url->transport == TAKT_REDIS_TLS ? "rediss" : "redis", address ? "[" : "",
+                 url->host, address ? "]" : "", url->port, url->db);
 }
 
 void takt_redis_url_close(takt_redis_url *url)

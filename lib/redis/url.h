@@ -29,10 +29,14 @@
 #define TAKT_REDIS_SECRET_MAX 512
 #define TAKT_REDIS_PLACE_SIZE (TAKT_REDIS_HOST_MAX + 40)
 
-typedef enum takt_redis_way { TAKT_REDIS_TCP, TAKT_REDIS_TLS, TAKT_REDIS_UNIX } takt_redis_way;
+typedef enum takt_redis_transport {
+    TAKT_REDIS_TCP,
+    TAKT_REDIS_TLS,
+    TAKT_REDIS_UNIX
+} takt_redis_transport;
 
 typedef struct takt_redis_url {
-    takt_redis_way way;
+    takt_redis_transport transport;
     char host[TAKT_REDIS_HOST_MAX + 1]; /* a name or an address, without brackets */
     int port;
     char path[TAKT_REDIS_SOCKET_MAX + 1]; /* UNIX */
@@ -49,7 +53,7 @@ typedef struct takt_redis_url {
  * Reads what comes after the scheme of a `way`.  0, or TAKT_E_STORE_URL with words that show
  * nothing of the URL.  Reads no file and no environment; *url may be half filled on failure.
  */
-int takt_redis_url_parse(takt_redis_url *url, takt_redis_way way, const char *rest,
+int takt_redis_url_parse(takt_redis_url *url, takt_redis_transport transport, const char *rest,
                          takt_error *error);
 
 /* Reads a whole URL; errors as above. */

@@ -49,9 +49,9 @@ static void on_timer(uv_timer_t *timer);
 
 static int file_check(const char *rest, takt_error *error)
 {
-    takt_file_place place;
+    takt_file_url url;
 
-    return takt_file_parse_place(&place, rest, error);
+    return takt_file_url_parse(&url, rest, error);
 }
 
 /* ---- calls
@@ -124,16 +124,16 @@ static bool fill_job(takt_file_job *job, takt_store_call *call)
     job->own.slot_us = call->slot_us;
     job->own.actual = call->actual;
     job->own.status = 0;
-    job->talk = call->talk ? takt_policy_talk_copy(call->talk) : NULL;
-    job->own.talk = job->talk;
-    return job->talk || !call->talk;
+    job->exchange = call->exchange ? takt_policy_exchange_copy(call->exchange) : NULL;
+    job->own.exchange = job->exchange;
+    return job->exchange || !call->exchange;
 }
 
 /* A job that is done goes to those to be used again. */
 static void put_back(file_store *store, takt_file_job *job)
 {
-    takt_policy_talk_free(job->talk);
-    job->talk = NULL;
+    takt_policy_exchange_free(job->exchange);
+    job->exchange = NULL;
     takt_list_append(&store->idle, &job->link);
 }
 
@@ -186,12 +186,12 @@ static void copy_award(takt_award *award, const takt_award *copy)
 }
 
 /* What was read becomes the caller's. */
-static void copy_talk(takt_policy_talk *talk, takt_policy_talk *copy)
+static void copy_talk(takt_policy_exchange *exchange, takt_policy_exchange *copy)
 {
-    talk->version = copy->version;
-    talk->at_us = copy->at_us;
-    talk->kept = copy->kept;
-    talk->kept_size = copy->kept_size;
+    exchange->version = copy->version;
+    exchange->at_us = copy->at_us;
+    exchange->kept = copy->kept;
+    exchange->kept_size = copy->kept_size;
     copy->kept = NULL;
 }
 
@@ -220,8 +220,8 @@ static void settle(file_store *store, takt_file_job *job)
         tell_damage(store, job);
     if (call != NULL) {
         call->status = job->own.status;
-        if (job->talk)
-            copy_talk(call->talk, job->talk);
+        if (job->exchange)
+            copy_talk(call->exchange, job->exchange);
         else if (call->op != TAKT_OP_CLAIM)
             call->standing = job->own.standing;
         if (call->claim && (call->status == 0 || call->status == TAKT_E_NO_SLOT))
@@ -412,12 +412,12 @@ static int init_handles(file_store *store, uv_loop_t *loop, takt_error *error)
 static int file_open(takt_store **opened, uv_loop_t *loop, const char *rest,
                      const takt_store_options *options, takt_error *error)
 {
-    takt_file_place place;
-    int code = takt_file_parse_place(&place, rest, error);
+    takt_file_url url;
+    int code = takt_file_url_parse(&url, rest, error);
     file_store *store;
 
     if (code == 0)
-        code = takt_file_find_place(&place, error);
+        code = takt_file_url_resolve(&url, error);
     if (code != 0)
         return code;
     store = calloc(1, sizeof *store);
@@ -433,7 +433,7 @@ static int file_open(takt_store **opened, uv_loop_t *loop, const char *rest,
     store->on_event = options->on_event;
     store->event_data = options->data;
     takt_waker_init(&store->waker, loop, options);
-    code = takt_file_thread_start(&store->thread, &place, options->name_space, error);
+    code = takt_file_thread_start(&store->thread, &url, options->name_space, error);
     if (code == 0) {
         store->process = takt_file_env_process();
         code = init_handles(store, loop, error);

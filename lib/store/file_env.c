@@ -48,7 +48,7 @@ static bool is_same_file(const takt_file_env *env, const struct stat *directory,
 {
     return env->directory_device == directory->st_dev &&
            env->directory_inode == directory->st_ino &&
-           strcmp(strrchr(env->place.path, '/'), strrchr(path, '/')) == 0;
+           strcmp(strrchr(env->url.path, '/'), strrchr(path, '/')) == 0;
 }
 
 static takt_file_env *find_env(const struct stat *directory, const char *path)
@@ -61,14 +61,14 @@ static takt_file_env *find_env(const struct stat *directory, const char *path)
     return NULL;
 }
 
-static takt_file_env *new_env(const struct stat *directory, const takt_file_place *place)
+static takt_file_env *new_env(const struct stat *directory, const takt_file_url *url)
 {
     takt_file_env *env = calloc(1, sizeof *env);
     pthread_rwlockattr_t attributes;
 
     if (env == NULL)
         return NULL;
-    env->place = *place;
+    env->url = *url;
     env->lock_fd = -1;
     env->directory_device = directory->st_dev;
     env->directory_inode = directory->st_ino;
@@ -98,30 +98,30 @@ static int open_shared(takt_file_env *env, bool sync, takt_error *error)
     int rc;
 
     if (env->mdb == NULL) {
-        env->place.sync |= sync;
+        env->url.sync |= sync;
         return takt_file_open_env(env, error);
     }
-    if (!sync || env->place.sync)
+    if (!sync || env->url.sync)
         return 0;
     rc = mdb_env_set_flags(env->mdb, MDB_NOSYNC | MDB_NOMETASYNC, 0);
-    env->place.sync = rc == 0;
-    return rc != 0 ? takt_file_mdb_fail(error, rc, "cannot open", env->place.path) : 0;
+    env->url.sync = rc == 0;
+    return rc != 0 ? takt_file_mdb_fail(error, rc, "cannot open", env->url.path) : 0;
 }
 
-int takt_file_env_acquire(takt_file_env **env, const takt_file_place *place, unsigned *generation,
+int takt_file_env_acquire(takt_file_env **env, const takt_file_url *url, unsigned *generation,
                           takt_error *error)
 {
     struct stat directory;
     takt_file_env *found;
-    int code = stat_directory(place->path, &directory, error);
+    int code = stat_directory(url->path, &directory, error);
 
     if (code != 0)
         return code;
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&environments_mutex);
-    found = find_env(&directory, place->path);
+    found = find_env(&directory, url->path);
     if (found == NULL)
-        found = new_env(&directory, place);
+        found = new_env(&directory, url);
     if (found != NULL)
         found->users++;
     pthread_mutex_unlock(&environments_mutex);
@@ -129,7 +129,7 @@ int takt_file_env_acquire(takt_file_env **env, const takt_file_place *place, uns
         return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
     pthread_rwlock_wrlock(&found->lock);
     *generation = atomic_load(&found->generation);
-    code = open_shared(found, place->sync, error);
+    code = open_shared(found, url->sync, error);
     pthread_rwlock_unlock(&found->lock);
     if (code != 0)
         takt_file_env_release(found);
@@ -182,7 +182,7 @@ static bool is_lost(const takt_file_env *env)
 {
     struct stat file;
 
-    return stat(env->place.path, &file) < 0 || file.st_dev != env->device ||
+    return stat(env->url.path, &file) < 0 || file.st_dev != env->device ||
            file.st_ino != env->inode;
 }
 
@@ -191,7 +191,7 @@ static bool is_lock_lost(const takt_file_env *env)
     char lock[TAKT_FILE_PATH_SIZE];
     struct stat file;
 
-    takt_file_lock_path(lock, env->place.path);
+    takt_file_lock_path(lock, env->url.path);
     return stat(lock, &file) < 0 || file.st_dev != env->lock_device ||
            file.st_ino != env->lock_inode;
 }
@@ -200,7 +200,7 @@ static bool is_shorter(takt_file_env *env)
 {
     struct stat file;
 
-    if (stat(env->place.path, &file) < 0)
+    if (stat(env->url.path, &file) < 0)
         return false;
     if (file.st_size < atomic_load(&env->size))
         return true;
@@ -222,7 +222,7 @@ static int reopen(takt_file_env *env, takt_error *error)
         snprintf(env->notice, sizeof env->notice,
                  "the store's file %.400s was replaced or removed by somebody: what its ledgers "
                  "knew is lost",
-                 env->place.path);
+                 env->url.path);
         atomic_fetch_add(&env->generation, 1);
     }
     env->lost &= code != 0;
@@ -266,7 +266,7 @@ static int set_map(takt_file_env *env, size_t size, takt_error *error)
     if (rc == 0)
         return 0;
     takt_file_close_env(env);
-    return takt_file_mdb_fail(error, rc, "cannot grow", env->place.path);
+    return takt_file_mdb_fail(error, rc, "cannot grow", env->url.path);
 }
 
 /* Doubles the map: called when a transaction has found no room in it. */
@@ -277,7 +277,7 @@ static int grow(takt_file_env *env, takt_error *error)
     mdb_env_info(env->mdb, &info);
     if (info.me_mapsize >= MAP_SIZE_MAX)
         return takt_fail(error, TAKT_E_STORE_SPACE, "%s has grown to its largest size",
-                         env->place.path);
+                         env->url.path);
     return set_map(env, 2 * info.me_mapsize, error);
 }
 
@@ -305,7 +305,7 @@ static int reason_of_eio(const takt_file_env *env)
     struct rlimit size;
     long long margin = 1 << 20; /* one transaction is seldom larger */
 
-    if (statvfs(env->place.path, &disk) == 0 &&
+    if (statvfs(env->url.path, &disk) == 0 &&
         (unsigned long long)disk.f_bavail * disk.f_frsize < (unsigned long long)margin)
         return ENOSPC;
     if (getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur != RLIM_INFINITY &&
@@ -333,12 +333,12 @@ int takt_file_env_mend(takt_file_env *env, int failure, unsigned repairs, int tr
         return takt_file_lock_fail(env, error);
     if (failure > 0)
         return takt_file_mdb_fail(error, failure == EIO ? reason_of_eio(env) : failure,
-                                  "cannot write", env->place.path);
+                                  "cannot write", env->url.path);
     if (failure != MDB_MAP_FULL && failure != MDB_MAP_RESIZED && failure != MDB_PANIC &&
         !takt_file_is_damage(failure))
-        return takt_file_mdb_fail(error, failure, "cannot use", env->place.path);
+        return takt_file_mdb_fail(error, failure, "cannot use", env->url.path);
     if (tries > (failure == MDB_MAP_FULL || failure == MDB_MAP_RESIZED ? TRIES_MAX : 2))
-        return takt_file_mdb_fail(error, failure, "cannot mend", env->place.path);
+        return takt_file_mdb_fail(error, failure, "cannot mend", env->url.path);
     pthread_rwlock_wrlock(&env->lock);
     if (atomic_load(&env->repairs) == repairs) {
         code = mend(env, failure, error);

@@ -16,7 +16,7 @@
 #include <lmdb.h>
 
 #include "base/list.h"
-#include "store/file_place.h"
+#include "store/file_url.h"
 
 /* The record that says what the file is.  Its name begins with NUL, which no namespace does. */
 #define TAKT_FILE_FORMAT_NAME "\0format"
@@ -27,7 +27,7 @@ typedef struct takt_file_env {
     unsigned users;
     dev_t directory_device; /* which file this is: its directory and its name in it */
     ino_t directory_inode;
-    takt_file_place place;
+    takt_file_url url;
 
     /* A transaction holds it for reading; what changes the fields below, for writing. */
     pthread_rwlock_t lock;
@@ -47,7 +47,7 @@ typedef struct takt_file_env {
  * Opens the file of a place, or shares it if this process has it open.  *generation is to be
  * compared with the environment's from then on: a difference means that the file was replaced.
  */
-int takt_file_env_acquire(takt_file_env **env, const takt_file_place *place, unsigned *generation,
+int takt_file_env_acquire(takt_file_env **env, const takt_file_url *url, unsigned *generation,
                           takt_error *error);
 void takt_file_env_release(takt_file_env *env);
 
@@ -73,7 +73,7 @@ unsigned takt_file_env_process(void);
 
 /* ---- file_open.c ----------------------------------------------------------------------------- */
 
-/* Opens env->place, with env->lock held for writing, and replaces a file that is damaged.  Outputs
+/* Opens env->url, with env->lock held for writing, and replaces a file that is damaged.  Outputs
  * only env. */
 int takt_file_open_env(takt_file_env *env, takt_error *error);
 void takt_file_close_env(takt_file_env *env);
@@ -101,7 +101,7 @@ bool takt_file_is_damage(int failure);
 #define TAKT_FILE_PATH_SIZE (PATH_MAX + 32)
 void takt_file_lock_path(char path[TAKT_FILE_PATH_SIZE], const char *data_path);
 
-/* Makes the lock file of env->place if there is none, and opens it until takt_file_close_lock,
+/* Makes the lock file of env->url if there is none, and opens it until takt_file_close_lock,
  * which belongs behind LMDB's closing.  A `fresh` data file gets a new one. */
 int takt_file_prepare_lock(takt_file_env *env, bool fresh, takt_error *error);
 void takt_file_close_lock(takt_file_env *env);

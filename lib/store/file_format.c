@@ -122,7 +122,7 @@ static int read_format(takt_file_env *env, MDB_txn *txn, takt_error *error)
     if (rc != 0)
         return rc;
     if (flags != 0) /* duplicates, numbers as keys: we never make such */
-        return takt_file_not_ours(error, env->place.path);
+        return takt_file_not_ours(error, env->url.path);
     rc = mdb_get(txn, env->dbi, &name, &text);
     if (rc == MDB_NOTFOUND && status.ms_entries > 0)
         return MDB_CORRUPTED; /* another program's, or the page that had it is lost */
@@ -133,7 +133,7 @@ static int read_format(takt_file_env *env, MDB_txn *txn, takt_error *error)
         return MDB_CORRUPTED;
     if (text.mv_size != format_text.mv_size ||
         memcmp(text.mv_data, format_text.mv_data, text.mv_size) != 0)
-        return another_format(error, env->place.path, text);
+        return another_format(error, env->url.path, text);
     return 0;
 }
 

@@ -37,7 +37,7 @@ int takt_file_prepare_lock(takt_file_env *env, bool fresh, takt_error *error)
     struct stat status = {0};
     int fd, failed = 0;
 
-    takt_file_lock_path(path, env->place.path);
+    takt_file_lock_path(path, env->url.path);
     if (fresh && unlink(path) < 0 && errno != ENOENT)
         return takt_file_fail(error, errno, "cannot remove the old", path);
     fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
@@ -70,5 +70,5 @@ int takt_file_lock_fail(const takt_file_env *env, takt_error *error)
     return takt_fail(error, TAKT_E_STORE,
                      "the lock file %s-lock was overwritten; the data in %s is whole: stop all "
                      "programs that use this store, remove the lock file, and start them again",
-                     env->place.path, env->place.path);
+                     env->url.path, env->url.path);
 }

@@ -50,7 +50,7 @@ int takt_file_mdb_fail(takt_error *error, int failure, const char *what, const c
  * could reset the limit that root keeps to. */
 static int check_owner(const takt_file_env *env, const struct stat *file, takt_error *error)
 {
-    const char *path = env->place.path;
+    const char *path = env->url.path;
     char directory[PATH_MAX];
     struct stat parent;
 
@@ -66,7 +66,7 @@ static int check_owner(const takt_file_env *env, const struct stat *file, takt_e
     if (file->st_uid == geteuid() || file->st_uid == 0)
         return 0;
     snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(path, '/') - path + 1), path);
-    if (env->place.is_default || stat(directory, &parent) < 0 || (parent.st_mode & S_IWOTH))
+    if (env->url.is_default || stat(directory, &parent) < 0 || (parent.st_mode & S_IWOTH))
         return takt_fail(error, TAKT_E_STORE_ACCESS,
                          "%s belongs to another user: name a file of your own with file:PATH",
                          path);
@@ -76,7 +76,7 @@ static int check_owner(const takt_file_env *env, const struct stat *file, takt_e
 /* Opens and locks the data file that the path leads to now; makes one where there is none. */
 static int open_locked(const takt_file_env *env, int *fd, struct stat *file, takt_error *error)
 {
-    const char *path = env->place.path;
+    const char *path = env->url.path;
     struct stat now;
     int failed;
 
@@ -98,7 +98,7 @@ static int open_locked(const takt_file_env *env, int *fd, struct stat *file, tak
 
 int takt_file_hold(const takt_file_env *env)
 {
-    int fd = open(env->place.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = open(env->url.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
     if (fd >= 0)
         flock(fd, LOCK_EX);
@@ -172,7 +172,7 @@ void takt_file_close_env(takt_file_env *env)
  * filled. */
 static int open_mdb(takt_file_env *env, int fd, const struct stat *file, takt_error *error)
 {
-    unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (env->place.sync ? 0 : MDB_NOSYNC | MDB_NOMETASYNC);
+    unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (env->url.sync ? 0 : MDB_NOSYNC | MDB_NOMETASYNC);
     int rc = mdb_env_create(&env->mdb);
 
     if (rc != 0) {
@@ -181,7 +181,7 @@ static int open_mdb(takt_file_env *env, int fd, const struct stat *file, takt_er
     }
     rc = mdb_env_set_mapsize(env->mdb, MAP_SIZE);
     if (rc == 0)
-        rc = mdb_env_open(env->mdb, env->place.path, flags, 0600);
+        rc = mdb_env_open(env->mdb, env->url.path, flags, 0600);
     if (rc == 0)
         rc = check_same(env, file);
     if (rc == 0)
@@ -201,7 +201,7 @@ static int open_mdb(takt_file_env *env, int fd, const struct stat *file, takt_er
  * is removed by whoever makes the new one. */
 static int move_aside(takt_file_env *env, int reason, takt_error *error)
 {
-    const char *path = env->place.path;
+    const char *path = env->url.path;
     char aside[TAKT_FILE_PATH_SIZE];
     struct stat status;
     int n = 1;
@@ -260,14 +260,14 @@ static int open_once(takt_file_env *env, bool *again, takt_error *error)
     if (rc <= TAKT_E_INVALID && rc >= TAKT_E_SYSTEM) {
         code = rc;
     } else if (takt_file_is_damage(rc)) {
-        *again = takt_file_was_ours(fd, env->place.is_default);
-        code = *again ? move_aside(env, rc, error) : takt_file_not_ours(error, env->place.path);
+        *again = takt_file_was_ours(fd, env->url.is_default);
+        code = *again ? move_aside(env, rc, error) : takt_file_not_ours(error, env->url.path);
     } else if (rc != 0) {
-        code = takt_file_mdb_fail(error, rc, "cannot open", env->place.path);
+        code = takt_file_mdb_fail(error, rc, "cannot open", env->url.path);
     }
     if (code != 0 && file.st_size == 0 && ftruncate(fd, 0) < 0)
         code = takt_file_fail(error, errno, "cannot empty",
-                              env->place.path); /* half begun is worse than not begun */
+                              env->url.path); /* half begun is worse than not begun */
     env->device = file.st_dev;
     env->inode = file.st_ino;
     takt_file_let_go(fd);
@@ -283,6 +283,6 @@ int takt_file_open_env(takt_file_env *env, takt_error *error)
         code = open_once(env, &again, error);
     if (code == 0 && again)
         code = takt_fail(error, TAKT_E_STORE, "%s is damaged each time it is begun anew",
-                         env->place.path);
+                         env->url.path);
     return code;
 }

@@ -41,7 +41,7 @@ struct takt_file_thread {
     takt_error error;
 
     /* the thread's own */
-    takt_file_place place;
+    takt_file_url url;
     char name_space[TAKT_NAME_SIZE_MAX + 1];
     takt_file_env *env;
     unsigned generation;
@@ -52,7 +52,7 @@ struct takt_file_thread {
 
 void takt_file_job_free(takt_file_job *job)
 {
-    takt_policy_talk_free(job->talk);
+    takt_policy_exchange_free(job->exchange);
     free(job);
 }
 
@@ -211,7 +211,7 @@ static void serve(takt_file_thread *thread)
 static void open_file(takt_file_thread *thread)
 {
     takt_error error = {0};
-    int code = takt_file_env_acquire(&thread->env, &thread->place, &thread->generation, &error);
+    int code = takt_file_env_acquire(&thread->env, &thread->url, &thread->generation, &error);
 
     if (code == 0)
         notice(thread);
@@ -273,7 +273,7 @@ static int start_without_signals(takt_file_thread *thread)
     return failed;
 }
 
-static takt_file_thread *new_thread(const takt_file_place *place, const char *name_space)
+static takt_file_thread *new_thread(const takt_file_url *url, const char *name_space)
 {
     takt_file_thread *thread = calloc(1, sizeof *thread);
     pthread_condattr_t monotonic;
@@ -289,7 +289,7 @@ static takt_file_thread *new_thread(const takt_file_place *place, const char *na
     takt_list_init(&thread->pending);
     takt_list_init(&thread->running);
     takt_list_init(&thread->finished);
-    thread->place = *place;
+    thread->url = *url;
     thread->calls_until_sweep = SWEEP_CALLS;
     memcpy(thread->name_space, name_space, strlen(name_space) + 1);
     return thread;
@@ -312,10 +312,10 @@ static bool wait_until_open(takt_file_thread *thread)
     return is_open;
 }
 
-int takt_file_thread_start(takt_file_thread **thread, const takt_file_place *place,
+int takt_file_thread_start(takt_file_thread **thread, const takt_file_url *url,
                            const char *name_space, takt_error *error)
 {
-    takt_file_thread *started = new_thread(place, name_space);
+    takt_file_thread *started = new_thread(url, name_space);
     int code = 0, failed;
 
     if (started == NULL)
@@ -330,7 +330,7 @@ int takt_file_thread_start(takt_file_thread **thread, const takt_file_place *pla
         code = takt_fail(
             error, TAKT_E_STORE_TIMEOUT,
             "cannot open %s: another process holds it and does not go on (is one stopped?)",
-            place->path);
+            url->path);
         takt_file_thread_quit(started);
     } else if (started->code != 0) {
         code = takt_fail(error, started->code, "%s", started->error.text);

@@ -9,7 +9,7 @@
 
 #include <uv.h>
 
-#include "store/file_place.h"
+#include "store/file_url.h"
 #include "store/store.h"
 
 typedef struct takt_file_thread takt_file_thread;
@@ -29,7 +29,7 @@ typedef struct takt_file_job {
     takt_limit limit;
     takt_claim claim;
     takt_award award;
-    takt_policy_talk *talk; /* NULL: it is about a ledger */
+    takt_policy_exchange *exchange; /* NULL: it is about a ledger */
     char key[TAKT_KEY_SIZE_MAX + 1];
     char reason[TAKT_REASON_SIZE_MAX + 1];
 } takt_file_job;
@@ -47,7 +47,7 @@ typedef struct takt_file_news {
 
 /* Starts the thread and waits until it has opened the file, but not forever: TAKT_E_STORE_TIMEOUT.
  */
-int takt_file_thread_start(takt_file_thread **thread, const takt_file_place *place,
+int takt_file_thread_start(takt_file_thread **thread, const takt_file_url *url,
                            const char *name_space, takt_error *error);
 
 /* Whether the file's lock was overwritten by others; `error` then says what to do. */

@@ -17,12 +17,12 @@ typedef struct stored_policy {
     size_t size;
 } stored_policy;
 
-void takt_policy_call(takt_store_call *call, takt_op op, takt_policy_talk *talk)
+void takt_policy_call(takt_store_call *call, takt_op op, takt_policy_exchange *exchange)
 {
     static const takt_limit none = {.name = ""}; /* a name that no limit has */
 
     *call = (takt_store_call){
-        .op = op, .limit = &none, .numbers = &none.numbers, .key = "", .talk = talk};
+        .op = op, .limit = &none, .numbers = &none.numbers, .key = "", .exchange = exchange};
 }
 
 static stored_policy read_record(const char *text, size_t size)
@@ -44,24 +44,24 @@ static stored_policy read_record(const char *text, size_t size)
 
 static void tell(const stored_policy *stored, takt_store_call *call)
 {
-    takt_policy_talk *talk = call->talk;
+    takt_policy_exchange *exchange = call->exchange;
 
-    free(talk->kept); /* of a transaction that was given up */
-    talk->kept = NULL;
-    talk->version = stored->version;
-    talk->at_us = stored->at_us;
+    free(exchange->kept); /* of a transaction that was given up */
+    exchange->kept = NULL;
+    exchange->version = stored->version;
+    exchange->at_us = stored->at_us;
     call->status = 0;
     if (stored->version == 0 ||
-        (stored->version == talk->seen_version && stored->at_us == talk->seen_at_us))
+        (stored->version == exchange->seen_version && stored->at_us == exchange->seen_at_us))
         return;
-    talk->kept = malloc(stored->size + 1);
-    if (talk->kept == NULL) {
+    exchange->kept = malloc(stored->size + 1);
+    if (exchange->kept == NULL) {
         call->status = TAKT_E_NOMEM;
         return;
     }
-    memcpy(talk->kept, stored->kept, stored->size);
-    talk->kept[stored->size] = '\0';
-    talk->kept_size = stored->size;
+    memcpy(exchange->kept, stored->kept, stored->size);
+    exchange->kept[stored->size] = '\0';
+    exchange->kept_size = stored->size;
 }
 
 /* The bytes of the first lines, which an empty one ends. */
@@ -93,26 +93,26 @@ static void write_pair(takt_writer *writer, int64_t version, char between, int64
 static void apply(takt_record_scratch *scratch, const stored_policy *stored, int64_t now_us,
                   takt_store_call *call, takt_record_change *change)
 {
-    takt_policy_talk *talk = call->talk;
+    takt_policy_exchange *exchange = call->exchange;
     size_t history = lines_size(stored, TAKT_CHANGES_KEPT - 1);
-    size_t size = 2 * HEAD_SIZE + TAKT_CHANGE_SIZE + history + talk->size;
+    size_t size = 2 * HEAD_SIZE + TAKT_CHANGE_SIZE + history + exchange->size;
     takt_writer writer;
 
     if (!takt_record_scratch_text(scratch, size)) {
         call->status = TAKT_E_NOMEM;
         return;
     }
-    talk->version = stored->version + 1;
-    talk->at_us = now_us > stored->at_us ? now_us : stored->at_us + 1;
+    exchange->version = stored->version + 1;
+    exchange->at_us = now_us > stored->at_us ? now_us : stored->at_us + 1;
     writer = (takt_writer){scratch->text, scratch->text + size, false};
     takt_write_text(&writer, "p1 ");
-    write_pair(&writer, talk->version, ' ', talk->at_us, '\n');
-    write_pair(&writer, talk->version, '\t', talk->at_us, '\t');
-    takt_write_text(&writer, talk->change);
+    write_pair(&writer, exchange->version, ' ', exchange->at_us, '\n');
+    write_pair(&writer, exchange->version, '\t', exchange->at_us, '\t');
+    takt_write_text(&writer, exchange->change);
     takt_write_char(&writer, '\n');
     write_bytes(&writer, stored->kept ? stored->kept : "", history);
     takt_write_char(&writer, '\n');
-    write_bytes(&writer, talk->text, talk->size);
+    write_bytes(&writer, exchange->text, exchange->size);
     change->what = TAKT_RECORD_PUT;
     change->text = scratch->text;
     change->size = (size_t)(writer.at - scratch->text);
@@ -124,36 +124,36 @@ void takt_policy_record_run(takt_record_scratch *scratch, const char *text, size
                             int64_t now_us, takt_store_call *call, takt_record_change *change)
 {
     stored_policy stored = read_record(text, size);
-    takt_policy_talk *talk = call->talk;
+    takt_policy_exchange *exchange = call->exchange;
 
     if (call->op == TAKT_OP_POLICY) {
         tell(&stored, call);
-    } else if (stored.version != talk->seen_version || stored.at_us != talk->seen_at_us) {
-        talk->version = stored.version;
-        talk->at_us = stored.at_us;
+    } else if (stored.version != exchange->seen_version || stored.at_us != exchange->seen_at_us) {
+        exchange->version = stored.version;
+        exchange->at_us = stored.at_us;
         call->status = TAKT_E_OVERTAKEN;
     } else {
         apply(scratch, &stored, now_us, call, change);
     }
 }
 
-takt_policy_talk *takt_policy_talk_copy(const takt_policy_talk *talk)
+takt_policy_exchange *takt_policy_exchange_copy(const takt_policy_exchange *exchange)
 {
-    takt_policy_talk *copy = malloc(sizeof *copy + talk->size);
+    takt_policy_exchange *copy = malloc(sizeof *copy + exchange->size);
 
     if (copy == NULL)
         return NULL;
-    *copy = *talk;
+    *copy = *exchange;
     copy->kept = NULL;
-    if (talk->size > 0)
-        copy->text = memcpy(copy + 1, talk->text, talk->size);
+    if (exchange->size > 0)
+        copy->text = memcpy(copy + 1, exchange->text, exchange->size);
     return copy;
 }
 
-void takt_policy_talk_free(takt_policy_talk *talk)
+void takt_policy_exchange_free(takt_policy_exchange *exchange)
 {
-    if (talk == NULL)
+    if (exchange == NULL)
         return;
-    free(talk->kept);
-    free(talk);
+    free(exchange->kept);
+    free(exchange);
 }

@@ -87,7 +87,7 @@ void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size
     takt_ledger ledger;
 
     *change = (takt_record_change){.what = TAKT_RECORD_KEEP};
-    if (call->talk) {
+    if (call->exchange) {
         takt_policy_record_run(scratch, text, size, now_us, call, change);
         return;
     }

@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 #include "base/quote.h"
-#include "store/file_place.h"
+#include "store/file_url.h"
 
 static const takt_store_kind *const kinds[] = {
     &takt_store_file, &takt_store_memory, &takt_store_redis, &takt_store_rediss, &takt_store_unix,
@@ -84,8 +84,8 @@ int takt_store_check_url(const char *url, takt_error *error)
 
 int takt_store_default_url(char *url, size_t size, takt_error *error)
 {
-    takt_file_place place;
-    int code = takt_file_default_place(&place, error);
+    takt_file_url place;
+    int code = takt_file_url_default(&place, error);
 
     if (code == 0)
         snprintf(url, size, "file:%s", place.path);

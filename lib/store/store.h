@@ -43,7 +43,7 @@ typedef enum takt_op {
  * What is said and told of the stored policy.  One is known by its version, which grows, and by the
  * moment at which it came: a store that was lost begins with the first version again.
  */
-typedef struct takt_policy_talk {
+typedef struct takt_policy_exchange {
     /* in */
     int64_t seen_version, seen_at_us; /* the one that the caller has; 0: none.  POLICY does not tell
                                          it again, APPLY replaces no other */
@@ -56,7 +56,7 @@ typedef struct takt_policy_talk {
     char *kept; /* POLICY, where that is another than the caller's: the history, an empty line, the
                    text; the caller's to free */
     size_t kept_size;
-} takt_policy_talk;
+} takt_policy_exchange;
 
 /*
  * One call.  The caller's memory; from submit() to done() it belongs to the store, and `limit`,
@@ -74,8 +74,8 @@ struct takt_store_call {
     const char *reason;      /* the same: why, checked; NULL: nobody says */
     int64_t slot_us, actual; /* SETTLE: what the work of that slot has cost; LOWER: what
                                 is left at most, in `actual` */
-    takt_policy_talk *talk;  /* POLICY, APPLY: the caller's memory; limit and key are those of
-                                takt_policy_call */
+    takt_policy_exchange *exchange; /* POLICY, APPLY: the caller's memory; limit and key are those
+                               of takt_policy_call */
     void (*done)(takt_store_call *call);
     void *data; /* the caller's */
 
@@ -105,7 +105,7 @@ typedef struct takt_store_options {
     void (*on_wake)(void *data, const char *limit, const char *key);
     /* The way to the store is gone, and why, though no call may have been under way to tell; or,
      * with 0, it is there again: claim now.  A hint likewise. */
-    void (*on_way)(void *data, int code);
+    void (*on_connection)(void *data, int code);
     void *data;
 } takt_store_options;
 

@@ -81,16 +81,16 @@ static int64_t apply(const char *text)
 static void put(const char *text)
 {
     takt_options options = {.store = url, .store_timeout_us = 30000000};
-    takt_policy_talk talk = {0};
+    takt_policy_exchange exchange = {0};
     takt_live *live;
 
     cr_assert_eq(takt_live_read(&live, NULL, &options, NULL), 0);
-    talk = (takt_policy_talk){.seen_version = live->version,
-                              .seen_at_us = live->at_us,
-                              .text = text,
-                              .size = strlen(text),
-                              .change = "9\t5\tbob@host\tsomething"};
-    cr_assert_eq(takt_live_talk(TAKT_OP_APPLY, &talk, NULL, &options, NULL), 0);
+    exchange = (takt_policy_exchange){.seen_version = live->version,
+                                      .seen_at_us = live->at_us,
+                                      .text = text,
+                                      .size = strlen(text),
+                                      .change = "9\t5\tbob@host\tsomething"};
+    cr_assert_eq(takt_live_talk(TAKT_OP_APPLY, &exchange, NULL, &options, NULL), 0);
     takt_live_free(live);
 }
 

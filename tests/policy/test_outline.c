@@ -216,9 +216,9 @@ Test(outline, knows_where_every_value_stands)
     cr_assert_eq(takt_outline_read(&outline, &source, &takt_document_schema, &error), 0, "%s",
                  error.text);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        takt_place place = takt_outline_find(outline, rows[i].path, strlen(rows[i].path));
-        cr_expect_eq(place.line, rows[i].line, "%s: line %zu", rows[i].path, place.line);
-        cr_expect_eq(place.column, rows[i].column, "%s: column %zu", rows[i].path, place.column);
+        takt_mark mark = takt_outline_find(outline, rows[i].path, strlen(rows[i].path));
+        cr_expect_eq(mark.line, rows[i].line, "%s: line %zu", rows[i].path, mark.line);
+        cr_expect_eq(mark.column, rows[i].column, "%s: column %zu", rows[i].path, mark.column);
     }
     takt_outline_free(outline);
     takt_outline_free(NULL);

@@ -21,9 +21,9 @@ Test(outline_nodes, paths_lead_to_nodes_and_back)
     }
     for (uint32_t node = 0; node < outline->count; node++) {
         takt_outline_path(outline, node, path, sizeof path);
-        takt_place place = takt_outline_find(outline, path, strlen(path));
-        cr_assert_eq(place.line, outline->nodes[node].line, "%s: %zu", path, place.line);
-        cr_assert_eq(place.column, outline->nodes[node].column, "%s: %zu", path, place.column);
+        takt_mark mark = takt_outline_find(outline, path, strlen(path));
+        cr_assert_eq(mark.line, outline->nodes[node].line, "%s: %zu", path, mark.line);
+        cr_assert_eq(mark.column, outline->nodes[node].column, "%s: %zu", path, mark.column);
     }
     takt_outline_path(outline, 0, path, sizeof path);
     cr_assert_str_eq(path, "");

@@ -53,13 +53,14 @@ static void on_closed(void *data)
 
 static const takt_redis_connection_events events = {on_ready, on_lost, NULL, on_closed};
 
-static void begin(struct talk *talk, takt_redis_way way, const char *rest, uint64_t timeout_ms)
+static void begin(struct talk *talk, takt_redis_transport transport, const char *rest,
+                  uint64_t timeout_ms)
 {
     takt_error error = {0};
 
     memset(talk, 0, sizeof *talk);
     uv_loop_init(&talk->loop);
-    cr_assert_eq(takt_redis_url_parse(&talk->url, way, rest, &error), 0, "%s", error.text);
+    cr_assert_eq(takt_redis_url_parse(&talk->url, transport, rest, &error), 0, "%s", error.text);
     talk->connection =
         takt_redis_connection_open(&talk->loop, &talk->url, NULL, NULL, timeout_ms, &events, talk);
     cr_assert_not_null(talk->connection);

@@ -14,7 +14,7 @@
 Test(redis_url, reads)
 {
     static const struct {
-        takt_redis_way way;
+        takt_redis_transport transport;
         const char *rest, *host;
         int port, db;
         const char *user, *password, *place;
@@ -42,11 +42,11 @@ Test(redis_url, reads)
         takt_redis_url url;
         takt_error error = {0};
         char place[TAKT_REDIS_PLACE_SIZE];
-        cr_assert_eq(takt_redis_url_parse(&url, table[i].way, table[i].rest, &error), 0, "%s: %s",
-                     table[i].rest, error.text);
+        cr_assert_eq(takt_redis_url_parse(&url, table[i].transport, table[i].rest, &error), 0,
+                     "%s: %s", table[i].rest, error.text);
         takt_redis_url_place(&url, place);
         cr_expect_str_eq(url.host, table[i].host);
-        if (table[i].way != TAKT_REDIS_UNIX)
+        if (table[i].transport != TAKT_REDIS_UNIX)
             cr_expect_eq(url.port, table[i].port, "%s: %d", table[i].rest, url.port);
         cr_expect_eq(url.db, table[i].db);
         cr_expect_str_eq(url.user, table[i].user);
@@ -77,7 +77,7 @@ Test(redis_url, options)
 Test(redis_url, refuses_and_tells_nothing)
 {
     static const struct {
-        takt_redis_way way;
+        takt_redis_transport transport;
         const char *rest;
         const char *says;
     } table[] = {
@@ -128,7 +128,7 @@ Test(redis_url, refuses_and_tells_nothing)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         takt_redis_url url;
         takt_error error = {0};
-        cr_expect_eq(takt_redis_url_parse(&url, table[i].way, table[i].rest, &error),
+        cr_expect_eq(takt_redis_url_parse(&url, table[i].transport, table[i].rest, &error),
                      TAKT_E_STORE_URL, "%s", table[i].rest);
         cr_expect_not_null(strstr(error.text, table[i].says), "%s: %s", table[i].rest, error.text);
         cr_expect_null(strstr(error.text, CANARY), "%s", error.text);

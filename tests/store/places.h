@@ -36,28 +36,28 @@ struct place {
     char url[PATH_MAX + 32];
 };
 
-static void find_place(struct place *place, int kind)
+static void find_place(struct place *url, int kind)
 {
-    place->kind = kind;
+    url->kind = kind;
     if (kind == REDIS) {
-        server_start(&place->server, NULL);
-        snprintf(place->url, sizeof place->url, "%s", place->server.url);
+        server_start(&url->server, NULL);
+        snprintf(url->url, sizeof url->url, "%s", url->server.url);
         return;
     }
-    rig_directory(place->directory);
+    rig_directory(url->directory);
     if (kind == MEMORY)
-        snprintf(place->url, sizeof place->url, "memory:contract");
+        snprintf(url->url, sizeof url->url, "memory:contract");
     else
-        snprintf(place->url, sizeof place->url, "file:%s/l%s", place->directory,
+        snprintf(url->url, sizeof url->url, "file:%s/l%s", url->directory,
                  kind == FILE_SYNC ? "?sync=always" : "");
 }
 
-static void leave_place(struct place *place)
+static void leave_place(struct place *url)
 {
-    if (place->kind == REDIS)
-        server_stop(&place->server);
+    if (url->kind == REDIS)
+        server_stop(&url->server);
     else
-        rig_remove(place->directory);
+        rig_remove(url->directory);
 }
 
 #endif

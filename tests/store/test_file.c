@@ -1,6 +1,6 @@
 /*
  * test_file.c: what only a file can suffer in the hands of one process: damage and strangers.
- * Places are in test_file_place.c, full disks in test_file_space.c, other processes in
+ * Places are in test_file_url.c, full disks in test_file_space.c, other processes in
  * test_file_process.c.
  */
 #include <criterion/criterion.h>

@@ -8,50 +8,51 @@
 #include "store/places.h"
 #include "store/policy_record.h"
 
-static int run(struct rig *rig, takt_op op, takt_policy_talk *talk)
+static int run(struct rig *rig, takt_op op, takt_policy_exchange *exchange)
 {
     struct rig_call call;
 
     rig_call_init(&call, op, NULL, "");
-    takt_policy_call(&call.call, op, talk);
+    takt_policy_call(&call.call, op, exchange);
     call.call.data = &call;
     call.call.done = rig_call_done;
     return rig_run(rig, &call);
 }
 
-static int apply(struct rig *rig, takt_policy_talk *seen, const char *text, const char *change)
+static int apply(struct rig *rig, takt_policy_exchange *seen, const char *text, const char *change)
 {
-    takt_policy_talk talk = {.seen_version = seen->seen_version, .seen_at_us = seen->seen_at_us};
+    takt_policy_exchange exchange = {.seen_version = seen->seen_version,
+                                     .seen_at_us = seen->seen_at_us};
     int status;
 
-    talk.text = text;
-    talk.size = strlen(text);
-    strcpy(talk.change, change);
-    status = run(rig, TAKT_OP_APPLY, &talk);
+    exchange.text = text;
+    exchange.size = strlen(text);
+    strcpy(exchange.change, change);
+    status = run(rig, TAKT_OP_APPLY, &exchange);
     if (status == 0) {
-        seen->seen_version = talk.version;
-        seen->seen_at_us = talk.at_us;
+        seen->seen_version = exchange.version;
+        seen->seen_at_us = exchange.at_us;
     }
     return status;
 }
 
 /* What is there, to be freed. */
-static takt_policy_talk look(struct rig *rig)
+static takt_policy_exchange look(struct rig *rig)
 {
-    takt_policy_talk talk = {0};
+    takt_policy_exchange exchange = {0};
 
-    cr_expect_eq(run(rig, TAKT_OP_POLICY, &talk), 0);
-    return talk;
+    cr_expect_eq(run(rig, TAKT_OP_POLICY, &exchange), 0);
+    return exchange;
 }
 
-static const char *text_of(const takt_policy_talk *talk)
+static const char *text_of(const takt_policy_exchange *exchange)
 {
-    return strstr(talk->kept, "\n\n") + 2;
+    return strstr(exchange->kept, "\n\n") + 2;
 }
 
 CONTRACT(tells_what_was_applied)
 {
-    takt_policy_talk seen = {0}, there;
+    takt_policy_exchange seen = {0}, there;
     struct place at;
     struct rig rig, other;
 
@@ -86,7 +87,7 @@ CONTRACT(tells_what_was_applied)
 
 CONTRACT(replaces_only_what_was_seen)
 {
-    takt_policy_talk first = {0}, late = {0}, there;
+    takt_policy_exchange first = {0}, late = {0}, there;
     struct place at;
     struct rig rig;
 
@@ -101,7 +102,7 @@ CONTRACT(replaces_only_what_was_seen)
     cr_expect_eq(there.version, 1);
     cr_expect_str_eq(text_of(&there), "one");
     free(there.kept);
-    late = (takt_policy_talk){.seen_version = 1, .seen_at_us = late.seen_at_us};
+    late = (takt_policy_exchange){.seen_version = 1, .seen_at_us = late.seen_at_us};
     cr_expect_eq(run(&rig, TAKT_OP_POLICY, &late), 0);
     cr_expect_not_null(late.kept, "nor is it taken for the one that is there");
     free(late.kept);
@@ -118,7 +119,7 @@ CONTRACT(replaces_only_what_was_seen)
 
 CONTRACT(keeps_the_last_changes)
 {
-    takt_policy_talk seen = {0}, there;
+    takt_policy_exchange seen = {0}, there;
     struct place at;
     struct rig rig;
     int lines = 0;
@@ -151,7 +152,7 @@ CONTRACT(stays_beside_ledgers_that_expire)
 {
     takt_limit limit = rig_limit("a", 1000000, 1000000, 1000000),
                slow = rig_limit("a", 1, RIG_DAY, 1);
-    takt_policy_talk seen = {0}, there;
+    takt_policy_exchange seen = {0}, there;
     struct place at;
     struct rig rig, elsewhere;
     takt_error error = {0};
@@ -180,7 +181,7 @@ CONTRACT(takes_a_large_one)
 {
     size_t size = 1024 * 1024;
     char *text = malloc(size + 1);
-    takt_policy_talk seen = {0}, there;
+    takt_policy_exchange seen = {0}, there;
     struct place at;
     struct rig rig;
 
@@ -207,17 +208,17 @@ Test(policy_record, a_record_that_cannot_be_read)
     takt_record_scratch scratch = {0};
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        takt_policy_talk talk = {.text = "new", .size = 3, .change = "1\t3\ta\tx"};
+        takt_policy_exchange exchange = {.text = "new", .size = 3, .change = "1\t3\ta\tx"};
         takt_record_change change = {0};
         takt_store_call call;
-        takt_policy_call(&call, TAKT_OP_POLICY, &talk);
+        takt_policy_call(&call, TAKT_OP_POLICY, &exchange);
         takt_policy_record_run(&scratch, bad[i], strlen(bad[i]), 5, &call, &change);
-        cr_expect_eq(talk.version, 0, "%s", bad[i]);
-        cr_expect_null(talk.kept);
-        takt_policy_call(&call, TAKT_OP_APPLY, &talk);
+        cr_expect_eq(exchange.version, 0, "%s", bad[i]);
+        cr_expect_null(exchange.kept);
+        takt_policy_call(&call, TAKT_OP_APPLY, &exchange);
         takt_policy_record_run(&scratch, bad[i], strlen(bad[i]), 5, &call, &change);
         cr_expect_eq(call.status, 0);
-        cr_expect_eq(talk.version, 1);
+        cr_expect_eq(exchange.version, 1);
         cr_expect_eq(change.size, strlen("p1 1 5\n1\t5\t1\t3\ta\tx\n\nnew"));
         cr_expect_eq(memcmp(change.text, "p1 1 5\n1\t5\t1\t3\ta\tx\n\nnew", change.size), 0);
     }

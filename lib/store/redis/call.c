@@ -88,7 +88,7 @@ static bool load_script(takt_redis_store *store, takt_op op)
 }
 
 /* The server lacks the script. */
-static void say_again(takt_redis_job *job, const takt_redis_trouble *trouble)
+static void send_again(takt_redis_job *job, const takt_redis_trouble *trouble)
 {
     takt_redis_store *store = job->store;
     takt_redis_load *load = &store->loads[job->call->op];
@@ -103,7 +103,7 @@ static void say_again(takt_redis_job *job, const takt_redis_trouble *trouble)
         takt_redis_job_finish(job, TAKT_E_NOMEM);
         return;
     }
-    takt_redis_job_say(job);
+    takt_redis_job_send(job);
 }
 
 /* ---- hints ----------------------------------------------------------------------------------- */
@@ -160,18 +160,18 @@ static int keys_wished(const takt_reply *reply)
 {
     if (reply->type != TAKT_REPLY_ARRAY || reply->count != 1 || reply[1].type != TAKT_REPLY_INTEGER)
         return 0;
-    return reply[1].integer == TAKT_FLAG_PERMITS ? TAKT_ASK_WITH_PERMITS
-           : reply[1].integer == TAKT_FLAG_KEYS  ? TAKT_ASK_WHOLE
+    return reply[1].integer == TAKT_FLAG_PERMITS ? TAKT_SCRIPT_CALL_WITH_PERMITS
+           : reply[1].integer == TAKT_FLAG_KEYS  ? TAKT_SCRIPT_CALL_WHOLE
                                                  : 0;
 }
 
 /* The ledger's text names a timezone that our limit does not, and nothing was done: the same is
  * said again, with that zone. */
-static void say_with_zone(takt_redis_job *job, const takt_reply *name)
+static void send_with_zone(takt_redis_job *job, const takt_reply *name)
 {
     if (job->tries < TRIES_MAX &&
-        takt_zone_list_add(&job->store->ask.zones, name->text, name->size)) {
-        takt_redis_job_say(job);
+        takt_zone_list_add(&job->store->script_call.zones, name->text, name->size)) {
+        takt_redis_job_send(job);
         return;
     }
     takt_redis_set_trouble(job->store,
@@ -189,15 +189,16 @@ static void on_result(takt_redis_job *job, const takt_reply *reply)
     bool damaged = false;
 
     if (is_zone_wish(reply)) {
-        say_with_zone(job, reply + 2);
+        send_with_zone(job, reply + 2);
         return;
     }
-    if (!call->talk && keys_wished(reply) > job->keys) {
+    if (!call->exchange && keys_wished(reply) > job->keys) {
         job->keys = keys_wished(reply);
-        takt_redis_job_say(job);
+        takt_redis_job_send(job);
         return;
     }
-    if (call->talk ? !takt_policy_reply(call, reply) : !takt_award_reply(call, reply, &damaged)) {
+    if (call->exchange ? !takt_policy_reply(call, reply)
+                       : !takt_award_reply(call, reply, &damaged)) {
         static const char text[] = "it answered with something that no script of takt answers";
         takt_redis_set_trouble(store, text, "");
         takt_redis_job_finish(job, TAKT_E_STORE);
@@ -220,7 +221,7 @@ static void on_error(takt_redis_job *job, const takt_reply *reply)
 
     takt_redis_judge(&trouble, reply->text, reply->size);
     if (trouble.reaction == TAKT_REDIS_LOAD_SCRIPT) {
-        say_again(job, &trouble);
+        send_again(job, &trouble);
         return;
     }
     takt_redis_set_trouble(store, trouble.text, trouble.word);
@@ -248,24 +249,24 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
         takt_redis_job_finish(job, 0);
 }
 
-void takt_redis_job_say(takt_redis_job *job)
+void takt_redis_job_send(takt_redis_job *job)
 {
     takt_redis_store *store = job->store;
-    takt_ask *ask = &store->ask;
+    takt_script_call *script_call = &store->script_call;
 
     takt_list_remove(&job->link);
     job->command.answered = on_answered;
     job->step = TAKT_REDIS_RUN;
     job->tries++;
-    job->said = true;
-    ask->about_us = takt_record_clock_us();
-    ask->keys = job->keys;
-    if (!takt_ask_call(ask, store->name_space, job->call)) {
+    job->sent = true;
+    script_call->about_us = takt_record_clock_us();
+    script_call->keys = job->keys;
+    if (!takt_script_call_write(script_call, store->name_space, job->call)) {
         takt_redis_job_finish(job, TAKT_E_INVALID);
         return;
     }
-    job->keys = ask->keys;
-    if (!takt_redis_connection_send(store->connection, &job->command, ask->count, ask->arguments,
-                                    ask->sizes))
+    job->keys = script_call->keys;
+    if (!takt_redis_connection_send(store->connection, &job->command, script_call->count,
+                                    script_call->arguments, script_call->sizes))
         takt_redis_job_finish(job, TAKT_E_NOMEM);
 }

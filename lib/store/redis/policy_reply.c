@@ -21,33 +21,33 @@ static bool is_history(const takt_reply *value)
 
 static bool read_kept(takt_store_call *call, const takt_reply *history, const takt_reply *text)
 {
-    takt_policy_talk *talk = call->talk;
+    takt_policy_exchange *exchange = call->exchange;
 
     if (!is_history(history) || text->type != TAKT_REPLY_STRING)
         return false;
-    talk->kept_size = history->size + 1 + text->size;
-    talk->kept = malloc(talk->kept_size + 1);
-    if (talk->kept == NULL) {
+    exchange->kept_size = history->size + 1 + text->size;
+    exchange->kept = malloc(exchange->kept_size + 1);
+    if (exchange->kept == NULL) {
         call->status = TAKT_E_NOMEM;
         return true;
     }
-    memcpy(talk->kept, history->text, history->size);
-    talk->kept[history->size] = '\n';
-    memcpy(talk->kept + history->size + 1, text->text, text->size + 1); /* with its NUL */
+    memcpy(exchange->kept, history->text, history->size);
+    exchange->kept[history->size] = '\n';
+    memcpy(exchange->kept + history->size + 1, text->text, text->size + 1); /* with its NUL */
     return true;
 }
 
 bool takt_policy_reply(takt_store_call *call, const takt_reply *reply)
 {
-    takt_policy_talk *talk = call->talk;
+    takt_policy_exchange *exchange = call->exchange;
     const takt_reply *values = reply + 1;
 
     if (reply->type != TAKT_REPLY_ARRAY || reply->count < 2 ||
         !is_number(&values[0], TAKT_EXACT_MAX) || !is_number(&values[1], TAKT_EXACT_MAX) ||
         (values[0].integer == 0) != (values[1].integer == 0))
         return false;
-    talk->version = values[0].integer;
-    talk->at_us = values[1].integer;
+    exchange->version = values[0].integer;
+    exchange->at_us = values[1].integer;
     call->status = 0;
     if (call->op == TAKT_OP_APPLY) {
         if (reply->count != 3 || !is_number(&values[2], 1))
@@ -56,7 +56,7 @@ bool takt_policy_reply(takt_store_call *call, const takt_reply *reply)
         return true;
     }
     if (reply->count == 2)
-        return talk->version == 0 ||
-               (talk->version == talk->seen_version && talk->at_us == talk->seen_at_us);
-    return reply->count == 4 && talk->version > 0 && read_kept(call, &values[2], &values[3]);
+        return exchange->version == 0 || (exchange->version == exchange->seen_version &&
+                                          exchange->at_us == exchange->seen_at_us);
+    return reply->count == 4 && exchange->version > 0 && read_kept(call, &values[2], &values[3]);
 }

@@ -84,7 +84,7 @@ static takt_redis_job *take_job(takt_redis_store *store)
     job->store = store;
     job->tries = 0;
     job->keys = 0;
-    job->said = false;
+    job->sent = false;
     return job;
 }
 
@@ -104,7 +104,7 @@ static void redis_submit(takt_store *base, takt_store_call *call)
     job->due_ns = takt_timeout_due(&store->timeout, uv_hrtime());
     takt_list_append(&store->jobs, &job->order);
     if (takt_redis_connection_ready(store->connection) && takt_list_empty(&store->waiting))
-        takt_redis_job_say(job);
+        takt_redis_job_send(job);
     else
         takt_list_append(&store->waiting, &job->link);
     uv_ref((uv_handle_t *)&store->timer);
@@ -152,10 +152,10 @@ static void give_up_overdue(takt_redis_store *store)
     takt_redis_job *job = overdue(store);
 
     /* where it was this program that was busy, the answer may have come long ago */
-    if (job != NULL && job->said)
+    if (job != NULL && job->sent)
         takt_redis_connection_drain(store->connection);
     while ((job = overdue(store)) != NULL) {
-        if (job->said)
+        if (job->sent)
             takt_redis_connection_leave(store->connection, true, TAKT_E_STORE_TIMEOUT,
                                         "it does not answer in time");
         else
@@ -182,8 +182,8 @@ static void on_timer(uv_timer_t *timer)
 
 static void tell_way(takt_redis_store *store, int code)
 {
-    if (!store->closing && store->options.on_way != NULL)
-        store->options.on_way(store->options.data, code);
+    if (!store->closing && store->options.on_connection != NULL)
+        store->options.on_connection(store->options.data, code);
 }
 
 static void on_ready(void *data)
@@ -195,7 +195,7 @@ static void on_ready(void *data)
     takt_redis_forget_scripts(store);
     tell_way(store, 0);
     while (takt_redis_connection_ready(store->connection) && !takt_list_empty(&store->waiting))
-        takt_redis_job_say(TAKT_HOLDER(store->waiting.next, takt_redis_job, link));
+        takt_redis_job_send(TAKT_HOLDER(store->waiting.next, takt_redis_job, link));
 }
 
 static void on_lost(void *data, int code, const char *text)
@@ -267,19 +267,19 @@ static void fill(takt_redis_store *store, const takt_store_kind *kind, uv_loop_t
     takt_list_init(&store->failed);
 }
 
-static int open_way(const takt_store_kind *kind, takt_redis_way way, takt_store **store,
-                    uv_loop_t *loop, const char *rest, const takt_store_options *options,
-                    takt_error *error)
+static int open_by(const takt_store_kind *kind, takt_redis_transport transport, takt_store **store,
+                   uv_loop_t *loop, const char *rest, const takt_store_options *options,
+                   takt_error *error)
 {
     takt_redis_store *opened = calloc(1, sizeof *opened);
     int code;
 
     if (opened == NULL)
         return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
-    code = takt_redis_url_parse(&opened->url, way, rest, error);
+    code = takt_redis_url_parse(&opened->url, transport, rest, error);
     if (code == 0)
         code = takt_redis_url_find_password(&opened->url, error);
-    if (code == 0 && way == TAKT_REDIS_TLS)
+    if (code == 0 && transport == TAKT_REDIS_TLS)
         code = takt_tls_trust_open(&opened->trust, &opened->url, error);
     if (code < 0)
         goto free_store;
@@ -328,24 +328,24 @@ static void redis_close(takt_store *base, void (*closed)(void *data), void *data
 
 /* ---- the three schemes ----------------------------------------------------------------------- */
 
-static int check(takt_redis_way way, const char *rest, takt_error *error)
+static int check(takt_redis_transport transport, const char *rest, takt_error *error)
 {
     takt_redis_url url;
-    int code = takt_redis_url_parse(&url, way, rest, error);
+    int code = takt_redis_url_parse(&url, transport, rest, error);
 
     takt_redis_url_close(&url);
     return code;
 }
 
-#define KIND(kind, scheme, way)                                                                    \
+#define KIND(kind, scheme, transport)                                                              \
     static int check_##kind(const char *rest, takt_error *error)                                   \
     {                                                                                              \
-        return check(way, rest, error);                                                            \
+        return check(transport, rest, error);                                                      \
     }                                                                                              \
     static int open_##kind(takt_store **store, uv_loop_t *loop, const char *rest,                  \
                            const takt_store_options *options, takt_error *error)                   \
     {                                                                                              \
-        return open_way(&takt_store_##kind, way, store, loop, rest, options, error);               \
+        return open_by(&takt_store_##kind, transport, store, loop, rest, options, error);          \
     }                                                                                              \
     const takt_store_kind takt_store_##kind = {scheme, check_##kind, open_##kind, redis_submit,    \
                                                redis_close}

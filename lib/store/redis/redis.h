@@ -13,8 +13,8 @@
 #include "base/timeout.h"
 #include "redis/connection.h"
 #include "redis/reply_error.h"
-#include "store/redis/ask.h"
 #include "store/redis/script.h"
+#include "store/redis/script_call.h"
 #include "store/redis/subscribe.h"
 #include "store/store.h"
 
@@ -46,7 +46,7 @@ typedef struct takt_redis_job {
     uint64_t due_ns; /* as timeout.h counts */
     int tries;
     int keys;  /* that it has named, or is to, as the ledger has wished */
-    bool said; /* it is with the connection */
+    bool sent; /* it is with the connection */
     takt_redis_step step;
 } takt_redis_job;
 
@@ -60,7 +60,7 @@ struct takt_redis_store {
     takt_redis_connection *connection;
     takt_hints *hints; /* NULL until the first claim was answered */
     takt_redis_load loads[TAKT_OPS];
-    takt_ask ask;
+    takt_script_call script_call;
     uint64_t worker; /* who claims through this store */
 
     uv_timer_t timer;  /* the oldest job is to be given up, or calls are to fail; keeps the loop
@@ -86,7 +86,7 @@ struct takt_redis_store {
 };
 
 /* Says a job that waits to the connection, which is ready. */
-void takt_redis_job_say(takt_redis_job *job);
+void takt_redis_job_send(takt_redis_job *job);
 
 /* A job's call comes back with that status; its outputs are filled. */
 void takt_redis_job_finish(takt_redis_job *job, int status);

@@ -51,8 +51,8 @@ struct channel {
     char name[];
 };
 
-static void say(takt_hints *hints, const char *word, int count, const char *const *names,
-                const size_t *sizes)
+static void send_command(takt_hints *hints, const char *word, int count, const char *const *names,
+                         const size_t *sizes)
 {
     const char *arguments[1 + BATCH] = {word};
     size_t lengths[1 + BATCH] = {strlen(word)};
@@ -70,13 +70,14 @@ static bool listening(const takt_hints *hints)
 
 /* ---- which ledgers --------------------------------------------------------------------------- */
 
-static void say_one(takt_hints *hints, const struct channel *channel, bool subscribe)
+static void send_one(takt_hints *hints, const struct channel *channel, bool subscribe)
 {
     const char *name = channel->entry.key;
 
     if (listening(hints))
-        say(hints, subscribe ? words[hints->kind].subscribe : words[hints->kind].unsubscribe, 1,
-            &name, &channel->entry.size);
+        send_command(hints,
+                     subscribe ? words[hints->kind].subscribe : words[hints->kind].unsubscribe, 1,
+                     &name, &channel->entry.size);
 }
 
 static void forget(takt_hints *hints, struct channel *channel)
@@ -93,7 +94,7 @@ static void drop_idle(takt_hints *hints, uint64_t now_ms)
 
     if (takt_list_empty(&hints->recent) || now_ms - oldest->asked_ms < IDLE_MS)
         return;
-    say_one(hints, oldest, false);
+    send_one(hints, oldest, false);
     forget(hints, oldest);
 }
 
@@ -113,7 +114,7 @@ static struct channel *add(takt_hints *hints, const char *name, size_t size, con
     added->entry.size = size;
     takt_table_add(&hints->table, &added->entry);
     takt_list_append(&hints->recent, &added->link);
-    say_one(hints, added, true);
+    send_one(hints, added, true);
     return added;
 }
 
@@ -166,7 +167,7 @@ static void try_kind(takt_hints *hints, enum kind kind)
 
     hints->kind = kind;
     hints->trying = true;
-    say(hints, words[kind].subscribe, 1, &name, &size);
+    send_command(hints, words[kind].subscribe, 1, &name, &size);
 }
 
 static void subscribe_all(takt_hints *hints)
@@ -180,7 +181,7 @@ static void subscribe_all(takt_hints *hints)
         names[count] = channel->entry.key;
         sizes[count++] = channel->entry.size;
         if (count == BATCH || at->next == &hints->recent) {
-            say(hints, words[hints->kind].subscribe, count, names, sizes);
+            send_command(hints, words[hints->kind].subscribe, count, names, sizes);
             count = 0;
         }
     }
@@ -224,7 +225,7 @@ static void on_pushed(void *data, const takt_reply *reply)
     takt_hints *hints = data;
     takt_entry *entry;
     struct channel *channel;
-    bool said;
+    bool sent;
 
     if (hints->trying) {
         on_tried(hints, reply->type == TAKT_REPLY_ARRAY);
@@ -233,12 +234,12 @@ static void on_pushed(void *data, const takt_reply *reply)
     if (hints->kind == NONE || reply->type != TAKT_REPLY_ARRAY || reply->count != 3 ||
         reply[2].type != TAKT_REPLY_STRING)
         return;
-    said = is_word(&reply[1], words[hints->kind].message);
-    if (!said && !is_word(&reply[1], words[hints->kind].subscribed))
+    sent = is_word(&reply[1], words[hints->kind].message);
+    if (!sent && !is_word(&reply[1], words[hints->kind].subscribed))
         return;
     entry = takt_table_find(&hints->table, reply[2].text, reply[2].size);
     channel = entry ? TAKT_HOLDER(entry, struct channel, entry) : NULL;
-    if (channel && (said || channel->own))
+    if (channel && (sent || channel->own))
         hints->options.on_hint(hints->options.data, channel->limit, channel->key, channel->own);
 }
 

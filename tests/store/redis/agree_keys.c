@@ -38,7 +38,7 @@ static int64_t score_of(const redisReply *line, const char *member)
 
 /* The next place of a worker; *at moves on.  The totals count it, and the line is to agree. */
 static void read_place(const char **at, const char *worker, int64_t seq, const redisReply *line,
-                       totals *sums, listed *place)
+                       totals *sums, listed *url)
 {
     long long turn, wanting, need, waiting, again;
     char member[32], marks[4] = "";
@@ -53,12 +53,12 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
     if (**at == ',' && sscanf(*at, ",%3[afp]%n", marks, &taken) == 1)
         *at += taken;
     aside = strchr(marks, 'a') != NULL;
-    place->score = priority * TURNS + turn;
-    snprintf(place->text, sizeof place->text,
+    url->score = priority * TURNS + turn;
+    snprintf(url->text, sizeof url->text,
              ";w%s,%" PRId64 ",%d,%lld,%lld,%lld,%lld,%lld,%" PRId64 "%s%s", worker, seq, priority,
              turn, wanting, need, waiting, again, expires_us, *marks ? "," : "", marks);
     snprintf(member, sizeof member, "%s:%d", worker, priority);
-    if (score_of(line, member) != (aside ? INT64_MIN : place->score))
+    if (score_of(line, member) != (aside ? INT64_MIN : url->score))
         agree_fail("the order of the line is not that of its places");
     sums->waiting += waiting;
     sums->late += aside ? waiting : 0;

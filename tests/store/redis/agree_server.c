@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/redis/ask.h"
 #include "store/redis/script.h"
+#include "store/redis/script_call.h"
 
 #define NAME_SPACE "test"
 #define NAME       "takt:{test/any/any}" /* of what agree_world.c draws */
@@ -172,26 +172,26 @@ void agree_server_lose_text(void)
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* With so many keys at least.  False: more than so many are needed, and nothing is said. */
-static bool say(const agree_step *step, const takt_store_call *call, int min, int max)
+static bool send_command(const agree_step *step, const takt_store_call *call, int min, int max)
 {
-    static takt_ask ask;
-    const char *words[TAKT_ASK_MAX + 1];
-    size_t sizes[TAKT_ASK_MAX + 1];
+    static takt_script_call script_call;
+    const char *words[TAKT_SCRIPT_CALL_MAX + 1];
+    size_t sizes[TAKT_SCRIPT_CALL_MAX + 1];
     char now[24];
 
     for (int i = 0; i < AGREE_ZONES; i++)
-        takt_zone_list_add(&ask.zones, agree_zones[i], strlen(agree_zones[i]));
-    ask.about_us = step->now_us;
-    ask.keys = min;
-    if (!takt_ask_call(&ask, NAME_SPACE, call))
+        takt_zone_list_add(&script_call.zones, agree_zones[i], strlen(agree_zones[i]));
+    script_call.about_us = step->now_us;
+    script_call.keys = min;
+    if (!takt_script_call_write(&script_call, NAME_SPACE, call))
         agree_fail("no name for the ledger");
-    if (ask.keys > max)
+    if (script_call.keys > max)
         return false;
-    memcpy(words, ask.arguments, sizeof ask.arguments);
-    memcpy(sizes, ask.sizes, sizeof ask.sizes);
-    words[ask.count] = now; /* for the test's clock */
-    sizes[ask.count] = (size_t)snprintf(now, sizeof now, "%" PRId64, step->now_us);
-    redisAppendCommandArgv(context, ask.count + 1, words, sizes);
+    memcpy(words, script_call.arguments, sizeof script_call.arguments);
+    memcpy(sizes, script_call.sizes, sizeof script_call.sizes);
+    words[script_call.count] = now; /* for the test's clock */
+    sizes[script_call.count] = (size_t)snprintf(now, sizeof now, "%" PRId64, step->now_us);
+    redisAppendCommandArgv(context, script_call.count + 1, words, sizes);
     return true;
 }
 
@@ -205,7 +205,7 @@ static bool say_briefly(const agree_step *step)
     redisAppendCommand(context, "DEL " COPY);
     redisAppendCommand(context, "CLIENT REPLY SKIP");
     redisAppendCommand(context, "COPY " NAME " " COPY);
-    if (!say(step, &call, 0, TAKT_ASK_BRIEF))
+    if (!send_command(step, &call, 0, TAKT_SCRIPT_CALL_BRIEF))
         return false;
     redisAppendCommand(context, "GET " NAME);
     redisAppendCommand(context, "GET " COPY);
@@ -219,9 +219,9 @@ void agree_server_send(agree_outcome *ran)
     const agree_step *step = &ran->step;
 
     ran->brief = step->call.op == TAKT_OP_CLAIM && say_briefly(step);
-    say(step, &step->call, TAKT_ASK_WHOLE, TAKT_ASK_NAMES);
+    send_command(step, &step->call, TAKT_SCRIPT_CALL_WHOLE, TAKT_SCRIPT_CALL_NAMES);
     if (ran->wish)
-        say(step, &step->call, TAKT_ASK_WITH_PERMITS, TAKT_ASK_NAMES);
+        send_command(step, &step->call, TAKT_SCRIPT_CALL_WITH_PERMITS, TAKT_SCRIPT_CALL_NAMES);
     redisAppendCommand(context, "SPUBLISH " NAME " .");
     redisAppendCommand(context, "GET " NAME);
     redisAppendCommand(context, "HGETALL " NAME ":places");

@@ -32,7 +32,7 @@ static void hang_up(struct peer *peer)
     uv_close((uv_handle_t *)&peer->client, NULL);
 }
 
-static void say(struct peer *peer, const char *bytes, size_t size)
+static void send_command(struct peer *peer, const char *bytes, size_t size)
 {
     while (size > 0) {
         uv_buf_t buffer = uv_buf_init((char *)(size_t)bytes, (unsigned)size);
@@ -58,9 +58,10 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
     peer->bytes[peer->received] = '\0';
     if (!peer->greeted && peer->greeting != NULL) {
         peer->greeted = true;
-        say(peer, peer->greeting, strlen(peer->greeting));
+        send_command(peer, peer->greeting, strlen(peer->greeting));
     } else if (peer->answer != NULL) {
-        say(peer, peer->answer, peer->answer_size > 0 ? peer->answer_size : strlen(peer->answer));
+        send_command(peer, peer->answer,
+                     peer->answer_size > 0 ? peer->answer_size : strlen(peer->answer));
         if (peer->hang_up)
             hang_up(peer);
     }

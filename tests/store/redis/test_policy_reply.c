@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "store/policy_record.h"
-#include "store/redis/ask.h"
 #include "store/redis/policy_reply.h"
 #include "store/redis/script.h"
+#include "store/redis/script_call.h"
 
 #define TEXT(words)                                                                                \
     {                                                                                              \
@@ -53,42 +53,43 @@ static const struct {
 Test(policy_reply, is_read_strictly)
 {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        takt_policy_talk talk = {.seen_version = 5, .seen_at_us = 6};
+        takt_policy_exchange exchange = {.seen_version = 5, .seen_at_us = 6};
         takt_reply reply[5] = {{.type = TAKT_REPLY_ARRAY, .count = table[i].count, .text = ""}};
         takt_store_call call;
 
         memcpy(reply + 1, table[i].values, sizeof table[i].values);
-        takt_policy_call(&call, table[i].op, &talk);
+        takt_policy_call(&call, table[i].op, &exchange);
         cr_expect_eq(takt_policy_reply(&call, reply), table[i].fine, "row %zu", i);
         if (table[i].fine) {
             cr_expect_eq(call.status, table[i].status, "row %zu", i);
-            cr_expect_eq(talk.version, table[i].values[0].integer);
-            cr_expect_eq(talk.at_us, table[i].values[1].integer);
+            cr_expect_eq(exchange.version, table[i].values[0].integer);
+            cr_expect_eq(exchange.at_us, table[i].values[1].integer);
         }
-        cr_assert_eq(talk.kept == NULL, table[i].kept == NULL, "row %zu", i);
-        if (talk.kept)
-            cr_expect_str_eq(talk.kept, table[i].kept);
-        free(talk.kept);
+        cr_assert_eq(exchange.kept == NULL, table[i].kept == NULL, "row %zu", i);
+        if (exchange.kept)
+            cr_expect_str_eq(exchange.kept, table[i].kept);
+        free(exchange.kept);
     }
 }
 
 Test(policy_reply, what_is_asked)
 {
-    static takt_ask ask;
+    static takt_script_call script_call;
     static const char *const words[] = {"EVALSHA", "",  "1",      "takt:{a%20b//}:policy",
                                         "5",       "6", "change", "te"};
-    takt_policy_talk talk = {
+    takt_policy_exchange exchange = {
         .seen_version = 5, .seen_at_us = 6, .text = "text", .size = 2, .change = "change"};
 
     for (int op = TAKT_OP_POLICY; op <= TAKT_OP_APPLY; op++) {
         takt_store_call call;
-        takt_policy_call(&call, (takt_op)op, &talk);
-        cr_assert(takt_ask_call(&ask, "a b", &call));
-        cr_assert_eq(ask.count, op == TAKT_OP_APPLY ? 8 : 6);
-        cr_expect_str_eq(ask.arguments[1], takt_scripts[op].sha1);
-        for (int i = 2; i < ask.count; i++) {
-            cr_expect_eq(ask.sizes[i], strlen(words[i]), "%d", i);
-            cr_expect_eq(memcmp(ask.arguments[i], words[i], ask.sizes[i]), 0, "%d", i);
+        takt_policy_call(&call, (takt_op)op, &exchange);
+        cr_assert(takt_script_call_write(&script_call, "a b", &call));
+        cr_assert_eq(script_call.count, op == TAKT_OP_APPLY ? 8 : 6);
+        cr_expect_str_eq(script_call.arguments[1], takt_scripts[op].sha1);
+        for (int i = 2; i < script_call.count; i++) {
+            cr_expect_eq(script_call.sizes[i], strlen(words[i]), "%d", i);
+            cr_expect_eq(memcmp(script_call.arguments[i], words[i], script_call.sizes[i]), 0, "%d",
+                         i);
         }
     }
 }

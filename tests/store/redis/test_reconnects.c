@@ -44,7 +44,7 @@ static void on_event(takt_client *client, const takt_event *event, void *data)
     one->back += event->type == TAKT_EVENT_STORE_BACK;
 }
 
-static void ask(struct one *one);
+static void script_call(struct one *one);
 
 static void on_granted(takt_permit *permit, int status)
 {
@@ -55,10 +55,10 @@ static void on_granted(takt_permit *permit, int status)
     cr_assert_eq(status, 0);
     one->grants++;
     takt_release(permit);
-    ask(one);
+    script_call(one);
 }
 
-static void ask(struct one *one)
+static void script_call(struct one *one)
 {
     takt_request request = TAKT_REQUEST("l");
 
@@ -81,7 +81,7 @@ static void open_ones(int count, const char *rate)
         options.data = &ones[i];
         cr_assert_eq(takt_open(&ones[i].client, &loop, policy, &options, &error), 0, "%s",
                      error.text);
-        ask(&ones[i]);
+        script_call(&ones[i]);
     }
 }
 

@@ -109,12 +109,12 @@ Test(redis, scripts_have_their_names)
     server_start(&server, NULL);
     open_with(&rig, &server, "");
     for (int op = 0; op < TAKT_OPS; op++) {
-        takt_policy_talk talk = {.text = "", .change = "0\t0\twho\twhat"};
+        takt_policy_exchange exchange = {.text = "", .change = "0\t0\twho\twhat"};
         struct rig_call call;
         rig_call_init(&call, (takt_op)op, &limit, "k");
         call.claim = (takt_claim){.worker = 1, .seq = 1};
         call.call.for_us = 1;
-        call.call.talk = op >= TAKT_OP_POLICY ? &talk : NULL;
+        call.call.exchange = op >= TAKT_OP_POLICY ? &exchange : NULL;
         cr_expect_eq(rig_run(&rig, &call), op == TAKT_OP_TRY ? call.call.status : 0);
         strcat(strcat(words, " "), takt_scripts[op].sha1);
     }

@@ -1,7 +1,7 @@
 /*
  * ask.c: see ask.h.
  */
-#include "store/redis/ask.h"
+#include "store/redis/script_call.h"
 
 #include <assert.h>
 #include <string.h>
@@ -11,16 +11,16 @@
 
 /* Where the fields' text goes. */
 struct pen {
-    takt_ask *ask;
+    takt_script_call *script_call;
     takt_writer writer;
     bool begun; /* a field stands there already */
 };
 
-static void add(takt_ask *ask, const char *text, size_t size)
+static void add(takt_script_call *script_call, const char *text, size_t size)
 {
-    ask->arguments[ask->count] = text;
-    ask->sizes[ask->count] = size;
-    ask->count++;
+    script_call->arguments[script_call->count] = text;
+    script_call->sizes[script_call->count] = size;
+    script_call->count++;
 }
 
 /* One blank is between two fields. */
@@ -56,27 +56,31 @@ static void add_rules(struct pen *pen, const takt_numbers *numbers)
 }
 
 /* The first `count` of the ledger's keys, and how many they are. */
-static bool add_names(takt_ask *ask, const char *name_space, const takt_store_call *call, int count)
+static bool add_names(takt_script_call *script_call, const char *name_space,
+                      const takt_store_call *call, int count)
 {
-    static const char *const counts[TAKT_ASK_NAMES] = {"1", "2", "3", "4", "5"};
-    static const char *const rests[TAKT_ASK_NAMES] = {"", ":line", ":places", ":log", ":held"};
-    size_t size = takt_redis_key(ask->names[0], name_space, call->limit->name, call->key, "");
+    static const char *const counts[TAKT_SCRIPT_CALL_NAMES] = {"1", "2", "3", "4", "5"};
+    static const char *const rests[TAKT_SCRIPT_CALL_NAMES] = {"", ":line", ":places", ":log",
+                                                              ":held"};
+    size_t size =
+        takt_redis_key(script_call->names[0], name_space, call->limit->name, call->key, "");
 
     if (size == 0)
         return false;
-    add(ask, counts[count - 1], 1);
-    add(ask, ask->names[0], size);
+    add(script_call, counts[count - 1], 1);
+    add(script_call, script_call->names[0], size);
     for (int i = 1; i < count; i++) {
-        memcpy(ask->names[i], ask->names[0], size);
-        memcpy(ask->names[i] + size, rests[i], strlen(rests[i]) + 1);
-        add(ask, ask->names[i], size + strlen(rests[i]));
+        memcpy(script_call->names[i], script_call->names[0], size);
+        memcpy(script_call->names[i] + size, rests[i], strlen(rests[i]) + 1);
+        add(script_call, script_call->names[i], size + strlen(rests[i]));
     }
     return true;
 }
 
 static void add_zones(struct pen *pen, const takt_numbers *numbers)
 {
-    takt_zone_text_write(next_field(pen), numbers, &pen->ask->zones, pen->ask->about_us);
+    takt_zone_text_write(next_field(pen), numbers, &pen->script_call->zones,
+                         pen->script_call->about_us);
 }
 
 /* How many may wait; where there are permits, how many there are and for how long; and where there
@@ -183,62 +187,65 @@ static void add_number(struct pen *pen, int64_t value)
     const char *from = pen->writer.at;
 
     takt_write_int(&pen->writer, value);
-    add(pen->ask, from, (size_t)(pen->writer.at - from));
+    add(pen->script_call, from, (size_t)(pen->writer.at - from));
 }
 
-static void add_talk(struct pen *pen, const takt_store_call *call)
+static void add_exchange(struct pen *pen, const takt_store_call *call)
 {
-    const takt_policy_talk *talk = call->talk;
+    const takt_policy_exchange *exchange = call->exchange;
 
-    add_number(pen, talk->seen_version);
-    add_number(pen, talk->seen_at_us);
+    add_number(pen, exchange->seen_version);
+    add_number(pen, exchange->seen_at_us);
     if (call->op != TAKT_OP_APPLY)
         return;
-    add(pen->ask, talk->change, strlen(talk->change));
-    add(pen->ask, talk->text, talk->size);
+    add(pen->script_call, exchange->change, strlen(exchange->change));
+    add(pen->script_call, exchange->text, exchange->size);
 }
 
 /* The stored policy has a key to itself. */
-static bool ask_about_policy(struct pen *pen, const char *name_space, const takt_store_call *call)
+static bool write_policy_call(struct pen *pen, const char *name_space, const takt_store_call *call)
 {
-    takt_ask *ask = pen->ask;
-    size_t size = takt_redis_key(ask->names[0], name_space, "", "", ":policy");
+    takt_script_call *script_call = pen->script_call;
+    size_t size = takt_redis_key(script_call->names[0], name_space, "", "", ":policy");
 
     if (size == 0)
         return false;
-    add(ask, "1", 1);
-    add(ask, ask->names[0], size);
-    add_talk(pen, call);
+    add(script_call, "1", 1);
+    add(script_call, script_call->names[0], size);
+    add_exchange(pen, call);
     return true;
 }
 
-static int count_keys(const takt_ask *ask, const takt_store_call *call)
+static int count_keys(const takt_script_call *script_call, const takt_store_call *call)
 {
-    int keys = call->numbers->concurrency > 0 ? TAKT_ASK_WITH_PERMITS
-               : is_brief(call)               ? TAKT_ASK_BRIEF
-                                              : TAKT_ASK_WHOLE;
+    int keys = call->numbers->concurrency > 0 ? TAKT_SCRIPT_CALL_WITH_PERMITS
+               : is_brief(call)               ? TAKT_SCRIPT_CALL_BRIEF
+                                              : TAKT_SCRIPT_CALL_WHOLE;
 
-    return keys > ask->keys ? keys : ask->keys;
+    return keys > script_call->keys ? keys : script_call->keys;
 }
 
-bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call *call)
+bool takt_script_call_write(takt_script_call *script_call, const char *name_space,
+                            const takt_store_call *call)
 {
     const takt_script *script = &takt_scripts[call->op];
-    struct pen pen = {ask, {ask->text, ask->text + sizeof ask->text, false}, false};
+    struct pen pen = {script_call,
+                      {script_call->text, script_call->text + sizeof script_call->text, false},
+                      false};
     bool permits;
 
-    ask->count = 0;
-    add(ask, "EVALSHA", 7);
-    add(ask, script->sha1, sizeof script->sha1 - 1);
-    if (call->talk)
-        return ask_about_policy(&pen, name_space, call);
-    ask->keys = count_keys(ask, call);
-    permits = ask->keys == TAKT_ASK_WITH_PERMITS;
-    if (!add_names(ask, name_space, call, ask->keys))
+    script_call->count = 0;
+    add(script_call, "EVALSHA", 7);
+    add(script_call, script->sha1, sizeof script->sha1 - 1);
+    if (call->exchange)
+        return write_policy_call(&pen, name_space, call);
+    script_call->keys = count_keys(script_call, call);
+    permits = script_call->keys == TAKT_SCRIPT_CALL_WITH_PERMITS;
+    if (!add_names(script_call, name_space, call, script_call->keys))
         return false;
-    if (ask->keys != TAKT_ASK_BRIEF)
+    if (script_call->keys != TAKT_SCRIPT_CALL_BRIEF)
         add_limit(&pen, call->numbers);
-    if (ask->keys == TAKT_ASK_BRIEF)
+    if (script_call->keys == TAKT_SCRIPT_CALL_BRIEF)
         add_brief_claim(&pen, call);
     else if (call->op == TAKT_OP_CLAIM)
         add_claim(&pen, call->claim, permits);
@@ -253,6 +260,6 @@ bool takt_ask_call(takt_ask *ask, const char *name_space, const takt_store_call 
     else if (call->op == TAKT_OP_LOWER)
         add_int(&pen, call->actual);
     assert(!pen.writer.full);
-    add(ask, ask->text, (size_t)(pen.writer.at - ask->text));
+    add(script_call, script_call->text, (size_t)(pen.writer.at - script_call->text));
     return true;
 }

@@ -4,8 +4,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "store/redis/ask.h"
 #include "store/redis/script.h"
+#include "store/redis/script_call.h"
 #include "store/rig.h"
 
 static takt_limit two_rules(void)
@@ -20,15 +20,15 @@ static takt_limit two_rules(void)
 }
 
 /* All arguments behind the script's name, parted by blanks. */
-static const char *join(const takt_ask *ask)
+static const char *join(const takt_script_call *script_call)
 {
     static char text[65536];
 
     text[0] = '\0';
-    for (int i = 2; i < ask->count; i++) {
-        cr_assert(strlen(text) + ask->sizes[i] + 2 < sizeof text);
-        strncat(text, ask->arguments[i], ask->sizes[i]);
-        strcat(text, i + 1 < ask->count ? " " : "");
+    for (int i = 2; i < script_call->count; i++) {
+        cr_assert(strlen(text) + script_call->sizes[i] + 2 < sizeof text);
+        strncat(text, script_call->arguments[i], script_call->sizes[i]);
+        strcat(text, i + 1 < script_call->count ? " " : "");
     }
     return text;
 }
@@ -38,7 +38,7 @@ static const char *join(const takt_ask *ask)
     "takt:{prod/mail/a%2Fb}:log "
 #define LIMIT "g1/10000*10;g1/108000000*1 86400000000 7 250000 1000 "
 
-Test(ask, every_operation)
+Test(script_call, every_operation)
 {
     static const struct {
         takt_op op;
@@ -64,7 +64,7 @@ Test(ask, every_operation)
                                   {4, -17, 1, 9}}};
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        static takt_ask ask;
+        static takt_script_call script_call;
         takt_store_call call = {.op = table[i].op,
                                 .limit = &limit,
                                 .numbers = &limit.numbers,
@@ -73,18 +73,18 @@ Test(ask, every_operation)
                                 .cost = 3,
                                 .for_us = 60000000,
                                 .reason = "429; wait"};
-        cr_assert(takt_ask_call(&ask, "prod", &call));
-        cr_expect_str_eq(join(&ask), table[i].text);
-        cr_expect_str_eq(ask.arguments[0], "EVALSHA");
-        cr_expect_str_eq(ask.arguments[1], takt_scripts[table[i].op].sha1);
-        cr_expect_eq(ask.sizes[1], 40);
+        cr_assert(takt_script_call_write(&script_call, "prod", &call));
+        cr_expect_str_eq(join(&script_call), table[i].text);
+        cr_expect_str_eq(script_call.arguments[0], "EVALSHA");
+        cr_expect_str_eq(script_call.arguments[1], takt_scripts[table[i].op].sha1);
+        cr_expect_eq(script_call.sizes[1], 40);
     }
 }
 
 /* The longest of everything fits. */
-Test(ask, largest)
+Test(script_call, largest)
 {
-    static takt_ask ask;
+    static takt_script_call script_call;
     char longest[TAKT_KEY_SIZE_MAX + 2];
     takt_limit limit = rig_limit("a", 999999937, TAKT_SPAN_MAX_US - 1, 1);
     takt_claim claim = {
@@ -106,17 +106,17 @@ Test(ask, largest)
     limit.numbers.adapt = (takt_adapt){INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
     for (int i = 0; i < TAKT_WANTS_MAX; i++)
         claim.wants[i] = (takt_want){INT64_MAX, INT64_C(1) << 53, INT32_MAX, INT32_MAX};
-    cr_assert(takt_ask_call(&ask, "n", &call));
-    cr_expect_eq(ask.count, TAKT_ASK_MAX);
+    cr_assert(takt_script_call_write(&script_call, "n", &call));
+    cr_expect_eq(script_call.count, TAKT_SCRIPT_CALL_MAX);
     longest[TAKT_KEY_SIZE_MAX] = '\xff';
     longest[TAKT_KEY_SIZE_MAX + 1] = '\0';
-    cr_expect(!takt_ask_call(&ask, "n", &call));
+    cr_expect(!takt_script_call_write(&script_call, "n", &call));
 }
 
 /* A claim that one key may do for, and what makes it one that needs all of them. */
-Test(ask, uncontended)
+Test(script_call, uncontended)
 {
-    static takt_ask ask;
+    static takt_script_call script_call;
     const takt_claim one = {.worker = 1,
                             .seq = 1,
                             .waiting = 1,
@@ -145,30 +145,30 @@ Test(ask, uncontended)
                                 .numbers = &limits[i].numbers,
                                 .key = "a",
                                 .claim = &claims[i]};
-        ask.keys = 0;
-        cr_assert(takt_ask_call(&ask, "prod", &call));
-        cr_expect_eq(ask.keys, i == 0 ? 1 : i == 9 ? 5 : 4, "%d", i);
+        script_call.keys = 0;
+        cr_assert(takt_script_call_write(&script_call, "prod", &call));
+        cr_expect_eq(script_call.keys, i == 0 ? 1 : i == 9 ? 5 : 4, "%d", i);
         if (i == 0)
-            cr_expect_str_eq(join(&ask), "1 takt:{prod/mail/a} g1/10000*10 250000 3");
-        ask.keys = 4; /* it was in vain */
-        cr_assert(takt_ask_call(&ask, "prod", &call));
-        cr_expect_eq(ask.keys, i == 9 ? 5 : 4, "%d", i);
+            cr_expect_str_eq(join(&script_call), "1 takt:{prod/mail/a} g1/10000*10 250000 3");
+        script_call.keys = 4; /* it was in vain */
+        cr_assert(takt_script_call_write(&script_call, "prod", &call));
+        cr_expect_eq(script_call.keys, i == 9 ? 5 : 4, "%d", i);
     }
 }
 
 /* `adapt` stands behind the permits, or what would be there. */
-Test(ask, adapt)
+Test(script_call, adapt)
 {
-    static takt_ask ask;
+    static takt_script_call script_call;
     takt_limit limit = two_rules();
     takt_store_call call = {
         .op = TAKT_OP_PEEK, .limit = &limit, .numbers = &limit.numbers, .key = "a"};
 
     limit.numbers.adapt = (takt_adapt){50, 10, 60000000, 5};
-    cr_assert(takt_ask_call(&ask, "prod", &call));
-    cr_expect(strstr(join(&ask), " 250000 1000;50,10,60000000,5 "));
+    cr_assert(takt_script_call_write(&script_call, "prod", &call));
+    cr_expect(strstr(join(&script_call), " 250000 1000;50,10,60000000,5 "));
     limit.numbers.concurrency = 20;
     limit.numbers.lease_us = 30000000;
-    cr_assert(takt_ask_call(&ask, "prod", &call));
-    cr_expect(strstr(join(&ask), " 250000 1000,20,30000000;50,10,60000000,5 "));
+    cr_assert(takt_script_call_write(&script_call, "prod", &call));
+    cr_expect(strstr(join(&script_call), " 250000 1000,20,30000000;50,10,60000000,5 "));
 }

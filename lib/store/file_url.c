@@ -1,7 +1,7 @@
 /*
- * file_place.c: see file_place.h.
+ * file_url.c: see file_url.h.
  */
-#include "store/file_place.h"
+#include "store/file_url.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static const char *skip_authority(const char *rest, takt_error *error)
     return NULL;
 }
 
-int takt_file_parse_place(takt_file_place *place, const char *rest, takt_error *error)
+int takt_file_url_parse(takt_file_url *url, const char *rest, takt_error *error)
 {
     const char *path = skip_authority(rest, error);
     size_t size = path ? strcspn(path, "?") : 0;
@@ -73,10 +73,10 @@ int takt_file_parse_place(takt_file_place *place, const char *rest, takt_error *
                          takt_quote(query, quoted));
     if (size > LONGEST)
         return takt_fail(error, TAKT_E_STORE_URL, "the path is longer than %d bytes", LONGEST);
-    memcpy(place->path, path, size);
-    place->path[size] = '\0';
-    place->is_default = size == 0;
-    place->sync = *query != '\0';
+    memcpy(url->path, path, size);
+    url->path[size] = '\0';
+    url->is_default = size == 0;
+    url->sync = *query != '\0';
     return 0;
 }
 
@@ -92,21 +92,21 @@ static const char *directory_in(const char *variable)
                : NULL;
 }
 
-int takt_file_default_place(takt_file_place *place, takt_error *error)
+int takt_file_url_default(takt_file_url *url, takt_error *error)
 {
     const char *state = directory_in("XDG_STATE_HOME"), *home = directory_in("HOME");
 
     if (state != NULL)
-        snprintf(place->path, sizeof place->path, "%s/takt/" FILE_NAME, state);
+        snprintf(url->path, sizeof url->path, "%s/takt/" FILE_NAME, state);
     else if (home != NULL)
-        snprintf(place->path, sizeof place->path, "%s/.local/state/takt/" FILE_NAME, home);
+        snprintf(url->path, sizeof url->path, "%s/.local/state/takt/" FILE_NAME, home);
     else
         return takt_fail(
             error, TAKT_E_STORE_URL,
             "neither $XDG_STATE_HOME nor $HOME names a directory for the default store: set one of "
             "them, or name a store with file:PATH");
-    place->is_default = true;
-    place->sync = false;
+    url->is_default = true;
+    url->sync = false;
     return 0;
 }
 
@@ -230,24 +230,24 @@ static int check_default(char *path, takt_error *error)
     return code;
 }
 
-int takt_file_find_place(takt_file_place *place, takt_error *error)
+int takt_file_url_resolve(takt_file_url *url, takt_error *error)
 {
-    bool sync = place->sync;
+    bool sync = url->sync;
     int code = 0;
 
-    if (place->is_default) {
-        code = takt_file_default_place(place, error);
-        place->sync = sync;
+    if (url->is_default) {
+        code = takt_file_url_default(url, error);
+        url->sync = sync;
         if (code == 0)
-            code = make_directories(place->path, error);
+            code = make_directories(url->path, error);
         if (code == 0)
-            code = check_default(place->path, error);
+            code = check_default(url->path, error);
     } else {
-        enter_directory(place->path);
+        enter_directory(url->path);
     }
     if (code == 0)
-        code = resolve_directory(place->path, error);
-    if (code == 0 && !place->is_default)
-        code = follow_link(place->path, error);
+        code = resolve_directory(url->path, error);
+    if (code == 0 && !url->is_default)
+        code = follow_link(url->path, error);
     return code;
 }
