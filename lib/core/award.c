@@ -3,7 +3,7 @@
  */
 #include "core/award.h"
 
-#include "base/min_max.h"
+#include "base/integers.h"
 #include "core/holders.h"
 #include "core/line.h"
 

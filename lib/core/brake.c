@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "base/min_max.h"
+#include "base/integers.h"
 #include "core/gcra.h"
 #include "core/window.h"
 

@@ -18,6 +18,7 @@
 #include "core/window.h"
 
 #include "base/fail.h"
+#include "zone/zone_load.h"
 
 /* Where tokens taken from some instant on fall. */
 typedef struct window {

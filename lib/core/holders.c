@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/min_max.h"
+#include "base/integers.h"
 
 /* Where the worker is listed, or belongs. */
 static int find(const takt_ledger *ledger, uint64_t worker)

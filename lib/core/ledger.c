@@ -9,7 +9,7 @@
  */
 #include "core/ledger.h"
 
-#include "base/min_max.h"
+#include "base/integers.h"
 #include "core/award.h"
 #include "core/brake.h"
 #include "core/holders.h"

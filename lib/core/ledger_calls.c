@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/min_max.h"
+#include "base/integers.h"
 #include "core/award.h"
 #include "core/brake.h"
 #include "core/holders.h"

@@ -7,7 +7,7 @@
  */
 #include "core/overflow.h"
 
-#include "base/min_max.h"
+#include "base/integers.h"
 #include "core/award.h"
 #include "core/line.h"
 

@@ -17,10 +17,11 @@
 
 #include <takt/error.h>
 
+#include "base/integers.h"
 #include "base/pages.h"
 #include "base/text.h"
 #include "core/log.h"
-#include "core/zone.h"
+#include "zone/zone.h"
 
 #define TAKT_NEVER          INT64_MAX
 #define TAKT_EXACT_MAX      (INT64_C(1) << 53) /* a script's numbers are exact up to here */
@@ -213,17 +214,6 @@ void takt_rule_read(takt_rule *rule, takt_rule_state *state, takt_reader *reader
 
 /* The i-th slot of a run, 0 <= i < count. */
 int64_t takt_run_slot(const takt_run *run, int64_t i);
-
-/* a / b rounded down and up, b > 0. */
-static inline int64_t takt_floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
-static inline int64_t takt_ceil_div(int64_t a, int64_t b)
-{
-    return a / b + (a % b > 0);
-}
 
 /* A fraction rounded up to a whole microsecond: a slot is never early. */
 static inline int64_t takt_fraction_ceil(takt_fraction f)

@@ -12,7 +12,7 @@
 #include "base/time_text.h"
 #include "policy/field.h"
 #include "base/suggest.h"
-#include "policy/zone.h"
+#include "zone/zone_load.h"
 
 static int read_algorithm(const char *text, const takt_algorithm **algorithm, takt_error *error)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "base/min_max.h"
+#include "base/integers.h"
 #include "base/random.h"
 #include "scheduler/registry.h"
 #include "scheduler/waiter.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/min_max.h"
+#include "base/integers.h"
 #include "scheduler/loss.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"

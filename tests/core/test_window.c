@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "core/promises.h"
 #include "core/window.h"
-#include "policy/zone.h"
+#include "zone/zone_load.h"
 #include "seed.h"
 
 static int64_t utc(int year, int month, int day, int hour, int minute)

@@ -1,12 +1,12 @@
 /*
- * Timezone files of any bytes: refused, or a table that lib/core/zone.c can rely on; windows of a
+ * Timezone files of any bytes: refused, or a table that lib/zone/zone.c can rely on; windows of a
  * rule in such a zone go forward.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/window.h"
-#include "policy/tzif.h"
+#include "zone/tzif.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -19,11 +19,12 @@ import tap  # noqa: E402
 # Folder of lib/ -> the other folders of lib/ whose headers it may include; a room has a row where it may do more.
 LIBRARY = {
     'base': [],
-    'core': ['base'],
-    'policy': ['core', 'base'],
+    'zone': ['base'],
+    'core': ['zone', 'base'],
+    'policy': ['core', 'zone', 'base'],
     'redis': ['base'],
     'store': ['core', 'base'],
-    'store/redis': ['redis', 'core', 'base'],
+    'store/redis': ['redis', 'core', 'zone', 'base'],
     'scheduler': ['core', 'base'],
     'client': ['scheduler', 'store', 'policy', 'core', 'base'],
 }

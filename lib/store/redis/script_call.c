@@ -1,5 +1,5 @@
 /*
- * ask.c: see ask.h.
+ * script_call.c: see script_call.h.
  */
 #include "store/redis/script_call.h"
 

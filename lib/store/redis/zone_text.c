@@ -3,6 +3,8 @@
  */
 #include "store/redis/zone_text.h"
 
+#include "zone/zone_load.h"
+
 #define YEAR_US (INT64_C(366) * TAKT_DAY_US)
 
 bool takt_zone_list_add(takt_zone_list *list, const char *name, size_t size)

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "core/brake.h"
+#include "zone/zone_load.h"
 
 #define COUNT(array)      ((int64_t)(sizeof(array) / sizeof *(array)))
 #define ONE(world, array) ((array)[below((world), COUNT(array))])

@@ -11,6 +11,7 @@
 #include "store/redis/script.h"
 #include "store/redis/server.h"
 #include "store/rig.h"
+#include "zone/zone_load.h"
 
 #define TIMEOUT_US INT64_C(600000000) /* what should not wait for it would hang the test */
 #define CANARY     "c4n4ry"

@@ -1,4 +1,4 @@
--- zone.lua: what the clocks on the wall say in a timezone; core/zone.c.  The caller tells the changes of its offset.
+-- zone.lua: what the clocks on the wall say in a timezone; zone/zone.c.  The caller tells the changes of its offset.
 -- needs: call numbers
 
 local zones

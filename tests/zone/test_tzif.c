@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/tzif.h"
+#include "zone/tzif.h"
 
 #define HOUR_US  INT64_C(3600000000)
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

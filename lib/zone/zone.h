@@ -1,13 +1,13 @@
 /*
  * zone.h: what the clocks on the wall say in a timezone: a table of the instants at which its
  * offset from UTC changes.  Decides on which local day an instant lies, and when a local day
- * begins; where tables come from is left to policy/zone.c.
+ * begins; where tables come from is left to zone/zone_load.c.
  *
  * A local day begins at the first instant at which the clocks show its midnight or later, so days
  * never go back where clocks do, and last 23 or 25 hours where they change.
  */
-#ifndef TAKT_CORE_ZONE_H
-#define TAKT_CORE_ZONE_H
+#ifndef TAKT_ZONE_ZONE_H
+#define TAKT_ZONE_ZONE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,12 +37,5 @@ int64_t takt_zone_next_change(const takt_zone *zone, int64_t t_us);
 /* The local day at t_us, counted from 1970-01-01, and when a local day begins. */
 int64_t takt_zone_day(const takt_zone *zone, int64_t t_us);
 int64_t takt_zone_midnight(const takt_zone *zone, int64_t day);
-
-/*
- * The zone of that name, loaded when it is first asked for, the same pointer ever after; NULL if
- * this host knows no such zone.  A rule read from a text needs it.  Defined in policy/zone.c: core
- * itself reads no files.
- */
-const takt_zone *takt_zone_named(const char *name, size_t size);
 
 #endif

@@ -3,7 +3,7 @@
  */
 #include <criterion/criterion.h>
 
-#include "core/zone.h"
+#include "zone/zone.h"
 
 #define HOUR     INT64_C(3600000000)
 #define DAY      TAKT_DAY_US

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "policy/tz_footer.h"
+#include "zone/tz_footer.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

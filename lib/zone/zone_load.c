@@ -1,7 +1,7 @@
 /*
- * zone.c: see zone.h.
+ * zone_load.c: see zone_load.h.
  */
-#include "policy/zone.h"
+#include "zone/zone_load.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #include "base/fail.h"
 #include "base/quote.h"
-#include "policy/tzif.h"
+#include "zone/tzif.h"
 
 #define PLACE "/usr/share/zoneinfo"
 

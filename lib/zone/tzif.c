@@ -1,14 +1,14 @@
 /*
  * tzif.c: see tzif.h.
  */
-#include "policy/tzif.h"
+#include "zone/tzif.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "policy/tz_footer.h"
+#include "zone/tz_footer.h"
 
 #define HEADER_SIZE 44
 #define SECOND_US   INT64_C(1000000)

@@ -1,13 +1,13 @@
 /*
  * tzif.h: a timezone file (TZif, RFC 8536, versions 1 to 4) as bytes, to the table of
- * lib/core/zone.h. Decides what is taken as such a file; where files lie is zone.c's affair.
+ * lib/zone/zone.h. Decides what is taken as such a file; where files lie is zone.c's affair.
  */
-#ifndef TAKT_POLICY_TZIF_H
-#define TAKT_POLICY_TZIF_H
+#ifndef TAKT_ZONE_TZIF_H
+#define TAKT_ZONE_TZIF_H
 
 #include <takt/error.h>
 
-#include "core/zone.h"
+#include "zone/zone.h"
 
 #define TAKT_TZIF_SIZE_MAX 65536
 #define TAKT_TZIF_CHANGES_MAX                                                                      \

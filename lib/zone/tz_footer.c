@@ -1,7 +1,7 @@
 /*
  * tz_footer.c: see tz_footer.h.
  */
-#include "policy/tz_footer.h"
+#include "zone/tz_footer.h"
 
 #include "base/text.h"
 

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "policy/zone.h"
 #include "seed.h"
+#include "zone/zone_load.h"
 
 #define SECOND   INT64_C(1000000)
 #define END_S    INT64_C(4102444800) /* 2100-01-01 */

@@ -1,9 +1,9 @@
 /*
  * zone.c: see zone.h.
  */
-#include "core/zone.h"
+#include "zone/zone.h"
 
-#include "core/rule.h"
+#include "base/integers.h"
 
 /* The last change at or before t_us; the first of all before it. */
 static int holds_at(const takt_zone *zone, int64_t t_us)

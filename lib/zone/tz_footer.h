@@ -3,8 +3,8 @@
  * change in its table: a POSIX TZ text like "PST8PDT,M3.2.0,M11.1.0", with the extensions of RFC
  * 8536 (names in <>, times from -167 to 167 hours).  Decides what such a text means.
  */
-#ifndef TAKT_POLICY_TZ_FOOTER_H
-#define TAKT_POLICY_TZ_FOOTER_H
+#ifndef TAKT_ZONE_TZ_FOOTER_H
+#define TAKT_ZONE_TZ_FOOTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

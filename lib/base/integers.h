@@ -1,0 +1,30 @@
+/*
+ * integers.h: minimum, maximum and rounded division of times and counts.
+ */
+#ifndef TAKT_BASE_INTEGERS_H
+#define TAKT_BASE_INTEGERS_H
+
+#include <stdint.h>
+
+static inline int64_t takt_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t takt_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* a / b rounded down, and rounded up; b > 0. */
+static inline int64_t takt_floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+static inline int64_t takt_ceil_div(int64_t a, int64_t b)
+{
+    return a / b + (a % b > 0);
+}
+
+#endif
