@@ -12,7 +12,7 @@
 #ifndef TAKT_CORE_LEDGER_H
 #define TAKT_CORE_LEDGER_H
 
-#include <takt/takt.h>
+#include <takt/standing.h>
 
 #include "core/numbers.h"
 #include "core/reason.h"

@@ -9,11 +9,11 @@
 
 #include <stddef.h>
 
-#include <takt/takt.h>
+#include <takt/standing.h>
 
 #define TAKT_REASON_TEXT_MAX (3 * TAKT_REASON_SIZE_MAX)
 
-/* takt_check_reason of takt/takt.h is defined in reason.c. */
+/* takt_check_reason of takt/standing.h is defined in reason.c. */
 
 /* A reason that was checked (NULL or "": none) as it stands in a ledger's text; returns its length.
  */

@@ -6,6 +6,8 @@
 #ifndef TAKT_SCHEDULER_QUEUE_H
 #define TAKT_SCHEDULER_QUEUE_H
 
+#include <takt/takt.h>
+
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/table.h"

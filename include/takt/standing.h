@@ -1,0 +1,63 @@
+/*
+ * takt/standing.h: the state of a limit at one moment, and the bounds of what a request can say.
+ * Included by takt/takt.h.
+ */
+#ifndef TAKT_STANDING_H
+#define TAKT_STANDING_H
+
+#include <stdint.h>
+
+#include <takt/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAKT_COST_MAX         1000000
+#define TAKT_WATCH_MAX_US     600000000  /* longest time for takt_watch: 10 minutes */
+#define TAKT_REASON_SIZE_MAX  120        /* bytes of a block's reason */
+#define TAKT_SETTLED_MAX      1000000000 /* highest actual cost for takt_settle */
+#define TAKT_PRIORITY_MAX     9          /* least urgent; 0 is the most urgent */
+#define TAKT_PRIORITY_DEFAULT 5          /* if neither the request nor the policy has one */
+#define TAKT_PRIORITY_POLICY  (-1)       /* use the limit's `priority` */
+
+/* The state of a limit at one moment, as in HTTP's X-RateLimit-* fields. */
+typedef struct takt_standing {
+    /* The store's clock at that moment. */
+    int64_t now_us;
+    /* Tokens available at one instant at most, and whole tokens available now: the minimum over the
+     * rules. */
+    int64_t limit;
+    int64_t remaining;
+    /* Until the requested cost would be granted if nothing else came; 0: now.  If a try fails for
+     * lack of a permit this is at least one lookahead.  takt_peek considers the rules only. */
+    int64_t retry_after_us;
+    /* Until every rule is as if unused. */
+    int64_t reset_after_us;
+    /* No slot before that instant, and the reason that was given, else ""; 0: not blocked. */
+    int64_t blocked_until_us;
+    char reason[TAKT_REASON_SIZE_MAX + 1];
+    /* With `adapt`: the current part of the first rule's rate; else 100. */
+    int64_t rate_percent;
+    /* Waiters in the whole fleet, as their workers last reported, and the workers that they are
+     * in. */
+    int64_t waiting;
+    int64_t workers;
+    /* Permits that can be held at once (0: no bound), that are held, and by how many workers. */
+    int64_t concurrency;
+    int64_t held;
+    int64_t holders;
+    /* takt_watch: since when tokens are counted (0: they are not), and how many were awarded since,
+     * corrected by takt_settle. */
+    int64_t watched_since_us;
+    int64_t taken;
+} takt_standing;
+
+/* Checks a reason for takt_block and takt_penalize: 0, or TAKT_E_INVALID and the words. */
+TAKT_EXPORT int takt_check_reason(const char *reason, takt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
