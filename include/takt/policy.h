@@ -218,7 +218,8 @@ TAKT_EXPORT size_t takt_policy_compare(const takt_policy *from, const takt_polic
 
 /*
  * Read a duration or a rate, for programs that take them on a command line.  A duration is a whole
- * number and one of us, ms, s, min, h, day: "250ms", but not "1.5s".  A rate is TOKENS/PERIOD.
+ * number and one of us, ms, s, min, h, day (or second, minutes, hr, d and so on): "250ms", but not
+ * "1.5s".  A rate is TOKENS/PERIOD.
  */
 TAKT_EXPORT int takt_parse_duration(const char *text, int64_t *duration_us, takt_error *error);
 TAKT_EXPORT int takt_parse_rate(const char *text, int64_t *tokens, int64_t *period_us,

@@ -24,7 +24,19 @@ static const struct {
 };
 
 #define UNIT_COUNT (sizeof units / sizeof units[0])
-#define UNITS_TEXT "use ms, s, min, h or day"
+
+/* What people write as well.  "m" is missing: it may be a minute or a month. */
+static const struct {
+    const char *name;
+    const char *unit;
+} other_names[] = {
+    {"d", "day"},  {"days", "day"},   {"hour", "h"},      {"hours", "h"},  {"hr", "h"},
+    {"hrs", "h"},  {"minute", "min"}, {"minutes", "min"}, {"mins", "min"}, {"sec", "s"},
+    {"secs", "s"}, {"second", "s"},   {"seconds", "s"},   {"msec", "ms"},  {"usec", "us"},
+};
+
+#define OTHER_NAME_COUNT (sizeof other_names / sizeof other_names[0])
+#define UNITS_TEXT       "use ms, s, min, h or day"
 
 /* What the start of a text is as a number. */
 typedef enum number_kind { NUMBER_READ, NUMBER_MISSING, NUMBER_PADDED, NUMBER_LARGE } number_kind;
@@ -83,8 +95,13 @@ static int refuse_number(takt_error *error, const char *text, const char *at, co
 /* Reads what follows the number: a unit and nothing else. */
 static int read_unit(const char *text, const char *at, int64_t *unit_us, takt_error *error)
 {
+    const char *name = at;
+
+    for (size_t i = 0; i < OTHER_NAME_COUNT; i++)
+        if (strcmp(at, other_names[i].name) == 0)
+            name = other_names[i].unit;
     for (size_t i = 0; i < UNIT_COUNT; i++) {
-        if (strcmp(at, units[i].name) == 0) {
+        if (strcmp(name, units[i].name) == 0) {
             *unit_us = units[i].us;
             return 0;
         }

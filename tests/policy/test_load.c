@@ -25,8 +25,8 @@
 
 static const broken broken_values[] = {
     {"limits:\n  - name: a\n    rules: [{rate: 5/s}]\n  - name: b\n    rules:\n\n      - rate: "
-     "100/sec\n",
-     7, "limits[1].rules[0].rate: \"100/sec\": unknown unit \"sec\"; use ms, s, min, h or day"},
+     "100/m\n",
+     7, "limits[1].rules[0].rate: \"100/m\": unknown unit \"m\"; use ms, s, min, h or day"},
     {RULE("100"), 4, RATE_AT "\"100\": is not a rate; write TOKENS/PERIOD, like 100/s or 10/60s"},
     {RULE("10 / s"), 4, RATE_AT "\"10 / s\": has blanks in it; write it without"},
     {RULE("0/s"), 4, RATE_AT "\"0/s\": lets nothing through; write at least 1 token"},
@@ -55,7 +55,7 @@ static const broken broken_values[] = {
     {RULE("\xe2\x80\xae"
           "5/s"),
      4, RATE_AT "\"\\xe2\\x80\\xae5/s\": is not a rate"},
-    {"limits:\n  - name: a\n    rules:\n      - rate:\n          5/sec\n", 5, RATE_AT "\"5/sec\""},
+    {"limits:\n  - name: a\n    rules:\n      - rate:\n          5/m\n", 5, RATE_AT "\"5/m\""},
     {"limits:\n  - name: a\n    rules:\n      - burst: 3\n", 4,
      "limits[0].rules[0].rate: is missing; write one"},
     {BURST("0"), 5, BURST_AT "\"0\": write a whole number from 1 to 1000000000"},
