@@ -151,7 +151,8 @@ static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, co
     }
     if (strcmp(facts->mode, "sentinel") == 0)
         takt_checkup_fail(checkup, TAKT_E_STORE, "server",
-                          "%s is a Sentinel: name the server that it watches", place);
+                          "%s is a Sentinel, which keeps no data: name the server that it watches",
+                          place);
     else if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR))
         takt_checkup_fail(checkup, TAKT_E_STORE, "server",
                           "%s %s at %s is too old: takt needs Redis 6.2 or newer, or Valkey", name,
@@ -162,9 +163,9 @@ static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, co
                           facts->uptime_s > 0 ? takt_checkup_span(facts->uptime_s * 1000000, span)
                                               : "");
     if (strcmp(facts->mode, "cluster") == 0)
-        takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "cluster",
-                          "it is a node of a cluster: takt does not follow a ledger to another "
-                          "node, only those whose slots are here can be used");
+        takt_checkup_fail(checkup, TAKT_E_STORE, "cluster",
+                          "it is a node of a cluster, which takt does not support yet: name a "
+                          "server without cluster-enabled");
 }
 
 static void tell_eviction(const takt_redis_facts *facts, takt_checkup *checkup)

@@ -25,13 +25,14 @@ def free_port():
 class Server:
     """A server that runs. Its URL is by the socket."""
 
-    def __init__(self, folder, name, options, environment):
+    def __init__(self, folder, name, options, environment, sentinel=None):
         self.socket = f'{folder}/{name}.sock'
         self.url = f'unix:{self.socket}'
         (folder / name).mkdir()
         settings = {'port': '0', 'save': '', 'appendonly': 'no', **options}
         words = [word for option, value in settings.items() for word in (f'--{option}', value)]
-        self.command = [os.environ.get('REDIS_SERVER', 'redis-server'), '--unixsocket', self.socket,
+        role = [str(sentinel), '--sentinel'] if sentinel else []
+        self.command = [os.environ.get('REDIS_SERVER', 'redis-server'), *role, '--unixsocket', self.socket,
                         '--dir', str(folder / name), *words]
         self.environment = {**os.environ, **(environment or {})}
         self.start()
@@ -44,7 +45,7 @@ class Server:
         said = ''
         for line in self.process.stdout:
             said += line
-            if 'eady to accept connections' in line:
+            if 'eady to accept connections' in line or 'Sentinel ID is' in line:
                 return
         raise AssertionError(f'{self.command[0]} ended: {said}')
 
@@ -62,9 +63,13 @@ class Server:
 
 
 @contextlib.contextmanager
-def server(folder, name='redis', environment=None, **options):
-    """Options are those of redis.conf, with _ for -. Nothing is saved unless they say so."""
-    running = Server(folder, name, {option.replace('_', '-'): value for option, value in options.items()}, environment)
+def server(folder, name='redis', environment=None, sentinel=None, **options):
+    """
+    Options are those of redis.conf, with _ for -. Nothing is saved unless they say so. `sentinel` is the configuration
+    file of a Sentinel, which it may write.
+    """
+    running = Server(folder, name, {option.replace('_', '-'): value for option, value in options.items()}, environment,
+                     sentinel)
     try:
         yield running
     finally:

@@ -160,6 +160,20 @@ def replicas(report, here):
                      told(done))
 
 
+def clusters(report, here):
+    """What takt does not follow is an error, not a warning: a node of a cluster with all slots, and a Sentinel."""
+    port = free_port()
+    with server(here.path, 'node', port=str(port), cluster_enabled='yes') as node:
+        node.say('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
+        findings, done = look(here, node.url)
+        report.check(done.returncode == 69 and is_told(findings, 'cluster', 'error', 'node of a cluster')
+                     and 'cannot be used' in here.takt('doctor', '-s', node.url).stdout, 'a node of a cluster: 69', told(done))
+    with server(here.path, 'sentinel', sentinel=here.write('sentinel.conf', '')) as watcher:
+        findings, done = look(here, watcher.url)
+        report.check(done.returncode == 69 and is_told(findings, 'server', 'error', 'is a Sentinel'), 'a Sentinel: 69',
+                     told(done))
+
+
 def clocks(report, here):
     shim = str(here.path / 'clock.so')
     report.command('a clock can be built', [*os.environ.get('CC', 'cc').split(), '-shared', '-fPIC', '-o', shim,
@@ -285,7 +299,7 @@ def which(report, here):
 
 def main():
     report = tap.Report()
-    for part in (sound, settings, replicas, clocks, logins, scripts, files, which):
+    for part in (sound, settings, replicas, clusters, clocks, logins, scripts, files, which):
         with place() as here:
             part(report, here)
     report.end()
