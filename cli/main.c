@@ -35,7 +35,8 @@ static const takt_cli_command commands[] = {
 typedef struct cli_choice {
     takt_cli_settings settings;
     const takt_cli_command *command;
-    int argc; /* the words from the command's name on */
+    bool asks_help; /* of takt itself */
+    int argc;       /* the words from the command's name on */
     char **argv;
 } cli_choice;
 
@@ -73,6 +74,29 @@ static void refuse_command(const char *name)
     exit(EX_USAGE);
 }
 
+static void print_version(FILE *file, struct argp_state *state)
+{
+    (void)state;
+    fprintf(file, "takt %s\n", takt_version());
+}
+
+/* `takt help` is `takt --help`, and `takt help NAME` is `takt NAME --help`. */
+static void turn_help(cli_choice *choice)
+{
+    static char help[] = "--help";
+    static char *words[3];
+
+    if (choice->argc < 2) {
+        choice->asks_help = true;
+        return;
+    }
+    words[0] = choice->argv[1];
+    words[1] = help;
+    choice->argc = 2;
+    choice->argv = words;
+    choice->command = find_command(words[0]);
+}
+
 static error_t parse(int key, char *word, struct argp_state *state)
 {
     cli_choice *choice = state->input;
@@ -86,6 +110,14 @@ static error_t parse(int key, char *word, struct argp_state *state)
         choice->argv = state->argv + state->next - 1;
         choice->argc = state->argc - state->next + 1;
         state->next = state->argc;
+        if (strcmp(word, "help") == 0)
+            turn_help(choice);
+        if (choice->asks_help)
+            argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        if (strcmp(word, "version") == 0) {
+            print_version(stdout, state);
+            exit(0);
+        }
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_usage(state);
@@ -121,19 +153,13 @@ static const struct argp argp = {
     "COMMAND ...",
     "Paces work: many processes share one limit, and each piece of work waits until its slot is "
     "due."
-    "\v`takt COMMAND --help` tells more, with an example.\n\n"
+    "\v`takt help COMMAND` (or `takt COMMAND --help`) tells more, with an example.\n\n"
     "Example:\n"
     "  takt run mail --rate 10/s -- ./send-one-mail",
     children,
     fill_help,
     NULL,
 };
-
-static void print_version(FILE *file, struct argp_state *state)
-{
-    (void)state;
-    fprintf(file, "takt %s\n", takt_version());
-}
 
 int main(int argc, char **argv)
 {

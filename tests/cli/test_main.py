@@ -36,6 +36,14 @@ def helps(report, here):
                      f'takt {name} --help shows an example', told(done))
     done = here.takt('--version')
     report.check(done.returncode == 0 and done.stdout.startswith('takt '), 'takt --version', told(done))
+    report.check(here.takt('version').stdout == done.stdout, 'takt version, likewise', told(done))
+    whole, one = here.takt('--help'), here.takt('run', '--help')
+    done = here.takt('help')
+    report.check(done.returncode == 0 and done.stdout == whole.stdout, 'takt help is takt --help', told(done))
+    done = here.takt('help', 'run')
+    report.check(done.returncode == 0 and done.stdout == one.stdout, 'takt help run is takt run --help', told(done))
+    done = here.takt('help', 'rum')
+    report.check(done.returncode == 64 and 'did you mean "run"?' in done.stderr, 'takt help rum', told(done))
 
 
 def refusals(report, here):
