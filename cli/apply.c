@@ -192,6 +192,7 @@ int takt_cli_apply(int argc, char **argv, takt_cli_settings *settings)
     int status = takt_cli_load_policy(&apply.policy, settings);
     if (status)
         return status;
+    takt_cli_warn(apply.policy);
     status = go(&apply);
     takt_live_free(apply.live);
     takt_policy_free(apply.policy);

@@ -45,12 +45,24 @@ static const struct argp argp = {
     NULL,
 };
 
+static void print_warning(void *data, const char *limit, const char *text)
+{
+    int *count = data;
+
+    printf((*count)++ > 0 ? ",{" : "{");
+    takt_cli_json_field("limit", limit);
+    putchar(',');
+    takt_cli_json_field("text", text);
+    putchar('}');
+}
+
 static void print_json(const takt_policy *policy)
 {
     takt_on_store_failure failure = TAKT_ON_STORE_FAILURE_WAIT;
     takt_mode mode = TAKT_MODE_ENFORCE;
     takt_learn learn = TAKT_LEARN_OFF;
     char rules[1024];
+    int warnings = 0;
 
     putchar('{');
     takt_cli_json_field("namespace", takt_policy_namespace(policy));
@@ -75,6 +87,8 @@ static void print_json(const takt_policy *policy)
         takt_cli_json_field("learn", takt_learn_name(learn));
         putchar('}');
     }
+    printf("],\"warnings\":[");
+    takt_policy_warn(policy, print_warning, &warnings);
     printf("]}\n");
 }
 
@@ -92,6 +106,8 @@ int takt_cli_check(int argc, char **argv, takt_cli_settings *settings)
         printf("the limits are those in the store: `takt policy` shows them\n");
     else
         takt_cli_print_limits(policy);
+    if (!settings->json)
+        takt_cli_warn(policy);
     takt_policy_free(policy);
     return takt_cli_end_output();
 }

@@ -104,6 +104,17 @@ void takt_cli_print_limits(const takt_policy *policy)
     }
 }
 
+static void say_warning(void *data, const char *limit, const char *text)
+{
+    (void)data;
+    takt_cli_say("warning: %s: %s", limit, text);
+}
+
+void takt_cli_warn(const takt_policy *policy)
+{
+    takt_policy_warn(policy, say_warning, NULL);
+}
+
 int takt_cli_refuse_limit(const takt_policy *policy, const char *name)
 {
     char list[512] = "", shown[TAKT_QUOTE_SIZE];

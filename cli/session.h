@@ -53,6 +53,9 @@ int takt_cli_make_policy(takt_policy **policy, const takt_cli_settings *settings
 /* A line for each limit: its name, and what it says. */
 void takt_cli_print_limits(const takt_policy *policy);
 
+/* Says on standard error what the policy probably does not mean. */
+void takt_cli_warn(const takt_policy *policy);
+
 /* Says that there is no such limit, which there are, and which was probably meant.  Returns the
  * exit status. */
 int takt_cli_refuse_limit(const takt_policy *policy, const char *name);

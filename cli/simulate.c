@@ -279,6 +279,8 @@ int takt_cli_simulate(int argc, char **argv, takt_cli_settings *settings)
     takt_cli_parse(&argp, argc, argv, false, &simulation);
     choose_at_once(&simulation);
     status = choose_limit(&simulation);
+    if (status == 0)
+        takt_cli_warn(simulation.policy);
     if (status == 0 && simulation.arrivals)
         status = takt_cli_simulate_arrivals(&simulation);
     else if (status == 0)

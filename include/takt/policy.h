@@ -217,6 +217,15 @@ TAKT_EXPORT size_t takt_policy_compare(const takt_policy *from, const takt_polic
                                        void *data);
 
 /*
+ * Finds what a valid policy says and probably does not mean, such as a rate that a slower rule keeps
+ * from ever being reached.  Calls tell (may be NULL) with a sentence for each, and returns how many
+ * there are.  The strings are valid during the call.
+ */
+TAKT_EXPORT size_t takt_policy_warn(const takt_policy *policy,
+                                    void (*tell)(void *data, const char *limit, const char *text),
+                                    void *data);
+
+/*
  * Read a duration or a rate, for programs that take them on a command line.  A duration is a whole
  * number and one of us, ms, s, min, h, day (or second, minutes, hr, d and so on): "250ms", but not
  * "1.5s".  A rate is TOKENS/PERIOD.

@@ -99,6 +99,8 @@ def check(report, here):
                      and done.stdout == 'mail     100/s burst 10, 100000/day\naccount  5/s, on_store_failure closed, '
                      'within mail\n',
                      f'takt check {" ".join(arguments)} prints a line for each limit', told(done))
+        report.check(done.stderr.startswith('takt check: warning: mail: rate 100/s is never reached: 100000/day'),
+                     'and warns of a rate that another hides', told(done))
     for arguments in (['check', 'takt.yaml', '-p', 'b.yaml'], ['apply', '-p', 'b.yaml', '--dry-run', 'takt.yaml'],
                       ['-p', 'b.yaml', 'check', 'takt.yaml'], ['check', 'takt.yaml', 'b.yaml']):
         done = here.takt(*arguments)
@@ -110,7 +112,9 @@ def check(report, here):
         'limits': [{'name': 'mail', 'rules': '100/s burst 10, 100000/day', 'on_store_failure': 'wait',
                     'mode': 'enforce', 'learn': 'off'},
                    {'name': 'account', 'rules': '5/s, on_store_failure closed, within mail',
-                    'on_store_failure': 'closed', 'mode': 'enforce', 'learn': 'off'}]}, 'or JSON', told(done))
+                    'on_store_failure': 'closed', 'mode': 'enforce', 'learn': 'off'}],
+        'warnings': [{'limit': 'mail', 'text': 'rate 100/s is never reached: 100000/day without a burst allows 1.16/s; '
+                      'add burst: 100000 or algorithm: fixed-window to 100000/day'}]}, 'or JSON', told(done))
 
 
 # What is wrong, in place of what, with what; and what is said.

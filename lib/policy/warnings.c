@@ -1,0 +1,77 @@
+/*
+ * What a valid policy says and probably does not mean: a rate that its limit never reaches, because
+ * a rule of a longer period paces more slowly and has too small a burst.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/time_text.h"
+#include "policy/policy.h"
+
+#define RATE_SIZE 64
+
+/* Whether rule a passes more than rule b in the long run. */
+static bool is_faster(const takt_rule *a, const takt_rule *b)
+{
+    return (double)a->tokens / (double)a->span_us > (double)b->tokens / (double)b->span_us;
+}
+
+/* Whether `pacer` holds the limit below the rate of `rule` from the first period of `rule` on. */
+static bool hides(const takt_rule *pacer, const takt_rule *rule)
+{
+    return pacer->algorithm->paced && pacer->period_us > rule->period_us &&
+           is_faster(rule, pacer) && pacer->algorithm->capacity(pacer) < rule->limit;
+}
+
+static void write_warning(const takt_rule *pacer, const takt_rule *rule, char *text, size_t size)
+{
+    char hidden[RATE_SIZE], slow[RATE_SIZE], period[RATE_SIZE], burst[RATE_SIZE], add[RATE_SIZE];
+    int64_t capacity = pacer->algorithm->capacity(pacer);
+    double pace = (double)pacer->tokens * (double)rule->period_us / (double)pacer->span_us;
+
+    takt_format_rate(rule->limit, rule->period_us, hidden, sizeof hidden);
+    takt_format_rate(pacer->limit, pacer->period_us, slow, sizeof slow);
+    takt_format_rate(1, rule->period_us, period, sizeof period);
+    snprintf(burst, sizeof burst, capacity > 1 ? "with a burst of %" PRId64 : "without a burst",
+             capacity);
+    snprintf(add, sizeof add, "add burst: %" PRId64 " or ", pacer->limit);
+    snprintf(text, size,
+             "rate %s is never reached: %s %s allows %.3g%s; %salgorithm: fixed-window to %s",
+             hidden, slow, burst, pace, period + 1,
+             pacer->algorithm->takes & TAKT_TAKES_BURST ? add : "add ", slow);
+}
+
+/* The slowest rule that hides another, and the slowest that it hides.  False: none does. */
+static bool find_hidden(const takt_numbers *numbers, const takt_rule **pacer,
+                        const takt_rule **hidden)
+{
+    *pacer = *hidden = NULL;
+    for (int i = 0; i < numbers->rule_count; i++)
+        for (int j = 0; j < numbers->rule_count; j++) {
+            const takt_rule *slow = &numbers->rules[i], *rule = &numbers->rules[j];
+            if (!hides(slow, rule) || (*pacer && is_faster(slow, *pacer)))
+                continue;
+            if (*pacer != slow || is_faster(*hidden, rule))
+                *hidden = rule;
+            *pacer = slow;
+        }
+    return *pacer != NULL;
+}
+
+size_t takt_policy_warn(const takt_policy *policy,
+                        void (*tell)(void *data, const char *limit, const char *text), void *data)
+{
+    const takt_rule *pacer, *hidden;
+    char text[512];
+    size_t count = 0;
+
+    for (size_t i = 0; i < policy->limit_count; i++) {
+        if (!find_hidden(&policy->limits[i]->numbers, &pacer, &hidden))
+            continue;
+        count++;
+        write_warning(pacer, hidden, text, sizeof text);
+        if (tell)
+            tell(data, policy->limits[i]->name, text);
+    }
+    return count;
+}
