@@ -96,7 +96,7 @@ static void look(void *data, takt_cli_figures *figures)
 {
     const takt_cli_mapping *map = data;
     bool exact;
-    uint64_t total = takt_cli_input_total(&map->input, &exact);
+    uint64_t total = takt_lines_total(&map->input, &exact);
 
     figures->ended = map->done + map->failed;
     figures->failed = map->failed;
@@ -123,7 +123,7 @@ static void close_all(takt_cli_mapping *map)
         return;
     map->over = true;
     takt_cli_progress_close(&map->progress);
-    takt_cli_input_close(&map->input);
+    takt_lines_close(&map->input, NULL);
     takt_signals_close(&map->signals);
     takt_process_groups_close(&map->processes);
     takt_cli_shadows_read(&map->session, &map->shadows);
@@ -135,13 +135,13 @@ static void close_all(takt_cli_mapping *map)
  * a pipe may not: for that there is the second signal. */
 static void put_rest_aside(takt_cli_mapping *map)
 {
-    takt_cli_line line;
+    takt_text_line line;
 
     while (map->undone && !map->file_failed && (!map->hurried || map->input.is_file)) {
-        takt_cli_input_state state = takt_cli_input_next(&map->input, &line);
-        if (state == INPUT_END)
+        takt_lines_state state = takt_lines_next(&map->input, &line);
+        if (state == TAKT_LINES_END)
             break;
-        if (state == INPUT_LATER) {
+        if (state == TAKT_LINES_LATER) {
             if (!map->input.is_file && !map->told_rest)
                 takt_cli_progress_say(&map->progress,
                                       "reading the rest of the input into %s; a signal ends that",
@@ -159,15 +159,15 @@ static void put_rest_aside(takt_cli_mapping *map)
 
 void takt_cli_map_go_on(takt_cli_mapping *map)
 {
-    takt_cli_line line;
+    takt_text_line line;
 
     while (!map->over && !map->stopping && map->busy < map->jobs_max) {
-        takt_cli_input_state state = takt_cli_input_next(&map->input, &line);
-        if (state == INPUT_LATER)
+        takt_lines_state state = takt_lines_next(&map->input, &line);
+        if (state == TAKT_LINES_LATER)
             return;
-        if (state == INPUT_LINE && line.fault == LINE_GOOD) {
+        if (state == TAKT_LINES_LINE && line.text && !memchr(line.text, '\0', line.size)) {
             takt_cli_job_begin(map, &line);
-        } else if (state == INPUT_LINE) {
+        } else if (state == TAKT_LINES_LINE) {
             takt_cli_report_refused(map, &line);
         } else {
             if (map->input.error && !map->status) {
@@ -259,12 +259,16 @@ static void watch_signals(takt_cli_mapping *map)
 /* 0, or the exit status after a message. */
 static int work(takt_cli_mapping *map)
 {
-    int status =
-        takt_cli_input_open(&map->input, &map->session.loop, map->input_path, on_ready, map);
-    if (status)
-        return status;
+    takt_error error;
+    int status;
+
+    if (takt_lines_open(&map->input, &map->session.loop, map->input_path, TAKT_CLI_LINE_MAX,
+                        on_ready, map, &error) != 0) {
+        takt_cli_say("%s", error.text);
+        return EX_NOINPUT;
+    }
     if ((status = takt_cli_report_open(map)) != 0 || (status = takt_cli_jobs_open(map)) != 0) {
-        takt_cli_input_close(&map->input);
+        takt_lines_close(&map->input, NULL);
         return status;
     }
     watch_signals(map);
@@ -297,7 +301,6 @@ int takt_cli_map(int argc, char **argv, takt_cli_settings *settings)
     if (!status)
         status = work(&map);
     takt_cli_close(&map.session);
-    takt_cli_input_free(&map.input);
     takt_cli_jobs_free(&map);
     return status;
 }

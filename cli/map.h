@@ -10,13 +10,16 @@
 
 #include <uv.h>
 
+#include "kit/lines.h"
 #include "kit/process_group.h"
 #include "kit/signals.h"
-#include "map_input.h"
 #include "options.h"
 #include "progress.h"
 #include "session.h"
 #include "shadow.h"
+
+/* The longest word that Linux passes to a command is 128 KiB with its NUL. */
+#define TAKT_CLI_LINE_MAX (128 * 1024 - 1)
 
 #define TAKT_CLI_JOBS_MAX   4096
 #define TAKT_CLI_FAILED_MAX 1000 /* failed lines that the summary names */
@@ -62,7 +65,7 @@ struct takt_cli_mapping {
 
     /* under way */
     takt_cli_session session;
-    takt_cli_input input;
+    takt_lines input;
     takt_cli_progress progress;
     takt_signals signals;
     bool had_terminal;
@@ -106,15 +109,15 @@ void takt_cli_map_stop(takt_cli_mapping *map, int status);
 int takt_cli_jobs_open(takt_cli_mapping *map); /* 0, or the exit status after a message */
 void takt_cli_jobs_free(takt_cli_mapping *map);
 void takt_cli_job_begin(takt_cli_mapping *map,
-                        const takt_cli_line *line); /* there must be an idle one */
-void takt_cli_jobs_abandon(takt_cli_mapping *map);  /* those that wait */
+                        const takt_text_line *line); /* there must be an idle one */
+void takt_cli_jobs_abandon(takt_cli_mapping *map);   /* those that wait */
 
 /* map_report.c */
 int takt_cli_report_open(takt_cli_mapping *map); /* 0, or the exit status after a message */
 void takt_cli_report_start(takt_cli_mapping *map, const takt_cli_job *job, int64_t now_us);
 void takt_cli_report_end(takt_cli_mapping *map, const takt_cli_job *job);
 void takt_cli_report_failed(takt_cli_mapping *map, const takt_cli_job *job);
-void takt_cli_report_refused(takt_cli_mapping *map, const takt_cli_line *line);
+void takt_cli_report_refused(takt_cli_mapping *map, const takt_text_line *line);
 void takt_cli_report_left(takt_cli_mapping *map, const char *text, size_t size, uint64_t number);
 int takt_cli_report_close(
     takt_cli_mapping *map); /* the summary; 0, or the exit status after a message */

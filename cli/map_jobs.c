@@ -246,7 +246,7 @@ void takt_cli_jobs_free(takt_cli_mapping *map)
     free(map->left_numbers);
 }
 
-void takt_cli_job_begin(takt_cli_mapping *map, const takt_cli_line *line)
+void takt_cli_job_begin(takt_cli_mapping *map, const takt_text_line *line)
 {
     takt_cli_job *job = map->idle;
 

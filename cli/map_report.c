@@ -141,9 +141,9 @@ void takt_cli_report_failed(takt_cli_mapping *map, const takt_cli_job *job)
     write_undone(map, job->text, job->size);
 }
 
-void takt_cli_report_refused(takt_cli_mapping *map, const takt_cli_line *line)
+void takt_cli_report_refused(takt_cli_mapping *map, const takt_text_line *line)
 {
-    if (line->fault == LINE_HAS_NUL)
+    if (line->text)
         takt_cli_progress_say(&map->progress,
                               "line %llu failed: no command can be given a NUL byte",
                               (unsigned long long)line->number);
@@ -273,7 +273,7 @@ static int close_undone(takt_cli_mapping *map, bool more)
 int takt_cli_report_close(takt_cli_mapping *map)
 {
     double rate = start_rate(map);
-    bool more = takt_cli_input_has_more(&map->input);
+    bool more = takt_lines_has_more(&map->input);
     int status = 0;
 
     if (!map->quiet) {

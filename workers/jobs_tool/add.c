@@ -11,7 +11,8 @@
 #include <sysexits.h>
 
 #include "jobs/frame/job.h"
-#include "jobs/sources/lines.h"
+#include "jobs/sources/source.h"
+#include "kit/lines.h"
 #include "tool.h"
 
 #define UNDER_WAY_MAX   1024
@@ -20,7 +21,7 @@
 
 typedef struct adding {
     takt_tool *tool;
-    lines lines;
+    takt_lines lines;
     unsigned under_way;
     size_t bytes;
     uint64_t added, refused, last; /* last: the line that was confirmed last */
@@ -57,7 +58,7 @@ static void on_added(takt_redis_command *command, const takt_reply *reply, int c
     free(entry);
 }
 
-static void say_entry(adding *adding, const line *line)
+static void say_entry(adding *adding, const takt_text_line *line)
 {
     takt_tool *tool = adding->tool;
     const char *words[] = {"XADD", tool->key, "*", TAKT_STREAM_FIELD_JOB, line->text};
@@ -82,7 +83,7 @@ static void say_entry(adding *adding, const line *line)
     tool->lost = true;
 }
 
-static void add_line(adding *adding, const line *line)
+static void add_line(adding *adding, const takt_text_line *line)
 {
     takt_error error = {.text = "it is longer than 1 MiB"};
     json_t *fields = NULL;
@@ -102,14 +103,14 @@ static void add_line(adding *adding, const line *line)
 
 static void pump(adding *adding)
 {
-    line line;
+    takt_text_line line;
 
     while (!adding->ended && !adding->tool->lost && adding->under_way < UNDER_WAY_MAX &&
            adding->bytes < UNDER_WAY_BYTES) {
-        lines_state state = lines_next(&adding->lines, &line);
-        if (state == LINES_LATER)
+        takt_lines_state state = takt_lines_next(&adding->lines, &line);
+        if (state == TAKT_LINES_LATER)
             return;
-        if (state == LINES_END)
+        if (state == TAKT_LINES_END)
             adding->ended = true;
         else
             add_line(adding, &line);
@@ -154,14 +155,15 @@ int takt_tool_add(takt_tool *tool)
     adding adding = {.tool = tool};
     takt_error error = {0};
 
-    if (lines_open(&adding.lines, &tool->loop, tool->input, on_lines, &adding, &error) != 0) {
+    if (takt_lines_open(&adding.lines, &tool->loop, tool->input, TAKT_JOB_SOURCE_TEXT_MAX, on_lines,
+                        &adding, &error) != 0) {
         takt_tool_say("%s", error.text);
         return EX_NOINPUT;
     }
     do
         pump(&adding);
     while ((!adding.ended || adding.under_way > 0) && takt_tool_turn(tool));
-    lines_close(&adding.lines, on_lines_closed);
+    takt_lines_close(&adding.lines, on_lines_closed);
     while (!adding.closed || adding.under_way > 0)
         (void)takt_tool_turn(tool);
     return tell(&adding);

@@ -15,7 +15,7 @@
 #define TOTAL_MASK 1023 /* how often it is told how many lines there are */
 
 /* One line; false: nothing more can be read. */
-static bool take(takt_job_file *file, const line *line)
+static bool take(takt_job_file *file, const takt_text_line *line)
 {
     unsigned attempts;
     uint32_t before, sum = line->text ? takt_state_file_sum(line->text, line->size) : 0;
@@ -59,22 +59,22 @@ static void end(takt_job_file *file)
 static void tell_total(takt_job_file *file)
 {
     bool exact;
-    uint64_t total = lines_total(&file->lines, &exact);
+    uint64_t total = takt_lines_total(&file->lines, &exact);
 
     file->events->total(file->data, total, exact);
 }
 
 static void deliver(takt_job_file *file)
 {
-    line line;
+    takt_text_line line;
 
     while (file->wanted > 0 && !file->stopped && !file->has_ended) {
-        lines_state state = lines_next(&file->lines, &line);
-        if (state == LINES_LATER)
+        takt_lines_state state = takt_lines_next(&file->lines, &line);
+        if (state == TAKT_LINES_LATER)
             return;
-        if (state == LINES_END || (line.number & TOTAL_MASK) == 1)
+        if (state == TAKT_LINES_END || (line.number & TOTAL_MASK) == 1)
             tell_total(file);
-        if (state == LINES_END)
+        if (state == TAKT_LINES_END)
             end(file);
         else if (!take(file, &line))
             return;
@@ -232,7 +232,7 @@ static void close_source(takt_job_source *source)
 
     file->closing = true;
     if (!file->fetch.busy) /* else its end closes */
-        lines_close(&file->lines, on_lines_closed);
+        takt_lines_close(&file->lines, on_lines_closed);
 }
 
 static void name(const takt_job_source *source, takt_job_ref ref,
@@ -299,7 +299,8 @@ int takt_job_source_open_file(takt_job_source **source, uv_loop_t *loop, const c
                             .data = data,
                             .fetch.spool = -1};
     file->path = path && strcmp(path, "-") != 0 ? path : "standard input";
-    int failed = lines_open(&file->lines, loop, path, on_ready, file, error);
+    int failed =
+        takt_lines_open(&file->lines, loop, path, TAKT_JOB_SOURCE_TEXT_MAX, on_ready, file, error);
     if (failed) {
         free(file);
         return failed;
@@ -311,7 +312,7 @@ int takt_job_source_open_file(takt_job_source **source, uv_loop_t *loop, const c
     free(state_path);
     free(dead_path);
     if (failed) {
-        lines_close(&file->lines, forget);
+        takt_lines_close(&file->lines, forget);
         return failed;
     }
     uv_timer_init(loop, &file->soon);

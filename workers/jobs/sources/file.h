@@ -8,7 +8,7 @@
 #ifndef TAKT_WORKERS_SOURCES_FILE_H
 #define TAKT_WORKERS_SOURCES_FILE_H
 
-#include "lines.h"
+#include "kit/lines.h"
 #include "refs.h"
 #include "source.h"
 #include "state_file.h"
@@ -36,7 +36,7 @@ typedef struct takt_job_file {
     bool alone;       /* nothing is written down but where it was told to */
     const takt_job_source_events *events;
     void *data;
-    lines lines;
+    takt_lines lines;
     takt_state_file state;
     takt_append dead;
     unsigned wanted;

@@ -11,6 +11,8 @@
 
 #include "file.h"
 
+#define WINDOW_SIZE ((size_t)64 * 1024) /* of the first read at a place */
+
 /* The line at that place of the window.  NULL: it is not there as a whole. */
 static const char *in_window(const takt_job_file *file, uint64_t place, size_t *size, bool at_end)
 {
@@ -111,7 +113,7 @@ void takt_job_file_fetch_serve(takt_job_file *file)
         size_t size;
         const char *text = in_window(file, place, &size, false);
         if (!text) {
-            read_window(file, place, LINES_CHUNK_SIZE);
+            read_window(file, place, WINDOW_SIZE);
             return;
         }
         hand_out(file, text, size);

@@ -1,8 +1,8 @@
 /*
- * lines.c: files are read by the thread pool, since a disk may be slow, pipes and terminals as
- * streams.  A read is begun only when no whole line is left, which is what bounds the memory.
+ * The thread pool reads files, since a disk may be slow; pipes and terminals are streams.  A read
+ * begins only when no whole line is left, which bounds the memory.
  */
-#include "lines.h"
+#include "kit/lines.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,18 +12,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUFFER_SIZE (TAKT_JOB_SOURCE_TEXT_MAX + LINES_CHUNK_SIZE)
+#define CHUNK_SIZE ((size_t)64 * 1024)
 
-static void free_all(lines *lines)
+static void free_all(takt_lines *lines)
 {
     if (!lines->opened && lines->fd > STDERR_FILENO)
         close(lines->fd);
     free(lines->buffer);
     lines->buffer = NULL;
-    lines->closed(lines->data);
+    if (lines->closed)
+        lines->closed(lines->data);
 }
 
-static void take_bytes(lines *lines, ssize_t count)
+static void take_bytes(takt_lines *lines, ssize_t count)
 {
     lines->reading = false;
     if (lines->closing) {
@@ -46,7 +47,7 @@ static void take_bytes(lines *lines, ssize_t count)
 
 static void on_file_read(uv_fs_t *request)
 {
-    lines *lines = request->data;
+    takt_lines *lines = request->data;
     ssize_t count = request->result;
 
     uv_fs_req_cleanup(request);
@@ -55,10 +56,10 @@ static void on_file_read(uv_fs_t *request)
 
 static void give_space(uv_handle_t *handle, size_t suggested, uv_buf_t *space)
 {
-    lines *lines = handle->data;
+    takt_lines *lines = handle->data;
 
     (void)suggested;
-    *space = uv_buf_init(lines->buffer + lines->end, LINES_CHUNK_SIZE);
+    *space = uv_buf_init(lines->buffer + lines->end, CHUNK_SIZE);
 }
 
 static void on_stream_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *space)
@@ -70,14 +71,14 @@ static void on_stream_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *s
     take_bytes(stream->data, count);
 }
 
-static void drop(lines *lines, size_t count)
+static void drop(takt_lines *lines, size_t count)
 {
     lines->begin += count;
     lines->offset += count;
 }
 
 /* There is room for a chunk: what is left of the buffer is at most one unfinished line. */
-static void read_more(lines *lines)
+static void read_more(takt_lines *lines)
 {
     int failed;
 
@@ -89,7 +90,7 @@ static void read_more(lines *lines)
     lines->begin = 0;
     lines->reading = true;
     if (lines->is_file) {
-        uv_buf_t space = uv_buf_init(lines->buffer + lines->end, LINES_CHUNK_SIZE);
+        uv_buf_t space = uv_buf_init(lines->buffer + lines->end, CHUNK_SIZE);
         lines->from.file.data = lines;
         failed = uv_fs_read(lines->loop, &lines->from.file, lines->fd, &space, 1, -1, on_file_read);
     } else {
@@ -103,7 +104,7 @@ static void read_more(lines *lines)
 }
 
 /* Cuts off the next line, without its newline.  False: there is no whole one. */
-static bool cut(lines *lines, line *line)
+static bool cut(takt_lines *lines, takt_text_line *line)
 {
     char *start = lines->buffer + lines->begin;
     char *newline = memchr(lines->buffer + lines->searched, '\n', lines->end - lines->searched);
@@ -115,22 +116,24 @@ static bool cut(lines *lines, line *line)
     line->size = (size_t)((newline ? newline : lines->buffer + lines->end) - start);
     line->offset = lines->offset;
     line->number = ++lines->number;
-    line->text = lines->too_long || line->size > TAKT_JOB_SOURCE_TEXT_MAX ? NULL : start;
+    line->text = lines->too_long || line->size > lines->size_max ? NULL : start;
     lines->too_long = false;
     drop(lines, line->size + (newline != NULL));
     lines->searched = lines->begin;
     return true;
 }
 
-lines_state lines_next(lines *lines, line *line)
+takt_lines_state takt_lines_next(takt_lines *lines, takt_text_line *line)
 {
     for (;;) {
-        while (cut(lines, line))
+        while (cut(lines, line)) {
             if (line->size > 0 || !line->text)
-                return LINES_LINE;
+                return TAKT_LINES_LINE;
+            lines->empty++;
+        }
         if (lines->ended)
-            return LINES_END;
-        if (lines->end - lines->begin > TAKT_JOB_SOURCE_TEXT_MAX)
+            return TAKT_LINES_END;
+        if (lines->end - lines->begin > lines->size_max)
             lines->too_long = true;
         if (lines->too_long) {
             drop(lines, lines->end - lines->begin);
@@ -138,21 +141,29 @@ lines_state lines_next(lines *lines, line *line)
         }
         read_more(lines);
         if (!lines->ended)
-            return LINES_LATER;
+            return TAKT_LINES_LATER;
     }
 }
 
-uint64_t lines_total(const lines *lines, bool *exact)
+uint64_t takt_lines_total(const takt_lines *lines, bool *exact)
 {
     *exact = lines->ended || (lines->size >= 0 && lines->size_read >= lines->size);
     if (*exact)
         return lines->number > lines->newlines ? lines->number : lines->newlines;
     if (lines->size < 0 || lines->size_read == 0)
         return 0;
-    return (uint64_t)((double)lines->newlines * (double)lines->size / (double)lines->size_read);
+    return (uint64_t)((double)lines->newlines * (double)lines->size / (double)lines->size_read +
+                      0.5);
 }
 
-static int open_stream(lines *lines)
+bool takt_lines_has_more(const takt_lines *lines)
+{
+    bool all_read = lines->ended || (lines->size >= 0 && lines->size_read >= lines->size);
+
+    return !all_read || lines->begin < lines->end || (lines->too_long && !lines->ended);
+}
+
+static int open_stream(takt_lines *lines)
 {
     int failed;
 
@@ -189,7 +200,7 @@ static int refuse(const char *path, const char *why, takt_error *error)
     return error->code;
 }
 
-static void note_size(lines *lines, const struct stat *status)
+static void note_size(takt_lines *lines, const struct stat *status)
 {
     off_t at = lseek(lines->fd, 0, SEEK_CUR);
 
@@ -198,15 +209,16 @@ static void note_size(lines *lines, const struct stat *status)
     lines->size = at > 0 && at <= status->st_size ? status->st_size - at : status->st_size;
 }
 
-int lines_open(lines *lines, uv_loop_t *loop, const char *path, void (*ready)(void *data),
-               void *data, takt_error *error)
+int takt_lines_open(takt_lines *lines, uv_loop_t *loop, const char *path, size_t size_max,
+                    void (*ready)(void *data), void *data, takt_error *error)
 {
     struct stat status;
     int failed;
 
     if (path && strcmp(path, "-") == 0)
         path = NULL;
-    *lines = (struct lines){.loop = loop, .size = -1, .ready = ready, .data = data};
+    *lines =
+        (takt_lines){.loop = loop, .size_max = size_max, .size = -1, .ready = ready, .data = data};
     if (path && (lines->fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
         return refuse(path, strerror(errno), error);
     if (fstat(lines->fd, &status) != 0)
@@ -214,7 +226,7 @@ int lines_open(lines *lines, uv_loop_t *loop, const char *path, void (*ready)(vo
     else if (S_ISDIR(status.st_mode))
         failed = UV_EISDIR;
     else
-        failed = (lines->buffer = malloc(BUFFER_SIZE)) ? open_stream(lines) : UV_ENOMEM;
+        failed = (lines->buffer = malloc(size_max + CHUNK_SIZE)) ? open_stream(lines) : UV_ENOMEM;
     if (!failed) {
         if (S_ISREG(status.st_mode))
             note_size(lines, &status);
@@ -232,7 +244,7 @@ static void on_closed(uv_handle_t *handle)
     free_all(handle->data);
 }
 
-void lines_close(lines *lines, void (*closed)(void *data))
+void takt_lines_close(takt_lines *lines, void (*closed)(void *data))
 {
     lines->closing = true;
     lines->closed = closed;
