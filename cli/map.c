@@ -1,9 +1,8 @@
 /*
  * `takt map`: one job for each line of input, at most so many at a time, each started when its slot
- * is due.  Here it is decided when lines are read, and when and how the map ends.
+ * is due.  Here it is decided when lines are read, and when and how the map ends.  Callbacks of
+ * jobs and of the input only note what has happened; one pass in each turn of the loop acts on it.
  */
-#include "map.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,7 +11,28 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "kit/signals.h"
+#include "map_jobs.h"
 #include "message.h"
+#include "options.h"
+
+typedef struct mapping {
+    takt_cli_settings *settings;
+    takt_cli_target target;
+    takt_cli_wish wish;
+    const char *input_path;
+    takt_cli_session session;
+    takt_lines input;
+    takt_cli_map_jobs jobs;
+    takt_cli_map_report report;
+    uv_prepare_t pass;
+    takt_signals signals;
+    bool had_terminal;
+    bool told_rest; /* that the rest of a pipe is being read */
+    bool over;
+    int input_status; /* the exit status if the input could not be read to its end; 0 */
+    int signal;       /* that stopped it; 0: none */
+} mapping;
 
 enum { KEY_RETRIES = 0x200, KEY_UNDONE, KEY_LOG };
 
@@ -20,7 +40,7 @@ static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {
-    takt_cli_mapping *map = state->input;
+    mapping *map = state->input;
 
     switch (key) {
     case ARGP_KEY_INIT:
@@ -29,25 +49,26 @@ static error_t parse(int key, char *word, struct argp_state *state)
             state->child_inputs[i] = map->settings;
         return 0;
     case 'j':
-        map->jobs_max = (unsigned)takt_argument_number(state, "--jobs", word, 1, TAKT_CLI_JOBS_MAX);
+        map->jobs.max =
+            (unsigned)takt_argument_number(state, "--jobs", word, 1, TAKT_CLI_MAP_JOBS_MAX);
         return 0;
     case 'i':
         map->input_path = strcmp(word, "-") == 0 ? NULL : word;
         return 0;
     case 'q':
-        map->quiet = true;
+        map->report.quiet = true;
         return 0;
     case KEY_RETRIES:
-        map->retries = (unsigned)takt_argument_number(state, "--retries", word, 0, 1000);
+        map->jobs.retries = (unsigned)takt_argument_number(state, "--retries", word, 0, 1000);
         return 0;
     case KEY_UNDONE:
-        map->undone_path = word;
+        map->report.undone_path = word;
         return 0;
     case KEY_LOG:
-        map->log_path = word;
+        map->report.log_path = word;
         return 0;
     default:
-        return takt_cli_parse_command_line(key, word, state, &map->target, &map->command);
+        return takt_cli_parse_command_line(key, word, state, &map->target, &map->jobs.command);
     }
 }
 
@@ -94,110 +115,108 @@ static const struct argp argp = {
 
 static void look(void *data, takt_cli_figures *figures)
 {
-    const takt_cli_mapping *map = data;
+    const mapping *map = data;
     bool exact;
     uint64_t total = takt_lines_total(&map->input, &exact);
 
-    figures->ended = map->done + map->failed;
-    figures->failed = map->failed;
-    figures->running = map->running;
-    figures->waiting = map->waiting;
+    figures->ended = map->report.done + map->report.failed;
+    figures->failed = map->report.failed;
+    figures->running = map->jobs.running;
+    figures->waiting = map->jobs.waiting;
     figures->total = total > map->input.empty ? total - map->input.empty : 0;
     figures->exact = exact;
     figures->trouble = map->session.store_lost ? "store lost, retrying"
-                       : map->stopping         ? "stopping"
+                       : map->jobs.stopping    ? "stopping"
                                                : NULL;
 }
 
 static void on_event(void *data, const char *text)
 {
-    takt_cli_mapping *map = data;
+    mapping *map = data;
 
-    takt_cli_progress_say(&map->progress, "%s%s", text,
+    takt_cli_progress_say(&map->report.progress, "%s%s", text,
                           map->session.store_lost ? "; retrying" : "");
 }
 
-static void close_all(takt_cli_mapping *map)
+static void close_all(mapping *map)
 {
     if (map->over)
         return;
     map->over = true;
-    takt_cli_progress_close(&map->progress);
+    takt_cli_progress_close(&map->report.progress);
     takt_lines_close(&map->input, NULL);
     takt_signals_close(&map->signals);
-    takt_process_groups_close(&map->processes);
-    takt_cli_shadows_read(&map->session, &map->shadows);
+    uv_close((uv_handle_t *)&map->pass, NULL);
+    takt_cli_map_jobs_close(&map->jobs);
+    takt_cli_shadows_read(&map->session, &map->report.shadows);
     takt_close(map->session.client, NULL, NULL);
     map->session.client = NULL;
 }
 
 /* After a stop, with no job left: the rest of the input goes where a rerun finds it.  A file ends,
  * a pipe may not: for that there is the second signal. */
-static void put_rest_aside(takt_cli_mapping *map)
+static void put_rest_aside(mapping *map)
 {
     takt_text_line line;
 
-    while (map->undone && !map->file_failed && (!map->hurried || map->input.is_file)) {
+    while (map->report.undone_path && !map->report.file_failed &&
+           (!map->jobs.killed || map->input.is_file)) {
         takt_lines_state state = takt_lines_next(&map->input, &line);
         if (state == TAKT_LINES_END)
             break;
         if (state == TAKT_LINES_LATER) {
             if (!map->input.is_file && !map->told_rest)
-                takt_cli_progress_say(&map->progress,
+                takt_cli_progress_say(&map->report.progress,
                                       "reading the rest of the input into %s; a signal ends that",
-                                      map->undone_path);
+                                      map->report.undone_path);
             map->told_rest = true;
             return;
         }
         if (line.text)
-            takt_cli_report_left(map, line.text, line.size, line.number);
+            takt_cli_map_report_left(&map->report, line.text, line.size, line.number);
         else
-            takt_cli_report_refused(map, &line);
+            takt_cli_map_report_refused(&map->report, &line);
     }
     close_all(map);
 }
 
-void takt_cli_map_go_on(takt_cli_mapping *map)
+/* Begins what can be begun, and ends the map when nothing is left. */
+static void run_pass(mapping *map)
 {
     takt_text_line line;
 
-    while (!map->over && !map->stopping && map->busy < map->jobs_max) {
+    while (!map->over && !map->jobs.stopping && map->jobs.busy < map->jobs.max) {
         takt_lines_state state = takt_lines_next(&map->input, &line);
         if (state == TAKT_LINES_LATER)
             return;
         if (state == TAKT_LINES_LINE && line.text && !memchr(line.text, '\0', line.size)) {
-            takt_cli_job_begin(map, &line);
+            takt_cli_map_jobs_begin(&map->jobs, &line);
         } else if (state == TAKT_LINES_LINE) {
-            takt_cli_report_refused(map, &line);
+            takt_cli_map_report_refused(&map->report, &line);
         } else {
-            if (map->input.error && !map->status) {
-                takt_cli_progress_say(&map->progress, "cannot read the input beyond line %llu: %s",
-                                      (unsigned long long)map->input.number,
-                                      uv_strerror(map->input.error));
-                map->status = EX_NOINPUT;
+            if (map->input.error && !map->input_status) {
+                takt_cli_progress_say(
+                    &map->report.progress, "cannot read the input beyond line %llu: %s",
+                    (unsigned long long)map->input.number, uv_strerror(map->input.error));
+                map->input_status = EX_NOINPUT;
             }
-            if (map->busy == 0)
+            if (map->jobs.busy == 0)
                 close_all(map);
             return;
         }
     }
-    if (map->stopping && map->busy == 0 && !map->over)
+    if (map->jobs.stopping && map->jobs.busy == 0 && !map->over)
         put_rest_aside(map);
 }
 
-void takt_cli_map_stop(takt_cli_mapping *map, int status)
+static void on_pass(uv_prepare_t *handle)
 {
-    if (!map->status)
-        map->status = status;
-    if (map->stopping)
-        return;
-    map->stopping = true;
-    takt_cli_jobs_abandon(map);
+    run_pass(handle->data);
 }
 
 static void on_ready(void *data)
 {
-    takt_cli_map_go_on(data);
+    (void)data; /* the pass takes the lines */
 }
 
 static bool has_terminal(void)
@@ -210,25 +229,26 @@ static bool has_terminal(void)
 }
 
 /* SIGHUP reads a policy's file again, but where it says that our terminal is gone it ends us. */
-static bool is_for_policy(const takt_cli_mapping *map, int signal)
+static bool is_for_policy(const mapping *map, int signal)
 {
     return signal == SIGHUP && !takt_cli_is_ad_hoc(map->settings) &&
            (!map->had_terminal || has_terminal());
 }
 
-static void reread(takt_cli_mapping *map)
+static void reread(mapping *map)
 {
     takt_error error;
 
     if (takt_cli_reread(&map->session, map->settings, &map->target, &error))
-        takt_cli_progress_say(&map->progress, "the policy was read again and holds from now on");
+        takt_cli_progress_say(&map->report.progress,
+                              "the policy was read again and holds from now on");
     else
-        takt_cli_progress_say(&map->progress, "%s; the policy stays as it was", error.text);
+        takt_cli_progress_say(&map->report.progress, "%s; the policy stays as it was", error.text);
 }
 
 static void on_signal(uv_signal_t *handle, int signal)
 {
-    takt_cli_mapping *map = handle->data;
+    mapping *map = handle->data;
 
     if (is_for_policy(map, signal)) {
         reread(map);
@@ -236,71 +256,86 @@ static void on_signal(uv_signal_t *handle, int signal)
     }
     if (map->signal == 0)
         map->signal = signal;
-    if (!map->stopping) {
-        if (map->running > 0)
-            takt_cli_progress_say(&map->progress,
+    if (!map->jobs.stopping) {
+        if (map->jobs.running > 0)
+            takt_cli_progress_say(&map->report.progress,
                                   "told to stop: %u running will end, a second signal kills them",
-                                  map->running);
-        takt_cli_map_stop(map, 0);
-    } else if (!map->hurried) {
-        map->hurried = true;
-        takt_process_groups_end(&map->processes);
+                                  map->jobs.running);
+        takt_cli_map_jobs_stop(&map->jobs, 0);
+    } else if (!map->jobs.killed) {
+        takt_cli_map_jobs_kill(&map->jobs);
     }
-    takt_cli_map_go_on(map);
 }
 
-static void watch_signals(takt_cli_mapping *map)
+static void watch_signals(mapping *map)
 {
     signal(SIGPIPE, SIG_IGN); /* a broken pipe is told by what is written */
     map->had_terminal = has_terminal();
     takt_signals_open(&map->signals, &map->session.loop, ending_signals, on_signal, map);
 }
 
+/* What went wrong first counts; `report_status` is that of the report's end. */
+static int status_of(const mapping *map, int report_status)
+{
+    if (map->input_status)
+        return map->input_status;
+    if (map->jobs.status)
+        return map->jobs.status;
+    if (map->report.file_failed)
+        return EX_IOERR;
+    if (map->signal)
+        return 128 + map->signal;
+    return report_status ? report_status : map->report.failed > 0;
+}
+
 /* 0, or the exit status after a message. */
-static int work(takt_cli_mapping *map)
+static int work(mapping *map)
 {
     takt_error error;
     int status;
 
-    if (takt_lines_open(&map->input, &map->session.loop, map->input_path, TAKT_CLI_LINE_MAX,
+    if (takt_lines_open(&map->input, &map->session.loop, map->input_path, TAKT_CLI_MAP_LINE_MAX,
                         on_ready, map, &error) != 0) {
         takt_cli_say("%s", error.text);
         return EX_NOINPUT;
     }
-    if ((status = takt_cli_report_open(map)) != 0 || (status = takt_cli_jobs_open(map)) != 0) {
+    if ((status = takt_cli_map_report_open(&map->report, &map->input)) != 0 ||
+        (status = takt_cli_map_jobs_open(&map->jobs)) != 0) {
         takt_lines_close(&map->input, NULL);
         return status;
     }
     watch_signals(map);
-    takt_process_groups_open(&map->processes, &map->session.loop);
-    takt_cli_progress_open(&map->progress, &map->session.loop, !map->quiet, look, map);
-    takt_cli_map_go_on(map);
+    takt_cli_progress_open(&map->report.progress, &map->session.loop, !map->report.quiet, look,
+                           map);
+    uv_prepare_init(&map->session.loop, &map->pass);
+    map->pass.data = map;
+    uv_prepare_start(&map->pass, on_pass);
     uv_run(&map->session.loop, UV_RUN_DEFAULT);
-    status = takt_cli_report_close(map);
-    if (map->status)
-        return map->status;
-    if (map->signal)
-        return 128 + map->signal;
-    return status ? status : map->failed > 0;
+    status = takt_cli_map_report_close(&map->report, &map->input);
+    return status_of(map, status);
 }
 
 int takt_cli_map(int argc, char **argv, takt_cli_settings *settings)
 {
-    takt_cli_mapping map = {.settings = settings,
-                            .wish = {.cost = 1, .priority = TAKT_PRIORITY_POLICY},
-                            .jobs_max = 1,
-                            .log = -1};
+    mapping map = {
+        .settings = settings, .wish = {.cost = 1, .priority = TAKT_PRIORITY_POLICY}, .jobs.max = 1};
 
     takt_cli_parse(&argp, argc, argv, true, &map);
     map.session.on_event = on_event;
     map.session.data = &map;
+    map.jobs.session = &map.session;
+    map.jobs.target = &map.target;
+    map.jobs.report = &map.report;
+    map.report.left_max = map.jobs.max;
+    map.report.json = settings->json;
     int status = takt_cli_open(&map.session, settings, &map.target);
     if (status)
         return status;
-    status = takt_cli_request(&map.session, &map.target, &map.wish, &map.request);
+    status = takt_cli_request(&map.session, &map.target, &map.wish, &map.jobs.request);
     if (!status)
         status = work(&map);
     takt_cli_close(&map.session);
-    takt_cli_jobs_free(&map);
+    takt_cli_map_jobs_free(&map.jobs);
+    takt_cli_map_report_free(&map.report);
     return status;
 }

@@ -1,9 +1,9 @@
 /*
- * Leads one line through its life: it waits for a permit, runs as a process, and is tried again as
- * often as was allowed.  Each attempt takes a permit of its own.  Each process leads a session of
- * its own, so that a Ctrl-C at the terminal reaches takt alone and the running jobs can end in
- * peace.
+ * Each attempt takes a permit of its own.  Each process leads a session of its own, so that a
+ * Ctrl-C at the terminal reaches takt alone and the running jobs can end in peace.
  */
+#include "map_jobs.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,26 +12,45 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "map.h"
 #include "message.h"
 
-static void put_back(takt_cli_job *job)
-{
-    takt_cli_mapping *map = job->map;
+typedef enum job_state { JOB_IDLE, JOB_WAITING, JOB_RUNNING } job_state;
 
-    free(job->text);
-    job->text = NULL;
+/* A line under way. */
+struct takt_cli_map_job {
+    takt_permit permit;
+    takt_process_group process;
+    takt_cli_map_jobs *jobs;
+    takt_cli_map_job *next_idle;
+    takt_cli_map_line line;
+    job_state state;
+};
+
+static void make_idle(takt_cli_map_job *job)
+{
+    takt_cli_map_jobs *jobs = job->jobs;
+
+    free(job->line.text);
+    job->line.text = NULL;
     job->state = JOB_IDLE;
-    job->next_idle = map->idle;
-    map->idle = job;
-    map->busy--;
+    job->next_idle = jobs->idle;
+    jobs->idle = job;
+    jobs->busy--;
 }
 
 /* It was read and will not be done. */
-static void leave(takt_cli_job *job)
+static void leave(takt_cli_map_job *job)
 {
-    takt_cli_report_left(job->map, job->text, job->size, job->number);
-    put_back(job);
+    const takt_cli_map_line *line = &job->line;
+
+    takt_cli_map_report_left(job->jobs->report, line->text, line->size, line->number);
+    make_idle(job);
+}
+
+static void heed_files(takt_cli_map_jobs *jobs)
+{
+    if (jobs->report->file_failed)
+        takt_cli_map_jobs_stop(jobs, EX_IOERR);
 }
 
 /* A command whose output nobody reads any more fails, and so would all the others. */
@@ -43,73 +62,79 @@ static bool nobody_reads_output(void)
 }
 
 /* With the command's name the same for all lines, what is missing for one is missing for all. */
-static bool cannot_ever_start(const takt_cli_job *job)
+static bool cannot_ever_start(const takt_cli_map_job *job)
 {
-    return (job->start_failed == ENOENT || job->start_failed == EACCES ||
-            job->start_failed == ENOTDIR) &&
-           !strstr(job->map->command[0], "{}");
+    int failed = job->line.start_failed;
+
+    return (failed == ENOENT || failed == EACCES || failed == ENOTDIR) &&
+           !strstr(job->jobs->command[0], "{}");
 }
 
-static void ask(takt_cli_job *job);
+static void acquire(takt_cli_map_job *job);
 
 /* The attempt is over. */
-static void decide(takt_cli_job *job)
+static void decide(takt_cli_map_job *job)
 {
-    takt_cli_mapping *map = job->map;
+    takt_cli_map_jobs *jobs = job->jobs;
+    takt_cli_map_report *report = jobs->report;
 
-    if (job->status == 0) {
-        map->done++;
-        put_back(job);
+    if (job->line.status == 0) {
+        report->done++;
+        make_idle(job);
     } else if (cannot_ever_start(job)) {
-        if (!map->stopping)
-            takt_cli_progress_say(&map->progress, "cannot run %s: %s", map->command[0],
-                                  strerror(job->start_failed));
-        takt_cli_map_stop(map, job->status);
+        if (!jobs->stopping)
+            takt_cli_progress_say(&report->progress, "cannot run %s: %s", jobs->command[0],
+                                  strerror(job->line.start_failed));
+        takt_cli_map_jobs_stop(jobs, job->line.status);
         leave(job);
     } else if (nobody_reads_output()) {
-        if (!map->stopping)
+        if (!jobs->stopping)
             takt_cli_progress_say(
-                &map->progress, "nobody reads standard output any more: no more jobs are started");
-        takt_cli_map_stop(map, 128 + SIGPIPE);
+                &report->progress,
+                "nobody reads standard output any more: no more jobs are started");
+        takt_cli_map_jobs_stop(jobs, 128 + SIGPIPE);
         leave(job);
-    } else if (map->stopping && (map->hurried || job->attempt <= map->retries)) {
+    } else if (jobs->stopping && (jobs->killed || job->line.attempt <= jobs->retries)) {
         leave(job);
-    } else if (job->attempt <= map->retries) {
-        map->retried++;
-        ask(job);
+    } else if (job->line.attempt <= jobs->retries) {
+        report->retried++;
+        acquire(job);
     } else {
-        takt_cli_report_failed(map, job);
-        put_back(job);
+        takt_cli_map_report_failed(report, &job->line);
+        make_idle(job);
+        heed_files(jobs);
     }
-    takt_cli_map_go_on(map);
 }
 
-static void end(takt_cli_job *job, int status)
+static void end(takt_cli_map_job *job, int status)
 {
-    job->status = status;
+    takt_cli_map_jobs *jobs = job->jobs;
+
+    job->line.status = status;
     job->state = JOB_IDLE;
-    job->map->running--;
+    jobs->running--;
     takt_release(&job->permit);
-    takt_cli_report_end(job->map, job);
+    takt_cli_map_report_end(jobs->report, &job->line);
+    heed_files(jobs);
     decide(job);
 }
 
 static void on_end(takt_process_group *process, int status, int signal)
 {
-    takt_cli_job *job = process->data;
+    takt_cli_map_job *job = process->data;
 
-    job->signal = signal;
+    job->line.signal = signal;
     end(job, signal ? 128 + signal : status);
 }
 
 /* A copy of `word` with each "{}" replaced by the line.  NULL without memory. */
-static char *fill_in(const char *word, const takt_cli_job *job)
+static char *fill_in(const char *word, const takt_cli_map_job *job)
 {
     size_t count = 0;
 
     for (const char *at = word; (at = strstr(at, "{}")) != NULL; at += 2)
         count++;
-    char *filled = malloc(strlen(word) + count * job->size + 1), *end = filled;
+    char *filled = malloc(strlen(word) + count * job->line.size + 1), *end = filled;
     if (!filled)
         return NULL;
     for (const char *at = word, *next; *at; at = next) {
@@ -119,8 +144,8 @@ static char *fill_in(const char *word, const takt_cli_job *job)
         end += size;
         next = at + size;
         if (braces) {
-            memcpy(end, job->text, job->size);
-            end += job->size;
+            memcpy(end, job->line.text, job->line.size);
+            end += job->line.size;
             next += 2;
         }
     }
@@ -136,9 +161,9 @@ static void free_words(char **words)
 }
 
 /* The command's words for this line; NULL without memory. */
-static char **words_of(const takt_cli_job *job)
+static char **words_of(const takt_cli_map_job *job)
 {
-    char **command = job->map->command, **words;
+    char **command = job->jobs->command, **words;
     size_t count = 0;
 
     while (command[count])
@@ -149,7 +174,7 @@ static char **words_of(const takt_cli_job *job)
     for (size_t i = 0; i < count; i++)
         if (!(words[i] = fill_in(command[i], job)))
             goto free_all;
-    if (!job->map->has_braces && !(words[count] = strdup(job->text)))
+    if (!job->jobs->has_braces && !(words[count] = strdup(job->line.text)))
         goto free_all;
     return words;
 free_all:
@@ -157,136 +182,154 @@ free_all:
     return NULL;
 }
 
-static int start_process(takt_cli_job *job)
+static int start_process(takt_cli_map_job *job)
 {
     char **words = words_of(job);
     if (!words)
         return ENOMEM;
     job->process.data = job;
-    int failed = takt_process_group_start(&job->map->processes, &job->process, words, on_end);
+    int failed = takt_process_group_start(&job->jobs->processes, &job->process, words, on_end);
     free_words(words);
     return failed;
 }
 
-static void start(takt_cli_job *job)
+static void start(takt_cli_map_job *job)
 {
-    takt_cli_mapping *map = job->map;
-    int64_t now_us = takt_cli_now_us();
+    takt_cli_map_jobs *jobs = job->jobs;
 
     job->state = JOB_RUNNING;
-    job->status = job->signal = 0;
-    map->running++;
-    takt_cli_report_start(map, job, now_us);
+    job->line.status = job->line.signal = 0;
+    jobs->running++;
+    takt_cli_map_report_start(jobs->report, &job->line, job->permit.slot_at_us, takt_cli_now_us());
+    heed_files(jobs);
     takt_cli_tell_fence(&job->permit);
-    job->start_failed = start_process(job);
-    if (job->start_failed)
-        end(job, job->start_failed == ENOENT ? 127 : 126);
+    job->line.start_failed = start_process(job);
+    if (job->line.start_failed)
+        end(job, job->line.start_failed == ENOENT ? 127 : 126);
 }
 
 /* Without a permit nothing was tried, so the line is not failed but left. */
-static void refuse(takt_cli_job *job, int code)
+static void refuse(takt_cli_map_job *job, int code)
 {
-    takt_cli_mapping *map = job->map;
+    takt_cli_map_jobs *jobs = job->jobs;
 
-    if (!map->stopping)
-        takt_cli_map_stop(map, takt_cli_refusal(&map->session, &map->target, code, map->wish.cost));
+    if (!jobs->stopping)
+        takt_cli_map_jobs_stop(
+            jobs, takt_cli_refusal(jobs->session, jobs->target, code, jobs->request.cost));
     leave(job);
 }
 
 static void on_permit(takt_permit *permit, int status)
 {
-    takt_cli_job *job = permit->data;
+    takt_cli_map_job *job = permit->data;
 
     job->state = JOB_IDLE;
-    job->map->waiting--;
-    if (status == 0) {
+    job->jobs->waiting--;
+    if (status == 0)
         start(job);
-    } else {
+    else
         refuse(job, status);
-        takt_cli_map_go_on(job->map);
-    }
 }
 
-static void ask(takt_cli_job *job)
+static void acquire(takt_cli_map_job *job)
 {
-    takt_cli_mapping *map = job->map;
+    takt_cli_map_jobs *jobs = job->jobs;
 
-    job->attempt++;
+    job->line.attempt++;
     job->permit.data = job;
-    int failed = takt_acquire(map->session.client, &job->permit, &map->request, on_permit);
+    int failed = takt_acquire(jobs->session->client, &job->permit, &jobs->request, on_permit);
     if (failed) {
         refuse(job, failed);
         return;
     }
     job->state = JOB_WAITING;
-    map->waiting++;
+    jobs->waiting++;
 }
 
-int takt_cli_jobs_open(takt_cli_mapping *map)
+int takt_cli_map_jobs_open(takt_cli_map_jobs *jobs)
 {
-    map->jobs = calloc(map->jobs_max, sizeof(*map->jobs));
-    map->left_numbers = calloc(map->jobs_max, sizeof(*map->left_numbers));
-    if (!map->jobs || !map->left_numbers) {
+    jobs->all = calloc(jobs->max, sizeof(*jobs->all));
+    if (!jobs->all) {
         takt_cli_say("%s", strerror(ENOMEM));
         return EX_OSERR;
     }
-    for (unsigned i = map->jobs_max; i > 0; i--) {
-        map->jobs[i - 1].map = map;
-        map->jobs[i - 1].next_idle = map->idle;
-        map->idle = &map->jobs[i - 1];
+    for (unsigned i = jobs->max; i > 0; i--) {
+        jobs->all[i - 1].jobs = jobs;
+        jobs->all[i - 1].next_idle = jobs->idle;
+        jobs->idle = &jobs->all[i - 1];
     }
-    for (char **word = map->command; *word; word++)
-        map->has_braces = map->has_braces || strstr(*word, "{}");
+    for (char **word = jobs->command; *word; word++)
+        jobs->has_braces = jobs->has_braces || strstr(*word, "{}");
+    takt_process_groups_open(&jobs->processes, &jobs->session->loop);
     return 0;
 }
 
-void takt_cli_jobs_free(takt_cli_mapping *map)
+void takt_cli_map_jobs_begin(takt_cli_map_jobs *jobs, const takt_text_line *line)
 {
-    free(map->jobs);
-    free(map->left_numbers);
-}
-
-void takt_cli_job_begin(takt_cli_mapping *map, const takt_text_line *line)
-{
-    takt_cli_job *job = map->idle;
-
+    takt_cli_map_job *job = jobs->idle;
     char *text = malloc(line->size + 1);
+
     if (!text) {
-        takt_cli_progress_say(&map->progress, "%s", strerror(ENOMEM));
-        takt_cli_map_stop(map, EX_OSERR);
-        takt_cli_report_left(map, line->text, line->size, line->number);
+        takt_cli_progress_say(&jobs->report->progress, "%s", strerror(ENOMEM));
+        takt_cli_map_jobs_stop(jobs, EX_OSERR);
+        takt_cli_map_report_left(jobs->report, line->text, line->size, line->number);
         return;
     }
     memcpy(text, line->text, line->size);
     text[line->size] = '\0';
-    map->idle = job->next_idle;
-    map->busy++;
-    job->text = text;
-    job->size = line->size;
-    job->number = line->number;
-    job->attempt = 0;
-    ask(job);
+    jobs->idle = job->next_idle;
+    jobs->busy++;
+    job->line = (takt_cli_map_line){.text = text, .size = line->size, .number = line->number};
+    acquire(job);
 }
 
 static int by_number(const void *a, const void *b)
 {
-    const takt_cli_job *first = *(takt_cli_job *const *)a, *second = *(takt_cli_job *const *)b;
+    const takt_cli_map_job *first = *(takt_cli_map_job *const *)a;
+    const takt_cli_map_job *second = *(takt_cli_map_job *const *)b;
 
-    return first->number < second->number ? -1 : first->number > second->number;
+    return first->line.number < second->line.number ? -1 : first->line.number > second->line.number;
 }
 
-void takt_cli_jobs_abandon(takt_cli_mapping *map)
+/* In the order of their lines, which is that of the lines not done. */
+static void give_up_waiting(takt_cli_map_jobs *jobs)
 {
-    takt_cli_job *waiting[TAKT_CLI_JOBS_MAX];
+    takt_cli_map_job *waiting[TAKT_CLI_MAP_JOBS_MAX];
     size_t count = 0;
 
-    for (unsigned i = 0; i < map->jobs_max; i++)
-        if (map->jobs[i].state == JOB_WAITING)
-            waiting[count++] = &map->jobs[i];
-    qsort(waiting, count, sizeof(takt_cli_job *), by_number);
+    for (unsigned i = 0; i < jobs->max; i++)
+        if (jobs->all[i].state == JOB_WAITING)
+            waiting[count++] = &jobs->all[i];
+    qsort(waiting, count, sizeof(takt_cli_map_job *), by_number);
     for (size_t i = 0; i < count; i++) {
         takt_release(&waiting[i]->permit);
-        map->waiting--;
+        jobs->waiting--;
         leave(waiting[i]);
     }
+}
+
+void takt_cli_map_jobs_stop(takt_cli_map_jobs *jobs, int status)
+{
+    if (!jobs->status)
+        jobs->status = status;
+    if (jobs->stopping)
+        return;
+    jobs->stopping = true;
+    give_up_waiting(jobs);
+}
+
+void takt_cli_map_jobs_kill(takt_cli_map_jobs *jobs)
+{
+    jobs->killed = true;
+    takt_process_groups_end(&jobs->processes);
+}
+
+void takt_cli_map_jobs_close(takt_cli_map_jobs *jobs)
+{
+    takt_process_groups_close(&jobs->processes);
+}
+
+void takt_cli_map_jobs_free(takt_cli_map_jobs *jobs)
+{
+    free(jobs->all);
 }

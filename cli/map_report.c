@@ -1,8 +1,9 @@
 /*
- * Writes down what came of each line: the log for a program, the lines not done for a rerun, the
- * summary for a person or, as JSON, for a program.  Files that cannot be written to stop the map,
- * since somebody relies on them.
+ * The log is for a program, the lines not done are for a rerun, the summary is for a person or, as
+ * JSON, for a program.  A file that cannot be written ends the map, since somebody relies on it.
  */
+#include "map_report.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,155 +12,163 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "map.h"
 #include "message.h"
 
-#define FAILED_SHOWN 20
+#define FAILED_MAX   1000 /* lines that the JSON summary names */
+#define FAILED_SHOWN 20   /* and the other one */
 
-static void stop_for_file(takt_cli_mapping *map, const char *path)
+static void note_file_failed(takt_cli_map_report *report, const char *path)
 {
-    if (map->file_failed)
+    if (report->file_failed)
         return;
-    map->file_failed = true;
-    takt_cli_progress_say(&map->progress, "cannot write to %s: %s", path, strerror(errno));
-    takt_cli_map_stop(map, EX_IOERR);
+    report->file_failed = true;
+    takt_cli_progress_say(&report->progress, "cannot write to %s: %s", path, strerror(errno));
 }
 
 /* The input must not be emptied before it was read. */
-static bool is_input(const takt_cli_mapping *map, int fd)
+static bool is_input(const takt_lines *input, int fd)
 {
     struct stat ours, inputs;
 
-    return fstat(fd, &ours) == 0 && S_ISREG(ours.st_mode) && fstat(map->input.fd, &inputs) == 0 &&
+    return fstat(fd, &ours) == 0 && S_ISREG(ours.st_mode) && fstat(input->fd, &inputs) == 0 &&
            ours.st_dev == inputs.st_dev && ours.st_ino == inputs.st_ino;
 }
 
-static int open_undone(takt_cli_mapping *map)
+static int open_undone(takt_cli_map_report *report, const takt_lines *input)
 {
-    int fd = open(map->undone_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    int fd = open(report->undone_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 
-    if (fd >= 0 && is_input(map, fd)) {
-        takt_cli_say("--undone %s is the input itself: name another file", map->undone_path);
+    if (fd >= 0 && is_input(input, fd)) {
+        takt_cli_say("--undone %s is the input itself: name another file", report->undone_path);
         close(fd);
         return EX_USAGE;
     }
     if (fd >= 0 && (ftruncate(fd, 0) == 0 || errno == EINVAL))
-        map->undone = fdopen(fd, "w");
-    if (map->undone)
+        report->undone = fdopen(fd, "w");
+    if (report->undone)
         return 0;
-    takt_cli_say("cannot write to %s: %s", map->undone_path, strerror(errno));
+    takt_cli_say("cannot write to %s: %s", report->undone_path, strerror(errno));
     if (fd >= 0)
         close(fd);
     return EX_CANTCREAT;
 }
 
-int takt_cli_report_open(takt_cli_mapping *map)
+int takt_cli_map_report_open(takt_cli_map_report *report, const takt_lines *input)
 {
-    map->log = -1;
-    if (map->log_path) {
-        map->log = open(map->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        if (map->log < 0) {
-            takt_cli_say("cannot write to %s: %s", map->log_path, strerror(errno));
+    report->log = -1;
+    report->failures = calloc(FAILED_MAX, sizeof(*report->failures));
+    report->left_numbers = calloc(report->left_max, sizeof(*report->left_numbers));
+    if (!report->failures || !report->left_numbers) {
+        takt_cli_say("%s", strerror(ENOMEM));
+        return EX_OSERR;
+    }
+    if (report->log_path) {
+        report->log = open(report->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        if (report->log < 0) {
+            takt_cli_say("cannot write to %s: %s", report->log_path, strerror(errno));
             return EX_CANTCREAT;
         }
     }
-    return map->undone_path ? open_undone(map) : 0;
+    return report->undone_path ? open_undone(report, input) : 0;
 }
 
 /* One write for one record: several workers may share a log. */
-static void write_record(takt_cli_mapping *map, const char *text, int size)
+static void write_record(takt_cli_map_report *report, const char *text, int size)
 {
-    if (write(map->log, text, (size_t)size) != size)
-        stop_for_file(map, map->log_path);
+    if (write(report->log, text, (size_t)size) != size)
+        note_file_failed(report, report->log_path);
 }
 
-void takt_cli_report_start(takt_cli_mapping *map, const takt_cli_job *job, int64_t now_us)
+void takt_cli_map_report_start(takt_cli_map_report *report, const takt_cli_map_line *line,
+                               int64_t slot_at_us, int64_t now_us)
 {
     char text[256];
 
-    if (map->starts++ == 0)
-        map->first_start_us = now_us;
-    map->last_start_us = now_us;
-    if (map->log < 0)
+    if (report->starts++ == 0)
+        report->first_start_us = now_us;
+    report->last_start_us = now_us;
+    if (report->log < 0)
         return;
     int size =
         snprintf(text, sizeof(text),
                  "{\"event\":\"start\",\"worker\":%d,\"line\":%llu,\"attempt\":%u,\"slot_us\":%lld,"
                  "\"start_us\":%lld}\n",
-                 (int)getpid(), (unsigned long long)job->number, job->attempt,
-                 (long long)job->permit.slot_at_us, (long long)now_us);
-    write_record(map, text, size);
+                 (int)getpid(), (unsigned long long)line->number, line->attempt,
+                 (long long)slot_at_us, (long long)now_us);
+    write_record(report, text, size);
 }
 
-void takt_cli_report_end(takt_cli_mapping *map, const takt_cli_job *job)
+void takt_cli_map_report_end(takt_cli_map_report *report, const takt_cli_map_line *line)
 {
     char text[256];
 
-    map->last_end_us = takt_cli_now_us();
-    if (map->log < 0)
+    report->last_end_us = takt_cli_now_us();
+    if (report->log < 0)
         return;
     int size =
         snprintf(text, sizeof(text),
                  "{\"event\":\"end\",\"worker\":%d,\"line\":%llu,\"attempt\":%u,\"status\":%d,"
                  "\"end_us\":%lld}\n",
-                 (int)getpid(), (unsigned long long)job->number, job->attempt, job->status,
-                 (long long)map->last_end_us);
-    write_record(map, text, size);
+                 (int)getpid(), (unsigned long long)line->number, line->attempt, line->status,
+                 (long long)report->last_end_us);
+    write_record(report, text, size);
 }
 
-static void write_undone(takt_cli_mapping *map, const char *text, size_t size)
+static void write_undone(takt_cli_map_report *report, const char *text, size_t size)
 {
-    if (!map->undone)
+    if (!report->undone)
         return;
-    fwrite(text, 1, size, map->undone);
-    putc('\n', map->undone);
-    if (ferror(map->undone))
-        stop_for_file(map, map->undone_path);
+    fwrite(text, 1, size, report->undone);
+    putc('\n', report->undone);
+    if (ferror(report->undone))
+        note_file_failed(report, report->undone_path);
 }
 
-static void note_failure(takt_cli_mapping *map, uint64_t number, int status)
+static void note_failure(takt_cli_map_report *report, uint64_t number, int status)
 {
-    if (map->failed < TAKT_CLI_FAILED_MAX)
-        map->failures[map->failed] = (takt_cli_failure){.number = number, .status = status};
-    map->failed++;
+    if (report->failed < FAILED_MAX)
+        report->failures[report->failed] =
+            (takt_cli_map_failure){.number = number, .status = status};
+    report->failed++;
 }
 
-void takt_cli_report_failed(takt_cli_mapping *map, const takt_cli_job *job)
+void takt_cli_map_report_failed(takt_cli_map_report *report, const takt_cli_map_line *line)
 {
     char how[128], shown[TAKT_QUOTE_SIZE];
 
-    if (job->start_failed)
-        snprintf(how, sizeof(how), "cannot be started: %s", strerror(job->start_failed));
-    else if (job->signal)
-        snprintf(how, sizeof(how), "was ended by signal %d (%s)", job->signal,
-                 strsignal(job->signal));
+    if (line->start_failed)
+        snprintf(how, sizeof(how), "cannot be started: %s", strerror(line->start_failed));
+    else if (line->signal)
+        snprintf(how, sizeof(how), "was ended by signal %d (%s)", line->signal,
+                 strsignal(line->signal));
     else
-        snprintf(how, sizeof(how), "failed with status %d", job->status);
-    takt_cli_progress_say(&map->progress, "line %llu %s: %s", (unsigned long long)job->number, how,
-                          takt_quote_bytes(job->text, job->size, shown, sizeof(shown)));
-    note_failure(map, job->number, job->status);
-    write_undone(map, job->text, job->size);
+        snprintf(how, sizeof(how), "failed with status %d", line->status);
+    takt_cli_progress_say(&report->progress, "line %llu %s: %s", (unsigned long long)line->number,
+                          how, takt_quote_bytes(line->text, line->size, shown, sizeof(shown)));
+    note_failure(report, line->number, line->status);
+    write_undone(report, line->text, line->size);
 }
 
-void takt_cli_report_refused(takt_cli_mapping *map, const takt_text_line *line)
+void takt_cli_map_report_refused(takt_cli_map_report *report, const takt_text_line *line)
 {
     if (line->text)
-        takt_cli_progress_say(&map->progress,
+        takt_cli_progress_say(&report->progress,
                               "line %llu failed: no command can be given a NUL byte",
                               (unsigned long long)line->number);
     else
-        takt_cli_progress_say(&map->progress,
+        takt_cli_progress_say(&report->progress,
                               "line %llu failed: no command can be given more than %d bytes",
-                              (unsigned long long)line->number, TAKT_CLI_LINE_MAX);
-    note_failure(map, line->number, -1);
+                              (unsigned long long)line->number, TAKT_CLI_MAP_LINE_MAX);
+    note_failure(report, line->number, -1);
 }
 
-void takt_cli_report_left(takt_cli_mapping *map, const char *text, size_t size, uint64_t number)
+void takt_cli_map_report_left(takt_cli_map_report *report, const char *text, size_t size,
+                              uint64_t number)
 {
-    if (!map->undone && map->left < map->jobs_max)
-        map->left_numbers[map->left] = number;
-    map->left++;
-    write_undone(map, text, size);
+    if (!report->undone && report->left < report->left_max)
+        report->left_numbers[report->left] = number;
+    report->left++;
+    write_undone(report, text, size);
 }
 
 static int by_size(const void *a, const void *b)
@@ -170,11 +179,11 @@ static int by_size(const void *a, const void *b)
 }
 
 /* "lines 9, 13-16 and all from 57 on" */
-static void say_left(takt_cli_mapping *map, bool more)
+static void say_left(takt_cli_map_report *report, const takt_lines *input, bool more)
 {
-    uint64_t *numbers = map->left_numbers;
-    uint64_t count = map->left < map->jobs_max ? map->left : map->jobs_max;
-    uint64_t rest = map->input.number + 1;
+    uint64_t *numbers = report->left_numbers;
+    uint64_t count = report->left < report->left_max ? report->left : report->left_max;
+    uint64_t rest = input->number + 1;
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
@@ -200,48 +209,49 @@ static void say_left(takt_cli_mapping *map, bool more)
 }
 
 /* Starts per second, from the first to the last. */
-static double start_rate(const takt_cli_mapping *map)
+static double start_rate(const takt_cli_map_report *report)
 {
-    int64_t span_us = map->last_start_us - map->first_start_us;
+    int64_t span_us = report->last_start_us - report->first_start_us;
 
-    return span_us > 0 ? (double)(map->starts - 1) * 1e6 / (double)span_us : 0;
+    return span_us > 0 ? (double)(report->starts - 1) * 1e6 / (double)span_us : 0;
 }
 
-static void print_summary(const takt_cli_mapping *map, double rate)
+static void print_summary(const takt_cli_map_report *report)
 {
+    double rate = start_rate(report);
     char span[TAKT_SPAN_SIZE], pace[48] = "";
-    uint64_t shown = map->failed < FAILED_SHOWN ? map->failed : FAILED_SHOWN;
+    uint64_t shown = report->failed < FAILED_SHOWN ? report->failed : FAILED_SHOWN;
 
     if (rate > 0)
         snprintf(pace, sizeof(pace), ", started at %.1f/s", rate);
-    takt_cli_say("%llu done, %llu failed in %s%s", (unsigned long long)map->done,
-                 (unsigned long long)map->failed,
-                 takt_format_span(map->last_end_us - map->first_start_us, span), pace);
+    takt_cli_say("%llu done, %llu failed in %s%s", (unsigned long long)report->done,
+                 (unsigned long long)report->failed,
+                 takt_format_span(report->last_end_us - report->first_start_us, span), pace);
     if (shown == 0)
         return;
-    fprintf(stderr, "%s: failed: %s", takt_cli_name(), map->failed > 1 ? "lines" : "line");
+    fprintf(stderr, "%s: failed: %s", takt_cli_name(), report->failed > 1 ? "lines" : "line");
     for (uint64_t i = 0; i < shown; i++)
-        fprintf(stderr, "%s %llu", i ? "," : "", (unsigned long long)map->failures[i].number);
-    fprintf(stderr, "%s\n", shown < map->failed ? ", ..." : "");
+        fprintf(stderr, "%s %llu", i ? "," : "", (unsigned long long)report->failures[i].number);
+    fprintf(stderr, "%s\n", shown < report->failed ? ", ..." : "");
 }
 
-static void print_json(const takt_cli_mapping *map, double rate, bool more)
+static void print_json(const takt_cli_map_report *report, const takt_lines *input, bool more)
 {
-    uint64_t shown = map->failed < TAKT_CLI_FAILED_MAX ? map->failed : TAKT_CLI_FAILED_MAX;
+    uint64_t shown = report->failed < FAILED_MAX ? report->failed : FAILED_MAX;
 
     printf("{\"done\":%llu,\"failed\":%llu,\"not_done\":%llu,\"retried\":%llu,\"empty\":%llu,"
            "\"next_line\":",
-           (unsigned long long)map->done, (unsigned long long)map->failed,
-           (unsigned long long)map->left, (unsigned long long)map->retried,
-           (unsigned long long)map->input.empty);
+           (unsigned long long)report->done, (unsigned long long)report->failed,
+           (unsigned long long)report->left, (unsigned long long)report->retried,
+           (unsigned long long)input->empty);
     if (more)
-        printf("%llu", (unsigned long long)map->input.number + 1);
+        printf("%llu", (unsigned long long)input->number + 1);
     else
         printf("null");
     printf(",\"elapsed_us\":%lld,\"rate\":%.3f,\"failed_lines\":[",
-           (long long)(map->last_end_us - map->first_start_us), rate);
+           (long long)(report->last_end_us - report->first_start_us), start_rate(report));
     for (uint64_t i = 0; i < shown; i++) {
-        const takt_cli_failure *failure = &map->failures[i];
+        const takt_cli_map_failure *failure = &report->failures[i];
         printf("%s{\"line\":%llu,\"status\":", i ? "," : "", (unsigned long long)failure->number);
         if (failure->status < 0)
             printf("null}");
@@ -249,45 +259,50 @@ static void print_json(const takt_cli_mapping *map, double rate, bool more)
             printf("%d}", failure->status);
     }
     putchar(']');
-    takt_cli_shadows_json(&map->shadows);
+    takt_cli_shadows_json(&report->shadows);
     printf("}\n");
 }
 
 /* Says where the lines not done are to be found; 0, or EX_IOERR. */
-static int close_undone(takt_cli_mapping *map, bool more)
+static int close_undone(takt_cli_map_report *report, const takt_lines *input, bool more)
 {
-    bool failed = ferror(map->undone);
+    bool failed = ferror(report->undone);
 
-    if (fclose(map->undone) != 0 && !failed) {
-        takt_cli_say("cannot write to %s: %s", map->undone_path, strerror(errno));
+    if (fclose(report->undone) != 0 && !failed) {
+        takt_cli_say("cannot write to %s: %s", report->undone_path, strerror(errno));
         failed = true;
     }
-    if (!failed && map->left + map->failed > 0)
-        takt_cli_say("lines not done are in %s", map->undone_path);
+    if (!failed && report->left + report->failed > 0)
+        takt_cli_say("lines not done are in %s", report->undone_path);
     if (more)
-        takt_cli_say("not read, and not in %s: all from line %llu on", map->undone_path,
-                     (unsigned long long)map->input.number + 1);
+        takt_cli_say("not read, and not in %s: all from line %llu on", report->undone_path,
+                     (unsigned long long)input->number + 1);
     return failed ? EX_IOERR : 0;
 }
 
-int takt_cli_report_close(takt_cli_mapping *map)
+int takt_cli_map_report_close(takt_cli_map_report *report, const takt_lines *input)
 {
-    double rate = start_rate(map);
-    bool more = takt_lines_has_more(&map->input);
+    bool more = takt_lines_has_more(input);
     int status = 0;
 
-    if (!map->quiet) {
-        print_summary(map, rate);
-        takt_cli_shadows_say(&map->shadows);
+    if (!report->quiet) {
+        print_summary(report);
+        takt_cli_shadows_say(&report->shadows);
     }
-    if (map->undone)
-        status = close_undone(map, more);
-    else if (map->left > 0 || more)
-        say_left(map, more);
-    if (map->log >= 0)
-        close(map->log);
-    if (map->settings->json)
-        print_json(map, rate, more);
+    if (report->undone)
+        status = close_undone(report, input, more);
+    else if (report->left > 0 || more)
+        say_left(report, input, more);
+    if (report->log >= 0)
+        close(report->log);
+    if (report->json)
+        print_json(report, input, more);
     int output = takt_cli_end_output();
     return status ? status : output;
+}
+
+void takt_cli_map_report_free(takt_cli_map_report *report)
+{
+    free(report->failures);
+    free(report->left_numbers);
 }

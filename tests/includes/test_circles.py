@@ -22,7 +22,6 @@ TOPS = ['lib', 'kit', 'simulate', 'doctor', 'cli', 'workers', 'agent']
 
 # The circles there are: folder -> the files of each, without ".c"; "lib" has those between the folders below it.
 KNOWN = {
-    'cli': ['map map_jobs map_report'],
     'lib/client': ['acquire client errand follow reload'],
 }
 

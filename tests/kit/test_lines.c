@@ -84,7 +84,7 @@ Test(lines, those_of_a_file)
     static const struct {
         const char *text, *lines;
         unsigned empty;
-        int total;
+        unsigned total;
     } rows[] = {
         {"", "", 0, 0},
         {"a", "1@0:a ", 0, 1},
