@@ -71,8 +71,8 @@ void takt_drain_waiting(takt_worker *worker)
     give_back_starting(worker);
     while (worker->lanes.busy)
         give_back_lane(worker, worker->lanes.busy);
-    while (worker->later.count > 0) {
-        takt_job *job = worker->later.heap[0];
+    while (worker->later.jobs.first) {
+        takt_job *job = worker->later.jobs.first;
         takt_later_remove(&worker->later, job);
         takt_job_end_give_back(job, TAKT_REPORT_WAITING);
     }

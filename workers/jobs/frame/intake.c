@@ -180,12 +180,9 @@ static takt_job *pull_out(takt_worker *worker, takt_job_ref ref)
             return job;
         }
     }
-    for (unsigned i = 0; i < worker->later.count; i++) {
-        job = worker->later.heap[i];
-        if (job->ref.major == ref.major && job->ref.minor == ref.minor) {
-            takt_later_remove(&worker->later, job);
-            return job;
-        }
+    if ((job = find_in(&worker->later.jobs, ref)) != NULL) {
+        takt_later_remove(&worker->later, job);
+        return job;
     }
     if ((job = find_in(&worker->seats.starting, ref)) != NULL ||
         (job = find_in(&worker->seats.running, ref)) != NULL)

@@ -59,8 +59,7 @@ void takt_job_end_later(takt_job *job, int64_t wait_us)
 
     job->due_at_us = takt_worker_now(worker) + wait_us;
     worker->dirty = true;
-    if (!takt_later_put(&worker->later, job))
-        takt_lanes_line_up(&worker->lanes, job, false); /* without memory: at once */
+    takt_later_put(&worker->later, job);
 }
 
 void takt_job_end_give_back(takt_job *job, takt_report_state from)

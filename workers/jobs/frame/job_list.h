@@ -21,6 +21,7 @@ struct takt_job {
     int64_t asked_at_us;   /* when it asked for its permit; while it does */
     int64_t granted_at_us; /* its slot; while it is ready or runs */
     int64_t due_at_us;     /* while it waits to be tried again */
+    takt_node due_node;    /* the same */
     int64_t deadline_us;   /* of the wall clock; 0: none */
     int32_t cost;
     int8_t priority; /* as it says itself */

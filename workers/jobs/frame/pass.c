@@ -211,6 +211,6 @@ bool takt_pass_is_over(const takt_worker *worker)
     return (worker->ended || worker->end.draining) && waiting->busy_count == 0 &&
            worker->fetches.count == 0 && worker->asking.count == 0 &&
            worker->seats.ready.count == 0 && worker->seats.starting.count == 0 &&
-           worker->seats.running.count == 0 && worker->later.count == 0 &&
+           worker->seats.running.count == 0 && worker->later.jobs.count == 0 &&
            takt_results_is_idle(worker->results);
 }

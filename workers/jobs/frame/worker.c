@@ -124,6 +124,7 @@ static void prepare(takt_worker *worker)
     uv_timer_init(&worker->loop, &worker->handles.due);
     uv_timer_init(&worker->loop, &worker->handles.drain);
     worker->handles.pass.data = worker->handles.due.data = worker->handles.drain.data = worker;
+    takt_later_init(&worker->later);
     worker->lanes.lane_max = worker->options.waiting;
     worker->lanes.size_max = MEMORY_MAX;
     worker->source_closed = on_source_closed;
@@ -151,7 +152,6 @@ static void run(takt_worker *worker)
 static void free_all(takt_worker *worker)
 {
     takt_results_free(worker->results);
-    free(worker->later.heap);
     takt_worker_policy_free(worker);
     uv_loop_close(&worker->loop);
 }
