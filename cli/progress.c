@@ -1,6 +1,6 @@
 /*
- * Draws the bar.  The rate is that of the last seconds, so that it tells at once when somebody else
- * takes a share; the end is foretold from it.  What the figures are is asked of the map each time.
+ * Draws the bar.  The rate is that of the last seconds, so that it shows at once when somebody else
+ * takes a share; the end is estimated from it.
  */
 #include "progress.h"
 
@@ -8,13 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "kit/terminal.h"
 #include "message.h"
 
-#define REDRAW_MS     100
+#define REDRAW_MS     250
 #define LINE_MS       5000
 #define BAR_SIZE      24
 #define COLUMNS_MAX   500
@@ -23,25 +22,9 @@
 
 static void wipe(takt_cli_progress *progress)
 {
-    if (progress->drawn)
+    if (progress->drawn && takt_terminal_is_ours(STDERR_FILENO))
         fputs(WIPE, stderr);
     progress->drawn = false;
-}
-
-/* Takes a sample and tells the rate since the oldest one at hand. */
-static void sample(takt_cli_progress *progress, uint64_t ended)
-{
-    uint64_t now_ms = uv_now(progress->timer.loop);
-    unsigned count = progress->sample_count, newest = count % TAKT_CLI_SAMPLES;
-    unsigned oldest = count < TAKT_CLI_SAMPLES ? 0 : (count + 1) % TAKT_CLI_SAMPLES;
-
-    progress->samples[newest].at_ms = now_ms;
-    progress->samples[newest].ended = ended;
-    progress->sample_count++;
-    uint64_t span_ms = now_ms - progress->samples[oldest].at_ms;
-    if (span_ms > 0)
-        progress->rate =
-            (double)(ended - progress->samples[oldest].ended) * 1000.0 / (double)span_ms;
 }
 
 static int write_bar(char *text, size_t size, const takt_cli_figures *figures)
@@ -76,6 +59,7 @@ static void write_line(takt_cli_progress *progress, char *text, size_t size, boo
     char total[48] = "", failed[48] = "", end[160] = "", trouble[200] = "";
 
     progress->look(progress->data, &figures);
+    double rate = takt_rate_now(&progress->rate);
     if (figures.total > 0)
         snprintf(total, sizeof(total), " of %s%llu", figures.exact ? "" : "about ",
                  (unsigned long long)figures.total);
@@ -83,29 +67,33 @@ static void write_line(takt_cli_progress *progress, char *text, size_t size, boo
         snprintf(failed, sizeof(failed), ", %llu failed", (unsigned long long)figures.failed);
     if (figures.trouble)
         snprintf(trouble, sizeof(trouble), "%s; ", figures.trouble);
-    write_end(end, sizeof(end), &figures, progress->rate);
+    write_end(end, sizeof(end), &figures, rate);
     int used = with_bar && figures.total > 0 && figures.total >= figures.ended
                    ? write_bar(text, size, &figures)
                    : 0;
     snprintf(text + used, size - (size_t)used,
              "%s%llu%s done%s, %.1f/s, %llu running, %llu waiting%s", trouble,
-             (unsigned long long)figures.ended, total, failed, progress->rate,
+             (unsigned long long)figures.ended, total, failed, rate,
              (unsigned long long)figures.running, (unsigned long long)figures.waiting, end);
 }
 
 static void draw(takt_cli_progress *progress)
 {
     char text[COLUMNS_MAX + 1];
-    struct winsize window = {0};
+    unsigned columns, rows;
 
     write_line(progress, text, sizeof(text), progress->terminal);
     if (!progress->terminal) {
         takt_cli_say("%s", text);
         return;
     }
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
-        window.ws_col <= COLUMNS_MAX)
-        text[window.ws_col - 1] = '\0';
+    if (!takt_terminal_is_ours(STDERR_FILENO)) {
+        progress->drawn = false; /* what stands there is not ours to wipe any more */
+        return;
+    }
+    takt_terminal_size(STDERR_FILENO, &columns, &rows);
+    if (columns <= COLUMNS_MAX)
+        text[columns - 1] = '\0';
     fprintf(stderr, WIPE "%s", text);
     progress->drawn = true;
 }
@@ -116,7 +104,7 @@ static void on_timer(uv_timer_t *timer)
     takt_cli_figures figures = {0};
 
     progress->look(progress->data, &figures);
-    sample(progress, figures.ended);
+    takt_rate_sample(&progress->rate, uv_now(timer->loop), figures.ended);
     draw(progress);
 }
 
@@ -132,8 +120,7 @@ int takt_cli_progress_open(takt_cli_progress *progress, uv_loop_t *loop, bool sh
     progress->timer.data = progress;
     if (!shown)
         return 0;
-    progress->samples[0].at_ms = uv_now(loop);
-    progress->sample_count = 1;
+    takt_rate_sample(&progress->rate, uv_now(loop), 0);
     uint64_t every_ms = progress->terminal ? REDRAW_MS : LINE_MS;
     return uv_timer_start(&progress->timer, on_timer, every_ms, every_ms);
 }

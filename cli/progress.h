@@ -10,6 +10,8 @@
 
 #include <uv.h>
 
+#include "kit/rate.h"
+
 /* What is shown. */
 typedef struct takt_cli_figures {
     uint64_t ended;  /* jobs that ended, well or not */
@@ -21,8 +23,6 @@ typedef struct takt_cli_figures {
     const char *trouble; /* NULL: none */
 } takt_cli_figures;
 
-#define TAKT_CLI_SAMPLES 64
-
 typedef struct takt_cli_progress {
     uv_timer_t timer;
     bool terminal;
@@ -30,11 +30,7 @@ typedef struct takt_cli_progress {
     bool open;
     void (*look)(void *data, takt_cli_figures *figures);
     void *data;
-    struct {
-        uint64_t at_ms, ended;
-    } samples[TAKT_CLI_SAMPLES]; /* of the last while, to tell the present rate */
-    unsigned sample_count;
-    double rate; /* jobs that ended per second, over the samples at hand */
+    takt_rate rate; /* of jobs that ended */
 } takt_cli_progress;
 
 int takt_cli_progress_open(takt_cli_progress *progress, uv_loop_t *loop, bool shown,

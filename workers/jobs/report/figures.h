@@ -6,7 +6,7 @@
 #ifndef TAKT_WORKERS_REPORT_FIGURES_H
 #define TAKT_WORKERS_REPORT_FIGURES_H
 
-#include "rate.h"
+#include "kit/rate.h"
 #include "report.h"
 
 #define TAKT_FIGURES_BUCKETS      15 /* of a histogram, without the last one, which has no bound */

@@ -1,9 +1,9 @@
 /*
- * rate.h: how fast something is counted up at present: over the last ten seconds or so, as far as
- * samples are taken regularly.
+ * How fast something is counted up at present: over the last TAKT_RATE_SAMPLES samples, which are
+ * taken regularly.
  */
-#ifndef TAKT_WORKERS_REPORT_RATE_H
-#define TAKT_WORKERS_REPORT_RATE_H
+#ifndef TAKT_KIT_RATE_H
+#define TAKT_KIT_RATE_H
 
 #include <stdint.h>
 
@@ -13,7 +13,7 @@ typedef struct takt_rate {
     struct {
         uint64_t at_ms, count;
     } samples[TAKT_RATE_SAMPLES];
-    unsigned taken; /* so many, ever; the ring holds the last of them */
+    unsigned taken; /* ever; the ring holds the last ones */
 } takt_rate;
 
 void takt_rate_sample(takt_rate *rate, uint64_t now_ms, uint64_t count);

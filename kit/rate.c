@@ -1,7 +1,7 @@
 /*
  * rate.c: a ring of samples; the rate is that between the oldest and the newest.
  */
-#include "rate.h"
+#include "kit/rate.h"
 
 void takt_rate_sample(takt_rate *rate, uint64_t now_ms, uint64_t count)
 {
