@@ -4,6 +4,10 @@
  * the command's own, at no cost.  A limit with concurrency is held until the command ends, and of a
  * limit in shadow it is known only then what it would have done: then it is this process's child,
  * signals are passed on to it, and its end is passed on from it.
+ *
+ * A command that was told to end (by a signal that went through here) may leave processes behind
+ * that it had started in the meantime.  They are ended as well before the permit is given back:
+ * SIGTERM, and SIGKILL after a while.  What a command leaves behind that ends by itself goes on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +20,22 @@
 
 #include "commands.h"
 #include "kit/child.h"
+#include "kit/orphans.h"
 #include "kit/signals.h"
 #include "message.h"
 #include "session.h"
 #include "shadow.h"
 
 enum { KEY_MAX_WAIT = 0x200, KEY_TRY };
+
+/* What a command leaves behind that was told to end: how long it has from SIGTERM to SIGKILL, how
+ * long it is waited for, and how often it is looked at. */
+#define LEFT_TIMEOUT_MS 2000
+#define LEFT_GIVE_UP_MS 10000
+#define LEFT_LOOK_MS    20
+
+/* Each look sends SIGKILL so often at once: what forks all the time must be faster than that. */
+#define KILLS_A_LOOK 200
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, 0};
 
@@ -39,7 +53,10 @@ typedef struct cli_run {
     takt_signals signals;
     int signal;        /* that ended the wait, or the command; 0: none */
     uv_signal_t ended; /* tells of the command's end */
-    pid_t child;
+    uv_timer_t look;   /* at what it left behind */
+    uint64_t left_at_ms;
+    bool told_to_end;
+    pid_t child; /* 0: it has ended */
     takt_cli_shadows shadows;
     bool held;       /* the command runs, or has run, as our child */
     int exit_status; /* its */
@@ -107,23 +124,59 @@ static void end_waiting(cli_run *run)
 static void give_back(cli_run *run)
 {
     uv_close((uv_handle_t *)&run->ended, NULL);
+    uv_close((uv_handle_t *)&run->look, NULL);
     takt_cli_shadows_read(&run->session, &run->shadows);
     takt_release(&run->permit);
     end_waiting(run);
 }
 
-/* The command has ended, however it did; or it was only stopped, or goes on. */
+/* Whether anything is left that was signalled. */
+static bool kill_left(void)
+{
+    for (int i = 0; i < KILLS_A_LOOK; i++)
+        if (takt_orphans_signal(SIGKILL) == 0)
+            return false;
+    return true;
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    cli_run *run = timer->data;
+    uint64_t since_ms = uv_now(timer->loop) - run->left_at_ms;
+    bool left = since_ms < LEFT_TIMEOUT_MS ? takt_orphans_signal(0) > 0 : kill_left();
+
+    if (!left || since_ms >= LEFT_GIVE_UP_MS)
+        give_back(run);
+}
+
+/* Ends what a command left behind that was told to end. */
+static void end_left(cli_run *run)
+{
+    uv_update_time(&run->session.loop);
+    run->left_at_ms = uv_now(&run->session.loop);
+    if (run->told_to_end && takt_orphans_signal(SIGTERM) > 0)
+        uv_timer_start(&run->look, on_look, LEFT_LOOK_MS, LEFT_LOOK_MS);
+    else
+        give_back(run);
+}
+
+/* A child has ended: the command, however it did, or an orphan of its. */
 static void on_end(uv_signal_t *handle, int signal)
 {
     cli_run *run = handle->data;
+    pid_t child;
     int status;
 
     (void)signal;
-    if (waitpid(run->child, &status, WNOHANG) != run->child)
+    while ((child = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (child != run->child)
+            continue;
+        run->child = 0;
+        run->exit_status = WEXITSTATUS(status);
+        run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+        end_left(run);
         return;
-    run->exit_status = WEXITSTATUS(status);
-    run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    give_back(run);
+    }
 }
 
 /* Runs the command beside us, while its permit is held. */
@@ -132,8 +185,10 @@ static void run_held(cli_run *run)
     int failed;
 
     run->held = true;
+    takt_orphans_adopt();
+    uv_timer_init(&run->session.loop, &run->look);
     uv_signal_init(&run->session.loop, &run->ended);
-    run->ended.data = run;
+    run->ended.data = run->look.data = run;
     uv_signal_start(&run->ended, on_end, SIGCHLD);
     failed = takt_child_start(run->command, &run->child);
     if (failed == 0)
@@ -191,7 +246,8 @@ static void on_signal(uv_signal_t *handle, int signal)
 
     if (run->held) {
         bool by_terminal = (signal == SIGINT || signal == SIGQUIT) && in_foreground();
-        if (!by_terminal) /* which tells the command itself */
+        run->told_to_end |= signal != SIGUSR1 && signal != SIGUSR2;
+        if (!by_terminal && run->child > 0) /* a terminal tells the command itself */
             kill(run->child, signal);
         return;
     }

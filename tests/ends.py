@@ -6,8 +6,10 @@ held open by a child of a child, long after the process that it was made for has
 import contextlib
 import os
 import pathlib
+import select
 import signal
 import subprocess
+import time
 
 DEADLINE = 300
 
@@ -80,13 +82,29 @@ def wait(process, deadline=DEADLINE):
         return give_up(process, deadline)
 
 
+def line(process, words='', deadline=DEADLINE):
+    """The first line of a process's output that has these words; what came before it is dropped."""
+    over, said = time.monotonic() + deadline, ''
+    while True:
+        ready, _, _ = select.select([process.stdout], [], [], max(0, over - time.monotonic()))
+        if not ready:
+            return give_up(process, deadline)
+        char = os.read(process.stdout.fileno(), 1).decode(errors='replace')  # no more: the rest is the caller's
+        said += char
+        if not char:
+            raise AssertionError(f'{process.args!r} ended without the words {words!r}: {said}')
+        if char == '\n':
+            if words in said.rpartition('\n')[0].rpartition('\n')[2]:
+                return said[:-1].rpartition('\n')[2]
+
+
 def run(arguments, **options):
     """As subprocess.run, which does not check the status."""
-    given = options.pop('input', None)
+    given, deadline = options.pop('input', None), options.pop('deadline', DEADLINE)
     if options.pop('capture_output', False):
         options.update(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if given is not None:
         options['stdin'] = subprocess.PIPE
     with subprocess.Popen(arguments, **options) as process:
-        output, messages = communicate(process, given)
+        output, messages = communicate(process, given, deadline)
         return subprocess.CompletedProcess(arguments, process.returncode, output, messages)

@@ -42,12 +42,7 @@ class Server:
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with,subprocess-popen-preexec-fn
             self.command, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             preexec_fn=die_with_parent, env=self.environment)
-        said = ''
-        for line in self.process.stdout:
-            said += line
-            if 'eady to accept connections' in line or 'Sentinel ID is' in line:
-                return
-        raise AssertionError(f'{self.command[0]} ended: {said}')
+        ends.line(self.process, 'Sentinel ID is' if '--sentinel' in self.command else 'eady to accept connections')
 
     def say(self, *words, user=None):
         """Says a command by redis-cli, as NAME:PASSWORD if wanted; returns what it printed, errors included."""

@@ -1,6 +1,8 @@
 """What a test script needs to tell its results as TAP: one line per check, details after a failed one."""
 
 import subprocess
+
+import ends
 import sys
 
 
@@ -28,8 +30,8 @@ class Report:
         """Runs a command; the check is that it ends with 0. Returns what it wrote, None if it failed."""
         words = ' '.join(map(str, arguments))
         try:
-            done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                  check=False, **options)
+            done = ends.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            **{'deadline': 1800, **options})
         except OSError as error:
             self.check(False, name, f'$ {words}\n{error}')
             return None

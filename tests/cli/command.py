@@ -18,6 +18,22 @@ import ends  # noqa: E402
 import tap  # noqa: E402
 from ends import DEADLINE  # noqa: E402
 
+# Starts a process that forks its successor and ends, on and on, deaf to SIGTERM; tells that it runs, and goes to sleep.
+# It ends by itself some time after a test that was killed.
+FORKS = '''
+import os, signal, time
+over = time.monotonic() + 600
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    while time.monotonic() < over:
+        if os.fork():
+            os._exit(0)
+    os._exit(0)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+print('runs', flush=True)
+signal.pause()
+'''
+
 TAKT = os.environ.get('TAKT_COMMAND') or str(pathlib.Path(__file__).resolve().parents[2] / 'build/cli/takt')
 SOURCE = pathlib.Path(os.environ.get('TAKT_SOURCE') or pathlib.Path(__file__).resolve().parents[2])
 

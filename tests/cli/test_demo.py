@@ -46,7 +46,7 @@ def finish(process):
     left = session(process.pid)
     for number in left:
         os.kill(number, signal.SIGKILL)
-    process.wait()
+    ends.wait(process)
     return subprocess.CompletedProcess(process.args, process.returncode, output.decode(), errors.decode()), left
 
 

@@ -4,9 +4,8 @@
 import json
 import os
 import shutil
-import subprocess
 
-from command import TAKT, place, tap, told
+from command import TAKT, ends, place, tap, told
 
 COMMANDS = ['run', 'map', 'check', 'peek', 'block', 'unblock', 'reset', 'doctor']
 
@@ -52,8 +51,8 @@ def refusals(report, here):
         done = here.takt(*arguments)
         report.check(done.returncode == 64 and words in done.stderr and not done.stdout,
                      f'takt {" ".join(arguments)}: 64', told(done))
-    done = subprocess.run(['sh', '-c', '"$0" peek --rate 1/s api >&-', TAKT], env=here.environment, cwd=here.path,
-                          capture_output=True, text=True, check=False)
+    done = ends.run(['sh', '-c', '"$0" peek --rate 1/s api >&-', TAKT], env=here.environment, cwd=here.path,
+                    capture_output=True, text=True)
     report.check(done.returncode == 74, 'a closed output is an error: 74', told(done))
 
 
@@ -86,8 +85,8 @@ def programs(report, here):
     (here.path / 'beside').mkdir()
     shutil.copy2(TAKT, here.path / 'beside' / 'takt')
     shutil.copy2(folder / 'takt-greet', here.path / 'beside' / 'takt-greet')
-    done = subprocess.run([here.path / 'beside' / 'takt', 'greet', 'x'], env=here.environment, cwd=here.path,
-                          capture_output=True, text=True, check=False)
+    done = ends.run([here.path / 'beside' / 'takt', 'greet', 'x'], env=here.environment, cwd=here.path,
+                    capture_output=True, text=True)
     report.check(done.stdout == 'takt-greet here: x\n', 'it may lie beside takt', told(done))
 
 

@@ -5,7 +5,7 @@ import json
 import os
 import stat
 
-from command import end, over_quota, run, told, until, until_waiting
+from command import end, ends, over_quota, run, told, until, until_waiting
 
 ANY = ['--rate', '10000/s', '--burst', '1000', 'any']
 SHOW = ['--', 'sh', '-c', 'printf "<%s>" "$@"; echo', 'sh']
@@ -226,7 +226,7 @@ def killed(report, here):
     process.stdin.flush()
     until(process.stdout.fileno(), b'begun\n')
     process.kill()
-    process.wait()
+    ends.wait(process)
     done = here.takt('run', '--max-wait', '20s', *words, '--', 'true')
     report.check(done.returncode == 0, 'a map that is killed frees its permits within their lease', told(done))
     here.open_gate('gate')

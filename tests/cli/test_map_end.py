@@ -13,7 +13,7 @@ import subprocess
 import sys
 import termios
 
-from command import TAKT, end, ends, run, told, until, until_waiting
+from command import end, ends, FORKS, run, TAKT, told, until, until_waiting
 
 ANY = ['--rate', '10000/s', '--burst', '1000', 'any']
 
@@ -114,20 +114,6 @@ def stubborn(report, here):
     process.send_signal(signal.SIGTERM)
     status, _, messages = end(process)
     report.check(status == 143, 'also one that ignores SIGTERM', f'{status}\n{messages}')
-
-
-# Starts a process that forks its successor and ends, on and on, deaf to SIGTERM; tells that it runs, and goes to sleep.
-FORKS = '''
-import os, signal
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-if os.fork() == 0:
-    while True:
-        if os.fork():
-            os._exit(0)
-signal.signal(signal.SIGTERM, signal.SIG_DFL)
-print('runs', flush=True)
-signal.pause()
-'''
 
 
 def forks(report, here):

@@ -8,9 +8,10 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 import time
 
-from command import DEADLINE, TAKT, end, place, tap, told, until
+from command import DEADLINE, FORKS, TAKT, end, ends, place, tap, told, until
 
 ANY = ['--rate', '1000/s', '--burst', '100']
 SLOW = ['--rate', '1/h']
@@ -220,6 +221,33 @@ def held_signals(report, here):
     end(process)
 
 
+def nothing_left(report, here):
+    """What a command leaves behind is ended with it if it was told to end, and goes on if it ended by itself."""
+    here.fifo('gate')
+    for words, name in ((['sh', '-c', 'trap "cat gate & exit 1" TERM; cat gate & echo runs; wait'], 'forks when it is told to end'),
+                        (['sh', '-c', '(trap "" TERM; while :; do cat gate; done) & echo runs; wait'], 'leaves one deaf to SIGTERM'),
+                        ([sys.executable, '-c', FORKS], 'forks all the time')):
+        process = here.start('run', *ONE, '--', *words)
+        until(process.stdout.fileno(), b'runs')
+        process.send_signal(signal.SIGTERM)
+        status, _, messages = end(process)  # of all that writes to its pipes
+        report.check(status in (1, -signal.SIGTERM) and held(here) == 0, f'nothing is left of a command that {name}',
+                     f'ended with {status}\n{messages}')
+    for setsid, last in (('setsid', 'cat gate'), ('', 'true')):
+        (here.path / 'pid').unlink(missing_ok=True)
+        work = f'{setsid} sh -c "$0" >/dev/null 2>&1 & while [ ! -s pid ]; do :; done; echo runs; {last}'
+        process = here.start('run', *ONE, '--', 'sh', '-c', work, 'echo $$ >pid; exec cat gate')
+        until(process.stdout.fileno(), b'runs')
+        if setsid:
+            process.send_signal(signal.SIGTERM)
+        status, _, messages = end(process)
+        left = int(here.read('pid'))
+        report.check(status == (-signal.SIGTERM if setsid else 0) and 'cat gate' in ends.named([left]) and held(here) == 0,
+                     'a daemon goes on' if setsid else 'so does what is left by a command that ends by itself',
+                     f'ended with {status}\n{messages}{ends.named([left])}')
+        os.kill(left, signal.SIGKILL)
+
+
 def keys(report, here):
     """Ctrl-C is the terminal's, which tells the command itself, whatever takt's input is. Else it is passed on."""
     script = 'trap "echo told" INT; trap "exit 7" USR1; echo begun; while :; do :; done'
@@ -257,9 +285,8 @@ def keys(report, here):
 def ignored(report, here):
     """What nohup and a shell's background jobs ignore stays ignored, and nothing else is."""
     def mask(*command):
-        done = subprocess.run(['sh', '-c', 'trap "" HUP USR2; exec "$@"', 'sh', *command,
-                               'grep', 'SigIgn', '/proc/self/status'], cwd=here.path, env=here.environment,
-                              capture_output=True, text=True, timeout=DEADLINE, check=False)
+        done = ends.run(['sh', '-c', 'trap "" HUP USR2; exec "$@"', 'sh', *command, 'grep', 'SigIgn',
+                         '/proc/self/status'], cwd=here.path, env=here.environment, capture_output=True, text=True)
         return done.stdout.split()[-1:], told(done)
 
     before, _ = mask()  # whoever started the tests may ignore others as well
@@ -286,7 +313,7 @@ def leases(report, here):
         here.fifo(gate)
         process = begin(here, words, f'exec cat {gate}')
         process.kill()
-        process.wait()
+        ends.wait(process)
         here.open_gate(gate)
     done = here.takt('run', '--try', *long, '--', 'true')
     report.check(done.returncode == 75, 'after kill -9 the permit is still held', told(done))
@@ -382,8 +409,8 @@ def main():
     report = tap.Report()
     report.check(os.access(TAKT, os.X_OK), 'the command is there', TAKT)
     refusals(report)
-    for part in (passes_on, in_time, levels, holds, one_at_a_time, held_signals, keys, ignored, leases, without_store,
-                 signals, shadow, finds_the_policy, finds_the_store):
+    for part in (passes_on, in_time, levels, holds, one_at_a_time, held_signals, nothing_left, keys, ignored, leases,
+                 without_store, signals, shadow, finds_the_policy, finds_the_store):
         with place() as here:
             part(report, here)
     report.end()

@@ -10,10 +10,10 @@ import concurrent.futures
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import ends  # noqa: E402
 import tap  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ.get('TAKT_SOURCE') or pathlib.Path(__file__).resolve().parents[2])
@@ -23,8 +23,8 @@ PART = 250  # seeds that one process takes
 
 def run(first, last):
     """Runs these seeds. Returns how many passed, and what is to be said of the one that did not."""
-    done = subprocess.run([BUILD / 'tests' / 'fleet_promises', '--seeds', f'{first}..{last}'], capture_output=True,
-                          text=True, check=False)
+    done = ends.run([BUILD / 'tests' / 'fleet_promises', '--seeds', f'{first}..{last}'], capture_output=True, text=True,
+                    deadline=3600)
     if done.returncode == 0:
         return last - first + 1, ''
     failed = re.search(r'^seed (\d+) failed', done.stdout, re.MULTILINE)

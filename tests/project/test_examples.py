@@ -7,7 +7,6 @@ store in memory, and the rest of this file reads what it prints. Each is short, 
 import os
 import pathlib
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -16,7 +15,6 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import ends  # noqa: E402
 import tap  # noqa: E402
-from ends import DEADLINE  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ['TAKT_SOURCE']) / 'examples'
 BUILD = pathlib.Path(os.environ['TAKT_BUILD']) / 'examples'
@@ -33,7 +31,7 @@ def start(name, *words, policy=None):
                                    env=dict(os.environ, TAKT_STORE='memory:'))
         yield process
         process.kill()
-        process.wait()
+        ends.wait(process)
 
 
 def run(name, *words, policy=None, given=''):
@@ -73,8 +71,7 @@ def jobs(report):
     for process in start('jobs', policy=slow):
         process.stdin.write('first\nsecond\nthird\n')
         process.stdin.close()
-        ready, _, _ = select.select([process.stdout], [], [], DEADLINE)
-        said = process.stdout.readline() if ready else ''
+        said = ends.line(process) + '\n'
         process.send_signal(signal.SIGTERM)
         said += ends.communicate(process)[0]
         report.check(process.returncode == 0 and 'second: left: ' in said and 'third: left: ' in said,

@@ -8,6 +8,8 @@ import pathlib
 import subprocess
 import sys
 
+from program import ends
+
 USER = 'post'
 CANARY = 'canary-8Kq2'
 
@@ -23,12 +25,12 @@ class MailServer:
              json.dumps({'log': str(self.log), **settings})],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         here.started.append(self.process)
-        self.port = int(self.process.stdout.readline())
+        self.port = int(ends.line(self.process))
         self.url = f'smtp://127.0.0.1:{self.port}'
 
     def stop(self):
         self.process.kill()
-        self.process.wait()
+        ends.wait(self.process)
         self.process.stdout.close()
 
 

@@ -9,7 +9,7 @@ import subprocess
 import time
 from email.utils import formatdate
 
-from program import DEADLINE, end, results, tap, told, until, work_place
+from program import DEADLINE, end, ends, results, tap, told, until, work_place
 from vendor import answer_of, vendor
 
 CANARY = 'canary-5e61b7c0-secret'
@@ -318,16 +318,16 @@ def verifies(report, here):
                            '-www'],
                           cwd=here.path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
-            line = next(line for line in server.stdout if line.startswith('ACCEPT'))
+            line = ends.line(server, 'ACCEPT')
             url = 'https://localhost:' + line.strip().rsplit(':', 1)[1] + '/'
-            ends = {name: call(here, [{'id': 'a', 'url': url}], '--attempts', '1', '--ca', f'{name}.pem')
+            tried = {name: call(here, [{'id': 'a', 'url': url}], '--attempts', '1', '--ca', f'{name}.pem')
                     for name in ('good', 'other')}
             wrong = call(here, [{'id': 'a', 'url': url.replace('localhost', '127.0.0.1')}], '--attempts', '1', '--ca',
                          'good.pem')
         finally:
             server.kill()
-    report.check('a' in ends['good'][1], 'TLS, with a certificate that is trusted', told(ends['good'][0]))
-    report.check('no answer: SSL' in ends['other'][2].get('a', ''), 'not with another one', told(ends['other'][0]))
+    report.check('a' in tried['good'][1], 'TLS, with a certificate that is trusted', told(tried['good'][0]))
+    report.check('no answer: SSL' in tried['other'][2].get('a', ''), 'not with another one', told(tried['other'][0]))
     report.check('no answer: SSL' in wrong[2].get('a', ''), 'nor for another name', told(wrong[0]))
 
 

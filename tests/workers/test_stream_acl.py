@@ -61,7 +61,7 @@ def workers(report, here, redis, words):
             pass
         report.check(grant in refused(redis), f'+{grant} is missed', redis.say('ACL', 'LOG'))
         worker.kill()
-        worker.communicate()
+        ends.communicate(worker)
         redis.say('ACL', 'SETUSER', 'worker', f'+{grant}')
 
 

@@ -2,9 +2,8 @@
 """Streams when things go wrong: a server that comes back, connections that are cut, entries that are no jobs."""
 
 import json
-import subprocess
 
-from program import end, until
+from program import end, ends, until
 from stream import DEAD, DEADLINE, KEY, ids, stream, tap, told
 
 # They take a while, so that faults come before all is done.
@@ -66,8 +65,8 @@ def flushed(report):
 
 def pour(here, field, data):
     """Adds an entry with a text that no command line holds."""
-    subprocess.run(['redis-cli', '-s', here.redis.socket, '-x', 'XADD', KEY, '*', field], input=data, check=True,
-                   stdout=subprocess.DEVNULL, timeout=DEADLINE)
+    done = ends.run(['redis-cli', '-s', here.redis.socket, '-x', 'XADD', KEY, '*', field], input=data, capture_output=True)
+    assert done.returncode == 0, done
 
 
 def no_jobs(report):

@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'cli'))
-from command import SOURCE, end, place, tap, told, until  # noqa: E402
+from command import SOURCE, end, ends, place, tap, told, until  # noqa: E402
 from redis_server import server  # noqa: E402
 
 USER = 'worker:pass'
@@ -52,7 +52,7 @@ def leases(report, here):
     process = here.start('run', *words, '--', 'sh', '-c', 'echo begun; exec cat gate')
     until(process.stdout.fileno(), b'begun\n')
     process.kill()
-    process.wait()
+    ends.wait(process)
     done = here.takt('run', '--max-wait', '20s', *words, '--', 'true')
     report.check(done.returncode == 0, 'a lease comes to its end', told(done))
     here.open_gate('gate')
@@ -73,7 +73,7 @@ def following(report, here):
 
 
 def everything(report, here, redis):
-    redis.send_command('ACL', 'LOG', 'RESET')
+    redis.say('ACL', 'LOG', 'RESET')
     for rate in RATES:
         done = [here.takt('run', *rate, 'mail', '--', 'true'), here.takt('run', '--try', *rate, 'mail', '--', 'true'),
                 *(here.takt(command, *rate, 'mail', *more) for command, *more in
@@ -89,7 +89,7 @@ def everything(report, here, redis):
     done, findings = look(here)
     report.check(done.returncode == 0 and all(findings[subject]['level'] == 'ok' for subject in ('rights', 'hints', 'use')),
                  '`takt doctor` says so too', told(done))
-    lines = redis.send_command('ACL', 'LOG').splitlines()
+    lines = redis.say('ACL', 'LOG').splitlines()
     refused = {lines[at + 1] for at, line in enumerate(lines) if line == 'object'}
     report.check(refused <= NICETIES, 'the server has refused nothing that is needed', refused)
 
@@ -99,51 +99,51 @@ def hints(report, here, redis):
     rate = ['--rate', '1/s']
     here.takt('block', *rate, 'quiet', '1h')
     waiter = here.start('run', *rate, 'quiet', '--', 'true')
-    while 'takt:{default/quiet/}' not in redis.send_command('PUBSUB', 'SHARDCHANNELS'):
+    while 'takt:{default/quiet/}' not in redis.say('PUBSUB', 'SHARDCHANNELS'):
         assert waiter.poll() is None
-    before = redis.send_command('INFO', 'commandstats')
+    before = redis.say('INFO', 'commandstats')
     done = here.takt('unblock', *rate, 'quiet')
     report.check(done.returncode == 0 and end(waiter)[0] == 0, 'one who waits goes on when a block ends', told(done))
-    after = redis.send_command('INFO', 'commandstats')
+    after = redis.say('INFO', 'commandstats')
     stats = [re.search(r'cmdstat_spublish:calls=(\d+).*rejected_calls=0,failed_calls=0', text) for text in (before, after)]
     report.check(all(stats) and int(stats[1].group(1)) == int(stats[0].group(1)) + 1, 'a hint of it went out', after)
 
 
 def nothing_else(report, redis):
-    redis.send_command('SET', 'foreign', 'x')
-    redis.send_command('SET', 'takt:mine', 'x')
+    redis.say('SET', 'foreign', 'x')
+    redis.say('SET', 'takt:mine', 'x')
     for words in (['FLUSHALL'], ['CONFIG', 'GET', '*'], ['KEYS', '*'], ['GET', 'foreign'], ['SET', 'foreign', 'y'],
                   ['SCRIPT', 'FLUSH'], ['EVAL', 'return 1', '0'], ['ACL', 'LIST'], ['CLIENT', 'LIST'], ['SCAN', '0'],
                   ['PUBLISH', 'foreign', 'x'], ['SUBSCRIBE', 'foreign'], ['SHUTDOWN']):
-        answer = redis.send_command(*words, user=USER)
+        answer = redis.say(*words, user=USER)
         report.check('NOPERM' in answer, f'refused: {" ".join(words)}', answer)
-    report.check(redis.send_command('GET', 'takt:mine', user=USER) == 'x', 'but not what is its own')
+    report.check(redis.say('GET', 'takt:mine', user=USER) == 'x', 'but not what is its own')
 
 
 def none_can_go(report, here, redis, words):
     """Each grant taken away for itself is missed."""
     for grant in [word for word in words if word.startswith('+')]:
-        redis.send_command('ACL', 'SETUSER', 'worker', f'-{grant[1:]}')
+        redis.say('ACL', 'SETUSER', 'worker', f'-{grant[1:]}')
         done, findings = look(here)
         missed = [finding for finding in findings.values() if finding['level'] in ('warning', 'error')
                   and f' {grant} ' in finding['text'] + ' ']
         report.check(missed and (done.returncode == 69) == (missed[0]['subject'] == 'rights'), f'{grant} is missed',
                      told(done))
-        redis.send_command('ACL', 'SETUSER', 'worker', grant)
+        redis.say('ACL', 'SETUSER', 'worker', grant)
     for pattern, reset in (('~takt:*', 'resetkeys'), ('&takt:*', 'resetchannels')):
-        redis.send_command('ACL', 'SETUSER', 'worker', reset)
+        redis.say('ACL', 'SETUSER', 'worker', reset)
         done, findings = look(here)
         report.check(any(pattern in finding['text'] for finding in findings.values()), f'{pattern} is missed', told(done))
-        redis.send_command('ACL', 'SETUSER', 'worker', pattern)
+        redis.say('ACL', 'SETUSER', 'worker', pattern)
 
 
 def hardened(report, here, redis):
-    redis.send_command('ACL', 'SETUSER', 'worker', '-script|load')
-    redis.send_command('SCRIPT', 'FLUSH')
+    redis.say('ACL', 'SETUSER', 'worker', '-script|load')
+    redis.say('SCRIPT', 'FLUSH')
     here.environment['TAKT_STORE'] = f'{redis.url}?user=worker&scripts=preloaded'
     done = here.takt('run', '--try', *RATES[0], 'hardened', '--', 'true')
     report.check(done.returncode == 69 and '--load-scripts' in done.stderr, 'hardened, without scripts: 69', told(done))
-    redis.send_command('ACL', 'SETUSER', 'loader', 'on', '>pass', 'resetkeys', 'resetchannels', '-@all', '+script|load')
+    redis.say('ACL', 'SETUSER', 'loader', 'on', '>pass', 'resetkeys', 'resetchannels', '-@all', '+script|load')
     done = here.takt('doctor', '--load-scripts', '--timeout', '60s', '-s', f'{redis.url}?user=loader')
     report.check(done.returncode == 0, 'a user who may only do that loads them', told(done))
     everything(report, here, redis)
@@ -153,7 +153,7 @@ def main():
     report = tap.Report()
     words = documented()
     with place() as here, server(here.path) as redis:
-        report.check(redis.send_command(*words) == 'OK', 'the user can be made as the page says', words)
+        report.check(redis.say(*words) == 'OK', 'the user can be made as the page says', words)
         here.environment.update(TAKT_STORE=f'{redis.url}?user=worker', TAKT_REDIS_PASSWORD='pass')
         everything(report, here, redis)
         hints(report, here, redis)
