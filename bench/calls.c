@@ -126,6 +126,7 @@ typedef struct hand {
 } hand;
 
 static const takt_caller_options options = {
+    .allowed = {.hosts = "127.0.0.1"},
     .timeout_us = 30000000,
     .connect_us = 10000000,
     .response_max = 1024 * 1024,
@@ -156,7 +157,7 @@ static void read_job(hand *hand, char *line, size_t size)
     hand->call =
         (takt_caller_call){.answer = {.body_max = options.response_max, .keep_headers = true}};
     if (takt_job_parse(line, size, NULL, &hand->fields, &hand->head, &error) != 0 ||
-        takt_caller_spec_read(hand->fields, &options.secrets, false, &hand->call.spec, &error) != 0)
+        takt_caller_spec_read(hand->fields, &options.allowed, false, &hand->call.spec, &error) != 0)
         bench_must(-1, error.text);
     hand->call.method = hand->call.spec.method;
 }
@@ -296,8 +297,8 @@ static void run_takt_call(char *program, const char *at_once)
 {
     char *jobs = path_of("jobs"), *state = path_of("jobs.state"), *policy = path_of("takt.yaml");
     char *arguments[] = {
-        program,     "-p",    policy, "-s",         "memory:",       "-i", jobs, "--results",
-        "/dev/null", "--log", "none", "--parallel", (char *)at_once, NULL};
+        program, "--hosts",   "127.0.0.1", "-p",    policy, "-s",         "memory:",       "-i",
+        jobs,    "--results", "/dev/null", "--log", "none", "--parallel", (char *)at_once, NULL};
     pid_t child;
     int status;
 

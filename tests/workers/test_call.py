@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """takt-call: what is sent, what becomes of answers, and what never happens."""
 
+import ipaddress
 import json
 import os
 import re
@@ -14,16 +15,17 @@ from vendor import answer_of, vendor
 
 CANARY = 'canary-5e61b7c0-secret'
 QUICK = ('--retry-first', '1ms')
+HERE = ('--hosts', '127.0.0.1,::1,localhost')
 
 
-def call(here, jobs, *options, **settings):
+def call(here, jobs, *options, hosts=HERE, **settings):
     """Makes the calls; the end, the results and the dead letters by id."""
     lines = [job if isinstance(job, str) else json.dumps({'limit': 'fast', **job}) for job in jobs]
     for name in ('jobs', 'jobs.state', 'jobs.dead'):
         if (here.path / name).exists():
             (here.path / name).unlink()
     here.write('jobs', ''.join(line + '\n' for line in lines))
-    done = here.work('takt-call', '-i', 'jobs', *QUICK, *options, **settings)
+    done = here.work('takt-call', '-i', 'jobs', *QUICK, *hosts, *options, **settings)
     dead = here.letters('jobs.dead') if (here.path / 'jobs.dead').exists() else []
     return done, results(done.stdout), {letter.get('id') or letter['line']: letter['why'] for letter in dead}
 
@@ -89,14 +91,14 @@ def waits_for_the_vendor(report, here, peer):
         here.jobs('jobs', [{'limit': 'fast', 'id': 'first', 'url': f'{away}/a'},
                            {'limit': 'fast', 'id': 'second', 'url': f'{away}/b?c'},
                            {'limit': 'fast', 'id': 'other', 'url': f'{peer.url}/there'}])
-        worker = here.begin('takt-call', '-i', 'jobs', '--results', 'out', '--attempts', '1', *QUICK)
+        worker = here.begin('takt-call', '-i', 'jobs', '--results', 'out', '--attempts', '1', *QUICK, *HERE)
         said = until(worker.stderr.fileno(), b' retry ')
         here.until_lines('out', 1)
         report.check(f'{away}: no answer'.encode() in said and list(results(here.read('out'))) == ['other'],
                      'a host that is away is told of, and does not hold others up for ever', said)
         worker.terminate()
         end(worker)
-        worker = here.begin('takt-call', '-i', 'jobs', '--results', 'out', '--attempts', '1', *QUICK)
+        worker = here.begin('takt-call', '-i', 'jobs', '--results', 'out', '--attempts', '1', *QUICK, *HERE)
         said = until(worker.stderr.fileno(), b' retry ')
         here.until_peek('fast', reason=re.search('no answer: [^"\n]*', said.decode()).group())
     with vendor(port=port) as back:
@@ -159,7 +161,8 @@ def takes_null_for_nothing(report, here, peer):
 
 def tells_strange_headers(report, here, peer):
     peer.reply = {'/odd': b'HTTP/1.1 200 OK\r\nX-\xff\xfe: v\r\n: v\r\nX-V: \xff\r\nContent-Length: 2\r\n\r\nok'}
-    done = here.work('takt-call', '-i', here.jobs('jobs', [{'id': 'a', 'limit': 'fast', 'url': peer.url + '/odd'}]))
+    done = here.work('takt-call', '-i', here.jobs('jobs', [{'id': 'a', 'limit': 'fast', 'url': peer.url + '/odd'}]),
+                     *HERE)
     try:
         got = results(done.stdout)['a']['headers']
     except ValueError:
@@ -171,7 +174,8 @@ def follows_redirects(report, here, peer, other):
     def to(url, status=302):
         return answer_of(status, b'', [('Location', url)])
 
-    secrets = {'Authorization': 'Bearer ${env:CANARY}', 'X-Key': 'x', 'Accept': 'text/plain'}
+    secrets = {'Authorization': 'Bearer ${env:CANARY}', 'X-Key': 'x', 'Accept': 'text/plain',
+               'User-Agent': '${env:CANARY}'}
     peer.reply = {'/home': to('/echo'), '/kept': to('/echo', 307), '/away': to(other.url + '/echo'),
                   '/round': to('/round'),
                   '/scheme': to('ftp://127.0.0.1/'), '/see': to('/echo', 303),
@@ -182,7 +186,8 @@ def follows_redirects(report, here, peer, other):
             {'id': 'away', 'url': peer.url + '/away', 'headers': secrets},
             {'id': 'round', 'url': peer.url + '/round'}, {'id': 'scheme', 'url': peer.url + '/scheme'},
             {'id': 'login', 'url': peer.url + '/login'}]
-    done, got, dead = call(here, jobs, '--attempts', '1')
+    allow = ('--secret', 'env:CANARY')
+    done, got, dead = call(here, jobs, '--attempts', '1', *allow)
     said = {name: json.loads(result['body']) for name, result in got.items()}
     report.check(said['home']['method'] == 'GET' and said['home']['body'] == ''
                  and ['Authorization', 'Bearer ' + '*' * len(CANARY)] in said['home']['headers'],
@@ -193,11 +198,11 @@ def follows_redirects(report, here, peer, other):
     report.check('more redirects' in dead['round'] and len(peer.asked_for('/round')) == 6, 'in a circle: not for ever',
                  dead)
     report.check('neither http' in dead['scheme'] and 'login' in dead, 'other schemes and logins: not followed', dead)
-    done, got, dead = call(here, jobs[3:4], '--redirects', 'any')
+    done, got, dead = call(here, jobs[3:4], '--redirects', 'any', *allow)
     names = [name.lower() for name, _ in json.loads(got['away']['body'])['headers']]
     report.check('accept' in names and not {'authorization', 'x-key'} & set(names) and CANARY not in str(other.asked),
                  'anywhere, if wanted, but without keys', told(done))
-    done, got, dead = call(here, jobs[:1], '--redirects', 'none')
+    done, got, dead = call(here, jobs[:1], '--redirects', 'none', *allow)
     report.check('--redirects' in dead['home'], 'nowhere, if wanted', dead)
 
 
@@ -233,8 +238,10 @@ def keeps_secrets(report, here, peer):
              {'id': 'dir', 'url': peer.url + '/echo', 'headers': {'A': '${file:/}'}},
              {'id': 'form', 'url': peer.url + '/echo', 'headers': {'A': '${CANARY}'}},
              {'id': 'url', 'url': peer.url + '/${env:CANARY}'}]
+    allowed = [word for name in ('env:CANARY', 'env:SHORT', 'env:QUOTED', 'env:NO_SUCH', f'file:{secret}', 'file:fold',
+                                 'file:/') for word in ('--secret', name)]
     for log in ('text', 'json'):
-        done, got, dead = call(here, jobs, '--log', log, '--attempts', '2')
+        done, got, dead = call(here, jobs, '--log', log, '--attempts', '2', *allowed)
         asked = peer.asked_for('/echo')[-1]
         report.check(asked.header('authorization') == ['Bearer ' + CANARY]
                      and asked.header('x-file') == [CANARY + '-file/' + CANARY], 'secrets are sent', told(done))
@@ -250,14 +257,99 @@ def keeps_secrets(report, here, peer):
     peer.reply['/both'] = lambda request: answer_of(200, (request.header('a') + request.header('b'))[0].encode())
     done, got, dead = call(here, [
         {'id': 'both', 'url': peer.url + '/both', 'headers': {'A': '${env:CANARY}', 'B': '${env:SHORT}'}},
-        {'id': 'json', 'url': peer.url + '/echo', 'headers': {'A': '${env:QUOTED}'}}])
+        {'id': 'json', 'url': peer.url + '/echo', 'headers': {'A': '${env:QUOTED}'}}], *allowed)
     report.check(got['both']['body'] == '*' * len(CANARY), 'of two secrets, one the beginning of the other', told(done))
     report.check(['A', '*' * (len(CANARY) + 8)] in json.loads(got['json']['body'])['headers'],
                  'and with the backslashes of JSON', told(done))
-    done, got, dead = call(here, jobs[:1], '--secret', 'env:OTHER')
-    report.check('--secret' in dead['echo'], 'or is not allowed', told(done))
-    done, got, dead = call(here, jobs[:1], '--secret', 'env:CANARY', '--secret', 'file:' + secret)
-    report.check('echo' in got, 'allowed ones are sent', told(done))
+
+
+def sends_secrets_to_their_hosts(report, here, peer):
+    here.environment.update(CANARY=CANARY, TAKT_SECRET_KEY=CANARY, TAKT_REDIS_PASSWORD=CANARY)
+    here.write('a@b', CANARY)
+
+    def one(name, *options, url=peer.url, **others):
+        peer.asked.clear()
+        done, got, dead = call(here, [{'id': 'a', 'url': url + '/echo', 'headers': {'A': '${' + name + '}'}}],
+                               *options, **others)
+        report.check(bool(got) == (CANARY in str([request.headers for request in peer.asked])),
+                     'what is done has sent its secret', told(done))
+        return dead.get('a', 'sent')
+
+    here_alone = f'@127.0.0.1:{peer.port}'
+    for name, options, says in (
+            ('env:CANARY', (), 'is not allowed for 127.0.0.1; start takt-call with --secret env:CANARY@127.0.0.1'),
+            ('env:TAKT_REDIS_PASSWORD', (), 'the secret env:TAKT_REDIS_PASSWORD is not allowed'),
+            ('env:CANARY', ('--secret', 'env:OTHER'), 'is not allowed'),
+            ('env:CANARY', ('--secret', 'env:CANARY'), 'sent'),
+            ('env:CANARY', ('--secret', 'env:CANARY' + here_alone), 'sent'),
+            ('env:CANARY', ('--secret', 'env:CANARY@api.example.com,127.0.0.1'), 'sent'),
+            ('env:CANARY', ('--secret', 'env:CANARY@a.org', '--secret', 'env:CANARY@127.0.0.1'), 'sent'),
+            ('env:CANARY', ('--secret', 'env:CANARY@127.0.0.1:1'), 'may not be sent to 127.0.0.1; start takt-call with'),
+            ('env:CANARY', ('--secret', 'env:CANARY@*.example.com'), 'may not be sent to 127.0.0.1'),
+            ('file:a@b', ('--secret', 'file:a@b@127.0.0.1'), 'sent'),
+            ('file:a', ('--secret', 'file:a@b@127.0.0.1'), 'is not allowed'),
+            ('env:TAKT_SECRET_KEY', (), 'sent'),
+            ('env:TAKT_SECRET_KEY', ('--secret', 'env:TAKT_SECRET_KEY@api.example.com'), 'may not be sent to')):
+        said = one(name, *options)
+        report.check(says in said, f'{name} with {" ".join(options) or "no --secret"}: {says}', said)
+    for name, option in (('CANARY', ('--secret', 'env:CANARY')), ('TAKT_SECRET_KEY', ())):
+        said = one(f'env:{name}', *option, url='https://192.0.2.1', hosts=())
+        report.check(f'env:{name} may not be sent to 192.0.2.1' in said, f'{name}: no host without a list', said)
+        said = one(f'env:{name}', *option, url='https://192.0.2.1', hosts=('--hosts', '*,api.example.com'))
+        report.check('may not be sent to 192.0.2.1' in said, f'{name}: nor one by "*"', said)
+
+
+PRIVATE = ('127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '%31%32%37.0.0.1', '[::1]', 'localhost',
+           '[::ffff:127.0.0.1]', '[0:0:0:0:0:ffff:7f00:1]', '0.0.0.0', '10.0.0.1', '169.254.169.254', 'a.localhost.',
+           '[fe80::1%25eth0]', '100.64.0.1')
+
+
+def private_name():
+    """A name that is resolved without a network, to addresses that are not public; by some libcurls a number."""
+    for name in ('ip6-localhost', 'ip6-loopback', socket.gethostname()):
+        try:
+            found = socket.getaddrinfo(name, 80, proto=socket.IPPROTO_TCP)
+        except OSError:
+            continue
+        if name != 'localhost' and all(not ipaddress.ip_address(at[4][0]).is_global for at in found):
+            return name
+    return '%30x7f.1'
+
+
+def calls_allowed_hosts(report, here, peer, other):
+    jobs = [{'id': name, 'url': f'http://{name}:{peer.port}/echo'} for name in PRIVATE]
+    done, got, dead = call(here, jobs, hosts=())
+    report.check(done.returncode == 1 and not got and not peer.asked
+                 and all('is a private address; add it to --hosts' in dead.get(name, '') for name in PRIVATE),
+                 'addresses that are not public are dead before anything is sent', told(done))
+    name = private_name()
+    for hosts in ((), ('--hosts', '*,api.example.com')):
+        done, got, dead = call(here, [{'id': 'a', 'url': f'http://{name}:{peer.port}/echo'}], hosts=hosts)
+        report.check(not got and not peer.asked and 'private address; add it to --hosts' in dead.get('a', '')
+                     and ' retry ' not in done.stderr, f'and so is {name}, at once, which is resolved to one',
+                     told(done))
+    report.check(here.peek('fast')['reason'] is None, 'its limit is not blocked', here.peek('fast'))
+    done, got, dead = call(here, [{'id': 'a', 'url': f'http://{name}:{peer.port}/echo'}], '--attempts', '1',
+                           '--outage', '0s', hosts=('--hosts', name))
+    report.check('private' not in dead.get('a', ''), 'a listed name may have any address', told(done))
+    with_proxy = {**here.environment, 'http_proxy': peer.url}
+    peer.reply = {f'http://{name}:1/a': answer_of(204)}
+    done, got, dead = call(here, [{'id': 'a', 'url': f'http://{name}:1/a'}], hosts=(), env=with_proxy)
+    report.check('a' in got, 'a proxy resolves names, and may be private itself', told(done))
+    peer.asked.clear()
+    for hosts, there in ((f'127.0.0.1:{peer.port}', True), ('*,127.0.0.1', True), ('127.0.0.1:1', False),
+                         ('api.example.com', False), ('*', False)):
+        done, got, dead = call(here, [{'id': 'a', 'url': peer.url + '/echo'}], hosts=('--hosts', hosts))
+        report.check(('a' in got) == there and ('--hosts' in dead.get('a', '')) == (not there), f'--hosts {hosts}',
+                     told(done))
+    done, got, dead = call(here, [{'id': 'a', 'url': 'https://api.example.org/'}], hosts=('--hosts', '*.example.com'))
+    report.check('--hosts does not list api.example.org; add it' in dead['a'], 'others are refused', dead)
+    peer.reply = {'/away': answer_of(302, b'', [('Location', other.url + '/echo')]),
+                  '/off': answer_of(302, b'', [('Location', 'https://api.example.org/')])}
+    done, got, dead = call(here, [{'id': name, 'url': f'{peer.url}/{name}'} for name in ('away', 'off')],
+                           '--redirects', 'any', hosts=('--hosts', f'127.0.0.1:{peer.port}'))
+    report.check('a redirect to a private address' in dead['away'] and not other.asked
+                 and 'a redirect to a host that --hosts does not list' in dead['off'], 'also behind a redirect', dead)
 
 
 def cannot_be_broken_out_of(report, here, peer):
@@ -294,7 +386,7 @@ def gives_up_at_the_end(report, here, peer):
     """A call that never ends does not hold up the end, and comes again."""
     peer.reply = {'/silent': lambda request: None}
     here.jobs('jobs', [{'id': 'a', 'limit': 'fast', 'url': peer.url + '/silent'}])
-    worker = here.begin('takt-call', '-i', 'jobs', '--drain', '1ms')
+    worker = here.begin('takt-call', '-i', 'jobs', '--drain', '1ms', *HERE)
     deadline = time.monotonic() + DEADLINE
     while not peer.asked and time.monotonic() < deadline:
         pass
@@ -302,7 +394,7 @@ def gives_up_at_the_end(report, here, peer):
     status, output, messages = end(worker)
     report.check((status, output) == (1, ''), 'what does not end in time is given up', messages)
     peer.reply = {'/silent': answer_of(204)}
-    done = here.work('takt-call', '-i', 'jobs')
+    done = here.work('takt-call', '-i', 'jobs', *HERE)
     report.check(results(done.stdout)['a']['attempt'] == 2, 'and comes again', told(done))
 
 
@@ -334,7 +426,8 @@ def verifies(report, here):
 def refuses_wrong_options(report, here):
     for line in (['--timeout', '0s'], ['--redirects', 'some'], ['--response-max', '0'], ['--response-max', '2GiB'],
                  ['--ca', 'none'],
-                 ['--secret', 'CANARY']):
+                 ['--secret', 'CANARY'], ['--secret', 'env:@a.org'], ['--secret', 'env:A@'], ['--secret', 'env:A@*'],
+                 ['--hosts', ''], ['--hosts', 'https://a.org']):
         done = here.work('takt-call', *line)
         report.check(done.returncode == 64 and line[0] in done.stderr, f'{" ".join(line)}: 64', told(done))
 
@@ -351,6 +444,12 @@ def main():
             with work_place() as here:
                 case(report, here, peer)
                 peer.asked.clear()
+        with work_place() as here:
+            sends_secrets_to_their_hosts(report, here, peer)
+            peer.asked.clear()
+        with work_place() as here:
+            calls_allowed_hosts(report, here, peer, other)
+            peer.asked.clear()
         with work_place() as here:
             here.environment['CANARY'] = CANARY
             follows_redirects(report, here, peer, other)

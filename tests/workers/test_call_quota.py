@@ -28,7 +28,7 @@ def work(here, store, url, calls, *options):
                                                                                                        WORKERS))
         here.write(f'jobs{worker}', jobs)
         started.append(here.begin('takt-call', '-s', store, '-i', f'jobs{worker}', '--results', f'results{worker}',
-                                  '--log', 'none',
+                                  '--log', 'none', '--hosts', '127.0.0.1',
                                   *options))
     ends = [end(process) for process in started]
     done = [json.loads(line)['id'] for worker in range(WORKERS) for line in here.read(f'results{worker}').splitlines()]
@@ -67,7 +67,8 @@ def hear(here, fields, left):
     """A call whose answer has these fields; how the limit stands when the worker has ended."""
     with vendor() as peer:
         peer.reply = {'/left': answer_of(200, b'', fields)}
-        worker = here.begin('takt-call', '-l', 'vendor', '--log', 'none', stdin=subprocess.PIPE)
+        worker = here.begin('takt-call', '-l', 'vendor', '--log', 'none', '--hosts', '127.0.0.1',
+                            stdin=subprocess.PIPE)
         worker.stdin.write(json.dumps({'id': 'a', 'url': peer.url + '/left'}).encode() + b'\n')
         worker.stdin.flush()
         until(worker.stdout.fileno(), b'\n')

@@ -6,6 +6,7 @@
 
 #include <uv.h>
 
+#include "allowed.h"
 #include "answer.h"
 #include "jobs/frame/job.h"
 #include "redirect.h"
@@ -21,7 +22,7 @@ typedef struct takt_caller_options {
     takt_caller_redirect_rule redirects;
     size_t response_max;
     const char *ca;
-    takt_caller_secrets_allowed secrets;
+    takt_caller_allowed allowed;
     bool with_body, with_headers;
     char *kept[CALL_KEPT_MAX]; /* the headers of a result by name; kept_count 0: all */
     int kept_count;
@@ -41,6 +42,9 @@ typedef struct takt_caller_call {
     char *json;         /* the body, where it is JSON */
     bool without_body;  /* a redirect has dropped it */
     bool is_abroad;     /* a redirect has led to somebody else */
+    const char *hosts;  /* those that may be called, for addresses of connections */
+    bool is_private;    /* an address of the host was refused; others may be called */
+    bool is_open;       /* ... and one was not */
     int redirects;
     takt_caller_secret *secrets;
     takt_caller_answer answer;

@@ -189,6 +189,27 @@ static bool leaves_alone(takt_caller *caller, takt_job *job)
     return true;
 }
 
+/* Whether all addresses of the host were refused. */
+static bool is_host_private(const takt_caller_call *call, CURLcode result)
+{
+    return result == CURLE_COULDNT_CONNECT && call->is_private && !call->is_open;
+}
+
+/* A name whose address is private stays dead: whoever may call it says so on the command line. */
+static void end_private(const takt_caller_call *call)
+{
+    char why[TAKT_JOB_WHY_SIZE];
+    takt_caller_origin to;
+
+    if (!takt_caller_origin_of(call->url ? call->url : call->spec.url, &to))
+        strcpy(to.host, "the host");
+    snprintf(why, sizeof(why),
+             "url: %s has a private address; add it to --hosts if jobs may call it", to.host);
+    if (call->redirects == 0)
+        takt_job_settle(call->job, 0);
+    takt_job_dead(call->job, why);
+}
+
 /* No answer, or a part of one. */
 static void end_by_failure(const takt_caller_call *call, CURLcode result)
 {
@@ -200,6 +221,8 @@ static void end_by_failure(const takt_caller_call *call, CURLcode result)
                                                   : curl_easy_strerror(result));
     if (result == CURLE_URL_MALFORMAT)
         takt_job_dead(call->job, why);
+    else if (is_host_private(call, result))
+        end_private(call);
     else if (is_host_away(call, result))
         end_away(call, why);
     else
@@ -261,6 +284,7 @@ static void begin(takt_caller_call *call)
  * none is followed. */
 static bool follow(takt_caller_call *call, long status, const char **why)
 {
+    const takt_caller_options *options = &call->caller->options;
     const char *from = call->url ? call->url : call->spec.url, *method;
     char *to = NULL;
 
@@ -270,7 +294,7 @@ static bool follow(takt_caller_call *call, long status, const char **why)
     *why = "more redirects than are followed";
     if (call->redirects++ == REDIRECTS_MAX)
         return false;
-    switch (takt_caller_redirect_judge(call->caller->options.redirects, from, to, why)) {
+    switch (takt_caller_redirect_judge(options->redirects, options->allowed.hosts, from, to, why)) {
     case REDIRECT_REFUSED:
         return false;
     case REDIRECT_ABROAD:
@@ -339,7 +363,7 @@ static void start(void *self, takt_job *job)
         return;
     }
     made->handle = takt_transfers_take(caller->transfers);
-    if (!made->handle || takt_caller_spec_read(takt_job_fields(job), &caller->options.secrets, true,
+    if (!made->handle || takt_caller_spec_read(takt_job_fields(job), &caller->options.allowed, true,
                                                &made->spec, &error) != 0) {
         if (made->handle)
             takt_transfers_put(caller->transfers, made->handle);
@@ -380,7 +404,7 @@ static int check(void *self, json_t *fields, takt_job_head *head, takt_error *er
     takt_caller_spec spec;
 
     (void)head;
-    return takt_caller_spec_read(fields, &caller->options.secrets, false, &spec, error);
+    return takt_caller_spec_read(fields, &caller->options.allowed, false, &spec, error);
 }
 
 static void close_caller(void *self)

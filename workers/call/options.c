@@ -18,6 +18,7 @@ enum {
     KEY_REDIRECTS,
     KEY_RESPONSE_MAX,
     KEY_CA,
+    KEY_HOSTS,
     KEY_SECRET,
     KEY_RESULT_HEADERS,
     KEY_NO_BODY
@@ -38,8 +39,14 @@ static const struct argp_option options[] = {
     {"response-max", KEY_RESPONSE_MAX, "SIZE", 0,
      "An answer of more bytes is none, like 64KiB or 8MiB (default 1MiB)", 1},
     {"ca", KEY_CA, "FILE", 0, "Trust these certificates instead of the system's", 1},
-    {"secret", KEY_SECRET, "env:NAME|file:PATH", 0,
-     "Jobs may name this secret, and none that was not allowed so (default: any)", 1},
+    {"hosts", KEY_HOSTS, "HOST,...", 0,
+     "Hosts that jobs may call: names, *.DOMAIN, addresses, each also with :PORT, or * for every "
+     "host with a public address (default *)",
+     1},
+    {"secret", KEY_SECRET, "env:NAME|file:PATH[@HOST,...]", 0,
+     "Jobs may send this secret to these hosts (default: to those of --hosts, but not by *); "
+     "variables that begin with " SECRETS_PREFIX " need no --secret",
+     1},
     {"result-headers", KEY_RESULT_HEADERS, "all|none|NAME,...", 0,
      "Headers of the answer in a result (default all)", 1},
     {"no-body", KEY_NO_BODY, 0, 0, "Results are without the answer's body", 1},
@@ -111,15 +118,35 @@ static void read_kept(struct argp_state *state, char *word, takt_caller_options 
     }
 }
 
-static void allow(struct argp_state *state, const char *word, takt_caller_secrets_allowed *allowed)
+static void read_hosts(struct argp_state *state, const char *word, takt_caller_allowed *allowed)
 {
-    if ((strncmp(word, "env:", 4) != 0 && strncmp(word, "file:", 5) != 0) ||
-        strchr(word, ':')[1] == '\0')
-        argp_error(state, "--secret takes env:NAME or file:PATH");
-    else if (allowed->count == SECRETS_ALLOWED_MAX)
+    const char *wrong = takt_caller_hosts_check(word);
+
+    if (wrong)
+        argp_error(state, "--hosts %s", wrong);
+    allowed->hosts = word;
+}
+
+/* What is behind the last @ are hosts: the path of a file may have one, too. */
+static void allow(struct argp_state *state, const char *word, takt_caller_allowed *allowed)
+{
+    const char *at = strrchr(word, '@'), *hosts = at ? at + 1 : NULL;
+    const char *wrong = hosts ? takt_caller_hosts_check(hosts) : NULL;
+    size_t size = at ? (size_t)(at - word) : strlen(word);
+    size_t kind = strncmp(word, "env:", 4) == 0 ? 4 : strncmp(word, "file:", 5) == 0 ? 5 : 0;
+
+    if (wrong)
+        argp_error(state, "--secret: what follows the @ %s", wrong);
+    if (takt_caller_hosts_has_any(hosts, 0))
+        argp_error(state, "--secret: write the hosts that it may be sent to instead of *");
+    if (kind == 0 || size <= kind)
+        argp_error(state, "--secret takes env:NAME or file:PATH, with @HOST,... behind it");
+    if (allowed->secret_count == SECRETS_ALLOWED_MAX) {
         argp_error(state, "there can be %d --secret", SECRETS_ALLOWED_MAX);
-    else
-        allowed->names[allowed->count++] = word;
+        return;
+    }
+    allowed->secrets[allowed->secret_count++] =
+        (struct takt_caller_allowed_secret){word, size, hosts};
 }
 
 static error_t parse(int key, char *word, struct argp_state *state)
@@ -148,8 +175,11 @@ static error_t parse(int key, char *word, struct argp_state *state)
             argp_error(state, "--ca: the file cannot be read: %s", strerror(errno));
         given->ca = word;
         return 0;
+    case KEY_HOSTS:
+        read_hosts(state, word, &given->allowed);
+        return 0;
     case KEY_SECRET:
-        allow(state, word, &given->secrets);
+        allow(state, word, &given->allowed);
         return 0;
     case KEY_RESULT_HEADERS:
         read_kept(state, word, given);

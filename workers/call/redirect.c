@@ -6,73 +6,69 @@
 #include <string.h>
 #include <strings.h>
 
-#include <curl/curl.h>
+#include "origin.h"
 
-typedef struct place {
-    char *scheme, *host, *port;
-} place;
-
-static bool find(const char *text, place *found)
-{
-    CURLU *url = curl_url();
-    bool good = url && curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK &&
-                curl_url_get(url, CURLUPART_SCHEME, &found->scheme, 0) == CURLUE_OK &&
-                curl_url_get(url, CURLUPART_HOST, &found->host, 0) == CURLUE_OK &&
-                curl_url_get(url, CURLUPART_PORT, &found->port, CURLU_DEFAULT_PORT) == CURLUE_OK;
-
-    curl_url_cleanup(url);
-    return good;
-}
-
-static void forget(place *found)
-{
-    curl_free(found->scheme);
-    curl_free(found->host);
-    curl_free(found->port);
-}
-
-static bool is_same(const place *from, const place *to)
+static bool is_same(const takt_caller_origin *from, const takt_caller_origin *to)
 {
     if (strcasecmp(from->host, to->host) != 0)
         return false;
     if (strcmp(from->scheme, to->scheme) == 0)
-        return strcmp(from->port, to->port) == 0;
-    return strcmp(from->port, "80") == 0 && strcmp(to->port, "443") == 0;
+        return from->port == to->port;
+    return from->port == 80 && to->port == 443;
 }
 
-static takt_caller_redirect_verdict judge(takt_caller_redirect_rule rule, const place *from,
-                                          const place *to, const char **why)
+/* Why its host may not be called; NULL: it may. */
+static const char *refuse_host(const char *hosts, const takt_caller_origin *to)
+{
+    switch (takt_caller_hosts_judge(hosts, to->host, to->port)) {
+    case TAKT_CALLER_HOSTS_PRIVATE:
+        return "a redirect to a private address (--hosts would allow it)";
+    case TAKT_CALLER_HOSTS_UNLISTED:
+        return "a redirect to a host that --hosts does not list";
+    case TAKT_CALLER_HOSTS_LISTED:
+    case TAKT_CALLER_HOSTS_PUBLIC:
+        break;
+    }
+    return NULL;
+}
+
+static takt_caller_redirect_verdict judge(takt_caller_redirect_rule rule, const char *hosts,
+                                          const takt_caller_origin *from,
+                                          const takt_caller_origin *to, const char **why)
 {
     bool secure = strcmp(to->scheme, "https") == 0;
 
     *why = "a redirect to something that is neither http nor https";
-    if (!secure && strcmp(to->scheme, "http") != 0)
+    if (!takt_caller_origin_is_http(to))
         return REDIRECT_REFUSED;
     *why = "a redirect from https to http";
     if (!secure && strcmp(from->scheme, "https") == 0)
         return REDIRECT_REFUSED;
-    if (is_same(from, to))
-        return REDIRECT_HOME;
+    *why = "a redirect to a URL with a user or a password";
+    if (to->has_user)
+        return REDIRECT_REFUSED;
     *why = "a redirect to another host (--redirects any would follow it)";
-    return rule == REDIRECT_ANY ? REDIRECT_ABROAD : REDIRECT_REFUSED;
+    if (rule != REDIRECT_ANY && !is_same(from, to))
+        return REDIRECT_REFUSED;
+    *why = refuse_host(hosts, to);
+    if (*why)
+        return REDIRECT_REFUSED;
+    return is_same(from, to) ? REDIRECT_HOME : REDIRECT_ABROAD;
 }
 
 takt_caller_redirect_verdict takt_caller_redirect_judge(takt_caller_redirect_rule rule,
-                                                        const char *from, const char *to,
-                                                        const char **why)
+                                                        const char *hosts, const char *from,
+                                                        const char *to, const char **why)
 {
-    place here = {NULL, NULL, NULL}, there = {NULL, NULL, NULL};
-    takt_caller_redirect_verdict verdict = REDIRECT_REFUSED;
+    takt_caller_origin here, there;
 
     *why = "a redirect (--redirects same-host would follow it)";
-    if (rule != REDIRECT_NONE) {
-        *why = "a redirect to nowhere";
-        if (find(from, &here) && find(to, &there))
-            verdict = judge(rule, &here, &there, why);
-    }
-    forget(&here);
-    forget(&there);
-    return verdict;
+    if (rule == REDIRECT_NONE)
+        return REDIRECT_REFUSED;
+    *why = "a redirect to nowhere";
+    if (!takt_caller_origin_of(from, &here) || !takt_caller_origin_of(to, &there))
+        return REDIRECT_REFUSED;
+    return judge(rule, hosts, &here, &there, why);
 }
 
 bool takt_caller_redirect_is_one(long status)

@@ -44,9 +44,24 @@ static int add_header(takt_caller_call *call, const char *name, const char *valu
     return code;
 }
 
-static int add_field(takt_caller_call *call, const char *name, const json_t *value,
-                     takt_error *error)
+/* Behind a redirect only the first host gets secrets, and only if they may go there: it may be
+ * another port. */
+static bool may_have_secret(const takt_caller_call *call, const takt_caller_allowed *allowed,
+                            const char *value)
 {
+    takt_caller_origin to;
+    takt_error ignored = {0};
+
+    return !call->is_abroad && takt_caller_origin_of(call->url, &to) &&
+           takt_caller_secrets_check(allowed, &to, value, &ignored) == 0;
+}
+
+static int add_field(takt_caller_call *call, const takt_caller_allowed *allowed, const char *name,
+                     const json_t *value, takt_error *error)
+{
+    if (call->url && takt_caller_secrets_is_named(json_string_value(value)) &&
+        !may_have_secret(call, allowed, json_string_value(value)))
+        return 0;
     char *filled = takt_caller_secrets_fill(json_string_value(value), &call->secrets, error);
 
     if (!filled)
@@ -57,7 +72,7 @@ static int add_field(takt_caller_call *call, const char *name, const json_t *val
     return code;
 }
 
-static int add_all(takt_caller_call *call, takt_error *error)
+static int add_all(takt_caller_call *call, const takt_caller_allowed *allowed, takt_error *error)
 {
     const char *name;
     json_t *value;
@@ -69,9 +84,9 @@ static int add_all(takt_caller_call *call, takt_error *error)
             (call->without_body && strncasecmp(name, "content-", 8) == 0))
             continue;
         if (!json_is_array(value))
-            code = add_field(call, name, value, error);
+            code = add_field(call, allowed, name, value, error);
         for (size_t i = 0; code == 0 && i < json_array_size(value); i++)
-            code = add_field(call, name, json_array_get(value, i), error);
+            code = add_field(call, allowed, name, json_array_get(value, i), error);
         if (code != 0)
             return code;
     }
@@ -134,6 +149,29 @@ static void set_method(const takt_caller_call *call)
         curl_easy_setopt(call->handle, CURLOPT_CUSTOMREQUEST, call->method);
 }
 
+static const char *url_of(const takt_caller_call *call)
+{
+    return call->url ? call->url : call->spec.url;
+}
+
+/* A listed host may have any address; a proxy resolves names itself, and this address is its. */
+static bool allows_address(const struct sockaddr *address, void *data)
+{
+    takt_caller_call *call = data;
+    takt_caller_origin to;
+    bool is_known = takt_caller_origin_of(url_of(call), &to);
+
+    if (is_known &&
+        (takt_caller_origin_is_proxied(&to) ||
+         takt_caller_hosts_judge(call->hosts, to.host, to.port) == TAKT_CALLER_HOSTS_LISTED ||
+         takt_caller_hosts_allow(call->hosts, address))) {
+        call->is_open = true;
+        return true;
+    }
+    call->is_private = true;
+    return false;
+}
+
 static void set_bounds(const takt_caller_call *call, const takt_caller_options *options)
 {
     int64_t timeout_us = call->spec.timeout_us ? call->spec.timeout_us : options->timeout_us;
@@ -153,14 +191,17 @@ int takt_caller_prepare(takt_caller_call *call, const takt_caller_options *optio
     int code;
 
     takt_caller_forget_headers(call);
-    if ((code = add_all(call, error)) != 0 || (code = add_ours(call, error)) != 0 ||
-        (code = set_body(call, error)) != 0)
+    if ((code = add_all(call, &options->allowed, error)) != 0 ||
+        (code = add_ours(call, error)) != 0 || (code = set_body(call, error)) != 0)
         return code;
     call->sent_ns = uv_hrtime();
-    curl_easy_setopt(call->handle, CURLOPT_URL, call->url ? call->url : call->spec.url);
+    curl_easy_setopt(call->handle, CURLOPT_URL, url_of(call));
     curl_easy_setopt(call->handle, CURLOPT_HTTPHEADER, call->headers);
     set_method(call);
     set_bounds(call, options);
+    call->hosts = options->allowed.hosts;
+    call->is_private = call->is_open = false;
+    takt_transfers_ask(call->handle, allows_address, call);
     takt_caller_answer_await(&call->answer, call->handle);
     return 0;
 }

@@ -13,7 +13,8 @@
 
 #include "fail.h"
 
-#define BLOT_MIN 4
+#define BLOT_MIN  4
+#define SHOWN_MAX 80 /* bytes of a name in a message */
 
 /* "env:NAME" of "${env:NAME}". */
 typedef struct reference {
@@ -41,31 +42,59 @@ static int next_reference(const char *text, reference *found, takt_error *error)
     return TAKT_E_INVALID;
 }
 
-static bool is_allowed(const takt_caller_secrets_allowed *allowed, const reference *found)
+static bool may_go(const char *hosts, const takt_caller_origin *to)
 {
-    for (int i = 0; i < allowed->count; i++)
-        if (strlen(allowed->names[i]) == found->size &&
-            memcmp(allowed->names[i], found->name, found->size) == 0)
-            return true;
-    return allowed->count == 0;
+    return hosts && takt_caller_hosts_has(hosts, to->host, to->port);
 }
 
-int takt_caller_secrets_check(const takt_caller_secrets_allowed *allowed, const char *value,
-                              bool *names, takt_error *error)
+static int refuse(const reference *found, const takt_caller_origin *to, const char *what,
+                  takt_error *error)
+{
+    int size = found->size < SHOWN_MAX ? (int)found->size : SHOWN_MAX;
+
+    return takt_caller_fail(error, "the secret %.*s %s %s; start takt-call with --secret %.*s@%s",
+                            size, found->name, what, to->host, size, found->name, to->host);
+}
+
+/* Each --secret of one name adds hosts; the prefix counts where no --secret has the name. */
+static int check_one(const takt_caller_allowed *allowed, const reference *found,
+                     const takt_caller_origin *to, takt_error *error)
+{
+    bool is_listed = false;
+
+    for (int i = 0; i < allowed->secret_count; i++) {
+        const struct takt_caller_allowed_secret *one = &allowed->secrets[i];
+        if (one->size != found->size || memcmp(one->name, found->name, one->size) != 0)
+            continue;
+        if (may_go(one->hosts ? one->hosts : allowed->hosts, to))
+            return 0;
+        is_listed = true;
+    }
+    if (is_listed)
+        return refuse(found, to, "may not be sent to", error);
+    if (strncmp(found->name, "env:" SECRETS_PREFIX, strlen("env:" SECRETS_PREFIX)) != 0)
+        return refuse(found, to, "is not allowed for", error);
+    return may_go(allowed->hosts, to) ? 0 : refuse(found, to, "may not be sent to", error);
+}
+
+int takt_caller_secrets_check(const takt_caller_allowed *allowed, const takt_caller_origin *to,
+                              const char *value, takt_error *error)
 {
     reference found = {0};
     int code;
 
-    *names = false;
     while ((code = next_reference(value, &found, error)) > 0) {
-        if (!is_allowed(allowed, &found))
-            return takt_caller_fail(error,
-                                    "this secret is not one that jobs may name: allow it with "
-                                    "--secret when the worker is started");
-        *names = true;
+        code = check_one(allowed, &found, to, error);
+        if (code != 0)
+            return code;
         value = found.end;
     }
     return code;
+}
+
+bool takt_caller_secrets_is_named(const char *value)
+{
+    return strstr(value, "${") != NULL;
 }
 
 static takt_caller_secret *keep(takt_caller_secret **read, const char *text, size_t size)

@@ -11,14 +11,10 @@
 
 #include <takt/error.h>
 
-#define SECRET_SIZE_MAX     8192 /* bytes of one */
-#define SECRETS_ALLOWED_MAX 64
+#include "allowed.h"
+#include "origin.h"
 
-/* Which ones jobs may name: "env:NAME", "file:PATH"; none are listed: any. */
-typedef struct takt_caller_secrets_allowed {
-    const char *names[SECRETS_ALLOWED_MAX];
-    int count;
-} takt_caller_secrets_allowed;
+#define SECRET_SIZE_MAX 8192 /* bytes of one */
 
 /* What one call has read. */
 typedef struct takt_caller_secret {
@@ -27,10 +23,13 @@ typedef struct takt_caller_secret {
     char text[];
 } takt_caller_secret;
 
-/* Whether a header's value names secrets in the right way, without reading any: 0, or
- * TAKT_E_INVALID and what to write.  *names says whether it names any. */
-int takt_caller_secrets_check(const takt_caller_secrets_allowed *allowed, const char *value,
-                              bool *names, takt_error *error);
+/* Whether all secrets that a header's value names are allowed and may be sent to `to`, without
+ * reading any: 0, or TAKT_E_INVALID and what to write. */
+int takt_caller_secrets_check(const takt_caller_allowed *allowed, const takt_caller_origin *to,
+                              const char *value, takt_error *error);
+
+/* Whether a header's value names a secret. */
+bool takt_caller_secrets_is_named(const char *value);
 
 /* The value with its secrets in their places, the caller's to takt_caller_secrets_wipe; what was
  * read comes before those in *read.  NULL: one cannot be had, and `error` says why, without any of

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include <curl/curl.h>
 #include <takt/policy.h>
 
 #include "fail.h"
 #include "kit/text.h"
+#include "secrets.h"
 
 #define HEADERS_MAX      100
 #define HEADERS_SIZE_MAX (64 * 1024) /* all of them, before secrets are put in */
@@ -53,27 +53,38 @@ static bool has_host(const char *text)
     return rest && strncmp(rest, "://", 3) == 0 && rest[3] != '/';
 }
 
-static int check_url_parts(const char *text, CURLU *url, takt_error *error)
+static int check_url_parts(const char *text, takt_caller_origin *origin, takt_error *error)
 {
-    char *scheme = NULL, *user = NULL;
-    int code = 0;
-
-    if (curl_url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK ||
-        curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK)
-        code = takt_caller_fail(error, "url: cannot be read; write it like https://host/path");
-    else if (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0)
-        code =
-            takt_caller_fail(error, "url: write http:// or https://; other schemes are not called");
-    else if (!has_host(text))
-        code = takt_caller_fail(error, "url: has no host; write it like https://host/path");
-    else if (curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK ||
-             curl_url_get(url, CURLUPART_PASSWORD, &user, 0) == CURLUE_OK)
-        code = takt_caller_fail(error,
+    if (!takt_caller_origin_of(text, origin))
+        return takt_caller_fail(error, "url: cannot be read; write it like https://host/path");
+    if (!takt_caller_origin_is_http(origin))
+        return takt_caller_fail(error,
+                                "url: write http:// or https://; other schemes are not called");
+    if (!has_host(text))
+        return takt_caller_fail(error, "url: has no host; write it like https://host/path");
+    if (origin->has_user)
+        return takt_caller_fail(error,
                                 "url: has a user or a password, which would be seen in logs; write "
                                 "a header like \"Authorization\": \"Basic ${env:NAME}\"");
-    curl_free(scheme);
-    curl_free(user);
-    return code;
+    return 0;
+}
+
+static int check_host(const takt_caller_origin *origin, const char *hosts, takt_error *error)
+{
+    switch (takt_caller_hosts_judge(hosts, origin->host, origin->port)) {
+    case TAKT_CALLER_HOSTS_PRIVATE:
+        return takt_caller_fail(error,
+                                "url: %s is a private address; add it to --hosts if jobs may call "
+                                "it",
+                                origin->host);
+    case TAKT_CALLER_HOSTS_UNLISTED:
+        return takt_caller_fail(error, "url: --hosts does not list %s; add it if jobs may call it",
+                                origin->host);
+    case TAKT_CALLER_HOSTS_LISTED:
+    case TAKT_CALLER_HOSTS_PUBLIC:
+        break;
+    }
+    return 0;
 }
 
 /* Everything before the path: whether it is one of ours is decided there.  0: it is not told so
@@ -88,34 +99,33 @@ static size_t origin_size(const char *url)
 
 /* curl's parser takes as long as all else that is checked, and most jobs call whom the last one
  * called. */
-static int check_origin(const char *text, takt_error *error)
+static int read_origin(const char *text, takt_caller_origin *origin, takt_error *error)
 {
-    static char good[ORIGIN_SIZE];
+    static char last[ORIGIN_SIZE];
+    static takt_caller_origin last_origin;
     size_t size = origin_size(text);
-    bool is_short = size > 0 && size < sizeof(good);
+    bool is_short = size > 0 && size < sizeof(last);
 
-    if (is_short && strncmp(good, text, size) == 0 && good[size] == '\0')
+    if (is_short && strncmp(last, text, size) == 0 && last[size] == '\0') {
+        *origin = last_origin;
         return 0;
-    CURLU *url = curl_url();
-    if (!url)
-        return takt_caller_fail(error, "url: no memory");
-    int code = check_url_parts(text, url, error);
-    curl_url_cleanup(url);
+    }
+    int code = check_url_parts(text, origin, error);
     if (code == 0 && is_short) {
-        memcpy(good, text, size);
-        good[size] = '\0';
+        memcpy(last, text, size);
+        last[size] = '\0';
+        last_origin = *origin;
     }
     return code;
 }
 
-static int read_url(const json_t *field, bool checked, takt_caller_spec *spec, takt_error *error)
+static int check_url(const json_t *field, const char *hosts, takt_caller_origin *origin,
+                     takt_error *error)
 {
     const char *text = json_string_value(field);
     size_t size = json_string_length(field);
+    int code;
 
-    spec->url = text;
-    if (text && checked)
-        return 0;
     if (!text)
         return takt_caller_fail(error,
                                 "url: a job needs one; write \"url\": \"https://host/path\"");
@@ -129,7 +139,8 @@ static int read_url(const json_t *field, bool checked, takt_caller_spec *spec, t
                                     i + 1, (unsigned char)text[i]);
     if (strstr(text, "${"))
         return takt_caller_fail(error, "url: secrets are put into headers alone; write one there");
-    return check_origin(text, error);
+    code = read_origin(text, origin, error);
+    return code == 0 ? check_host(origin, hosts, error) : code;
 }
 
 /* Those by which curl and the peer find where a request ends and whom it is for. */
@@ -175,13 +186,11 @@ static int check_name(const char *name, size_t size, takt_error *error)
 }
 
 /* One value.  What is wrong is said without it: it may be meant to be a secret. */
-static int check_value(const char *name, const json_t *field,
-                       const takt_caller_secrets_allowed *allowed, size_t *all_size,
-                       takt_error *error)
+static int check_value(const char *name, const json_t *field, const takt_caller_allowed *allowed,
+                       const takt_caller_origin *to, size_t *all_size, takt_error *error)
 {
     const char *value = json_string_value(field);
     size_t size = json_string_length(field);
-    bool names;
 
     if (!value)
         return takt_caller_fail(error, "headers.%s: write a string, or a list of strings", name);
@@ -192,26 +201,25 @@ static int check_value(const char *name, const json_t *field,
                                     "end; leave it out",
                                     name, i + 1);
     *all_size += size;
-    if (takt_caller_secrets_check(allowed, value, &names, error) != 0)
+    if (takt_caller_secrets_check(allowed, to, value, error) != 0)
         return takt_caller_fail_in(error, "headers.%s: ", name);
     return 0;
 }
 
-static int check_header(const char *name, const json_t *field,
-                        const takt_caller_secrets_allowed *allowed, size_t *all_size,
-                        takt_error *error)
+static int check_header(const char *name, const json_t *field, const takt_caller_allowed *allowed,
+                        const takt_caller_origin *to, size_t *all_size, takt_error *error)
 {
     int code = check_name(name, strlen(name), error);
 
     if (code == 0 && !json_is_array(field))
-        return check_value(name, field, allowed, all_size, error);
+        return check_value(name, field, allowed, to, all_size, error);
     for (size_t i = 0; code == 0 && i < json_array_size(field); i++)
-        code = check_value(name, json_array_get(field, i), allowed, all_size, error);
+        code = check_value(name, json_array_get(field, i), allowed, to, all_size, error);
     return code;
 }
 
-static int check_headers(const json_t *field, const takt_caller_secrets_allowed *allowed,
-                         takt_error *error)
+static int check_headers(const json_t *field, const takt_caller_allowed *allowed,
+                         const takt_caller_origin *to, takt_error *error)
 {
     const char *name;
     json_t *value;
@@ -222,7 +230,7 @@ static int check_headers(const json_t *field, const takt_caller_secrets_allowed 
                                 "headers: write an object, like {\"Accept\": \"text/plain\"}");
     json_object_foreach((json_t *)field, name, value)
     {
-        int code = check_header(name, value, allowed, &size, error);
+        int code = check_header(name, value, allowed, to, &size, error);
         if (code != 0)
             return code;
         size += strlen(name);
@@ -309,15 +317,19 @@ static int read_expect(const json_t *field, takt_caller_spec *spec, takt_error *
     return 0;
 }
 
-int takt_caller_spec_read(const json_t *fields, const takt_caller_secrets_allowed *allowed,
-                          bool checked, takt_caller_spec *spec, takt_error *error)
+int takt_caller_spec_read(const json_t *fields, const takt_caller_allowed *allowed, bool checked,
+                          takt_caller_spec *spec, takt_error *error)
 {
+    const json_t *url = field_of(fields, "url");
+    takt_caller_origin to;
     int code;
 
-    *spec = (takt_caller_spec){.headers = field_of(fields, "headers")};
+    *spec =
+        (takt_caller_spec){.headers = field_of(fields, "headers"), .url = json_string_value(url)};
     if ((code = read_method(field_of(fields, "method"), spec, error)) != 0 ||
-        (code = read_url(field_of(fields, "url"), checked, spec, error)) != 0 ||
-        (spec->headers && !checked && (code = check_headers(spec->headers, allowed, error)) != 0) ||
+        (!checked && (code = check_url(url, allowed->hosts, &to, error)) != 0) ||
+        (spec->headers && !checked &&
+         (code = check_headers(spec->headers, allowed, &to, error)) != 0) ||
         (code = read_body(fields, spec, error)) != 0 ||
         (code = read_timeout(field_of(fields, "timeout"), spec, error)) != 0 ||
         (code = read_expect(field_of(fields, "expect"), spec, error)) != 0)

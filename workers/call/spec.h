@@ -1,12 +1,12 @@
 /*
  * spec.h: what a job of takt-call says: the request that is to be made, and which answers are good.
  *
- *     {"id": "c-1", "limit": "vendor", "method": "POST", "url":
- * "https://api.example.com/v1/things", "headers": {"Authorization": "Bearer ${env:KEY}"}, "json":
- * {"name": "x"}, "timeout": "10s", "expect": [200, "202-204"]}
+ *     {"id": "c-1", "limit": "vendor", "method": "POST", "url": "https://api.example.com/things",
+ *      "headers": {"Authorization": "Bearer ${env:TAKT_SECRET_KEY}"}, "json": {"name": "x"},
+ *      "timeout": "10s", "expect": [200, "202-204"]}
  *
  * Whatever could break out of its place in a request is refused here: line ends, NULs, other
- * schemes.
+ * schemes.  So are hosts and secrets that the command line does not allow.
  */
 #ifndef TAKT_WORKERS_CALL_SPEC_H
 #define TAKT_WORKERS_CALL_SPEC_H
@@ -15,8 +15,10 @@
 #include <stdint.h>
 
 #include <jansson.h>
+#include <takt/error.h>
 
-#include "secrets.h"
+#include "allowed.h"
+#include "origin.h"
 
 #define CALL_URL_MAX     8192
 #define CALL_EXPECT_MAX  16
@@ -40,8 +42,8 @@ typedef struct takt_caller_spec {
 
 /* 0, or TAKT_E_INVALID and which field is wrong.  `checked`: this very job was read before, and
  * found good; what costs most is not looked at again. */
-int takt_caller_spec_read(const json_t *fields, const takt_caller_secrets_allowed *allowed,
-                          bool checked, takt_caller_spec *spec, takt_error *error);
+int takt_caller_spec_read(const json_t *fields, const takt_caller_allowed *allowed, bool checked,
+                          takt_caller_spec *spec, takt_error *error);
 
 bool takt_caller_spec_expects(const takt_caller_spec *spec, long status);
 

@@ -19,7 +19,9 @@ typedef struct transfer {
     struct transfer *next_idle;
     takt_transfers *owner;
     CURL *handle;
-    curl_socket_t socket;  /* the last that was watched for it */
+    curl_socket_t socket;            /* the last that was watched for it */
+    takt_transfer_address_cb allows; /* NULL: all addresses */
+    void *allows_data;
     takt_transfer_cb done; /* NULL: not under way */
     void *data;
 } transfer;
@@ -160,10 +162,14 @@ static int set_timer(CURLM *multi, long timeout_ms, void *data)
 
 static curl_socket_t open_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
-    takt_transfers *all = data;
-    connection *made = malloc(sizeof *made);
+    const transfer *one = data;
+    takt_transfers *all = one->owner;
+    connection *made;
 
     (void)purpose;
+    if (one->allows && !one->allows(&address->addr, one->allows_data))
+        return CURL_SOCKET_BAD;
+    made = malloc(sizeof *made);
     if (!made)
         return CURL_SOCKET_BAD;
     made->socket = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -198,7 +204,7 @@ static void set_defaults(transfer *one)
     curl_easy_setopt(one->handle, CURLOPT_QUICK_EXIT, 1L); /* else who gives up while a name is
                                                               looked up blocks until it is found */
     curl_easy_setopt(one->handle, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(one->handle, CURLOPT_OPENSOCKETDATA, one->owner);
+    curl_easy_setopt(one->handle, CURLOPT_OPENSOCKETDATA, one);
     curl_easy_setopt(one->handle, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
     curl_easy_setopt(one->handle, CURLOPT_CLOSESOCKETDATA, one->owner);
 }
@@ -239,8 +245,18 @@ void takt_transfers_put(takt_transfers *all, CURL *handle)
     curl_easy_getinfo(handle, CURLINFO_PRIVATE, &one);
     curl_easy_reset(handle); /* now, so that nothing of the caller's is known any more */
     set_defaults(one);
+    one->allows = NULL;
     one->next_idle = all->idle;
     all->idle = one;
+}
+
+void takt_transfers_ask(CURL *handle, takt_transfer_address_cb allows, void *data)
+{
+    transfer *one = NULL;
+
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &one);
+    one->allows = allows;
+    one->allows_data = data;
 }
 
 bool takt_transfers_start(takt_transfers *all, CURL *handle, takt_transfer_cb done, void *data)

@@ -33,6 +33,13 @@ int takt_transfers_open(takt_transfers **transfers, uv_loop_t *loop, long connec
 CURL *takt_transfers_take(takt_transfers *transfers);
 void takt_transfers_put(takt_transfers *transfers, CURL *handle);
 
+/* Whether a transfer may connect to an address; called inside libcurl.  Where all addresses are
+ * refused it ends with CURLE_COULDNT_CONNECT. */
+typedef bool (*takt_transfer_address_cb)(const struct sockaddr *address, void *data);
+
+/* Asks that before each new connection of this transfer, until the handle is put back. */
+void takt_transfers_ask(CURL *handle, takt_transfer_address_cb allows, void *data);
+
 /* Begins; false: no memory, and no callback will come. */
 bool takt_transfers_start(takt_transfers *transfers, CURL *handle, takt_transfer_cb done,
                           void *data);

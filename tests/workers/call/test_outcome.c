@@ -42,27 +42,43 @@ Test(redirect, leads_home_or_abroad)
         takt_caller_redirect_rule rule;
         const char *from, *to;
         takt_caller_redirect_verdict verdict;
+        const char *hosts;
     } rows[] = {
-        {REDIRECT_SAME_HOST, "https://a.example/x", "https://a.example/y", REDIRECT_HOME},
-        {REDIRECT_SAME_HOST, "https://a.example/x", "https://A.EXAMPLE:443/y", REDIRECT_HOME},
-        {REDIRECT_SAME_HOST, "http://a.example/x", "https://a.example/y", REDIRECT_HOME},
-        {REDIRECT_SAME_HOST, "http://a.example:8080/", "https://a.example/", REDIRECT_REFUSED},
-        {REDIRECT_SAME_HOST, "https://a.example/", "https://a.example:8443/", REDIRECT_REFUSED},
-        {REDIRECT_SAME_HOST, "https://a.example/", "http://a.example/", REDIRECT_REFUSED},
-        {REDIRECT_ANY, "https://a.example/", "http://a.example/", REDIRECT_REFUSED},
-        {REDIRECT_SAME_HOST, "https://a.example/", "https://b.example/", REDIRECT_REFUSED},
-        {REDIRECT_SAME_HOST, "https://a.example/", "https://a.example.evil/", REDIRECT_REFUSED},
-        {REDIRECT_SAME_HOST, "https://a.example/", "https://evil/@a.example", REDIRECT_REFUSED},
-        {REDIRECT_ANY, "https://a.example/", "https://b.example/", REDIRECT_ABROAD},
-        {REDIRECT_ANY, "http://a.example/", "file:///etc/passwd", REDIRECT_REFUSED},
-        {REDIRECT_ANY, "http://a.example/", "nonsense", REDIRECT_REFUSED},
-        {REDIRECT_NONE, "https://a.example/x", "https://a.example/y", REDIRECT_REFUSED},
+        {REDIRECT_SAME_HOST, "https://a.example/x", "https://a.example/y", REDIRECT_HOME, NULL},
+        {REDIRECT_SAME_HOST, "https://a.example/x", "https://A.EXAMPLE:443/y", REDIRECT_HOME, NULL},
+        {REDIRECT_SAME_HOST, "http://a.example/x", "https://a.example/y", REDIRECT_HOME, NULL},
+        {REDIRECT_SAME_HOST, "http://a.example:8080/", "https://a.example/", REDIRECT_REFUSED,
+         NULL},
+        {REDIRECT_SAME_HOST, "https://a.example/", "https://a.example:8443/", REDIRECT_REFUSED,
+         NULL},
+        {REDIRECT_SAME_HOST, "https://a.example/", "http://a.example/", REDIRECT_REFUSED, NULL},
+        {REDIRECT_ANY, "https://a.example/", "http://a.example/", REDIRECT_REFUSED, NULL},
+        {REDIRECT_SAME_HOST, "https://a.example/", "https://b.example/", REDIRECT_REFUSED, NULL},
+        {REDIRECT_SAME_HOST, "https://a.example/", "https://a.example.evil/", REDIRECT_REFUSED,
+         NULL},
+        {REDIRECT_SAME_HOST, "https://a.example/", "https://evil/@a.example", REDIRECT_REFUSED,
+         NULL},
+        {REDIRECT_ANY, "https://a.example/", "https://b.example/", REDIRECT_ABROAD, NULL},
+        {REDIRECT_ANY, "http://a.example/", "file:///etc/passwd", REDIRECT_REFUSED, NULL},
+        {REDIRECT_ANY, "http://a.example/", "nonsense", REDIRECT_REFUSED, NULL},
+        {REDIRECT_NONE, "https://a.example/x", "https://a.example/y", REDIRECT_REFUSED, NULL},
+        {REDIRECT_SAME_HOST, "https://a.example/", "https://u:p@a.example/", REDIRECT_REFUSED,
+         NULL},
+        {REDIRECT_SAME_HOST, "https://a.example/", "https://u@a.example/", REDIRECT_REFUSED, NULL},
+        {REDIRECT_ANY, "https://a.example/", "https://10.0.0.1/", REDIRECT_REFUSED, NULL},
+        {REDIRECT_ANY, "https://a.example/", "https://localhost/", REDIRECT_REFUSED, NULL},
+        {REDIRECT_ANY, "https://a.example/", "https://10.1/", REDIRECT_ABROAD, "*,10.0.0.1"},
+        {REDIRECT_ANY, "https://a.example/", "https://b.example/", REDIRECT_REFUSED, "a.example"},
+        {REDIRECT_ANY, "https://a.example/", "https://b.example/", REDIRECT_ABROAD, "*.example"},
+        {REDIRECT_ANY, "http://a.example/", "https://a.example/", REDIRECT_HOME, "a.example"},
+        {REDIRECT_ANY, "http://a.example/", "https://a.example/", REDIRECT_REFUSED, "a.example:80"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *why = NULL;
-        cr_assert_eq(takt_caller_redirect_judge(rows[i].rule, rows[i].from, rows[i].to, &why),
-                     rows[i].verdict, "row %zu", i);
-        cr_assert_not_null(why);
+        cr_assert_eq(
+            takt_caller_redirect_judge(rows[i].rule, rows[i].hosts, rows[i].from, rows[i].to, &why),
+            rows[i].verdict, "row %zu", i);
+        cr_assert_eq(why != NULL, rows[i].verdict == REDIRECT_REFUSED, "row %zu", i);
     }
 }
 

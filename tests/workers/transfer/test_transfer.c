@@ -111,10 +111,8 @@ static size_t drop(char *text, size_t one, size_t size, void *data)
 
 static size_t received;
 
-/* Begins a transfer from `host`. */
-static CURL *begin(const char *host, takt_transfer_cb done, void *data)
+static void begin_with(CURL *handle, const char *host, takt_transfer_cb done, void *data)
 {
-    CURL *handle = takt_transfers_take(all);
     char url[64];
 
     cr_assert_not_null(handle);
@@ -126,6 +124,14 @@ static CURL *begin(const char *host, takt_transfer_cb done, void *data)
     inside_start = true;
     cr_assert(takt_transfers_start(all, handle, done, data));
     inside_start = false;
+}
+
+/* Begins a transfer from `host`. */
+static CURL *begin(const char *host, takt_transfer_cb done, void *data)
+{
+    CURL *handle = takt_transfers_take(all);
+
+    begin_with(handle, host, done, data);
     return handle;
 }
 
@@ -187,6 +193,31 @@ Test(transfer, a_handle_comes_back_blank)
     cr_assert(takt_transfers_start(all, handle, note, NULL));
     run_until(2);
     cr_assert_eq(last_result, CURLE_URL_MALFORMAT, "nothing is left of what it was set to");
+}
+
+static bool refuse(const struct sockaddr *address, void *data)
+{
+    cr_expect_eq(address->sa_family, AF_INET);
+    cr_expect_eq(ntohs(((const struct sockaddr_in *)address)->sin_port), peer.port);
+    ++*(unsigned *)data;
+    return false;
+}
+
+Test(transfer, addresses_can_be_refused)
+{
+    unsigned refused = 0;
+    CURL *handle = takt_transfers_take(all);
+
+    takt_transfers_ask(handle, refuse, &refused);
+    begin_with(handle, "127.0.0.1", note, NULL);
+    run_until(1);
+    cr_assert_eq(last_result, CURLE_COULDNT_CONNECT);
+    cr_assert_eq(refused, 1);
+    cr_assert_eq(peer.accepted, 0, "nothing is sent there");
+    cr_assert_eq(begin("127.0.0.1", note, NULL), handle);
+    run_until(2);
+    cr_assert_eq(last_result, CURLE_OK, "a handle that comes back asks nobody");
+    cr_assert_eq(refused, 1);
 }
 
 Test(transfer, names_are_looked_up)
