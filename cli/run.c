@@ -20,6 +20,7 @@
 
 #include "commands.h"
 #include "kit/child.h"
+#include "kit/environment.h"
 #include "kit/orphans.h"
 #include "kit/signals.h"
 #include "message.h"
@@ -301,7 +302,11 @@ int takt_cli_run(int argc, char **argv, takt_cli_settings *settings)
     }
     if (run.held)
         return run.exit_status;
-    execvp(run.command[0], run.command);
+    char **environment = takt_environment_for_commands();
+    if (environment)
+        execvpe(run.command[0], run.command, environment);
+    else
+        errno = ENOMEM;
     status = errno == ENOENT ? 127 : 126;
     takt_cli_say("cannot run %s: %s", run.command[0], strerror(errno));
     return status;

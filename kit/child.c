@@ -7,8 +7,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "kit/environment.h"
 
 /* Our handlers must not run in the child, not even before exec removes them. */
 static void unhandle_signals(bool also_ignored)
@@ -44,7 +47,8 @@ static bool go_apart(void)
 }
 
 /* In the child: does not return. */
-static void become(char **command, bool apart, const sigset_t *blocked, int report)
+static void become(char **command, char **environment, bool apart, const sigset_t *blocked,
+                   int report)
 {
     int failed;
     ssize_t written;
@@ -52,7 +56,7 @@ static void become(char **command, bool apart, const sigset_t *blocked, int repo
     unhandle_signals(apart);
     if (!apart || go_apart()) {
         pthread_sigmask(SIG_SETMASK, blocked, NULL);
-        execvp(command[0], command);
+        execvpe(command[0], command, environment);
     }
     failed = errno;
     written = write(report, &failed, sizeof failed);
@@ -76,16 +80,23 @@ static int start(char **command, bool apart, pid_t *child)
     sigset_t all, none, before;
     int report[2], failed;
 
-    if (pipe2(report, O_CLOEXEC) != 0)
-        return errno;
+    char **environment = takt_environment_for_commands();
+    if (!environment)
+        return ENOMEM;
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        failed = errno;
+        free(environment);
+        return failed;
+    }
     sigfillset(&all);
     sigemptyset(&none);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     *child = fork();
     failed = errno;
     if (*child == 0)
-        become(command, apart, apart ? &none : &before, report[1]);
+        become(command, environment, apart, apart ? &none : &before, report[1]);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    free(environment);
     close(report[1]);
     if (*child > 0) {
         failed = read_report(report[0]);

@@ -1,5 +1,6 @@
 /*
- * Starts a command as a child of this process.  When and how the child ends is left to the caller.
+ * Starts a command as a child of this process, in the environment of environment.h.  When and how
+ * the child ends is left to the caller.
  */
 #ifndef TAKT_KIT_CHILD_H
 #define TAKT_KIT_CHILD_H

@@ -185,6 +185,16 @@ def holds(report, here):
     report.check(done.returncode == 0, 'at once', told(done))
 
 
+def keeps_the_password(report, here):
+    """A real password in the URL of a store is seen to by tests/kit."""
+    environment = {**here.environment, 'TAKT_REDIS_PASSWORD': 'canary', 'OTHER': 'kept'}
+    for name, words in (('run', [*ANY, 'mail', '--', 'env']), ('run', [*ONE, '--', 'env']),
+                        ('map', [*ANY, 'mail', '--', 'env'])):
+        done = here.takt(name, *words, env=environment, input='A=b\n')
+        report.check(done.returncode == 0 and 'OTHER=kept' in done.stdout and 'canary' not in done.stdout,
+                     f'{name} {words[-4]}: the environment without the password', told(done))
+
+
 def one_at_a_time(report, here):
     """Six runs at once: a folder that only one of them can make."""
     work = 'mkdir busy || echo clash >>log; seq 20000 | tail -n 1; rmdir busy; echo done >>log'
@@ -409,8 +419,8 @@ def main():
     report = tap.Report()
     report.check(os.access(TAKT, os.X_OK), 'the command is there', TAKT)
     refusals(report)
-    for part in (passes_on, in_time, levels, holds, one_at_a_time, held_signals, nothing_left, keys, ignored, leases,
-                 without_store, signals, shadow, finds_the_policy, finds_the_store):
+    for part in (passes_on, in_time, levels, holds, keeps_the_password, one_at_a_time, held_signals, nothing_left, keys,
+                 ignored, leases, without_store, signals, shadow, finds_the_policy, finds_the_store):
         with place() as here:
             part(report, here)
     report.end()
