@@ -137,12 +137,12 @@ static void print_lines(cli_apply *apply, int64_t version)
 }
 
 /* 0, or the exit status after a message. */
-static int put(cli_apply *apply, const takt_options *place, int64_t *version)
+static int put(cli_apply *apply, const takt_options *client_options, int64_t *version)
 {
     takt_error error = {0};
-    int code = apply->dry_run
-                   ? takt_live_check(apply->live, apply->policy, &error)
-                   : takt_live_apply(apply->live, apply->policy, NULL, place, version, &error);
+    int code = apply->dry_run ? takt_live_check(apply->live, apply->policy, &error)
+                              : takt_live_apply(apply->live, apply->policy, NULL, client_options,
+                                                version, &error);
 
     return code ? takt_cli_refuse_store(apply->settings, code, &error) : 0;
 }
@@ -156,22 +156,22 @@ static bool is_in_memory(const cli_apply *apply, const char *store)
 
 static int go(cli_apply *apply)
 {
-    takt_options place = {.store = takt_cli_store(apply->settings),
-                          .store_timeout_us = TAKT_CLI_PATIENCE_US};
+    takt_options client_options = {.store = takt_cli_store(apply->settings),
+                                   .store_timeout_us = TAKT_CLI_TIMEOUT_US};
     takt_error error = {0};
     int code, status;
     int64_t version;
 
-    if (is_in_memory(apply, place.store)) {
+    if (is_in_memory(apply, client_options.store)) {
         takt_cli_say("a memory store is gone when this command ends; name a file (\"file:\") or a "
                      "server (\"redis://HOST\") with --store");
         return EX_USAGE;
     }
-    code = takt_live_read(&apply->live, apply->policy, &place, &error);
+    code = takt_live_read(&apply->live, apply->policy, &client_options, &error);
     if (code)
         return takt_cli_refuse_store(apply->settings, code, &error);
     version = apply->live->version;
-    status = put(apply, &place, &version);
+    status = put(apply, &client_options, &version);
     if (status)
         return status;
     if (apply->settings->json)

@@ -109,9 +109,9 @@ static int status_of(int code)
 
 static int examine(cli_doctor *doctor, const char *store, const char *name_space)
 {
-    takt_doctor_options told = {.name_space = name_space, .timeout_us = doctor->timeout_us};
-    int code = doctor->load_scripts ? takt_doctor_load_scripts(store, &told, on_finding, doctor)
-                                    : takt_doctor(store, &told, on_finding, doctor);
+    takt_doctor_options wanted = {.name_space = name_space, .timeout_us = doctor->timeout_us};
+    int code = doctor->load_scripts ? takt_doctor_load_scripts(store, &wanted, on_finding, doctor)
+                                    : takt_doctor(store, &wanted, on_finding, doctor);
     int failed;
 
     if (!doctor->settings->json && !doctor->load_scripts)

@@ -210,7 +210,7 @@ static int go(int argc, char **argv, takt_cli_settings *settings, cli_errand err
                               NULL};
     cli_visit visit = {.settings = settings,
                        .errand = errand,
-                       .session = {.store_timeout_us = TAKT_CLI_PATIENCE_US}};
+                       .session = {.store_timeout_us = TAKT_CLI_TIMEOUT_US}};
 
     takt_cli_parse(&argp, argc, argv, false, &visit);
     int status = takt_cli_open(&visit.session, settings, &visit.target);

@@ -144,7 +144,7 @@ static int show(const cli_look *look, const takt_live *live)
 
 int takt_cli_policy(int argc, char **argv, takt_cli_settings *settings)
 {
-    takt_options place = {.store_timeout_us = TAKT_CLI_PATIENCE_US};
+    takt_options client_options = {.store_timeout_us = TAKT_CLI_TIMEOUT_US};
     cli_look look = {.settings = settings};
     takt_error error = {0};
     takt_policy *policy = NULL;
@@ -156,8 +156,8 @@ int takt_cli_policy(int argc, char **argv, takt_cli_settings *settings)
         status = takt_cli_load_policy(&policy, settings);
     if (status)
         return status;
-    place.store = takt_cli_store(settings);
-    code = takt_live_read(&live, policy, &place, &error);
+    client_options.store = takt_cli_store(settings);
+    code = takt_live_read(&live, policy, &client_options, &error);
     takt_policy_free(policy);
     if (code)
         return takt_cli_refuse_store(settings, code, &error);

@@ -194,19 +194,19 @@ int takt_cli_refuse_store(const takt_cli_settings *settings, int code, const tak
 int takt_cli_load_limits(takt_policy **policy, const takt_cli_settings *settings)
 {
     takt_options options = {.store = takt_cli_store(settings),
-                            .store_timeout_us = TAKT_CLI_PATIENCE_US};
+                            .store_timeout_us = TAKT_CLI_TIMEOUT_US};
     takt_error error = {0};
-    takt_policy *place;
+    takt_policy *follower;
     takt_live *live;
-    int status = takt_cli_load_policy(&place, settings), code;
+    int status = takt_cli_load_policy(&follower, settings), code;
 
-    if (status || !takt_policy_follows(place)) {
+    if (status || !takt_policy_follows(follower)) {
         if (!status)
-            *policy = place;
+            *policy = follower;
         return status;
     }
-    code = takt_live_read(&live, place, &options, &error);
-    takt_policy_free(place);
+    code = takt_live_read(&live, follower, &options, &error);
+    takt_policy_free(follower);
     if (code)
         return takt_cli_refuse_store(settings, code, &error);
     if (!live->policy)

@@ -24,7 +24,7 @@ typedef struct takt_cli_session {
 } takt_cli_session;
 
 /* How long a command that asks the store once, and has nothing else to do, waits for the answer. */
-#define TAKT_CLI_PATIENCE_US INT64_C(10000000)
+#define TAKT_CLI_TIMEOUT_US INT64_C(10000000)
 
 /* Where a policy is looked for and the store has none. */
 #define TAKT_CLI_NO_POLICY                                                                         \

@@ -190,14 +190,14 @@ static void counts(const takt_figures *figures, int which, char text[CELL_SIZE])
 
 static void waits(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
-    const takt_waits *told = which == TAKT_SIM_PRIORITIES ? &figures->all
-                             : which == HAND_OVER         ? &figures->hand_over
-                                                          : &figures->waits[which];
+    const takt_waits *waits = which == TAKT_SIM_PRIORITIES ? &figures->all
+                              : which == HAND_OVER         ? &figures->hand_over
+                                                           : &figures->waits[which];
     char p50[TAKT_SPAN_SIZE], p95[TAKT_SPAN_SIZE], p99[TAKT_SPAN_SIZE];
 
-    takt_format_span(told->p50_us, p50);
-    takt_format_span(told->p95_us, p95);
-    takt_format_span(told->p99_us, p99);
+    takt_format_span(waits->p50_us, p50);
+    takt_format_span(waits->p95_us, p95);
+    takt_format_span(waits->p99_us, p99);
     snprintf(text, CELL_SIZE, "%.20s / %.20s / %.20s", p50, p95, p99);
 }
 

@@ -158,8 +158,8 @@ void takt_cli_keys_settle(takt_cli_keys *keys,
 /* A terminal on a loop.  One at a time in a process: a signal must find it. */
 typedef struct takt_cli_screen {
     uv_tty_t in, out;
-    uv_os_fd_t fd;       /* of out */
-    uv_timer_t patience; /* for what follows an escape */
+    uv_os_fd_t fd;     /* of out */
+    uv_timer_t escape; /* for what follows an escape */
     uv_signal_t resized, stopped, continued;
     uv_write_t write;
     char *frame; /* that is being written; NULL: none is */

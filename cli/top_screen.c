@@ -129,7 +129,7 @@ bool takt_cli_screen_write(takt_cli_screen *screen, char *frame, size_t size)
     return !failed;
 }
 
-static void on_patience(uv_timer_t *timer)
+static void on_escape_timeout(uv_timer_t *timer)
 {
     takt_cli_screen *screen = timer->data;
 
@@ -153,11 +153,11 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
         screen->gone(screen->data);
         return;
     }
-    uv_timer_stop(&screen->patience);
+    uv_timer_stop(&screen->escape);
     for (ssize_t i = 0; i < count && screen->open; i++)
         takt_cli_keys_feed(&screen->keys, buffer->base[i], screen->pressed, screen->data);
     if (screen->open && screen->keys.state != KEYS_PLAIN)
-        uv_timer_start(&screen->patience, on_patience, ESCAPE_MS, 0);
+        uv_timer_start(&screen->escape, on_escape_timeout, ESCAPE_MS, 0);
 }
 
 static int within(int value, int min, int max)
@@ -241,8 +241,8 @@ int takt_cli_screen_open(takt_cli_screen *screen, uv_loop_t *loop)
         return failed;
     }
     uv_fileno((uv_handle_t *)&screen->out, &screen->fd);
-    screen->in.data = screen->patience.data = screen;
-    uv_timer_init(loop, &screen->patience);
+    screen->in.data = screen->escape.data = screen;
+    uv_timer_init(loop, &screen->escape);
     listen_to(loop, &screen->resized, screen, on_resized, SIGWINCH);
     listen_to(loop, &screen->stopped, screen, on_stopped, SIGTSTP);
     listen_to(loop, &screen->continued, screen, on_continued, SIGCONT);
@@ -270,7 +270,7 @@ void takt_cli_screen_close(takt_cli_screen *screen)
     catch_crashes(SIG_DFL);
     uv_close((uv_handle_t *)&screen->in, NULL);
     uv_close((uv_handle_t *)&screen->out, NULL);
-    uv_close((uv_handle_t *)&screen->patience, NULL);
+    uv_close((uv_handle_t *)&screen->escape, NULL);
     uv_close((uv_handle_t *)&screen->resized, NULL);
     uv_close((uv_handle_t *)&screen->stopped, NULL);
     uv_close((uv_handle_t *)&screen->continued, NULL);

@@ -18,7 +18,7 @@
 /* How often a group that is to end is looked at.  The end of a child of ours needs no look. */
 #define LOOK_MS 20
 
-#define PATIENCE_MS TAKT_PROCESS_GROUP_PATIENCE_MS
+#define TIMEOUT_MS TAKT_PROCESS_GROUP_TIMEOUT_MS
 
 static takt_process_group *group_at(takt_link *link)
 {
@@ -47,9 +47,9 @@ static bool is_left(const takt_process_group *group, bool given_up)
 
 static void tell(takt_process_group *group, uint64_t told_since_ms)
 {
-    if (told_since_ms >= PATIENCE_MS) {
+    if (told_since_ms >= TIMEOUT_MS) {
         kill(-group->id, SIGKILL);
-    } else if (group->leader_ended && !group->told_again && told_since_ms >= PATIENCE_MS / 2) {
+    } else if (group->leader_ended && !group->told_again && told_since_ms >= TIMEOUT_MS / 2) {
         group->told_again = true;
         kill(-group->id, SIGTERM);
     }
@@ -73,7 +73,7 @@ static bool look_at_all(takt_process_groups *groups)
         if (!group->told_to_end)
             continue;
         uint64_t since_ms = now_ms - group->told_at_ms;
-        if (group->leader_ended && !is_left(group, since_ms >= 2 * PATIENCE_MS)) {
+        if (group->leader_ended && !is_left(group, since_ms >= 2 * TIMEOUT_MS)) {
             finish(group);
             next = groups->running.next;
         } else {

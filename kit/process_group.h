@@ -24,7 +24,7 @@
 #include <uv.h>
 
 /* How long a group has from SIGTERM to SIGKILL. */
-#define TAKT_PROCESS_GROUP_PATIENCE_MS 2000
+#define TAKT_PROCESS_GROUP_TIMEOUT_MS 2000
 
 typedef struct takt_process_group takt_process_group;
 
@@ -64,7 +64,7 @@ int takt_process_group_start(takt_process_groups *groups, takt_process_group *gr
                              takt_process_group_end_cb *on_end);
 
 /* Tells all groups that run to end.  `on_end` of each comes later, from the loop, when nothing is
- * left of it: after TAKT_PROCESS_GROUP_PATIENCE_MS at the latest, but for what the kernel does not
+ * left of it: after TAKT_PROCESS_GROUP_TIMEOUT_MS at the latest, but for what the kernel does not
  * end, or does not let us signal.  Telling twice is harmless. */
 void takt_process_groups_end(takt_process_groups *groups);
 

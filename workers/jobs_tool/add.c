@@ -58,7 +58,7 @@ static void on_added(takt_redis_command *command, const takt_reply *reply, int c
     free(entry);
 }
 
-static void say_entry(adding *adding, const takt_text_line *line)
+static void send_entry(adding *adding, const takt_text_line *line)
 {
     takt_tool *tool = adding->tool;
     const char *words[] = {"XADD", tool->key, "*", TAKT_STREAM_FIELD_JOB, line->text};
@@ -98,7 +98,7 @@ static void add_line(adding *adding, const takt_text_line *line)
         return;
     }
     json_decref(fields);
-    say_entry(adding, line);
+    send_entry(adding, line);
 }
 
 static void pump(adding *adding)

@@ -64,9 +64,9 @@ void takt_drain_waiting(takt_worker *worker)
 {
     takt_job_source_want(worker->source, 0);
     takt_report_set_phase(worker->report, TAKT_REPORT_DRAINING);
-    for (takt_job *job = worker->asking.first; job; job = job->next)
-        job->lane->asking--;
-    give_back_all(&worker->asking);
+    for (takt_job *job = worker->acquiring.first; job; job = job->next)
+        job->lane->acquiring--;
+    give_back_all(&worker->acquiring);
     give_back_all(&worker->seats.ready);
     give_back_starting(worker);
     while (worker->lanes.busy)

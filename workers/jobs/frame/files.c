@@ -12,22 +12,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct place {
+typedef struct known_file {
     const char *use; /* for a person: "--results" */
     dev_t device;
     ino_t number;
     char name[NAME_MAX + 1]; /* of one that is not there yet; "" */
-} place;
+} known_file;
 
 typedef struct files {
-    place places[8];
+    known_file known[8];
     int count;
 } files;
 
-static int add(files *files, const place *added, takt_error *error)
+static int add(files *files, const known_file *added, takt_error *error)
 {
     for (int i = 0; i < files->count; i++) {
-        const place *other = &files->places[i];
+        const known_file *other = &files->known[i];
         if (other->device != added->device || other->number != added->number ||
             strcmp(other->name, added->name) != 0)
             continue;
@@ -36,7 +36,7 @@ static int add(files *files, const place *added, takt_error *error)
                  added->use);
         return error->code = TAKT_E_INVALID;
     }
-    files->places[files->count++] = *added;
+    files->known[files->count++] = *added;
     return 0;
 }
 
@@ -46,7 +46,7 @@ static int add_open(files *files, const char *use, int fd, takt_error *error)
 
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return 0;
-    return add(files, &(place){use, status.st_dev, status.st_ino, ""}, error);
+    return add(files, &(known_file){use, status.st_dev, status.st_ino, ""}, error);
 }
 
 static int add_new(files *files, const char *use, const char *path, takt_error *error)
@@ -58,7 +58,7 @@ static int add_new(files *files, const char *use, const char *path, takt_error *
     snprintf(name, sizeof(name), "%s", path);
     if (stat(dirname(folder), &status) != 0)
         return 0; /* it cannot be made either */
-    place added = {use, status.st_dev, status.st_ino, ""};
+    known_file added = {use, status.st_dev, status.st_ino, ""};
     snprintf(added.name, sizeof(added.name), "%s", basename(name));
     return add(files, &added, error);
 }
@@ -73,7 +73,7 @@ static int add_named(files *files, const char *use, const char *path, takt_error
         return add_new(files, use, path, error);
     if (!S_ISREG(status.st_mode))
         return 0;
-    return add(files, &(place){use, status.st_dev, status.st_ino, ""}, error);
+    return add(files, &(known_file){use, status.st_dev, status.st_ino, ""}, error);
 }
 
 /* NULL: it is one of our standard files. */

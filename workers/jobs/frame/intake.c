@@ -162,7 +162,7 @@ static takt_job *find_in(const takt_job_list *list, takt_job_ref ref)
 /* The job, out of its list; one that runs is only marked. */
 static takt_job *pull_out(takt_worker *worker, takt_job_ref ref)
 {
-    takt_job_list *lists[] = {&worker->asking, &worker->seats.ready};
+    takt_job_list *lists[] = {&worker->acquiring, &worker->seats.ready};
     takt_lane *lane = worker->lanes.busy;
     takt_job *job;
 
@@ -170,7 +170,7 @@ static takt_job *pull_out(takt_worker *worker, takt_job_ref ref)
         if ((job = find_in(lists[i], ref)) != NULL) {
             takt_job_list_remove(lists[i], job);
             if (i == 0)
-                job->lane->asking--;
+                job->lane->acquiring--;
             return job;
         }
     }

@@ -17,12 +17,12 @@ struct takt_job {
     takt_lane *lane;
     takt_job *next, *previous; /* in its list */
     takt_job_ref ref;
-    int64_t since_us;      /* by the loop's clock: when it began to wait for this attempt */
-    int64_t asked_at_us;   /* when it asked for its permit; while it does */
-    int64_t granted_at_us; /* its slot; while it is ready or runs */
-    int64_t due_at_us;     /* while it waits to be tried again */
-    takt_node due_node;    /* the same */
-    int64_t deadline_us;   /* of the wall clock; 0: none */
+    int64_t since_us;        /* by the loop's clock: when it began to wait for this attempt */
+    int64_t requested_at_us; /* when it asked for its permit; while it does */
+    int64_t granted_at_us;   /* its slot; while it is ready or runs */
+    int64_t due_at_us;       /* while it waits to be tried again */
+    takt_node due_node;      /* the same */
+    int64_t deadline_us;     /* of the wall clock; 0: none */
     int32_t cost;
     int8_t priority; /* as it says itself */
     bool seated;     /* it counts among those that run already */

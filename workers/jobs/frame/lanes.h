@@ -32,11 +32,11 @@ struct takt_lane {
     const char *key; /* NULL: the limit as a whole */
     takt_report_limit *figures;
     takt_job_list line;   /* with their texts, and not asked for yet; the most urgent first */
-    unsigned asking;      /* for a permit */
+    unsigned acquiring;   /* for a permit */
     unsigned fetching;    /* texts of jobs that were put away */
     unsigned held;        /* jobs in memory that do not run, and those that are fetched */
     unsigned members;     /* all that are anywhere: without any it is gone */
-    bool seated;          /* one of those that ask has its seat already */
+    bool seated;          /* one of those that acquire has its seat already */
     bool slow;            /* who asked last did not get its permit at once */
     size_t size;          /* of those in memory; 0: none is */
     takt_lane_away *away; /* those that were put away; the most urgent first */

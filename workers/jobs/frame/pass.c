@@ -13,8 +13,8 @@
 #define AT_ONCE_US 5000 /* who gets its permit within that time did not have to wait */
 #define LANES_MAX  ((size_t)32 * 1024 * 1024) /* bytes of lanes before no more is read */
 
-/* It got no permit, for a reason that may pass: it asks again after a while. */
-static void ask_later(takt_job *job, int code)
+/* It got no permit, for a reason that may pass: another acquire follows after a while. */
+static void acquire_later(takt_job *job, int code)
 {
     takt_worker *worker = job->worker;
 
@@ -38,7 +38,7 @@ static void refuse(takt_job *job, int code)
         takt_job_end_dead(job, error.text[0] ? error.text : takt_strerror(code));
         break;
     default:
-        ask_later(job, code);
+        acquire_later(job, code);
     }
 }
 
@@ -47,11 +47,11 @@ static void on_permit(takt_permit *permit, int status)
     takt_job *job = permit->data;
     takt_worker *worker = job->worker;
 
-    takt_job_list_remove(&worker->asking, job);
-    job->lane->asking--;
+    takt_job_list_remove(&worker->acquiring, job);
+    job->lane->acquiring--;
     worker->dirty = true;
     job->granted_at_us = takt_worker_now(worker);
-    job->lane->slow = job->granted_at_us - job->asked_at_us >= AT_ONCE_US;
+    job->lane->slow = job->granted_at_us - job->requested_at_us >= AT_ONCE_US;
     if (status == 0 && job->seated) {
         job->seated = job->lane->seated = false; /* from now on it has one like all that run */
         takt_lanes_let_go(&worker->lanes, job);
@@ -65,7 +65,7 @@ static void on_permit(takt_permit *permit, int status)
 }
 
 /* Asks for a job's permit; it is in no list. */
-static void ask(takt_job *job)
+static void acquire(takt_job *job)
 {
     takt_worker *worker = job->worker;
     takt_request request = takt_job_request(job);
@@ -79,15 +79,15 @@ static void ask(takt_job *job)
         }
     }
     job->permit.data = job;
-    job->asked_at_us = takt_worker_now(worker);
+    job->requested_at_us = takt_worker_now(worker);
     int failed = takt_acquire(worker->client, &job->permit, &request, on_permit);
     if (failed) {
         takt_seats_leave(job);
         refuse(job, failed);
         return;
     }
-    takt_job_list_append(&worker->asking, job);
-    job->lane->asking++;
+    takt_job_list_append(&worker->acquiring, job);
+    job->lane->acquiring++;
 }
 
 static void fetch(takt_worker *worker, takt_lane *lane)
@@ -104,11 +104,11 @@ static void serve(takt_worker *worker, takt_lane *lane)
 {
     takt_lanes_join(lane); /* it may lose its last job meanwhile */
     fetch(worker, lane);
-    while (lane->line.count > 0 && lane->asking < takt_seats_free(worker)) {
+    while (lane->line.count > 0 && lane->acquiring < takt_seats_free(worker)) {
         takt_job *job = lane->line.first;
         takt_lanes_step_out(&worker->lanes, job);
         takt_seats_reserve(job);
-        ask(job);
+        acquire(job);
     }
     takt_lanes_leave(&worker->lanes, lane);
 }
@@ -127,12 +127,12 @@ static void serve_all(takt_worker *worker)
 
 /* Until then those who have just asked are waited for, before more is read; INT64_MAX: nobody is.
  */
-static int64_t asked_until(const takt_worker *worker)
+static int64_t acquiring_until(const takt_worker *worker)
 {
-    const takt_job *last = worker->asking.last;
+    const takt_job *last = worker->acquiring.last;
 
-    return last && !last->lane->slow && last->asked_at_us + AT_ONCE_US > takt_worker_now(worker)
-               ? last->asked_at_us + AT_ONCE_US
+    return last && !last->lane->slow && last->requested_at_us + AT_ONCE_US > takt_worker_now(worker)
+               ? last->requested_at_us + AT_ONCE_US
                : INT64_MAX;
 }
 
@@ -143,7 +143,7 @@ static void read_on(takt_worker *worker)
 {
     uint64_t away = worker->lanes.away_count, max = worker->options.put_away;
     bool is_room =
-        away < max && worker->lanes.lanes_size < LANES_MAX && asked_until(worker) == INT64_MAX;
+        away < max && worker->lanes.lanes_size < LANES_MAX && acquiring_until(worker) == INT64_MAX;
     unsigned count = is_room && takt_seats_free(worker) > 0 ? READ_AHEAD : 0;
 
     if (count > 0 && count > max - away)
@@ -168,8 +168,8 @@ static void on_due(uv_timer_t *timer)
     worker->dirty = true; /* the pass looks who is due */
 }
 
-/* The one timer for jobs that are tried again, for slots that are kept for too long, and for asking
- * that has become waiting. */
+/* The one timer for jobs that are tried again, for slots that are kept for too long, and for
+ * an acquire that did not return at once. */
 static void arm(takt_worker *worker)
 {
     int64_t due_at_us = takt_later_due_us(&worker->later);
@@ -177,8 +177,8 @@ static void arm(takt_worker *worker)
 
     if (stale_at_us < due_at_us)
         due_at_us = stale_at_us;
-    if (asked_until(worker) < due_at_us)
-        due_at_us = asked_until(worker);
+    if (acquiring_until(worker) < due_at_us)
+        due_at_us = acquiring_until(worker);
     if (due_at_us == INT64_MAX) {
         uv_timer_stop(&worker->handles.due);
         return;
@@ -209,7 +209,7 @@ bool takt_pass_is_over(const takt_worker *worker)
     const takt_lanes *waiting = &worker->lanes;
 
     return (worker->ended || worker->end.draining) && waiting->busy_count == 0 &&
-           worker->fetches.count == 0 && worker->asking.count == 0 &&
+           worker->fetches.count == 0 && worker->acquiring.count == 0 &&
            worker->seats.ready.count == 0 && worker->seats.starting.count == 0 &&
            worker->seats.running.count == 0 && worker->later.jobs.count == 0 &&
            takt_results_is_idle(worker->results);

@@ -55,7 +55,7 @@ void takt_fetches_drop(takt_worker *worker); /* none is waited for any more */
 typedef struct takt_seats {
     takt_job_list ready;             /* have their slots */
     takt_job_list starting, running; /* have seats */
-    unsigned taken;                  /* also by those that ask with a seat */
+    unsigned taken;                  /* also by those that acquire with a seat */
 } takt_seats;
 
 unsigned takt_seats_free(const takt_worker *worker);
@@ -104,7 +104,7 @@ struct takt_worker {
     void (*source_closed)(takt_worker *worker);
     takt_results *results;
     takt_lanes lanes;
-    takt_job_list asking;
+    takt_job_list acquiring;
     takt_seats seats;
     takt_later later;
     takt_fetches fetches;

@@ -54,9 +54,9 @@ takt_report_limit *takt_figures_get(takt_figures *figures, const char *limit)
     return at;
 }
 
-static uint64_t *place_of(takt_report_limit *limit, takt_report_state place)
+static uint64_t *count_of(takt_report_limit *limit, takt_report_state state)
 {
-    switch (place) {
+    switch (state) {
     case TAKT_REPORT_WAITING:
         return &limit->waiting;
     case TAKT_REPORT_PUT_AWAY:
@@ -71,7 +71,7 @@ static uint64_t *place_of(takt_report_limit *limit, takt_report_state place)
 
 void takt_figures_move(takt_report_limit *limit, takt_report_state from, takt_report_state to)
 {
-    uint64_t *left = place_of(limit, from), *entered = place_of(limit, to);
+    uint64_t *left = count_of(limit, from), *entered = count_of(limit, to);
 
     if (left && *left > 0)
         --*left;

@@ -31,18 +31,18 @@ int64_t takt_notify_beat_us(const char *usec, const char *pid, long own_pid)
     return number / 2;
 }
 
-static bool read_address(takt_notify *notify, const char *place)
+static bool read_address(takt_notify *notify, const char *path)
 {
-    size_t size = place ? strlen(place) : 0;
+    size_t size = path ? strlen(path) : 0;
 
-    if (size < 2 || size >= sizeof(notify->address.sun_path) || (*place != '/' && *place != '@'))
+    if (size < 2 || size >= sizeof(notify->address.sun_path) || (*path != '/' && *path != '@'))
         return false;
     notify->address.sun_family = AF_UNIX;
-    memcpy(notify->address.sun_path, place, size);
-    if (*place == '@') /* an abstract name begins with NUL and ends without one */
+    memcpy(notify->address.sun_path, path, size);
+    if (*path == '@') /* an abstract name begins with NUL and ends without one */
         notify->address.sun_path[0] = '\0';
     notify->address_size =
-        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size + (*place == '/'));
+        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size + (*path == '/'));
     return true;
 }
 

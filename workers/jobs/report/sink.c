@@ -60,13 +60,13 @@ static size_t piece_of(const takt_sink *sink)
 
 static ssize_t write_piece(const takt_sink *sink, size_t size)
 {
-    struct pollfd ask = {.fd = sink->fd, .events = POLLOUT};
+    struct pollfd output = {.fd = sink->fd, .events = POLLOUT};
 
     if (sink->is_socket)
         return send(sink->fd, sink->text.at, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sink->own_fd >= 0)
         return write(sink->own_fd, sink->text.at, size);
-    if (!sink->is_file && poll(&ask, 1, 0) <= 0) {
+    if (!sink->is_file && poll(&output, 1, 0) <= 0) {
         errno = EAGAIN;
         return -1;
     }
@@ -104,8 +104,8 @@ void takt_sink_drain(takt_sink *sink, int within_ms)
     int64_t end_ms = now_ms() + within_ms, left_ms;
 
     while (takt_sink_flush(sink) && (left_ms = end_ms - now_ms()) > 0) {
-        struct pollfd ask = {.fd = sink->fd, .events = POLLOUT};
-        poll(&ask, 1, (int)left_ms);
+        struct pollfd output = {.fd = sink->fd, .events = POLLOUT};
+        poll(&output, 1, (int)left_ms);
     }
 }
 

@@ -17,7 +17,7 @@
 #include "status_page.h"
 
 #define CONNECTIONS_MAX 16
-#define PATIENCE_MS     5000 /* for one connection, from its beginning to its end */
+#define TIMEOUT_MS      5000 /* for one connection, from its beginning to its end */
 #define BACKLOG         16
 #define HEAD_SIZE       512
 #define LISTENERS       2
@@ -89,7 +89,7 @@ static void drop(connection *connection)
             uv_close(handles[i], on_connection_closed);
 }
 
-static void on_impatient(uv_timer_t *timer)
+static void on_timeout(uv_timer_t *timer)
 {
     drop(timer->data);
 }
@@ -192,7 +192,7 @@ static void begin(takt_status *status, uv_stream_t *listener, connection *connec
     uv_unref((uv_handle_t *)&connection->timer);
     if (uv_accept(listener, &connection->socket.stream) != 0 ||
         status->connection_count > CONNECTIONS_MAX ||
-        uv_timer_start(&connection->timer, on_impatient, PATIENCE_MS, 0) != 0 ||
+        uv_timer_start(&connection->timer, on_timeout, TIMEOUT_MS, 0) != 0 ||
         uv_read_start(&connection->socket.stream, on_room, on_read) != 0)
         drop(connection);
 }
@@ -214,10 +214,11 @@ static void on_connection(uv_stream_t *listener, int failed)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static int refuse(takt_error *error, int code, const char *place, const char *why)
+static int refuse(takt_error *error, int code, const char *address, const char *why)
 {
     *error = (takt_error){.code = code};
-    snprintf(error->text, sizeof(error->text), "cannot tell its status at %.200s: %s", place, why);
+    snprintf(error->text, sizeof(error->text), "cannot tell its status at %.200s: %s", address,
+             why);
     return code;
 }
 
@@ -240,24 +241,24 @@ static bool is_listened_at(const char *path, int *code)
 }
 
 /* A socket that a worker left behind when it was killed is removed; nothing else is. */
-static int make_way(const char *path, const char *place, takt_error *error)
+static int make_way(const char *path, const char *address, takt_error *error)
 {
     struct stat about;
     int code;
 
     if (strlen(path) == 0 || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-        return refuse(error, TAKT_E_INVALID, place, "a socket's path has 1 to 107 bytes");
+        return refuse(error, TAKT_E_INVALID, address, "a socket's path has 1 to 107 bytes");
     if (lstat(path, &about) != 0)
         return 0;
     if (!S_ISSOCK(about.st_mode))
-        return refuse(error, TAKT_E_SYSTEM, place,
+        return refuse(error, TAKT_E_SYSTEM, address,
                       "there is something else than a socket; name a path that is free");
     if (is_listened_at(path, &code))
-        return refuse(error, TAKT_E_SYSTEM, place,
+        return refuse(error, TAKT_E_SYSTEM, address,
                       "another process listens there; give each worker a path of its own");
     if (code == 0 && unlink(path) != 0)
         code = errno;
-    return code ? refuse(error, TAKT_E_SYSTEM, place, strerror(code)) : 0;
+    return code ? refuse(error, TAKT_E_SYSTEM, address, strerror(code)) : 0;
 }
 
 static void on_listener_closed(uv_handle_t *handle)
@@ -295,15 +296,15 @@ static bool is_without_ipv6(int failed)
     return failed == UV_EADDRNOTAVAIL || failed == UV_EAFNOSUPPORT;
 }
 
-static int listen_on_port(takt_status *status, const char *place, takt_error *error)
+static int listen_on_port(takt_status *status, const char *address, takt_error *error)
 {
     struct sockaddr_in four;
     struct sockaddr_in6 six;
     char *end;
-    long port = strtol(place, &end, 10);
+    long port = strtol(address, &end, 10);
 
-    if (*place < '0' || *place > '9' || *end || port < 1 || port > 65535)
-        return refuse(error, TAKT_E_INVALID, place,
+    if (*address < '0' || *address > '9' || *end || port < 1 || port > 65535)
+        return refuse(error, TAKT_E_INVALID, address,
                       "write unix:PATH or a port from 1 to 65535 (of the loopback alone)");
     uv_ip4_addr("127.0.0.1", (int)port, &four);
     uv_ip6_addr("::1", (int)port, &six);
@@ -311,34 +312,34 @@ static int listen_on_port(takt_status *status, const char *place, takt_error *er
     if (!failed)
         failed = listen_at(status, NULL, (struct sockaddr *)&six);
     return failed && !is_without_ipv6(failed)
-               ? refuse(error, TAKT_E_SYSTEM, place, uv_strerror(failed))
+               ? refuse(error, TAKT_E_SYSTEM, address, uv_strerror(failed))
                : 0;
 }
 
-static int listen_at_path(takt_status *status, const char *place, const char *path,
+static int listen_at_path(takt_status *status, const char *address, const char *path,
                           takt_error *error)
 {
-    int code = make_way(path, place, error);
+    int code = make_way(path, address, error);
 
     if (code != 0)
         return code;
     int failed = listen_at(status, path, NULL);
-    return failed ? refuse(error, TAKT_E_SYSTEM, place, uv_strerror(failed)) : 0;
+    return failed ? refuse(error, TAKT_E_SYSTEM, address, uv_strerror(failed)) : 0;
 }
 
-int takt_status_open(takt_status **status, uv_loop_t *loop, const char *place,
+int takt_status_open(takt_status **status, uv_loop_t *loop, const char *address,
                      const takt_figures *(*look)(void *data), void *data, takt_error *error)
 {
     takt_status *made = calloc(1, sizeof(*made));
 
     if (!made)
-        return refuse(error, TAKT_E_NOMEM, place, takt_strerror(TAKT_E_NOMEM));
+        return refuse(error, TAKT_E_NOMEM, address, takt_strerror(TAKT_E_NOMEM));
     made->loop = loop;
     made->look = look;
     made->data = data;
-    made->is_pipe = strncmp(place, "unix:", 5) == 0;
-    int code = made->is_pipe ? listen_at_path(made, place, place + 5, error)
-                             : listen_on_port(made, place, error);
+    made->is_pipe = strncmp(address, "unix:", 5) == 0;
+    int code = made->is_pipe ? listen_at_path(made, address, address + 5, error)
+                             : listen_on_port(made, address, error);
     if (code != 0) {
         takt_status_close(made);
         return code;

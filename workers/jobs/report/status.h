@@ -11,9 +11,10 @@
 
 typedef struct takt_status takt_status;
 
-/* `place` is "unix:PATH" or a port.  `look` tells the figures of the moment.  0, or a code and why.
+/* `address` is "unix:PATH" or a port.  `look` tells the figures of the moment.  0, or a code and
+ * why.
  */
-int takt_status_open(takt_status **status, uv_loop_t *loop, const char *place,
+int takt_status_open(takt_status **status, uv_loop_t *loop, const char *address,
                      const takt_figures *(*look)(void *data), void *data, takt_error *error);
 
 /* Nothing is asked any more; the memory is freed when the loop has run.  NULL is harmless. */

@@ -2,7 +2,7 @@
  * file.h: what the parts of a source of lines share: the lines as they come
  * (file.c), and those that are read again (file_fetch.c).
  *
- * The place of a line is 40 bits, its sum the other 24, so that it is known for what it is when it
+ * The offset of a line is 40 bits, its sum the other 24, so that it is known for what it is when it
  * is read again, and when it has ended.
  */
 #ifndef TAKT_WORKERS_SOURCES_FILE_H
@@ -13,18 +13,18 @@
 #include "source.h"
 #include "state_file.h"
 
-#define PLACE_BITS 40
-#define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
-#define RETRY_MS   1000 /* until what could not be read or written is tried again */
+#define OFFSET_BITS 40
+#define OFFSET_MASK ((UINT64_C(1) << OFFSET_BITS) - 1)
+#define RETRY_MS    1000 /* until what could not be read or written is tried again */
 
 /* Texts that were put away (file_fetch.c). */
 typedef struct takt_job_file_fetch {
-    takt_job_refs asked;
+    takt_job_refs requested;
     bool busy;
     uv_fs_t request;
     char *window; /* what was read again last */
     size_t window_capacity, window_size;
-    uint64_t window_place;
+    uint64_t window_offset;
     int spool; /* of what cannot be read again; -1 */
     uint64_t spool_size, spool_count;
 } takt_job_file_fetch;
@@ -47,14 +47,14 @@ typedef struct takt_job_file {
     uv_timer_cb on_soon;
 } takt_job_file;
 
-static inline takt_job_ref takt_job_file_ref(uint64_t line, uint64_t place, uint32_t sum)
+static inline takt_job_ref takt_job_file_ref(uint64_t line, uint64_t offset, uint32_t sum)
 {
-    return (takt_job_ref){line, (uint64_t)sum << PLACE_BITS | (place & PLACE_MASK)};
+    return (takt_job_ref){line, (uint64_t)sum << OFFSET_BITS | (offset & OFFSET_MASK)};
 }
 
 static inline uint32_t takt_job_file_sum(takt_job_ref ref)
 {
-    return (uint32_t)(ref.minor >> PLACE_BITS);
+    return (uint32_t)(ref.minor >> OFFSET_BITS);
 }
 
 /* ---- file_tell.c ----------------------------------------------------------------------------- */

@@ -11,16 +11,16 @@
 
 #include "file.h"
 
-#define WINDOW_SIZE ((size_t)64 * 1024) /* of the first read at a place */
+#define WINDOW_SIZE ((size_t)64 * 1024) /* of the first read */
 
-/* The line at that place of the window.  NULL: it is not there as a whole. */
-static const char *in_window(const takt_job_file *file, uint64_t place, size_t *size, bool at_end)
+/* The line at that offset of the window.  NULL: it is not there as a whole. */
+static const char *in_window(const takt_job_file *file, uint64_t offset, size_t *size, bool at_end)
 {
-    if (place < file->fetch.window_place ||
-        place >= file->fetch.window_place + file->fetch.window_size)
+    if (offset < file->fetch.window_offset ||
+        offset >= file->fetch.window_offset + file->fetch.window_size)
         return NULL;
-    const char *text = file->fetch.window + (place - file->fetch.window_place);
-    size_t left = file->fetch.window_size - (size_t)(place - file->fetch.window_place);
+    const char *text = file->fetch.window + (offset - file->fetch.window_offset);
+    size_t left = file->fetch.window_size - (size_t)(offset - file->fetch.window_offset);
     const char *newline = memchr(text, '\n', left);
     if (!newline && !at_end)
         return NULL;
@@ -38,9 +38,9 @@ static void leave_spool(takt_job_file *file)
         file->failing = ENOMEM;
 }
 
-static void hand_out(takt_job_file *file, const char *text, size_t size)
+static void deliver_text(takt_job_file *file, const char *text, size_t size)
 {
-    takt_job_ref ref = takt_job_refs_take(&file->fetch.asked);
+    takt_job_ref ref = takt_job_refs_take(&file->fetch.requested);
     uint32_t sum;
     unsigned attempts;
 
@@ -53,7 +53,7 @@ static void hand_out(takt_job_file *file, const char *text, size_t size)
     leave_spool(file);
 }
 
-static void read_window(takt_job_file *file, uint64_t place, size_t size);
+static void read_window(takt_job_file *file, uint64_t offset, size_t size);
 
 static void on_fetched(uv_fs_t *request)
 {
@@ -66,25 +66,26 @@ static void on_fetched(uv_fs_t *request)
         takt_job_source_close(&file->source);
         return;
     }
-    if (file->fetch.asked.count == 0 || file->stopped)
+    if (file->fetch.requested.count == 0 || file->stopped)
         return;
-    uint64_t place = file->fetch.asked.ring[file->fetch.asked.first].minor & PLACE_MASK;
+    uint64_t offset = file->fetch.requested.ring[file->fetch.requested.first].minor & OFFSET_MASK;
     size_t size;
     file->fetch.window_size = count > 0 ? (size_t)count : 0;
     const char *text =
-        in_window(file, place, &size, file->fetch.window_size < file->fetch.window_capacity);
+        in_window(file, offset, &size, file->fetch.window_size < file->fetch.window_capacity);
     if (text)
-        hand_out(file, text, size);
+        deliver_text(file, text, size);
     else if (file->fetch.window_size == file->fetch.window_capacity &&
              file->fetch.window_capacity <= TAKT_JOB_SOURCE_TEXT_MAX)
-        read_window(file, place, file->fetch.window_capacity * 4);
+        read_window(file, offset, file->fetch.window_capacity * 4);
     else
-        takt_job_file_tell_change(file, file->fetch.asked.ring[file->fetch.asked.first].major);
+        takt_job_file_tell_change(file,
+                                  file->fetch.requested.ring[file->fetch.requested.first].major);
     takt_job_file_tell_soon(file, 0);
 }
 
-/* Reads the window anew, from that place on. */
-static void read_window(takt_job_file *file, uint64_t place, size_t size)
+/* Reads the window anew, from that offset on. */
+static void read_window(takt_job_file *file, uint64_t offset, size_t size)
 {
     if (size > file->fetch.window_capacity) {
         char *window = realloc(file->fetch.window, size);
@@ -96,27 +97,28 @@ static void read_window(takt_job_file *file, uint64_t place, size_t size)
         file->fetch.window_capacity = size;
     }
     uv_buf_t space = uv_buf_init(file->fetch.window, (unsigned)file->fetch.window_capacity);
-    file->fetch.window_place = place;
+    file->fetch.window_offset = offset;
     file->fetch.window_size = 0;
     file->fetch.request.data = file;
     file->fetch.busy = uv_fs_read(file->loop, &file->fetch.request,
                                   file->fetch.spool >= 0 ? file->fetch.spool : file->lines.fd,
-                                  &space, 1, (int64_t)place, on_fetched) == 0;
+                                  &space, 1, (int64_t)offset, on_fetched) == 0;
     if (!file->fetch.busy)
         takt_job_file_tell_soon(file, RETRY_MS);
 }
 
 void takt_job_file_fetch_serve(takt_job_file *file)
 {
-    while (file->fetch.asked.count > 0 && !file->fetch.busy && !file->stopped) {
-        uint64_t place = file->fetch.asked.ring[file->fetch.asked.first].minor & PLACE_MASK;
+    while (file->fetch.requested.count > 0 && !file->fetch.busy && !file->stopped) {
+        uint64_t offset =
+            file->fetch.requested.ring[file->fetch.requested.first].minor & OFFSET_MASK;
         size_t size;
-        const char *text = in_window(file, place, &size, false);
+        const char *text = in_window(file, offset, &size, false);
         if (!text) {
-            read_window(file, place, WINDOW_SIZE);
+            read_window(file, offset, WINDOW_SIZE);
             return;
         }
-        hand_out(file, text, size);
+        deliver_text(file, text, size);
     }
 }
 
@@ -124,7 +126,7 @@ void takt_job_file_fetch_put(takt_job_source *source, takt_job_ref ref)
 {
     takt_job_file *file = (takt_job_file *)source;
 
-    if (takt_job_refs_put(&file->fetch.asked, ref))
+    if (takt_job_refs_put(&file->fetch.requested, ref))
         takt_job_file_tell_soon(file, 0);
     else
         file->failing = ENOMEM;
@@ -134,7 +136,7 @@ bool takt_job_file_fetch_put_away(takt_job_source *source, takt_job_ref *ref, co
                                   size_t size)
 {
     takt_job_file *file = (takt_job_file *)source;
-    uint64_t place = file->fetch.spool_size;
+    uint64_t offset = file->fetch.spool_size;
 
     if (file->lines.is_regular)
         return true;
@@ -144,12 +146,12 @@ bool takt_job_file_fetch_put_away(takt_job_source *source, takt_job_ref *ref, co
             open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     }
     if (file->fetch.spool < 0 ||
-        pwrite(file->fetch.spool, text, size, (off_t)place) != (ssize_t)size ||
-        pwrite(file->fetch.spool, "\n", 1, (off_t)(place + size)) != 1)
+        pwrite(file->fetch.spool, text, size, (off_t)offset) != (ssize_t)size ||
+        pwrite(file->fetch.spool, "\n", 1, (off_t)(offset + size)) != 1)
         return false;
     file->fetch.spool_size += size + 1;
     file->fetch.spool_count++;
-    *ref = takt_job_file_ref(ref->major, place, takt_job_file_sum(*ref));
+    *ref = takt_job_file_ref(ref->major, offset, takt_job_file_sum(*ref));
     return true;
 }
 
@@ -157,6 +159,6 @@ void takt_job_file_fetch_free(takt_job_file_fetch *fetch)
 {
     if (fetch->spool >= 0)
         close(fetch->spool);
-    takt_job_refs_free(&fetch->asked);
+    takt_job_refs_free(&fetch->requested);
     free(fetch->window);
 }
