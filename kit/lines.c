@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #define CHUNK_SIZE ((size_t)64 * 1024)
+#define MARK       "\xef\xbb\xbf" /* U+FEFF, the byte order mark, in UTF-8 */
+#define MARK_SIZE  (sizeof(MARK) - 1)
 
 static void free_all(takt_lines *lines)
 {
@@ -103,6 +105,17 @@ static void read_more(takt_lines *lines)
     }
 }
 
+/* A mark at the very beginning belongs to no line. */
+static void skip_mark(takt_lines *lines)
+{
+    if (lines->offset > 0 || lines->end - lines->begin < MARK_SIZE ||
+        memcmp(lines->buffer + lines->begin, MARK, MARK_SIZE) != 0)
+        return;
+    drop(lines, MARK_SIZE);
+    if (lines->searched < lines->begin)
+        lines->searched = lines->begin;
+}
+
 /* Cuts off the next line, without its newline.  False: there is no whole one. */
 static bool cut(takt_lines *lines, takt_text_line *line)
 {
@@ -126,6 +139,7 @@ static bool cut(takt_lines *lines, takt_text_line *line)
 takt_lines_state takt_lines_next(takt_lines *lines, takt_text_line *line)
 {
     for (;;) {
+        skip_mark(lines);
         while (cut(lines, line)) {
             if (line->size > 0 || !line->text)
                 return TAKT_LINES_LINE;

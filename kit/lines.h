@@ -65,7 +65,8 @@ typedef struct takt_lines {
 int takt_lines_open(takt_lines *lines, uv_loop_t *loop, const char *path, size_t size_max,
                     void (*ready)(void *data), void *data, takt_error *error);
 
-/* Cuts off the next line that is not empty; valid until the next call. */
+/* Cuts off the next line that is not empty; valid until the next call.  A byte order mark at the
+ * beginning of the input is skipped. */
 takt_lines_state takt_lines_next(takt_lines *lines, takt_text_line *line);
 
 /* How many lines there are, empty ones included, as far as is known; 0: no idea. */

@@ -42,9 +42,9 @@ TAKT_EXPORT int takt_http_fields(const takt_policy *policy, const char *limit, i
 
 /*
  * Reads the value of a Retry-After field: seconds ("120"), or a date ("Sun, 06 Nov 1994 08:49:37
- * GMT"), relative to `date`, the value of the same answer's Date field (NULL: none; then a date
- * cannot be read).  No clock of this host matters.  A past date is 0; more than 50 years are 50
- * years.  Blanks around the value are ignored; the two older date formats are not read.
+ * GMT", or one of the two older forms of RFC 9110), relative to `date`, the value of the same
+ * answer's Date field (NULL: none; then a date cannot be read).  No clock of this host matters.  A
+ * past date is 0; more than 50 years are 50 years.  Blanks around the value are ignored.
  *
  * 0, or TAKT_E_INVALID: it is neither, and *for_us does not change.
  */

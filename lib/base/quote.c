@@ -4,7 +4,6 @@
  */
 #include "base/quote.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,14 +13,20 @@
 
 _Static_assert(SHOWN_MAX * 4 + sizeof "\"...\"" <= TAKT_QUOTE_SIZE, "every byte escaped must fit");
 
-static bool is_visible(uint32_t character)
+bool takt_quote_hides(uint32_t character)
 {
-    if (character < 0x20 || (character >= 0x7f && character < 0xa0))
-        return false;
-    if ((character >= 0x200b && character <= 0x200f) ||
-        (character >= 0x2028 && character <= 0x202e))
-        return false;
-    return !(character >= 0x2060 && character <= 0x206f) && character != 0xfeff;
+    static const struct {
+        uint32_t from, to;
+    } rows[] = {
+        {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},       {0x61c, 0x61c},
+        {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},
+        {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+    };
+    size_t row = 0;
+
+    while (row + 1 < sizeof rows / sizeof rows[0] && character > rows[row].to)
+        row++;
+    return character >= rows[row].from && character <= rows[row].to;
 }
 
 /* One character that begins at `from`, or a byte that begins none; how many bytes were written. */
@@ -51,7 +56,7 @@ static void quote(const char *value, size_t size, size_t max, char *text, size_t
     while (from < size) {
         uint32_t character = 0;
         size_t length = takt_utf8_decode(value + from, size - from, &character);
-        bool visible = length > 0 && is_visible(character);
+        bool visible = length > 0 && !takt_quote_hides(character);
         if (length == 0)
             length = 1;
         size_t used = put(one, value + from, length, visible);

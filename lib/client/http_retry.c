@@ -9,9 +9,13 @@
 #include "core/rule.h"
 
 #define SECOND_US   INT64_C(1000000)
-#define DATE_FORM   "___, 00 ___ 0000 00:00:00 GMT" /* IMF-fixdate of RFC 9110 */
-#define DATE_SIZE   (sizeof DATE_FORM - 1)
 #define SECONDS_MAX (TAKT_SPAN_MAX_US / SECOND_US)
+
+/* The forms of RFC 9110, of which servers send the first: '0' stands for a digit, '_' for anything.
+ */
+#define IMF_FORM     "___, 00 ___ 0000 00:00:00 GMT"
+#define ASCTIME_FORM "___ ___ _0 00:00:00 0000"
+#define RFC850_FORM  ", 00-___-00 00:00:00 GMT" /* behind the day's whole name */
 
 static bool is_digit(char c)
 {
@@ -46,9 +50,20 @@ static int read_seconds(const char *value, size_t size, int64_t *seconds)
     return size > 0 ? 0 : TAKT_E_INVALID;
 }
 
+static bool has_form(const char *value, size_t size, const char *form)
+{
+    if (size != strlen(form))
+        return false;
+    for (size_t i = 0; i < size; i++)
+        if (form[i] == '0' ? !is_digit(value[i]) : form[i] != '_' && value[i] != form[i])
+            return false;
+    return true;
+}
+
+/* Two digits; asctime has a blank instead of the first 0. */
 static int two(const char *digits)
 {
-    return 10 * (digits[0] - '0') + digits[1] - '0';
+    return (digits[0] == ' ' ? 0 : 10 * (digits[0] - '0')) + digits[1] - '0';
 }
 
 /* Which of names of three letters it is; -1: none. */
@@ -60,36 +75,78 @@ static int named(const char *name, const char *names)
     return -1;
 }
 
+/* Which of the days it is, by its whole name; -1: none. */
+static int day_named(const char *name, size_t size)
+{
+    static const char *const names[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                        "Thursday", "Friday", "Saturday"};
+
+    for (int i = 0; i < 7; i++)
+        if (strlen(names[i]) == size && memcmp(name, names[i], size) == 0)
+            return i;
+    return -1;
+}
+
+/* From where its parts begin. */
+static struct tm parts_at(int day, const char *mday, const char *month, int year, const char *clock)
+{
+    return (struct tm){.tm_wday = day,
+                       .tm_mday = two(mday),
+                       .tm_mon = named(month, "JanFebMarAprMayJunJulAugSepOctNovDec"),
+                       .tm_year = year - 1900,
+                       .tm_hour = two(clock),
+                       .tm_min = two(clock + 3),
+                       .tm_sec = two(clock + 6)};
+}
+
+/* False: there is no such day, or it is another day of the week. */
+static bool seconds_of(const struct tm *tm, int64_t *seconds)
+{
+    struct tm same = *tm;
+
+    if (tm->tm_wday < 0 || tm->tm_mon < 0)
+        return false;
+    *seconds = timegm(&same); /* which makes another day of a 31st of June */
+    return same.tm_mday == tm->tm_mday && same.tm_hour == tm->tm_hour &&
+           same.tm_min == tm->tm_min && same.tm_sec == tm->tm_sec && same.tm_wday == tm->tm_wday;
+}
+
+static int year_at(const char *digits)
+{
+    return 100 * two(digits) + two(digits + 2);
+}
+
+/* The century is that in which the date has its day of the week: no two neighbours agree. */
+static bool read_rfc850(const char *value, size_t size, int64_t *seconds)
+{
+    size_t name = strcspn(value, ",");
+
+    if (name >= size || !has_form(value + name, size - name, RFC850_FORM))
+        return false;
+    const char *rest = value + name;
+    for (int century = 1900; century <= 2100; century += 100) {
+        struct tm tm = parts_at(day_named(value, name), rest + 2, rest + 5, century + two(rest + 9),
+                                rest + 12);
+        if (seconds_of(&tm, seconds))
+            return true;
+    }
+    return false;
+}
+
 static int read_date(const char *value, int64_t *seconds)
 {
-    struct tm tm = {.tm_isdst = 0}, same;
+    const char *days = "SunMonTueWedThuFriSat";
+    struct tm tm = {.tm_wday = -1};
     size_t size;
-    time_t at;
 
     value = trim(value, &size);
-    if (size != DATE_SIZE)
-        return TAKT_E_INVALID;
-    for (size_t i = 0; i < size; i++)
-        if (DATE_FORM[i] == '0' ? !is_digit(value[i])
-                                : DATE_FORM[i] != '_' && value[i] != DATE_FORM[i])
-            return TAKT_E_INVALID;
-    tm.tm_wday = named(value, "SunMonTueWedThuFriSat");
-    tm.tm_mday = two(value + 5);
-    tm.tm_mon = named(value + 8, "JanFebMarAprMayJunJulAugSepOctNovDec");
-    tm.tm_year = 100 * two(value + 12) + two(value + 14) - 1900;
-    tm.tm_hour = two(value + 17);
-    tm.tm_min = two(value + 20);
-    tm.tm_sec = two(value + 23);
-    same = tm;
-    if (tm.tm_wday < 0 || tm.tm_mon < 0)
-        return TAKT_E_INVALID;
-    at = timegm(
-        &same); /* which makes another day of a 31st of June, and knows the day of the week */
-    if (same.tm_mday != tm.tm_mday || same.tm_hour != tm.tm_hour || same.tm_min != tm.tm_min ||
-        same.tm_sec != tm.tm_sec || same.tm_wday != tm.tm_wday)
-        return TAKT_E_INVALID;
-    *seconds = at;
-    return 0;
+    if (has_form(value, size, IMF_FORM))
+        tm = parts_at(named(value, days), value + 5, value + 8, year_at(value + 12), value + 17);
+    else if (has_form(value, size, ASCTIME_FORM) && (value[8] == ' ' || is_digit(value[8])))
+        tm = parts_at(named(value, days), value + 8, value + 4, year_at(value + 20), value + 11);
+    else if (read_rfc850(value, size, seconds))
+        return 0;
+    return seconds_of(&tm, seconds) ? 0 : TAKT_E_INVALID;
 }
 
 int takt_http_retry_after(const char *value, const char *date, int64_t *for_us)

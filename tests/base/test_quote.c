@@ -27,6 +27,9 @@ Test(quote, shows_what_may_be_shown)
         {"\xe2\x80\xae", "\"\\xe2\\x80\\xae\""},   /* right to left from here */
         {"\xe2\x80\x8b", "\"\\xe2\\x80\\x8b\""},   /* a blank of no width */
         {"\xef\xbb\xbfx", "\"\\xef\\xbb\\xbfx\""}, /* a byte order mark */
+        {"\xd8\x9c", "\"\\xd8\\x9c\""},            /* a mark of Arabic writing */
+        {"a\xc2\xadz", "\"a\\xc2\\xadz\""},        /* a hyphen that is not shown */
+        {"\xf3\xa0\x81\x81", "\"\\xf3\\xa0\\x81\\x81\""}, /* a tag */
         {"\xff\xfe", "\"\\xff\\xfe\""},
         {FORTY EIGHT, "\"" FORTY EIGHT "\""},
         {FORTY EIGHT "i", "\"" FORTY EIGHT "...\""},
@@ -39,6 +42,21 @@ Test(quote, shows_what_may_be_shown)
         cr_assert_eq(takt_quote(rows[i].value, text), text);
         cr_assert_str_eq(text, rows[i].quoted, "row %zu: %s", i, text);
     }
+}
+
+Test(quote, what_is_hidden)
+{
+    static const uint32_t hidden[] = {0,      0x1b,   0x7f,   0x9f,   0xad,   0x61c,   0x180e,
+                                      0x200b, 0x200f, 0x2028, 0x202a, 0x202e, 0x2060,  0x2066,
+                                      0x2069, 0x206f, 0xfeff, 0xfff9, 0xfffb, 0xe0001, 0xe007f};
+    static const uint32_t shown[] = {' ',    '~',    0xa0,    0xac,    0xae,    0x61b,
+                                     0x200a, 0x2010, 0x2027,  0x202f,  0x205f,  0x2070,
+                                     0xfff8, 0xfffd, 0x1f642, 0xdffff, 0xe0080, 0x10ffff};
+
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
+        cr_expect(takt_quote_hides(hidden[i]), "U+%04X", (unsigned)hidden[i]);
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+        cr_expect_not(takt_quote_hides(shown[i]), "U+%04X", (unsigned)shown[i]);
 }
 
 Test(quote, the_worst_text_fits)

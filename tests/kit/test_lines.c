@@ -11,6 +11,7 @@
 #include "kit/lines.h"
 
 #define SIZE_MAX_TESTED 8
+#define MARK            "\xef\xbb\xbf"
 
 typedef struct world {
     uv_loop_t loop;
@@ -95,6 +96,13 @@ Test(lines, those_of_a_file)
         {"12345678\nb\n", "1@0:12345678 2@9:b ", 0, 2},
         {"123456789\nb\n", "1:long 2@10:b ", 0, 2},
         {"a\n1234567890123", "1@0:a 2:long ", 0, 2},
+        {MARK, "", 0, 0},
+        {MARK "\n" MARK "a", "2@4:" MARK "a ", 1, 2},
+        {MARK "a\nb", "1@3:a 2@5:b ", 0, 2},
+        {MARK "12345678\nb", "1@3:12345678 2@12:b ", 0, 2},
+        {MARK "12345678", "1@3:12345678 ", 0, 1},
+        {MARK MARK "a", "1@3:" MARK "a ", 0, 1},
+        {"\xef\xbb", "1@0:\xef\xbb ", 0, 1},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

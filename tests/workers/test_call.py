@@ -131,6 +131,11 @@ def pauses_the_fleet(report, here, peer):
     looked = json.loads(here.takt('peek', 'fast', '--json').stdout)
     report.check(looked['reason'] == 'answered 429' and 3e9 < looked['retry_after_us'] <= 3.6e9,
                  'a date counts from the answer\'s own', looked)
+    for number, (value, wait) in enumerate((('Sunday, 06-Nov-94 10:49:37 GMT', 7.2e9), ('Sun Nov  6 11:49:37 1994', 10.8e9))):
+        peer.reply['/503'] = answer_of(503, b'', [('Date', 'Sun, 06 Nov 1994 08:49:37 GMT'), ('Retry-After', value)])
+        call(here, [{'id': 'a', 'url': peer.url + '/503', 'key': f'old{number}'}], '--attempts', '1')
+        looked = json.loads(here.takt('peek', f'fast:old{number}', '--json').stdout)
+        report.check(wait - 1e9 < looked['retry_after_us'] <= wait, f'also in an older form: {value}', looked)
     for number, (value, least, most) in enumerate(((formatdate(time.time() + 3600, usegmt=True), 3.5e9, 3.6e9),
                                                    ('Fri, 31 Dec 9999 23:59:59 GMT', 8.63e10, 8.64e10),
                                                    ('9' * 30, 8.63e10, 8.64e10))):
@@ -187,7 +192,7 @@ def follows_redirects(report, here, peer, other):
             {'id': 'round', 'url': peer.url + '/round'}, {'id': 'scheme', 'url': peer.url + '/scheme'},
             {'id': 'login', 'url': peer.url + '/login'}]
     allow = ('--secret', 'env:CANARY')
-    done, got, dead = call(here, jobs, '--attempts', '1', *allow)
+    done, got, dead = call(here, jobs, '--attempts', '2', *allow)
     said = {name: json.loads(result['body']) for name, result in got.items()}
     report.check(said['home']['method'] == 'GET' and said['home']['body'] == ''
                  and ['Authorization', 'Bearer ' + '*' * len(CANARY)] in said['home']['headers'],
@@ -197,7 +202,8 @@ def follows_redirects(report, here, peer, other):
     report.check('another host' in dead['away'] and not other.asked, 'to another host: not followed', dead)
     report.check('more redirects' in dead['round'] and len(peer.asked_for('/round')) == 6, 'in a circle: not for ever',
                  dead)
-    report.check('neither http' in dead['scheme'] and 'login' in dead, 'other schemes and logins: not followed', dead)
+    report.check('neither http' in dead['scheme'] and 'a user or a password' in dead['login']
+                 and len(peer.asked_for('/login')) == 1, 'other schemes and logins: not followed', dead)
     done, got, dead = call(here, jobs[3:4], '--redirects', 'any', *allow)
     names = [name.lower() for name, _ in json.loads(got['away']['body'])['headers']]
     report.check('accept' in names and not {'authorization', 'x-key'} & set(names) and CANARY not in str(other.asked),
@@ -211,14 +217,20 @@ def bounds_answers(report, here, peer):
     peer.reply = {'/fits': answer_of(200, b'x' * 1024), '/big': answer_of(200, b'x' * 1025),
                   '/endless': chunked + chunked[47:] * 9,
                   '/heads': answer_of(200, b'', [(f'X-{n}', 'y' * 1000) for n in range(80)]),
+                  '/line': answer_of(200, b'', [('X-Long', 'y' * 200_000)]),
+                  '/status': b'HTTP/1.1 200 ' + b'y' * 200_000 + b'\r\nContent-Length: 0\r\n\r\n',
+                  '/busy': answer_of(503, b'', [('X-Long', 'y' * 200_000)]),
                   '/silent': lambda request: None,
                   '/bad': answer_of(400, b'x' * 5000)}
     done, got, dead = call(here, [{'id': name, 'url': f'{peer.url}/{name}',
                                    'timeout': '200ms' if name == 'silent' else '20s'}
-                                  for name in ('fits', 'big', 'endless', 'heads', 'silent', 'bad')],
+                                  for name in ('fits', 'big', 'endless', 'heads', 'line', 'status', 'busy', 'silent', 'bad')],
                            '--response-max', '1KiB', '--attempts', '2')
     report.check(set(got) == {'fits'} and len(got['fits']['body']) == 1024, 'an answer that fits', told(done))
     report.check(all('more than 1024' in dead[name] for name in ('big', 'endless', 'heads')), 'others are dead', dead)
+    report.check(all('of headers' in dead[name] and len(peer.asked_for(f'/{name}')) == 1 for name in ('line', 'status'))
+                 and 'answered 503' in dead['busy'] and len(peer.asked_for('/busy')) == 2,
+                 'also a header of one line, at once; with a bad status as that says', told(done))
     report.check('Timeout' in dead['silent'] and 'attempt 2 of 2' in dead['silent'], 'no answer in time: tried again',
                  dead)
     report.check('answered 400' in dead['bad'], 'a bad status is told, whatever comes with it', dead)

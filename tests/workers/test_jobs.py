@@ -45,6 +45,31 @@ def bad_lines(report, here):
                  'a rerun does not bury them again', told(done))
 
 
+def begins_with_a_mark(report, here):
+    """A byte order mark belongs to no job, also where a job is read again; anywhere else it is a mistake."""
+    mark = b'\xef\xbb\xbf'
+    first, second = (json.dumps({'id': name, 'limit': 'fast', 'do': ['retry', 'done']}).encode() for name in 'ab')
+    for words, settings in ((['-i', 'jobs'], {}), ([], {'input': mark + first + b'\n' + second})):
+        here.jobs('jobs', [mark + first, second])
+        done = here.work('takt-puppet', *words, '--retry-first', '1ms', **{'text': not settings, **settings})
+        output = done.stdout if isinstance(done.stdout, str) else done.stdout.decode()
+        report.check(done.returncode == 0 and set(results(output)) == {'a', 'b'}, 'a mark at the beginning', told(done))
+    for name, text in (('alone', [mark]), ('second', [b'', mark + first]), ('twice', [mark + mark + first])):
+        here.jobs(name, text)
+        done = here.work('takt-puppet', '-i', name)
+        report.check((done.returncode, done.stdout) == (0 if name == 'alone' else 1, ''), f'a mark {name}', told(done))
+
+
+def shows_ids(report, here):
+    """An id turns no writing direction, and hides nothing."""
+    here.jobs('jobs', [{'id': 'a\u202eb\u200bc', 'limit': 'fast', 'do': ['dead']}])
+    for log in ('text', 'json'):
+        (here.path / 'jobs.state').unlink(missing_ok=True)
+        done = here.work('takt-puppet', '-i', 'jobs', '--log', log)
+        report.check('"a\\u202eb\\u200bc"' in done.stderr and '\u202e' not in done.stderr and '\u200b' not in done.stderr,
+                     f'an id in a log: {log}', told(done))
+
+
 def attempts(report, here):
     here.jobs('jobs', [{'id': 'third', 'limit': 'fast', 'do': ['retry', 'retry', 'done'], 'text': 'x'},
                        {'id': 'never', 'limit': 'fast', 'do': ['retry']},
@@ -143,7 +168,7 @@ def concurrency(report, here):
 
 def main():
     report = tap.Report()
-    for case in (bad_lines, attempts, a_permit_for_each_attempt, poison, beside_poison, deadlines, steers,
+    for case in (bad_lines, begins_with_a_mark, shows_ids, attempts, a_permit_for_each_attempt, poison, beside_poison, deadlines, steers,
                  concurrency):
         with work_place() as here:
             case(report, here)

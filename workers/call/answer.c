@@ -15,6 +15,8 @@
 
 #define NAME_MAX_SIZE   256
 #define EPOCH_OF_2000_S INT64_C(946684800)
+#define LINE_ROOM       ((size_t)1024 * 1024) /* more than libcurl takes for one line */
+#define LINE_TOO_LONG   ((CURLcode)100) /* CURLE_TOO_LARGE of libcurl 8.6 and later */
 
 static size_t write_body(char *text, size_t one, size_t size, void *data)
 {
@@ -143,6 +145,23 @@ void takt_caller_answer_await(takt_caller_answer *answer, CURL *handle)
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, answer);
     curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, write_header);
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, answer);
+}
+
+/* Up to 8.5 libcurl says of such a line what it says without memory, later something of its own. So
+ * memory for such a line is tried: if there is some, that was not the cause. */
+bool takt_caller_answer_has_long_line(takt_caller_answer *answer, CURL *handle, CURLcode result)
+{
+    curl_off_t first_byte_us = 0;
+
+    if (result != CURLE_OUT_OF_MEMORY && result != LINE_TOO_LONG)
+        return false;
+    curl_easy_getinfo(handle, CURLINFO_STARTTRANSFER_TIME_T, &first_byte_us);
+    if (first_byte_us == 0 || answer->body.size > 0)
+        return false;
+    void *volatile room = malloc(LINE_ROOM);
+    answer->too_big = room != NULL;
+    free(room);
+    return answer->too_big;
 }
 
 void takt_caller_answer_free(takt_caller_answer *answer)

@@ -28,6 +28,10 @@ typedef struct takt_caller_answer {
     takt_caller_vendor_fields vendor;
 } takt_caller_answer;
 
+/* Whether curl gave up, with this result, because a line of the head has more bytes than it reads;
+ * then the answer is too big. */
+bool takt_caller_answer_has_long_line(takt_caller_answer *answer, CURL *handle, CURLcode result);
+
 /* Tells curl to write there; forgets what was there before. */
 void takt_caller_answer_await(takt_caller_answer *answer, CURL *handle);
 

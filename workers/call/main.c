@@ -231,14 +231,15 @@ static void end_by_failure(const takt_caller_call *call, CURLcode result)
 
 static void end_too_big(takt_caller_call *call, long status)
 {
-    char why[TAKT_JOB_WHY_SIZE];
+    char why[TAKT_JOB_WHY_SIZE], said[32];
 
-    if (!takt_caller_spec_expects(&call->spec, status)) {
+    if (status > 0 && !takt_caller_spec_expects(&call->spec, status)) {
         end_by_status(call, status);
         return;
     }
-    snprintf(why, sizeof(why), "answered %ld with more than %zu bytes, or than %d of headers",
-             status, call->caller->options.response_max, ANSWER_HEADERS_MAX);
+    snprintf(said, sizeof(said), status > 0 ? "answered %ld" : "answered", status);
+    snprintf(why, sizeof(why), "%s with more than %zu bytes, or than %d of headers", said,
+             call->caller->options.response_max, ANSWER_HEADERS_MAX);
     takt_job_dead(call->job, why);
 }
 
@@ -338,7 +339,8 @@ static void on_done(CURL *handle, CURLcode result, void *data)
     if (refused) {
         snprintf(why, sizeof(why), "answered %ld, %s", status, refused);
         takt_job_dead(call->job, why);
-    } else if (call->answer.too_big) {
+    } else if (call->answer.too_big ||
+               takt_caller_answer_has_long_line(&call->answer, handle, result)) {
         end_too_big(call, status);
     } else if (result != CURLE_OK) {
         end_by_failure(call, result);

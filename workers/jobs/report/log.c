@@ -39,6 +39,16 @@ __attribute__((format(printf, 2, 3))) static void add(takt_report_line *line, co
         line->used += (size_t)count;
 }
 
+/* As JSON has it: a character beyond U+FFFF takes two. */
+static void add_escaped(takt_report_line *line, uint32_t letter)
+{
+    if (letter <= 0xffff)
+        add(line, "\\u%04x", (unsigned)letter);
+    else
+        add(line, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (letter >> 10)),
+            (unsigned)(0xdc00 + (letter & 0x3ff)));
+}
+
 static void add_quoted(takt_report_line *line, const char *text)
 {
     const char *end = text + strnlen(text, TAKT_REPORT_LOG_TEXT_MAX);
@@ -53,8 +63,8 @@ static void add_quoted(takt_report_line *line, const char *text)
             add(line, "\xef\xbf\xbd");
         else if (letter == '"' || letter == '\\')
             add(line, "\\%c", (char)letter);
-        else if (letter < 0x20 || (letter >= 0x7f && letter < 0xa0))
-            add(line, "\\u%04x", (unsigned)letter);
+        else if (takt_quote_hides(letter))
+            add_escaped(line, letter);
         else
             add(line, "%.*s", (int)(text - from), from);
     }

@@ -36,7 +36,7 @@ __attribute__((format(printf, 3, 4))) static void add(takt_report_picture *pictu
         uint32_t letter = 0;
         size_t size = takt_utf8_decode(at, (size_t)(end - at), &letter);
         at += size > 0 ? size : 1;
-        if (size == 0 || letter < 0x20 || (letter >= 0x7f && letter < 0xa0)) {
+        if (size == 0 || takt_quote_hides(letter)) {
             *to++ = '?';
         } else {
             memcpy(to, from, (size_t)(at - from));

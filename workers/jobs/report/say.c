@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "kit/text.h"
 #include "parts.h"
 
 #define ABOVE_SIZE 1200
@@ -47,6 +48,19 @@ void takt_report_print(takt_report *report, const char *text, size_t size)
     takt_sink_put(&report->sink, text, size);
 }
 
+/* Texts of others may not move the cursor or turn the writing direction. */
+static void blot_hidden(char *text, size_t size)
+{
+    for (size_t at = 0, length; at < size; at += length) {
+        uint32_t letter = 0;
+        length = takt_utf8_decode(text + at, size - at, &letter);
+        if (length == 0 || takt_quote_hides(letter)) {
+            length = length > 0 ? length : 1;
+            memset(text + at, '?', length);
+        }
+    }
+}
+
 void takt_report_say_above(takt_report *report, const char *format, ...)
 {
     char text[ABOVE_SIZE];
@@ -60,10 +74,8 @@ void takt_report_say_above(takt_report *report, const char *format, ...)
     va_end(arguments);
     if (more < 0)
         return;
-    for (char *at = text; *at; at++) /* texts of others may not move the cursor */
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            *at = '?';
     size_t size = strlen(text);
+    blot_hidden(text, size);
     text[size++] = '\n';
     takt_report_print(report, text, size);
 }

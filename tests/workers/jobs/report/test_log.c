@@ -85,6 +85,29 @@ Test(log, texts_come_through)
         cr_expect_str_eq(read_back(table[i].text), table[i].read, "line %zu", i);
 }
 
+Test(log, hidden_characters_are_escaped)
+{
+    static const struct {
+        const char *text, *written;
+    } table[] = {
+        {"a\xe2\x80\xaez", "\"a\\u202ez\""}, /* right to left from here */
+        {"\xe2\x81\xa6", "\"\\u2066\""},
+        {"\xe2\x80\x8b", "\"\\u200b\""}, /* a blank of no width */
+        {"\xd8\x9c", "\"\\u061c\""},
+        {"\xef\xbb\xbf", "\"\\ufeff\""},
+        {"\xf3\xa0\x81\x81", "\"\\udb40\\udc41\""}, /* a tag */
+        {"\xf0\x9f\x99\x82", "\"\xf0\x9f\x99\x82\""},
+    };
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        cr_expect_str_eq(read_back(table[i].text), table[i].text, "line %zu", i);
+        for (int json = 0; json < 2; json++) {
+            one_line(json, "x", table[i].text);
+            cr_expect_not_null(strstr(line.text, table[i].written), "%s", line.text);
+        }
+    }
+}
+
 /* The longest texts there are, each byte of which takes the most room, still make a whole line. */
 Test(log, long_texts_are_cut)
 {

@@ -97,11 +97,11 @@ Test(picture, tells_when_the_slowest_ends)
 /* Something fails, and its text tries to move the cursor. */
 Test(picture, tells_troubles)
 {
-    takt_figures_trouble(&all, "store", "\x1b[2Jgone\ngr\xc3\xbc\xc3\x9f\xff");
+    takt_figures_trouble(&all, "store", "\x1b[2Jgone\ngr\xc3\xbc\xc3\x9f\xff\xe2\x80\xae");
     takt_report_picture_make(&fresh, &all, NULL, 80, 24);
     cr_assert_eq(fresh.count, 3);
-    cr_expect_str_eq(fresh.lines[2], "store: ?[2Jgone?gr\xc3\xbc\xc3\x9f?");
-    cr_expect_eq(fresh.widths[2], 21);
+    cr_expect_str_eq(fresh.lines[2], "store: ?[2Jgone?gr\xc3\xbc\xc3\x9f??");
+    cr_expect_eq(fresh.widths[2], 22);
     all.phase = TAKT_REPORT_DRAINING;
     takt_report_picture_make(&fresh, &all, NULL, 80, 24);
     cr_expect_not_null(strstr(fresh.lines[1], "ending"));
