@@ -12,6 +12,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "kit/wall_clock.h"
 #include "message.h"
 
 typedef enum job_state { JOB_IDLE, JOB_WAITING, JOB_RUNNING } job_state;
@@ -200,7 +201,8 @@ static void start(takt_cli_map_job *job)
     job->state = JOB_RUNNING;
     job->line.status = job->line.signal = 0;
     jobs->running++;
-    takt_cli_map_report_start(jobs->report, &job->line, job->permit.slot_at_us, takt_cli_now_us());
+    takt_cli_map_report_start(jobs->report, &job->line, job->permit.slot_at_us,
+                              takt_wall_clock_now());
     heed_files(jobs);
     takt_cli_tell_fence(&job->permit);
     job->line.start_failed = start_process(job);

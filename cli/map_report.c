@@ -12,6 +12,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "kit/wall_clock.h"
 #include "message.h"
 
 #define FAILED_MAX   1000 /* lines that the JSON summary names */
@@ -102,7 +103,7 @@ void takt_cli_map_report_end(takt_cli_map_report *report, const takt_cli_map_lin
 {
     char text[256];
 
-    report->last_end_us = takt_cli_now_us();
+    report->last_end_us = takt_wall_clock_now();
     if (report->log < 0)
         return;
     int size =

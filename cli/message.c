@@ -49,14 +49,6 @@ const char *takt_cli_moment(int64_t at_us, char text[TAKT_CLI_TIME_SIZE])
     return text;
 }
 
-int64_t takt_cli_now_us(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 int takt_cli_end_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -21,9 +21,6 @@ __attribute__((format(printf, 1, 2))) void takt_cli_say(const char *format, ...)
  * `text`. */
 const char *takt_cli_moment(int64_t at_us, char text[TAKT_CLI_TIME_SIZE]);
 
-/* The wall clock, in microseconds since the Unix epoch. */
-int64_t takt_cli_now_us(void);
-
 /* Ends what was written to standard output: 0, or EX_IOERR and a message where it did not arrive.
  */
 int takt_cli_end_output(void);

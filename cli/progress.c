@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kit/terminal.h"
+#include "kit/wall_clock.h"
 #include "message.h"
 
 #define REDRAW_MS     250
@@ -48,7 +49,8 @@ static void write_end(char *text, size_t size, const takt_cli_figures *figures, 
     if (left_s > HORIZON_YEARS * 365.0 * 86400.0)
         return;
     int64_t left_us = (int64_t)left_s * 1000000;
-    snprintf(text, size, ", ends %s (in %s)", takt_cli_moment(takt_cli_now_us() + left_us, moment),
+    snprintf(text, size, ", ends %s (in %s)",
+             takt_cli_moment(takt_wall_clock_now() + left_us, moment),
              left_us < 1000000 ? "1 s" : takt_format_span(left_us, span));
 }
 

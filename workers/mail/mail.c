@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
-#include <time.h>
 
 #include "jobs/frame/kind.h"
+#include "kit/wall_clock.h"
 #include "mail.h"
 #include "reply.h"
 
@@ -211,10 +211,8 @@ static bool begin_sending(takt_mail *mail, mail_sending *sending)
 static bool compose(mail_sending *sending, takt_mail_letter *letter)
 {
     takt_mail_message *message = &letter->message;
-    struct timespec now;
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    message->date_us = (int64_t)now.tv_sec * SECOND_US;
+    message->date_us = takt_wall_clock_now() / SECOND_US * SECOND_US;
     takt_mail_message_identify(message, takt_job_head_of(sending->job)->idempotency_key,
                                sending->message_id);
     takt_mail_message_write(message, sending->message_id, &sending->message);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "jobs/text/instant.h"
+#include "kit/wall_clock.h"
 #include "worker.h"
 
 static int check(const takt_worker *worker, const takt_job_head *head, unsigned attempts,
@@ -24,7 +24,7 @@ static int check(const takt_worker *worker, const takt_job_head *head, unsigned 
                  "it was begun %u times and never ended; perhaps it ends its worker", attempts);
         return TAKT_E_INVALID;
     }
-    if (head->deadline_us && head->deadline_us <= takt_instant_now()) {
+    if (head->deadline_us && head->deadline_us <= takt_wall_clock_now()) {
         snprintf(error->text, sizeof(error->text), "its deadline has passed");
         return TAKT_E_DEADLINE;
     }
@@ -70,7 +70,7 @@ static bool keep(takt_worker *worker, takt_lane *lane, const takt_job_head *head
     made->cost = head->cost;
     made->priority = (int8_t)head->priority;
     made->attempts = attempts;
-    made->came_back = attempts > 0;
+    made->redelivered = attempts > 0;
     made->size = size;
     memcpy(made->text, text, size);
     keep_fields(made, head, fields);

@@ -30,7 +30,7 @@ struct takt_job {
     bool lost;       /* somebody else has it by now */
     bool begun;      /* the source was told that it begins */
     bool settled;
-    bool came_back;    /* it was begun before it came here, and never ended */
+    bool redelivered;  /* it was begun before it came here, and never ended */
     bool parsed;       /* fields and head were kept when it was read */
     unsigned attempts; /* begun so far */
     /* while it runs, and while it is parsed */

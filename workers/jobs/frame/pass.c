@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "jobs/text/instant.h"
+#include "kit/wall_clock.h"
 #include "worker.h"
 
 #define FETCH_MAX  64 /* texts that are fetched at a time */
@@ -71,7 +71,7 @@ static void acquire(takt_job *job)
     takt_request request = takt_job_request(job);
 
     if (job->deadline_us) {
-        request.max_wait_us = job->deadline_us - takt_instant_now();
+        request.max_wait_us = job->deadline_us - takt_wall_clock_now();
         if (request.max_wait_us <= 0) {
             takt_seats_leave(job);
             takt_job_end_dead(job, "its deadline has passed");

@@ -56,7 +56,7 @@ void takt_seats_give_up_stale(takt_worker *worker)
  */
 static bool runs_alone(const takt_job *job, unsigned next)
 {
-    return job->came_back && job->attempts + next >= job->worker->options.retry.attempts;
+    return job->redelivered && job->attempts + next >= job->worker->options.retry.attempts;
 }
 
 /* Whether such a job runs, or is about to: nobody else takes a seat meanwhile. */

@@ -8,8 +8,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "jobs/text/instant.h"
 #include "kit/standard_files.h"
+#include "kit/wall_clock.h"
 #include "worker.h"
 
 #define MEMORY_MAX ((size_t)64 * 1024 * 1024) /* of jobs that wait with their texts */
@@ -128,7 +128,7 @@ static void prepare(takt_worker *worker)
     worker->lanes.lane_max = worker->options.waiting;
     worker->lanes.size_max = MEMORY_MAX;
     worker->source_closed = on_source_closed;
-    worker->random = (uint64_t)takt_instant_now() ^ (uint64_t)getpid() << 40;
+    worker->random = (uint64_t)takt_wall_clock_now() ^ (uint64_t)getpid() << 40;
     signal(SIGPIPE, SIG_IGN);
     takt_signals_open(&worker->handles.signals, &worker->loop, ending_signals, on_signal, worker);
     takt_signals_unref(&worker->handles.signals);

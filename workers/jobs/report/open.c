@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kit/terminal.h"
+#include "kit/wall_clock.h"
 #include "metrics.h"
 #include "parts.h"
 
@@ -213,7 +214,7 @@ int takt_report_open(takt_report **report, uv_loop_t *loop, const takt_report_op
     made->loop = loop;
     made->options = *options;
     made->figures.name = options->name;
-    made->figures.started_at_us = takt_report_say_time();
+    made->figures.started_at_us = takt_wall_clock_now();
     made->opened_ms = uv_now(loop);
     made->pictured = options->log == TAKT_REPORT_LOG_AUTO && takt_terminal_can_draw(STDERR_FILENO);
     made->log = options->log == TAKT_REPORT_LOG_AUTO ? TAKT_REPORT_LOG_TEXT : options->log;

@@ -49,8 +49,6 @@ struct takt_report {
 
 /* ---- say.c ----------------------------------------------------------------------------------- */
 
-int64_t takt_report_say_time(void); /* the wall clock, in microseconds */
-
 /* A line of the log begins and ends; report->line is filled in between.  False: there is none. */
 bool takt_report_say_begin(takt_report *report, const char *event);
 void takt_report_say_end(takt_report *report);

@@ -5,27 +5,19 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "kit/text.h"
+#include "kit/wall_clock.h"
 #include "parts.h"
 
 #define ABOVE_SIZE 1200
-
-int64_t takt_report_say_time(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 bool takt_report_say_begin(takt_report *report, const char *event)
 {
     if (report->log == TAKT_REPORT_LOG_NONE || report->pictured)
         return false;
-    takt_report_log_begin(&report->line, report->log == TAKT_REPORT_LOG_JSON,
-                          takt_report_say_time(), report->figures.name, event);
+    takt_report_log_begin(&report->line, report->log == TAKT_REPORT_LOG_JSON, takt_wall_clock_now(),
+                          report->figures.name, event);
     return true;
 }
 

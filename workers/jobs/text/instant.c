@@ -5,7 +5,6 @@
 #include "instant.h"
 
 #include <string.h>
-#include <time.h>
 
 /* Days from 1970-01-01 to a day of the Gregorian calendar. */
 static int64_t days_before(int64_t year, int64_t month, int64_t day)
@@ -96,12 +95,4 @@ bool takt_instant_read(const char *text, int64_t *at_us)
         return false;
     *at_us = (seconds - east) * 1000000 + us;
     return true;
-}
-
-int64_t takt_instant_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }

@@ -1,5 +1,5 @@
 /*
- * instant.h: an instant as people write it into JSON (RFC 3339), and the wall clock.
+ * instant.h: an instant as people write it into JSON (RFC 3339).
  */
 #ifndef TAKT_WORKERS_TEXT_INSTANT_H
 #define TAKT_WORKERS_TEXT_INSTANT_H
@@ -9,8 +9,5 @@
 
 /* "2026-11-22T12:00:00Z", "...:00.25+01:00": microseconds since the Unix epoch, above 0. */
 bool takt_instant_read(const char *text, int64_t *at_us);
-
-/* The wall clock, in microseconds since the Unix epoch. */
-int64_t takt_instant_now(void);
 
 #endif
