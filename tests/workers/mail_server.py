@@ -9,6 +9,8 @@ line of JSON for each mail that it takes. How it treats a mail is said by the re
     full-...    452 4.2.2 at first, then it is taken
     lost-...    the first connection ends in the middle of the mail
     bye-...     taken, and then the connection ends without a word
+    odd-...     at first a reply whose lines disagree: 550 and 250
+    odder-...   at first such a reply to the text of the mail
     held-...    550, and the answer to the QUIT after it waits until another mail was taken
     others      taken
 
@@ -54,6 +56,8 @@ class Handler:
             return '450 4.7.1 Greylisted, try again in 1 second'
         if kind == 'full' and self.is_first(address):
             return '452 4.2.2 mailbox full'
+        if kind == 'odd' and self.is_first(address):
+            return '550-5.1.1 no such user\r\n250 2.1.5 OK'
         envelope.rcpt_tos.append(address)
         return '250 2.1.5 OK'
 
@@ -62,6 +66,8 @@ class Handler:
         if kind == 'lost' and self.is_first(envelope.rcpt_tos[0]):
             server.transport.abort()
             return '451 never heard'
+        if kind == 'odder' and self.is_first(envelope.rcpt_tos[0]):
+            return '550-5.7.1 no\r\nno code\r\n250 2.0.0 taken'
         record = {'at': envelope.came_at, 'from': envelope.mail_from, 'to': envelope.rcpt_tos, 'peer': session.peer[1],
                   'tls': bool(session.ssl), 'user': session.auth_data, 'hello': session.host_name,
                   'content': envelope.content.decode('latin-1')}

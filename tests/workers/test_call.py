@@ -131,7 +131,8 @@ def pauses_the_fleet(report, here, peer):
     looked = json.loads(here.takt('peek', 'fast', '--json').stdout)
     report.check(looked['reason'] == 'answered 429' and 3e9 < looked['retry_after_us'] <= 3.6e9,
                  'a date counts from the answer\'s own', looked)
-    for number, (value, wait) in enumerate((('Sunday, 06-Nov-94 10:49:37 GMT', 7.2e9), ('Sun Nov  6 11:49:37 1994', 10.8e9))):
+    for number, (value, wait) in enumerate((('Sunday, 06-Nov-94 10:49:37 GMT', 7.2e9),
+                                            ('Sun Nov  6 11:49:37 1994', 10.8e9))):
         peer.reply['/503'] = answer_of(503, b'', [('Date', 'Sun, 06 Nov 1994 08:49:37 GMT'), ('Retry-After', value)])
         call(here, [{'id': 'a', 'url': peer.url + '/503', 'key': f'old{number}'}], '--attempts', '1')
         looked = json.loads(here.takt('peek', f'fast:old{number}', '--json').stdout)
@@ -224,7 +225,8 @@ def bounds_answers(report, here, peer):
                   '/bad': answer_of(400, b'x' * 5000)}
     done, got, dead = call(here, [{'id': name, 'url': f'{peer.url}/{name}',
                                    'timeout': '200ms' if name == 'silent' else '20s'}
-                                  for name in ('fits', 'big', 'endless', 'heads', 'line', 'status', 'busy', 'silent', 'bad')],
+                                  for name in ('fits', 'big', 'endless', 'heads', 'line', 'status', 'busy', 'silent',
+                                               'bad')],
                            '--response-max', '1KiB', '--attempts', '2')
     report.check(set(got) == {'fits'} and len(got['fits']['body']) == 1024, 'an answer that fits', told(done))
     report.check(all('more than 1024' in dead[name] for name in ('big', 'endless', 'heads')), 'others are dead', dead)
@@ -296,7 +298,7 @@ def sends_secrets_to_their_hosts(report, here, peer):
             ('env:CANARY', ('--secret', 'env:CANARY' + here_alone), 'sent'),
             ('env:CANARY', ('--secret', 'env:CANARY@api.example.com,127.0.0.1'), 'sent'),
             ('env:CANARY', ('--secret', 'env:CANARY@a.org', '--secret', 'env:CANARY@127.0.0.1'), 'sent'),
-            ('env:CANARY', ('--secret', 'env:CANARY@127.0.0.1:1'), 'may not be sent to 127.0.0.1; start takt-call with'),
+            ('env:CANARY', ('--secret', 'env:CANARY@127.0.0.1:1'), 'may not be sent to 127.0.0.1; start takt-call'),
             ('env:CANARY', ('--secret', 'env:CANARY@*.example.com'), 'may not be sent to 127.0.0.1'),
             ('file:a@b', ('--secret', 'file:a@b@127.0.0.1'), 'sent'),
             ('file:a', ('--secret', 'file:a@b@127.0.0.1'), 'is not allowed'),

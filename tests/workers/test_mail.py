@@ -128,6 +128,17 @@ def retries_what_may_pass(report, here, server):
                  here.peek('smtp'))
 
 
+def believes_no_mixed_reply(report, here, server):
+    """The last line of a reply says that the mail was taken, the first one that it was not."""
+    here.jobs('jobs', [mail('odd', 'odd-a@example.org'), mail('odder', 'odder-a@example.org'), mail('good', 'a@b.org')])
+    done = here.work('takt-mail', '-i', 'jobs', '--smtp', server.url, '--retry-first', '1ms')
+    taken = [record['to'][0].split('-')[0] for record, _ in arrived(server)]
+    report.check(done.returncode == 0 and sorted(taken) == ['a@b.org', 'odd', 'odder']
+                 and done.stderr.count("the lines of the mail server's reply disagree: 550 and 250") == 2,
+                 'a reply whose lines disagree is none: the mail is tried again', f'{told(done)}{taken}')
+    report.check(set(results(done.stdout)) == {'odd', 'odder', 'good'}, 'and sent then', told(done))
+
+
 def slows_down_for_the_server(report, here, server):
     here.jobs('jobs', [mail('busy', 'busy-a@example.org')])
     worker = here.begin('takt-mail', '-i', 'jobs', '--smtp', server.url, '--retry-first', '1ms', '--pause', '1h')
@@ -302,8 +313,8 @@ def goes_on_after_kill(report, here, server):
 
 
 CASES = (sends_what_the_job_says, reads_templates, injects_nothing, writes_files_instead, retries_what_may_pass,
-         slows_down_for_the_server, buries_what_is_refused, never_waits_for_a_good_bye, keeps_connections,
-         counts_recipients, checks_the_server, waits_for_the_server, logs_in, goes_on_after_kill)
+         believes_no_mixed_reply, slows_down_for_the_server, buries_what_is_refused, never_waits_for_a_good_bye,
+         keeps_connections, counts_recipients, checks_the_server, waits_for_the_server, logs_in, goes_on_after_kill)
 
 
 def main():

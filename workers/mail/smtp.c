@@ -77,16 +77,34 @@ static void note_text(takt_mail_smtp_delivery *delivery, const char *text, size_
     into[delivery->text_size] = '\0';
 }
 
-/* One line of a reply: "250 OK", or "250-OK" where more follow. */
+/* The code of a line, as libcurl recognises it; 0: it has none. */
+static int code_of(const char *line, size_t size)
+{
+    char digits[4] = "";
+
+    if (size < 4 || !strchr(" -\r\n", line[3]))
+        return 0;
+    memcpy(digits, line, 3);
+    return strspn(digits, "0123456789") == 3 ? atoi(digits) : 0;
+}
+
+/* One line of a reply: "250 OK", or "250-OK" where more follow.  All have the same code (RFC 5321);
+ * where they do not, nobody can tell what became of the mail: libcurl would go by the last one. */
 static void note_line(takt_mail_smtp_delivery *delivery, const char *line, size_t size)
 {
     bool first = !delivery->line_open;
+    int code = code_of(line, size);
 
-    if (size < 4 || delivery->refused)
+    if (code == 0 || delivery->refused || delivery->other_code)
         return;
+    if (!first && code != delivery->outcome.code) {
+        delivery->other_code = code;
+        takt_transfers_stop_reading(delivery->handle);
+        return;
+    }
     if (first)
         delivery->text_size = 0;
-    delivery->outcome.code = atoi((char[4]){line[0], line[1], line[2]});
+    delivery->outcome.code = code;
     if (first)
         note_text(delivery, line, 3);
     note_text(delivery, " ", 1);
@@ -176,6 +194,7 @@ static void transferred(CURL *handle, CURLcode result, void *data);
 static bool begin(takt_mail_smtp *smtp, takt_mail_smtp_delivery *delivery)
 {
     delivery->sent = delivery->text_size = 0;
+    delivery->other_code = 0;
     delivery->in_mail = delivery->told_text = delivery->refused = delivery->line_open = false;
     delivery->outcome = (takt_mail_smtp_outcome){0};
     delivery->trouble[0] = '\0';
@@ -198,7 +217,7 @@ static bool was_old(const takt_mail_smtp_delivery *delivery, CURLcode result)
 
     curl_easy_getinfo(delivery->handle, CURLINFO_NUM_CONNECTS, &connects);
     return result != CURLE_OK && connects == 0 && !delivery->again && !delivery->told_text &&
-           (!delivery->refused || delivery->outcome.code == 421);
+           !delivery->other_code && (!delivery->refused || delivery->outcome.code == 421);
 }
 
 static void say_unusable(const takt_mail_smtp *smtp, takt_mail_smtp_delivery *delivery,
@@ -210,7 +229,9 @@ static void say_unusable(const takt_mail_smtp *smtp, takt_mail_smtp_delivery *de
     bool may_show = outcome->code >= 400 && !smtp->settings->login.user;
     char reply[SMTP_TEXT_SIZE + 4] = "", text[SMTP_TEXT_SIZE + CURL_ERROR_SIZE + 320];
 
-    if (result == CURLE_LOGIN_DENIED)
+    if (delivery->other_code)
+        why = "the lines of its reply disagree";
+    else if (result == CURLE_LOGIN_DENIED)
         why = "it refuses user and password";
     else if (result == CURLE_USE_SSL_FAILED)
         why = "it offers no STARTTLS, and --starttls off was not said";
@@ -230,7 +251,10 @@ static void say_broken(const takt_mail_smtp *smtp, takt_mail_smtp_delivery *deli
 {
     char text[SMTP_TEXT_SIZE];
 
-    if (result == CURLE_OPERATION_TIMEDOUT)
+    if (delivery->other_code)
+        snprintf(text, sizeof(text), "the lines of the mail server's reply disagree: %d and %d",
+                 delivery->outcome.code, delivery->other_code);
+    else if (result == CURLE_OPERATION_TIMEDOUT)
         snprintf(text, sizeof(text), "the mail server did not answer within %lld s",
                  (long long)smtp->settings->timeout_us / 1000000);
     else
@@ -278,8 +302,12 @@ static void transferred(CURL *handle, CURLcode result, void *data)
             say_no_memory(delivery);
         return;
     }
-    if (result == CURLE_OK || delivery->refused ||
-        (!delivery->in_mail && delivery->outcome.code == 421))
+    if (delivery->other_code && delivery->in_mail)
+        say_broken(smtp, delivery, result);
+    else if (delivery->other_code)
+        say_unusable(smtp, delivery, result);
+    else if (result == CURLE_OK || delivery->refused ||
+             (!delivery->in_mail && delivery->outcome.code == 421))
         delivery->outcome.end = SMTP_REPLIED;
     else if (delivery->in_mail)
         say_broken(smtp, delivery, result);

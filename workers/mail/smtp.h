@@ -31,7 +31,7 @@ typedef struct takt_mail_smtp_settings {
 
 typedef enum takt_mail_smtp_end {
     SMTP_REPLIED, /* the server replied to the mail, or to a recipient: `code` says what */
-    SMTP_BROKEN,  /* the connection ended in the middle: the mail may have been sent, or not */
+    SMTP_BROKEN,  /* no reply that can be read: the mail may have been sent, or not */
     SMTP_UNUSABLE /* no connection as the settings want it: nothing was sent */
 } takt_mail_smtp_end;
 
@@ -61,6 +61,7 @@ struct takt_mail_smtp_delivery {
     bool refused;   /* and wants no more of it */
     bool again;     /* over a new connection, since an old one had ended */
     bool line_open; /* the reply goes on */
+    int other_code; /* of a line of the reply that disagrees with the lines before it; 0: none */
     takt_mail_smtp_outcome outcome;
     size_t text_size;
     char trouble[CURL_ERROR_SIZE];
