@@ -309,5 +309,6 @@ int takt_cli_run(int argc, char **argv, takt_cli_settings *settings)
         errno = ENOMEM;
     status = errno == ENOENT ? 127 : 126;
     takt_cli_say("cannot run %s: %s", run.command[0], strerror(errno));
+    free(environment);
     return status;
 }
