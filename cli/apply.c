@@ -10,7 +10,7 @@
 
 #include "commands.h"
 #include "json.h"
-#include "message.h"
+#include "kit/message.h"
 #include "session.h"
 
 enum { KEY_DRY_RUN = 0x200 };
@@ -124,7 +124,7 @@ static void print_lines(cli_apply *apply, int64_t version)
     const takt_live *live = apply->live;
 
     if (live->version > 0 && !live->policy)
-        takt_cli_say("%s", live->trouble.text);
+        takt_message("%s", live->trouble.text);
     takt_policy_compare(live->policy, apply->policy, measure, apply);
     if (takt_policy_compare(live->policy, apply->policy, print_line, apply) == 0)
         printf("no limit changes\n");
@@ -163,7 +163,7 @@ static int go(cli_apply *apply)
     int64_t version;
 
     if (is_in_memory(apply, client_options.store)) {
-        takt_cli_say("a memory store is gone when this command ends; name a file (\"file:\") or a "
+        takt_message("a memory store is gone when this command ends; name a file (\"file:\") or a "
                      "server (\"redis://HOST\") with --store");
         return EX_USAGE;
     }
@@ -178,7 +178,7 @@ static int go(cli_apply *apply)
         print_json(apply, version);
     else
         print_lines(apply, version);
-    status = takt_cli_end_output();
+    status = takt_message_end_output();
     if (status || !apply->dry_run)
         return status;
     return takt_policy_compare(apply->live->policy, apply->policy, NULL, NULL) > 0;

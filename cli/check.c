@@ -6,7 +6,7 @@
 
 #include "commands.h"
 #include "json.h"
-#include "message.h"
+#include "kit/message.h"
 #include "session.h"
 
 static error_t parse(int key, char *word, struct argp_state *state)
@@ -109,5 +109,5 @@ int takt_cli_check(int argc, char **argv, takt_cli_settings *settings)
     if (!settings->json)
         takt_cli_warn(policy);
     takt_policy_free(policy);
-    return takt_cli_end_output();
+    return takt_message_end_output();
 }

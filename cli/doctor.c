@@ -10,7 +10,7 @@
 
 #include "commands.h"
 #include "json.h"
-#include "message.h"
+#include "kit/message.h"
 #include "session.h"
 
 enum { KEY_LOAD_SCRIPTS = 0x200, KEY_TIMEOUT };
@@ -116,7 +116,7 @@ static int examine(cli_doctor *doctor, const char *store, const char *name_space
 
     if (!doctor->settings->json && !doctor->load_scripts)
         print_end(doctor);
-    failed = takt_cli_end_output();
+    failed = takt_message_end_output();
     return code ? status_of(code) : failed;
 }
 

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "commands.h"
-#include "message.h"
+#include "kit/message.h"
+#include "kit/wall_clock.h"
 #include "session.h"
 #include "standing.h"
 
@@ -163,13 +164,13 @@ static void print_json(const cli_visit *visit)
 
 static void print_block(const takt_standing *standing)
 {
-    char moment[TAKT_CLI_TIME_SIZE], span[TAKT_SPAN_SIZE];
+    char moment[TAKT_WALL_CLOCK_TEXT_SIZE], span[TAKT_SPAN_SIZE];
 
     if (standing->blocked_until_us <= standing->now_us)
         printf("  blocked      no\n");
     else
         printf("  blocked      until %s, for another %s%s%s\n",
-               takt_cli_moment(standing->blocked_until_us, moment),
+               takt_wall_clock_text(standing->blocked_until_us, moment),
                takt_format_span(standing->blocked_until_us - standing->now_us, span),
                standing->reason[0] ? ": " : "", standing->reason);
 }
@@ -227,7 +228,7 @@ static int go(int argc, char **argv, takt_cli_settings *settings, cli_errand err
     else
         print_lines(&visit);
     takt_cli_close(&visit.session);
-    return status ? status : takt_cli_end_output();
+    return status ? status : takt_message_end_output();
 }
 
 int takt_cli_peek(int argc, char **argv, takt_cli_settings *settings)

@@ -10,8 +10,8 @@
 #include <takt/takt.h>
 
 #include "commands.h"
+#include "kit/message.h"
 #include "kit/standard_files.h"
-#include "message.h"
 #include "options.h"
 #include "program.h"
 
@@ -68,9 +68,9 @@ static void refuse_command(const char *name)
 
     takt_quote(name, shown);
     if (like)
-        takt_cli_say("there is no command %s; did you mean \"%s\"?", shown, like);
+        takt_message("there is no command %s; did you mean \"%s\"?", shown, like);
     else
-        takt_cli_say("there is no command %s; `takt --help` lists those there are", shown);
+        takt_message("there is no command %s; `takt --help` lists those there are", shown);
     exit(EX_USAGE);
 }
 
@@ -177,6 +177,6 @@ int main(int argc, char **argv)
         refuse_command(choice.argv[0]);
     }
     snprintf(name, sizeof(name), "takt %s", choice.command->name);
-    takt_cli_set_name(name);
+    takt_message_set_name(name);
     return choice.command->run(choice.argc, choice.argv, &choice.settings);
 }

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "kit/message.h"
 #include "kit/signals.h"
 #include "map_jobs.h"
-#include "message.h"
 #include "options.h"
 
 typedef struct mapping {
@@ -134,8 +134,8 @@ static void on_event(void *data, const char *text)
 {
     mapping *map = data;
 
-    takt_cli_progress_say(&map->report.progress, "%s%s", text,
-                          map->session.store_lost ? "; retrying" : "");
+    takt_cli_progress_message(&map->report.progress, "%s%s", text,
+                              map->session.store_lost ? "; retrying" : "");
 }
 
 static void close_all(mapping *map)
@@ -166,9 +166,10 @@ static void put_rest_aside(mapping *map)
             break;
         if (state == TAKT_LINES_LATER) {
             if (!map->input.is_file && !map->told_rest)
-                takt_cli_progress_say(&map->report.progress,
-                                      "reading the rest of the input into %s; a signal ends that",
-                                      map->report.undone_path);
+                takt_cli_progress_message(
+                    &map->report.progress,
+                    "reading the rest of the input into %s; a signal ends that",
+                    map->report.undone_path);
             map->told_rest = true;
             return;
         }
@@ -195,7 +196,7 @@ static void run_pass(mapping *map)
             takt_cli_map_report_refused(&map->report, &line);
         } else {
             if (map->input.error && !map->input_status) {
-                takt_cli_progress_say(
+                takt_cli_progress_message(
                     &map->report.progress, "cannot read the input beyond line %llu: %s",
                     (unsigned long long)map->input.number, uv_strerror(map->input.error));
                 map->input_status = EX_NOINPUT;
@@ -240,10 +241,11 @@ static void reread(mapping *map)
     takt_error error;
 
     if (takt_cli_reread(&map->session, map->settings, &map->target, &error))
-        takt_cli_progress_say(&map->report.progress,
-                              "the policy was read again and holds from now on");
+        takt_cli_progress_message(&map->report.progress,
+                                  "the policy was read again and holds from now on");
     else
-        takt_cli_progress_say(&map->report.progress, "%s; the policy stays as it was", error.text);
+        takt_cli_progress_message(&map->report.progress, "%s; the policy stays as it was",
+                                  error.text);
 }
 
 static void on_signal(uv_signal_t *handle, int signal)
@@ -258,9 +260,9 @@ static void on_signal(uv_signal_t *handle, int signal)
         map->signal = signal;
     if (!map->jobs.stopping) {
         if (map->jobs.running > 0)
-            takt_cli_progress_say(&map->report.progress,
-                                  "told to stop: %u running will end, a second signal kills them",
-                                  map->jobs.running);
+            takt_cli_progress_message(
+                &map->report.progress,
+                "told to stop: %u running will end, a second signal kills them", map->jobs.running);
         takt_cli_map_jobs_stop(&map->jobs, 0);
     } else if (!map->jobs.killed) {
         takt_cli_map_jobs_kill(&map->jobs);
@@ -296,7 +298,7 @@ static int work(mapping *map)
 
     if (takt_lines_open(&map->input, &map->session.loop, map->input_path, TAKT_CLI_MAP_LINE_MAX,
                         on_ready, map, &error) != 0) {
-        takt_cli_say("%s", error.text);
+        takt_message("%s", error.text);
         return EX_NOINPUT;
     }
     if ((status = takt_cli_map_report_open(&map->report, &map->input)) != 0 ||

@@ -12,8 +12,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "kit/message.h"
 #include "kit/wall_clock.h"
-#include "message.h"
 
 typedef enum job_state { JOB_IDLE, JOB_WAITING, JOB_RUNNING } job_state;
 
@@ -84,13 +84,13 @@ static void decide(takt_cli_map_job *job)
         make_idle(job);
     } else if (cannot_ever_start(job)) {
         if (!jobs->stopping)
-            takt_cli_progress_say(&report->progress, "cannot run %s: %s", jobs->command[0],
-                                  strerror(job->line.start_failed));
+            takt_cli_progress_message(&report->progress, "cannot run %s: %s", jobs->command[0],
+                                      strerror(job->line.start_failed));
         takt_cli_map_jobs_stop(jobs, job->line.status);
         leave(job);
     } else if (nobody_reads_output()) {
         if (!jobs->stopping)
-            takt_cli_progress_say(
+            takt_cli_progress_message(
                 &report->progress,
                 "nobody reads standard output any more: no more jobs are started");
         takt_cli_map_jobs_stop(jobs, 128 + SIGPIPE);
@@ -252,7 +252,7 @@ int takt_cli_map_jobs_open(takt_cli_map_jobs *jobs)
 {
     jobs->all = calloc(jobs->max, sizeof(*jobs->all));
     if (!jobs->all) {
-        takt_cli_say("%s", strerror(ENOMEM));
+        takt_message("%s", strerror(ENOMEM));
         return EX_OSERR;
     }
     for (unsigned i = jobs->max; i > 0; i--) {
@@ -272,7 +272,7 @@ void takt_cli_map_jobs_begin(takt_cli_map_jobs *jobs, const takt_text_line *line
     char *text = malloc(line->size + 1);
 
     if (!text) {
-        takt_cli_progress_say(&jobs->report->progress, "%s", strerror(ENOMEM));
+        takt_cli_progress_message(&jobs->report->progress, "%s", strerror(ENOMEM));
         takt_cli_map_jobs_stop(jobs, EX_OSERR);
         takt_cli_map_report_left(jobs->report, line->text, line->size, line->number);
         return;

@@ -12,8 +12,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "kit/message.h"
 #include "kit/wall_clock.h"
-#include "message.h"
 
 #define FAILED_MAX   1000 /* lines that the JSON summary names */
 #define FAILED_SHOWN 20   /* and the other one */
@@ -23,7 +23,7 @@ static void note_file_failed(takt_cli_map_report *report, const char *path)
     if (report->file_failed)
         return;
     report->file_failed = true;
-    takt_cli_progress_say(&report->progress, "cannot write to %s: %s", path, strerror(errno));
+    takt_cli_progress_message(&report->progress, "cannot write to %s: %s", path, strerror(errno));
 }
 
 /* The input must not be emptied before it was read. */
@@ -40,7 +40,7 @@ static int open_undone(takt_cli_map_report *report, const takt_lines *input)
     int fd = open(report->undone_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 
     if (fd >= 0 && is_input(input, fd)) {
-        takt_cli_say("--undone %s is the input itself: name another file", report->undone_path);
+        takt_message("--undone %s is the input itself: name another file", report->undone_path);
         close(fd);
         return EX_USAGE;
     }
@@ -48,7 +48,7 @@ static int open_undone(takt_cli_map_report *report, const takt_lines *input)
         report->undone = fdopen(fd, "w");
     if (report->undone)
         return 0;
-    takt_cli_say("cannot write to %s: %s", report->undone_path, strerror(errno));
+    takt_message("cannot write to %s: %s", report->undone_path, strerror(errno));
     if (fd >= 0)
         close(fd);
     return EX_CANTCREAT;
@@ -60,13 +60,13 @@ int takt_cli_map_report_open(takt_cli_map_report *report, const takt_lines *inpu
     report->failures = calloc(FAILED_MAX, sizeof(*report->failures));
     report->left_numbers = calloc(report->left_max, sizeof(*report->left_numbers));
     if (!report->failures || !report->left_numbers) {
-        takt_cli_say("%s", strerror(ENOMEM));
+        takt_message("%s", strerror(ENOMEM));
         return EX_OSERR;
     }
     if (report->log_path) {
         report->log = open(report->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
         if (report->log < 0) {
-            takt_cli_say("cannot write to %s: %s", report->log_path, strerror(errno));
+            takt_message("cannot write to %s: %s", report->log_path, strerror(errno));
             return EX_CANTCREAT;
         }
     }
@@ -144,8 +144,9 @@ void takt_cli_map_report_failed(takt_cli_map_report *report, const takt_cli_map_
                  strsignal(line->signal));
     else
         snprintf(how, sizeof(how), "failed with status %d", line->status);
-    takt_cli_progress_say(&report->progress, "line %llu %s: %s", (unsigned long long)line->number,
-                          how, takt_quote_bytes(line->text, line->size, shown, sizeof(shown)));
+    takt_cli_progress_message(&report->progress, "line %llu %s: %s",
+                              (unsigned long long)line->number, how,
+                              takt_quote_bytes(line->text, line->size, shown, sizeof(shown)));
     note_failure(report, line->number, line->status);
     write_undone(report, line->text, line->size);
 }
@@ -153,13 +154,13 @@ void takt_cli_map_report_failed(takt_cli_map_report *report, const takt_cli_map_
 void takt_cli_map_report_refused(takt_cli_map_report *report, const takt_text_line *line)
 {
     if (line->text)
-        takt_cli_progress_say(&report->progress,
-                              "line %llu failed: no command can be given a NUL byte",
-                              (unsigned long long)line->number);
+        takt_cli_progress_message(&report->progress,
+                                  "line %llu failed: no command can be given a NUL byte",
+                                  (unsigned long long)line->number);
     else
-        takt_cli_progress_say(&report->progress,
-                              "line %llu failed: no command can be given more than %d bytes",
-                              (unsigned long long)line->number, TAKT_CLI_MAP_LINE_MAX);
+        takt_cli_progress_message(&report->progress,
+                                  "line %llu failed: no command can be given more than %d bytes",
+                                  (unsigned long long)line->number, TAKT_CLI_MAP_LINE_MAX);
     note_failure(report, line->number, -1);
 }
 
@@ -204,7 +205,7 @@ static void say_left(takt_cli_map_report *report, const takt_lines *input, bool 
     if (more)
         fprintf(file, "%sall from line %llu on", count ? ", and " : "", (unsigned long long)rest);
     if (fclose(file) == 0)
-        takt_cli_say("not done: %s; --undone FILE would have kept them for a rerun with -i FILE",
+        takt_message("not done: %s; --undone FILE would have kept them for a rerun with -i FILE",
                      text);
     free(text);
 }
@@ -225,12 +226,12 @@ static void print_summary(const takt_cli_map_report *report)
 
     if (rate > 0)
         snprintf(pace, sizeof(pace), ", started at %.1f/s", rate);
-    takt_cli_say("%llu done, %llu failed in %s%s", (unsigned long long)report->done,
+    takt_message("%llu done, %llu failed in %s%s", (unsigned long long)report->done,
                  (unsigned long long)report->failed,
                  takt_format_span(report->last_end_us - report->first_start_us, span), pace);
     if (shown == 0)
         return;
-    fprintf(stderr, "%s: failed: %s", takt_cli_name(), report->failed > 1 ? "lines" : "line");
+    fprintf(stderr, "%s: failed: %s", takt_message_name(), report->failed > 1 ? "lines" : "line");
     for (uint64_t i = 0; i < shown; i++)
         fprintf(stderr, "%s %llu", i ? "," : "", (unsigned long long)report->failures[i].number);
     fprintf(stderr, "%s\n", shown < report->failed ? ", ..." : "");
@@ -270,13 +271,13 @@ static int close_undone(takt_cli_map_report *report, const takt_lines *input, bo
     bool failed = ferror(report->undone);
 
     if (fclose(report->undone) != 0 && !failed) {
-        takt_cli_say("cannot write to %s: %s", report->undone_path, strerror(errno));
+        takt_message("cannot write to %s: %s", report->undone_path, strerror(errno));
         failed = true;
     }
     if (!failed && report->left + report->failed > 0)
-        takt_cli_say("lines not done are in %s", report->undone_path);
+        takt_message("lines not done are in %s", report->undone_path);
     if (more)
-        takt_cli_say("not read, and not in %s: all from line %llu on", report->undone_path,
+        takt_message("not read, and not in %s: all from line %llu on", report->undone_path,
                      (unsigned long long)input->number + 1);
     return failed ? EX_IOERR : 0;
 }
@@ -288,7 +289,7 @@ int takt_cli_map_report_close(takt_cli_map_report *report, const takt_lines *inp
 
     if (!report->quiet) {
         print_summary(report);
-        takt_cli_shadows_say(&report->shadows);
+        takt_cli_shadows_print(&report->shadows);
     }
     if (report->undone)
         status = close_undone(report, input, more);
@@ -298,7 +299,7 @@ int takt_cli_map_report_close(takt_cli_map_report *report, const takt_lines *inp
         close(report->log);
     if (report->json)
         print_json(report, input, more);
-    int output = takt_cli_end_output();
+    int output = takt_message_end_output();
     return status ? status : output;
 }
 

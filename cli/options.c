@@ -10,7 +10,7 @@
 
 #include <takt/takt.h>
 
-#include "message.h"
+#include "kit/message.h"
 
 enum {
     KEY_RATE = 0x100,
@@ -245,7 +245,7 @@ static void refuse_misspelt(const struct argp *argp, int argc, char **argv, bool
         snprintf(word, sizeof(word), "%.*s", (int)size - 2, argv[i] + 2);
         takt_suggest_begin(&meant, word);
         if (!has_option(argp, &meant) && meant.best) {
-            takt_cli_say("there is no option %s; did you mean --%s?", argv[i], meant.best);
+            takt_message("there is no option %s; did you mean --%s?", argv[i], meant.best);
             exit(EX_USAGE);
         }
     }
@@ -253,14 +253,14 @@ static void refuse_misspelt(const struct argp *argp, int argc, char **argv, bool
 
 void takt_cli_parse(const struct argp *argp, int argc, char **argv, bool runs_command, void *input)
 {
-    char *name = (char *)(uintptr_t)takt_cli_name();
+    char *name = (char *)(uintptr_t)takt_message_name();
 
     argv[0] = name;
     refuse_misspelt(argp, argc, argv, runs_command);
     argp_err_exit_status = EX_USAGE;
     error_t failed = argp_parse(argp, argc, argv, ARGP_IN_ORDER, NULL, input);
     if (failed) {
-        takt_cli_say("%s", strerror(failed));
+        takt_message("%s", strerror(failed));
         exit(EX_OSERR);
     }
 }

@@ -9,7 +9,8 @@
 
 #include "commands.h"
 #include "json.h"
-#include "message.h"
+#include "kit/message.h"
+#include "kit/wall_clock.h"
 #include "session.h"
 
 enum { KEY_HISTORY = 0x200, KEY_TEXT };
@@ -69,11 +70,11 @@ static const struct argp argp = {
 /* "version 8, revision 3, 412 bytes, 14:32:07, ann@host: mail changed" */
 static void print_change(const takt_change *change)
 {
-    char moment[TAKT_CLI_TIME_SIZE], who[TAKT_QUOTE_SIZE];
+    char moment[TAKT_WALL_CLOCK_TEXT_SIZE], who[TAKT_QUOTE_SIZE];
 
     printf("version %lld, revision %lld, %lld bytes, %s, %s: %s\n", (long long)change->version,
            (long long)change->revision, (long long)change->size,
-           takt_cli_moment(change->at_us, moment), takt_quote(change->who, who), change->what);
+           takt_wall_clock_text(change->at_us, moment), takt_quote(change->who, who), change->what);
 }
 
 static void print_json(const takt_live *live)
@@ -131,14 +132,14 @@ static int show(const cli_look *look, const takt_live *live)
     int status;
 
     if (live->version == 0) {
-        takt_cli_say("%s", TAKT_CLI_NO_POLICY);
+        takt_message("%s", TAKT_CLI_NO_POLICY);
         return EX_CONFIG;
     }
     print(look, live);
-    status = takt_cli_end_output();
+    status = takt_message_end_output();
     if (live->policy)
         return status;
-    takt_cli_say("%s", live->trouble.text);
+    takt_message("%s", live->trouble.text);
     return EX_CONFIG;
 }
 

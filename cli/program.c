@@ -14,7 +14,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "message.h"
+#include "kit/message.h"
 
 #define PREFIX "takt-"
 
@@ -123,7 +123,7 @@ void takt_cli_become_program(int argc, char **argv, const takt_cli_settings *set
     char **words = words_of(argc, argv, settings, path);
     if (words)
         execv(path, words);
-    takt_cli_say("cannot run %s: %s", path, strerror(errno));
+    takt_message("cannot run %s: %s", path, strerror(errno));
     exit(EX_OSERR);
 }
 

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kit/message.h"
 #include "kit/terminal.h"
 #include "kit/wall_clock.h"
-#include "message.h"
 
 #define REDRAW_MS     250
 #define LINE_MS       5000
@@ -41,7 +41,7 @@ static int write_bar(char *text, size_t size, const takt_cli_figures *figures)
 
 static void write_end(char *text, size_t size, const takt_cli_figures *figures, double rate)
 {
-    char moment[TAKT_CLI_TIME_SIZE], span[TAKT_SPAN_SIZE];
+    char moment[TAKT_WALL_CLOCK_TEXT_SIZE], span[TAKT_SPAN_SIZE];
 
     if (figures->total <= figures->ended || rate <= 0)
         return;
@@ -50,7 +50,7 @@ static void write_end(char *text, size_t size, const takt_cli_figures *figures, 
         return;
     int64_t left_us = (int64_t)left_s * 1000000;
     snprintf(text, size, ", ends %s (in %s)",
-             takt_cli_moment(takt_wall_clock_now() + left_us, moment),
+             takt_wall_clock_text(takt_wall_clock_now() + left_us, moment),
              left_us < 1000000 ? "1 s" : takt_format_span(left_us, span));
 }
 
@@ -86,7 +86,7 @@ static void draw(takt_cli_progress *progress)
 
     write_line(progress, text, sizeof(text), progress->terminal);
     if (!progress->terminal) {
-        takt_cli_say("%s", text);
+        takt_message("%s", text);
         return;
     }
     if (!takt_terminal_is_ours(STDERR_FILENO)) {
@@ -127,7 +127,7 @@ int takt_cli_progress_open(takt_cli_progress *progress, uv_loop_t *loop, bool sh
     return uv_timer_start(&progress->timer, on_timer, every_ms, every_ms);
 }
 
-void takt_cli_progress_say(takt_cli_progress *progress, const char *format, ...)
+void takt_cli_progress_message(takt_cli_progress *progress, const char *format, ...)
 {
     char text[1024];
     va_list arguments;
@@ -137,7 +137,7 @@ void takt_cli_progress_say(takt_cli_progress *progress, const char *format, ...)
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     wipe(progress);
-    takt_cli_say("%s", text);
+    takt_message("%s", text);
     if (drawn)
         draw(progress);
 }

@@ -36,9 +36,9 @@ typedef struct takt_cli_progress {
 int takt_cli_progress_open(takt_cli_progress *progress, uv_loop_t *loop, bool shown,
                            void (*look)(void *data, takt_cli_figures *figures), void *data);
 
-/* Says a line as takt_cli_say does, and keeps the bar whole. */
-__attribute__((format(printf, 2, 3))) void takt_cli_progress_say(takt_cli_progress *progress,
-                                                                 const char *format, ...);
+/* Says a line as takt_message does, and keeps the bar whole. */
+__attribute__((format(printf, 2, 3))) void takt_cli_progress_message(takt_cli_progress *progress,
+                                                                     const char *format, ...);
 
 /* Wipes the bar and ends.  Safe twice. */
 void takt_cli_progress_close(takt_cli_progress *progress);

@@ -21,9 +21,9 @@
 #include "commands.h"
 #include "kit/child.h"
 #include "kit/environment.h"
+#include "kit/message.h"
 #include "kit/orphans.h"
 #include "kit/signals.h"
-#include "message.h"
 #include "session.h"
 #include "shadow.h"
 
@@ -194,7 +194,7 @@ static void run_held(cli_run *run)
     failed = takt_child_start(run->command, &run->child);
     if (failed == 0)
         return;
-    takt_cli_say("cannot run %s: %s", run->command[0], strerror(failed));
+    takt_message("cannot run %s: %s", run->command[0], strerror(failed));
     run->exit_status = failed == ENOENT ? 127 : 126;
     give_back(run);
 }
@@ -292,7 +292,7 @@ int takt_cli_run(int argc, char **argv, takt_cli_settings *settings)
         return status;
     status = wait_for_permit(&run);
     if (run.held)
-        takt_cli_shadows_say(&run.shadows);
+        takt_cli_shadows_print(&run.shadows);
     takt_cli_close(&run.session);
     if (status)
         return status;
@@ -308,7 +308,7 @@ int takt_cli_run(int argc, char **argv, takt_cli_settings *settings)
     else
         errno = ENOMEM;
     status = errno == ENOENT ? 127 : 126;
-    takt_cli_say("cannot run %s: %s", run.command[0], strerror(errno));
+    takt_message("cannot run %s: %s", run.command[0], strerror(errno));
     free(environment);
     return status;
 }

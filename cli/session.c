@@ -14,7 +14,7 @@
 #include <takt/live.h>
 
 #include "kit/exit_status.h"
-#include "message.h"
+#include "kit/message.h"
 
 /* An empty variable is as good as none. */
 static const char *variable(const char *name)
@@ -49,7 +49,7 @@ int takt_cli_load_policy(takt_policy **policy, const takt_cli_settings *settings
     const char *path = policy_path(settings);
 
     if (!path) {
-        takt_cli_say("there is no policy: write ./takt.yaml, name a file with --policy or "
+        takt_message("there is no policy: write ./takt.yaml, name a file with --policy or "
                      "$TAKT_POLICY, or give a "
                      "--rate");
         return EX_CONFIG;
@@ -59,7 +59,7 @@ int takt_cli_load_policy(takt_policy **policy, const takt_cli_settings *settings
             return 0;
         takt_policy_free(*policy);
     }
-    takt_cli_say("%s", error.text);
+    takt_message("%s", error.text);
     return error.code == TAKT_E_NOMEM ? EX_OSERR : EX_CONFIG;
 }
 
@@ -76,11 +76,11 @@ int takt_cli_make_policy(takt_policy **policy, const takt_cli_settings *settings
                              .mode = settings->mode};
     takt_policy *made;
     if (takt_policy_new(&made) != 0) {
-        takt_cli_say("%s", takt_strerror(TAKT_E_NOMEM));
+        takt_message("%s", takt_strerror(TAKT_E_NOMEM));
         return EX_OSERR;
     }
     if (takt_policy_add(made, &limit, &error) != 0) {
-        takt_cli_say("the limit of this command line: %s", error.text);
+        takt_message("the limit of this command line: %s", error.text);
         takt_policy_free(made);
         return error.code == TAKT_E_NOMEM ? EX_OSERR : EX_USAGE;
     }
@@ -107,7 +107,7 @@ void takt_cli_print_limits(const takt_policy *policy)
 static void say_warning(void *data, const char *limit, const char *text)
 {
     (void)data;
-    takt_cli_say("warning: %s: %s", limit, text);
+    takt_message("warning: %s: %s", limit, text);
 }
 
 void takt_cli_warn(const takt_policy *policy)
@@ -132,10 +132,10 @@ int takt_cli_refuse_limit(const takt_policy *policy, const char *name)
     }
     takt_quote(name, shown);
     if (meant.best)
-        takt_cli_say("there is no limit %s; did you mean \"%s\"? There are: %s", shown, meant.best,
+        takt_message("there is no limit %s; did you mean \"%s\"? There are: %s", shown, meant.best,
                      list);
     else
-        takt_cli_say("there is no limit %s; there are: %s", shown, count ? list : "none");
+        takt_message("there is no limit %s; there are: %s", shown, count ? list : "none");
     return EX_USAGE;
 }
 
@@ -153,7 +153,7 @@ static bool copy_policy(takt_policy **copy, const takt_policy *policy)
             return true;
         takt_policy_free(*copy);
     }
-    takt_cli_say("%s", error.text);
+    takt_message("%s", error.text);
     return false;
 }
 
@@ -180,12 +180,12 @@ static void on_client_event(takt_client *client, const takt_event *event, void *
     if (session->on_event)
         session->on_event(session->data, event->text);
     else
-        takt_cli_say("%s", event->text);
+        takt_message("%s", event->text);
 }
 
 int takt_cli_refuse_store(const takt_cli_settings *settings, int code, const takt_error *error)
 {
-    takt_cli_say("%s", error->text[0] ? error->text : takt_strerror(code));
+    takt_message("%s", error->text[0] ? error->text : takt_strerror(code));
     if (code == TAKT_E_STORE_URL && takt_cli_store(settings))
         return EX_USAGE;
     return takt_exit_status(code);
@@ -210,7 +210,7 @@ int takt_cli_load_limits(takt_policy **policy, const takt_cli_settings *settings
     if (code)
         return takt_cli_refuse_store(settings, code, &error);
     if (!live->policy)
-        takt_cli_say("%s", live->version ? live->trouble.text : TAKT_CLI_NO_POLICY);
+        takt_message("%s", live->version ? live->trouble.text : TAKT_CLI_NO_POLICY);
     status = live->policy && copy_policy(policy, live->policy) ? 0 : EX_CONFIG;
     takt_live_free(live);
     return status;
@@ -251,7 +251,7 @@ int takt_cli_open(takt_cli_session *session, const takt_cli_settings *settings,
         goto free_policy;
     int failed = uv_loop_init(&session->loop);
     if (failed) {
-        takt_cli_say("cannot wait for events: %s", uv_strerror(failed));
+        takt_message("cannot wait for events: %s", uv_strerror(failed));
         status = EX_OSERR;
         goto free_policy;
     }
@@ -361,7 +361,7 @@ int takt_cli_request(const takt_cli_session *session, const takt_cli_target *tar
     memcpy(request->within_keys, wish->within_keys, sizeof(request->within_keys));
     if (takt_check_request(session->policy, request, &error) != TAKT_E_INVALID)
         return 0; /* the acquire tells the rest */
-    takt_cli_say("%s", error.text);
+    takt_message("%s", error.text);
     return EX_USAGE;
 }
 
@@ -374,20 +374,20 @@ int takt_cli_refusal(const takt_cli_session *session, const takt_cli_target *tar
     switch (code) {
     case TAKT_E_COST:
         takt_policy_describe(session->policy, target->limit, rules, sizeof(rules));
-        takt_cli_say("a cost of %d is more than %s (%s) can ever give at once", (int)cost,
+        takt_message("a cost of %d is more than %s (%s) can ever give at once", (int)cost,
                      target->limit, rules);
         return EX_USAGE;
     case TAKT_E_INVALID:
     case TAKT_E_NO_LIMIT:
-        takt_cli_say("%s: %s", shown, takt_strerror(code));
+        takt_message("%s: %s", shown, takt_strerror(code));
         return EX_USAGE;
     case TAKT_E_FULL:
     case TAKT_E_NO_SLOT:
     case TAKT_E_DEADLINE:
-        takt_cli_say("%s: %s", shown, takt_strerror(code));
+        takt_message("%s: %s", shown, takt_strerror(code));
         return session->store_lost ? EX_UNAVAILABLE : EX_TEMPFAIL;
     default:
-        takt_cli_say("%s: %s", shown, takt_strerror(code));
+        takt_message("%s: %s", shown, takt_strerror(code));
         return takt_exit_status(code);
     }
 }

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "message.h"
+#include "kit/message.h"
 
 #define TEXT_SIZE 320
 
@@ -29,17 +29,17 @@ static void send_one(const char *limit, const takt_shadow *seen)
     char span[TAKT_SPAN_SIZE];
 
     if (seen->waited > 0)
-        takt_cli_say("shadow: %s would have let this wait for %s", limit,
+        takt_message("shadow: %s would have let this wait for %s", limit,
                      takt_format_span(seen->max_us, span));
     else if (seen->refused > 0)
-        takt_cli_say("shadow: %s would have refused this%s", limit,
+        takt_message("shadow: %s would have refused this%s", limit,
                      seen->refused_late > 0   ? ", as too late"
                      : seen->refused_full > 0 ? ", as too many wait"
                                               : "");
     else if (seen->waiting > 0)
-        takt_cli_say("shadow: %s would let this wait still", limit);
+        takt_message("shadow: %s would let this wait still", limit);
     else
-        takt_cli_say("shadow: %s would have let this start at once", limit);
+        takt_message("shadow: %s would have let this start at once", limit);
 }
 
 static void say_many(const char *limit, const takt_shadow *seen)
@@ -59,10 +59,10 @@ static void say_many(const char *limit, const takt_shadow *seen)
     if (seen->unmeasured > 0)
         snprintf(text + used, sizeof(text) - (size_t)used, "; %lld not measured",
                  (long long)seen->unmeasured);
-    takt_cli_say("shadow: %s: of %lld acquires %s", limit, (long long)seen->acquires, text);
+    takt_message("shadow: %s: of %lld acquires %s", limit, (long long)seen->acquires, text);
 }
 
-void takt_cli_shadows_say(const takt_cli_shadows *shadows)
+void takt_cli_shadows_print(const takt_cli_shadows *shadows)
 {
     for (int i = 0; i < shadows->count; i++) {
         const takt_shadow *seen = &shadows->limits[i].seen;
@@ -72,7 +72,7 @@ void takt_cli_shadows_say(const takt_cli_shadows *shadows)
         else if (seen->acquires == 1)
             send_one(limit, seen);
         else
-            takt_cli_say("shadow: %s would have %s", limit,
+            takt_message("shadow: %s would have %s", limit,
                          seen->tries_refused > 0 ? "refused this" : "let this start");
     }
 }

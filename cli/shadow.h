@@ -21,7 +21,7 @@ typedef struct takt_cli_shadows {
 void takt_cli_shadows_read(const takt_cli_session *session, takt_cli_shadows *shadows);
 
 /* One line for each on standard error. */
-void takt_cli_shadows_say(const takt_cli_shadows *shadows);
+void takt_cli_shadows_print(const takt_cli_shadows *shadows);
 
 /* Continues a JSON object on standard output with `,"shadow":[...]`; with nothing where no limit is
  * in shadow. */

@@ -8,7 +8,7 @@
 #include <sysexits.h>
 
 #include "commands.h"
-#include "message.h"
+#include "kit/message.h"
 #include "session.h"
 
 enum {
@@ -257,7 +257,7 @@ static int choose_limit(takt_cli_simulation *simulation)
         return status;
     if (!takt_cli_is_ad_hoc(settings) && !simulation->target.text) {
         if (takt_policy_count(simulation->policy) != 1) {
-            takt_cli_say("which limit? The policy has %zu: name one with --limit",
+            takt_message("which limit? The policy has %zu: name one with --limit",
                          takt_policy_count(simulation->policy));
             return EX_USAGE;
         }

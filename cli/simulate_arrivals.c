@@ -10,7 +10,7 @@
 
 #include <takt/takt.h>
 
-#include "message.h"
+#include "kit/message.h"
 #include "simulate.h"
 
 #define WORDS_MAX 4
@@ -38,7 +38,7 @@ __attribute__((format(printf, 2, 3))) static int refuse_line(const cli_reading *
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    takt_cli_say("%s:%lld: %s", reading->name, (long long)reading->line, text);
+    takt_message("%s:%lld: %s", reading->name, (long long)reading->line, text);
     return EX_USAGE;
 }
 
@@ -172,13 +172,13 @@ static int feed(cli_reading *reading, takt_oracle *oracle)
         failed = takt_oracle_arrive(oracle, &arrival);
     }
     if (ferror(reading->file)) {
-        takt_cli_say("cannot read %s: %s", reading->name, strerror(errno));
+        takt_message("cannot read %s: %s", reading->name, strerror(errno));
         return EX_NOINPUT;
     }
     if (failed == 0)
         failed = takt_oracle_end(oracle);
     if (failed)
-        takt_cli_say("%s", takt_strerror(failed));
+        takt_message("%s", takt_strerror(failed));
     return failed ? EX_OSERR : 0;
 }
 
@@ -192,7 +192,7 @@ int takt_cli_simulate_arrivals(const takt_cli_simulation *simulation)
     if (!from_standard_input)
         reading.file = fopen(simulation->arrivals, "r");
     if (!reading.file) {
-        takt_cli_say("cannot read %s: %s", simulation->arrivals, strerror(errno));
+        takt_message("cannot read %s: %s", simulation->arrivals, strerror(errno));
         return EX_NOINPUT;
     }
     status =
@@ -205,16 +205,16 @@ int takt_cli_simulate_arrivals(const takt_cli_simulation *simulation)
         status = feed(&reading, oracle);
         takt_oracle_close(oracle);
     } else if (status == TAKT_E_INVALID) { /* the moment of --start was checked */
-        takt_cli_say("a limit with concurrency: an arrival does not tell when its job ends; let a "
+        takt_message("a limit with concurrency: an arrival does not tell when its job ends; let a "
                      "fleet work, with --workers N --jobs N --job-time T");
         status = EX_USAGE;
     } else {
-        takt_cli_say("%s", takt_strerror(status));
+        takt_message("%s", takt_strerror(status));
         status = EX_OSERR;
     }
     free(reading.text);
     if (!from_standard_input)
         fclose(reading.file);
-    int written = takt_cli_end_output();
+    int written = takt_message_end_output();
     return status ? status : written;
 }

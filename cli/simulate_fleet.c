@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "message.h"
+#include "kit/message.h"
 #include "simulate.h"
 
 static int run_courses(const takt_cli_simulation *simulation, takt_course **courses, unsigned count)
@@ -19,7 +19,7 @@ static int run_courses(const takt_cli_simulation *simulation, takt_course **cour
             takt_course_run(&courses[i], simulation->limit, algorithm, &simulation->bulk, &error);
         if (code == 0)
             continue;
-        takt_cli_say("%s", error.text);
+        takt_message("%s", error.text);
         return code == TAKT_E_NOMEM ? EX_OSERR : EX_USAGE;
     }
     return 0;
@@ -66,7 +66,7 @@ static int draw_file(const char *path, cli_draw draw, takt_course *const *course
     }
     if (!failed)
         return 0;
-    takt_cli_say("cannot write %s: %s", path, strerror(reason));
+    takt_message("cannot write %s: %s", path, strerror(reason));
     return EX_CANTCREAT;
 }
 
@@ -76,7 +76,7 @@ static int tell(const takt_cli_simulation *simulation, takt_course *const *cours
     int status = 0;
 
     if ((simulation->svg || simulation->html) && takt_course_figures(courses[0])->rule_count == 0) {
-        takt_cli_say("--svg and --html draw the pace of a rule, and this limit has none");
+        takt_message("--svg and --html draw the pace of a rule, and this limit has none");
         return EX_USAGE;
     }
     make_title(simulation, courses, count, title, sizeof(title));
@@ -103,6 +103,6 @@ int takt_cli_simulate_fleet(const takt_cli_simulation *simulation)
         status = tell(simulation, courses, count);
     for (unsigned i = 0; i < count; i++)
         takt_course_free(courses[i]);
-    int written = takt_cli_end_output();
+    int written = takt_message_end_output();
     return status ? status : written;
 }

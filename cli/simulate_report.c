@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "message.h"
+#include "kit/message.h"
 #include "simulate.h"
 
 #define CELL_SIZE 96
@@ -156,18 +156,6 @@ static void duration(const takt_figures *figures, int which, char text[CELL_SIZE
     snprintf(text, CELL_SIZE, "%s", takt_format_span(figures->duration_us, span));
 }
 
-/* "1 s" rather than "1.0 s": a rule's period is exact. */
-static const char *period(int64_t period_us, char text[TAKT_CLI_TIME_SIZE])
-{
-    char *point;
-
-    takt_format_span(period_us, text);
-    point = strstr(text, ".0 s");
-    if (point)
-        strcpy(point, " s");
-    return text;
-}
-
 /* Tokens in the time that the rule speaks of. */
 static void pace(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
@@ -283,7 +271,8 @@ void takt_cli_courses_table(FILE *file, takt_course *const *courses, unsigned co
     print_row(file, courses, count, "", algorithms, 0);
     print_row(file, courses, count, "took", duration, 0);
     for (int i = 0; i < first->rule_count; i++) {
-        snprintf(name, sizeof(name), "tokens per %s", period(first->busiest[i].period_us, span));
+        snprintf(name, sizeof(name), "tokens per %s",
+                 takt_format_span(first->busiest[i].period_us, span));
         print_row(file, courses, count, name, pace, i);
     }
     print_row(file, courses, count, "jobs done", counts, 0);
@@ -299,7 +288,8 @@ void takt_cli_courses_table(FILE *file, takt_course *const *courses, unsigned co
         print_row(file, courses, count, name, waits, i);
     }
     for (int i = 0; i < first->rule_count; i++) {
-        snprintf(name, sizeof(name), "busiest %s", period(first->busiest[i].period_us, span));
+        snprintf(name, sizeof(name), "busiest %s",
+                 takt_format_span(first->busiest[i].period_us, span));
         print_row(file, courses, count, name, busiest, i);
     }
     print_row(file, courses, count, "store calls per start", calls, 0);

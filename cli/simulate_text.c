@@ -8,7 +8,7 @@
 
 #include <takt/takt.h>
 
-#include "message.h"
+#include "kit/message.h"
 #include "simulate.h"
 
 #define SECONDS_MAX INT64_C(1576800000) /* 50 years */

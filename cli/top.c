@@ -9,8 +9,8 @@
 #include <sysexits.h>
 
 #include "commands.h"
+#include "kit/message.h"
 #include "kit/signals.h"
-#include "message.h"
 #include "top.h"
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
@@ -216,7 +216,7 @@ static void on_event(void *data, const char *text)
 
     snprintf(top->view.event, sizeof(top->view.event), "%s", text);
     if (!top->screen.open)
-        takt_cli_say("%s", text);
+        takt_message("%s", text);
     else if (!top->session.store_lost)
         takt_cli_steer_tell(&top->view, "%s", text);
 }
@@ -234,7 +234,7 @@ static int print(cli_top *top)
         takt_cli_table_print_json(&top->rows);
     else
         takt_cli_table_print(&top->rows);
-    int output = takt_cli_end_output();
+    int output = takt_message_end_output();
     return status ? status : output;
 }
 
@@ -252,9 +252,9 @@ static int add_rows(cli_top *top)
         added = takt_cli_rows_add(&top->rows, target);
     }
     if (!added)
-        takt_cli_say("%s", takt_strerror(TAKT_E_NOMEM));
+        takt_message("%s", takt_strerror(TAKT_E_NOMEM));
     else if (top->rows.count == 0)
-        takt_cli_say("the policy has no limits");
+        takt_message("the policy has no limits");
     return !added ? EX_OSERR : top->rows.count == 0 ? EX_CONFIG : 0;
 }
 
@@ -298,7 +298,7 @@ static int open_screen(cli_top *top)
     top->screen.data = top;
     int failed = takt_cli_screen_open(&top->screen, &top->session.loop);
     if (failed)
-        takt_cli_say("cannot use the terminal: %s", uv_strerror(failed));
+        takt_message("cannot use the terminal: %s", uv_strerror(failed));
     return failed ? EX_OSERR : 0;
 }
 

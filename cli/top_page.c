@@ -3,7 +3,8 @@
  */
 #include <string.h>
 
-#include "message.h"
+#include "kit/message.h"
+#include "kit/wall_clock.h"
 #include "page.h"
 #include "top.h"
 
@@ -47,7 +48,7 @@ static const takt_cli_row *latest(const takt_cli_rows *rows)
 static const char *trouble_of(const takt_cli_view *view, const takt_cli_rows *rows, int lines,
                               char text[2 * TAKT_CLI_TOP_LINE])
 {
-    char moment[TAKT_CLI_TIME_SIZE];
+    char moment[TAKT_WALL_CLOCK_TEXT_SIZE];
     const takt_cli_row *last = latest(rows);
     size_t end = view->first + takt_cli_page_rows(lines);
     int status = 0;
@@ -58,7 +59,7 @@ static const char *trouble_of(const takt_cli_view *view, const takt_cli_rows *ro
     if (status == 0)
         return NULL;
     snprintf(text, 2 * TAKT_CLI_TOP_LINE, last ? "! no answer since %s: %s" : "! no answer%s: %s",
-             last ? takt_cli_moment(last->standing.now_us, moment) : "",
+             last ? takt_wall_clock_text(last->standing.now_us, moment) : "",
              rows->session->store_lost ? view->event : takt_strerror(status));
     return text;
 }
@@ -68,13 +69,13 @@ static void draw_head(takt_cli_page *page, const takt_cli_view *view, const takt
     const takt_policy *policy = takt_get_policy(rows->session->client);
     const takt_cli_row *last = latest(rows);
     int64_t latency_us = takt_cli_rows_latency(rows);
-    char right[3 * TAKT_CLI_TIME_SIZE] = "", version[48] = "", span[TAKT_SPAN_SIZE],
-                   moment[TAKT_CLI_TIME_SIZE];
+    char right[3 * TAKT_WALL_CLOCK_TEXT_SIZE] = "", version[48] = "", span[TAKT_SPAN_SIZE],
+                   moment[TAKT_WALL_CLOCK_TEXT_SIZE];
     int columns = page->columns;
 
     if (latency_us >= 0 && last)
         snprintf(right, sizeof(right), " %s, %s", takt_format_span(latency_us, span),
-                 takt_cli_moment(last->standing.now_us, moment));
+                 takt_wall_clock_text(last->standing.now_us, moment));
     if (takt_policy_version(policy) > 0)
         snprintf(version, sizeof(version), ", version %lld",
                  (long long)takt_policy_version(policy));
@@ -173,13 +174,13 @@ static void draw_queue(takt_cli_page *page, const takt_cli_row *row)
 
 static void draw_block(takt_cli_page *page, const takt_standing *standing)
 {
-    char moment[TAKT_CLI_TIME_SIZE], span[TAKT_SPAN_SIZE];
+    char moment[TAKT_WALL_CLOCK_TEXT_SIZE], span[TAKT_SPAN_SIZE];
 
     if (standing->blocked_until_us <= standing->now_us)
         takt_cli_page_line(page, TAKT_CLI_PLAIN, "  not blocked");
     else
         takt_cli_page_line(page, TAKT_CLI_BOLD, "  blocked until %s, for another %s%s",
-                           takt_cli_moment(standing->blocked_until_us, moment),
+                           takt_wall_clock_text(standing->blocked_until_us, moment),
                            takt_format_span(standing->blocked_until_us - standing->now_us, span),
                            standing->reason[0] ? ":" : "");
     takt_cli_page_line(page, TAKT_CLI_BOLD, "  %s", standing->reason);

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "message.h"
+#include "kit/message.h"
 #include "top.h"
 
 void takt_cli_steer_tell(takt_cli_view *view, const char *format, ...)

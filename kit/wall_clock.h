@@ -6,7 +6,13 @@
 
 #include <stdint.h>
 
+#define TAKT_WALL_CLOCK_TEXT_SIZE 64 /* with its NUL */
+
 /* Microseconds since the Unix epoch. */
 int64_t takt_wall_clock_now(void);
+
+/* An instant by the local time: "14:32:07", with the date before it unless that is today.  Returns
+ * `text`. */
+const char *takt_wall_clock_text(int64_t at_us, char text[TAKT_WALL_CLOCK_TEXT_SIZE]);
 
 #endif

@@ -79,7 +79,7 @@ static void send_entry(adding *adding, const takt_text_line *line)
         free(made);
     }
     if (!tool->lost)
-        takt_tool_say("%s", takt_strerror(TAKT_E_NOMEM));
+        takt_message("%s", takt_strerror(TAKT_E_NOMEM));
     tool->lost = true;
 }
 
@@ -94,7 +94,7 @@ static void add_line(adding *adding, const takt_text_line *line)
     if (line->text == NULL ||
         takt_job_parse(line->text, line->size, ANY_LIMIT, &fields, &head, &error) != 0) {
         adding->refused++;
-        takt_tool_say("%s:%" PRIu64 ": %s", input_name(adding->tool), line->number, error.text);
+        takt_message("%s:%" PRIu64 ": %s", input_name(adding->tool), line->number, error.text);
         return;
     }
     json_decref(fields);
@@ -133,7 +133,7 @@ static int tell(const adding *adding)
     const takt_tool *tool = adding->tool;
 
     if (tool->lost) {
-        takt_tool_say(
+        takt_message(
             "%" PRIu64 " jobs were added, the last one is line %" PRIu64
             "; of those behind it nothing is known: look at takt-jobs show, and go on with "
             "--from-line %" PRIu64,
@@ -141,7 +141,7 @@ static int tell(const adding *adding)
         return EX_UNAVAILABLE;
     }
     if (adding->lines.error != 0) {
-        takt_tool_say("%s: %s", input_name(tool), uv_strerror(adding->lines.error));
+        takt_message("%s: %s", input_name(tool), uv_strerror(adding->lines.error));
         return EX_IOERR;
     }
     printf(tool->json ? "{\"added\": %" PRIu64 ", \"refused\": %" PRIu64 "}\n"
@@ -157,7 +157,7 @@ int takt_tool_add(takt_tool *tool)
 
     if (takt_lines_open(&adding.lines, &tool->loop, tool->input, TAKT_JOB_SOURCE_TEXT_MAX, on_lines,
                         &adding, &error) != 0) {
-        takt_tool_say("%s", error.text);
+        takt_message("%s", error.text);
         return EX_NOINPUT;
     }
     do

@@ -7,7 +7,6 @@
 
 #include <jansson.h>
 
-#include "kit/text.h"
 #include "tool.h"
 
 #define PAGE       "32" /* each may have a megabyte */

@@ -155,14 +155,6 @@ static void print_version(FILE *file, struct argp_state *state)
     fprintf(file, "takt-jobs %s\n", takt_version());
 }
 
-static int end_output(int status)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    takt_tool_say("cannot write to standard output: %s", strerror(errno));
-    return EX_IOERR;
-}
-
 int main(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -170,6 +162,7 @@ int main(int argc, char **argv)
     line line = {.tool = {.group = TAKT_STREAM_GROUP, .from_line = 1, .url = getenv("TAKT_STORE")}};
     int status;
 
+    takt_message_set_name("takt-jobs");
     argp_program_version_hook = print_version;
     argp_err_exit_status = EX_USAGE;
     line.tool.entries = calloc((size_t)argc, sizeof *line.tool.entries);
@@ -180,5 +173,6 @@ int main(int argc, char **argv)
         status = line.command->run(&line.tool);
     takt_tool_close(&line.tool);
     free(line.tool.entries);
-    return end_output(status);
+    int output = takt_message_end_output();
+    return output ? output : status;
 }

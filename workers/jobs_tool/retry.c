@@ -80,10 +80,10 @@ static bool put_back(putting *putting, const char *name)
                 0)
             return false;
         if (putting->job == NULL) {
-            takt_tool_say(putting->found
-                              ? "%s: its text was not kept, it cannot be put back"
-                              : "%s: there is no such dead letter; takt-jobs dead lists them",
-                          name);
+            takt_message(putting->found
+                             ? "%s: its text was not kept, it cannot be put back"
+                             : "%s: there is no such dead letter; takt-jobs dead lists them",
+                         name);
             putting->failed++;
             return takt_tool_ask(tool, on_ok, NULL, "UNWATCH", NULL) == 0;
         }

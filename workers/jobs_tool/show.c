@@ -8,7 +8,6 @@
 
 #include <jansson.h>
 
-#include "kit/text.h"
 #include "tool.h"
 
 #define SHOWN_SIZE 160
@@ -173,7 +172,7 @@ int takt_tool_show(takt_tool *tool)
     if (look(tool, &standing)) {
         status = standing.is_there || standing.dead > 0 ? 0 : EX_NOINPUT;
         if (status != 0)
-            takt_tool_say(
+            takt_message(
                 "there is no stream %s; the first takt-jobs add makes it, or the first worker",
                 tool->stream);
         else if (tool->json)

@@ -3,7 +3,6 @@
  */
 #include "tool.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -19,17 +18,6 @@ typedef struct question {
     int result;
 } question;
 
-void takt_tool_say(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    fputs("takt-jobs: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-}
-
 static void on_ready(void *data)
 {
     (void)data;
@@ -41,9 +29,9 @@ static void on_lost(void *data, int code, const char *text)
     takt_tool *tool = data;
 
     if (!tool->lost)
-        takt_tool_say("%s", code == TAKT_E_STORE_SPACE
-                                ? "an entry of the stream is larger than what can be read (64 MiB)"
-                                : text);
+        takt_message("%s", code == TAKT_E_STORE_SPACE
+                               ? "an entry of the stream is larger than what can be read (64 MiB)"
+                               : text);
     tool->lost = true;
 }
 
@@ -57,12 +45,12 @@ int takt_tool_open(takt_tool *tool)
     takt_stream_names_key(tool->key, tool->stream);
     takt_stream_names_dead_key(tool->dead_key, tool->stream);
     if (uv_loop_init(&tool->loop) != 0) {
-        takt_tool_say("%s", takt_strerror(TAKT_E_SYSTEM));
+        takt_message("%s", takt_strerror(TAKT_E_SYSTEM));
         return EX_OSERR;
     }
     code = takt_redis_open(&tool->redis, &tool->loop, tool->url, &options, &error);
     if (code != 0) {
-        takt_tool_say("%s", error.text);
+        takt_message("%s", error.text);
         return code == TAKT_E_STORE_URL ? EX_USAGE : EX_UNAVAILABLE;
     }
     while (!takt_redis_is_ready(tool->redis))
@@ -90,7 +78,7 @@ void takt_tool_refused(takt_tool *tool, const takt_reply *reply)
 
     takt_redis_refused(tool->redis, reply, &error);
     if (!tool->lost)
-        takt_tool_say("%s", error.text);
+        takt_message("%s", error.text);
     tool->lost = true;
 }
 
@@ -127,7 +115,7 @@ int takt_tool_ask_with(takt_tool *tool, takt_tool_reader *reader, void *data, in
     question.command.data = &question;
     if (takt_redis_send(tool->redis, &question.command, count, words, sizes) != 0) {
         if (!tool->lost)
-            takt_tool_say("%s", takt_strerror(TAKT_E_NOMEM));
+            takt_message("%s", takt_strerror(TAKT_E_NOMEM));
         return -1;
     }
     while (!question.answered)

@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "jobs/stream/names.h"
+#include "kit/message.h"
 
 #define TOOL_WORDS_MAX 16
 
@@ -28,9 +29,6 @@ typedef struct takt_tool {
     takt_redis *redis;
     bool lost; /* told of, once */
 } takt_tool;
-
-/* One line on standard error: "takt-jobs: ...". */
-__attribute__((format(printf, 1, 2))) void takt_tool_say(const char *format, ...);
 
 /* Connects, and waits until that is done: 0, or the exit status after a message. */
 int takt_tool_open(takt_tool *tool);

@@ -5,16 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "kit/message.h"
 #include "worker.h"
 
-/* Who speaks has no worker at hand, so there is one for all. */
-static const char *name = "worker";
-static takt_report *listener;
-
-void takt_worker_say_as(const char *program)
-{
-    name = program;
-}
+static takt_report *listener; /* one for all: whoever speaks has no worker at hand */
 
 void takt_worker_say_to(takt_report *report)
 {
@@ -32,5 +26,5 @@ void takt_worker_say(const char *format, ...)
     if (listener)
         takt_report_say(listener, "message", text);
     else
-        fprintf(stderr, "%s: %s\n", name, text);
+        takt_message("%s", text);
 }

@@ -8,6 +8,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "kit/message.h"
 #include "kit/standard_files.h"
 #include "kit/wall_clock.h"
 #include "worker.h"
@@ -163,7 +164,7 @@ int takt_worker_main(int argc, char **argv, const takt_job_kind *kind)
 
     if (!takt_standard_files_hold())
         return EX_OSERR;
-    takt_worker_say_as(kind->name);
+    takt_message_set_name(kind->name);
     worker.options.report.name = kind->name;
     takt_worker_options_parse(&worker, argc, argv);
     if ((failed = uv_loop_init(&worker.loop)) != 0) {

@@ -135,8 +135,7 @@ void takt_worker_policy_free(takt_worker *worker);
 /* 0, or the exit status after a message; what was opened is to be closed. */
 int takt_worker_open(takt_worker *worker);
 
-/* Who speaks in takt_worker_say, and to whom (NULL: to standard error). */
-void takt_worker_say_as(const char *program);
+/* Where the messages of takt_worker_say go; NULL: to standard error. */
 void takt_worker_say_to(takt_report *report);
 
 /* ---- kind.c ---------------------------------------------------------------------------------- */
