@@ -11,11 +11,11 @@
 #include "session.h"
 #include "standing.h"
 
-typedef enum cli_errand { PEEK, BLOCK, PENALIZE, UNBLOCK, RESET } cli_errand;
+typedef enum operation_kind { PEEK, BLOCK, PENALIZE, UNBLOCK, RESET } operation_kind;
 
-typedef struct cli_visit {
+typedef struct ledger_call {
     takt_cli_settings *settings;
-    cli_errand errand;
+    operation_kind operation;
     takt_cli_target target;
     int64_t for_us;     /* BLOCK, PENALIZE */
     const char *reason; /* the same; NULL: none */
@@ -23,54 +23,54 @@ typedef struct cli_visit {
     takt_call call;
     int status;
     takt_standing standing;
-} cli_visit;
+} ledger_call;
 
 #define KEY_REASON 0x200 /* no letter */
 
-static bool takes_duration(const cli_visit *visit)
+static bool takes_duration(const ledger_call *self)
 {
-    return visit->errand == BLOCK || visit->errand == PENALIZE;
+    return self->operation == BLOCK || self->operation == PENALIZE;
 }
 
-static void read_reason(struct argp_state *state, const char *word, cli_visit *visit)
+static void read_reason(struct argp_state *state, const char *word, ledger_call *self)
 {
     takt_error error;
 
     if (takt_check_reason(word, &error) != 0)
         argp_error(state, "--reason: %s", error.text);
-    visit->reason = word;
+    self->reason = word;
 }
 
 /* A vendor's Retry-After may be 0. */
-static int64_t read_span(struct argp_state *state, const char *word, cli_errand errand)
+static int64_t read_duration(struct argp_state *state, const char *word, operation_kind operation)
 {
     int64_t for_us;
 
-    if (errand == PENALIZE && takt_parse_duration(word, &for_us, NULL) == 0)
+    if (operation == PENALIZE && takt_parse_duration(word, &for_us, NULL) == 0)
         return for_us;
     return takt_argument_any_duration(state, "DURATION", word);
 }
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {
-    cli_visit *visit = state->input;
-    unsigned wanted = visit->errand == BLOCK ? 2 : 1, max = takes_duration(visit) ? 2 : 1;
+    ledger_call *self = state->input;
+    unsigned wanted = self->operation == BLOCK ? 2 : 1, max = takes_duration(self) ? 2 : 1;
 
     switch (key) {
     case KEY_REASON:
-        read_reason(state, word, visit);
+        read_reason(state, word, self);
         return 0;
     case ARGP_KEY_INIT:
         for (int i = 0; i < 3; i++)
-            state->child_inputs[i] = visit->settings;
+            state->child_inputs[i] = self->settings;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num >= max)
             argp_error(state, "that is one word too many: %s", word);
         else if (state->arg_num == 0)
-            takt_cli_read_target(state, word, &visit->target);
+            takt_cli_read_target(state, word, &self->target);
         else
-            visit->for_us = read_span(state, word, visit->errand);
+            self->for_us = read_duration(state, word, self->operation);
         return 0;
     case ARGP_KEY_END:
         if (state->arg_num == 0)
@@ -96,7 +96,7 @@ static const struct argp_child children[] = {{&takt_cli_json_argp, 0, NULL, 0},
     "Exit status: 0; 64 for a wrong command line, 69 where the store cannot be used, 78 for a "    \
     "policy that cannot be used.\n\nExample:\n"
 
-static const char *const words[] = {
+static const char *const usages[] = {
     [PEEK] = "LIMIT[:KEY]",
     [BLOCK] = "LIMIT[:KEY] DURATION",
     [PENALIZE] = "LIMIT[:KEY] [DURATION]",
@@ -124,41 +124,40 @@ static const char *const helps[] = {
 
 static void on_answer(takt_call *call, int status, const takt_standing *standing)
 {
-    cli_visit *visit = call->data;
+    ledger_call *self = call->data;
 
-    visit->status = status;
+    self->status = status;
     if (standing)
-        visit->standing = *standing;
-    takt_close(visit->session.client, NULL, NULL);
-    visit->session.client = NULL;
+        self->standing = *standing;
+    takt_close(self->session.client, NULL, NULL);
+    self->session.client = NULL;
 }
 
-static int begin(cli_visit *visit)
+static int begin(ledger_call *self)
 {
-    takt_client *client = visit->session.client;
-    const char *limit = visit->target.limit, *key = visit->target.key;
+    takt_client *client = self->session.client;
+    const char *limit = self->target.limit, *key = self->target.key;
 
-    switch (visit->errand) {
+    switch (self->operation) {
     case PEEK:
-        return takt_peek(client, &visit->call, limit, key, on_answer);
+        return takt_peek(client, &self->call, limit, key, on_answer);
     case BLOCK:
-        return takt_block(client, &visit->call, limit, key, visit->for_us, visit->reason,
-                          on_answer);
+        return takt_block(client, &self->call, limit, key, self->for_us, self->reason, on_answer);
     case PENALIZE:
-        return takt_penalize(client, &visit->call, limit, key, visit->for_us, visit->reason,
+        return takt_penalize(client, &self->call, limit, key, self->for_us, self->reason,
                              on_answer);
     case UNBLOCK:
-        return takt_unblock(client, &visit->call, limit, key, on_answer);
+        return takt_unblock(client, &self->call, limit, key, on_answer);
     case RESET:
     default:
-        return takt_reset(client, &visit->call, limit, key, on_answer);
+        return takt_reset(client, &self->call, limit, key, on_answer);
     }
 }
 
-static void print_json(const cli_visit *visit)
+static void print_json(const ledger_call *self)
 {
     putchar('{');
-    takt_cli_standing_json(&visit->target, &visit->standing);
+    takt_cli_standing_json(&self->target, &self->standing);
     printf("}\n");
 }
 
@@ -175,15 +174,15 @@ static void print_block(const takt_standing *standing)
                standing->reason[0] ? ": " : "", standing->reason);
 }
 
-static void print_lines(const cli_visit *visit)
+static void print_lines(const ledger_call *self)
 {
-    const takt_standing *standing = &visit->standing;
+    const takt_standing *standing = &self->standing;
     char rules[1024] = "", span[TAKT_SPAN_SIZE], shown[TAKT_QUOTE_SIZE];
 
-    takt_policy_describe(visit->session.policy, visit->target.limit, rules, sizeof(rules));
-    printf("%s", visit->target.limit);
-    if (visit->target.key)
-        printf(" key %s", takt_quote(visit->target.key, shown));
+    takt_policy_describe(self->session.policy, self->target.limit, rules, sizeof(rules));
+    printf("%s", self->target.limit);
+    if (self->target.key)
+        printf(" key %s", takt_quote(self->target.key, shown));
     printf(": %s\n", rules);
     printf("  remaining    %lld of %lld\n", (long long)standing->remaining,
            (long long)standing->limit);
@@ -200,58 +199,58 @@ static void print_lines(const cli_visit *visit)
            (long long)standing->workers);
 }
 
-static int go(int argc, char **argv, takt_cli_settings *settings, cli_errand errand)
+static int run(int argc, char **argv, takt_cli_settings *settings, operation_kind operation)
 {
-    const struct argp argp = {errand == BLOCK || errand == PENALIZE ? reason_option : NULL,
+    const struct argp argp = {operation == BLOCK || operation == PENALIZE ? reason_option : NULL,
                               parse,
-                              words[errand],
-                              helps[errand],
+                              usages[operation],
+                              helps[operation],
                               children,
                               NULL,
                               NULL};
-    cli_visit visit = {.settings = settings,
-                       .errand = errand,
-                       .session = {.store_timeout_us = TAKT_CLI_TIMEOUT_US}};
+    ledger_call self = {.settings = settings,
+                        .operation = operation,
+                        .session = {.store_timeout_us = TAKT_CLI_TIMEOUT_US}};
 
-    takt_cli_parse(&argp, argc, argv, false, &visit);
-    int status = takt_cli_open(&visit.session, settings, &visit.target);
+    takt_cli_parse(&argp, argc, argv, false, &self);
+    int status = takt_cli_open(&self.session, settings, &self.target);
     if (status)
         return status;
-    visit.call.data = &visit;
-    visit.status = begin(&visit);
-    if (visit.status == 0)
-        uv_run(&visit.session.loop, UV_RUN_DEFAULT);
-    if (visit.status)
-        status = takt_cli_refusal(&visit.session, &visit.target, visit.status, 1);
+    self.call.data = &self;
+    self.status = begin(&self);
+    if (self.status == 0)
+        uv_run(&self.session.loop, UV_RUN_DEFAULT);
+    if (self.status)
+        status = takt_cli_refusal(&self.session, &self.target, self.status, 1);
     else if (settings->json)
-        print_json(&visit);
+        print_json(&self);
     else
-        print_lines(&visit);
-    takt_cli_close(&visit.session);
+        print_lines(&self);
+    takt_cli_close(&self.session);
     return status ? status : takt_message_end_output();
 }
 
 int takt_cli_peek(int argc, char **argv, takt_cli_settings *settings)
 {
-    return go(argc, argv, settings, PEEK);
+    return run(argc, argv, settings, PEEK);
 }
 
 int takt_cli_block(int argc, char **argv, takt_cli_settings *settings)
 {
-    return go(argc, argv, settings, BLOCK);
+    return run(argc, argv, settings, BLOCK);
 }
 
 int takt_cli_penalize(int argc, char **argv, takt_cli_settings *settings)
 {
-    return go(argc, argv, settings, PENALIZE);
+    return run(argc, argv, settings, PENALIZE);
 }
 
 int takt_cli_unblock(int argc, char **argv, takt_cli_settings *settings)
 {
-    return go(argc, argv, settings, UNBLOCK);
+    return run(argc, argv, settings, UNBLOCK);
 }
 
 int takt_cli_reset(int argc, char **argv, takt_cli_settings *settings)
 {
-    return go(argc, argv, settings, RESET);
+    return run(argc, argv, settings, RESET);
 }

@@ -204,7 +204,7 @@ static void start(takt_cli_map_job *job)
     takt_cli_map_report_start(jobs->report, &job->line, job->permit.slot_at_us,
                               takt_wall_clock_now());
     heed_files(jobs);
-    takt_cli_tell_fence(&job->permit);
+    takt_cli_export_fence(&job->permit);
     job->line.start_failed = start_process(job);
     if (job->line.start_failed)
         end(job, job->line.start_failed == ENOENT ? 127 : 126);

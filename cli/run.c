@@ -202,7 +202,7 @@ static void run_held(cli_run *run)
 static void decide(cli_run *run, int status)
 {
     run->status = status;
-    takt_cli_tell_fence(&run->permit);
+    takt_cli_export_fence(&run->permit);
     takt_cli_shadows_read(&run->session, &run->shadows);
     if (status == 0 && (run->permit.fence > 0 || run->shadows.count > 0)) {
         run_held(run);

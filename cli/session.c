@@ -338,7 +338,7 @@ void takt_cli_close(takt_cli_session *session)
     session->former_count = 0;
 }
 
-void takt_cli_tell_fence(const takt_permit *permit)
+void takt_cli_export_fence(const takt_permit *permit)
 {
     char number[24];
 

@@ -79,7 +79,7 @@ void takt_cli_close(takt_cli_session *session);
 
 /* Commands that are started next have the permit's number in $TAKT_FENCE; none where there is none.
  */
-void takt_cli_tell_fence(const takt_permit *permit);
+void takt_cli_export_fence(const takt_permit *permit);
 
 /* What to ask for.  0, or the exit status after a message where it cannot be meant. */
 int takt_cli_request(const takt_cli_session *session, const takt_cli_target *target,

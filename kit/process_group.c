@@ -45,12 +45,12 @@ static bool is_left(const takt_process_group *group, bool given_up)
     return is_ours || can_be_signalled;
 }
 
-static void tell(takt_process_group *group, uint64_t told_since_ms)
+static void signal_again(takt_process_group *group, uint64_t since_ms)
 {
-    if (told_since_ms >= TIMEOUT_MS) {
+    if (since_ms >= TIMEOUT_MS) {
         kill(-group->id, SIGKILL);
-    } else if (group->leader_ended && !group->told_again && told_since_ms >= TIMEOUT_MS / 2) {
-        group->told_again = true;
+    } else if (group->leader_ended && !group->signalled_again && since_ms >= TIMEOUT_MS / 2) {
+        group->signalled_again = true;
         kill(-group->id, SIGTERM);
     }
 }
@@ -70,14 +70,14 @@ static bool look_at_all(takt_process_groups *groups)
     for (takt_link *link = groups->running.next, *next; link != &groups->running; link = next) {
         takt_process_group *group = group_at(link);
         next = link->next;
-        if (!group->told_to_end)
+        if (!group->ending)
             continue;
-        uint64_t since_ms = now_ms - group->told_at_ms;
+        uint64_t since_ms = now_ms - group->ending_since_ms;
         if (group->leader_ended && !is_left(group, since_ms >= 2 * TIMEOUT_MS)) {
             finish(group);
             next = groups->running.next;
         } else {
-            tell(group, since_ms);
+            signal_again(group, since_ms);
             more = true;
         }
     }
@@ -97,7 +97,7 @@ static void on_leader_end(takt_process_group *group, int status)
     group->leader_ended = true;
     group->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     group->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    if (!group->told_to_end)
+    if (!group->ending)
         finish(group);
 }
 
@@ -163,10 +163,10 @@ void takt_process_groups_end(takt_process_groups *groups)
     uv_update_time(loop);
     for (takt_link *link = groups->running.next; link != &groups->running; link = link->next) {
         takt_process_group *group = group_at(link);
-        if (group->told_to_end)
+        if (group->ending)
             continue;
-        group->told_to_end = true;
-        group->told_at_ms = uv_now(loop);
+        group->ending = true;
+        group->ending_since_ms = uv_now(loop);
         kill(-group->id, SIGTERM); /* its leader keeps the number, alive or not waited for */
     }
     uv_timer_start(&groups->look, on_look, LOOK_MS, LOOK_MS);

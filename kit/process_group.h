@@ -47,9 +47,9 @@ struct takt_process_group {
     /* private */
     takt_link link;
     takt_process_group_end_cb *on_end;
-    bool leader_ended, told_to_end, told_again;
+    bool leader_ended, ending, signalled_again;
     int status, signal; /* of the leader */
-    uint64_t told_at_ms;
+    uint64_t ending_since_ms;
 };
 
 void takt_process_groups_open(takt_process_groups *groups, uv_loop_t *loop);

@@ -241,7 +241,7 @@ static bool is_listened_at(const char *path, int *code)
 }
 
 /* A socket that a worker left behind when it was killed is removed; nothing else is. */
-static int make_way(const char *path, const char *address, takt_error *error)
+static int remove_stale_socket(const char *path, const char *address, takt_error *error)
 {
     struct stat about;
     int code;
@@ -319,7 +319,7 @@ static int listen_on_port(takt_status *status, const char *address, takt_error *
 static int listen_at_path(takt_status *status, const char *address, const char *path,
                           takt_error *error)
 {
-    int code = make_way(path, address, error);
+    int code = remove_stale_socket(path, address, error);
 
     if (code != 0)
         return code;
