@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kit/text.h"
+#include "kit/json.h"
 
 #define SECOND_US 1000000
 
@@ -39,34 +39,17 @@ __attribute__((format(printf, 2, 3))) static void add(takt_report_line *line, co
         line->used += (size_t)count;
 }
 
-/* As JSON has it: a character beyond U+FFFF takes two. */
-static void add_escaped(takt_report_line *line, uint32_t letter)
-{
-    if (letter <= 0xffff)
-        add(line, "\\u%04x", (unsigned)letter);
-    else
-        add(line, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (letter >> 10)),
-            (unsigned)(0xdc00 + (letter & 0x3ff)));
-}
-
 static void add_quoted(takt_report_line *line, const char *text)
 {
-    const char *end = text + strnlen(text, TAKT_REPORT_LOG_TEXT_MAX);
+    size_t size = strnlen(text, TAKT_REPORT_LOG_TEXT_MAX);
+    char character[TAKT_JSON_CHARACTER_SIZE];
 
     add(line, "\"");
-    while (text < end) {
-        const char *from = text;
-        uint32_t letter = 0;
-        size_t size = takt_utf8_decode(text, (size_t)(end - text), &letter);
-        text += size > 0 ? size : 1;
-        if (size == 0)
-            add(line, "\xef\xbf\xbd");
-        else if (letter == '"' || letter == '\\')
-            add(line, "\\%c", (char)letter);
-        else if (takt_quote_hides(letter))
-            add_escaped(line, letter);
-        else
-            add(line, "%.*s", (int)(text - from), from);
+    while (size > 0) {
+        size_t count = takt_json_character(text, size, character);
+        add(line, "%s", character);
+        text += count;
+        size -= count;
     }
     add(line, "\"");
 }
