@@ -301,6 +301,16 @@ static void on_connected(takt_redis_socket *socket)
     socket->events->opened(socket->data);
 }
 
+/* The connection has ended, with an errno or (0) in peace. */
+static void ended(takt_redis_socket *socket, int number)
+{
+    uv_poll_stop(&socket->poll);
+    if (number != 0)
+        end(socket, "the connection broke", number);
+    else
+        socket->events->ended(socket->data, TAKT_E_STORE, "it closed the connection");
+}
+
 static void take_in(takt_redis_socket *socket)
 {
     for (int i = 0; i < READS_MAX && !socket->closing; i++) {
@@ -308,17 +318,27 @@ static void take_in(takt_redis_socket *socket)
         if (size < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (size <= 0) {
-            int number = size == 0 ? 0 : errno;
-            uv_poll_stop(&socket->poll);
-            if (number != 0)
-                end(socket, "the connection broke", number);
-            else
-                socket->events->ended(socket->data, TAKT_E_STORE, "it closed the connection");
+            ended(socket, size == 0 ? 0 : errno);
             return;
         }
         socket->events->received(socket->data, socket->buffer, (size_t)size);
         if ((size_t)size < sizeof socket->buffer)
             return;
+    }
+}
+
+/* libuv has seen an error and polls no more: what had come before it is read to its end now. */
+static void take_in_last(takt_redis_socket *socket)
+{
+    while (!socket->closing) {
+        ssize_t size = recv(socket->fd, socket->buffer, sizeof socket->buffer, 0);
+        if (size < 0 && errno == EINTR)
+            continue;
+        if (size <= 0) {
+            ended(socket, size == 0 ? 0 : errno == EAGAIN ? ECONNRESET : errno);
+            return;
+        }
+        socket->events->received(socket->data, socket->buffer, (size_t)size);
     }
 }
 
@@ -387,8 +407,12 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         on_connected(socket);
         return;
     }
+    if (status < 0) {
+        take_in_last(socket);
+        return;
+    }
     /* what came before the connection broke is of use, so it is read first */
-    if (status < 0 || (events & UV_READABLE) || socket->broken != 0)
+    if ((events & UV_READABLE) || socket->broken != 0)
         take_in(socket);
     if (socket->closing || !uv_is_active((uv_handle_t *)poll))
         return;

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "redis/connection.h"
 #include "store/redis/peer.h"
@@ -479,6 +482,48 @@ Test(connection, leaves_with_a_reset)
         uv_run(&talk.loop, UV_RUN_DEFAULT);
         cr_expect_eq(uv_loop_close(&talk.loop), 0);
     }
+}
+
+/* A server that ends with a command unread leaves an answer and an error at once: both are taken
+ * in. */
+Test(connection, an_answer_and_an_error_at_once)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char directory[] = "/tmp/takt-test-XXXXXX", bytes[256];
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), accepted;
+    struct question questions[2];
+    struct talk talk;
+    uv_timer_t anchor; /* keeps the loop going */
+
+    cr_assert_not_null(mkdtemp(directory));
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/s", directory);
+    cr_assert_eq(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    cr_assert_eq(listen(listener, 1), 0);
+    begin(&talk, TAKT_REDIS_UNIX, address.sun_path, 30000);
+    uv_timer_init(&talk.loop, &anchor);
+    uv_timer_start(&anchor, (uv_timer_cb)abort, 250000, 0);
+    while ((accepted = accept(listener, NULL, NULL)) < 0)
+        uv_run(&talk.loop, UV_RUN_NOWAIT);
+    unlink(address.sun_path); /* nobody comes again */
+    rmdir(directory);
+    while (recv(accepted, bytes, 1, MSG_DONTWAIT | MSG_PEEK) <= 0)
+        uv_run(&talk.loop, UV_RUN_NOWAIT);
+    cr_assert_gt(recv(accepted, bytes, sizeof bytes, 0), 0, "the greeting");
+    cr_assert_eq(send(accepted, "+OK\r\n", 5, 0), 5);
+    await(&talk, &talk.ready, 1);
+    for (int i = 0; i < 2; i++)
+        ask(&talk, &questions[i], "PING", NULL, NULL);
+    while (recv(accepted, bytes, 1, MSG_DONTWAIT | MSG_PEEK) <= 0)
+        uv_run(&talk.loop, UV_RUN_NOWAIT);
+    cr_assert_eq(send(accepted, "+PONG\r\n", 7, 0), 7);
+    close(accepted);
+    await(&talk, &talk.lost, 1);
+    cr_expect_str_eq(questions[0].text, "PONG");
+    cr_expect_eq(questions[1].answers, 1);
+    cr_expect_eq(questions[1].code, TAKT_E_STORE);
+    close(listener);
+    uv_close((uv_handle_t *)&anchor, NULL);
+    end(&talk);
 }
 
 /* Errors that a server may greet us with. */
