@@ -31,6 +31,7 @@ typedef struct watch {
     uv_poll_t poll; /* first: libuv's handle is the struct watch */
     takt_transfers *owner;
     curl_socket_t socket;
+    int events; /* that libcurl waits for */
 } watch;
 
 /* A connection to somebody, busy or kept. */
@@ -82,8 +83,11 @@ static void ready(uv_poll_t *poll, int status, int events)
     takt_transfers *all = of->owner; /* the watch may be gone after the next call */
     int running, what = 0;
 
-    if (status < 0)
+    if (status <
+        0) { /* libuv polls no more, but libcurl may have only a part of what came before */
         what = CURL_CSELECT_ERR;
+        uv_poll_start(poll, of->events, ready);
+    }
     if (events & UV_READABLE)
         what |= CURL_CSELECT_IN;
     if (events & UV_WRITABLE)
@@ -132,9 +136,8 @@ static int watch_socket(CURL *handle, curl_socket_t socket, int what, void *data
     curl_easy_getinfo(handle, CURLINFO_PRIVATE, &one);
     if (one)
         one->socket = socket;
-    uv_poll_start(
-        &of->poll,
-        (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0), ready);
+    of->events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    uv_poll_start(&of->poll, of->events, ready);
     return 0;
 }
 
