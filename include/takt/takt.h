@@ -342,7 +342,7 @@ TAKT_EXPORT void takt_get_stats(const takt_client *client, takt_stats *stats);
 typedef struct takt_shadow {
     int64_t acquires;
     int64_t at_once;      /* would have started within a millisecond, or two one-way trips */
-    int64_t waited;       /* would have waited longer, see p50_us to most_us */
+    int64_t waited;       /* would have waited longer, see p50_us to max_us */
     int64_t refused;      /* would have failed */
     int64_t waiting;      /* would still be waiting */
     int64_t unmeasured;   /* unknown: too many at a time, or no memory */

@@ -113,6 +113,15 @@ def writes_files_instead(report, here, server):
     done = here.work('takt-mail', '-i', 'jobs', '--smtp', server.url)
     report.check(left == ['jobs'] and done.returncode == 0 and len(arrived(server)) == 3,
                  'and nothing is noted as done: then they are sent', f'{left}{told(done)}')
+    usual = here.read('takt.yaml')
+    policy(here, '{rate: 1/h}')
+    here.jobs('slow', [*(mail(f's{number}', 'a@example.org', key='slow') for number in range(3)),
+                       mail('none', 'a@example.org', limit='nowhere')])
+    done = here.work('takt-mail', '-i', 'slow', '--dry-run', 'drafts')
+    report.check(sorted(results(done.stdout)) == ['s0', 's1', 's2'] and 'nowhere' in done.stderr
+                 and here.peek('smtp:slow')['remaining'] == 1, 'nothing is taken of a limit, and nothing waits for it',
+                 f'{told(done)}{here.peek("smtp:slow")}')
+    here.write('takt.yaml', usual)
     done = here.work('takt-mail', '--stream', 'mails', '--dry-run', 'drafts')
     report.check(done.returncode == 64 and '--input' in done.stderr, 'nor taken out of a stream', told(done))
 

@@ -17,9 +17,10 @@ typedef struct takt_job_kind {
     const struct argp *options; /* of its own, with `self` as input; NULL: none */
     void *self;                 /* given to all functions */
 
-    /* The option by which nothing is really done, if it was given: "--dry-run".  Then nothing is
-     * noted as done either, unless --state says where, and no stream is read, which would lose its
-     * jobs.  NULL: they are done.  May be NULL itself. */
+    /* The option by which nothing is really done, if it was given: "--dry-run".  Then no permit is
+     * taken and no job waits for one, nothing is noted as done either, unless --state says where,
+     * and no stream is read, which would lose its jobs.  NULL: they are done.  May be NULL itself.
+     */
     const char *(*rehearses)(const void *self);
 
     /* Before the first job.  0, or the exit status after a message (takt_worker_say).  May be NULL.

@@ -66,21 +66,22 @@ static int open_source(takt_worker *worker)
 {
     const takt_worker_options *options = &worker->options;
     const takt_job_kind *kind = worker->kind;
-    const char *rehearsal = kind->rehearses ? kind->rehearses(kind->self) : NULL;
     takt_error error = {0};
 
-    if (rehearsal && options->stream) {
+    worker->rehearsal = kind->rehearses ? kind->rehearses(kind->self) : NULL;
+    if (worker->rehearsal && options->stream) {
         takt_worker_say(
             "%s takes its jobs from a file, since a stream would lose them: write --input "
             "FILE instead of --stream",
-            rehearsal);
+            worker->rehearsal);
         return EX_USAGE;
     }
-    int code = options->stream
-                   ? open_stream(worker, &error)
-                   : takt_job_source_open_file(&worker->source, &worker->loop, options->input,
-                                               options->state, options->dead, rehearsal != NULL,
-                                               &takt_intake_source_events, worker, &error);
+    int code =
+        options->stream
+            ? open_stream(worker, &error)
+            : takt_job_source_open_file(&worker->source, &worker->loop, options->input,
+                                        options->state, options->dead, worker->rehearsal != NULL,
+                                        &takt_intake_source_events, worker, &error);
 
     if (code) {
         takt_worker_say("%s", error.text[0] ? error.text : takt_strerror(code));

@@ -42,13 +42,11 @@ static void refuse(takt_job *job, int code)
     }
 }
 
-static void on_permit(takt_permit *permit, int status)
+/* The permit is there, or there is none, and why. */
+static void decide(takt_job *job, int status)
 {
-    takt_job *job = permit->data;
     takt_worker *worker = job->worker;
 
-    takt_job_list_remove(&worker->acquiring, job);
-    job->lane->acquiring--;
     worker->dirty = true;
     job->granted_at_us = takt_worker_now(worker);
     job->lane->slow = job->granted_at_us - job->requested_at_us >= AT_ONCE_US;
@@ -64,11 +62,21 @@ static void on_permit(takt_permit *permit, int status)
     }
 }
 
-/* Asks for a job's permit; it is in no list. */
+static void on_permit(takt_permit *permit, int status)
+{
+    takt_job *job = permit->data;
+
+    takt_job_list_remove(&job->worker->acquiring, job);
+    job->lane->acquiring--;
+    decide(job, status);
+}
+
+/* Asks for a job's permit; it is in no list.  A rehearsal takes none, and waits for none. */
 static void acquire(takt_job *job)
 {
     takt_worker *worker = job->worker;
     takt_request request = takt_job_request(job);
+    int failed;
 
     if (job->deadline_us) {
         request.max_wait_us = job->deadline_us - takt_wall_clock_now();
@@ -80,7 +88,11 @@ static void acquire(takt_job *job)
     }
     job->permit.data = job;
     job->requested_at_us = takt_worker_now(worker);
-    int failed = takt_acquire(worker->client, &job->permit, &request, on_permit);
+    if (worker->rehearsal) {
+        decide(job, takt_check_request(takt_get_policy(worker->client), &request, NULL));
+        return;
+    }
+    failed = takt_acquire(worker->client, &job->permit, &request, on_permit);
     if (failed) {
         takt_seats_leave(job);
         refuse(job, failed);

@@ -111,8 +111,9 @@ struct takt_worker {
     unsigned parsed; /* jobs that were not begun and are parsed */
     uint64_t random;
     takt_worker_handles handles;
-    bool dirty; /* something has happened since the last pass */
-    bool ended; /* the source has no more */
+    const char *rehearsal; /* the option by which nothing is really done; NULL: it is */
+    bool dirty;            /* something has happened since the last pass */
+    bool ended;            /* the source has no more */
     takt_worker_end end;
 };
 
