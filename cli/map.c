@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "kit/message.h"
 #include "kit/signals.h"
+#include "kit/terminal.h"
 #include "map_jobs.h"
 #include "options.h"
 
@@ -220,20 +221,11 @@ static void on_ready(void *data)
     (void)data; /* the pass takes the lines */
 }
 
-static bool has_terminal(void)
-{
-    int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
-
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
-}
-
 /* SIGHUP reads a policy's file again, but where it says that our terminal is gone it ends us. */
 static bool is_for_policy(const mapping *map, int signal)
 {
     return signal == SIGHUP && !takt_cli_is_ad_hoc(map->settings) &&
-           (!map->had_terminal || has_terminal());
+           (!map->had_terminal || takt_terminal_is_there());
 }
 
 static void reread(mapping *map)
@@ -272,7 +264,7 @@ static void on_signal(uv_signal_t *handle, int signal)
 static void watch_signals(mapping *map)
 {
     signal(SIGPIPE, SIG_IGN); /* a broken pipe is told by what is written */
-    map->had_terminal = has_terminal();
+    map->had_terminal = takt_terminal_is_there();
     takt_signals_open(&map->signals, &map->session.loop, ending_signals, on_signal, map);
 }
 

@@ -3,6 +3,7 @@
  */
 #include "kit/terminal.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -16,6 +17,15 @@ bool takt_terminal_can_draw(int fd)
     const char *kind = getenv("TERM");
 
     return isatty(fd) && kind && *kind && strcmp(kind, "dumb") != 0;
+}
+
+bool takt_terminal_is_there(void)
+{
+    int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 bool takt_terminal_is_ours(int fd)

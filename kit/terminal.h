@@ -9,6 +9,10 @@
 /* Whether the file is a terminal that moves its cursor when it is told to. */
 bool takt_terminal_can_draw(int fd);
 
+/* Whether this process has a terminal from which it is controlled.  One that had and has no more
+ * was left behind when the terminal closed. */
+bool takt_terminal_is_there(void);
+
 /* False: a shell has put this process into the background, and the terminal is another job's. */
 bool takt_terminal_is_ours(int fd);
 

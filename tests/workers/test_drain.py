@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """How a worker ends when it is told to: what runs ends in peace, what waits is given back, and nothing is lost."""
 
+import fcntl
+import os
+import pty
 import signal
+import termios
 
 from program import end, results, tap, told, until, work_place
 
@@ -9,10 +13,10 @@ JOBS = [{'id': 'first', 'limit': 'slow'}, {'id': 'second', 'limit': 'slow'},
         {'id': 'held', 'limit': 'fast', 'do': ['hold', 'done']}]
 
 
-def begin(here, *arguments):
+def begin(here, *arguments, **options):
     """One job runs, one waits for its slot."""
     here.jobs('jobs', JOBS)
-    process = here.begin('takt-puppet', '-i', 'jobs', *arguments)
+    process = here.begin('takt-puppet', '-i', 'jobs', *arguments, **options)
     got = b''
     while got.count(b'started') < 2:
         got += until(process.stderr.fileno(), b'\n')
@@ -117,6 +121,21 @@ def rereads(report, here):
                  'SIGHUP reads the policy again', f'{status}\n{messages}')
 
 
+def hangs_up(report, here):
+    """SIGHUP of a terminal that closes, also where the messages go elsewhere."""
+    master, slave = pty.openpty()
+    process = begin(here, start_new_session=True, preexec_fn=lambda: fcntl.ioctl(slave, termios.TIOCSCTTY, 0))
+    os.close(slave)
+    process.send_signal(signal.SIGHUP)
+    until(process.stderr.fileno(), b'read again')
+    os.close(master)  # which the system tells by SIGHUP
+    until(process.stderr.fileno(), b'told to stop')
+    process.send_signal(signal.SIGUSR1)
+    status, output, messages = end(process)
+    report.check(status == 0 and sorted(results(output)) == ['first', 'held'], 'a terminal that closes ends its worker',
+                 f'{status}\n{messages}')
+
+
 def follows(report, here):
     """The policy is in the store."""
     here.write('first.yaml', here.read('takt.yaml'))
@@ -133,7 +152,7 @@ def follows(report, here):
 
 def main():
     report = tap.Report()
-    for case in (in_peace, second_signal, out_of_time, holders, failing, pipes, rereads, follows):
+    for case in (in_peace, second_signal, out_of_time, holders, failing, pipes, rereads, hangs_up, follows):
         with work_place() as here:
             case(report, here)
     report.end()

@@ -10,6 +10,7 @@
 
 #include "kit/message.h"
 #include "kit/standard_files.h"
+#include "kit/terminal.h"
 #include "kit/wall_clock.h"
 #include "worker.h"
 
@@ -76,16 +77,16 @@ static void on_drained(uv_timer_t *timer)
 }
 
 /* SIGHUP reads a policy's file again, but where it says that our terminal is gone it ends us. */
-static bool is_for_policy(int signal)
+static bool is_for_policy(const takt_worker *worker, int signal)
 {
-    return signal == SIGHUP && !isatty(STDERR_FILENO);
+    return signal == SIGHUP && (!worker->end.had_terminal || takt_terminal_is_there());
 }
 
 static void on_signal(uv_signal_t *handle, int signal)
 {
     takt_worker *worker = handle->data;
 
-    if (is_for_policy(signal)) {
+    if (is_for_policy(worker, signal)) {
         takt_worker_policy_reread(worker);
         return;
     }
@@ -131,6 +132,7 @@ static void prepare(takt_worker *worker)
     worker->source_closed = on_source_closed;
     worker->random = (uint64_t)takt_wall_clock_now() ^ (uint64_t)getpid() << 40;
     signal(SIGPIPE, SIG_IGN);
+    worker->end.had_terminal = takt_terminal_is_there();
     takt_signals_open(&worker->handles.signals, &worker->loop, ending_signals, on_signal, worker);
     takt_signals_unref(&worker->handles.signals);
 }

@@ -86,8 +86,9 @@ typedef struct takt_worker_handles {
 typedef struct takt_worker_end {
     int signal; /* the one that ends it; 0 */
     int status;
-    bool draining; /* it was told to stop */
-    bool drained;  /* what waited was given back */
+    bool had_terminal; /* when it began */
+    bool draining;     /* it was told to stop */
+    bool drained;      /* what waited was given back */
     bool closing;
     bool kind_is_open, source_is_open, left_some;
     uint64_t dead_count;
