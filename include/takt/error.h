@@ -38,7 +38,8 @@ enum {
     TAKT_E_STORE_FORMAT = -16,  /* the store has another format version, or is not takt's */
     TAKT_E_SYSTEM = -17,        /* the system refused a thread, a timer or a descriptor */
     TAKT_E_LEASE = -18,         /* held up for longer than a lease: what was held is lost */
-    TAKT_E_OVERTAKEN = -19      /* applying a policy: the store has another one by now */
+    TAKT_E_OVERTAKEN = -19,     /* applying a policy: the store has another one by now */
+    TAKT_E_FORKED = -20         /* the client belongs to the parent of this process */
 };
 
 /* One sentence about a code, for a person; never NULL.  The string is static. */

@@ -2,8 +2,8 @@
  * takt/sync.h: acquire for threads that block.
  *
  * A takt_sync runs a client on a loop and thread of its own.  Call these functions from any thread,
- * any number at a time; each returns when its answer is there.  Arguments, codes
- * and units are those of takt/takt.h.
+ * any number at a time; each returns when its answer is there.  In a child after fork each returns
+ * at once with TAKT_E_FORKED.  Arguments, codes and units are those of takt/takt.h.
  *
  *     takt_permit permit = {0};
  *     takt_request request = TAKT_REQUEST("sendgrid");
@@ -77,7 +77,8 @@ TAKT_EXPORT int takt_sync_reload(takt_sync *sync, const takt_policy *policy, tak
 
 /*
  * Wakes all waiting threads with TAKT_E_CANCELED, ends the thread and frees the memory.  Calls
- * under way return first; do not begin another one.  NULL is harmless.
+ * under way return first; do not begin another one.  NULL is harmless.  In a child after fork it
+ * frees nothing.
  */
 TAKT_EXPORT void takt_sync_close(takt_sync *sync);
 

@@ -15,7 +15,9 @@
  *
  * Units: times and durations are int64 microseconds.  Instants (`_at_us`) follow the store's clock,
  * since the Unix epoch.  Threads: call every function on the thread of the client's loop; for
- * threads that block see takt/sync.h.  docs/c-api.md has the longer explanations.
+ * threads that block see takt/sync.h.  fork: a client belongs to the process that opened it; in a
+ * child the functions that use it fail with TAKT_E_FORKED.  docs/c-api.md has the longer
+ * explanations.
  */
 #ifndef TAKT_H
 #define TAKT_H

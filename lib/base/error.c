@@ -33,6 +33,8 @@ static const struct {
     {TAKT_E_LEASE, "LEASE",
      "the process was held up for longer than a lease: what it held is lost"},
     {TAKT_E_OVERTAKEN, "OVERTAKEN", "somebody else has changed the stored policy meanwhile"},
+    {TAKT_E_FORKED, "FORKED",
+     "the client belongs to the parent process; open another one after fork"},
 };
 
 const char *takt_strerror(int code)

@@ -138,6 +138,8 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
 
     if (!client || !permit || !request || !callback)
         return TAKT_E_INVALID;
+    if (takt_client_is_forked(client))
+        return TAKT_E_FORKED;
     if (takt_permit_is_busy(permit))
         return TAKT_E_BUSY;
     takt_release(permit); /* who asks with a granted one has done its work */

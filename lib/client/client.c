@@ -299,6 +299,8 @@ static void run_passes(takt_client *client)
 
     if (client->parting) /* the timer was due in the same turn */
         return;
+    if (takt_client_is_forked(client) && !client->scheduler.parting) /* the parent starts them */
+        takt_scheduler_leave_all(&client->scheduler, TAKT_E_FORKED);
     while (run_pass(client, takt_timer_now()) > 0 && ++passes < PASSES_MAX &&
            uv_is_active((uv_handle_t *)&client->pass))
         ;
@@ -463,6 +465,8 @@ int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *p
     if (!opened)
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
     opened->loop = loop;
+    takt_fork_watch();
+    opened->forks = takt_fork_count;
     takt_list_init(&opened->held_errands);
     if (options)
         opened->options = *options;

@@ -11,6 +11,7 @@
 #include <takt/takt.h>
 #include <uv.h>
 
+#include "base/fork.h"
 #include "client/timer.h"
 #include "policy/policy.h"
 #include "scheduler/scheduler.h"
@@ -80,11 +81,12 @@ struct takt_client {
     takt_stats stats;
     int claims_in_flight;
     int errands_in_flight;
-    bool lost;    /* TAKT_EVENT_STORE_LOST was told, STORE_BACK not yet */
-    bool *fallen; /* by the policy's limits: since then TAKT_EVENT_FALLBACK was told */
-    bool closing; /* nothing new is taken */
-    bool parting; /* the store is being closed */
-    int handles;  /* to be closed */
+    bool lost;      /* TAKT_EVENT_STORE_LOST was told, STORE_BACK not yet */
+    bool *fallen;   /* by the policy's limits: since then TAKT_EVENT_FALLBACK was told */
+    unsigned forks; /* when it was opened */
+    bool closing;   /* nothing new is taken */
+    bool parting;   /* the store is being closed */
+    int handles;    /* to be closed */
     takt_close_cb closed;
     void *closed_data;
 };
@@ -97,6 +99,12 @@ void takt_client_hand_back(takt_client *client);
 
 /* Sends what the real cost of a ghost's work changes. */
 void takt_client_settle_ghosts(takt_client *client);
+
+/* Whether this process is a child of the one that the client belongs to. */
+static inline bool takt_client_is_forked(const takt_client *client)
+{
+    return client->forks != takt_fork_count;
+}
 
 /* Asks for a pass. */
 void takt_client_ask(takt_client *client);

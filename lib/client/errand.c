@@ -46,6 +46,8 @@ static void settle_permit(takt_errand *errand)
 
     if (errand->call.status == 0 && !takt_permits_are_held(errand->permit, takt_timer_now()))
         errand->call.status = TAKT_E_LEASE;
+    if (errand->call.status == 0 && takt_client_is_forked(errand->client))
+        errand->call.status = TAKT_E_FORKED;
     if (errand->call.status == 0 && errand->client->closing)
         errand->call.status = TAKT_E_CANCELED;
     if (errand->call.status == 0) {
@@ -326,6 +328,8 @@ static int begin(takt_client *client, takt_call *owner, takt_permit *permit,
 
     if (!client || !owner || !callback)
         return TAKT_E_INVALID;
+    if (takt_client_is_forked(client))
+        return TAKT_E_FORKED;
     if (client->closing)
         return TAKT_E_CANCELED;
     if (owner->errand)
@@ -370,8 +374,10 @@ int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
 {
     int code;
 
-    if (!request || !permit)
+    if (!client || !request || !permit)
         return TAKT_E_INVALID;
+    if (takt_client_is_forked(client))
+        return TAKT_E_FORKED;
     if (takt_permit_is_busy(permit))
         return TAKT_E_BUSY;
     takt_release(permit);
@@ -460,6 +466,8 @@ int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual
         actual_cost > TAKT_SETTLED_MAX ||
         (permit->state != TAKT_PERMIT_GRANTED && permit->state != TAKT_PERMIT_IDLE))
         return TAKT_E_INVALID;
+    if (takt_client_is_forked(permit->client))
+        return TAKT_E_FORKED;
     if (permit->client->closing)
         return TAKT_E_CANCELED;
     code = takt_client_check(permit->client->policy, NULL, request, &limit, NULL);

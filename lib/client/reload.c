@@ -47,6 +47,8 @@ int takt_reload(takt_client *client, const takt_policy *policy, takt_error *erro
 
     if (!client || !policy)
         return takt_fail(error, TAKT_E_INVALID, "takt_reload: client and policy are required");
+    if (takt_client_is_forked(client))
+        return takt_fail(error, TAKT_E_FORKED, "%s", takt_strerror(TAKT_E_FORKED));
     if (client->closing)
         return takt_fail(error, TAKT_E_CANCELED, "the client is closing");
     if (takt_policy_follows(policy))

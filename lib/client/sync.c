@@ -8,6 +8,7 @@
 #include <uv.h>
 
 #include "base/fail.h"
+#include "base/fork.h"
 #include "base/list.h"
 #include "scheduler/queue.h"
 
@@ -45,6 +46,7 @@ struct takt_sync {
     int callers; /* threads inside a call */
     bool closing;
     takt_client *client;
+    unsigned forks; /* when it was opened */
 };
 
 /* ---- on the loop's thread -------------------------------------------------------------------- */
@@ -219,6 +221,9 @@ static int ask(takt_sync *sync, takt_post *post)
 {
     bool closing;
 
+    /* A child has no such thread, and another one may have had the mutex. */
+    if (sync->forks != takt_fork_count)
+        return TAKT_E_FORKED;
     if (uv_sem_init(&post->answered, 0) != 0)
         return TAKT_E_SYSTEM;
     post->call.data = post;
@@ -381,6 +386,8 @@ int takt_sync_open(takt_sync **sync, const takt_policy *policy, const takt_optio
     if (!opened)
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
     takt_list_init(&opened->posts);
+    takt_fork_watch();
+    opened->forks = takt_fork_count;
     if (uv_loop_init(&opened->loop) != 0)
         goto free_memory;
     if (uv_mutex_init(&opened->mutex) != 0)
@@ -418,7 +425,7 @@ free_memory:
 
 void takt_sync_close(takt_sync *sync)
 {
-    if (!sync)
+    if (!sync || sync->forks != takt_fork_count)
         return;
     uv_mutex_lock(&sync->mutex);
     sync->closing = true;

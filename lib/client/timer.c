@@ -7,6 +7,7 @@
 
 #include <takt/error.h>
 
+#include "base/fork.h"
 #include "base/list.h"
 
 int64_t takt_timer_now(void)
@@ -46,6 +47,8 @@ static void set(takt_timer *timer, int64_t at_us)
 {
     struct itimerspec spec = {{0, 0}, {0, 0}};
 
+    if (timer->forks != takt_fork_count)
+        return;
     if (at_us != INT64_MAX) {
         int64_t us = at_us > 0 ? at_us : 1; /* all zeros would disarm */
         spec.it_value.tv_sec = (time_t)(us / 1000000);
@@ -60,6 +63,8 @@ static void readable(uv_poll_t *handle, int status, int events)
 
     (void)status;
     (void)events;
+    if (timer->forks != takt_fork_count) /* the expiry is the parent's to clear */
+        uv_poll_stop(handle);
     set_ref(timer, INT64_MAX);
     timer->fired(timer);
     if (timer->armed_us == INT64_MAX && !uv_is_closing((uv_handle_t *)handle))
@@ -76,6 +81,8 @@ int takt_timer_open(takt_timer *timer, uv_loop_t *loop, void (*fired)(takt_timer
         return TAKT_E_SYSTEM;
     }
     timer->fired = fired;
+    takt_fork_watch();
+    timer->forks = takt_fork_count;
     uv_poll_start(&timer->handle, UV_READABLE, readable);
     set_ref(timer, INT64_MAX);
     return 0;

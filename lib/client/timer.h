@@ -17,7 +17,8 @@ typedef struct takt_timer {
     int64_t armed_us; /* INT64_MAX: not armed */
 #ifdef __linux__
     uv_poll_t handle;
-    int fd;
+    int fd;         /* a child after fork shares it with its parent, and leaves it alone */
+    unsigned forks; /* when it was opened */
 #else
     uv_timer_t handle;
 #endif

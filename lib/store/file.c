@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include "base/fail.h"
+#include "base/fork.h"
 #include "base/quote.h"
 #include "base/timeout.h"
 #include "store/file_env.h"
@@ -23,7 +24,7 @@
 typedef struct file_store {
     takt_store store;
     takt_file_thread *thread;
-    unsigned process; /* in which the thread is: a child after fork has none */
+    unsigned forks;   /* when it was opened: a child after fork has no thread */
     uv_async_t async; /* the thread has news */
     uv_timer_t timer; /* the next call is to be given up; runs, and keeps the loop alive, while
                          there are calls */
@@ -150,7 +151,7 @@ static void file_submit(takt_store *base, takt_store_call *call)
     bool first = takt_list_empty(&store->flight);
     takt_file_job *job;
 
-    if (store->process != takt_file_env_process()) {
+    if (store->forks != takt_fork_count) {
         lose(store, call, TAKT_E_STORE);
         return;
     }
@@ -255,7 +256,7 @@ static void give_up(file_store *store, takt_file_job *job, int status)
         name_the_lock(store);
     takt_list_remove(&job->flight);
     job->call = NULL;
-    if (store->process == takt_file_env_process() && takt_file_thread_withdraw(store->thread, job))
+    if (store->forks == takt_fork_count && takt_file_thread_withdraw(store->thread, job))
         put_back(store, job);
     call->status = status;
     call->done(call);
@@ -322,7 +323,7 @@ static void leave(file_store *store)
     if (store->left)
         return;
     store->left = true;
-    if (store->process == takt_file_env_process())
+    if (store->forks == takt_fork_count)
         takt_file_thread_leave(store->thread);
     store->handles = 3;
     takt_waker_close(&store->waker, on_part_closed, store);
@@ -334,7 +335,7 @@ static void on_async(uv_async_t *async)
 {
     file_store *store = async->data;
 
-    if (store->left || store->process != takt_file_env_process())
+    if (store->left || store->forks != takt_fork_count)
         return;
     collect(store);
     if (store->closing && store->cancelled && store->gone)
@@ -353,7 +354,7 @@ static void give_up_all(file_store *store, int status)
 /* First everybody is told, then the thread gets a while to end. */
 static void go_on_closing(file_store *store)
 {
-    bool here = store->process == takt_file_env_process();
+    bool here = store->forks == takt_fork_count;
 
     if (store->cancelled || !here) {
         give_up_all(store, TAKT_E_CANCELED);
@@ -376,7 +377,7 @@ static void on_timer(uv_timer_t *timer)
         go_on_closing(store);
         return;
     }
-    if (store->process != takt_file_env_process()) {
+    if (store->forks != takt_fork_count) {
         give_up_all(store, TAKT_E_STORE);
         return;
     }
@@ -435,7 +436,7 @@ static int file_open(takt_store **opened, uv_loop_t *loop, const char *rest,
     takt_waker_init(&store->waker, loop, options);
     code = takt_file_thread_start(&store->thread, &url, options->name_space, error);
     if (code == 0) {
-        store->process = takt_file_env_process();
+        store->forks = takt_fork_count;
         code = init_handles(store, loop, error);
         if (code != 0) {
             takt_file_thread_quit(store->thread);

@@ -13,6 +13,7 @@
 #include <sys/statvfs.h>
 
 #include "base/fail.h"
+#include "base/fork.h"
 
 #define MAP_SIZE_MAX ((size_t)1 << (sizeof(size_t) > 4 ? 44 : 30))
 #define TRIES_MAX    64 /* enough for any number of doublings */
@@ -20,7 +21,6 @@
 static pthread_mutex_t environments_mutex = PTHREAD_MUTEX_INITIALIZER;
 static takt_link environments = {&environments, &environments};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_uint process;
 
 /* ---- one per process ----------------------------------------------------------------- */
 
@@ -31,17 +31,11 @@ static void after_fork(void)
 
     environments_mutex = fresh;
     takt_list_init(&environments);
-    atomic_fetch_add(&process, 1);
 }
 
 static void watch_forks(void)
 {
     pthread_atfork(NULL, NULL, after_fork);
-}
-
-unsigned takt_file_env_process(void)
-{
-    return atomic_load(&process);
 }
 
 static bool is_same_file(const takt_file_env *env, const struct stat *directory, const char *path)
@@ -117,6 +111,7 @@ int takt_file_env_acquire(takt_file_env **env, const takt_file_url *url, unsigne
 
     if (code != 0)
         return code;
+    takt_fork_watch();
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&environments_mutex);
     found = find_env(&directory, url->path);

@@ -67,10 +67,6 @@ int takt_file_env_watch(takt_file_env *env, takt_error *error);
 int takt_file_env_mend(takt_file_env *env, int failure, unsigned repairs, int tries,
                        takt_error *error);
 
-/* Changes in a child after fork, which must not touch anything of LMDB that its parent has opened.
- */
-unsigned takt_file_env_process(void);
-
 /* ---- file_open.c ----------------------------------------------------------------------------- */
 
 /* Opens env->url, with env->lock held for writing, and replaces a file that is damaged.  Outputs

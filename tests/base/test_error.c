@@ -6,7 +6,7 @@
 
 #include <takt/error.h>
 
-#define CODE_LAST TAKT_E_OVERTAKEN
+#define CODE_LAST TAKT_E_FORKED
 
 Test(error, every_code_has_its_own_name_and_sentence)
 {
