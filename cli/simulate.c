@@ -56,25 +56,25 @@ static const struct argp_option options[] = {
     {"store-down", KEY_STORE_DOWN, "AT+FOR", 0,
      "The store is out of reach: 30s+10s; may be repeated", 3},
     {"crash", KEY_CRASH, "N@AT[+FOR]", 0, "So many workers crash: 3@20s; may be repeated", 3},
-    {"seed", KEY_SEED, "N", 0, "Another course of chance (default 1)", 3},
+    {"seed", KEY_SEED, "N", 0, "Random seed (default 1)", 3},
     {"compare", KEY_COMPARE, "A,B,...", 0, "The same job under each of these algorithms", 3},
     {"svg", KEY_SVG, "FILE", 0, "Draw it", 3},
     {"html", KEY_HTML, "FILE", 0, "Draw it, on a page with every figure", 3},
     {0},
 };
 
-static void read_compared(struct argp_state *state, char *word, takt_cli_simulation *simulation)
+static void read_compared(struct argp_state *state, char *word, takt_cli_simulate_plan *plan)
 {
     char *rest;
 
-    simulation->compared_count = 0;
+    plan->compared_count = 0;
     for (char *name = strtok_r(word, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
-        if (simulation->compared_count == TAKT_CLI_COMPARED_MAX)
+        if (plan->compared_count == TAKT_CLI_COMPARED_MAX)
             argp_error(state, "--compare takes at most %d algorithms", TAKT_CLI_COMPARED_MAX);
         else
-            simulation->compared[simulation->compared_count++] = name;
+            plan->compared[plan->compared_count++] = name;
     }
-    if (simulation->compared_count == 0)
+    if (plan->compared_count == 0)
         argp_error(state, "--compare takes algorithms with commas between, like gcra,fixed-window");
 }
 
@@ -90,23 +90,23 @@ static unsigned next_event(struct argp_state *state, const char *what, unsigned 
 /* The options of a fleet. */
 static error_t parse_fleet(int key, char *word, struct argp_state *state)
 {
-    takt_cli_simulation *simulation = state->input;
-    takt_bulk *bulk = &simulation->bulk;
+    takt_cli_simulate_plan *plan = state->input;
+    takt_bulk *bulk = &plan->bulk;
 
     switch (key) {
     case KEY_WORKERS:
         bulk->workers =
             (int32_t)takt_argument_number(state, "--workers", word, 1, TAKT_SIM_WORKERS_MAX);
-        simulation->workers_given = true;
+        plan->workers_given = true;
         return 0;
     case KEY_JOBS:
         bulk->jobs = takt_argument_number(state, "--jobs", word, 1, TAKT_SIM_JOBS_MAX);
-        simulation->jobs_given = true;
+        plan->jobs_given = true;
         return 0;
     case 'j':
         bulk->at_once =
             (int32_t)takt_argument_number(state, "--at-once", word, 1, TAKT_SIM_AT_ONCE_MAX);
-        simulation->at_once_given = true;
+        plan->at_once_given = true;
         return 0;
     case KEY_JOB_TIME:
         takt_cli_read_span(state, "--job-time", word, &bulk->work_min_us, &bulk->work_max_us);
@@ -122,82 +122,81 @@ static error_t parse_fleet(int key, char *word, struct argp_state *state)
         return 0;
     case KEY_STORE_DOWN:
         takt_cli_read_outage(
-            state, word,
-            &simulation->outages[next_event(state, "--store-down", &bulk->outage_count)]);
+            state, word, &plan->outages[next_event(state, "--store-down", &bulk->outage_count)]);
         return 0;
     case KEY_CRASH:
         takt_cli_read_crash(state, word,
-                            &simulation->crashes[next_event(state, "--crash", &bulk->crash_count)]);
+                            &plan->crashes[next_event(state, "--crash", &bulk->crash_count)]);
         return 0;
     case KEY_SEED:
         bulk->seed = (uint64_t)takt_argument_number(state, "--seed", word, 0, INT64_MAX);
         return 0;
     case KEY_COMPARE:
-        read_compared(state, word, simulation);
+        read_compared(state, word, plan);
         return 0;
     case KEY_SVG:
-        simulation->svg = word;
+        plan->svg = word;
         return 0;
     case KEY_HTML:
-        simulation->html = word;
+        plan->html = word;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-static void check_modes(struct argp_state *state, const takt_cli_simulation *simulation)
+static void check_modes(struct argp_state *state, const takt_cli_simulate_plan *plan)
 {
-    if (simulation->arrivals && simulation->fleet_option)
+    if (plan->arrivals && plan->fleet_option)
         argp_error(state, "--arrivals asks one worker's oracle: leave out --%s",
-                   simulation->fleet_option);
-    else if (!simulation->arrivals && !simulation->workers_given && !simulation->jobs_given)
+                   plan->fleet_option);
+    else if (!plan->arrivals && !plan->workers_given && !plan->jobs_given)
         argp_error(state, "what is to be simulated? Give --arrivals FILE, or --workers N --jobs N");
-    else if (!simulation->arrivals && (!simulation->workers_given || !simulation->jobs_given))
+    else if (!plan->arrivals && (!plan->workers_given || !plan->jobs_given))
         argp_error(state, "a fleet needs both --workers N and --jobs N");
-    else if (!simulation->arrivals && simulation->try_only)
+    else if (!plan->arrivals && plan->try_only)
         argp_error(state, "--try belongs to --arrivals: the jobs of a fleet wait");
-    else if (simulation->target.text && takt_cli_is_ad_hoc(simulation->settings))
+    else if (plan->target.text && takt_cli_is_ad_hoc(plan->settings))
         argp_error(state, "--limit names one of a policy; --%s stands instead of it",
-                   simulation->settings->rule_count > 0 ? "rate" : "concurrency");
+                   plan->settings->rule_count > 0 ? "rate" : "concurrency");
 }
 
-static void note_option(takt_cli_simulation *simulation, int key)
+static void note_option(takt_cli_simulate_plan *plan, int key)
 {
     for (const struct argp_option *option = options; option->name || option->group; option++)
         if (option->name && option->key == key && option->group == 3)
-            simulation->fleet_option = option->name;
+            plan->fleet_option = option->name;
 }
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {
-    takt_cli_simulation *simulation = state->input;
+    takt_cli_simulate_plan *plan = state->input;
 
-    note_option(simulation, key);
+    note_option(plan, key);
     switch (key) {
     case ARGP_KEY_INIT:
         for (int i = 0; i < 3; i++)
-            state->child_inputs[i] = simulation->settings;
+            state->child_inputs[i] = plan->settings;
         return 0;
     case KEY_LIMIT:
-        takt_cli_read_target(state, word, &simulation->target);
-        if (simulation->target.key)
+        takt_cli_read_target(state, word, &plan->target);
+        if (plan->target.key)
             argp_error(state, "--limit takes a limit's name: its keys are all alike");
         return 0;
     case KEY_START:
-        simulation->start_us = simulation->bulk.start_us = takt_cli_read_start(state, word);
+        plan->start_us = plan->bulk.start_us = takt_cli_read_start(state, word);
         return 0;
     case KEY_ARRIVALS:
-        simulation->arrivals = word;
+        plan->arrivals = word;
         return 0;
     case KEY_TRY:
-        simulation->try_only = true;
+        plan->try_only = true;
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "that is one word too many: %s", word);
         return 0;
     case ARGP_KEY_END:
-        check_modes(state, simulation);
+        check_modes(state, plan);
         return 0;
     default:
         return parse_fleet(key, word, state);
@@ -231,60 +230,60 @@ static const struct argp argp = {
 
 /* Where nothing else is said no worker may take up more than a quarter of its share of the jobs
  * from the first. */
-static void choose_at_once(takt_cli_simulation *simulation)
+static void choose_at_once(takt_cli_simulate_plan *plan)
 {
-    takt_bulk *bulk = &simulation->bulk;
+    takt_bulk *bulk = &plan->bulk;
     int64_t quarter = bulk->jobs / bulk->workers / 4;
 
-    if (!simulation->at_once_given && quarter < bulk->at_once)
+    if (!plan->at_once_given && quarter < bulk->at_once)
         bulk->at_once = quarter > 1 ? (int32_t)quarter : 1;
 }
 
 /* Makes or reads the policy and finds the limit; without a name the only one there is. */
-static int choose_limit(takt_cli_simulation *simulation)
+static int choose_limit(takt_cli_simulate_plan *plan)
 {
-    const takt_cli_settings *settings = simulation->settings;
-    char *name = simulation->target.limit;
+    const takt_cli_settings *settings = plan->settings;
+    char *name = plan->target.limit;
     int status;
 
     if (takt_cli_is_ad_hoc(settings)) {
         strcpy(name, "simulated");
-        status = takt_cli_make_policy(&simulation->policy, settings, &simulation->target);
+        status = takt_cli_make_policy(&plan->policy, settings, &plan->target);
     } else {
-        status = takt_cli_load_limits(&simulation->policy, settings);
+        status = takt_cli_load_limits(&plan->policy, settings);
     }
     if (status)
         return status;
-    if (!takt_cli_is_ad_hoc(settings) && !simulation->target.text) {
-        if (takt_policy_count(simulation->policy) != 1) {
+    if (!takt_cli_is_ad_hoc(settings) && !plan->target.text) {
+        if (takt_policy_count(plan->policy) != 1) {
             takt_message("which limit? The policy has %zu: name one with --limit",
-                         takt_policy_count(simulation->policy));
+                         takt_policy_count(plan->policy));
             return EX_USAGE;
         }
-        strcpy(name, takt_policy_name(simulation->policy, 0));
+        strcpy(name, takt_policy_name(plan->policy, 0));
     }
-    simulation->limit = takt_policy_limit(simulation->policy, name);
-    return simulation->limit ? 0 : takt_cli_refuse_limit(simulation->policy, name);
+    plan->limit = takt_policy_limit(plan->policy, name);
+    return plan->limit ? 0 : takt_cli_refuse_limit(plan->policy, name);
 }
 
 int takt_cli_simulate(int argc, char **argv, takt_cli_settings *settings)
 {
-    takt_cli_simulation simulation = {.settings = settings};
+    takt_cli_simulate_plan plan = {.settings = settings};
     int status;
 
-    takt_bulk_init(&simulation.bulk, 1);
-    simulation.bulk.seed = 1;
-    simulation.bulk.outages = simulation.outages;
-    simulation.bulk.crashes = simulation.crashes;
-    takt_cli_parse(&argp, argc, argv, false, &simulation);
-    choose_at_once(&simulation);
-    status = choose_limit(&simulation);
+    takt_bulk_init(&plan.bulk, 1);
+    plan.bulk.seed = 1;
+    plan.bulk.outages = plan.outages;
+    plan.bulk.crashes = plan.crashes;
+    takt_cli_parse(&argp, argc, argv, false, &plan);
+    choose_at_once(&plan);
+    status = choose_limit(&plan);
     if (status == 0)
-        takt_cli_warn(simulation.policy);
-    if (status == 0 && simulation.arrivals)
-        status = takt_cli_simulate_arrivals(&simulation);
+        takt_cli_warn(plan.policy);
+    if (status == 0 && plan.arrivals)
+        status = takt_cli_simulate_arrivals(&plan);
     else if (status == 0)
-        status = takt_cli_simulate_fleet(&simulation);
-    takt_policy_free(simulation.policy);
+        status = takt_cli_simulate_fleet(&plan);
+    takt_policy_free(plan.policy);
     return status;
 }

@@ -13,7 +13,7 @@
 #define TAKT_CLI_COMPARED_MAX 16
 #define TAKT_CLI_DECIMAL_SIZE 32 /* seconds as text, with NUL */
 
-typedef struct takt_cli_simulation {
+typedef struct takt_cli_simulate_plan {
     takt_cli_settings *settings;
     takt_cli_target target; /* the limit's name; text NULL: not said */
     takt_policy *policy;
@@ -33,16 +33,16 @@ typedef struct takt_cli_simulation {
     char *compared[TAKT_CLI_COMPARED_MAX];
     unsigned compared_count;
     const char *svg, *html; /* files; NULL: no */
-} takt_cli_simulation;
+} takt_cli_simulate_plan;
 
 /* The two modes; each returns the exit status. */
-int takt_cli_simulate_arrivals(const takt_cli_simulation *simulation);
-int takt_cli_simulate_fleet(const takt_cli_simulation *simulation);
+int takt_cli_simulate_arrivals(const takt_cli_simulate_plan *plan);
+int takt_cli_simulate_fleet(const takt_cli_simulate_plan *plan);
 
 /* The figures of a fleet as one JSON object on a line, or all side by side for a person. */
-void takt_cli_course_json(FILE *file, const takt_course *course,
-                          const takt_cli_simulation *simulation);
-void takt_cli_courses_table(FILE *file, takt_course *const *courses, unsigned count);
+void takt_cli_simulation_json(FILE *file, const takt_simulation *simulation,
+                              const takt_cli_simulate_plan *plan);
+void takt_cli_simulations_table(FILE *file, takt_simulation *const *simulations, unsigned count);
 
 /* Microseconds as exact decimal seconds without needless digits: 9500000 is "9.5", 3000000 is "3".
  */

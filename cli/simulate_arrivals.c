@@ -24,9 +24,7 @@ typedef struct cli_reading {
     size_t capacity;
 } cli_reading;
 
-/* ---- reading
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* "arrivals.txt:3: ..." */
 __attribute__((format(printf, 2, 3))) static int refuse_line(const cli_reading *reading,
@@ -106,9 +104,7 @@ static int read_arrival(cli_reading *reading, char *words[WORDS_MAX], int count,
     return status;
 }
 
-/* ---- decisions
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- decisions ------------------------------------------------------------------------------- */
 
 static void print_seconds(const char *name, int64_t us, bool is_known)
 {
@@ -150,9 +146,7 @@ static void print_line(const takt_decision *decision, void *data)
                                             : takt_cli_decimal(decision->retry_after_us, other));
 }
 
-/* ---- both
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 static int feed(cli_reading *reading, takt_oracle *oracle)
 {
@@ -182,24 +176,23 @@ static int feed(cli_reading *reading, takt_oracle *oracle)
     return failed ? EX_OSERR : 0;
 }
 
-int takt_cli_simulate_arrivals(const takt_cli_simulation *simulation)
+int takt_cli_simulate_arrivals(const takt_cli_simulate_plan *plan)
 {
-    bool from_standard_input = strcmp(simulation->arrivals, "-") == 0;
-    cli_reading reading = {.name = simulation->arrivals, .file = stdin};
+    bool from_standard_input = strcmp(plan->arrivals, "-") == 0;
+    cli_reading reading = {.name = plan->arrivals, .file = stdin};
     takt_oracle *oracle;
     int status;
 
     if (!from_standard_input)
-        reading.file = fopen(simulation->arrivals, "r");
+        reading.file = fopen(plan->arrivals, "r");
     if (!reading.file) {
-        takt_message("cannot read %s: %s", simulation->arrivals, strerror(errno));
+        takt_message("cannot read %s: %s", plan->arrivals, strerror(errno));
         return EX_NOINPUT;
     }
-    status =
-        takt_oracle_open(&oracle, simulation->limit, simulation->start_us, simulation->try_only,
-                         simulation->settings->json ? print_json : print_line, NULL);
+    status = takt_oracle_open(&oracle, plan->limit, plan->start_us, plan->try_only,
+                              plan->settings->json ? print_json : print_line, NULL);
     if (status == 0) {
-        if (!simulation->settings->json)
+        if (!plan->settings->json)
             printf("%14s %7s %14s %14s %10s %14s\n", "at", "cost", "slot", "wait", "remaining",
                    "retry after");
         status = feed(&reading, oracle);

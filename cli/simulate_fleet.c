@@ -9,14 +9,15 @@
 #include "kit/message.h"
 #include "simulate.h"
 
-static int run_courses(const takt_cli_simulation *simulation, takt_course **courses, unsigned count)
+static int run_simulations(const takt_cli_simulate_plan *plan, takt_simulation **simulations,
+                           unsigned count)
 {
     takt_error error = {0};
 
     for (unsigned i = 0; i < count; i++) {
-        const char *algorithm = simulation->compared_count > 0 ? simulation->compared[i] : NULL;
+        const char *algorithm = plan->compared_count > 0 ? plan->compared[i] : NULL;
         int code =
-            takt_course_run(&courses[i], simulation->limit, algorithm, &simulation->bulk, &error);
+            takt_simulation_run(&simulations[i], plan->limit, algorithm, &plan->bulk, &error);
         if (code == 0)
             continue;
         takt_message("%s", error.text);
@@ -26,21 +27,21 @@ static int run_courses(const takt_cli_simulation *simulation, takt_course **cour
 }
 
 /* What a picture shows, above it. */
-static void make_title(const takt_cli_simulation *simulation, takt_course *const *courses,
+static void make_title(const takt_cli_simulate_plan *plan, takt_simulation *const *simulations,
                        unsigned count, char *title, size_t size)
 {
     char rules[256] = "", span[TAKT_SPAN_SIZE];
-    const takt_figures *figures = takt_course_figures(courses[0]);
+    const takt_figures *figures = takt_simulation_figures(simulations[0]);
 
-    takt_policy_describe(simulation->policy, simulation->target.limit, rules, sizeof(rules));
+    takt_policy_describe(plan->policy, plan->target.limit, rules, sizeof(rules));
     if (count > 1)
-        snprintf(title, size, "%lld jobs at %s, under %u algorithms",
-                 (long long)simulation->bulk.jobs, rules, count);
-    else if (figures->jobs_done < simulation->bulk.jobs)
+        snprintf(title, size, "%lld jobs at %s, under %u algorithms", (long long)plan->bulk.jobs,
+                 rules, count);
+    else if (figures->jobs_done < plan->bulk.jobs)
         snprintf(title, size, "%lld of %lld jobs at %s, then no worker is left",
-                 (long long)figures->jobs_done, (long long)simulation->bulk.jobs, rules);
+                 (long long)figures->jobs_done, (long long)plan->bulk.jobs, rules);
     else
-        snprintf(title, size, "%lld jobs at %s take %s", (long long)simulation->bulk.jobs, rules,
+        snprintf(title, size, "%lld jobs at %s take %s", (long long)plan->bulk.jobs, rules,
                  takt_format_span(figures->duration_us, span));
 }
 
@@ -49,15 +50,16 @@ static int write_part(const char *text, size_t size, void *data)
     return fwrite(text, 1, size, data) == size ? 0 : TAKT_E_SYSTEM;
 }
 
-typedef int (*cli_draw)(const takt_course *const *courses, unsigned count, const char *title,
-                        takt_write_cb write, void *data);
+typedef int (*cli_draw)(const takt_simulation *const *simulations, unsigned count,
+                        const char *title, takt_write_cb write, void *data);
 
-static int draw_file(const char *path, cli_draw draw, takt_course *const *courses, unsigned count,
-                     const char *title)
+static int draw_file(const char *path, cli_draw draw, takt_simulation *const *simulations,
+                     unsigned count, const char *title)
 {
     FILE *file = fopen(path, "w");
     int failed =
-        file ? draw((const takt_course *const *)courses, count, title, write_part, file) : -1;
+        file ? draw((const takt_simulation *const *)simulations, count, title, write_part, file)
+             : -1;
     int reason = errno;
 
     if (file && fclose(file) != 0 && !failed) {
@@ -70,39 +72,40 @@ static int draw_file(const char *path, cli_draw draw, takt_course *const *course
     return EX_CANTCREAT;
 }
 
-static int tell(const takt_cli_simulation *simulation, takt_course *const *courses, unsigned count)
+static int tell(const takt_cli_simulate_plan *plan, takt_simulation *const *simulations,
+                unsigned count)
 {
     char title[512];
     int status = 0;
 
-    if ((simulation->svg || simulation->html) && takt_course_figures(courses[0])->rule_count == 0) {
+    if ((plan->svg || plan->html) && takt_simulation_figures(simulations[0])->rule_count == 0) {
         takt_message("--svg and --html draw the pace of a rule, and this limit has none");
         return EX_USAGE;
     }
-    make_title(simulation, courses, count, title, sizeof(title));
-    if (!simulation->settings->json)
+    make_title(plan, simulations, count, title, sizeof(title));
+    if (!plan->settings->json)
         printf("%s\n\n", title);
-    for (unsigned i = 0; simulation->settings->json && i < count; i++)
-        takt_cli_course_json(stdout, courses[i], simulation);
-    if (!simulation->settings->json)
-        takt_cli_courses_table(stdout, courses, count);
-    if (simulation->svg)
-        status = draw_file(simulation->svg, takt_course_svg, courses, count, title);
-    if (simulation->html && status == 0)
-        status = draw_file(simulation->html, takt_course_html, courses, count, title);
+    for (unsigned i = 0; plan->settings->json && i < count; i++)
+        takt_cli_simulation_json(stdout, simulations[i], plan);
+    if (!plan->settings->json)
+        takt_cli_simulations_table(stdout, simulations, count);
+    if (plan->svg)
+        status = draw_file(plan->svg, takt_simulation_svg, simulations, count, title);
+    if (plan->html && status == 0)
+        status = draw_file(plan->html, takt_simulation_html, simulations, count, title);
     return status;
 }
 
-int takt_cli_simulate_fleet(const takt_cli_simulation *simulation)
+int takt_cli_simulate_fleet(const takt_cli_simulate_plan *plan)
 {
-    takt_course *courses[TAKT_CLI_COMPARED_MAX] = {0};
-    unsigned count = simulation->compared_count > 0 ? simulation->compared_count : 1;
-    int status = run_courses(simulation, courses, count);
+    takt_simulation *simulations[TAKT_CLI_COMPARED_MAX] = {0};
+    unsigned count = plan->compared_count > 0 ? plan->compared_count : 1;
+    int status = run_simulations(plan, simulations, count);
 
     if (status == 0)
-        status = tell(simulation, courses, count);
+        status = tell(plan, simulations, count);
     for (unsigned i = 0; i < count; i++)
-        takt_course_free(courses[i]);
+        takt_simulation_free(simulations[i]);
     int written = takt_message_end_output();
     return status ? status : written;
 }

@@ -1,6 +1,6 @@
 /*
  * The figures of a simulated fleet: one JSON object, or a table for a person with a column for each
- * course.
+ * simulation.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,9 +13,7 @@
 
 __extension__ typedef __int128 wide;
 
-/* ---- JSON
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_seconds(FILE *file, const char *name, int64_t us)
 {
@@ -70,27 +68,27 @@ static void put_permits(FILE *file, const takt_figures *figures)
     fputc('}', file);
 }
 
-static void put_workers(FILE *file, const takt_course *course, int32_t workers)
+static void put_workers(FILE *file, const takt_simulation *simulation, int32_t workers)
 {
-    const takt_figures *figures = takt_course_figures(course);
+    const takt_figures *figures = takt_simulation_figures(simulation);
 
     fprintf(file, ",\"workers\":{\"least\":%" PRId64 ",\"most\":%" PRId64 ",",
             figures->min_per_worker, figures->max_per_worker);
     put_ratio(file, "fairness", figures->fairness_ppm, 1000000);
     fprintf(file, ",\"starts\":[");
     for (int32_t i = 0; i < workers; i++)
-        fprintf(file, "%s%" PRId64, i ? "," : "", takt_course_worker_starts(course, i));
+        fprintf(file, "%s%" PRId64, i ? "," : "", takt_simulation_worker_starts(simulation, i));
     fprintf(file, "]}");
 }
 
-void takt_cli_course_json(FILE *file, const takt_course *course,
-                          const takt_cli_simulation *simulation)
+void takt_cli_simulation_json(FILE *file, const takt_simulation *simulation,
+                              const takt_cli_simulate_plan *plan)
 {
-    const takt_figures *figures = takt_course_figures(course);
+    const takt_figures *figures = takt_simulation_figures(simulation);
     char name[2] = "0";
 
     fprintf(file, "{\"seed\":%" PRIu64 ",\"jobs\":%" PRId64 ",\"jobs_done\":%" PRId64 ",",
-            simulation->bulk.seed, simulation->bulk.jobs, figures->jobs_done);
+            plan->bulk.seed, plan->bulk.jobs, figures->jobs_done);
     put_seconds(file, "duration", figures->duration_us);
     fputc(',', file);
     put_seconds(file, "first_start", figures->first_start_us);
@@ -118,24 +116,22 @@ void takt_cli_course_json(FILE *file, const takt_course *course,
     fprintf(file, ",\"most_at_work\":%" PRId64, figures->max_at_work);
     if (figures->concurrency > 0)
         put_permits(file, figures);
-    put_workers(file, course, simulation->bulk.workers);
+    put_workers(file, simulation, plan->bulk.workers);
     fprintf(file, "}\n");
 }
 
-/* ---- a table
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- a table --------------------------------------------------------------------------------- */
 
 typedef void (*cli_cell)(const takt_figures *figures, int which, char text[CELL_SIZE]);
 
-static void print_row(FILE *file, takt_course *const *courses, unsigned count, const char *name,
-                      cli_cell cell, int which)
+static void print_row(FILE *file, takt_simulation *const *simulations, unsigned count,
+                      const char *name, cli_cell cell, int which)
 {
     char text[CELL_SIZE];
 
     fprintf(file, "%-26s", name);
     for (unsigned i = 0; i < count; i++) {
-        cell(takt_course_figures(courses[i]), which, text);
+        cell(takt_simulation_figures(simulations[i]), which, text);
         fprintf(file, " %26s", text);
     }
     fputc('\n', file);
@@ -231,11 +227,11 @@ static void fairness(const takt_figures *figures, int which, char text[CELL_SIZE
              (int)(figures->fairness_ppm % 1000000 / 100));
 }
 
-static bool any(takt_course *const *courses, unsigned count,
+static bool any(takt_simulation *const *simulations, unsigned count,
                 bool (*holds)(const takt_figures *figures))
 {
     for (unsigned i = 0; i < count; i++)
-        if (holds(takt_course_figures(courses[i])))
+        if (holds(takt_simulation_figures(simulations[i])))
             return true;
     return false;
 }
@@ -255,48 +251,48 @@ static bool has_lost(const takt_figures *figures)
     return figures->lost > 0;
 }
 
-static void print_permits(FILE *file, takt_course *const *courses, unsigned count)
+static void print_permits(FILE *file, takt_simulation *const *simulations, unsigned count)
 {
-    print_row(file, courses, count, "permits busy", busy, 0);
-    print_row(file, courses, count, "hand-over: 50 / 95 / 99 %", waits, HAND_OVER);
-    if (any(courses, count, has_lost))
-        print_row(file, courses, count, "permits lost", counts, 4);
+    print_row(file, simulations, count, "permits busy", busy, 0);
+    print_row(file, simulations, count, "hand-over: 50 / 95 / 99 %", waits, HAND_OVER);
+    if (any(simulations, count, has_lost))
+        print_row(file, simulations, count, "permits lost", counts, 4);
 }
 
-void takt_cli_courses_table(FILE *file, takt_course *const *courses, unsigned count)
+void takt_cli_simulations_table(FILE *file, takt_simulation *const *simulations, unsigned count)
 {
-    const takt_figures *first = takt_course_figures(courses[0]);
+    const takt_figures *first = takt_simulation_figures(simulations[0]);
     char name[96], span[TAKT_SPAN_SIZE];
 
-    print_row(file, courses, count, "", algorithms, 0);
-    print_row(file, courses, count, "took", duration, 0);
+    print_row(file, simulations, count, "", algorithms, 0);
+    print_row(file, simulations, count, "took", duration, 0);
     for (int i = 0; i < first->rule_count; i++) {
         snprintf(name, sizeof(name), "tokens per %s",
                  takt_format_span(first->busiest[i].period_us, span));
-        print_row(file, courses, count, name, pace, i);
+        print_row(file, simulations, count, name, pace, i);
     }
-    print_row(file, courses, count, "jobs done", counts, 0);
-    if (any(courses, count, has_started_again))
-        print_row(file, courses, count, "started again", counts, 1);
-    if (any(courses, count, has_refused))
-        print_row(file, courses, count, "refused, tried again", counts, 2);
-    print_row(file, courses, count, "waits: 50 / 95 / 99 %", waits, TAKT_SIM_PRIORITIES);
+    print_row(file, simulations, count, "jobs done", counts, 0);
+    if (any(simulations, count, has_started_again))
+        print_row(file, simulations, count, "started again", counts, 1);
+    if (any(simulations, count, has_refused))
+        print_row(file, simulations, count, "refused, tried again", counts, 2);
+    print_row(file, simulations, count, "waits: 50 / 95 / 99 %", waits, TAKT_SIM_PRIORITIES);
     for (int i = 0; i < TAKT_SIM_PRIORITIES; i++) {
         if (first->waits[i].count == 0 || first->waits[i].count == first->all.count)
             continue;
         snprintf(name, sizeof(name), "  of priority %d", i);
-        print_row(file, courses, count, name, waits, i);
+        print_row(file, simulations, count, name, waits, i);
     }
     for (int i = 0; i < first->rule_count; i++) {
         snprintf(name, sizeof(name), "busiest %s",
                  takt_format_span(first->busiest[i].period_us, span));
-        print_row(file, courses, count, name, busiest, i);
+        print_row(file, simulations, count, name, busiest, i);
     }
-    print_row(file, courses, count, "store calls per start", calls, 0);
-    print_row(file, courses, count, "most at work at once",
+    print_row(file, simulations, count, "store calls per start", calls, 0);
+    print_row(file, simulations, count, "most at work at once",
               first->concurrency > 0 ? at_work : counts, 3);
     if (first->concurrency > 0)
-        print_permits(file, courses, count);
-    print_row(file, courses, count, "starts per worker", per_worker, 0);
-    print_row(file, courses, count, "fairness (1 is even)", fairness, 0);
+        print_permits(file, simulations, count);
+    print_row(file, simulations, count, "starts per worker", per_worker, 0);
+    print_row(file, simulations, count, "fairness (1 is even)", fairness, 0);
 }

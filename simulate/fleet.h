@@ -4,7 +4,7 @@
  * The workers run the very scheduler of lib/scheduler and the store the very ledger of lib/core;
  * beside them are only their passes (fleet.c), the network (network.h), with delays, losses and
  * repetitions as asked for, and virtual time (event.h).  Hours of traffic pass in milliseconds, and
- * the same seed takes the same course.
+ * the same seed gives the same simulation.
  */
 #ifndef TAKT_SIMULATE_FLEET_H
 #define TAKT_SIMULATE_FLEET_H

@@ -46,14 +46,14 @@ void takt_series_add(takt_series *series, int64_t after_us, int priority, int64_
                      int64_t wait_us)
 {
     takt_series_waits wait = {1, wait_us, wait_us};
-    int64_t place;
+    int64_t step;
 
-    while ((place = after_us / series->step_us) >= TAKT_SERIES_STEPS)
+    while ((step = after_us / series->step_us) >= TAKT_SERIES_STEPS)
         double_steps(series);
-    if (place >= series->steps)
-        series->steps = (int)place + 1;
-    series->step[place].tokens += tokens;
-    add_waits(&series->step[place].waits[priority], &wait);
+    if (step >= series->steps)
+        series->steps = (int)step + 1;
+    series->step[step].tokens += tokens;
+    add_waits(&series->step[step].waits[priority], &wait);
     if (after_us / series->close_up_us < TAKT_CLOSE_UP_STEPS)
         series->close_up[after_us / series->close_up_us] += tokens;
 }

@@ -6,9 +6,9 @@
 #define STEPS     512
 #define STEPS_LOG 9
 
-/* The place of a value: below 2 * STEPS itself; above, by how often it must be halved to come below
- * that. */
-static int place_of(int64_t value)
+/* The bucket of a value: below 2 * STEPS itself; above, by how often it must be halved to come
+ * below that. */
+static int bucket_of(int64_t value)
 {
     int halved = 0;
 
@@ -19,17 +19,17 @@ static int place_of(int64_t value)
     return halved * STEPS + (int)value;
 }
 
-/* The largest value that has that place. */
-static int64_t end_of(int place)
+/* The largest value of that bucket. */
+static int64_t end_of(int bucket)
 {
-    int halved = place < 2 * STEPS ? 0 : (place >> STEPS_LOG) - 1;
+    int halved = bucket < 2 * STEPS ? 0 : (bucket >> STEPS_LOG) - 1;
 
-    return (int64_t)(((uint64_t)(place - halved * STEPS + 1) << halved) - 1);
+    return (int64_t)(((uint64_t)(bucket - halved * STEPS + 1) << halved) - 1);
 }
 
 void takt_histogram_add(takt_histogram *histogram, int64_t wait_us)
 {
-    histogram->counts[place_of(wait_us > 0 ? wait_us : 0)]++;
+    histogram->counts[bucket_of(wait_us > 0 ? wait_us : 0)]++;
     histogram->count++;
     if (wait_us > histogram->max_us)
         histogram->max_us = wait_us;
@@ -41,10 +41,10 @@ int64_t takt_histogram_percentile(const takt_histogram *histogram, int percent)
 
     if (histogram->count == 0)
         return 0;
-    for (int place = 0; place < TAKT_HISTOGRAM_SIZE; place++) {
-        seen += histogram->counts[place];
+    for (int bucket = 0; bucket < TAKT_HISTOGRAM_SIZE; bucket++) {
+        seen += histogram->counts[bucket];
         if (seen >= rank)
-            return end_of(place) < histogram->max_us ? end_of(place) : histogram->max_us;
+            return end_of(bucket) < histogram->max_us ? end_of(bucket) : histogram->max_us;
     }
     return histogram->max_us;
 }

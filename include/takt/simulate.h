@@ -194,7 +194,7 @@ typedef struct takt_figures {
 } takt_figures;
 
 /* A simulated bulk job. */
-typedef struct takt_course takt_course;
+typedef struct takt_simulation takt_simulation;
 
 /*
  * Simulates the job.  `algorithm` (NULL: keep each rule's own) replaces that of every rule and
@@ -202,11 +202,13 @@ typedef struct takt_course takt_course;
  * (an algorithm that cannot keep the rule) or TAKT_E_NOMEM, with the reason in `error` (may be
  * NULL). The bulk is not kept.
  */
-TAKT_EXPORT int takt_course_run(takt_course **course, const takt_limit *limit,
-                                const char *algorithm, const takt_bulk *bulk, takt_error *error);
-TAKT_EXPORT const takt_figures *takt_course_figures(const takt_course *course);
-TAKT_EXPORT int64_t takt_course_worker_starts(const takt_course *course, int32_t worker);
-TAKT_EXPORT void takt_course_free(takt_course *course); /* NULL is harmless */
+TAKT_EXPORT int takt_simulation_run(takt_simulation **simulation, const takt_limit *limit,
+                                    const char *algorithm, const takt_bulk *bulk,
+                                    takt_error *error);
+TAKT_EXPORT const takt_figures *takt_simulation_figures(const takt_simulation *simulation);
+TAKT_EXPORT int64_t takt_simulation_worker_starts(const takt_simulation *simulation,
+                                                  int32_t worker);
+TAKT_EXPORT void takt_simulation_free(takt_simulation *simulation); /* NULL is harmless */
 
 /* Receives the next part of a text, which is not kept.  A result other than 0 ends the writing and
  * is returned. */
@@ -218,10 +220,10 @@ typedef int (*takt_write_cb)(const char *text, size_t size, void *data);
  * dark pages.  `title` is the line above.  0, what write returned, or TAKT_E_INVALID (none, more
  * than 16, or of a limit without rules: the picture shows a rule's pace).
  */
-TAKT_EXPORT int takt_course_svg(const takt_course *const *courses, unsigned count,
-                                const char *title, takt_write_cb write, void *data);
-TAKT_EXPORT int takt_course_html(const takt_course *const *courses, unsigned count,
-                                 const char *title, takt_write_cb write, void *data);
+TAKT_EXPORT int takt_simulation_svg(const takt_simulation *const *simulations, unsigned count,
+                                    const char *title, takt_write_cb write, void *data);
+TAKT_EXPORT int takt_simulation_html(const takt_simulation *const *simulations, unsigned count,
+                                     const char *title, takt_write_cb write, void *data);
 
 #ifdef __cplusplus
 }

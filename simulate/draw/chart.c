@@ -63,11 +63,11 @@ static void put_tick(const takt_chart *chart, double value, double step, bool is
         double us;
         const char *name;
     } units[] = {{864e8, "d"}, {36e8, "h"}, {6e7, "min"}, {1e6, "s"}, {1e3, "ms"}, {1, "us"}};
-    char text[TAKT_WORDS_SIZE];
+    char text[TAKT_FORMAT_SIZE];
     int i = 0;
 
     if (!is_time || value == 0) {
-        takt_page_put(chart->page, "%s", takt_words_count((int64_t)(value + 0.5), text));
+        takt_page_put(chart->page, "%s", takt_format_count((int64_t)(value + 0.5), text));
         return;
     }
     while (step < units[i].us)

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "simulate/draw/words.h"
+#include "simulate/draw/format.h"
 
 typedef struct takt_chart {
     takt_page *page;

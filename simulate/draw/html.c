@@ -1,6 +1,6 @@
 /*
- * html.c: courses as one HTML page: the picture, and below it every figure in a table with a column
- * for each course.
+ * html.c: simulations as one HTML page: the picture, and below it every figure in a table with a
+ * column for each simulation.
  */
 #include <stdio.h>
 
@@ -27,10 +27,10 @@ static const char *const head =
 
 __extension__ typedef __int128 wide;
 
-/* One line of the table: its name, then a cell for each course. */
+/* One line of the table: its name, then a cell for each simulation. */
 typedef struct listing {
     takt_page *page;
-    const takt_course *const *courses;
+    const takt_simulation *const *simulations;
     unsigned count;
 } listing;
 
@@ -41,7 +41,7 @@ static void put_row(const listing *table, const char *name, put_cell put, int wh
     takt_page_put(table->page, "<tr><td>%s</td>", name);
     for (unsigned i = 0; i < table->count; i++) {
         takt_page_put(table->page, "<td>");
-        put(table->page, &table->courses[i]->figures, which);
+        put(table->page, &table->simulations[i]->figures, which);
         takt_page_put(table->page, "</td>");
     }
     takt_page_put(table->page, "</tr>\n");
@@ -49,14 +49,14 @@ static void put_row(const listing *table, const char *name, put_cell put, int wh
 
 static void put_count(takt_page *page, int64_t count)
 {
-    char text[TAKT_WORDS_SIZE];
+    char text[TAKT_FORMAT_SIZE];
 
-    takt_page_put(page, "%s", takt_words_count(count, text));
+    takt_page_put(page, "%s", takt_format_count(count, text));
 }
 
 static void put_span(takt_page *page, int64_t span_us)
 {
-    char text[TAKT_WORDS_SIZE];
+    char text[TAKT_FORMAT_SIZE];
 
     takt_page_put(page, "%s", takt_format_span(span_us, text));
 }
@@ -70,13 +70,13 @@ static void put_duration(takt_page *page, const takt_figures *figures, int which
 /* Tokens in the time that the rule speaks of. */
 static void put_pace(takt_page *page, const takt_figures *figures, int which)
 {
-    char text[TAKT_WORDS_SIZE];
+    char text[TAKT_FORMAT_SIZE];
     int64_t span_us = figures->last_start_us - figures->first_start_us;
     wide hundredths = 0;
 
     if (span_us > 0)
         hundredths = (wide)figures->tokens * figures->busiest[which].period_us * 100 / span_us;
-    takt_page_put(page, "%s", takt_words_ratio((int64_t)hundredths, 100, 2, text));
+    takt_page_put(page, "%s", takt_format_ratio((int64_t)hundredths, 100, 2, text));
 }
 
 /* Counts by their place in the figures, so that a row is one line below. */
@@ -91,10 +91,10 @@ static void put_counts(takt_page *page, const takt_figures *figures, int which)
 
 static void put_calls_per_start(takt_page *page, const takt_figures *figures, int which)
 {
-    char text[TAKT_WORDS_SIZE];
+    char text[TAKT_FORMAT_SIZE];
 
     (void)which;
-    takt_page_put(page, "%s", takt_words_ratio(figures->store_calls, figures->started, 3, text));
+    takt_page_put(page, "%s", takt_format_ratio(figures->store_calls, figures->started, 3, text));
 }
 
 static void put_per_worker(takt_page *page, const takt_figures *figures, int which)
@@ -107,10 +107,10 @@ static void put_per_worker(takt_page *page, const takt_figures *figures, int whi
 
 static void put_fairness(takt_page *page, const takt_figures *figures, int which)
 {
-    char text[TAKT_WORDS_SIZE];
+    char text[TAKT_FORMAT_SIZE];
 
     (void)which;
-    takt_page_put(page, "%s", takt_words_ratio(figures->fairness_ppm, 1000000, 4, text));
+    takt_page_put(page, "%s", takt_format_ratio(figures->fairness_ppm, 1000000, 4, text));
 }
 
 /* which: the priority, or TAKT_SIM_PRIORITIES for all. */
@@ -134,7 +134,7 @@ static void put_busiest(takt_page *page, const takt_figures *figures, int which)
 
 static void put_waits_rows(const listing *table)
 {
-    const takt_figures *figures = &table->courses[0]->figures;
+    const takt_figures *figures = &table->simulations[0]->figures;
     char name[64];
 
     put_row(table, "waits: 50 % / 95 % / 99 % at most", put_waits, TAKT_SIM_PRIORITIES);
@@ -148,26 +148,26 @@ static void put_waits_rows(const listing *table)
 
 static void put_pace_rows(const listing *table)
 {
-    const takt_figures *figures = &table->courses[0]->figures;
-    char name[96], period[TAKT_WORDS_SIZE];
+    const takt_figures *figures = &table->simulations[0]->figures;
+    char name[96], period[TAKT_FORMAT_SIZE];
 
     for (int i = 0; i < figures->rule_count; i++) {
         snprintf(name, sizeof name, "tokens per %s, first start to last",
-                 takt_words_period(figures->busiest[i].period_us, period));
+                 takt_format_period(figures->busiest[i].period_us, period));
         put_row(table, name, put_pace, i);
     }
 }
 
 static void put_busiest_rows(const listing *table)
 {
-    const takt_figures *figures = &table->courses[0]->figures;
-    char name[96], rate[48], period[TAKT_WORDS_SIZE];
+    const takt_figures *figures = &table->simulations[0]->figures;
+    char name[96], rate[48], period[TAKT_FORMAT_SIZE];
 
     for (int i = 0; i < figures->rule_count; i++) {
         const takt_busiest *rule = &figures->busiest[i];
         takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
         snprintf(name, sizeof name, "busiest %s, tokens (%s)",
-                 takt_words_period(rule->period_us, period), rate);
+                 takt_format_period(rule->period_us, period), rate);
         put_row(table, name, put_busiest, i);
     }
 }
@@ -177,7 +177,7 @@ static void put_table(const listing *table)
     takt_page_put(table->page, "<div class=\"scroll\"><table>\n<tr><th></th>");
     for (unsigned i = 0; i < table->count; i++) {
         takt_page_put(table->page, "<th>");
-        takt_picture_put_algorithms(table->page, table->courses[i]);
+        takt_picture_put_algorithms(table->page, table->simulations[i]);
         takt_page_put(table->page, "</th>");
     }
     takt_page_put(table->page, "</tr>\n");
@@ -198,20 +198,20 @@ static void put_table(const listing *table)
     takt_page_put(table->page, "</table></div>\n");
 }
 
-int takt_course_html(const takt_course *const *courses, unsigned count, const char *title,
-                     takt_write_cb write, void *data)
+int takt_simulation_html(const takt_simulation *const *simulations, unsigned count,
+                         const char *title, takt_write_cb write, void *data)
 {
     takt_page page = {write, data, 0};
 
-    if (count == 0 || count > TAKT_COURSES_MAX || !title || !write ||
-        courses[0]->limit.numbers.rule_count == 0)
+    if (count == 0 || count > TAKT_SIMULATIONS_MAX || !title || !write ||
+        simulations[0]->limit.numbers.rule_count == 0)
         return TAKT_E_INVALID;
     takt_page_put_raw(&page, head);
     takt_page_put(&page, "<title>");
     takt_page_put_text(&page, title);
     takt_page_put(&page, "</title>\n");
-    takt_picture_put(&page, courses, count, title);
-    put_table(&(listing){&page, courses, count});
+    takt_picture_put(&page, simulations, count, title);
+    put_table(&(listing){&page, simulations, count});
     takt_page_put(&page, "</html>\n");
     return page.status;
 }

@@ -26,9 +26,9 @@ typedef struct bins {
     double longest[TAKT_BINS_MAX];
 } bins;
 
-static const takt_rule *tightest(const takt_course *course)
+static const takt_rule *tightest(const takt_simulation *simulation)
 {
-    return &course->limit.numbers.rules[course->tightest];
+    return &simulation->limit.numbers.rules[simulation->tightest];
 }
 
 static double max(double a, double b)
@@ -36,8 +36,7 @@ static double max(double a, double b)
     return a > b ? a : b;
 }
 
-/* ---- bins and axes
- * ---------------------------------------------------------------------------------------------- */
+/* ---- bins and axes --------------------------------------------------------------------------- */
 
 /* The width of a bin: whole periods where there are enough of them, else an even part of one, so
  * that an even pace is drawn as even. */
@@ -55,14 +54,14 @@ static int64_t bin_for(double duration_us, int64_t period_us, int64_t step_us)
     return bin_us > step_us ? (bin_us + step_us - 1) / step_us * step_us : step_us;
 }
 
-static void fill_bins(const takt_course *course, const takt_axes *axes, bins *filled)
+static void fill_bins(const takt_simulation *simulation, const takt_axes *axes, bins *filled)
 {
-    int64_t steps = axes->bin_us / course->series.step_us;
-    double periods = (double)axes->bin_us / (double)tightest(course)->period_us;
+    int64_t steps = axes->bin_us / simulation->series.step_us;
+    double periods = (double)axes->bin_us / (double)tightest(simulation)->period_us;
 
     for (int i = 0; i < axes->bins; i++) {
         takt_series_step sum;
-        takt_series_sum(&course->series, i * steps, steps, &sum);
+        takt_series_sum(&simulation->series, i * steps, steps, &sum);
         filled->rate[i] = (double)sum.tokens / periods;
         filled->longest[i] = 0;
         for (int p = 0; p < TAKT_SIM_PRIORITIES; p++) {
@@ -74,62 +73,63 @@ static void fill_bins(const takt_course *course, const takt_axes *axes, bins *fi
     }
 }
 
-static int bars_of(const takt_course *course, int *workers_per_bar)
+static int bars_of(const takt_simulation *simulation, int *workers_per_bar)
 {
-    *workers_per_bar = (course->bulk.workers + BARS_MAX - 1) / BARS_MAX;
-    return (course->bulk.workers + *workers_per_bar - 1) / *workers_per_bar;
+    *workers_per_bar = (simulation->bulk.workers + BARS_MAX - 1) / BARS_MAX;
+    return (simulation->bulk.workers + *workers_per_bar - 1) / *workers_per_bar;
 }
 
 /* Starts per worker, the mean of those that share a bar. */
-static double bar_value(const takt_course *course, int bar, int workers_per_bar)
+static double bar_value(const takt_simulation *simulation, int bar, int workers_per_bar)
 {
     int from = bar * workers_per_bar, to = from + workers_per_bar;
     double sum = 0;
 
-    to = to < course->bulk.workers ? to : course->bulk.workers;
+    to = to < simulation->bulk.workers ? to : simulation->bulk.workers;
     for (int i = from; i < to; i++)
-        sum += (double)course->starts[i];
+        sum += (double)simulation->starts[i];
     return sum / (to - from);
 }
 
-static double close_up_total(const takt_course *course, double span_us)
+static double close_up_total(const takt_simulation *simulation, double span_us)
 {
     double tokens = 0;
 
-    for (int i = 0; i < TAKT_CLOSE_UP_STEPS && (double)course->series.close_up_us * i < span_us;
+    for (int i = 0; i < TAKT_CLOSE_UP_STEPS && (double)simulation->series.close_up_us * i < span_us;
          i++)
-        tokens += (double)course->series.close_up[i];
+        tokens += (double)simulation->series.close_up[i];
     return tokens;
 }
 
-static void reach(takt_axes *axes, const takt_course *course)
+static void reach(takt_axes *axes, const takt_simulation *simulation)
 {
-    const takt_rule *rule = tightest(course);
+    const takt_rule *rule = tightest(simulation);
     bins filled;
-    int per_bar, bars = bars_of(course, &per_bar);
+    int per_bar, bars = bars_of(simulation, &per_bar);
 
-    fill_bins(course, axes, &filled);
+    fill_bins(simulation, axes, &filled);
     axes->rate_end = max(axes->rate_end, (double)rule->limit * 1.05);
     for (int i = 0; i < axes->bins; i++) {
         axes->rate_end = max(axes->rate_end, filled.rate[i]);
         axes->wait_end = max(axes->wait_end, filled.longest[i]);
     }
     for (int i = 0; i < bars; i++)
-        axes->share_end = max(axes->share_end, bar_value(course, i, per_bar));
-    axes->close_up_end = max(axes->close_up_end, close_up_total(course, axes->close_up_us));
+        axes->share_end = max(axes->share_end, bar_value(simulation, i, per_bar));
+    axes->close_up_end = max(axes->close_up_end, close_up_total(simulation, axes->close_up_us));
     axes->close_up_end =
         max(axes->close_up_end, axes->close_up_us / (double)rule->period_us * (double)rule->limit);
 }
 
-void takt_axes_fit(takt_axes *axes, const takt_course *const *courses, unsigned count)
+void takt_axes_fit(takt_axes *axes, const takt_simulation *const *simulations, unsigned count)
 {
-    int64_t period_us = tightest(courses[0])->period_us, step_us = 1;
+    int64_t period_us = tightest(simulations[0])->period_us, step_us = 1;
 
     *axes = (takt_axes){.duration_us = 1};
     for (unsigned i = 0; i < count; i++) {
-        axes->duration_us = max(axes->duration_us, (double)courses[i]->figures.duration_us);
-        axes->duration_us = max(axes->duration_us, (double)courses[i]->figures.last_start_us);
-        step_us = courses[i]->series.step_us > step_us ? courses[i]->series.step_us : step_us;
+        axes->duration_us = max(axes->duration_us, (double)simulations[i]->figures.duration_us);
+        axes->duration_us = max(axes->duration_us, (double)simulations[i]->figures.last_start_us);
+        step_us =
+            simulations[i]->series.step_us > step_us ? simulations[i]->series.step_us : step_us;
     }
     axes->close_up_us = (double)period_us * TAKT_CLOSE_UP_PERIODS;
     if (axes->close_up_us > axes->duration_us)
@@ -139,20 +139,18 @@ void takt_axes_fit(takt_axes *axes, const takt_course *const *courses, unsigned 
     if (axes->bins > TAKT_BINS_MAX)
         axes->bins = TAKT_BINS_MAX;
     for (unsigned i = 0; i < count; i++)
-        reach(axes, courses[i]);
+        reach(axes, simulations[i]);
     axes->rate_end = takt_chart_end(axes->rate_end, false);
     axes->wait_end = takt_chart_end(axes->wait_end, true);
     axes->share_end = takt_chart_end(axes->share_end, false);
     axes->close_up_end = takt_chart_end(axes->close_up_end, false);
 }
 
-/* ---- the charts
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- the charts ------------------------------------------------------------------------------ */
 
-static void draw_events(const takt_chart *chart, const takt_course *course)
+static void draw_events(const takt_chart *chart, const takt_simulation *simulation)
 {
-    const takt_bulk *bulk = &course->bulk;
+    const takt_bulk *bulk = &simulation->bulk;
 
     for (unsigned i = 0; i < bulk->outage_count; i++) {
         double from = (double)bulk->outages[i].at_us, to = from + (double)bulk->outages[i].for_us;
@@ -167,56 +165,57 @@ static void draw_events(const takt_chart *chart, const takt_course *course)
     }
 }
 
-static void draw_starts(takt_page *page, const takt_axes *axes, const takt_course *course,
+static void draw_starts(takt_page *page, const takt_axes *axes, const takt_simulation *simulation,
                         const bins *filled, int y)
 {
-    const takt_rule *rule = tightest(course);
+    const takt_rule *rule = tightest(simulation);
     takt_chart chart = {page,           LEFT, y,    LEFT_WIDTH, UPPER_HEIGHT, axes->duration_us,
                         axes->rate_end, true, false};
-    char heading[128], quota[64], period[TAKT_WORDS_SIZE], rate[48];
+    char heading[128], quota[64], period[TAKT_FORMAT_SIZE], rate[48];
     takt_key keys[4];
     int count = 0;
 
     takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
     snprintf(heading, sizeof heading, "Tokens started per %s",
-             takt_words_period(rule->period_us, period));
+             takt_format_period(rule->period_us, period));
     snprintf(quota, sizeof quota, "quota %s", rate);
-    if (course->bulk.outage_count > 0)
+    if (simulation->bulk.outage_count > 0)
         keys[count++] = (takt_key){"outage", "outage"};
-    if (course->bulk.crash_count > 0)
+    if (simulation->bulk.crash_count > 0)
         keys[count++] = (takt_key){"crash", "crash"};
     keys[count++] = (takt_key){"starts", "starts"};
     keys[count++] = (takt_key){"quota", quota};
     takt_chart_frame(&chart, heading, NULL);
     takt_chart_steps(&chart, "starts", filled->rate, axes->bins, (double)axes->bin_us, true);
-    draw_events(&chart, course);
+    draw_events(&chart, simulation);
     takt_chart_stroke(&chart, "quota", 0, (double)rule->limit, chart.x_max, (double)rule->limit);
     takt_chart_keys(&chart, keys, count);
 }
 
-static void draw_close_up(takt_page *page, const takt_axes *axes, const takt_course *course, int y)
+static void draw_close_up(takt_page *page, const takt_axes *axes, const takt_simulation *simulation,
+                          int y)
 {
-    const takt_rule *rule = tightest(course);
+    const takt_rule *rule = tightest(simulation);
     takt_chart chart = {
         page, RIGHT, y, RIGHT_WIDTH, UPPER_HEIGHT, axes->close_up_us, axes->close_up_end,
         true, false};
     double tokens[TAKT_CLOSE_UP_STEPS], sum = 0, quota_end;
-    char heading[128], span[TAKT_WORDS_SIZE];
+    char heading[128], span[TAKT_FORMAT_SIZE];
     int count = 0;
 
     for (; count < TAKT_CLOSE_UP_STEPS &&
-           (double)course->series.close_up_us * count < axes->close_up_us;
+           (double)simulation->series.close_up_us * count < axes->close_up_us;
          count++)
-        tokens[count] = sum += (double)course->series.close_up[count];
+        tokens[count] = sum += (double)simulation->series.close_up[count];
     snprintf(heading, sizeof heading, "The first %s: tokens in all",
              takt_format_span((int64_t)axes->close_up_us, span));
     quota_end = axes->close_up_us / (double)rule->period_us * (double)rule->limit;
     takt_chart_frame(&chart, heading, NULL);
-    takt_chart_steps(&chart, "starts", tokens, count, (double)course->series.close_up_us, true);
+    takt_chart_steps(&chart, "starts", tokens, count, (double)simulation->series.close_up_us, true);
     takt_chart_stroke(&chart, "quota", 0, 0, axes->close_up_us, quota_end);
 }
 
-static void draw_waits(takt_page *page, const takt_axes *axes, const takt_course *course,
+static void draw_waits(takt_page *page, const takt_axes *axes, const takt_simulation *simulation,
                        const bins *filled, int y)
 {
     static const char *const styles[] = {"line p0", "line p1", "line p2", "line p3", "line p4",
@@ -228,25 +227,26 @@ static void draw_waits(takt_page *page, const takt_axes *axes, const takt_course
     int count = 1;
 
     for (int p = 0; p < TAKT_SIM_PRIORITIES; p++)
-        if (course->figures.waits[p].count > 0)
+        if (simulation->figures.waits[p].count > 0)
             keys[count++] = (takt_key){styles[p], names[p]};
     if (count == 2)
         keys[1].text = "mean";
     takt_chart_frame(&chart, count == 2 ? "Waits for a slot" : "Waits for a slot, mean by priority",
                      "time");
     takt_chart_steps(&chart, "longest", filled->longest, axes->bins, (double)axes->bin_us, true);
-    draw_events(&chart, course);
+    draw_events(&chart, simulation);
     for (int p = 0; p < TAKT_SIM_PRIORITIES; p++)
-        if (course->figures.waits[p].count > 0)
+        if (simulation->figures.waits[p].count > 0)
             takt_chart_line(&chart, styles[p], filled->wait[p], axes->bins, (double)axes->bin_us);
     takt_chart_keys(&chart, keys, count);
 }
 
-static void draw_shares(takt_page *page, const takt_axes *axes, const takt_course *course, int y)
+static void draw_shares(takt_page *page, const takt_axes *axes, const takt_simulation *simulation,
+                        int y)
 {
-    int per_bar, bars = bars_of(course, &per_bar);
+    int per_bar, bars = bars_of(simulation, &per_bar);
     takt_chart chart = {
-        page,  RIGHT, y, RIGHT_WIDTH, LOWER_HEIGHT, course->bulk.workers, axes->share_end,
+        page,  RIGHT, y, RIGHT_WIDTH, LOWER_HEIGHT, simulation->bulk.workers, axes->share_end,
         false, false};
     char label[64] = "workers";
     double gap = bars > 64 ? 0 : 0.12;
@@ -256,34 +256,33 @@ static void draw_shares(takt_page *page, const takt_axes *axes, const takt_cours
     takt_chart_frame(&chart, "Starts per worker", label);
     for (int i = 0; i < bars; i++) {
         double from = i * per_bar, to = from + per_bar < chart.x_max ? from + per_bar : chart.x_max;
-        bool crashed = per_bar == 1 && course->crashed[i];
+        bool crashed = per_bar == 1 && simulation->crashed[i];
         takt_chart_bar(&chart, crashed ? "crashed" : "starts", from + gap, to - gap,
-                       bar_value(course, i, per_bar));
+                       bar_value(simulation, i, per_bar));
     }
-    if (course->bulk.crash_count > 0 && per_bar == 1)
+    if (simulation->bulk.crash_count > 0 && per_bar == 1)
         takt_chart_keys(&chart, &(takt_key){"crashed", "crashed"}, 1);
 }
 
-void takt_panels_draw(takt_page *page, const takt_axes *axes, const takt_course *course, int y)
+void takt_panels_draw(takt_page *page, const takt_axes *axes, const takt_simulation *simulation,
+                      int y)
 {
     bins filled;
     int upper = y + 620, lower = upper + UPPER_HEIGHT + 560;
     char name[512];
 
-    fill_bins(course, axes, &filled);
-    takt_course_describe(course, name, sizeof name);
+    fill_bins(simulation, axes, &filled);
+    takt_simulation_describe(simulation, name, sizeof name);
     takt_page_put(page, "<text class='name' x='300' y='%d'>", y + 160);
     takt_page_put_text(page, name);
     takt_page_put(page, "</text>\n");
-    draw_starts(page, axes, course, &filled, upper);
-    draw_close_up(page, axes, course, upper);
-    draw_waits(page, axes, course, &filled, lower);
-    draw_shares(page, axes, course, lower);
+    draw_starts(page, axes, simulation, &filled, upper);
+    draw_close_up(page, axes, simulation, upper);
+    draw_waits(page, axes, simulation, &filled, lower);
+    draw_shares(page, axes, simulation, lower);
 }
 
-/* ---- words
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
                                                          const char *format, ...)
@@ -296,14 +295,14 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
     va_end(arguments);
 }
 
-void takt_course_describe(const takt_course *course, char *text, size_t size)
+void takt_simulation_describe(const takt_simulation *simulation, char *text, size_t size)
 {
     const takt_algorithm *before = NULL;
     char rate[48];
 
     text[0] = '\0';
-    for (int i = 0; i < course->limit.numbers.rule_count; i++) {
-        const takt_rule *rule = &course->limit.numbers.rules[i];
+    for (int i = 0; i < simulation->limit.numbers.rule_count; i++) {
+        const takt_rule *rule = &simulation->limit.numbers.rules[i];
         append(text, size, "%s", i > 0 ? ", " : "");
         if (rule->algorithm != before)
             append(text, size, "%s ", rule->algorithm->name);

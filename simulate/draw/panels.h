@@ -1,15 +1,15 @@
 /*
- * panels.h: the four charts of one course, and the axes that several courses share.
+ * panels.h: the four charts of one simulation, and the axes that several simulations share.
  */
 #ifndef TAKT_SIMULATE_DRAW_PANELS_H
 #define TAKT_SIMULATE_DRAW_PANELS_H
 
 #include "simulate/draw/chart.h"
-#include "simulate/course.h"
+#include "simulate/simulation.h"
 
 #define TAKT_BINS_MAX 240
 
-/* What all charts of a picture have in common, so that courses can be compared by eye. */
+/* What all charts of a picture have in common, so that simulations can be compared by eye. */
 typedef struct takt_axes {
     double duration_us;
     int64_t bin_us; /* over which starts and waits are taken together */
@@ -18,13 +18,14 @@ typedef struct takt_axes {
     double close_up_us;
 } takt_axes;
 
-void takt_axes_fit(takt_axes *axes, const takt_course *const *courses, unsigned count);
+void takt_axes_fit(takt_axes *axes, const takt_simulation *const *simulations, unsigned count);
 
-/* The charts of one course, in the band of the picture whose upper edge is y. */
+/* The charts of one simulation, in the band of the picture whose upper edge is y. */
 #define TAKT_BAND_HEIGHT 4400
-void takt_panels_draw(takt_page *page, const takt_axes *axes, const takt_course *course, int y);
+void takt_panels_draw(takt_page *page, const takt_axes *axes, const takt_simulation *simulation,
+                      int y);
 
 /* "gcra 100/s burst 10, fixed-window 800/day" */
-void takt_course_describe(const takt_course *course, char *text, size_t size);
+void takt_simulation_describe(const takt_simulation *simulation, char *text, size_t size);
 
 #endif

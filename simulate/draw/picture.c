@@ -1,8 +1,8 @@
 /*
- * picture.c: courses as one SVG picture.
+ * picture.c: simulations as one SVG picture.
  *
- * Decides the layout: a title, what was done, a table with a line for each course, and below it
- * each course's charts. Colours are in one style sheet, once for light and once for dark
+ * Decides the layout: a title, what was done, a table with a line for each simulation, and below it
+ * each simulation's charts. Colours are in one style sheet, once for light and once for dark
  * surroundings.
  */
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #define WIDTH     9600
 #define TABLE_TOP 980
 #define ROW       210
-#define CELL_SIZE (2 * TAKT_WORDS_SIZE + 8)
+#define CELL_SIZE (2 * TAKT_FORMAT_SIZE + 8)
 
 /* Colours, light then dark; everything else once. */
 static const char *const style =
@@ -53,53 +53,53 @@ static const char *const style =
     "c4ccd4}"
     "}</style>\n";
 
-/* One column of the table: its heads and the figure of a course. */
+/* One column of the table: its heads and the figure of a simulation. */
 typedef struct column {
     int x;
     const char *head[2];
-    void (*cell)(const takt_course *course, char text[CELL_SIZE]);
+    void (*cell)(const takt_simulation *simulation, char text[CELL_SIZE]);
 } column;
 
-static void took(const takt_course *course, char text[CELL_SIZE])
+static void took(const takt_simulation *simulation, char text[CELL_SIZE])
 {
-    takt_format_span(course->figures.duration_us, text);
+    takt_format_span(simulation->figures.duration_us, text);
 }
 
-static void half(const takt_course *course, char text[CELL_SIZE])
+static void half(const takt_simulation *simulation, char text[CELL_SIZE])
 {
-    takt_format_span(course->figures.all.p50_us, text);
+    takt_format_span(simulation->figures.all.p50_us, text);
 }
 
-static void max_of_them(const takt_course *course, char text[CELL_SIZE])
+static void max_of_them(const takt_simulation *simulation, char text[CELL_SIZE])
 {
-    takt_format_span(course->figures.all.p95_us, text);
+    takt_format_span(simulation->figures.all.p95_us, text);
 }
 
-static void nearly_all(const takt_course *course, char text[CELL_SIZE])
+static void nearly_all(const takt_simulation *simulation, char text[CELL_SIZE])
 {
-    takt_format_span(course->figures.all.p99_us, text);
+    takt_format_span(simulation->figures.all.p99_us, text);
 }
 
-static void busiest(const takt_course *course, char text[CELL_SIZE])
+static void busiest(const takt_simulation *simulation, char text[CELL_SIZE])
 {
-    const takt_busiest *window = &course->figures.busiest[course->tightest];
-    char slots[TAKT_WORDS_SIZE], limit[TAKT_WORDS_SIZE];
+    const takt_busiest *window = &simulation->figures.busiest[simulation->tightest];
+    char slots[TAKT_FORMAT_SIZE], limit[TAKT_FORMAT_SIZE];
 
-    snprintf(text, CELL_SIZE, "%s / %s", takt_words_count(window->slots, slots),
-             takt_words_count(window->limit, limit));
+    snprintf(text, CELL_SIZE, "%s / %s", takt_format_count(window->slots, slots),
+             takt_format_count(window->limit, limit));
 }
 
-static void store_calls(const takt_course *course, char text[CELL_SIZE])
+static void store_calls(const takt_simulation *simulation, char text[CELL_SIZE])
 {
-    takt_words_ratio(course->figures.store_calls, course->figures.started, 3, text);
+    takt_format_ratio(simulation->figures.store_calls, simulation->figures.started, 3, text);
 }
 
-static void per_worker(const takt_course *course, char text[CELL_SIZE])
+static void per_worker(const takt_simulation *simulation, char text[CELL_SIZE])
 {
-    char min[TAKT_WORDS_SIZE], max[TAKT_WORDS_SIZE];
+    char min[TAKT_FORMAT_SIZE], max[TAKT_FORMAT_SIZE];
 
-    takt_words_count(course->figures.min_per_worker, min);
-    takt_words_count(course->figures.max_per_worker, max);
+    takt_format_count(simulation->figures.min_per_worker, min);
+    takt_format_count(simulation->figures.max_per_worker, max);
     snprintf(text, CELL_SIZE, "%s to %s", min, max);
 }
 
@@ -115,9 +115,9 @@ static const column columns[] = {
 #define COLUMN_COUNT (sizeof columns / sizeof *columns)
 
 /* The algorithms alone: the numbers are in each band's name. */
-void takt_picture_put_algorithms(takt_page *page, const takt_course *course)
+void takt_picture_put_algorithms(takt_page *page, const takt_simulation *simulation)
 {
-    const takt_figures *figures = &course->figures;
+    const takt_figures *figures = &simulation->figures;
 
     for (int i = 0; i < figures->rule_count; i++) {
         bool told = false;
@@ -128,7 +128,7 @@ void takt_picture_put_algorithms(takt_page *page, const takt_course *course)
     }
 }
 
-static void put_table(takt_page *page, const takt_course *const *courses, unsigned count)
+static void put_table(takt_page *page, const takt_simulation *const *simulations, unsigned count)
 {
     char text[CELL_SIZE];
 
@@ -140,10 +140,10 @@ static void put_table(takt_page *page, const takt_course *const *courses, unsign
         int y = TABLE_TOP + ROW * ((int)row + 1);
         takt_page_put(page, "<path class='rule' d='M300 %dH9300'/><text class='h' x='300' y='%d'>",
                       y - 150, y);
-        takt_picture_put_algorithms(page, courses[row]);
+        takt_picture_put_algorithms(page, simulations[row]);
         takt_page_put(page, "</text>");
         for (size_t i = 0; i < COLUMN_COUNT; i++) {
-            columns[i].cell(courses[row], text);
+            columns[i].cell(simulations[row], text);
             takt_page_put(page, "<text class='num e' x='%d' y='%d'>%s</text>", columns[i].x, y,
                           text);
         }
@@ -152,12 +152,12 @@ static void put_table(takt_page *page, const takt_course *const *courses, unsign
 }
 
 /* What was done, in one line. */
-void takt_picture_put_deed(takt_page *page, const takt_course *course)
+void takt_picture_put_deed(takt_page *page, const takt_simulation *simulation)
 {
-    const takt_bulk *bulk = &course->bulk;
-    char text[TAKT_WORDS_SIZE], min[TAKT_WORDS_SIZE], max[TAKT_WORDS_SIZE];
+    const takt_bulk *bulk = &simulation->bulk;
+    char text[TAKT_FORMAT_SIZE], min[TAKT_FORMAT_SIZE], max[TAKT_FORMAT_SIZE];
 
-    takt_page_put(page, "%s jobs", takt_words_count(bulk->jobs, text));
+    takt_page_put(page, "%s jobs", takt_format_count(bulk->jobs, text));
     if (bulk->work_max_us > 0 && bulk->work_min_us == bulk->work_max_us)
         takt_page_put(page, " of %s", takt_format_span(bulk->work_max_us, max));
     else if (bulk->work_max_us > 0)
@@ -168,19 +168,19 @@ void takt_picture_put_deed(takt_page *page, const takt_course *course)
     else if (bulk->cost_max > 1)
         takt_page_put(page, ", cost %d to %d", (int)bulk->cost_min, (int)bulk->cost_max);
     takt_page_put(page, "; %s worker%s with up to %s in hand",
-                  takt_words_count(bulk->workers, text), bulk->workers == 1 ? "" : "s",
-                  takt_words_count(bulk->at_once, max));
+                  takt_format_count(bulk->workers, text), bulk->workers == 1 ? "" : "s",
+                  takt_format_count(bulk->at_once, max));
     takt_page_put(page, "; the store a round trip of %s away",
                   takt_format_span(bulk->round_trip_us, text));
 }
 
-void takt_picture_put(takt_page *page, const takt_course *const *courses, unsigned count,
+void takt_picture_put(takt_page *page, const takt_simulation *const *simulations, unsigned count,
                       const char *title)
 {
     int top = TABLE_TOP + ROW * (int)count + 250, height = top + (int)count * TAKT_BAND_HEIGHT;
     takt_axes axes;
 
-    takt_axes_fit(&axes, courses, count);
+    takt_axes_fit(&axes, simulations, count);
     takt_page_put(page,
                   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' width='%d' "
                   "height='%d' role='img'>\n<title>",
@@ -193,22 +193,22 @@ void takt_picture_put(takt_page *page, const takt_course *const *courses, unsign
                   WIDTH, height);
     takt_page_put_text(page, title);
     takt_page_put(page, "</text>\n<text class='sub' x='300' y='610'>");
-    takt_picture_put_deed(page, courses[0]);
+    takt_picture_put_deed(page, simulations[0]);
     takt_page_put(page, "</text>\n");
-    put_table(page, courses, count);
+    put_table(page, simulations, count);
     for (unsigned i = 0; i < count; i++)
-        takt_panels_draw(page, &axes, courses[i], top + (int)i * TAKT_BAND_HEIGHT);
+        takt_panels_draw(page, &axes, simulations[i], top + (int)i * TAKT_BAND_HEIGHT);
     takt_page_put(page, "</svg>\n");
 }
 
-int takt_course_svg(const takt_course *const *courses, unsigned count, const char *title,
-                    takt_write_cb write, void *data)
+int takt_simulation_svg(const takt_simulation *const *simulations, unsigned count,
+                        const char *title, takt_write_cb write, void *data)
 {
     takt_page page = {write, data, 0};
 
-    if (count == 0 || count > TAKT_COURSES_MAX || !title || !write ||
-        courses[0]->limit.numbers.rule_count == 0)
+    if (count == 0 || count > TAKT_SIMULATIONS_MAX || !title || !write ||
+        simulations[0]->limit.numbers.rule_count == 0)
         return TAKT_E_INVALID;
-    takt_picture_put(&page, courses, count, title);
+    takt_picture_put(&page, simulations, count, title);
     return page.status;
 }

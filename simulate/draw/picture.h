@@ -1,22 +1,22 @@
 /*
- * picture.h: courses as one SVG picture, for a file of its own or inside a page.
+ * picture.h: simulations as one SVG picture, for a file of its own or inside a page.
  */
 #ifndef TAKT_SIMULATE_DRAW_PICTURE_H
 #define TAKT_SIMULATE_DRAW_PICTURE_H
 
-#include "simulate/course.h"
-#include "simulate/draw/words.h"
+#include "simulate/draw/format.h"
+#include "simulate/simulation.h"
 
-#define TAKT_COURSES_MAX 16
+#define TAKT_SIMULATIONS_MAX 16
 
-/* The whole picture, 1 to TAKT_COURSES_MAX courses. */
-void takt_picture_put(takt_page *page, const takt_course *const *courses, unsigned count,
+/* The whole picture, 1 to TAKT_SIMULATIONS_MAX simulations. */
+void takt_picture_put(takt_page *page, const takt_simulation *const *simulations, unsigned count,
                       const char *title);
 
-/* "gcra, fixed-window": the algorithms of a course. */
-void takt_picture_put_algorithms(takt_page *page, const takt_course *course);
+/* "gcra, fixed-window": the algorithms of a simulation. */
+void takt_picture_put_algorithms(takt_page *page, const takt_simulation *simulation);
 
 /* What was done, in one line. */
-void takt_picture_put_deed(takt_page *page, const takt_course *course);
+void takt_picture_put_deed(takt_page *page, const takt_simulation *simulation);
 
 #endif

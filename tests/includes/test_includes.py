@@ -171,7 +171,7 @@ TAMPERED = [
     ('doctor/tampered.c', '#include "store/redis/key.h"', False),
     ('doctor/tampered.c', '#include "client/client.h"', True),
     ('lib/store/tampered.c', '#include "doctor/checkup.h"', True),
-    ('simulate/draw/tampered.c', '#include "simulate/course.h"', False),
+    ('simulate/draw/tampered.c', '#include "simulate/simulation.h"', False),
     ('lib/client/tampered.c', '#include "store/store.h"', False),
     ('lib/client/tampered.c', '#include <lmdb.h>', True),
     ('lib/client/tampered.c', '#include <cyaml/cyaml.h>', True),

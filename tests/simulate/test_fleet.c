@@ -269,7 +269,7 @@ Test(sim_fleet, an_urgent_waiter_waits_no_longer_than_a_lookahead)
     }
 }
 
-Test(sim_fleet, the_same_seed_takes_the_same_course)
+Test(sim_fleet, the_same_seed_gives_the_same_simulation)
 {
     static const scene s = {"twice", 16, 200, 1, 100, 2 * MS, 10, 50, 0, 2, 1};
     static taken first[GRANTS_MAX];

@@ -240,8 +240,7 @@ Test(oracle, refuses_what_cannot_be)
     takt_policy_free(made.policy);
 }
 
-/* ---- production
- * --------------------------------------------------------------------------------------------- */
+/* ---- production ------------------------------------------------------------------------------ */
 
 #define ARRIVALS 2000
 
@@ -378,8 +377,7 @@ Test(oracle, gives_the_slots_that_production_gives_under_two_rules)
         }
 }
 
-/* ---- patience, and room in the line
- * ------------------------------------------------------------------------ */
+/* ---- patience, and room in the line ---------------------------------------------------------- */
 
 typedef struct verdicts {
     takt_decision decisions[ARRIVALS];

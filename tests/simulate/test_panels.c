@@ -1,65 +1,65 @@
 /*
- * Several courses share their axes, which reach as far as the largest of them; and a course says
- * what it ran under.
+ * Several simulations share their axes, which reach as far as the largest of them; and a simulation
+ * says what it ran under.
  */
 #include "limits.h"
 #include "simulate/draw/panels.h"
 #include "text.h"
 
-static takt_course *run(const takt_rule_text *rules, int64_t jobs, const char *algorithm)
+static takt_simulation *run(const takt_rule_text *rules, int64_t jobs, const char *algorithm)
 {
     test_policy made = make_limit(rules, NULL);
-    takt_course *course;
+    takt_simulation *simulation;
     takt_bulk bulk;
 
     takt_bulk_init(&bulk, jobs);
     bulk.workers = 3;
-    cr_assert_eq(takt_course_run(&course, made.limit, algorithm, &bulk, NULL), 0);
+    cr_assert_eq(takt_simulation_run(&simulation, made.limit, algorithm, &bulk, NULL), 0);
     takt_policy_free(made.policy);
-    return course;
+    return simulation;
 }
 
-Test(panels, a_course_is_described)
+Test(panels, a_simulation_is_described)
 {
     static const takt_rule_text rules[] = {
         {.rate = "100/s", .burst = "10"}, {.rate = "9000/h"}, {0}};
-    takt_course *course = run(rules, 10, NULL);
+    takt_simulation *simulation = run(rules, 10, NULL);
     char text[512];
 
-    takt_course_describe(course, text, sizeof text);
+    takt_simulation_describe(simulation, text, sizeof text);
     cr_expect_str_eq(text, "gcra 100/s burst 10, 9000/h");
-    takt_course_describe(course, text, 10);
+    takt_simulation_describe(simulation, text, 10);
     cr_expect_str_eq(text, "gcra 100/");
-    takt_course_free(course);
+    takt_simulation_free(simulation);
 }
 
 Test(panels, axes_reach_the_largest)
 {
     static const takt_rule_text quick[] = {{.rate = "100/s"}, {0}},
                                 slow[] = {{.rate = "50/s"}, {0}};
-    takt_course *courses[] = {run(quick, 2000, NULL), run(slow, 2000, NULL)};
+    takt_simulation *simulations[] = {run(quick, 2000, NULL), run(slow, 2000, NULL)};
     takt_axes axes;
 
-    takt_axes_fit(&axes, (const takt_course *const *)courses, 2);
-    cr_expect_eq(axes.duration_us, (double)courses[1]->figures.duration_us);
+    takt_axes_fit(&axes, (const takt_simulation *const *)simulations, 2);
+    cr_expect_eq(axes.duration_us, (double)simulations[1]->figures.duration_us);
     cr_expect_eq(axes.bin_us, 1000000, "whole periods");
     cr_expect_eq(axes.bins, 40);
     cr_expect_eq(axes.rate_end, 150);
     cr_expect_eq(axes.close_up_end, 300);
     cr_expect_eq(axes.share_end, 800);
-    takt_course_free(courses[0]);
-    takt_course_free(courses[1]);
+    takt_simulation_free(simulations[0]);
+    takt_simulation_free(simulations[1]);
 }
 
 Test(panels, a_job_shorter_than_a_period_is_drawn_in_parts_of_it)
 {
     static const takt_rule_text rules[] = {{.rate = "1000/h"}, {0}};
-    takt_course *courses[] = {run(rules, 100, NULL)};
+    takt_simulation *simulations[] = {run(rules, 100, NULL)};
     takt_axes axes;
 
-    takt_axes_fit(&axes, (const takt_course *const *)courses, 1);
+    takt_axes_fit(&axes, (const takt_simulation *const *)simulations, 1);
     cr_expect_lt(axes.bin_us, INT64_C(3600000000) / 60);
     cr_expect_eq(axes.close_up_us, axes.duration_us);
     cr_expect_leq(axes.bins, TAKT_BINS_MAX);
-    takt_course_free(courses[0]);
+    takt_simulation_free(simulations[0]);
 }

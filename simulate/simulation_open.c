@@ -1,12 +1,13 @@
 /*
- * course_open.c: checks what a simulated bulk job is to be, and makes the limit that it runs under.
+ * simulation_open.c: checks what a simulated bulk job is to be, and makes the limit that it runs
+ * under.
  */
 #include <stdlib.h>
 
 #include <takt/takt.h>
 
 #include "base/fail.h"
-#include "simulate/course.h"
+#include "simulate/simulation.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -146,24 +147,24 @@ static int tightest(const takt_limit *limit)
 }
 
 /* A copy, with lists of its own. */
-static void keep_bulk(takt_course *course, const takt_bulk *bulk)
+static void keep_bulk(takt_simulation *simulation, const takt_bulk *bulk)
 {
-    course->bulk = *bulk;
+    simulation->bulk = *bulk;
     for (unsigned i = 0; i < bulk->outage_count; i++)
-        course->outages[i] = bulk->outages[i];
+        simulation->outages[i] = bulk->outages[i];
     for (unsigned i = 0; i < bulk->crash_count; i++)
-        course->crashes[i] = bulk->crashes[i];
-    course->bulk.outages = course->outages;
-    course->bulk.crashes = course->crashes;
+        simulation->crashes[i] = bulk->crashes[i];
+    simulation->bulk.outages = simulation->outages;
+    simulation->bulk.crashes = simulation->crashes;
 }
 
-int takt_course_run(takt_course **course, const takt_limit *limit, const char *algorithm,
-                    const takt_bulk *bulk, takt_error *error)
+int takt_simulation_run(takt_simulation **simulation, const takt_limit *limit,
+                        const char *algorithm, const takt_bulk *bulk, takt_error *error)
 {
-    takt_course *made;
+    takt_simulation *made;
     int code;
 
-    if (!course || !limit || !bulk)
+    if (!simulation || !limit || !bulk)
         return refuse(error, "a limit and a bulk job are needed");
     code = check_bulk(bulk, error);
     if (code < 0)
@@ -178,41 +179,41 @@ int takt_course_run(takt_course **course, const takt_limit *limit, const char *a
     if (code == 0)
         code = check_cost(&made->limit, bulk, error);
     if (code < 0)
-        goto free_course;
+        goto free_simulation;
     made->tightest = tightest(&made->limit);
     takt_series_init(&made->series, made->limit.numbers.rule_count > 0
                                         ? made->limit.numbers.rules[made->tightest].period_us
                                         : 1000000);
     made->starts = calloc((size_t)bulk->workers, sizeof *made->starts);
     made->crashed = calloc((size_t)bulk->workers, sizeof *made->crashed);
-    code = made->starts && made->crashed ? takt_course_simulate(made) : TAKT_E_NOMEM;
+    code = made->starts && made->crashed ? takt_simulation_compute(made) : TAKT_E_NOMEM;
     if (code < 0) {
         takt_fail(error, code, "%s", takt_strerror(code));
-        goto free_course;
+        goto free_simulation;
     }
-    *course = made;
+    *simulation = made;
     return 0;
 
-free_course:
-    takt_course_free(made);
+free_simulation:
+    takt_simulation_free(made);
     return code;
 }
 
-const takt_figures *takt_course_figures(const takt_course *course)
+const takt_figures *takt_simulation_figures(const takt_simulation *simulation)
 {
-    return &course->figures;
+    return &simulation->figures;
 }
 
-int64_t takt_course_worker_starts(const takt_course *course, int32_t worker)
+int64_t takt_simulation_worker_starts(const takt_simulation *simulation, int32_t worker)
 {
-    return worker >= 0 && worker < course->bulk.workers ? course->starts[worker] : 0;
+    return worker >= 0 && worker < simulation->bulk.workers ? simulation->starts[worker] : 0;
 }
 
-void takt_course_free(takt_course *course)
+void takt_simulation_free(takt_simulation *simulation)
 {
-    if (!course)
+    if (!simulation)
         return;
-    free(course->crashed);
-    free(course->starts);
-    free(course);
+    free(simulation->crashed);
+    free(simulation->starts);
+    free(simulation);
 }

@@ -1,12 +1,12 @@
 /*
- * course.c: a bulk job on a simulated fleet, and its figures.
+ * simulation.c: a bulk job on a simulated fleet, and its figures.
  *
  * Decides what a worker does besides waiting: takes jobs from the queue, works on them, crashes and
  * begins anew. When a job starts is the business of lib/scheduler and lib/core, how messages travel
  * that of fleet.c.  Nothing is kept of a job that is done: 10 million jobs take the memory of those
  * in hand.
  */
-#include "simulate/course.h"
+#include "simulate/simulation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "base/random.h"
 #include "simulate/busiest.h"
 #include "simulate/fleet.h"
-#include "simulate/use.h"
+#include "simulate/utilization.h"
 #include "simulate/waits.h"
 
 #define TIMEOUT_US                                                                                 \
@@ -23,12 +23,13 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-typedef struct course_run course_run;
+typedef struct simulation_run simulation_run;
 
-/* One place in a worker's hands.  A job is known by its number, from which all about it follows. */
+/* A job in the hands of a worker.  A job is known by its number, from which all about it follows.
+ */
 typedef struct job_hand {
     takt_permit permit;
-    course_run *run;
+    simulation_run *run;
     takt_fleet_worker *worker;
     int64_t number; /* -1: no job */
     int64_t since_us;
@@ -37,13 +38,13 @@ typedef struct job_hand {
 
 /* Something that is planned, for takt_fleet_at. */
 typedef struct planned_event {
-    course_run *run;
+    simulation_run *run;
     const takt_crash *crash;
     takt_fleet_worker *worker; /* that begins anew */
 } planned_event;
 
-struct course_run {
-    takt_course *course;
+struct simulation_run {
+    takt_simulation *simulation;
     const takt_bulk *bulk;
     takt_fleet fleet;
     job_hand *hands;     /* at_once for each worker */
@@ -58,13 +59,11 @@ struct course_run {
     planned_event *restarts; /* one for each worker */
     takt_histogram *waits;   /* of each priority, then of all */
     takt_window slots[TAKT_RULES_MAX], starts[TAKT_RULES_MAX];
-    takt_use use;
+    takt_utilization utilization;
     bool out_of_memory;
 };
 
-/* ---- jobs
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 static int64_t between(uint64_t *random, int64_t min, int64_t max)
 {
@@ -72,7 +71,7 @@ static int64_t between(uint64_t *random, int64_t min, int64_t max)
 }
 
 /* The same for a job's first and later starts: drawn from its number. */
-static uint64_t random_of(const course_run *run, int64_t number)
+static uint64_t random_of(const simulation_run *run, int64_t number)
 {
     return run->bulk->seed ^ DIFFERENT((uint64_t)number);
 }
@@ -95,11 +94,11 @@ static void ask(job_hand *hand);
 /* Takes the next job into an empty hand, and asks for a permit. */
 static bool take_job(job_hand *hand)
 {
-    course_run *run = hand->run;
+    simulation_run *run = hand->run;
 
     if (run->given_back_count > 0) {
         hand->number = run->given_back[--run->given_back_count];
-        run->course->figures.started_again += run->started_before[run->given_back_count];
+        run->simulation->figures.started_again += run->started_before[run->given_back_count];
     } else if (run->next_number < run->bulk->jobs) {
         hand->number = run->next_number++;
     } else {
@@ -114,24 +113,24 @@ static bool take_job(job_hand *hand)
 static void job_done(takt_fleet *fleet, void *data)
 {
     job_hand *hand = data;
-    course_run *run = hand->run;
+    simulation_run *run = hand->run;
 
     if (hand->number < 0 || hand->done_at_us != fleet->now_us)
         return; /* its worker crashed meanwhile */
     hand->number = -1;
     run->at_work--;
-    if (run->course->limit.numbers.concurrency > 0) {
-        takt_use_give_back(&run->use, fleet->now_us);
+    if (run->simulation->limit.numbers.concurrency > 0) {
+        takt_utilization_give_back(&run->utilization, fleet->now_us);
         takt_fleet_release(hand->worker, &hand->permit);
     }
-    run->course->figures.jobs_done++;
-    run->course->figures.duration_us = fleet->now_us - run->bulk->start_us;
+    run->simulation->figures.jobs_done++;
+    run->simulation->figures.duration_us = fleet->now_us - run->bulk->start_us;
     take_job(hand);
 }
 
-static void note_start(course_run *run, const job_hand *hand)
+static void note_start(simulation_run *run, const job_hand *hand)
 {
-    takt_figures *figures = &run->course->figures;
+    takt_figures *figures = &run->simulation->figures;
     const takt_permit *permit = &hand->permit;
     int64_t now_us = run->fleet.now_us, after_us = now_us - run->bulk->start_us;
 
@@ -140,17 +139,17 @@ static void note_start(course_run *run, const job_hand *hand)
     figures->last_start_us = after_us;
     figures->started++;
     figures->tokens += permit->cost;
-    run->course->starts[hand->worker->index]++;
+    run->simulation->starts[hand->worker->index]++;
     takt_histogram_add(&run->waits[permit->priority], now_us - hand->since_us);
     takt_histogram_add(&run->waits[TAKT_SIM_PRIORITIES], now_us - hand->since_us);
-    takt_series_add(&run->course->series, after_us, permit->priority, permit->cost,
+    takt_series_add(&run->simulation->series, after_us, permit->priority, permit->cost,
                     now_us - hand->since_us);
-    for (int i = 0; i < run->course->limit.numbers.rule_count; i++)
+    for (int i = 0; i < run->simulation->limit.numbers.rule_count; i++)
         if (takt_window_add(&run->slots[i], permit->slot_at_us, permit->cost) < 0 ||
             takt_window_add(&run->starts[i], now_us, permit->cost) < 0)
             run->out_of_memory = true;
-    if (run->course->limit.numbers.concurrency > 0)
-        takt_use_take(&run->use, now_us);
+    if (run->simulation->limit.numbers.concurrency > 0)
+        takt_utilization_take(&run->utilization, now_us);
     if (++run->at_work > figures->max_at_work)
         figures->max_at_work = run->at_work;
 }
@@ -168,14 +167,14 @@ static void ask_again(takt_fleet *fleet, void *data)
 static void permit_came(takt_permit *permit, int status)
 {
     job_hand *hand = permit->data;
-    course_run *run = hand->run;
+    simulation_run *run = hand->run;
     uint64_t random = random_of(run, ~hand->number);
 
     if (status != 0) { /* refused: max_waiting, a rule's queue, or a store that is lost */
         int64_t later_us = permit->retry_after_us;
-        run->course->figures.refused++;
-        if (later_us < run->course->limit.numbers.lookahead_us)
-            later_us = run->course->limit.numbers.lookahead_us;
+        run->simulation->figures.refused++;
+        if (later_us < run->simulation->limit.numbers.lookahead_us)
+            later_us = run->simulation->limit.numbers.lookahead_us;
         takt_fleet_at(&run->fleet, run->fleet.now_us + later_us, ask_again, hand);
         return;
     }
@@ -203,12 +202,12 @@ static void ask(job_hand *hand)
 static void permit_lost(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit)
 {
     job_hand *hand = permit->data;
-    course_run *run = hand->run;
+    simulation_run *run = hand->run;
 
-    run->course->figures.lost++;
-    run->course->figures.started_again++;
+    run->simulation->figures.lost++;
+    run->simulation->figures.started_again++;
     run->at_work--;
-    takt_use_lose(&run->use, fleet->now_us);
+    takt_utilization_lose(&run->utilization, fleet->now_us);
     takt_fleet_release(worker, permit);
     hand->since_us = fleet->now_us;
     hand->done_at_us = TAKT_NEVER;
@@ -216,7 +215,7 @@ static void permit_lost(takt_fleet *fleet, takt_fleet_worker *worker, takt_permi
 }
 
 /* Takes jobs until the worker's hands are full: at its beginning, and when jobs come back. */
-static void fill(course_run *run, const takt_fleet_worker *worker)
+static void fill(simulation_run *run, const takt_fleet_worker *worker)
 {
     job_hand *hands = run->hands + (size_t)worker->index * (size_t)run->bulk->at_once;
 
@@ -225,21 +224,20 @@ static void fill(course_run *run, const takt_fleet_worker *worker)
             return;
 }
 
-/* ---- what goes wrong
- * ------------------------------------------------------------------------------------------ */
+/* ---- what goes wrong ------------------------------------------------------------------------- */
 
 static void outage_begins(takt_fleet *fleet, void *data)
 {
-    ((course_run *)data)->outages++;
+    ((simulation_run *)data)->outages++;
     fleet->store_down = true;
 }
 
 static void outage_ends(takt_fleet *fleet, void *data)
 {
-    fleet->store_down = --((course_run *)data)->outages > 0;
+    fleet->store_down = --((simulation_run *)data)->outages > 0;
 }
 
-static void give_back(course_run *run, const takt_fleet_worker *worker)
+static void give_back(simulation_run *run, const takt_fleet_worker *worker)
 {
     job_hand *hands = run->hands + (size_t)worker->index * (size_t)run->bulk->at_once;
 
@@ -250,8 +248,8 @@ static void give_back(course_run *run, const takt_fleet_worker *worker)
         run->started_before[run->given_back_count] = started;
         run->given_back[run->given_back_count++] = hands[i].number;
         run->at_work -= started;
-        if (started && run->course->limit.numbers.concurrency > 0)
-            takt_use_lose(&run->use, run->fleet.now_us);
+        if (started && run->simulation->limit.numbers.concurrency > 0)
+            takt_utilization_lose(&run->utilization, run->fleet.now_us);
         hands[i].number = -1;
     }
 }
@@ -289,15 +287,15 @@ static int64_t count_alive(const takt_fleet *fleet)
 static void crashes(takt_fleet *fleet, void *data)
 {
     const planned_event *plan = data;
-    course_run *run = plan->run;
+    simulation_run *run = plan->run;
     int64_t left;
 
-    if (run->course->figures.jobs_done == run->bulk->jobs)
+    if (run->simulation->figures.jobs_done == run->bulk->jobs)
         return; /* nothing is left to be disturbed */
     for (int i = 0; i < plan->crash->workers && (left = count_alive(fleet)) > 0; i++) {
         takt_fleet_worker *worker = alive(fleet, takt_random_below(&run->random, left));
         takt_fleet_crash(worker);
-        run->course->crashed[worker->index] = true;
+        run->simulation->crashed[worker->index] = true;
         give_back(run, worker);
         if (plan->crash->for_us == 0)
             continue;
@@ -309,7 +307,7 @@ static void crashes(takt_fleet *fleet, void *data)
         fill(run, &fleet->workers[i]);
 }
 
-static void plan_events(course_run *run)
+static void plan_events(simulation_run *run)
 {
     const takt_bulk *bulk = run->bulk;
 
@@ -325,24 +323,22 @@ static void plan_events(course_run *run)
     }
 }
 
-/* ---- the run
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static void count_slots(takt_fleet *fleet, uint64_t worker, const takt_claim *claim,
                         const takt_award *award)
 {
-    course_run *run = fleet->data;
+    simulation_run *run = fleet->data;
 
     (void)worker;
     (void)claim;
     for (int i = 0; !award->stale && i < award->run_count; i++)
-        run->course->figures.slots += award->runs[i].count;
+        run->simulation->figures.slots += award->runs[i].count;
 }
 
-static int open_run(course_run *run)
+static int open_run(simulation_run *run)
 {
-    const takt_limit *limit = &run->course->limit;
+    const takt_limit *limit = &run->simulation->limit;
     const takt_bulk *bulk = run->bulk;
     size_t hands = (size_t)bulk->workers * (size_t)bulk->at_once;
     int code = takt_fleet_open(&run->fleet, limit, bulk->workers, bulk->start_us,
@@ -369,7 +365,7 @@ static int open_run(course_run *run)
             takt_window_open(&run->starts[i], period_us, 0) < 0)
             return TAKT_E_NOMEM;
     }
-    if (takt_use_open(&run->use, hands) < 0)
+    if (takt_utilization_open(&run->utilization, hands) < 0)
         return TAKT_E_NOMEM;
     if (!run->hands || !run->given_back || !run->started_before || !run->restarts || !run->waits)
         return TAKT_E_NOMEM;
@@ -379,7 +375,7 @@ static int open_run(course_run *run)
     return 0;
 }
 
-static void close_run(course_run *run)
+static void close_run(simulation_run *run)
 {
     if (run->fleet.workers)
         takt_fleet_close(&run->fleet);
@@ -387,7 +383,7 @@ static void close_run(course_run *run)
         takt_window_close(&run->slots[i]);
         takt_window_close(&run->starts[i]);
     }
-    takt_use_close(&run->use);
+    takt_utilization_close(&run->utilization);
     free(run->waits);
     free(run->restarts);
     free(run->started_before);
@@ -395,15 +391,15 @@ static void close_run(course_run *run)
     free(run->hands);
 }
 
-static void sum_up_workers(takt_course *course)
+static void sum_up_workers(takt_simulation *simulation)
 {
-    takt_figures *figures = &course->figures;
+    takt_figures *figures = &simulation->figures;
     int64_t sum = 0, workers = 0;
     wide squares = 0;
 
-    for (int i = 0; i < course->bulk.workers; i++) {
-        int64_t starts = course->starts[i];
-        if (course->crashed[i])
+    for (int i = 0; i < simulation->bulk.workers; i++) {
+        int64_t starts = simulation->starts[i];
+        if (simulation->crashed[i])
             continue;
         if (workers == 0 || starts < figures->min_per_worker)
             figures->min_per_worker = starts;
@@ -420,23 +416,23 @@ static void sum_up_workers(takt_course *course)
     }
 }
 
-static void sum_up(course_run *run)
+static void sum_up(simulation_run *run)
 {
-    takt_course *course = run->course;
-    takt_figures *figures = &course->figures;
+    takt_simulation *simulation = run->simulation;
+    takt_figures *figures = &simulation->figures;
 
     figures->store_calls = run->fleet.claims;
     for (int i = 0; i < TAKT_SIM_PRIORITIES; i++)
         takt_histogram_sum_up(&run->waits[i], &figures->waits[i]);
     takt_histogram_sum_up(&run->waits[TAKT_SIM_PRIORITIES], &figures->all);
-    figures->concurrency = course->limit.numbers.concurrency;
+    figures->concurrency = simulation->limit.numbers.concurrency;
     if (figures->concurrency > 0) {
-        figures->busy_ppm = takt_use_busy_ppm(&run->use, figures->concurrency);
-        takt_histogram_sum_up(&run->use.hand_over, &figures->hand_over);
+        figures->busy_ppm = takt_utilization_busy_ppm(&run->utilization, figures->concurrency);
+        takt_histogram_sum_up(&run->utilization.hand_over, &figures->hand_over);
     }
-    figures->rule_count = course->limit.numbers.rule_count;
-    for (int i = 0; i < course->limit.numbers.rule_count; i++) {
-        const takt_rule *rule = &course->limit.numbers.rules[i];
+    figures->rule_count = simulation->limit.numbers.rule_count;
+    for (int i = 0; i < simulation->limit.numbers.rule_count; i++) {
+        const takt_rule *rule = &simulation->limit.numbers.rules[i];
         takt_window_flush(&run->slots[i]);
         takt_window_flush(&run->starts[i]);
         figures->busiest[i] = (takt_busiest){.algorithm = rule->algorithm->name,
@@ -446,19 +442,19 @@ static void sum_up(course_run *run)
                                              .slots = run->slots[i].max,
                                              .starts = run->starts[i].max};
     }
-    sum_up_workers(course);
+    sum_up_workers(simulation);
 }
 
-int takt_course_simulate(takt_course *course)
+int takt_simulation_compute(takt_simulation *simulation)
 {
-    course_run *run = calloc(1, sizeof *run);
+    simulation_run *run = calloc(1, sizeof *run);
     int code;
 
     if (!run)
         return TAKT_E_NOMEM;
-    run->course = course;
-    run->bulk = &course->bulk;
-    run->random = course->bulk.seed;
+    run->simulation = simulation;
+    run->bulk = &simulation->bulk;
+    run->random = simulation->bulk.seed;
     code = open_run(run);
     if (code == 0) {
         plan_events(run);

@@ -1,15 +1,15 @@
 /*
- * course.h: a bulk job that was simulated, as the figures and the picture want it.
+ * simulation.h: a bulk job that was simulated, as the figures and the picture want it.
  */
-#ifndef TAKT_SIMULATE_COURSE_H
-#define TAKT_SIMULATE_COURSE_H
+#ifndef TAKT_SIMULATE_SIMULATION_H
+#define TAKT_SIMULATE_SIMULATION_H
 
 #include <takt/simulate.h>
 
 #include "core/limit.h"
 #include "simulate/series.h"
 
-struct takt_course {
+struct takt_simulation {
     takt_limit limit; /* with the algorithms that were simulated */
     takt_bulk bulk;   /* its lists point to those below */
     takt_outage outages[TAKT_SIM_EVENTS_MAX];
@@ -23,6 +23,6 @@ struct takt_course {
 
 /* Does the job: `limit`, `bulk` and the two lists by worker are there, the rest are zeros.  0 or
  * TAKT_E_NOMEM. */
-int takt_course_simulate(takt_course *course);
+int takt_simulation_compute(takt_simulation *simulation);
 
 #endif

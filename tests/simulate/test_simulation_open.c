@@ -62,7 +62,7 @@ static void no_crash(takt_bulk *bulk)
     bulk->crashes = &nobody, bulk->crash_count = 1;
 }
 
-Test(course_open, says_what_cannot_be)
+Test(simulation_open, says_what_cannot_be)
 {
     static const struct {
         void (*change)(takt_bulk *bulk);
@@ -86,37 +86,38 @@ Test(course_open, says_what_cannot_be)
     test_policy made = make_limit(rules, NULL);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        takt_course *course = NULL;
+        takt_simulation *simulation = NULL;
         takt_error error = {0};
         takt_bulk bulk;
         takt_bulk_init(&bulk, 10);
         rows[i].change(&bulk);
-        cr_expect_eq(takt_course_run(&course, made.limit, NULL, &bulk, &error), rows[i].code,
+        cr_expect_eq(takt_simulation_run(&simulation, made.limit, NULL, &bulk, &error),
+                     rows[i].code, "row %zu", i);
+        cr_expect_eq(takt_simulation_run(&simulation, made.limit, NULL, &bulk, NULL), rows[i].code,
                      "row %zu", i);
-        cr_expect_eq(takt_course_run(&course, made.limit, NULL, &bulk, NULL), rows[i].code,
-                     "row %zu", i);
-        cr_expect_null(course);
+        cr_expect_null(simulation);
         cr_expect_not_null(strstr(error.text, rows[i].words), "row %zu: %s", i, error.text);
     }
     takt_policy_free(made.policy);
 }
 
-Test(course_open, an_unknown_algorithm_is_named)
+Test(simulation_open, an_unknown_algorithm_is_named)
 {
     test_policy made = make_limit(rules, NULL);
-    takt_course *course = NULL;
+    takt_simulation *simulation = NULL;
     takt_error error = {0};
     takt_bulk bulk;
 
     takt_bulk_init(&bulk, 10);
-    cr_expect_eq(takt_course_run(&course, made.limit, "gcar", &bulk, &error), TAKT_E_POLICY);
+    cr_expect_eq(takt_simulation_run(&simulation, made.limit, "gcar", &bulk, &error),
+                 TAKT_E_POLICY);
     cr_expect_not_null(strstr(error.text, "\"gcar\""), "%s", error.text);
-    cr_expect_eq(takt_course_run(NULL, made.limit, NULL, &bulk, &error), TAKT_E_INVALID);
-    cr_expect_eq(takt_course_run(&course, NULL, NULL, &bulk, &error), TAKT_E_INVALID);
+    cr_expect_eq(takt_simulation_run(NULL, made.limit, NULL, &bulk, &error), TAKT_E_INVALID);
+    cr_expect_eq(takt_simulation_run(&simulation, NULL, NULL, &bulk, &error), TAKT_E_INVALID);
     takt_policy_free(made.policy);
 }
 
-Test(course_open, an_algorithm_takes_the_place_of_another)
+Test(simulation_open, an_algorithm_takes_the_place_of_another)
 {
     static const takt_rule_text
         plain[] = {{.rate = "10/s"}, {0}},
@@ -138,16 +139,18 @@ Test(course_open, an_algorithm_takes_the_place_of_another)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         test_policy made = make_limit(rows[i].rules, NULL);
-        takt_course *course;
+        takt_simulation *simulation;
         takt_error error = {0};
         takt_bulk bulk;
         takt_bulk_init(&bulk, 10);
-        cr_assert_eq(takt_course_run(&course, made.limit, rows[i].algorithm, &bulk, &error), 0,
-                     "row %zu: %s", i, error.text);
-        cr_expect_str_eq(takt_course_figures(course)->busiest[0].algorithm, rows[i].algorithm);
-        cr_expect_eq(takt_course_figures(course)->busiest[0].burst, rows[i].burst, "row %zu: %lld",
-                     i, (long long)takt_course_figures(course)->busiest[0].burst);
-        takt_course_free(course);
+        cr_assert_eq(takt_simulation_run(&simulation, made.limit, rows[i].algorithm, &bulk, &error),
+                     0, "row %zu: %s", i, error.text);
+        cr_expect_str_eq(takt_simulation_figures(simulation)->busiest[0].algorithm,
+                         rows[i].algorithm);
+        cr_expect_eq(takt_simulation_figures(simulation)->busiest[0].burst, rows[i].burst,
+                     "row %zu: %lld", i,
+                     (long long)takt_simulation_figures(simulation)->busiest[0].burst);
+        takt_simulation_free(simulation);
         takt_policy_free(made.policy);
     }
 }

@@ -1,6 +1,6 @@
 /*
  * A bulk job on a simulated fleet: it takes as long as the limit says, all of it is done, whatever
- * crashes, and the same seed takes the same course.
+ * crashes, and the same seed gives the same simulation.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +13,19 @@
 
 static const takt_rule_text hundred[] = {{.rate = "100/s"}, {0}};
 
-/* The figures of a job; the course is gone. */
+/* The figures of a job; the simulation is gone. */
 static takt_figures figures_of(const takt_rule_text *rules, const char *max_waiting,
                                const takt_bulk *bulk)
 {
     test_policy made = make_limit(rules, max_waiting);
-    takt_course *course;
+    takt_simulation *simulation;
     takt_error error = {0};
     takt_figures figures;
 
-    cr_assert_eq(takt_course_run(&course, made.limit, NULL, bulk, &error), 0, "%s", error.text);
-    figures = *takt_course_figures(course);
-    takt_course_free(course);
+    cr_assert_eq(takt_simulation_run(&simulation, made.limit, NULL, bulk, &error), 0, "%s",
+                 error.text);
+    figures = *takt_simulation_figures(simulation);
+    takt_simulation_free(simulation);
     takt_policy_free(made.policy);
     return figures;
 }
@@ -38,7 +39,7 @@ static takt_bulk job(int64_t jobs, int32_t workers)
     return bulk;
 }
 
-Test(course, a_fleet_of_any_size_keeps_the_rate_and_shares_it)
+Test(simulation, a_fleet_of_any_size_keeps_the_rate_and_shares_it)
 {
     static const int32_t workers[] = {1, 4, 16, 64};
 
@@ -64,7 +65,7 @@ Test(course, a_fleet_of_any_size_keeps_the_rate_and_shares_it)
 }
 
 /* One job at a time, and a limit that is never reached: each job takes one round trip. */
-Test(course, a_round_trip_is_as_long_as_said_on_average)
+Test(simulation, a_round_trip_is_as_long_as_said_on_average)
 {
     static const takt_rule_text wide[] = {{.rate = "1000000/s", .burst = "1000000"}, {0}};
     takt_bulk bulk = job(2000, 1);
@@ -79,7 +80,7 @@ Test(course, a_round_trip_is_as_long_as_said_on_average)
     cr_expect_leq(figures.all.max_us, 121 * MS, "3/4 each way");
 }
 
-Test(course, a_crash_after_the_last_job_counts_for_nothing)
+Test(simulation, a_crash_after_the_last_job_counts_for_nothing)
 {
     takt_crash crash = {20 * SECOND, 0, 3};
     takt_bulk bulk = job(10, 2);
@@ -92,7 +93,7 @@ Test(course, a_crash_after_the_last_job_counts_for_nothing)
     cr_expect_eq(figures.min_per_worker + figures.max_per_worker, 10);
 }
 
-Test(course, the_urgent_wait_least)
+Test(simulation, the_urgent_wait_least)
 {
     takt_bulk bulk = job(5000, 8);
     takt_figures figures;
@@ -106,7 +107,7 @@ Test(course, the_urgent_wait_least)
     cr_expect_gt(figures.waits[5].p50_us, 2 * SECOND);
 }
 
-Test(course, costs_count)
+Test(simulation, costs_count)
 {
     static const takt_rule_text rules[] = {{.rate = "100/s", .burst = "10"}, {0}};
     takt_bulk bulk = job(2000, 4);
@@ -120,7 +121,7 @@ Test(course, costs_count)
     cr_expect_leq(figures.busiest[0].slots, 109, "a window may hold the rate and the burst");
 }
 
-Test(course, an_outage_costs_its_time)
+Test(simulation, an_outage_costs_its_time)
 {
     takt_outage outage = {10 * SECOND, 5 * SECOND};
     takt_bulk bulk = job(3000, 8);
@@ -138,7 +139,7 @@ Test(course, an_outage_costs_its_time)
 }
 
 /* Five seconds without a store, each time: what becomes of their 500 jobs. */
-Test(course, an_outage_goes_by_on_store_failure)
+Test(simulation, an_outage_goes_by_on_store_failure)
 {
     static const struct {
         takt_on_store_failure mode;
@@ -159,11 +160,11 @@ Test(course, an_outage_goes_by_on_store_failure)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         test_policy made = make_limit(hundred, NULL);
         takt_limit limit = *made.limit;
-        takt_course *course;
+        takt_simulation *simulation;
         const takt_figures *figures;
         limit.on_store_failure = rows[i].mode;
-        cr_assert_eq(takt_course_run(&course, &limit, NULL, &bulk, NULL), 0);
-        figures = takt_course_figures(course);
+        cr_assert_eq(takt_simulation_run(&simulation, &limit, NULL, &bulk, NULL), 0);
+        figures = takt_simulation_figures(simulation);
         cr_expect_eq(figures->jobs_done, 3000, "row %zu", i);
         cr_expect(figures->duration_us >= rows[i].min_s * SECOND &&
                       figures->duration_us <= rows[i].max_s * SECOND,
@@ -172,12 +173,12 @@ Test(course, an_outage_goes_by_on_store_failure)
                       (long long)figures->busiest[0].slots);
         cr_expect_eq(figures->refused > 0, rows[i].refused, "row %zu: %lld", i,
                      (long long)figures->refused);
-        takt_course_free(course);
+        takt_simulation_free(simulation);
         takt_policy_free(made.policy);
     }
 }
 
-Test(course, what_a_crashed_worker_had_in_hand_is_done_by_others)
+Test(simulation, what_a_crashed_worker_had_in_hand_is_done_by_others)
 {
     takt_crash crashes[] = {{5 * SECOND, 0, 3}, {8 * SECOND, 2 * SECOND, 1}};
     takt_bulk bulk = job(3000, 8);
@@ -197,7 +198,7 @@ Test(course, what_a_crashed_worker_had_in_hand_is_done_by_others)
     cr_expect_leq(figures.busiest[0].slots, 100);
 }
 
-Test(course, a_worker_that_begins_anew_works_as_long_as_any)
+Test(simulation, a_worker_that_begins_anew_works_as_long_as_any)
 {
     takt_crash crash = {500 * MS, 100 * MS, 1};
     takt_bulk bulk = job(3, 1);
@@ -214,7 +215,7 @@ Test(course, a_worker_that_begins_anew_works_as_long_as_any)
     cr_expect_eq(figures.max_at_work, 1);
 }
 
-Test(course, empty_hands_give_nothing_back)
+Test(simulation, empty_hands_give_nothing_back)
 {
     takt_crash crash = {500 * MS, 0, 1};
     takt_bulk bulk = job(10, 2);
@@ -228,7 +229,7 @@ Test(course, empty_hands_give_nothing_back)
     cr_expect_eq(figures.started, 10 + figures.started_again);
 }
 
-Test(course, hands_bound_the_jobs_at_work_whatever_crashes)
+Test(simulation, hands_bound_the_jobs_at_work_whatever_crashes)
 {
     takt_crash crashes[10];
     takt_bulk bulk = job(200, 2);
@@ -245,7 +246,7 @@ Test(course, hands_bound_the_jobs_at_work_whatever_crashes)
     cr_expect_eq(figures.max_at_work, 8);
 }
 
-Test(course, a_seed_draws_other_jobs)
+Test(simulation, a_seed_draws_other_jobs)
 {
     takt_bulk bulk = job(1000, 2);
     static const takt_rule_text rules[] = {{.rate = "1000/s", .burst = "5"}, {0}};
@@ -258,7 +259,7 @@ Test(course, a_seed_draws_other_jobs)
     cr_expect_neq(figures_of(rules, NULL, &bulk).tokens, tokens);
 }
 
-Test(course, ends_when_no_worker_is_left)
+Test(simulation, ends_when_no_worker_is_left)
 {
     takt_crash crash = {2 * SECOND, 0, 5};
     takt_bulk bulk = job(3000, 2);
@@ -271,7 +272,7 @@ Test(course, ends_when_no_worker_is_left)
               (long long)figures.jobs_done);
 }
 
-Test(course, who_is_refused_tries_again)
+Test(simulation, who_is_refused_tries_again)
 {
     takt_bulk bulk = job(1000, 4);
     takt_figures figures = figures_of(hundred, "50", &bulk);
@@ -281,7 +282,7 @@ Test(course, who_is_refused_tries_again)
     cr_expect_eq(figures.started, 1000);
 }
 
-Test(course, the_same_seed_takes_the_same_course)
+Test(simulation, the_same_seed_gives_the_same_simulation)
 {
     takt_outage outage = {3 * SECOND, 1 * SECOND};
     takt_crash crash = {5 * SECOND, 1 * SECOND, 3};
@@ -306,20 +307,22 @@ static takt_figures figures_of_permits(const char *concurrency, const char *leas
                                        const takt_bulk *bulk)
 {
     test_policy made = make_permits(concurrency, lease);
-    takt_course *course;
+    takt_simulation *simulation;
     takt_error error = {0};
     takt_figures figures;
 
-    cr_assert_eq(takt_course_run(&course, made.limit, NULL, bulk, &error), 0, "%s", error.text);
-    figures = *takt_course_figures(course);
-    cr_expect_eq(takt_course_svg((const takt_course *const *)&course, 1, "", NULL, NULL),
-                 TAKT_E_INVALID);
-    takt_course_free(course);
+    cr_assert_eq(takt_simulation_run(&simulation, made.limit, NULL, bulk, &error), 0, "%s",
+                 error.text);
+    figures = *takt_simulation_figures(simulation);
+    cr_expect_eq(
+        takt_simulation_svg((const takt_simulation *const *)&simulation, 1, "", NULL, NULL),
+        TAKT_E_INVALID);
+    takt_simulation_free(simulation);
     takt_policy_free(made.policy);
     return figures;
 }
 
-Test(course, permits_are_held_while_jobs_are_worked_on)
+Test(simulation, permits_are_held_while_jobs_are_worked_on)
 {
     takt_bulk bulk = job(10000, 16);
     takt_figures figures;
@@ -338,7 +341,7 @@ Test(course, permits_are_held_while_jobs_are_worked_on)
     cr_expect_eq(figures.lost + figures.started_again + figures.rule_count, 0);
 }
 
-Test(course, one_worker_hands_its_permits_on_within_itself)
+Test(simulation, one_worker_hands_its_permits_on_within_itself)
 {
     takt_bulk bulk = job(5000, 1);
     takt_figures figures;
@@ -351,7 +354,7 @@ Test(course, one_worker_hands_its_permits_on_within_itself)
     cr_expect_eq(figures.max_at_work, 4);
 }
 
-Test(course, who_is_out_of_touch_for_a_lease_stops_and_begins_again)
+Test(simulation, who_is_out_of_touch_for_a_lease_stops_and_begins_again)
 {
     takt_outage outage = {5 * SECOND, 4 * SECOND};
     takt_crash crash = {15 * SECOND, 0, 1};
@@ -370,39 +373,40 @@ Test(course, who_is_out_of_touch_for_a_lease_stops_and_begins_again)
     cr_expect_eq(figures.max_at_work, 6);
 }
 
-Test(course, permits_and_a_rule_hold_together)
+Test(simulation, permits_and_a_rule_hold_together)
 {
     static const takt_rule_text rules[] = {{.rate = "100/s"}, {0}};
     takt_limit_text text = {.name = "limit", .rules = rules, .rule_count = 1, .concurrency = "8"};
     test_policy made = make_limit_of(&text);
     takt_bulk bulk = job(2000, 4);
-    takt_course *course;
+    takt_simulation *simulation;
     const takt_figures *figures;
 
     bulk.work_min_us = bulk.work_max_us = 50 * MS; /* five at a time would do */
-    cr_assert_eq(takt_course_run(&course, made.limit, NULL, &bulk, NULL), 0);
-    figures = takt_course_figures(course);
+    cr_assert_eq(takt_simulation_run(&simulation, made.limit, NULL, &bulk, NULL), 0);
+    figures = takt_simulation_figures(simulation);
     cr_expect_leq(figures->max_at_work, 8);
     cr_expect_leq(figures->busiest[0].slots, 100);
     cr_expect(figures->duration_us < 21 * SECOND, "%lld", (long long)figures->duration_us);
-    takt_course_free(course);
+    takt_simulation_free(simulation);
     takt_policy_free(made.policy);
 }
 
-Test(course, starts_of_each_worker_are_told)
+Test(simulation, starts_of_each_worker_are_told)
 {
     test_policy made = make_limit(hundred, NULL);
     takt_bulk bulk = job(1000, 3);
-    takt_course *course;
+    takt_simulation *simulation;
 
     bulk.at_once = 10;
-    cr_assert_eq(takt_course_run(&course, made.limit, NULL, &bulk, NULL), 0);
-    cr_expect_eq(takt_course_worker_starts(course, 0) + takt_course_worker_starts(course, 1) +
-                     takt_course_worker_starts(course, 2),
+    cr_assert_eq(takt_simulation_run(&simulation, made.limit, NULL, &bulk, NULL), 0);
+    cr_expect_eq(takt_simulation_worker_starts(simulation, 0) +
+                     takt_simulation_worker_starts(simulation, 1) +
+                     takt_simulation_worker_starts(simulation, 2),
                  1000);
-    cr_expect_eq(takt_course_worker_starts(course, 3), 0);
-    cr_expect_eq(takt_course_worker_starts(course, -1), 0);
-    takt_course_free(course);
-    takt_course_free(NULL);
+    cr_expect_eq(takt_simulation_worker_starts(simulation, 3), 0);
+    cr_expect_eq(takt_simulation_worker_starts(simulation, -1), 0);
+    takt_simulation_free(simulation);
+    takt_simulation_free(NULL);
     takt_policy_free(made.policy);
 }

@@ -1,24 +1,24 @@
 /*
- * words.h: numbers for a person who looks at a picture or a table, and the text that they are put
+ * format.h: numbers for a person who looks at a picture or a table, and the text that they are put
  * into.
  */
-#ifndef TAKT_SIMULATE_DRAW_WORDS_H
-#define TAKT_SIMULATE_DRAW_WORDS_H
+#ifndef TAKT_SIMULATE_DRAW_FORMAT_H
+#define TAKT_SIMULATE_DRAW_FORMAT_H
 
 #include <takt/simulate.h>
 
 #include "base/time_text.h"
 
-#define TAKT_WORDS_SIZE TAKT_SPAN_SIZE /* of every text here, with its NUL */
+#define TAKT_FORMAT_SIZE TAKT_SPAN_SIZE /* of every text here, with its NUL */
 
 /* "100 000", with thin spaces (UTF-8) */
-const char *takt_words_count(int64_t count, char text[TAKT_WORDS_SIZE]);
+const char *takt_format_count(int64_t count, char text[TAKT_FORMAT_SIZE]);
 
 /* a / b with so many decimals, rounded; "-" where b is 0 */
-const char *takt_words_ratio(int64_t a, int64_t b, int decimals, char text[TAKT_WORDS_SIZE]);
+const char *takt_format_ratio(int64_t a, int64_t b, int decimals, char text[TAKT_FORMAT_SIZE]);
 
 /* "second" or "90 s": a rule's period behind "per" */
-const char *takt_words_period(int64_t period_us, char text[TAKT_WORDS_SIZE]);
+const char *takt_format_period(int64_t period_us, char text[TAKT_FORMAT_SIZE]);
 
 /* A text that is written piece by piece: once a write has failed, nothing more is written. */
 typedef struct takt_page {

@@ -1,7 +1,7 @@
 /*
- * words.c: see words.h.
+ * format.c: see format.h.
  */
-#include "simulate/draw/words.h"
+#include "simulate/draw/format.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define THIN_SPACE "\xe2\x80\x89"
 
-const char *takt_words_count(int64_t count, char text[TAKT_WORDS_SIZE])
+const char *takt_format_count(int64_t count, char text[TAKT_FORMAT_SIZE])
 {
     char digits[24];
     size_t size = (size_t)snprintf(digits, sizeof digits, "%lld", (long long)count);
@@ -23,27 +23,27 @@ const char *takt_words_count(int64_t count, char text[TAKT_WORDS_SIZE])
     return text;
 }
 
-const char *takt_words_ratio(int64_t a, int64_t b, int decimals, char text[TAKT_WORDS_SIZE])
+const char *takt_format_ratio(int64_t a, int64_t b, int decimals, char text[TAKT_FORMAT_SIZE])
 {
     __extension__ __int128 scaled = a;
     long long one = 1;
 
     if (b <= 0) {
-        snprintf(text, TAKT_WORDS_SIZE, "-");
+        snprintf(text, TAKT_FORMAT_SIZE, "-");
         return text;
     }
     for (int i = 0; i < decimals; i++)
         one *= 10;
     scaled = (scaled * one * 2 + b) / b / 2;
     if (decimals == 0)
-        snprintf(text, TAKT_WORDS_SIZE, "%lld", (long long)scaled);
+        snprintf(text, TAKT_FORMAT_SIZE, "%lld", (long long)scaled);
     else
-        snprintf(text, TAKT_WORDS_SIZE, "%lld.%0*lld", (long long)(scaled / one), decimals,
+        snprintf(text, TAKT_FORMAT_SIZE, "%lld.%0*lld", (long long)(scaled / one), decimals,
                  (long long)(scaled % one));
     return text;
 }
 
-const char *takt_words_period(int64_t period_us, char text[TAKT_WORDS_SIZE])
+const char *takt_format_period(int64_t period_us, char text[TAKT_FORMAT_SIZE])
 {
     static const struct {
         int64_t us;
@@ -59,9 +59,9 @@ const char *takt_words_period(int64_t period_us, char text[TAKT_WORDS_SIZE])
     while (period_us % units[i].us != 0)
         i++;
     if (period_us == units[i].us)
-        snprintf(text, TAKT_WORDS_SIZE, "%s", units[i].one);
+        snprintf(text, TAKT_FORMAT_SIZE, "%s", units[i].one);
     else
-        snprintf(text, TAKT_WORDS_SIZE, "%lld %s", (long long)(period_us / units[i].us),
+        snprintf(text, TAKT_FORMAT_SIZE, "%lld %s", (long long)(period_us / units[i].us),
                  units[i].many);
     return text;
 }
