@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* The end of the fields, behind their empty line; NULL: not here yet. */
 static const char *end_of_head(const char *text, size_t size)
@@ -41,6 +42,37 @@ static bool are_fields(const char *text, const char *end)
         text = line_end + 1;
     }
     return true;
+}
+
+/* Whether the value of a Host field is a name of the loopback, with any port, or empty. */
+static bool is_loopback(const char *value, const char *end)
+{
+    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+
+    while (value < end && (*value == ' ' || *value == '\t'))
+        value++;
+    while (end > value && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+        end--;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        size_t size = strlen(names[i]);
+        if ((size_t)(end - value) >= size && strncasecmp(value, names[i], size) == 0 &&
+            (value + size == end || value[size] == ':'))
+            return true;
+    }
+    return value == end;
+}
+
+/* Whether one of the fields, which were checked, names another host. */
+static bool names_other_host(const char *text, const char *end)
+{
+    while (text < end && *text != '\r' && *text != '\n') {
+        const char *line_end = memchr(text, '\n', (size_t)(end - text));
+        if (line_end - text > 5 && strncasecmp(text, "host:", 5) == 0 &&
+            !is_loopback(text + 5, line_end))
+            return true;
+        text = line_end + 1;
+    }
+    return false;
 }
 
 /* Where `text` stops being such letters. */
@@ -94,7 +126,10 @@ int takt_status_http_read(const char *text, size_t size, takt_status_request *re
     if (line_end > text && line_end[-1] == '\r')
         line_end--;
     int status = read_line(text, line_end, request);
-    return status == 200 && !are_fields(fields, end) ? 400 : status;
+    if (status == 200 && !are_fields(fields, end))
+        return 400;
+    request->names_other_host = status == 200 && names_other_host(fields, end);
+    return status;
 }
 
 const char *takt_status_http_reason(int status)
@@ -107,6 +142,7 @@ const char *takt_status_http_reason(int status)
         {400, "Bad Request"},
         {404, "Not Found"},
         {405, "Method Not Allowed"},
+        {421, "Misdirected Request"},
         {431, "Request Header Fields Too Large"},
         {503, "Service Unavailable"},
         {505, "HTTP Version Not Supported"},

@@ -13,6 +13,7 @@
 
 typedef struct takt_status_request {
     bool head_only;
+    bool names_other_host; /* a Host field says another one than this host's loopback */
     char path[TAKT_STATUS_HTTP_PATH_SIZE]; /* without a query */
 } takt_status_request;
 

@@ -1,6 +1,6 @@
 /*
- * status.c: connections are few and short: whoever is slow to ask or to read is dropped, and one
- * connection is one request.
+ * status.c: connections are few and short: whoever is slow to ask or to read is dropped, idle ones
+ * first when there are too many, and one connection is one request.
  */
 #include "status.h"
 
@@ -29,7 +29,7 @@ typedef union socket_handle {
 } socket_handle;
 
 typedef struct connection {
-    struct connection *next;
+    struct connection *next; /* the one that came before it */
     takt_status *status;
     socket_handle socket;
     uv_timer_t timer;
@@ -48,7 +48,7 @@ struct takt_status {
     socket_handle listeners[LISTENERS];
     int listener_count; /* that are open */
     connection *connections;
-    int connection_count;
+    int connection_count; /* without those that are being dropped */
     const takt_figures *(*look)(void *data);
     void *data;
     bool closing;
@@ -56,7 +56,7 @@ struct takt_status {
 
 static void free_when_empty(takt_status *status)
 {
-    if (status->closing && status->listener_count == 0 && status->connection_count == 0)
+    if (status->closing && status->listener_count == 0 && !status->connections)
         free(status);
 }
 
@@ -73,7 +73,6 @@ static void on_connection_closed(uv_handle_t *handle)
     while (*at != connection)
         at = &(*at)->next;
     *at = connection->next;
-    status->connection_count--;
     free(connection->body);
     free(connection);
     free_when_empty(status);
@@ -84,6 +83,8 @@ static void drop(connection *connection)
     uv_handle_t *handles[] = {(uv_handle_t *)&connection->socket,
                               (uv_handle_t *)&connection->timer};
 
+    if (!uv_is_closing(handles[0]))
+        connection->status->connection_count--;
     for (int i = 0; i < 2; i++)
         if (!uv_is_closing(handles[i]))
             uv_close(handles[i], on_connection_closed);
@@ -169,6 +170,9 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     int code = takt_status_http_read(connection->text, connection->size, &request);
     if (code == 0 && connection->size == sizeof(connection->text))
         code = 431;
+    /* A page of another site may have its name lead to this host (DNS rebinding). */
+    if (code == 200 && !connection->status->is_pipe && request.names_other_host)
+        code = 421;
     if (code != 0)
         answer(connection, code, &request);
 }
@@ -178,6 +182,20 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 static int init_socket(uv_loop_t *loop, bool is_pipe, socket_handle *socket)
 {
     return is_pipe ? uv_pipe_init(loop, &socket->pipe, 0) : uv_tcp_init(loop, &socket->tcp);
+}
+
+/* Makes room for the newest connection: the oldest one goes that has not asked yet, or else the
+ * oldest.  Who probes asks at once. */
+static void drop_oldest(takt_status *status)
+{
+    connection *oldest = NULL, *idle = NULL;
+
+    for (connection *at = status->connections->next; at; at = at->next)
+        if (!uv_is_closing((uv_handle_t *)&at->socket)) {
+            oldest = at;
+            idle = at->answered ? idle : at;
+        }
+    drop(idle ? idle : oldest);
 }
 
 static void begin(takt_status *status, uv_stream_t *listener, connection *connection)
@@ -190,8 +208,9 @@ static void begin(takt_status *status, uv_stream_t *listener, connection *connec
     connection->socket.stream.data = connection->timer.data = connection;
     uv_unref((uv_handle_t *)&connection->socket);
     uv_unref((uv_handle_t *)&connection->timer);
+    if (status->connection_count > CONNECTIONS_MAX)
+        drop_oldest(status);
     if (uv_accept(listener, &connection->socket.stream) != 0 ||
-        status->connection_count > CONNECTIONS_MAX ||
         uv_timer_start(&connection->timer, on_timeout, TIMEOUT_MS, 0) != 0 ||
         uv_read_start(&connection->socket.stream, on_room, on_read) != 0)
         drop(connection);

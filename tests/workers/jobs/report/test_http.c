@@ -2,6 +2,7 @@
  * Requests, whole and in parts, good and bad.
  */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "jobs/report/http.h"
@@ -51,6 +52,35 @@ Test(http, requests)
         cr_expect_eq(read_all(table[i].text), table[i].status, "%s", table[i].text);
         if (table[i].path)
             cr_expect_str_eq(request.path, table[i].path);
+    }
+}
+
+Test(http, hosts)
+{
+    static const struct {
+        const char *fields;
+        bool other;
+    } table[] = {
+        {"", false},
+        {"Host: localhost\r\n", false},
+        {"host:LocalHost:9464\r\n", false},
+        {"Host: 127.0.0.1:9464 \r\n", false},
+        {"Host: [::1]:9464\r\n", false},
+        {"Host:\r\n", false},
+        {"Hosts: example.org\r\n", false},
+        {"Host: example.org\r\n", true},
+        {"HOST:\texample.org:9464\r\n", true},
+        {"Host: localhost.example.org\r\n", true},
+        {"Host: 127.0.0.1.example.org\r\n", true},
+        {"Host: local\r\n", true},
+        {"Host: localhost\r\nHost: example.org\r\n", true},
+    };
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        char text[200];
+        snprintf(text, sizeof(text), "GET /live HTTP/1.1\r\n%s\r\n", table[i].fields);
+        cr_expect_eq(read_all(text), 200, "%s", text);
+        cr_expect_eq(request.names_other_host, table[i].other, "%s", text);
     }
 }
 
