@@ -32,6 +32,7 @@ struct takt_redis_connection {
     takt_resp_out out;
     enum state state;
     bool closing;
+    bool held;        /* no attempt to connect is to begin */
     takt_link flight; /* commands under way, in the order of their answers */
     takt_redis_greeting greeting;
     unsigned attempts;
@@ -87,7 +88,19 @@ static void close_handles(takt_redis_connection *connection)
 static void pause_now(takt_redis_connection *connection)
 {
     connection->state = PAUSE;
-    uv_timer_start(&connection->timer, on_timer, takt_backoff_next_ms(&connection->backoff), 0);
+    if (connection->held)
+        uv_timer_stop(&connection->timer);
+    else
+        uv_timer_start(&connection->timer, on_timer, takt_backoff_next_ms(&connection->backoff), 0);
+}
+
+void takt_redis_connection_hold(takt_redis_connection *connection, bool held)
+{
+    if (connection->held == held || connection->closing)
+        return;
+    connection->held = held;
+    if (connection->state == PAUSE)
+        pause_now(connection);
 }
 
 static void on_gone(void *data)

@@ -58,6 +58,10 @@ void takt_redis_connection_flush(takt_redis_connection *connection);
 /* Takes in, without waiting for the loop to say so, what has been answered already. */
 void takt_redis_connection_drain(takt_redis_connection *connection);
 
+/* While held, a connection that there is not is not tried to be made: another one to the same
+ * server tells whether it is worth while.  Let go, it is made after a pause with jitter. */
+void takt_redis_connection_hold(takt_redis_connection *connection, bool held);
+
 /* Leaves a connection that is of no use any more (see takt_redis_socket_close about `reset`), as if
  * it had been lost with that code and words.  Nothing where there is none. */
 void takt_redis_connection_leave(takt_redis_connection *connection, bool reset, int code,

@@ -565,3 +565,39 @@ Test(connection, greeted_with_an_error)
         cr_expect_eq(uv_loop_close(&talk.loop), 0);
     }
 }
+
+/* One that follows another one, as a store's second connection does. */
+Test(connection, a_held_one_is_not_made)
+{
+    struct server server;
+    struct talk talk, other = {.ready = 0};
+
+    server_start(&server, NULL);
+    begin_at(&talk, &server, "");
+    takt_redis_connection_hold(talk.connection, true);
+    other.connection =
+        takt_redis_connection_open(&talk.loop, &talk.url, NULL, NULL, 30000, &events, &other);
+    cr_assert_not_null(other.connection);
+    await(&talk, &other.ready, 1);
+    cr_expect_eq(talk.ready + talk.lost, 0, "held from the beginning");
+    takt_redis_connection_hold(talk.connection, false);
+    await(&talk, &talk.ready, 1);
+    takt_redis_connection_hold(talk.connection, true);
+    cr_expect(takt_redis_connection_ready(talk.connection), "one that there is stays");
+    for (int round = 1; round <= 4; round++) {
+        server_say(&server, "CLIENT KILL TYPE normal");
+        await(&talk, &other.lost, round);
+        await(&talk, &other.ready, 1 + round);
+    }
+    cr_expect_eq(talk.lost, 1);
+    cr_expect_eq(talk.ready, 1, "held after a loss");
+    takt_redis_connection_hold(talk.connection, false);
+    await(&talk, &talk.ready, 2);
+    takt_redis_connection_hold(talk.connection, true); /* closing does not wait for it */
+    server_say(&server, "CLIENT KILL TYPE normal");
+    await(&talk, &talk.lost, 2);
+    takt_redis_connection_close(other.connection);
+    end(&talk);
+    cr_expect_eq(other.closed, 1);
+    server_stop(&server);
+}

@@ -33,8 +33,11 @@ void takt_redis_listen(takt_redis_store *store, const takt_store_call *call)
 
     if (!store->url.hints || store->options.on_hint == NULL)
         return;
-    if (store->hints == NULL)
+    if (store->hints == NULL) {
         store->hints = takt_hints_open(store->loop, &store->url, store->trust, &options);
+        if (store->hints != NULL && !takt_redis_connection_ready(store->connection))
+            takt_hints_hold(store->hints, true);
+    }
     if (store->hints != NULL)
         takt_hints_want(store->hints, call->limit->name, call->key,
                         wakes_workers(call->numbers) ? store->worker : 0);

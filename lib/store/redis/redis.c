@@ -191,6 +191,8 @@ static void on_ready(void *data)
     takt_redis_store *store = data;
 
     store->was_ready = true;
+    if (store->hints != NULL)
+        takt_hints_hold(store->hints, false);
     store->down = store->told = false;
     takt_redis_forget_scripts(store);
     tell_way(store, 0);
@@ -202,6 +204,8 @@ static void on_lost(void *data, int code, const char *text)
 {
     takt_redis_store *store = data;
 
+    if (store->hints != NULL)
+        takt_hints_hold(store->hints, true);
     store->code = code;
     memcpy(store->text, text, strlen(text) + 1);
     store->store.trouble = store->text;

@@ -283,6 +283,11 @@ free_hints:
     return NULL;
 }
 
+void takt_hints_hold(takt_hints *hints, bool held)
+{
+    takt_redis_connection_hold(hints->connection, held);
+}
+
 void takt_hints_close(takt_hints *hints)
 {
     hints->closing = true;

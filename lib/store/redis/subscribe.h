@@ -39,6 +39,9 @@ takt_hints *takt_hints_open(uv_loop_t *loop, const takt_redis_url *url, takt_tls
  * what is for that worker alone.  Never fails: without memory there is no hint. */
 void takt_hints_want(takt_hints *hints, const char *limit, const char *key, uint64_t worker);
 
+/* While held, a lost connection is not made again: the store's own is lost, too. */
+void takt_hints_hold(takt_hints *hints, bool held);
+
 void takt_hints_close(takt_hints *hints);
 
 #endif
