@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "scheduler/driver.h"
 #include "scheduler/shadow.h"
 #include "scheduler/waiter.h"
 #include "simulate/ledger_at_rest.h"
@@ -13,54 +14,68 @@
 
 /* ---- a worker's passes ----------------------------------------------------------------------- */
 
-static void send_claims(takt_fleet_worker *worker)
+static void send_claims(void *owner, int64_t now_us)
 {
+    takt_fleet_worker *worker = owner;
+
     while (!takt_list_empty(&worker->scheduler.claiming)) {
         takt_sim_exchange *exchange = takt_sim_exchange_new(TAKT_SIM_CLAIM);
-        exchange->sent_us = takt_fleet_clock(worker);
-        exchange->queue =
-            takt_scheduler_next_claim(&worker->scheduler, exchange->sent_us, &exchange->claim);
+        exchange->sent_us = now_us;
+        exchange->queue = takt_scheduler_next_claim(&worker->scheduler, now_us, &exchange->claim);
         worker->exchange = exchange;
         takt_sim_send(worker, exchange, exchange->queue->numbers);
     }
 }
 
-static void hand_back(takt_fleet_worker *worker)
+static void hand_back(void *owner, takt_queue *queue, const takt_run *unused)
 {
+    takt_fleet_worker *worker = owner;
     takt_fleet *fleet = worker->fleet;
-    takt_queue *queue;
-    takt_run unused;
+    takt_sim_exchange *exchange = takt_sim_exchange_new(TAKT_SIM_SETTLE);
 
-    while ((queue = takt_scheduler_next_unused(&worker->scheduler, &unused))) {
-        takt_sim_exchange *exchange = takt_sim_exchange_new(TAKT_SIM_SETTLE);
-        exchange->call.unused = unused;
-        if (fleet->on_unused)
-            fleet->on_unused(fleet, worker, &unused);
-        takt_sim_send(worker, exchange, queue->numbers);
-    }
+    exchange->call.unused = *unused;
+    if (fleet->on_unused)
+        fleet->on_unused(fleet, worker, unused);
+    takt_sim_send(worker, exchange, queue->numbers);
 }
+
+static void lost(void *owner, takt_permit *permit)
+{
+    takt_fleet_worker *worker = owner;
+
+    if (worker->fleet->on_lost)
+        worker->fleet->on_lost(worker->fleet, worker, permit);
+}
+
+static void call_back(void *worker, takt_permit *permit)
+{
+    (void)worker;
+    permit->callback(permit, permit->status);
+}
+
+static void ask(void *worker)
+{
+    takt_sim_ask_pass(worker);
+}
+
+static const takt_driver driver = {.hand_back = hand_back,
+                                   .send_claims = send_claims,
+                                   .lost = lost,
+                                   .call_back = call_back,
+                                   .ask = ask};
 
 static void wakes(takt_fleet *fleet, takt_sim_event *event);
 
 static void pass(takt_fleet *fleet, takt_sim_event *event)
 {
     takt_fleet_worker *worker = event->worker;
-    takt_permit *permit;
     int64_t wake_us;
 
+    (void)fleet;
     if (takt_sim_is_for_dead(event))
         return;
     worker->pass_asked = false;
-    takt_scheduler_run(&worker->scheduler, takt_fleet_clock(worker));
-    hand_back(worker);
-    send_claims(worker);
-    while ((permit = takt_scheduler_next_loser(&worker->scheduler)))
-        if (fleet->on_lost)
-            fleet->on_lost(fleet, worker, permit);
-    while ((permit = takt_scheduler_next_fired(&worker->scheduler)))
-        permit->callback(permit, permit->status);
-    if (!takt_list_empty(&worker->scheduler.touched))
-        takt_sim_ask_pass(worker);
+    takt_driver_pass(&worker->scheduler, takt_fleet_clock(worker), &driver);
     wake_us = takt_scheduler_wake_at(&worker->scheduler);
     if (wake_us != TAKT_NEVER && wake_us != worker->wake_us)
         takt_sim_plan(worker, takt_sim_virtual_at(worker, wake_us), wakes);

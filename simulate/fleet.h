@@ -1,10 +1,10 @@
 /*
  * fleet.h: a fleet of workers, a network and a store on virtual time.
  *
- * The workers run the very scheduler of lib/scheduler and the store the very ledger of lib/core;
- * beside them are only their passes (fleet.c), the network (network.h), with delays, losses and
- * repetitions as asked for, and virtual time (event.h).  Hours of traffic pass in milliseconds, and
- * the same seed gives the same simulation.
+ * The workers run the very scheduler and pass of lib/scheduler and the store the very ledger of
+ * lib/core; beside them are only what a pass sends (fleet.c), the network (network.h), with delays,
+ * losses and repetitions as asked for, and virtual time (event.h).  Hours of traffic pass in
+ * milliseconds, and the same seed gives the same simulation.
  */
 #ifndef TAKT_SIMULATE_FLEET_H
 #define TAKT_SIMULATE_FLEET_H

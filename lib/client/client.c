@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "scheduler/driver.h"
 #include "scheduler/permits.h"
 #include "scheduler/shadow.h"
 #include "scheduler/waiter.h"
@@ -84,31 +85,28 @@ static void tell_fallback(takt_client *client, const takt_limit *limit)
     takt_client_tell(client, TAKT_EVENT_FALLBACK, 0, text, limit->name);
 }
 
-/* A limit has many keys and is told of once. */
-static void tell_fallbacks(takt_client *client)
+/* A limit has many keys, and one event for all of them. */
+static void fell_back(void *owner, const takt_queue *queue)
 {
-    const takt_queue *queue;
+    takt_client *client = owner;
+    const char *name = queue->limit->name;
+    bool gone = !takt_policy_find(client->policy, name); /* since the policy is another one */
+    size_t index = gone ? client->policy->limit_count : takt_policy_index(client->policy, name);
+    bool told = client->fallen[index];
 
-    while ((queue = takt_scheduler_next_fallback(&client->scheduler))) {
-        const char *name = queue->limit->name;
-        bool gone = !takt_policy_find(client->policy, name); /* since the policy is another one */
-        size_t index = gone ? client->policy->limit_count : takt_policy_index(client->policy, name);
-        bool told = client->fallen[index];
-        client->fallen[index] = true; /* first: who is told may reload */
-        if (!told && queue->limit->mode == TAKT_MODE_ENFORCE)
-            tell_fallback(client, queue->limit);
-    }
+    client->fallen[index] = true; /* first: who is told may reload */
+    if (!told && queue->limit->mode == TAKT_MODE_ENFORCE)
+        tell_fallback(client, queue->limit);
 }
 
-static void tell_losers(takt_client *client)
+static void lost(void *owner, takt_permit *permit)
 {
-    takt_permit *permit;
+    takt_client *client = owner;
+    takt_event event = {TAKT_EVENT_PERMIT_LOST, TAKT_E_LEASE, takt_strerror(TAKT_E_LEASE), NULL,
+                        permit};
 
-    while ((permit = takt_scheduler_next_loser(&client->scheduler)) && client->options.on_event) {
-        takt_event event = {TAKT_EVENT_PERMIT_LOST, TAKT_E_LEASE, takt_strerror(TAKT_E_LEASE), NULL,
-                            permit};
+    if (client->options.on_event)
         client->options.on_event(client, &event, client->options.data);
-    }
 }
 
 takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, const char *key)
@@ -240,44 +238,48 @@ static void refuse_late(takt_client *client, takt_permit *permit)
 
 static void part(takt_client *client);
 
-/* Calls those back whose callbacks are due by now, and not those who ask meanwhile and pass at
- * once: they could keep the loop without end.  Returns how many were due. */
-static int64_t call_back(takt_client *client)
+static void hand_back(void *client, takt_queue *queue, const takt_run *unused)
 {
-    int64_t due = takt_scheduler_count_fired(&client->scheduler);
-    takt_permit *permit;
-
-    for (int64_t i = 0; i < due && (permit = takt_scheduler_next_fired(&client->scheduler)); i++) {
-        refuse_late(client, permit);
-        if (goes_on(client, permit))
-            continue;
-        client->stats.waiting--;
-        client->stats.grants += permit->status == 0;
-        permit->callback(permit, permit->status);
-    }
-    if (!takt_list_empty(&client->scheduler.fired))
-        takt_client_ask(client);
-    return due;
+    takt_client_hand_back(client, queue, unused);
 }
+
+static void send_calls(void *client, int64_t now_us)
+{
+    takt_client_send_held(client);
+    send_claims(client, now_us);
+}
+
+static void call_back(void *owner, takt_permit *permit)
+{
+    takt_client *client = owner;
+
+    refuse_late(client, permit);
+    if (goes_on(client, permit))
+        return;
+    client->stats.waiting--;
+    client->stats.grants += permit->status == 0;
+    permit->callback(permit, permit->status);
+}
+
+static void settle_ghost(void *client, const takt_ghost *ghost)
+{
+    takt_client_settle_ghost(client, ghost);
+}
+
+static void ask(void *client)
+{
+    takt_client_ask(client);
+}
+
+static const takt_driver driver = {hand_back, send_calls,   fell_back, lost,
+                                   call_back, settle_ghost, ask};
 
 /* Returns how many callbacks were due. */
 static int64_t run_pass(takt_client *client, int64_t now_us)
 {
-    int64_t due;
-
     uv_idle_stop(&client->pass);
     uv_check_stop(&client->pass_soon);
-    takt_scheduler_run(&client->scheduler, now_us);
-    takt_client_hand_back(client);
-    takt_client_send_held(client);
-    send_claims(client, now_us);
-    tell_fallbacks(client);
-    tell_losers(client);
-    due = call_back(client);
-    takt_client_settle_ghosts(client);
-    if (!takt_list_empty(&client->scheduler.touched))
-        takt_client_ask(client);
-    return due;
+    return takt_driver_pass(&client->scheduler, now_us, &driver);
 }
 
 /* With nobody waiting, neither ghosts keep the loop alive, nor what a lost store cannot be told: it

@@ -95,10 +95,10 @@ struct takt_client {
 void takt_client_enter(takt_client *client, takt_queue *queue, takt_permit *permit);
 
 /* Hands back slots that nobody here waits for any more. */
-void takt_client_hand_back(takt_client *client);
+void takt_client_hand_back(takt_client *client, const takt_queue *queue, const takt_run *unused);
 
 /* Sends what the real cost of a ghost's work changes. */
-void takt_client_settle_ghosts(takt_client *client);
+void takt_client_settle_ghost(takt_client *client, const takt_ghost *ghost);
 
 /* Whether this process is a child of the one that the client belongs to. */
 static inline bool takt_client_is_forked(const takt_client *client)

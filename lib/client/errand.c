@@ -413,26 +413,20 @@ static int begin_settle(takt_client *client, const takt_limit *limit, const char
     return 0;
 }
 
-void takt_client_settle_ghosts(takt_client *client)
+void takt_client_settle_ghost(takt_client *client, const takt_ghost *ghost)
 {
-    const takt_ghost *ghost;
-
-    while ((ghost = takt_shadow_next_settle(&client->scheduler)) && !client->closing)
+    if (!client->closing)
         (void)begin_settle(client, ghost->permit.queue->limit, ghost->permit.queue->key,
                            ghost->permit.slot_at_us, ghost->permit.cost, ghost->actual);
 }
 
-void takt_client_hand_back(takt_client *client)
+void takt_client_hand_back(takt_client *client, const takt_queue *queue, const takt_run *unused)
 {
-    takt_queue *queue;
-    takt_run run;
+    const takt_limit *limit = takt_policy_find(client->policy, queue->limit->name);
 
-    while ((queue = takt_scheduler_next_unused(&client->scheduler, &run))) {
-        const takt_limit *limit = takt_policy_find(client->policy, queue->limit->name);
-        if (limit) /* else it is gone: they lapse */
-            (void)begin_settle(client, limit, queue->key, takt_run_slot(&run, 0),
-                               run.count * run.cost, 0);
-    }
+    if (limit) /* else it is gone: they lapse */
+        (void)begin_settle(client, limit, queue->key, takt_run_slot(unused, 0),
+                           unused->count * unused->cost, 0);
 }
 
 /* Whether it was granted, and the real cost of its work was not told yet. */

@@ -130,8 +130,7 @@ bool takt_scheduler_uses(const takt_scheduler *scheduler,
                          bool (*is_among)(const void *data, const takt_limit *limit),
                          const void *data);
 
-/* One pass.  Then take out what follows: the claims first, for a callback may begin something new.
- */
+/* The scheduler's part of a pass; driver.h takes out the results. */
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us);
 
 /* How many permits' callbacks are due, ghosts' among them. */
