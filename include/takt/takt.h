@@ -72,8 +72,9 @@ typedef struct takt_request {
 /*
  * status 0: the slot is due; start the work, then takt_release.  Else a code of takt/error.h, and
  * nothing was taken.  TAKT_E_STORE... comes only if the limit's on_store_failure is `closed`.  Each
- * accepted takt_acquire has exactly one callback.  In it, `permit` may be released, freed or used
- * for another acquire, and the client may be closed.
+ * accepted takt_acquire has exactly one callback.  In it, `permit` may be released and then freed or
+ * used for another acquire, and the client may be closed.  After a failure nothing is to be
+ * released.
  */
 typedef void (*takt_acquire_cb)(takt_permit *permit, int status);
 
@@ -210,8 +211,9 @@ TAKT_EXPORT int takt_check_request(const takt_policy *policy, const takt_request
 
 /*
  * Waits for a permit.  0: accepted, the callback will come.  Otherwise nothing was begun and no
- * callback comes: TAKT_E_INVALID, TAKT_E_NO_LIMIT, TAKT_E_COST, TAKT_E_BUSY (the permit is in use),
- * TAKT_E_CANCELED (the client is closing) or TAKT_E_NOMEM.
+ * callback comes: TAKT_E_INVALID, TAKT_E_NO_LIMIT, TAKT_E_COST, TAKT_E_BUSY (the permit waits, or
+ * was granted and not released), TAKT_E_CANCELED (the client is closing), TAKT_E_FORKED or
+ * TAKT_E_NOMEM.
  */
 TAKT_EXPORT int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *request,
                              takt_acquire_cb callback);

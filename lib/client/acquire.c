@@ -140,9 +140,8 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
         return TAKT_E_INVALID;
     if (takt_client_is_forked(client))
         return TAKT_E_FORKED;
-    if (takt_permit_is_busy(permit))
+    if (permit->state != TAKT_PERMIT_IDLE)
         return TAKT_E_BUSY;
-    takt_release(permit); /* who asks with a granted one has done its work */
     if (client->closing)
         return TAKT_E_CANCELED;
     code = takt_client_check(client->policy, client->asked, request, &limit, NULL);

@@ -378,9 +378,8 @@ int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
         return TAKT_E_INVALID;
     if (takt_client_is_forked(client))
         return TAKT_E_FORKED;
-    if (takt_permit_is_busy(permit))
+    if (permit->state != TAKT_PERMIT_IDLE)
         return TAKT_E_BUSY;
-    takt_release(permit);
     permit->client = client;
     permit->cost = request->cost;
     permit->fence = permit->slot_at_us = permit->retry_after_us = 0;

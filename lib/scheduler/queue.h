@@ -97,13 +97,6 @@ typedef struct takt_queue {
     uint8_t place;
 } takt_queue;
 
-/* Whether a callback is still to come for it. */
-static inline bool takt_permit_is_busy(const takt_permit *permit)
-{
-    return permit->state == TAKT_PERMIT_WAITING || permit->state == TAKT_PERMIT_FIRED ||
-           permit->state == TAKT_PERMIT_TRYING;
-}
-
 void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key);
 void takt_queue_close(takt_queue *queue); /* nobody waits in it */
 

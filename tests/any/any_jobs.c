@@ -242,10 +242,10 @@ static void begin(job *of, party *by, const takt_request *request, const int *ch
     of->cancelled = of->settled = false;
 }
 
-/* Asking with a permit releases what it held; it is busy while it waits. */
+/* A permit is busy until it has been released. */
 static void check_code(const job *of, int code)
 {
-    if (of->phase == WAITING || of->phase == TRYING)
+    if (of->phase != AT_REST)
         MUST(code == TAKT_E_BUSY, "%s", takt_strerror(code));
     else
         MUST(code == 0 || code == TAKT_E_NO_LIMIT || code == TAKT_E_COST, "%s",
@@ -272,8 +272,6 @@ void do_acquire(void)
         return;
     code = takt_acquire(by->client, &of->permit, &request, acquired);
     check_code(of, code);
-    if (code != TAKT_E_BUSY)
-        note_released(of);
     if (code != 0)
         return;
     begin(of, by, &request, chosen_keys);
@@ -294,8 +292,6 @@ void do_try(void)
     of->call.data = of;
     code = takt_try_acquire(by->client, &of->call, &of->permit, &request, tried);
     check_code(of, code);
-    if (code != TAKT_E_BUSY)
-        note_released(of);
     if (code != 0)
         return;
     begin(of, by, &request, chosen_keys);

@@ -185,6 +185,8 @@ static void ask_again(takt_permit *permit, int status)
     takt_request request = TAKT_REQUEST("free");
 
     note(permit, status);
+    cr_assert_eq(takt_acquire(client, permit, &request, ask_again), TAKT_E_BUSY);
+    takt_release(permit);
     if (order < 1000)
         cr_assert_eq(takt_acquire(client, permit, &request, ask_again), 0);
 }

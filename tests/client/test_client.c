@@ -39,6 +39,8 @@ Test(client, close_cancels_everything_once)
     run_until(1);
     takt_close(client, note_closed, &one);
     takt_close(client, note_closed, &one);
+    cr_assert_eq(acquire(&jobs[0], request), TAKT_E_BUSY);
+    takt_release(&jobs[0].permit);
     cr_assert_eq(acquire(&jobs[0], request), TAKT_E_CANCELED);
     cr_assert_eq(jobs[1].calls, 0, "never inside the call");
     uv_run(&loop, UV_RUN_DEFAULT);

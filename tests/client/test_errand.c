@@ -43,6 +43,8 @@ Test(errand, try_takes_now_or_nothing)
     cr_assert_eq(last.standing.limit, 1);
     cr_assert_eq(last.standing.remaining, 0);
     cr_assert_eq(last.standing.reset_after_us, INT64_C(3600000000));
+    cr_assert_eq(takt_try_acquire(client, &call, &permit, &request, note_call), TAKT_E_BUSY);
+    takt_release(&permit);
     for (int i = 0; i < 3; i++) {
         run_call(takt_try_acquire(client, &call, &permit, &request, note_call));
         cr_assert_eq(last.status, TAKT_E_NO_SLOT);
@@ -79,6 +81,7 @@ Test(errand, try_within_takes_from_all_or_none)
     request.cost = 2;
     run_call(takt_try_acquire(client, &call, &permit, &request, note_call));
     cr_assert_eq(last.status, 0);
+    takt_release(&permit);
     run_call(takt_try_acquire(client, &call, &permit, &request, note_call));
     cr_assert_eq(last.status, TAKT_E_NO_SLOT, "the outer limit has none left");
     cr_assert_gt(last.standing.retry_after_us, INT64_C(7190000000), "nor two within two hours");
@@ -104,6 +107,7 @@ Test(errand, try_within_tells_of_the_limit_that_leaves_least)
         cr_assert_eq(last.status, tries[i].status, "try %zu", i);
         cr_assert_eq(last.standing.limit, tries[i].tokens, "try %zu", i);
         cr_assert_eq(last.standing.remaining, tries[i].remaining, "try %zu", i);
+        takt_release(&permit);
     }
 }
 

@@ -300,6 +300,7 @@ Test(follow, one_that_cannot_be_used_changes_nothing)
     takt_follow_look(opened.client);
     run_until(&opened.refused, 2);
     cr_expect_not_null(strstr(opened.text, "no policy any more"), "%s", opened.text);
+    takt_release(&permit);
     cr_expect_eq(acquire(&opened, &permit, "api", &starts), 0);
     run_until(&starts, 2);
     cr_expect_eq(apply(MAIL("30/s")), 1, "versions begin anew");

@@ -137,6 +137,7 @@ Test(reload, within_changes_on_the_way)
     request.cost = 5;
     cr_assert_eq(acquire(&job, request), 0);
     run_until(1);
+    takt_release(&job.permit);
     cr_assert_eq(acquire(&job, TAKT_REQUEST("in")), 0);
     cr_assert_eq(acquire(&large, request), 0);
     reload("revision: 1\nlimits:\n  - {name: in, rules: [{rate: 10/s, burst: 5}], within: other}\n"

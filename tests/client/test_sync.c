@@ -55,8 +55,11 @@ Test(sync, another_policy)
     cr_assert_eq(takt_policy_parse(&next, "p", text, sizeof text - 1, NULL), 0);
     cr_expect_eq(takt_sync_reload(sync_, NULL, NULL), TAKT_E_INVALID);
     cr_assert_eq(takt_sync_reload(sync_, next, NULL), 0);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         cr_expect_eq(takt_sync_acquire(sync_, &permit, &request), 0);
+        cr_expect_eq(takt_sync_acquire(sync_, &permit, &request), TAKT_E_BUSY);
+        takt_sync_release(sync_, &permit);
+    }
     cr_expect_eq(takt_sync_acquire(sync_, &permit, &gone), TAKT_E_NO_LIMIT);
     takt_sync_close(sync_);
     takt_policy_free(next);
@@ -116,6 +119,7 @@ Test(sync, other_calls_return_their_answers)
     cr_assert_eq(takt_sync_try_acquire(sync_, &permit, &request, &standing), 0);
     cr_assert_eq(standing.remaining, 0);
     cr_assert_eq(standing.taken, 1);
+    takt_sync_release(sync_, &permit);
     cr_assert_eq(takt_sync_try_acquire(sync_, &permit, &request, NULL), TAKT_E_NO_SLOT);
     cr_assert_eq(takt_sync_block(sync_, "hourly", NULL, 1000000, "why", &standing), 0);
     cr_assert_gt(standing.blocked_until_us, 0);
