@@ -11,8 +11,8 @@
  *
  * Retry-After follows RFC 9110.  RateLimit and RateLimit-Policy follow the IETF's draft "RateLimit
  * header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers-10).  X-RateLimit-* are the common
- * older fields, with Reset in seconds from now.  Seconds are rounded up, so a caller that waits as
- * long as it was told is not refused again.
+ * older fields, with Reset in one of the forms in use.  Seconds are rounded up, so a caller that
+ * waits as long as it was told is not refused again.
  *
  * It also reads the Retry-After of a vendor's answer, for takt_penalize.
  */
@@ -27,6 +27,15 @@ extern "C" {
 
 #define TAKT_HTTP_FIELDS_SIZE 2048 /* enough for any limit */
 
+/* What X-RateLimit-Reset says: seconds from now ("10"), seconds since the Unix epoch
+ * ("1763692810"), or an instant of RFC 3339 ("2025-11-21T02:40:10Z").  Instants follow the store's
+ * clock. */
+typedef enum takt_http_reset {
+    TAKT_HTTP_RESET_SECONDS,
+    TAKT_HTTP_RESET_UNIX_TIME,
+    TAKT_HTTP_RESET_RFC3339
+} takt_http_reset;
+
 /*
  * Writes the fields, each ended by CR LF, and a NUL.  `status` and `standing` are those of the
  * callback, `limit` is the one that was tried.  Retry-After appears only with TAKT_E_NO_SLOT, and
@@ -38,7 +47,8 @@ extern "C" {
  * too small; `text` is then empty).
  */
 TAKT_EXPORT int takt_http_fields(const takt_policy *policy, const char *limit, int status,
-                                 const takt_standing *standing, char *text, size_t size);
+                                 const takt_standing *standing, takt_http_reset reset, char *text,
+                                 size_t size);
 
 /*
  * Reads the value of a Retry-After field: seconds ("120"), or a date ("Sun, 06 Nov 1994 08:49:37

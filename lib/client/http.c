@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "core/limit.h"
 #include "policy/policy.h"
@@ -64,8 +65,23 @@ static void put_policy(fields *out, const takt_limit *limit, const takt_standing
     put(out, "\r\n");
 }
 
+static void put_reset(fields *out, const takt_standing *standing, takt_http_reset reset)
+{
+    time_t at_s = (time_t)seconds(standing->now_us + standing->reset_after_us);
+    char instant[40];
+    struct tm at;
+
+    if (reset == TAKT_HTTP_RESET_UNIX_TIME)
+        put(out, "X-RateLimit-Reset: %lld\r\n", (long long)at_s);
+    else if (reset == TAKT_HTTP_RESET_RFC3339 && gmtime_r(&at_s, &at) &&
+             strftime(instant, sizeof instant, "%Y-%m-%dT%H:%M:%SZ", &at) > 0)
+        put(out, "X-RateLimit-Reset: %s\r\n", instant);
+    else
+        put(out, "X-RateLimit-Reset: %" PRId64 "\r\n", seconds(standing->reset_after_us));
+}
+
 int takt_http_fields(const takt_policy *policy, const char *limit, int status,
-                     const takt_standing *standing, char *text, size_t size)
+                     const takt_standing *standing, takt_http_reset reset, char *text, size_t size)
 {
     const takt_limit *found = policy && limit ? takt_policy_find(policy, limit) : NULL;
     fields out = {text, size};
@@ -81,7 +97,7 @@ int takt_http_fields(const takt_policy *policy, const char *limit, int status,
         put(&out, "Retry-After: %" PRId64 "\r\n", seconds(standing->retry_after_us));
     put(&out, "X-RateLimit-Limit: %" PRId64 "\r\n", standing->limit);
     put(&out, "X-RateLimit-Remaining: %" PRId64 "\r\n", standing->remaining);
-    put(&out, "X-RateLimit-Reset: %" PRId64 "\r\n", seconds(standing->reset_after_us));
+    put_reset(&out, standing, reset);
     put_policy(&out, found, standing);
     put(&out, "RateLimit: \"%s\";r=%" PRId64 ";t=%" PRId64 "\r\n", found->name, standing->remaining,
         seconds(standing->reset_after_us));

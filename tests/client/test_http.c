@@ -33,13 +33,15 @@ static void drop(void)
 static void check(const char *limit, int status, takt_standing standing, const char *expected)
 {
     char text[TAKT_HTTP_FIELDS_SIZE];
-    int size = takt_http_fields(policy, limit, status, &standing, text, sizeof text);
+    int size = takt_http_fields(policy, limit, status, &standing, TAKT_HTTP_RESET_SECONDS, text,
+                                sizeof text);
 
     cr_assert_str_eq(text, expected, "%s", text);
     cr_assert_eq(size, (int)strlen(expected));
     for (size_t room = 0; room <= strlen(expected); room++)
-        cr_assert_eq(takt_http_fields(policy, limit, status, &standing, text, room),
-                     TAKT_E_INVALID);
+        cr_assert_eq(
+            takt_http_fields(policy, limit, status, &standing, TAKT_HTTP_RESET_SECONDS, text, room),
+            TAKT_E_INVALID);
 }
 
 TestSuite(http, .init = load, .fini = drop);
@@ -77,15 +79,44 @@ Test(http, several_rules)
           "RateLimit: \"both\";r=1;t=0\r\n");
 }
 
+/* Rounded up, as seconds are. */
+Test(http, forms_of_reset)
+{
+    static const struct {
+        takt_http_reset reset;
+        int64_t now_us, after_us;
+        const char *words;
+    } rows[] = {
+        {TAKT_HTTP_RESET_SECONDS, INT64_C(1763692800000000), 9500000, "Reset: 10\r\n"},
+        {TAKT_HTTP_RESET_UNIX_TIME, INT64_C(1763692800000000), 9500000, "Reset: 1763692810\r\n"},
+        {TAKT_HTTP_RESET_UNIX_TIME, INT64_C(1763692800000001), 0, "Reset: 1763692801\r\n"},
+        {TAKT_HTTP_RESET_RFC3339, INT64_C(1763692800000000), 9500000,
+         "Reset: 2025-11-21T02:40:10Z\r\n"},
+        {TAKT_HTTP_RESET_RFC3339, INT64_C(1798761599000001), 0, "Reset: 2027-01-01T00:00:00Z\r\n"},
+    };
+    char text[TAKT_HTTP_FIELDS_SIZE];
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        takt_standing standing = {
+            .limit = 10, .now_us = rows[i].now_us, .reset_after_us = rows[i].after_us};
+        cr_assert_gt(
+            takt_http_fields(policy, "api", 0, &standing, rows[i].reset, text, sizeof text), 0);
+        cr_expect_not_null(strstr(text, rows[i].words), "row %zu: %s", i, text);
+    }
+}
+
 Test(http, what_cannot_be)
 {
     takt_standing standing = {0};
     char text[TAKT_HTTP_FIELDS_SIZE] = "x";
 
-    cr_assert_eq(takt_http_fields(policy, "nothing", 0, &standing, text, sizeof text),
+    cr_assert_eq(takt_http_fields(policy, "nothing", 0, &standing, TAKT_HTTP_RESET_SECONDS, text,
+                                  sizeof text),
                  TAKT_E_NO_LIMIT);
     cr_assert_str_empty(text);
-    cr_assert_eq(takt_http_fields(policy, "api", 0, NULL, text, sizeof text), TAKT_E_INVALID);
+    cr_assert_eq(
+        takt_http_fields(policy, "api", 0, NULL, TAKT_HTTP_RESET_SECONDS, text, sizeof text),
+        TAKT_E_INVALID);
 }
 
 /* What vendors say, and what nobody should say. */
