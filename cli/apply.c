@@ -57,11 +57,9 @@ static const struct argp argp = {
     parse,
     "[FILE]",
     "Puts the limits of a policy file into its store and namespace. Workers whose own file says "
-    "`policy: store` go over to them within two seconds, without a restart."
-    "\vExit status: 0; with --dry-run 1 where something would change, 0 where nothing would; 64 "
-    "for "
-    "a wrong command line, 69 where the store cannot be used, 75 where somebody else has applied "
-    "another policy meanwhile, 78 for a policy that cannot be used.\n\n"
+    "`policy: store` use them within two seconds, without a restart."
+    "\vExit status: 0; with --dry-run 1 if something would change; 64 wrong command line, 69 store "
+    "unusable, 75 somebody else applied another policy meanwhile, 78 policy unusable.\n\n"
     "Examples:\n"
     "  takt apply --dry-run takt.yaml\n"
     "  takt apply takt.yaml -s redis://ops@redis.internal",

@@ -34,10 +34,9 @@ static const struct argp argp = {
     NULL,
     parse,
     "[FILE]",
-    "Reads a policy file and prints its limits, one line each; or says which line is wrong, and "
-    "what to write "
-    "instead."
-    "\vExit status: 0 for a good policy, 78 for a bad one.\n\n"
+    "Validates a policy file and prints its limits, one per line. An error names the line and says "
+    "what to write instead."
+    "\vExit status: 0 valid, 78 invalid.\n\n"
     "Example:\n"
     "  takt check takt.yaml",
     children,

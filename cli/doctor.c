@@ -54,11 +54,10 @@ static const struct argp argp = {
     options,
     parse,
     "",
-    "Looks at the store: can it be used, and what will it forget when something goes wrong? Takes "
-    "nothing of any limit."
-    "\vExit status: 0 where the store can be used, also with warnings; 64 for a wrong command "
-    "line, "
-    "69 where the store cannot be used, 78 for a policy that cannot be used.\n\n"
+    "Checks whether the store is suitable, and what a failure of it would cost. Takes nothing from "
+    "any limit."
+    "\vExit status: 0 usable, also with warnings; 64 wrong command line, 69 store unusable, 78 "
+    "policy unusable.\n\n"
     "Example:\n"
     "  takt doctor -s redis://worker@redis.internal",
     children,

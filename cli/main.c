@@ -16,19 +16,19 @@
 #include "program.h"
 
 static const takt_cli_command commands[] = {
-    {"run", "wait for a permit, then run a command", takt_cli_run},
-    {"map", "run a command once per input line, each with a permit", takt_cli_map},
-    {"check", "read a policy file and print its limits", takt_cli_check},
+    {"run", "wait for a slot, then run a command", takt_cli_run},
+    {"map", "run a command for each input line, at the pace of a limit", takt_cli_map},
+    {"check", "validate a policy file and print its limits", takt_cli_check},
     {"apply", "put a policy into the store, for workers that follow it", takt_cli_apply},
-    {"policy", "see the policy that is in the store, and who has changed it", takt_cli_policy},
-    {"top", "watch limits live, and block and unblock them", takt_cli_top},
-    {"peek", "look where a limit stands", takt_cli_peek},
-    {"block", "let nothing start for a while, in the whole fleet", takt_cli_block},
-    {"penalize", "pass on a vendor's \"too many requests\" to the whole fleet", takt_cli_penalize},
+    {"policy", "show the policy in the store, and its history", takt_cli_policy},
+    {"top", "watch limits live; block and unblock them", takt_cli_top},
+    {"peek", "show the state of a limit", takt_cli_peek},
+    {"block", "block a limit for a while, in the whole fleet", takt_cli_block},
+    {"penalize", "report a vendor's \"too many requests\" to the whole fleet", takt_cli_penalize},
     {"unblock", "end a block", takt_cli_unblock},
-    {"reset", "forget what was taken of a limit", takt_cli_reset},
-    {"doctor", "look whether the store can be used, and what it may forget", takt_cli_doctor},
-    {"simulate", "see what a limit will do, before it does it", takt_cli_simulate},
+    {"reset", "forget the tokens that were taken from a limit", takt_cli_reset},
+    {"doctor", "check whether the store is suitable", takt_cli_doctor},
+    {"simulate", "simulate a fleet under a limit, on virtual time", takt_cli_simulate},
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
@@ -151,9 +151,9 @@ static const struct argp argp = {
     NULL,
     parse,
     "COMMAND ...",
-    "Paces work: many processes share one limit, and each piece of work waits until its slot is "
+    "Paces work for a whole fleet: processes share limits, and each job waits until its slot is "
     "due."
-    "\v`takt help COMMAND` (or `takt COMMAND --help`) tells more, with an example.\n\n"
+    "\v`takt help COMMAND` describes a command, with examples.\n\n"
     "Example:\n"
     "  takt run mail --rate 10/s -- ./send-one-mail",
     children,

@@ -45,9 +45,9 @@ static error_t parse_place(int key, char *word, struct argp_state *state)
 }
 
 static const struct argp_option place_options[] = {
-    {"policy", 'p', "FILE", 0, "The limits (else $TAKT_POLICY, else ./takt.yaml)", 8},
+    {"policy", 'p', "FILE", 0, "The policy file (default: $TAKT_POLICY, else ./takt.yaml)", 8},
     {"store", 's', "URL", 0,
-     "Where ledgers live (else $TAKT_STORE, else the policy's, else a file of your own)", 8},
+     "The store (default: $TAKT_STORE, else the policy's, else a file in your home directory)", 8},
     {0},
 };
 const struct argp takt_cli_place_argp = {place_options, parse_place, NULL, NULL, NULL, NULL, NULL};
@@ -125,27 +125,26 @@ static error_t parse_rate(int key, char *word, struct argp_state *state)
 
 static const struct argp_option rate_options[] = {
     {"rate", KEY_RATE, "TOKENS/PERIOD", 0,
-     "No policy: LIMIT is this rate (10/s, 20/min, 3/250ms); several must all hold", 7},
+     "Without a policy: the rate of LIMIT (10/s, 20/min, 3/250ms); several hold together", 7},
     {"burst", KEY_BURST, "N", 0,
-     "Tokens that may be taken at once, of the --rate before it (default 1)", 7},
+     "Burst of the --rate before it: tokens available at one instant (default 1)", 7},
     {"algorithm", KEY_ALGORITHM, "A", 0,
-     "How the --rate before it is kept: gcra (default), token-bucket, leaky-bucket, fixed-window, "
+     "Algorithm of the --rate before it: gcra (default), token-bucket, leaky-bucket, fixed-window, "
      "sliding-window, sliding-log",
      7},
     {"align", KEY_ALIGN, "clock|first-use", 0, "Where its fixed windows begin (default clock)", 7},
     {"timezone", KEY_TIMEZONE, "NAME", 0, "Whose days its fixed windows follow (default UTC)", 7},
     {"queue", KEY_QUEUE, "N", 0, "How many may wait for its leaky bucket (default any number)", 7},
     {"concurrency", KEY_CONCURRENCY, "N", 0,
-     "No policy: at most N at once in the whole fleet, alone or with --rate", 7},
+     "Without a policy: at most N at a time in the whole fleet, alone or with --rate", 7},
     {"lease", KEY_LEASE, "DURATION", 0,
-     "What a worker holds is free again when it is not heard of for so long (default 30s)", 7},
+     "Permits of a worker that is silent for that long are free again (default 30s)", 7},
     {"on-store-failure", KEY_ON_STORE_FAILURE, "MODE", 0,
-     "Of the rates together, while the store is lost: wait (default), closed (fail), open (start), "
+     "While the store is lost: wait (default), closed (fail), open (start), "
      "share (paced by each worker alone)",
      7},
     {"mode", KEY_MODE, "MODE", 0,
-     "Of the limit: enforce (default), or shadow: start at once, and tell what it would have done",
-     7},
+     "enforce (default), or shadow: start at once, and report what the limit would have done", 7},
     {0},
 };
 const struct argp takt_cli_rate_argp = {rate_options, parse_rate, NULL, NULL, NULL, NULL, NULL};
@@ -200,7 +199,7 @@ static error_t parse_wish(int key, char *word, struct argp_state *state)
 static const struct argp_option wish_options[] = {
     {"cost", KEY_COST, "N", 0, "Tokens that one run of the command takes (default 1)", 2},
     {"priority", KEY_PRIORITY, "0..9", 0,
-     "0 goes first in the whole fleet, 9 last (default: the limit's, else 5)", 2},
+     "0 (most urgent) to 9, in the whole fleet (default: the limit's, else 5)", 2},
     {"within-key", KEY_WITHIN_KEY, "KEY", 0,
      "The key of the limit that LIMIT is within; again for the one around that, and so on. '' is a "
      "limit as a whole (default)",

@@ -55,9 +55,9 @@ static const struct argp argp = {
     options,
     parse,
     "",
-    "Prints the limits that are in the store, one line each, for workers that follow them."
-    "\vExit status: 0; 64 for a wrong command line, 69 where the store cannot be used, 78 where it "
-    "has no policy, or one that this takt cannot read.\n\n"
+    "Prints the limits of the policy in the store, one per line."
+    "\vExit status: 0; 64 wrong command line, 69 store unusable, 78 no policy in the store, or one "
+    "that this version cannot read.\n\n"
     "Examples:\n"
     "  takt policy\n"
     "  takt policy --history\n"

@@ -99,12 +99,9 @@ static const struct argp argp = {
     options,
     parse,
     "LIMIT[:KEY] -- COMMAND [ARGUMENT...]",
-    "Waits until LIMIT lets one more piece of work start, then runs COMMAND and passes on its exit "
-    "status."
-    "\vExit status: COMMAND's own; 64 for a wrong command line, 69 where the store cannot be used, "
-    "75 where it was "
-    "not in time, 78 for a policy that cannot be used, 126 and 127 for a COMMAND that cannot be "
-    "run or found.\n\n"
+    "Waits until a slot of LIMIT is due, then runs COMMAND and exits with its status."
+    "\vExit status: COMMAND's own; 64 wrong command line, 69 store unusable, 75 no slot in time, "
+    "78 policy unusable, 126 COMMAND cannot be run, 127 COMMAND not found.\n\n"
     "Examples:\n"
     "  takt run mail -- ./send-one-mail\n"
     "  takt run api:acme --max-wait 30s -- curl -sf https://example.com/\n"

@@ -211,14 +211,11 @@ static const struct argp argp = {
     options,
     parse,
     NULL,
-    "Shows what a limit will do, on virtual time, with the rules, the ledger and the scheduler "
-    "that work in "
-    "production. Either tells what would be decided about a list of arrivals, or how long a fleet "
-    "will take over a "
-    "bulk job, who waits how long, and how much it asks of the store."
-    "\vExit status: 0; 64 for a wrong command line or a malformed line, 66 for a file that cannot "
-    "be read, 73 for one "
-    "that cannot be written, 78 for a policy that cannot be used.\n\n"
+    "Simulates a limit on virtual time, with the code that runs in production. Either decides on a "
+    "list of arrivals, or shows how long a fleet needs for a bulk job, how long jobs wait, and how "
+    "many calls the store gets."
+    "\vExit status: 0; 64 wrong command line or malformed line, 66 file unreadable, 73 file not "
+    "writable, 78 policy unusable.\n\n"
     "Examples:\n"
     "  takt simulate --rate 10/60s --burst 10 --arrivals arrivals.txt --json\n"
     "  takt simulate --limit mail --workers 16 --jobs 100000 --job-time 40ms..200ms --html "

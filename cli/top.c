@@ -95,15 +95,13 @@ static const struct argp argp = {
     options,
     parse,
     "[LIMIT[:KEY]...]",
-    "Shows limits as they go: the rate that the whole fleet takes against the quota, who waits and "
-    "who holds permits, blocks, penalties. Without LIMIT all limits of the policy, each as a "
-    "whole; "
-    "keys are to be named. On the screen j and k choose a limit, b blocks and u unblocks it, ? "
-    "tells all keys, q quits."
-    "\vA rate comes from two looks: --once and --json, which writes one object for each limit on a "
-    "line, look twice, an --interval apart.\n\n"
-    "Exit status: 0; 64 for a wrong command line, 69 where the store cannot be used, 78 for a "
-    "policy that cannot be used.\n\n"
+    "Shows limits live: the fleet's rate and the quota, waiters, permits held, blocks and "
+    "penalties. "
+    "Without LIMIT it shows all limits of the policy, each without keys; name the keys to see. On "
+    "the screen j and k select a limit, b blocks and u unblocks it, ? shows all keys, q quits."
+    "\vA rate needs two samples: --once and --json (one object per limit and line) take them one "
+    "--interval apart.\n\n"
+    "Exit status: 0; 64 wrong command line, 69 store unusable, 78 policy unusable.\n\n"
     "Examples:\n"
     "  takt top\n"
     "  takt top mail api:acme api:globex\n"
