@@ -93,8 +93,7 @@ static const struct argp_child children[] = {{&takt_cli_json_argp, 0, NULL, 0},
                                              {0}};
 
 #define STATUSES                                                                                   \
-    "Exit status: 0; 64 for a wrong command line, 69 where the store cannot be used, 78 for a "    \
-    "policy that cannot be used.\n\nExample:\n"
+    "Exit status: 0; 64 wrong command line, 69 store unusable, 78 policy unusable.\n\nExample:\n"
 
 static const char *const usages[] = {
     [PEEK] = "LIMIT[:KEY]",
@@ -106,20 +105,19 @@ static const char *const usages[] = {
 
 static const char *const helps[] = {
     [PEEK] = "Prints where a limit stands, and takes nothing.\v" STATUSES "  takt peek api:acme",
-    [BLOCK] =
-        "Lets nothing start for DURATION from now, in the whole fleet. A block that lasts longer "
-        "stays as it is.\v" STATUSES "  takt block api:acme 10min --reason 'new key on its way'",
+    [BLOCK] = "Blocks a limit for DURATION from now, in the whole fleet. A block that lasts longer "
+              "stays as "
+              "it is.\v" STATUSES "  takt block api:acme 10min --reason 'new key on its way'",
     [PENALIZE] =
-        "Reports that a vendor has refused work for going too fast (HTTP status 429): nothing "
-        "starts "
-        "for DURATION from now (its Retry-After; where there was none, leave it out), and a limit "
-        "with `adapt` goes on at a lower rate for a while. Several reports of one event count "
+        "Reports that a vendor refused work for going too fast (HTTP status 429). Nothing starts "
+        "for DURATION (the vendor's Retry-After; leave it out if there was none), and a limit with "
+        "`adapt` continues at a lower rate for a while. Several reports of one event count "
         "once.\v" STATUSES "  takt penalize api:acme 30s --reason 'vendor said 429'",
     [UNBLOCK] = "Ends a block. Work goes on at the limit's pace, without a burst.\v" STATUSES
                 "  takt unblock api:acme",
     [RESET] =
-        "Forgets what was taken of a limit, and penalties, as if it had never been used. Who waits "
-        "keeps their place, and a block stays.\v" STATUSES "  takt reset api:acme",
+        "Forgets the tokens that were taken from a limit, and its penalties. Waiters keep their "
+        "places, and a block stays.\v" STATUSES "  takt reset api:acme",
 };
 
 static void on_answer(takt_call *call, int status, const takt_standing *standing)

@@ -27,17 +27,17 @@ enum {
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Calls:", 1},
     {"timeout", KEY_TIMEOUT, "DURATION", 0,
-     "A call may take so long, where its job says nothing (default 30s)", 1},
+     "Longest time for a call whose job has no \"timeout\" (default 30s)", 1},
     {"connect-timeout", KEY_CONNECT_TIMEOUT, "DURATION", 0,
-     "... and so long until there is a connection (default 10s)", 1},
+     "Longest time until there is a connection (default 10s)", 1},
     {"outage", KEY_OUTAGE, "DURATION", 0,
-     "A host that no connection can be made to costs a job no attempts for that long (default "
-     "1h; 0s: each counts)",
+     "A host that is unreachable costs a job no attempts for that long (default 1h; 0s: each "
+     "attempt counts)",
      1},
-    {"redirects", KEY_REDIRECTS, "none|same-host|any", 0,
-     "Which redirects are followed (default same-host)", 1},
+    {"redirects", KEY_REDIRECTS, "none|same-host|any", 0, "Redirects to follow (default same-host)",
+     1},
     {"response-max", KEY_RESPONSE_MAX, "SIZE", 0,
-     "An answer of more bytes is none, like 64KiB or 8MiB (default 1MiB)", 1},
+     "Largest answer, like 64KiB or 8MiB; a larger one is an error (default 1MiB)", 1},
     {"ca", KEY_CA, "FILE", 0, "Trust these certificates instead of the system's", 1},
     {"hosts", KEY_HOSTS, "HOST,...", 0,
      "Hosts that jobs may call: names, *.DOMAIN, addresses, each also with :PORT, or * for every "
@@ -48,8 +48,8 @@ static const struct argp_option options[] = {
      "variables that begin with " SECRETS_PREFIX " need no --secret",
      1},
     {"result-headers", KEY_RESULT_HEADERS, "all|none|NAME,...", 0,
-     "Headers of the answer in a result (default all)", 1},
-    {"no-body", KEY_NO_BODY, 0, 0, "Results are without the answer's body", 1},
+     "Headers of the answer in results (default all)", 1},
+    {"no-body", KEY_NO_BODY, 0, 0, "Leave the answer's body out of results", 1},
     {0},
 };
 

@@ -30,52 +30,50 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"policy", 'p', "FILE", 0, "The limits (else $TAKT_POLICY, else ./takt.yaml)", 1},
+    {"policy", 'p', "FILE", 0, "The policy file (default: $TAKT_POLICY, else ./takt.yaml)", 1},
     {"store", 's', "URL", 0,
-     "Where ledgers live (else $TAKT_STORE, else the policy's, else a file of your own)", 1},
-    {"limit", 'l', "NAME", 0, "The limit of jobs that name none", 1},
-    {NULL, 0, NULL, 0, "Where jobs come from:", 2},
-    {"input", 'i', "FILE", 0, "Lines of JSON (default: standard input)", 2},
+     "The store (default: $TAKT_STORE, else the policy's, else a file in your home directory)", 1},
+    {"limit", 'l', "NAME", 0, "The limit of jobs without a \"limit\"", 1},
+    {NULL, 0, NULL, 0, "Job sources:", 2},
+    {"input", 'i', "FILE", 0, "Jobs as lines of JSON (default: standard input)", 2},
     {"state", KEY_STATE, "FILE", 0,
-     "What is done of the file, so that a rerun goes on (default: the file's name and .state; none "
-     "for standard input)",
+     "Which jobs of the file are done, so that a rerun continues (default: FILE.state; none for "
+     "standard input)",
      2},
     {"dead", KEY_DEAD, "FILE", 0,
-     "Jobs that cannot be done, and why (default: the file's name and .dead; none for standard "
+     "Dead letters: jobs that failed for good, and why (default: FILE.dead; none for standard "
      "input)",
      2},
     {"stream", KEY_STREAM, "NAME", 0, "A Redis stream instead of a file", 2},
-    {"redis", KEY_REDIS, "URL", 0, "Where the stream is (default: the store, if it is a Redis)", 2},
+    {"redis", KEY_REDIS, "URL", 0,
+     "The server of the stream (default: the store, if it is a Redis server)", 2},
     {"group", KEY_GROUP, "NAME", 0, "The consumer group (default: takt)", 2},
     {"take-over-after", KEY_TAKE_OVER, "DURATION", 0,
-     "Jobs of a worker that is not heard of for so long are taken over (default 60s)", 2},
-    {"until-empty", KEY_UNTIL_EMPTY, 0, 0, "End when the stream has nothing left", 2},
-    {NULL, 0, NULL, 0, "How they are done:", 3},
-    {"attempts", KEY_ATTEMPTS, "N", 0, "Give up a job after so many (default 5)", 3},
+     "Take over the jobs of a worker that is silent for that long (default 60s)", 2},
+    {"until-empty", KEY_UNTIL_EMPTY, 0, 0, "End when the stream is empty", 2},
+    {NULL, 0, NULL, 0, "Retries and concurrency:", 3},
+    {"attempts", KEY_ATTEMPTS, "N", 0, "Attempts before a job is dead (default 5)", 3},
     {"retry-first", KEY_RETRY_FIRST, "DURATION", 0,
-     "Wait up to that long after the first failure, twice as long after each further one (default "
-     "1s)",
-     3},
-    {"retry-longest", KEY_RETRY_LONGEST, "DURATION", 0, "... up to that (default 5min)", 3},
-    {"parallel", KEY_PARALLEL, "N", 0, "Jobs that run at once at most (default 256)", 3},
+     "Longest wait after the first failure; it doubles with each further one (default 1s)", 3},
+    {"retry-longest", KEY_RETRY_LONGEST, "DURATION", 0, "Longest wait of all (default 5min)", 3},
+    {"parallel", KEY_PARALLEL, "N", 0, "Most jobs that run at the same time (default 256)", 3},
     {"waiting", KEY_WAITING, "N", 0,
-     "Jobs of a limit and key that wait in memory; of more, only the place is remembered (default "
-     "1000)",
+     "Waiting jobs of one limit and key that are kept in memory; of further ones only the position "
+     "in the file (default 1000)",
      3},
     {"put-away", KEY_PUT_AWAY, "N", 0,
-     "So many of those at most, then no more is read (default 1000000)", 3},
-    {"results", KEY_RESULTS, "FILE", 0, "What jobs gave, as JSON lines (default: standard output)",
-     3},
+     "Most positions that are kept; then no more is read (default 1000000)", 3},
+    {"results", KEY_RESULTS, "FILE", 0, "Results as lines of JSON (default: standard output)", 3},
     {"drain", KEY_DRAIN, "DURATION", 0,
-     "After SIGTERM or SIGINT, wait that long for what runs (default 30s)", 3},
-    {NULL, 0, NULL, 0, "What is told:", 4},
+     "After SIGTERM or SIGINT, wait that long for running jobs (default 30s)", 3},
+    {NULL, 0, NULL, 0, "Output:", 4},
     {"log", KEY_LOG, "auto|text|json|none", 0,
-     "A line for each event, on standard error (default auto: a picture on a terminal, else text)",
+     "One line per event on standard error (default auto: a live picture on a terminal, else text)",
      4},
-    {"metrics-file", KEY_METRICS_FILE, "FILE", 0, "Figures in OpenMetrics' text, kept up to date",
+    {"metrics-file", KEY_METRICS_FILE, "FILE", 0,
+     "Metrics in OpenMetrics text format, kept up to date", 4},
+    {"status", KEY_STATUS, "unix:PATH|PORT", 0, "Serve probes and metrics there (a loopback port)",
      4},
-    {"status", KEY_STATUS, "unix:PATH|PORT", 0,
-     "Answer probes and scrapers there (a port of the loopback)", 4},
     {0},
 };
 
@@ -226,10 +224,11 @@ void takt_worker_options_parse(takt_worker *worker, int argc, char **argv)
 
     snprintf(name, sizeof(name), "%s", kind->name);
     snprintf(text, sizeof(text),
-             "%s\vExit status: 0 all is done, or what ran has ended after SIGTERM; 1 there are "
-             "dead letters, or not all that ran has ended in time; 64 a wrong command line, 66 no "
-             "input, 69 no store, 74 jobs or results could not be read or written, 78 a wrong "
-             "policy; 128+n after a second signal n.",
+             "%s\vExit status: 0 all jobs are done, or running ones ended after SIGTERM; 1 dead "
+             "letters, "
+             "or jobs still ran at the end of --drain; 64 wrong command line, 66 input unreadable, "
+             "69 store unusable, 74 jobs or results cannot be read or written, 78 policy "
+             "unusable; 128+n second signal n.",
              kind->summary);
     worker->options.retry = (takt_retry_rule){5, 1000000, 300000000};
     worker->options.parallel = 256;
