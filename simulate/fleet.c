@@ -96,7 +96,7 @@ static void wakes(takt_fleet *fleet, takt_sim_event *event)
 
 void takt_fleet_acquire(takt_fleet_worker *worker, takt_permit *permit, int64_t max_wait_us)
 {
-    takt_queue *queue = takt_scheduler_queue(&worker->scheduler, worker->limit, "");
+    takt_queue *queue = takt_registry_queue(&worker->scheduler, worker->limit, "");
 
     permit->deadline_at_us = max_wait_us > 0 ? takt_fleet_clock(worker) + max_wait_us : TAKT_NEVER;
     if (queue->limit->mode == TAKT_MODE_SHADOW)
@@ -131,7 +131,7 @@ void takt_fleet_crash(takt_fleet_worker *worker)
     worker->incarnation++;
     worker->exchange = NULL;
     worker->frozen_until_us = 0;
-    takt_scheduler_close(&worker->scheduler);
+    takt_registry_close(&worker->scheduler);
 }
 
 void takt_fleet_restart(takt_fleet_worker *worker)
@@ -139,7 +139,7 @@ void takt_fleet_restart(takt_fleet_worker *worker)
     takt_fleet *fleet = worker->fleet;
 
     worker->name = takt_random(&fleet->random);
-    if (takt_scheduler_init(&worker->scheduler, worker->name, takt_random(&fleet->random), worker) <
+    if (takt_registry_init(&worker->scheduler, worker->name, takt_random(&fleet->random), worker) <
         0)
         abort();
     worker->dead = worker->pass_asked = false;

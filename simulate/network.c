@@ -92,9 +92,9 @@ static void answer_arrives(takt_fleet *fleet, takt_sim_event *event)
         } else if (exchange->call.op >= TAKT_SIM_BLOCK) {
             if (fleet->on_told)
                 fleet->on_told(fleet, worker, &exchange->call.standing);
-            takt_scheduler_wake(&worker->scheduler,
-                                takt_scheduler_queue(&worker->scheduler, worker->limit, ""),
-                                exchange->call.standing.blocked_until_us);
+            takt_scheduler_blocked(&worker->scheduler,
+                                   takt_registry_queue(&worker->scheduler, worker->limit, ""),
+                                   exchange->call.standing.blocked_until_us);
         }
         finish(worker, exchange);
     }
@@ -110,7 +110,7 @@ static void wake_arrives(takt_fleet *fleet, takt_sim_event *event)
     (void)fleet;
     if (takt_sim_is_for_dead(event) || worker->cut)
         return;
-    queue = takt_scheduler_find(&worker->scheduler, worker->limit, "");
+    queue = takt_registry_find(&worker->scheduler, worker->limit, "");
     if (!queue)
         return;
     takt_scheduler_nudge(&worker->scheduler, queue);

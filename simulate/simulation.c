@@ -89,49 +89,49 @@ static int draw_priority(const takt_bulk *bulk, uint64_t *random)
     return priority;
 }
 
-static void ask(job_hand *hand);
+static void ask(job_hand *in_hand);
 
 /* Takes the next job into an empty hand, and asks for a permit. */
-static bool take_job(job_hand *hand)
+static bool take_job(job_hand *in_hand)
 {
-    simulation_run *run = hand->run;
+    simulation_run *run = in_hand->run;
 
     if (run->given_back_count > 0) {
-        hand->number = run->given_back[--run->given_back_count];
+        in_hand->number = run->given_back[--run->given_back_count];
         run->simulation->figures.started_again += run->started_before[run->given_back_count];
     } else if (run->next_number < run->bulk->jobs) {
-        hand->number = run->next_number++;
+        in_hand->number = run->next_number++;
     } else {
         return false;
     }
-    hand->since_us = run->fleet.now_us;
-    hand->done_at_us = TAKT_NEVER;
-    ask(hand);
+    in_hand->since_us = run->fleet.now_us;
+    in_hand->done_at_us = TAKT_NEVER;
+    ask(in_hand);
     return true;
 }
 
 static void job_done(takt_fleet *fleet, void *data)
 {
-    job_hand *hand = data;
-    simulation_run *run = hand->run;
+    job_hand *in_hand = data;
+    simulation_run *run = in_hand->run;
 
-    if (hand->number < 0 || hand->done_at_us != fleet->now_us)
+    if (in_hand->number < 0 || in_hand->done_at_us != fleet->now_us)
         return; /* its worker crashed meanwhile */
-    hand->number = -1;
+    in_hand->number = -1;
     run->at_work--;
     if (run->simulation->limit.numbers.concurrency > 0) {
         takt_utilization_give_back(&run->utilization, fleet->now_us);
-        takt_fleet_release(hand->worker, &hand->permit);
+        takt_fleet_release(in_hand->worker, &in_hand->permit);
     }
     run->simulation->figures.jobs_done++;
     run->simulation->figures.duration_us = fleet->now_us - run->bulk->start_us;
-    take_job(hand);
+    take_job(in_hand);
 }
 
-static void note_start(simulation_run *run, const job_hand *hand)
+static void note_start(simulation_run *run, const job_hand *in_hand)
 {
     takt_figures *figures = &run->simulation->figures;
-    const takt_permit *permit = &hand->permit;
+    const takt_permit *permit = &in_hand->permit;
     int64_t now_us = run->fleet.now_us, after_us = now_us - run->bulk->start_us;
 
     if (figures->started == 0)
@@ -139,11 +139,11 @@ static void note_start(simulation_run *run, const job_hand *hand)
     figures->last_start_us = after_us;
     figures->started++;
     figures->tokens += permit->cost;
-    run->simulation->starts[hand->worker->index]++;
-    takt_histogram_add(&run->waits[permit->priority], now_us - hand->since_us);
-    takt_histogram_add(&run->waits[TAKT_SIM_PRIORITIES], now_us - hand->since_us);
+    run->simulation->starts[in_hand->worker->index]++;
+    takt_histogram_add(&run->waits[permit->priority], now_us - in_hand->since_us);
+    takt_histogram_add(&run->waits[TAKT_SIM_PRIORITIES], now_us - in_hand->since_us);
     takt_series_add(&run->simulation->series, after_us, permit->priority, permit->cost,
-                    now_us - hand->since_us);
+                    now_us - in_hand->since_us);
     for (int i = 0; i < run->simulation->limit.numbers.rule_count; i++)
         if (takt_window_add(&run->slots[i], permit->slot_at_us, permit->cost) < 0 ||
             takt_window_add(&run->starts[i], now_us, permit->cost) < 0)
@@ -156,62 +156,62 @@ static void note_start(simulation_run *run, const job_hand *hand)
 
 static void ask_again(takt_fleet *fleet, void *data)
 {
-    job_hand *hand = data;
+    job_hand *in_hand = data;
 
     (void)fleet;
-    if (hand->number >= 0 && hand->done_at_us == TAKT_NEVER &&
-        hand->permit.state == TAKT_PERMIT_IDLE && !hand->worker->dead)
-        ask(hand);
+    if (in_hand->number >= 0 && in_hand->done_at_us == TAKT_NEVER &&
+        in_hand->permit.state == TAKT_PERMIT_IDLE && !in_hand->worker->dead)
+        ask(in_hand);
 }
 
 static void permit_came(takt_permit *permit, int status)
 {
-    job_hand *hand = permit->data;
-    simulation_run *run = hand->run;
-    uint64_t random = random_of(run, ~hand->number);
+    job_hand *in_hand = permit->data;
+    simulation_run *run = in_hand->run;
+    uint64_t random = random_of(run, ~in_hand->number);
 
     if (status != 0) { /* refused: max_waiting, a rule's queue, or a store that is lost */
         int64_t later_us = permit->retry_after_us;
         run->simulation->figures.refused++;
         if (later_us < run->simulation->limit.numbers.lookahead_us)
             later_us = run->simulation->limit.numbers.lookahead_us;
-        takt_fleet_at(&run->fleet, run->fleet.now_us + later_us, ask_again, hand);
+        takt_fleet_at(&run->fleet, run->fleet.now_us + later_us, ask_again, in_hand);
         return;
     }
-    note_start(run, hand);
-    hand->done_at_us =
+    note_start(run, in_hand);
+    in_hand->done_at_us =
         run->fleet.now_us + between(&random, run->bulk->work_min_us, run->bulk->work_max_us);
-    if (hand->done_at_us == run->fleet.now_us)
-        job_done(&run->fleet, hand);
+    if (in_hand->done_at_us == run->fleet.now_us)
+        job_done(&run->fleet, in_hand);
     else
-        takt_fleet_at(&run->fleet, hand->done_at_us, job_done, hand);
+        takt_fleet_at(&run->fleet, in_hand->done_at_us, job_done, in_hand);
 }
 
-static void ask(job_hand *hand)
+static void ask(job_hand *in_hand)
 {
-    uint64_t random = random_of(hand->run, hand->number);
+    uint64_t random = random_of(in_hand->run, in_hand->number);
 
-    hand->permit = (takt_permit){.data = hand, .callback = permit_came};
-    hand->permit.priority = (int8_t)draw_priority(hand->run->bulk, &random);
-    hand->permit.cost =
-        (int32_t)between(&random, hand->run->bulk->cost_min, hand->run->bulk->cost_max);
-    takt_fleet_acquire(hand->worker, &hand->permit, 0);
+    in_hand->permit = (takt_permit){.data = in_hand, .callback = permit_came};
+    in_hand->permit.priority = (int8_t)draw_priority(in_hand->run->bulk, &random);
+    in_hand->permit.cost =
+        (int32_t)between(&random, in_hand->run->bulk->cost_min, in_hand->run->bulk->cost_max);
+    takt_fleet_acquire(in_hand->worker, &in_hand->permit, 0);
 }
 
 /* Its worker was out of touch for a lease: the job stops, and is to be done again. */
 static void permit_lost(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit)
 {
-    job_hand *hand = permit->data;
-    simulation_run *run = hand->run;
+    job_hand *in_hand = permit->data;
+    simulation_run *run = in_hand->run;
 
     run->simulation->figures.lost++;
     run->simulation->figures.started_again++;
     run->at_work--;
     takt_utilization_lose(&run->utilization, fleet->now_us);
     takt_fleet_release(worker, permit);
-    hand->since_us = fleet->now_us;
-    hand->done_at_us = TAKT_NEVER;
-    ask(hand);
+    in_hand->since_us = fleet->now_us;
+    in_hand->done_at_us = TAKT_NEVER;
+    ask(in_hand);
 }
 
 /* Takes jobs until the worker's hands are full: at its beginning, and when jobs come back. */

@@ -57,7 +57,7 @@ static int check_bulk(const takt_bulk *bulk, takt_error *error)
     if (bulk->workers < 1 || bulk->workers > TAKT_SIM_WORKERS_MAX)
         return refuse(error, "there must be 1 to 10000 workers");
     if (bulk->at_once < 1 || bulk->at_once > TAKT_SIM_AT_ONCE_MAX)
-        return refuse(error, "a worker has 1 to 10000 jobs in hand");
+        return refuse(error, "a worker has 1 to 10000 jobs in in_hand");
     if (!is_span(bulk->work_min_us) || !is_span(bulk->work_max_us) ||
         bulk->work_min_us > bulk->work_max_us)
         return refuse(error, "a job is worked on for 0 to 365 days, the shortest time first");

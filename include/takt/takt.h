@@ -72,8 +72,8 @@ typedef struct takt_request {
 /*
  * status 0: the slot is due; start the work, then takt_release.  Else a code of takt/error.h, and
  * nothing was taken.  TAKT_E_STORE... comes only if the limit's on_store_failure is `closed`.  Each
- * accepted takt_acquire has exactly one callback.  In it, `permit` may be released and then freed or
- * used for another acquire, and the client may be closed.  After a failure nothing is to be
+ * accepted takt_acquire has exactly one callback.  In it, `permit` may be released and then freed
+ * or used for another acquire, and the client may be closed.  After a failure nothing is to be
  * released.
  */
 typedef void (*takt_acquire_cb)(takt_permit *permit, int status);
@@ -84,13 +84,14 @@ typedef struct takt_hold {
     int64_t fence;
 } takt_hold;
 
-/* A shadow waiter of a permit; private. */
-typedef struct takt_shade {
-    struct takt_ghost *ghost; /* may have been recycled; valid only if `number` still matches */
+/* A shadow waiter of a permit; private.  Its memory may have been used again: it is the same only
+ * if `number` still is. */
+typedef struct takt_shadow_ref {
+    struct takt_shadow_waiter *shadow_waiter;
     int64_t number;
-} takt_shade;
+} takt_shadow_ref;
 
-#define TAKT_SHADES_MAX (TAKT_LEVELS_MAX / 2)
+#define TAKT_SHADOWS_MAX (TAKT_LEVELS_MAX / 2)
 
 /*
  * The caller's memory from takt_acquire until takt_release or the callback with an error.  Fill it
@@ -124,12 +125,12 @@ struct takt_permit {
     uint8_t hold_count;
     uint8_t outer_count; /* outer limits still to pass */
     uint8_t shadow;
-    uint8_t shade_count;
+    uint8_t shadow_count;
     uint8_t uncharged;                /* granted without the store by its last limit */
     takt_hold holds[TAKT_LEVELS_MAX]; /* the innermost first */
     /* The queues of the outer limits, the next one last. */
     struct takt_queue *outer[TAKT_LEVELS_MAX - 1];
-    takt_shade shades[TAKT_SHADES_MAX]; /* the innermost first */
+    takt_shadow_ref shadows[TAKT_SHADOWS_MAX]; /* the innermost first */
 };
 
 /* Events that no callback reports.  The strings are valid during the call. */

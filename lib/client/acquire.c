@@ -122,7 +122,7 @@ static int expect_outer(takt_client *client, takt_permit *permit, const takt_req
     code = expect_outer(client, permit, request, limit->within, level + 1);
     if (code < 0)
         return code;
-    queue = takt_scheduler_queue(&client->scheduler, limit, takt_client_key(request, level));
+    queue = takt_registry_queue(&client->scheduler, limit, takt_client_key(request, level));
     if (!queue)
         return TAKT_E_NOMEM;
     takt_waiter_expect(&client->scheduler, queue, permit);
@@ -150,7 +150,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     client->asked = limit; /* mostly the next one too */
     permit->hold_count = permit->outer_count = 0;
     code = expect_outer(client, permit, request, limit->within, 1);
-    queue = code == 0 ? takt_scheduler_queue(&client->scheduler, limit, takt_client_key(request, 0))
+    queue = code == 0 ? takt_registry_queue(&client->scheduler, limit, takt_client_key(request, 0))
                       : NULL;
     if (!queue) {
         takt_waiter_drop(&client->scheduler, permit);
@@ -161,7 +161,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     permit->cost = request->cost;
     permit->priority = (int8_t)(request->priority < 0 ? limit->priority : request->priority);
     permit->slot_at_us = permit->retry_after_us = permit->fence = 0;
-    permit->shade_count = permit->shadow = permit->uncharged = 0;
+    permit->shadow_count = permit->shadow = permit->uncharged = 0;
     permit->deadline_at_us = TAKT_NEVER;
     if (request->max_wait_us > 0 && request->max_wait_us <= 2 * TAKT_SPAN_MAX_US)
         permit->deadline_at_us = takt_timer_now() + request->max_wait_us;
@@ -205,7 +205,7 @@ void takt_release(takt_permit *permit)
         client->stats.waiting--;
         takt_client_ask(client);
     } else if (permit->state == TAKT_PERMIT_GRANTED &&
-               (permit->hold_count > 0 || permit->shade_count > 0)) {
+               (permit->hold_count > 0 || permit->shadow_count > 0)) {
         client = permit->client;
         takt_shadow_release(&client->scheduler, permit, takt_timer_now());
         takt_waiter_release(&client->scheduler, permit);

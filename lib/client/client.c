@@ -114,7 +114,7 @@ takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, cons
     const takt_limit *present =
         client->renewed ? takt_policy_find(client->policy, limit->name) : NULL;
 
-    return takt_scheduler_queue(&client->scheduler, present ? present : limit, key);
+    return takt_registry_queue(&client->scheduler, present ? present : limit, key);
 }
 
 /* ---- claims ---------------------------------------------------------------------------------- */
@@ -261,9 +261,9 @@ static void call_back(void *owner, takt_permit *permit)
     permit->callback(permit, permit->status);
 }
 
-static void settle_ghost(void *client, const takt_ghost *ghost)
+static void settle_ghost(void *client, const takt_shadow_waiter *shadow_waiter)
 {
-    takt_client_settle_ghost(client, ghost);
+    takt_client_settle_ghost(client, shadow_waiter);
 }
 
 static void ask(void *client)
@@ -282,8 +282,8 @@ static int64_t run_pass(takt_client *client, int64_t now_us)
     return takt_driver_pass(&client->scheduler, now_us, &driver);
 }
 
-/* With nobody waiting, neither ghosts keep the loop alive, nor what a lost store cannot be told: it
- * finds out by itself when the lease is over. */
+/* With nobody waiting, neither shadow waiters keep the loop alive, nor what a lost store cannot be
+ * told: it finds out by itself when the lease is over. */
 static bool lets_loop_end(const takt_client *client)
 {
     const takt_scheduler *scheduler = &client->scheduler;
@@ -345,7 +345,7 @@ static void store_hint(void *data, const char *name, const char *key)
 {
     takt_client *client = data;
     const takt_limit *limit = takt_policy_find(client->policy, name);
-    takt_queue *queue = limit ? takt_scheduler_find(&client->scheduler, limit, key) : NULL;
+    takt_queue *queue = limit ? takt_registry_find(&client->scheduler, limit, key) : NULL;
 
     if (name[0] == '\0')
         takt_follow_look(client);
@@ -360,7 +360,7 @@ static void store_wake(void *data, const char *name, const char *key)
 {
     takt_client *client = data;
     const takt_limit *limit = takt_policy_find(client->policy, name);
-    takt_queue *queue = limit ? takt_scheduler_find(&client->scheduler, limit, key) : NULL;
+    takt_queue *queue = limit ? takt_registry_find(&client->scheduler, limit, key) : NULL;
 
     if (!queue)
         return;
@@ -377,7 +377,7 @@ static void store_connection(void *data, int code)
         takt_client_note(client, code);
     if (code != 0)
         return;
-    takt_scheduler_retry(&client->scheduler);
+    takt_loss_retry(&client->scheduler);
     takt_client_ask(client);
 }
 
@@ -398,7 +398,7 @@ static void free_client(void *data)
 {
     takt_client *client = data;
 
-    takt_scheduler_close(&client->scheduler);
+    takt_registry_close(&client->scheduler);
     takt_follow_close(client);
     free(client->fallen);
     free(client);
@@ -412,7 +412,7 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
 
     (void)uv_random(NULL, NULL, random, sizeof random, 0,
                     NULL); /* without it, the clock and an address do */
-    code = takt_scheduler_init(&client->scheduler, random[0], random[1], client);
+    code = takt_registry_init(&client->scheduler, random[0], random[1], client);
     if (code < 0) {
         takt_fail(error, code, "no memory");
         takt_follow_close(client);

@@ -97,8 +97,8 @@ void takt_client_enter(takt_client *client, takt_queue *queue, takt_permit *perm
 /* Hands back slots that nobody here waits for any more. */
 void takt_client_hand_back(takt_client *client, const takt_queue *queue, const takt_run *unused);
 
-/* Sends what the real cost of a ghost's work changes. */
-void takt_client_settle_ghost(takt_client *client, const takt_ghost *ghost);
+/* Sends what the real cost of a shadow waiter's work changes. */
+void takt_client_settle_ghost(takt_client *client, const takt_shadow_waiter *shadow_waiter);
 
 /* Whether this process is a child of the one that the client belongs to. */
 static inline bool takt_client_is_forked(const takt_client *client)

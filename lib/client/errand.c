@@ -30,7 +30,7 @@ static void choose_fence(const takt_errand *errand)
     int level = 0;
 
     for (const takt_limit *at = errand->limit; at; at = at->within, level++) {
-        const takt_queue *queue = takt_scheduler_find(scheduler, at, errand->keys[level]);
+        const takt_queue *queue = takt_registry_find(scheduler, at, errand->keys[level]);
         for (int i = 0; i < permit->hold_count; i++)
             if (permit->holds[i].queue == queue) {
                 permit->fence = permit->holds[i].fence;
@@ -95,7 +95,7 @@ static void tell_queue(const takt_errand *errand)
     takt_queue *queue = takt_client_queue(errand->client, errand->limit, errand->keys[0]);
 
     if (queue)
-        takt_scheduler_wake(scheduler, queue, errand->call.standing.blocked_until_us);
+        takt_scheduler_blocked(scheduler, queue, errand->call.standing.blocked_until_us);
 }
 
 static void send_now(takt_errand *errand)
@@ -207,8 +207,8 @@ static bool go_on_alone(takt_errand *errand)
         call->op == TAKT_OP_TRY ? takt_client_queue(errand->client, call->limit, call->key) : NULL;
     if (!queue)
         return false;
-    call->status = takt_scheduler_try_alone(scheduler, queue, call->status, (int32_t)call->cost,
-                                            takt_timer_now(), &call->standing);
+    call->status = takt_loss_try_alone(scheduler, queue, call->status, (int32_t)call->cost,
+                                       takt_timer_now(), &call->standing);
     if (!call->limit->within) /* the one that would give back */
         errand->permit->uncharged = call->status == 0;
     return false;
@@ -224,9 +224,9 @@ static void note(takt_errand *errand)
     if (status == 0 && errand->call.op == TAKT_OP_PEEK && errand->call.for_us == 0)
         return;
     if (status == 0)
-        takt_scheduler_back(&client->scheduler);
+        takt_loss_end(&client->scheduler);
     else
-        takt_scheduler_lost(&client->scheduler, status, takt_timer_now());
+        takt_loss_begin(&client->scheduler, status, takt_timer_now());
     takt_client_note(client, status);
 }
 
@@ -249,7 +249,7 @@ static void learn_of_permits(takt_errand *errand)
         takt_scheduler_outdated(&errand->client->scheduler, queue);
 }
 
-/* What a try was given is its permit's, or, of a limit in shadow, its ghost's. */
+/* What a try was given is its permit's, or, of a limit in shadow, its shadow waiter's. */
 static void take(takt_errand *errand)
 {
     takt_scheduler *scheduler = &errand->client->scheduler;
@@ -259,7 +259,7 @@ static void take(takt_errand *errand)
     takt_queue *queue;
 
     if (is_in_shadow(errand)) {
-        queue = call->status == 0 ? takt_scheduler_queue(scheduler, call->limit, call->key) : NULL;
+        queue = call->status == 0 ? takt_registry_queue(scheduler, call->limit, call->key) : NULL;
         permit = queue ? takt_shadow_try(scheduler, queue, permit, call->standing.now_us,
                                          takt_timer_now())
                        : NULL;
@@ -383,7 +383,7 @@ int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
     permit->client = client;
     permit->cost = request->cost;
     permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
-    permit->shade_count = permit->shadow = permit->uncharged = 0;
+    permit->shadow_count = permit->shadow = permit->uncharged = 0;
     takt_list_init(&permit->line);
     code = begin(client, call, permit, request, TAKT_OP_TRY, 0, NULL, callback);
     if (code == 0)
@@ -412,11 +412,12 @@ static int begin_settle(takt_client *client, const takt_limit *limit, const char
     return 0;
 }
 
-void takt_client_settle_ghost(takt_client *client, const takt_ghost *ghost)
+void takt_client_settle_ghost(takt_client *client, const takt_shadow_waiter *shadow_waiter)
 {
     if (!client->closing)
-        (void)begin_settle(client, ghost->permit.queue->limit, ghost->permit.queue->key,
-                           ghost->permit.slot_at_us, ghost->permit.cost, ghost->actual);
+        (void)begin_settle(client, shadow_waiter->permit.queue->limit,
+                           shadow_waiter->permit.queue->key, shadow_waiter->permit.slot_at_us,
+                           shadow_waiter->permit.cost, shadow_waiter->actual);
 }
 
 void takt_client_hand_back(takt_client *client, const takt_queue *queue, const takt_run *unused)

@@ -33,7 +33,7 @@ static void drop_unused(takt_client *client)
         return;
     for (takt_policy **at = &client->follow.loaded; *at;) {
         takt_policy *policy = *at;
-        if (policy == client->policy || takt_scheduler_uses(&client->scheduler, is_of, policy)) {
+        if (policy == client->policy || takt_renew_is_used(&client->scheduler, is_of, policy)) {
             at = &policy->older;
             continue;
         }

@@ -36,7 +36,7 @@ int takt_client_renew(takt_client *client, const takt_policy *policy)
     client->policy = policy;
     client->asked = NULL;
     client->renewed = true;
-    takt_scheduler_renew(&client->scheduler, find, policy);
+    takt_renew_policy(&client->scheduler, find, policy);
     takt_client_ask(client);
     return 0;
 }

@@ -98,7 +98,7 @@ typedef struct takt_run {
     int64_t whole;
     int64_t count;
     int32_t cost;
-    int64_t fence; /* of a hand (scheduler/hand.h): the first slot's fencing number; 0: none */
+    int64_t fence; /* of a hand (scheduler/slots.h): the first slot's fencing number; 0: none */
 } takt_run;
 
 struct takt_algorithm {

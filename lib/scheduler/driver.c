@@ -10,7 +10,7 @@ static void hand_back(takt_scheduler *scheduler, const takt_driver *driver)
     takt_queue *queue;
     takt_run unused;
 
-    while ((queue = takt_scheduler_next_unused(scheduler, &unused)))
+    while ((queue = takt_unused_next(scheduler, &unused)))
         driver->hand_back(scheduler->owner, queue, &unused);
 }
 
@@ -19,9 +19,9 @@ static void tell(takt_scheduler *scheduler, const takt_driver *driver)
     const takt_queue *queue;
     takt_permit *permit;
 
-    while (driver->fell_back && (queue = takt_scheduler_next_fallback(scheduler)))
+    while (driver->fell_back && (queue = takt_loss_next_fallback(scheduler)))
         driver->fell_back(scheduler->owner, queue);
-    while (driver->lost && (permit = takt_scheduler_next_loser(scheduler)))
+    while (driver->lost && (permit = takt_permits_next_loser(scheduler)))
         driver->lost(scheduler->owner, permit);
 }
 
@@ -38,7 +38,7 @@ static int64_t call_back(takt_scheduler *scheduler, const takt_driver *driver)
 
 int64_t takt_driver_pass(takt_scheduler *scheduler, int64_t now_us, const takt_driver *driver)
 {
-    const takt_ghost *ghost;
+    const takt_shadow_waiter *shadow_waiter;
     int64_t due;
 
     takt_scheduler_run(scheduler, now_us);
@@ -46,8 +46,8 @@ int64_t takt_driver_pass(takt_scheduler *scheduler, int64_t now_us, const takt_d
     driver->send_claims(scheduler->owner, now_us);
     tell(scheduler, driver);
     due = call_back(scheduler, driver);
-    while (driver->settle_ghost && (ghost = takt_shadow_next_settle(scheduler)))
-        driver->settle_ghost(scheduler->owner, ghost);
+    while (driver->settle_ghost && (shadow_waiter = takt_shadow_next_settle(scheduler)))
+        driver->settle_ghost(scheduler->owner, shadow_waiter);
     if (!takt_list_empty(&scheduler->touched) || !takt_list_empty(&scheduler->fired))
         driver->ask(scheduler->owner);
     return due;

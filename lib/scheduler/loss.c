@@ -46,7 +46,7 @@ static takt_queue *next_queue(const takt_scheduler *scheduler, size_t *bucket, t
     return entry ? TAKT_HOLDER(entry, takt_queue, entry) : NULL;
 }
 
-void takt_scheduler_lost(takt_scheduler *scheduler, int status, int64_t now_us)
+void takt_loss_begin(takt_scheduler *scheduler, int status, int64_t now_us)
 {
     bool was_believed = scheduler->trouble != 0;
     takt_queue *queue = NULL;
@@ -63,7 +63,7 @@ void takt_scheduler_lost(takt_scheduler *scheduler, int status, int64_t now_us)
             takt_registry_touch(scheduler, queue);
 }
 
-void takt_scheduler_back(takt_scheduler *scheduler)
+void takt_loss_end(takt_scheduler *scheduler)
 {
     takt_queue *queue = NULL;
     size_t bucket = 0;
@@ -80,7 +80,7 @@ void takt_scheduler_back(takt_scheduler *scheduler)
     }
 }
 
-void takt_scheduler_retry(takt_scheduler *scheduler)
+void takt_loss_retry(takt_scheduler *scheduler)
 {
     takt_queue *queue = NULL;
     size_t bucket = 0;
@@ -96,7 +96,7 @@ void takt_scheduler_retry(takt_scheduler *scheduler)
 void takt_loss_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us)
 {
     if (!may_be_of_ledger(status)) {
-        takt_scheduler_lost(scheduler, status, now_us);
+        takt_loss_begin(scheduler, status, now_us);
         return;
     }
     queue->trouble = status;
@@ -110,7 +110,7 @@ void takt_loss_answered(takt_scheduler *scheduler, takt_queue *queue)
         queue->trouble = 0;
         queue->alone = false;
     }
-    takt_scheduler_back(scheduler);
+    takt_loss_end(scheduler);
 }
 
 void takt_loss_tick(takt_scheduler *scheduler, int64_t now_us)
@@ -167,7 +167,7 @@ static bool goes_alone(takt_scheduler *scheduler, takt_queue *queue, int64_t now
     return true;
 }
 
-const takt_queue *takt_scheduler_next_fallback(takt_scheduler *scheduler)
+const takt_queue *takt_loss_next_fallback(takt_scheduler *scheduler)
 {
     takt_queue *queue = TAKT_HOLDER(scheduler->fallbacks.next, takt_queue, fallback);
 
@@ -232,8 +232,8 @@ bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
     return queue->total < before;
 }
 
-int takt_scheduler_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status, int32_t cost,
-                             int64_t now_us, takt_standing *standing)
+int takt_loss_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status, int32_t cost,
+                        int64_t now_us, takt_standing *standing)
 {
     takt_on_store_failure mode = queue->limit->on_store_failure;
     int64_t due_us = store_now(scheduler, now_us), slot_us;

@@ -11,7 +11,7 @@
 
 static int64_t in_use(const takt_queue *queue)
 {
-    return queue->holding.running + queue->hand.count;
+    return queue->holding.running + queue->in_hand.count;
 }
 
 /* Whether what is let go may be taken over here.  (Where a rule would have to be asked, or others
@@ -80,7 +80,7 @@ static void lose_quietly(const takt_link *list, const takt_queue *queue)
 /* All that is held of a queue's permits is lost: jobs that run are told of, others do not begin. */
 static void lose(takt_scheduler *scheduler, takt_queue *queue)
 {
-    takt_hand_drop_before(&queue->hand, TAKT_NEVER);
+    takt_slots_drop_before(&queue->in_hand, TAKT_NEVER);
     for (takt_link *at = scheduler->granted.next, *next; at != &scheduler->granted; at = next) {
         next = at->next;
         if (loses(TAKT_HOLDER(at, takt_permit, line), queue)) {
@@ -97,7 +97,7 @@ static void lose(takt_scheduler *scheduler, takt_queue *queue)
         }
     }
     lose_quietly(&scheduler->trying, queue);
-    lose_quietly(&scheduler->shades.granted, queue);
+    lose_quietly(&scheduler->shadows.granted, queue);
     refuse_waiters(scheduler, queue);
     queue->holding.running = 0;
     queue->holding.unsure = true;
@@ -118,7 +118,7 @@ void takt_permits_tick(takt_scheduler *scheduler, takt_queue *queue, int64_t now
     }
 }
 
-takt_permit *takt_scheduler_next_loser(takt_scheduler *scheduler)
+takt_permit *takt_permits_next_loser(takt_scheduler *scheduler)
 {
     takt_link *first = scheduler->losers.next;
 
@@ -143,7 +143,7 @@ void takt_permits_part(takt_scheduler *scheduler)
     let_all_go(&scheduler->granted);
     let_all_go(&scheduler->losers);
     let_all_go(&scheduler->trying);
-    let_all_go(&scheduler->shades.granted);
+    let_all_go(&scheduler->shadows.granted);
 }
 
 /* ---- claims ---------------------------------------------------------------------------------- */

@@ -37,8 +37,8 @@ void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key
 
 void takt_queue_close(takt_queue *queue)
 {
-    takt_hand_close(&queue->hand);
-    takt_hand_close(&queue->unused);
+    takt_slots_close(&queue->in_hand);
+    takt_slots_close(&queue->unused);
     takt_list_remove(&queue->fallback);
     takt_list_remove(&queue->handing_back);
     free(queue->newer);
@@ -141,11 +141,11 @@ typedef struct cover {
     int size;
 } cover;
 
-static void count_slots(const takt_hand *hand, cover *slots)
+static void count_slots(const takt_slots *in_hand, cover *slots)
 {
     slots->size = 0;
-    for (int i = 0; i < hand->run_count; i++) {
-        const takt_run *run = &hand->runs[hand->first + i];
+    for (int i = 0; i < in_hand->run_count; i++) {
+        const takt_run *run = &in_hand->runs[in_hand->first + i];
         int at = 0;
         while (at < slots->size && slots->cost[at] != run->cost)
             at++;
@@ -186,13 +186,13 @@ bool takt_queue_is_covered(const takt_queue *queue)
 {
     cover slots;
 
-    if (queue->total > queue->hand.count)
+    if (queue->total > queue->in_hand.count)
         return false;
     if (queue->total == 0)
         return true;
     if (queue->changes > 0)
         return takt_queue_uncovered(queue) == NULL;
-    count_slots(&queue->hand, &slots);
+    count_slots(&queue->in_hand, &slots);
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         if (queue->count[i] > 0 &&
             use_slots(&slots, first_cost(queue, i), queue->count[i]) < queue->count[i])
@@ -204,7 +204,7 @@ takt_permit *takt_queue_uncovered(const takt_queue *queue)
 {
     cover slots;
 
-    count_slots(&queue->hand, &slots);
+    count_slots(&queue->in_hand, &slots);
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
         const takt_link *head = &queue->waiting[i];
         for (const takt_link *at = head->next; at != head; at = at->next)
@@ -237,7 +237,7 @@ takt_permit *takt_queue_excess(const takt_queue *queue)
 
     if (queue->numbers->when_full != TAKT_WHEN_FULL_DROP_OLDEST)
         return takt_queue_last(queue);
-    count_slots(&queue->hand, &slots);
+    count_slots(&queue->in_hand, &slots);
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
         takt_permit *first = first_without(queue, i, &slots);
         excess = first ? first : excess;
@@ -289,12 +289,12 @@ void takt_queue_wants(const takt_queue *queue, int64_t deadline_soon_us, int64_t
                       takt_claim *claim)
 {
     const takt_permit *first = takt_queue_first_deadline(queue);
-    int64_t covered = queue->hand.count < queue->total ? queue->hand.count : queue->total;
+    int64_t covered = queue->in_hand.count < queue->total ? queue->in_hand.count : queue->total;
     int64_t listed = 0;
     cover slots;
 
     claim->want_count = 0;
-    count_slots(&queue->hand, &slots);
+    count_slots(&queue->in_hand, &slots);
     if (queue->changes == 0 && !(first && first->deadline_at_us <= deadline_soon_us))
         want_alike(queue, &slots, claim);
     else

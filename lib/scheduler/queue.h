@@ -13,8 +13,8 @@
 #include "base/table.h"
 #include "core/ledger.h"
 #include "core/limit.h"
-#include "scheduler/hand.h"
 #include "scheduler/share.h"
+#include "scheduler/slots.h"
 
 /* takt_permit.state */
 enum {
@@ -56,8 +56,8 @@ typedef struct takt_queue {
         changes; /* neighbours of one priority whose costs differ; 0: each priority's cost is one */
     takt_heap deadlines; /* those with a deadline */
 
-    takt_hand hand;
-    takt_hand unused;       /* slots that nobody here needs: the business of unused.c */
+    takt_slots in_hand;
+    takt_slots unused;      /* slots that nobody here needs: the business of unused.c */
     takt_link handing_back; /* among those that have such */
 
     /* the claim: the scheduler's business */

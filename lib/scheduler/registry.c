@@ -16,7 +16,7 @@ static bool wakes_sooner(const takt_node *a, const takt_node *b)
            TAKT_HOLDER(b, takt_queue, timer)->wake_at_us;
 }
 
-int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner)
+int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner)
 {
     *scheduler = (takt_scheduler){.worker = worker, .random = seed, .owner = owner};
     takt_heap_init(&scheduler->timers, wakes_sooner);
@@ -29,7 +29,7 @@ int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t see
     takt_list_init(&scheduler->losers);
     takt_list_init(&scheduler->fallbacks);
     takt_list_init(&scheduler->handing_back);
-    takt_shades_init(&scheduler->shades);
+    takt_shadows_init(&scheduler->shadows);
     return takt_table_init(&scheduler->queues, takt_random(&scheduler->random));
 }
 
@@ -74,14 +74,14 @@ void takt_registry_forget(takt_scheduler *scheduler, takt_queue *queue)
     free(queue);
 }
 
-void takt_scheduler_close(takt_scheduler *scheduler)
+void takt_registry_close(takt_scheduler *scheduler)
 {
     takt_entry *entry;
 
     while ((entry = takt_table_any(&scheduler->queues)))
         takt_registry_forget(scheduler, TAKT_HOLDER(entry, takt_queue, entry));
     takt_table_close(&scheduler->queues);
-    takt_shades_close(&scheduler->shades);
+    takt_shadows_close(&scheduler->shadows);
 }
 
 /* The table's key: the limit's name, NUL, the key. */
@@ -114,7 +114,7 @@ static size_t write_id(char id[ID_SIZE], const takt_limit *limit, const char *ke
     return name_size + 1 + key_size;
 }
 
-takt_queue *takt_scheduler_find(takt_scheduler *scheduler, const takt_limit *limit, const char *key)
+takt_queue *takt_registry_find(takt_scheduler *scheduler, const takt_limit *limit, const char *key)
 {
     char id[ID_SIZE];
     takt_entry *entry = takt_table_find(&scheduler->queues, id, write_id(id, limit, key));
@@ -122,15 +122,14 @@ takt_queue *takt_scheduler_find(takt_scheduler *scheduler, const takt_limit *lim
     return entry ? TAKT_HOLDER(entry, takt_queue, entry) : NULL;
 }
 
-takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *limit,
-                                 const char *key)
+takt_queue *takt_registry_queue(takt_scheduler *scheduler, const takt_limit *limit, const char *key)
 {
     takt_queue *queue = scheduler->last;
     char id[ID_SIZE];
 
     if (queue && queue->limit == limit && strcmp(queue->key, key) == 0)
         return queue;
-    queue = takt_scheduler_find(scheduler, limit, key);
+    queue = takt_registry_find(scheduler, limit, key);
     if (!queue)
         queue = make_queue(scheduler, limit, id, write_id(id, limit, key));
     scheduler->last = queue;

@@ -21,9 +21,9 @@ static void renew(takt_scheduler *scheduler, takt_queue *queue, const takt_limit
         takt_registry_touch(scheduler, queue);
 }
 
-void takt_scheduler_renew(takt_scheduler *scheduler,
-                          const takt_limit *(*find)(const void *data, const char *name),
-                          const void *data)
+void takt_renew_policy(takt_scheduler *scheduler,
+                       const takt_limit *(*find)(const void *data, const char *name),
+                       const void *data)
 {
     for (size_t i = 0; i < scheduler->queues.used; i++)
         for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
@@ -34,9 +34,9 @@ void takt_scheduler_renew(takt_scheduler *scheduler,
         }
 }
 
-bool takt_scheduler_uses(const takt_scheduler *scheduler,
-                         bool (*is_among)(const void *data, const takt_limit *limit),
-                         const void *data)
+bool takt_renew_is_used(const takt_scheduler *scheduler,
+                        bool (*is_among)(const void *data, const takt_limit *limit),
+                        const void *data)
 {
     for (size_t i = 0; i < scheduler->queues.used; i++)
         for (const takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {

@@ -108,9 +108,9 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
         takt_waiter_refuse_impossible(scheduler, queue);
     }
     takt_permits_awarded(scheduler, queue, award, sent_us);
-    (void)takt_hand_add(&queue->hand, award->runs, award->run_count,
-                        award->fence); /* without memory the slots lapse */
-    takt_hand_drop_before(&queue->hand, award->blocked_until_us);
+    (void)takt_slots_add(&queue->in_hand, award->runs, award->run_count,
+                         award->fence); /* without memory the slots lapse */
+    takt_slots_drop_before(&queue->in_hand, award->blocked_until_us);
     queue->blocked_until_us = award->blocked_until_us;
     queue->in_line = award->in_line;
     queue->least_urgent = award->least_urgent;
@@ -120,7 +120,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     queue->next_slot_at_us = award->next_slot_at_us;
     refuse_excess(scheduler, queue, award->refused, received_us);
     next_us = takt_clock_local(clock, queue->next_slot_at_us);
-    while (queue->hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&
+    while (queue->in_hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&
            permit->deadline_at_us < next_us && permit->cost >= queue->min_cost)
         refuse(scheduler, queue, permit, TAKT_E_DEADLINE, received_us);
 }
@@ -145,9 +145,9 @@ void takt_scheduler_outdated(takt_scheduler *scheduler, takt_queue *queue)
     takt_registry_touch(scheduler, queue);
 }
 
-void takt_scheduler_wake(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us)
+void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us)
 {
-    takt_hand_drop_before(&queue->hand, blocked_until_us);
+    takt_slots_drop_before(&queue->in_hand, blocked_until_us);
     queue->blocked_until_us = blocked_until_us;
     queue->again_at_us = 0;
     takt_registry_touch(scheduler, queue);
@@ -187,7 +187,7 @@ void takt_scheduler_tried(takt_scheduler *scheduler, takt_queue *queue, const ta
     if (!permit || award->run_count == 0 || queue->numbers->concurrency == 0)
         return;
     takt_waiter_take(queue, permit, award->fence);
-    if (permit->hold_count == 1 && permit->shadow != TAKT_SHADOW_GHOST)
+    if (permit->hold_count == 1 && permit->shadow != TAKT_SHADOW_WAITS)
         takt_list_append(&scheduler->trying, &permit->line);
 }
 
@@ -196,7 +196,7 @@ void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int st
     bool ends = permit->state == TAKT_PERMIT_FIRED || status == 0;
 
     takt_waiter_leave(scheduler, permit, status);
-    if (ends) /* else its ghosts go when its callback comes */
+    if (ends) /* else its shadow waiters go when its callback comes */
         takt_shadow_vanish(scheduler, permit);
 }
 
@@ -210,11 +210,11 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
 
     if (queue->hint != UNHINTED)
         return;
-    while (queue->total > 0 && (slot_us = takt_hand_next(&queue->hand)) <= due_us) {
-        takt_permit *permit = takt_queue_match(queue, takt_hand_next_cost(&queue->hand));
-        takt_run slot = {{slot_us, 0}, {0, 0}, 1, 1, takt_hand_next_cost(&queue->hand), 0};
-        int64_t fence = takt_hand_next_fence(&queue->hand);
-        takt_hand_pop(&queue->hand);
+    while (queue->total > 0 && (slot_us = takt_slots_next(&queue->in_hand)) <= due_us) {
+        takt_permit *permit = takt_queue_match(queue, takt_slots_next_cost(&queue->in_hand));
+        takt_run slot = {{slot_us, 0}, {0, 0}, 1, 1, takt_slots_next_cost(&queue->in_hand), 0};
+        int64_t fence = takt_slots_next_fence(&queue->in_hand);
+        takt_slots_pop(&queue->in_hand);
         if (!permit) {
             takt_unused_add(scheduler, queue, &slot);
             continue;
@@ -234,8 +234,8 @@ static void drop_foreign(const takt_scheduler *scheduler, takt_queue *queue, int
     int64_t reach_us = queue->numbers->lookahead_us + TAKT_LOOKAHEAD_MAX_US / 2;
     int64_t furthest_us = takt_clock_store(&scheduler->clock, now_us) + reach_us;
 
-    if (queue->hand.count > 0 && takt_hand_next(&queue->hand) > furthest_us)
-        takt_hand_drop_before(&queue->hand, TAKT_NEVER);
+    if (queue->in_hand.count > 0 && takt_slots_next(&queue->in_hand) > furthest_us)
+        takt_slots_drop_before(&queue->in_hand, TAKT_NEVER);
 }
 
 static int64_t first_deadline(const takt_queue *queue)
@@ -268,7 +268,7 @@ static bool stands_for(const takt_queue *queue, int priority)
  */
 static int64_t refill_at(const takt_scheduler *scheduler, const takt_queue *queue)
 {
-    int64_t last_us = takt_clock_local(&scheduler->clock, takt_hand_last(&queue->hand));
+    int64_t last_us = takt_clock_local(&scheduler->clock, takt_slots_last(&queue->in_hand));
     int64_t half_us = takt_min(queue->numbers->lookahead_us, last_us - queue->awarded_at_us) / 2;
 
     return last_us - takt_max(half_us, 2 * queue->round_trip_us);
@@ -292,9 +292,9 @@ static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue
     } else if (queue->nudged) {
         at_us = now_us;
     } else if (queue->in_line == 0) {
-        if (queue->hand.count > 0 && most_urgent(queue) >= queue->least_urgent)
+        if (queue->in_hand.count > 0 && most_urgent(queue) >= queue->least_urgent)
             at_us = refill_at(scheduler, queue);
-    } else if (queue->hand.count > 0 || stands_for(queue, most_urgent(queue))) {
+    } else if (queue->in_hand.count > 0 || stands_for(queue, most_urgent(queue))) {
         at_us = takt_min(queue->again_at_us, queue->claimed_at_us + TAKT_KEEPALIVE_US);
     } /* else somebody waits here who goes before others in the fleet: at once */
     return takt_max(takt_min(at_us, permits_us), queue->not_before_us);
@@ -312,7 +312,7 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     int64_t claim_us, wake_us, alone_us;
     bool served;
 
-    if (queue->hand.count == 0 && queue->total == 0 && queue->hint == HINTED)
+    if (queue->in_hand.count == 0 && queue->total == 0 && queue->hint == HINTED)
         queue->hint = UNHINTED; /* it concerns nobody */
     takt_permits_tick(scheduler, queue, now_us);
     while (first_deadline(queue) < now_us) /* a process that was held up serves nobody too late */
@@ -328,9 +328,9 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
                    ? now_us
                    : claim_at(scheduler, queue, now_us);
     wake_us = takt_min(takt_min(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
-    if (queue->hand.count > 0 && queue->hint == UNHINTED)
-        wake_us =
-            takt_min(wake_us, takt_clock_local(&scheduler->clock, takt_hand_next(&queue->hand)));
+    if (queue->in_hand.count > 0 && queue->hint == UNHINTED)
+        wake_us = takt_min(wake_us,
+                           takt_clock_local(&scheduler->clock, takt_slots_next(&queue->in_hand)));
     if (claim_us <= now_us) {
         takt_registry_put(scheduler, queue, CLAIMING);
     } else {
@@ -374,7 +374,7 @@ takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler)
         takt_permit *permit = TAKT_HOLDER(scheduler->fired.next, takt_permit, line);
         takt_list_remove(&permit->line);
         permit->state = TAKT_PERMIT_IDLE;
-        if (permit->shadow == TAKT_SHADOW_GHOST) {
+        if (permit->shadow == TAKT_SHADOW_WAITS) {
             takt_shadow_fired(scheduler, permit);
             continue;
         }
@@ -418,8 +418,9 @@ static void withdraw_all(takt_scheduler *scheduler, int status)
 {
     for (takt_link *at = scheduler->fired.next; at != &scheduler->fired; at = at->next) {
         takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
-        if (permit->status == 0 && permit->shadow != TAKT_SHADOW_GHOST)
-            takt_scheduler_leave(scheduler, permit, status); /* stays here; its ghosts do not */
+        if (permit->status == 0 && permit->shadow != TAKT_SHADOW_WAITS)
+            takt_scheduler_leave(scheduler, permit,
+                                 status); /* stays here; its shadow waiters do not */
     }
 }
 

@@ -10,8 +10,8 @@
 #define TAKT_SCHEDULER_SCHEDULER_H
 
 #include "scheduler/clock.h"
-#include "scheduler/ghost.h"
 #include "scheduler/queue.h"
+#include "scheduler/shadow_waiter.h"
 
 typedef struct takt_scheduler {
     uint64_t worker; /* this process's name in every ledger's line */
@@ -43,20 +43,19 @@ typedef struct takt_scheduler {
     takt_seen seen;            /* workers that shared any ledger */
     takt_link fallbacks;       /* queues that have begun to be served without the store */
 
-    takt_shades shades; /* of limits in shadow: the business of shadow.c */
+    takt_shadows shadows; /* of limits in shadow: the business of shadow.c */
 } takt_scheduler;
 
-int takt_scheduler_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner);
-void takt_scheduler_close(takt_scheduler *scheduler); /* nobody waits and nothing is in flight */
+int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner);
+void takt_registry_close(takt_scheduler *scheduler); /* nobody waits and nothing is in flight */
 
 /* The queue of a (limit, key), made if need be; NULL without memory.  It stays while it is in use
  * and a while on. */
-takt_queue *takt_scheduler_queue(takt_scheduler *scheduler, const takt_limit *limit,
-                                 const char *key);
+takt_queue *takt_registry_queue(takt_scheduler *scheduler, const takt_limit *limit,
+                                const char *key);
 
 /* The same if there is one; NULL: nobody waits there. */
-takt_queue *takt_scheduler_find(takt_scheduler *scheduler, const takt_limit *limit,
-                                const char *key);
+takt_queue *takt_registry_find(takt_scheduler *scheduler, const takt_limit *limit, const char *key);
 
 /* A waiting permit leaves: with a status its callback becomes due, with 0 it just goes, also if its
  * callback was due already. */
@@ -83,7 +82,7 @@ void takt_scheduler_outdated(takt_scheduler *scheduler, takt_queue *queue);
 void takt_scheduler_nudge(takt_scheduler *scheduler, takt_queue *queue);
 
 /* The next granted permit that has lost something it held; NULL: no more. */
-takt_permit *takt_scheduler_next_loser(takt_scheduler *scheduler);
+takt_permit *takt_permits_next_loser(takt_scheduler *scheduler);
 
 /* The answer to a queue's claim, which was sent and came at those times; or none came, which
  * `status` tells why. */
@@ -94,46 +93,46 @@ void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int sta
 
 /* Something happened to a queue's ledger (a block, a reset): slots before blocked_until_us are
  * dropped, and the next pass claims. */
-void takt_scheduler_wake(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us);
+void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us);
 
 /* Something may have happened to a queue's ledger: the next pass claims, and until the answer comes
  * no slot in hand is used. */
 void takt_scheduler_hint(takt_scheduler *scheduler, takt_queue *queue);
 
 /* A call to the store that was no claim has failed with that status, or was answered. */
-void takt_scheduler_lost(takt_scheduler *scheduler, int status, int64_t now_us);
-void takt_scheduler_back(takt_scheduler *scheduler);
+void takt_loss_begin(takt_scheduler *scheduler, int status, int64_t now_us);
+void takt_loss_end(takt_scheduler *scheduler);
 
 /* The store may be there again: who waits for another try has it at the next pass. */
-void takt_scheduler_retry(takt_scheduler *scheduler);
+void takt_loss_retry(takt_scheduler *scheduler);
 
 /* A queue that has begun to be served as its limit's on_store_failure says, once in each loss;
  * NULL: no more. */
-const takt_queue *takt_scheduler_next_fallback(takt_scheduler *scheduler);
+const takt_queue *takt_loss_next_fallback(takt_scheduler *scheduler);
 
 /* Now or never, for a call that the store failed with `status`: 0 where it is granted without the
  * store, TAKT_E_NO_SLOT, both with *standing as far as it is known, or `status` again. */
-int takt_scheduler_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status, int32_t cost,
-                             int64_t now_us, takt_standing *standing);
+int takt_loss_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status, int32_t cost,
+                        int64_t now_us, takt_standing *standing);
 
 /*
  * The numbers of limits have changed: every queue goes on with the limit that find() names for its
  * limit's name, and who waits there claims.  NULL: there is no such limit any more; who waits goes
  * on with what there was.  What was learned from awards stays where its revision is higher.
  */
-void takt_scheduler_renew(takt_scheduler *scheduler,
-                          const takt_limit *(*find)(const void *data, const char *name),
-                          const void *data);
+void takt_renew_policy(takt_scheduler *scheduler,
+                       const takt_limit *(*find)(const void *data, const char *name),
+                       const void *data);
 
 /* Whether a queue goes by a limit that is among them, or by one that is within such a limit. */
-bool takt_scheduler_uses(const takt_scheduler *scheduler,
-                         bool (*is_among)(const void *data, const takt_limit *limit),
-                         const void *data);
+bool takt_renew_is_used(const takt_scheduler *scheduler,
+                        bool (*is_among)(const void *data, const takt_limit *limit),
+                        const void *data);
 
 /* The scheduler's part of a pass; driver.h takes out the results. */
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us);
 
-/* How many permits' callbacks are due, ghosts' among them. */
+/* How many permits' callbacks are due, shadow waiters' among them. */
 int64_t takt_scheduler_count_fired(const takt_scheduler *scheduler);
 
 /* The next permit whose callback is due, its `status` set; NULL: no more.  Its state is GRANTED or
@@ -148,7 +147,7 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
  * The next slots to hand back, before claims are sent: to be told by one settle call of actual 0,
  * of the run's first slot and all its tokens, which is not repeated.  NULL: there are no more.
  */
-takt_queue *takt_scheduler_next_unused(takt_scheduler *scheduler, takt_run *run);
+takt_queue *takt_unused_next(takt_scheduler *scheduler, takt_run *run);
 
 /* When to run again at the latest; TAKT_NEVER: nothing waits for time. */
 int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler);

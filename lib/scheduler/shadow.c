@@ -6,139 +6,142 @@
 #include "scheduler/registry.h"
 #include "scheduler/waiter.h"
 
-#define RESTING_MAX 4096 /* ghosts kept only because their work's real cost may be told */
+#define RESTING_MAX 4096 /* shadow waiters kept only because their work's real cost may be told */
 
-static takt_ghost *ghost_of(takt_permit *permit)
+static takt_shadow_waiter *ghost_of(takt_permit *permit)
 {
-    return (takt_ghost *)permit; /* its first member */
+    return (takt_shadow_waiter *)permit; /* its first member */
 }
 
-/* ---- the end of a ghost ---------------------------------------------------------------------- */
+/* ---- the end of a shadow waiter
+ * ---------------------------------------------------------------------- */
 
-static void finish(takt_scheduler *scheduler, takt_ghost *ghost)
+static void finish(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter)
 {
-    takt_shades *shades = &scheduler->shades;
+    takt_shadows *shadows = &scheduler->shadows;
 
-    takt_list_remove(&ghost->permit.line);
-    shades->resting_count -= ghost->resting;
-    ghost->resting = false;
-    if (ghost->ends_at_us != TAKT_NEVER)
-        takt_heap_remove(&shades->ends, &ghost->end);
-    ghost->ends_at_us = TAKT_NEVER;
-    takt_waiter_drop(scheduler, &ghost->permit);
-    ghost->permit.state = TAKT_PERMIT_IDLE;
-    ghost->gone = true;
-    if (takt_list_empty(&ghost->settle)) /* else it is freed when that was told */
-        takt_ghost_free(shades, ghost);
+    takt_list_remove(&shadow_waiter->permit.line);
+    shadows->resting_count -= shadow_waiter->resting;
+    shadow_waiter->resting = false;
+    if (shadow_waiter->ends_at_us != TAKT_NEVER)
+        takt_heap_remove(&shadows->ends, &shadow_waiter->end);
+    shadow_waiter->ends_at_us = TAKT_NEVER;
+    takt_waiter_drop(scheduler, &shadow_waiter->permit);
+    shadow_waiter->permit.state = TAKT_PERMIT_IDLE;
+    shadow_waiter->gone = true;
+    if (takt_list_empty(&shadow_waiter->settle)) /* else it is freed when that was told */
+        takt_shadow_waiter_free(shadows, shadow_waiter);
 }
 
 /* What it holds is given back when the work would have been done. */
-static void end_work(takt_scheduler *scheduler, takt_ghost *ghost, int64_t now_us)
+static void end_work(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter, int64_t now_us)
 {
-    int64_t ends_at_us = ghost->granted_at_us + ghost->work_us;
+    int64_t ends_at_us = shadow_waiter->granted_at_us + shadow_waiter->work_us;
 
-    if (ghost->permit.hold_count == 0 || ends_at_us <= now_us) {
-        finish(scheduler, ghost);
+    if (shadow_waiter->permit.hold_count == 0 || ends_at_us <= now_us) {
+        finish(scheduler, shadow_waiter);
         return;
     }
-    ghost->ends_at_us = ends_at_us;
-    takt_heap_add(&scheduler->shades.ends, &ghost->end);
+    shadow_waiter->ends_at_us = ends_at_us;
+    takt_heap_add(&scheduler->shadows.ends, &shadow_waiter->end);
 }
 
-static void rest(takt_scheduler *scheduler, takt_ghost *ghost)
+static void rest(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter)
 {
-    takt_shades *shades = &scheduler->shades;
+    takt_shadows *shadows = &scheduler->shadows;
 
-    ghost->resting = true;
-    takt_list_append(&shades->resting, &ghost->permit.line);
-    if (++shades->resting_count > RESTING_MAX)
-        finish(scheduler, TAKT_HOLDER(shades->resting.next, takt_ghost, permit.line));
+    shadow_waiter->resting = true;
+    takt_list_append(&shadows->resting, &shadow_waiter->permit.line);
+    if (++shadows->resting_count > RESTING_MAX)
+        finish(scheduler, TAKT_HOLDER(shadows->resting.next, takt_shadow_waiter, permit.line));
 }
 
 /* The slot that its ledger knows of; 0: there is none. */
-static int64_t slot_of(const takt_ghost *ghost)
+static int64_t slot_of(const takt_shadow_waiter *shadow_waiter)
 {
-    return ghost->permit.uncharged ? 0 : ghost->permit.slot_at_us;
+    return shadow_waiter->permit.uncharged ? 0 : shadow_waiter->permit.slot_at_us;
 }
 
 /* All limits have granted it: the work would begin. */
-static void begin_work(takt_scheduler *scheduler, takt_ghost *ghost)
+static void begin_work(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter)
 {
-    takt_shades *shades = &scheduler->shades;
+    takt_shadows *shadows = &scheduler->shadows;
 
-    ghost->permit.state = TAKT_PERMIT_GRANTED;
-    ghost->granted_at_us = shades->now_us;
-    if (ghost->actual != TAKT_GHOST_UNKNOWN && slot_of(ghost) != 0)
-        takt_list_append(&shades->settling, &ghost->settle);
-    if (ghost->permit.hold_count > 0)
-        takt_list_append(&shades->granted, &ghost->permit.line);
-    if (ghost->work_us != TAKT_GHOST_UNKNOWN)
-        end_work(scheduler, ghost, shades->now_us);
-    else if (ghost->permit.hold_count == 0)
-        rest(scheduler, ghost);
+    shadow_waiter->permit.state = TAKT_PERMIT_GRANTED;
+    shadow_waiter->granted_at_us = shadows->now_us;
+    if (shadow_waiter->actual != TAKT_SHADOW_UNKNOWN && slot_of(shadow_waiter) != 0)
+        takt_list_append(&shadows->settling, &shadow_waiter->settle);
+    if (shadow_waiter->permit.hold_count > 0)
+        takt_list_append(&shadows->granted, &shadow_waiter->permit.line);
+    if (shadow_waiter->work_us != TAKT_SHADOW_UNKNOWN)
+        end_work(scheduler, shadow_waiter, shadows->now_us);
+    else if (shadow_waiter->permit.hold_count == 0)
+        rest(scheduler, shadow_waiter);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-static void enter(takt_scheduler *scheduler, takt_ghost *ghost, takt_queue *queue, int64_t now_us)
+static void enter(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter, takt_queue *queue,
+                  int64_t now_us)
 {
-    ghost->arrived_at_us = now_us;
-    ghost->tally->counts.acquires++;
-    if (ghost->permit.cost >
+    shadow_waiter->arrived_at_us = now_us;
+    shadow_waiter->shadow_stats->counts.acquires++;
+    if (shadow_waiter->permit.cost >
         takt_numbers_capacity(queue->numbers, NULL)) { /* it would wait for ever */
-        takt_tally_refuse(ghost->tally, TAKT_E_COST);
-        finish(scheduler, ghost);
+        takt_shadow_stats_refuse(shadow_waiter->shadow_stats, TAKT_E_COST);
+        finish(scheduler, shadow_waiter);
         return;
     }
-    ghost->tally->counts.waiting++;
-    takt_waiter_acquire(scheduler, queue, &ghost->permit);
+    shadow_waiter->shadow_stats->counts.waiting++;
+    takt_waiter_acquire(scheduler, queue, &shadow_waiter->permit);
 }
 
-/* The ghost of a permit at one limit and those around it.  NULL: there are too many, or there is no
- * memory. */
-static takt_ghost *new_ghost(takt_scheduler *scheduler, const takt_queue *queue,
-                             takt_permit *permit, int64_t now_us)
+/* The shadow waiter of a permit at one limit and those around it.  NULL: there are too many, or
+ * there is no memory. */
+static takt_shadow_waiter *new_ghost(takt_scheduler *scheduler, const takt_queue *queue,
+                                     takt_permit *permit, int64_t now_us)
 {
-    takt_tally *tally = takt_shades_tally(&scheduler->shades, queue->limit->name);
-    takt_ghost *ghost;
+    takt_shadow_stats *shadow_stats = takt_shadows_stats(&scheduler->shadows, queue->limit->name);
+    takt_shadow_waiter *shadow_waiter;
 
-    if (permit->shade_count == TAKT_SHADES_MAX)
+    if (permit->shadow_count == TAKT_SHADOWS_MAX)
         return NULL;
-    ghost = tally ? takt_ghost_new(&scheduler->shades, tally) : NULL;
-    permit->shades[permit->shade_count++] = (takt_shade){ghost, ghost ? ghost->number : 0};
-    if (!ghost)
+    shadow_waiter = shadow_stats ? takt_shadow_waiter_new(&scheduler->shadows, shadow_stats) : NULL;
+    permit->shadows[permit->shadow_count++] =
+        (takt_shadow_ref){shadow_waiter, shadow_waiter ? shadow_waiter->number : 0};
+    if (!shadow_waiter)
         return NULL;
-    ghost->permit.shadow = TAKT_SHADOW_GHOST;
-    ghost->permit.cost = permit->cost;
-    ghost->permit.priority = permit->priority;
-    ghost->permit.deadline_at_us = permit->deadline_at_us;
-    ghost->entered_at_us = now_us;
+    shadow_waiter->permit.shadow = TAKT_SHADOW_WAITS;
+    shadow_waiter->permit.cost = permit->cost;
+    shadow_waiter->permit.priority = permit->priority;
+    shadow_waiter->permit.deadline_at_us = permit->deadline_at_us;
+    shadow_waiter->entered_at_us = now_us;
     for (int i = 0; i < permit->outer_count; i++)
-        takt_waiter_expect(scheduler, permit->outer[i], &ghost->permit);
-    return ghost;
+        takt_waiter_expect(scheduler, permit->outer[i], &shadow_waiter->permit);
+    return shadow_waiter;
 }
 
 static void leave_behind(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit,
                          int64_t now_us)
 {
-    takt_ghost *ghost = new_ghost(scheduler, queue, permit, now_us);
-    takt_tally *tally;
+    takt_shadow_waiter *shadow_waiter = new_ghost(scheduler, queue, permit, now_us);
+    takt_shadow_stats *shadow_stats;
 
-    if (ghost) {
-        enter(scheduler, ghost, queue, now_us);
+    if (shadow_waiter) {
+        enter(scheduler, shadow_waiter, queue, now_us);
         return;
     }
-    tally = takt_shades_tally(&scheduler->shades, queue->limit->name);
-    if (tally) {
-        tally->counts.acquires++;
-        tally->counts.unmeasured++;
+    shadow_stats = takt_shadows_stats(&scheduler->shadows, queue->limit->name);
+    if (shadow_stats) {
+        shadow_stats->counts.acquires++;
+        shadow_stats->counts.unmeasured++;
     }
 }
 
 void takt_shadow_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit,
                          int64_t now_us)
 {
-    /* coming from a limit that is in shadow too, its ghost will come here by itself */
+    /* coming from a limit that is in shadow too, its shadow waiter will come here by itself */
     if (permit->shadow != TAKT_SHADOW_PASSED)
         leave_behind(scheduler, queue, permit, now_us);
     takt_registry_touch(scheduler, queue); /* not to be forgotten while the callback is due */
@@ -150,163 +153,166 @@ void takt_shadow_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
 }
 
 /* The limit around the last one, where it is in shadow too. */
-static takt_queue *next_queue(takt_scheduler *scheduler, takt_ghost *ghost)
+static takt_queue *next_queue(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter)
 {
-    const takt_permit *permit = &ghost->permit;
+    const takt_permit *permit = &shadow_waiter->permit;
     const takt_queue *outer =
         permit->outer_count > 0 ? permit->outer[permit->outer_count - 1] : NULL;
-    takt_tally *tally;
+    takt_shadow_stats *shadow_stats;
 
     if (!outer || outer->limit->mode != TAKT_MODE_SHADOW || scheduler->parting)
         return NULL;
-    tally = takt_shades_tally(&scheduler->shades, outer->limit->name);
-    if (!tally)
+    shadow_stats = takt_shadows_stats(&scheduler->shadows, outer->limit->name);
+    if (!shadow_stats)
         return NULL;
-    ghost->tally = tally;
-    return takt_waiter_next_queue(scheduler, &ghost->permit);
+    shadow_waiter->shadow_stats = shadow_stats;
+    return takt_waiter_next_queue(scheduler, &shadow_waiter->permit);
 }
 
 void takt_shadow_fired(takt_scheduler *scheduler, takt_permit *permit)
 {
-    takt_ghost *ghost = ghost_of(permit);
-    takt_tally *tally = ghost->tally;
-    int64_t now_us = scheduler->shades.now_us;
+    takt_shadow_waiter *shadow_waiter = ghost_of(permit);
+    takt_shadow_stats *shadow_stats = shadow_waiter->shadow_stats;
+    int64_t now_us = scheduler->shadows.now_us;
     takt_queue *outer;
 
-    tally->counts.waiting--;
+    shadow_stats->counts.waiting--;
     if (permit->status == TAKT_E_CANCELED) {
-        tally->counts.acquires--;
-        finish(scheduler, ghost);
+        shadow_stats->counts.acquires--;
+        finish(scheduler, shadow_waiter);
         return;
     }
     if (permit->status != 0) {
-        takt_tally_refuse(tally, permit->status);
-        finish(scheduler, ghost);
+        takt_shadow_stats_refuse(shadow_stats, permit->status);
+        finish(scheduler, shadow_waiter);
         return;
     }
-    takt_tally_grant(tally, now_us - ghost->arrived_at_us, 2 * permit->queue->round_trip_us);
-    outer = next_queue(scheduler, ghost);
+    takt_shadow_stats_grant(shadow_stats, now_us - shadow_waiter->arrived_at_us,
+                            2 * permit->queue->round_trip_us);
+    outer = next_queue(scheduler, shadow_waiter);
     if (outer)
-        enter(scheduler, ghost, outer, now_us);
+        enter(scheduler, shadow_waiter, outer, now_us);
     else
-        begin_work(scheduler, ghost);
+        begin_work(scheduler, shadow_waiter);
 }
 
 /* ---- what becomes of the work ---------------------------------------------------------------- */
 
 void takt_shadow_release(takt_scheduler *scheduler, takt_permit *permit, int64_t now_us)
 {
-    for (int i = 0; i < permit->shade_count; i++) {
-        takt_ghost *ghost = takt_ghost_of(&permit->shades[i]);
-        if (!ghost || ghost->gone || ghost->work_us != TAKT_GHOST_UNKNOWN)
+    for (int i = 0; i < permit->shadow_count; i++) {
+        takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadows[i]);
+        if (!shadow_waiter || shadow_waiter->gone || shadow_waiter->work_us != TAKT_SHADOW_UNKNOWN)
             continue;
-        ghost->work_us = now_us - ghost->entered_at_us;
-        if (ghost->permit.state == TAKT_PERMIT_GRANTED)
-            end_work(scheduler, ghost, now_us);
+        shadow_waiter->work_us = now_us - shadow_waiter->entered_at_us;
+        if (shadow_waiter->permit.state == TAKT_PERMIT_GRANTED)
+            end_work(scheduler, shadow_waiter, now_us);
     }
 }
 
 void takt_shadow_vanish(takt_scheduler *scheduler, takt_permit *permit)
 {
-    while (permit->shade_count > 0) {
-        takt_ghost *ghost = takt_ghost_of(&permit->shades[--permit->shade_count]);
-        if (!ghost || ghost->gone)
+    while (permit->shadow_count > 0) {
+        takt_shadow_waiter *shadow_waiter =
+            takt_shadow_waiter_of(&permit->shadows[--permit->shadow_count]);
+        if (!shadow_waiter || shadow_waiter->gone)
             continue;
-        if (ghost->permit.state != TAKT_PERMIT_GRANTED) {
-            ghost->tally->counts.waiting--;
-            ghost->tally->counts.acquires--;
-            takt_waiter_leave(scheduler, &ghost->permit, 0);
+        if (shadow_waiter->permit.state != TAKT_PERMIT_GRANTED) {
+            shadow_waiter->shadow_stats->counts.waiting--;
+            shadow_waiter->shadow_stats->counts.acquires--;
+            takt_waiter_leave(scheduler, &shadow_waiter->permit, 0);
         }
-        finish(scheduler, ghost);
+        finish(scheduler, shadow_waiter);
     }
 }
 
 takt_permit *takt_shadow_try(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit,
                              int64_t slot_us, int64_t now_us)
 {
-    takt_ghost *ghost = new_ghost(scheduler, queue, permit, now_us);
+    takt_shadow_waiter *shadow_waiter = new_ghost(scheduler, queue, permit, now_us);
 
-    if (!ghost)
+    if (!shadow_waiter)
         return NULL;
-    ghost->permit.queue = queue;
-    ghost->permit.slot_at_us = slot_us;
-    scheduler->shades.now_us = now_us;
-    return &ghost->permit;
+    shadow_waiter->permit.queue = queue;
+    shadow_waiter->permit.slot_at_us = slot_us;
+    scheduler->shadows.now_us = now_us;
+    return &shadow_waiter->permit;
 }
 
-void takt_shadow_begin(takt_scheduler *scheduler, takt_permit *ghost)
+void takt_shadow_begin(takt_scheduler *scheduler, takt_permit *shadow_waiter)
 {
-    begin_work(scheduler, ghost_of(ghost));
+    begin_work(scheduler, ghost_of(shadow_waiter));
 }
 
 void takt_shadow_tried(takt_scheduler *scheduler, const char *limit, int status)
 {
-    takt_tally *tally = takt_shades_tally(&scheduler->shades, limit);
+    takt_shadow_stats *shadow_stats = takt_shadows_stats(&scheduler->shadows, limit);
 
-    if (!tally)
+    if (!shadow_stats)
         return;
-    tally->counts.tries++;
-    tally->counts.tries_refused += status != 0;
+    shadow_stats->counts.tries++;
+    shadow_stats->counts.tries_refused += status != 0;
 }
 
 int64_t takt_shadow_settle(const takt_permit *permit, int64_t actual)
 {
-    takt_ghost *ghost =
-        permit->shade_count > 0 ? takt_ghost_of(&permit->shades[permit->shade_count - 1]) : NULL;
+    takt_shadow_waiter *shadow_waiter =
+        permit->shadow_count > 0 ? takt_shadow_waiter_of(&permit->shadows[permit->shadow_count - 1])
+                                 : NULL;
 
-    if (!ghost)
+    if (!shadow_waiter)
         return 0;
-    if (!ghost->gone && ghost->permit.state != TAKT_PERMIT_GRANTED) {
-        ghost->actual = actual;
+    if (!shadow_waiter->gone && shadow_waiter->permit.state != TAKT_PERMIT_GRANTED) {
+        shadow_waiter->actual = actual;
         return 0;
     }
-    return slot_of(ghost);
+    return slot_of(shadow_waiter);
 }
 
-const takt_ghost *takt_shadow_next_settle(takt_scheduler *scheduler)
+const takt_shadow_waiter *takt_shadow_next_settle(takt_scheduler *scheduler)
 {
-    takt_shades *shades = &scheduler->shades;
-    takt_ghost *ghost;
+    takt_shadows *shadows = &scheduler->shadows;
+    takt_shadow_waiter *shadow_waiter;
 
-    if (takt_list_empty(&shades->settling))
+    if (takt_list_empty(&shadows->settling))
         return NULL;
-    ghost = TAKT_HOLDER(shades->settling.next, takt_ghost, settle);
-    takt_list_remove(&ghost->settle);
-    if (ghost->gone)
-        takt_ghost_free(shades, ghost);
-    return ghost;
+    shadow_waiter = TAKT_HOLDER(shadows->settling.next, takt_shadow_waiter, settle);
+    takt_list_remove(&shadow_waiter->settle);
+    if (shadow_waiter->gone)
+        takt_shadow_waiter_free(shadows, shadow_waiter);
+    return shadow_waiter;
 }
 
 /* ---- time, and what is told ------------------------------------------------------------------ */
 
 void takt_shadow_tick(takt_scheduler *scheduler, int64_t now_us)
 {
-    scheduler->shades.now_us = now_us;
+    scheduler->shadows.now_us = now_us;
     while (takt_shadow_wake_at(scheduler) <= now_us)
-        finish(scheduler, TAKT_HOLDER(scheduler->shades.ends.first, takt_ghost, end));
+        finish(scheduler, TAKT_HOLDER(scheduler->shadows.ends.first, takt_shadow_waiter, end));
 }
 
 int64_t takt_shadow_wake_at(const takt_scheduler *scheduler)
 {
-    const takt_node *first = scheduler->shades.ends.first;
+    const takt_node *first = scheduler->shadows.ends.first;
 
-    return first ? TAKT_HOLDER(first, takt_ghost, end)->ends_at_us : TAKT_NEVER;
+    return first ? TAKT_HOLDER(first, takt_shadow_waiter, end)->ends_at_us : TAKT_NEVER;
 }
 
 bool takt_shadow_is_all(const takt_scheduler *scheduler)
 {
-    return scheduler->shades.count > 0 && takt_list_empty(&scheduler->granted) &&
+    return scheduler->shadows.count > 0 && takt_list_empty(&scheduler->granted) &&
            takt_list_empty(&scheduler->losers);
 }
 
 void takt_shadow_tell(const takt_scheduler *scheduler, const char *limit, takt_shadow *shadow)
 {
-    const takt_tally *tally = takt_shades_find(&scheduler->shades, limit);
+    const takt_shadow_stats *shadow_stats = takt_shadows_find_stats(&scheduler->shadows, limit);
 
     *shadow = (takt_shadow){0};
-    if (!tally)
+    if (!shadow_stats)
         return;
-    *shadow = tally->counts;
-    shadow->p50_us = takt_tally_percentile(tally, 50);
-    shadow->p99_us = takt_tally_percentile(tally, 99);
+    *shadow = shadow_stats->counts;
+    shadow->p50_us = takt_shadow_stats_percentile(shadow_stats, 50);
+    shadow->p99_us = takt_shadow_stats_percentile(shadow_stats, 99);
 }

@@ -9,7 +9,7 @@ void takt_unused_add(takt_scheduler *scheduler, takt_queue *queue, const takt_ru
 
     if (!heard || queue->numbers->rule_count == 0)
         return;
-    if (takt_hand_add(&queue->unused, run, 1, 0) < 0)
+    if (takt_slots_add(&queue->unused, run, 1, 0) < 0)
         return; /* without memory it lapses */
     takt_list_remove(&queue->handing_back);
     takt_list_append(&scheduler->handing_back, &queue->handing_back);
@@ -19,18 +19,18 @@ void takt_unused_gather(takt_scheduler *scheduler, takt_queue *queue)
 {
     takt_run run;
 
-    while (queue->total == 0 && takt_hand_pop_last(&queue->hand, &run))
+    while (queue->total == 0 && takt_slots_pop_last(&queue->in_hand, &run))
         takt_unused_add(scheduler, queue, &run);
 }
 
-takt_queue *takt_scheduler_next_unused(takt_scheduler *scheduler, takt_run *run)
+takt_queue *takt_unused_next(takt_scheduler *scheduler, takt_run *run)
 {
     takt_queue *queue;
 
     if (takt_list_empty(&scheduler->handing_back))
         return NULL;
     queue = TAKT_HOLDER(scheduler->handing_back.next, takt_queue, handing_back);
-    (void)takt_hand_pop_last(&queue->unused, run);
+    (void)takt_slots_pop_last(&queue->unused, run);
     if (queue->unused.count == 0)
         takt_list_remove(&queue->handing_back);
     return queue;

@@ -91,7 +91,7 @@ static void put_back(takt_queue *queue, const takt_permit *permit, int64_t fence
     takt_run slot = {{permit->slot_at_us, 0}, {0, 0}, 1, 1, permit->cost, 0};
 
     if (!permit->uncharged)
-        (void)takt_hand_add(&queue->hand, &slot, 1, fence); /* without memory it lapses */
+        (void)takt_slots_add(&queue->in_hand, &slot, 1, fence); /* without memory it lapses */
 }
 
 /* The number of what it holds of the queue it waited in last; 0: nothing. */

@@ -103,13 +103,13 @@ static void await_call(int code)
 
 static takt_queue *queue_of(side *of)
 {
-    return takt_scheduler_find(&of->client->scheduler, takt_policy_find(policy, "mail"), "");
+    return takt_registry_find(&of->client->scheduler, takt_policy_find(policy, "mail"), "");
 }
 
 /* Slots are in hand, and a server knows that the worker listens for news of the ledger. */
 static void await_hand(int64_t slots)
 {
-    while (!queue_of(&worker) || queue_of(&worker)->hand.count < slots ||
+    while (!queue_of(&worker) || queue_of(&worker)->in_hand.count < slots ||
            (!place && !strstr(server_say(&server, "PUBSUB SHARDCHANNELS"), "mail") &&
             !strstr(server_say(&server, "PUBSUB CHANNELS"), "mail")))
         uv_run(&loop, UV_RUN_ONCE);
@@ -128,7 +128,7 @@ static void hear_of_a_block(void)
         uv_run(&loop, UV_RUN_ONCE);
     await_hand(1);
     await_call(takt_block(other.client, &call, "mail", NULL, INT64_C(3600000000), NULL, note_call));
-    while (queue_of(&worker)->hand.count > 0)
+    while (queue_of(&worker)->in_hand.count > 0)
         uv_run(&loop, UV_RUN_ONCE);
     before = worker.starts;
     cr_assert_lt(before, JOBS, "they were dropped, not used");
@@ -177,7 +177,7 @@ Test(hint, a_penalty_is_heard_of_at_once)
     await_call(
         takt_penalize(other.client, &call, "mail", NULL, INT64_C(3600000000), "429", note_call));
     cr_assert_str_eq(stands.reason, "429");
-    while (queue_of(&worker)->hand.count > 0)
+    while (queue_of(&worker)->in_hand.count > 0)
         uv_run(&loop, UV_RUN_ONCE);
     cr_assert_lt(worker.starts, JOBS, "they were dropped, not used");
     cr_assert_eq(queue_of(&worker)->total, JOBS - worker.starts);

@@ -1,6 +1,6 @@
 /*
  * Limits in shadow through the public interface, over memory and over a real server: nothing waits,
- * the ledger sees every ghost, and what is counted is what enforcing would have done.
+ * the ledger sees every shadow waiter, and what is counted is what enforcing would have done.
  */
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ typedef struct seen {
 } seen;
 
 static uv_loop_t loop;
-static uv_timer_t alive; /* ghosts keep no loop alive: it is the test that waits for them */
+static uv_timer_t alive; /* shadow waiters keep no loop alive: it is the test that waits for them */
 static takt_policy *policy;
 static takt_client *client, *other;
 static struct server server;
@@ -214,11 +214,11 @@ static void many(void)
     until_granted("hourly", 1);
     cr_assert_eq(told("hourly").acquires, 10);
     cr_assert_eq(told("hourly").waiting, 9);
-    cr_assert_gt(peek(client, "hourly").waiting, 0, "the ledger sees ghosts");
+    cr_assert_gt(peek(client, "hourly").waiting, 0, "the ledger sees shadow_waiters");
     cr_assert_eq(peek(client, "hourly").remaining, 0);
     for (int i = 0; i < 10; i++)
         takt_release(&jobs[i].permit);
-    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0, "ghosts keep no loop alive");
+    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0, "shadow_waiters keep no loop alive");
     cr_assert_eq(told("hourly").waiting, 9, "work that is done was work all the same");
 }
 
@@ -263,7 +263,7 @@ static void permits(void)
     while (peek(client, "one").held > 0)
         continue;
     cr_assert_eq(try(&tried, "one", 1), 0);
-    cr_assert_eq(peek(client, "one").held, 1, "a try's ghost holds as well");
+    cr_assert_eq(peek(client, "one").held, 1, "a try's shadow_waiter holds as well");
     cr_assert_eq(try(&jobs[1], "one", 1), 0, "and the next one is let pass");
     cr_assert_eq(told("one").tries, 2);
     cr_assert_eq(told("one").tries_refused, 1);
@@ -320,7 +320,7 @@ static void levels(void)
     cr_assert_eq(jobs[2].calls, 0, "the enforced one is out of tokens");
     cr_assert_gt(jobs[1].permit.slot_at_us, 0, "and its slot is told");
     cr_assert_eq(told("in-enforced").waiting, 2);
-    takt_release(&jobs[2].permit); /* gives up: its ghost as well */
+    takt_release(&jobs[2].permit); /* gives up: its shadow waiter as well */
     cr_assert_eq(told("in-enforced").acquires, 2);
 
     for (int i = 0; i < 3; i++)
@@ -337,7 +337,7 @@ static void levels(void)
 
     starts_at_once(&all[0], "both");
     until_granted("both", 1);
-    cr_assert_eq(told("hourly").acquires, 3, "the ghost has come there");
+    cr_assert_eq(told("hourly").acquires, 3, "the shadow_waiter has come there");
     cr_assert_eq(told("hourly").waiting, 2);
 }
 
@@ -353,7 +353,7 @@ static void settled(void)
 
     acquire_cost(&early, "window", 6);
     turn();
-    cr_assert_eq(takt_settle(&early.permit, &request, 2), 0, "its ghost waits still");
+    cr_assert_eq(takt_settle(&early.permit, &request, 2), 0, "its shadow_waiter waits still");
     cr_assert_eq(takt_settle(&early.permit, &request, 2), TAKT_E_INVALID, "once");
     takt_release(&early.permit);
     until_granted("window", 1);
@@ -361,7 +361,7 @@ static void settled(void)
         continue;
     acquire_cost(&late, "window", 6);
     until_granted("window", 2);
-    cr_assert_eq(takt_settle(&late.permit, &request, 1), 0, "its ghost has its slot");
+    cr_assert_eq(takt_settle(&late.permit, &request, 1), 0, "its shadow_waiter has its slot");
     while (peek(client, "window").remaining != 7)
         continue;
     acquire_cost(&late, "window", 1);
@@ -415,7 +415,7 @@ Test(shadow, a_fleet_goes_over_worker_by_worker)
     cr_assert_eq(takt_try_acquire(other, &tried.call, &tried.permit, &request, note_call), 0);
     while (tried.calls == 0)
         wait_for_event();
-    cr_assert_eq(tried.status, TAKT_E_NO_SLOT, "the ghost has taken it");
+    cr_assert_eq(tried.status, TAKT_E_NO_SLOT, "the shadow_waiter has taken it");
     takt_close(other, NULL, NULL);
     uv_run(&loop, UV_RUN_DEFAULT);
     takt_policy_free(enforcing);

@@ -38,7 +38,7 @@ static inline int fallbacks(void)
 {
     int count = 0;
 
-    while (takt_scheduler_next_fallback(&r.s))
+    while (takt_loss_next_fallback(&r.s))
         count++;
     return count;
 }

@@ -32,14 +32,14 @@ typedef struct rig {
 static inline void open_rig(rig *r)
 {
     *r = (rig){.limit = limit_named(10, SECOND, 1)};
-    cr_assert_eq(takt_scheduler_init(&r->s, 7, 1, r), 0);
-    r->queue = takt_scheduler_queue(&r->s, &r->limit, "key");
+    cr_assert_eq(takt_registry_init(&r->s, 7, 1, r), 0);
+    r->queue = takt_registry_queue(&r->s, &r->limit, "key");
     cr_assert_not_null(r->queue);
 }
 
 static inline void close_rig(rig *r)
 {
-    takt_scheduler_close(&r->s);
+    takt_registry_close(&r->s);
 }
 
 /* The n-th waiter is called by the n-th letter from `a` on. */

@@ -49,7 +49,7 @@ Test(hint, a_block_drops_them)
     award.blocked_until_us = NOW + 900 * MS;
     answer(&r, 51 * MS, &award);
     cr_assert_str_eq(pass(&r, 400 * MS), "");
-    cr_assert_eq(r.queue->hand.count, 0);
+    cr_assert_eq(r.queue->in_hand.count, 0);
     cr_assert_eq(r.claims, 1, "they ask anew");
 }
 
@@ -59,7 +59,7 @@ Test(hint, a_claim_under_way_is_not_enough)
     takt_award award = award_of(10 * MS, 400 * MS, 0, 0, 1);
 
     acquire_many(&r, 1);
-    takt_scheduler_wake(&r.s, r.queue, 0);
+    takt_scheduler_blocked(&r.s, r.queue, 0);
     for (int64_t at_us = 10 * MS; r.claims == 0; at_us += 10 * MS)
         pass(&r, at_us);
     int64_t at_us = r.sent_us;
@@ -97,8 +97,8 @@ Test(hint, a_ledger_that_nobody_knows_here_is_not_made)
 {
     size_t before = r.s.queues.count;
 
-    cr_assert_null(takt_scheduler_find(&r.s, &r.limit, "other"));
-    cr_assert_eq(takt_scheduler_find(&r.s, &r.limit, "key"), r.queue);
+    cr_assert_null(takt_registry_find(&r.s, &r.limit, "other"));
+    cr_assert_eq(takt_registry_find(&r.s, &r.limit, "key"), r.queue);
     cr_assert_eq(r.s.queues.count, before);
 }
 

@@ -16,8 +16,8 @@ static void set_up(void)
     outer_limit = outermost_limit = r.limit;
     strcpy(outer_limit.name, "outer");
     strcpy(outermost_limit.name, "outermost");
-    outermost = takt_scheduler_queue(&r.s, &outermost_limit, "eu");
-    outer = takt_scheduler_queue(&r.s, &outer_limit, "red");
+    outermost = takt_registry_queue(&r.s, &outermost_limit, "eu");
+    outer = takt_registry_queue(&r.s, &outer_limit, "red");
     acquire(&r, 5, 1, ALWAYS);
     takt_waiter_expect(&r.s, outermost, &r.permits[0]);
     takt_waiter_expect(&r.s, outer, &r.permits[0]);
@@ -37,7 +37,7 @@ static void crowd(int64_t at_us)
 
     for (int i = 0; i < OTHERS; i++) {
         snprintf(key, sizeof key, "%d", i);
-        takt_scheduler_nudge(&r.s, takt_scheduler_queue(&r.s, &r.limit, key));
+        takt_scheduler_nudge(&r.s, takt_registry_queue(&r.s, &r.limit, key));
     }
     for (int i = 0; i < 2; i++) {
         takt_claim claim;
@@ -49,7 +49,7 @@ static void crowd(int64_t at_us)
 
 static bool is_kept(const takt_limit *limit, const char *key)
 {
-    return takt_scheduler_find(&r.s, limit, key) != NULL;
+    return takt_registry_find(&r.s, limit, key) != NULL;
 }
 
 Test(scheduler_levels, queues_that_somebody_is_to_come_to_are_kept)

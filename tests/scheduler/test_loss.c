@@ -60,7 +60,7 @@ Test(loss, a_slot_that_no_ledger_gave_goes_to_nobody_else)
     cr_assert(r.permits[0].uncharged);
     acquire_many(&r, 1);
     takt_scheduler_leave(&r.s, &r.permits[0], 0);
-    cr_assert_eq(r.queue->hand.count, 0, "as if it were a ledger's");
+    cr_assert_eq(r.queue->in_hand.count, 0, "as if it were a ledger's");
     cr_assert_str_eq(pass(&r, MS), "b");
     cr_assert(r.permits[1].uncharged);
     takt_waiter_acquire(&r.s, r.queue, &r.permits[1]);
@@ -105,7 +105,7 @@ Test(loss, a_block_by_a_clock_that_is_not_known)
     r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_OPEN;
     acquire_many(&r, 1);
     pass(&r, 0);
-    takt_scheduler_wake(&r.s, r.queue, NOW - HOUR);
+    takt_scheduler_blocked(&r.s, r.queue, NOW - HOUR);
     fail(0, TAKT_E_STORE);
     cr_assert_str_eq(pass(&r, 0), "");
 }
@@ -132,7 +132,7 @@ Test(loss, closed_fails_those_whom_no_slot_suits)
 
 Test(loss, when_the_store_is_back_everybody_claims_at_once)
 {
-    takt_queue *first = r.queue, *second = takt_scheduler_queue(&r.s, &r.limit, "second");
+    takt_queue *first = r.queue, *second = takt_registry_queue(&r.s, &r.limit, "second");
     int64_t at_us = 20 * MS;
 
     r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_SHARE;
@@ -185,7 +185,7 @@ Test(loss, each_loss_is_told_once)
 
 Test(loss, other_queues_hear_of_it_at_once)
 {
-    takt_queue *second = takt_scheduler_queue(&r.s, &r.limit, "second");
+    takt_queue *second = takt_registry_queue(&r.s, &r.limit, "second");
     takt_award award = award_of(0, HOUR, 0, 0, 1);
 
     r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
@@ -212,7 +212,7 @@ Test(loss, an_error_of_one_ledger_is_its_own)
         close_rig(&r);
         open_rig(&r);
         first = r.queue;
-        second = takt_scheduler_queue(&r.s, &r.limit, "second");
+        second = takt_registry_queue(&r.s, &r.limit, "second");
         r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
         acquire_many(&r, 1);
         pass(&r, 0);
@@ -315,10 +315,10 @@ Test(loss, good_bye_is_said_once)
 Test(loss, other_calls_tell_too)
 {
     r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
-    takt_scheduler_lost(&r.s, TAKT_E_STORE, NOW);
+    takt_loss_begin(&r.s, TAKT_E_STORE, NOW);
     acquire_many(&r, 1);
     cr_assert_str_eq(pass(&r, MS), "a-11");
-    takt_scheduler_back(&r.s);
+    takt_loss_end(&r.s);
     acquire_many(&r, 1);
     cr_assert_str_eq(pass(&r, 2 * MS), "");
 }

@@ -27,9 +27,8 @@ Test(loss_share, a_block_holds)
         pass(&r, MS);
         fail(2 * MS, TAKT_E_STORE);
         cr_assert_str_eq(run_alone(2 * MS, 2 * SECOND - 1), "", "row %zu", i);
-        cr_assert_eq(
-            takt_scheduler_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, NOW + SECOND, &standing),
-            TAKT_E_NO_SLOT);
+        cr_assert_eq(takt_loss_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, NOW + SECOND, &standing),
+                     TAKT_E_NO_SLOT);
         cr_assert_eq(standing.blocked_until_us, NOW + 2 * SECOND);
         run_alone(2 * SECOND, 3 * SECOND);
         cr_assert_eq(r.queue->total, 0);
@@ -125,7 +124,7 @@ Test(loss_share, share_needs_to_have_heard_of_workers)
     hear(r.sent_us, 2);
     pass(&r, r.sent_us);
     fail(r.sent_us, TAKT_E_STORE);
-    r.queue = takt_scheduler_queue(&r.s, &r.limit, "new");
+    r.queue = takt_registry_queue(&r.s, &r.limit, "new");
     acquire_many(&r, 2);
     run_alone(r.sent_us, r.sent_us + 10 * SECOND);
     cr_assert_eq(r.queue->total, 0);
@@ -149,7 +148,7 @@ Test(loss_share, what_a_try_is_told)
         close_rig(&r);
         open_rig(&r);
         r.limit.on_store_failure = rows[i].mode;
-        cr_assert_eq(takt_scheduler_try_alone(&r.s, r.queue, rows[i].status, 1, NOW, &standing),
+        cr_assert_eq(takt_loss_try_alone(&r.s, r.queue, rows[i].status, 1, NOW, &standing),
                      rows[i].expected, "row %zu", i);
         cr_assert_eq(standing.limit, rows[i].expected == 0 ? 1 : 0, "row %zu", i);
     }
@@ -170,8 +169,8 @@ Test(loss_share, tries_share_too)
     for (int i = 0; i < 10; i++) {
         int64_t waited_us = at_us;
         int status;
-        while ((status = takt_scheduler_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, NOW + at_us,
-                                                  &standing)) == TAKT_E_NO_SLOT) {
+        while ((status = takt_loss_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, NOW + at_us,
+                                             &standing)) == TAKT_E_NO_SLOT) {
             cr_assert_gt(standing.retry_after_us, 0);
             at_us += standing.retry_after_us + SECOND / 5000; /* the clocks may drift apart */
         }
@@ -181,9 +180,9 @@ Test(loss_share, tries_share_too)
                       at_us - waited_us);
     }
     acquire_many(&r, 1); /* who waits goes first */
-    takt_scheduler_lost(&r.s, TAKT_E_STORE, NOW + at_us);
+    takt_loss_begin(&r.s, TAKT_E_STORE, NOW + at_us);
     pass(&r, at_us);
-    cr_assert_eq(takt_scheduler_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, NOW + at_us, &standing),
+    cr_assert_eq(takt_loss_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, NOW + at_us, &standing),
                  TAKT_E_NO_SLOT);
 }
 

@@ -72,7 +72,7 @@ static const char *losers(void)
     takt_permit *permit;
     int count = 0;
 
-    while ((permit = takt_scheduler_next_loser(&r.s)))
+    while ((permit = takt_permits_next_loser(&r.s)))
         letters[count++] = (char)('a' + (permit - r.permits));
     letters[count] = '\0';
     return letters;
@@ -414,10 +414,10 @@ Test(scheduler_permits, who_was_held_up_gives_all_up_before_anything_fires)
     pass(&r, 0);
     answer(&r, 0, &award);
     pass(&r, 0);
-    cr_assert_eq(r.queue->hand.count, 1);
+    cr_assert_eq(r.queue->in_hand.count, 1);
     cr_assert_str_eq(pass(&r, OURS), "", "the slot is somebody else's");
     cr_assert_str_eq(losers(), "a");
-    cr_assert_eq(r.queue->hand.count, 0);
+    cr_assert_eq(r.queue->in_hand.count, 0);
     cr_assert_eq(r.claims, 1);
     cr_assert_eq(r.claim.holding, 0);
     cr_assert_eq(r.claim.waiting, 2);
@@ -554,7 +554,7 @@ static void begin_levels(void)
 
     outer_limit = r.limit;
     strcpy(outer_limit.name, "outer");
-    outer = takt_scheduler_queue(&r.s, &outer_limit, "");
+    outer = takt_registry_queue(&r.s, &outer_limit, "");
     acquire_many(&r, 1);
     pass_both(0, &inner_claim, &outer_claim);
     award = award_permits(0, 0, 1);

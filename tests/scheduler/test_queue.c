@@ -42,7 +42,7 @@ static void put_in_hand(int64_t count, int32_t cost)
 {
     takt_run run = {{NOW, 0}, {1, 0}, 1, count, cost, 0};
 
-    cr_assert_eq(takt_hand_add(&queue.hand, &run, 1, 0), 0);
+    cr_assert_eq(takt_slots_add(&queue.in_hand, &run, 1, 0), 0);
 }
 
 Test(queue, the_first_to_leave_has_no_slot)
@@ -175,7 +175,7 @@ Test(queue, a_claim_tells_like_waiters_as_one)
 Test(queue, slots_in_hand_cover_the_first_waiters)
 {
     static const struct {
-        int64_t hand;
+        int64_t in_hand;
         const char *wants;
     } rows[] = {{0, "2:3*1 6:4*1 of 7"},
                 {1, "2:2*1 6:4*1 of 6"},
@@ -187,8 +187,8 @@ Test(queue, slots_in_hand_cover_the_first_waiters)
         open_queue();
         for (int j = 0; j < 7; j++)
             wait_with(j < 3 ? 2 : 6, 1, TAKT_NEVER);
-        if (rows[i].hand)
-            put_in_hand(rows[i].hand, 1);
+        if (rows[i].in_hand)
+            put_in_hand(rows[i].in_hand, 1);
         cr_assert_str_eq(wants(0, 0), rows[i].wants, "row %zu: %s", i, wants(0, 0));
         takt_permit *odd = wait_with(9, 7, TAKT_NEVER); /* now each is looked at, to the same end */
         wait_with(9, 8, TAKT_NEVER);
@@ -204,7 +204,7 @@ Test(queue, slots_in_hand_cover_the_first_waiters)
 Test(queue, slots_in_hand_do_not_cover_a_larger_cost)
 {
     static const struct {
-        int32_t hand[2]; /* a cost, and how many */
+        int32_t in_hand[2]; /* a cost, and how many */
         const char *wants;
     } rows[] = {{{1, 1}, "5:1*9 5:3*1 of 4"},
                 {{1, 2}, "5:1*9 5:2*1 of 3"},
@@ -218,7 +218,7 @@ Test(queue, slots_in_hand_do_not_cover_a_larger_cost)
         wait_with(5, 9, TAKT_NEVER);
         for (int j = 0; j < 4; j++)
             wait_with(5, 1, TAKT_NEVER);
-        put_in_hand(rows[i].hand[1], rows[i].hand[0]);
+        put_in_hand(rows[i].in_hand[1], rows[i].in_hand[0]);
         cr_assert_str_eq(wants(0, 0), rows[i].wants, "row %zu: %s", i, wants(0, 0));
         cr_assert_eq(takt_queue_is_covered(&queue), strcmp(rows[i].wants, "of 0") == 0, "row %zu",
                      i);

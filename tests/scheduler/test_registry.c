@@ -15,52 +15,52 @@ static void open_scheduler(void)
     limit = limit_named(10, SECOND, 1);
     longer = limit_named(10, SECOND, 1);
     strcpy(longer.name, "testa");
-    cr_assert_eq(takt_scheduler_init(&scheduler, 1, 2, &limit), 0);
+    cr_assert_eq(takt_registry_init(&scheduler, 1, 2, &limit), 0);
 }
 
 static void close_scheduler(void)
 {
-    takt_scheduler_close(&scheduler);
+    takt_registry_close(&scheduler);
 }
 
 TestSuite(registry, .init = open_scheduler, .fini = close_scheduler);
 
 Test(registry, a_queue_for_each_limit_and_key)
 {
-    takt_queue *queue = takt_scheduler_queue(&scheduler, &limit, "ab");
+    takt_queue *queue = takt_registry_queue(&scheduler, &limit, "ab");
     takt_limit same = limit; /* of a policy that was read again */
 
     cr_assert_str_eq(queue->key, "ab");
     cr_assert_eq(queue->limit, &limit);
     cr_assert_eq(queue->owner, &limit);
-    cr_assert_eq(takt_scheduler_queue(&scheduler, &limit, "ab"), queue);
-    cr_assert_neq(takt_scheduler_queue(&scheduler, &limit, ""), queue);
-    cr_assert_neq(takt_scheduler_queue(&scheduler, &longer, "b"), queue, "testa:b is not test:ab");
-    cr_assert_eq(takt_scheduler_queue(&scheduler, &same, "ab"), queue);
-    cr_assert_eq(takt_scheduler_find(&scheduler, &limit, "ab"), queue);
-    cr_assert_null(takt_scheduler_find(&scheduler, &limit, "a"), "looking makes none");
-    cr_assert_null(takt_scheduler_find(&scheduler, &limit, "a"));
+    cr_assert_eq(takt_registry_queue(&scheduler, &limit, "ab"), queue);
+    cr_assert_neq(takt_registry_queue(&scheduler, &limit, ""), queue);
+    cr_assert_neq(takt_registry_queue(&scheduler, &longer, "b"), queue, "testa:b is not test:ab");
+    cr_assert_eq(takt_registry_queue(&scheduler, &same, "ab"), queue);
+    cr_assert_eq(takt_registry_find(&scheduler, &limit, "ab"), queue);
+    cr_assert_null(takt_registry_find(&scheduler, &limit, "a"), "looking makes none");
+    cr_assert_null(takt_registry_find(&scheduler, &limit, "a"));
 }
 
 Test(registry, that_is_forgotten_is_made_anew)
 {
-    takt_queue *queue = takt_scheduler_queue(&scheduler, &limit, "a");
+    takt_queue *queue = takt_registry_queue(&scheduler, &limit, "a");
 
     takt_registry_put(&scheduler, queue, IDLE);
     takt_registry_wake_at(&scheduler, queue, NOW);
     takt_registry_forget(&scheduler, queue);
     cr_assert_null(scheduler.last, "the one that was used last is nobody");
-    cr_assert_null(takt_scheduler_find(&scheduler, &limit, "a"));
+    cr_assert_null(takt_registry_find(&scheduler, &limit, "a"));
     cr_assert_eq(scheduler.idle_count, 0);
     cr_assert_eq(takt_scheduler_wake_at(&scheduler), TAKT_NEVER);
-    queue = takt_scheduler_queue(&scheduler, &limit, "a");
+    queue = takt_registry_queue(&scheduler, &limit, "a");
     cr_assert_eq(queue->place, TOUCHED, "the next pass finds out whether it is idle");
 }
 
 Test(registry, lies_in_one_list_at_a_time)
 {
-    takt_queue *a = takt_scheduler_queue(&scheduler, &limit, "a");
-    takt_queue *b = takt_scheduler_queue(&scheduler, &limit, "b");
+    takt_queue *a = takt_registry_queue(&scheduler, &limit, "a");
+    takt_queue *b = takt_registry_queue(&scheduler, &limit, "b");
 
     takt_registry_put(&scheduler, a, IDLE);
     takt_registry_put(&scheduler, b, IDLE);
@@ -85,7 +85,7 @@ Test(registry, wakes_the_earliest_first)
     takt_queue *queues[3];
 
     for (int i = 0; i < 3; i++) {
-        queues[i] = takt_scheduler_queue(&scheduler, &limit, keys[i]);
+        queues[i] = takt_registry_queue(&scheduler, &limit, keys[i]);
         takt_registry_wake_at(&scheduler, queues[i], NOW + (3 - i) * SECOND);
     }
     cr_assert_eq(takt_scheduler_wake_at(&scheduler), NOW + SECOND);

@@ -68,10 +68,10 @@ Test(scheduler, an_urgent_waiter_takes_the_next_slot_in_hand)
     pass(&r, 50 * MS);
     acquire(&r, 0, 1, ALWAYS);
     cr_assert_str_eq(pass(&r, 60 * MS), "");
-    cr_assert_eq(r.claims, 0, "the hand serves it");
+    cr_assert_eq(r.claims, 0, "the in_hand serves it");
     cr_assert_str_eq(pass(&r, 110 * MS), "d");
     cr_assert_str_eq(pass(&r, 210 * MS), "a");
-    cr_assert_eq(r.claim.seq, 2, "for the one who is left with nothing in hand");
+    cr_assert_eq(r.claim.seq, 2, "for the one who is left with nothing in in_hand");
     cr_assert_eq(r.claim.waiting, 1);
     cr_assert_str_eq(pass(&r, 310 * MS), "b");
 }

@@ -84,7 +84,7 @@ Test(scheduler_trouble, who_gives_up_is_not_charged)
     cr_assert_str_eq(pass(&r, 50 * MS), "a-6");
     cr_assert_str_eq(pass(&r, 101 * MS), "b", "the slot goes to the next");
     cr_assert_str_eq(pass(&r, 201 * MS), "", "and with nobody there to nobody");
-    cr_assert_eq(r.queue->hand.count, 0);
+    cr_assert_eq(r.queue->in_hand.count, 0);
 }
 
 Test(scheduler_trouble, near_deadlines_are_told_to_the_ledger)
@@ -128,7 +128,7 @@ Test(scheduler_trouble, one_whose_callback_is_due_can_still_be_released)
 
 Test(scheduler_trouble, everybody_can_be_sent_away)
 {
-    takt_queue *other = takt_scheduler_queue(&r.s, &r.limit, "other");
+    takt_queue *other = takt_registry_queue(&r.s, &r.limit, "other");
 
     acquire_many(&r, 3);
     r.queue = other;
@@ -146,9 +146,9 @@ Test(scheduler_trouble, slots_in_hand_before_the_end_of_a_block_are_dropped)
     takt_award award = award_of(0, 100 * MS, 50 * MS, 5, 1);
     answer(&r, 0, &award);
     pass(&r, 0);
-    takt_scheduler_wake(&r.s, r.queue, NOW + 220 * MS);
+    takt_scheduler_blocked(&r.s, r.queue, NOW + 220 * MS);
     pass(&r, MS);
-    cr_assert_eq(r.queue->hand.count, 2);
+    cr_assert_eq(r.queue->in_hand.count, 2);
     cr_assert_str_eq(pass(&r, 219 * MS), "");
     cr_assert_str_eq(pass(&r, 301 * MS), "ab");
     award = award_of(302 * MS, 0, 0, 0, 1); /* the other way to hear of a block: in an award */
@@ -176,7 +176,7 @@ Test(scheduler_trouble, a_wake_makes_those_who_wait_claim)
     answer(&r, 0, &award);
     pass(&r, 0);
     cr_assert_eq(r.claims, 0);
-    takt_scheduler_wake(&r.s, r.queue, 0);
+    takt_scheduler_blocked(&r.s, r.queue, 0);
     pass(&r, MS);
     cr_assert_eq(r.claims, 1);
 }
@@ -236,7 +236,7 @@ Test(scheduler_trouble, a_stale_award_changes_nothing_and_is_asked_again)
     award.refused = 1;
     answer(&r, 0, &award);
     cr_assert_str_eq(pass(&r, 0), "");
-    cr_assert_eq(r.queue->hand.count, 0);
+    cr_assert_eq(r.queue->in_hand.count, 0);
     cr_assert_eq(r.claims, 1);
     cr_assert_eq(r.claim.seq, 2);
 }
@@ -295,13 +295,13 @@ Test(scheduler_trouble, queues_are_told_apart_and_found_again)
     takt_queue *a, *b, *c;
 
     strcpy(other.name, "testkey"); /* with an empty key not the same as `test` with "key" */
-    a = takt_scheduler_queue(&r.s, &r.limit, "a");
-    b = takt_scheduler_queue(&r.s, &r.limit, "");
-    c = takt_scheduler_queue(&r.s, &other, "");
+    a = takt_registry_queue(&r.s, &r.limit, "a");
+    b = takt_registry_queue(&r.s, &r.limit, "");
+    c = takt_registry_queue(&r.s, &other, "");
     cr_assert(a != b && b != c && a != r.queue && c != r.queue);
-    cr_assert_eq(takt_scheduler_queue(&r.s, &r.limit, "key"), r.queue);
-    cr_assert_eq(takt_scheduler_queue(&r.s, &r.limit, "a"), a);
-    cr_assert_eq(takt_scheduler_queue(&r.s, &other, ""), c);
+    cr_assert_eq(takt_registry_queue(&r.s, &r.limit, "key"), r.queue);
+    cr_assert_eq(takt_registry_queue(&r.s, &r.limit, "a"), a);
+    cr_assert_eq(takt_registry_queue(&r.s, &other, ""), c);
     cr_assert_str_eq(a->key, "a");
     cr_assert_eq(a->owner, &r);
 }
@@ -316,7 +316,7 @@ Test(scheduler_trouble, idle_queues_are_forgotten_but_not_those_in_use)
     for (int i = 0; i < KEYS; i++) {
         char key[16];
         snprintf(key, sizeof key, "key-%d", i);
-        r.queue = takt_scheduler_queue(&r.s, &r.limit, key);
+        r.queue = takt_registry_queue(&r.s, &r.limit, key);
         r.permit_count = 1;
         acquire_many(&r, 1);
         pass(&r, i);
@@ -325,7 +325,7 @@ Test(scheduler_trouble, idle_queues_are_forgotten_but_not_those_in_use)
         cr_assert_str_eq(pass(&r, i + 1), "b", "key %d", i);
     }
     cr_assert_lt(r.s.queues.count, 1100);
-    cr_assert_eq(takt_scheduler_queue(&r.s, &r.limit, "key"), busy);
+    cr_assert_eq(takt_registry_queue(&r.s, &r.limit, "key"), busy);
     r.queue = busy;
     takt_award award = award_of(KEYS, KEYS, 0, 1, 1);
     answer(&r, KEYS, &award);
@@ -362,7 +362,7 @@ Test(scheduler_trouble, newer_numbers_are_learned_from_an_award)
     cr_assert_str_eq(pass(&r, 0), "a");
     cr_assert_eq(r.queue->numbers->lookahead_us, 77 * MS);
     cr_assert_eq(r.limit.numbers.lookahead_us, 250 * MS, "the policy's own is left alone");
-    cr_assert_eq(takt_scheduler_queue(&r.s, &r.limit, "key"), r.queue);
+    cr_assert_eq(takt_registry_queue(&r.s, &r.limit, "key"), r.queue);
 }
 
 /* The policy of another worker is newer and its burst is smaller: what can never be given is said.
@@ -438,12 +438,12 @@ Test(scheduler_trouble, a_queue_that_is_made_anew_goes_on_with_its_claims_number
     pass(&r, MS);
     for (int i = 0; i < 2000; i++) {
         snprintf(key, sizeof key, "%d", i);
-        r.queue = takt_scheduler_queue(&r.s, &r.limit, key);
-        takt_scheduler_wake(&r.s, r.queue, 0);
+        r.queue = takt_registry_queue(&r.s, &r.limit, key);
+        takt_scheduler_blocked(&r.s, r.queue, 0);
     }
     pass(&r, 2 * MS);
     pass(&r, 3 * MS);
-    r.queue = takt_scheduler_queue(&r.s, &r.limit, "key");
+    r.queue = takt_registry_queue(&r.s, &r.limit, "key");
     cr_assert_eq(r.queue->claimed_at_us, 0, "it has been forgotten");
     acquire(&r, 5, 1, ALWAYS);
     pass(&r, 4 * MS);
@@ -461,10 +461,10 @@ Test(scheduler_trouble, a_store_that_may_be_back_is_claimed_from_at_once)
     pass(&r, 0);
     cr_assert_eq(r.claims, 0);
     cr_assert_gt(wake_us(&r), 0);
-    takt_scheduler_retry(&r.s);
+    takt_loss_retry(&r.s);
     pass(&r, 0);
     cr_assert_eq(r.claims, 1);
-    takt_scheduler_retry(&r.s);
+    takt_loss_retry(&r.s);
     pass(&r, 0);
     cr_assert_eq(r.claims, 0, "one claim is under way at a time");
 }

@@ -1,6 +1,6 @@
 /*
- * Ghosts: what becomes of them when their work is given up, done early or never said to be done,
- * when there are too many of them, when the store is lost, and when a lease is over.
+ * Shadow waiters: what becomes of them when their work is given up, done early or never said to be
+ * done, when there are too many of them, when the store is lost, and when a lease is over.
  */
 #include "scheduler/losses.h"
 #include "scheduler/shadow.h"
@@ -49,9 +49,9 @@ Test(shadow, work_starts_at_once_and_its_ghost_waits)
     enter(0, 1, ALWAYS);
     cr_assert_str_eq(pass(&r, 0), "ab", "before any answer");
     cr_assert_eq(r.permits[0].slot_at_us, 0);
-    cr_assert_eq(r.claim.waiting, 2, "the ghosts are claimed for");
+    cr_assert_eq(r.claim.waiting, 2, "the shadow_waiters are claimed for");
     award(MS, MS, 2);
-    cr_assert_str_eq(pass(&r, MS), "", "a ghost has no callback");
+    cr_assert_str_eq(pass(&r, MS), "", "a shadow_waiter has no callback");
     cr_assert_eq(told().at_once, 1);
     cr_assert_eq(told().waiting, 1);
     pass(&r, 102 * MS);
@@ -61,7 +61,7 @@ Test(shadow, work_starts_at_once_and_its_ghost_waits)
     cr_assert_eq(told().max_us, 102 * MS);
     takt_shadow_release(&r.s, &r.permits[0], NOW + 102 * MS);
     takt_shadow_release(&r.s, &r.permits[1], NOW + 102 * MS);
-    cr_assert_eq(r.s.shades.count, 0);
+    cr_assert_eq(r.s.shadows.count, 0);
 }
 
 Test(shadow, a_ghost_is_refused_as_anybody_would_be)
@@ -102,7 +102,7 @@ Test(shadow, who_gives_up_before_the_callback_was_never_there)
     takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
     pass(&r, MS);
     cr_assert_eq(told().acquires, 0, "closing tells nothing of what was to come");
-    cr_assert_eq(r.s.shades.count, 0);
+    cr_assert_eq(r.s.shadows.count, 0);
 }
 
 /* A program that never releases, as it need not where there are no permits, costs no memory. */
@@ -127,7 +127,7 @@ Test(shadow, work_that_is_never_said_to_be_done)
     }
     cr_assert_eq(told().acquires, 20000);
     cr_assert_eq(told().waiting, 0);
-    cr_assert_leq(r.s.shades.count, 4096);
+    cr_assert_leq(r.s.shadows.count, 4096);
 }
 
 Test(shadow, more_than_there_may_be_are_not_measured)
@@ -135,14 +135,14 @@ Test(shadow, more_than_there_may_be_are_not_measured)
     static takt_permit permit;
 
     r.limit.mode = TAKT_MODE_SHADOW;
-    for (int64_t i = 0; i < TAKT_GHOSTS_MAX + 7; i++) {
+    for (int64_t i = 0; i < TAKT_SHADOW_WAITERS_MAX + 7; i++) {
         permit = (takt_permit){.cost = 1, .deadline_at_us = TAKT_NEVER};
         takt_shadow_acquire(&r.s, r.queue, &permit, NOW);
         takt_scheduler_run(&r.s, NOW);
         cr_assert_eq(takt_scheduler_next_fired(&r.s), &permit);
     }
     cr_assert_eq(told().unmeasured, 7);
-    cr_assert_eq(told().waiting, TAKT_GHOSTS_MAX);
+    cr_assert_eq(told().waiting, TAKT_SHADOW_WAITERS_MAX);
 }
 
 /* ---- the store is lost ----------------------------------------------------------------------- */
@@ -203,8 +203,8 @@ Test(shadow, a_ghost_holds_for_as_long_as_the_work_took)
     permits_of(1);
     permit = enter(0, 1, ALWAYS);
     cr_assert_str_eq(pass(&r, 0), "a");
-    cr_assert_eq(permit->hold_count, 0, "it is the ghost's");
-    takt_shadow_release(&r.s, permit, NOW + 3 * SECOND); /* while the ghost waits still */
+    cr_assert_eq(permit->hold_count, 0, "it is the shadow_waiter's");
+    takt_shadow_release(&r.s, permit, NOW + 3 * SECOND); /* while the shadow waiter waits still */
     takt_shadow_release(&r.s, permit, NOW + 9 * SECOND); /* twice is once */
     award_permits(5 * SECOND, 0, 1);
     pass(&r, 5 * SECOND);
@@ -214,7 +214,7 @@ Test(shadow, a_ghost_holds_for_as_long_as_the_work_took)
     pass(&r, 8 * SECOND);
     cr_assert_eq(r.queue->holding.running, 0);
     cr_assert_eq(r.claim.holding, 0, "and the ledger is told");
-    cr_assert_eq(r.s.shades.count, 0);
+    cr_assert_eq(r.s.shadows.count, 0);
 }
 
 Test(shadow, a_ghost_that_began_later_ends_later)
@@ -243,7 +243,7 @@ Test(shadow, what_a_ghost_loses_nobody_is_told_of)
     award_permits(0, 0, 1);
     pass(&r, 0);
     pass(&r, LEASE); /* held up for that long */
-    cr_assert_null(takt_scheduler_next_loser(&r.s));
+    cr_assert_null(takt_permits_next_loser(&r.s));
     cr_assert_eq(r.queue->holding.running, 0);
     enter(LEASE, 1, ALWAYS);
     pass(&r, LEASE);
@@ -252,7 +252,7 @@ Test(shadow, what_a_ghost_loses_nobody_is_told_of)
     cr_assert_eq(r.queue->holding.running, 1, "the next one's");
     takt_shadow_release(&r.s, permit, NOW + LEASE);
     pass(&r, LEASE);
-    cr_assert_eq(r.s.shades.count, 1);
+    cr_assert_eq(r.s.shadows.count, 1);
     cr_assert_eq(r.queue->holding.running, 1, "it gives nothing back that is another's");
 }
 
@@ -268,7 +268,7 @@ Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
     strcpy(outer.name, "outer");
     outer.mode = TAKT_MODE_SHADOW;
     r.limit.within = &outer;
-    queue = takt_scheduler_queue(&r.s, &outer, "");
+    queue = takt_registry_queue(&r.s, &outer, "");
     coming = queue;
     permit = enter(0, 1, ALWAYS);
     cr_assert_str_eq(pass(&r, 0), "a");
@@ -287,7 +287,8 @@ Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
     cr_assert_eq(shadow.acquires, 0);
 }
 
-/* A permit and its own ghost stand side by side among those that are due; the ghost goes with it.
+/* A permit and its own shadow waiter stand side by side among those that are due; the shadow waiter
+ * goes with it.
  */
 Test(shadow, closing_with_a_permit_and_its_ghost_due)
 {

@@ -26,7 +26,7 @@ static const char *handed_back(void)
     size_t size = 0;
 
     told[0] = '\0';
-    while ((queue = takt_scheduler_next_unused(&r.s, &run))) {
+    while ((queue = takt_unused_next(&r.s, &run))) {
         cr_assert_eq(queue, r.queue);
         size += (size_t)snprintf(told + size, sizeof told - size, "%s%" PRId64 "*%" PRId64,
                                  size ? " " : "", (takt_run_slot(&run, 0) - NOW) / MS,
@@ -62,7 +62,7 @@ Test(unused, the_slots_of_those_who_are_cancelled_are_handed_back)
     pass(&r, 2 * MS);
     cr_assert_str_eq(handed_back(), "100*3");
     cr_assert_eq(r.claims, 0, "that is all that is said");
-    cr_assert_eq(r.queue->hand.count, 0);
+    cr_assert_eq(r.queue->in_hand.count, 0);
     pass(&r, 200 * MS);
     cr_assert_str_eq(handed_back(), "", "once");
 }
@@ -156,10 +156,10 @@ Test(unused, where_it_cannot_be_heard_it_lapses)
 {
     serve(1);
     leave('a');
-    takt_scheduler_lost(&r.s, TAKT_E_STORE, NOW + MS);
+    takt_loss_begin(&r.s, TAKT_E_STORE, NOW + MS);
     pass(&r, MS);
     cr_assert_str_eq(handed_back(), "");
-    cr_assert_eq(r.queue->hand.count, 0);
+    cr_assert_eq(r.queue->in_hand.count, 0);
 }
 
 Test(unused, while_something_may_have_happened_it_lapses)
@@ -169,7 +169,7 @@ Test(unused, while_something_may_have_happened_it_lapses)
     takt_scheduler_hint(&r.s, r.queue);
     pass(&r, MS);
     cr_assert_str_eq(handed_back(), "");
-    cr_assert_eq(r.queue->hand.count, 0);
+    cr_assert_eq(r.queue->in_hand.count, 0);
 }
 
 Test(unused, what_no_store_gave_is_not_handed_back)

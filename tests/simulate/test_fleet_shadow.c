@@ -107,29 +107,31 @@ static takt_shadow seen(void)
 }
 
 /* What the shadows of all workers tell together; each worker's percentiles are its own, so all add
- * up to one tally. */
+ * up to one statistics. */
 static takt_shadow told(void)
 {
-    takt_tally all = {.counts = {0}};
+    takt_shadow_stats all = {.counts = {0}};
 
     for (int w = 0; w < WORKERS; w++) {
-        const takt_tally *tally = takt_shades_find(&fleet.workers[w].scheduler.shades, "test");
-        cr_assert_eq(tally->ghosts, 0, "%" PRId64 " ghosts are left", tally->ghosts);
+        const takt_shadow_stats *shadow_stats =
+            takt_shadows_find_stats(&fleet.workers[w].scheduler.shadows, "test");
+        cr_assert_eq(shadow_stats->shadow_waiters, 0, "%" PRId64 " shadow_waiters are left",
+                     shadow_stats->shadow_waiters);
         for (size_t i = 0; i < COUNT(all.waits); i++)
-            all.waits[i] += tally->waits[i];
-        all.counts.acquires += tally->counts.acquires;
-        all.counts.at_once += tally->counts.at_once;
-        all.counts.waited += tally->counts.waited;
-        all.counts.waiting += tally->counts.waiting;
-        all.counts.unmeasured += tally->counts.unmeasured;
-        all.counts.refused += tally->counts.refused;
-        all.counts.refused_late += tally->counts.refused_late;
-        all.counts.refused_full += tally->counts.refused_full;
-        if (tally->counts.max_us > all.counts.max_us)
-            all.counts.max_us = tally->counts.max_us;
+            all.waits[i] += shadow_stats->waits[i];
+        all.counts.acquires += shadow_stats->counts.acquires;
+        all.counts.at_once += shadow_stats->counts.at_once;
+        all.counts.waited += shadow_stats->counts.waited;
+        all.counts.waiting += shadow_stats->counts.waiting;
+        all.counts.unmeasured += shadow_stats->counts.unmeasured;
+        all.counts.refused += shadow_stats->counts.refused;
+        all.counts.refused_late += shadow_stats->counts.refused_late;
+        all.counts.refused_full += shadow_stats->counts.refused_full;
+        if (shadow_stats->counts.max_us > all.counts.max_us)
+            all.counts.max_us = shadow_stats->counts.max_us;
     }
-    all.counts.p50_us = takt_tally_percentile(&all, 50);
-    all.counts.p99_us = takt_tally_percentile(&all, 99);
+    all.counts.p50_us = takt_shadow_stats_percentile(&all, 50);
+    all.counts.p99_us = takt_shadow_stats_percentile(&all, 99);
     return all.counts;
 }
 
@@ -198,7 +200,7 @@ Test(fleet_shadow, a_bounded_line)
     compare(limit, 1, "max_waiting");
 }
 
-/* A ghost holds its permit for as long as the work took. */
+/* A shadow waiter holds its permit for as long as the work took. */
 Test(fleet_shadow, permits)
 {
     takt_limit limit = {.name = "test",

@@ -3,7 +3,7 @@
  */
 #include "base/random.h"
 #include "core/limits.h"
-#include "scheduler/hand.h"
+#include "scheduler/slots.h"
 #include "seed.h"
 
 #include <string.h>
@@ -13,20 +13,20 @@ static takt_run run_of(int64_t first_us, int64_t step_us, int64_t count, int32_t
     return (takt_run){{NOW + first_us, 0}, {step_us, 0}, 1, count, cost, 0};
 }
 
-static void check_pops(takt_hand *hand, const int64_t *slots_us, int count)
+static void check_pops(takt_slots *in_hand, const int64_t *slots_us, int count)
 {
     for (int i = 0; i < count; i++) {
-        cr_assert_eq(hand->count, count - i);
-        cr_assert_eq(takt_hand_next(hand), NOW + slots_us[i], "slot %d: %" PRId64, i,
-                     takt_hand_next(hand) - NOW);
-        takt_hand_pop(hand);
+        cr_assert_eq(in_hand->count, count - i);
+        cr_assert_eq(takt_slots_next(in_hand), NOW + slots_us[i], "slot %d: %" PRId64, i,
+                     takt_slots_next(in_hand) - NOW);
+        takt_slots_pop(in_hand);
     }
-    cr_assert_eq(hand->count, 0);
-    cr_assert_eq(takt_hand_next(hand), TAKT_NEVER);
-    cr_assert_eq(takt_hand_last(hand), TAKT_NEVER);
+    cr_assert_eq(in_hand->count, 0);
+    cr_assert_eq(takt_slots_next(in_hand), TAKT_NEVER);
+    cr_assert_eq(takt_slots_last(in_hand), TAKT_NEVER);
 }
 
-Test(hand, gives_slots_in_order)
+Test(in_hand, gives_slots_in_order)
 {
     static const struct {
         int64_t runs[4][3]; /* first, step, count */
@@ -43,60 +43,60 @@ Test(hand, gives_slots_in_order)
         {{{0, 7, 4}, {0, 5, 4}, {0, 3, 2}}, {0, 0, 0, 3, 5, 7, 10, 14, 15, 21}, 10},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_hand hand = {0};
+        takt_slots in_hand = {0};
         for (int j = 0; j < 4 && rows[i].runs[j][2]; j++) {
             takt_run run = run_of(rows[i].runs[j][0], rows[i].runs[j][1], rows[i].runs[j][2], 1);
-            cr_assert_eq(takt_hand_add(&hand, &run, 1, 0), 0);
+            cr_assert_eq(takt_slots_add(&in_hand, &run, 1, 0), 0);
         }
         if (rows[i].count)
-            cr_assert_eq(takt_hand_last(&hand), NOW + rows[i].slots_us[rows[i].count - 1],
+            cr_assert_eq(takt_slots_last(&in_hand), NOW + rows[i].slots_us[rows[i].count - 1],
                          "row %zu", i);
-        check_pops(&hand, rows[i].slots_us, rows[i].count);
-        takt_hand_close(&hand);
-        takt_hand_close(&hand);
+        check_pops(&in_hand, rows[i].slots_us, rows[i].count);
+        takt_slots_close(&in_hand);
+        takt_slots_close(&in_hand);
     }
 }
 
-Test(hand, rounds_each_slot_as_its_run_does)
+Test(in_hand, rounds_each_slot_as_its_run_does)
 {
     takt_run run = {{NOW, 2}, {333333, 1}, 3, 3000, 1, 0};
-    takt_hand hand = {0};
+    takt_slots in_hand = {0};
 
-    cr_assert_eq(takt_hand_add(&hand, &run, 1, 0), 0);
+    cr_assert_eq(takt_slots_add(&in_hand, &run, 1, 0), 0);
     for (int64_t i = 0; i < 3000; i++) {
-        cr_assert_eq(takt_hand_next(&hand), takt_run_slot(&run, i), "slot %" PRId64, i);
-        takt_hand_pop(&hand);
+        cr_assert_eq(takt_slots_next(&in_hand), takt_run_slot(&run, i), "slot %" PRId64, i);
+        takt_slots_pop(&in_hand);
     }
-    takt_hand_close(&hand);
+    takt_slots_close(&in_hand);
 }
 
-Test(hand, a_slot_keeps_its_cost)
+Test(in_hand, a_slot_keeps_its_cost)
 {
     const takt_run runs[] = {run_of(0, 10, 3, 1), run_of(5, 10, 2, 7)};
     static const int32_t costs[] = {1, 7, 1, 7, 1};
-    takt_hand hand = {0};
+    takt_slots in_hand = {0};
 
-    cr_assert_eq(takt_hand_add(&hand, runs, 2, 0), 0);
+    cr_assert_eq(takt_slots_add(&in_hand, runs, 2, 0), 0);
     for (int i = 0; i < 5; i++) {
-        cr_assert_eq(takt_hand_next_cost(&hand), costs[i], "slot %d", i);
-        takt_hand_pop(&hand);
+        cr_assert_eq(takt_slots_next_cost(&in_hand), costs[i], "slot %d", i);
+        takt_slots_pop(&in_hand);
     }
-    takt_hand_close(&hand);
+    takt_slots_close(&in_hand);
 }
 
-Test(hand, drops_what_is_due_before_an_instant)
+Test(in_hand, drops_what_is_due_before_an_instant)
 {
     static const struct {
         int64_t instant_us, left;
     } rows[] = {{-5, 6}, {0, 6}, {1, 5}, {10, 4}, {11, 2}, {20, 2}, {21, 0}, {TAKT_NEVER - NOW, 0}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         const takt_run runs[] = {run_of(0, 10, 3, 1), run_of(5, 5, 2, 1), run_of(20, 0, 1, 1)};
-        takt_hand hand = {0};
-        cr_assert_eq(takt_hand_add(&hand, runs, 3, 0), 0);
-        takt_hand_drop_before(&hand, NOW + rows[i].instant_us);
-        cr_assert_eq(hand.count, rows[i].left, "row %zu: %" PRId64 " left", i, hand.count);
-        cr_assert_geq(takt_hand_next(&hand), NOW + rows[i].instant_us);
-        takt_hand_close(&hand);
+        takt_slots in_hand = {0};
+        cr_assert_eq(takt_slots_add(&in_hand, runs, 3, 0), 0);
+        takt_slots_drop_before(&in_hand, NOW + rows[i].instant_us);
+        cr_assert_eq(in_hand.count, rows[i].left, "row %zu: %" PRId64 " left", i, in_hand.count);
+        cr_assert_geq(takt_slots_next(&in_hand), NOW + rows[i].instant_us);
+        takt_slots_close(&in_hand);
     }
 }
 
@@ -107,7 +107,7 @@ static int compare_int64(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-Test(hand, agrees_with_a_sorted_list_whatever_comes_in)
+Test(in_hand, agrees_with_a_sorted_list_whatever_comes_in)
 {
     uint64_t seed = test_seed(1);
 
@@ -115,43 +115,43 @@ Test(hand, agrees_with_a_sorted_list_whatever_comes_in)
         uint64_t random = seed + round;
         int64_t slots[4000];
         int count = 0;
-        takt_hand hand = {0};
+        takt_slots in_hand = {0};
         for (int step = 0; step < 200; step++) {
             if (takt_random_below(&random, 3) || count == 0) {
                 takt_run run =
                     run_of(takt_random_below(&random, 1000), takt_random_below(&random, 50),
                            1 + takt_random_below(&random, 10), 1);
-                cr_assert_eq(takt_hand_add(&hand, &run, 1, 0), 0);
+                cr_assert_eq(takt_slots_add(&in_hand, &run, 1, 0), 0);
                 for (int64_t i = 0; i < run.count; i++)
                     slots[count++] = takt_run_slot(&run, i);
                 qsort(slots, (size_t)count, sizeof *slots, compare_int64);
             }
             for (int64_t n = takt_random_below(&random, 8); n > 0 && count > 0; n--) {
-                cr_assert_eq(takt_hand_next(&hand), slots[0], "seed %" PRIu64 ", step %d",
+                cr_assert_eq(takt_slots_next(&in_hand), slots[0], "seed %" PRIu64 ", step %d",
                              seed + round, step);
-                takt_hand_pop(&hand);
+                takt_slots_pop(&in_hand);
                 memmove(slots, slots + 1, (size_t)--count * sizeof *slots);
             }
-            cr_assert_eq(hand.count, count);
-            cr_assert_eq(takt_hand_last(&hand), count ? slots[count - 1] : TAKT_NEVER);
+            cr_assert_eq(in_hand.count, count);
+            cr_assert_eq(takt_slots_last(&in_hand), count ? slots[count - 1] : TAKT_NEVER);
         }
-        takt_hand_close(&hand);
+        takt_slots_close(&in_hand);
     }
 }
 
-Test(hand, slots_keep_their_fencing_numbers)
+Test(in_hand, slots_keep_their_fencing_numbers)
 {
     const takt_run runs[] = {run_of(0, 10, 3, 1), run_of(5, 10, 2, 7)};
     static const int64_t numbers[] = {100, 103, 101, 104, 102};
-    takt_hand hand = {0};
+    takt_slots in_hand = {0};
 
-    cr_assert_eq(takt_hand_add(&hand, runs, 2, 100), 0);
+    cr_assert_eq(takt_slots_add(&in_hand, runs, 2, 100), 0);
     for (size_t i = 0; i < 5; i++) {
-        cr_assert_eq(takt_hand_next_fence(&hand), numbers[i], "slot %zu", i);
-        takt_hand_pop(&hand);
+        cr_assert_eq(takt_slots_next_fence(&in_hand), numbers[i], "slot %zu", i);
+        takt_slots_pop(&in_hand);
     }
-    cr_assert_eq(takt_hand_add(&hand, runs, 1, 0), 0);
-    takt_hand_pop(&hand);
-    cr_assert_eq(takt_hand_next_fence(&hand), 0, "without numbers");
-    takt_hand_close(&hand);
+    cr_assert_eq(takt_slots_add(&in_hand, runs, 1, 0), 0);
+    takt_slots_pop(&in_hand);
+    cr_assert_eq(takt_slots_next_fence(&in_hand), 0, "without numbers");
+    takt_slots_close(&in_hand);
 }
