@@ -150,9 +150,8 @@ static void *run_thread(void *argument)
         }
     }
     atomic_fetch_add(&finished, 1);
-    do /* there may be a token */
-        status = takt_sync_acquire(sync_of_all, &permit, &TAKT_REQUEST("never"));
-    while (status == 0);
+    while ((status = takt_sync_acquire(sync_of_all, &permit, &TAKT_REQUEST("never"))) == 0)
+        takt_sync_release(sync_of_all, &permit); /* there was a token */
     expect(status == TAKT_E_CANCELED, "who waits when it is closed", status);
     return NULL;
 }
