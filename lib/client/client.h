@@ -1,9 +1,21 @@
 /*
  * client.h: the driver of the scheduler on a libuv loop: what the files of lib/client share.
  *
- * An event (a call, an award, the timer) asks for a pass; at most one is asked for at a time, and
- * it comes in the loop's next turn.  A pass runs the scheduler, sends its claims, calls the
- * callbacks that are due, and arms the one timer.
+ * Whatever happens (a call by the program, an answer of the store, the timer) changes lists and
+ * asks for a pass, takt_client_ask.  The pass comes in the same turn of the loop or the next one,
+ * never inside a call by the program: so no callback comes before takt_acquire has returned, and
+ * callbacks may call any function of the library.
+ *
+ * The way of a permit:
+ *   acquire.c  takt_acquire checks the request, enters the permit into the queue of its limit and
+ *              key, and asks for a pass.
+ *   pass.c     The scheduler says what to claim; a claim goes to the store.  The answer is an
+ * award: slots that the scheduler keeps.  When a slot is due the pass takes a waiter out of the
+ * queue.  With `within` it enters the queue of the next outer limit; otherwise its callback comes.
+ *   acquire.c  takt_release gives back what the permit holds, and asks for a pass that tells it to
+ *              the store.
+ * errand.c has the calls that are no acquires (try, peek, block, settle ...), follow.c and reload.c
+ * the changes of policy, open.c and close.c begin and end.  client.c is below all of them.
  */
 #ifndef TAKT_CLIENT_CLIENT_H
 #define TAKT_CLIENT_CLIENT_H
@@ -74,6 +86,7 @@ struct takt_client {
     takt_scheduler scheduler;
     uv_idle_t pass;       /* active: a pass is asked for, before the loop polls */
     uv_check_t pass_soon; /* and as soon as it has polled */
+    void (*run_passes)(takt_client *client);
     takt_timer timer;
     takt_claiming *spare_claimings;
     takt_errand *spare_errands;

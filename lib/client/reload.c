@@ -1,45 +1,9 @@
 /*
- * reload.c: another policy for a client that is at work.  Decides what becomes of what the client
- * knows by limit; the queues are the scheduler's (scheduler/renew.c).
+ * reload.c: another policy for a client that is at work, given by its program.  (One in the store
+ * is followed by follow.c.)
  */
-#include <stdlib.h>
-
 #include "base/fail.h"
 #include "client/client.h"
-
-static const takt_limit *find(const void *policy, const char *name)
-{
-    return takt_policy_find(policy, name);
-}
-
-/* Of the limits that both have, those for which TAKT_EVENT_FALLBACK was told; NULL: no memory. */
-static bool *carry_fallen(const takt_client *client, const takt_policy *policy)
-{
-    bool *fallen = calloc(policy->limit_count + 1, sizeof *fallen);
-
-    for (size_t i = 0; fallen && i < policy->limit_count; i++) {
-        const char *name = policy->limits[i]->name;
-        fallen[i] = takt_policy_find(client->policy, name) &&
-                    client->fallen[takt_policy_index(client->policy, name)];
-    }
-    return fallen;
-}
-
-int takt_client_renew(takt_client *client, const takt_policy *policy)
-{
-    bool *fallen = carry_fallen(client, policy);
-
-    if (!fallen)
-        return TAKT_E_NOMEM;
-    free(client->fallen);
-    client->fallen = fallen;
-    client->policy = policy;
-    client->asked = NULL;
-    client->renewed = true;
-    takt_renew_policy(&client->scheduler, find, policy);
-    takt_client_ask(client);
-    return 0;
-}
 
 int takt_reload(takt_client *client, const takt_policy *policy, takt_error *error)
 {

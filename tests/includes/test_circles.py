@@ -21,9 +21,7 @@ import tap  # noqa: E402
 TOPS = ['lib', 'kit', 'simulate', 'doctor', 'cli', 'workers', 'agent']
 
 # The circles there are: folder -> the files of each, without ".c"; "lib" has those between the folders below it.
-KNOWN = {
-    'lib/client': ['acquire client errand follow reload'],
-}
+KNOWN = {}
 
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 DIRECTIVE = re.compile(r'^[ \t]*#[ \t]*(\w+)((?:\\\n|[^\n])*)', re.MULTILINE)

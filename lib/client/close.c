@@ -1,0 +1,89 @@
+/*
+ * close.c: see close.h.  In order: waiters leave, ledgers are told, the store goes, then the
+ * handles.
+ */
+#include "client/close.h"
+
+#include <stdlib.h>
+
+void takt_close_free(void *data)
+{
+    takt_client *client = data;
+
+    takt_registry_close(&client->scheduler);
+    takt_follow_close(client);
+    free(client->fallen);
+    free(client);
+}
+
+static void handle_closed(takt_client *client)
+{
+    takt_close_cb closed = client->closed;
+    void *data = client->closed_data;
+
+    if (--client->handles > 0)
+        return;
+    while (client->spare_claimings) {
+        takt_claiming *claiming = client->spare_claimings;
+        client->spare_claimings = claiming->next;
+        free(claiming);
+    }
+    while (client->spare_errands) {
+        takt_errand *errand = client->spare_errands;
+        client->spare_errands = errand->next;
+        free(errand);
+    }
+    takt_close_free(client);
+    if (closed)
+        closed(data);
+}
+
+static void pass_closed(uv_handle_t *handle)
+{
+    handle_closed(TAKT_HOLDER(handle, takt_client, pass));
+}
+
+static void follow_closed(uv_handle_t *handle)
+{
+    handle_closed(TAKT_HOLDER(handle, takt_client, follow.timer));
+}
+
+static void pass_soon_closed(uv_handle_t *handle)
+{
+    handle_closed(TAKT_HOLDER(handle, takt_client, pass_soon));
+}
+
+static void timer_closed(takt_timer *timer)
+{
+    handle_closed(TAKT_HOLDER(timer, takt_client, timer));
+}
+
+static void store_closed(void *data)
+{
+    takt_client *client = data;
+
+    client->handles = 4;
+    uv_close((uv_handle_t *)&client->pass, pass_closed);
+    uv_close((uv_handle_t *)&client->follow.timer, follow_closed);
+    uv_close((uv_handle_t *)&client->pass_soon, pass_soon_closed);
+    takt_timer_close(&client->timer, timer_closed);
+}
+
+void takt_close_parts(takt_client *client)
+{
+    client->parting = true;
+    takt_timer_arm(&client->timer, INT64_MAX);
+    takt_store_close(client->store, store_closed, client);
+}
+
+void takt_close(takt_client *client, takt_close_cb callback, void *data)
+{
+    if (!client || client->closing)
+        return;
+    client->closing = true;
+    client->closed = callback;
+    client->closed_data = data;
+    takt_follow_stop(client);
+    takt_scheduler_leave_all(&client->scheduler, TAKT_E_CANCELED);
+    takt_client_ask(client);
+}

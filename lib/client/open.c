@@ -1,0 +1,159 @@
+/*
+ * open.c: opens a client: its policy, its store and what it hears from there, its timer.
+ */
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "client/close.h"
+#include "client/pass.h"
+
+static void timer_due(takt_timer *timer)
+{
+    takt_pass_run(TAKT_HOLDER(timer, takt_client, timer));
+}
+
+static void store_event(void *data, const takt_event *event)
+{
+    takt_client *client = data;
+
+    if (client->options.on_event)
+        client->options.on_event(client, event, client->options.data);
+}
+
+/* Somebody else has blocked, unblocked or reset a ledger, or applied a policy. */
+static void store_hint(void *data, const char *name, const char *key)
+{
+    takt_client *client = data;
+    const takt_limit *limit = takt_policy_find(client->policy, name);
+    takt_queue *queue = limit ? takt_registry_find(&client->scheduler, limit, key) : NULL;
+
+    if (name[0] == '\0')
+        takt_follow_look(client);
+    if (!queue)
+        return;
+    takt_scheduler_hint(&client->scheduler, queue);
+    takt_client_ask(client);
+}
+
+/* A permit came free, and we are the first in line. */
+static void store_wake(void *data, const char *name, const char *key)
+{
+    takt_client *client = data;
+    const takt_limit *limit = takt_policy_find(client->policy, name);
+    takt_queue *queue = limit ? takt_registry_find(&client->scheduler, limit, key) : NULL;
+
+    if (!queue)
+        return;
+    takt_scheduler_nudge(&client->scheduler, queue);
+    takt_client_ask(client);
+}
+
+/* Those who wait are told at once that their store is lost, and claim at once when it is there. */
+static void store_connection(void *data, int code)
+{
+    takt_client *client = data;
+
+    if (code != 0 && client->stats.waiting > 0)
+        takt_client_note(client, code);
+    if (code != 0)
+        return;
+    takt_loss_retry(&client->scheduler);
+    takt_client_ask(client);
+}
+
+static int open_store(takt_client *client, const takt_policy *policy, takt_error *error)
+{
+    takt_store_options options = takt_client_store_options(&client->options, policy);
+
+    options.on_event = store_event;
+    options.on_hint = store_hint;
+    options.on_wake = store_wake;
+    options.on_connection = store_connection;
+    options.data = client;
+    return takt_store_open(&client->store, client->loop,
+                           takt_client_store_url(&client->options, policy), &options, error);
+}
+
+/* On failure the client is freed, at once or when its store has closed. */
+static int open_parts(takt_client *client, const takt_policy *policy, takt_error *error)
+{
+    uint64_t random[2] = {uv_hrtime(), (uint64_t)(uintptr_t)client};
+    int code;
+
+    (void)uv_random(NULL, NULL, random, sizeof random, 0,
+                    NULL); /* without it, the clock and an address do */
+    code = takt_registry_init(&client->scheduler, random[0], random[1], client);
+    if (code < 0) {
+        takt_fail(error, code, "no memory");
+        takt_follow_close(client);
+        free(client->fallen);
+        free(client);
+        return code;
+    }
+    code = open_store(client, policy, error);
+    if (code < 0) {
+        takt_close_free(client);
+        return code;
+    }
+    code = takt_timer_open(&client->timer, client->loop, timer_due);
+    if (code < 0) {
+        takt_fail(error, code, "no timer: %s", takt_strerror(code));
+        client->options.on_event = NULL;
+        takt_store_close(client->store, takt_close_free, client);
+        return code;
+    }
+    uv_idle_init(client->loop, &client->pass);
+    uv_check_init(client->loop, &client->pass_soon);
+    takt_follow_begin(client);
+    return 0;
+}
+
+/* The policy, and what is as large as it. */
+static int take_policy(takt_client *client, const takt_policy *policy, takt_error *error)
+{
+    int code = 0;
+
+    client->policy = policy;
+    if (takt_policy_follows(policy))
+        code = takt_follow_open(client, policy, error);
+    if (code < 0)
+        return code;
+    client->fallen = calloc(client->policy->limit_count + 1, sizeof *client->fallen);
+    return client->fallen ? 0 : takt_fail(error, TAKT_E_NOMEM, "no memory");
+}
+
+int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *policy,
+              const takt_options *options, takt_error *error)
+{
+    takt_client *opened;
+    int code;
+
+    if (!client || !loop || !policy)
+        return takt_fail(error, TAKT_E_INVALID, "takt_open: client, loop and policy are required");
+    code = takt_policy_check(policy, error);
+    if (code < 0)
+        return code;
+    opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory");
+    opened->loop = loop;
+    opened->run_passes = takt_pass_run;
+    takt_fork_watch();
+    opened->forks = takt_fork_count;
+    takt_list_init(&opened->held_errands);
+    if (options)
+        opened->options = *options;
+    code = take_policy(opened, policy, error);
+    if (code < 0) {
+        takt_follow_close(opened);
+        free(opened);
+        return code;
+    }
+    code = open_parts(opened, policy, error);
+    if (code < 0)
+        return code;
+    opened->options.store = opened->options.name_space =
+        NULL; /* the caller's memory, not needed any more */
+    *client = opened;
+    return 0;
+}

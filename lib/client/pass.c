@@ -1,0 +1,253 @@
+/*
+ * pass.c: a client's pass (client.h): sends what the scheduler wants to claim, takes in answers,
+ * and calls back those whose slot is due.
+ */
+#include "client/pass.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/close.h"
+#include "scheduler/driver.h"
+#include "scheduler/permits.h"
+#include "scheduler/shadow.h"
+#include "scheduler/waiter.h"
+
+#define PASSES_MAX 64   /* in one turn of the loop */
+#define CLAIMS_MAX 1024 /* under way at a time: each takes 7 KB, whatever it says */
+
+/* ---- what is lost ---------------------------------------------------------------------------- */
+
+static void tell_fallback(takt_client *client, const takt_limit *limit)
+{
+    static const char *const what[] = {
+        [TAKT_ON_STORE_FAILURE_CLOSED] = "nothing starts",
+        [TAKT_ON_STORE_FAILURE_OPEN] = "everything starts at once",
+        [TAKT_ON_STORE_FAILURE_SHARE] = "this worker paces alone",
+    };
+    char text[TAKT_NAME_SIZE_MAX + 80];
+
+    snprintf(text, sizeof text, "limit \"%s\": %s until the store is back (on_store_failure: %s)",
+             limit->name, what[limit->on_store_failure],
+             takt_on_store_failure_name(limit->on_store_failure));
+    takt_client_tell(client, TAKT_EVENT_FALLBACK, 0, text, limit->name);
+}
+
+/* A limit has many keys, and one event for all of them. */
+static void fell_back(void *owner, const takt_queue *queue)
+{
+    takt_client *client = owner;
+    const char *name = queue->limit->name;
+    bool gone = !takt_policy_find(client->policy, name); /* since the policy is another one */
+    size_t index = gone ? client->policy->limit_count : takt_policy_index(client->policy, name);
+    bool told = client->fallen[index];
+
+    client->fallen[index] = true; /* first: who is told may reload */
+    if (!told && queue->limit->mode == TAKT_MODE_ENFORCE)
+        tell_fallback(client, queue->limit);
+}
+
+static void lost(void *owner, takt_permit *permit)
+{
+    takt_client *client = owner;
+    takt_event event = {TAKT_EVENT_PERMIT_LOST, TAKT_E_LEASE, takt_strerror(TAKT_E_LEASE), NULL,
+                        permit};
+
+    if (client->options.on_event)
+        client->options.on_event(client, &event, client->options.data);
+}
+
+/* ---- claims ---------------------------------------------------------------------------------- */
+
+static void keep_spare(takt_client *client, takt_claiming *claiming)
+{
+    claiming->next = client->spare_claimings;
+    client->spare_claimings = claiming;
+}
+
+static void answered(takt_store_call *call)
+{
+    takt_claiming *claiming = (takt_claiming *)call;
+    takt_client *client = claiming->client;
+    takt_queue *queue = claiming->queue;
+
+    client->claims_in_flight--;
+    takt_client_count(client, call->status, claiming->sent_us);
+    if (call->status == 0) {
+        takt_scheduler_award(&client->scheduler, queue, &claiming->award, claiming->sent_us,
+                             takt_timer_now());
+    } else {
+        takt_scheduler_failed(&client->scheduler, queue, call->status, takt_timer_now());
+    }
+    keep_spare(client, claiming);
+    takt_client_ask(client);
+    takt_client_note(client, call->status);
+}
+
+static takt_claiming *new_claiming(takt_client *client)
+{
+    takt_claiming *claiming = client->spare_claimings;
+
+    if (claiming) {
+        client->spare_claimings = claiming->next;
+        return claiming;
+    }
+    claiming = calloc(1, sizeof *claiming);
+    if (claiming) {
+        claiming->client = client;
+        claiming->call.op = TAKT_OP_CLAIM;
+        claiming->call.claim = &claiming->claim;
+        claiming->call.award = &claiming->award;
+        claiming->call.done = answered;
+    }
+    return claiming;
+}
+
+/* Those beyond CLAIMS_MAX go when others are answered, which asks for a pass. */
+static void send_claims(takt_client *client, int64_t now_us)
+{
+    while (client->claims_in_flight < CLAIMS_MAX) {
+        takt_claiming *claiming = new_claiming(client);
+        if (!claiming) { /* no memory: another pass tries again */
+            takt_client_ask(client);
+            return;
+        }
+        claiming->queue = takt_scheduler_next_claim(&client->scheduler, now_us, &claiming->claim);
+        if (!claiming->queue) {
+            keep_spare(client, claiming);
+            return;
+        }
+        claiming->call.limit = claiming->queue->limit;
+        claiming->call.numbers = claiming->queue->numbers;
+        claiming->call.key = claiming->queue->key;
+        claiming->sent_us = now_us;
+        client->claims_in_flight++;
+        client->stats.store_calls++;
+        takt_store_submit(client->store, &claiming->call);
+    }
+}
+
+/* ---- the pass -------------------------------------------------------------------------------- */
+
+/* What was checked when a permit was asked for may not hold any more. */
+static int still_possible(const takt_permit *permit)
+{
+    const takt_limit *outer = permit->outer[permit->outer_count - 1]->limit;
+
+    return outer->mode == TAKT_MODE_ENFORCE &&
+                   permit->cost > takt_numbers_capacity(&outer->numbers, NULL)
+               ? TAKT_E_COST
+               : 0;
+}
+
+/* Its callback is to come with a status, though its slot is due. */
+static void refuse(takt_client *client, takt_permit *permit, int status)
+{
+    permit->status = (int16_t)status;
+    permit->slot_at_us = 0; /* nothing to settle */
+    permit->uncharged = false;
+    takt_shadow_vanish(&client->scheduler, permit);
+    takt_waiter_release(&client->scheduler, permit);
+}
+
+/* A slot of the inner limit is due: the permit goes on to the limit around it, or is told that it
+ * cannot any more: the inner slot alone lets nothing start. */
+static bool goes_on(takt_client *client, takt_permit *permit)
+{
+    int status;
+
+    if (permit->status != 0 || permit->outer_count == 0)
+        return false;
+    status = client->renewed ? still_possible(permit) : 0;
+    if (status != 0) {
+        refuse(client, permit, status);
+        return false;
+    }
+    takt_client_enter(client, takt_waiter_next_queue(&client->scheduler, permit), permit);
+    return true;
+}
+
+/* The callbacks before this one may have kept the loop for longer than its lease. */
+static void refuse_late(takt_client *client, takt_permit *permit)
+{
+    if (permit->status != 0 || permit->hold_count == 0 ||
+        takt_permits_are_held(permit, takt_timer_now()))
+        return;
+    refuse(client, permit, TAKT_E_LEASE);
+}
+
+static void hand_back(void *client, takt_queue *queue, const takt_run *unused)
+{
+    takt_client_hand_back(client, queue, unused);
+}
+
+static void send_calls(void *client, int64_t now_us)
+{
+    takt_client_send_held(client);
+    send_claims(client, now_us);
+}
+
+static void call_back(void *owner, takt_permit *permit)
+{
+    takt_client *client = owner;
+
+    refuse_late(client, permit);
+    if (goes_on(client, permit))
+        return;
+    client->stats.waiting--;
+    client->stats.grants += permit->status == 0;
+    permit->callback(permit, permit->status);
+}
+
+static void settle_ghost(void *client, const takt_shadow_waiter *shadow_waiter)
+{
+    takt_client_settle_ghost(client, shadow_waiter);
+}
+
+static void ask(void *client)
+{
+    takt_client_ask(client);
+}
+
+static const takt_driver driver = {hand_back, send_calls,   fell_back, lost,
+                                   call_back, settle_ghost, ask};
+
+/* Returns how many callbacks were due. */
+static int64_t run_pass(takt_client *client, int64_t now_us)
+{
+    uv_idle_stop(&client->pass);
+    uv_check_stop(&client->pass_soon);
+    return takt_driver_pass(&client->scheduler, now_us, &driver);
+}
+
+/* With nobody waiting, neither shadow waiters keep the loop alive, nor what a lost store cannot be
+ * told: it finds out by itself when the lease is over. */
+static bool lets_loop_end(const takt_client *client)
+{
+    const takt_scheduler *scheduler = &client->scheduler;
+    bool holds = !takt_list_empty(&scheduler->granted) || !takt_list_empty(&scheduler->losers);
+
+    return client->stats.waiting == 0 &&
+           (takt_shadow_is_all(scheduler) || (client->lost && !holds));
+}
+
+/* What callbacks have asked for is looked at in the same turn of the loop, which costs more than a
+ * pass; not without end, for others share the loop. */
+void takt_pass_run(takt_client *client)
+{
+    int passes = 0;
+
+    if (client->parting) /* the timer was due in the same turn */
+        return;
+    if (takt_client_is_forked(client) && !client->scheduler.parting) /* the parent starts them */
+        takt_scheduler_leave_all(&client->scheduler, TAKT_E_FORKED);
+    while (run_pass(client, takt_timer_now()) > 0 && ++passes < PASSES_MAX &&
+           uv_is_active((uv_handle_t *)&client->pass))
+        ;
+    takt_timer_arm(&client->timer, takt_scheduler_wake_at(&client->scheduler));
+    if (lets_loop_end(client))
+        takt_timer_let_loop_end(&client->timer);
+    if (client->closing && !client->parting && client->claims_in_flight == 0 &&
+        client->errands_in_flight == 0 && !uv_is_active((uv_handle_t *)&client->pass))
+        takt_close_parts(client);
+}
