@@ -50,6 +50,27 @@ def named(pids):
     return '\n'.join(lines) or 'no process'
 
 
+def below(ancestor):
+    """The processes that descend from one."""
+    parents = {}
+    for folder in pathlib.Path('/proc').iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            parents[int(folder.name)] = int((folder / 'stat').read_text(encoding='utf-8').rpartition(')')[2].split()[1])
+    found = {ancestor}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sorted(found - {ancestor})
+
+
+@contextlib.contextmanager
+def naming():
+    """A wait in vain in here names the processes that then run below this one."""
+    try:
+        yield
+    except AssertionError as error:
+        raise AssertionError(f'{error}\nwhile there were\n{named(below(os.getpid()))}') from error
+
+
 def give_up(process, deadline):
     """Ends what is waited for in vain, and says what that was."""
     streams = [stream for stream in (process.stdin, process.stdout, process.stderr) if stream and not stream.closed]

@@ -107,7 +107,8 @@ def place():
     with tempfile.TemporaryDirectory() as folder:
         here = Place(folder)
         try:
-            yield here
+            with ends.naming():
+                yield here
         finally:
             here.stop_all()
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """A test that waits in vain for a process names what it waits for, and leaves nothing behind."""
 
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -29,6 +31,18 @@ def main():
     with subprocess.Popen(['sleep', '12346']) as process:
         said = fails(ends.wait, process)
         report.check(said and f'process {process.pid} (sleep 12346)' in said, 'so is a process that goes on', said)
+    with subprocess.Popen(['sh', '-c', 'sleep 12347; true']) as process:
+        said = ''
+        try:
+            with ends.naming():
+                while 'sleep 12347' not in ends.named(ends.below(process.pid)):
+                    pass
+                raise AssertionError('never')
+        except AssertionError as error:
+            said = str(error)
+        report.check(said.startswith('never\n') and '(sleep 12347)' in said, 'and those below a test that waits in vain', said)
+        for pid in [process.pid, *ends.below(process.pid)]:
+            os.kill(pid, signal.SIGKILL)
     done = ends.run(['cat'], input='in', capture_output=True, text=True)
     report.check((done.returncode, done.stdout) == (0, 'in'), 'what ends in time is as it is', done)
     report.end()

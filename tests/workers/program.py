@@ -110,7 +110,8 @@ def work_place():
     with tempfile.TemporaryDirectory() as folder:
         here = WorkPlace(folder)
         try:
-            yield here
+            with ends.naming():
+                yield here
         finally:
             here.stop_all()
 
