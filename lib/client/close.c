@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-void takt_close_free(void *data)
+void takt_client_free(void *data)
 {
     takt_client *client = data;
 
@@ -33,7 +33,7 @@ static void handle_closed(takt_client *client)
         client->spare_errands = errand->next;
         free(errand);
     }
-    takt_close_free(client);
+    takt_client_free(client);
     if (closed)
         closed(data);
 }
@@ -69,7 +69,7 @@ static void store_closed(void *data)
     takt_timer_close(&client->timer, timer_closed);
 }
 
-void takt_close_parts(takt_client *client)
+void takt_client_close_parts(takt_client *client)
 {
     client->parting = true;
     takt_timer_arm(&client->timer, INT64_MAX);

@@ -9,7 +9,7 @@
 
 static void timer_due(takt_timer *timer)
 {
-    takt_pass_run(TAKT_HOLDER(timer, takt_client, timer));
+    takt_client_pass(TAKT_HOLDER(timer, takt_client, timer));
 }
 
 static void store_event(void *data, const takt_event *event)
@@ -92,14 +92,14 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
     }
     code = open_store(client, policy, error);
     if (code < 0) {
-        takt_close_free(client);
+        takt_client_free(client);
         return code;
     }
     code = takt_timer_open(&client->timer, client->loop, timer_due);
     if (code < 0) {
         takt_fail(error, code, "no timer: %s", takt_strerror(code));
         client->options.on_event = NULL;
-        takt_store_close(client->store, takt_close_free, client);
+        takt_store_close(client->store, takt_client_free, client);
         return code;
     }
     uv_idle_init(client->loop, &client->pass);
@@ -137,7 +137,7 @@ int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *p
     if (!opened)
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
     opened->loop = loop;
-    opened->run_passes = takt_pass_run;
+    opened->run_passes = takt_client_pass;
     takt_fork_watch();
     opened->forks = takt_fork_count;
     takt_list_init(&opened->held_errands);

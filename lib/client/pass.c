@@ -233,7 +233,7 @@ static bool lets_loop_end(const takt_client *client)
 
 /* What callbacks have asked for is looked at in the same turn of the loop, which costs more than a
  * pass; not without end, for others share the loop. */
-void takt_pass_run(takt_client *client)
+void takt_client_pass(takt_client *client)
 {
     int passes = 0;
 
@@ -249,5 +249,5 @@ void takt_pass_run(takt_client *client)
         takt_timer_let_loop_end(&client->timer);
     if (client->closing && !client->parting && client->claims_in_flight == 0 &&
         client->errands_in_flight == 0 && !uv_is_active((uv_handle_t *)&client->pass))
-        takt_close_parts(client);
+        takt_client_close_parts(client);
 }

@@ -8,6 +8,6 @@
 
 /* Runs passes until nothing is due, but not without end: others share the loop.  Arms the timer for
  * the next one.  May close the client's parts, and calls the user back. */
-void takt_pass_run(takt_client *client);
+void takt_client_pass(takt_client *client);
 
 #endif

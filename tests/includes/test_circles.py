@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 Calls between the .c files of a folder point one way, and so do calls between folders: no file calls one that calls it
-back, directly or through others. A tie is the name of a function that another file defines, called or handed on.
+back, directly or through others. No two functions have one name. A tie is the name of a function that another file defines, called or handed on.
 Headers make no ties. KNOWN lists the circles that there are, and only becomes shorter. Small folders written for it
 show that the check sees circles.
 
@@ -183,6 +183,15 @@ def ties_between_folders(top):
     return ties
 
 
+def twice_defined(paths):
+    """Functions that two files define for others, though one program may link both: only the first is called then."""
+    homes = {}
+    for path in paths:
+        for function in File(path.read_text(encoding='utf-8')).defines:
+            homes.setdefault(function, []).append(path)
+    return {function: found for function, found in sorted(homes.items()) if len(found) > 1 and function != 'main'}
+
+
 def folders_of(tree):
     """All folders with sources, by their name in the tree."""
     folders = {path.parent for top in TOPS for path in (tree / top).rglob('*.c')}
@@ -317,6 +326,15 @@ def main():
     faults = list(circle_faults(circles, KNOWN))
     report.check(not faults, f'calls point one way in {len(folders)} folders, but for {sum(map(len, KNOWN.values()))} '
                              'known circles', '\n'.join(faults))
+    paths = [path for top in TOPS for path in sorted((tree / top).rglob('*.c'))]
+    faults = [f'{function}: {", ".join(str(path.relative_to(tree)) for path in found)}'
+              for function, found in twice_defined(paths).items()]
+    report.check(not faults, f'each function of {len(paths)} files has a name of its own', '\n'.join(faults))
+    with tempfile.TemporaryDirectory() as scratch:
+        written = [pathlib.Path(scratch) / name for name in ('a.c', 'b.c')]
+        for path in written:
+            path.write_text(file_of('main', 'x') + file_of('fa', 'x') + 'static ' + file_of('fb', 'x'), encoding='utf-8')
+        report.check(list(twice_defined(written)) == ['fa'], 'a name that two files have for others is seen')
     for what, files, expected in WRITTEN:
         seen, found = written_is_seen(files, expected)
         report.check(seen, f'{what}: {"a circle" if expected else "no circle"}',
