@@ -162,8 +162,8 @@ def replicas(report, here):
 
 def clusters(report, here):
     """What takt does not follow is an error, not a warning: a node of a cluster with all slots, and a Sentinel."""
-    port = free_port()
-    with server(here.path, 'node', port=str(port), cluster_enabled='yes') as node:
+    port, bus = str(free_port()), str(free_port())  # the bus is 10,000 above the port otherwise, where there may be none
+    with server(here.path, 'node', port=port, cluster_port=bus, cluster_enabled='yes') as node:
         node.say('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
         findings, done = look(here, node.url)
         report.check(done.returncode == 69 and is_told(findings, 'cluster', 'error', 'node of a cluster')
