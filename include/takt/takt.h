@@ -292,7 +292,9 @@ TAKT_EXPORT int takt_watch(takt_client *client, takt_call *call, const char *lim
 
 /*
  * No slot for `for_us` from now, in the whole fleet; never shortens a block.  Workers hold back the
- * slots that they already have, usually at once, at the latest at their next claim.
+ * slots that they already have, usually at once, at the latest at their next claim.  A block takes
+ * no tokens.  For as long as it lasted, and a minute at most, work then starts at the rate of the
+ * limit's first rule, without a burst.
  *
  * `reason` (NULL: none) is one line of up to TAKT_REASON_SIZE_MAX bytes of UTF-8; else
  * TAKT_E_INVALID.  It stays until the block ends or a longer block has another reason.
@@ -318,7 +320,8 @@ TAKT_EXPORT int takt_penalize(takt_client *client, takt_call *call, const char *
 TAKT_EXPORT int takt_lower(takt_client *client, takt_call *call, const char *limit, const char *key,
                            int64_t remaining, takt_call_cb callback);
 
-/* Ends a block.  Pacing continues without a burst, at the rate that penalties have left. */
+/* Ends a block.  Work continues as after any block: for as long as the block lasted, and a minute at
+ * most, at the first rule's rate without a burst, or at what penalties have left of that rate. */
 TAKT_EXPORT int takt_unblock(takt_client *client, takt_call *call, const char *limit,
                              const char *key, takt_call_cb callback);
 

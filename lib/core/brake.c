@@ -9,6 +9,61 @@
 #include "core/gcra.h"
 #include "core/window.h"
 
+/* ---- a block's pace ---------------------------------------------------------------------------
+ */
+
+/* GCRA up to an instant, from which on it lets everything through: who waits for a token that only
+ * the pace holds back is told of that instant. */
+
+static int64_t paced_earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
+                              int64_t cost)
+{
+    int64_t at_us = takt_gcra_earliest(rule, state, t_us, cost);
+
+    return at_us == TAKT_NEVER ? at_us : takt_min(at_us, takt_max(t_us, state->gcra.until_us));
+}
+
+static void paced_commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost)
+{
+    if (t_us < state->gcra.until_us)
+        takt_gcra_commit(rule, state, t_us, cost);
+}
+
+static int64_t paced_room(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
+                          int64_t until_us)
+{
+    return until_us < state->gcra.until_us ? takt_gcra_room(rule, state, from_us, until_us)
+                                           : TAKT_ROOM_MAX;
+}
+
+static int64_t paced_due(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
+                         int64_t n)
+{
+    return takt_min(takt_gcra_due(rule, state, from_us, n),
+                    takt_max(from_us, state->gcra.until_us));
+}
+
+static int64_t paced_rest_at(const takt_rule *rule, const takt_rule_state *state)
+{
+    return takt_min(takt_gcra_rest_at(rule, state), state->gcra.until_us);
+}
+
+static const takt_algorithm paced = {.letter = 'g',
+                                     .capacity = takt_gcra_capacity,
+                                     .rest = takt_gcra_rest,
+                                     .earliest = paced_earliest,
+                                     .commit = paced_commit,
+                                     .room = paced_room,
+                                     .owes = true,
+                                     .give_back = takt_gcra_give_back,
+                                     .due = paced_due,
+                                     .exhaust = takt_gcra_exhaust,
+                                     .rest_at = paced_rest_at,
+                                     .pull_back = takt_gcra_pull_back};
+
+/* ---- the rule ----------------------------------------------------------------------------------
+ */
+
 static int64_t common_divisor(int64_t a, int64_t b)
 {
     while (b != 0) {
@@ -67,31 +122,47 @@ static takt_rule_state *state_of(takt_ledger *ledger)
     return &ledger->state.rules[ledger->numbers->rule_count];
 }
 
-/* Another part of the rate from now on: what was given stays given, and the next token is due as
- * long after the last one as the new rate says. */
-static void change(takt_ledger *ledger, int64_t percent, int64_t now_us)
+/* The brake of a ledger as a rule: the lower rate of a penalty's and a block's.  False: there is
+ * none. */
+static bool find_rule(const takt_ledger *ledger, takt_rule *rule)
 {
-    takt_rule brake;
+    const takt_brake *brake = &ledger->brake;
 
-    if (percent >= TAKT_WHOLE_PERCENT || !derive(ledger->numbers, percent, &brake)) {
+    if (brake->percent > 0)
+        return derive(ledger->numbers, brake->percent, rule);
+    if (brake->paced_until_us == 0 || !derive(ledger->numbers, TAKT_WHOLE_PERCENT, rule))
+        return false;
+    rule->algorithm = &paced;
+    return true;
+}
+
+/* The rule as the brake has it from now on: what was given stays given, and the next token is due
+ * as long after the last one as the new rate says. */
+static void put_on(takt_ledger *ledger, int64_t now_us)
+{
+    takt_rule *rule = &ledger->state.brake, changed;
+
+    if (!find_rule(ledger, &changed)) {
         takt_brake_release(ledger);
         return;
     }
-    takt_gcra_pour(&ledger->state.brake, &brake, state_of(ledger), now_us);
-    ledger->state.brake = brake;
-    ledger->brake.percent = percent;
+    if (rule->tokens > 0)
+        takt_gcra_pour(rule, &changed, state_of(ledger), now_us);
+    else
+        takt_gcra_rest(&changed, state_of(ledger), now_us);
+    state_of(ledger)->gcra.until_us = ledger->brake.paced_until_us;
+    *rule = changed;
 }
 
-/* The brake is put on: nothing was given under it yet. */
-static void begin(takt_ledger *ledger, int64_t percent, int64_t now_us)
+/* Another part of the rate from now on; all of it: penalties are forgotten. */
+static void change(takt_ledger *ledger, int64_t percent, int64_t now_us)
 {
-    takt_rule brake;
+    takt_brake *brake = &ledger->brake;
 
-    if (!derive(ledger->numbers, percent, &brake))
-        return;
-    takt_gcra_rest(&brake, state_of(ledger), now_us);
-    ledger->state.brake = brake;
-    ledger->brake.percent = percent;
+    brake->percent = percent < TAKT_WHOLE_PERCENT ? percent : 0;
+    if (brake->percent == 0)
+        brake->since_us = brake->counted_at_us = 0;
+    put_on(ledger, now_us);
 }
 
 void takt_brake_penalize(takt_ledger *ledger, int64_t now_us)
@@ -107,10 +178,7 @@ void takt_brake_penalize(takt_ledger *ledger, int64_t now_us)
         (ledger->blocked_until_us > now_us || (since_us >= 0 && since_us < TAKT_SAME_PENALTY_US)))
         return;
     percent = takt_max(percent * adapt->backoff / TAKT_WHOLE_PERCENT, adapt->floor);
-    if (brake->percent > 0)
-        change(ledger, percent, now_us);
-    else
-        begin(ledger, percent, now_us);
+    change(ledger, percent, now_us);
     if (brake->percent == 0)
         return;
     brake->since_us = brake->counted_at_us = now_us;
@@ -120,12 +188,52 @@ void takt_brake_penalize(takt_ledger *ledger, int64_t now_us)
                       takt_min(first_us, now_us + ledger->numbers->lookahead_us));
 }
 
+static void end_pace(takt_ledger *ledger)
+{
+    ledger->brake.paced_from_us = ledger->brake.paced_until_us = 0;
+}
+
+void takt_brake_pace(takt_ledger *ledger, int64_t now_us)
+{
+    takt_brake *brake = &ledger->brake;
+    int64_t ends_us = takt_max(ledger->blocked_until_us, now_us);
+
+    if (ledger->numbers->rule_count == 0)
+        return;
+    if (brake->paced_until_us == 0 || brake->paced_from_us > now_us)
+        brake->paced_from_us = now_us;
+    brake->paced_until_us = ends_us + takt_min(ends_us - brake->paced_from_us, TAKT_PACED_MAX_US);
+    put_on(ledger, now_us);
+}
+
+void takt_brake_exhaust(takt_ledger *ledger, int64_t at_us)
+{
+    if (ledger->state.brake.tokens > 0)
+        takt_gcra_exhaust(&ledger->state.brake, state_of(ledger), at_us);
+}
+
+static void tidy_pace(takt_ledger *ledger, int64_t now_us)
+{
+    takt_brake *brake = &ledger->brake;
+
+    if (brake->paced_until_us == 0 || ledger->blocked_until_us > now_us)
+        return;
+    if (brake->paced_until_us <= now_us)
+        end_pace(ledger);
+    else if (brake->paced_until_us > now_us + TAKT_PACED_MAX_US) /* it is of another clock */
+        brake->paced_until_us = now_us + TAKT_PACED_MAX_US;
+    else
+        return;
+    put_on(ledger, now_us);
+}
+
 void takt_brake_tidy(takt_ledger *ledger, int64_t now_us)
 {
     const takt_adapt *adapt = &ledger->numbers->adapt;
     takt_brake *brake = &ledger->brake;
     int64_t gained;
 
+    tidy_pace(ledger, now_us);
     if (brake->percent == 0)
         return;
     if (brake->since_us > takt_max(now_us, ledger->blocked_until_us)) /* a block was ended, or it
@@ -145,14 +253,17 @@ void takt_brake_tidy(takt_ledger *ledger, int64_t now_us)
 
 void takt_brake_follow(takt_ledger *ledger, const takt_rule_state *kept, int64_t now_us)
 {
-    if (ledger->brake.percent == 0)
+    const takt_adapt *adapt = &ledger->numbers->adapt;
+    int64_t percent = ledger->brake.percent;
+
+    if (ledger->state.brake.tokens == 0)
         return;
-    if (ledger->numbers->adapt.backoff == 0 || ledger->numbers->rule_count == 0) {
-        takt_brake_release(ledger);
-        return;
-    }
     *state_of(ledger) = *kept;
-    change(ledger, takt_max(ledger->brake.percent, ledger->numbers->adapt.floor), now_us);
+    if (percent == 0)
+        put_on(ledger, now_us);
+    else
+        change(ledger, adapt->backoff > 0 ? takt_max(percent, adapt->floor) : TAKT_WHOLE_PERCENT,
+               now_us);
 }
 
 void takt_brake_release(takt_ledger *ledger)
@@ -161,9 +272,16 @@ void takt_brake_release(takt_ledger *ledger)
     ledger->state.brake = (takt_rule){.tokens = 0};
 }
 
+void takt_brake_reset(takt_ledger *ledger, int64_t now_us)
+{
+    if (ledger->blocked_until_us <= now_us)
+        end_pace(ledger);
+    change(ledger, TAKT_WHOLE_PERCENT, now_us);
+}
+
 bool takt_brake_restore(takt_ledger *ledger)
 {
-    return derive(ledger->numbers, ledger->brake.percent, &ledger->state.brake);
+    return find_rule(ledger, &ledger->state.brake);
 }
 
 int64_t takt_brake_ends_at(const takt_ledger *ledger)
@@ -172,7 +290,8 @@ int64_t takt_brake_ends_at(const takt_ledger *ledger)
     const takt_brake *brake = &ledger->brake;
 
     if (brake->percent == 0)
-        return 0;
-    return brake->since_us +
-           takt_mul_div_up(TAKT_WHOLE_PERCENT - brake->percent, adapt->recover_us, adapt->recover);
+        return brake->paced_until_us;
+    return takt_max(brake->paced_until_us,
+                    brake->since_us + takt_mul_div_up(TAKT_WHOLE_PERCENT - brake->percent,
+                                                      adapt->recover_us, adapt->recover));
 }

@@ -108,11 +108,14 @@ typedef struct takt_holder {
     int64_t expires_at_us; /* its lease, if it is not heard of before */
 } takt_holder;
 
-/* What is left of the first rule's rate (brake.h). */
+/* What is left of the first rule's rate, and for how long its pace is kept after a block
+ * (brake.h). */
 typedef struct takt_brake {
-    int64_t percent;       /* 0: the ledger is not braked */
-    int64_t since_us;      /* from then on more of it comes back */
-    int64_t counted_at_us; /* the last penalty that counted */
+    int64_t percent;        /* 0: all of it */
+    int64_t since_us;       /* from then on more of it comes back */
+    int64_t counted_at_us;  /* the last penalty that counted */
+    int64_t paced_from_us;  /* when the block began */
+    int64_t paced_until_us; /* 0: no block is paced */
 } takt_brake;
 
 /* What was taken while somebody looks (meter.h). */
@@ -187,8 +190,9 @@ void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standi
 /* For so long from now on, TAKT_WATCH_MAX_US at most, what is taken is counted. */
 void takt_ledger_watch(takt_ledger *ledger, int64_t now_us, int64_t for_us);
 
-/* No slot for so long from now on.  Only ever extends; a block that does brings its reason, if it
- * has one (NULL: none). */
+/* No slot for so long from now on, and from then on no burst for as long (brake.h); the rules'
+ * states stay as they are.  Only ever extends; a block that does brings its reason, if it has one
+ * (NULL: none). */
 void takt_ledger_block(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason);
 
 /* A block, and where the limit has `adapt`, the rate falls (brake.h). */
@@ -196,7 +200,8 @@ void takt_ledger_penalize(takt_ledger *ledger, int64_t now_us, int64_t for_us, c
 
 void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us);
 
-/* No more than `remaining` tokens are left now: takt_numbers_charge takes what is more. */
+/* No more than `remaining` tokens of the policy's rules are left now: takt_numbers_charge takes
+ * what is more. */
 void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining);
 
 /* The work of a slot has cost more or less than it took: the difference moves the rules on or back

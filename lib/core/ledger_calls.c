@@ -121,6 +121,7 @@ static void extend_block(takt_ledger *ledger, int64_t now_us, int64_t for_us, co
     ledger->blocked_until_us = now_us + for_us;
     if (reason && reason[0])
         takt_reason_write(reason, ledger->reason);
+    takt_brake_pace(ledger, now_us);
     takt_brake_tidy(ledger, now_us); /* nothing of the rate comes back meanwhile */
 }
 
@@ -141,9 +142,11 @@ void takt_ledger_penalize(takt_ledger *ledger, int64_t now_us, int64_t for_us, c
 void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us)
 {
     takt_ledger_tidy(ledger, now_us);
-    if (ledger->blocked_until_us > 0)
-        takt_numbers_exhaust(ledger->numbers, &ledger->state, now_us);
+    if (ledger->blocked_until_us == 0)
+        return;
     takt_ledger_unblocked(ledger);
+    takt_brake_pace(ledger, now_us);
+    takt_brake_exhaust(ledger, now_us);
     takt_brake_tidy(ledger, now_us);
 }
 
@@ -161,29 +164,30 @@ void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, in
 
 void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining)
 {
+    takt_rule brake;
     int64_t room;
 
     takt_ledger_tidy(ledger, now_us);
+    brake = ledger->state.brake;
+    ledger->state.brake.tokens = 0; /* what is left of a quota is not what may start at once */
     room = takt_numbers_room(ledger->numbers, &ledger->state, now_us, now_us);
     if (room > remaining)
         takt_numbers_charge(ledger->numbers, &ledger->state, now_us, room - remaining);
+    ledger->state.brake = brake;
 }
 
 void takt_ledger_reset(takt_ledger *ledger, int64_t now_us)
 {
     takt_ledger_tidy(ledger, now_us);
-    takt_brake_release(ledger);
+    takt_brake_reset(ledger, now_us);
     takt_numbers_rest(ledger->numbers, &ledger->state, now_us);
 }
 
 int64_t takt_ledger_expires_at(const takt_ledger *ledger)
 {
-    takt_rules_state state = ledger->state;
-    int64_t at_us;
+    int64_t at_us = takt_numbers_rest_at(ledger->numbers, &ledger->state);
 
-    if (ledger->blocked_until_us > 0) /* a new ledger would have a burst at the end of the block */
-        takt_numbers_exhaust(ledger->numbers, &state, ledger->blocked_until_us);
-    at_us = takt_max(takt_numbers_rest_at(ledger->numbers, &state), ledger->blocked_until_us);
+    at_us = takt_max(at_us, ledger->blocked_until_us);
     at_us = takt_max(at_us, takt_brake_ends_at(ledger));
     at_us = takt_max(at_us, ledger->meter.until_us);
     for (int i = 0; i < ledger->line_count; i++)

@@ -16,7 +16,7 @@
 
 size_t takt_ledger_text_size(int line_count, int holder_count)
 {
-    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 24 * NUMBER_SIZE +
+    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 26 * NUMBER_SIZE +
            TAKT_REASON_TEXT_MAX + (size_t)line_count * PLACE_SIZE +
            (size_t)holder_count * HOLDER_SIZE;
 }
@@ -190,11 +190,11 @@ static void read_block(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
         read_reason(reader, ledger->reason);
 }
 
-/* kPERCENT,SINCE,COUNTED,STATE */
+/* kPERCENT,SINCE,COUNTED,STATE[,FROM,UNTIL] */
 
 static int has_brake(const takt_ledger *ledger)
 {
-    return ledger->brake.percent > 0;
+    return ledger->state.brake.tokens > 0;
 }
 
 static void write_brake(takt_writer *writer, const takt_ledger *ledger, int i)
@@ -207,20 +207,34 @@ static void write_brake(takt_writer *writer, const takt_ledger *ledger, int i)
     write_number(writer, ',', ledger->brake.counted_at_us);
     takt_write_char(writer, ',');
     takt_gcra_write_state(&state->brake, &state->rules[ledger->numbers->rule_count], writer);
+    if (ledger->brake.paced_until_us > 0) {
+        write_number(writer, ',', ledger->brake.paced_from_us);
+        write_number(writer, ',', ledger->brake.paced_until_us);
+    }
 }
 
-/* The brake follows from the rules: only its state is told. */
+/* The brake follows from the rules: only its state is told.  That can be checked when the brake is
+ * known, and whether a block is paced stands behind it. */
 static void read_brake(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)
 {
-    ledger->brake.percent = takt_read_int(reader, 1, TAKT_WHOLE_PERCENT - 1);
+    takt_rule_state state = ledger->state.rules[kept->rule_count];
+    takt_rule any = {.tokens = TAKT_RULE_LIMIT_MAX};
+
+    ledger->brake.percent = takt_read_int(reader, 0, TAKT_WHOLE_PERCENT - 1);
     ledger->brake.since_us = read_number(reader, 0, TAKT_EXACT_MAX);
     ledger->brake.counted_at_us = read_number(reader, 0, TAKT_EXACT_MAX);
     takt_read_char(reader, ',');
-    reader->bad |= kept->revision > 0 && kept->adapt.backoff == 0;
-    if (reader->bad || !takt_brake_restore(ledger))
+    takt_gcra_read_state(&any, &state, reader);
+    if (takt_read_if(reader, ',')) {
+        ledger->brake.paced_from_us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
+        ledger->brake.paced_until_us = read_number(reader, 1, TAKT_EXACT_MAX);
+    }
+    reader->bad |= ledger->brake.percent > 0 && kept->revision > 0 && kept->adapt.backoff == 0;
+    if (reader->bad || !takt_brake_restore(ledger) ||
+        state.gcra.tat.parts >= ledger->state.brake.tokens)
         reader->bad = true;
-    else
-        takt_gcra_read_state(&ledger->state.brake, &ledger->state.rules[kept->rule_count], reader);
+    state.gcra.until_us = ledger->brake.paced_until_us;
+    ledger->state.rules[kept->rule_count] = state;
 }
 
 /* mUNTIL,SINCE,TAKEN */
@@ -463,11 +477,16 @@ static bool read_ledger(takt_ledger *ledger, const takt_numbers *numbers, takt_n
 int takt_ledger_decode(takt_ledger *ledger, const takt_numbers *numbers, takt_numbers *kept,
                        int64_t now_us, const char *text, size_t size)
 {
+    int64_t given_until_us;
+
     if (read_ledger(ledger, numbers, kept, text, size)) {
         takt_ledger_adopt(ledger, numbers, now_us);
         return 0;
     }
+    given_until_us = now_us + numbers->lookahead_us;
     takt_ledger_init(ledger, numbers, now_us);
-    ledger->blocked_until_us = now_us + takt_numbers_span(numbers);
+    takt_numbers_exhaust(numbers, &ledger->state, given_until_us); /* a bucket may be deeper */
+    ledger->blocked_until_us = given_until_us + takt_numbers_span(numbers);
+    takt_brake_pace(ledger, now_us);
     return -1;
 }

@@ -11,7 +11,9 @@
  *     nNUMBER[,LEASED]               the last fencing number; no lease ends after that
  *     tTURN                          the last turn in line
  *     bINSTANT[,REASON]              until when it is blocked, and why (as reason.h writes it)
- *     kPERCENT,SINCE,COUNTED,STATE   the brake, and its state under the numbers that follow from it
+ *     kPERCENT,SINCE,COUNTED,STATE[,FROM,UNTIL]
+ *                                    the brake, and its state under the numbers that follow from
+ *                                    it; since when and until when it is a block's pace
  *     mUNTIL,SINCE,TAKEN             while somebody looks: until when and since when what is taken
  *                                    is counted, and how much it was (meter.h)
  *     hWORKER,SEQ,HELD,EXPIRES       for each worker that holds permits
@@ -49,8 +51,9 @@ int takt_ledger_text_holders(const char *text, size_t size);
  * Reads a text into a ledger whose line and holders have the capacity, for a call from a worker
  * whose policy says `numbers`: which is adopted, unless the text's revision is higher; then
  * ledger->numbers is `kept`, filled with the text's numbers. A text that cannot be read gives a
- * fresh ledger, blocked for the limit's span (takt_numbers_span), and -1: state is never trusted
- * half-way. Otherwise 0.
+ * fresh ledger and -1: state is never trusted half-way.  That ledger is blocked until whatever was
+ * given has no say any more: for the limit's span (takt_numbers_span) after the last slot that can
+ * have been.  Otherwise 0.
  */
 int takt_ledger_decode(takt_ledger *ledger, const takt_numbers *numbers, takt_numbers *kept,
                        int64_t now_us, const char *text, size_t size);

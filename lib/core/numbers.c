@@ -78,10 +78,8 @@ void takt_numbers_begin(takt_rules_state *state, takt_pages *pages)
 
 void takt_numbers_rest(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us)
 {
-    const takt_rule *rule;
-
-    EACH_KEPT(rule, numbers, state, i)
-    rule->algorithm->rest(rule, &state->rules[i], now_us);
+    EACH_RULE(numbers, i)
+    numbers->rules[i].algorithm->rest(&numbers->rules[i], &state->rules[i], now_us);
 }
 
 int64_t takt_numbers_earliest(const takt_numbers *numbers, const takt_rules_state *state,

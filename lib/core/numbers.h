@@ -79,6 +79,7 @@ int64_t takt_numbers_span(const takt_numbers *numbers);
  * book of the pages is in use. */
 void takt_numbers_begin(takt_rules_state *state, takt_pages *pages);
 
+/* A brake is left to its owner. */
 void takt_numbers_rest(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us);
 int64_t takt_numbers_earliest(const takt_numbers *numbers, const takt_rules_state *state,
                               int64_t t_us, int64_t cost);

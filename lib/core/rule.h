@@ -72,6 +72,7 @@ typedef struct takt_rule_state {
     union {
         struct {
             takt_fraction tat; /* theoretical arrival time: when the next token would be on time */
+            int64_t until_us;  /* of a block's pace: it holds back nothing from then on (brake.c) */
         } gcra;
         struct {
             int64_t start_us; /* of the last window from which tokens were taken */

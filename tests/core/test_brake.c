@@ -260,7 +260,16 @@ Test(brake, texts_that_cannot_be)
         "g1/100000*1 5;k100,1,1,5",
         "g1/100000*1 5;k50,1,1,5+9",
         "g1/100000*1 5;k50,1,1,",
-
+        "g1/100000*1 5;k50,1,1,5+9,7,8",
+        "g1/100000*1 5;k0,0,0,5",
+        "g1/100000*1 5;k0,0,0,5,7",
+        "g1/100000*1 5;k0,0,0,5,7,0",
+        "g1/100000*1 5;k0,0,0,5,0,8",
+        "g1/100000*1 5;k0,0,0,5,7,8,9",
+        "g1/100000*1 5;k0,0,0,5,7,9007199254740993",
+        "g1/100000*1 5;k100,0,0,5,7,8",
+        "g1/100000*1 5;k0,0,0,5+1,7,8", /* its parts are of one token a second */
+        "r1,1,0,2,2;k0,0,0,5,7,8",
         "g1/100000*1 5;a50,10,60,10",
         "g1/100000*1 5;k50,1,1,5,",
         "g1/100000*1 5;b9,",
@@ -316,47 +325,4 @@ Test(brake, numbers_that_cannot_be_kept_exactly)
         takt_numbers limit = adapting(rows[i].tokens, rows[i].period_us, rows[i].burst);
         cr_expect_eq(takt_brake_fits(&limit), rows[i].fits, "row %zu", i);
     }
-}
-
-/* ---- blocks and the rules' pace behind them ---------------------------------------------------
- */
-
-static void after_block(takt_numbers limit, int64_t since_us, book *b)
-{
-    open_book(b, limit);
-    takt_ledger_block(&b->ledger, NOW + since_us, 10 * SECOND, "why");
-    work(b, since_us, since_us + 13 * SECOND);
-}
-
-/* Whatever was saved up, and wherever in a window a block ends.  (Fixed windows have no pace:
- * docs/policy.md says what they do; logs are in test_sliding_log.c.) */
-Test(brake, after_a_block_the_pace_is_even)
-{
-    static const struct {
-        const char *name;
-        int64_t max_us; /* between two slots of the first second */
-        int64_t min_us;
-    } rows[] = {{"gcra", 50 * MS, 50 * MS},
-                {"token-bucket", 50 * MS, 50 * MS},
-                {"leaky-bucket", 50 * MS, 50 * MS},
-                {"sliding-window", 53 * MS, 50 * MS - 1}};
-    static book b;
-
-    for (size_t i = 0; i < COUNT(rows); i++)
-        for (int64_t since_us = 0; since_us < SECOND; since_us += 370 * MS) {
-            takt_numbers limit = {.rule_count = 1, .lookahead_us = TAKT_LOOKAHEAD_US};
-            limit.rules[0] = (takt_rule){
-                .algorithm = takt_algorithm_named(rows[i].name), .limit = 20, .period_us = SECOND};
-            cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
-            after_block(limit, since_us, &b);
-            cr_assert_geq(b.slots[0].slot_us, NOW + since_us + 10 * SECOND);
-            cr_assert_leq(b.slots[0].slot_us, NOW + since_us + 10 * SECOND + 50 * MS);
-            /* a sliding window counts whole tokens: its first space may be a part of one */
-            for (int j = i < 3 ? 1 : 2; j < 20; j++) {
-                int64_t step_us = b.slots[j].slot_us - b.slots[j - 1].slot_us;
-                cr_expect(step_us >= rows[i].min_us && step_us <= rows[i].max_us,
-                          "%s, block at %" PRId64 ", slot %d: %" PRId64, rows[i].name, since_us, j,
-                          step_us);
-            }
-        }
 }

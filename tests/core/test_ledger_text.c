@@ -6,6 +6,7 @@
 #include "core/ledger_text.h"
 
 #define RULE "g1/100000*5 1763692800300000" /* 10/s burst 5, three tokens taken */
+#define PACE ";k0,0,0,1763692800000000,1763692800000000,1763696460000000"
 
 static takt_numbers ten_a_second(void)
 {
@@ -43,11 +44,11 @@ Test(ledger_text, is_written_as_documented)
     cr_assert(takt_ledger_try(&b.ledger, NOW, 3, &retry_us));
     cr_assert_str_eq(encode(&b), RULE, "%s", encode(&b));
     takt_ledger_block(&b.ledger, NOW, HOUR, NULL);
-    cr_assert_str_eq(encode(&b), RULE ";b1763696400000000", "%s", encode(&b));
+    cr_assert_str_eq(encode(&b), RULE ";b1763696400000000" PACE, "%s", encode(&b));
     say(&b, 0, 0xbeef, 5, 2, 9);
     cr_assert_str_eq(encode(&b),
-                     RULE
-                     ";t1;b1763696400000000;wbeef,1,5,1,18,2,9,1763692802000000,1763692806000000,f",
+                     RULE ";t1;b1763696400000000" PACE
+                          ";wbeef,1,5,1,18,2,9,1763692802000000,1763692806000000,f",
                      "%s", encode(&b));
     b.line[0].aside = true;
     cr_assert(strstr(encode(&b), ",af"), "%s", encode(&b));
@@ -60,8 +61,8 @@ Test(ledger_text, is_written_as_documented)
     cr_assert(strstr(encode(&b), RULE ";r7,250000,90,20,30000000;n1763692800000000;t1;"), "%s",
               encode(&b));
     takt_ledger_watch(&b.ledger, NOW, SECOND);
-    cr_assert(strstr(encode(&b), ";b1763696400000000;m1763692801000000,1763692800000000,0;wbeef"),
-              "%s", encode(&b));
+    cr_assert(strstr(encode(&b), PACE ";m1763692801000000,1763692800000000,0;wbeef"), "%s",
+              encode(&b));
     add_rule(&b.limit, 3, SECOND, 1);
     b.ledger.state.rules[1].gcra.tat = (takt_fraction){NOW, 2};
     cr_assert(strstr(encode(&b), RULE ";g3/1000000*1 1763692800000000+2;r7,"), "%s", encode(&b));
@@ -71,6 +72,9 @@ Test(ledger_text, is_read_back_as_it_was)
 {
     static const char *const texts[] = {
         RULE,
+        RULE ";b1763696400000000" PACE,
+        RULE PACE,
+        RULE ";r7,250000,90" PACE,
         RULE ";r7,250000,90",
         RULE ";b1763696400000000",
         RULE ";t12;w1,5,0,3,18,2,9,1763692802000000,1763692806000000",
@@ -125,7 +129,7 @@ Test(ledger_text, what_is_broken_gives_no_permit_away)
 
     open_book(&b, limit);
     cr_assert_eq(decode(&b, "x"), -1);
-    cr_assert_eq(b.ledger.blocked_until_us, NOW + 30 * SECOND);
+    cr_assert_eq(b.ledger.blocked_until_us, NOW + 250 * MS + 30 * SECOND);
     say(&b, 1, 9, 5, 1, 1);
     cr_assert_eq(b.given, 0);
     send_claim(&b, SECOND, &claim);
@@ -133,7 +137,7 @@ Test(ledger_text, what_is_broken_gives_no_permit_away)
     add_rule(&limit, 5, HOUR, 5);
     open_book(&b, limit);
     cr_assert_eq(decode(&b, "x"), -1);
-    cr_assert_eq(b.ledger.blocked_until_us, NOW + HOUR);
+    cr_assert_eq(b.ledger.blocked_until_us, NOW + 250 * MS + HOUR);
 }
 
 Test(ledger_text, what_is_broken_gives_a_ledger_blocked_for_a_period)
@@ -197,14 +201,16 @@ Test(ledger_text, what_is_broken_gives_a_ledger_blocked_for_a_period)
         cr_assert_eq(decode(&b, texts[i]), -1, "%s", texts[i]);
         cr_assert_eq(b.ledger.numbers, &b.limit);
         cr_assert_eq(b.ledger.line_count + b.ledger.holder_count, 0);
-        cr_assert_eq(b.ledger.blocked_until_us, NOW + HOUR, "%s", texts[i]);
+        cr_assert_eq(b.ledger.blocked_until_us, NOW + 250 * MS + HOUR, "%s", texts[i]);
         takt_ledger_peek(&b.ledger, NOW, &standing);
         cr_assert_eq(standing.remaining, 0);
         b.ledger.line_capacity = LINE_MAX;
         say(&b, 0, 1, 5, 1, 5);
         cr_assert_eq(b.given, 0, "nothing may be trusted, so nothing is given");
-        say(&b, HOUR, 1, 5, 1, 5);
-        cr_assert_eq(b.given, 1, "and no burst when the block ends");
+        say(&b, 250 * MS + HOUR, 1, 5, 1, 1000);
+        cr_assert_eq(b.given, 3, "and no burst when the block ends");
+        say(&b, 250 * MS + HOUR + MINUTE, 1, 5, 1, 1000);
+        cr_assert_leq(b.given, 5, "nor after it: the hour's five are all that a bucket holds");
     }
 }
 
@@ -213,7 +219,7 @@ Test(ledger_text, what_is_broken_gives_a_ledger_blocked_for_a_period)
 Test(ledger_text, a_text_that_was_cut_is_not_misread)
 {
     static const char whole[] =
-        RULE ";t12;b1763696400000000;w1,5,0,3,18,2,9,1763692802000000,1763692806000000,f";
+        RULE ";t12;b1763696400000000" PACE ";w1,5,0,3,18,2,9,1763692802000000,1763692806000000,f";
     char text[sizeof whole];
 
     for (size_t size = 0; size < sizeof whole - 1; size++) {
@@ -222,7 +228,7 @@ Test(ledger_text, a_text_that_was_cut_is_not_misread)
         text[size] = '\0';
         open_book(&b, ten_a_second());
         if (decode(&b, text) < 0)
-            cr_assert_eq(b.ledger.blocked_until_us, NOW + SECOND, "%s", text);
+            cr_assert_eq(b.ledger.blocked_until_us, NOW + 250 * MS + SECOND, "%s", text);
         else if (size > 0 && text[size - 1] != ';')
             cr_assert_eq(strncmp(encode(&b), text, strlen("g1/100000*5 ")), 0, "%s", text);
     }
@@ -278,6 +284,11 @@ Test(ledger_text, the_longest_place_fits)
     b.ledger.line_count = b.ledger.holder_count = 5;
     b.ledger.turn = b.ledger.blocked_until_us = b.ledger.fence = INT64_C(1) << 53;
     b.ledger.meter = (takt_meter){INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53};
+    takt_ledger_penalize(&b.ledger, NOW, 1, NULL);
+    b.ledger.brake =
+        (takt_brake){99, INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53};
+    b.ledger.state.rules[b.limit.rule_count].gcra.tat =
+        (takt_fraction){INT64_C(1) << 53, 999999999};
     cr_assert_leq(strlen(encode(&b)), takt_ledger_text_size(5, 5));
 }
 

@@ -186,8 +186,9 @@ Test(revision, what_cannot_be_read_is_blocked_for_the_longest_period)
         memcpy(s.text, texts[i], s.size);
         cr_expect_eq(claim(&s, &limit, NOW, 1, 5, &award), 0, "row %zu", i);
         cr_expect(s.damaged, "row %zu", i);
-        cr_expect_eq(award.blocked_until_us, NOW + HOUR, "row %zu", i);
-        cr_expect_eq(claim(&s, &limit, NOW + HOUR, 2, 5, &award), 1, "then paced");
+        cr_expect_eq(award.blocked_until_us, NOW + HOUR + limit.lookahead_us, "row %zu", i);
+        cr_expect_eq(claim(&s, &limit, NOW + HOUR + limit.lookahead_us, 2, 1, &award), 1,
+                     "then paced");
         cr_expect_not(s.damaged);
         takt_memory_pages_close(&s.pages);
     }

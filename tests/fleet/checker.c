@@ -87,6 +87,7 @@ void checker_close(checker *self)
         definition_close(&self->greedy[i]);
     }
     free(self->braked_slots);
+    free(self->paced_slots);
     free(self->ghosts);
     free(self->free_since_us);
     free(self->workers);
@@ -265,28 +266,19 @@ static void check_try(checker *self, const takt_sim_call *call)
         checker_fail(self, 5, "%lld tokens could have been taken at once", (long long)call->cost);
 }
 
-static void follow_unblock(checker *self, int64_t now_us)
-{
-    for (int i = 0; i < self->numbers.rule_count && self->blocked_until_us > 0; i++)
-        definition_exhaust(&self->rules[i], now_us);
-    self->blocked_until_us = 0;
-}
-
 void checker_call(checker *self, const takt_sim_call *call)
 {
     self->calls++;
     self->known = self->known && call->now_us < self->expires_at_us;
     self->slowest_us = later(self->slowest_us, 2 * self->fleet->delay_max_us + 2000);
-    if (!self->known) { /* a block was over before, under the numbers of then */
-        checker_block(self, call->now_us);
+    checker_block_over(self, call->now_us);
+    if (!self->known)
         checker_brake_off(self);
-    }
     checker_policy(self, call);
     for (int i = 0; i < self->numbers.rule_count && !self->known; i++)
         definition_begin(&self->rules[i], call->now_us);
     for (int i = 0; i < self->numbers.rule_count; i++)
         definition_forgive(&self->rules[i], call->now_us, self->numbers.lookahead_us);
-    checker_block(self, call->now_us);
     switch (call->op) {
     case TAKT_SIM_CLAIM:
         check_claim(self, call);
@@ -302,22 +294,17 @@ void checker_call(checker *self, const takt_sim_call *call)
         break;
     case TAKT_SIM_BLOCK:
         timeline_note(self->fleet, "block for %lld us", (long long)call->for_us);
-        self->blocks = true;
-        self->blocked_until_us = later(self->blocked_until_us, call->now_us + call->for_us);
-        checker_block(self, call->now_us);
+        checker_block_begins(self, call->now_us, call->for_us);
         break;
     case TAKT_SIM_PENALIZE:
         checker_brake_penalty(self, call);
-        if (call->for_us == 0)
-            break;
-        self->blocks = true;
-        self->blocked_until_us = later(self->blocked_until_us, call->now_us + call->for_us);
-        checker_block(self, call->now_us);
+        if (call->for_us > 0)
+            checker_block_begins(self, call->now_us, call->for_us);
         break;
     case TAKT_SIM_UNBLOCK:
         timeline_note(self->fleet, "unblock");
         self->forgetful = true;
-        follow_unblock(self, call->now_us);
+        checker_block_ends(self, call->now_us);
         break;
     case TAKT_SIM_RESET:
         timeline_note(self->fleet, "reset");
@@ -325,7 +312,8 @@ void checker_call(checker *self, const takt_sim_call *call)
         for (int i = 0; i < self->numbers.rule_count; i++)
             definition_rest(&self->rules[i]);
         checker_brake_off(self);
-        checker_block(self, call->now_us); /* which the reset leaves */
+        if (self->blocked_until_us == 0) /* which the reset leaves */
+            checker_pace_off(self);
         break;
     case TAKT_SIM_PEEK:
         break;
@@ -348,6 +336,7 @@ void checker_state_lost(checker *self)
         memset(self->workers[i].places, 0, sizeof self->workers[i].places);
     self->line_count = self->place_count = 0;
     self->blocked_until_us = 0;
+    checker_pace_off(self);
     checker_brake_off(self);
     self->known = false;
 }
@@ -362,7 +351,7 @@ void checker_quiet(checker *self)
     for (int i = 0; i < self->numbers.rule_count; i++)
         last_us = later(last_us,
                         later(definition_rest_at(&self->rules[i]), self->rules[i].vague_until_us));
-    last_us = later(later(last_us, self->blocked_until_us), self->brake_vague_until_us);
+    last_us = later(later(last_us, self->paced_until_us), self->brake_vague_until_us);
     if (self->known && takt_ledger_expires_at(&self->fleet->ledger) > last_us)
         checker_fail(self, 7, "the ledger stays for %lld us, and could go after %lld us",
                      (long long)(takt_ledger_expires_at(&self->fleet->ledger) - now_us),

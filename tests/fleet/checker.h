@@ -108,7 +108,16 @@ typedef struct checker {
     definition rules[TAKT_RULES_MAX];
     int64_t capacity, capacity_min; /* the dearest waiter that can be served: now, ever */
     int64_t blocked_until_us;
-    bool blocks;               /* there have been any */
+    bool blocks; /* there have been any */
+
+    /* what follows them (checker_pace.c) */
+    int64_t paced_from_us;         /* when the block began */
+    int64_t pace_begins_us;        /* when it ended, or will */
+    int64_t paced_until_us;        /* until then the pace is kept */
+    bool pace_known;               /* its rate has been the same since */
+    definition_token *paced_slots; /* given since the block began, after its end */
+    int paced_count, paced_capacity;
+
     int64_t handed_back_at_us; /* virtual: the last slots, so that there was one sooner */
     bool forgetful; /* there have been resets, losses of state, new numbers: a slot may come sooner
                        than foreseen */
@@ -176,7 +185,6 @@ void checker_fail(const checker *self, int promise, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int64_t checker_now(const checker *self); /* by the store's clock */
 void checker_policy(checker *self, const takt_sim_call *call);
-void checker_block(checker *self, int64_t now_us);
 void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost);
 void checker_slots_back(checker *self, int64_t now_us, const takt_run *unused);
 int64_t checker_first(const definition *rules, int rule_count, int64_t t_us,
@@ -191,6 +199,15 @@ void checker_overflow(checker *self, const takt_sim_call *call);
 void checker_try_turn(const checker *self, int64_t now_us);
 void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarded);
 void checker_unused(const checker *self);
+
+/* Of blocks (checker_pace.c). */
+void checker_block_begins(checker *self, int64_t now_us, int64_t for_us);
+void checker_block_ends(checker *self, int64_t now_us); /* before its time */
+void checker_block_over(checker *self, int64_t now_us);
+void checker_pace_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost);
+void checker_pace_slots_back(checker *self, const takt_run *unused);
+void checker_pace_off(checker *self);
+void checker_pace_vague(checker *self);
 
 /* Of penalties (checker_brake.c). */
 void checker_brake_penalty(checker *self, const takt_sim_call *call);

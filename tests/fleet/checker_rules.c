@@ -66,6 +66,7 @@ static void change_numbers(checker *self, const takt_numbers *numbers, int64_t n
     for (int i = 0; i < TAKT_RULES_MAX; i++)
         definition_close(&old[i]);
     self->numbers = *numbers;
+    checker_pace_vague(self);
     checker_brake_off(self);
     self->capacity = TAKT_NEVER;
     for (int i = 0; i < numbers->rule_count; i++) {
@@ -103,17 +104,6 @@ void checker_policy(checker *self, const takt_sim_call *call)
  * ------------------------------------------------------------------------------------------------------
  */
 
-/* Blocks: no slot before their end, and from there on no burst. */
-void checker_block(checker *self, int64_t now_us)
-{
-    if (self->blocked_until_us == 0 || self->blocked_until_us > now_us + self->numbers.lookahead_us)
-        return;
-    for (int i = 0; i < self->numbers.rule_count; i++)
-        definition_exhaust(&self->rules[i], self->blocked_until_us);
-    if (self->blocked_until_us <= now_us)
-        self->blocked_until_us = 0;
-}
-
 int64_t checker_first(const definition *rules, int rule_count, int64_t t_us, int64_t cost)
 {
     int64_t before_us;
@@ -134,7 +124,7 @@ int64_t checker_earliest(const checker *self, int64_t t_us, int64_t cost)
 
 int64_t checker_vague_until(const checker *self)
 {
-    int64_t until_us = self->brake_vague_until_us;
+    int64_t until_us = later(self->brake_vague_until_us, self->paced_until_us);
 
     for (int i = 0; i < self->numbers.rule_count; i++)
         until_us = later(until_us, self->rules[i].vague_until_us);
@@ -166,6 +156,7 @@ void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)
     if (slot_us > first_us)
         checker_fail(self, 5, "the slot at now%+lld us could have been at now%+lld us",
                      (long long)(slot_us - now_us), (long long)(first_us - now_us));
+    checker_pace_slot(self, now_us, slot_us, cost);
     checker_brake_slot(self, now_us, slot_us, cost);
     for (int i = 0; i < self->numbers.rule_count; i++)
         definition_take(&self->rules[i], slot_us, cost);
@@ -179,6 +170,7 @@ void checker_slots_back(checker *self, int64_t now_us, const takt_run *unused)
 {
     for (int i = 0; i < self->numbers.rule_count; i++)
         definition_hand_back(&self->rules[i], unused, now_us + self->numbers.lookahead_us);
+    checker_pace_slots_back(self, unused);
     checker_brake_slots_back(self, unused);
     self->handed_back_at_us = self->fleet->now_us;
     self->handed_back += unused->count;

@@ -331,6 +331,8 @@ static void settle(scenario *self)
     if (self->frozen_until_us > fleet->now_us)
         takt_fleet_run(fleet, self->frozen_until_us);
     until_us = fleet->now_us + 12 * SECOND_US + self->checker.lease_us;
+    until_us =
+        later(until_us, self->checker.paced_until_us - fleet->store_clock_us); /* a block's */
     takt_fleet_run(fleet, fleet->now_us + 2 * SECOND_US);
     if (self->checker.calls - calls > BUSY_CALLS)
         self->quiet_until_us = until_us - 2 * SECOND_US - self->checker.numbers.lookahead_us;

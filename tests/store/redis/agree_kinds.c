@@ -147,13 +147,46 @@ static int percent_of(const char *text)
     const char *part = strstr(text, ";k");
     int percent = 100;
 
-    return part && sscanf(part, ";k%d,", &percent) == 1 ? percent : 100;
+    return part && sscanf(part, ";k%d,", &percent) == 1 && percent > 0 ? percent : 100;
+}
+
+/* A block's pace stands behind the brake's state. */
+static bool is_paced(const char *text)
+{
+    const char *part = strstr(text, ";k");
+    int commas = 0;
+
+    for (const char *at = part ? part + 1 : ""; *at && *at != ';'; at++)
+        commas += *at == ',';
+    return commas == 5;
+}
+
+static void count_paces(const agree_outcome *ran)
+{
+    const char *before = ran->before, *after = ran->after;
+    bool was = is_paced(before), is = is_paced(after), kept = !ran->damaged && after[0];
+    bool penalized = percent_of(before) < 100;
+    takt_op op = ran->step.call.op;
+
+    count("blocks that will be paced", !was && is && !ran->damaged);
+    count("ledgers that cannot be read and will be paced", is && ran->damaged);
+    count("paces", was && !has(before, ";b"));
+    count("paces of a penalty's rate", was && !has(before, ";b") && penalized);
+    count("paces that end", kept && was && !is);
+    count("paces that end where a penalty does not", kept && was && !is && has(after, ";k"));
+    count("penalties that end where a pace does not",
+          kept && was && is && penalized && percent_of(after) == 100);
+    count("unblocks that are paced", op == TAKT_OP_UNBLOCK && has(before, ";b") && is);
+    count("blocks of paced ledgers", op == TAKT_OP_BLOCK && was && !has(before, ";b"));
+    count("resets of paced ledgers", op == TAKT_OP_RESET && was && !is);
+    count("resets of blocked ledgers that are paced", op == TAKT_OP_RESET && was && is);
+    count("ledgers without a block's pace that are blocked", kept && has(before, ";b") && !was);
 }
 
 static void count_brakes(const agree_outcome *ran)
 {
     int before = percent_of(ran->before), after = percent_of(ran->after);
-    bool penalizes = ran->step.call.op == TAKT_OP_PENALIZE, braked = has(ran->before, ";k");
+    bool penalizes = ran->step.call.op == TAKT_OP_PENALIZE, braked = before < 100;
     bool fine = !ran->damaged;
 
     count("braked ledgers", braked);
@@ -161,12 +194,12 @@ static void count_brakes(const agree_outcome *ran)
           braked && ran->step.call.limit->numbers.rule_count > 1);
     count("braked ledgers with a line", braked && has(ran->before, ";w"));
     count("braked ledgers that are blocked", braked && has(ran->before, ";b"));
-    count("penalties that put the brake on", penalizes && !braked && has(ran->after, ";k"));
+    count("penalties that put the brake on", penalizes && !braked && after < 100);
     count("penalties that lower the rate further", penalizes && braked && after < before);
     count("penalties of the same event", penalizes && braked && after >= before);
     count("penalties without adapt", penalizes && ran->step.call.limit->numbers.adapt.backoff == 0);
     count("rates that come back", fine && braked && !penalizes && after > before && after < 100);
-    count("brakes that come off", fine && braked && !has(ran->after, ";k") && ran->after[0]);
+    count("brakes that come off", fine && braked && after == 100 && ran->after[0]);
     count("brakes of newer numbers than the caller's",
           fine && braked && ran->step.call.op == TAKT_OP_CLAIM && ran->step.award.outdated);
     count("resets of braked ledgers", braked && ran->step.call.op == TAKT_OP_RESET);
@@ -584,6 +617,7 @@ void agree_kinds_count(const agree_outcome *ran)
     count_rules(ran->step.call.limit, ran->step.now_us);
     count_ledger(ran);
     count_brakes(ran);
+    count_paces(ran);
     count_watches(ran);
     count_holders(ran);
     count_permit_calls(ran);

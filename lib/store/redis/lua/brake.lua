@@ -1,5 +1,5 @@
--- brake.lua: the rule that penalties leave behind, and how it comes off; core/brake.c.  It is the last of limit.rules.
--- Made when a ledger is braked, or to be.
+-- brake.lua: the rule that blocks and penalties leave behind, and how it comes off; core/brake.c.  It is the last of
+-- limit.rules.  Made when a ledger is braked, or to be.
 -- needs: limit
 
 local brake
@@ -17,9 +17,11 @@ local function make_brake()
     end
 
     brake = brake or {
-        percent = 0, -- 0: the ledger is not braked
+        percent = 0, -- what penalties have left of the rate; 0: all of it
         since = 0,
         counted = 0,
+        paced_from = 0,
+        paced_until = 0, -- 0: no block is paced
 
         -- So much of the rate of a limit with these rules, as a rule; nil: its numbers are too large.
         derive = function(rules, percent)
@@ -48,40 +50,137 @@ local function make_brake()
             end
         end,
 
-        put_on = function(new)
+        add = function(new)
             limit.rules[#limit.rules + 1], limit.brake = new, new
         end,
 
         release = function()
             brake.take_off()
-            brake.percent, brake.since, brake.counted = 0, 0, 0
+            brake.percent, brake.since, brake.counted, brake.paced_from, brake.paced_until = 0, 0, 0, 0, 0
         end,
 
-        -- Another part of the rate, where `old` is the brake so far.
-        change = function(old, percent)
+        -- GCRA up to an instant, from which on it lets everything through.
+        paced = function(rule)
+            local gcra, till, made = rule.algorithm, brake.paced_until, {}
+            for name, one in pairs(gcra) do
+                made[name] = one
+            end
+            made.earliest = function(rule, t, cost)
+                local at, free = gcra.earliest(rule, t, cost), t > till and t or till
+                return at ~= NEVER and at > free and free or at
+            end
+            made.commit = function(rule, t, cost)
+                if t < till then
+                    gcra.commit(rule, t, cost)
+                end
+            end
+            made.room = function(rule, from, by)
+                return by < till and gcra.room(rule, from, by) or TAKT_ROOM_MAX
+            end
+            made.due = function(rule, from, n)
+                local at, free = gcra.due(rule, from, n), from > till and from or till
+                return at > free and free or at
+            end
+            made.rest_at = function(rule)
+                local at = gcra.rest_at(rule)
+                return at > till and till or at
+            end
+            return made
+        end,
+
+        -- The brake of a ledger with these rules, its state yet to come; nil: there is none.
+        find_rule = function(rules)
+            if brake.percent > 0 then
+                return brake.derive(rules, brake.percent)
+            end
+            local new = brake.paced_until > 0 and brake.derive(rules, TAKT_WHOLE_PERCENT) or nil
+            if new then
+                new.algorithm = brake.paced(new)
+            end
+            return new
+        end,
+
+        -- The rule as it is from now on, where `old` is the one so far; nil: there was none.
+        put_on = function(old)
             brake.take_off()
-            local new = percent < TAKT_WHOLE_PERCENT and brake.derive(limit.rules, percent)
+            local new = brake.find_rule(limit.rules)
             if not new then
                 brake.release()
                 return
             end
-            new.algorithm.pour(old, new, ledger.now)
-            brake.put_on(new)
-            brake.percent = percent
+            if old then
+                new.algorithm.pour(old, new, ledger.now)
+            else
+                new.algorithm.rest(new, ledger.now)
+            end
+            brake.add(new)
+        end,
+
+        -- Another part of the rate.
+        change = function(old, percent)
+            brake.percent = percent < TAKT_WHOLE_PERCENT and percent or 0
+            if brake.percent == 0 then
+                brake.since, brake.counted = 0, 0
+            end
+            brake.put_on(old)
         end,
 
         -- The ledger has gone over to its limit from one with the brake `old`.
         follow = function(old)
-            if not limit.adapt or not limit.rules[1] then
-                brake.release()
+            if brake.percent == 0 then
+                brake.put_on(old)
                 return
             end
-            local floor = limit.adapt.floor
+            local floor = limit.adapt and limit.adapt.floor or TAKT_WHOLE_PERCENT
             brake.change(old, brake.percent > floor and brake.percent or floor)
+        end,
+
+        -- A block begins, or ends later or sooner than it did.
+        pace = function()
+            local now = ledger.now
+            local ends = ledger.blocked > now and ledger.blocked or now
+            if not limit.rules[1] then
+                return
+            end
+            if brake.paced_until == 0 or brake.paced_from > now then
+                brake.paced_from = now
+            end
+            local lasts = ends - brake.paced_from
+            brake.paced_until = ends + (lasts < TAKT_PACED_MAX_US and lasts or TAKT_PACED_MAX_US)
+            brake.put_on(limit.brake)
+        end,
+
+        exhaust = function(at)
+            if limit.brake then
+                limit.brake.algorithm.exhaust(limit.brake, at)
+            end
+        end,
+
+        reset = function()
+            if ledger.blocked <= ledger.now then
+                brake.paced_from, brake.paced_until = 0, 0
+            end
+            brake.change(limit.brake, TAKT_WHOLE_PERCENT)
+        end,
+
+        tidy_pace = function()
+            local now = ledger.now
+            if brake.paced_until == 0 or ledger.blocked > now then
+                return
+            end
+            if brake.paced_until <= now then
+                brake.paced_from, brake.paced_until = 0, 0
+            elseif brake.paced_until > now + TAKT_PACED_MAX_US then
+                brake.paced_until = now + TAKT_PACED_MAX_US
+            else
+                return
+            end
+            brake.put_on(limit.brake)
         end,
 
         tidy = function()
             local now, blocked, adapt = ledger.now, ledger.blocked, limit.adapt
+            brake.tidy_pace()
             if brake.percent == 0 then
                 return
             end
@@ -102,34 +201,44 @@ local function make_brake()
         end,
 
         ends_at = function()
+            local paced = brake.paced_until
             if brake.percent == 0 then
-                return 0
+                return paced
             end
             local adapt = limit.adapt
-            return brake.since
+            local back = brake.since
                 + numbers.divide_up(TAKT_WHOLE_PERCENT - brake.percent, adapt.recover_us, adapt.recover)
+            return back > paced and back or paced
         end,
 
-        -- "PERCENT,SINCE,COUNTED,STATE"; the numbers of the state follow from `rules`.  Returns the brake; nil where it
-        -- cannot be read.
+        -- "PERCENT,SINCE,COUNTED,STATE[,FROM,UNTIL]"; the numbers of the state follow from `rules`.  Returns the brake;
+        -- nil where it cannot be read.
         read = function(text, rules)
-            local percent, since, counted, state = text:match('^(%d+),(%d+),(%d+),([^,]+)$')
-            percent, since, counted = tonumber(percent), tonumber(since), tonumber(counted)
-            if not percent or percent < 1 or percent >= TAKT_WHOLE_PERCENT or since > TAKT_EXACT_MAX
-                or counted > TAKT_EXACT_MAX then
+            local percent, since, counted, state, more = text:match('^(%d+),(%d+),(%d+),([^,]+)(.*)$')
+            local from, till = (more or ''):match('^,(%d+),(%d+)$')
+            percent, since, counted, from, till = tonumber(percent), tonumber(since), tonumber(counted), tonumber(from),
+                tonumber(till)
+            if not percent or percent >= TAKT_WHOLE_PERCENT or since > TAKT_EXACT_MAX or counted > TAKT_EXACT_MAX
+                or (from == nil) ~= (more == '')
+                or from and (from < 1 or from > TAKT_EXACT_MAX or till < 1 or till > TAKT_EXACT_MAX) then
                 return nil
             end
-            local read = brake.derive(rules, percent)
+            brake.percent, brake.since, brake.counted, brake.paced_from, brake.paced_until = percent, since, counted,
+                from or 0, till or 0
+            local read = brake.find_rule(rules)
             if not read or not read.algorithm.read_state(read, state) then
                 return nil
             end
-            brake.percent, brake.since, brake.counted = percent, since, counted
             return read
         end,
 
         write = function()
+            local pace = ''
+            if brake.paced_until > 0 then
+                pace = string.format(',%.0f,%.0f', brake.paced_from, brake.paced_until)
+            end
             return string.format(';k%.0f,%.0f,%.0f,', brake.percent, brake.since, brake.counted)
-                .. limit.brake.algorithm.write_state(limit.brake)
+                .. limit.brake.algorithm.write_state(limit.brake) .. pace
         end,
     }
 end

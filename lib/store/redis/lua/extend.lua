@@ -6,5 +6,7 @@ local function extend_block(span, reason)
     if ends > ledger.blocked then
         ledger.blocked = ends
         ledger.reason = reason ~= '' and reason or ledger.reason
+        make_brake()
+        brake.pace()
     end
 end

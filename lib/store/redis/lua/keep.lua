@@ -17,14 +17,10 @@ local function tidy(worker)
     end
 end
 
--- From that instant on the ledger says no more than one that has never been used.  The state is spoilt by it.
+-- From that instant on the ledger says no more than one that has never been used.
 local function expires_at()
-    local blocked = ledger.blocked
-    if blocked > 0 then
-        limit.exhaust(blocked)
-    end
     local at = limit.rest_at()
-    at = math.max(at, blocked, ledger.fence, ledger.leased, brake and brake.ends_at() or 0,
+    at = math.max(at, ledger.blocked, ledger.fence, ledger.leased, brake and brake.ends_at() or 0,
         ledger.meter and ledger.meter.ends or 0)
     return (ledger.listed and line.all.latest > at) and line.all.latest or at
 end

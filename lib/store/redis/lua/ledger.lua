@@ -93,7 +93,7 @@ text = {
             end
         end
         if at <= #stored or ledger.turn > TAKT_EXACT_MAX or ledger.blocked > TAKT_EXACT_MAX
-            or (braked and told > 0 and not adapt) then
+            or (braked and told > 0 and not adapt and not braked:find('^0+,')) then
             return nil
         end
         return told, ahead, most, permits, lease, full, adapt, braked
@@ -142,7 +142,7 @@ text = {
             limit.rules, limit.revision, limit.lookahead, limit.max_waiting = kept, told, ahead, most
             limit.concurrency, limit.lease, limit.when_full, limit.adapt = permits, lease, full, adapt
             if braked then
-                brake.put_on(braked)
+                brake.add(braked)
             end
             return true
         elseif not same then
@@ -184,7 +184,7 @@ text = {
             parts = parts .. ';b' .. numbers.digits(ledger.blocked)
             parts = parts .. (ledger.reason ~= '' and ',' or '') .. ledger.reason
         end
-        if brake and brake.percent > 0 then
+        if limit.brake then
             parts = parts .. brake.write()
         end
         local meter = ledger.meter
@@ -211,7 +211,8 @@ local function read_arguments()
         and limit.max_waiting and zones_told
 end
 
--- A ledger that cannot be read: a fresh one, blocked for its span: the longest period, or the lease.
+-- A ledger that cannot be read: a fresh one, blocked for its span, the longest period or the lease, after the last slot
+-- that can have been given.
 local function begin_anew()
     read_arguments()
     if logs then
@@ -220,10 +221,12 @@ local function begin_anew()
     limit.rest()
     ledger.turn, ledger.listed, ledger.damaged = 0, false, true
     ledger.fence, ledger.leased, ledger.meter = 0, 0, nil
-    ledger.blocked, ledger.reason = ledger.now + limit.span, ''
-    if brake then
-        brake.release()
-    end
+    local given_until = ledger.now + limit.lookahead
+    limit.exhaust(given_until)
+    ledger.blocked, ledger.reason = given_until + limit.span, ''
+    make_brake()
+    brake.release()
+    brake.pace()
 end
 
 -- The ledger as it was kept.
@@ -255,7 +258,9 @@ local function tidy_rules()
     end
     limit.pull_back()
     if ledger.blocked > 0 and ledger.blocked <= ledger.now + limit.lookahead then
-        limit.exhaust(ledger.blocked)
+        if brake then
+            brake.exhaust(ledger.blocked)
+        end
         if ledger.blocked <= ledger.now then
             unblock()
         end

@@ -9,9 +9,16 @@
 return run(function()
     local most = tonumber(ARGV[7])
     tidy()
+    local braked = limit.brake
+    if braked then -- what is left of a quota is not what may start at once
+        brake.take_off()
+    end
     local more = limit.room(ledger.now, ledger.now) - most
     if more > 0 then
         charge(more)
+    end
+    if braked then
+        brake.add(braked)
     end
     tidy_rules()
     local reply = standing(0)

@@ -21,16 +21,7 @@ local function penalize()
     local percent = brake.percent > 0 and brake.percent or TAKT_WHOLE_PERCENT
     percent = math.floor(percent * adapt.backoff / TAKT_WHOLE_PERCENT)
     percent = percent > adapt.floor and percent or adapt.floor
-    if brake.percent > 0 then
-        brake.change(limit.brake, percent)
-    else
-        local new = brake.derive(limit.rules, percent)
-        if new then
-            new.algorithm.rest(new, now)
-            brake.put_on(new)
-            brake.percent = percent
-        end
-    end
+    brake.change(limit.brake, percent)
     if brake.percent > 0 then
         brake.since, brake.counted = now, now
         local first, till = limit.earliest(now, 1), now + limit.lookahead
