@@ -130,7 +130,7 @@ Test(record, that_cannot_be_read_is_written_anew)
         takt_record_run(&scratch, "nonsense", 8, 5000000, &call.call, &change);
         cr_expect(change.damaged);
         cr_expect_eq((int)change.what, TAKT_RECORD_PUT);
-        cr_expect_eq(call.call.standing.blocked_until_us, 6000000);
+        cr_expect_eq(call.call.standing.blocked_until_us, 6000000 + limit.numbers.lookahead_us);
     }
     takt_record_scratch_free(&scratch);
 }
