@@ -138,7 +138,7 @@ static void foresee_all(takt_oracle *oracle)
 {
     takt_forecast_begin(&oracle->forecast, &oracle->ledger, &oracle->pages);
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
-        takt_link *head = &oracle->queue.waiting[i], *next;
+        takt_link *head = &oracle->queue.waiters.lists[i], *next;
         for (takt_link *at = head->next; at != head; at = next) {
             next = at->next;
             foresee(oracle, pending_of(at));
@@ -151,7 +151,7 @@ static void foresee_new(takt_oracle *oracle, pending *arrived)
 {
     const takt_permit *permit = &arrived->permit;
 
-    if (oracle->queue.total == 1) { /* no need of a copy as long as nobody comes after it */
+    if (oracle->queue.waiters.total == 1) { /* no need of a copy as long as nobody comes after it */
         int64_t slot_us = takt_numbers_earliest(&oracle->limit->numbers, &oracle->ledger.state,
                                                 oracle->now_us, permit->cost);
         oracle->forecast.valid = false;
@@ -169,8 +169,8 @@ static void foresee_new(takt_oracle *oracle, pending *arrived)
 static pending *first_in_line(const takt_oracle *oracle)
 {
     for (int i = 0; i < TAKT_PRIORITIES; i++)
-        if (oracle->queue.count[i] > 0)
-            return pending_of(oracle->queue.waiting[i].next);
+        if (oracle->queue.waiters.count[i] > 0)
+            return pending_of(oracle->queue.waiters.lists[i].next);
     return NULL;
 }
 
@@ -197,12 +197,12 @@ static void settle(takt_oracle *oracle, int64_t until_us)
 static void refuse_excess(takt_oracle *oracle)
 {
     takt_link *before = oracle->refused.previous;
-    bool is_one = oracle->queue.total == oracle->bound + 1;
+    bool is_one = oracle->queue.waiters.total == oracle->bound + 1;
     bool is_oldest = oracle->limit->numbers.when_full == TAKT_WHEN_FULL_DROP_OLDEST;
 
-    if (oracle->bound == 0 || oracle->queue.total <= oracle->bound)
+    if (oracle->bound == 0 || oracle->queue.waiters.total <= oracle->bound)
         return;
-    while (oracle->queue.total > oracle->bound)
+    while (oracle->queue.waiters.total > oracle->bound)
         refuse(oracle, TAKT_HOLDER(takt_queue_excess(&oracle->queue), pending, permit), TAKT_NEVER);
     if (!is_one || is_oldest || !takt_forecast_undo(&oracle->forecast))
         foresee_all(oracle);

@@ -15,8 +15,9 @@
     INT64_C(50000) /* after a failure: at random within 50 ms, doubled with each failure */
 #define RETRY_LONGEST INT64_C(2000000)
 #define BELIEVED_US   INT64_C(5000000) /* longer than the pause between two attempts */
+#define SEEN_FOR_US   INT64_C(60000000)
 
-int64_t takt_loss_retry_at(uint64_t *random, int failures, int64_t now_us)
+static int64_t retry_at(uint64_t *random, int failures, int64_t now_us)
 {
     int64_t longest = takt_min(RETRY_FIRST << takt_min(failures, 10), RETRY_LONGEST);
 
@@ -27,7 +28,7 @@ static void set_ask_at(takt_scheduler *scheduler, int failures, int64_t now_us)
 {
     uint64_t random = scheduler->worker + (uint64_t)now_us;
 
-    scheduler->ask_at_us = takt_loss_retry_at(&random, failures, now_us);
+    scheduler->ask_at_us = retry_at(&random, failures, now_us);
 }
 
 /* ---- lost and back --------------------------------------------------------------------------- */
@@ -39,11 +40,11 @@ static bool may_be_of_ledger(int status)
 
 static takt_queue *next_queue(const takt_scheduler *scheduler, size_t *bucket, takt_queue *queue)
 {
-    takt_entry *entry = queue ? queue->entry.next : NULL;
+    takt_entry *entry = queue ? queue->registry.entry.next : NULL;
 
     while (!entry && *bucket < scheduler->queues.used)
         entry = scheduler->queues.buckets[(*bucket)++];
-    return entry ? TAKT_HOLDER(entry, takt_queue, entry) : NULL;
+    return entry ? TAKT_HOLDER(entry, takt_queue, registry.entry) : NULL;
 }
 
 void takt_loss_begin(takt_scheduler *scheduler, int status, int64_t now_us)
@@ -59,7 +60,7 @@ void takt_loss_begin(takt_scheduler *scheduler, int status, int64_t now_us)
     scheduler->believed_until_us = now_us + BELIEVED_US;
     set_ask_at(scheduler, scheduler->failures++, now_us);
     while (!was_believed && (queue = next_queue(scheduler, &bucket, queue)))
-        if (queue->total > 0)
+        if (queue->waiters.total > 0)
             takt_registry_touch(scheduler, queue);
 }
 
@@ -73,9 +74,9 @@ void takt_loss_end(takt_scheduler *scheduler)
     scheduler->lost = false;
     scheduler->trouble = scheduler->failures = 0;
     while ((queue = next_queue(scheduler, &bucket, queue))) {
-        queue->alone = queue->alone && queue->trouble != 0;
-        queue->not_before_us = 0; /* it was the first who chose a random time */
-        if (queue->total > 0 || queue->in_line != 0)
+        queue->loss.alone = queue->loss.alone && queue->loss.trouble != 0;
+        queue->loss.not_before_us = 0; /* it was the first who chose a random time */
+        if (queue->waiters.total > 0 || queue->awarded.in_line != 0)
             takt_registry_touch(scheduler, queue);
     }
 }
@@ -87,29 +88,50 @@ void takt_loss_retry(takt_scheduler *scheduler)
 
     scheduler->ask_at_us = 0;
     while ((queue = next_queue(scheduler, &bucket, queue)))
-        if (queue->not_before_us != 0 && !queue->in_flight) {
-            queue->not_before_us = 0;
+        if (queue->loss.not_before_us != 0 && !queue->claims.in_flight) {
+            queue->loss.not_before_us = 0;
             takt_registry_touch(scheduler, queue);
         }
 }
 
 void takt_loss_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us)
 {
+    queue->loss.not_before_us = retry_at(&scheduler->random, queue->loss.failures++, now_us);
     if (!may_be_of_ledger(status)) {
         takt_loss_begin(scheduler, status, now_us);
         return;
     }
-    queue->trouble = status;
-    queue->believed_until_us = now_us + BELIEVED_US;
-    set_ask_at(scheduler, queue->failures, now_us);
+    queue->loss.trouble = status;
+    queue->loss.believed_until_us = now_us + BELIEVED_US;
+    set_ask_at(scheduler, queue->loss.failures, now_us);
 }
 
-void takt_loss_answered(takt_scheduler *scheduler, takt_queue *queue)
+void takt_loss_heard(takt_queue *queue)
 {
-    if (queue->trouble != 0) {
-        queue->trouble = 0;
-        queue->alone = false;
+    queue->loss.not_before_us = 0;
+}
+
+/* The highest number holds for a while: workers that are served at once are seldom seen together.
+ */
+static void note_workers(takt_seen *seen, int64_t workers, int64_t now_us)
+{
+    if (workers >= seen->workers || now_us - seen->at_us > SEEN_FOR_US)
+        *seen = (takt_seen){workers, now_us};
+}
+
+void takt_loss_answered(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
+                        int64_t now_us)
+{
+    int64_t workers = award->workers + (award->in_line == 0);
+
+    if (queue->loss.trouble != 0) {
+        queue->loss.trouble = 0;
+        queue->loss.alone = false;
     }
+    queue->loss.failures = 0;
+    queue->loss.not_before_us = 0;
+    note_workers(&queue->loss.seen, workers, now_us);
+    note_workers(&scheduler->seen, workers, now_us);
     takt_loss_end(scheduler);
 }
 
@@ -122,7 +144,7 @@ void takt_loss_tick(takt_scheduler *scheduler, int64_t now_us)
 
 bool takt_loss_asks(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
 {
-    return scheduler->in_flight == 0 && !queue->in_flight && now_us >= scheduler->ask_at_us;
+    return scheduler->in_flight == 0 && !queue->claims.in_flight && now_us >= scheduler->ask_at_us;
 }
 
 /* ---- without the store ----------------------------------------------------------------------- */
@@ -138,59 +160,61 @@ static int64_t store_now(const takt_scheduler *scheduler, int64_t now_us)
  * waiting. */
 static bool begin_share(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
-    int64_t workers = queue->seen.workers > 0 ? queue->seen.workers : scheduler->seen.workers;
+    int64_t workers =
+        queue->loss.seen.workers > 0 ? queue->loss.seen.workers : scheduler->seen.workers;
     int64_t from_us;
 
     if (workers == 0 || queue->numbers->rule_count == 0)
         return false;
-    if (!queue->share)
-        queue->share = calloc(1, sizeof *queue->share);
-    if (!queue->share)
+    if (!queue->loss.share)
+        queue->loss.share = calloc(1, sizeof *queue->loss.share);
+    if (!queue->loss.share)
         return false;
     from_us = store_now(scheduler, now_us) + queue->numbers->lookahead_us;
-    takt_share_begin(queue->share, queue->numbers, workers,
-                     takt_max(from_us, queue->next_slot_at_us), &scheduler->random);
+    takt_share_begin(queue->loss.share, queue->numbers, workers,
+                     takt_max(from_us, queue->awarded.next_slot_at_us), &scheduler->random);
     return true;
 }
 
 /* Whether a queue is served without the store; the first time in each loss it is told. */
 static bool goes_alone(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
-    if (queue->alone)
+    if (queue->loss.alone)
         return true;
     if (queue->limit->on_store_failure == TAKT_ON_STORE_FAILURE_SHARE &&
         !begin_share(scheduler, queue, now_us))
         return false;
-    queue->alone = true;
-    takt_list_remove(&queue->fallback);
-    takt_list_append(&scheduler->fallbacks, &queue->fallback);
+    queue->loss.alone = true;
+    takt_list_remove(&queue->loss.fallback);
+    takt_list_append(&scheduler->fallbacks, &queue->loss.fallback);
     return true;
 }
 
 const takt_queue *takt_loss_next_fallback(takt_scheduler *scheduler)
 {
-    takt_queue *queue = TAKT_HOLDER(scheduler->fallbacks.next, takt_queue, fallback);
+    takt_queue *queue = TAKT_HOLDER(scheduler->fallbacks.next, takt_queue, loss.fallback);
 
     if (takt_list_empty(&scheduler->fallbacks))
         return NULL;
-    takt_list_remove(&queue->fallback);
+    takt_list_remove(&queue->loss.fallback);
     return queue;
 }
 
 /* The status that waiters of a queue would fail with; 0: the store is there, as far as is known. */
 static int trouble_of(const takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
-    if (queue->trouble != 0 && !queue->in_flight && now_us >= queue->believed_until_us)
-        queue->trouble = 0;
-    return queue->trouble != 0 ? queue->trouble : scheduler->trouble;
+    if (queue->loss.trouble != 0 && !queue->claims.in_flight &&
+        now_us >= queue->loss.believed_until_us)
+        queue->loss.trouble = 0;
+    return queue->loss.trouble != 0 ? queue->loss.trouble : scheduler->trouble;
 }
 
 /* When the next one may start here; a block that was heard of holds. */
 static int64_t next_slot(const takt_queue *queue, int64_t from_us)
 {
-    from_us = takt_max(from_us, queue->blocked_until_us);
+    from_us = takt_max(from_us, queue->awarded.blocked_until_us);
     return queue->limit->on_store_failure == TAKT_ON_STORE_FAILURE_SHARE
-               ? takt_share_next(queue->share, from_us)
+               ? takt_share_next(queue->loss.share, from_us)
                : from_us;
 }
 
@@ -199,7 +223,7 @@ static void grant(takt_scheduler *scheduler, takt_queue *queue, int64_t slot_us)
     takt_permit *permit = takt_queue_first(queue);
 
     if (queue->limit->on_store_failure == TAKT_ON_STORE_FAILURE_SHARE)
-        takt_share_take(queue->share, slot_us, permit->cost);
+        takt_share_take(queue->loss.share, slot_us, permit->cost);
     permit->slot_at_us = slot_us;
     permit->uncharged = true;
     takt_waiter_fire(scheduler, permit, 0);
@@ -209,7 +233,7 @@ bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
 {
     takt_on_store_failure mode = queue->limit->on_store_failure;
     int status = trouble_of(scheduler, queue, now_us);
-    int64_t due_us = store_now(scheduler, now_us), slot_us, before = queue->total;
+    int64_t due_us = store_now(scheduler, now_us), slot_us, before = queue->waiters.total;
     takt_permit *permit;
 
     *next_us = TAKT_NEVER;
@@ -229,7 +253,7 @@ bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
         }
         grant(scheduler, queue, slot_us);
     }
-    return queue->total < before;
+    return queue->waiters.total < before;
 }
 
 int takt_loss_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status, int32_t cost,
@@ -245,10 +269,10 @@ int takt_loss_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status
     *standing = (takt_standing){.now_us = due_us,
                                 .limit = takt_numbers_capacity(queue->numbers, NULL),
                                 .retry_after_us = slot_us - due_us,
-                                .blocked_until_us = queue->blocked_until_us};
+                                .blocked_until_us = queue->awarded.blocked_until_us};
     if (slot_us > due_us || !takt_queue_is_covered(queue))
         return TAKT_E_NO_SLOT;
     if (mode == TAKT_ON_STORE_FAILURE_SHARE)
-        takt_share_take(queue->share, slot_us, cost);
+        takt_share_take(queue->loss.share, slot_us, cost);
     return 0;
 }

@@ -15,10 +15,11 @@
 
 /* Takes in that a queue's claim failed or was answered. */
 void takt_loss_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us);
-void takt_loss_answered(takt_scheduler *scheduler, takt_queue *queue);
+void takt_loss_answered(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
+                        int64_t now_us);
 
-/* When somebody may ask again after so many failures in a row. */
-int64_t takt_loss_retry_at(uint64_t *random, int failures, int64_t now_us);
+/* The store itself has sent something about a queue's ledger: its next claim need not wait. */
+void takt_loss_heard(takt_queue *queue);
 
 /* At a pass: what is not believed any more is dropped. */
 void takt_loss_tick(takt_scheduler *scheduler, int64_t now_us);

@@ -18,20 +18,20 @@ static int64_t in_use(const takt_queue *queue)
  * wait, an award brings no numbers for that.) */
 static bool may_hand_on(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
 {
-    return queue->holding.told <= queue->numbers->concurrency && queue->hint == UNHINTED &&
-           now_us < queue->awarded_at_us + queue->numbers->lookahead_us &&
+    return queue->holding.told <= queue->numbers->concurrency && queue->claims.hint == UNHINTED &&
+           now_us < queue->awarded.at_us + queue->numbers->lookahead_us &&
            now_us < queue->holding.leased_until_us &&
-           takt_clock_store(&scheduler->clock, now_us) >= queue->blocked_until_us;
+           takt_clock_store(&scheduler->clock, now_us) >= queue->awarded.blocked_until_us;
 }
 
 void takt_permits_hand_on(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     takt_holding *holding = &queue->holding;
 
-    if (holding->told <= in_use(queue) || queue->total == 0 ||
+    if (holding->told <= in_use(queue) || queue->waiters.total == 0 ||
         !may_hand_on(scheduler, queue, now_us))
         return;
-    while (holding->told > in_use(queue) && queue->total > 0 && holding->reuses > 0) {
+    while (holding->told > in_use(queue) && queue->waiters.total > 0 && holding->reuses > 0) {
         takt_permit *permit = takt_queue_first(queue);
         holding->reuses--;
         permit->slot_at_us = takt_clock_store(&scheduler->clock, now_us);
@@ -58,10 +58,10 @@ static void refuse_waiters(takt_scheduler *scheduler, const takt_queue *lost)
 {
     for (size_t i = 0; i < scheduler->queues.used; i++)
         for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
-            takt_queue *queue = TAKT_HOLDER(entry, takt_queue, entry);
+            takt_queue *queue = TAKT_HOLDER(entry, takt_queue, registry.entry);
             for (int p = 0; p < TAKT_PRIORITIES; p++)
-                for (takt_link *at = queue->waiting[p].next, *next; at != &queue->waiting[p];
-                     at = next) {
+                for (takt_link *at = queue->waiters.lists[p].next, *next;
+                     at != &queue->waiters.lists[p]; at = next) {
                     takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
                     next = at->next;
                     if (loses(permit, lost))
@@ -200,7 +200,7 @@ int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us)
         return now_us;
     if (told == 0 && (used == 0 || queue->numbers->concurrency == 0))
         return TAKT_NEVER;
-    return queue->claimed_at_us + queue->numbers->lease_us / 3;
+    return queue->claims.sent_at_us + queue->numbers->lease_us / 3;
 }
 
 bool takt_permits_are_held(const takt_permit *permit, int64_t now_us)

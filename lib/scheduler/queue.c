@@ -25,24 +25,24 @@ void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key
     *queue = (takt_queue){.limit = limit,
                           .numbers = &limit->numbers,
                           .key = key,
-                          .wake_at_us = TAKT_NEVER,
-                          .least_urgent = -1};
+                          .awarded.least_urgent = -1,
+                          .registry.wake_at_us = TAKT_NEVER};
     for (int i = 0; i < TAKT_PRIORITIES; i++)
-        takt_list_init(&queue->waiting[i]);
-    takt_heap_init(&queue->deadlines, sooner);
-    takt_list_init(&queue->link);
-    takt_list_init(&queue->fallback);
-    takt_list_init(&queue->handing_back);
+        takt_list_init(&queue->waiters.lists[i]);
+    takt_heap_init(&queue->waiters.deadlines, sooner);
+    takt_list_init(&queue->registry.link);
+    takt_list_init(&queue->loss.fallback);
+    takt_list_init(&queue->unused.link);
 }
 
 void takt_queue_close(takt_queue *queue)
 {
     takt_slots_close(&queue->in_hand);
-    takt_slots_close(&queue->unused);
-    takt_list_remove(&queue->fallback);
-    takt_list_remove(&queue->handing_back);
+    takt_slots_close(&queue->unused.slots);
+    takt_list_remove(&queue->loss.fallback);
+    takt_list_remove(&queue->unused.link);
     free(queue->newer);
-    free(queue->share);
+    free(queue->loss.share);
 }
 
 /* 1 if both are waiters and their costs differ. */
@@ -53,28 +53,29 @@ static int differ(const takt_link *head, const takt_link *a, const takt_link *b)
 
 void takt_queue_add(takt_queue *queue, takt_permit *permit)
 {
-    takt_link *head = &queue->waiting[permit->priority];
+    takt_link *head = &queue->waiters.lists[permit->priority];
 
     takt_list_append(head, &permit->line);
-    queue->changes += differ(head, permit->line.previous, &permit->line);
-    queue->count[permit->priority]++;
-    queue->total++;
+    queue->waiters.changes += differ(head, permit->line.previous, &permit->line);
+    queue->waiters.count[permit->priority]++;
+    queue->waiters.total++;
     if (permit->deadline_at_us != TAKT_NEVER)
-        takt_heap_add(&queue->deadlines, &permit->deadline);
+        takt_heap_add(&queue->waiters.deadlines, &permit->deadline);
 }
 
 void takt_queue_remove(takt_queue *queue, takt_permit *permit)
 {
-    takt_link *head = &queue->waiting[permit->priority];
+    takt_link *head = &queue->waiters.lists[permit->priority];
     takt_link *before = permit->line.previous, *after = permit->line.next;
 
-    queue->changes -= differ(head, before, &permit->line) + differ(head, &permit->line, after);
+    queue->waiters.changes -=
+        differ(head, before, &permit->line) + differ(head, &permit->line, after);
     takt_list_remove(&permit->line);
-    queue->changes += differ(head, before, after);
-    queue->count[permit->priority]--;
-    queue->total--;
+    queue->waiters.changes += differ(head, before, after);
+    queue->waiters.count[permit->priority]--;
+    queue->waiters.total--;
     if (permit->deadline_at_us != TAKT_NEVER)
-        takt_heap_remove(&queue->deadlines, &permit->deadline);
+        takt_heap_remove(&queue->waiters.deadlines, &permit->deadline);
 }
 
 takt_permit *takt_queue_match(const takt_queue *queue, int32_t cost)
@@ -83,7 +84,7 @@ takt_permit *takt_queue_match(const takt_queue *queue, int32_t cost)
     int seen = 0;
 
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
-        const takt_link *head = &queue->waiting[i];
+        const takt_link *head = &queue->waiters.lists[i];
         for (const takt_link *at = head->next; at != head && seen < LOOK_BACK;
              at = at->next, seen++) {
             takt_permit *permit = permit_of(at);
@@ -99,23 +100,24 @@ takt_permit *takt_queue_match(const takt_queue *queue, int32_t cost)
 takt_permit *takt_queue_first(const takt_queue *queue)
 {
     for (int i = 0; i < TAKT_PRIORITIES; i++)
-        if (queue->count[i] > 0)
-            return permit_of(queue->waiting[i].next);
+        if (queue->waiters.count[i] > 0)
+            return permit_of(queue->waiters.lists[i].next);
     return NULL;
 }
 
 takt_permit *takt_queue_last(const takt_queue *queue)
 {
     for (int i = TAKT_PRIORITIES - 1; i >= 0; i--)
-        if (queue->count[i] > 0)
-            return permit_of(queue->waiting[i].previous);
+        if (queue->waiters.count[i] > 0)
+            return permit_of(queue->waiters.lists[i].previous);
     return NULL;
 }
 
 takt_permit *takt_queue_first_deadline(const takt_queue *queue)
 {
-    return queue->deadlines.first ? TAKT_HOLDER(queue->deadlines.first, takt_permit, deadline)
-                                  : NULL;
+    return queue->waiters.deadlines.first
+               ? TAKT_HOLDER(queue->waiters.deadlines.first, takt_permit, deadline)
+               : NULL;
 }
 
 /* Appends `count` waiters to the wants, to the last run where they want the same.  False: no space.
@@ -179,23 +181,24 @@ static int64_t use_slots(cover *slots, int32_t cost, int64_t waiters)
 
 static int32_t first_cost(const takt_queue *queue, int priority)
 {
-    return permit_of(queue->waiting[priority].next)->cost;
+    return permit_of(queue->waiters.lists[priority].next)->cost;
 }
 
 bool takt_queue_is_covered(const takt_queue *queue)
 {
     cover slots;
 
-    if (queue->total > queue->in_hand.count)
+    if (queue->waiters.total > queue->in_hand.count)
         return false;
-    if (queue->total == 0)
+    if (queue->waiters.total == 0)
         return true;
-    if (queue->changes > 0)
+    if (queue->waiters.changes > 0)
         return takt_queue_uncovered(queue) == NULL;
     count_slots(&queue->in_hand, &slots);
     for (int i = 0; i < TAKT_PRIORITIES; i++)
-        if (queue->count[i] > 0 &&
-            use_slots(&slots, first_cost(queue, i), queue->count[i]) < queue->count[i])
+        if (queue->waiters.count[i] > 0 &&
+            use_slots(&slots, first_cost(queue, i), queue->waiters.count[i]) <
+                queue->waiters.count[i])
             return false;
     return true;
 }
@@ -206,7 +209,7 @@ takt_permit *takt_queue_uncovered(const takt_queue *queue)
 
     count_slots(&queue->in_hand, &slots);
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
-        const takt_link *head = &queue->waiting[i];
+        const takt_link *head = &queue->waiters.lists[i];
         for (const takt_link *at = head->next; at != head; at = at->next)
             if (use_slots(&slots, permit_of(at)->cost, 1) == 0)
                 return permit_of(at);
@@ -217,14 +220,14 @@ takt_permit *takt_queue_uncovered(const takt_queue *queue)
 /* The first of a priority for whom no slot is left; NULL: there is one for everybody. */
 static takt_permit *first_without(const takt_queue *queue, int priority, cover *slots)
 {
-    const takt_link *head = &queue->waiting[priority];
+    const takt_link *head = &queue->waiters.lists[priority];
     takt_permit *first = NULL;
 
     for (const takt_link *at = head->next; at != head; at = at->next) {
         if (use_slots(slots, permit_of(at)->cost, 1) == 1)
             continue;
         first = first ? first : permit_of(at);
-        if (queue->changes == 0 || slots->size == 0) /* none for those behind it either */
+        if (queue->waiters.changes == 0 || slots->size == 0) /* none for those behind it either */
             break;
     }
     return first;
@@ -249,14 +252,14 @@ takt_permit *takt_queue_behind(const takt_queue *queue, const takt_permit *permi
 {
     const takt_link *next = permit->line.next;
 
-    return next == &queue->waiting[permit->priority] ? NULL : permit_of(next);
+    return next == &queue->waiters.lists[permit->priority] ? NULL : permit_of(next);
 }
 
 /* One run for each priority: no waiter need be looked at. */
 static void want_alike(const takt_queue *queue, cover *slots, takt_claim *claim)
 {
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
-        int64_t count = queue->count[i];
+        int64_t count = queue->waiters.count[i];
         if (count == 0)
             continue;
         count -= use_slots(slots, first_cost(queue, i), count);
@@ -271,7 +274,7 @@ static void want_each(const takt_queue *queue, cover *slots, int64_t soon_us, in
     int walked = 0;
 
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
-        const takt_link *head = &queue->waiting[i];
+        const takt_link *head = &queue->waiters.lists[i];
         for (const takt_link *at = head->next; at != head; at = at->next) {
             const takt_permit *permit = permit_of(at);
             bool soon = permit->deadline_at_us <= soon_us;
@@ -289,17 +292,19 @@ void takt_queue_wants(const takt_queue *queue, int64_t deadline_soon_us, int64_t
                       takt_claim *claim)
 {
     const takt_permit *first = takt_queue_first_deadline(queue);
-    int64_t covered = queue->in_hand.count < queue->total ? queue->in_hand.count : queue->total;
+    int64_t covered =
+        queue->in_hand.count < queue->waiters.total ? queue->in_hand.count : queue->waiters.total;
     int64_t listed = 0;
     cover slots;
 
     claim->want_count = 0;
     count_slots(&queue->in_hand, &slots);
-    if (queue->changes == 0 && !(first && first->deadline_at_us <= deadline_soon_us))
+    if (queue->waiters.changes == 0 && !(first && first->deadline_at_us <= deadline_soon_us))
         want_alike(queue, &slots, claim);
     else
         want_each(queue, &slots, deadline_soon_us, offset_us, claim);
     for (int i = 0; i < claim->want_count; i++)
         listed += claim->wants[i].count;
-    claim->waiting = queue->total - covered > listed ? queue->total - covered : listed;
+    claim->waiting =
+        queue->waiters.total - covered > listed ? queue->waiters.total - covered : listed;
 }

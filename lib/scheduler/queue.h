@@ -25,13 +25,18 @@ enum {
     TAKT_PERMIT_GRANTED   /* its callback has come; it may work */
 };
 
-/* The most workers that awards told of within a minute or so, with this one. */
-typedef struct takt_seen {
-    int64_t workers; /* 0: no award yet */
-    int64_t at_us;   /* by the local clock */
-} takt_seen;
+/* Who waits: queue.c. */
+typedef struct takt_waiters {
+    takt_link lists[TAKT_PRIORITIES];
+    int64_t count[TAKT_PRIORITIES];
+    int64_t total;
+    /* Neighbours of one priority whose costs differ; 0: each priority has one cost. */
+    int64_t changes;
+    /* The waiters that have a deadline. */
+    takt_heap deadlines;
+} takt_waiters;
 
-/* What this worker holds of the limit's permits: the business of permits.c. */
+/* What this worker holds of the limit's permits: permits.c. */
 typedef struct takt_holding {
     int64_t running;         /* by jobs and by waiters that have one; slots in hand come on top */
     int64_t told;            /* as the ledger has it, as far as we know */
@@ -40,61 +45,80 @@ typedef struct takt_holding {
     bool unsure;             /* an answer was lost: the ledger may have more for us */
 } takt_holding;
 
+/* Slots that nobody here needs: unused.c. */
+typedef struct takt_unused {
+    takt_slots slots;
+    takt_link link; /* among the queues that have such slots */
+} takt_unused;
+
+/* What the ledger is to be told: claims.c. */
+typedef struct takt_claims {
+    int64_t sent_at_us; /* the last one, by the local clock */
+    int64_t min_cost;   /* of those who were claimed for; 1: it is not known */
+    bool in_flight;
+    bool nudged;   /* a permit may have come free for us: claim */
+    bool outdated; /* the ledger's numbers are newer than ours: claim */
+    bool tried;    /* the last call was a try: a claim that is due comes next */
+    /* Other than UNHINTED: slots in hand are held back. */
+    enum { UNHINTED, HINTED, HINT_CLAIMED } hint;
+} takt_claims;
+
+/* What the ledger answered last: scheduler.c. */
+typedef struct takt_awarded {
+    int64_t at_us;         /* when the answer came, by the local clock */
+    int64_t round_trip_us; /* how long it took */
+    int64_t again_at_us;   /* when the ledger expects us, by the local clock */
+    /* By the store's clock: no slot that we have not been given is due before that for a cost of
+     * claims.min_cost or more. */
+    int64_t next_slot_at_us;
+    int64_t blocked_until_us; /* by the store's clock; 0: it is not blocked */
+    unsigned in_line;         /* bits of the priorities with which we stand in line */
+    int least_urgent;         /* priority of other workers' waiters; -1: they have none */
+    bool uncontended;
+} takt_awarded;
+
+/* The most workers that awards told of within a minute or so, with this one. */
+typedef struct takt_seen {
+    int64_t workers; /* 0: no award yet */
+    int64_t at_us;   /* by the local clock */
+} takt_seen;
+
+/* How it goes without the store: loss.c. */
+typedef struct takt_queue_loss {
+    int trouble; /* an error that is this ledger's alone; 0: none */
+    int64_t believed_until_us;
+    int64_t not_before_us; /* after a failure: no claim before that, by the local clock */
+    int failures;          /* in a row */
+    bool alone;            /* it is being served without the store, which was told */
+    takt_seen seen;        /* workers that shared this ledger */
+    takt_share *share;     /* NULL: never used */
+    takt_link fallback;    /* among those of which this is still to be told */
+} takt_queue_loss;
+
+/* Where the scheduler keeps it: registry.c. */
+typedef struct takt_registered {
+    takt_entry entry;
+    takt_link link; /* in the list that `list` names */
+    uint8_t list;   /* touched, claiming, idle, or nowhere */
+    takt_node timer;
+    int64_t wake_at_us; /* by the local clock; TAKT_NEVER: not in the heap of timers */
+} takt_registered;
+
 typedef struct takt_queue {
     const takt_limit *limit;     /* the policy's */
     const takt_numbers *numbers; /* its numbers, or `newer` */
     takt_numbers *newer;         /* learned from an award; NULL: none were */
     const char *key;             /* behind this struct, with its NUL */
     void *owner;                 /* the scheduler's user's */
-
-    /* who waits */
-    takt_link waiting[TAKT_PRIORITIES];
-    int64_t count[TAKT_PRIORITIES];
-    int64_t total;
-    int64_t coming; /* permits that are to pass inner limits and then come here */
-    int64_t
-        changes; /* neighbours of one priority whose costs differ; 0: each priority's cost is one */
-    takt_heap deadlines; /* those with a deadline */
-
+    takt_waiters waiters;
+    int64_t coming; /* permits that are to pass inner limits and then come here: waiter.c */
     takt_slots in_hand;
-    takt_slots unused;      /* slots that nobody here needs: the business of unused.c */
-    takt_link handing_back; /* among those that have such */
-
-    /* the claim: the scheduler's business */
-    int64_t claimed_at_us;    /* when the last claim was sent; all by the local clock */
-    int64_t awarded_at_us;    /* when the last award came */
-    int64_t round_trip_us;    /* how long that took */
-    int64_t again_at_us;      /* when the ledger expects us */
-    int64_t not_before_us;    /* after a failure: no claim before that */
-    int64_t min_cost;         /* of those who were claimed for; 1: it is not known */
-    int64_t next_slot_at_us;  /* by the store's clock: what we have not been given is not due before
-                                 that, for nobody of that cost or more */
-    int64_t blocked_until_us; /* as the ledger last told, by the store's clock; 0: it was not */
-    int failures;             /* in a row */
-    unsigned in_line;         /* bits of the priorities with which we stand in line */
-    int least_urgent;         /* of those whom other workers wait with; -1: no other waits */
-    bool uncontended;         /* the last award was */
-    bool in_flight;
-    bool nudged;   /* a permit may have come free for us: claim */
-    bool outdated; /* the ledger's numbers are newer than ours: claim */
-    bool tried;    /* the last call was a try: a claim that is due comes next */
     takt_holding holding;
-    enum { UNHINTED, HINTED, HINT_CLAIMED } hint; /* other than UNHINTED: slots are held back */
-
-    /* without the store: the business of loss.c */
-    int trouble; /* an error that is this ledger's alone; 0: none */
-    int64_t believed_until_us;
-    bool alone;         /* it is being served without the store, which was told */
-    takt_seen seen;     /* workers that shared this ledger */
-    takt_share *share;  /* NULL: never used */
-    takt_link fallback; /* among those of which this is still to be told */
-
-    /* where the scheduler keeps it */
-    takt_entry entry;
-    takt_link link; /* touched, claiming, idle, or nowhere */
-    takt_node timer;
-    int64_t wake_at_us; /* by the local clock; TAKT_NEVER: not in the heap of timers */
-    uint8_t place;
+    takt_unused unused;
+    takt_claims claims;
+    takt_awarded awarded;
+    takt_queue_loss loss;
+    takt_registered registry;
 } takt_queue;
 
 void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key);

@@ -12,8 +12,8 @@
 
 static bool wakes_sooner(const takt_node *a, const takt_node *b)
 {
-    return TAKT_HOLDER(a, takt_queue, timer)->wake_at_us <
-           TAKT_HOLDER(b, takt_queue, timer)->wake_at_us;
+    return TAKT_HOLDER(a, takt_queue, registry.timer)->registry.wake_at_us <
+           TAKT_HOLDER(b, takt_queue, registry.timer)->registry.wake_at_us;
 }
 
 int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner)
@@ -33,41 +33,41 @@ int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed
     return takt_table_init(&scheduler->queues, takt_random(&scheduler->random));
 }
 
-void takt_registry_put(takt_scheduler *scheduler, takt_queue *queue, int place)
+void takt_registry_put(takt_scheduler *scheduler, takt_queue *queue, int list)
 {
     takt_link *const lists[] = {NULL, &scheduler->touched, &scheduler->claiming, &scheduler->idle};
 
-    if (queue->place == place)
+    if (queue->registry.list == list)
         return;
-    scheduler->idle_count += (place == IDLE) - (queue->place == IDLE);
-    takt_list_remove(&queue->link);
-    if (place != NOWHERE)
-        takt_list_append(lists[place], &queue->link);
-    queue->place = (uint8_t)place;
+    scheduler->idle_count += (list == IDLE) - (queue->registry.list == IDLE);
+    takt_list_remove(&queue->registry.link);
+    if (list != NOWHERE)
+        takt_list_append(lists[list], &queue->registry.link);
+    queue->registry.list = (uint8_t)list;
 }
 
 void takt_registry_touch(takt_scheduler *scheduler, takt_queue *queue)
 {
-    if (queue->place != CLAIMING)
+    if (queue->registry.list != CLAIMING)
         takt_registry_put(scheduler, queue, TOUCHED);
 }
 
 void takt_registry_wake_at(takt_scheduler *scheduler, takt_queue *queue, int64_t wake_at_us)
 {
-    if (queue->wake_at_us == wake_at_us)
+    if (queue->registry.wake_at_us == wake_at_us)
         return;
-    if (queue->wake_at_us != TAKT_NEVER)
-        takt_heap_remove(&scheduler->timers, &queue->timer);
-    queue->wake_at_us = wake_at_us;
+    if (queue->registry.wake_at_us != TAKT_NEVER)
+        takt_heap_remove(&scheduler->timers, &queue->registry.timer);
+    queue->registry.wake_at_us = wake_at_us;
     if (wake_at_us != TAKT_NEVER)
-        takt_heap_add(&scheduler->timers, &queue->timer);
+        takt_heap_add(&scheduler->timers, &queue->registry.timer);
 }
 
 void takt_registry_forget(takt_scheduler *scheduler, takt_queue *queue)
 {
     takt_registry_put(scheduler, queue, NOWHERE);
     takt_registry_wake_at(scheduler, queue, TAKT_NEVER);
-    takt_table_remove(&scheduler->queues, &queue->entry);
+    takt_table_remove(&scheduler->queues, &queue->registry.entry);
     if (scheduler->last == queue)
         scheduler->last = NULL;
     takt_queue_close(queue);
@@ -79,7 +79,7 @@ void takt_registry_close(takt_scheduler *scheduler)
     takt_entry *entry;
 
     while ((entry = takt_table_any(&scheduler->queues)))
-        takt_registry_forget(scheduler, TAKT_HOLDER(entry, takt_queue, entry));
+        takt_registry_forget(scheduler, TAKT_HOLDER(entry, takt_queue, registry.entry));
     takt_table_close(&scheduler->queues);
     takt_shadows_close(&scheduler->shadows);
 }
@@ -98,9 +98,9 @@ static takt_queue *make_queue(takt_scheduler *scheduler, const takt_limit *limit
     text[size] = '\0';
     takt_queue_init(queue, limit, text + strlen(limit->name) + 1);
     queue->owner = scheduler->owner;
-    queue->entry.key = text;
-    queue->entry.size = size;
-    takt_table_add(&scheduler->queues, &queue->entry);
+    queue->registry.entry.key = text;
+    queue->registry.entry.size = size;
+    takt_table_add(&scheduler->queues, &queue->registry.entry);
     takt_registry_touch(scheduler, queue); /* it may be idle, and stay so */
     return queue;
 }
@@ -119,7 +119,7 @@ takt_queue *takt_registry_find(takt_scheduler *scheduler, const takt_limit *limi
     char id[ID_SIZE];
     takt_entry *entry = takt_table_find(&scheduler->queues, id, write_id(id, limit, key));
 
-    return entry ? TAKT_HOLDER(entry, takt_queue, entry) : NULL;
+    return entry ? TAKT_HOLDER(entry, takt_queue, registry.entry) : NULL;
 }
 
 takt_queue *takt_registry_queue(takt_scheduler *scheduler, const takt_limit *limit, const char *key)

@@ -7,10 +7,10 @@
 
 #include "scheduler/scheduler.h"
 
-/* takt_queue.place */
+/* takt_registered.list */
 enum { NOWHERE, TOUCHED, CLAIMING, IDLE };
 
-void takt_registry_put(takt_scheduler *scheduler, takt_queue *queue, int place);
+void takt_registry_put(takt_scheduler *scheduler, takt_queue *queue, int list);
 void takt_registry_wake_at(takt_scheduler *scheduler, takt_queue *queue, int64_t wake_at_us);
 
 /* Nobody waits in it and nothing is in flight. */

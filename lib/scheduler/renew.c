@@ -15,7 +15,7 @@ static void renew(takt_scheduler *scheduler, takt_queue *queue, const takt_limit
     if (!is_learned || queue->newer->revision <= limit->numbers.revision)
         queue->numbers = &limit->numbers; /* `newer` stays: a claim under way may refer to it */
     takt_waiter_refuse_impossible(scheduler, queue);
-    if (queue->total > 0)
+    if (queue->waiters.total > 0)
         takt_scheduler_nudge(scheduler, queue);
     else
         takt_registry_touch(scheduler, queue);
@@ -27,7 +27,7 @@ void takt_renew_policy(takt_scheduler *scheduler,
 {
     for (size_t i = 0; i < scheduler->queues.used; i++)
         for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
-            takt_queue *queue = TAKT_HOLDER(entry, takt_queue, entry);
+            takt_queue *queue = TAKT_HOLDER(entry, takt_queue, registry.entry);
             const takt_limit *limit = find(data, queue->limit->name);
             if (limit)
                 renew(scheduler, queue, limit);
@@ -40,7 +40,7 @@ bool takt_renew_is_used(const takt_scheduler *scheduler,
 {
     for (size_t i = 0; i < scheduler->queues.used; i++)
         for (const takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
-            const takt_limit *at = TAKT_HOLDER(entry, takt_queue, entry)->limit;
+            const takt_limit *at = TAKT_HOLDER(entry, takt_queue, registry.entry)->limit;
             for (; at; at = at->within)
                 if (is_among(data, at))
                     return true;

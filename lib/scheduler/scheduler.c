@@ -16,12 +16,11 @@
 #include "scheduler/unused.h"
 #include "scheduler/waiter.h"
 
-#define IDLE_MAX    1024 /* idle queues kept, so that their memory need not be made anew */
-#define SEEN_FOR_US INT64_C(60000000)
+#define IDLE_MAX 1024 /* idle queues kept, so that their memory need not be made anew */
 
 static takt_queue *queue_of(const takt_link *link)
 {
-    return TAKT_HOLDER(link, takt_queue, link);
+    return TAKT_HOLDER(link, takt_queue, registry.link);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -31,7 +30,7 @@ static takt_queue *queue_of(const takt_link *link)
 static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit, int status,
                    int64_t now_us)
 {
-    int64_t after_us = takt_clock_local(&scheduler->clock, queue->next_slot_at_us) - now_us;
+    int64_t after_us = takt_clock_local(&scheduler->clock, queue->awarded.next_slot_at_us) - now_us;
 
     if (after_us <= 0 && queue->numbers->concurrency > 0)
         after_us = takt_max(queue->numbers->lookahead_us, 1);
@@ -63,42 +62,29 @@ static void refuse_excess(takt_scheduler *scheduler, takt_queue *queue, int64_t 
         }
 }
 
-/* The highest number holds for a while: workers that are served at once are seldom seen together.
- */
-static void note_workers(takt_seen *seen, int64_t workers, int64_t now_us)
-{
-    if (workers >= seen->workers || now_us - seen->at_us > SEEN_FOR_US)
-        *seen = (takt_seen){workers, now_us};
-}
-
 /* A claim is under way no more. */
 static void settle(takt_scheduler *scheduler, takt_queue *queue)
 {
     scheduler->in_flight--;
-    queue->in_flight = false;
-    if (queue->hint == HINT_CLAIMED)
-        queue->hint = UNHINTED;
+    queue->claims.in_flight = false;
+    if (queue->claims.hint == HINT_CLAIMED)
+        queue->claims.hint = UNHINTED;
     takt_registry_touch(scheduler, queue);
 }
 
 void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t sent_us, int64_t received_us)
 {
-    int64_t workers = award->workers + (award->in_line == 0);
     takt_clock *clock = &scheduler->clock;
     takt_permit *permit;
     int64_t next_us;
 
     settle(scheduler, queue);
-    takt_loss_answered(scheduler, queue);
-    queue->failures = 0;
-    queue->not_before_us = 0;
-    queue->awarded_at_us = received_us;
-    queue->round_trip_us = received_us - sent_us;
-    note_workers(&queue->seen, workers, received_us);
-    note_workers(&scheduler->seen, workers, received_us);
+    takt_loss_answered(scheduler, queue, award, received_us);
+    queue->awarded.at_us = received_us;
+    queue->awarded.round_trip_us = received_us - sent_us;
     takt_clock_note(clock, sent_us, received_us, award->now_us);
-    queue->uncontended = award->uncontended;
+    queue->awarded.uncontended = award->uncontended;
     if (award->stale) { /* what it was given then is not known: stated again */
         takt_permits_failed(scheduler, queue);
         return;
@@ -111,66 +97,65 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     (void)takt_slots_add(&queue->in_hand, award->runs, award->run_count,
                          award->fence); /* without memory the slots lapse */
     takt_slots_drop_before(&queue->in_hand, award->blocked_until_us);
-    queue->blocked_until_us = award->blocked_until_us;
-    queue->in_line = award->in_line;
-    queue->least_urgent = award->least_urgent;
-    queue->again_at_us = award->claim_again_at_us == TAKT_NEVER
-                             ? TAKT_NEVER
-                             : takt_clock_local(clock, award->claim_again_at_us);
-    queue->next_slot_at_us = award->next_slot_at_us;
+    queue->awarded.blocked_until_us = award->blocked_until_us;
+    queue->awarded.in_line = award->in_line;
+    queue->awarded.least_urgent = award->least_urgent;
+    queue->awarded.again_at_us = award->claim_again_at_us == TAKT_NEVER
+                                     ? TAKT_NEVER
+                                     : takt_clock_local(clock, award->claim_again_at_us);
+    queue->awarded.next_slot_at_us = award->next_slot_at_us;
     refuse_excess(scheduler, queue, award->refused, received_us);
-    next_us = takt_clock_local(clock, queue->next_slot_at_us);
+    next_us = takt_clock_local(clock, queue->awarded.next_slot_at_us);
     while (queue->in_hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&
-           permit->deadline_at_us < next_us && permit->cost >= queue->min_cost)
+           permit->deadline_at_us < next_us && permit->cost >= queue->claims.min_cost)
         refuse(scheduler, queue, permit, TAKT_E_DEADLINE, received_us);
 }
 
 void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us)
 {
     settle(scheduler, queue);
-    queue->not_before_us = takt_loss_retry_at(&scheduler->random, queue->failures++, now_us);
     takt_permits_failed(scheduler, queue);
     takt_loss_failed(scheduler, queue, status, now_us);
 }
 
 void takt_scheduler_nudge(takt_scheduler *scheduler, takt_queue *queue)
 {
-    queue->nudged = true;
+    queue->claims.nudged = true;
     takt_registry_touch(scheduler, queue);
 }
 
 void takt_scheduler_outdated(takt_scheduler *scheduler, takt_queue *queue)
 {
-    queue->outdated = true;
+    queue->claims.outdated = true;
     takt_registry_touch(scheduler, queue);
 }
 
 void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us)
 {
     takt_slots_drop_before(&queue->in_hand, blocked_until_us);
-    queue->blocked_until_us = blocked_until_us;
-    queue->again_at_us = 0;
+    queue->awarded.blocked_until_us = blocked_until_us;
+    queue->awarded.again_at_us = 0;
     takt_registry_touch(scheduler, queue);
 }
 
 void takt_scheduler_hint(takt_scheduler *scheduler, takt_queue *queue)
 {
-    queue->hint = HINTED;
-    queue->not_before_us = 0; /* whoever brings hints is there */
+    queue->claims.hint = HINTED;
+    takt_loss_heard(queue);
     takt_registry_touch(scheduler, queue);
 }
 
 bool takt_scheduler_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_claim *claim)
 {
-    if (queue->in_flight || (queue->place == CLAIMING && queue->tried))
+    if (queue->claims.in_flight || (queue->registry.list == CLAIMING && queue->claims.tried))
         return false;
     takt_registry_put(scheduler, queue, TOUCHED); /* a claim that is due comes after it */
-    queue->tried = true;
+    queue->claims.tried = true;
     claim->worker = scheduler->worker;
     claim->seq = ++scheduler->seq;
     claim->holding = takt_permits_state(queue);
     claim->waiting = claim->want_count = 0;
-    queue->in_flight = true;
+    queue->claims.in_flight = true;
     scheduler->in_flight++;
     return true;
 }
@@ -208,9 +193,9 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
     int64_t due_us = takt_clock_store(&scheduler->clock, now_us);
     int64_t slot_us;
 
-    if (queue->hint != UNHINTED)
+    if (queue->claims.hint != UNHINTED)
         return;
-    while (queue->total > 0 && (slot_us = takt_slots_next(&queue->in_hand)) <= due_us) {
+    while (queue->waiters.total > 0 && (slot_us = takt_slots_next(&queue->in_hand)) <= due_us) {
         takt_permit *permit = takt_queue_match(queue, takt_slots_next_cost(&queue->in_hand));
         takt_run slot = {{slot_us, 0}, {0, 0}, 1, 1, takt_slots_next_cost(&queue->in_hand), 0};
         int64_t fence = takt_slots_next_fence(&queue->in_hand);
@@ -250,7 +235,7 @@ static int most_urgent(const takt_queue *queue)
 {
     int priority = 0;
 
-    while (queue->count[priority] == 0)
+    while (queue->waiters.count[priority] == 0)
         priority++;
     return priority;
 }
@@ -258,7 +243,7 @@ static int most_urgent(const takt_queue *queue)
 /* Whether we stand in line with that priority or a more urgent one. */
 static bool stands_for(const takt_queue *queue, int priority)
 {
-    return (queue->in_line & ((2U << priority) - 1)) != 0;
+    return (queue->awarded.in_line & ((2U << priority) - 1)) != 0;
 }
 
 /*
@@ -269,9 +254,9 @@ static bool stands_for(const takt_queue *queue, int priority)
 static int64_t refill_at(const takt_scheduler *scheduler, const takt_queue *queue)
 {
     int64_t last_us = takt_clock_local(&scheduler->clock, takt_slots_last(&queue->in_hand));
-    int64_t half_us = takt_min(queue->numbers->lookahead_us, last_us - queue->awarded_at_us) / 2;
+    int64_t half_us = takt_min(queue->numbers->lookahead_us, last_us - queue->awarded.at_us) / 2;
 
-    return last_us - takt_max(half_us, 2 * queue->round_trip_us);
+    return last_us - takt_max(half_us, 2 * queue->awarded.round_trip_us);
 }
 
 /* When this queue has something to say to its ledger. */
@@ -279,31 +264,31 @@ static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue
 {
     int64_t at_us = now_us, permits_us;
 
-    if (queue->in_flight)
+    if (queue->claims.in_flight)
         return TAKT_NEVER;
-    if (queue->hint == HINTED)
+    if (queue->claims.hint == HINTED)
         return at_us;
-    if (queue->outdated)
-        return takt_max(at_us, queue->not_before_us);
+    if (queue->claims.outdated)
+        return takt_max(at_us, queue->loss.not_before_us);
     permits_us = takt_permits_claim_at(queue, now_us);
     if (takt_queue_is_covered(queue)) { /* nothing to say but good-bye, if that can be heard */
-        if (queue->in_line == 0 || queue->trouble != 0 || scheduler->trouble != 0)
-            return takt_max(permits_us, queue->not_before_us);
-    } else if (queue->nudged) {
+        if (queue->awarded.in_line == 0 || queue->loss.trouble != 0 || scheduler->trouble != 0)
+            return takt_max(permits_us, queue->loss.not_before_us);
+    } else if (queue->claims.nudged) {
         at_us = now_us;
-    } else if (queue->in_line == 0) {
-        if (queue->in_hand.count > 0 && most_urgent(queue) >= queue->least_urgent)
+    } else if (queue->awarded.in_line == 0) {
+        if (queue->in_hand.count > 0 && most_urgent(queue) >= queue->awarded.least_urgent)
             at_us = refill_at(scheduler, queue);
     } else if (queue->in_hand.count > 0 || stands_for(queue, most_urgent(queue))) {
-        at_us = takt_min(queue->again_at_us, queue->claimed_at_us + TAKT_KEEPALIVE_US);
+        at_us = takt_min(queue->awarded.again_at_us, queue->claims.sent_at_us + TAKT_KEEPALIVE_US);
     } /* else somebody waits here who goes before others in the fleet: at once */
-    return takt_max(takt_min(at_us, permits_us), queue->not_before_us);
+    return takt_max(takt_min(at_us, permits_us), queue->loss.not_before_us);
 }
 
 /* Whether nothing refers to it any more. */
 static bool is_idle(const takt_queue *queue, int64_t wake_us)
 {
-    return wake_us == TAKT_NEVER && !queue->in_flight && queue->coming == 0 &&
+    return wake_us == TAKT_NEVER && !queue->claims.in_flight && queue->coming == 0 &&
            queue->holding.running == 0;
 }
 
@@ -312,8 +297,8 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     int64_t claim_us, wake_us, alone_us;
     bool served;
 
-    if (queue->in_hand.count == 0 && queue->total == 0 && queue->hint == HINTED)
-        queue->hint = UNHINTED; /* it concerns nobody */
+    if (queue->in_hand.count == 0 && queue->waiters.total == 0 && queue->claims.hint == HINTED)
+        queue->claims.hint = UNHINTED; /* it concerns nobody */
     takt_permits_tick(scheduler, queue, now_us);
     while (first_deadline(queue) < now_us) /* a process that was held up serves nobody too late */
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
@@ -328,7 +313,7 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
                    ? now_us
                    : claim_at(scheduler, queue, now_us);
     wake_us = takt_min(takt_min(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
-    if (queue->in_hand.count > 0 && queue->hint == UNHINTED)
+    if (queue->in_hand.count > 0 && queue->claims.hint == UNHINTED)
         wake_us = takt_min(wake_us,
                            takt_clock_local(&scheduler->clock, takt_slots_next(&queue->in_hand)));
     if (claim_us <= now_us) {
@@ -342,7 +327,7 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 
 static int64_t wake_at_of(const takt_node *timer)
 {
-    return TAKT_HOLDER(timer, takt_queue, timer)->wake_at_us;
+    return TAKT_HOLDER(timer, takt_queue, registry.timer)->registry.wake_at_us;
 }
 
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us)
@@ -356,7 +341,7 @@ void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us)
     while (!takt_list_empty(&scheduler->touched))
         update(scheduler, queue_of(scheduler->touched.next), now_us);
     while (scheduler->timers.first && wake_at_of(scheduler->timers.first) <= now_us)
-        update(scheduler, TAKT_HOLDER(scheduler->timers.first, takt_queue, timer), now_us);
+        update(scheduler, TAKT_HOLDER(scheduler->timers.first, takt_queue, registry.timer), now_us);
 }
 
 int64_t takt_scheduler_count_fired(const takt_scheduler *scheduler)
@@ -401,15 +386,16 @@ takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us,
     claim->seq = ++scheduler->seq;
     claim->holding = takt_permits_state(queue);
     takt_queue_wants(queue, now_us + queue->numbers->lookahead_us, now_us - store_us, claim);
-    claim->uncontended =
-        queue->uncontended && queue->next_slot_at_us <= store_us + queue->numbers->lookahead_us;
-    queue->min_cost = takt_claim_min_cost(claim, takt_numbers_capacity(queue->numbers, NULL));
-    queue->in_flight = true;
-    queue->nudged = queue->tried = queue->outdated = false;
+    claim->uncontended = queue->awarded.uncontended &&
+                         queue->awarded.next_slot_at_us <= store_us + queue->numbers->lookahead_us;
+    queue->claims.min_cost =
+        takt_claim_min_cost(claim, takt_numbers_capacity(queue->numbers, NULL));
+    queue->claims.in_flight = true;
+    queue->claims.nudged = queue->claims.tried = queue->claims.outdated = false;
     scheduler->in_flight++;
-    if (queue->hint == HINTED)
-        queue->hint = HINT_CLAIMED;
-    queue->claimed_at_us = now_us;
+    if (queue->claims.hint == HINTED)
+        queue->claims.hint = HINT_CLAIMED;
+    queue->claims.sent_at_us = now_us;
     return queue;
 }
 
@@ -431,7 +417,7 @@ void takt_scheduler_leave_all(takt_scheduler *scheduler, int status)
     takt_permits_part(scheduler);
     for (size_t i = 0; i < scheduler->queues.used; i++)
         for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
-            takt_queue *queue = TAKT_HOLDER(entry, takt_queue, entry);
+            takt_queue *queue = TAKT_HOLDER(entry, takt_queue, registry.entry);
             takt_permit *permit;
             queue->holding.running = 0;
             takt_registry_touch(scheduler, queue);
@@ -445,6 +431,6 @@ int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler)
     int64_t ends_at_us = takt_shadow_wake_at(scheduler), wake_at_us = TAKT_NEVER;
 
     if (scheduler->timers.first)
-        wake_at_us = TAKT_HOLDER(scheduler->timers.first, takt_queue, timer)->wake_at_us;
+        wake_at_us = TAKT_HOLDER(scheduler->timers.first, takt_queue, registry.timer)->registry.wake_at_us;
     return wake_at_us < ends_at_us ? wake_at_us : ends_at_us;
 }

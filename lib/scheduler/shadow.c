@@ -188,7 +188,7 @@ void takt_shadow_fired(takt_scheduler *scheduler, takt_permit *permit)
         return;
     }
     takt_shadow_stats_grant(shadow_stats, now_us - shadow_waiter->arrived_at_us,
-                            2 * permit->queue->round_trip_us);
+                            2 * permit->queue->awarded.round_trip_us);
     outer = next_queue(scheduler, shadow_waiter);
     if (outer)
         enter(scheduler, shadow_waiter, outer, now_us);

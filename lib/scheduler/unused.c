@@ -5,21 +5,21 @@
 
 void takt_unused_add(takt_scheduler *scheduler, takt_queue *queue, const takt_run *run)
 {
-    bool heard = !scheduler->lost && queue->trouble == 0 && queue->hint == UNHINTED;
+    bool heard = !scheduler->lost && queue->loss.trouble == 0 && queue->claims.hint == UNHINTED;
 
     if (!heard || queue->numbers->rule_count == 0)
         return;
-    if (takt_slots_add(&queue->unused, run, 1, 0) < 0)
+    if (takt_slots_add(&queue->unused.slots, run, 1, 0) < 0)
         return; /* without memory it lapses */
-    takt_list_remove(&queue->handing_back);
-    takt_list_append(&scheduler->handing_back, &queue->handing_back);
+    takt_list_remove(&queue->unused.link);
+    takt_list_append(&scheduler->handing_back, &queue->unused.link);
 }
 
 void takt_unused_gather(takt_scheduler *scheduler, takt_queue *queue)
 {
     takt_run run;
 
-    while (queue->total == 0 && takt_slots_pop_last(&queue->in_hand, &run))
+    while (queue->waiters.total == 0 && takt_slots_pop_last(&queue->in_hand, &run))
         takt_unused_add(scheduler, queue, &run);
 }
 
@@ -29,9 +29,9 @@ takt_queue *takt_unused_next(takt_scheduler *scheduler, takt_run *run)
 
     if (takt_list_empty(&scheduler->handing_back))
         return NULL;
-    queue = TAKT_HOLDER(scheduler->handing_back.next, takt_queue, handing_back);
-    (void)takt_slots_pop_last(&queue->unused, run);
-    if (queue->unused.count == 0)
-        takt_list_remove(&queue->handing_back);
+    queue = TAKT_HOLDER(scheduler->handing_back.next, takt_queue, unused.link);
+    (void)takt_slots_pop_last(&queue->unused.slots, run);
+    if (queue->unused.slots.count == 0)
+        takt_list_remove(&queue->unused.link);
     return queue;
 }

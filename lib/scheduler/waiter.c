@@ -155,7 +155,8 @@ void takt_waiter_refuse_impossible(takt_scheduler *scheduler, takt_queue *queue)
     int64_t capacity = takt_numbers_capacity(queue->numbers, NULL);
 
     for (int i = 0; i < TAKT_PRIORITIES; i++)
-        for (takt_link *at = queue->waiting[i].next, *next; at != &queue->waiting[i]; at = next) {
+        for (takt_link *at = queue->waiters.lists[i].next, *next; at != &queue->waiters.lists[i];
+             at = next) {
             takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
             next = at->next;
             if (permit->cost > capacity)

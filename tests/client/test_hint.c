@@ -132,7 +132,7 @@ static void hear_of_a_block(void)
         uv_run(&loop, UV_RUN_ONCE);
     before = worker.starts;
     cr_assert_lt(before, JOBS, "they were dropped, not used");
-    cr_assert_eq(queue_of(&worker)->total, JOBS - before);
+    cr_assert_eq(queue_of(&worker)->waiters.total, JOBS - before);
 
     await_call(takt_reset(other.client, &call, "mail", NULL, note_call));
     await_call(takt_unblock(other.client, &call, "mail", NULL, note_call));
@@ -180,7 +180,7 @@ Test(hint, a_penalty_is_heard_of_at_once)
     while (queue_of(&worker)->in_hand.count > 0)
         uv_run(&loop, UV_RUN_ONCE);
     cr_assert_lt(worker.starts, JOBS, "they were dropped, not used");
-    cr_assert_eq(queue_of(&worker)->total, JOBS - worker.starts);
+    cr_assert_eq(queue_of(&worker)->waiters.total, JOBS - worker.starts);
     for (int i = 0; i < JOBS; i++)
         takt_release(&worker.permits[i]);
     close_both();
@@ -201,7 +201,7 @@ static void block_in_mid_run(const char *options, int64_t in_hand_us)
         await_hand(1);
     await_call(takt_block(other.client, &call, "mail", NULL, 2000000, NULL, note_call));
     if (in_hand_us == 0)
-        while (queue_of(&worker)->blocked_until_us == 0)
+        while (queue_of(&worker)->awarded.blocked_until_us == 0)
             uv_run(&loop, UV_RUN_ONCE);
     before = worker.starts;
     while (worker.starts < 40)

@@ -86,7 +86,7 @@ Test(hint, nobody_asks_where_nobody_waits)
     pass(&r, 101 * MS);
     pass(&r, 202 * MS);
     pass(&r, 303 * MS);
-    cr_assert_eq(r.queue->total, 0);
+    cr_assert_eq(r.queue->waiters.total, 0);
     takt_scheduler_hint(&r.s, r.queue);
     pass(&r, 310 * MS);
     cr_assert_eq(r.claims, 0);

@@ -138,6 +138,6 @@ Test(scheduler_levels, who_loses_what_it_has_is_held_nowhere)
     cr_assert_eq(takt_scheduler_next_fired(&r.s), permit);
     cr_assert_eq(permit->status, TAKT_E_LEASE);
     cr_assert_eq(r.queue->holding.running, 0);
-    cr_assert_eq(outer->total, 0);
+    cr_assert_eq(outer->waiters.total, 0);
     cr_assert_eq(outermost->coming, 0);
 }

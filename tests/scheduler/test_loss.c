@@ -13,7 +13,7 @@ Test(loss, wait_waits)
     pass(&r, 0);
     fail(MS, TAKT_E_STORE);
     cr_assert_str_eq(run_alone(MS, HOUR / 60), "");
-    cr_assert_eq(r.queue->total, 2);
+    cr_assert_eq(r.queue->waiters.total, 2);
     cr_assert_eq(fallbacks(), 0);
 }
 
@@ -153,11 +153,11 @@ Test(loss, when_the_store_is_back_everybody_claims_at_once)
     }
     while (pass(&r, at_us), r.claims != 1)
         at_us = wake_us(&r);
-    r.queue = first->in_flight ? first : second;
+    r.queue = first->claims.in_flight ? first : second;
     hear(at_us, 100);
     pass(&r, at_us);
     cr_assert_eq(r.claims, 2, "the other one does not wait for its own next attempt");
-    cr_assert(first->in_flight || second->in_flight);
+    cr_assert(first->claims.in_flight || second->claims.in_flight);
     cr_assert_eq(r.s.trouble, 0);
     cr_assert_str_eq(pass(&r, 9 * SECOND), "", "nothing is paced here any more");
 }

@@ -31,7 +31,7 @@ Test(loss_share, a_block_holds)
                      TAKT_E_NO_SLOT);
         cr_assert_eq(standing.blocked_until_us, NOW + 2 * SECOND);
         run_alone(2 * SECOND, 3 * SECOND);
-        cr_assert_eq(r.queue->total, 0);
+        cr_assert_eq(r.queue->waiters.total, 0);
         cr_assert_geq(r.permits[0].slot_at_us, NOW + 2 * SECOND);
     }
 }
@@ -51,7 +51,7 @@ Test(loss_share, share_paces_at_this_workers_part)
     fail(MS, TAKT_E_STORE);
     cr_assert_str_eq(pass(&r, MS), "", "no burst");
     run_alone(2 * MS, 3 * SECOND);
-    cr_assert_eq(r.queue->total, 0);
+    cr_assert_eq(r.queue->waiters.total, 0);
     for (int i = 6; i >= 0; i = i == 6 ? 0 : i == 5 ? -1 : i + 1) { /* g goes before a to f */
         int64_t slot_us = r.permits[i].slot_at_us - NOW;
         if (before_us == 0)
@@ -78,7 +78,7 @@ Test(loss_share, share_begins_after_the_slots_that_the_ledger_had_left)
     pass(&r, MS);
     fail(2 * MS, TAKT_E_STORE);
     run_alone(2 * MS, 6 * SECOND);
-    cr_assert_eq(r.queue->total, 0);
+    cr_assert_eq(r.queue->waiters.total, 0);
     cr_assert_geq(r.permits[0].slot_at_us, NOW + 5 * SECOND);
 }
 
@@ -127,7 +127,7 @@ Test(loss_share, share_needs_to_have_heard_of_workers)
     r.queue = takt_registry_queue(&r.s, &r.limit, "new");
     acquire_many(&r, 2);
     run_alone(r.sent_us, r.sent_us + 10 * SECOND);
-    cr_assert_eq(r.queue->total, 0);
+    cr_assert_eq(r.queue->waiters.total, 0);
     cr_assert_eq(r.permits[2].slot_at_us - r.permits[1].slot_at_us, 200 * MS);
 }
 

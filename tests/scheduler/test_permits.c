@@ -40,7 +40,7 @@ static takt_award award_permits(int64_t now_us, int64_t holding, int64_t given)
     award.holding = holding + given;
     award.fence = FENCE;
     award.reuses = REUSES;
-    award.in_line = r.queue->total > given ? 1U << 5 : 0;
+    award.in_line = r.queue->waiters.total > given ? 1U << 5 : 0;
     return award;
 }
 
@@ -206,7 +206,7 @@ Test(scheduler_permits, who_gets_none_in_time_is_told_when_to_ask_again)
         award.next_slot_at_us = NOW;
         answer(&r, 0, &award);
         cr_assert_str_eq(pass(&r, 50 * MS), "");
-        r.queue->next_slot_at_us = NOW + rows[i].next_us;
+        r.queue->awarded.next_slot_at_us = NOW + rows[i].next_us;
         cr_assert_str_eq(pass(&r, 100 * MS), "a-6", "row %zu", i);
         cr_assert_geq(nth('a')->retry_after_us, rows[i].after_us, "row %zu", i);
         cr_assert_lt(nth('a')->retry_after_us, rows[i].after_us + MS, "row %zu", i);
@@ -615,7 +615,7 @@ Test(scheduler_permits, who_waits_for_the_outer_limit_hears_that_the_inner_one_i
     pass_both(OURS, &inner_claim, &outer_claim);
     cr_assert_eq(nth('a')->status, TAKT_E_LEASE);
     cr_assert_eq(nth('a')->state, TAKT_PERMIT_IDLE);
-    cr_assert_eq(outer->total, 0);
+    cr_assert_eq(outer->waiters.total, 0);
     cr_assert_eq(inner_claim.holding, 0);
     cr_assert_str_eq(losers(), "");
 }

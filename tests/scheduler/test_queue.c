@@ -78,14 +78,14 @@ Test(queue, a_slot_goes_to_the_most_urgent_then_to_the_first_that_came)
 
     for (size_t i = 0; i < COUNT(priorities); i++)
         wait_with(priorities[i], 1, TAKT_NEVER);
-    cr_assert_eq(queue.total, 7);
+    cr_assert_eq(queue.waiters.total, 7);
     for (size_t i = 0; i < COUNT(order); i++) {
         takt_permit *permit = takt_queue_match(&queue, 1);
         cr_assert_eq(permit, &permits[order[i]], "slot %zu went to %td", i, permit - permits);
         takt_queue_remove(&queue, permit);
     }
     cr_assert_null(takt_queue_match(&queue, 1));
-    cr_assert_eq(queue.total, 0);
+    cr_assert_eq(queue.waiters.total, 0);
 }
 
 Test(queue, a_slot_suits_its_own_cost_or_a_lower_one)
@@ -169,7 +169,7 @@ Test(queue, a_claim_tells_like_waiters_as_one)
     cr_assert_str_eq(wants(0, 0), "0:1*2 5:5*1 5:1*3 5:1*1 of 8");
     takt_queue_remove(&queue, odd);
     cr_assert_str_eq(wants(0, 0), "0:1*2 5:6*1 of 7");
-    cr_assert_eq(queue.changes, 0);
+    cr_assert_eq(queue.waiters.changes, 0);
 }
 
 Test(queue, slots_in_hand_cover_the_first_waiters)

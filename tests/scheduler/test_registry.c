@@ -54,7 +54,7 @@ Test(registry, that_is_forgotten_is_made_anew)
     cr_assert_eq(scheduler.idle_count, 0);
     cr_assert_eq(takt_scheduler_wake_at(&scheduler), TAKT_NEVER);
     queue = takt_registry_queue(&scheduler, &limit, "a");
-    cr_assert_eq(queue->place, TOUCHED, "the next pass finds out whether it is idle");
+    cr_assert_eq(queue->registry.list, TOUCHED, "the next pass finds out whether it is idle");
 }
 
 Test(registry, lies_in_one_list_at_a_time)
@@ -66,14 +66,14 @@ Test(registry, lies_in_one_list_at_a_time)
     takt_registry_put(&scheduler, b, IDLE);
     takt_registry_put(&scheduler, a, IDLE);
     cr_assert_eq(scheduler.idle_count, 2);
-    cr_assert_eq(scheduler.idle.next, &a->link, "who is there keeps its place");
+    cr_assert_eq(scheduler.idle.next, &a->registry.link, "who is there keeps its place");
     takt_registry_touch(&scheduler, a);
     cr_assert_eq(scheduler.idle_count, 1);
-    cr_assert_eq(scheduler.idle.next, &b->link);
-    cr_assert_eq(scheduler.touched.next, &a->link);
+    cr_assert_eq(scheduler.idle.next, &b->registry.link);
+    cr_assert_eq(scheduler.touched.next, &a->registry.link);
     takt_registry_put(&scheduler, a, CLAIMING);
     takt_registry_touch(&scheduler, a);
-    cr_assert_eq(a->place, CLAIMING, "who is about to claim does so");
+    cr_assert_eq(a->registry.list, CLAIMING, "who is about to claim does so");
     cr_assert(takt_list_empty(&scheduler.touched));
     takt_registry_put(&scheduler, a, NOWHERE);
     cr_assert(takt_list_empty(&scheduler.claiming));

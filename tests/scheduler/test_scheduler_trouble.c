@@ -32,7 +32,7 @@ Test(scheduler_trouble, a_deadline_comes_at_its_time)
     cr_assert_eq(r.permits[1].state, TAKT_PERMIT_IDLE);
     cr_assert_eq(wake_us(&r), 300 * MS);
     cr_assert_str_eq(pass(&r, 300 * MS), "a-6");
-    cr_assert_eq(r.queue->total, 1);
+    cr_assert_eq(r.queue->waiters.total, 1);
 }
 
 Test(scheduler_trouble, a_deadline_that_cannot_be_kept_is_told_at_once)
@@ -194,7 +194,7 @@ Test(scheduler_trouble, those_refused_are_the_last)
     award.claim_again_at_us = NOW + SECOND;
     answer(&r, 0, &award);
     cr_assert_str_eq(pass(&r, 0), "d-7b-7c-7");
-    cr_assert_eq(r.queue->total, 2);
+    cr_assert_eq(r.queue->waiters.total, 2);
     acquire_many(&r, 1);
     takt_scheduler_leave_all(&r.s, 0);
     award.refused = 9; /* more than there are */
@@ -224,7 +224,7 @@ Test(scheduler_trouble, those_dropped_are_the_oldest_of_the_least_urgent)
     cr_assert_eq(r.claim.waiting, 2);
     answer(&r, 0, &award);
     cr_assert_str_eq(pass(&r, 0), "f-7e-7");
-    cr_assert_eq(r.queue->total, 3);
+    cr_assert_eq(r.queue->waiters.total, 3);
 }
 
 Test(scheduler_trouble, a_stale_award_changes_nothing_and_is_asked_again)
@@ -271,7 +271,7 @@ Test(scheduler_trouble, failed_claims_are_repeated_with_growing_jitter)
     takt_award award = award_of(at_us, at_us, 0, 1, 1);
     answer(&r, at_us, &award);
     cr_assert_str_eq(pass(&r, at_us), "a");
-    cr_assert_eq(r.queue->failures, 0, "an answer ends it");
+    cr_assert_eq(r.queue->loss.failures, 0, "an answer ends it");
 }
 
 Test(scheduler_trouble, deadlines_come_while_the_store_is_gone)
@@ -384,7 +384,7 @@ Test(scheduler_trouble, costs_that_newer_numbers_make_impossible_are_refused)
     acquire(&r, 5, 3, ALWAYS);
     acquire(&r, 5, 4, ALWAYS); /* its own policy allows it, the one that holds does not */
     cr_assert_str_eq(pass(&r, MS), "e-4");
-    cr_assert_eq(r.queue->total, 2);
+    cr_assert_eq(r.queue->waiters.total, 2);
 }
 
 /* Slots of the old clock are far ahead by the new one: nobody is to wait for them. */
@@ -444,7 +444,7 @@ Test(scheduler_trouble, a_queue_that_is_made_anew_goes_on_with_its_claims_number
     pass(&r, 2 * MS);
     pass(&r, 3 * MS);
     r.queue = takt_registry_queue(&r.s, &r.limit, "key");
-    cr_assert_eq(r.queue->claimed_at_us, 0, "it has been forgotten");
+    cr_assert_eq(r.queue->claims.sent_at_us, 0, "it has been forgotten");
     acquire(&r, 5, 1, ALWAYS);
     pass(&r, 4 * MS);
     cr_assert_eq(r.claims, 1);
@@ -484,5 +484,5 @@ Test(scheduler_trouble, who_wants_too_much_for_its_deadline_is_refused_at_once)
     award.next_slot_at_us = NOW + 500 * MS;
     answer(&r, MS, &award);
     cr_assert_str_eq(pass(&r, MS), "a-6");
-    cr_assert_eq(r.queue->total, 1);
+    cr_assert_eq(r.queue->waiters.total, 1);
 }

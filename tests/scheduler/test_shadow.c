@@ -81,7 +81,7 @@ Test(shadow, a_ghost_is_refused_as_anybody_would_be)
     cr_assert_eq(told().refused_full, 1);
     cr_assert_eq(told().refused_late, 1, "its slot would have come too late");
     cr_assert_eq(told().refused, 3);
-    cr_assert_eq(r.queue->total, 0);
+    cr_assert_eq(r.queue->waiters.total, 0);
 }
 
 Test(shadow, who_gives_up_before_the_callback_was_never_there)
@@ -89,7 +89,7 @@ Test(shadow, who_gives_up_before_the_callback_was_never_there)
     takt_permit *permit = enter(0, 1, ALWAYS);
 
     takt_scheduler_leave(&r.s, permit, 0);
-    cr_assert_eq(r.queue->total, 0);
+    cr_assert_eq(r.queue->waiters.total, 0);
     cr_assert_eq(told().acquires, 0);
     cr_assert_str_eq(pass(&r, 0), "");
     cr_assert_eq(r.claims, 0);
@@ -190,7 +190,7 @@ static void award_permits(int64_t at_us, int64_t holding, int64_t given)
 
     slots.holding = holding + given;
     slots.fence = 5000;
-    slots.in_line = r.queue->total > given ? 1U << 5 : 0;
+    slots.in_line = r.queue->waiters.total > given ? 1U << 5 : 0;
     slots.claim_again_at_us = NOW + MINUTE;
     r.sent_us = at_us;
     answer(&r, at_us, &slots);
@@ -274,15 +274,15 @@ Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
     cr_assert_str_eq(pass(&r, 0), "a");
     takt_shadow_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit, NOW);
     cr_assert_str_eq(pass(&r, 0), "a");
-    cr_assert_eq(queue->total, 0, "it is in the inner one yet");
+    cr_assert_eq(queue->waiters.total, 0, "it is in the inner one yet");
     award(20 * MS, 20 * MS, 1);
     pass(&r, 20 * MS);
     cr_assert_eq(told().waited, 1);
-    cr_assert_eq(queue->total, 1);
+    cr_assert_eq(queue->waiters.total, 1);
     takt_shadow_tell(&r.s, "outer", &shadow);
     cr_assert_eq(shadow.waiting, 1);
     takt_shadow_vanish(&r.s, permit);
-    cr_assert_eq(queue->total, 0);
+    cr_assert_eq(queue->waiters.total, 0);
     takt_shadow_tell(&r.s, "outer", &shadow);
     cr_assert_eq(shadow.acquires, 0);
 }

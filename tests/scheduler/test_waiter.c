@@ -30,10 +30,10 @@ Test(waiter, from_waiting_to_released)
     takt_permit *permit = acquire(&r, 5, 2, ALWAYS);
 
     cr_expect_eq(permit->state, TAKT_PERMIT_WAITING);
-    cr_expect_eq(r.queue->total, 1);
+    cr_expect_eq(r.queue->waiters.total, 1);
     fire(permit);
     cr_expect_eq(permit->state, TAKT_PERMIT_FIRED);
-    cr_expect_eq(r.queue->total, 0);
+    cr_expect_eq(r.queue->waiters.total, 0);
     cr_expect_eq(takt_scheduler_next_fired(&r.s), permit);
     cr_expect_eq(permit->state, TAKT_PERMIT_GRANTED);
     cr_expect_eq(permit->slot_at_us, NOW + 100 * MS);
@@ -109,7 +109,7 @@ Test(waiter, who_leaves_comes_to_no_other_limit)
     cr_expect_eq(permit->state, TAKT_PERMIT_IDLE);
     cr_expect_eq(outer->coming, 0);
     cr_expect_eq(r.queue->holding.running, 0);
-    cr_expect_eq(r.queue->total, 0);
+    cr_expect_eq(r.queue->waiters.total, 0);
 }
 
 Test(waiter, who_leaves_with_a_status_is_called_back_once)
@@ -159,5 +159,5 @@ Test(waiter, costs_that_became_impossible_are_refused)
         cr_expect_eq(permits[i]->state, i < 2 ? TAKT_PERMIT_WAITING : TAKT_PERMIT_FIRED, "%d", i);
         cr_expect_eq(permits[i]->status, i < 2 ? 0 : TAKT_E_COST, "%d", i);
     }
-    cr_expect_eq(r.queue->total, 2);
+    cr_expect_eq(r.queue->waiters.total, 2);
 }
