@@ -195,6 +195,29 @@ static int64_t lease_over_at(const takt_ledger *ledger, int64_t now_us, const ta
     return over_us == TAKT_NEVER ? over_us : takt_max(over_us, room_at(ledger, now_us, me, v));
 }
 
+/* A head that lacks a permit and is dead is set aside when somebody claims after it is late.  So
+ * the place right behind it, which lacks one too, comes then.  TAKT_NEVER: the keepalive comes
+ * before that, or this place is not the second in line. */
+static int64_t head_late_at(const takt_ledger *ledger, int64_t now_us, int at)
+{
+    const takt_place *head = NULL;
+    int64_t late_us;
+
+    for (int i = 0; i < at; i++) {
+        const takt_place *place = &ledger->line[i];
+        if (place->aside || place->worker == ledger->line[at].worker)
+            continue;
+        if (head)
+            return TAKT_NEVER;
+        head = place;
+    }
+    if (!head)
+        return TAKT_NEVER;
+    late_us = takt_max(head->again_at_us + ledger->numbers->lookahead_us + 1,
+                       now_us + ledger->numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION);
+    return late_us < now_us + TAKT_KEEPALIVE_US ? late_us : TAKT_NEVER;
+}
+
 /* ---- a claim --------------------------------------------------------------------------------- */
 
 /* Brings the worker's places in line with what it says it wants. */
@@ -278,7 +301,9 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
         place->lacking = v.permits <= 0;
         again_us = place->lacking ? lease_over_at(ledger, now_us, place, v)
                                   : room_at(ledger, now_us, place, v);
-        place->again_at_us = place->lacking ? keepalive_us : takt_min(again_us, keepalive_us);
+        place->again_at_us = takt_min(again_us, keepalive_us);
+        if (place->lacking)
+            again_us = takt_min(again_us, head_late_at(ledger, now_us, at));
         award->claim_again_at_us = takt_min(award->claim_again_at_us, again_us);
     }
 }

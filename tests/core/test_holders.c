@@ -135,10 +135,11 @@ Test(holders, the_next_in_line_comes_by_itself_when_a_lease_ends)
     state(&b, 28 * SECOND + 2, 3, 0, 1);
     expect_told(&b, over_us, "the first lease that ends");
     cr_expect(place_of(&b, 3, 5)->lacking, "it may be woken before that");
-    cr_expect_eq(place_of(&b, 3, 5)->again_at_us, NOW + 30 * SECOND + 2,
-                 "and is not late before its keepalive");
+    cr_expect_eq(place_of(&b, 3, 5)->again_at_us, NOW + over_us);
     state(&b, 29 * SECOND, 4, 0, 1);
-    expect_told(&b, TAKT_NEVER, "another one stands before it");
+    expect_told(&b, over_us + 250 * MS + 1, "the one before it is late then");
+    state(&b, 29 * SECOND, 5, 0, 1);
+    expect_told(&b, TAKT_NEVER, "two others stand before it");
     state(&b, 30 * SECOND - 10, 3, 0, 1);
     expect_told(&b, 30 * SECOND - 10 + 250 * MS / 64, "not at every instant");
     state(&b, over_us, 3, 0, 1);
@@ -148,6 +149,58 @@ Test(holders, the_next_in_line_comes_by_itself_when_a_lease_ends)
     state(&b, over_us + 2, 2, 1, 0);
     state(&b, over_us + 3, 4, 0, 1);
     expect_told(&b, TAKT_NEVER, "its holder was heard of");
+}
+
+/* A dead head is set aside by whoever claims after it is late: the second in line does. */
+Test(holders, a_dead_head_costs_a_lookahead)
+{
+    int64_t late_us = 2 * SECOND + 250 * MS + 1;
+    static book b;
+
+    open_book(&b, permits(1));
+    state(&b, 0, 1, 0, 1);
+    state(&b, 0, 2, 0, 1); /* and is never heard of again */
+    state(&b, 100 * MS, 3, 0, 1);
+    expect_told(&b, TAKT_NEVER, "its keepalive comes before that");
+    state(&b, SECOND, 3, 0, 1);
+    expect_told(&b, late_us, "the head is to come by 2 s");
+    state(&b, SECOND, 4, 0, 1);
+    expect_told(&b, TAKT_NEVER, "the second in line looks after the first");
+    state(&b, SECOND + 1, 1, 0, 0);
+    cr_expect_eq(b.award.wakes[0], 2);
+    state(&b, late_us - 1, 3, 0, 1);
+    cr_expect_eq(b.given, 0);
+    expect_told(&b, late_us - 1 + 250 * MS / 16, "not at every instant");
+    state(&b, late_us, 3, 0, 1);
+    cr_expect_eq(b.given, 1);
+}
+
+/* Also where the more urgent work is a dead worker's. */
+Test(holders, a_dead_head_of_a_higher_priority_costs_a_lookahead)
+{
+    static book b;
+
+    open_book(&b, permits(1));
+    state(&b, 0, 1, 0, 1);
+    say(&b, 500 * MS, 2, 1, 1, 1); /* and is never heard of again */
+    say(&b, SECOND, 3, 5, 1, 1);
+    expect_told(&b, 2500 * MS + 250 * MS + 1, "the head is to come by 2.5 s");
+    say(&b, SECOND, 4, 6, 1, 1);
+    expect_told(&b, TAKT_NEVER, "two stand before it");
+}
+
+/* Its own more urgent work is no reason to come sooner. */
+Test(holders, who_stands_behind_itself_waits_to_be_woken)
+{
+    takt_claim claim = {.worker = 2, .seq = 100, .waiting = 2, .want_count = 2};
+    static book b;
+
+    claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 1};
+    claim.wants[1] = (takt_want){1, TAKT_NEVER, 1, 5};
+    open_book(&b, permits(1));
+    state(&b, 0, 1, 0, 1);
+    send_claim(&b, SECOND, &claim);
+    expect_told(&b, TAKT_NEVER, "nobody else waits");
 }
 
 Test(holders, the_next_in_line_comes_no_sooner_than_the_rules_allow)

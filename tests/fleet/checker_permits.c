@@ -119,12 +119,49 @@ static bool is_next(const takt_ledger *ledger, uint64_t worker)
     return false;
 }
 
+/* When the head counts as late, which only the place right behind it can find out, or a keepalive;
+ * TAKT_NEVER for all others of that worker's places. */
+static int64_t head_late_us(const checker *self, uint64_t worker, int64_t now_us)
+{
+    const takt_ledger *ledger = &self->fleet->ledger;
+    int64_t soonest_us = now_us + self->numbers.lookahead_us / TAKT_LOOKAHEAD_FRACTION;
+    const takt_place *head = NULL;
+    int64_t late_us;
+
+    for (int i = 0; i < ledger->line_count; i++) {
+        const takt_place *place = &ledger->line[i];
+        if (place->worker == worker || place->aside) {
+            if (place->worker == worker && head) {
+                late_us = takt_max(head->again_at_us + self->numbers.lookahead_us + 1, soonest_us);
+                return late_us < now_us + TAKT_KEEPALIVE_US ? late_us : TAKT_NEVER;
+            }
+            continue;
+        }
+        if (head)
+            return TAKT_NEVER;
+        head = place;
+    }
+    return TAKT_NEVER;
+}
+
+/* The first instant at which one of the worker's places is to claim. */
+static int64_t first_again_us(const takt_ledger *ledger, uint64_t worker)
+{
+    int64_t again_us = TAKT_NEVER;
+
+    for (int i = 0; i < ledger->line_count; i++)
+        if (ledger->line[i].worker == worker)
+            again_us = takt_min(again_us, ledger->line[i].again_at_us);
+    return again_us;
+}
+
 /* Who finds all permits held is told when the first lease ends, if it is the next to be served and
- * does not come before that anyhow. */
+ * does not come before that anyhow; who is the second in line, when the first one is late. */
 static void check_told(const checker *self, const takt_sim_call *call)
 {
     const takt_ledger *ledger = &self->fleet->ledger;
-    int64_t over_us = first_over_us(ledger), told_us = call->award->claim_again_at_us, held = 0;
+    int64_t over_us = first_over_us(ledger), told_us = call->award->claim_again_at_us, held = 0,
+            late_us;
 
     for (int i = 0; i < ledger->holder_count; i++)
         held += ledger->holders[i].held;
@@ -132,6 +169,13 @@ static void check_told(const checker *self, const takt_sim_call *call)
         return;
     if (!is_next(ledger, call->claim->worker) || over_us >= call->now_us + TAKT_KEEPALIVE_US)
         over_us = TAKT_NEVER;
+    late_us = head_late_us(self, call->claim->worker, call->now_us);
+    if (late_us != TAKT_NEVER && told_us > late_us)
+        checker_fail(self, 5, "the second in line does not come when the first is late");
+    if (told_us == late_us)
+        return;
+    if (first_again_us(ledger, call->claim->worker) > told_us)
+        checker_fail(self, 5, "a worker that was told to come, and does not, is not late");
     if (over_us == TAKT_NEVER && told_us != TAKT_NEVER)
         checker_fail(self, 3, "who lacks a permit is to claim in %lld us, which is of no use",
                      (long long)(told_us - call->now_us));

@@ -41,7 +41,7 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
                        totals *sums, listed *url)
 {
     long long turn, wanting, need, waiting, again;
-    char member[32], marks[4] = "";
+    char member[32], marks[5] = "", *told;
     int priority, taken = 0;
     int64_t expires_us = -score_of(line, worker);
     bool aside;
@@ -50,8 +50,13 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
                &again, &taken) != 6)
         agree_fail("a place that cannot be read");
     *at += taken;
-    if (**at == ',' && sscanf(*at, ",%3[afp]%n", marks, &taken) == 1)
+    if (**at == ',' && sscanf(*at, ",%4[afpo]%n", marks, &taken) == 1)
         *at += taken;
+    told = strchr(marks, 'o'); /* which only the keys tell */
+    if (told && (told == marks || told[-1] != 'p'))
+        agree_fail("a place that was told of a lease and lacks no permit");
+    if (told)
+        *told = '\0';
     aside = strchr(marks, 'a') != NULL;
     url->score = priority * TURNS + turn;
     snprintf(url->text, sizeof url->text,

@@ -88,10 +88,11 @@ static void run_until(struct listener *listener, const struct server *server, co
     uv_run(&listener->loop, UV_RUN_NOWAIT);
 }
 
+static takt_award award; /* the last one */
+
 static void submit(struct listener *listener, const takt_limit *limit, const char *key,
                    takt_claim *said)
 {
-    static takt_award award;
     int done = 0;
     takt_store_call call = {.op = TAKT_OP_CLAIM,
                             .limit = limit,
@@ -124,15 +125,28 @@ static void claim(struct listener *listener, const takt_limit *limit, const char
     claim_as(listener, limit, key, 7, seq);
 }
 
-/* Holds nothing, and wants that many permits, 0 or 1. */
-static void claim_permits(struct listener *listener, const takt_limit *limit, uint64_t worker,
-                          int64_t seq, int64_t count)
+/* Holds nothing, and wants that many permits, 0 or 1.  Returns how many it is given. */
+static int64_t claim_permits(struct listener *listener, const takt_limit *limit, uint64_t worker,
+                             int64_t seq, int64_t count)
 {
     static takt_claim said;
 
     said = (takt_claim){.worker = worker, .seq = seq, .waiting = count, .want_count = (int)count};
     said.wants[0] = (takt_want){count, TAKT_NEVER, 1, 5};
     submit(listener, limit, "k", &said);
+    return award.holding;
+}
+
+/* Worker 8 wants a permit, and listens to nothing. */
+static int64_t claim_deaf(struct rig *rig, const takt_limit *limit, int64_t seq)
+{
+    struct rig_call call;
+
+    rig_call_init(&call, TAKT_OP_CLAIM, limit, "k");
+    call.claim = (takt_claim){.worker = 0x8, .seq = seq, .waiting = 1, .want_count = 1};
+    call.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 5};
+    cr_assert_eq(rig_run(rig, &call), 0, "%s", rig->store->trouble);
+    return call.award.holding;
 }
 
 static void run_op(const char *url, takt_op op, const takt_limit *limit, const char *key)
@@ -203,6 +217,89 @@ Test(subscribe, is_woken_alone)
     stop_listening(&holder);
     stop_listening(&next);
     stop_listening(&last);
+    server_stop(&server);
+}
+
+/* A head that has died does not hear that it is woken: the next one is, at once. */
+Test(subscribe, who_does_not_listen_is_stepped_round)
+{
+    takt_limit limit = {.name = "mail",
+                        .numbers.lookahead_us = 250000,
+                        .numbers.concurrency = 1,
+                        .numbers.lease_us = 60000000};
+    struct server server;
+    struct listener holder, dead, next;
+
+    server_start(&server, NULL);
+    listen_at(&holder, server.url);
+    listen_at(&dead, server.url);
+    listen_at(&next, server.url);
+    claim_permits(&holder, &limit, 0x7, 1, 1);
+    claim_permits(&dead, &limit, 0x8, 1, 1);
+    claim_permits(&next, &limit, 0x9, 1, 1);
+    run_until(&next, &server, NULL, NULL, 1);
+    stop_listening(&dead);
+    claim_permits(&holder, &limit, 0x7, 2, 0);
+    run_until(&next, &server, NULL, NULL, 2);
+    cr_expect_eq(claim_permits(&next, &limit, 0x9, 2, 1), 1, "nothing is left to the dead one");
+    stop_listening(&holder);
+    stop_listening(&next);
+    server_stop(&server);
+}
+
+/* Its own waiters are next. */
+Test(subscribe, who_releases_comes_soon_where_nobody_else_listens)
+{
+    takt_limit limit = {.name = "mail",
+                        .numbers.lookahead_us = 250000,
+                        .numbers.concurrency = 1,
+                        .numbers.lease_us = 60000000};
+    struct server server;
+    struct listener holder, dead;
+
+    server_start(&server, NULL);
+    listen_at(&holder, server.url);
+    listen_at(&dead, server.url);
+    claim_permits(&holder, &limit, 0x7, 1, 1);
+    claim_permits(&dead, &limit, 0x8, 1, 1);
+    stop_listening(&dead);
+    cr_expect_eq(claim_permits(&holder, &limit, 0x7, 2, 1), 0, "it is another one's turn");
+    cr_expect_eq(award.claim_again_at_us - award.now_us, 250000 / TAKT_LOOKAHEAD_FRACTION_FIRST);
+    cr_expect_eq(claim_permits(&holder, &limit, 0x7, 3, 1), 1);
+    stop_listening(&holder);
+    server_stop(&server);
+}
+
+/* One that lives and does not listen loses one turn, and is waited for after that. */
+Test(subscribe, who_lives_and_does_not_listen_loses_one_turn)
+{
+    takt_limit limit = {.name = "mail",
+                        .numbers.lookahead_us = 250000,
+                        .numbers.concurrency = 1,
+                        .numbers.lease_us = 60000000};
+    struct server server;
+    struct listener holder, next;
+    struct rig deaf;
+
+    server_start(&server, NULL);
+    rig_open(&deaf, server.url);
+    listen_at(&holder, server.url);
+    listen_at(&next, server.url);
+    claim_permits(&holder, &limit, 0x7, 1, 1);
+    cr_expect_eq(claim_deaf(&deaf, &limit, 1), 0);
+    claim_permits(&next, &limit, 0x9, 1, 1);
+    run_until(&next, &server, NULL, NULL, 1);
+    claim_permits(&holder, &limit, 0x7, 2, 0);
+    run_until(&next, &server, NULL, NULL, 2);
+    cr_expect_eq(claim_permits(&next, &limit, 0x9, 2, 1), 1);
+    claim_permits(&holder, &limit, 0x7, 3, 1);
+    cr_expect_eq(claim_deaf(&deaf, &limit, 2), 0, "it is the head again");
+    claim_permits(&next, &limit, 0x9, 3, 0);
+    cr_expect_eq(claim_permits(&holder, &limit, 0x7, 4, 1), 0, "the permit is left to it");
+    cr_expect_eq(claim_deaf(&deaf, &limit, 3), 1);
+    rig_close(&deaf);
+    stop_listening(&holder);
+    stop_listening(&next);
     server_stop(&server);
 }
 

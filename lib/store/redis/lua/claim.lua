@@ -78,7 +78,8 @@ claim = {
             unlisted, last = unlisted - want.count, want.priority
             if want.cost <= claim.largest then
                 local place = own[want.priority] or { wanting = 0, need = 0, waiting = 0, again = ledger.now }
-                own[want.priority] = place
+                local old = claim.old[want.priority]
+                own[want.priority], place.unheard = place, old and old.unheard
                 place.wanting = place.wanting + want.count * want.cost
                 place.waiting = place.waiting + want.count
                 place.need = place.need == 0 and want.cost or place.need
@@ -175,6 +176,26 @@ claim = {
         return over_at == NEVER and NEVER or math.max(over_at, claim.when(place, share, ahead))
     end,
 
+    -- When the second in line comes because the first one is late; NEVER: it comes before that, or is not the second.
+    head_late_at = function(priority)
+        local before, first, lookahead = 0, nil, limit.lookahead
+        for higher = 0, line and priority or -1 do
+            local others = line.all.active[higher]
+            if higher == priority and others > 0 then
+                others = claim.own[priority].before
+            end
+            first = first or others > 0 and higher or nil
+            before = before + others
+        end
+        if before ~= 1 then
+            return NEVER
+        end
+        local head = line.first_other(first)
+        local soonest = ledger.now + math.floor(lookahead / TAKT_LOOKAHEAD_FRACTION)
+        local late_at = math.max(head.again + lookahead + 1, soonest)
+        return late_at < ledger.now + TAKT_KEEPALIVE_US and late_at or NEVER
+    end,
+
     -- Where the oldest are dropped: the first in line, if it is another's, may have its turn sooner than it was told.
     hurry_first = function()
         for priority = 0, 9 do
@@ -206,7 +227,11 @@ claim = {
             if place then
                 local at = claim.plan(priority)
                 place.foremost, foremost = foremost, false
-                place.again = (at < keepalive_at and not place.lacking) and at or keepalive_at
+                place.again = at < keepalive_at and at or keepalive_at
+                if place.lacking then
+                    place.leased = at < keepalive_at
+                    at = math.min(at, claim.head_late_at(priority))
+                end
                 claim.in_line = claim.in_line + 2 ^ priority
                 if at ~= NEVER and (claim.again_at < 0 or at < claim.again_at) then
                     claim.again_at = at
@@ -214,6 +239,17 @@ claim = {
             end
         end
         claim.own.seq = not foremost and claim.seq or nil
+    end,
+
+    -- Somebody before it was stepped round: a permit that was left to that one may be the worker's.
+    come_soon = function()
+        local soonest = ledger.now + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION_FIRST)
+        for priority = 0, 9 do
+            local place = claim.own[priority]
+            if place and place.lacking and (claim.again_at < 0 or soonest < claim.again_at) then
+                claim.again_at = soonest
+            end
+        end
     end,
 
     run = function(reply)
@@ -280,10 +316,13 @@ return run(function()
     if not stale then
         claim.run(reply)
     end
+    local own = not stale and claim.own or nil
     if held then
-        held.wake(not stale and claim.own or nil)
+        held.wake(own)
     end
-    wakes.publish()
+    if wakes.publish(own) then
+        claim.come_soon()
+    end
     if limit.revision > limit.told_revision then
         reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay here
     end

@@ -6,8 +6,6 @@
 -- Nothing is written before save().
 -- needs: line wakes
 
-local held -- nil: the limit has no permits
-
 -- Opens what is held for a call of that worker (nil: none), and does what time alone changes.
 local function open_holders(worker)
     held = {
@@ -193,6 +191,21 @@ local function open_holders(worker)
                 held.lackers(priority, left, place and not place.aside and place or nil)
                 left = left - line.all.wanting[priority]
             end
+        end,
+
+        -- A wake-up reached nobody: the worker is dead, or does not listen.  Its places that lack a permit are set
+        -- aside, once while it stands in line: a worker that lives comes at its keepalive, and is waited for after that.
+        step_round = function(name)
+            local record = line and not line.lost and not line.gone[name] and line.record_of(name)
+            local stepped_round = false
+            for priority = 0, record and 9 or -1 do
+                local place = record[priority]
+                if place and place.lacking and not place.aside and not place.unheard then
+                    line.set_aside(name, priority, place)
+                    place.unheard, stepped_round = true, true
+                end
+            end
+            return stepped_round
         end,
 
         save = function()

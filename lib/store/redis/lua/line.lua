@@ -112,6 +112,8 @@ local function open_line(worker, lost)
                     aside = aside ~= '',
                     foremost = foremost ~= '',
                     lacking = lacks ~= '',
+                    leased = lacks:find('o', 1, true) ~= nil,
+                    unheard = lacks:find('u', 1, true) ~= nil,
                 }
                 at = ends
             end
@@ -125,7 +127,9 @@ local function open_line(worker, lost)
                 local place = record[priority]
                 if place then
                     local marks = (place.aside and 'a' or '') .. (place.foremost and 'f' or '')
-                        .. (place.lacking and 'p' or '')
+                    if place.lacking then
+                        marks = marks .. 'p' .. (place.leased and 'o' or '') .. (place.unheard and 'u' or '')
+                    end
                     marks = marks ~= '' and ',' .. marks or ''
                     written = written .. write_place(priority, digits_of(place.turn), digits_of(place.wanting),
                         digits_of(place.need), digits_of(place.waiting), digits_of(place.again), marks)

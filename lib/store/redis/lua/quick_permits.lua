@@ -101,9 +101,11 @@ local function read_waiting(call, line)
         if not last_seq or last_seq + 0 >= call.seq + 0 then
             return false
         end
-        -- who lacks a permit is told to come again a keepalive later: it was heard then, or before that
-        line.own_turn, line.own_heard = turn + 0, lacks ~= '' and again - TAKT_KEEPALIVE_US or now
-        line.others, line.lacking = line.others - 1, line.lacking - #lacks
+        -- who lacks a permit comes again a keepalive later, if not at a lease's end: it was heard then, or before that
+        line.own_turn = turn + 0
+        line.own_heard = lacks:find('^pu?$') and again - TAKT_KEEPALIVE_US or now
+        line.others, line.lacking = line.others - 1, line.lacking - (lacks == '' and 0 or 1)
+        line.unheard = lacks:find('u', 1, true) and 'u' or ''
         line.waiting, line.wanted = line.waiting - waiting, line.wanted - wanting
         if line.front[1] == call.worker .. ':' .. priority then
             line.before, head_again = 0, again
@@ -112,9 +114,29 @@ local function read_waiting(call, line)
     if not line.before then
         read_front(line)
         local _, _, _, _, again = read_waiter(line.places[1], priority)
-        head_again = again
+        head_again, line.head_again = again, again
     end
     return head_again and head_again + call.lookahead >= now
+end
+
+-- When the second in line comes because the first one is late; -1: it comes before that, or is not the second.  False:
+-- the first cannot be read.
+-- inline
+local function head_late_at(call, line)
+    local late = -1
+    if call.lacks and line.before == 1 then
+        if not line.head_again then -- the worker stood there before it was served
+            if not line.places then
+                read_front(line)
+            end
+            local _, _, _, _, again = read_waiter(line.places[2], call.priority)
+            line.head_again = again
+        end
+        late = line.head_again and math.max(line.head_again + call.lookahead + 1,
+            now + math.floor(call.lookahead / TAKT_LOOKAHEAD_FRACTION))
+        late = late and late >= now + TAKT_KEEPALIVE_US and -1 or late
+    end
+    return late
 end
 
 -- ---- decide: false where that is a matter of the other pieces ----
@@ -164,7 +186,7 @@ local function find_woken(call, line)
     elseif not line.places then
         read_front(line)
     end
-    local names, before, i, lacking, wanted = {}, 0, 0, line.lacking, line.wanted + call.count
+    local names, deaf, before, i, lacking, wanted = {}, {}, 0, 0, line.lacking, line.wanted + call.count
     local share = permit_share(call.permits, line.active)
     while lacking > 0 and #names < TAKT_WAKES_MAX do
         i = i + 1
@@ -180,10 +202,11 @@ local function find_woken(call, line)
             before = before + 1
             if lacks ~= '' then
                 names[#names + 1], lacking = line.front[i], lacking - 1
+                deaf[#names] = lacks:find('u', 1, true)
             end
         end
     end
-    call.woken = names
+    call.woken, call.deaf = names, deaf
     return names
 end
 
@@ -209,6 +232,17 @@ local function number_permits(call, state, held, line)
     end
     -- the first in line comes by itself when a lease ends, and it may be told when
     return not (call.lacks and (line.before == 0 or line.wanted == 0) and held.ends + 1 < now + TAKT_KEEPALIVE_US)
+end
+
+-- Wakes them.  False: one of them does not listen, who is to be stepped round if that is new.
+-- inline
+local function wake(call)
+    local reached = true
+    for i = 1, call.woken and #call.woken or 0 do
+        local heard = publish(call.woken[i])
+        reached = reached and (heard or call.deaf[i])
+    end
+    return reached
 end
 
 -- When the last in line is taken for dead, and until when the ledger is kept.
@@ -290,7 +324,7 @@ local function write_line(call, line)
         local turn, wanting, own_waiting = line.own_turn, call.count, call.waiting
         local again, score = call.lacks and now + TAKT_KEEPALIVE_US or call.again, call.priority * TURNS + turn
         local place = write_place(call.priority, digits(turn), digits(wanting), 1, digits(own_waiting), digits(again),
-            call.lacks and ',fp' or ',f')
+            call.lacks and ',fp' .. (line.unheard or '') or ',f')
         redis.call('HSET', KEYS[3], 'all', all, call.worker, call.seq .. place)
         redis.call('ZADD', KEYS[2], '-' .. latest_text, call.worker, digits(score), line.member)
     else
@@ -309,7 +343,7 @@ end
 -- inline
 local function tell_award(call, line)
     local listed = line.own_turn
-    local reply = { TAKT_FLAG_PERMITS, now, listed and not call.lacks and call.again or -1, now, 0,
+    local reply = { TAKT_FLAG_PERMITS, now, listed and (call.lacks and call.late_at or call.again) or -1, now, 0,
         line.waiting + call.waiting, line.active, 0, listed and 2 ^ call.priority or 0,
         line.others > 0 and call.priority + 0 or -1, '', call.holding, call.told, call.reuses }
     if call.given > 0 then
@@ -346,11 +380,19 @@ local function share_permits()
     if not fits then
         return nil
     end
+    call.late_at = head_late_at(call, line)
+    if not call.late_at then
+        return nil
+    end
     fits = number_permits(call, state, held, line)
     if not fits then
         return nil
     end
     fits = plan_end(call, state, line)
+    if not fits then
+        return nil
+    end
+    fits = wake(call)
     if not fits then
         return nil
     end
@@ -360,9 +402,6 @@ local function share_permits()
         write_line(call, line)
     elseif line.was_listed then
         redis.call('UNLINK', KEYS[2], KEYS[3])
-    end
-    for i = 1, call.woken and #call.woken or 0 do
-        publish(call.woken[i])
     end
     local reply = tell_award(call, line)
     return reply

@@ -1,8 +1,9 @@
 -- records.lua: the records of who waits and of who holds permits, as they are written in KEYS[3] and KEYS[5].  Numbers
 -- go in as text.  Nothing here is there when a script runs: all of it is put into its callers.
 --
---   KEYS[3], for each worker: "SEQ;PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN[,[a][f][p]];..."
---            (a: the place is set aside, f: it is the worker's most urgent one, p: it lacks a permit)
+--   KEYS[3], for each worker: "SEQ;PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN[,[a][f][p[o][u]]];..."
+--            (a: the place is set aside, f: it is the worker's most urgent one, p: it lacks a permit, o: it was told
+--            to come when a lease is over, u: a wake-up for it reached nobody)
 --            all: "WAITING,WORKERS,LATEST,LEAST,KEPT[,LATE];PRIORITY,PLACES,ACTIVE,WANTING[,LACKING];..."
 --   KEYS[5], for each worker: "SEQ,HELD,EXPIRES"
 --            all: "HELD,HOLDERS,LEAST,KEPT"
@@ -10,7 +11,7 @@
 local SLACK = 10000000 -- keys live longer than what is in them, so that not every claim must prolong them
 local TURNS = 562949953421312 -- of a priority: a place's score is its priority * TURNS + its turn
 
-local PLACE = ';(%d),(%d+),(%d+),(%d+),(%d+),(%d+),?(a?)(f?)(p?)'
+local PLACE = ';(%d),(%d+),(%d+),(%d+),(%d+),(%d+),?(a?)(f?)(p?o?u?)'
 local TOTALS = '(%d+),(%d+),(%d+),(%d+),(%d+),?(%d*)'
 local TOTALS_OF = ';(%d),(%d+),(%d+),(%d+),?(%d*)'
 

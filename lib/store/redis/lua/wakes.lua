@@ -1,6 +1,7 @@
 -- wakes.lua: the workers that are told to claim now: award->wakes of core/ledger.h.  A hint that may be lost.
 -- needs: line publish
 
+local held -- who holds permits (holders.lua); nil: the limit has none
 local wakes
 wakes = {
     names = {},
@@ -21,9 +22,17 @@ wakes = {
         end
     end,
 
-    publish = function()
-        for _, name in ipairs(wakes.names) do
-            publish(name)
+    -- Publishes them.  Whoever does not listen is stepped round at once, and the next one is woken; `own`: the caller's
+    -- places.  Returns whether that was so.
+    publish = function(own)
+        local i, stepped_round = 0, false
+        while i < #wakes.names do
+            i = i + 1
+            if not publish(wakes.names[i]) and held and held.step_round(wakes.names[i]) then
+                stepped_round = true
+                held.wake(own)
+            end
         end
+        return stepped_round
     end,
 }
