@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "scheduler/claims.h"
 #include "scheduler/driver.h"
+#include "scheduler/registry.h"
 #include "scheduler/shadow.h"
 #include "scheduler/waiter.h"
 #include "simulate/ledger_at_rest.h"
@@ -21,7 +23,7 @@ static void send_claims(void *owner, int64_t now_us)
     while (!takt_list_empty(&worker->scheduler.claiming)) {
         takt_sim_exchange *exchange = takt_sim_exchange_new(TAKT_SIM_CLAIM);
         exchange->sent_us = now_us;
-        exchange->queue = takt_scheduler_next_claim(&worker->scheduler, now_us, &exchange->claim);
+        exchange->queue = takt_claims_next(&worker->scheduler, now_us, &exchange->claim);
         worker->exchange = exchange;
         takt_sim_send(worker, exchange, exchange->queue->numbers);
     }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "scheduler/claims.h"
+#include "scheduler/registry.h"
 #include "simulate/ledger_at_rest.h"
 
 takt_sim_exchange *takt_sim_exchange_new(takt_sim_op op)
@@ -113,7 +115,7 @@ static void wake_arrives(takt_fleet *fleet, takt_sim_event *event)
     queue = takt_registry_find(&worker->scheduler, worker->limit, "");
     if (!queue)
         return;
-    takt_scheduler_nudge(&worker->scheduler, queue);
+    takt_claims_nudge(&worker->scheduler, queue);
     takt_sim_ask_pass(worker);
 }
 

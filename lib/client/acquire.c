@@ -8,6 +8,7 @@
 #include "base/time_text.h"
 #include "client/client.h"
 #include "scheduler/permits.h"
+#include "scheduler/registry.h"
 #include "scheduler/shadow.h"
 #include "scheduler/waiter.h"
 

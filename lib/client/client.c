@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "scheduler/registry.h"
+#include "scheduler/renew.h"
 
 const char *takt_version(void)
 {

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "scheduler/registry.h"
+
 void takt_client_free(void *data)
 {
     takt_client *client = data;

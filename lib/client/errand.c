@@ -7,7 +7,10 @@
 
 #include "base/fail.h"
 #include "client/client.h"
+#include "scheduler/claims.h"
+#include "scheduler/loss.h"
 #include "scheduler/permits.h"
+#include "scheduler/registry.h"
 #include "scheduler/shadow.h"
 #include "scheduler/waiter.h"
 
@@ -123,7 +126,7 @@ static bool is_held_up(takt_errand *errand)
         return false;
     errand->call.claim = &errand->claim;
     errand->call.award = &errand->award;
-    return !takt_scheduler_begin_try(scheduler, errand->queue, &errand->claim);
+    return !takt_claims_begin_try(scheduler, errand->queue, &errand->claim);
 }
 
 static void submit(takt_errand *errand, const takt_limit *limit)
@@ -246,7 +249,7 @@ static void learn_of_permits(takt_errand *errand)
         return;
     queue = takt_client_queue(errand->client, call->limit, call->key);
     if (queue)
-        takt_scheduler_outdated(&errand->client->scheduler, queue);
+        takt_claims_outdated(&errand->client->scheduler, queue);
 }
 
 /* What a try was given is its permit's, or, of a limit in shadow, its shadow waiter's. */
@@ -265,7 +268,7 @@ static void take(takt_errand *errand)
                        : NULL;
     }
     if (errand->queue)
-        takt_scheduler_tried(scheduler, errand->queue, told ? &errand->award : NULL,
+        takt_claims_tried(scheduler, errand->queue, told ? &errand->award : NULL,
                              errand->sent_us, permit);
     if (permit && permit != errand->permit)
         takt_shadow_begin(scheduler, permit);

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "client/client.h"
 #include "client/live.h"
+#include "scheduler/renew.h"
 #include "store/policy_record.h"
 
 #define LOOK_MS (TAKT_KEEPALIVE_US / 1000)

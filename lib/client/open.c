@@ -6,6 +6,9 @@
 #include "base/fail.h"
 #include "client/close.h"
 #include "client/pass.h"
+#include "scheduler/claims.h"
+#include "scheduler/loss.h"
+#include "scheduler/registry.h"
 
 static void timer_due(takt_timer *timer)
 {
@@ -31,7 +34,7 @@ static void store_hint(void *data, const char *name, const char *key)
         takt_follow_look(client);
     if (!queue)
         return;
-    takt_scheduler_hint(&client->scheduler, queue);
+    takt_claims_hint(&client->scheduler, queue);
     takt_client_ask(client);
 }
 
@@ -44,7 +47,7 @@ static void store_wake(void *data, const char *name, const char *key)
 
     if (!queue)
         return;
-    takt_scheduler_nudge(&client->scheduler, queue);
+    takt_claims_nudge(&client->scheduler, queue);
     takt_client_ask(client);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "client/close.h"
+#include "scheduler/claims.h"
 #include "scheduler/driver.h"
 #include "scheduler/permits.h"
 #include "scheduler/shadow.h"
@@ -112,7 +113,7 @@ static void send_claims(takt_client *client, int64_t now_us)
             takt_client_ask(client);
             return;
         }
-        claiming->queue = takt_scheduler_next_claim(&client->scheduler, now_us, &claiming->claim);
+        claiming->queue = takt_claims_next(&client->scheduler, now_us, &claiming->claim);
         if (!claiming->queue) {
             keep_spare(client, claiming);
             return;

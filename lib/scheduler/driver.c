@@ -3,7 +3,10 @@
  */
 #include "scheduler/driver.h"
 
+#include "scheduler/loss.h"
+#include "scheduler/permits.h"
 #include "scheduler/shadow.h"
+#include "scheduler/unused.h"
 
 static void hand_back(takt_scheduler *scheduler, const takt_driver *driver)
 {

@@ -1,5 +1,5 @@
 /*
- * loss.h: what becomes of waiters while the store is lost: what scheduler.c asks of loss.c.
+ * loss.h: what becomes of waiters while the store is lost.
  *
  * The store is lost from the first call that fails until one is answered.  An error that may be one
  * ledger's own (no right to it, another program's data under its name) is its queue's alone.
@@ -12,6 +12,22 @@
 #define TAKT_SCHEDULER_LOSS_H
 
 #include "scheduler/scheduler.h"
+
+/* A call to the store that was no claim has failed with that status, or was answered. */
+void takt_loss_begin(takt_scheduler *scheduler, int status, int64_t now_us);
+void takt_loss_end(takt_scheduler *scheduler);
+
+/* The store may be there again: who waits for another try has it at the next pass. */
+void takt_loss_retry(takt_scheduler *scheduler);
+
+/* A queue that has begun to be served as its limit's on_store_failure says, once in each loss;
+ * NULL: no more. */
+const takt_queue *takt_loss_next_fallback(takt_scheduler *scheduler);
+
+/* Now or never, for a call that the store failed with `status`: 0 where it is granted without the
+ * store, TAKT_E_NO_SLOT, both with *standing as far as it is known, or `status` again. */
+int takt_loss_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status, int32_t cost,
+                        int64_t now_us, takt_standing *standing);
 
 /* Takes in that a queue's claim failed or was answered. */
 void takt_loss_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us);

@@ -25,6 +25,9 @@ void takt_permits_hand_on(takt_scheduler *scheduler, takt_queue *queue, int64_t 
 /* At a pass: what a lease was over for is lost. */
 void takt_permits_tick(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us);
 
+/* The next granted permit that has lost something it held; NULL: no more. */
+takt_permit *takt_permits_next_loser(takt_scheduler *scheduler);
+
 /* What a claim, or a try, says is held. */
 int64_t takt_permits_state(takt_queue *queue);
 

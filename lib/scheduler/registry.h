@@ -10,6 +10,17 @@
 /* takt_registered.list */
 enum { NOWHERE, TOUCHED, CLAIMING, IDLE };
 
+int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner);
+void takt_registry_close(takt_scheduler *scheduler); /* nobody waits and nothing is in flight */
+
+/* The queue of a (limit, key), made if need be; NULL without memory.  It stays while it is in use
+ * and a while on. */
+takt_queue *takt_registry_queue(takt_scheduler *scheduler, const takt_limit *limit,
+                                const char *key);
+
+/* The same if there is one; NULL: nobody waits there. */
+takt_queue *takt_registry_find(takt_scheduler *scheduler, const takt_limit *limit, const char *key);
+
 void takt_registry_put(takt_scheduler *scheduler, takt_queue *queue, int list);
 void takt_registry_wake_at(takt_scheduler *scheduler, takt_queue *queue, int64_t wake_at_us);
 

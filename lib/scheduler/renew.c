@@ -1,9 +1,10 @@
 /*
- * renew.c: a policy that takes the place of another while clients are at work.  Queues go on with
- * the limits of the same name; slots in hand were given by the ledger and stay good.
+ * renew.c: see renew.h.
  */
+#include "scheduler/renew.h"
+
+#include "scheduler/claims.h"
 #include "scheduler/registry.h"
-#include "scheduler/scheduler.h"
 #include "scheduler/waiter.h"
 
 /* What an award has taught holds on, unless the policy has caught up. */
@@ -16,7 +17,7 @@ static void renew(takt_scheduler *scheduler, takt_queue *queue, const takt_limit
         queue->numbers = &limit->numbers; /* `newer` stays: a claim under way may refer to it */
     takt_waiter_refuse_impossible(scheduler, queue);
     if (queue->waiters.total > 0)
-        takt_scheduler_nudge(scheduler, queue);
+        takt_claims_nudge(scheduler, queue);
     else
         takt_registry_touch(scheduler, queue);
 }

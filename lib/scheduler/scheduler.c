@@ -1,7 +1,7 @@
 /*
- * scheduler.c: see scheduler.h.  Decides when each queue claims and which waiter a slot goes to.
- * The moves of one permit are in waiter.c, which queues there are in registry.c, what holds while
- * the store is lost in loss.c.
+ * scheduler.c: see scheduler.h.  Decides which waiter a slot goes to, and what an award means for
+ * those who wait.  When a queue claims is in claims.c, the moves of one permit are in waiter.c,
+ * which queues there are in registry.c, what holds while the store is lost in loss.c.
  */
 #include "scheduler/scheduler.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/integers.h"
+#include "scheduler/claims.h"
 #include "scheduler/loss.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
@@ -62,16 +63,6 @@ static void refuse_excess(takt_scheduler *scheduler, takt_queue *queue, int64_t 
         }
 }
 
-/* A claim is under way no more. */
-static void settle(takt_scheduler *scheduler, takt_queue *queue)
-{
-    scheduler->in_flight--;
-    queue->claims.in_flight = false;
-    if (queue->claims.hint == HINT_CLAIMED)
-        queue->claims.hint = UNHINTED;
-    takt_registry_touch(scheduler, queue);
-}
-
 void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t sent_us, int64_t received_us)
 {
@@ -79,7 +70,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     takt_permit *permit;
     int64_t next_us;
 
-    settle(scheduler, queue);
+    takt_claims_end(scheduler, queue);
     takt_loss_answered(scheduler, queue, award, received_us);
     queue->awarded.at_us = received_us;
     queue->awarded.round_trip_us = received_us - sent_us;
@@ -113,21 +104,9 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
 
 void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us)
 {
-    settle(scheduler, queue);
+    takt_claims_end(scheduler, queue);
     takt_permits_failed(scheduler, queue);
     takt_loss_failed(scheduler, queue, status, now_us);
-}
-
-void takt_scheduler_nudge(takt_scheduler *scheduler, takt_queue *queue)
-{
-    queue->claims.nudged = true;
-    takt_registry_touch(scheduler, queue);
-}
-
-void takt_scheduler_outdated(takt_scheduler *scheduler, takt_queue *queue)
-{
-    queue->claims.outdated = true;
-    takt_registry_touch(scheduler, queue);
 }
 
 void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us)
@@ -136,44 +115,6 @@ void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_
     queue->awarded.blocked_until_us = blocked_until_us;
     queue->awarded.again_at_us = 0;
     takt_registry_touch(scheduler, queue);
-}
-
-void takt_scheduler_hint(takt_scheduler *scheduler, takt_queue *queue)
-{
-    queue->claims.hint = HINTED;
-    takt_loss_heard(queue);
-    takt_registry_touch(scheduler, queue);
-}
-
-bool takt_scheduler_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_claim *claim)
-{
-    if (queue->claims.in_flight || (queue->registry.list == CLAIMING && queue->claims.tried))
-        return false;
-    takt_registry_put(scheduler, queue, TOUCHED); /* a claim that is due comes after it */
-    queue->claims.tried = true;
-    claim->worker = scheduler->worker;
-    claim->seq = ++scheduler->seq;
-    claim->holding = takt_permits_state(queue);
-    claim->waiting = claim->want_count = 0;
-    queue->claims.in_flight = true;
-    scheduler->in_flight++;
-    return true;
-}
-
-void takt_scheduler_tried(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
-                          int64_t sent_us, takt_permit *permit)
-{
-    settle(scheduler, queue);
-    if (!award || award->stale) {
-        takt_permits_failed(scheduler, queue);
-        return;
-    }
-    takt_permits_awarded(scheduler, queue, award, sent_us);
-    if (!permit || award->run_count == 0 || queue->numbers->concurrency == 0)
-        return;
-    takt_waiter_take(queue, permit, award->fence);
-    if (permit->hold_count == 1 && permit->shadow != TAKT_SHADOW_WAITS)
-        takt_list_append(&scheduler->trying, &permit->line);
 }
 
 void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status)
@@ -230,61 +171,6 @@ static int64_t first_deadline(const takt_queue *queue)
     return permit ? permit->deadline_at_us : TAKT_NEVER;
 }
 
-/* The most urgent priority that somebody waits with; there is one. */
-static int most_urgent(const takt_queue *queue)
-{
-    int priority = 0;
-
-    while (queue->waiters.count[priority] == 0)
-        priority++;
-    return priority;
-}
-
-/* Whether we stand in line with that priority or a more urgent one. */
-static bool stands_for(const takt_queue *queue, int priority)
-{
-    return (queue->awarded.in_line & ((2U << priority) - 1)) != 0;
-}
-
-/*
- * When a queue that was served is to ask for its new waiters: not at each of them, but when half a
- * lookahead of the slots in hand is left, or half of those that there were, if they reach less far;
- * early enough, in any case, for the answer to come before the hand is empty.
- */
-static int64_t refill_at(const takt_scheduler *scheduler, const takt_queue *queue)
-{
-    int64_t last_us = takt_clock_local(&scheduler->clock, takt_slots_last(&queue->in_hand));
-    int64_t half_us = takt_min(queue->numbers->lookahead_us, last_us - queue->awarded.at_us) / 2;
-
-    return last_us - takt_max(half_us, 2 * queue->awarded.round_trip_us);
-}
-
-/* When this queue has something to say to its ledger. */
-static int64_t claim_at(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
-{
-    int64_t at_us = now_us, permits_us;
-
-    if (queue->claims.in_flight)
-        return TAKT_NEVER;
-    if (queue->claims.hint == HINTED)
-        return at_us;
-    if (queue->claims.outdated)
-        return takt_max(at_us, queue->loss.not_before_us);
-    permits_us = takt_permits_claim_at(queue, now_us);
-    if (takt_queue_is_covered(queue)) { /* nothing to say but good-bye, if that can be heard */
-        if (queue->awarded.in_line == 0 || queue->loss.trouble != 0 || scheduler->trouble != 0)
-            return takt_max(permits_us, queue->loss.not_before_us);
-    } else if (queue->claims.nudged) {
-        at_us = now_us;
-    } else if (queue->awarded.in_line == 0) {
-        if (queue->in_hand.count > 0 && most_urgent(queue) >= queue->awarded.least_urgent)
-            at_us = refill_at(scheduler, queue);
-    } else if (queue->in_hand.count > 0 || stands_for(queue, most_urgent(queue))) {
-        at_us = takt_min(queue->awarded.again_at_us, queue->claims.sent_at_us + TAKT_KEEPALIVE_US);
-    } /* else somebody waits here who goes before others in the fleet: at once */
-    return takt_max(takt_min(at_us, permits_us), queue->loss.not_before_us);
-}
-
 /* Whether nothing refers to it any more. */
 static bool is_idle(const takt_queue *queue, int64_t wake_us)
 {
@@ -311,7 +197,7 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     takt_unused_gather(scheduler, queue);
     claim_us = served && takt_loss_asks(scheduler, queue, now_us)
                    ? now_us
-                   : claim_at(scheduler, queue, now_us);
+                   : takt_claims_at(scheduler, queue, now_us);
     wake_us = takt_min(takt_min(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
     if (queue->in_hand.count > 0 && queue->claims.hint == UNHINTED)
         wake_us = takt_min(wake_us,
@@ -372,33 +258,6 @@ takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler)
     return NULL;
 }
 
-takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim)
-{
-    takt_queue *queue;
-    int64_t store_us;
-
-    if (takt_list_empty(&scheduler->claiming))
-        return NULL;
-    store_us = takt_clock_store(&scheduler->clock, now_us);
-    queue = queue_of(scheduler->claiming.next);
-    takt_registry_put(scheduler, queue, NOWHERE);
-    claim->worker = scheduler->worker;
-    claim->seq = ++scheduler->seq;
-    claim->holding = takt_permits_state(queue);
-    takt_queue_wants(queue, now_us + queue->numbers->lookahead_us, now_us - store_us, claim);
-    claim->uncontended = queue->awarded.uncontended &&
-                         queue->awarded.next_slot_at_us <= store_us + queue->numbers->lookahead_us;
-    queue->claims.min_cost =
-        takt_claim_min_cost(claim, takt_numbers_capacity(queue->numbers, NULL));
-    queue->claims.in_flight = true;
-    queue->claims.nudged = queue->claims.tried = queue->claims.outdated = false;
-    scheduler->in_flight++;
-    if (queue->claims.hint == HINTED)
-        queue->claims.hint = HINT_CLAIMED;
-    queue->claims.sent_at_us = now_us;
-    return queue;
-}
-
 /* Those whose callbacks are due, too: what they were given would not be theirs any more. */
 static void withdraw_all(takt_scheduler *scheduler, int status)
 {
@@ -431,6 +290,7 @@ int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler)
     int64_t ends_at_us = takt_shadow_wake_at(scheduler), wake_at_us = TAKT_NEVER;
 
     if (scheduler->timers.first)
-        wake_at_us = TAKT_HOLDER(scheduler->timers.first, takt_queue, registry.timer)->registry.wake_at_us;
+        wake_at_us =
+            TAKT_HOLDER(scheduler->timers.first, takt_queue, registry.timer)->registry.wake_at_us;
     return wake_at_us < ends_at_us ? wake_at_us : ends_at_us;
 }

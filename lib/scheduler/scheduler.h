@@ -46,17 +46,6 @@ typedef struct takt_scheduler {
     takt_shadows shadows; /* of limits in shadow: the business of shadow.c */
 } takt_scheduler;
 
-int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner);
-void takt_registry_close(takt_scheduler *scheduler); /* nobody waits and nothing is in flight */
-
-/* The queue of a (limit, key), made if need be; NULL without memory.  It stays while it is in use
- * and a while on. */
-takt_queue *takt_registry_queue(takt_scheduler *scheduler, const takt_limit *limit,
-                                const char *key);
-
-/* The same if there is one; NULL: nobody waits there. */
-takt_queue *takt_registry_find(takt_scheduler *scheduler, const takt_limit *limit, const char *key);
-
 /* A waiting permit leaves: with a status its callback becomes due, with 0 it just goes, also if its
  * callback was due already. */
 void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status);
@@ -64,25 +53,6 @@ void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int st
 /* Everybody leaves, with a status, and what jobs hold and slots in hand are given back, for good.
  */
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status);
-
-/*
- * A try at a ledger with permits states what is held, as a claim does, so it waits until none is in
- * flight: false.  Its answer must come by tried, `award` NULL where none came; what was given is
- * the permit's, or, without one (NULL), given back by the next claim.
- */
-bool takt_scheduler_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_claim *claim);
-void takt_scheduler_tried(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
-                          int64_t sent_us, takt_permit *permit);
-
-/* A queue's ledger goes by newer numbers than ours, which only claims are told: the next pass
- * claims, whoever waits. */
-void takt_scheduler_outdated(takt_scheduler *scheduler, takt_queue *queue);
-
-/* A permit may have come free for a queue of ours. */
-void takt_scheduler_nudge(takt_scheduler *scheduler, takt_queue *queue);
-
-/* The next granted permit that has lost something it held; NULL: no more. */
-takt_permit *takt_permits_next_loser(takt_scheduler *scheduler);
 
 /* The answer to a queue's claim, which was sent and came at those times; or none came, which
  * `status` tells why. */
@@ -95,40 +65,6 @@ void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int sta
  * dropped, and the next pass claims. */
 void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us);
 
-/* Something may have happened to a queue's ledger: the next pass claims, and until the answer comes
- * no slot in hand is used. */
-void takt_scheduler_hint(takt_scheduler *scheduler, takt_queue *queue);
-
-/* A call to the store that was no claim has failed with that status, or was answered. */
-void takt_loss_begin(takt_scheduler *scheduler, int status, int64_t now_us);
-void takt_loss_end(takt_scheduler *scheduler);
-
-/* The store may be there again: who waits for another try has it at the next pass. */
-void takt_loss_retry(takt_scheduler *scheduler);
-
-/* A queue that has begun to be served as its limit's on_store_failure says, once in each loss;
- * NULL: no more. */
-const takt_queue *takt_loss_next_fallback(takt_scheduler *scheduler);
-
-/* Now or never, for a call that the store failed with `status`: 0 where it is granted without the
- * store, TAKT_E_NO_SLOT, both with *standing as far as it is known, or `status` again. */
-int takt_loss_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status, int32_t cost,
-                        int64_t now_us, takt_standing *standing);
-
-/*
- * The numbers of limits have changed: every queue goes on with the limit that find() names for its
- * limit's name, and who waits there claims.  NULL: there is no such limit any more; who waits goes
- * on with what there was.  What was learned from awards stays where its revision is higher.
- */
-void takt_renew_policy(takt_scheduler *scheduler,
-                       const takt_limit *(*find)(const void *data, const char *name),
-                       const void *data);
-
-/* Whether a queue goes by a limit that is among them, or by one that is within such a limit. */
-bool takt_renew_is_used(const takt_scheduler *scheduler,
-                        bool (*is_among)(const void *data, const takt_limit *limit),
-                        const void *data);
-
 /* The scheduler's part of a pass; driver.h takes out the results. */
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us);
 
@@ -138,16 +74,6 @@ int64_t takt_scheduler_count_fired(const takt_scheduler *scheduler);
 /* The next permit whose callback is due, its `status` set; NULL: no more.  Its state is GRANTED or
  * IDLE. */
 takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler);
-
-/* The next queue that claims, with the claim filled in; NULL: no more.  Its answer must come by
- * award or failed. */
-takt_queue *takt_scheduler_next_claim(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim);
-
-/*
- * The next slots to hand back, before claims are sent: to be told by one settle call of actual 0,
- * of the run's first slot and all its tokens, which is not repeated.  NULL: there are no more.
- */
-takt_queue *takt_unused_next(takt_scheduler *scheduler, takt_run *run);
 
 /* When to run again at the latest; TAKT_NEVER: nothing waits for time. */
 int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler);

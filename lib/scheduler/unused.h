@@ -21,4 +21,10 @@ void takt_unused_add(takt_scheduler *scheduler, takt_queue *queue, const takt_ru
 /* At the end of a pass: what is in hand for nobody is not in hand any more. */
 void takt_unused_gather(takt_scheduler *scheduler, takt_queue *queue);
 
+/*
+ * The next slots to hand back, before claims are sent: to be told by one settle call of actual 0,
+ * of the run's first slot and all its tokens, which is not repeated.  NULL: there are no more.
+ */
+takt_queue *takt_unused_next(takt_scheduler *scheduler, takt_run *run);
+
 #endif

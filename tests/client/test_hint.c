@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "client/client.h"
+#include "scheduler/registry.h"
 #include "store/redis/server.h"
 #include "store/rig.h"
 

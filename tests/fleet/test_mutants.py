@@ -157,7 +157,7 @@ MUTANTS = [
     ('claims are repeated all the time', 'core/ledger.c',
      'return takt_max(due_us - lookahead_us,',
      'return takt_max(now_us,'),
-    ('a worker comes at each keepalive and not when it was told', 'scheduler/scheduler.c',
+    ('a worker comes at each keepalive and not when it was told', 'scheduler/claims.c',
      'at_us = takt_min(queue->awarded.again_at_us, queue->claims.sent_at_us + TAKT_KEEPALIVE_US);',
      'at_us = queue->claims.sent_at_us + TAKT_KEEPALIVE_US;'),
     # fair

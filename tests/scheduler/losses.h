@@ -4,6 +4,7 @@
 #ifndef TAKT_TESTS_SCHEDULER_LOSSES_H
 #define TAKT_TESTS_SCHEDULER_LOSSES_H
 
+#include "scheduler/loss.h"
 #include "scheduler/rigs.h"
 
 static rig r;

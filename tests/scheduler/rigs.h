@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "core/limits.h"
+#include "scheduler/claims.h"
+#include "scheduler/registry.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/waiter.h"
 
@@ -71,7 +73,7 @@ static inline const char *pass(rig *r, int64_t at_us)
 
     takt_scheduler_run(&r->s, NOW + at_us);
     r->claims = 0;
-    while ((queue = takt_scheduler_next_claim(&r->s, NOW + at_us, &claim))) {
+    while ((queue = takt_claims_next(&r->s, NOW + at_us, &claim))) {
         r->claim = claim;
         r->sent_us = at_us;
         r->claims++;

@@ -2,6 +2,7 @@
  * One pass of a driver: in which order the scheduler's results are taken out, and when another pass
  * is needed.
  */
+#include "scheduler/claims.h"
 #include "scheduler/rigs.h"
 
 #include "scheduler/driver.h"
@@ -32,7 +33,7 @@ static void send_claims(void *owner, int64_t now_us)
     takt_queue *queue;
 
     cr_assert_eq(owner, &r);
-    while ((queue = takt_scheduler_next_claim(&r.s, now_us, &r.claim))) {
+    while ((queue = takt_claims_next(&r.s, now_us, &r.claim))) {
         r.sent_us = now_us - NOW;
         note('C');
     }
@@ -101,7 +102,7 @@ Test(driver, slots_go_back_before_claims)
     acquire(&r, 5, 1, ALWAYS);
     takt_scheduler_leave(&r.s, &r.permits[1], 0);
     takt_scheduler_leave(&r.s, &r.permits[0], TAKT_E_CANCELED);
-    takt_scheduler_outdated(&r.s, r.queue);
+    takt_claims_outdated(&r.s, r.queue);
     cr_assert_str_eq(drive(0, 1), "BCa");
 }
 

@@ -2,6 +2,8 @@
  * Somebody else has blocked, unblocked or reset a ledger: it is asked at once, and until it has
  * answered no slot in hand is used.
  */
+#include "scheduler/claims.h"
+#include "scheduler/registry.h"
 #include "scheduler/rigs.h"
 
 static rig r;
@@ -28,7 +30,7 @@ Test(hint, slots_in_hand_wait_for_the_answer)
     takt_award award = award_of(201 * MS, 300 * MS, 0, 0, 1);
 
     cr_assert_str_eq(pass(&r, 101 * MS), "a");
-    takt_scheduler_hint(&r.s, r.queue);
+    takt_claims_hint(&r.s, r.queue);
     cr_assert_str_eq(pass(&r, 150 * MS), "");
     cr_assert_eq(r.claims, 1, "although everybody who waits has a slot");
     cr_assert_eq(r.claim.want_count, 0);
@@ -44,7 +46,7 @@ Test(hint, a_block_drops_them)
 {
     takt_award award = award_of(50 * MS, 900 * MS, 0, 0, 1);
 
-    takt_scheduler_hint(&r.s, r.queue);
+    takt_claims_hint(&r.s, r.queue);
     pass(&r, 50 * MS);
     award.blocked_until_us = NOW + 900 * MS;
     answer(&r, 51 * MS, &award);
@@ -63,7 +65,7 @@ Test(hint, a_claim_under_way_is_not_enough)
     for (int64_t at_us = 10 * MS; r.claims == 0; at_us += 10 * MS)
         pass(&r, at_us);
     int64_t at_us = r.sent_us;
-    takt_scheduler_hint(&r.s, r.queue);
+    takt_claims_hint(&r.s, r.queue);
     pass(&r, at_us);
     cr_assert_eq(r.claims, 0, "one at a time");
     award.now_us = NOW + at_us;
@@ -74,7 +76,7 @@ Test(hint, a_claim_under_way_is_not_enough)
 
 Test(hint, a_store_that_does_not_answer_holds_nothing_up_for_long)
 {
-    takt_scheduler_hint(&r.s, r.queue);
+    takt_claims_hint(&r.s, r.queue);
     pass(&r, 50 * MS);
     cr_assert_str_eq(pass(&r, 150 * MS), "");
     takt_scheduler_failed(&r.s, r.queue, TAKT_E_STORE_TIMEOUT, NOW + 160 * MS);
@@ -87,7 +89,7 @@ Test(hint, nobody_asks_where_nobody_waits)
     pass(&r, 202 * MS);
     pass(&r, 303 * MS);
     cr_assert_eq(r.queue->waiters.total, 0);
-    takt_scheduler_hint(&r.s, r.queue);
+    takt_claims_hint(&r.s, r.queue);
     pass(&r, 310 * MS);
     cr_assert_eq(r.claims, 0);
     cr_assert_eq(wake_us(&r), -1);
@@ -106,7 +108,7 @@ Test(hint, deadlines_come_while_slots_are_held_back)
 {
     takt_permit *permit = acquire(&r, 5, 1, 150 * MS);
 
-    takt_scheduler_hint(&r.s, r.queue);
+    takt_claims_hint(&r.s, r.queue);
     pass(&r, 50 * MS);
     cr_assert_eq(wake_us(&r), 150 * MS);
     pass(&r, 150 * MS);

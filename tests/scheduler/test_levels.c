@@ -2,6 +2,8 @@
  * Limits around a limit: a permit that is to come to a queue keeps it, until it has come or ended.
  */
 #include "rigs.h"
+#include "scheduler/claims.h"
+#include "scheduler/registry.h"
 
 enum { OTHERS = 1100 /* more idle queues than are kept */ };
 
@@ -37,12 +39,12 @@ static void crowd(int64_t at_us)
 
     for (int i = 0; i < OTHERS; i++) {
         snprintf(key, sizeof key, "%d", i);
-        takt_scheduler_nudge(&r.s, takt_registry_queue(&r.s, &r.limit, key));
+        takt_claims_nudge(&r.s, takt_registry_queue(&r.s, &r.limit, key));
     }
     for (int i = 0; i < 2; i++) {
         takt_claim claim;
         takt_scheduler_run(&r.s, NOW + at_us);
-        while (takt_scheduler_next_claim(&r.s, NOW + at_us, &claim))
+        while (takt_claims_next(&r.s, NOW + at_us, &claim))
             ;
     }
 }
@@ -125,13 +127,13 @@ Test(scheduler_levels, who_loses_what_it_has_is_held_nowhere)
     r.limit.numbers.lease_us = outer_limit.numbers.lease_us = outermost_limit.numbers.lease_us =
         SECOND;
     takt_scheduler_run(&r.s, NOW);
-    cr_assert_eq(takt_scheduler_next_claim(&r.s, NOW, &claim), r.queue);
+    cr_assert_eq(takt_claims_next(&r.s, NOW, &claim), r.queue);
     give_permit(r.queue);
     takt_scheduler_run(&r.s, NOW);
     cr_assert_eq(takt_scheduler_next_fired(&r.s), permit);
     takt_waiter_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit);
     takt_scheduler_run(&r.s, NOW);
-    cr_assert_eq(takt_scheduler_next_claim(&r.s, NOW, &claim), outer);
+    cr_assert_eq(takt_claims_next(&r.s, NOW, &claim), outer);
     cr_assert_eq(r.queue->holding.running, 1);
     cr_assert_eq(outermost->coming, 1);
     takt_scheduler_run(&r.s, NOW + 2 * SECOND);

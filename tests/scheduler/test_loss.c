@@ -2,7 +2,9 @@
  * While the store is lost: who waits on, who fails, who is granted, what is told of it; and how it
  * is found out that the store is back.
  */
+#include "scheduler/loss.h"
 #include "scheduler/losses.h"
+#include "scheduler/registry.h"
 #include "scheduler/waiter.h"
 
 TestSuite(loss, .init = set_up, .fini = tear_down);

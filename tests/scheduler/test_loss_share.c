@@ -1,7 +1,9 @@
 /*
  * While the store is lost: who is paced here alone, from when on and how fast; blocks and tries.
  */
+#include "scheduler/loss.h"
 #include "scheduler/losses.h"
+#include "scheduler/registry.h"
 
 TestSuite(loss_share, .init = set_up, .fini = tear_down);
 

@@ -2,6 +2,7 @@
  * What a worker holds of a limit's permits: handed on here, said to the ledger, renewed, and lost
  * when the worker was held up for longer than its lease.
  */
+#include "scheduler/claims.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
 #include "scheduler/rigs.h"
@@ -129,7 +130,7 @@ static void no_numbers(takt_award *award)
 static void hinted(takt_award *award)
 {
     (void)award;
-    takt_scheduler_hint(&r.s, r.queue);
+    takt_claims_hint(&r.s, r.queue);
 }
 
 static void nothing(takt_award *award)
@@ -168,7 +169,7 @@ Test(scheduler_permits, handed_on_only_where_it_is_this_workers_turn_anyhow)
         cr_assert_str_eq(pass(&r, 0), "a", "%s", rows[i].name);
         award = award_permits(0, 1, 0);
         award.fence = FENCE + 100;
-        takt_scheduler_nudge(&r.s, r.queue);
+        takt_claims_nudge(&r.s, r.queue);
         pass(&r, 0);
         rows[i].change(&award);
         answer(&r, 0, &award);
@@ -327,7 +328,7 @@ Test(scheduler_permits, a_nudge_while_a_claim_is_under_way_leads_to_another)
         pass(&r, 0);
         cr_assert_eq(r.claims, 1);
         if (nudged)
-            takt_scheduler_nudge(&r.s, r.queue);
+            takt_claims_nudge(&r.s, r.queue);
         pass(&r, 0);
         cr_assert_eq(r.claims, 0, "one at a time");
         award = award_permits(0, 0, 0);
@@ -410,7 +411,7 @@ Test(scheduler_permits, who_was_held_up_gives_all_up_before_anything_fires)
     begin(3, 1);
     award = award_permits(0, 1, 1); /* a slot that is due in a while */
     award.runs[0].first.us = NOW + 4 * SECOND;
-    takt_scheduler_nudge(&r.s, r.queue);
+    takt_claims_nudge(&r.s, r.queue);
     pass(&r, 0);
     answer(&r, 0, &award);
     pass(&r, 0);
@@ -537,7 +538,7 @@ static void pass_both(int64_t at_us, takt_claim *inner_claim, takt_claim *outer_
 
     *inner_claim = *outer_claim = (takt_claim){.holding = -1};
     takt_scheduler_run(&r.s, NOW + at_us);
-    while ((queue = takt_scheduler_next_claim(&r.s, NOW + at_us, &claim)))
+    while ((queue = takt_claims_next(&r.s, NOW + at_us, &claim)))
         *(queue == outer ? outer_claim : inner_claim) = claim;
     while ((permit = takt_scheduler_next_fired(&r.s)))
         if (permit->queue == r.queue && permit->status == 0) {
@@ -649,11 +650,11 @@ Test(scheduler_permits, a_try_states_what_is_held_and_waits_its_turn)
 
     acquire_many(&r, 1);
     pass(&r, 0);
-    cr_assert_not(takt_scheduler_begin_try(&r.s, r.queue, &claim), "a claim is under way");
+    cr_assert_not(takt_claims_begin_try(&r.s, r.queue, &claim), "a claim is under way");
     award = award_permits(0, 0, 1);
     answer(&r, 0, &award);
     cr_assert_str_eq(pass(&r, 0), "a");
-    cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim));
+    cr_assert(takt_claims_begin_try(&r.s, r.queue, &claim));
     cr_assert_eq(claim.holding, 1);
     cr_assert_gt(claim.seq, r.claim.seq);
     acquire_many(&r, 1);
@@ -661,7 +662,7 @@ Test(scheduler_permits, a_try_states_what_is_held_and_waits_its_turn)
     cr_assert_eq(r.claims, 0, "a try is under way");
     award = award_permits(0, 1, 1);
     award.fence = FENCE + 7;
-    takt_scheduler_tried(&r.s, r.queue, &award, NOW, &permit);
+    takt_claims_tried(&r.s, r.queue, &award, NOW, &permit);
     takt_waiter_grant(&r.s, &permit);
     cr_assert_eq(permit.fence, FENCE + 7);
     cr_assert(takt_permits_are_held(&permit, NOW));
@@ -676,8 +677,8 @@ Test(scheduler_permits, a_try_without_an_answer_is_restated)
     takt_permit permit = {0};
     takt_claim claim;
 
-    cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim));
-    takt_scheduler_tried(&r.s, r.queue, NULL, NOW, &permit);
+    cr_assert(takt_claims_begin_try(&r.s, r.queue, &claim));
+    takt_claims_tried(&r.s, r.queue, NULL, NOW, &permit);
     cr_assert_eq(permit.hold_count, 0);
     pass(&r, MS);
     cr_assert_eq(r.claims, 1, "it may have been given");
@@ -695,27 +696,27 @@ Test(scheduler_permits, a_try_and_a_claim_take_turns)
     begin(2, 2);
     release('a');
     takt_scheduler_run(&r.s, NOW + MS);
-    cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim));
+    cr_assert(takt_claims_begin_try(&r.s, r.queue, &claim));
     cr_assert_eq(claim.holding, 1);
     pass(&r, MS);
     cr_assert_eq(r.claims, 0, "one at a time");
     acquire_many(&r, 1);
     award = award_permits(MS, 1, 1);
-    takt_scheduler_tried(&r.s, r.queue, &award, NOW + MS, &first);
+    takt_claims_tried(&r.s, r.queue, &award, NOW + MS, &first);
     takt_waiter_grant(&r.s, &first);
     takt_scheduler_run(&r.s, NOW + 2 * MS);
-    cr_assert_not(takt_scheduler_begin_try(&r.s, r.queue, &claim), "those who wait come next");
+    cr_assert_not(takt_claims_begin_try(&r.s, r.queue, &claim), "those who wait come next");
     pass(&r, 2 * MS);
     cr_assert_eq(r.claims, 1);
     cr_assert_eq(r.claim.holding, 2);
     award = award_permits(2 * MS, 2, 0);
     answer(&r, 2 * MS, &award);
     release('b');
-    takt_scheduler_nudge(&r.s, r.queue);
+    takt_claims_nudge(&r.s, r.queue);
     takt_scheduler_run(&r.s, NOW + 3 * MS);
-    cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim), "and then a try again");
+    cr_assert(takt_claims_begin_try(&r.s, r.queue, &claim), "and then a try again");
     award = award_permits(3 * MS, 1, 0);
-    takt_scheduler_tried(&r.s, r.queue, &award, NOW + 3 * MS, &second);
+    takt_claims_tried(&r.s, r.queue, &award, NOW + 3 * MS, &second);
     takt_waiter_release(&r.s, &first);
 }
 
@@ -728,9 +729,9 @@ Test(scheduler_permits, a_queue_with_a_try_under_way_is_not_idle)
     takt_registry_touch(&r.s, r.queue);
     pass(&r, 0);
     cr_assert_eq(r.s.idle_count, 1);
-    cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim));
+    cr_assert(takt_claims_begin_try(&r.s, r.queue, &claim));
     cr_assert_eq(r.s.idle_count, 0);
-    takt_scheduler_tried(&r.s, r.queue, NULL, NOW, &permit);
+    takt_claims_tried(&r.s, r.queue, NULL, NOW, &permit);
 }
 
 /* A try of several limits may take longer than the lease of the one that it has: what is renewed
@@ -741,9 +742,9 @@ Test(scheduler_permits, a_try_under_way_loses_what_it_has)
     takt_claim claim;
     takt_award award;
 
-    cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim));
+    cr_assert(takt_claims_begin_try(&r.s, r.queue, &claim));
     award = award_permits(0, 1, 1);
-    takt_scheduler_tried(&r.s, r.queue, &award, NOW, &permit);
+    takt_claims_tried(&r.s, r.queue, &award, NOW, &permit);
     cr_assert(takt_permits_are_held(&permit, NOW));
     acquire_many(&r, 1);
     pass(&r, LEASE);
@@ -763,9 +764,9 @@ Test(scheduler_permits, who_parts_holds_nothing)
     takt_award award;
 
     begin(1, 1);
-    cr_assert(takt_scheduler_begin_try(&r.s, r.queue, &claim));
+    cr_assert(takt_claims_begin_try(&r.s, r.queue, &claim));
     award = award_permits(0, 1, 1);
-    takt_scheduler_tried(&r.s, r.queue, &award, NOW, &permit);
+    takt_claims_tried(&r.s, r.queue, &award, NOW, &permit);
     takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
     cr_assert_not(takt_permits_are_held(&permit, NOW));
     cr_assert_not(takt_permits_are_held(nth('a'), NOW));

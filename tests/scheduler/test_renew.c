@@ -2,6 +2,8 @@
  * Another policy: queues go over to its limits, those who wait claim at once, and what an award has
  * taught holds where it is newer.
  */
+#include "scheduler/claims.h"
+#include "scheduler/renew.h"
 #include "scheduler/rigs.h"
 
 static rig r;
@@ -72,7 +74,7 @@ Test(renew, what_was_learned_holds_where_it_is_newer)
     award.outdated = true;
     award.newer = limit_of(5, SECOND, 1);
     award.newer.revision = 4;
-    takt_scheduler_nudge(&r.s, r.queue);
+    takt_claims_nudge(&r.s, r.queue);
     pass(&r, 1);
     answer(&r, MS, &award);
     next.priority = 2;

@@ -1,6 +1,6 @@
 /*
- * From acquire to callback: who claims when, and who is given which slot.  What goes wrong on the
- * way is in test_scheduler_trouble.c.
+ * From acquire to callback: who is given which slot.  When a queue claims is in test_claims.c,
+ * what goes wrong on the way in test_scheduler_trouble.c.
  */
 #include "base/random.h"
 #include "scheduler/rigs.h"
@@ -78,147 +78,6 @@ Test(scheduler, an_urgent_waiter_takes_the_next_slot_in_hand)
 
 /* Others in the fleet wait with a lower priority: what they would be given next, this one can have.
  */
-Test(scheduler, an_urgent_waiter_claims_at_once_where_others_are_less_urgent)
-{
-    static const struct {
-        int priority, least_urgent;
-        int claims;
-    } rows[] = {{5, -1, 0}, {5, 5, 0}, {5, 4, 0}, {5, 6, 1}, {0, 1, 1}};
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        close_rig(&r);
-        open_rig(&r);
-        acquire(&r, 5, 1, ALWAYS);
-        pass(&r, 0);
-        takt_award award = award_of(0, 200 * MS, 0, 1, 1);
-        award.least_urgent = rows[i].least_urgent;
-        answer(&r, 0, &award);
-        pass(&r, 0);
-        acquire(&r, rows[i].priority, 1, ALWAYS);
-        acquire(&r, rows[i].priority, 1, ALWAYS);
-        pass(&r, MS);
-        cr_assert_eq(r.claims, rows[i].claims, "row %zu", i);
-    }
-}
-
-Test(scheduler, one_claim_is_in_flight_and_what_happens_meanwhile_goes_into_the_next)
-{
-    acquire_many(&r, 2);
-    pass(&r, 0);
-    cr_assert_eq(r.claims, 1);
-    for (int i = 0; i < 10; i++) {
-        acquire_many(&r, 1);
-        pass(&r, i * MS);
-        cr_assert_eq(r.claims, 0);
-    }
-    takt_award award = award_of(10 * MS, 10 * MS, 0, 2, 1);
-    answer(&r, 10 * MS, &award);
-    cr_assert_str_eq(pass(&r, 11 * MS), "ab");
-    cr_assert_eq(r.claims, 1);
-    cr_assert_eq(r.claim.waiting, 10);
-    cr_assert_eq(r.claim.seq, 2);
-}
-
-Test(scheduler, claims_again_when_it_was_told_to)
-{
-    static const struct {
-        int64_t again_us, claim_us;
-    } rows[] = {
-        {100 * MS, 100 * MS}, {1900 * MS, 1900 * MS}, {5 * SECOND, 2 * SECOND}, {HOUR, 2 * SECOND}};
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        close_rig(&r);
-        open_rig(&r);
-        acquire_many(&r, 3);
-        pass(&r, 0);
-        takt_award award = award_of(0, 0, 0, 0, 1);
-        award.claim_again_at_us = NOW + rows[i].again_us;
-        award.in_line = 1U << 5;
-        answer(&r, 0, &award);
-        pass(&r, 0);
-        cr_assert_eq(r.claims, 0);
-        int64_t at_us = wake_us(&r);
-        cr_assert(at_us >= rows[i].claim_us && at_us <= rows[i].claim_us + MS, "row %zu: %" PRId64,
-                  i, at_us);
-        acquire_many(&r, 3); /* new waiters change nothing */
-        pass(&r, at_us - 1);
-        cr_assert_eq(r.claims, 0, "row %zu", i);
-        pass(&r, at_us);
-        cr_assert_eq(r.claims, 1, "row %zu", i);
-        cr_assert_eq(r.claim.waiting, 6);
-    }
-}
-
-Test(scheduler, claims_again_when_half_of_what_it_has_is_left)
-{
-    static const struct {
-        int64_t last_us, round_trip_us, claim_us;
-    } rows[] = {
-        {250 * MS, 0, 125 * MS},      /* half a lookahead */
-        {100 * MS, 0, 50 * MS},       /* half of what there is */
-        {250 * MS, 90 * MS, 70 * MS}, /* early enough for the answer: two round trips */
-    };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        close_rig(&r);
-        open_rig(&r);
-        acquire_many(&r, 5);
-        pass(&r, -rows[i].round_trip_us);
-        takt_award award = award_of(0, rows[i].last_us, 0, 5, 1);
-        answer(&r, 0, &award);
-        pass(&r, 0);
-        cr_assert_eq(r.claims, 0);
-        acquire_many(&r, 3);
-        pass(&r, MS);
-        cr_assert_eq(r.claims, 0, "row %zu: a new waiter alone is no reason", i);
-        int64_t at_us = wake_us(&r);
-        cr_assert(at_us >= rows[i].claim_us && at_us <= rows[i].claim_us + MS, "row %zu: %" PRId64,
-                  i, at_us);
-        pass(&r, at_us);
-        cr_assert_eq(r.claims, 1, "row %zu", i);
-        cr_assert_eq(r.claim.waiting, 3);
-    }
-}
-
-Test(scheduler, a_more_urgent_waiter_than_stands_in_line_claims_at_once)
-{
-    acquire_many(&r, 1);
-    pass(&r, 0);
-    takt_award award = award_of(0, 0, 0, 0, 1);
-    award.claim_again_at_us = NOW + SECOND;
-    award.in_line = 1U << 5;
-    answer(&r, 0, &award);
-    pass(&r, 0);
-    acquire(&r, 7, 1, ALWAYS);
-    pass(&r, MS);
-    cr_assert_eq(r.claims, 0);
-    acquire(&r, 2, 1, ALWAYS);
-    pass(&r, 2 * MS);
-    cr_assert_eq(r.claims, 1);
-    cr_assert_eq(r.claim.wants[0].priority, 2);
-}
-
-Test(scheduler, says_so_when_nobody_waits_any_more)
-{
-    acquire_many(&r, 2);
-    pass(&r, 0);
-    takt_award award = award_of(0, 0, 0, 0, 1);
-    award.claim_again_at_us = NOW + SECOND;
-    award.in_line = 1U << 5;
-    answer(&r, 0, &award);
-    pass(&r, 0);
-    takt_scheduler_leave(&r.s, &r.permits[0], 0);
-    cr_assert_str_eq(pass(&r, MS), "");
-    cr_assert_eq(r.claims, 0, "one still waits");
-    takt_scheduler_leave(&r.s, &r.permits[1], TAKT_E_CANCELED);
-    cr_assert_str_eq(pass(&r, 2 * MS), "b-8");
-    cr_assert_eq(r.claims, 1);
-    cr_assert_eq(r.claim.waiting, 0);
-    cr_assert_eq(r.claim.want_count, 0);
-    award = award_of(3 * MS, 0, 0, 0, 1);
-    answer(&r, 3 * MS, &award);
-    pass(&r, 3 * MS);
-    cr_assert_eq(r.claims, 0);
-    cr_assert_eq(wake_us(&r), -1);
-}
-
 Test(scheduler, mixed_costs_each_get_their_own_slot)
 {
     static const int32_t costs[] = {1, 7, 1, 7, 1};
@@ -237,55 +96,8 @@ Test(scheduler, mixed_costs_each_get_their_own_slot)
 
 /* Someone with a small cost went away: the slot left over must not stand for the large one, claim
  * after claim. */
-Test(scheduler, a_slot_left_over_does_not_keep_a_large_cost_from_being_claimed)
-{
-    acquire_many(&r, 4);
-    acquire(&r, 5, 9, ALWAYS);
-    acquire_many(&r, 20);
-    pass(&r, 0);
-    takt_award award = award_of(0, 100 * MS, 10 * MS, 4, 1);
-    answer(&r, 0, &award);
-    takt_scheduler_leave(&r.s, &r.permits[0], 0);
-    pass(&r, 0);
-    pass(&r, wake_us(&r));
-    cr_assert_eq(r.claims, 1);
-    cr_assert_eq(r.claim.wants[0].cost, 9);
-}
-
 /* Whatever the answer's delay and the clocks' drift, no callback comes before its slot by the
  * store's clock. */
-/* What a claim says of the last award: nobody was in the way, and there should be a slot again. */
-Test(scheduler, a_claim_tells_whether_it_should_be_uncontended)
-{
-    static const struct {
-        bool award;
-        int64_t next_slot_us, claim_us;
-        bool claim;
-    } rows[] = {{true, 0, MS, true},
-                {false, 0, MS, false},
-                {true, 200 * MS, MS, true},
-                {true, 300 * MS, MS, false},
-                {true, 300 * MS, 100 * MS, true},
-                {true, HOUR, MS, false}};
-    takt_award award = award_of(0, 0, 0, 1, 1);
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        close_rig(&r);
-        open_rig(&r);
-        acquire(&r, 5, 1, ALWAYS);
-        pass(&r, 0);
-        cr_assert(!r.claim.uncontended, "row %zu", i);
-        award.uncontended = rows[i].award;
-        award.next_slot_at_us = NOW + rows[i].next_slot_us;
-        answer(&r, 0, &award);
-        cr_assert_str_eq(pass(&r, 0), "a");
-        acquire(&r, 5, 1, ALWAYS);
-        pass(&r, rows[i].claim_us);
-        cr_assert_eq(r.claims, 1, "row %zu", i);
-        cr_assert_eq(r.claim.uncontended, rows[i].claim, "row %zu", i);
-    }
-}
-
 Test(scheduler, never_calls_back_early)
 {
     uint64_t seed = test_seed(1);

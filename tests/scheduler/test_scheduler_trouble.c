@@ -4,6 +4,9 @@
  */
 #include <malloc.h>
 
+#include "scheduler/claims.h"
+#include "scheduler/loss.h"
+#include "scheduler/registry.h"
 #include "scheduler/rigs.h"
 
 static rig r;
@@ -219,7 +222,7 @@ Test(scheduler_trouble, those_dropped_are_the_oldest_of_the_least_urgent)
     award = award_of(0, SECOND, SECOND, 0, 1);
     award.refused = 9; /* more than there are without a slot */
     acquire(&r, 9, 1, ALWAYS);
-    takt_scheduler_nudge(&r.s, r.queue);
+    takt_claims_nudge(&r.s, r.queue);
     pass(&r, 0);
     cr_assert_eq(r.claim.waiting, 2);
     answer(&r, 0, &award);

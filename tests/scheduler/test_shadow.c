@@ -3,6 +3,8 @@
  * done, when there are too many of them, when the store is lost, and when a lease is over.
  */
 #include "scheduler/losses.h"
+#include "scheduler/permits.h"
+#include "scheduler/registry.h"
 #include "scheduler/shadow.h"
 #include "scheduler/waiter.h"
 

@@ -1,7 +1,10 @@
 /*
  * Slots in hand that nobody here waits for any more: which are handed back, when, and which lapse.
  */
+#include "scheduler/claims.h"
+#include "scheduler/loss.h"
 #include "scheduler/rigs.h"
+#include "scheduler/unused.h"
 
 static rig r;
 
@@ -166,7 +169,7 @@ Test(unused, while_something_may_have_happened_it_lapses)
 {
     serve(1);
     leave('a');
-    takt_scheduler_hint(&r.s, r.queue);
+    takt_claims_hint(&r.s, r.queue);
     pass(&r, MS);
     cr_assert_str_eq(handed_back(), "");
     cr_assert_eq(r.queue->in_hand.count, 0);

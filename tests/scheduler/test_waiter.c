@@ -1,6 +1,7 @@
 /*
  * The moves of one permit, made by hand: no pass comes between them.
  */
+#include "scheduler/registry.h"
 #include "scheduler/rigs.h"
 #include "scheduler/slots.h"
 

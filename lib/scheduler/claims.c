@@ -1,0 +1,158 @@
+/*
+ * claims.c: see claims.h.
+ */
+#include "scheduler/claims.h"
+
+#include "base/integers.h"
+#include "scheduler/loss.h"
+#include "scheduler/permits.h"
+#include "scheduler/registry.h"
+#include "scheduler/waiter.h"
+
+/* ---- reasons to claim ------------------------------------------------------------------------ */
+
+void takt_claims_nudge(takt_scheduler *scheduler, takt_queue *queue)
+{
+    queue->claims.nudged = true;
+    takt_registry_touch(scheduler, queue);
+}
+
+void takt_claims_outdated(takt_scheduler *scheduler, takt_queue *queue)
+{
+    queue->claims.outdated = true;
+    takt_registry_touch(scheduler, queue);
+}
+
+void takt_claims_hint(takt_scheduler *scheduler, takt_queue *queue)
+{
+    queue->claims.hint = HINTED;
+    takt_loss_heard(queue);
+    takt_registry_touch(scheduler, queue);
+}
+
+/* ---- when ------------------------------------------------------------------------------------ */
+
+/* The most urgent priority that somebody waits with; there is one. */
+static int most_urgent(const takt_queue *queue)
+{
+    int priority = 0;
+
+    while (queue->waiters.count[priority] == 0)
+        priority++;
+    return priority;
+}
+
+/* Whether we stand in line with that priority or a more urgent one. */
+static bool stands_for(const takt_queue *queue, int priority)
+{
+    return (queue->awarded.in_line & ((2U << priority) - 1)) != 0;
+}
+
+/*
+ * When a queue that was served is to ask for its new waiters: not at each of them, but when half a
+ * lookahead of the slots in hand is left, or half of those that there were, if they reach less far;
+ * early enough, in any case, for the answer to come before the hand is empty.
+ */
+static int64_t refill_at(const takt_scheduler *scheduler, const takt_queue *queue)
+{
+    int64_t last_us = takt_clock_local(&scheduler->clock, takt_slots_last(&queue->in_hand));
+    int64_t half_us = takt_min(queue->numbers->lookahead_us, last_us - queue->awarded.at_us) / 2;
+
+    return last_us - takt_max(half_us, 2 * queue->awarded.round_trip_us);
+}
+
+int64_t takt_claims_at(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
+{
+    int64_t at_us = now_us, permits_us;
+
+    if (queue->claims.in_flight)
+        return TAKT_NEVER;
+    if (queue->claims.hint == HINTED)
+        return at_us;
+    if (queue->claims.outdated)
+        return takt_max(at_us, queue->loss.not_before_us);
+    permits_us = takt_permits_claim_at(queue, now_us);
+    if (takt_queue_is_covered(queue)) { /* nothing to say but good-bye, if that can be heard */
+        if (queue->awarded.in_line == 0 || queue->loss.trouble != 0 || scheduler->trouble != 0)
+            return takt_max(permits_us, queue->loss.not_before_us);
+    } else if (queue->claims.nudged) {
+        at_us = now_us;
+    } else if (queue->awarded.in_line == 0) {
+        if (queue->in_hand.count > 0 && most_urgent(queue) >= queue->awarded.least_urgent)
+            at_us = refill_at(scheduler, queue);
+    } else if (queue->in_hand.count > 0 || stands_for(queue, most_urgent(queue))) {
+        at_us = takt_min(queue->awarded.again_at_us, queue->claims.sent_at_us + TAKT_KEEPALIVE_US);
+    } /* else somebody waits here who goes before others in the fleet: at once */
+    return takt_max(takt_min(at_us, permits_us), queue->loss.not_before_us);
+}
+
+/* ---- what ------------------------------------------------------------------------------------ */
+
+takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim)
+{
+    takt_queue *queue;
+    int64_t store_us;
+
+    if (takt_list_empty(&scheduler->claiming))
+        return NULL;
+    store_us = takt_clock_store(&scheduler->clock, now_us);
+    queue = TAKT_HOLDER(scheduler->claiming.next, takt_queue, registry.link);
+    takt_registry_put(scheduler, queue, NOWHERE);
+    claim->worker = scheduler->worker;
+    claim->seq = ++scheduler->seq;
+    claim->holding = takt_permits_state(queue);
+    takt_queue_wants(queue, now_us + queue->numbers->lookahead_us, now_us - store_us, claim);
+    claim->uncontended = queue->awarded.uncontended &&
+                         queue->awarded.next_slot_at_us <= store_us + queue->numbers->lookahead_us;
+    queue->claims.min_cost =
+        takt_claim_min_cost(claim, takt_numbers_capacity(queue->numbers, NULL));
+    queue->claims.in_flight = true;
+    queue->claims.nudged = queue->claims.tried = queue->claims.outdated = false;
+    scheduler->in_flight++;
+    if (queue->claims.hint == HINTED)
+        queue->claims.hint = HINT_CLAIMED;
+    queue->claims.sent_at_us = now_us;
+    return queue;
+}
+
+void takt_claims_end(takt_scheduler *scheduler, takt_queue *queue)
+{
+    scheduler->in_flight--;
+    queue->claims.in_flight = false;
+    if (queue->claims.hint == HINT_CLAIMED)
+        queue->claims.hint = UNHINTED;
+    takt_registry_touch(scheduler, queue);
+}
+
+/* ---- tries ----------------------------------------------------------------------------------- */
+
+bool takt_claims_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_claim *claim)
+{
+    if (queue->claims.in_flight || (queue->registry.list == CLAIMING && queue->claims.tried))
+        return false;
+    takt_registry_put(scheduler, queue, TOUCHED); /* a claim that is due comes after it */
+    queue->claims.tried = true;
+    claim->worker = scheduler->worker;
+    claim->seq = ++scheduler->seq;
+    claim->holding = takt_permits_state(queue);
+    claim->waiting = claim->want_count = 0;
+    queue->claims.in_flight = true;
+    scheduler->in_flight++;
+    return true;
+}
+
+void takt_claims_tried(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
+                       int64_t sent_us, takt_permit *permit)
+{
+    takt_claims_end(scheduler, queue);
+    if (!award || award->stale) {
+        takt_permits_failed(scheduler, queue);
+        return;
+    }
+    takt_permits_awarded(scheduler, queue, award, sent_us);
+    if (!permit || award->run_count == 0 || queue->numbers->concurrency == 0)
+        return;
+    takt_waiter_take(queue, permit, award->fence);
+    if (permit->hold_count == 1 && permit->shadow != TAKT_SHADOW_WAITS)
+        takt_list_append(&scheduler->trying, &permit->line);
+}
