@@ -47,7 +47,7 @@ bool takt_shadow_is_all(const takt_scheduler *scheduler);
 /* What is known of a limit. */
 void takt_shadow_tell(const takt_scheduler *scheduler, const char *limit, takt_shadow *shadow);
 
-/* ---- asked by scheduler.c --------------------------------------------------------------------- */
+/* ---- asked by scheduler.c -------------------------------------------------------------------- */
 
 /* A pass begins: what shadow waiters hold for long enough is given back. */
 void takt_shadow_tick(takt_scheduler *scheduler, int64_t now_us);

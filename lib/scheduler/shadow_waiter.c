@@ -13,7 +13,7 @@ typedef struct takt_shadow_waiter_block {
     takt_shadow_waiter shadow_waiters[BLOCK_SIZE];
 } takt_shadow_waiter_block;
 
-static takt_shadow_waiter *ghost_of(takt_link *link)
+static takt_shadow_waiter *waiter_of(takt_link *link)
 {
     return TAKT_HOLDER(link, takt_shadow_waiter, permit.line);
 }
@@ -99,7 +99,7 @@ takt_shadow_waiter *takt_shadow_waiter_new(takt_shadows *shadows, takt_shadow_st
         add_block(shadows);
     if (takt_list_empty(&shadows->spare))
         return NULL;
-    shadow_waiter = ghost_of(shadows->spare.next); /* the one that has been gone for longest */
+    shadow_waiter = waiter_of(shadows->spare.next); /* the one that has been gone for longest */
     takt_list_remove(&shadow_waiter->permit.line);
     *shadow_waiter = (takt_shadow_waiter){.number = ++shadows->last_number,
                                           .shadow_stats = home,
