@@ -17,6 +17,8 @@ static void tear_down(void)
 
 TestSuite(claims, .init = set_up, .fini = tear_down);
 
+/* Others in the fleet wait with a lower priority: what they would be given next, this one can have.
+ */
 Test(claims, an_urgent_waiter_claims_at_once_where_others_are_less_urgent)
 {
     static const struct {
@@ -158,6 +160,8 @@ Test(claims, says_so_when_nobody_waits_any_more)
     cr_assert_eq(wake_us(&r), -1);
 }
 
+/* Someone with a small cost went away: the slot left over must not stand for the large one, claim
+ * after claim. */
 Test(claims, a_slot_left_over_does_not_keep_a_large_cost_from_being_claimed)
 {
     acquire_many(&r, 4);

@@ -76,8 +76,6 @@ Test(scheduler, an_urgent_waiter_takes_the_next_slot_in_hand)
     cr_assert_str_eq(pass(&r, 310 * MS), "b");
 }
 
-/* Others in the fleet wait with a lower priority: what they would be given next, this one can have.
- */
 Test(scheduler, mixed_costs_each_get_their_own_slot)
 {
     static const int32_t costs[] = {1, 7, 1, 7, 1};
@@ -94,8 +92,6 @@ Test(scheduler, mixed_costs_each_get_their_own_slot)
     cr_assert_eq(r.permits[3].slot_at_us, NOW + 15 * MS);
 }
 
-/* Someone with a small cost went away: the slot left over must not stand for the large one, claim
- * after claim. */
 /* Whatever the answer's delay and the clocks' drift, no callback comes before its slot by the
  * store's clock. */
 Test(scheduler, never_calls_back_early)
