@@ -249,7 +249,7 @@ struct takt_call {
     void *data; /* public: yours */
     /* private */
     takt_call_cb callback;
-    struct takt_errand *errand;
+    struct takt_calling *calling;
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "scheduler/registry.h"
 #include "scheduler/renew.h"
+#include "scheduler/shadow.h"
 
 const char *takt_version(void)
 {
@@ -19,6 +20,16 @@ const char *takt_version(void)
 void takt_get_stats(const takt_client *client, takt_stats *stats)
 {
     *stats = client->stats;
+}
+
+int takt_get_shadow(const takt_client *client, const char *limit, takt_shadow *shadow)
+{
+    if (!client || !limit || !shadow)
+        return TAKT_E_INVALID;
+    if (!takt_policy_find(client->policy, limit))
+        return TAKT_E_NO_LIMIT;
+    takt_shadow_tell(&client->scheduler, limit, shadow);
+    return 0;
 }
 
 void takt_client_count(takt_client *client, int status, int64_t sent_us)

@@ -6,9 +6,12 @@
 
 #include <stdlib.h>
 
+#include "client/call.h"
+#include "client/follow.h"
+#include "client/pass.h"
 #include "scheduler/registry.h"
 
-void takt_client_free(void *data)
+void takt_close_free(void *data)
 {
     takt_client *client = data;
 
@@ -30,12 +33,12 @@ static void handle_closed(takt_client *client)
         client->spare_claimings = claiming->next;
         free(claiming);
     }
-    while (client->spare_errands) {
-        takt_errand *errand = client->spare_errands;
-        client->spare_errands = errand->next;
-        free(errand);
+    while (client->spare_calls) {
+        takt_calling *calling = client->spare_calls;
+        client->spare_calls = calling->next;
+        free(calling);
     }
-    takt_client_free(client);
+    takt_close_free(client);
     if (closed)
         closed(data);
 }
@@ -71,7 +74,7 @@ static void store_closed(void *data)
     takt_timer_close(&client->timer, timer_closed);
 }
 
-void takt_client_close_parts(takt_client *client)
+void takt_close_parts(takt_client *client)
 {
     client->parting = true;
     takt_timer_arm(&client->timer, INT64_MAX);

@@ -8,9 +8,9 @@
 #include "client/client.h"
 
 /* Closes the store, and then the handles on the loop. */
-void takt_client_close_parts(takt_client *client);
+void takt_close_parts(takt_client *client);
 
 /* Frees a takt_client that has neither a store nor handles on the loop. */
-void takt_client_free(void *client);
+void takt_close_free(void *client);
 
 #endif

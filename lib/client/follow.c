@@ -6,14 +6,16 @@
  * be there for the next acquire.  The timer does not keep the loop alive.  A look that fails is
  * nobody's trouble but the next look's; whether the store is lost is told by those who need it.
  */
+#include "client/follow.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
 #include "base/random.h"
-#include "client/client.h"
-#include "client/live.h"
+#include "client/location.h"
+#include "client/stored_policy.h"
 #include "scheduler/renew.h"
 #include "store/policy_record.h"
 
@@ -30,7 +32,7 @@ static bool is_of(const void *policy, const takt_limit *limit)
  */
 static void drop_unused(takt_client *client)
 {
-    if (client->claims_in_flight > 0 || client->errands_in_flight > 0)
+    if (client->claims_in_flight > 0 || client->calls_in_flight > 0)
         return;
     for (takt_policy **at = &client->follow.loaded; *at;) {
         takt_policy *policy = *at;
@@ -84,7 +86,7 @@ static void take_over(takt_client *client, takt_live *live)
         client->follow.exchange.seen_version = 0; /* no memory: the next look tries again */
         return;
     }
-    policy = takt_live_take_policy(live);
+    policy = takt_stored_policy_take(live);
     own(&client->follow, policy);
     snprintf(text, sizeof text, "version %" PRId64 " of the stored policy holds, by %s: %s",
              live->version, change->who, change->what);
@@ -121,7 +123,7 @@ static void answered(takt_store_call *call)
     if (gone) {
         miss(client);
     } else if (exchange->kept) {
-        if (takt_live_of(&live, exchange) < 0) {
+        if (takt_stored_policy_read(&live, exchange) < 0) {
             exchange->seen_version = 0;
             return;
         }
@@ -162,14 +164,14 @@ int takt_follow_open(takt_client *client, const takt_policy *place, takt_error *
         code = takt_fail(error, TAKT_E_POLICY,
                          "policy: the store has none for the namespace \"%s\"; put one there with "
                          "`takt apply FILE`",
-                         takt_client_store_options(&client->options, place).name_space);
+                         takt_location_options(&client->options, place).name_space);
     else if (!live->policy)
         code = takt_fail(error, TAKT_E_POLICY, "%s", live->trouble.text);
     if (code == 0) {
         follow->on = true;
         follow->exchange.seen_version = live->version;
         follow->exchange.seen_at_us = live->at_us;
-        own(follow, takt_live_take_policy(live));
+        own(follow, takt_stored_policy_take(live));
         client->policy = follow->loaded;
     }
     takt_live_free(live);

@@ -5,6 +5,8 @@
 
 #include "base/fail.h"
 #include "client/close.h"
+#include "client/follow.h"
+#include "client/location.h"
 #include "client/pass.h"
 #include "scheduler/claims.h"
 #include "scheduler/loss.h"
@@ -12,7 +14,7 @@
 
 static void timer_due(takt_timer *timer)
 {
-    takt_client_pass(TAKT_HOLDER(timer, takt_client, timer));
+    takt_pass_run_due(TAKT_HOLDER(timer, takt_client, timer));
 }
 
 static void store_event(void *data, const takt_event *event)
@@ -66,7 +68,7 @@ static void store_connection(void *data, int code)
 
 static int open_store(takt_client *client, const takt_policy *policy, takt_error *error)
 {
-    takt_store_options options = takt_client_store_options(&client->options, policy);
+    takt_store_options options = takt_location_options(&client->options, policy);
 
     options.on_event = store_event;
     options.on_hint = store_hint;
@@ -74,7 +76,7 @@ static int open_store(takt_client *client, const takt_policy *policy, takt_error
     options.on_connection = store_connection;
     options.data = client;
     return takt_store_open(&client->store, client->loop,
-                           takt_client_store_url(&client->options, policy), &options, error);
+                           takt_location_url(&client->options, policy), &options, error);
 }
 
 /* On failure the client is freed, at once or when its store has closed. */
@@ -95,14 +97,14 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
     }
     code = open_store(client, policy, error);
     if (code < 0) {
-        takt_client_free(client);
+        takt_close_free(client);
         return code;
     }
     code = takt_timer_open(&client->timer, client->loop, timer_due);
     if (code < 0) {
         takt_fail(error, code, "no timer: %s", takt_strerror(code));
         client->options.on_event = NULL;
-        takt_store_close(client->store, takt_client_free, client);
+        takt_store_close(client->store, takt_close_free, client);
         return code;
     }
     uv_idle_init(client->loop, &client->pass);
@@ -140,10 +142,10 @@ int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *p
     if (!opened)
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
     opened->loop = loop;
-    opened->run_passes = takt_client_pass;
+    opened->run_passes = takt_pass_run_due;
     takt_fork_watch();
     opened->forks = takt_fork_count;
-    takt_list_init(&opened->held_errands);
+    takt_list_init(&opened->held_tries);
     if (options)
         opened->options = *options;
     code = take_policy(opened, policy, error);

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "client/acquire.h"
 #include "client/close.h"
+#include "client/settle.h"
+#include "client/try.h"
 #include "scheduler/claims.h"
 #include "scheduler/driver.h"
 #include "scheduler/permits.h"
@@ -133,7 +136,7 @@ static void send_claims(takt_client *client, int64_t now_us)
 /* What was checked when a permit was asked for may not hold any more. */
 static int still_possible(const takt_permit *permit)
 {
-    const takt_limit *outer = permit->outer[permit->outer_count - 1]->limit;
+    const takt_limit *outer = takt_waiter_outer(permit)->limit;
 
     return outer->mode == TAKT_MODE_ENFORCE &&
                    permit->cost > takt_numbers_capacity(&outer->numbers, NULL)
@@ -164,7 +167,7 @@ static bool goes_on(takt_client *client, takt_permit *permit)
         refuse(client, permit, status);
         return false;
     }
-    takt_client_enter(client, takt_waiter_next_queue(&client->scheduler, permit), permit);
+    takt_acquire_enter(client, takt_waiter_next_queue(&client->scheduler, permit), permit);
     return true;
 }
 
@@ -179,12 +182,12 @@ static void refuse_late(takt_client *client, takt_permit *permit)
 
 static void hand_back(void *client, takt_queue *queue, const takt_run *unused)
 {
-    takt_client_hand_back(client, queue, unused);
+    takt_settle_unused(client, queue, unused);
 }
 
 static void send_calls(void *client, int64_t now_us)
 {
-    takt_client_send_held(client);
+    takt_try_send_held(client);
     send_claims(client, now_us);
 }
 
@@ -200,9 +203,9 @@ static void call_back(void *owner, takt_permit *permit)
     permit->callback(permit, permit->status);
 }
 
-static void settle_ghost(void *client, const takt_shadow_waiter *shadow_waiter)
+static void settle_shadow(void *client, const takt_shadow_waiter *shadow_waiter)
 {
-    takt_client_settle_ghost(client, shadow_waiter);
+    takt_settle_shadow(client, shadow_waiter);
 }
 
 static void ask(void *client)
@@ -210,8 +213,8 @@ static void ask(void *client)
     takt_client_ask(client);
 }
 
-static const takt_driver driver = {hand_back, send_calls,   fell_back, lost,
-                                   call_back, settle_ghost, ask};
+static const takt_driver driver = {hand_back, send_calls,    fell_back, lost,
+                                   call_back, settle_shadow, ask};
 
 /* Returns how many callbacks were due. */
 static int64_t run_pass(takt_client *client, int64_t now_us)
@@ -234,7 +237,7 @@ static bool lets_loop_end(const takt_client *client)
 
 /* What callbacks have asked for is looked at in the same turn of the loop, which costs more than a
  * pass; not without end, for others share the loop. */
-void takt_client_pass(takt_client *client)
+void takt_pass_run_due(takt_client *client)
 {
     int passes = 0;
 
@@ -249,6 +252,6 @@ void takt_client_pass(takt_client *client)
     if (lets_loop_end(client))
         takt_timer_let_loop_end(&client->timer);
     if (client->closing && !client->parting && client->claims_in_flight == 0 &&
-        client->errands_in_flight == 0 && !uv_is_active((uv_handle_t *)&client->pass))
-        takt_client_close_parts(client);
+        client->calls_in_flight == 0 && !uv_is_active((uv_handle_t *)&client->pass))
+        takt_close_parts(client);
 }

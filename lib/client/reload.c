@@ -3,7 +3,7 @@
  * is followed by follow.c.)
  */
 #include "base/fail.h"
-#include "client/client.h"
+#include "client/follow.h"
 
 int takt_reload(takt_client *client, const takt_policy *policy, takt_error *error)
 {

@@ -49,8 +49,8 @@ int64_t takt_driver_pass(takt_scheduler *scheduler, int64_t now_us, const takt_d
     driver->send_claims(scheduler->owner, now_us);
     tell(scheduler, driver);
     due = call_back(scheduler, driver);
-    while (driver->settle_ghost && (shadow_waiter = takt_shadow_next_settle(scheduler)))
-        driver->settle_ghost(scheduler->owner, shadow_waiter);
+    while (driver->settle_shadow && (shadow_waiter = takt_shadow_next_settle(scheduler)))
+        driver->settle_shadow(scheduler->owner, shadow_waiter);
     if (!takt_list_empty(&scheduler->touched) || !takt_list_empty(&scheduler->fired))
         driver->ask(scheduler->owner);
     return due;

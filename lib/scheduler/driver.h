@@ -21,7 +21,7 @@ typedef struct takt_driver {
     /* The callback of a permit is due. */
     void (*call_back)(void *owner, takt_permit *permit);
     /* The real cost of a job that passed in shadow is known. */
-    void (*settle_ghost)(void *owner, const takt_shadow_waiter *shadow_waiter);
+    void (*settle_shadow)(void *owner, const takt_shadow_waiter *shadow_waiter);
     /* Another pass is needed, at the same time. */
     void (*ask)(void *owner);
 } takt_driver;

@@ -8,13 +8,12 @@
 
 #define RESTING_MAX 4096 /* shadow waiters kept only because their work's real cost may be told */
 
-static takt_shadow_waiter *ghost_of(takt_permit *permit)
+static takt_shadow_waiter *waiter_of(takt_permit *permit)
 {
     return (takt_shadow_waiter *)permit; /* its first member */
 }
 
-/* ---- the end of a shadow waiter
- * ---------------------------------------------------------------------- */
+/* ---- the end of a shadow waiter -------------------------------------------------------------- */
 
 static void finish(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter)
 {
@@ -98,8 +97,8 @@ static void enter(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter, 
 
 /* The shadow waiter of a permit at one limit and those around it.  NULL: there are too many, or
  * there is no memory. */
-static takt_shadow_waiter *new_ghost(takt_scheduler *scheduler, const takt_queue *queue,
-                                     takt_permit *permit, int64_t now_us)
+static takt_shadow_waiter *new_waiter(takt_scheduler *scheduler, const takt_queue *queue,
+                                      takt_permit *permit, int64_t now_us)
 {
     takt_shadow_stats *shadow_stats = takt_shadows_stats(&scheduler->shadows, queue->limit->name);
     takt_shadow_waiter *shadow_waiter;
@@ -124,7 +123,7 @@ static takt_shadow_waiter *new_ghost(takt_scheduler *scheduler, const takt_queue
 static void leave_behind(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit,
                          int64_t now_us)
 {
-    takt_shadow_waiter *shadow_waiter = new_ghost(scheduler, queue, permit, now_us);
+    takt_shadow_waiter *shadow_waiter = new_waiter(scheduler, queue, permit, now_us);
     takt_shadow_stats *shadow_stats;
 
     if (shadow_waiter) {
@@ -155,9 +154,7 @@ void takt_shadow_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
 /* The limit around the last one, where it is in shadow too. */
 static takt_queue *next_queue(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter)
 {
-    const takt_permit *permit = &shadow_waiter->permit;
-    const takt_queue *outer =
-        permit->outer_count > 0 ? permit->outer[permit->outer_count - 1] : NULL;
+    const takt_queue *outer = takt_waiter_outer(&shadow_waiter->permit);
     takt_shadow_stats *shadow_stats;
 
     if (!outer || outer->limit->mode != TAKT_MODE_SHADOW || scheduler->parting)
@@ -171,7 +168,7 @@ static takt_queue *next_queue(takt_scheduler *scheduler, takt_shadow_waiter *sha
 
 void takt_shadow_fired(takt_scheduler *scheduler, takt_permit *permit)
 {
-    takt_shadow_waiter *shadow_waiter = ghost_of(permit);
+    takt_shadow_waiter *shadow_waiter = waiter_of(permit);
     takt_shadow_stats *shadow_stats = shadow_waiter->shadow_stats;
     int64_t now_us = scheduler->shadows.now_us;
     takt_queue *outer;
@@ -229,7 +226,7 @@ void takt_shadow_vanish(takt_scheduler *scheduler, takt_permit *permit)
 takt_permit *takt_shadow_try(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit,
                              int64_t slot_us, int64_t now_us)
 {
-    takt_shadow_waiter *shadow_waiter = new_ghost(scheduler, queue, permit, now_us);
+    takt_shadow_waiter *shadow_waiter = new_waiter(scheduler, queue, permit, now_us);
 
     if (!shadow_waiter)
         return NULL;
@@ -241,7 +238,7 @@ takt_permit *takt_shadow_try(takt_scheduler *scheduler, takt_queue *queue, takt_
 
 void takt_shadow_begin(takt_scheduler *scheduler, takt_permit *shadow_waiter)
 {
-    begin_work(scheduler, ghost_of(shadow_waiter));
+    begin_work(scheduler, waiter_of(shadow_waiter));
 }
 
 void takt_shadow_tried(takt_scheduler *scheduler, const char *limit, int status)

@@ -17,6 +17,12 @@ void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
  * stays until then.  The outermost is told first. */
 void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit);
 
+/* The queue of the limit around, which it is to come to next; NULL: there is none. */
+static inline const takt_queue *takt_waiter_outer(const takt_permit *permit)
+{
+    return permit->outer_count > 0 ? permit->outer[permit->outer_count - 1] : NULL;
+}
+
 /* A slot of an inner limit was due: the queue that the permit is to wait in next; NULL: there is
  * none. */
 takt_queue *takt_waiter_next_queue(takt_scheduler *scheduler, takt_permit *permit);

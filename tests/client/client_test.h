@@ -95,7 +95,7 @@ static inline void close_client(void)
     takt_policy_free(policy);
 }
 
-static int acquire(seen *job, takt_request request)
+static inline int acquire(seen *job, takt_request request)
 {
     job->permit.data = job;
     return takt_acquire(client, &job->permit, &request, note);

@@ -10,7 +10,8 @@
 #include <uv.h>
 
 #include "client/client.h"
-#include "client/live.h"
+#include "client/follow.h"
+#include "client/stored_policy.h"
 #include "store/redis/server.h"
 #include "store/rig.h"
 
@@ -90,7 +91,7 @@ static void put(const char *text)
                                       .text = text,
                                       .size = strlen(text),
                                       .change = "9\t5\tbob@host\tsomething"};
-    cr_assert_eq(takt_live_talk(TAKT_OP_APPLY, &exchange, NULL, &options, NULL), 0);
+    cr_assert_eq(takt_stored_policy_exchange(TAKT_OP_APPLY, &exchange, NULL, &options, NULL), 0);
     takt_live_free(live);
 }
 

@@ -1,17 +1,16 @@
 /*
- * place.c: which store and which namespace a client works with: those of its options, else of the
- * environment, else of its policy.
+ * location.c: see location.h.
  */
-#include <stdlib.h>
+#include "client/location.h"
 
-#include "client/client.h"
+#include <stdlib.h>
 
 static const char *first_of(const char *a, const char *b, const char *c)
 {
     return a && *a ? a : b && *b ? b : c;
 }
 
-const char *takt_client_store_url(const takt_options *options, const takt_policy *policy)
+const char *takt_location_url(const takt_options *options, const takt_policy *policy)
 {
     const char *environment = getenv("TAKT_STORE");
 
@@ -19,7 +18,7 @@ const char *takt_client_store_url(const takt_options *options, const takt_policy
                     first_of(takt_policy_store(policy), NULL, "file:"));
 }
 
-takt_store_options takt_client_store_options(const takt_options *options, const takt_policy *policy)
+takt_store_options takt_location_options(const takt_options *options, const takt_policy *policy)
 {
     return (takt_store_options){
         .name_space = first_of(options->name_space, takt_policy_namespace(policy), "default"),

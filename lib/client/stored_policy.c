@@ -1,17 +1,18 @@
 /*
- * live.c: the stored policy as a program sees it: read, checked against, replaced.  How it lies in
- * a store is the stores' affair (store/policy_record.h), who follows it is in follow.c.
+ * stored_policy.c: the stored policy as a program sees it: read, checked against, replaced.  How it
+ * lies in a store is the stores' affair (store/policy_record.h), who follows it is in follow.c.
  */
-#include "client/live.h"
+#include "client/stored_policy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uv.h>
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "client/client.h"
+#include "client/location.h"
 #include "store/policy_record.h"
 
 #define NAME "the stored policy" /* in messages about its lines */
@@ -45,14 +46,15 @@ static int run_call(takt_store *store, uv_loop_t *loop, takt_store_call *call, t
     return call->status;
 }
 
-int takt_live_talk(takt_op op, takt_policy_exchange *exchange, const takt_policy *place,
-                   const takt_options *options, takt_error *error)
+int takt_stored_policy_exchange(takt_op op, takt_policy_exchange *exchange,
+                                const takt_policy *place, const takt_options *options,
+                                takt_error *error)
 {
     static const takt_options defaults = {0};
     static const takt_policy nowhere = {0};
     const takt_options *chosen = options ? options : &defaults;
     const takt_policy *from = place ? place : &nowhere;
-    takt_store_options store_options = takt_client_store_options(chosen, from);
+    takt_store_options store_options = takt_location_options(chosen, from);
     takt_store_call call;
     takt_store *store;
     uv_loop_t loop;
@@ -61,8 +63,7 @@ int takt_live_talk(takt_op op, takt_policy_exchange *exchange, const takt_policy
     if (uv_loop_init(&loop) != 0)
         return takt_fail(error, TAKT_E_SYSTEM, "no loop: %s", takt_strerror(TAKT_E_SYSTEM));
     takt_policy_call(&call, op, exchange);
-    code =
-        takt_store_open(&store, &loop, takt_client_store_url(chosen, from), &store_options, error);
+    code = takt_store_open(&store, &loop, takt_location_url(chosen, from), &store_options, error);
     if (code == 0) {
         code = run_call(store, &loop, &call, error);
         takt_store_close(store, NULL, NULL);
@@ -129,7 +130,7 @@ static void read_policy(live_policy *read)
     live->policy = read->policy = policy;
 }
 
-int takt_live_of(takt_live **live, takt_policy_exchange *exchange)
+int takt_stored_policy_read(takt_live **live, takt_policy_exchange *exchange)
 {
     live_policy *read = calloc(1, sizeof *read);
     takt_reader reader = {exchange->kept,
@@ -158,7 +159,7 @@ int takt_live_of(takt_live **live, takt_policy_exchange *exchange)
     return 0;
 }
 
-takt_policy *takt_live_take_policy(takt_live *live)
+takt_policy *takt_stored_policy_take(takt_live *live)
 {
     live_policy *read = (live_policy *)live;
     takt_policy *policy = read->policy;
@@ -187,10 +188,10 @@ int takt_live_read(takt_live **live, const takt_policy *place, const takt_option
 
     if (!live)
         return takt_fail(error, TAKT_E_INVALID, "takt_live_read: there is no place for the result");
-    code = takt_live_talk(TAKT_OP_POLICY, &exchange, place, options, error);
+    code = takt_stored_policy_exchange(TAKT_OP_POLICY, &exchange, place, options, error);
     if (code < 0)
         return code;
-    code = takt_live_of(live, &exchange);
+    code = takt_stored_policy_read(live, &exchange);
     return code == 0 ? 0 : takt_fail(error, code, "no memory");
 }
 
@@ -324,7 +325,7 @@ int takt_live_apply(const takt_live *seen, const takt_policy *policy, const char
                                       .text = policy->text,
                                       .size = policy->text_size};
     describe_change(seen, policy, who, exchange.change);
-    code = takt_live_talk(TAKT_OP_APPLY, &exchange, policy, options, error);
+    code = takt_stored_policy_exchange(TAKT_OP_APPLY, &exchange, policy, options, error);
     if (code == 0)
         *version = exchange.version;
     if (code == TAKT_E_OVERTAKEN)

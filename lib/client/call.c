@@ -1,0 +1,216 @@
+/*
+ * call.c: see call.h.  Also the calls that are one question and its answer: peek, watch, block,
+ * penalize, lower, unblock, reset.
+ */
+#include "client/call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "scheduler/loss.h"
+#include "scheduler/scheduler.h"
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* A call that only looks may be answered where nothing can be taken: it says nothing. */
+void takt_call_note(takt_calling *calling)
+{
+    takt_client *client = calling->client;
+    int status = calling->call.status == TAKT_E_NO_SLOT ? 0 : calling->call.status;
+
+    if (status == 0 && calling->call.op == TAKT_OP_PEEK && calling->call.for_us == 0)
+        return;
+    if (status == 0)
+        takt_loss_end(&client->scheduler);
+    else
+        takt_loss_begin(&client->scheduler, status, takt_timer_now());
+    takt_client_note(client, status);
+}
+
+void takt_call_finish(takt_calling *calling, const takt_standing *standing)
+{
+    takt_client *client = calling->client;
+    takt_call *owner = calling->owner;
+    int status = calling->call.status;
+    bool answered = status == 0 || status == TAKT_E_NO_SLOT || status == TAKT_E_LEASE;
+    takt_standing told;
+
+    answered = answered && standing;
+    if (answered)
+        told = *standing; /* the callback may begin another call in this memory */
+    if (owner)
+        owner->calling = NULL;
+    calling->next = client->spare_calls;
+    client->spare_calls = calling;
+    client->calls_in_flight--;
+    takt_client_ask(client);
+    if (owner)
+        owner->callback(owner, status, answered ? &told : NULL);
+}
+
+/* A queue of ours on this ledger hears of what we did at once. */
+static void tell_queue(const takt_calling *calling)
+{
+    takt_scheduler *scheduler = &calling->client->scheduler;
+    takt_queue *queue = takt_client_queue(calling->client, calling->call.limit, calling->call.key);
+
+    if (queue)
+        takt_scheduler_blocked(scheduler, queue, calling->call.standing.blocked_until_us);
+}
+
+static void answered(takt_store_call *call)
+{
+    takt_calling *calling = (takt_calling *)call;
+
+    takt_client_count(calling->client, call->status, calling->sent_us);
+    takt_call_note(calling);
+    if (call->op != TAKT_OP_PEEK && call->op != TAKT_OP_SETTLE && call->status == 0)
+        tell_queue(calling);
+    takt_call_finish(calling, &call->standing);
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+takt_calling *takt_call_new(takt_client *client)
+{
+    takt_calling *calling = client->spare_calls;
+
+    if (calling)
+        client->spare_calls = calling->next;
+    else
+        calling = malloc(sizeof *calling);
+    if (!calling)
+        return NULL;
+    *calling = (takt_calling){.call.done = answered, .client = client};
+    client->calls_in_flight++;
+    return calling;
+}
+
+int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owner,
+                    const takt_request *request, takt_call_cb callback)
+{
+    takt_calling *made;
+    takt_levels levels;
+    int code;
+
+    if (!client || !owner || !callback)
+        return TAKT_E_INVALID;
+    if (takt_client_is_forked(client))
+        return TAKT_E_FORKED;
+    if (client->closing)
+        return TAKT_E_CANCELED;
+    if (owner->calling)
+        return TAKT_E_BUSY;
+    code = takt_request_check(client->policy, NULL, request, &levels, NULL);
+    if (code < 0)
+        return code;
+    made = takt_call_new(client);
+    if (!made)
+        return TAKT_E_NOMEM;
+    made->owner = owner;
+    made->levels = levels;
+    for (int i = 0; i < TAKT_LEVELS_MAX; i++)
+        strcpy(made->keys[i], takt_request_key(request, i)); /* their lengths were checked */
+    made->call.cost = request->cost;
+    owner->callback = callback;
+    owner->calling = made;
+    *calling = made;
+    return 0;
+}
+
+void takt_call_aim(takt_calling *calling, int level)
+{
+    const takt_limit *limit = calling->levels.limits[level];
+
+    calling->level = level;
+    calling->call.limit = limit;
+    calling->call.numbers = &limit->numbers;
+    calling->call.key = calling->keys[level];
+}
+
+void takt_call_send(takt_calling *calling)
+{
+    calling->client->stats.store_calls++;
+    calling->sent_us = takt_timer_now();
+    takt_store_submit(calling->client->store, &calling->call);
+}
+
+/* ---- one question and its answer ------------------------------------------------------------- */
+
+/* `number` is for how long, and of LOWER how many are left. */
+static int begin(takt_client *client, takt_call *call, const char *limit, const char *key,
+                 takt_op op, int64_t number, const char *reason, takt_call_cb callback)
+{
+    takt_request request = TAKT_REQUEST(limit);
+    takt_calling *calling;
+    int code;
+
+    request.key = key;
+    code = takt_call_begin(&calling, client, call, &request, callback);
+    if (code < 0)
+        return code;
+    calling->call.op = op;
+    calling->call.for_us = calling->call.actual = number;
+    strcpy(calling->reason, reason ? reason : ""); /* its length was checked */
+    calling->call.reason = calling->reason;
+    takt_call_aim(calling, 0);
+    takt_call_send(calling);
+    return 0;
+}
+
+int takt_peek(takt_client *client, takt_call *call, const char *limit, const char *key,
+              takt_call_cb callback)
+{
+    return begin(client, call, limit, key, TAKT_OP_PEEK, 0, NULL, callback);
+}
+
+int takt_watch(takt_client *client, takt_call *call, const char *limit, const char *key,
+               int64_t for_us, takt_call_cb callback)
+{
+    if (for_us < 1 || for_us > TAKT_WATCH_MAX_US)
+        return TAKT_E_INVALID;
+    return begin(client, call, limit, key, TAKT_OP_PEEK, for_us, NULL, callback);
+}
+
+static int begin_block(takt_client *client, takt_call *call, const char *limit, const char *key,
+                       takt_op op, int64_t for_us, const char *reason, takt_call_cb callback)
+{
+    if (for_us < 0 || for_us > TAKT_SPAN_MAX_US || takt_check_reason(reason, NULL) != 0)
+        return TAKT_E_INVALID;
+    return begin(client, call, limit, key, op, for_us, reason, callback);
+}
+
+int takt_block(takt_client *client, takt_call *call, const char *limit, const char *key,
+               int64_t for_us, const char *reason, takt_call_cb callback)
+{
+    return begin_block(client, call, limit, key, TAKT_OP_BLOCK, for_us, reason, callback);
+}
+
+int takt_penalize(takt_client *client, takt_call *call, const char *limit, const char *key,
+                  int64_t for_us, const char *reason, takt_call_cb callback)
+{
+    return begin_block(client, call, limit, key, TAKT_OP_PENALIZE, for_us, reason, callback);
+}
+
+int takt_lower(takt_client *client, takt_call *call, const char *limit, const char *key,
+               int64_t remaining, takt_call_cb callback)
+{
+    if (remaining < 0)
+        return TAKT_E_INVALID;
+    if (remaining > TAKT_SETTLED_MAX)
+        remaining = TAKT_SETTLED_MAX; /* as good as all */
+    return begin(client, call, limit, key, TAKT_OP_LOWER, remaining, NULL, callback);
+}
+
+int takt_unblock(takt_client *client, takt_call *call, const char *limit, const char *key,
+                 takt_call_cb callback)
+{
+    return begin(client, call, limit, key, TAKT_OP_UNBLOCK, 0, NULL, callback);
+}
+
+int takt_reset(takt_client *client, takt_call *call, const char *limit, const char *key,
+               takt_call_cb callback)
+{
+    return begin(client, call, limit, key, TAKT_OP_RESET, 0, NULL, callback);
+}

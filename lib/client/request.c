@@ -1,0 +1,100 @@
+/*
+ * request.c: see request.h.
+ */
+#include "client/request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/time_text.h"
+
+static int refuse_cost(const takt_limit *limit, const takt_request *request, int rule,
+                       int64_t capacity, takt_error *error)
+{
+    char rate[64];
+
+    takt_format_rate(limit->numbers.rules[rule].limit, limit->numbers.rules[rule].period_us, rate,
+                     sizeof rate);
+    return takt_fail(error, TAKT_E_COST,
+                     "limit \"%s\": a cost of %d can never be given: rule %s gives at most %lld at "
+                     "once; ask for less, "
+                     "or raise the rule's burst",
+                     limit->name, (int)request->cost, rate, (long long)capacity);
+}
+
+const char *takt_request_key(const takt_request *request, int level)
+{
+    const char *key = level == 0 ? request->key : request->within_keys[level - 1];
+
+    return key ? key : "";
+}
+
+/* A key that no limit is for. */
+static int refuse_key(const takt_request *request, int at, int around, takt_error *error)
+{
+    char many[24] = "is none";
+
+    if (around > 0)
+        snprintf(many, sizeof many, "%s only %d", around > 1 ? "are" : "is", around);
+    return takt_fail(error, TAKT_E_INVALID,
+                     "limit \"%s\": within_keys[%d] is for a limit around, and there %s; leave it "
+                     "out",
+                     request->limit, at, many);
+}
+
+/* The keys of all levels, of which there are so many. */
+static int check_keys(const takt_request *request, int levels, takt_error *error)
+{
+    for (int level = 0; level < TAKT_LEVELS_MAX; level++) {
+        if (level >= levels && request->within_keys[level - 1])
+            return refuse_key(request, level - 1, levels - 1, error);
+        if (strnlen(takt_request_key(request, level), TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
+            return takt_fail(error, TAKT_E_INVALID,
+                             "a key of more than %d bytes; use a shorter one, or its hash",
+                             TAKT_KEY_SIZE_MAX);
+    }
+    return 0;
+}
+
+int takt_request_check(const takt_policy *policy, const takt_limit *hint,
+                       const takt_request *request, takt_levels *levels, takt_error *error)
+{
+    const takt_limit *found = hint;
+    int rule = 0, count = 0;
+
+    if (!request->limit)
+        return takt_fail(error, TAKT_E_INVALID, "the request names no limit");
+    if (request->cost < 1 || request->cost > TAKT_COST_MAX)
+        return takt_fail(error, TAKT_E_INVALID,
+                         "a cost of %d; set the request up with TAKT_REQUEST, and ask for 1 to %d",
+                         (int)request->cost, TAKT_COST_MAX);
+    if (request->priority < TAKT_PRIORITY_POLICY || request->priority > TAKT_PRIORITY_MAX)
+        return takt_fail(error, TAKT_E_INVALID, "a priority of %d; use 0 (most urgent) to %d",
+                         (int)request->priority, TAKT_PRIORITY_MAX);
+    if (request->max_wait_us < 0)
+        return takt_fail(error, TAKT_E_INVALID,
+                         "a negative max_wait_us; use 0 to wait as long as it takes");
+    if (!found || strcmp(found->name, request->limit) != 0)
+        found = takt_policy_find(policy, request->limit);
+    if (!found)
+        return takt_fail(error, TAKT_E_NO_LIMIT, "the policy has no limit \"%.80s\"",
+                         request->limit);
+    for (const takt_limit *at = found; at && count < TAKT_LEVELS_MAX; at = at->within) {
+        int64_t capacity = takt_numbers_capacity(&at->numbers, &rule);
+        if (request->cost > capacity && at->mode == TAKT_MODE_ENFORCE)
+            return refuse_cost(at, request, rule, capacity, error);
+        levels->limits[count++] = at;
+    }
+    levels->count = count;
+    return check_keys(request, count, error);
+}
+
+int takt_check_request(const takt_policy *policy, const takt_request *request, takt_error *error)
+{
+    takt_levels levels;
+
+    if (!policy || !request)
+        return takt_fail(error, TAKT_E_INVALID, "policy and request are required");
+    return takt_request_check(policy, NULL, request, &levels, error);
+}

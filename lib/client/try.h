@@ -1,0 +1,12 @@
+/*
+ * try.h: takt_try_acquire, as the pass sees it.
+ */
+#ifndef TAKT_CLIENT_TRY_H
+#define TAKT_CLIENT_TRY_H
+
+#include "client/client.h"
+
+/* Sends the tries that a claim under way has held up. */
+void takt_try_send_held(takt_client *client);
+
+#endif

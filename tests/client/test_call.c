@@ -1,0 +1,121 @@
+/*
+ * peek, watch, block, unblock, lower and reset through the public interface.
+ */
+#include "client/calls.h"
+
+TestSuite(call, .init = open_client, .fini = close_client);
+
+Test(call, peek_changes_nothing)
+{
+    takt_call call = {0};
+
+    for (int i = 0; i < 3; i++) {
+        run_call(takt_peek(client, &call, "hourly", "k", note_call));
+        cr_assert_eq(last.status, 0);
+        cr_assert_eq(last.standing.remaining, 1);
+        cr_assert_eq(last.standing.retry_after_us, 0);
+        cr_assert_eq(last.standing.reset_after_us, 0);
+        cr_assert_eq(last.standing.waiting, 0);
+    }
+}
+
+Test(call, watch_counts_what_is_taken)
+{
+    takt_call call = {0};
+    static seen jobs[3];
+
+    run_call(takt_watch(client, &call, "free", NULL, TAKT_WATCH_MAX_US, note_call));
+    cr_assert_eq(last.status, 0);
+    cr_assert_eq(last.standing.watched_since_us, last.standing.now_us);
+    cr_assert_eq(last.standing.taken, 0);
+    for (int i = 0; i < 3; i++) {
+        takt_request request = TAKT_REQUEST("free");
+        request.cost = 10;
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+    }
+    run_until(3);
+    run_call(takt_watch(client, &call, "free", NULL, 1, note_call));
+    cr_assert_eq(last.standing.taken, 30);
+    run_call(takt_peek(client, &call, "free", "k", note_call));
+    cr_assert_eq(last.standing.watched_since_us, 0, "another ledger");
+    cr_assert_eq(takt_watch(client, &call, "free", NULL, 0, note_call), TAKT_E_INVALID);
+    cr_assert_eq(takt_watch(client, &call, "free", NULL, TAKT_WATCH_MAX_US + 1, note_call),
+                 TAKT_E_INVALID);
+    cr_assert_eq(takt_watch(client, &call, "unknown", NULL, 1, note_call), TAKT_E_NO_LIMIT);
+}
+
+Test(call, block_holds_everybody_and_unblock_lets_go)
+{
+    takt_call call = {0};
+    static seen job;
+
+    run_call(takt_block(client, &call, "fast", NULL, INT64_C(3600000000), NULL, note_call));
+    cr_assert_gt(last.standing.blocked_until_us, last.standing.now_us);
+    run_call(takt_block(client, &call, "fast", NULL, 1000, NULL, note_call));
+    cr_assert_gt(last.standing.blocked_until_us, last.standing.now_us + INT64_C(3000000000),
+                 "only ever extends");
+    cr_assert_eq(acquire(&job, TAKT_REQUEST("fast")), 0);
+    run_call(takt_peek(client, &call, "fast", NULL, note_call));
+    cr_assert_eq(job.calls, 0);
+    cr_assert_eq(last.standing.remaining, 0);
+    run_call(takt_unblock(client, &call, "fast", NULL, note_call));
+    cr_assert_eq(last.standing.blocked_until_us, 0);
+    run_until(1);
+    cr_assert_eq(job.status, 0);
+}
+
+Test(call, bad_calls_are_refused)
+{
+    takt_call call = {0};
+    takt_permit permit = {0};
+    takt_request request = TAKT_REQUEST("free");
+
+    cr_assert_eq(takt_peek(client, &call, "unknown", NULL, note_call), TAKT_E_NO_LIMIT);
+    cr_assert_eq(takt_peek(client, &call, NULL, NULL, note_call), TAKT_E_INVALID);
+    cr_assert_eq(takt_block(client, &call, "free", NULL, -1, NULL, note_call), TAKT_E_INVALID);
+    cr_assert_eq(takt_try_acquire(client, &call, &permit, NULL, note_call), TAKT_E_INVALID);
+    cr_assert_eq(takt_try_acquire(client, &call, &permit, &request, NULL), TAKT_E_INVALID);
+    request.cost = 0;
+    cr_assert_eq(takt_try_acquire(client, &call, &permit, &request, note_call), TAKT_E_INVALID);
+    cr_assert_eq(last.calls, 0);
+}
+
+Test(call, a_call_under_way_is_busy)
+{
+    takt_call call = {0};
+
+    cr_assert_eq(takt_peek(client, &call, "free", NULL, note_call), 0);
+    cr_assert_eq(takt_peek(client, &call, "free", NULL, note_call), TAKT_E_BUSY);
+    while (last.calls == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    run_call(takt_peek(client, &call, "free", NULL, note_call));
+}
+
+Test(call, close_answers_calls_under_way)
+{
+    takt_call call = {0};
+
+    cr_assert_eq(takt_peek(client, &call, "free", NULL, note_call), 0);
+    takt_close(client, NULL, NULL);
+    cr_assert_eq(takt_peek(client, &call, "free", NULL, note_call), TAKT_E_CANCELED);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_assert_eq(last.calls, 1);
+    takt_policy_free(policy);
+    uv_loop_close(&loop);
+    open_client();
+}
+
+Test(call, lower)
+{
+    takt_call call = {0};
+
+    cr_assert_eq(takt_lower(client, &call, "pair", NULL, -1, note_call), TAKT_E_INVALID);
+    cr_assert_eq(takt_lower(client, &call, "none", NULL, 1, note_call), TAKT_E_NO_LIMIT);
+    run_call(takt_lower(client, &call, "pair", NULL, INT64_MAX, note_call));
+    cr_assert_eq(last.standing.remaining, 2);
+    for (int i = 0; i < 2; i++) {
+        run_call(takt_lower(client, &call, "pair", NULL, 1, note_call));
+        cr_assert_eq(last.status, 0);
+        cr_assert_eq(last.standing.remaining, 1, "however often it is said");
+    }
+}

@@ -1,0 +1,70 @@
+/*
+ * takt_settle: what was not used can be used by another, and what was used beyond is paid for.
+ */
+#include "client/calls.h"
+
+TestSuite(settle, .init = open_client, .fini = close_client);
+
+static void settle_nothing(takt_permit *permit, int status)
+{
+    takt_request request = TAKT_REQUEST("inner");
+
+    note(permit, status);
+    cr_assert_eq(takt_settle(permit, &request, 0), TAKT_E_INVALID, "it was never granted");
+    cr_assert_eq(permit->slot_at_us, 0);
+}
+
+/* Work that the inner limit let pass and the outer one did not has taken nothing of the outer one
+ * that could be given back. */
+Test(settle, who_was_refused_has_nothing_to_settle)
+{
+    takt_call call = {0};
+    takt_permit taken = {0};
+    takt_request request = TAKT_REQUEST("inner");
+    static seen job;
+
+    request.cost = 2;
+    run_call(takt_try_acquire(client, &call, &taken, &request, note_call));
+    cr_assert_eq(last.status, 0);
+    request.max_wait_us = 50000;
+    job.permit.data = &job;
+    cr_assert_eq(takt_acquire(client, &job.permit, &request, settle_nothing), 0);
+    run_until(1);
+    cr_assert_eq(job.status, TAKT_E_DEADLINE);
+    request.max_wait_us = 0;
+    cr_assert_eq(takt_acquire(client, &job.permit, &request, settle_nothing), 0);
+    while (job.permit.slot_at_us == 0) /* the inner one's */
+        uv_run(&loop, UV_RUN_ONCE);
+    takt_release(&job.permit);
+    cr_assert_eq(takt_settle(&job.permit, &request, 0), TAKT_E_INVALID, "it was given up");
+}
+
+Test(settle, settle)
+{
+    takt_call call = {0};
+    takt_request request = TAKT_REQUEST("pair");
+    takt_permit permit = {0};
+
+    request.cost = 2;
+    run_call(takt_try_acquire(client, &call, &permit, &request, note_call));
+    cr_assert_eq(last.status, 0);
+    cr_assert_eq(last.standing.remaining, 0);
+    cr_assert_eq(takt_settle(&permit, &request, 1), 0);
+    cr_assert_eq(takt_settle(&permit, &request, 1), TAKT_E_INVALID, "once");
+    takt_release(&permit);
+    run_call(takt_peek(client, &call, "pair", NULL, note_call));
+    cr_assert_eq(last.standing.remaining, 1);
+    request.cost = 1;
+    run_call(takt_try_acquire(client, &call, &permit, &request, note_call));
+    cr_assert_eq(last.status, 0);
+    takt_release(&permit);
+    run_call(takt_unblock(client, &call, "pair", NULL, note_call));
+    run_call(takt_reset(client, &call, "pair", NULL, note_call));
+    run_call(takt_try_acquire(client, &call, &permit, &request, note_call));
+    cr_assert_eq(last.standing.remaining, 1);
+    cr_assert_eq(takt_settle(&permit, &request, 2), 0);
+    run_call(takt_peek(client, &call, "pair", NULL, note_call));
+    cr_assert_eq(last.standing.remaining, 0);
+    cr_assert_eq(takt_settle(NULL, &request, 2), TAKT_E_INVALID);
+    cr_assert_eq(takt_settle(&permit, NULL, 2), TAKT_E_INVALID);
+}
