@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/integers.h"
 #include "scheduler/loss.h"
 #include "scheduler/scheduler.h"
 
@@ -138,19 +139,37 @@ void takt_call_send(takt_calling *calling)
 
 /* ---- one question and its answer ------------------------------------------------------------- */
 
-/* `number` is for how long, and of LOWER how many are left. */
-static int begin(takt_client *client, takt_call *call, const char *limit, const char *key,
-                 takt_op op, int64_t number, const char *reason, takt_call_cb callback)
+/* What a kind asks a ledger for, and the numbers that it allows. */
+static const struct {
+    takt_op op;
+    int64_t min, max;
+} kinds[] = {
+    [TAKT_CALL_PEEK] = {TAKT_OP_PEEK, 0, 0},
+    [TAKT_CALL_WATCH] = {TAKT_OP_PEEK, 1, TAKT_WATCH_MAX_US},
+    [TAKT_CALL_BLOCK] = {TAKT_OP_BLOCK, 0, TAKT_SPAN_MAX_US},
+    [TAKT_CALL_PENALIZE] = {TAKT_OP_PENALIZE, 0, TAKT_SPAN_MAX_US},
+    [TAKT_CALL_LOWER] = {TAKT_OP_LOWER, 0, INT64_MAX},
+    [TAKT_CALL_UNBLOCK] = {TAKT_OP_UNBLOCK, 0, 0},
+    [TAKT_CALL_RESET] = {TAKT_OP_RESET, 0, 0},
+};
+
+int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, const char *limit,
+                  const char *key, int64_t number, const char *reason, takt_call_cb callback)
 {
     takt_request request = TAKT_REQUEST(limit);
     takt_calling *calling;
     int code;
 
+    if (number < kinds[kind].min || number > kinds[kind].max ||
+        takt_check_reason(reason, NULL) != 0)
+        return TAKT_E_INVALID;
+    if (kind == TAKT_CALL_LOWER)
+        number = takt_min(number, TAKT_SETTLED_MAX); /* more is as good as all */
     request.key = key;
     code = takt_call_begin(&calling, client, call, &request, callback);
     if (code < 0)
         return code;
-    calling->call.op = op;
+    calling->call.op = kinds[kind].op;
     calling->call.for_us = calling->call.actual = number;
     strcpy(calling->reason, reason ? reason : ""); /* its length was checked */
     calling->call.reason = calling->reason;
@@ -162,55 +181,41 @@ static int begin(takt_client *client, takt_call *call, const char *limit, const 
 int takt_peek(takt_client *client, takt_call *call, const char *limit, const char *key,
               takt_call_cb callback)
 {
-    return begin(client, call, limit, key, TAKT_OP_PEEK, 0, NULL, callback);
+    return takt_call_ask(client, call, TAKT_CALL_PEEK, limit, key, 0, NULL, callback);
 }
 
 int takt_watch(takt_client *client, takt_call *call, const char *limit, const char *key,
                int64_t for_us, takt_call_cb callback)
 {
-    if (for_us < 1 || for_us > TAKT_WATCH_MAX_US)
-        return TAKT_E_INVALID;
-    return begin(client, call, limit, key, TAKT_OP_PEEK, for_us, NULL, callback);
-}
-
-static int begin_block(takt_client *client, takt_call *call, const char *limit, const char *key,
-                       takt_op op, int64_t for_us, const char *reason, takt_call_cb callback)
-{
-    if (for_us < 0 || for_us > TAKT_SPAN_MAX_US || takt_check_reason(reason, NULL) != 0)
-        return TAKT_E_INVALID;
-    return begin(client, call, limit, key, op, for_us, reason, callback);
+    return takt_call_ask(client, call, TAKT_CALL_WATCH, limit, key, for_us, NULL, callback);
 }
 
 int takt_block(takt_client *client, takt_call *call, const char *limit, const char *key,
                int64_t for_us, const char *reason, takt_call_cb callback)
 {
-    return begin_block(client, call, limit, key, TAKT_OP_BLOCK, for_us, reason, callback);
+    return takt_call_ask(client, call, TAKT_CALL_BLOCK, limit, key, for_us, reason, callback);
 }
 
 int takt_penalize(takt_client *client, takt_call *call, const char *limit, const char *key,
                   int64_t for_us, const char *reason, takt_call_cb callback)
 {
-    return begin_block(client, call, limit, key, TAKT_OP_PENALIZE, for_us, reason, callback);
+    return takt_call_ask(client, call, TAKT_CALL_PENALIZE, limit, key, for_us, reason, callback);
 }
 
 int takt_lower(takt_client *client, takt_call *call, const char *limit, const char *key,
                int64_t remaining, takt_call_cb callback)
 {
-    if (remaining < 0)
-        return TAKT_E_INVALID;
-    if (remaining > TAKT_SETTLED_MAX)
-        remaining = TAKT_SETTLED_MAX; /* as good as all */
-    return begin(client, call, limit, key, TAKT_OP_LOWER, remaining, NULL, callback);
+    return takt_call_ask(client, call, TAKT_CALL_LOWER, limit, key, remaining, NULL, callback);
 }
 
 int takt_unblock(takt_client *client, takt_call *call, const char *limit, const char *key,
                  takt_call_cb callback)
 {
-    return begin(client, call, limit, key, TAKT_OP_UNBLOCK, 0, NULL, callback);
+    return takt_call_ask(client, call, TAKT_CALL_UNBLOCK, limit, key, 0, NULL, callback);
 }
 
 int takt_reset(takt_client *client, takt_call *call, const char *limit, const char *key,
                takt_call_cb callback)
 {
-    return begin(client, call, limit, key, TAKT_OP_RESET, 0, NULL, callback);
+    return takt_call_ask(client, call, TAKT_CALL_RESET, limit, key, 0, NULL, callback);
 }

@@ -9,6 +9,17 @@
 #include "client/client.h"
 #include "client/request.h"
 
+/* Calls that are one question and its answer. */
+typedef enum takt_call_kind {
+    TAKT_CALL_PEEK,
+    TAKT_CALL_WATCH,
+    TAKT_CALL_BLOCK,
+    TAKT_CALL_PENALIZE,
+    TAKT_CALL_LOWER,
+    TAKT_CALL_UNBLOCK,
+    TAKT_CALL_RESET
+} takt_call_kind;
+
 /* A try on its way: try.c. */
 typedef struct takt_trying {
     takt_permit *permit; /* which gets what the ledgers give */
@@ -46,6 +57,11 @@ takt_calling *takt_call_new(takt_client *client);
 /* Checks a request and makes its call, which is the owner's from now on: 0 or a code. */
 int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owner,
                     const takt_request *request, takt_call_cb callback);
+
+/* Begins a call of that kind as its public function does: `number` is for how long, and of LOWER
+ * how many tokens are left; others have 0.  `reason` may be NULL. */
+int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, const char *limit,
+                  const char *key, int64_t number, const char *reason, takt_call_cb callback);
 
 /* Points the call at the ledger of one of its levels. */
 void takt_call_aim(takt_calling *calling, int level);
