@@ -25,7 +25,7 @@ static void send_claims(void *owner, int64_t now_us)
         exchange->sent_us = now_us;
         exchange->queue = takt_claims_next(&worker->scheduler, now_us, &exchange->claim);
         worker->exchange = exchange;
-        takt_sim_send(worker, exchange, exchange->queue->numbers);
+        takt_sim_send(worker, exchange, takt_queue_stated(exchange->queue));
     }
 }
 
@@ -38,7 +38,7 @@ static void hand_back(void *owner, takt_queue *queue, const takt_run *unused)
     exchange->call.unused = *unused;
     if (fleet->on_unused)
         fleet->on_unused(fleet, worker, unused);
-    takt_sim_send(worker, exchange, queue->numbers);
+    takt_sim_send(worker, exchange, takt_queue_stated(queue));
 }
 
 static void lost(void *owner, takt_permit *permit)

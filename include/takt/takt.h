@@ -151,7 +151,10 @@ typedef enum takt_event_type {
     /* A newer stored policy is in force: the text names version, author and changes. */
     TAKT_EVENT_POLICY,
     /* The stored policy cannot be used: the previous one stays in force. */
-    TAKT_EVENT_POLICY_REFUSED
+    TAKT_EVENT_POLICY_REFUSED,
+    /* Other workers use other rules of the same revision for a limit, which are in force; sent once
+     * per limit.  Increase `revision` with each change of a policy that is in use. */
+    TAKT_EVENT_POLICY_DIFFERS
 } takt_event_type;
 
 typedef struct takt_event {
@@ -160,7 +163,7 @@ typedef struct takt_event {
     int code;
     /* One sentence for a log. */
     const char *text;
-    /* FALLBACK: the limit's name; else NULL. */
+    /* FALLBACK, POLICY_DIFFERS: the limit's name; else NULL. */
     const char *limit;
     /* PERMIT_LOST: the permit, which you must still release; else NULL. */
     takt_permit *permit;
@@ -320,8 +323,9 @@ TAKT_EXPORT int takt_penalize(takt_client *client, takt_call *call, const char *
 TAKT_EXPORT int takt_lower(takt_client *client, takt_call *call, const char *limit, const char *key,
                            int64_t remaining, takt_call_cb callback);
 
-/* Ends a block.  Work continues as after any block: for as long as the block lasted, and a minute at
- * most, at the first rule's rate without a burst, or at what penalties have left of that rate. */
+/* Ends a block.  Work continues as after any block: for as long as the block lasted, and a minute
+ * at most, at the first rule's rate without a burst, or at what penalties have left of that rate.
+ */
 TAKT_EXPORT int takt_unblock(takt_client *client, takt_call *call, const char *limit,
                              const char *key, takt_call_cb callback);
 

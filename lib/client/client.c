@@ -76,7 +76,8 @@ void takt_client_note(takt_client *client, int status)
 {
     if (status == 0 && client->lost) {
         client->lost = false;
-        memset(client->fallen, 0, (client->policy->limit_count + 1) * sizeof *client->fallen);
+        for (size_t i = 0; i <= client->policy->limit_count; i++)
+            client->told[i] &= (uint8_t)~TAKT_TOLD_FALLBACK;
         takt_client_tell(client, TAKT_EVENT_STORE_BACK, 0, "the store answers again", NULL);
     } else if (takt_is_of_store(status) && !client->lost) {
         const char *trouble = client->store->trouble;
@@ -99,27 +100,38 @@ static const takt_limit *find(const void *policy, const char *name)
     return takt_policy_find(policy, name);
 }
 
-/* Of the limits that both have, those for which TAKT_EVENT_FALLBACK was told; NULL: no memory. */
-static bool *carry_fallen(const takt_client *client, const takt_policy *policy)
+/* What was told of the limits that both policies have; NULL: no memory. */
+static uint8_t *carry_told(const takt_client *client, const takt_policy *policy)
 {
-    bool *fallen = calloc(policy->limit_count + 1, sizeof *fallen);
+    uint8_t *told = calloc(policy->limit_count + 1, sizeof *told);
 
-    for (size_t i = 0; fallen && i < policy->limit_count; i++) {
+    for (size_t i = 0; told && i < policy->limit_count; i++) {
         const char *name = policy->limits[i]->name;
-        fallen[i] = takt_policy_find(client->policy, name) &&
-                    client->fallen[takt_policy_index(client->policy, name)];
+        if (takt_policy_find(client->policy, name))
+            told[i] = client->told[takt_policy_index(client->policy, name)] & TAKT_TOLD_FALLBACK;
     }
-    return fallen;
+    return told;
+}
+
+bool takt_client_tells_first(takt_client *client, const takt_limit *limit, uint8_t what)
+{
+    bool gone = !takt_policy_find(client->policy, limit->name); /* the policy is another one */
+    size_t index =
+        gone ? client->policy->limit_count : takt_policy_index(client->policy, limit->name);
+    bool told = client->told[index] & what;
+
+    client->told[index] |= what;
+    return !told;
 }
 
 int takt_client_renew(takt_client *client, const takt_policy *policy)
 {
-    bool *fallen = carry_fallen(client, policy);
+    uint8_t *told = carry_told(client, policy);
 
-    if (!fallen)
+    if (!told)
         return TAKT_E_NOMEM;
-    free(client->fallen);
-    client->fallen = fallen;
+    free(client->told);
+    client->told = told;
     client->policy = policy;
     client->asked = NULL;
     client->renewed = true;

@@ -42,6 +42,9 @@ typedef struct takt_follow {
     takt_policy *loaded; /* all that may still be in use, the newest first */
 } takt_follow;
 
+#define TAKT_TOLD_FALLBACK   1U /* since the store was lost */
+#define TAKT_TOLD_DIFFERENCE 2U /* since the policy was taken */
+
 struct takt_client {
     uv_loop_t *loop;
     const takt_policy *policy;
@@ -62,7 +65,7 @@ struct takt_client {
     int claims_in_flight;
     int calls_in_flight;
     bool lost;      /* TAKT_EVENT_STORE_LOST was told, STORE_BACK not yet */
-    bool *fallen;   /* by the policy's limits: since then TAKT_EVENT_FALLBACK was told */
+    uint8_t *told;  /* by the policy's limits: TAKT_TOLD_..., events that are sent once */
     unsigned forks; /* when it was opened */
     bool closing;   /* nothing new is taken */
     bool parting;   /* the store is being closed */
@@ -86,6 +89,10 @@ takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, cons
 
 void takt_client_tell(takt_client *client, takt_event_type type, int code, const char *text,
                       const char *limit);
+
+/* An event of a limit that is sent once: whether this is the first time.  It counts as told from
+ * then on, because whoever is told may reload. */
+bool takt_client_tells_first(takt_client *client, const takt_limit *limit, uint8_t what);
 
 /* From now on the client goes by that policy: 0 or TAKT_E_NOMEM. */
 int takt_client_renew(takt_client *client, const takt_policy *policy);

@@ -17,7 +17,7 @@ void takt_close_free(void *data)
 
     takt_registry_close(&client->scheduler);
     takt_follow_close(client);
-    free(client->fallen);
+    free(client->told);
     free(client);
 }
 

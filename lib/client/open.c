@@ -91,7 +91,7 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
     if (code < 0) {
         takt_fail(error, code, "no memory");
         takt_follow_close(client);
-        free(client->fallen);
+        free(client->told);
         free(client);
         return code;
     }
@@ -123,8 +123,8 @@ static int take_policy(takt_client *client, const takt_policy *policy, takt_erro
         code = takt_follow_open(client, policy, error);
     if (code < 0)
         return code;
-    client->fallen = calloc(client->policy->limit_count + 1, sizeof *client->fallen);
-    return client->fallen ? 0 : takt_fail(error, TAKT_E_NOMEM, "no memory");
+    client->told = calloc(client->policy->limit_count + 1, sizeof *client->told);
+    return client->told ? 0 : takt_fail(error, TAKT_E_NOMEM, "no memory");
 }
 
 int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *policy,

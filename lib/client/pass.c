@@ -6,11 +6,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/acquire.h"
 #include "client/close.h"
 #include "client/settle.h"
 #include "client/try.h"
+#include "policy/rule_text.h"
 #include "scheduler/claims.h"
 #include "scheduler/driver.h"
 #include "scheduler/permits.h"
@@ -41,13 +43,9 @@ static void tell_fallback(takt_client *client, const takt_limit *limit)
 static void fell_back(void *owner, const takt_queue *queue)
 {
     takt_client *client = owner;
-    const char *name = queue->limit->name;
-    bool gone = !takt_policy_find(client->policy, name); /* since the policy is another one */
-    size_t index = gone ? client->policy->limit_count : takt_policy_index(client->policy, name);
-    bool told = client->fallen[index];
 
-    client->fallen[index] = true; /* first: who is told may reload */
-    if (!told && queue->limit->mode == TAKT_MODE_ENFORCE)
+    if (takt_client_tells_first(client, queue->limit, TAKT_TOLD_FALLBACK) &&
+        queue->limit->mode == TAKT_MODE_ENFORCE)
         tell_fallback(client, queue->limit);
 }
 
@@ -59,6 +57,32 @@ static void lost(void *owner, takt_permit *permit)
 
     if (client->options.on_event)
         client->options.on_event(client, &event, client->options.data);
+}
+
+/* ---- policies that differ ---------------------------------------------------------------------
+ */
+
+static void describe_rules(const takt_numbers *numbers, char *text, size_t size)
+{
+    *text = '\0';
+    for (int i = 0; i < numbers->rule_count; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s", i > 0 ? ", " : "");
+        takt_rule_describe(&numbers->rules[i], text, size);
+    }
+}
+
+/* Others of the same revision hold than our policy's: told once for all keys of a limit. */
+static void tell_difference(takt_client *client, const char *name, const takt_numbers *held)
+{
+    char rules[160], text[TAKT_NAME_SIZE_MAX + 400];
+
+    describe_rules(held, rules, sizeof rules);
+    snprintf(text, sizeof text,
+             "limit \"%s\": other workers use %s with the same revision (%lld), and that holds "
+             "until ten seconds after their last claim; increase `revision` in the newer policy",
+             name, held->rule_count > 0 ? rules : "no rules", (long long)held->revision);
+    takt_client_tell(client, TAKT_EVENT_POLICY_DIFFERS, 0, text, name);
 }
 
 /* ---- claims ---------------------------------------------------------------------------------- */
@@ -74,10 +98,17 @@ static void answered(takt_store_call *call)
     takt_claiming *claiming = (takt_claiming *)call;
     takt_client *client = claiming->client;
     takt_queue *queue = claiming->queue;
+    takt_numbers held;
+    char differing[TAKT_NAME_SIZE_MAX + 1] = "";
 
     client->claims_in_flight--;
     takt_client_count(client, call->status, claiming->sent_us);
     if (call->status == 0) {
+        if (claiming->award.outdated && claiming->award.newer.revision == call->numbers->revision &&
+            takt_client_tells_first(client, queue->limit, TAKT_TOLD_DIFFERENCE)) {
+            strcpy(differing, queue->limit->name);
+            held = claiming->award.newer;
+        }
         takt_scheduler_award(&client->scheduler, queue, &claiming->award, claiming->sent_us,
                              takt_timer_now());
     } else {
@@ -86,6 +117,8 @@ static void answered(takt_store_call *call)
     keep_spare(client, claiming);
     takt_client_ask(client);
     takt_client_note(client, call->status);
+    if (differing[0])
+        tell_difference(client, differing, &held);
 }
 
 static takt_claiming *new_claiming(takt_client *client)
@@ -122,7 +155,7 @@ static void send_claims(takt_client *client, int64_t now_us)
             return;
         }
         claiming->call.limit = claiming->queue->limit;
-        claiming->call.numbers = claiming->queue->numbers;
+        claiming->call.numbers = takt_queue_stated(claiming->queue);
         claiming->call.key = claiming->queue->key;
         claiming->sent_us = now_us;
         client->claims_in_flight++;

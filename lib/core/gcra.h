@@ -46,6 +46,6 @@ void takt_gcra_pour(const takt_rule *from, const takt_rule *to, takt_rule_state 
     .series = takt_gcra_series, .exhaust = takt_gcra_exhaust, .rest_at = takt_gcra_rest_at,        \
     .pull_back = takt_gcra_pull_back, .write_rule = takt_gcra_write_rule,                          \
     .read_rule = takt_gcra_read_rule, .write_state = takt_gcra_write_state,                        \
-    .read_state = takt_gcra_read_state, .convert = takt_gcra_convert, .pour = takt_gcra_pour
+    .read_state = takt_gcra_read_state, .convert = takt_gcra_convert
 
 #endif

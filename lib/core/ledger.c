@@ -25,6 +25,7 @@ void takt_ledger_empty(takt_ledger *ledger, const takt_numbers *numbers)
     takt_ledger_unblocked(ledger);
     takt_brake_release(ledger);
     takt_meter_end(ledger);
+    ledger->contest = (takt_contest){0};
     ledger->fence = ledger->leased_until_us = 0;
     ledger->line_count = ledger->holder_count = 0;
 }
@@ -41,15 +42,42 @@ void takt_ledger_unblocked(takt_ledger *ledger)
     ledger->reason[0] = '\0';
 }
 
+/* Somebody states the ledger's rules, which others contest, if they still do. */
+static void uphold(takt_contest *contest, int64_t now_us)
+{
+    contest->stated_at_us = now_us;
+    if (contest->contested_at_us > now_us || contest->contested_at_us + TAKT_CONTEST_US < now_us)
+        *contest = (takt_contest){0};
+}
+
+/* Somebody states other rules of the same revision.  Whether the ledger's hold on. */
+static bool withstands(takt_contest *contest, int64_t now_us)
+{
+    if (contest->contested_at_us == 0 || contest->stated_at_us > now_us)
+        contest->stated_at_us = now_us;
+    contest->contested_at_us = now_us;
+    return contest->stated_at_us + TAKT_CONTEST_US >= now_us;
+}
+
 void takt_ledger_adopt(takt_ledger *ledger, const takt_numbers *numbers, int64_t now_us)
 {
+    bool same = numbers == ledger->numbers || takt_numbers_same(ledger->numbers, numbers);
     takt_rule_state brake;
 
-    if (numbers == ledger->numbers || numbers->revision < ledger->numbers->revision)
+    if (numbers->revision < ledger->numbers->revision)
+        return;
+    if (same && ledger->contest.contested_at_us > 0)
+        uphold(&ledger->contest, now_us);
+    if (numbers == ledger->numbers)
         return;
     brake = ledger->state.rules[ledger->numbers->rule_count];
-    if (!takt_numbers_same(ledger->numbers, numbers))
+    if (!same && numbers->revision == ledger->numbers->revision &&
+        withstands(&ledger->contest, now_us)) {
+        numbers = ledger->numbers;
+    } else if (!same) {
         takt_numbers_convert(ledger->numbers, numbers, &ledger->state, now_us);
+        ledger->contest = (takt_contest){0};
+    }
     ledger->numbers = numbers;
     takt_brake_follow(ledger, &brake, now_us);
 }
@@ -348,7 +376,9 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
 void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_numbers *numbers,
                             takt_award *award)
 {
-    award->outdated = numbers->revision < ledger->numbers->revision;
+    award->outdated =
+        numbers != ledger->numbers && (numbers->revision < ledger->numbers->revision ||
+                                       !takt_numbers_same(numbers, ledger->numbers));
     if (award->outdated)
         award->newer = *ledger->numbers;
 }

@@ -17,6 +17,7 @@
 #include "core/numbers.h"
 #include "core/reason.h"
 
+#define TAKT_CONTEST_US INT64_C(10000000) /* rules that nobody states hold no longer than that */
 #define TAKT_PRIORITIES (TAKT_PRIORITY_MAX + 1)
 #define TAKT_WANTS_MAX  64   /* runs of like waiters that one claim lists */
 #define TAKT_RUNS_MAX   64   /* runs of slots that one award gives */
@@ -72,7 +73,8 @@ typedef struct takt_award {
     int least_urgent; /* priority of the last in line of the other workers; -1: no other waits */
     bool uncontended; /* a hint for the next claim: the store's shorter way, if it has one, would
                          have done */
-    bool outdated;    /* the worker's numbers are older than those that hold, which `newer` tells */
+    bool outdated;    /* other numbers hold than the worker's, of a higher revision or of the same:
+                         `newer` tells them */
     bool stale;       /* the claim was older than one already seen: nothing was done */
     int run_count;
     takt_run runs[TAKT_RUNS_MAX];
@@ -118,6 +120,12 @@ typedef struct takt_brake {
     int64_t paced_until_us; /* 0: no block is paced */
 } takt_brake;
 
+/* Callers of one revision differ in their rules. */
+typedef struct takt_contest {
+    int64_t stated_at_us;    /* when the ledger's rules were last stated, or this began */
+    int64_t contested_at_us; /* when others were; 0: there is no contest */
+} takt_contest;
+
 /* What was taken while somebody looks (meter.h). */
 typedef struct takt_meter {
     int64_t until_us; /* 0: nobody looks */
@@ -134,6 +142,7 @@ typedef struct takt_ledger {
     char reason[TAKT_REASON_TEXT_MAX + 1]; /* why, as in the text (reason.h); "": nobody says */
     takt_brake brake;
     takt_meter meter;
+    takt_contest contest;
     takt_place *line; /* sorted by priority, then turn; the caller's memory */
     int line_count;
     int line_capacity;       /* before a claim at least line_count + TAKT_PRIORITIES */
@@ -152,9 +161,10 @@ void takt_ledger_init(takt_ledger *ledger, const takt_numbers *numbers, int64_t 
 void takt_ledger_empty(takt_ledger *ledger, const takt_numbers *numbers);
 
 /*
- * Before a call from a worker whose policy says `numbers`: where its numbers differ from the
- * ledger's and its revision is not lower, the ledger takes them over, and the backlog is kept. From
- * then on it refers to these `numbers`.
+ * Before a call from a worker whose policy says `numbers`: the numbers of the higher revision hold.
+ * Where the ledger takes the worker's over, the backlog is kept, and from then on it refers to
+ * these `numbers`.  Of one revision the ledger's rules hold, until nobody has stated them for
+ * TAKT_CONTEST_US: which of two policies holds does not depend on who came last.
  */
 void takt_ledger_adopt(takt_ledger *ledger, const takt_numbers *numbers, int64_t now_us);
 
@@ -170,7 +180,7 @@ void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us);
 void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                        takt_award *award);
 
-/* Tells a worker whose policy says `numbers` the ledger's numbers, if they are newer. */
+/* Tells a worker whose policy says `numbers` the ledger's numbers, if others hold. */
 void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_numbers *numbers,
                             takt_award *award);
 

@@ -16,7 +16,7 @@
 
 size_t takt_ledger_text_size(int line_count, int holder_count)
 {
-    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 26 * NUMBER_SIZE +
+    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 28 * NUMBER_SIZE +
            TAKT_REASON_TEXT_MAX + (size_t)line_count * PLACE_SIZE +
            (size_t)holder_count * HOLDER_SIZE;
 }
@@ -260,6 +260,27 @@ static void read_meter(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
     ledger->meter.taken = read_number(reader, 0, TAKT_EXACT_MAX);
 }
 
+/* cSTATED,CONTESTED */
+
+static int has_contest(const takt_ledger *ledger)
+{
+    return ledger->contest.contested_at_us > 0;
+}
+
+static void write_contest(takt_writer *writer, const takt_ledger *ledger, int i)
+{
+    (void)i;
+    takt_write_int(writer, ledger->contest.stated_at_us);
+    write_number(writer, ',', ledger->contest.contested_at_us);
+}
+
+static void read_contest(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)
+{
+    (void)kept;
+    ledger->contest.stated_at_us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
+    ledger->contest.contested_at_us = read_number(reader, 1, TAKT_EXACT_MAX);
+}
+
 /* hWORKER,SEQ,HELD,EXPIRES */
 
 static int count_holders(const takt_ledger *ledger)
@@ -373,6 +394,7 @@ static void read_place(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
     PART('b', has_block, write_block, read_block)                                                  \
     PART('k', has_brake, write_brake, read_brake)                                                  \
     PART('m', has_meter, write_meter, read_meter)                                                  \
+    PART('c', has_contest, write_contest, read_contest)                                            \
     PART('h', count_holders, write_holder, read_holder)                                            \
     PART('w', count_places, write_place, read_place)
 

@@ -16,6 +16,8 @@
  *                                    it; since when and until when it is a block's pace
  *     mUNTIL,SINCE,TAKEN             while somebody looks: until when and since when what is taken
  *                                    is counted, and how much it was (meter.h)
+ *     cSTATED,CONTESTED              callers of the same revision state other rules: when these and
+ *                                    when those were last stated
  *     hWORKER,SEQ,HELD,EXPIRES       for each worker that holds permits
  *     wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[,[a][f][p]]
  *                                    for each place in line

@@ -306,21 +306,12 @@ static int predecessor(const takt_numbers *from, const takt_rule *rule, bool sam
     return -1;
 }
 
-/* One rule's state from `from` to `to`, of which `newer` says that it is known to be the newer. */
-static void convert_rule(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
-                         int64_t now_us, bool newer)
-{
-    if (newer || !to->algorithm->pour)
-        to->algorithm->convert(from, to, state, now_us);
-    else
-        to->algorithm->pour(from, to, state, now_us);
-}
-
 void takt_numbers_convert(const takt_numbers *from, const takt_numbers *to, takt_rules_state *state,
                           int64_t now_us)
 {
     takt_rules_state old = *state;
     int before[TAKT_RULES_MAX] = {0};
+    int64_t begins_us = now_us;
     unsigned taken = 0;
 
     /* a rule that stays as it is keeps its own state, wherever in the list others come and go */
@@ -333,17 +324,21 @@ void takt_numbers_convert(const takt_numbers *from, const takt_numbers *to, takt
             if (before[i] >= 0)
                 taken |= 1U << before[i];
         }
+    EACH_RULE(from, i)
+    if (!(taken & 1U << i))
+        begins_us =
+            takt_max(begins_us, from->rules[i].algorithm->rest_at(&from->rules[i], &old.rules[i]));
+    begins_us = takt_min(begins_us, now_us + TAKT_PAUSE_MAX_US);
     EACH_RULE(to, i)
     {
         const takt_rule *rule = &to->rules[i];
         if (before[i] >= 0) {
             state->rules[i] = old.rules[before[i]];
-            convert_rule(&from->rules[before[i]], rule, &state->rules[i], now_us,
-                         to->revision > from->revision);
+            rule->algorithm->convert(&from->rules[before[i]], rule, &state->rules[i], now_us);
         } else {
             state->rules[i] = (takt_rule_state){.pages = old.rules[0].pages};
             rule->algorithm->rest(rule, &state->rules[i], now_us);
-            rule->algorithm->exhaust(rule, &state->rules[i], now_us);
+            rule->algorithm->exhaust(rule, &state->rules[i], begins_us);
         }
     }
     EACH_RULE(from, i)

@@ -20,6 +20,8 @@
     INT64_C(2000000) /* a worker that waits is heard of at least that often                        \
                       */
 
+#define TAKT_PAUSE_MAX_US INT64_C(60000000) /* no change of algorithm holds up work for longer */
+
 /* Steps of one takt_numbers_take: where a script takes them, a whole server waits. */
 #define TAKT_TAKE_STEPS_MAX  1000
 #define TAKT_RECOVER_MAX_US  INT64_C(86400000000) /* the time of an adapt's `recover` */
@@ -121,7 +123,8 @@ bool takt_numbers_same(const takt_numbers *a, const takt_numbers *b);
 
 /* A state kept under the rules of `from` becomes one under those of `to`, whose revision is not
  * lower.  Each new rule takes over from an old one of its algorithm, from that of the same numbers
- * if there is one; one that finds none starts without a burst.
+ * if there is one.  One that finds none starts without a burst, and not before the rules that go
+ * would be as from rest, TAKT_PAUSE_MAX_US at most: what they gave counts for no new rule.
  * A brake is left to its owner. */
 void takt_numbers_convert(const takt_numbers *from, const takt_numbers *to, takt_rules_state *state,
                           int64_t now_us);

@@ -104,11 +104,11 @@ typedef struct takt_run {
 
 struct takt_algorithm {
     const char *name; /* as the policy writes it */
-    char letter;      /* as the text begins; the same letter means the same state; a, b, h, k, n,
-                         r, t and w are taken */
-    unsigned takes;   /* TAKT_TAKES_...: what else is refused before prepare() */
-    bool paced;       /* the state is one instant, which each token moves on by the same time */
-    bool owes;        /* commit may take more than is due: it is paid for before the next slot */
+    char letter; /* as the text begins; the same letter means the same state; a, b, c, h, k, m, n,
+                    r, t and w are taken */
+    unsigned takes; /* TAKT_TAKES_...: what else is refused before prepare() */
+    bool paced;     /* the state is one instant, which each token moves on by the same time */
+    bool owes;      /* commit may take more than is due: it is paid for before the next slot */
 
     /* Checks the numbers and derives the second group.  0, or TAKT_E_POLICY with "burst: ..." in
      * error. */
@@ -175,11 +175,6 @@ struct takt_algorithm {
      * letter: the backlog in tokens is kept, and paced at the new rate from now_us on. */
     void (*convert)(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
                     int64_t now_us);
-
-    /* The same where neither numbers are known to be newer, so that the two may take turns with
-     * every call, which must not make tokens up.  NULL: convert. */
-    void (*pour)(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
-                 int64_t now_us);
 };
 
 extern const takt_algorithm takt_gcra;

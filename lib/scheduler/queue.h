@@ -106,7 +106,7 @@ typedef struct takt_registered {
 
 typedef struct takt_queue {
     const takt_limit *limit;     /* the policy's */
-    const takt_numbers *numbers; /* its numbers, or `newer` */
+    const takt_numbers *numbers; /* that hold: its numbers, or `newer` */
     takt_numbers *newer;         /* learned from an award; NULL: none were */
     const char *key;             /* behind this struct, with its NUL */
     void *owner;                 /* the scheduler's user's */
@@ -120,6 +120,14 @@ typedef struct takt_queue {
     takt_queue_loss loss;
     takt_registered registry;
 } takt_queue;
+
+/* The numbers that a queue's claims state: the policy's own, unless newer ones were learned. Others
+ * of the same revision hold as long as their own workers state them. */
+static inline const takt_numbers *takt_queue_stated(const takt_queue *queue)
+{
+    return queue->numbers->revision > queue->limit->numbers.revision ? queue->numbers
+                                                                     : &queue->limit->numbers;
+}
 
 void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key);
 void takt_queue_close(takt_queue *queue); /* nobody waits in it */

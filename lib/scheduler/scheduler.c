@@ -39,7 +39,8 @@ static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *pe
     takt_waiter_fire(scheduler, permit, status);
 }
 
-/* Goes on with the numbers that hold, where the policy of another worker is newer than ours. */
+/* Goes on with the numbers that hold, where the policy of another worker is newer than ours, or of
+ * the same revision and was there first. */
 static void learn(takt_queue *queue, const takt_numbers *newer)
 {
     if (!queue->newer)
@@ -82,6 +83,9 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     }
     if (award->outdated) {
         learn(queue, &award->newer);
+        takt_waiter_refuse_impossible(scheduler, queue);
+    } else if (takt_queue_stated(queue) != queue->numbers) { /* which hold now */
+        queue->numbers = takt_queue_stated(queue);
         takt_waiter_refuse_impossible(scheduler, queue);
     }
     takt_permits_awarded(scheduler, queue, award, sent_us);

@@ -168,6 +168,29 @@ Test(reload, the_higher_revision_holds)
     end();
 }
 
+/* Under the same revision the ledger's rules hold as long as somebody states them: told once. */
+Test(reload, of_one_revision_the_first_holds)
+{
+    static seen jobs[4];
+
+    begin("limits:\n" MAIL("2/h") "  - {name: other, rules: [{rate: 5/s}]}\n");
+    cr_assert_eq(acquire(&jobs[0], TAKT_REQUEST("mail")), 0);
+    run_until(1);
+    reload("limits:\n" MAIL("1/min") "  - {name: other, rules: [{rate: 5/s}]}\n");
+    cr_expect_eq(events_seen & 1 << TAKT_EVENT_POLICY_DIFFERS, 0);
+    cr_assert_eq(acquire(&jobs[1], (takt_request){.limit = "mail", .cost = 1, .max_wait_us = 1}), 0);
+    while (!(events_seen & 1 << TAKT_EVENT_POLICY_DIFFERS))
+        uv_run(&loop, UV_RUN_ONCE);
+    run_until(2);
+    cr_expect_eq(jobs[1].status, TAKT_E_DEADLINE);
+    events_seen = 0;
+    cr_assert_eq(acquire(&jobs[2], (takt_request){.limit = "mail", .cost = 1, .max_wait_us = 1}), 0);
+    cr_assert_eq(acquire(&jobs[3], TAKT_REQUEST("other")), 0);
+    run_until(4);
+    cr_expect_eq(events_seen, 0, "that is told once");
+    end();
+}
+
 Test(reload, what_is_refused)
 {
     takt_policy *follower = parse("policy: store\n");

@@ -281,7 +281,7 @@ Test(ledger_calls, newer_numbers_are_taken_over_and_older_ones_are_told)
     static const struct {
         int64_t revision, tokens; /* of the caller's policy; the ledger's are 5 and 10/s */
         bool adopted, outdated;
-    } rows[] = {{5, 10, false, false}, {5, 20, true, false}, {6, 20, true, false},
+    } rows[] = {{5, 10, false, false}, {5, 20, false, true}, {6, 20, true, false},
                 {4, 20, false, true},  {0, 20, false, true}, {4, 10, false, true}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         static book b;

@@ -284,6 +284,7 @@ Test(ledger_text, the_longest_place_fits)
     b.ledger.line_count = b.ledger.holder_count = 5;
     b.ledger.turn = b.ledger.blocked_until_us = b.ledger.fence = INT64_C(1) << 53;
     b.ledger.meter = (takt_meter){INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53};
+    b.ledger.contest = (takt_contest){INT64_C(1) << 53, INT64_C(1) << 53};
     takt_ledger_penalize(&b.ledger, NOW, 1, NULL);
     b.ledger.brake =
         (takt_brake){99, INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53};
@@ -292,8 +293,7 @@ Test(ledger_text, the_longest_place_fits)
     cr_assert_leq(strlen(encode(&b)), takt_ledger_text_size(5, 5));
 }
 
-/* Who reads a text of other numbers: with a revision that is not lower, its own hold; otherwise the
- * text's. */
+/* Who reads a text of other rules: with a higher revision its own hold, otherwise the text's. */
 Test(ledger_text, of_two_policies_the_newer_one_holds)
 {
     static const struct {
@@ -302,7 +302,7 @@ Test(ledger_text, of_two_policies_the_newer_one_holds)
         bool mine_holds;
         int64_t retry_us; /* for the next token, three of ten a second having been taken */
     } rows[] = {{5, 10, true, 100 * MS},
-                {5, 20, true, 50 * MS},
+                {5, 20, false, 100 * MS},
                 {6, 1, true, SECOND},
                 {4, 20, false, 100 * MS},
                 {0, 20, false, 100 * MS}};

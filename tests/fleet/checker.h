@@ -102,9 +102,11 @@ typedef struct checker {
     takt_place *places; /* the ledger's line after the last call */
     int place_count;
 
-    takt_numbers numbers;  /* in force */
-    bool known;            /* the store has a ledger that knows the limit */
-    int64_t expires_at_us; /* until then */
+    takt_numbers numbers;            /* in force */
+    int64_t stated_us, contested_us; /* when these were stated, and others of the revision; 0:
+                                        nobody states others */
+    bool known;                      /* the store has a ledger that knows the limit */
+    int64_t expires_at_us;           /* until then */
     definition rules[TAKT_RULES_MAX];
     int64_t capacity, capacity_min; /* the dearest waiter that can be served: now, ever */
     int64_t blocked_until_us;

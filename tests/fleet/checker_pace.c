@@ -94,8 +94,9 @@ void checker_pace_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t c
         if (self->paced_slots[i].at_us <= slot_us)
             sum += self->paced_slots[i].cost;
     if ((sum - 1) * first->span > (wide)(slot_us - self->pace_begins_us + 1) * first->tokens)
-        checker_fail(self, 1,
-                     "%lld tokens are given until %lld us after a block, by the slot at now%+lld us",
-                     (long long)sum, (long long)(slot_us - self->pace_begins_us),
-                     (long long)(slot_us - now_us));
+        checker_fail(
+            self, 1,
+            "%lld tokens are given until %lld us after a block, by the slot at now%+lld us",
+            (long long)sum, (long long)(slot_us - self->pace_begins_us),
+            (long long)(slot_us - now_us));
 }

@@ -47,21 +47,40 @@ static void find_predecessors(const definition *old, int old_count, const takt_n
             }
 }
 
+/* The rules that go are as from rest then, at the latest. */
+static int64_t rest_of_gone(const definition *old, int old_count, const takt_numbers *numbers,
+                            const int before[], int64_t now_us)
+{
+    int64_t rest_us = now_us;
+    unsigned used = 0;
+
+    for (int i = 0; i < numbers->rule_count; i++)
+        used |= before[i] < 0 ? 0 : 1U << before[i];
+    for (int j = 0; j < old_count; j++)
+        if (!(used >> j & 1))
+            rest_us = later(rest_us, later(definition_rest_at(&old[j]), old[j].vague_until_us));
+    return rest_us < now_us + TAKT_PAUSE_MAX_US ? rest_us : now_us + TAKT_PAUSE_MAX_US;
+}
+
 static void change_numbers(checker *self, const takt_numbers *numbers, int64_t now_us)
 {
     definition old[TAKT_RULES_MAX];
     int old_count = self->numbers.rule_count, before[TAKT_RULES_MAX];
+    int64_t begins_us;
 
     memcpy(old, self->rules, sizeof old);
     memset(self->rules, 0, sizeof self->rules);
     find_predecessors(old, old_count, numbers, before);
+    begins_us = rest_of_gone(old, old_count, numbers, before, now_us);
     for (int i = 0; i < numbers->rule_count; i++) {
         definition *rule = &self->rules[i];
         definition_open(rule, &numbers->rules[i]);
         if (before[i] >= 0 && same_numbers(&old[before[i]].rule, &rule->rule))
             definition_copy(rule, &old[before[i]]);
-        else if (before[i] >= 0 || self->known) /* a fresh ledger begins as from rest */
-            definition_follow(rule, before[i] >= 0 ? &old[before[i]] : NULL, now_us);
+        else if (before[i] >= 0)
+            definition_follow(rule, &old[before[i]], now_us);
+        else if (self->known) /* a fresh ledger begins as from rest */
+            definition_begin_late(rule, now_us, begins_us);
     }
     for (int i = 0; i < TAKT_RULES_MAX; i++)
         definition_close(&old[i]);
@@ -77,25 +96,58 @@ static void change_numbers(checker *self, const takt_numbers *numbers, int64_t n
         self->capacity_min = self->capacity;
 }
 
+/* Of one revision the rules hold that were there first, until nobody has stated them for so long.
+ * Whether those of a caller hold from now on. */
+static bool contests(checker *self, const takt_numbers *numbers, int64_t now_us)
+{
+    if (takt_numbers_same(&self->numbers, numbers)) {
+        self->stated_us = now_us;
+        if (self->contested_us > now_us || self->contested_us + TAKT_CONTEST_US < now_us)
+            self->contested_us = 0;
+        return false;
+    }
+    if (self->contested_us == 0 || self->stated_us > now_us)
+        self->stated_us = now_us;
+    self->contested_us = now_us;
+    return self->stated_us + TAKT_CONTEST_US < now_us;
+}
+
 /* The numbers of the highest revision that the ledger has heard of hold; one that is fresh has
  * heard of none. */
 void checker_policy(checker *self, const takt_sim_call *call)
 {
-    if (!self->known || call->numbers->revision > self->numbers.revision) {
-        if (self->numbers.rule_count == 0 || self->numbers.revision != call->numbers->revision) {
-            timeline_note(self->fleet, "revision %lld is in force",
-                          (long long)call->numbers->revision);
+    const takt_numbers *stated = call->numbers;
+    bool changes = !self->known || stated->revision > self->numbers.revision, other;
+
+    if (!changes && stated->revision == self->numbers.revision)
+        changes = contests(self, stated, call->now_us);
+    if (changes) {
+        self->contested_us = 0;
+        if (self->numbers.rule_count == 0 || self->numbers.revision != stated->revision ||
+            !takt_numbers_same(&self->numbers, stated)) {
+            timeline_note(self->fleet, "revision %lld is in force", (long long)stated->revision);
             self->forgetful |= self->numbers.rule_count > 0;
-            change_numbers(self, call->numbers, call->now_us);
+            change_numbers(self, stated, call->now_us);
         }
+    }
+    /* of one revision what else they say is each caller's own, where the ledger's text tells rules
+     * alone, or these are the same */
+    if (stated->revision == self->numbers.revision &&
+        (stated->revision == 0 || takt_numbers_same(stated, &self->numbers))) {
+        takt_numbers held = self->numbers;
+        self->numbers = *stated;
+        memcpy(self->numbers.rules, held.rules, sizeof held.rules);
+        self->numbers.rule_count = held.rule_count;
     }
     if (call->op != TAKT_SIM_CLAIM)
         return;
-    if (call->award->outdated != (call->numbers->revision < self->numbers.revision))
+    other = stated->revision < self->numbers.revision || !takt_numbers_same(stated, &self->numbers);
+    if (call->award->outdated != other)
         checker_fail(self, 6,
                      "revision %lld is in force, and a worker of revision %lld is told otherwise",
-                     (long long)self->numbers.revision, (long long)call->numbers->revision);
-    if (call->award->outdated && call->award->newer.revision != self->numbers.revision)
+                     (long long)self->numbers.revision, (long long)stated->revision);
+    if (call->award->outdated && (call->award->newer.revision != self->numbers.revision ||
+                                  !takt_numbers_same(&call->award->newer, &self->numbers)))
         checker_fail(self, 6, "a worker learns revision %lld instead of %lld",
                      (long long)call->award->newer.revision, (long long)self->numbers.revision);
 }

@@ -321,12 +321,20 @@ static void window_follow(definition *self, const definition *from, int64_t now_
 
 void definition_follow(definition *self, const definition *from, int64_t now_us)
 {
-    if (!from)
-        definition_exhaust(self, now_us);
-    else if (self->kind == DEFINED_BUCKET)
+    if (self->kind == DEFINED_BUCKET)
         bucket_follow(self, from, now_us);
     else
         window_follow(self, from, now_us);
+}
+
+void definition_begin_late(definition *self, int64_t now_us, int64_t begins_us)
+{
+    wide tat = (wide)begins_us * self->tokens + (self->rule.burst - 1) * self->span;
+
+    definition_exhaust(self, now_us);
+    self->max = larger(self->max, tat);
+    if (self->kind != DEFINED_BUCKET)
+        self->vague_until_us = begins_us + 2 * self->rule.period_us;
 }
 
 void definition_forgive(definition *self, int64_t now_us, int64_t lookahead_us)

@@ -85,9 +85,11 @@ void definition_exhaust(definition *self, int64_t at_us);
 /* Slots that were taken are handed back unused; no slot was given after until_us. */
 void definition_hand_back(definition *self, const takt_run *run, int64_t until_us);
 
-/* The slots taken under `from` as they count under these numbers, at now_us; NULL: begin without a
- * burst. */
+/* The slots taken under `from` as they count under these numbers, at now_us. */
 void definition_follow(definition *self, const definition *from, int64_t now_us);
+
+/* There were none under such numbers: begin without a burst, between now and begins_us. */
+void definition_begin_late(definition *self, int64_t now_us, int64_t begins_us);
 
 /*
  * Debts that reach further than any slots could are taken for those of another clock, and forgotten

@@ -200,6 +200,7 @@ static void draw_policies(scenario *self, uint64_t random)
     bool too_dear =
         chance(&self->random, 30); /* some costs are more than a later policy can give */
     int64_t capacity = 10;
+    uint64_t rivals = random + 1;
 
     self->policy_count = 1 + (int)draw(&self->random, POLICIES_MAX);
     self->policies_out = 1;
@@ -212,6 +213,9 @@ static void draw_policies(scenario *self, uint64_t random)
             takt_numbers_capacity(&self->policies[i].numbers, NULL) < capacity)
             capacity = takt_numbers_capacity(&self->policies[i].numbers, NULL);
     }
+    if (self->policy_count > 1 && chance(&rivals, 30)) /* somebody forgot to increase it */
+        for (int i = 1 + (int)draw(&rivals, self->policy_count - 1); i < self->policy_count; i++)
+            self->policies[i].numbers.revision--;
     if (chance(&random, 40))
         policy_draw_permits(self->policies, self->policy_count, &random);
     if (chance(&random, 60))

@@ -46,14 +46,26 @@ static void forget_pages(void)
     takt_memory_pages_init(&ours.pages);
 }
 
-/* The ledger's numbers are newer than the caller's, and have permits of which these know nothing.
- */
+/* Of two policies of one revision the ledger's holds, unless it was not stated for too long. */
+static bool is_upheld(const agree_outcome *ran)
+{
+    const char *contest = strstr(ran->before, ";c");
+    int64_t stated_at_us;
+
+    return !contest || sscanf(contest, ";c%" SCNd64, &stated_at_us) != 1 ||
+           stated_at_us > ran->step.now_us || stated_at_us + TAKT_CONTEST_US >= ran->step.now_us;
+}
+
+/* Other numbers than the caller's hold, and have permits of which these know nothing. */
 static bool asks_for_permits(const agree_outcome *ran)
 {
     const takt_numbers *numbers = ran->step.call.numbers, *kept = &ours.scratch.kept;
 
-    return ran->before[0] && !ran->damaged && kept->revision > numbers->revision &&
-           kept->concurrency > 0 && numbers->concurrency == 0;
+    if (!ran->before[0] || ran->damaged || kept->concurrency == 0 || numbers->concurrency > 0)
+        return false;
+    return kept->revision > numbers->revision ||
+           (kept->revision > 0 && kept->revision == numbers->revision &&
+            !takt_numbers_same(kept, numbers) && is_upheld(ran));
 }
 
 static void run_ours(agree_outcome *ran)

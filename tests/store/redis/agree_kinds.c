@@ -183,6 +183,18 @@ static void count_paces(const agree_outcome *ran)
     count("ledgers without a block's pace that are blocked", kept && has(before, ";b") && !was);
 }
 
+static void count_contests(const agree_outcome *ran)
+{
+    bool was = has(ran->before, ";c"), is = has(ran->after, ";c");
+
+    count("rules that others of their revision contest", is && !was);
+    count("contested rules that are stated", was && is && !ran->step.award.outdated &&
+                                                 ran->step.call.op == TAKT_OP_CLAIM);
+    count("contested rules that hold on", was && is && ran->step.award.outdated &&
+                                              ran->step.call.op == TAKT_OP_CLAIM);
+    count("contests that are over", was && !is && ran->after[0] && !ran->damaged);
+}
+
 static void count_brakes(const agree_outcome *ran)
 {
     int before = percent_of(ran->before), after = percent_of(ran->after);
@@ -618,6 +630,7 @@ void agree_kinds_count(const agree_outcome *ran)
     count_ledger(ran);
     count_brakes(ran);
     count_paces(ran);
+    count_contests(ran);
     count_watches(ran);
     count_holders(ran);
     count_permit_calls(ran);

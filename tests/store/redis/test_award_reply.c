@@ -210,6 +210,26 @@ Test(award_reply, newer_numbers)
     cr_expect_eq(got.call.award.newer.rules[0].span_us, 20000);
 }
 
+/* Other rules of the caller's revision, which hold: the text tells nothing else. */
+Test(award_reply, numbers_of_the_same_revision)
+{
+    const char *fields[AWARD_SIZE];
+    char text[128];
+    struct answer got;
+    const char ledger[] = "g1/20000*5 1763692800123456";
+
+    snprintf(text, sizeof text, "$%zu\r\n%s\r\n", strlen(ledger), ledger);
+    memcpy(fields, award, sizeof fields);
+    fields[0] = "4";
+    fields[10] = text;
+    answer(&got, TAKT_OP_CLAIM, fields, 11);
+    cr_assert(got.read);
+    cr_expect(got.call.award.outdated);
+    cr_expect_eq(got.call.award.newer.revision, 0);
+    cr_expect_eq(got.call.award.newer.rules[0].span_us, 20000);
+    cr_expect_eq(got.call.award.newer.lookahead_us, got.limit.numbers.lookahead_us);
+}
+
 Test(award_reply, standings)
 {
     static const struct {
@@ -346,7 +366,8 @@ Test(award_reply, refuses_wrong_numbers)
     };
     static const char *const texts[] = {"",
                                         "x",
-                                        "g1/20000*5 1",
+                                        "g1/10000*5 1",      /* these are the caller's own rules */
+                                        "g1/20000*5 1;c1,1", /* nobody states them any more */
                                         "g1/20000*5 1;r9,1",
                                         "g1/20000*5 1;r9,1,1;t1;w1,1,1,1,1,1,1,1,1",
                                         "g1/20000*5 1763692800123456;r0,300000,50",

@@ -323,7 +323,7 @@ return run(function()
     if wakes.publish(own) then
         claim.come_soon()
     end
-    if limit.revision > limit.told_revision then
+    if ledger.others then
         reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay here
     end
     local next_slot = limit.earliest(claim.from, claim.least_cost)

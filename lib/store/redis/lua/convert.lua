@@ -11,8 +11,7 @@ local function predecessor(old, new, same, taken)
     return nil
 end
 
--- `newer`: the new rules are known to be the newer.
-local function convert(old, new, newer)
+local function convert(old, new)
     local before, taken = {}, {}
     for pass = 1, 2 do
         for i = 1, #new do
@@ -24,14 +23,20 @@ local function convert(old, new, newer)
             end
         end
     end
+    local begins = ledger.now
+    for i = 1, #old do
+        if not taken[i] then
+            begins = math.max(begins, old[i].algorithm.rest_at(old[i]))
+        end
+    end
+    begins = math.min(begins, ledger.now + TAKT_PAUSE_MAX_US)
     for i = 1, #new do
         local algorithm = new[i].algorithm
         if before[i] then
-            local convert_rule = not newer and algorithm.pour or algorithm.convert
-            convert_rule(old[before[i]], new[i], ledger.now)
+            algorithm.convert(old[before[i]], new[i], ledger.now)
         else
             algorithm.rest(new[i], ledger.now)
-            algorithm.exhaust(new[i], ledger.now)
+            algorithm.exhaust(new[i], begins)
         end
     end
     for i = 1, #old do

@@ -1,6 +1,24 @@
 -- ledger.lua: the ledger's text in and out, and what time alone changes; core/ledger.c and core/ledger_text.c.
 -- needs: limit convert brake
 
+-- Callers of one revision differ in their rules: takt_contest of core/ledger.c.
+local contest = {
+    uphold = function()
+        ledger.stated = ledger.now
+        if ledger.contested > ledger.now or ledger.contested + TAKT_CONTEST_US < ledger.now then
+            ledger.stated, ledger.contested = 0, 0
+        end
+    end,
+
+    withstands = function()
+        if ledger.contested == 0 or ledger.stated > ledger.now then
+            ledger.stated = ledger.now
+        end
+        ledger.contested = ledger.now
+        return ledger.stated + TAKT_CONTEST_US >= ledger.now
+    end,
+}
+
 local text
 text = {
     -- The rules that a text begins with, as two lists of texts, and where it goes on; nil where it cannot be read.
@@ -92,6 +110,16 @@ text = {
                 end
             end
         end
+        if at <= #stored then
+            a, b, stop = stored:match('^c(%d+),(%d+);()', at)
+            if a then
+                ledger.stated, ledger.contested, at = tonumber(a), tonumber(b), stop
+                if ledger.stated < 1 or ledger.stated > TAKT_EXACT_MAX or ledger.contested < 1
+                    or ledger.contested > TAKT_EXACT_MAX then
+                    return nil
+                end
+            end
+        end
         if at <= #stored or ledger.turn > TAKT_EXACT_MAX or ledger.blocked > TAKT_EXACT_MAX
             or (braked and told > 0 and not adapt and not braked:find('^0+,')) then
             return nil
@@ -138,15 +166,22 @@ text = {
                 return false
             end
         end
-        if told > limit.revision then
-            limit.rules, limit.revision, limit.lookahead, limit.max_waiting = kept, told, ahead, most
-            limit.concurrency, limit.lease, limit.when_full, limit.adapt = permits, lease, full, adapt
-            if braked then
-                brake.add(braked)
+        local newer = told > limit.revision
+        if newer or (not same and told == limit.revision and contest.withstands()) then
+            limit.rules, ledger.others = kept, true
+            if told > 0 then
+                limit.revision, limit.lookahead, limit.max_waiting = told, ahead, most
+                limit.concurrency, limit.lease, limit.when_full, limit.adapt = permits, lease, full, adapt
             end
-            return true
+            if newer and braked then
+                brake.add(braked)
+                return true
+            end
         elseif not same then
-            convert(kept, wanted, limit.revision > told)
+            convert(kept, wanted)
+            ledger.stated, ledger.contested = 0, 0
+        elseif ledger.contested > 0 then
+            contest.uphold()
         end
         if braked then
             brake.follow(braked)
@@ -191,6 +226,9 @@ text = {
         if meter then
             parts = parts .. string.format(';m%.0f,%.0f,%.0f', meter.ends, meter.since, meter.taken)
         end
+        if ledger.contested > 0 then
+            parts = parts .. ';c' .. numbers.digits(ledger.stated) .. ',' .. numbers.digits(ledger.contested)
+        end
         return limit.rules[1] and parts or parts:sub(2)
     end,
 }
@@ -201,7 +239,7 @@ local function read_arguments()
     for head in (heads or ''):gmatch('[^;]+') do
         rules[#rules + 1] = rule.new(head)
     end
-    limit.rules, limit.revision, limit.told_revision = rules, tonumber(revision), tonumber(revision)
+    limit.rules, limit.revision = rules, tonumber(revision)
     limit.lookahead, limit.span = tonumber(lookahead), tonumber(span)
     local most, full, permits, lease, adapt = (bounds or ''):match('^(%d+)([ou]?),?(%d*),?(%d*);?([%d,]*)$')
     limit.adapt, limit.brake = adapt ~= '' and text.read_adapt(adapt) or nil, nil
@@ -221,6 +259,7 @@ local function begin_anew()
     limit.rest()
     ledger.turn, ledger.listed, ledger.damaged = 0, false, true
     ledger.fence, ledger.leased, ledger.meter = 0, 0, nil
+    ledger.stated, ledger.contested, ledger.others = 0, 0, false
     local given_until = ledger.now + limit.lookahead
     limit.exhaust(given_until)
     ledger.blocked, ledger.reason = given_until + limit.span, ''

@@ -11,7 +11,6 @@ limit = {
     concurrency = 0, -- permits that can be held at once; 0: no bound
     lease = 0,
     revision = 0,
-    told_revision = 0, -- that of the caller's policy
     span = 0, -- for so long a ledger is blocked that cannot be read
     adapt = nil, -- what penalties do
     brake = nil, -- the last of the rules, where the ledger is braked
