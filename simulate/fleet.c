@@ -5,12 +5,13 @@
 
 #include <stdlib.h>
 
+#include "base/integers.h"
 #include "base/random.h"
 #include "scheduler/claims.h"
 #include "scheduler/driver.h"
 #include "scheduler/registry.h"
-#include "scheduler/shadow.h"
 #include "scheduler/waiter.h"
+#include "shadow/shadow.h"
 #include "simulate/ledger_at_rest.h"
 #include "simulate/network.h"
 
@@ -49,10 +50,12 @@ static void lost(void *owner, takt_permit *permit)
         worker->fleet->on_lost(worker->fleet, worker, permit);
 }
 
-static void call_back(void *worker, takt_permit *permit)
+static void call_back(void *owner, takt_permit *permit)
 {
-    (void)worker;
-    permit->callback(permit, permit->status);
+    takt_fleet_worker *worker = owner;
+
+    if (!takt_shadow_call_back(&worker->shadows, permit))
+        permit->callback(permit, permit->status);
 }
 
 static void ask(void *worker)
@@ -77,8 +80,10 @@ static void pass(takt_fleet *fleet, takt_sim_event *event)
     if (takt_sim_is_for_dead(event))
         return;
     worker->pass_asked = false;
+    takt_shadow_tick(&worker->shadows, takt_fleet_clock(worker));
     takt_driver_pass(&worker->scheduler, takt_fleet_clock(worker), &driver);
-    wake_us = takt_scheduler_wake_at(&worker->scheduler);
+    wake_us =
+        takt_min(takt_scheduler_wake_at(&worker->scheduler), takt_shadow_wake_at(&worker->shadows));
     if (wake_us != TAKT_NEVER && wake_us != worker->wake_us)
         takt_sim_plan(worker, takt_sim_virtual_at(worker, wake_us), wakes);
     worker->wake_us = wake_us;
@@ -102,9 +107,9 @@ void takt_fleet_acquire(takt_fleet_worker *worker, takt_permit *permit, int64_t 
 
     permit->deadline_at_us = max_wait_us > 0 ? takt_fleet_clock(worker) + max_wait_us : TAKT_NEVER;
     if (queue->limit->mode == TAKT_MODE_SHADOW)
-        takt_shadow_acquire(&worker->scheduler, queue, permit, takt_fleet_clock(worker));
+        takt_shadow_acquire(&worker->shadows, queue, permit, takt_fleet_clock(worker));
     else
-        takt_waiter_acquire(&worker->scheduler, queue, permit);
+        takt_shadow_enforce(&worker->shadows, queue, permit);
     takt_sim_ask_pass(worker);
 }
 
@@ -112,7 +117,7 @@ void takt_fleet_cancel(takt_fleet_worker *worker, takt_permit *permit)
 {
     if (permit->state != TAKT_PERMIT_WAITING)
         return;
-    takt_scheduler_leave(&worker->scheduler, permit, TAKT_E_CANCELED);
+    takt_shadow_leave(&worker->shadows, permit, TAKT_E_CANCELED);
     takt_sim_ask_pass(worker);
 }
 
@@ -120,7 +125,7 @@ void takt_fleet_release(takt_fleet_worker *worker, takt_permit *permit)
 {
     if (permit->state != TAKT_PERMIT_GRANTED)
         return;
-    takt_shadow_release(&worker->scheduler, permit, takt_fleet_clock(worker));
+    takt_shadow_release(&worker->shadows, permit, takt_fleet_clock(worker));
     takt_waiter_release(&worker->scheduler, permit);
     takt_sim_ask_pass(worker);
 }
@@ -134,6 +139,7 @@ void takt_fleet_crash(takt_fleet_worker *worker)
     worker->exchange = NULL;
     worker->frozen_until_us = 0;
     takt_registry_close(&worker->scheduler);
+    takt_shadows_close(&worker->shadows);
 }
 
 void takt_fleet_restart(takt_fleet_worker *worker)
@@ -144,6 +150,7 @@ void takt_fleet_restart(takt_fleet_worker *worker)
     if (takt_registry_init(&worker->scheduler, worker->name, takt_random(&fleet->random), worker) <
         0)
         abort();
+    takt_shadows_init(&worker->shadows, &worker->scheduler);
     worker->dead = worker->pass_asked = false;
     worker->wake_us = TAKT_NEVER;
 }

@@ -11,6 +11,7 @@
 
 #include "base/memory_pages.h"
 #include "scheduler/scheduler.h"
+#include "shadow/shadow_waiter.h"
 
 struct takt_sim_event; /* event.h */
 typedef struct takt_fleet takt_fleet;
@@ -25,6 +26,7 @@ struct takt_fleet_worker {
     int64_t incarnation; /* grows with each crash: what was meant for an earlier one is lost */
     uint64_t name;
     takt_scheduler scheduler;
+    takt_shadows shadows;
     bool pass_asked;
     int64_t wake_us; /* the wake-up that is set; TAKT_NEVER: none */
 

@@ -7,15 +7,15 @@
 #include "client/request.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
-#include "scheduler/shadow.h"
 #include "scheduler/waiter.h"
+#include "shadow/shadow.h"
 
 void takt_acquire_enter(takt_client *client, takt_queue *queue, takt_permit *permit)
 {
     if (queue->limit->mode == TAKT_MODE_SHADOW)
-        takt_shadow_acquire(&client->scheduler, queue, permit, takt_timer_now());
+        takt_shadow_acquire(&client->shadows, queue, permit, takt_timer_now());
     else
-        takt_waiter_acquire(&client->scheduler, queue, permit);
+        takt_shadow_enforce(&client->shadows, queue, permit);
 }
 
 /* The queues of the limits around, the outermost first, so that the request's keys are read now. */
@@ -90,7 +90,7 @@ int takt_cancel(takt_permit *permit)
     if (!permit || !still_waits(permit))
         return TAKT_E_INVALID;
     client = permit->queue->owner;
-    takt_scheduler_leave(&client->scheduler, permit, TAKT_E_CANCELED);
+    takt_shadow_leave(&client->shadows, permit, TAKT_E_CANCELED);
     takt_client_ask(client);
     return 0;
 }
@@ -103,7 +103,7 @@ void takt_release(takt_permit *permit)
         return;
     if (permit->state == TAKT_PERMIT_WAITING || permit->state == TAKT_PERMIT_FIRED) {
         client = permit->queue->owner;
-        takt_scheduler_leave(&client->scheduler, permit, 0);
+        takt_shadow_leave(&client->shadows, permit, 0);
         permit->slot_at_us = 0; /* nothing to settle */
         permit->uncharged = false;
         client->stats.waiting--;
@@ -111,7 +111,7 @@ void takt_release(takt_permit *permit)
     } else if (permit->state == TAKT_PERMIT_GRANTED &&
                (permit->hold_count > 0 || permit->shadow_count > 0)) {
         client = permit->client;
-        takt_shadow_release(&client->scheduler, permit, takt_timer_now());
+        takt_shadow_release(&client->shadows, permit, takt_timer_now());
         takt_waiter_release(&client->scheduler, permit);
         takt_client_ask(client);
     }

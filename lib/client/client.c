@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "scheduler/registry.h"
 #include "scheduler/renew.h"
-#include "scheduler/shadow.h"
+#include "shadow/shadow.h"
 
 const char *takt_version(void)
 {
@@ -28,7 +28,7 @@ int takt_get_shadow(const takt_client *client, const char *limit, takt_shadow *s
         return TAKT_E_INVALID;
     if (!takt_policy_find(client->policy, limit))
         return TAKT_E_NO_LIMIT;
-    takt_shadow_tell(&client->scheduler, limit, shadow);
+    takt_shadow_tell(&client->shadows, limit, shadow);
     return 0;
 }
 

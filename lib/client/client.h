@@ -29,6 +29,7 @@
 #include "client/timer.h"
 #include "policy/policy.h"
 #include "scheduler/scheduler.h"
+#include "shadow/shadow_waiter.h"
 #include "store/store.h"
 
 /* How the policy that is in the store is followed: the business of follow.c. */
@@ -54,6 +55,7 @@ struct takt_client {
     takt_options options;
     takt_store *store;
     takt_scheduler scheduler;
+    takt_shadows shadows; /* what waits in limits in shadow */
     uv_idle_t pass;       /* active: a pass is asked for, before the loop polls */
     uv_check_t pass_soon; /* and as soon as it has polled */
     void (*run_passes)(takt_client *client);

@@ -10,12 +10,14 @@
 #include "client/follow.h"
 #include "client/pass.h"
 #include "scheduler/registry.h"
+#include "shadow/shadow.h"
 
 void takt_close_free(void *data)
 {
     takt_client *client = data;
 
     takt_registry_close(&client->scheduler);
+    takt_shadows_close(&client->shadows);
     takt_follow_close(client);
     free(client->told);
     free(client);
@@ -89,6 +91,6 @@ void takt_close(takt_client *client, takt_close_cb callback, void *data)
     client->closed = callback;
     client->closed_data = data;
     takt_follow_stop(client);
-    takt_scheduler_leave_all(&client->scheduler, TAKT_E_CANCELED);
+    takt_shadow_leave_all(&client->shadows, TAKT_E_CANCELED);
     takt_client_ask(client);
 }

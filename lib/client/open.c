@@ -95,6 +95,7 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
         free(client);
         return code;
     }
+    takt_shadows_init(&client->shadows, &client->scheduler);
     code = open_store(client, policy, error);
     if (code < 0) {
         takt_close_free(client);

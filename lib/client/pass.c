@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/integers.h"
 #include "client/acquire.h"
 #include "client/close.h"
 #include "client/settle.h"
@@ -16,8 +17,8 @@
 #include "scheduler/claims.h"
 #include "scheduler/driver.h"
 #include "scheduler/permits.h"
-#include "scheduler/shadow.h"
 #include "scheduler/waiter.h"
+#include "shadow/shadow.h"
 
 #define PASSES_MAX 64   /* in one turn of the loop */
 #define CLAIMS_MAX 1024 /* under way at a time: each takes 7 KB, whatever it says */
@@ -183,7 +184,7 @@ static void refuse(takt_client *client, takt_permit *permit, int status)
     permit->status = (int16_t)status;
     permit->slot_at_us = 0; /* nothing to settle */
     permit->uncharged = false;
-    takt_shadow_vanish(&client->scheduler, permit);
+    takt_shadow_vanish(&client->shadows, permit);
     takt_waiter_release(&client->scheduler, permit);
 }
 
@@ -228,6 +229,8 @@ static void call_back(void *owner, takt_permit *permit)
 {
     takt_client *client = owner;
 
+    if (takt_shadow_call_back(&client->shadows, permit))
+        return;
     refuse_late(client, permit);
     if (goes_on(client, permit))
         return;
@@ -236,25 +239,26 @@ static void call_back(void *owner, takt_permit *permit)
     permit->callback(permit, permit->status);
 }
 
-static void settle_shadow(void *client, const takt_shadow_waiter *shadow_waiter)
-{
-    takt_settle_shadow(client, shadow_waiter);
-}
-
 static void ask(void *client)
 {
     takt_client_ask(client);
 }
 
-static const takt_driver driver = {hand_back, send_calls,    fell_back, lost,
-                                   call_back, settle_shadow, ask};
+static const takt_driver driver = {hand_back, send_calls, fell_back, lost, call_back, ask};
 
 /* Returns how many callbacks were due. */
 static int64_t run_pass(takt_client *client, int64_t now_us)
 {
+    const takt_shadow_waiter *shadow_waiter;
+    int64_t due;
+
     uv_idle_stop(&client->pass);
     uv_check_stop(&client->pass_soon);
-    return takt_driver_pass(&client->scheduler, now_us, &driver);
+    takt_shadow_tick(&client->shadows, now_us);
+    due = takt_driver_pass(&client->scheduler, now_us, &driver);
+    while ((shadow_waiter = takt_shadow_next_settle(&client->shadows)))
+        takt_settle_shadow(client, shadow_waiter);
+    return due;
 }
 
 /* With nobody waiting, neither shadow waiters keep the loop alive, nor what a lost store cannot be
@@ -265,7 +269,7 @@ static bool lets_loop_end(const takt_client *client)
     bool holds = !takt_list_empty(&scheduler->granted) || !takt_list_empty(&scheduler->losers);
 
     return client->stats.waiting == 0 &&
-           (takt_shadow_is_all(scheduler) || (client->lost && !holds));
+           (takt_shadow_is_all(&client->shadows) || (client->lost && !holds));
 }
 
 /* What callbacks have asked for is looked at in the same turn of the loop, which costs more than a
@@ -277,11 +281,12 @@ void takt_pass_run_due(takt_client *client)
     if (client->parting) /* the timer was due in the same turn */
         return;
     if (takt_client_is_forked(client) && !client->scheduler.parting) /* the parent starts them */
-        takt_scheduler_leave_all(&client->scheduler, TAKT_E_FORKED);
+        takt_shadow_leave_all(&client->shadows, TAKT_E_FORKED);
     while (run_pass(client, takt_timer_now()) > 0 && ++passes < PASSES_MAX &&
            uv_is_active((uv_handle_t *)&client->pass))
         ;
-    takt_timer_arm(&client->timer, takt_scheduler_wake_at(&client->scheduler));
+    takt_timer_arm(&client->timer, takt_min(takt_scheduler_wake_at(&client->scheduler),
+                                            takt_shadow_wake_at(&client->shadows)));
     if (lets_loop_end(client))
         takt_timer_let_loop_end(&client->timer);
     if (client->closing && !client->parting && client->claims_in_flight == 0 &&

@@ -8,7 +8,7 @@
 
 #include "client/call.h"
 #include "client/request.h"
-#include "scheduler/shadow.h"
+#include "shadow/shadow.h"
 
 /* One limit's part of it. */
 static int begin(takt_client *client, const takt_limit *limit, const char *key, int64_t slot_us,

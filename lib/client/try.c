@@ -13,8 +13,8 @@
 #include "scheduler/loss.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
-#include "scheduler/shadow.h"
 #include "scheduler/waiter.h"
+#include "shadow/shadow.h"
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
@@ -57,7 +57,7 @@ static void settle_permit(takt_calling *calling)
         permit->uncharged = false;
         if (call->status == TAKT_E_NO_SLOT)
             permit->retry_after_us = call->standing.retry_after_us;
-        takt_shadow_vanish(scheduler, permit);
+        takt_shadow_vanish(&calling->client->shadows, permit);
         takt_waiter_release(scheduler, permit);
     }
 }
@@ -205,6 +205,7 @@ static void learn_of_permits(takt_calling *calling)
 static void take(takt_calling *calling)
 {
     takt_scheduler *scheduler = &calling->client->scheduler;
+    takt_shadows *shadows = &calling->client->shadows;
     takt_trying *trying = &calling->trying;
     takt_store_call *call = &calling->call;
     bool told = call->status == 0 || call->status == TAKT_E_NO_SLOT;
@@ -213,15 +214,15 @@ static void take(takt_calling *calling)
 
     if (is_in_shadow(calling)) {
         queue = call->status == 0 ? takt_registry_queue(scheduler, call->limit, call->key) : NULL;
-        permit = queue ? takt_shadow_try(scheduler, queue, permit, call->standing.now_us,
-                                         takt_timer_now())
-                       : NULL;
+        permit =
+            queue ? takt_shadow_try(shadows, queue, permit, call->standing.now_us, takt_timer_now())
+                  : NULL;
     }
     if (trying->queue)
         takt_claims_tried(scheduler, trying->queue, told ? &trying->award : NULL, calling->sent_us,
                           permit);
     if (permit && permit != trying->permit)
-        takt_shadow_begin(scheduler, permit);
+        takt_shadow_begin(shadows, permit);
 }
 
 /* A limit in shadow lets every try pass, whatever came of it. */
@@ -232,7 +233,7 @@ static void pass_shadow(takt_calling *calling)
     if (!is_in_shadow(calling) ||
         (call->status != 0 && call->status != TAKT_E_NO_SLOT && !takt_is_of_store(call->status)))
         return;
-    takt_shadow_tried(&calling->client->scheduler, call->limit->name, call->status);
+    takt_shadow_tried(&calling->client->shadows, call->limit->name, call->status);
     calling->trying.blind = takt_is_of_store(call->status);
     call->status = 0;
 }

@@ -153,6 +153,6 @@ void takt_claims_tried(takt_scheduler *scheduler, takt_queue *queue, const takt_
     if (!permit || award->run_count == 0 || queue->numbers->concurrency == 0)
         return;
     takt_waiter_take(queue, permit, award->fence);
-    if (permit->hold_count == 1 && permit->shadow != TAKT_SHADOW_WAITS)
-        takt_list_append(&scheduler->trying, &permit->line);
+    if (permit->hold_count == 1)
+        takt_list_append(&scheduler->quiet, &permit->line);
 }

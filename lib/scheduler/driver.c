@@ -5,7 +5,6 @@
 
 #include "scheduler/loss.h"
 #include "scheduler/permits.h"
-#include "scheduler/shadow.h"
 #include "scheduler/unused.h"
 
 static void hand_back(takt_scheduler *scheduler, const takt_driver *driver)
@@ -41,7 +40,6 @@ static int64_t call_back(takt_scheduler *scheduler, const takt_driver *driver)
 
 int64_t takt_driver_pass(takt_scheduler *scheduler, int64_t now_us, const takt_driver *driver)
 {
-    const takt_shadow_waiter *shadow_waiter;
     int64_t due;
 
     takt_scheduler_run(scheduler, now_us);
@@ -49,8 +47,6 @@ int64_t takt_driver_pass(takt_scheduler *scheduler, int64_t now_us, const takt_d
     driver->send_claims(scheduler->owner, now_us);
     tell(scheduler, driver);
     due = call_back(scheduler, driver);
-    while (driver->settle_shadow && (shadow_waiter = takt_shadow_next_settle(scheduler)))
-        driver->settle_shadow(scheduler->owner, shadow_waiter);
     if (!takt_list_empty(&scheduler->touched) || !takt_list_empty(&scheduler->fired))
         driver->ask(scheduler->owner);
     return due;

@@ -20,8 +20,6 @@ typedef struct takt_driver {
     void (*lost)(void *owner, takt_permit *permit);
     /* The callback of a permit is due. */
     void (*call_back)(void *owner, takt_permit *permit);
-    /* The real cost of a job that passed in shadow is known. */
-    void (*settle_shadow)(void *owner, const takt_shadow_waiter *shadow_waiter);
     /* Another pass is needed, at the same time. */
     void (*ask)(void *owner);
 } takt_driver;

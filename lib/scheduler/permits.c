@@ -96,8 +96,7 @@ static void lose(takt_scheduler *scheduler, takt_queue *queue)
             takt_waiter_drop(scheduler, permit);
         }
     }
-    lose_quietly(&scheduler->trying, queue);
-    lose_quietly(&scheduler->shadows.granted, queue);
+    lose_quietly(&scheduler->quiet, queue);
     refuse_waiters(scheduler, queue);
     queue->holding.running = 0;
     queue->holding.unsure = true;
@@ -142,8 +141,7 @@ void takt_permits_part(takt_scheduler *scheduler)
 {
     let_all_go(&scheduler->granted);
     let_all_go(&scheduler->losers);
-    let_all_go(&scheduler->trying);
-    let_all_go(&scheduler->shadows.granted);
+    let_all_go(&scheduler->quiet);
 }
 
 /* ---- claims ---------------------------------------------------------------------------------- */

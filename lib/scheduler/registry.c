@@ -25,11 +25,10 @@ int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed
     takt_list_init(&scheduler->idle);
     takt_list_init(&scheduler->fired);
     takt_list_init(&scheduler->granted);
-    takt_list_init(&scheduler->trying);
+    takt_list_init(&scheduler->quiet);
     takt_list_init(&scheduler->losers);
     takt_list_init(&scheduler->fallbacks);
     takt_list_init(&scheduler->handing_back);
-    takt_shadows_init(&scheduler->shadows);
     return takt_table_init(&scheduler->queues, takt_random(&scheduler->random));
 }
 
@@ -81,7 +80,6 @@ void takt_registry_close(takt_scheduler *scheduler)
     while ((entry = takt_table_any(&scheduler->queues)))
         takt_registry_forget(scheduler, TAKT_HOLDER(entry, takt_queue, registry.entry));
     takt_table_close(&scheduler->queues);
-    takt_shadows_close(&scheduler->shadows);
 }
 
 /* The table's key: the limit's name, NUL, the key. */

@@ -13,7 +13,6 @@
 #include "scheduler/loss.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
-#include "scheduler/shadow.h"
 #include "scheduler/unused.h"
 #include "scheduler/waiter.h"
 
@@ -121,15 +120,6 @@ void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_
     takt_registry_touch(scheduler, queue);
 }
 
-void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status)
-{
-    bool ends = permit->state == TAKT_PERMIT_FIRED || status == 0;
-
-    takt_waiter_leave(scheduler, permit, status);
-    if (ends) /* else its shadow waiters go when its callback comes */
-        takt_shadow_vanish(scheduler, permit);
-}
-
 /* ---- the pass -------------------------------------------------------------------------------- */
 
 /* Gives the slots that are due to waiters.  One that finds nobody it suits is of no use here. */
@@ -223,7 +213,6 @@ static int64_t wake_at_of(const takt_node *timer)
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us)
 {
     takt_loss_tick(scheduler, now_us);
-    takt_shadow_tick(scheduler, now_us);
     /* those idle since before this pass: no permit that is still to be called back refers to them
      */
     while (scheduler->idle_count > IDLE_MAX)
@@ -245,21 +234,15 @@ int64_t takt_scheduler_count_fired(const takt_scheduler *scheduler)
 
 takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler)
 {
-    while (!takt_list_empty(&scheduler->fired)) {
-        takt_permit *permit = TAKT_HOLDER(scheduler->fired.next, takt_permit, line);
-        takt_list_remove(&permit->line);
-        permit->state = TAKT_PERMIT_IDLE;
-        if (permit->shadow == TAKT_SHADOW_WAITS) {
-            takt_shadow_fired(scheduler, permit);
-            continue;
-        }
-        if (permit->status == 0)
-            takt_waiter_grant(scheduler, permit);
-        else
-            takt_shadow_vanish(scheduler, permit);
-        return permit;
-    }
-    return NULL;
+    takt_permit *permit = TAKT_HOLDER(scheduler->fired.next, takt_permit, line);
+
+    if (takt_list_empty(&scheduler->fired))
+        return NULL;
+    takt_list_remove(&permit->line);
+    permit->state = TAKT_PERMIT_IDLE;
+    if (permit->status == 0)
+        takt_waiter_grant(scheduler, permit);
+    return permit;
 }
 
 /* Those whose callbacks are due, too: what they were given would not be theirs any more. */
@@ -267,9 +250,8 @@ static void withdraw_all(takt_scheduler *scheduler, int status)
 {
     for (takt_link *at = scheduler->fired.next; at != &scheduler->fired; at = at->next) {
         takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
-        if (permit->status == 0 && permit->shadow != TAKT_SHADOW_WAITS)
-            takt_scheduler_leave(scheduler, permit,
-                                 status); /* stays here; its shadow waiters do not */
+        if (permit->status == 0)
+            takt_waiter_leave(scheduler, permit, status); /* stays here */
     }
 }
 
@@ -285,16 +267,13 @@ void takt_scheduler_leave_all(takt_scheduler *scheduler, int status)
             queue->holding.running = 0;
             takt_registry_touch(scheduler, queue);
             while ((permit = takt_queue_last(queue)))
-                takt_scheduler_leave(scheduler, permit, status);
+                takt_waiter_leave(scheduler, permit, status);
         }
 }
 
 int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler)
 {
-    int64_t ends_at_us = takt_shadow_wake_at(scheduler), wake_at_us = TAKT_NEVER;
+    const takt_node *first = scheduler->timers.first;
 
-    if (scheduler->timers.first)
-        wake_at_us =
-            TAKT_HOLDER(scheduler->timers.first, takt_queue, registry.timer)->registry.wake_at_us;
-    return wake_at_us < ends_at_us ? wake_at_us : ends_at_us;
+    return first ? wake_at_of(first) : TAKT_NEVER;
 }

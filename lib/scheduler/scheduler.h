@@ -11,7 +11,6 @@
 
 #include "scheduler/clock.h"
 #include "scheduler/queue.h"
-#include "scheduler/shadow_waiter.h"
 
 typedef struct takt_scheduler {
     uint64_t worker; /* this process's name in every ledger's line */
@@ -27,7 +26,7 @@ typedef struct takt_scheduler {
     int idle_count;
     takt_link fired;   /* permits whose callbacks are due */
     takt_link granted; /* permits that hold something, their callbacks have come */
-    takt_link trying;  /* permits that hold something, and whose tries are under way */
+    takt_link quiet;   /* permits that hold something, whose loss nobody is told of at once */
     takt_link losers;  /* of those granted, those that have lost it, which is still to be told */
     takt_link handing_back; /* queues that have slots to hand back */
     bool parting;           /* everybody has left: what is said now is said once */
@@ -42,13 +41,7 @@ typedef struct takt_scheduler {
     int in_flight;             /* claims */
     takt_seen seen;            /* workers that shared any ledger */
     takt_link fallbacks;       /* queues that have begun to be served without the store */
-
-    takt_shadows shadows; /* of limits in shadow: the business of shadow.c */
 } takt_scheduler;
-
-/* A waiting permit leaves: with a status its callback becomes due, with 0 it just goes, also if its
- * callback was due already. */
-void takt_scheduler_leave(takt_scheduler *scheduler, takt_permit *permit, int status);
 
 /* Everybody leaves, with a status, and what jobs hold and slots in hand are given back, for good.
  */
@@ -68,7 +61,7 @@ void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_
 /* The scheduler's part of a pass; driver.h takes out the results. */
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us);
 
-/* How many permits' callbacks are due, shadow waiters' among them. */
+/* How many permits' callbacks are due. */
 int64_t takt_scheduler_count_fired(const takt_scheduler *scheduler);
 
 /* The next permit whose callback is due, its `status` set; NULL: no more.  Its state is GRANTED or

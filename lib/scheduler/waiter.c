@@ -56,8 +56,6 @@ void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
     permit->queue = queue;
     permit->state = TAKT_PERMIT_WAITING;
     permit->uncharged = false;
-    if (permit->shadow == TAKT_SHADOW_PASSED)
-        permit->shadow = TAKT_SHADOW_NONE;
     takt_queue_add(queue, permit);
     takt_registry_touch(scheduler, queue);
     if (queue->newer && permit->cost > takt_numbers_capacity(queue->numbers, NULL))
@@ -106,8 +104,7 @@ static int64_t last_fence(const takt_permit *permit)
 static void withdraw(takt_scheduler *scheduler, takt_permit *permit, int status)
 {
     if (permit->status == 0) {
-        if (permit->shadow != TAKT_SHADOW_PASSED)
-            put_back(permit->queue, permit, last_fence(permit));
+        put_back(permit->queue, permit, last_fence(permit));
         takt_waiter_drop(scheduler, permit);
         permit->slot_at_us = 0;
         permit->uncharged = false;

@@ -40,7 +40,7 @@ void takt_waiter_fire(takt_scheduler *scheduler, takt_permit *permit, int status
 void takt_waiter_grant(takt_scheduler *scheduler, takt_permit *permit);
 
 /* A waiting permit leaves: with a status its callback becomes due, with 0 it just goes, also if its
- * callback was due already. What waits in its place at shadow limits stays. */
+ * callback was due already. */
 void takt_waiter_leave(takt_scheduler *scheduler, takt_permit *permit, int status);
 
 /* A granted permit's work is done, or it is not to begin: what it holds is let go. */

@@ -26,13 +26,14 @@ LIBRARY = {
     'store': ['core', 'base'],
     'store/redis': ['redis', 'core', 'zone', 'base'],
     'scheduler': ['core', 'base'],
-    'client': ['scheduler', 'store', 'policy', 'core', 'base'],
+    'shadow': ['scheduler', 'core', 'base'],
+    'client': ['shadow', 'scheduler', 'store', 'policy', 'core', 'base'],
 }
 
 # Library beside lib/ -> the folders of lib/ whose headers it may include.
 BESIDE = {
     'doctor': ['store', 'redis', 'core', 'base'],
-    'simulate': ['scheduler', 'policy', 'core', 'base'],
+    'simulate': ['shadow', 'scheduler', 'policy', 'core', 'base'],
 }
 
 # Folders of programs -> whether they may look inside lib/.
@@ -69,7 +70,7 @@ HOMES = {
     r'uv(\.h$|/)': ['lib/client', 'lib/redis', 'lib/store', 'doctor', 'kit', *PROGRAMS],
 }
 
-PURE = ['lib/base', 'lib/core', 'lib/scheduler', 'simulate']
+PURE = ['lib/base', 'lib/core', 'lib/scheduler', 'lib/shadow', 'simulate']
 CLOCK = re.compile(r'(?<![\w.>])(clock_gettime|clock_nanosleep|clock|gettimeofday|timespec_get|ftime|time|nanosleep|'
                    r'usleep|sleep|uv_hrtime|uv_now|uv_update_time|uv_gettimeofday|uv_clock_gettime)\s*\(')
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -24,9 +24,10 @@ typedef struct rig {
     takt_queue *queue;
     takt_permit permits[RIG_PERMITS];
     int permit_count;
-    takt_claim claim; /* the last one */
-    int64_t sent_us;  /* when it was sent; after NOW */
-    int claims;       /* in the last pass */
+    takt_claim claim;                   /* the last one */
+    int64_t sent_us;                    /* when it was sent; after NOW */
+    int claims;                         /* in the last pass */
+    bool (*taken)(takt_permit *permit); /* whether it is not to be noted; NULL: all are */
     char fired[RIG_PERMITS * 4 +
                1]; /* in the last pass: the letter of each, with its status where that is not 0 */
 } rig;
@@ -80,6 +81,8 @@ static inline const char *pass(rig *r, int64_t at_us)
     }
     r->fired[0] = '\0';
     while ((permit = takt_scheduler_next_fired(&r->s))) {
+        if (r->taken && r->taken(permit))
+            continue;
         r->fired[size++] = (char)('a' + (permit - r->permits));
         if (permit->status)
             size += (size_t)snprintf(r->fired + size, sizeof r->fired - size, "%d", permit->status);

@@ -145,10 +145,10 @@ Test(claims, says_so_when_nobody_waits_any_more)
     award.in_line = 1U << 5;
     answer(&r, 0, &award);
     pass(&r, 0);
-    takt_scheduler_leave(&r.s, &r.permits[0], 0);
+    takt_waiter_leave(&r.s, &r.permits[0], 0);
     cr_assert_str_eq(pass(&r, MS), "");
     cr_assert_eq(r.claims, 0, "one still waits");
-    takt_scheduler_leave(&r.s, &r.permits[1], TAKT_E_CANCELED);
+    takt_waiter_leave(&r.s, &r.permits[1], TAKT_E_CANCELED);
     cr_assert_str_eq(pass(&r, 2 * MS), "b-8");
     cr_assert_eq(r.claims, 1);
     cr_assert_eq(r.claim.waiting, 0);
@@ -170,7 +170,7 @@ Test(claims, a_slot_left_over_does_not_keep_a_large_cost_from_being_claimed)
     pass(&r, 0);
     takt_award award = award_of(0, 100 * MS, 10 * MS, 4, 1);
     answer(&r, 0, &award);
-    takt_scheduler_leave(&r.s, &r.permits[0], 0);
+    takt_waiter_leave(&r.s, &r.permits[0], 0);
     pass(&r, 0);
     pass(&r, wake_us(&r));
     cr_assert_eq(r.claims, 1);

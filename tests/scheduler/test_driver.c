@@ -44,7 +44,7 @@ static void call_back(void *owner, takt_permit *permit)
     cr_assert_eq(owner, &r);
     note((char)('a' + (permit - r.permits)));
     if (cancels)
-        takt_scheduler_leave(&r.s, cancels, TAKT_E_CANCELED);
+        takt_waiter_leave(&r.s, cancels, TAKT_E_CANCELED);
     cancels = NULL;
 }
 
@@ -100,8 +100,8 @@ Test(driver, slots_go_back_before_claims)
     drive(0, 0);
     award_now(100 * MS, 2);
     acquire(&r, 5, 1, ALWAYS);
-    takt_scheduler_leave(&r.s, &r.permits[1], 0);
-    takt_scheduler_leave(&r.s, &r.permits[0], TAKT_E_CANCELED);
+    takt_waiter_leave(&r.s, &r.permits[1], 0);
+    takt_waiter_leave(&r.s, &r.permits[0], TAKT_E_CANCELED);
     takt_claims_outdated(&r.s, r.queue);
     cr_assert_str_eq(drive(0, 1), "BCa");
 }

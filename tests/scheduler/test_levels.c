@@ -59,7 +59,7 @@ Test(scheduler_levels, queues_that_somebody_is_to_come_to_are_kept)
     crowd(0);
     cr_assert(is_kept(&outer_limit, "red"));
     cr_assert(is_kept(&outermost_limit, "eu"));
-    takt_scheduler_leave(&r.s, &r.permits[0], TAKT_E_CANCELED);
+    takt_waiter_leave(&r.s, &r.permits[0], TAKT_E_CANCELED);
     cr_assert_eq(outer->coming, 0);
     cr_assert_eq(outermost->coming, 0);
     cr_assert_str_eq(pass(&r, 0), "a-8");
@@ -73,7 +73,7 @@ Test(scheduler_levels, a_permit_goes_from_the_inside_out)
 {
     takt_permit *permit = &r.permits[0];
 
-    takt_scheduler_leave(&r.s, permit, 0);
+    takt_waiter_leave(&r.s, permit, 0);
     takt_waiter_expect(&r.s, outermost, permit);
     takt_waiter_expect(&r.s, outer, permit);
     takt_waiter_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit);
@@ -90,7 +90,7 @@ Test(scheduler_levels, a_permit_goes_from_the_inside_out)
 /* Whichever way it ends. */
 Test(scheduler_levels, who_ends_is_not_expected_any_more)
 {
-    takt_scheduler_leave(&r.s, &r.permits[0], 0);
+    takt_waiter_leave(&r.s, &r.permits[0], 0);
     cr_assert_eq(outer->coming + outermost->coming, 0);
     r.permit_count = 0;
     acquire(&r, 5, 1, SECOND);

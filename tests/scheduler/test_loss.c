@@ -61,7 +61,7 @@ Test(loss, a_slot_that_no_ledger_gave_goes_to_nobody_else)
     cr_assert_gt(r.permits[0].slot_at_us, 0);
     cr_assert(r.permits[0].uncharged);
     acquire_many(&r, 1);
-    takt_scheduler_leave(&r.s, &r.permits[0], 0);
+    takt_waiter_leave(&r.s, &r.permits[0], 0);
     cr_assert_eq(r.queue->in_hand.count, 0, "as if it were a ledger's");
     cr_assert_str_eq(pass(&r, MS), "b");
     cr_assert(r.permits[1].uncharged);
@@ -305,7 +305,7 @@ Test(loss, good_bye_is_said_once)
     award.claim_again_at_us = NOW + HOUR;
     answer(&r, 0, &award);
     pass(&r, 0);
-    takt_scheduler_leave(&r.s, &r.permits[0], 0);
+    takt_waiter_leave(&r.s, &r.permits[0], 0);
     pass(&r, MS);
     cr_assert_eq(r.claims, 1);
     fail(2 * MS, TAKT_E_STORE);

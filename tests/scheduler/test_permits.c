@@ -601,7 +601,7 @@ Test(scheduler_permits, who_waits_for_the_outer_limit_holds_the_inner_one)
     begin_levels();
     pass_both(LEASE / 3, &inner_claim, &outer_claim);
     cr_assert_eq(inner_claim.holding, 1, "it is renewed");
-    takt_scheduler_leave(&r.s, nth('a'), TAKT_E_CANCELED);
+    takt_waiter_leave(&r.s, nth('a'), TAKT_E_CANCELED);
     takt_award award = award_permits(LEASE / 3, 1, 0);
     answer(&r, LEASE / 3, &award);
     pass_both(LEASE / 3, &inner_claim, &outer_claim);

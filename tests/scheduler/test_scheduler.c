@@ -35,7 +35,7 @@ Test(scheduler, an_acquire_claims_waits_and_is_called_back_when_due)
     cr_assert_str_eq(pass(&r, 0), "");
     int64_t due_us = wake_us(&r);
     cr_assert(due_us >= 100 * MS && due_us < 101 * MS, "%" PRId64, due_us);
-    takt_scheduler_leave(&r.s, acquire(&r, 5, 1, ALWAYS), 0); /* a pass is made for any reason */
+    takt_waiter_leave(&r.s, acquire(&r, 5, 1, ALWAYS), 0); /* a pass is made for any reason */
     cr_assert_str_eq(pass(&r, due_us - 1), "");
     cr_assert_str_eq(pass(&r, due_us), "a");
     cr_assert_eq(r.permits[0].slot_at_us, NOW + 100 * MS);

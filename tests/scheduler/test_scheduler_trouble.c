@@ -104,8 +104,8 @@ Test(scheduler_trouble, cancelled_waiters_leave_at_once)
 {
     acquire_many(&r, 4);
     pass(&r, 0);
-    takt_scheduler_leave(&r.s, &r.permits[1], TAKT_E_CANCELED);
-    takt_scheduler_leave(&r.s, &r.permits[2], 0); /* released: no callback */
+    takt_waiter_leave(&r.s, &r.permits[1], TAKT_E_CANCELED);
+    takt_waiter_leave(&r.s, &r.permits[2], 0); /* released: no callback */
     cr_assert_str_eq(pass(&r, 0), "b-8");
     takt_award award = award_of(0, 0, 0, 4, 1);
     answer(&r, 0, &award);
@@ -124,7 +124,7 @@ Test(scheduler_trouble, one_whose_callback_is_due_can_still_be_released)
     takt_scheduler_run(&r.s, NOW);
     permit = takt_scheduler_next_fired(&r.s);
     cr_assert_eq(permit, &r.permits[0]);
-    takt_scheduler_leave(&r.s, &r.permits[1], 0); /* as its callback may do */
+    takt_waiter_leave(&r.s, &r.permits[1], 0); /* as its callback may do */
     cr_assert_null(takt_scheduler_next_fired(&r.s));
     cr_assert_eq(r.permits[1].state, TAKT_PERMIT_IDLE);
 }
@@ -436,7 +436,7 @@ Test(scheduler_trouble, a_queue_that_is_made_anew_goes_on_with_its_claims_number
     acquire(&r, 5, 1, ALWAYS);
     pass(&r, 0);
     before = r.claim.seq;
-    takt_scheduler_leave(&r.s, &r.permits[0], 0);
+    takt_waiter_leave(&r.s, &r.permits[0], 0);
     takt_scheduler_failed(&r.s, r.queue, TAKT_E_STORE, NOW + MS);
     pass(&r, MS);
     for (int i = 0; i < 2000; i++) {

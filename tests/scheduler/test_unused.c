@@ -51,7 +51,7 @@ static void serve(int count)
 
 static void leave(char letter)
 {
-    takt_scheduler_leave(&r.s, &r.permits[letter - 'a'], 0);
+    takt_waiter_leave(&r.s, &r.permits[letter - 'a'], 0);
 }
 
 Test(unused, the_slots_of_those_who_are_cancelled_are_handed_back)

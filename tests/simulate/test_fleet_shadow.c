@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "core/limits.h"
-#include "scheduler/shadow.h"
+#include "shadow/shadow.h"
 #include "simulate/fleet.h"
 
 #define JOBS    1500
@@ -114,7 +114,7 @@ static takt_shadow told(void)
 
     for (int w = 0; w < WORKERS; w++) {
         const takt_shadow_stats *shadow_stats =
-            takt_shadows_find_stats(&fleet.workers[w].scheduler.shadows, "test");
+            takt_shadows_find_stats(&fleet.workers[w].shadows, "test");
         cr_assert_eq(shadow_stats->shadow_waiters, 0, "%" PRId64 " shadow_waiters are left",
                      shadow_stats->shadow_waiters);
         for (size_t i = 0; i < COUNT(all.waits); i++)

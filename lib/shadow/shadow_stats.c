@@ -1,7 +1,7 @@
 /*
  * shadow_stats.c: see shadow_stats.h.
  */
-#include "scheduler/shadow_stats.h"
+#include "shadow/shadow_stats.h"
 
 #include <takt/error.h>
 

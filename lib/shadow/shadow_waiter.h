@@ -7,12 +7,12 @@
  * again and again, the longest unused first, and is not given back while the scheduler lives, so
  * that a number tells whether a shadow waiter is still the same.
  */
-#ifndef TAKT_SCHEDULER_SHADOW_WAITER_H
-#define TAKT_SCHEDULER_SHADOW_WAITER_H
+#ifndef TAKT_SHADOW_SHADOW_WAITER_H
+#define TAKT_SHADOW_SHADOW_WAITER_H
 
 #include "base/heap.h"
-#include "core/rule.h"
-#include "scheduler/shadow_stats.h"
+#include "scheduler/scheduler.h"
+#include "shadow/shadow_stats.h"
 
 /* takt_permit.shadow */
 enum {
@@ -42,12 +42,12 @@ typedef struct takt_shadow_waiter {
 
 #define TAKT_SHADOW_UNKNOWN INT64_C(-1)
 
-/* All that a scheduler knows of shadows. */
+/* The shadow waiters of one scheduler. */
 typedef struct takt_shadows {
+    takt_scheduler *scheduler;
     int64_t now_us;      /* of the last pass */
     takt_link all_stats; /* one for each limit that was in shadow */
     takt_heap ends;
-    takt_link granted;  /* shadow waiters that hold something */
     takt_link resting;  /* granted, holding nothing: kept for the sake of takt_settle */
     takt_link settling; /* their real cost is known, and their slot too */
     takt_link spare;
@@ -57,8 +57,10 @@ typedef struct takt_shadows {
     struct takt_shadow_waiter_block *blocks;
 } takt_shadows;
 
-void takt_shadows_init(takt_shadows *shadows);
-void takt_shadows_close(takt_shadows *shadows); /* whatever shadow waiters there are */
+void takt_shadows_init(takt_shadows *shadows, takt_scheduler *scheduler);
+
+/* Before the scheduler closes, or after: whatever shadow waiters there are. */
+void takt_shadows_close(takt_shadows *shadows);
 
 /* The statistics of a limit, made if need be; NULL without memory. */
 takt_shadow_stats *takt_shadows_stats(takt_shadows *shadows, const char *limit);

@@ -1,7 +1,7 @@
 /*
  * shadow.c: see shadow.h.
  */
-#include "scheduler/shadow.h"
+#include "shadow/shadow.h"
 
 #include "scheduler/registry.h"
 #include "scheduler/waiter.h"
@@ -15,17 +15,15 @@ static takt_shadow_waiter *waiter_of(takt_permit *permit)
 
 /* ---- the end of a shadow waiter -------------------------------------------------------------- */
 
-static void finish(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter)
+static void finish(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
 {
-    takt_shadows *shadows = &scheduler->shadows;
-
     takt_list_remove(&shadow_waiter->permit.line);
     shadows->resting_count -= shadow_waiter->resting;
     shadow_waiter->resting = false;
     if (shadow_waiter->ends_at_us != TAKT_NEVER)
         takt_heap_remove(&shadows->ends, &shadow_waiter->end);
     shadow_waiter->ends_at_us = TAKT_NEVER;
-    takt_waiter_drop(scheduler, &shadow_waiter->permit);
+    takt_waiter_drop(shadows->scheduler, &shadow_waiter->permit);
     shadow_waiter->permit.state = TAKT_PERMIT_IDLE;
     shadow_waiter->gone = true;
     if (takt_list_empty(&shadow_waiter->settle)) /* else it is freed when that was told */
@@ -33,26 +31,24 @@ static void finish(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter)
 }
 
 /* What it holds is given back when the work would have been done. */
-static void end_work(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter, int64_t now_us)
+static void end_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, int64_t now_us)
 {
     int64_t ends_at_us = shadow_waiter->granted_at_us + shadow_waiter->work_us;
 
     if (shadow_waiter->permit.hold_count == 0 || ends_at_us <= now_us) {
-        finish(scheduler, shadow_waiter);
+        finish(shadows, shadow_waiter);
         return;
     }
     shadow_waiter->ends_at_us = ends_at_us;
-    takt_heap_add(&scheduler->shadows.ends, &shadow_waiter->end);
+    takt_heap_add(&shadows->ends, &shadow_waiter->end);
 }
 
-static void rest(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter)
+static void rest(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
 {
-    takt_shadows *shadows = &scheduler->shadows;
-
     shadow_waiter->resting = true;
     takt_list_append(&shadows->resting, &shadow_waiter->permit.line);
     if (++shadows->resting_count > RESTING_MAX)
-        finish(scheduler, TAKT_HOLDER(shadows->resting.next, takt_shadow_waiter, permit.line));
+        finish(shadows, TAKT_HOLDER(shadows->resting.next, takt_shadow_waiter, permit.line));
 }
 
 /* The slot that its ledger knows of; 0: there is none. */
@@ -62,25 +58,24 @@ static int64_t slot_of(const takt_shadow_waiter *shadow_waiter)
 }
 
 /* All limits have granted it: the work would begin. */
-static void begin_work(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter)
+static void begin_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
 {
-    takt_shadows *shadows = &scheduler->shadows;
-
     shadow_waiter->permit.state = TAKT_PERMIT_GRANTED;
     shadow_waiter->granted_at_us = shadows->now_us;
     if (shadow_waiter->actual != TAKT_SHADOW_UNKNOWN && slot_of(shadow_waiter) != 0)
         takt_list_append(&shadows->settling, &shadow_waiter->settle);
-    if (shadow_waiter->permit.hold_count > 0)
-        takt_list_append(&shadows->granted, &shadow_waiter->permit.line);
+    takt_list_remove(&shadow_waiter->permit.line);
+    if (shadow_waiter->permit.hold_count > 0) /* if it is lost, nobody is told */
+        takt_list_append(&shadows->scheduler->quiet, &shadow_waiter->permit.line);
     if (shadow_waiter->work_us != TAKT_SHADOW_UNKNOWN)
-        end_work(scheduler, shadow_waiter, shadows->now_us);
+        end_work(shadows, shadow_waiter, shadows->now_us);
     else if (shadow_waiter->permit.hold_count == 0)
-        rest(scheduler, shadow_waiter);
+        rest(shadows, shadow_waiter);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-static void enter(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter, takt_queue *queue,
+static void enter(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, takt_queue *queue,
                   int64_t now_us)
 {
     shadow_waiter->arrived_at_us = now_us;
@@ -88,24 +83,24 @@ static void enter(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter, 
     if (shadow_waiter->permit.cost >
         takt_numbers_capacity(queue->numbers, NULL)) { /* it would wait for ever */
         takt_shadow_stats_refuse(shadow_waiter->shadow_stats, TAKT_E_COST);
-        finish(scheduler, shadow_waiter);
+        finish(shadows, shadow_waiter);
         return;
     }
     shadow_waiter->shadow_stats->counts.waiting++;
-    takt_waiter_acquire(scheduler, queue, &shadow_waiter->permit);
+    takt_waiter_acquire(shadows->scheduler, queue, &shadow_waiter->permit);
 }
 
 /* The shadow waiter of a permit at one limit and those around it.  NULL: there are too many, or
  * there is no memory. */
-static takt_shadow_waiter *new_waiter(takt_scheduler *scheduler, const takt_queue *queue,
+static takt_shadow_waiter *new_waiter(takt_shadows *shadows, const takt_queue *queue,
                                       takt_permit *permit, int64_t now_us)
 {
-    takt_shadow_stats *shadow_stats = takt_shadows_stats(&scheduler->shadows, queue->limit->name);
+    takt_shadow_stats *shadow_stats = takt_shadows_stats(shadows, queue->limit->name);
     takt_shadow_waiter *shadow_waiter;
 
     if (permit->shadow_count == TAKT_SHADOWS_MAX)
         return NULL;
-    shadow_waiter = shadow_stats ? takt_shadow_waiter_new(&scheduler->shadows, shadow_stats) : NULL;
+    shadow_waiter = shadow_stats ? takt_shadow_waiter_new(shadows, shadow_stats) : NULL;
     permit->shadows[permit->shadow_count++] =
         (takt_shadow_ref){shadow_waiter, shadow_waiter ? shadow_waiter->number : 0};
     if (!shadow_waiter)
@@ -116,86 +111,93 @@ static takt_shadow_waiter *new_waiter(takt_scheduler *scheduler, const takt_queu
     shadow_waiter->permit.deadline_at_us = permit->deadline_at_us;
     shadow_waiter->entered_at_us = now_us;
     for (int i = 0; i < permit->outer_count; i++)
-        takt_waiter_expect(scheduler, permit->outer[i], &shadow_waiter->permit);
+        takt_waiter_expect(shadows->scheduler, permit->outer[i], &shadow_waiter->permit);
     return shadow_waiter;
 }
 
-static void leave_behind(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit,
+static void leave_behind(takt_shadows *shadows, takt_queue *queue, takt_permit *permit,
                          int64_t now_us)
 {
-    takt_shadow_waiter *shadow_waiter = new_waiter(scheduler, queue, permit, now_us);
+    takt_shadow_waiter *shadow_waiter = new_waiter(shadows, queue, permit, now_us);
     takt_shadow_stats *shadow_stats;
 
     if (shadow_waiter) {
-        enter(scheduler, shadow_waiter, queue, now_us);
+        enter(shadows, shadow_waiter, queue, now_us);
         return;
     }
-    shadow_stats = takt_shadows_stats(&scheduler->shadows, queue->limit->name);
+    shadow_stats = takt_shadows_stats(shadows, queue->limit->name);
     if (shadow_stats) {
         shadow_stats->counts.acquires++;
         shadow_stats->counts.unmeasured++;
     }
 }
 
-void takt_shadow_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit,
+void takt_shadow_acquire(takt_shadows *shadows, takt_queue *queue, takt_permit *permit,
                          int64_t now_us)
 {
     /* coming from a limit that is in shadow too, its shadow waiter will come here by itself */
     if (permit->shadow != TAKT_SHADOW_PASSED)
-        leave_behind(scheduler, queue, permit, now_us);
-    takt_registry_touch(scheduler, queue); /* not to be forgotten while the callback is due */
+        leave_behind(shadows, queue, permit, now_us);
+    takt_registry_touch(shadows->scheduler,
+                        queue); /* not to be forgotten while the callback is due */
     permit->shadow = TAKT_SHADOW_PASSED;
     permit->queue = queue;
     permit->status = 0;
     permit->state = TAKT_PERMIT_FIRED;
-    takt_list_append(&scheduler->fired, &permit->line);
+    takt_list_append(&shadows->scheduler->fired, &permit->line);
+}
+
+void takt_shadow_enforce(takt_shadows *shadows, takt_queue *queue, takt_permit *permit)
+{
+    permit->shadow = TAKT_SHADOW_NONE;
+    takt_waiter_acquire(shadows->scheduler, queue, permit);
 }
 
 /* The limit around the last one, where it is in shadow too. */
-static takt_queue *next_queue(takt_scheduler *scheduler, takt_shadow_waiter *shadow_waiter)
+static takt_queue *next_queue(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
 {
     const takt_queue *outer = takt_waiter_outer(&shadow_waiter->permit);
     takt_shadow_stats *shadow_stats;
 
-    if (!outer || outer->limit->mode != TAKT_MODE_SHADOW || scheduler->parting)
+    if (!outer || outer->limit->mode != TAKT_MODE_SHADOW || shadows->scheduler->parting)
         return NULL;
-    shadow_stats = takt_shadows_stats(&scheduler->shadows, outer->limit->name);
+    shadow_stats = takt_shadows_stats(shadows, outer->limit->name);
     if (!shadow_stats)
         return NULL;
     shadow_waiter->shadow_stats = shadow_stats;
-    return takt_waiter_next_queue(scheduler, &shadow_waiter->permit);
+    return takt_waiter_next_queue(shadows->scheduler, &shadow_waiter->permit);
 }
 
-void takt_shadow_fired(takt_scheduler *scheduler, takt_permit *permit)
+void takt_shadow_advance(takt_shadows *shadows, takt_permit *permit)
 {
     takt_shadow_waiter *shadow_waiter = waiter_of(permit);
     takt_shadow_stats *shadow_stats = shadow_waiter->shadow_stats;
-    int64_t now_us = scheduler->shadows.now_us;
+    int64_t now_us = shadows->now_us;
     takt_queue *outer;
 
     shadow_stats->counts.waiting--;
     if (permit->status == TAKT_E_CANCELED) {
         shadow_stats->counts.acquires--;
-        finish(scheduler, shadow_waiter);
+        finish(shadows, shadow_waiter);
         return;
     }
     if (permit->status != 0) {
         takt_shadow_stats_refuse(shadow_stats, permit->status);
-        finish(scheduler, shadow_waiter);
+        finish(shadows, shadow_waiter);
         return;
     }
     takt_shadow_stats_grant(shadow_stats, now_us - shadow_waiter->arrived_at_us,
                             2 * permit->queue->awarded.round_trip_us);
-    outer = next_queue(scheduler, shadow_waiter);
+    outer = next_queue(shadows, shadow_waiter);
     if (outer)
-        enter(scheduler, shadow_waiter, outer, now_us);
+        enter(shadows, shadow_waiter, outer, now_us);
     else
-        begin_work(scheduler, shadow_waiter);
+        begin_work(shadows, shadow_waiter);
 }
 
 /* ---- what becomes of the work ---------------------------------------------------------------- */
 
-void takt_shadow_release(takt_scheduler *scheduler, takt_permit *permit, int64_t now_us)
+void takt_shadow_release(takt_shadows *shadows, takt_permit *permit, int64_t now_us)
 {
     for (int i = 0; i < permit->shadow_count; i++) {
         takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadows[i]);
@@ -203,11 +205,11 @@ void takt_shadow_release(takt_scheduler *scheduler, takt_permit *permit, int64_t
             continue;
         shadow_waiter->work_us = now_us - shadow_waiter->entered_at_us;
         if (shadow_waiter->permit.state == TAKT_PERMIT_GRANTED)
-            end_work(scheduler, shadow_waiter, now_us);
+            end_work(shadows, shadow_waiter, now_us);
     }
 }
 
-void takt_shadow_vanish(takt_scheduler *scheduler, takt_permit *permit)
+void takt_shadow_vanish(takt_shadows *shadows, takt_permit *permit)
 {
     while (permit->shadow_count > 0) {
         takt_shadow_waiter *shadow_waiter =
@@ -217,33 +219,79 @@ void takt_shadow_vanish(takt_scheduler *scheduler, takt_permit *permit)
         if (shadow_waiter->permit.state != TAKT_PERMIT_GRANTED) {
             shadow_waiter->shadow_stats->counts.waiting--;
             shadow_waiter->shadow_stats->counts.acquires--;
-            takt_waiter_leave(scheduler, &shadow_waiter->permit, 0);
+            takt_waiter_leave(shadows->scheduler, &shadow_waiter->permit, 0);
         }
-        finish(scheduler, shadow_waiter);
+        finish(shadows, shadow_waiter);
     }
 }
 
-takt_permit *takt_shadow_try(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit,
+/* The slot of a permit whose callback is due is not one of the limit that it passed last. */
+static void forget_slot(takt_permit *permit)
+{
+    if (permit->state == TAKT_PERMIT_FIRED && permit->status == 0 &&
+        permit->shadow == TAKT_SHADOW_PASSED)
+        permit->uncharged = true;
+}
+
+void takt_shadow_leave(takt_shadows *shadows, takt_permit *permit, int status)
+{
+    bool ends = permit->state == TAKT_PERMIT_FIRED || status == 0;
+
+    forget_slot(permit);
+    takt_waiter_leave(shadows->scheduler, permit, status);
+    if (ends) /* else its shadow waiters go when its callback comes */
+        takt_shadow_vanish(shadows, permit);
+}
+
+/* Shadow waiters whose slots are due keep them: their work has begun. */
+void takt_shadow_leave_all(takt_shadows *shadows, int status)
+{
+    takt_link *fired = &shadows->scheduler->fired, due;
+
+    takt_list_init(&due);
+    for (takt_link *at = fired->next, *next; at != fired; at = next) {
+        takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+        next = at->next;
+        forget_slot(permit);
+        if (permit->status == 0 && permit->shadow == TAKT_SHADOW_WAITS) {
+            takt_list_remove(at);
+            takt_list_append(&due, at);
+        }
+    }
+    takt_scheduler_leave_all(shadows->scheduler, status);
+    while (!takt_list_empty(&due)) {
+        takt_link *first = due.next;
+        takt_list_remove(first);
+        takt_list_append(fired, first);
+    }
+    for (takt_link *at = fired->next; at != fired; at = at->next) {
+        takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+        if (permit->status != 0)
+            takt_shadow_vanish(shadows, permit);
+    }
+}
+
+takt_permit *takt_shadow_try(takt_shadows *shadows, takt_queue *queue, takt_permit *permit,
                              int64_t slot_us, int64_t now_us)
 {
-    takt_shadow_waiter *shadow_waiter = new_waiter(scheduler, queue, permit, now_us);
+    takt_shadow_waiter *shadow_waiter = new_waiter(shadows, queue, permit, now_us);
 
     if (!shadow_waiter)
         return NULL;
     shadow_waiter->permit.queue = queue;
     shadow_waiter->permit.slot_at_us = slot_us;
-    scheduler->shadows.now_us = now_us;
+    shadows->now_us = now_us;
     return &shadow_waiter->permit;
 }
 
-void takt_shadow_begin(takt_scheduler *scheduler, takt_permit *shadow_waiter)
+void takt_shadow_begin(takt_shadows *shadows, takt_permit *shadow_waiter)
 {
-    begin_work(scheduler, waiter_of(shadow_waiter));
+    begin_work(shadows, waiter_of(shadow_waiter));
 }
 
-void takt_shadow_tried(takt_scheduler *scheduler, const char *limit, int status)
+void takt_shadow_tried(takt_shadows *shadows, const char *limit, int status)
 {
-    takt_shadow_stats *shadow_stats = takt_shadows_stats(&scheduler->shadows, limit);
+    takt_shadow_stats *shadow_stats = takt_shadows_stats(shadows, limit);
 
     if (!shadow_stats)
         return;
@@ -266,9 +314,8 @@ int64_t takt_shadow_settle(const takt_permit *permit, int64_t actual)
     return slot_of(shadow_waiter);
 }
 
-const takt_shadow_waiter *takt_shadow_next_settle(takt_scheduler *scheduler)
+const takt_shadow_waiter *takt_shadow_next_settle(takt_shadows *shadows)
 {
-    takt_shadows *shadows = &scheduler->shadows;
     takt_shadow_waiter *shadow_waiter;
 
     if (takt_list_empty(&shadows->settling))
@@ -282,29 +329,22 @@ const takt_shadow_waiter *takt_shadow_next_settle(takt_scheduler *scheduler)
 
 /* ---- time, and what is told ------------------------------------------------------------------ */
 
-void takt_shadow_tick(takt_scheduler *scheduler, int64_t now_us)
+void takt_shadow_tick(takt_shadows *shadows, int64_t now_us)
 {
-    scheduler->shadows.now_us = now_us;
-    while (takt_shadow_wake_at(scheduler) <= now_us)
-        finish(scheduler, TAKT_HOLDER(scheduler->shadows.ends.first, takt_shadow_waiter, end));
+    shadows->now_us = now_us;
+    while (takt_shadow_wake_at(shadows) <= now_us)
+        finish(shadows, TAKT_HOLDER(shadows->ends.first, takt_shadow_waiter, end));
 }
 
-int64_t takt_shadow_wake_at(const takt_scheduler *scheduler)
+bool takt_shadow_is_all(const takt_shadows *shadows)
 {
-    const takt_node *first = scheduler->shadows.ends.first;
-
-    return first ? TAKT_HOLDER(first, takt_shadow_waiter, end)->ends_at_us : TAKT_NEVER;
+    return shadows->count > 0 && takt_list_empty(&shadows->scheduler->granted) &&
+           takt_list_empty(&shadows->scheduler->losers);
 }
 
-bool takt_shadow_is_all(const takt_scheduler *scheduler)
+void takt_shadow_tell(const takt_shadows *shadows, const char *limit, takt_shadow *shadow)
 {
-    return scheduler->shadows.count > 0 && takt_list_empty(&scheduler->granted) &&
-           takt_list_empty(&scheduler->losers);
-}
-
-void takt_shadow_tell(const takt_scheduler *scheduler, const char *limit, takt_shadow *shadow)
-{
-    const takt_shadow_stats *shadow_stats = takt_shadows_find_stats(&scheduler->shadows, limit);
+    const takt_shadow_stats *shadow_stats = takt_shadows_find_stats(shadows, limit);
 
     *shadow = (takt_shadow){0};
     if (!shadow_stats)

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "core/limits.h"
-#include "scheduler/shadow_stats.h"
+#include "shadow/shadow_stats.h"
 
 Test(shadow_stats, what_is_no_wait)
 {

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "scheduler/shadow_waiter.h"
+#include "shadow/shadow_waiter.h"
 
 enum { BLOCK = 64 }; /* shadow waiters that memory is taken for at a time */
 
@@ -13,7 +13,7 @@ static takt_shadows shadows;
 
 static void open_shades(void)
 {
-    takt_shadows_init(&shadows);
+    takt_shadows_init(&shadows, NULL);
 }
 
 static void close_shades(void)

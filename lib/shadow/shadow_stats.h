@@ -5,8 +5,8 @@
  * The waits are a histogram whose steps grow with the value: 32 of them lie between a power of two
  * and the next, so the middle of a step is at most 1/64 off what was counted there.
  */
-#ifndef TAKT_SCHEDULER_SHADOW_STATS_H
-#define TAKT_SCHEDULER_SHADOW_STATS_H
+#ifndef TAKT_SHADOW_SHADOW_STATS_H
+#define TAKT_SHADOW_SHADOW_STATS_H
 
 #include <takt/takt.h>
 

@@ -5,10 +5,37 @@
 #include "scheduler/losses.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
-#include "scheduler/shadow.h"
 #include "scheduler/waiter.h"
+#include "shadow/shadow.h"
 
-TestSuite(shadow, .init = set_up, .fini = tear_down);
+static takt_shadows shadows;
+
+static bool take(takt_permit *permit)
+{
+    return takt_shadow_call_back(&shadows, permit);
+}
+
+static void open_shadows(void)
+{
+    open_rig(&r);
+    takt_shadows_init(&shadows, &r.s);
+    r.taken = take;
+}
+
+static void close_shadows(void)
+{
+    close_rig(&r);
+    takt_shadows_close(&shadows);
+}
+
+/* One pass as a driver of limits in shadow makes it. */
+static const char *run(int64_t at_us)
+{
+    takt_shadow_tick(&shadows, NOW + at_us);
+    return pass(&r, at_us);
+}
+
+TestSuite(shadow, .init = open_shadows, .fini = close_shadows);
 
 static takt_queue *coming; /* of the limit around, which permits are to come to */
 
@@ -23,7 +50,7 @@ static takt_permit *enter(int64_t at_us, int32_t cost, int64_t deadline_us)
                       .deadline_at_us = deadline_us == ALWAYS ? TAKT_NEVER : NOW + deadline_us};
     if (coming)
         takt_waiter_expect(&r.s, coming, permit);
-    takt_shadow_acquire(&r.s, r.queue, permit, NOW + at_us);
+    takt_shadow_acquire(&shadows, r.queue, permit, NOW + at_us);
     return permit;
 }
 
@@ -31,7 +58,7 @@ static takt_shadow told(void)
 {
     takt_shadow shadow;
 
-    takt_shadow_tell(&r.s, "test", &shadow);
+    takt_shadow_tell(&shadows, "test", &shadow);
     cr_assert_eq(shadow.acquires, shadow.at_once + shadow.waited + shadow.refused + shadow.waiting +
                                       shadow.unmeasured);
     return shadow;
@@ -49,21 +76,21 @@ Test(shadow, work_starts_at_once_and_its_ghost_waits)
 {
     enter(0, 1, ALWAYS);
     enter(0, 1, ALWAYS);
-    cr_assert_str_eq(pass(&r, 0), "ab", "before any answer");
+    cr_assert_str_eq(run(0), "ab", "before any answer");
     cr_assert_eq(r.permits[0].slot_at_us, 0);
     cr_assert_eq(r.claim.waiting, 2, "the shadow_waiters are claimed for");
     award(MS, MS, 2);
-    cr_assert_str_eq(pass(&r, MS), "", "a shadow_waiter has no callback");
+    cr_assert_str_eq(run(MS), "", "a shadow_waiter has no callback");
     cr_assert_eq(told().at_once, 1);
     cr_assert_eq(told().waiting, 1);
-    pass(&r, 102 * MS);
+    run(102 * MS);
     cr_assert_eq(told().waited, 1);
     cr_assert_leq(told().p50_us, 102 * MS);
     cr_assert_geq(told().p50_us, 100 * MS);
     cr_assert_eq(told().max_us, 102 * MS);
-    takt_shadow_release(&r.s, &r.permits[0], NOW + 102 * MS);
-    takt_shadow_release(&r.s, &r.permits[1], NOW + 102 * MS);
-    cr_assert_eq(r.s.shadows.count, 0);
+    takt_shadow_release(&shadows, &r.permits[0], NOW + 102 * MS);
+    takt_shadow_release(&shadows, &r.permits[1], NOW + 102 * MS);
+    cr_assert_eq(shadows.count, 0);
 }
 
 Test(shadow, a_ghost_is_refused_as_anybody_would_be)
@@ -73,13 +100,13 @@ Test(shadow, a_ghost_is_refused_as_anybody_would_be)
     enter(0, 1, 50 * MS);
     enter(0, 1, ALWAYS);
     enter(0, 1000, ALWAYS); /* what no rule ever gives: enforced, nobody could ask for it */
-    cr_assert_str_eq(pass(&r, 0), "abc");
+    cr_assert_str_eq(run(0), "abc");
     cr_assert_eq(told().refused, 1);
     full.refused = 1;
     full.in_line = 1U << 5;
     full.claim_again_at_us = full.next_slot_at_us = NOW + 10 * SECOND;
     answer(&r, MS, &full);
-    pass(&r, MS);
+    run(MS);
     cr_assert_eq(told().refused_full, 1);
     cr_assert_eq(told().refused_late, 1, "its slot would have come too late");
     cr_assert_eq(told().refused, 3);
@@ -90,21 +117,21 @@ Test(shadow, who_gives_up_before_the_callback_was_never_there)
 {
     takt_permit *permit = enter(0, 1, ALWAYS);
 
-    takt_scheduler_leave(&r.s, permit, 0);
+    takt_shadow_leave(&shadows, permit, 0);
     cr_assert_eq(r.queue->waiters.total, 0);
     cr_assert_eq(told().acquires, 0);
-    cr_assert_str_eq(pass(&r, 0), "");
+    cr_assert_str_eq(run(0), "");
     cr_assert_eq(r.claims, 0);
     permit = enter(0, 1, ALWAYS);
     enter(0, 1, ALWAYS);
-    takt_scheduler_leave(&r.s, permit, 0);
-    cr_assert_str_eq(pass(&r, 0), "c");
+    takt_shadow_leave(&shadows, permit, 0);
+    cr_assert_str_eq(run(0), "c");
     cr_assert_eq(told().waiting, 1, "it had no slot to leave to the next one");
     award(MS, MS, 1);
-    takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
-    pass(&r, MS);
+    takt_shadow_leave_all(&shadows, TAKT_E_CANCELED);
+    run(MS);
     cr_assert_eq(told().acquires, 0, "closing tells nothing of what was to come");
-    cr_assert_eq(r.s.shadows.count, 0);
+    cr_assert_eq(shadows.count, 0);
 }
 
 /* A program that never releases, as it need not where there are no permits, costs no memory. */
@@ -117,19 +144,19 @@ Test(shadow, work_that_is_never_said_to_be_done)
     for (int i = 0; i < 20; i++) {
         for (int j = 0; j < 1000; j++) {
             permit = (takt_permit){.cost = 1, .deadline_at_us = TAKT_NEVER};
-            takt_shadow_acquire(&r.s, r.queue, &permit, NOW + i * SECOND);
+            takt_shadow_acquire(&shadows, r.queue, &permit, NOW + i * SECOND);
             takt_scheduler_run(&r.s, NOW + i * SECOND);
             cr_assert_eq(takt_scheduler_next_fired(&r.s), &permit);
         }
         r.permit_count = 0;
-        pass(&r, i * SECOND);
+        run(i * SECOND);
         takt_award all = award_of(i * SECOND, i * SECOND, 0, 1000, 1);
         answer(&r, i * SECOND, &all);
-        pass(&r, i * SECOND);
+        run(i * SECOND);
     }
     cr_assert_eq(told().acquires, 20000);
     cr_assert_eq(told().waiting, 0);
-    cr_assert_leq(r.s.shadows.count, 4096);
+    cr_assert_leq(shadows.count, 4096);
 }
 
 Test(shadow, more_than_there_may_be_are_not_measured)
@@ -139,7 +166,7 @@ Test(shadow, more_than_there_may_be_are_not_measured)
     r.limit.mode = TAKT_MODE_SHADOW;
     for (int64_t i = 0; i < TAKT_SHADOW_WAITERS_MAX + 7; i++) {
         permit = (takt_permit){.cost = 1, .deadline_at_us = TAKT_NEVER};
-        takt_shadow_acquire(&r.s, r.queue, &permit, NOW);
+        takt_shadow_acquire(&shadows, r.queue, &permit, NOW);
         takt_scheduler_run(&r.s, NOW);
         cr_assert_eq(takt_scheduler_next_fired(&r.s), &permit);
     }
@@ -159,14 +186,14 @@ Test(shadow, a_lost_store_delays_nobody)
                 {TAKT_ON_STORE_FAILURE_OPEN, 0, 2, 0}};
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        close_rig(&r);
-        open_rig(&r);
+        close_shadows();
+        open_shadows();
         r.limit.on_store_failure = rows[i].mode;
         enter(0, 1, ALWAYS);
-        cr_assert_str_eq(pass(&r, 0), "a");
+        cr_assert_str_eq(run(0), "a");
         fail(MS, TAKT_E_STORE);
         enter(MS, 1, ALWAYS);
-        cr_assert_str_eq(pass(&r, MS), "b", "row %zu", i);
+        cr_assert_str_eq(run(MS), "b", "row %zu", i);
         cr_assert_eq(told().waiting, rows[i].waiting, "row %zu", i);
         cr_assert_eq(told().at_once, rows[i].at_once, "row %zu", i);
         cr_assert_eq(told().refused, rows[i].refused, "row %zu", i);
@@ -204,19 +231,20 @@ Test(shadow, a_ghost_holds_for_as_long_as_the_work_took)
 
     permits_of(1);
     permit = enter(0, 1, ALWAYS);
-    cr_assert_str_eq(pass(&r, 0), "a");
+    cr_assert_str_eq(run(0), "a");
     cr_assert_eq(permit->hold_count, 0, "it is the shadow_waiter's");
-    takt_shadow_release(&r.s, permit, NOW + 3 * SECOND); /* while the shadow waiter waits still */
-    takt_shadow_release(&r.s, permit, NOW + 9 * SECOND); /* twice is once */
+    takt_shadow_release(&shadows, permit,
+                        NOW + 3 * SECOND); /* while the shadow waiter waits still */
+    takt_shadow_release(&shadows, permit, NOW + 9 * SECOND); /* twice is once */
     award_permits(5 * SECOND, 0, 1);
-    pass(&r, 5 * SECOND);
+    run(5 * SECOND);
     cr_assert_eq(told().waited, 1);
     cr_assert_eq(r.queue->holding.running, 1);
-    cr_assert_eq(wake_us(&r), 8 * SECOND);
-    pass(&r, 8 * SECOND);
+    cr_assert_eq(takt_shadow_wake_at(&shadows), NOW + 8 * SECOND);
+    run(8 * SECOND);
     cr_assert_eq(r.queue->holding.running, 0);
     cr_assert_eq(r.claim.holding, 0, "and the ledger is told");
-    cr_assert_eq(r.s.shadows.count, 0);
+    cr_assert_eq(shadows.count, 0);
 }
 
 Test(shadow, a_ghost_that_began_later_ends_later)
@@ -225,13 +253,13 @@ Test(shadow, a_ghost_that_began_later_ends_later)
 
     permits_of(1);
     permit = enter(0, 1, ALWAYS);
-    pass(&r, 0);
+    run(0);
     award_permits(2 * SECOND, 0, 1);
-    pass(&r, 2 * SECOND);
-    takt_shadow_release(&r.s, permit, NOW + 3 * SECOND);
-    pass(&r, 3 * SECOND);
+    run(2 * SECOND);
+    takt_shadow_release(&shadows, permit, NOW + 3 * SECOND);
+    run(3 * SECOND);
     cr_assert_eq(r.queue->holding.running, 1);
-    pass(&r, 5 * SECOND);
+    run(5 * SECOND);
     cr_assert_eq(r.queue->holding.running, 0);
 }
 
@@ -241,20 +269,20 @@ Test(shadow, what_a_ghost_loses_nobody_is_told_of)
 
     permits_of(1);
     permit = enter(0, 1, ALWAYS);
-    pass(&r, 0);
+    run(0);
     award_permits(0, 0, 1);
-    pass(&r, 0);
-    pass(&r, LEASE); /* held up for that long */
+    run(0);
+    run(LEASE); /* held up for that long */
     cr_assert_null(takt_permits_next_loser(&r.s));
     cr_assert_eq(r.queue->holding.running, 0);
     enter(LEASE, 1, ALWAYS);
-    pass(&r, LEASE);
+    run(LEASE);
     award_permits(LEASE, 0, 1);
-    pass(&r, LEASE);
+    run(LEASE);
     cr_assert_eq(r.queue->holding.running, 1, "the next one's");
-    takt_shadow_release(&r.s, permit, NOW + LEASE);
-    pass(&r, LEASE);
-    cr_assert_eq(r.s.shadows.count, 1);
+    takt_shadow_release(&shadows, permit, NOW + LEASE);
+    run(LEASE);
+    cr_assert_eq(shadows.count, 1);
     cr_assert_eq(r.queue->holding.running, 1, "it gives nothing back that is another's");
 }
 
@@ -273,19 +301,19 @@ Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
     queue = takt_registry_queue(&r.s, &outer, "");
     coming = queue;
     permit = enter(0, 1, ALWAYS);
-    cr_assert_str_eq(pass(&r, 0), "a");
-    takt_shadow_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit, NOW);
-    cr_assert_str_eq(pass(&r, 0), "a");
+    cr_assert_str_eq(run(0), "a");
+    takt_shadow_acquire(&shadows, takt_waiter_next_queue(&r.s, permit), permit, NOW);
+    cr_assert_str_eq(run(0), "a");
     cr_assert_eq(queue->waiters.total, 0, "it is in the inner one yet");
     award(20 * MS, 20 * MS, 1);
-    pass(&r, 20 * MS);
+    run(20 * MS);
     cr_assert_eq(told().waited, 1);
     cr_assert_eq(queue->waiters.total, 1);
-    takt_shadow_tell(&r.s, "outer", &shadow);
+    takt_shadow_tell(&shadows, "outer", &shadow);
     cr_assert_eq(shadow.waiting, 1);
-    takt_shadow_vanish(&r.s, permit);
+    takt_shadow_vanish(&shadows, permit);
     cr_assert_eq(queue->waiters.total, 0);
-    takt_shadow_tell(&r.s, "outer", &shadow);
+    takt_shadow_tell(&shadows, "outer", &shadow);
     cr_assert_eq(shadow.acquires, 0);
 }
 
@@ -296,12 +324,12 @@ Test(shadow, closing_with_a_permit_and_its_ghost_due)
 {
     takt_permit *gone = enter(0, 1, ALWAYS), *permit;
 
-    pass(&r, 0);
+    run(0);
     award(MS, MS, 2);
-    takt_shadow_vanish(&r.s, gone);
+    takt_shadow_vanish(&shadows, gone);
     permit = enter(0, 1, ALWAYS);
     takt_scheduler_run(&r.s, NOW + 3000 * MS);
-    takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
+    takt_shadow_leave_all(&shadows, TAKT_E_CANCELED);
     cr_expect_eq(permit->status, TAKT_E_CANCELED);
     cr_expect_eq(told().waiting, 0);
 }

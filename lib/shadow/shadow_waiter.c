@@ -1,7 +1,7 @@
 /*
  * shadow_waiter.c: see shadow_waiter.h.
  */
-#include "scheduler/shadow_waiter.h"
+#include "shadow/shadow_waiter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +24,11 @@ static bool ends_sooner(const takt_node *a, const takt_node *b)
            TAKT_HOLDER(b, takt_shadow_waiter, end)->ends_at_us;
 }
 
-void takt_shadows_init(takt_shadows *shadows)
+void takt_shadows_init(takt_shadows *shadows, takt_scheduler *scheduler)
 {
-    *shadows = (takt_shadows){.now_us = 0};
+    *shadows = (takt_shadows){.scheduler = scheduler};
     takt_list_init(&shadows->all_stats);
     takt_heap_init(&shadows->ends, ends_sooner);
-    takt_list_init(&shadows->granted);
     takt_list_init(&shadows->resting);
     takt_list_init(&shadows->settling);
     takt_list_init(&shadows->spare);
