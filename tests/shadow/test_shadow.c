@@ -333,3 +333,71 @@ Test(shadow, closing_with_a_permit_and_its_ghost_due)
     cr_expect_eq(permit->status, TAKT_E_CANCELED);
     cr_expect_eq(told().waiting, 0);
 }
+
+/* The slot that a permit has from an inner limit is not one of the limit in shadow. */
+Test(shadow, closing_leaves_no_slot_of_another_limit)
+{
+    takt_permit *permit = enter(0, 1, ALWAYS);
+
+    permit->slot_at_us = NOW + MS;
+    takt_shadow_leave_all(&shadows, TAKT_E_CANCELED);
+    cr_expect_eq(permit->status, TAKT_E_CANCELED);
+    cr_expect_eq(r.queue->in_hand.count, 0);
+    run(MS);
+}
+
+Test(shadow, closing_counts_a_slot_that_is_due)
+{
+    enter(0, 1, ALWAYS);
+    cr_assert_str_eq(run(0), "a");
+    award(MS, MS, 1);
+    takt_scheduler_run(&r.s, NOW + MS);
+    takt_shadow_leave_all(&shadows, TAKT_E_CANCELED);
+    run(MS);
+    cr_expect_eq(told().acquires, 1);
+    cr_expect_eq(told().at_once, 1);
+}
+
+/* ---- an enforced limit around one in shadow -------------------------------------------------- */
+
+static takt_limit outer;
+static takt_queue *outer_queue;
+
+/* A permit that has passed the inner limit in shadow waits for the outer one. */
+static takt_permit *wait_around(int64_t deadline_at_us)
+{
+    takt_permit *permit;
+
+    outer = limit_named(1, SECOND, 1);
+    strcpy(outer.name, "outer");
+    r.limit.within = &outer;
+    coming = outer_queue = takt_registry_queue(&r.s, &outer, "");
+    permit = enter(0, 1, ALWAYS);
+    cr_assert_str_eq(run(0), "a");
+    permit->deadline_at_us = deadline_at_us;
+    takt_shadow_enforce(&shadows, takt_waiter_next_queue(&r.s, permit), permit);
+    return permit;
+}
+
+Test(shadow, a_slot_of_the_limit_around_goes_to_the_next_waiter)
+{
+    takt_permit *permit = wait_around(TAKT_NEVER);
+    takt_award slots = award_of(MS, MS, 0, 1, 1);
+
+    run(0);
+    takt_scheduler_award(&r.s, outer_queue, &slots, NOW, NOW + MS);
+    takt_scheduler_run(&r.s, NOW + MS);
+    cr_assert_eq(permit->state, TAKT_PERMIT_FIRED);
+    takt_shadow_leave(&shadows, permit, 0);
+    cr_expect_eq(outer_queue->in_hand.count, 1);
+    cr_expect_eq(told().acquires, 0, "its work does not begin");
+}
+
+Test(shadow, work_that_the_limit_around_refuses_was_never_there)
+{
+    wait_around(NOW + 50 * MS);
+    run(0);
+    cr_assert_eq(told().acquires, 1);
+    cr_assert_eq(run(50 * MS)[0], 'a', "too late");
+    cr_expect_eq(told().acquires, 0);
+}
