@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define PASSWORD "TAKT_REDIS_PASSWORD="
+#define SECRET   "TAKT_KEY_SECRET="
 #define STORE    "TAKT_STORE="
 
 static const char *store_url(const char *variable)
@@ -56,7 +57,8 @@ char **takt_environment_for_commands(void)
         return NULL;
     char *copy = (char *)(made + count + 1);
     for (size_t i = 0; i < count; i++) {
-        if (strncmp(environ[i], PASSWORD, strlen(PASSWORD)) == 0)
+        if (strncmp(environ[i], PASSWORD, strlen(PASSWORD)) == 0 ||
+            strncmp(environ[i], SECRET, strlen(SECRET)) == 0)
             continue;
         made[used] = environ[i];
         if (store_url(environ[i])) {

@@ -109,6 +109,8 @@ typedef struct takt_limit_text {
     const char *mode;
     /* "off", "headers" ("off"). */
     const char *learn;
+    /* "true": the store gets a keyed hash of each key (takt_options.key_secret) ("false"). */
+    const char *key_hash;
 } takt_limit_text;
 
 #define TAKT_RULES_MAX     8

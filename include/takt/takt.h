@@ -180,6 +180,9 @@ typedef struct takt_options {
     /* May be NULL.  It may call everything that callbacks may, takt_reload and takt_close too. */
     void (*on_event)(takt_client *client, const takt_event *event, void *data);
     void *data;
+    /* The secret of limits with `key_hash`, the same in all workers, 16 to 255 bytes; NULL:
+     * $TAKT_KEY_SECRET, else the first line of the file that $TAKT_KEY_SECRET_FILE names. */
+    const char *key_secret;
 } takt_options;
 
 /*

@@ -24,7 +24,7 @@ static int expect_outer(takt_client *client, takt_permit *permit, const takt_req
 {
     for (int level = levels->count - 1; level > 0; level--) {
         takt_queue *queue = takt_registry_queue(&client->scheduler, levels->limits[level],
-                                                takt_request_key(request, level));
+                                                takt_request_key(request, levels, level));
         if (!queue)
             return TAKT_E_NOMEM;
         takt_waiter_expect(&client->scheduler, queue, permit);
@@ -48,13 +48,15 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
         return TAKT_E_BUSY;
     if (client->closing)
         return TAKT_E_CANCELED;
-    code = takt_request_check(client->policy, client->asked, request, &levels, NULL);
+    code = takt_request_check(client->policy, client->asked, &client->key_secret, request, &levels,
+                              NULL);
     if (code < 0)
         return code;
     limit = client->asked = levels.limits[0]; /* mostly the next one too */
     permit->hold_count = permit->outer_count = 0;
     code = expect_outer(client, permit, request, &levels);
-    queue = code == 0 ? takt_registry_queue(&client->scheduler, limit, takt_request_key(request, 0))
+    queue = code == 0 ? takt_registry_queue(&client->scheduler, limit,
+                                            takt_request_key(request, &levels, 0))
                       : NULL;
     if (!queue) {
         takt_waiter_drop(&client->scheduler, permit);

@@ -103,7 +103,7 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
         return TAKT_E_CANCELED;
     if (owner->calling)
         return TAKT_E_BUSY;
-    code = takt_request_check(client->policy, NULL, request, &levels, NULL);
+    code = takt_request_check(client->policy, NULL, &client->key_secret, request, &levels, NULL);
     if (code < 0)
         return code;
     made = takt_call_new(client);
@@ -111,8 +111,9 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
         return TAKT_E_NOMEM;
     made->owner = owner;
     made->levels = levels;
-    for (int i = 0; i < TAKT_LEVELS_MAX; i++)
-        strcpy(made->keys[i], takt_request_key(request, i)); /* their lengths were checked */
+    for (int i = 0; i < levels.count; i++)
+        strcpy(made->keys[i],
+               takt_request_key(request, &levels, i)); /* their lengths were checked */
     made->call.cost = request->cost;
     owner->callback = callback;
     owner->calling = made;

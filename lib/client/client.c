@@ -124,6 +124,18 @@ bool takt_client_tells_first(takt_client *client, const takt_limit *limit, uint8
     return !told;
 }
 
+int takt_client_check_hashes(const takt_client *client, const takt_policy *policy,
+                             takt_error *error)
+{
+    for (size_t i = 0; i < policy->limit_count; i++)
+        if (policy->limits[i]->key_hash) {
+            int code = takt_key_hash_check(&client->key_secret, policy->limits[i]->name, error);
+            if (code < 0)
+                return code;
+        }
+    return 0;
+}
+
 int takt_client_renew(takt_client *client, const takt_policy *policy)
 {
     uint8_t *told = carry_told(client, policy);

@@ -27,6 +27,7 @@
 
 #include "base/fork.h"
 #include "client/timer.h"
+#include "crypto/key_hash.h"
 #include "policy/policy.h"
 #include "scheduler/scheduler.h"
 #include "shadow/shadow_waiter.h"
@@ -53,6 +54,7 @@ struct takt_client {
     bool renewed;            /* it is not the policy that the client was opened with */
     takt_follow follow;
     takt_options options;
+    takt_key_secret key_secret;
     takt_store *store;
     takt_scheduler scheduler;
     takt_shadows shadows; /* what waits in limits in shadow */
@@ -95,6 +97,10 @@ void takt_client_tell(takt_client *client, takt_event_type type, int code, const
 /* An event of a limit that is sent once: whether this is the first time.  It counts as told from
  * then on, because whoever is told may reload. */
 bool takt_client_tells_first(takt_client *client, const takt_limit *limit, uint8_t what);
+
+/* Whether the client can hash the keys of the policy's limits that say so: 0 or TAKT_E_POLICY. */
+int takt_client_check_hashes(const takt_client *client, const takt_policy *policy,
+                             takt_error *error);
 
 /* From now on the client goes by that policy: 0 or TAKT_E_NOMEM. */
 int takt_client_renew(takt_client *client, const takt_policy *policy);

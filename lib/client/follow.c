@@ -81,7 +81,12 @@ static void take_over(takt_client *client, takt_live *live)
     char text[TAKT_WHO_SIZE + TAKT_WHAT_SIZE + 100];
     const takt_change *change = &live->changes[0]; /* one that can be read has a history */
     takt_policy *policy;
+    takt_error error;
 
+    if (takt_client_check_hashes(client, live->policy, &error) < 0) {
+        refuse(client, live, error.text);
+        return;
+    }
     if (takt_client_renew(client, live->policy) < 0) {
         client->follow.exchange.seen_version = 0; /* no memory: the next look tries again */
         return;

@@ -114,6 +114,16 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
     return 0;
 }
 
+/* A secret that is no good matters only where it is used. */
+static int find_secret(takt_client *client, takt_error *error)
+{
+    takt_error trouble = {0};
+    int found = takt_key_secret_find(&client->key_secret, client->options.key_secret, &trouble);
+    int code = takt_client_check_hashes(client, client->policy, error);
+
+    return code < 0 && found < 0 ? takt_fail(error, found, "%s", trouble.text) : code;
+}
+
 /* The policy, and what is as large as it. */
 static int take_policy(takt_client *client, const takt_policy *policy, takt_error *error)
 {
@@ -122,6 +132,8 @@ static int take_policy(takt_client *client, const takt_policy *policy, takt_erro
     client->policy = policy;
     if (takt_policy_follows(policy))
         code = takt_follow_open(client, policy, error);
+    if (code == 0)
+        code = find_secret(client, error);
     if (code < 0)
         return code;
     client->told = calloc(client->policy->limit_count + 1, sizeof *client->told);
@@ -158,7 +170,7 @@ int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *p
     code = open_parts(opened, policy, error);
     if (code < 0)
         return code;
-    opened->options.store = opened->options.name_space =
+    opened->options.store = opened->options.name_space = opened->options.key_secret =
         NULL; /* the caller's memory, not needed any more */
     *client = opened;
     return 0;

@@ -19,6 +19,8 @@ int takt_reload(takt_client *client, const takt_policy *policy, takt_error *erro
         return takt_fail(error, TAKT_E_INVALID,
                          "takt_reload: a policy that follows the store's is for takt_open");
     code = takt_policy_check(policy, error);
+    if (code == 0)
+        code = takt_client_check_hashes(client, policy, error);
     if (code < 0)
         return code;
     code = takt_client_renew(client, policy);

@@ -23,7 +23,7 @@ static int refuse_cost(const takt_limit *limit, const takt_request *request, int
                      limit->name, (int)request->cost, rate, (long long)capacity);
 }
 
-const char *takt_request_key(const takt_request *request, int level)
+static const char *given_key(const takt_request *request, int level)
 {
     const char *key = level == 0 ? request->key : request->within_keys[level - 1];
 
@@ -49,7 +49,7 @@ static int check_keys(const takt_request *request, int levels, takt_error *error
     for (int level = 0; level < TAKT_LEVELS_MAX; level++) {
         if (level >= levels && request->within_keys[level - 1])
             return refuse_key(request, level - 1, levels - 1, error);
-        if (strnlen(takt_request_key(request, level), TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
+        if (strnlen(given_key(request, level), TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
             return takt_fail(error, TAKT_E_INVALID,
                              "a key of more than %d bytes; use a shorter one, or its hash",
                              TAKT_KEY_SIZE_MAX);
@@ -57,11 +57,28 @@ static int check_keys(const takt_request *request, int levels, takt_error *error
     return 0;
 }
 
+static void hash_keys(const takt_key_secret *secret, const takt_request *request,
+                      takt_levels *levels)
+{
+    for (int level = 0; level < levels->count; level++) {
+        const takt_limit *limit = levels->limits[level];
+        levels->hashes[level][0] = '\0';
+        if (limit->key_hash && secret)
+            takt_key_hash(secret, limit->name, given_key(request, level), levels->hashes[level]);
+    }
+}
+
+const char *takt_request_key(const takt_request *request, const takt_levels *levels, int level)
+{
+    return levels->hashes[level][0] ? levels->hashes[level] : given_key(request, level);
+}
+
 int takt_request_check(const takt_policy *policy, const takt_limit *hint,
-                       const takt_request *request, takt_levels *levels, takt_error *error)
+                       const takt_key_secret *secret, const takt_request *request,
+                       takt_levels *levels, takt_error *error)
 {
     const takt_limit *found = hint;
-    int rule = 0, count = 0;
+    int rule = 0, count = 0, code;
 
     if (!request->limit)
         return takt_fail(error, TAKT_E_INVALID, "the request names no limit");
@@ -87,7 +104,10 @@ int takt_request_check(const takt_policy *policy, const takt_limit *hint,
         levels->limits[count++] = at;
     }
     levels->count = count;
-    return check_keys(request, count, error);
+    code = check_keys(request, count, error);
+    if (code == 0)
+        hash_keys(secret, request, levels);
+    return code;
 }
 
 int takt_check_request(const takt_policy *policy, const takt_request *request, takt_error *error)
@@ -96,5 +116,5 @@ int takt_check_request(const takt_policy *policy, const takt_request *request, t
 
     if (!policy || !request)
         return takt_fail(error, TAKT_E_INVALID, "policy and request are required");
-    return takt_request_check(policy, NULL, request, &levels, error);
+    return takt_request_check(policy, NULL, NULL, request, &levels, error);
 }

@@ -18,7 +18,7 @@ static int begin(takt_client *client, const takt_limit *limit, const char *key, 
 
     if (!calling)
         return TAKT_E_NOMEM;
-    calling->levels = (takt_levels){{limit}, 1};
+    calling->levels = (takt_levels){.limits = {limit}, .count = 1};
     strcpy(calling->keys[0], key);
     calling->call.op = TAKT_OP_SETTLE;
     calling->call.cost = cost;
@@ -82,11 +82,13 @@ int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual
         return TAKT_E_FORKED;
     if (permit->client->closing)
         return TAKT_E_CANCELED;
-    code = takt_request_check(permit->client->policy, NULL, request, &levels, NULL);
+    code = takt_request_check(permit->client->policy, NULL, &permit->client->key_secret, request,
+                              &levels, NULL);
     if (code < 0)
         return code;
     for (int i = 0; i < levels.count; i++) {
-        code = settle_one(permit, levels.limits[i], takt_request_key(request, i), actual_cost);
+        code = settle_one(permit, levels.limits[i], takt_request_key(request, &levels, i),
+                          actual_cost);
         if (code < 0)
             return code;
     }

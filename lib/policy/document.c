@@ -58,6 +58,7 @@ static const cyaml_schema_field_t limit_fields[] = {
     OPTIONAL_TEXT("on_store_failure", takt_limit_text, on_store_failure),
     OPTIONAL_TEXT("mode", takt_limit_text, mode),
     OPTIONAL_TEXT("learn", takt_limit_text, learn),
+    OPTIONAL_TEXT("key_hash", takt_limit_text, key_hash),
     CYAML_FIELD_END,
 };
 

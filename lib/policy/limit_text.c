@@ -178,6 +178,16 @@ static int read_learn(const char *text, takt_learn *learn, takt_error *error)
     return code;
 }
 
+static int read_key_hash(const char *text, bool *key_hash, takt_error *error)
+{
+    static const char *const words[] = {"false", "true"};
+    size_t word = 0;
+    int code = text == NULL ? 0 : read_word("key_hash", text, words, 2, &word, error);
+    if (code == 0)
+        *key_hash = word == 1;
+    return code;
+}
+
 static const char *const full_names[] = {
     [TAKT_WHEN_FULL_REFUSE] = "refuse",
     [TAKT_WHEN_FULL_DROP_OLDEST] = "drop-oldest",
@@ -302,6 +312,8 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
         code = read_mode(text->mode, &read.mode, error);
     if (code == 0)
         code = read_learn(text->learn, &read.learn, error);
+    if (code == 0)
+        code = read_key_hash(text->key_hash, &read.key_hash, error);
     read.numbers.rule_count = (int)text->rule_count;
     if (code == 0)
         code = takt_adapt_read(text->adapt, &read.numbers, error);
@@ -355,6 +367,8 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
         takt_field_append(text, size, ", mode %s", takt_mode_name(limit->mode));
     if (limit->learn != TAKT_LEARN_OFF)
         takt_field_append(text, size, ", learn %s", takt_learn_name(limit->learn));
+    if (limit->key_hash)
+        takt_field_append(text, size, ", key_hash");
     if (within != NULL)
         takt_field_append(text, size, ", within %s", within);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "redis/openssl.h"
+#include "crypto/openssl.h"
 
 struct takt_tls_trust {
     SSL_CTX *context;

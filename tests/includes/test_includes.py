@@ -22,12 +22,13 @@ LIBRARY = {
     'zone': ['base'],
     'core': ['zone', 'base'],
     'policy': ['core', 'zone', 'base'],
-    'redis': ['base'],
+    'crypto': ['base'],
+    'redis': ['crypto', 'base'],
     'store': ['core', 'base'],
     'store/redis': ['redis', 'core', 'zone', 'base'],
     'scheduler': ['core', 'base'],
     'shadow': ['scheduler', 'core', 'base'],
-    'client': ['shadow', 'scheduler', 'store', 'policy', 'core', 'base'],
+    'client': ['shadow', 'scheduler', 'store', 'policy', 'crypto', 'core', 'base'],
 }
 
 # Library beside lib/ -> the folders of lib/ whose headers it may include.
@@ -64,10 +65,10 @@ HOMES = {
     r'(cyaml/|yaml\.h$)': ['lib/policy'],
     r'lmdb\.h$': ['lib/store'],
     r'hiredis': ['lib/redis', 'bench'],
-    r'openssl/': ['lib/redis'],
+    r'openssl/': ['lib/crypto', 'lib/redis'],
     r'jansson\.h$': ['workers'],
     r'curl/': ['workers/transfer', 'workers/mail', 'workers/call'],
-    r'uv(\.h$|/)': ['lib/client', 'lib/redis', 'lib/store', 'doctor', 'kit', *PROGRAMS],
+    r'uv(\.h$|/)': ['lib/client', 'lib/crypto', 'lib/redis', 'lib/store', 'doctor', 'kit', *PROGRAMS],
 }
 
 PURE = ['lib/base', 'lib/core', 'lib/scheduler', 'lib/shadow', 'simulate']

@@ -40,6 +40,8 @@ Test(environment, has_no_password)
 
     setenv("TAKT_REDIS_PASSWORD", "secret", 1);
     setenv("TAKT_REDIS_PASSWORDS", "kept", 1);
+    setenv("TAKT_KEY_SECRET", "secret", 1);
+    setenv("TAKT_KEY_SECRET_FILE", "/file", 1);
     setenv("OTHER", "kept, too", 1);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         setenv("TAKT_STORE", rows[i].store, 1);
@@ -48,6 +50,8 @@ Test(environment, has_no_password)
         cr_expect_str_eq(value_of(environment, "TAKT_STORE"), rows[i].seen);
         cr_expect_null(value_of(environment, "TAKT_REDIS_PASSWORD"));
         cr_expect_str_eq(value_of(environment, "TAKT_REDIS_PASSWORDS"), "kept");
+        cr_expect_null(value_of(environment, "TAKT_KEY_SECRET"));
+        cr_expect_str_eq(value_of(environment, "TAKT_KEY_SECRET_FILE"), "/file");
         cr_expect_str_eq(value_of(environment, "OTHER"), "kept, too");
         cr_expect_str_eq(getenv("TAKT_STORE"), rows[i].store, "our own stays");
         free(environment);

@@ -22,10 +22,11 @@ Test(limit_text, reads_a_limit)
                             .priority = "0",
                             .on_store_failure = "share",
                             .mode = "shadow",
-                            .learn = "headers"};
+                            .learn = "headers",
+                            .key_hash = "true"};
     takt_limit limit;
     takt_error error = {0};
-    char words[200];
+    char words[240];
     cr_assert_eq(takt_limit_read(&text, &limit, &error), 0, "%s", error.text);
     cr_assert_str_eq(limit.name, "mail");
     cr_assert_eq(limit.numbers.rule_count, 2);
@@ -47,7 +48,7 @@ Test(limit_text, reads_a_limit)
     cr_assert_str_eq(words,
                      "1/s, 20/min burst 4, concurrency 7, lease 5min, headroom 2%, lookahead 50ms, "
                      "max_waiting 10, when_full drop-oldest, priority 0, on_store_failure share, "
-                     "mode shadow, learn headers, within vendor");
+                     "mode shadow, learn headers, key_hash, within vendor");
     cr_assert_eq(limit.mode, TAKT_MODE_SHADOW);
     cr_assert_eq(limit.learn, TAKT_LEARN_HEADERS);
     cr_assert_str_eq(takt_learn_name(TAKT_LEARN_OFF), "off");
@@ -180,6 +181,8 @@ Test(limit_text, refuses_with_the_field_first)
          "mode: there is no \"off\"; write enforce or shadow"},
         {{.name = "a", .rules = good, .rule_count = 1, .learn = "header"},
          "learn: there is no \"header\"; did you mean \"headers\"?"},
+        {{.name = "a", .rules = good, .rule_count = 1, .key_hash = "yes"},
+         "key_hash: there is no \"yes\"; write false or true"},
         {{.name = "a", .rules = good, .rule_count = 1, .learn = "yes"},
          "learn: there is no \"yes\"; write off or headers"},
     };

@@ -1,7 +1,7 @@
 /*
  * openssl.c: see openssl.h.
  */
-#include "redis/openssl.h"
+#include "crypto/openssl.h"
 
 #include <dlfcn.h>
 #include <uv.h>
@@ -20,7 +20,7 @@ static void load(void)
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
     if (library == NULL) {
-        trouble = "TLS needs OpenSSL, and " LIBRARY " cannot be loaded";
+        trouble = "OpenSSL is needed, and " LIBRARY " cannot be loaded";
         return;
     }
 #define FIND(name)                                                                                 \

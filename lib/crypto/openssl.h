@@ -1,16 +1,18 @@
 /*
- * openssl.h: OpenSSL, brought in when TLS is first asked for.
+ * openssl.h: OpenSSL, brought in when TLS or a keyed hash is first asked for.
  *
  * To have libcrypto in a process takes 1.3 ms of its start, more than everything else until the
- * first grant; and few workers use TLS.  So it is not linked, and its functions are called through
+ * first grant; and few workers use it.  So it is not linked, and its functions are called through
  * a table: takt_openssl.SSL_new(...).
  */
-#ifndef TAKT_REDIS_OPENSSL_H
-#define TAKT_REDIS_OPENSSL_H
+#ifndef TAKT_CRYPTO_OPENSSL_H
+#define TAKT_CRYPTO_OPENSSL_H
 
 #include <stdbool.h>
 
 #include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -23,6 +25,8 @@
     F(ERR_clear_error)                                                                             \
     F(ERR_peek_last_error)                                                                         \
     F(ERR_reason_error_string)                                                                     \
+    F(EVP_sha256)                                                                                  \
+    F(HMAC)                                                                                        \
     F(SSL_CTX_ctrl)                                                                                \
     F(SSL_CTX_free)                                                                                \
     F(SSL_CTX_load_verify_locations)                                                               \
@@ -57,7 +61,7 @@ typedef struct takt_openssl_functions {
 
 extern takt_openssl_functions takt_openssl;
 
-/* Fills the table, once.  NULL, or why there is no TLS here. */
+/* Fills the table, once.  NULL, or why it cannot be used here. */
 const char *takt_openssl_load(void);
 
 #endif

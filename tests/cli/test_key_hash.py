@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""
+Limits with `key_hash`: a Redis server never sees a key, in no command, name or channel; workers with one secret share a
+quota; commands show the keys that they are given; and without a good secret nothing starts.
+"""
+
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from command import end, place, tap, told, until  # noqa: E402
+from redis_server import server  # noqa: E402
+
+POLICY = '''
+limits:
+  - {name: mail, rules: [{rate: 3/day, algorithm: fixed-window}], key_hash: true, within: all}
+  - {name: all, rules: [{rate: 1000/s}], key_hash: true}
+  - {name: slots, concurrency: 1, key_hash: true}
+  - {name: plain, rules: [{rate: 3/day}]}
+'''
+SECRET = 'one secret of the fleet'
+ANN = 'ann@example.org'
+
+
+def unseen(report, here, redis):
+    """What the server hears while everything is done that names a key."""
+    monitor = subprocess.Popen(['redis-cli', '-s', redis.socket, 'MONITOR'], stdout=subprocess.PIPE)
+    try:
+        heard = until(monitor.stdout.fileno(), b'OK')
+        holder = here.start('run', f'slots:{ANN}', '--', 'sh', '-c', 'echo runs; exec cat', stdin=subprocess.PIPE)
+        until(holder.stdout.fileno(), b'runs')
+        waiter = here.start('run', f'slots:{ANN}', '--', 'true')
+        while '"waiting":1' not in here.takt('peek', '--json', f'slots:{ANN}').stdout.replace(' ', ''):
+            pass
+        channels = redis.say('PUBSUB', 'SHARDCHANNELS')
+        names = redis.say('KEYS', '*')
+        holder.stdin.close()
+        report.check((end(holder)[0], end(waiter)[0]) == (0, 0), 'a hand-over within a hashed key')
+        here.takt('run', f'mail:{ANN}', '--within', ANN, '--', 'true')
+        for words in (['penalize', f'mail:{ANN}', '1ms'], ['block', f'mail:{ANN}', '1ms'], ['unblock', f'mail:{ANN}'],
+                      ['peek', f'mail:{ANN}'], ['reset', f'mail:{ANN}']):
+            done = here.takt(*words)
+            report.check(done.returncode == 0 and ANN in done.stdout, f'takt {words[0]} names the key', done)
+        redis.say('ECHO', 'the-end')
+        heard = until(monitor.stdout.fileno(), b'the-end', heard)
+    finally:
+        monitor.kill()
+        monitor.wait()
+    for what, text in (('commands', heard.decode()), ('channels', channels), ('keys', names)):
+        report.check('slots' in text and ANN not in text and 'example' not in text.replace('%40', '@'),
+                     f'no key of a person is in the {what} of the server', text[-2000:])
+
+
+def shared(report, here):
+    for _ in range(3):
+        here.takt('run', f'mail:{ANN}', '--', 'true')
+    tried = here.takt('run', '--try', f'mail:{ANN}', '--', 'true')
+    report.check(tried.returncode == 75, 'workers with one secret share a quota', tried)
+    report.check(here.takt('run', '--try', 'mail:bob', '--', 'true').returncode == 0, 'and each key has its own')
+    here.environment['TAKT_KEY_SECRET'] = 'another secret, of nobody'
+    report.check(here.takt('run', '--try', f'mail:{ANN}', '--', 'true').returncode == 0, 'another secret has another one')
+    here.environment['TAKT_KEY_SECRET'] = SECRET
+
+
+def hidden(report, here):
+    done = here.takt('run', 'plain', '--', 'sh', '-c', 'echo "<$TAKT_KEY_SECRET>"')
+    report.check(done.stdout == '<>\n', 'commands do not inherit the secret', done)
+
+
+def refused(report, here):
+    del here.environment['TAKT_KEY_SECRET']
+    done = here.takt('run', f'mail:{ANN}', '--', 'true')
+    report.check(done.returncode == 78 and 'TAKT_KEY_SECRET' in done.stderr, 'without a secret nothing starts', done)
+    here.environment['TAKT_KEY_SECRET'] = 'short'
+    done = here.takt('run', f'mail:{ANN}', '--', 'true')
+    report.check(done.returncode == 78 and 'openssl rand' in done.stderr, 'nor with a short one', told(done))
+    here.environment['TAKT_POLICY'] = here.write('other.yaml', 'limits:\n  - {name: a, rules: [{rate: 5/s}]}\n')
+    report.check(here.takt('run', 'a', '--', 'true').returncode == 0, 'which matters only where it is used')
+
+
+def main():
+    report = tap.Report()
+    with place() as here, server(here.path) as redis:
+        here.environment.update(TAKT_STORE=redis.url, TAKT_KEY_SECRET=SECRET,
+                                TAKT_POLICY=here.write('takt.yaml', POLICY))
+        unseen(report, here, redis)
+        shared(report, here)
+        hidden(report, here)
+        refused(report, here)
+    report.end()
+
+
+if __name__ == '__main__':
+    main()
