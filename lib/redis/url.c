@@ -96,6 +96,15 @@ static bool is_in_host(char c, bool brackets)
     return brackets ? c == ':' || c == '%' : c == '-' || c == '_';
 }
 
+/* A name, or in brackets an address with its colons: without one it would be shown as a name. */
+static bool is_host(part host, bool brackets)
+{
+    for (size_t i = 0; i < host.size; i++)
+        if (!is_in_host(host.at[i], brackets))
+            return false;
+    return !brackets || memchr(host.at, ':', host.size) != NULL;
+}
+
 /* HOST[:PORT] or [ADDRESS][:PORT] */
 static int read_host(takt_redis_url *url, part from, takt_error *error)
 {
@@ -121,10 +130,9 @@ static int read_host(takt_redis_url *url, part from, takt_error *error)
     }
     if (host.size == 0 || host.size > TAKT_REDIS_HOST_MAX)
         return bad(error, "there is no host; " HOW_TO_WRITE "; " HOW_TO_ENCODE);
-    for (size_t i = 0; i < host.size; i++)
-        if (!is_in_host(host.at[i], brackets))
-            return bad(error, "a host's name has letters, digits, \".\", \"-\" and \"_\", an IPv6 "
-                              "address stands in brackets; " HOW_TO_ENCODE);
+    if (!is_host(host, brackets))
+        return bad(error, "a host's name has letters, digits, \".\", \"-\" and \"_\", an IPv6 "
+                          "address stands in brackets; " HOW_TO_ENCODE);
     memcpy(url->host, host.at, host.size);
     url->host[host.size] = '\0';
     url->port = port.at ? read_number(port, 65535) : DEFAULT_PORT;

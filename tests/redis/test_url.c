@@ -98,6 +98,8 @@ Test(redis_url, refuses_and_tells_nothing)
         {TAKT_REDIS_TCP, "u:" CANARY "@[::1", "ends with"},
         {TAKT_REDIS_TCP, "u:" CANARY "@[::1]x", "PORT"},
         {TAKT_REDIS_TCP, "u:" CANARY "@[h h]", "letters"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@[h]", "letters"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@[%00]", "letters"},
         {TAKT_REDIS_TCP, "u:" CANARY "%@h", "encoded"},
         {TAKT_REDIS_TCP, "u:" CANARY "%4@h", "encoded"},
         {TAKT_REDIS_TCP, "u:" CANARY "%zz@h", "encoded"},

@@ -1,0 +1,83 @@
+/*
+ * Any text as the Retry-After and the Date of an answer, a line each: a whole number counts as it
+ * is, a date is that of the calendar, and whatever is read is from now to 50 years.
+ */
+#include "fuzz.h"
+
+#include <time.h>
+
+#include <takt/http.h>
+
+#include "core/rule.h"
+
+#define SECOND      INT64_C(1000000)
+#define SECONDS_MAX (TAKT_SPAN_MAX_US / SECOND)
+#define EPOCH       "Thu, 01 Jan 1970 00:00:00 GMT"
+
+static int64_t read_or_untouched(const char *value, const char *date)
+{
+    int64_t us = -7;
+    int code = takt_http_retry_after(value, date, &us);
+
+    if (code != 0) {
+        require(code == TAKT_E_INVALID && us == -7);
+        return -7;
+    }
+    require(us >= 0 && us <= TAKT_SPAN_MAX_US && us % SECOND == 0);
+    return us;
+}
+
+/* What a number of seconds means; -7: it is none. */
+static int64_t expected_of_number(const char *value)
+{
+    size_t first = strspn(value, " \t"), digits = strspn(value + first, "0123456789");
+    size_t last = first + digits + strspn(value + first + digits, " \t");
+    int64_t seconds = 0;
+
+    if (digits == 0 || value[last] != '\0')
+        return -7;
+    for (size_t i = 0; i < digits && seconds <= SECONDS_MAX; i++)
+        seconds = 10 * seconds + (value[first + i] - '0');
+    return (seconds < SECONDS_MAX ? seconds : SECONDS_MAX) * SECOND;
+}
+
+/* A date is the same instant in the form that servers send. */
+static void check_date(const char *date)
+{
+    int64_t us = read_or_untouched(date, EPOCH);
+    time_t seconds = us / SECOND;
+    char text[64];
+    struct tm at;
+
+    if (us < 0 || us == TAKT_SPAN_MAX_US || expected_of_number(date) >= 0)
+        return;
+    require(gmtime_r(&seconds, &at) != NULL);
+    require(strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &at) == strlen(EPOCH));
+    require(read_or_untouched(text, EPOCH) == us);
+    if (us > 0) {
+        require(read_or_untouched(EPOCH, date) == 0);
+        require(read_or_untouched(date, text) == 0);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *value = fuzz_cut(&data, &size, '\n');
+    char *date = fuzz_cut(&data, &size, '\n');
+    char *padded = malloc(strlen(value) + 4);
+    int64_t us = read_or_untouched(value, date), number = expected_of_number(value);
+
+    require(padded != NULL);
+    require(number < 0 || us == number);
+    sprintf(padded, "\t %s ", value);
+    require(read_or_untouched(padded, date) == us);
+    require(read_or_untouched(value, NULL) == number);
+    if (us > 0 && number < 0)
+        require(read_or_untouched(date, value) == 0);
+    check_date(value);
+    check_date(date);
+    free(padded);
+    free(value);
+    free(date);
+    return 0;
+}
