@@ -47,6 +47,7 @@ bool takt_caller_origin_of(const char *text, takt_caller_origin *origin)
                 copy_part(url, CURLUPART_HOST, 0, origin->host, sizeof(origin->host)) &&
                 copy_part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT, port, sizeof(port));
 
+    good = good && atoi(port) > 0; /* nobody listens at port 0 */
     if (good) {
         drop_brackets(origin->host);
         origin->port = atoi(port);

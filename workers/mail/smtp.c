@@ -88,19 +88,18 @@ static int code_of(const char *line, size_t size)
     return strspn(digits, "0123456789") == 3 ? atoi(digits) : 0;
 }
 
-/* One line of a reply: "250 OK", or "250-OK" where more follow.  All have the same code (RFC 5321);
- * where they do not, nobody can tell what became of the mail: libcurl would go by the last one. */
-static void note_line(takt_mail_smtp_delivery *delivery, const char *line, size_t size)
+/* "250 OK", or "250-OK" where more follow.  All lines have the same code (RFC 5321); where they do
+ * not, nobody can tell what became of the mail: libcurl would go by the last one. */
+bool takt_mail_smtp_note_line(takt_mail_smtp_delivery *delivery, const char *line, size_t size)
 {
     bool first = !delivery->line_open;
     int code = code_of(line, size);
 
     if (code == 0 || delivery->refused || delivery->other_code)
-        return;
+        return true;
     if (!first && code != delivery->outcome.code) {
         delivery->other_code = code;
-        takt_transfers_stop_reading(delivery->handle);
-        return;
+        return false;
     }
     if (first)
         delivery->text_size = 0;
@@ -111,18 +110,19 @@ static void note_line(takt_mail_smtp_delivery *delivery, const char *line, size_
     note_text(delivery, line + 4, size - 4);
     delivery->line_open = line[3] == '-';
     if (delivery->line_open || !delivery->in_mail)
-        return;
+        return true;
     if (delivery->outcome.code == 354)
         delivery->told_text = true;
-    if (delivery->outcome.code >= 400) {
-        delivery->refused = true;
-        takt_transfers_stop_reading(delivery->handle);
-    }
+    delivery->refused = delivery->outcome.code >= 400;
+    return !delivery->refused;
 }
 
 static size_t hear_line(char *line, size_t unit, size_t count, void *data)
 {
-    note_line(data, line, unit * count);
+    takt_mail_smtp_delivery *delivery = data;
+
+    if (!takt_mail_smtp_note_line(delivery, line, unit * count))
+        takt_transfers_stop_reading(delivery->handle);
     return unit * count;
 }
 

@@ -74,6 +74,10 @@ int takt_mail_smtp_open(takt_mail_smtp **smtp, uv_loop_t *loop,
 /* `done` comes later, never inside.  false: no memory, and it will not come. */
 bool takt_mail_smtp_send(takt_mail_smtp *smtp, takt_mail_smtp_delivery *delivery);
 
+/* A line of a reply as it comes, noted in the delivery's outcome.  False: the server has said all
+ * that counts, and is not listened to any more. */
+bool takt_mail_smtp_note_line(takt_mail_smtp_delivery *delivery, const char *line, size_t size);
+
 /* What is under way is dropped without its `done`. */
 void takt_mail_smtp_close(takt_mail_smtp *smtp);
 

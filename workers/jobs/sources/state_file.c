@@ -20,6 +20,7 @@
 #define BYTE_DONE    254
 #define BYTE_DEAD    255
 #define ATTEMPTS_MAX 200
+#define RECORD_SIZE  128
 
 __attribute__((format(printf, 2, 3))) static int refuse(takt_error *error, const char *format, ...)
 {
@@ -97,12 +98,31 @@ static bool has_attempts(const char *status)
     return strcmp(status, "begun") == 0 || strcmp(status, "tried") == 0;
 }
 
-/* One record, as it was written here: 1; 0: it is none; -1: no memory. */
-static int read_record(takt_state_file *state, const char *text)
+/* The text of a record, which has a place for it; returns its size. */
+static size_t write_record(char text[RECORD_SIZE], uint64_t line, uint32_t sum, const char *status,
+                           unsigned attempts)
+{
+    static const char hex[] = "0123456789abcdef";
+    char *at = stpcpy(text, "{\"line\":"); /* there are two for each job: no printf */
+
+    at += takt_digits_put(at, line, 1);
+    at = stpcpy(at, ",\"sum\":\"");
+    for (int shift = 20; shift >= 0; shift -= 4)
+        *at++ = hex[sum >> shift & 15];
+    at = stpcpy(stpcpy(stpcpy(at, "\",\"status\":\""), status), "\"");
+    if (has_attempts(status)) {
+        at = stpcpy(at, ",\"attempts\":");
+        at += takt_digits_put(at, attempts, 1);
+    }
+    return (size_t)(stpcpy(at, "}\n") - text);
+}
+
+/* One record: 1; 0: it is none, or is not as it was written here; -1: no memory. */
+static int read_record(takt_state_file *state, const char *text, size_t size)
 {
     uint64_t line;
     uint32_t sum;
-    char status[8] = "";
+    char status[8] = "", again[RECORD_SIZE];
     unsigned attempts = 0;
     int got = sscanf(text,
                      "{\"line\":%" SCNu64 ",\"sum\":\"%6" SCNx32
@@ -111,7 +131,8 @@ static int read_record(takt_state_file *state, const char *text)
     bool counts = has_attempts(status);
 
     if (got != (counts ? 4 : 3) || line == 0 ||
-        !(counts || strcmp(status, "done") == 0 || strcmp(status, "dead") == 0))
+        !(counts || strcmp(status, "done") == 0 || strcmp(status, "dead") == 0) ||
+        write_record(again, line, sum, status, attempts) != size || memcmp(again, text, size) != 0)
         return 0;
     return add(state, line, sum, byte_of(status, attempts)) ? 1 : -1;
 }
@@ -136,7 +157,8 @@ static int read_all(takt_state_file *state, const char *path, FILE *file, off_t 
 
     *size = 0;
     while (!failed && (length = getline(&text, &capacity, file)) > 0 && text[length - 1] == '\n') {
-        int read = number++ == 0 ? strcmp(text, HEADER) == 0 : read_record(state, text);
+        int read =
+            number++ == 0 ? strcmp(text, HEADER) == 0 : read_record(state, text, (size_t)length);
         if (read < 0)
             failed = refuse(error, "%s: no memory for what is done", path);
         else if (read == 0)
@@ -238,18 +260,7 @@ uint64_t takt_state_file_last(const takt_state_file *state)
 bool takt_state_file_put(takt_state_file *state, uint64_t line, uint32_t sum, const char *status,
                          unsigned attempts)
 {
-    static const char hex[] = "0123456789abcdef";
-    char text[128], *at = stpcpy(text, "{\"line\":"); /* there are two for each job: no printf */
+    char text[RECORD_SIZE];
 
-    at += takt_digits_put(at, line, 1);
-    at = stpcpy(at, ",\"sum\":\"");
-    for (int shift = 20; shift >= 0; shift -= 4)
-        *at++ = hex[sum >> shift & 15];
-    at = stpcpy(stpcpy(stpcpy(at, "\",\"status\":\""), status), "\"");
-    if (has_attempts(status)) {
-        at = stpcpy(at, ",\"attempts\":");
-        at += takt_digits_put(at, attempts, 1);
-    }
-    at = stpcpy(at, "}\n");
-    return takt_append_put(&state->file, text, (size_t)(at - text));
+    return takt_append_put(&state->file, text, write_record(text, line, sum, status, attempts));
 }
