@@ -54,7 +54,8 @@ static void on_readable(uv_poll_t *poll, int status, int events)
             return;
         message[size] = '\0';
         key = size > 1 ? memchr(message + 1, '\0', (size_t)size - 1) : NULL;
-        if (key && strlen(key + 1) <= TAKT_KEY_SIZE_MAX) /* anybody on this host may write */
+        if (key && key - message - 1 <= TAKT_NAME_SIZE_MAX &&
+            strlen(key + 1) <= TAKT_KEY_SIZE_MAX) /* anybody on this host may write */
             hear(waker, message[0], message + 1, key + 1);
     }
 }

@@ -255,6 +255,10 @@ Test(waker, other_messages_do_no_harm)
     send_bytes(&one, "wmail", 5);
     send_bytes(&one, "mail\0key", 8);
     send_bytes(&one, large, sizeof large);
+    large[0] = 'w'; /* a limit of a byte more than any has */
+    large[1 + TAKT_NAME_SIZE_MAX + 1] = '\0';
+    send_bytes(&one, large, 1 + TAKT_NAME_SIZE_MAX + 1 + 4);
+    large[1 + TAKT_NAME_SIZE_MAX + 1] = 'x';
     answered(&two, &one, "key", 0);
     hear(&one, 1);
     cr_assert_str_eq(one.key, "key");
