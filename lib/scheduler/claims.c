@@ -73,7 +73,7 @@ int64_t takt_claims_at(const takt_scheduler *scheduler, const takt_queue *queue,
         return takt_max(at_us, queue->loss.not_before_us);
     permits_us = takt_permits_claim_at(queue, now_us);
     if (takt_queue_is_covered(queue)) { /* nothing to say but good-bye, if that can be heard */
-        if (queue->awarded.in_line == 0 || queue->loss.trouble != 0 || scheduler->trouble != 0)
+        if (queue->awarded.in_line == 0 || queue->loss.trouble != 0 || scheduler->loss.trouble != 0)
             return takt_max(permits_us, queue->loss.not_before_us);
     } else if (queue->claims.nudged) {
         at_us = now_us;

@@ -17,18 +17,18 @@
 #define BELIEVED_US   INT64_C(5000000) /* longer than the pause between two attempts */
 #define SEEN_FOR_US   INT64_C(60000000)
 
-static int64_t retry_at(uint64_t *random, int failures, int64_t now_us)
+static int64_t retry_at(uint64_t *random, unsigned failures, int64_t now_us)
 {
     int64_t longest = takt_min(RETRY_FIRST << takt_min(failures, 10), RETRY_LONGEST);
 
     return now_us + 1 + takt_random_below(random, longest);
 }
 
-static void set_ask_at(takt_scheduler *scheduler, int failures, int64_t now_us)
+static void set_ask_at(takt_scheduler *scheduler, unsigned failures, int64_t now_us)
 {
     uint64_t random = scheduler->worker + (uint64_t)now_us;
 
-    scheduler->ask_at_us = retry_at(&random, failures, now_us);
+    scheduler->loss.ask_at_us = retry_at(&random, failures, now_us);
 }
 
 /* ---- lost and back --------------------------------------------------------------------------- */
@@ -49,16 +49,16 @@ static takt_queue *next_queue(const takt_scheduler *scheduler, size_t *bucket, t
 
 void takt_loss_begin(takt_scheduler *scheduler, int status, int64_t now_us)
 {
-    bool was_believed = scheduler->trouble != 0;
+    bool was_believed = scheduler->loss.trouble != 0;
     takt_queue *queue = NULL;
     size_t bucket = 0;
 
     if (!takt_is_of_store(status) || may_be_of_ledger(status))
         return;
-    scheduler->lost = true;
-    scheduler->trouble = status;
-    scheduler->believed_until_us = now_us + BELIEVED_US;
-    set_ask_at(scheduler, scheduler->failures++, now_us);
+    scheduler->loss.lost = true;
+    scheduler->loss.trouble = status;
+    scheduler->loss.believed_until_us = now_us + BELIEVED_US;
+    set_ask_at(scheduler, scheduler->loss.failures++, now_us);
     while (!was_believed && (queue = next_queue(scheduler, &bucket, queue)))
         if (queue->waiters.total > 0)
             takt_registry_touch(scheduler, queue);
@@ -69,10 +69,11 @@ void takt_loss_end(takt_scheduler *scheduler)
     takt_queue *queue = NULL;
     size_t bucket = 0;
 
-    if (!scheduler->lost)
+    if (!scheduler->loss.lost)
         return;
-    scheduler->lost = false;
-    scheduler->trouble = scheduler->failures = 0;
+    scheduler->loss.lost = false;
+    scheduler->loss.trouble = 0;
+    scheduler->loss.failures = 0;
     while ((queue = next_queue(scheduler, &bucket, queue))) {
         queue->loss.alone = queue->loss.alone && queue->loss.trouble != 0;
         queue->loss.not_before_us = 0; /* it was the first who chose a random time */
@@ -86,7 +87,7 @@ void takt_loss_retry(takt_scheduler *scheduler)
     takt_queue *queue = NULL;
     size_t bucket = 0;
 
-    scheduler->ask_at_us = 0;
+    scheduler->loss.ask_at_us = 0;
     while ((queue = next_queue(scheduler, &bucket, queue)))
         if (queue->loss.not_before_us != 0 && !queue->claims.in_flight) {
             queue->loss.not_before_us = 0;
@@ -131,20 +132,21 @@ void takt_loss_answered(takt_scheduler *scheduler, takt_queue *queue, const takt
     queue->loss.failures = 0;
     queue->loss.not_before_us = 0;
     note_workers(&queue->loss.seen, workers, now_us);
-    note_workers(&scheduler->seen, workers, now_us);
+    note_workers(&scheduler->loss.seen, workers, now_us);
     takt_loss_end(scheduler);
 }
 
 void takt_loss_tick(takt_scheduler *scheduler, int64_t now_us)
 {
-    if (scheduler->trouble != 0 && scheduler->in_flight == 0 &&
-        now_us >= scheduler->believed_until_us)
-        scheduler->trouble = 0;
+    if (scheduler->loss.trouble != 0 && scheduler->in_flight == 0 &&
+        now_us >= scheduler->loss.believed_until_us)
+        scheduler->loss.trouble = 0;
 }
 
 bool takt_loss_asks(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
 {
-    return scheduler->in_flight == 0 && !queue->claims.in_flight && now_us >= scheduler->ask_at_us;
+    return scheduler->in_flight == 0 && !queue->claims.in_flight &&
+           now_us >= scheduler->loss.ask_at_us;
 }
 
 /* ---- without the store ----------------------------------------------------------------------- */
@@ -161,7 +163,7 @@ static int64_t store_now(const takt_scheduler *scheduler, int64_t now_us)
 static bool begin_share(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     int64_t workers =
-        queue->loss.seen.workers > 0 ? queue->loss.seen.workers : scheduler->seen.workers;
+        queue->loss.seen.workers > 0 ? queue->loss.seen.workers : scheduler->loss.seen.workers;
     int64_t from_us;
 
     if (workers == 0 || queue->numbers->rule_count == 0)
@@ -186,15 +188,15 @@ static bool goes_alone(takt_scheduler *scheduler, takt_queue *queue, int64_t now
         return false;
     queue->loss.alone = true;
     takt_list_remove(&queue->loss.fallback);
-    takt_list_append(&scheduler->fallbacks, &queue->loss.fallback);
+    takt_list_append(&scheduler->loss.fallbacks, &queue->loss.fallback);
     return true;
 }
 
 const takt_queue *takt_loss_next_fallback(takt_scheduler *scheduler)
 {
-    takt_queue *queue = TAKT_HOLDER(scheduler->fallbacks.next, takt_queue, loss.fallback);
+    takt_queue *queue = TAKT_HOLDER(scheduler->loss.fallbacks.next, takt_queue, loss.fallback);
 
-    if (takt_list_empty(&scheduler->fallbacks))
+    if (takt_list_empty(&scheduler->loss.fallbacks))
         return NULL;
     takt_list_remove(&queue->loss.fallback);
     return queue;
@@ -206,7 +208,7 @@ static int trouble_of(const takt_scheduler *scheduler, takt_queue *queue, int64_
     if (queue->loss.trouble != 0 && !queue->claims.in_flight &&
         now_us >= queue->loss.believed_until_us)
         queue->loss.trouble = 0;
-    return queue->loss.trouble != 0 ? queue->loss.trouble : scheduler->trouble;
+    return queue->loss.trouble != 0 ? queue->loss.trouble : scheduler->loss.trouble;
 }
 
 /* When the next one may start here; a block that was heard of holds. */

@@ -88,7 +88,7 @@ typedef struct takt_queue_loss {
     int trouble; /* an error that is this ledger's alone; 0: none */
     int64_t believed_until_us;
     int64_t not_before_us; /* after a failure: no claim before that, by the local clock */
-    int failures;          /* in a row */
+    unsigned failures;     /* in a row */
     bool alone;            /* it is being served without the store, which was told */
     takt_seen seen;        /* workers that shared this ledger */
     takt_share *share;     /* NULL: never used */

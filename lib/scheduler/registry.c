@@ -27,7 +27,7 @@ int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed
     takt_list_init(&scheduler->granted);
     takt_list_init(&scheduler->quiet);
     takt_list_init(&scheduler->losers);
-    takt_list_init(&scheduler->fallbacks);
+    takt_list_init(&scheduler->loss.fallbacks);
     takt_list_init(&scheduler->handing_back);
     return takt_table_init(&scheduler->queues, takt_random(&scheduler->random));
 }

@@ -12,6 +12,17 @@
 #include "scheduler/clock.h"
 #include "scheduler/queue.h"
 
+/* Whether the store is lost: loss.c. */
+typedef struct takt_scheduler_loss {
+    bool lost;                 /* a call has failed and none was answered since */
+    int trouble;               /* why, while it is believed; 0: it is not */
+    int64_t believed_until_us; /* by the local clock */
+    int64_t ask_at_us;         /* no claim only to find out before that */
+    unsigned failures;         /* in a row */
+    takt_seen seen;            /* workers that shared any ledger */
+    takt_link fallbacks;       /* queues that have begun to be served without the store */
+} takt_scheduler_loss;
+
 typedef struct takt_scheduler {
     uint64_t worker; /* this process's name in every ledger's line */
     uint64_t random; /* for jitter */
@@ -31,16 +42,8 @@ typedef struct takt_scheduler {
     takt_link handing_back; /* queues that have slots to hand back */
     bool parting;           /* everybody has left: what is said now is said once */
     takt_queue *last;       /* asked for last: mostly the next one too */
-
-    /* whether the store is lost: the business of loss.c */
-    bool lost;                 /* a call has failed and none was answered since */
-    int trouble;               /* why, while it is believed; 0: it is not */
-    int64_t believed_until_us; /* by the local clock */
-    int64_t ask_at_us;         /* no claim only to find out before that */
-    int failures;              /* in a row */
-    int in_flight;             /* claims */
-    takt_seen seen;            /* workers that shared any ledger */
-    takt_link fallbacks;       /* queues that have begun to be served without the store */
+    int in_flight;          /* claims */
+    takt_scheduler_loss loss;
 } takt_scheduler;
 
 /* Everybody leaves, with a status, and what jobs hold and slots in hand are given back, for good.

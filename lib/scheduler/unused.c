@@ -5,7 +5,8 @@
 
 void takt_unused_add(takt_scheduler *scheduler, takt_queue *queue, const takt_run *run)
 {
-    bool heard = !scheduler->lost && queue->loss.trouble == 0 && queue->claims.hint == UNHINTED;
+    bool heard =
+        !scheduler->loss.lost && queue->loss.trouble == 0 && queue->claims.hint == UNHINTED;
 
     if (!heard || queue->numbers->rule_count == 0)
         return;

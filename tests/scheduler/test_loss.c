@@ -160,7 +160,7 @@ Test(loss, when_the_store_is_back_everybody_claims_at_once)
     pass(&r, at_us);
     cr_assert_eq(r.claims, 2, "the other one does not wait for its own next attempt");
     cr_assert(first->claims.in_flight || second->claims.in_flight);
-    cr_assert_eq(r.s.trouble, 0);
+    cr_assert_eq(r.s.loss.trouble, 0);
     cr_assert_str_eq(pass(&r, 9 * SECOND), "", "nothing is paced here any more");
 }
 
