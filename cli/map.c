@@ -4,6 +4,7 @@
  * jobs and of the input only note what has happened; one pass in each turn of the loop acts on it.
  */
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "kit/message.h"
 #include "kit/signals.h"
 #include "kit/terminal.h"
+#include "kit/wait_notice.h"
 #include "map_jobs.h"
 #include "options.h"
 
@@ -26,6 +28,7 @@ typedef struct mapping {
     takt_lines input;
     takt_cli_map_jobs jobs;
     takt_cli_map_report report;
+    takt_wait_notice notice;
     uv_prepare_t pass;
     takt_signals signals;
     bool had_terminal;
@@ -112,9 +115,25 @@ static const struct argp argp = {
     NULL,
 };
 
+/* What the jobs wait for, on a terminal; NULL: nothing that would have to be said. */
+static const char *waited_for(mapping *map)
+{
+    takt_wait_notice_waiter waiter = {map->target.limit, map->target.key, map->wish.cost,
+                                      map->jobs.waiting};
+    const char *text;
+
+    if (!map->report.progress.terminal)
+        return map->session.store_lost ? TAKT_WAIT_NOTICE_STORE : NULL;
+    text = takt_wait_notice_tick(&map->notice, map->session.client,
+                                 map->jobs.waiting > 0 ? &waiter : NULL, map->report.starts,
+                                 map->session.store_lost, uv_now(&map->session.loop));
+    return map->session.store_lost ? TAKT_WAIT_NOTICE_STORE : *text ? text : NULL;
+}
+
 static void look(void *data, takt_cli_figures *figures)
 {
-    const mapping *map = data;
+    mapping *map = data;
+    const char *waited = waited_for(map);
     bool exact;
     uint64_t total = takt_lines_total(&map->input, &exact);
 
@@ -124,9 +143,7 @@ static void look(void *data, takt_cli_figures *figures)
     figures->waiting = map->jobs.waiting;
     figures->total = total > map->input.empty ? total - map->input.empty : 0;
     figures->exact = exact;
-    figures->trouble = map->session.store_lost ? "store lost, retrying"
-                       : map->jobs.stopping    ? "stopping"
-                                               : NULL;
+    figures->trouble = waited ? waited : map->jobs.stopping ? "stopping" : NULL;
 }
 
 static void on_event(void *data, const char *text)
@@ -312,6 +329,7 @@ int takt_cli_map(int argc, char **argv, takt_cli_settings *settings)
     mapping map = {
         .settings = settings, .wish = {.cost = 1, .priority = TAKT_PRIORITY_POLICY}, .jobs.max = 1};
 
+    setlocale(LC_CTYPE, ""); /* for what a terminal is told of a reason */
     takt_cli_parse(&argp, argc, argv, true, &map);
     map.session.on_event = on_event;
     map.session.data = &map;

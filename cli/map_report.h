@@ -40,6 +40,7 @@ typedef struct takt_cli_map_report {
 
     /* read-only */
     bool file_failed;               /* a file cannot be written; a message was printed */
+    uint64_t starts;                /* of attempts */
     uint64_t done, failed, retried; /* `done` and `retried` are the caller's to count */
     uint64_t left;                  /* read and not done, other than failed */
     takt_cli_progress progress;
@@ -48,7 +49,6 @@ typedef struct takt_cli_map_report {
     /* private */
     takt_cli_map_failure *failures; /* the first ones */
     uint64_t *left_numbers;         /* left_max of them, if there is no file for the lines */
-    uint64_t starts;                /* of attempts */
     int64_t first_start_us, last_start_us, last_end_us;
     FILE *undone; /* NULL: none */
     int log;      /* -1: none */

@@ -12,19 +12,20 @@
 
 #include "kit/message.h"
 #include "kit/terminal.h"
+#include "kit/wait_notice.h"
 #include "kit/wall_clock.h"
+#include "page.h"
 
 #define REDRAW_MS     250
 #define LINE_MS       5000
 #define BAR_SIZE      24
-#define COLUMNS_MAX   500
-#define WIPE          "\r\033[K"
+#define LINE_SIZE     512
 #define HORIZON_YEARS 10 /* an end beyond that is not told */
 
 static void wipe(takt_cli_progress *progress)
 {
     if (progress->drawn && takt_terminal_is_ours(STDERR_FILENO))
-        fputs(WIPE, stderr);
+        fputs(TAKT_TERMINAL_WIPE, stderr);
     progress->drawn = false;
 }
 
@@ -58,7 +59,7 @@ static void write_end(char *text, size_t size, const takt_cli_figures *figures, 
 static void write_line(takt_cli_progress *progress, char *text, size_t size, bool with_bar)
 {
     takt_cli_figures figures = {0};
-    char total[48] = "", failed[48] = "", end[160] = "", trouble[200] = "";
+    char total[48] = "", failed[48] = "", end[160] = "", trouble[TAKT_WAIT_NOTICE_SIZE + 8] = "";
 
     progress->look(progress->data, &figures);
     double rate = takt_rate_now(&progress->rate);
@@ -81,7 +82,7 @@ static void write_line(takt_cli_progress *progress, char *text, size_t size, boo
 
 static void draw(takt_cli_progress *progress)
 {
-    char text[COLUMNS_MAX + 1];
+    char text[LINE_SIZE];
     unsigned columns, rows;
 
     write_line(progress, text, sizeof(text), progress->terminal);
@@ -94,9 +95,8 @@ static void draw(takt_cli_progress *progress)
         return;
     }
     takt_terminal_size(STDERR_FILENO, &columns, &rows);
-    if (columns <= COLUMNS_MAX)
-        text[columns - 1] = '\0';
-    fprintf(stderr, WIPE "%s", text);
+    fputs(TAKT_TERMINAL_WIPE, stderr);
+    takt_cli_fit(stderr, text, (int)columns - 1);
     progress->drawn = true;
 }
 

@@ -11,7 +11,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -24,6 +26,9 @@
 #include "kit/message.h"
 #include "kit/orphans.h"
 #include "kit/signals.h"
+#include "kit/terminal.h"
+#include "kit/wait_notice.h"
+#include "page.h"
 #include "session.h"
 #include "shadow.h"
 
@@ -34,6 +39,8 @@ enum { KEY_MAX_WAIT = 0x200, KEY_TRY };
 #define LEFT_TIMEOUT_MS 2000
 #define LEFT_GIVE_UP_MS 10000
 #define LEFT_LOOK_MS    20
+
+#define NOTICE_MS 250 /* how often the line that says what is waited for is drawn anew */
 
 /* Each look sends SIGKILL so often at once: what forks all the time must be faster than that. */
 #define KILLS_A_LOOK 200
@@ -51,6 +58,9 @@ typedef struct cli_run {
     takt_cli_session session;
     takt_permit permit;
     takt_call call;
+    takt_wait_notice notice;
+    uv_timer_t notice_timer;
+    bool noticed; /* a line stands on the terminal */
     takt_signals signals;
     int signal;        /* that ended the wait, or the command; 0: none */
     uv_signal_t ended; /* tells of the command's end */
@@ -111,9 +121,72 @@ static const struct argp argp = {
     NULL,
 };
 
+/* ---- what is waited for ---------------------------------------------------------------------- */
+
+static void wipe_notice(cli_run *run)
+{
+    if (run->noticed && takt_terminal_is_ours(STDERR_FILENO))
+        fputs(TAKT_TERMINAL_WIPE, stderr);
+    run->noticed = false;
+}
+
+static void draw_notice(cli_run *run, const char *text)
+{
+    char line[TAKT_WAIT_NOTICE_SIZE + 64];
+    unsigned columns, rows;
+
+    wipe_notice(run);
+    if (!*text || !takt_terminal_is_ours(STDERR_FILENO))
+        return;
+    snprintf(line, sizeof(line), "%s: %s", takt_message_name(), text);
+    takt_terminal_size(STDERR_FILENO, &columns, &rows);
+    takt_cli_fit(stderr, line, (int)columns - 1);
+    run->noticed = true;
+}
+
+static void on_notice(uv_timer_t *timer)
+{
+    cli_run *run = timer->data;
+    takt_wait_notice_waiter waiter = {run->target.limit, run->target.key, run->wish.cost, 1};
+    bool lost = run->session.store_lost;
+    const char *text = takt_wait_notice_tick(&run->notice, run->session.client, &waiter, 0, lost,
+                                             uv_now(timer->loop));
+
+    if (lost && *text && run->max_wait_us == 0)
+        text = TAKT_WAIT_NOTICE_STORE " (--max-wait to give up)";
+    draw_notice(run, text);
+}
+
+static void begin_notice(cli_run *run)
+{
+    uv_timer_init(&run->session.loop, &run->notice_timer);
+    run->notice_timer.data = run;
+    if (takt_terminal_can_draw(STDERR_FILENO))
+        uv_timer_start(&run->notice_timer, on_notice, NOTICE_MS, NOTICE_MS);
+}
+
+/* Safe twice. */
+static void end_notice(cli_run *run)
+{
+    wipe_notice(run);
+    if (!uv_is_closing((uv_handle_t *)&run->notice_timer))
+        uv_close((uv_handle_t *)&run->notice_timer, NULL);
+}
+
+static void on_event(void *data, const char *text)
+{
+    cli_run *run = data;
+
+    wipe_notice(run);
+    takt_message("%s", text);
+}
+
+/* ---- the permit and the command -------------------------------------------------------------- */
+
 /* What is left of the loop's work ends by itself once client and signals are closed. */
 static void end_waiting(cli_run *run)
 {
+    end_notice(run);
     takt_close(run->session.client, NULL, NULL);
     run->session.client = NULL;
     takt_signals_close(&run->signals);
@@ -199,6 +272,7 @@ static void run_held(cli_run *run)
 static void decide(cli_run *run, int status)
 {
     run->status = status;
+    end_notice(run);
     takt_cli_export_fence(&run->permit);
     takt_cli_shadows_read(&run->session, &run->shadows);
     if (status == 0 && (run->permit.fence > 0 || run->shadows.count > 0)) {
@@ -264,6 +338,7 @@ static int wait_for_permit(cli_run *run)
     request.max_wait_us = run->max_wait_us;
     run->permit.data = run->call.data = run;
     takt_signals_open(&run->signals, &run->session.loop, ending_signals, on_signal, run);
+    begin_notice(run);
     if (run->now_or_never)
         failed =
             takt_try_acquire(run->session.client, &run->call, &run->permit, &request, on_verdict);
@@ -284,6 +359,9 @@ int takt_cli_run(int argc, char **argv, takt_cli_settings *settings)
     cli_run run = {.settings = settings, .wish = {.cost = 1, .priority = TAKT_PRIORITY_POLICY}};
 
     takt_cli_parse(&argp, argc, argv, true, &run);
+    setlocale(LC_CTYPE, ""); /* for what a terminal is told of a reason */
+    run.session.on_event = on_event;
+    run.session.data = &run;
     int status = takt_cli_open(&run.session, settings, &run.target);
     if (status)
         return status;

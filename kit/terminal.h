@@ -6,6 +6,9 @@
 
 #include <stdbool.h>
 
+/* To the beginning of the line, which becomes empty. */
+#define TAKT_TERMINAL_WIPE "\r\033[K"
+
 /* Whether the file is a terminal that moves its cursor when it is told to. */
 bool takt_terminal_can_draw(int fd);
 

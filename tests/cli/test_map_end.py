@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -270,6 +271,19 @@ def terminal(report, here):
     os.close(master)
 
 
+def says_what_it_waits_for(report, here):
+    here.takt('block', *ANY, '10min', '--reason', 'maintenance')
+    process, master = on_terminal(here, '-i', here.write('in', '1\n2\n'), '--', 'true')
+    got = until(master, b': maintenance; 0 of 2 done')
+    report.check(re.search(rb'\[\.+\] blocked until \d\d:\d\d:\d\d: maintenance; 0 of 2 done', got),
+                 'on a terminal a long wait has its reason', got)
+    here.takt('unblock', *ANY)
+    until(master, b'2 done, 0 failed')
+    ends.communicate(process)
+    report.check(process.returncode == 0, 'which may end')
+    os.close(master)
+
+
 if __name__ == '__main__':
     run(drain, tells_numbers, gives_up_waiting, tells_waiting, second_signal, stubborn, forks, daemon, endless_pipe,
-        ignored, broken_pipe, lost_store, terminal)
+        ignored, broken_pipe, lost_store, terminal, says_what_it_waits_for)

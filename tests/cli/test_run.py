@@ -12,6 +12,7 @@ import sys
 import time
 
 from command import DEADLINE, FORKS, TAKT, end, ends, place, tap, told, until
+from terminal import terminal as on_terminal
 
 ANY = ['--rate', '1000/s', '--burst', '100']
 SLOW = ['--rate', '1/h']
@@ -415,12 +416,41 @@ def shadow(report, here):
     end(first)
 
 
+def says_what_it_waits_for(report, here):
+    """A line on a terminal, when the wait is long; nothing anywhere else."""
+    policy = ['--rate', '1/h', 'slow']
+    with on_terminal(here, [TAKT, 'run', *policy, '--', 'echo', 'ran']) as screen:
+        report.check(screen.end() == 0 and screen.screen.plain == 'ran\r\n', 'a short wait has no line on a terminal',
+                     repr(screen.screen.plain))
+    with on_terminal(here, [TAKT, 'run', *policy, '--', 'echo', 'ran'], columns=40) as screen:
+        screen.until(lambda it: 'takt run: position 1, about 59 min' in it.plain, 'its position')
+        here.takt('block', *policy, '10min', '--reason', 'wartung\u00fc')
+        screen.until(lambda it: re.search(r'takt run: blocked until \d\d:\d\d:\d\d: wart~\r', it.plain), 'the block')
+        report.check(True, 'a long one has: the position, then a block, cut to the terminal')
+        here.takt('unblock', *policy)
+        here.takt('reset', *policy)
+        done = screen.end()
+        report.check(done == 0 and screen.screen.plain.endswith('~\rran\r\n'), 'and the line is wiped',
+                     repr(screen.screen.plain))
+    gone = ['-s', f'unix:{here.path}/gone.sock', *policy]
+    with on_terminal(here, [TAKT, 'run', *gone, '--', 'true']) as screen:
+        screen.until(lambda it: 'takt run: store unreachable, retrying (--max-wait to give up)' in it.plain, 'the store')
+        screen.process.terminate()
+        report.check(screen.end() == -signal.SIGTERM, 'a store that is lost is named, and how to give up')
+    fast = ['--rate', '100/s', 'fast']
+    here.takt('block', *fast, '3s')
+    done = here.takt('run', *fast, '--', 'echo', 'ran', env={**here.environment, 'TERM': 'xterm'})
+    report.check(done.returncode == 0 and done.stdout == 'ran\n' and not done.stderr,
+                 'where standard error is no terminal there is nothing', told(done))
+
+
 def main():
     report = tap.Report()
     report.check(os.access(TAKT, os.X_OK), 'the command is there', TAKT)
     refusals(report)
     for part in (passes_on, in_time, levels, holds, keeps_the_password, one_at_a_time, held_signals, nothing_left, keys,
-                 ignored, leases, without_store, signals, shadow, finds_the_policy, finds_the_store):
+                 ignored, leases, without_store, signals, shadow, finds_the_policy, finds_the_store,
+                 says_what_it_waits_for):
         with place() as here:
             part(report, here)
     report.end()

@@ -146,6 +146,8 @@ def draws(report, here):
                               {'id': 'b', 'limit': 'slow'}])
     worker, terminal = on_terminal(here, '-i', 'jobs', '--retry-first', '1ms')
     got = until(terminal, b'3 done, 2 failed, 1 running, 1 waiting'.replace(b'3 done', b'3 of 7 done'))
+    got = until(terminal, b'working, 0.0/s; slow: position 1, about 59 min', got)
+    report.check(True, 'after a while a terminal has what is waited for')
     got = until(terminal, b'\x1b[J', got)
     report.check(b'limit            rate now' in got and re.search(rb'slow +0\.\d/s +1 +0 +0 +1  1/h', got),
                  'a terminal gets a picture with rates and quotas', got)

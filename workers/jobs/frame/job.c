@@ -25,6 +25,7 @@ void takt_job_start(takt_job *job)
     int64_t now_us = takt_worker_now(worker);
 
     takt_job_list_append(&worker->seats.running, job);
+    worker->starts++;
     job->attempts++;
     job->owed = false;
     job->started_us = now_us;

@@ -16,6 +16,8 @@
 
 #define MEMORY_MAX ((size_t)64 * 1024 * 1024) /* of jobs that wait with their texts */
 
+#define NOTICE_MS 250
+
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
 static void forget_client(void *data)
@@ -54,6 +56,7 @@ static void begin_close(takt_worker *worker)
     uv_close((uv_handle_t *)&worker->handles.pass, NULL);
     uv_close((uv_handle_t *)&worker->handles.due, NULL);
     uv_close((uv_handle_t *)&worker->handles.drain, NULL);
+    uv_close((uv_handle_t *)&worker->handles.notice, NULL);
     takt_signals_close(&worker->handles.signals);
     if (worker->end.kind_is_open && worker->kind->close)
         worker->kind->close(worker->kind->self);
@@ -120,12 +123,36 @@ static void on_pass(uv_prepare_t *handle)
         begin_close(worker);
 }
 
+/* On a terminal: what the oldest waiter waits for.  What fails of the store is a trouble. */
+static void on_notice(uv_timer_t *timer)
+{
+    takt_worker *worker = timer->data;
+    const takt_job *first = worker->acquiring.first;
+    takt_wait_notice_waiter waiter = {0};
+    char text[2 * TAKT_WAIT_NOTICE_SIZE];
+    const char *notice;
+
+    if (first) {
+        takt_request request = takt_job_request(first);
+        waiter = (takt_wait_notice_waiter){request.limit, request.key, request.cost,
+                                           first->lane->acquiring};
+    }
+    notice = takt_wait_notice_tick(&worker->notice, worker->client, first ? &waiter : NULL,
+                                   worker->starts, false, uv_now(&worker->loop));
+    snprintf(text, sizeof(text), "%s%s%s%s%s", *notice ? waiter.limit : "",
+             *notice && waiter.key ? ":" : "", *notice && waiter.key ? waiter.key : "",
+             *notice ? ": " : "", notice);
+    takt_report_set_notice(worker->report, text);
+}
+
 static void prepare(takt_worker *worker)
 {
     uv_prepare_init(&worker->loop, &worker->handles.pass);
     uv_timer_init(&worker->loop, &worker->handles.due);
     uv_timer_init(&worker->loop, &worker->handles.drain);
-    worker->handles.pass.data = worker->handles.due.data = worker->handles.drain.data = worker;
+    uv_timer_init(&worker->loop, &worker->handles.notice);
+    worker->handles.pass.data = worker->handles.due.data = worker->handles.drain.data =
+        worker->handles.notice.data = worker;
     takt_later_init(&worker->later);
     worker->lanes.lane_max = worker->options.waiting;
     worker->lanes.size_max = MEMORY_MAX;
@@ -149,6 +176,9 @@ static void run(takt_worker *worker)
     worker->dirty = true;
     uv_prepare_start(&worker->handles.pass, on_pass);
     takt_report_set_phase(worker->report, TAKT_REPORT_WORKING);
+    if (takt_report_has_picture(worker->report))
+        uv_timer_start(&worker->handles.notice, on_notice, NOTICE_MS, NOTICE_MS);
+    uv_unref((uv_handle_t *)&worker->handles.notice);
     uv_run(&worker->loop, UV_RUN_DEFAULT);
 }
 

@@ -12,6 +12,7 @@
 #include "jobs/report/report.h"
 #include "kind.h"
 #include "kit/signals.h"
+#include "kit/wait_notice.h"
 #include "lanes.h"
 #include "later.h"
 #include "results.h"
@@ -79,7 +80,7 @@ typedef struct takt_worker_policies {
 
 typedef struct takt_worker_handles {
     uv_prepare_t pass;
-    uv_timer_t due, drain;
+    uv_timer_t due, drain, notice;
     takt_signals signals;
 } takt_worker_handles;
 
@@ -109,7 +110,9 @@ struct takt_worker {
     takt_seats seats;
     takt_later later;
     takt_fetches fetches;
-    unsigned parsed; /* jobs that were not begun and are parsed */
+    takt_wait_notice notice; /* on a terminal: what is waited for */
+    uint64_t starts;         /* of attempts */
+    unsigned parsed;         /* jobs that were not begun and are parsed */
     uint64_t random;
     takt_worker_handles handles;
     const char *rehearsal; /* the option by which nothing is really done; NULL: it is */

@@ -12,6 +12,7 @@
 #define TAKT_FIGURES_BUCKETS      15 /* of a histogram, without the last one, which has no bound */
 #define TAKT_FIGURES_TROUBLES     4
 #define TAKT_FIGURES_TROUBLE_SIZE 256
+#define TAKT_FIGURES_NOTICE_SIZE  512
 
 extern const int64_t takt_figures_bounds_us[TAKT_FIGURES_BUCKETS];
 
@@ -43,7 +44,8 @@ typedef struct takt_figures {
     takt_report_limit *limits, *last;
     takt_report_phase phase;
     takt_report_trouble troubles[TAKT_FIGURES_TROUBLES];
-    uint64_t total; /* jobs; 0: not known */
+    char notice[TAKT_FIGURES_NOTICE_SIZE]; /* what the jobs wait for; "": no notice */
+    uint64_t total;                        /* jobs; 0: not known */
     bool exact;
     takt_rate rate;  /* of jobs that ended */
     takt_stats acts; /* what the client has done */

@@ -93,9 +93,11 @@ static void add_second(takt_report_picture *picture, const takt_figures *figures
         [TAKT_REPORT_DRAINING] = "ending: finishes what runs, gives back what waits",
     };
     double seconds = figures->phase == TAKT_REPORT_WORKING ? seconds_left(figures) : 0;
-    char now[16], span[TAKT_SPAN_SIZE], left[96] = "";
+    char now[16], span[TAKT_SPAN_SIZE], left[TAKT_FIGURES_NOTICE_SIZE + 8] = "";
 
-    if (seconds > 0 && seconds < DAYS_MAX * 86400)
+    if (figures->phase == TAKT_REPORT_WORKING && figures->notice[0])
+        snprintf(left, sizeof(left), "; %s", figures->notice);
+    else if (seconds > 0 && seconds < DAYS_MAX * 86400)
         snprintf(left, sizeof(left), ", about %s left",
                  takt_format_rough_span((int64_t)(seconds * 1e6), span));
     add(picture, columns, "%s, %s%s", phases[figures->phase],

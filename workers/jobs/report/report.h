@@ -56,6 +56,9 @@ void takt_report_set_phase(takt_report *report, takt_report_phase phase);
  * static. */
 void takt_report_set_trouble(takt_report *report, const char *who, const char *text);
 
+/* What the jobs wait for, for the picture; "": nothing that would have to be said. */
+void takt_report_set_notice(takt_report *report, const char *text);
+
 /* How many jobs there are in all, as far as one knows; 0: no idea. */
 void takt_report_set_total(takt_report *report, uint64_t jobs, bool exact);
 

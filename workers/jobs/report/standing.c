@@ -75,6 +75,11 @@ void takt_report_set_trouble(takt_report *report, const char *who, const char *t
     }
 }
 
+void takt_report_set_notice(takt_report *report, const char *text)
+{
+    snprintf(report->figures.notice, sizeof(report->figures.notice), "%s", text);
+}
+
 void takt_report_set_total(takt_report *report, uint64_t jobs, bool exact)
 {
     report->figures.total = jobs;

@@ -64,6 +64,25 @@ Test(picture, tells_rates_against_quotas)
                      "a-limit-with-a-~    0.0/s     345       0       0       0  20/min burst 10");
 }
 
+/* A notice takes the place of the end. */
+Test(picture, tells_what_is_waited_for)
+{
+    takt_report_limit *mail = limit_of("mail", "1/s");
+
+    all.total = 10;
+    mail->waiting = 5;
+    takt_rate_sample(&all.rate, 0, 0);
+    takt_rate_sample(&all.rate, 10000, 10);
+    takt_rate_sample(&mail->rate, 0, 0);
+    takt_rate_sample(&mail->rate, 10000, 10);
+    strcpy(all.notice, "mail: blocked until 12:00:00");
+    takt_report_picture_make(&fresh, &all, policy, 80, 24);
+    cr_expect_str_eq(fresh.lines[1], "working, 1.0/s; mail: blocked until 12:00:00");
+    all.notice[0] = '\0';
+    takt_report_picture_make(&fresh, &all, policy, 80, 24);
+    cr_expect_str_eq(fresh.lines[1], "working, 1.0/s, about 10 s left");
+}
+
 /* The end is that of the slowest limit, and of one that does not start at all nobody knows. */
 Test(picture, tells_when_the_slowest_ends)
 {

@@ -1,0 +1,57 @@
+/*
+ * What a program waits for, for a person at its terminal: the wording, and when to look.  A short
+ * wait has no notice; a longer one is looked at once a second.  The caller draws the text.
+ */
+#ifndef TAKT_KIT_WAIT_NOTICE_H
+#define TAKT_KIT_WAIT_NOTICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <takt/takt.h>
+
+#define TAKT_WAIT_NOTICE_SIZE 256
+
+/* While the store is lost. */
+#define TAKT_WAIT_NOTICE_STORE "store unreachable, retrying"
+
+/* The oldest waiter. */
+typedef struct takt_wait_notice_waiter {
+    const char *limit, *key; /* key NULL: the limit as a whole */
+    int64_t cost;
+    int64_t count; /* waiters of this process for that limit and key, at least 1 */
+} takt_wait_notice_waiter;
+
+/* All zeros before its first use.  The memory must stay until the client is closed. */
+typedef struct takt_wait_notice {
+    /* private */
+    takt_call call;
+    bool looking;  /* a call is under way */
+    bool outdated; /* and its answer is of another waiter */
+    bool waiting;  /* at the last tick */
+    uint64_t starts, since_ms, looked_at_ms;
+    char limit[TAKT_NAME_SIZE_MAX + 1], key[TAKT_KEY_SIZE_MAX + 1];
+    int64_t cost, count;
+    int64_t quota_tokens, quota_us; /* the first rule's rate; 0: none */
+    int64_t position;               /* in the fleet; 0: unknown */
+    int64_t watched_since_us, taken;
+    char text[TAKT_WAIT_NOTICE_SIZE];
+} takt_wait_notice;
+
+/*
+ * Call it a few times a second: `waiter` (NULL: nothing waits), how many waiters have started ever,
+ * whether the store is lost, and the loop's time.  Returns what is waited for, "" while there is
+ * nothing to say: nothing waits, something has started within the last two seconds, or the store
+ * has not answered yet.
+ */
+const char *takt_wait_notice_tick(takt_wait_notice *notice, takt_client *client,
+                                  const takt_wait_notice_waiter *waiter, uint64_t starts,
+                                  bool store_lost, uint64_t now_ms);
+
+/* The wording: "blocked until 23:24:44: maintenance", "position 41, about 12 s".  The rate is the
+ * first rule's (tokens 0: there are no rules); `position` is 1 for the next waiter to start. */
+const char *takt_wait_notice_text(const takt_standing *standing, int64_t position, int64_t cost,
+                                  int64_t quota_tokens, int64_t quota_us,
+                                  char text[TAKT_WAIT_NOTICE_SIZE]);
+
+#endif
