@@ -1,5 +1,5 @@
 /*
- * acquire.c: a permit's life: asked for, given up, given back.
+ * acquire.c: the life of a permit: takt_acquire, takt_cancel, takt_release.
  */
 #include "client/acquire.h"
 
@@ -18,7 +18,8 @@ void takt_acquire_enter(takt_client *client, takt_queue *queue, takt_permit *per
         takt_shadow_enforce(&client->shadows, queue, permit);
 }
 
-/* The queues of the limits around, the outermost first, so that the request's keys are read now. */
+/* Reserves a place in the queues of the outer limits, the outermost first.  It happens now because
+ * the request's keys are only valid during the call. */
 static int expect_outer(takt_client *client, takt_permit *permit, const takt_request *request,
                         const takt_levels *levels)
 {
@@ -52,7 +53,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
                               NULL);
     if (code < 0)
         return code;
-    limit = client->asked = levels.limits[0]; /* mostly the next one too */
+    limit = client->asked = levels.limits[0]; /* the next acquire mostly names it too */
     permit->hold_count = permit->outer_count = 0;
     code = expect_outer(client, permit, request, &levels);
     queue = code == 0 ? takt_registry_queue(&client->scheduler, limit,
@@ -78,7 +79,8 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     return 0;
 }
 
-/* One that has passed an inner limit, or one in shadow, is about to wait for the limit around. */
+/* A permit that has passed an inner limit or a shadow limit counts as waiting if an outer limit is
+ * still to come. */
 static bool still_waits(const takt_permit *permit)
 {
     return permit->state == TAKT_PERMIT_WAITING ||

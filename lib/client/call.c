@@ -1,6 +1,6 @@
 /*
- * call.c: see call.h.  Also the calls that are one question and its answer: peek, watch, block,
- * penalize, lower, unblock, reset.
+ * call.c: see call.h.  It also has the calls that are one question and its answer: peek, watch,
+ * block, penalize, lower, unblock, reset.
  */
 #include "client/call.h"
 
@@ -14,7 +14,7 @@
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* A call that only looks may be answered where nothing can be taken: it says nothing. */
+/* A store that refuses writes may still answer a peek, so a peek does not show that it is back. */
 void takt_call_note(takt_calling *calling)
 {
     takt_client *client = calling->client;
@@ -50,7 +50,7 @@ void takt_call_finish(takt_calling *calling, const takt_standing *standing)
         owner->callback(owner, status, answered ? &told : NULL);
 }
 
-/* A queue of ours on this ledger hears of what we did at once. */
+/* Our own queue for this ledger learns at once what this call has changed. */
 static void tell_queue(const takt_calling *calling)
 {
     takt_scheduler *scheduler = &calling->client->scheduler;
@@ -113,7 +113,7 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
     made->levels = levels;
     for (int i = 0; i < levels.count; i++)
         strcpy(made->keys[i],
-               takt_request_key(request, &levels, i)); /* their lengths were checked */
+               takt_request_key(request, &levels, i)); /* the lengths of the keys were checked */
     made->call.cost = request->cost;
     owner->callback = callback;
     owner->calling = made;
@@ -140,7 +140,7 @@ void takt_call_send(takt_calling *calling)
 
 /* ---- one question and its answer ------------------------------------------------------------- */
 
-/* What a kind asks a ledger for, and the numbers that it allows. */
+/* What each kind asks of a ledger, and the numbers that it allows. */
 static const struct {
     takt_op op;
     int64_t min, max;
@@ -165,14 +165,14 @@ int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, con
         takt_check_reason(reason, NULL) != 0)
         return TAKT_E_INVALID;
     if (kind == TAKT_CALL_LOWER)
-        number = takt_min(number, TAKT_SETTLED_MAX); /* more is as good as all */
+        number = takt_min(number, TAKT_SETTLED_MAX); /* a higher number has the same effect */
     request.key = key;
     code = takt_call_begin(&calling, client, call, &request, callback);
     if (code < 0)
         return code;
     calling->call.op = kinds[kind].op;
     calling->call.for_us = calling->call.actual = number;
-    strcpy(calling->reason, reason ? reason : ""); /* its length was checked */
+    strcpy(calling->reason, reason ? reason : ""); /* the length was checked */
     calling->call.reason = calling->reason;
     takt_call_aim(calling, 0);
     takt_call_send(calling);

@@ -1,6 +1,6 @@
 /*
- * client.c: what every file of the client may need: asking for a pass, telling events, counting
- * answers, noting that the store is lost or back, and going over to another policy.
+ * client.c: what the other files of the client share: asking for a pass, sending events, counting
+ * answers, noting that the store is lost or back, and changing to another policy.
  */
 #include "client/client.h"
 
@@ -47,7 +47,7 @@ static void pass_due(uv_idle_t *handle)
     client->run_passes(client);
 }
 
-/* What an answer brought about needs no other turn of the loop. */
+/* Handles the effects of an answer in the same turn of the loop. */
 static void pass_soon(uv_check_t *handle)
 {
     takt_client *client = TAKT_HOLDER(handle, takt_client, pass_soon);
@@ -59,7 +59,7 @@ void takt_client_ask(takt_client *client)
 {
     if (client->parting) /* the handles may be closing */
         return;
-    uv_idle_start(&client->pass, pass_due); /* does nothing where it is started already */
+    uv_idle_start(&client->pass, pass_due); /* does nothing if it is started already */
     uv_check_start(&client->pass_soon, pass_soon);
 }
 
@@ -100,7 +100,7 @@ static const takt_limit *find(const void *policy, const char *name)
     return takt_policy_find(policy, name);
 }
 
-/* What was told of the limits that both policies have; NULL: no memory. */
+/* The events already sent, for the limits that both policies have; NULL: no memory. */
 static uint8_t *carry_told(const takt_client *client, const takt_policy *policy)
 {
     uint8_t *told = calloc(policy->limit_count + 1, sizeof *told);
@@ -115,7 +115,7 @@ static uint8_t *carry_told(const takt_client *client, const takt_policy *policy)
 
 bool takt_client_tells_first(takt_client *client, const takt_limit *limit, uint8_t what)
 {
-    bool gone = !takt_policy_find(client->policy, limit->name); /* the policy is another one */
+    bool gone = !takt_policy_find(client->policy, limit->name); /* the policy has been replaced */
     size_t index =
         gone ? client->policy->limit_count : takt_policy_index(client->policy, limit->name);
     bool told = client->told[index] & what;

@@ -1,23 +1,25 @@
 /*
- * client.h: the driver of the scheduler on a libuv loop: what the files of lib/client share.
+ * client.h: drives the scheduler on a libuv loop.  The files of lib/client share what stands here.
  *
  * Whatever happens (a call by the program, an answer of the store, the timer) changes lists and
- * asks for a pass, takt_client_ask.  The pass comes in the same turn of the loop or the next one,
- * never inside a call by the program: so no callback comes before takt_acquire has returned, and
- * callbacks may call any function of the library.
+ * asks for a pass with takt_client_ask.  The pass runs in the same turn of the loop or in the next
+ * one, never inside a call by the program.  So no callback comes before takt_acquire has returned,
+ * and callbacks may call any function of the library.
  *
  * The way of a permit:
  *   acquire.c  takt_acquire checks the request, enters the permit into the queue of its limit and
  *              key, and asks for a pass.
- *   pass.c     The scheduler says what to claim; a claim goes to the store.  The answer is an
- * award: slots that the scheduler keeps.  When a slot is due the pass takes a waiter out of the
- * queue.  With `within` it enters the queue of the next outer limit; otherwise its callback comes.
- *   acquire.c  takt_release gives back what the permit holds, and asks for a pass that tells it to
- *              the store.
+ *   pass.c     The scheduler says what to claim.  The claim goes to the store.  The answer is an
+ *              award: slots that the scheduler keeps.  When a slot is due the pass takes a waiter
+ *              out of the queue.  With `within` the waiter enters the queue of the next outer
+ *              limit; otherwise its callback comes.
+ *   acquire.c  takt_release gives back what the permit holds.  The next pass sends that to the
+ *              store.
+ *
  * request.c finds the limits that a request names.  call.c has the calls to a ledger that are no
- * acquires (peek, block ...), of which try.c and settle.c are more than one question; follow.c and
- * reload.c have the changes of policy, open.c and close.c begin and end.  client.c is below all of
- * them.
+ * acquires (peek, block ...); of these try.c and settle.c ask more than once.  follow.c and
+ * reload.c change the policy.  open.c and close.c begin and end a client.  client.c has what all of
+ * them use.
  */
 #ifndef TAKT_CLIENT_CLIENT_H
 #define TAKT_CLIENT_CLIENT_H
@@ -33,33 +35,33 @@
 #include "shadow/shadow_waiter.h"
 #include "store/store.h"
 
-/* How the policy that is in the store is followed: the business of follow.c. */
+/* How the client follows the policy in the store: follow.c. */
 typedef struct takt_follow {
     bool on;
     bool looking; /* a call is under way */
     takt_store_call call;
     int64_t sent_us;
-    takt_policy_exchange exchange; /* what was seen last, also of a policy that was refused */
+    takt_policy_exchange exchange; /* the policy seen last, also a refused one */
     uv_timer_t timer;
-    takt_policy *loaded; /* all that may still be in use, the newest first */
+    takt_policy *loaded; /* all policies that may still be in use, the newest first */
 } takt_follow;
 
 #define TAKT_TOLD_FALLBACK   1U /* since the store was lost */
-#define TAKT_TOLD_DIFFERENCE 2U /* since the policy was taken */
+#define TAKT_TOLD_DIFFERENCE 2U /* since the policy was loaded */
 
 struct takt_client {
     uv_loop_t *loop;
     const takt_policy *policy;
-    const takt_limit *asked; /* of that policy, the one that was asked for last; NULL: none yet */
-    bool renewed;            /* it is not the policy that the client was opened with */
+    const takt_limit *asked; /* the limit of that policy used by the last acquire; NULL: none yet */
+    bool renewed;            /* the policy is not the one that the client was opened with */
     takt_follow follow;
     takt_options options;
     takt_key_secret key_secret;
     takt_store *store;
     takt_scheduler scheduler;
-    takt_shadows shadows; /* what waits in limits in shadow */
-    uv_idle_t pass;       /* active: a pass is asked for, before the loop polls */
-    uv_check_t pass_soon; /* and as soon as it has polled */
+    takt_shadows shadows; /* permits that wait in shadow limits */
+    uv_idle_t pass;       /* active: a pass is asked for; it runs before the loop polls */
+    uv_check_t pass_soon; /* and as soon as the loop has polled */
     void (*run_passes)(takt_client *client);
     takt_timer timer;
     struct takt_claiming *spare_claimings; /* pass.c */
@@ -68,17 +70,17 @@ struct takt_client {
     takt_stats stats;
     int claims_in_flight;
     int calls_in_flight;
-    bool lost;      /* TAKT_EVENT_STORE_LOST was told, STORE_BACK not yet */
-    uint8_t *told;  /* by the policy's limits: TAKT_TOLD_..., events that are sent once */
-    unsigned forks; /* when it was opened */
-    bool closing;   /* nothing new is taken */
+    bool lost;      /* TAKT_EVENT_STORE_LOST was sent, STORE_BACK not yet */
+    uint8_t *told;  /* by limit of the policy: TAKT_TOLD_..., events that are sent once */
+    unsigned forks; /* number of forks when the client was opened */
+    bool closing;   /* the client takes no new requests */
     bool parting;   /* the store is being closed */
-    int handles;    /* to be closed */
+    int handles;    /* handles that are still open */
     takt_close_cb closed;
     void *closed_data;
 };
 
-/* Whether this process is a child of the one that the client belongs to. */
+/* Whether this process is a child of the process that the client belongs to. */
 static inline bool takt_client_is_forked(const takt_client *client)
 {
     return client->forks != takt_fork_count;
@@ -87,28 +89,28 @@ static inline bool takt_client_is_forked(const takt_client *client)
 /* Asks for a pass. */
 void takt_client_ask(takt_client *client);
 
-/* The queue of a limit, which may be one of an older policy: where the present one has a limit of
- * that name, it is that one's. */
+/* Returns the queue of a limit and key.  The limit may come from an older policy: if the present
+ * policy has a limit of that name, the queue uses that one. */
 takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, const char *key);
 
 void takt_client_tell(takt_client *client, takt_event_type type, int code, const char *text,
                       const char *limit);
 
-/* An event of a limit that is sent once: whether this is the first time.  It counts as told from
- * then on, because whoever is told may reload. */
+/* For an event that is sent once for each limit: returns whether it is still to be sent.  Marks it
+ * as sent at once, because the callback may reload the policy. */
 bool takt_client_tells_first(takt_client *client, const takt_limit *limit, uint8_t what);
 
-/* Whether the client can hash the keys of the policy's limits that say so: 0 or TAKT_E_POLICY. */
+/* Whether the client can hash the keys of all limits that require it: 0 or TAKT_E_POLICY. */
 int takt_client_check_hashes(const takt_client *client, const takt_policy *policy,
                              takt_error *error);
 
-/* From now on the client goes by that policy: 0 or TAKT_E_NOMEM. */
+/* Makes the client use that policy from now on: 0 or TAKT_E_NOMEM. */
 int takt_client_renew(takt_client *client, const takt_policy *policy);
 
-/* Counts a call that came back, and how long it took where the store answered it. */
+/* Counts a call that came back, and its duration if the store answered. */
 void takt_client_count(takt_client *client, int status, int64_t sent_us);
 
-/* Tells when the store is lost and when it is back, going by how a call to it ended. */
+/* Sends the events for a lost store and for its return, according to how a call ended. */
 void takt_client_note(takt_client *client, int status);
 
 #endif

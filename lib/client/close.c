@@ -1,6 +1,6 @@
 /*
- * close.c: see close.h.  In order: waiters leave, ledgers are told, the store goes, then the
- * handles.
+ * close.c: see close.h.  The order: waiters leave, the ledgers are told, the store closes, then the
+ * handles close.
  */
 #include "client/close.h"
 

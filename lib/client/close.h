@@ -1,6 +1,6 @@
 /*
- * close.h: how a client ends.  takt_close makes everybody leave; when no call is under way any
- * more, the last pass closes the parts, and the last of them frees the client.
+ * close.h: how a client ends.  takt_close makes all waiters leave.  When no call is under way any
+ * more, the last pass closes the parts, and the last part to close frees the client.
  */
 #ifndef TAKT_CLIENT_CLOSE_H
 #define TAKT_CLIENT_CLOSE_H

@@ -1,10 +1,9 @@
 /*
- * follow.c: a client that goes by the policy in the store.  Decides when to look for a newer one,
- * and what is told of it.
+ * follow.c: see follow.h.  Decides when to look for a newer policy, and which events report it.
  *
- * It looks every keepalive while the loop runs, also when nobody waits: a limit that was added must
- * be there for the next acquire.  The timer does not keep the loop alive.  A look that fails is
- * nobody's trouble but the next look's; whether the store is lost is told by those who need it.
+ * A client looks every keepalive while the loop runs, also when nothing waits: a new limit must be
+ * there for the next acquire.  The timer does not keep the loop alive.  A failed look is only
+ * followed by the next look: other calls report that the store is lost.
  */
 #include "client/follow.h"
 
@@ -21,15 +20,15 @@
 
 #define LOOK_MS (TAKT_KEEPALIVE_US / 1000)
 
-/* ---- policies that are not needed any more --------------------------------------------------- */
+/* ---- policies that are no longer needed ------------------------------------------------------ */
 
 static bool is_of(const void *policy, const takt_limit *limit)
 {
     return takt_policy_find(policy, limit->name) == limit;
 }
 
-/* Those that no queue goes by.  Calls under way refer to limits, too: with any, nothing is freed.
- */
+/* Frees policies that no queue uses.  Calls under way also refer to limits, so nothing is freed
+ * while there are any. */
 static void drop_unused(takt_client *client)
 {
     if (client->claims_in_flight > 0 || client->calls_in_flight > 0)
@@ -64,7 +63,7 @@ static void own(takt_follow *follow, takt_policy *policy)
     follow->loaded = policy;
 }
 
-/* ---- another policy is there ----------------------------------------------------------------- */
+/* ---- changes of the policy ------------------------------------------------------------------- */
 
 static void refuse(takt_client *client, const takt_live *live, const char *why)
 {
@@ -79,7 +78,8 @@ static void refuse(takt_client *client, const takt_live *live, const char *why)
 static void take_over(takt_client *client, takt_live *live)
 {
     char text[TAKT_WHO_SIZE + TAKT_WHAT_SIZE + 100];
-    const takt_change *change = &live->changes[0]; /* one that can be read has a history */
+    /* a policy that can be read has at least one change */
+    const takt_change *change = &live->changes[0];
     takt_policy *policy;
     takt_error error;
 
@@ -98,7 +98,7 @@ static void take_over(takt_client *client, takt_live *live)
     takt_client_tell(client, TAKT_EVENT_POLICY, 0, text, NULL);
 }
 
-/* The store was emptied, or somebody has removed the policy. */
+/* The policy is gone: the store was emptied, or the policy was removed. */
 static void miss(takt_client *client)
 {
     takt_client_tell(client, TAKT_EVENT_POLICY_REFUSED, TAKT_E_POLICY,

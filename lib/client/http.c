@@ -13,7 +13,7 @@
 
 #define SECOND_US INT64_C(1000000)
 
-/* Where the next field goes; `size` is 0 once there was too little room. */
+/* Where the next field is written.  `size` becomes 0 when there is too little room. */
 typedef struct fields {
     char *at;
     size_t size;
@@ -40,7 +40,7 @@ static int64_t seconds(int64_t us)
     return takt_ceil_div(us, SECOND_US);
 }
 
-/* A quota and, where it is whole seconds, its window. */
+/* Writes a quota, and its window if that is whole seconds. */
 static void put_quota(fields *out, int64_t quota, int64_t period_us)
 {
     put(out, ";q=%" PRId64, quota);

@@ -11,18 +11,17 @@
 #define SECOND_US   INT64_C(1000000)
 #define SECONDS_MAX (TAKT_SPAN_MAX_US / SECOND_US)
 
-/* The forms of RFC 9110, of which servers send the first: '0' stands for a digit, '_' for anything.
- */
+/* The forms of RFC 9110; servers send the first.  '0' stands for a digit, '_' for any character. */
 #define IMF_FORM     "___, 00 ___ 0000 00:00:00 GMT"
 #define ASCTIME_FORM "___ ___ _0 00:00:00 0000"
-#define RFC850_FORM  ", 00-___-00 00:00:00 GMT" /* behind the day's whole name */
+#define RFC850_FORM  ", 00-___-00 00:00:00 GMT" /* after the full name of the day */
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* The value without the blanks around it. */
+/* Skips the blanks around the value. */
 static const char *trim(const char *value, size_t *size)
 {
     value += strspn(value, " \t");
@@ -60,13 +59,13 @@ static bool has_form(const char *value, size_t size, const char *form)
     return true;
 }
 
-/* Two digits; asctime has a blank instead of the first 0. */
+/* Reads two digits.  asctime writes a blank instead of a leading 0. */
 static int two(const char *digits)
 {
     return (digits[0] == ' ' ? 0 : 10 * (digits[0] - '0')) + digits[1] - '0';
 }
 
-/* Which of names of three letters it is; -1: none. */
+/* The index of a name of three letters in `names`; -1: not found. */
 static int named(const char *name, const char *names)
 {
     for (int i = 0; names[3 * i]; i++)
@@ -75,7 +74,7 @@ static int named(const char *name, const char *names)
     return -1;
 }
 
-/* Which of the days it is, by its whole name; -1: none. */
+/* The index of a day of the week by its full name; -1: not found. */
 static int day_named(const char *name, size_t size)
 {
     static const char *const names[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
@@ -87,7 +86,7 @@ static int day_named(const char *name, size_t size)
     return -1;
 }
 
-/* From where its parts begin. */
+/* Reads a date from the places where its parts begin. */
 static struct tm parts_at(int day, const char *mday, const char *month, int year, const char *clock)
 {
     return (struct tm){.tm_wday = day,
@@ -99,14 +98,14 @@ static struct tm parts_at(int day, const char *mday, const char *month, int year
                        .tm_sec = two(clock + 6)};
 }
 
-/* False: there is no such day, or it is another day of the week. */
+/* False: the date does not exist, or falls on another day of the week. */
 static bool seconds_of(const struct tm *tm, int64_t *seconds)
 {
     struct tm same = *tm;
 
     if (tm->tm_wday < 0 || tm->tm_mon < 0)
         return false;
-    *seconds = timegm(&same); /* which makes another day of a 31st of June */
+    *seconds = timegm(&same); /* changes a 31st of June into another day */
     return same.tm_mday == tm->tm_mday && same.tm_hour == tm->tm_hour &&
            same.tm_min == tm->tm_min && same.tm_sec == tm->tm_sec && same.tm_wday == tm->tm_wday;
 }
@@ -116,7 +115,7 @@ static int year_at(const char *digits)
     return 100 * two(digits) + two(digits + 2);
 }
 
-/* The century is that in which the date has its day of the week: no two neighbours agree. */
+/* Finds the century by the day of the week: neighbouring centuries never agree on it. */
 static bool read_rfc850(const char *value, size_t size, int64_t *seconds)
 {
     size_t name = strcspn(value, ",");

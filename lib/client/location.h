@@ -1,6 +1,6 @@
 /*
- * location.h: which store and which namespace a client works with: those of its options, else of
- * the environment, else of its policy.
+ * location.h: which store and which namespace a client uses.  The client's options come first, then
+ * the environment, then the policy.
  */
 #ifndef TAKT_CLIENT_LOCATION_H
 #define TAKT_CLIENT_LOCATION_H
@@ -8,10 +8,10 @@
 #include "policy/policy.h"
 #include "store/store.h"
 
-/* Which store. */
+/* The URL of the store. */
 const char *takt_location_url(const takt_options *options, const takt_policy *policy);
 
-/* What of a store's options follows from the client's and the policy. */
+/* The store's options that follow from the client's options and the policy. */
 takt_store_options takt_location_options(const takt_options *options, const takt_policy *policy);
 
 #endif

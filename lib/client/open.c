@@ -1,5 +1,5 @@
 /*
- * open.c: opens a client: its policy, its store and what it hears from there, its timer.
+ * open.c: opens a client: its policy, its store with the callbacks, its timer.
  */
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ static void store_event(void *data, const takt_event *event)
         client->options.on_event(client, event, client->options.data);
 }
 
-/* Somebody else has blocked, unblocked or reset a ledger, or applied a policy. */
+/* Another program has blocked, unblocked or reset a ledger, or applied a policy. */
 static void store_hint(void *data, const char *name, const char *key)
 {
     takt_client *client = data;
@@ -40,7 +40,7 @@ static void store_hint(void *data, const char *name, const char *key)
     takt_client_ask(client);
 }
 
-/* A permit came free, and we are the first in line. */
+/* A permit has become free, and this client is first in line. */
 static void store_wake(void *data, const char *name, const char *key)
 {
     takt_client *client = data;
@@ -53,7 +53,8 @@ static void store_wake(void *data, const char *name, const char *key)
     takt_client_ask(client);
 }
 
-/* Those who wait are told at once that their store is lost, and claim at once when it is there. */
+/* The connection was lost or made.  Waiters see at once that the store is lost, and claim at once
+ * when it is back. */
 static void store_connection(void *data, int code)
 {
     takt_client *client = data;
@@ -79,14 +80,14 @@ static int open_store(takt_client *client, const takt_policy *policy, takt_error
                            takt_location_url(&client->options, policy), &options, error);
 }
 
-/* On failure the client is freed, at once or when its store has closed. */
+/* Frees the client on failure, at once or when its store has closed. */
 static int open_parts(takt_client *client, const takt_policy *policy, takt_error *error)
 {
     uint64_t random[2] = {uv_hrtime(), (uint64_t)(uintptr_t)client};
     int code;
 
     (void)uv_random(NULL, NULL, random, sizeof random, 0,
-                    NULL); /* without it, the clock and an address do */
+                    NULL); /* if this fails, the clock and an address must do */
     code = takt_registry_init(&client->scheduler, random[0], random[1], client);
     if (code < 0) {
         takt_fail(error, code, "no memory");
@@ -114,7 +115,7 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
     return 0;
 }
 
-/* A secret that is no good matters only where it is used. */
+/* A wrong secret is an error only if a limit of the policy uses it. */
 static int find_secret(takt_client *client, takt_error *error)
 {
     takt_error trouble = {0};
@@ -124,7 +125,7 @@ static int find_secret(takt_client *client, takt_error *error)
     return code < 0 && found < 0 ? takt_fail(error, found, "%s", trouble.text) : code;
 }
 
-/* The policy, and what is as large as it. */
+/* Takes the policy, and makes what has its size. */
 static int take_policy(takt_client *client, const takt_policy *policy, takt_error *error)
 {
     int code = 0;
@@ -171,7 +172,7 @@ int takt_open(takt_client **client, struct uv_loop_s *loop, const takt_policy *p
     if (code < 0)
         return code;
     opened->options.store = opened->options.name_space = opened->options.key_secret =
-        NULL; /* the caller's memory, not needed any more */
+        NULL; /* the caller's memory, no longer needed */
     *client = opened;
     return 0;
 }

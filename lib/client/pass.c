@@ -1,6 +1,6 @@
 /*
- * pass.c: a client's pass (client.h): sends what the scheduler wants to claim, takes in answers,
- * and calls back those whose slot is due.
+ * pass.c: a client's pass (client.h).  It sends the claims that the scheduler wants, takes in
+ * answers, and calls back the permits whose slot is due.
  */
 #include "client/pass.h"
 
@@ -21,9 +21,9 @@
 #include "shadow/shadow.h"
 
 #define PASSES_MAX 64   /* in one turn of the loop */
-#define CLAIMS_MAX 1024 /* under way at a time: each takes 7 KB, whatever it says */
+#define CLAIMS_MAX 1024 /* under way at a time: each takes 7 KB */
 
-/* ---- what is lost ---------------------------------------------------------------------------- */
+/* ---- a lost store or permit ------------------------------------------------------------------ */
 
 static void tell_fallback(takt_client *client, const takt_limit *limit)
 {
@@ -60,8 +60,7 @@ static void lost(void *owner, takt_permit *permit)
         client->options.on_event(client, &event, client->options.data);
 }
 
-/* ---- policies that differ ---------------------------------------------------------------------
- */
+/* ---- policies that differ -------------------------------------------------------------------- */
 
 static void describe_rules(const takt_numbers *numbers, char *text, size_t size)
 {
@@ -73,7 +72,8 @@ static void describe_rules(const takt_numbers *numbers, char *text, size_t size)
     }
 }
 
-/* Others of the same revision hold than our policy's: told once for all keys of a limit. */
+/* The ledger uses other rules of the same revision than our policy.  One event for all keys of a
+ * limit reports it. */
 static void tell_difference(takt_client *client, const char *name, const takt_numbers *held)
 {
     char rules[160], text[TAKT_NAME_SIZE_MAX + 400];
@@ -141,7 +141,7 @@ static takt_claiming *new_claiming(takt_client *client)
     return claiming;
 }
 
-/* Those beyond CLAIMS_MAX go when others are answered, which asks for a pass. */
+/* Claims beyond CLAIMS_MAX are sent when others are answered: each answer asks for a pass. */
 static void send_claims(takt_client *client, int64_t now_us)
 {
     while (client->claims_in_flight < CLAIMS_MAX) {
@@ -167,7 +167,7 @@ static void send_claims(takt_client *client, int64_t now_us)
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-/* What was checked when a permit was asked for may not hold any more. */
+/* Checks the cost again: the limits may have changed since the acquire. */
 static int still_possible(const takt_permit *permit)
 {
     const takt_limit *outer = takt_waiter_outer(permit)->limit;
@@ -178,7 +178,7 @@ static int still_possible(const takt_permit *permit)
                : 0;
 }
 
-/* Its callback is to come with a status, though its slot is due. */
+/* Makes the callback come with that status, although the slot is due. */
 static void refuse(takt_client *client, takt_permit *permit, int status)
 {
     permit->status = (int16_t)status;
@@ -188,8 +188,8 @@ static void refuse(takt_client *client, takt_permit *permit, int status)
     takt_waiter_release(&client->scheduler, permit);
 }
 
-/* A slot of the inner limit is due: the permit goes on to the limit around it, or is told that it
- * cannot any more: the inner slot alone lets nothing start. */
+/* A slot of the inner limit is due: the permit moves to the queue of the next outer limit, or fails
+ * if its cost is impossible there.  The inner slot alone starts nothing. */
 static bool goes_on(takt_client *client, takt_permit *permit)
 {
     int status;
@@ -205,7 +205,7 @@ static bool goes_on(takt_client *client, takt_permit *permit)
     return true;
 }
 
-/* The callbacks before this one may have kept the loop for longer than its lease. */
+/* Earlier callbacks may have kept the loop until the permit's lease was over. */
 static void refuse_late(takt_client *client, takt_permit *permit)
 {
     if (permit->status != 0 || permit->hold_count == 0 ||
@@ -261,8 +261,8 @@ static int64_t run_pass(takt_client *client, int64_t now_us)
     return due;
 }
 
-/* With nobody waiting, neither shadow waiters keep the loop alive, nor what a lost store cannot be
- * told: it finds out by itself when the lease is over. */
+/* When nothing waits, shadow waiters do not keep the loop alive.  Nor do permits to hand back to a
+ * lost store: they become free when the lease ends. */
 static bool lets_loop_end(const takt_client *client)
 {
     const takt_scheduler *scheduler = &client->scheduler;
@@ -272,15 +272,16 @@ static bool lets_loop_end(const takt_client *client)
            (takt_shadow_is_all(&client->shadows) || (client->lost && !holds));
 }
 
-/* What callbacks have asked for is looked at in the same turn of the loop, which costs more than a
- * pass; not without end, for others share the loop. */
+/* Requests from callbacks get their pass in the same turn of the loop, because a turn costs more
+ * than a pass.  The number of passes is bounded, because others share the loop. */
 void takt_pass_run_due(takt_client *client)
 {
     int passes = 0;
 
     if (client->parting) /* the timer was due in the same turn */
         return;
-    if (takt_client_is_forked(client) && !client->scheduler.parting) /* the parent starts them */
+    /* the parent starts its waiters */
+    if (takt_client_is_forked(client) && !client->scheduler.parting)
         takt_shadow_leave_all(&client->shadows, TAKT_E_FORKED);
     while (run_pass(client, takt_timer_now()) > 0 && ++passes < PASSES_MAX &&
            uv_is_active((uv_handle_t *)&client->pass))

@@ -1,6 +1,6 @@
 /*
- * reload.c: another policy for a client that is at work, given by its program.  (One in the store
- * is followed by follow.c.)
+ * reload.c: a program gives its running client another policy.  (follow.c follows the policy in the
+ * store.)
  */
 #include "base/fail.h"
 #include "client/follow.h"

@@ -30,7 +30,7 @@ static const char *given_key(const takt_request *request, int level)
     return key ? key : "";
 }
 
-/* A key that no limit is for. */
+/* Refuses a key at a level where there is no limit. */
 static int refuse_key(const takt_request *request, int at, int around, takt_error *error)
 {
     char many[24] = "is none";
@@ -43,7 +43,7 @@ static int refuse_key(const takt_request *request, int at, int around, takt_erro
                      request->limit, at, many);
 }
 
-/* The keys of all levels, of which there are so many. */
+/* Checks the keys of all levels; `levels` is their number. */
 static int check_keys(const takt_request *request, int levels, takt_error *error)
 {
     for (int level = 0; level < TAKT_LEVELS_MAX; level++) {

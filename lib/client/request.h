@@ -1,5 +1,5 @@
 /*
- * request.h: what a request names: its limit, the limits around that one, and a key for each.
+ * request.h: what a request names: its limit, the limits around it, and a key for each of them.
  */
 #ifndef TAKT_CLIENT_REQUEST_H
 #define TAKT_CLIENT_REQUEST_H
@@ -9,21 +9,22 @@
 #include "crypto/key_hash.h"
 #include "policy/policy.h"
 
-/* The limits on a request's way: level 0 is the innermost, each next one is around it. */
+/* The limits that a request must pass.  Level 0 is the innermost; each next level is around it. */
 typedef struct takt_levels {
     const takt_limit *limits[TAKT_LEVELS_MAX];
     int count;
-    char hashes[TAKT_LEVELS_MAX][TAKT_KEY_HASH_SIZE]; /* of the keys; "": none */
+    char hashes[TAKT_LEVELS_MAX][TAKT_KEY_HASH_SIZE]; /* of the keys; "": not hashed */
 } takt_levels;
 
-/* Finds a request's limits and checks it against them: 0 or a code and its words.  `hint`: the
- * limit that it probably names; NULL: none.  secret NULL: its keys are not asked for. */
+/* Finds a request's limits and checks the request against them.  Returns 0 or a code, with its
+ * message in *error.  `hint`: the limit that the request probably names, or NULL.  With secret NULL
+ * the keys are not checked. */
 int takt_request_check(const takt_policy *policy, const takt_limit *hint,
                        const takt_key_secret *secret, const takt_request *request,
                        takt_levels *levels, takt_error *error);
 
-/* The key of one of its levels, as the store and everything in between know it.  It lives as long
- * as the request and its levels. */
+/* The key of one level, as the store and the scheduler know it.  It lives as long as the request
+ * and its levels. */
 const char *takt_request_key(const takt_request *request, const takt_levels *levels, int level);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * settle.c: tells ledgers the real cost of work that is done: what is more is taken, and what is
- * less given back as far as a slot is known.
+ * settle.c: reports the real cost of finished work to the ledgers.  A ledger takes the rest of a
+ * higher cost.  It gives unused cost back if the slot is known.
  */
 #include "client/settle.h"
 

@@ -1,6 +1,6 @@
 /*
- * stored_policy.c: the stored policy as a program sees it: read, checked against, replaced.  How it
- * lies in a store is the stores' affair (store/policy_record.h), who follows it is in follow.c.
+ * stored_policy.c: the stored policy for a program: reading, checking, replacing.  The stores
+ * decide how it is kept (store/policy_record.h), and follow.c follows it.
  */
 #include "client/stored_policy.h"
 
@@ -19,7 +19,7 @@
 
 typedef struct live_policy {
     takt_live live; /* first */
-    char *kept;     /* holds the text */
+    char *kept;     /* owns the text */
     takt_policy *policy;
 } live_policy;
 
@@ -68,14 +68,14 @@ int takt_stored_policy_exchange(takt_op op, takt_policy_exchange *exchange,
         code = run_call(store, &loop, &call, error);
         takt_store_close(store, NULL, NULL);
     }
-    uv_run(&loop, UV_RUN_DEFAULT); /* what a failed opening has left to close, too */
+    uv_run(&loop, UV_RUN_DEFAULT); /* also closes what a failed opening has left */
     uv_loop_close(&loop);
     return code;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The next of a change's fields, up to `end`; cut to size. */
+/* Reads the next field of a change, up to `end`, and cuts it to size. */
 static void read_field(takt_reader *reader, char end, char *field, size_t size)
 {
     const char *stop = memchr(reader->at, end, (size_t)(reader->end - reader->at));
@@ -94,7 +94,7 @@ static int64_t read_number(takt_reader *reader)
     return number;
 }
 
-/* The changes, then an empty line.  What cannot be read of them is left out. */
+/* Reads the changes, which an empty line ends.  Changes that cannot be read are left out. */
 static void read_history(takt_live *live, takt_reader *reader)
 {
     while (!reader->bad && reader->at < reader->end && *reader->at != '\n') {
@@ -234,7 +234,7 @@ int takt_live_check(const takt_live *seen, const takt_policy *policy, takt_error
                      policy->revision, last, last + 1);
 }
 
-/* A summary that grows, and what did not fit any more. */
+/* A summary that grows, and the number of differences that no longer fit. */
 typedef struct summary {
     char *text;
     size_t size, used;
@@ -283,7 +283,7 @@ static void find_who(char *who, size_t size)
         uv_os_free_passwd(&user);
 }
 
-/* What would end a field or a line. */
+/* Replaces characters that would end a field or a line. */
 static void make_plain(char *text)
 {
     for (; *text; text++)

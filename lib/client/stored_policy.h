@@ -1,5 +1,5 @@
 /*
- * stored_policy.h: the stored policy as stored_policy.c and follow.c share it.
+ * stored_policy.h: the parts of stored_policy.c that follow.c uses.
  */
 #ifndef TAKT_CLIENT_STORED_POLICY_H
 #define TAKT_CLIENT_STORED_POLICY_H
@@ -8,15 +8,16 @@
 
 #include "store/store.h"
 
-/* One call about the stored policy, on a store and a loop of its own: waits for the answer. */
+/* Makes one call about the stored policy, on a store and a loop of its own, and waits for the
+ * answer. */
 int takt_stored_policy_exchange(takt_op op, takt_policy_exchange *exchange,
                                 const takt_policy *place, const takt_options *options,
                                 takt_error *error);
 
-/* Reads what an exchange has brought, which is taken from it.  0 or TAKT_E_NOMEM. */
+/* Reads the result of an exchange and takes its memory over.  Returns 0 or TAKT_E_NOMEM. */
 int takt_stored_policy_read(takt_live **live, takt_policy_exchange *exchange);
 
-/* The policy becomes the caller's; NULL: there is none. */
+/* Hands the policy to the caller, who owns it; NULL: there is no policy. */
 takt_policy *takt_stored_policy_take(takt_live *live);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * sync.c: see sync.h.  A client on a loop and a thread of its own.  Posts are put into a list for
- * the loop's thread; each caller waits for its own.  What can be asked for is in sync_calls.c.
+ * sync.c: see sync.h.  A client on a loop and a thread of its own.  Callers put posts into a list
+ * for the loop's thread, and each caller waits for its own post.  sync_calls.c has the questions.
  */
 #include "client/sync.h"
 
@@ -13,13 +13,13 @@ struct takt_sync {
     uv_loop_t loop;
     uv_thread_t thread;
     uv_async_t posts_are_there;
-    uv_mutex_t mutex; /* guards the two below */
+    uv_mutex_t mutex; /* guards `posts` and `callers` */
     uv_cond_t idle;
     takt_link posts;
     int callers; /* threads inside a call */
     bool closing;
     takt_client *client;
-    unsigned forks; /* when it was opened */
+    unsigned forks; /* number of forks when it was opened */
 };
 
 /* ---- on the loop's thread -------------------------------------------------------------------- */
@@ -73,7 +73,8 @@ int takt_sync_ask(takt_sync *sync, takt_sync_post *post)
 {
     bool closing;
 
-    /* A child has no such thread, and another one may have had the mutex. */
+    /* The loop's thread does not exist in a child, and the mutex may have been locked at the
+     * fork. */
     if (sync->forks != takt_fork_count)
         return TAKT_E_FORKED;
     if (uv_sem_init(&post->answered, 0) != 0)

@@ -1,16 +1,16 @@
 /*
- * sync_calls.c: the functions of takt/sync.h that do on the loop's thread what their counterparts
- * of takt/takt.h do, and wait for it.
+ * sync_calls.c: the functions of takt/sync.h.  Each runs its counterpart of takt/takt.h on the
+ * loop's thread and waits for the answer.
  */
 #include "base/fail.h"
 #include "client/call.h"
 #include "client/sync.h"
 
-/* What is asked for.  Each function uses some of these. */
+/* A question to the loop's thread.  Each function uses some of the fields. */
 typedef struct question {
     takt_sync_post post; /* first */
     takt_permit *permit;
-    const takt_permit *held; /* is it? */
+    const takt_permit *held; /* for takt_sync_is_held */
     const takt_request *request;
     int64_t actual_cost;
     takt_call_kind kind;
@@ -22,7 +22,7 @@ typedef struct question {
     const takt_policy *policy;
     takt_error *error;
     takt_call call;
-    void *data; /* the permit's own, while it is waited for */
+    void *data; /* the permit's own `data`, replaced while the permit waits */
 } question;
 
 /* ---- on the loop's thread -------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static int run_acquire(takt_client *client, takt_sync_post *post)
     question *asked = question_of(post);
     int code = takt_acquire(client, asked->permit, asked->request, acquired);
 
-    if (code == 0) { /* else it may be another thread that waits for it */
+    if (code == 0) { /* otherwise another thread may be waiting for it */
         asked->data = asked->permit->data;
         asked->permit->data = asked;
     }
@@ -83,7 +83,8 @@ static int run_call(takt_client *client, takt_sync_post *post)
                                asked->number, asked->reason, called));
 }
 
-/* A permit that another thread waits for is cancelled, not dropped: that thread is to return. */
+/* A permit that another thread waits for is cancelled and not dropped, so that its thread
+ * returns. */
 static int run_release(takt_client *client, takt_sync_post *post)
 {
     question *asked = question_of(post);

@@ -13,8 +13,7 @@
 int64_t takt_timer_now(void)
 {
 #ifdef __linux__
-    struct timespec
-        now; /* CLOCK_MONOTONIC, which libuv has, stands still while the machine sleeps */
+    struct timespec now; /* CLOCK_MONOTONIC, used by libuv, stops while the machine sleeps */
 
     clock_gettime(CLOCK_BOOTTIME, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
@@ -42,7 +41,7 @@ static void set_ref(takt_timer *timer, int64_t at_us)
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Tells the kernel; this also clears an expiry that nobody has read. */
+/* Sets the kernel's timer; this also clears an expiry that was not read. */
 static void set(takt_timer *timer, int64_t at_us)
 {
     struct itimerspec spec = {{0, 0}, {0, 0}};
@@ -63,12 +62,12 @@ static void readable(uv_poll_t *handle, int status, int events)
 
     (void)status;
     (void)events;
-    if (timer->forks != takt_fork_count) /* the expiry is the parent's to clear */
+    if (timer->forks != takt_fork_count) /* the expiry belongs to the parent */
         uv_poll_stop(handle);
     set_ref(timer, INT64_MAX);
     timer->fired(timer);
     if (timer->armed_us == INT64_MAX && !uv_is_closing((uv_handle_t *)handle))
-        set(timer, INT64_MAX); /* not armed anew: the expiry is still to be cleared */
+        set(timer, INT64_MAX); /* not armed again: clear the expiry */
 }
 
 int takt_timer_open(takt_timer *timer, uv_loop_t *loop, void (*fired)(takt_timer *timer))

@@ -17,28 +17,28 @@ typedef struct takt_timer {
     int64_t armed_us; /* INT64_MAX: not armed */
 #ifdef __linux__
     uv_poll_t handle;
-    int fd;         /* a child after fork shares it with its parent, and leaves it alone */
-    unsigned forks; /* when it was opened */
+    int fd;         /* a child after fork shares it with its parent and does not use it */
+    unsigned forks; /* number of forks when the timer was opened */
 #else
     uv_timer_t handle;
 #endif
 } takt_timer;
 
-/* The monotonic clock that `armed_us` is counted on; on Linux it goes on while the machine sleeps,
- * as a store's does, so that a lease is over when it is. */
+/* The monotonic clock of `armed_us`.  On Linux it counts on while the machine sleeps, as the
+ * store's clock does, so a lease ends here when it ends there. */
 int64_t takt_timer_now(void);
 
-/* 0 or a code of takt/error.h. */
+/* Returns 0 or a code of takt/error.h. */
 int takt_timer_open(takt_timer *timer, uv_loop_t *loop, void (*fired)(takt_timer *timer));
 
-/* Fires once at at_us or as soon after as the loop gets to it; INT64_MAX: not at all.  Replaces
- * what was set.  The loop is kept alive while the timer is armed. */
+/* Fires once, at at_us or as soon as the loop gets to it; INT64_MAX: never.  Replaces the earlier
+ * setting.  An armed timer keeps the loop alive. */
 void takt_timer_arm(takt_timer *timer, int64_t at_us);
 
-/* The loop is not kept alive by what the timer is set to now. */
+/* The present setting of the timer does not keep the loop alive. */
 void takt_timer_let_loop_end(takt_timer *timer);
 
-/* closed() comes when the memory may go. */
+/* closed() comes when the memory may be freed. */
 void takt_timer_close(takt_timer *timer, void (*closed)(takt_timer *timer));
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * try.c: takt_try_acquire: a cost is taken now, from all levels of a request, or not at all.
+ * try.c: takt_try_acquire: takes a cost now from all levels of a request, or takes nothing.
  *
- * With `within` a try peeks at every level first.  It takes only where all of them seem to have
- * enough, else it tries the one that lacks tokens, which tells when it will have enough.  While the
- * store is lost each limit's on_store_failure decides.
+ * With `within` a try peeks at every level first.  If all seem to have enough it takes from each.
+ * Otherwise it tries the level that lacks tokens, whose answer says when there will be enough.
+ * While the store is lost each limit's on_store_failure decides.
  */
 #include "client/try.h"
 
@@ -18,7 +18,8 @@
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* The innermost limit's number is the permit's, also where another one was tried first. */
+/* The permit's fencing number is that of the innermost limit with permits, also if another level
+ * was tried first. */
 static void choose_fence(const takt_calling *calling)
 {
     takt_scheduler *scheduler = &calling->client->scheduler;
@@ -35,7 +36,7 @@ static void choose_fence(const takt_calling *calling)
     }
 }
 
-/* What a try has made of its permit, which an answer that was kept waiting may have outlived. */
+/* Sets the permit's state after a try.  If the answer was late its lease may already be over. */
 static void settle_permit(takt_calling *calling)
 {
     takt_scheduler *scheduler = &calling->client->scheduler;
@@ -75,7 +76,8 @@ static void finish(takt_calling *calling)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* A try at a limit with permits states what is held of them, as claims do: one at a time. */
+/* A try at a limit with permits states what is held, as a claim does.  Only one such call is under
+ * way at a time. */
 static bool is_held_up(takt_calling *calling)
 {
     takt_scheduler *scheduler = &calling->client->scheduler;
@@ -118,7 +120,8 @@ void takt_try_send_held(takt_client *client)
     }
 }
 
-/* Takes from the level tried first, then from the others, from the inside out. */
+/* The level to take from next: the level tried first comes first, then the others, the innermost
+ * first. */
 static int next_to_take(const takt_calling *calling)
 {
     int first = calling->trying.first;
@@ -127,8 +130,9 @@ static int next_to_take(const takt_calling *calling)
     return next == first ? next + 1 : next;
 }
 
-/* Looks at every level first.  Where one has too little, a try there tells when it will have
- * enough; else, or should it have enough by now, all are taken from.  False: it ends here. */
+/* Peeks at every level first.  If one has too little, the next step is a try there, whose answer
+ * says when there will be enough.  Otherwise, or if that try succeeds, the cost is taken from all
+ * levels.  False: the try ends here. */
 static bool goes_on(takt_calling *calling)
 {
     takt_trying *trying = &calling->trying;
@@ -156,8 +160,8 @@ static bool goes_on(takt_calling *calling)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* A try that the store fails goes by each limit's on_store_failure, from the inside out.  True: it
- * is under way anew, since it had only looked yet, and there is nothing to see. */
+/* If the store fails, each limit's on_store_failure decides, the innermost first.  True: the try
+ * has only peeked so far, and now starts again. */
 static bool go_on_alone(takt_calling *calling)
 {
     takt_scheduler *scheduler = &calling->client->scheduler;
@@ -177,7 +181,7 @@ static bool go_on_alone(takt_calling *calling)
         return false;
     call->status = takt_loss_try_alone(scheduler, queue, call->status, (int32_t)call->cost,
                                        takt_timer_now(), &call->standing);
-    if (calling->level + 1 == calling->levels.count) /* the one that would give back */
+    if (calling->level + 1 == calling->levels.count) /* this level would have to give back */
         calling->trying.permit->uncharged = call->status == 0;
     return false;
 }
@@ -187,7 +191,8 @@ static bool is_in_shadow(const takt_calling *calling)
     return calling->call.op == TAKT_OP_TRY && calling->call.limit->mode == TAKT_MODE_SHADOW;
 }
 
-/* The ledger has permits of which our numbers do not know: no try that states nothing gets one. */
+/* The ledger has permits that our numbers do not know.  A try that states nothing gets no permit,
+ * so a claim must learn the newer numbers. */
 static void learn_of_permits(takt_calling *calling)
 {
     const takt_store_call *call = &calling->call;
@@ -201,7 +206,7 @@ static void learn_of_permits(takt_calling *calling)
         takt_claims_outdated(&calling->client->scheduler, queue);
 }
 
-/* What a try was given is its permit's, or, of a limit in shadow, its shadow waiter's. */
+/* Gives the result of a try to its permit, or for a shadow limit to its shadow waiter. */
 static void take(takt_calling *calling)
 {
     takt_scheduler *scheduler = &calling->client->scheduler;
@@ -225,7 +230,7 @@ static void take(takt_calling *calling)
         takt_shadow_begin(shadows, permit);
 }
 
-/* A limit in shadow lets every try pass, whatever came of it. */
+/* A shadow limit lets every try pass, whatever the answer. */
 static void pass_shadow(takt_calling *calling)
 {
     takt_store_call *call = &calling->call;
@@ -238,8 +243,8 @@ static void pass_shadow(takt_calling *calling)
     call->status = 0;
 }
 
-/* A try that all limits grant tells of the one that leaves least: the next to refuse. One in shadow
- * refuses nobody. */
+/* If all limits grant the cost, the standing is that of the limit with the fewest tokens left: it
+ * will refuse first.  A shadow limit refuses nothing. */
 static void compare_left(takt_calling *calling)
 {
     const takt_standing *standing = &calling->call.standing;

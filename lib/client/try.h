@@ -1,5 +1,5 @@
 /*
- * try.h: takt_try_acquire, as the pass sees it.
+ * try.h: takt_try_acquire, as the pass needs it.
  */
 #ifndef TAKT_CLIENT_TRY_H
 #define TAKT_CLIENT_TRY_H
