@@ -87,11 +87,13 @@ static void close_handles(takt_redis_connection *connection)
 
 static void pause_now(takt_redis_connection *connection)
 {
+    uint64_t pause_ms = takt_backoff_pause_ms(&connection->backoff, uv_now(connection->loop));
+
     connection->state = PAUSE;
     if (connection->held)
         uv_timer_stop(&connection->timer);
     else
-        uv_timer_start(&connection->timer, on_timer, takt_backoff_next_ms(&connection->backoff), 0);
+        uv_timer_start(&connection->timer, on_timer, pause_ms, 0);
 }
 
 void takt_redis_connection_hold(takt_redis_connection *connection, bool held)
@@ -245,7 +247,6 @@ void takt_redis_connection_flush(takt_redis_connection *connection)
 static void become_ready(takt_redis_connection *connection)
 {
     connection->state = READY;
-    connection->backoff.tries = 0;
     uv_timer_stop(&connection->timer);
     connection->events->ready(connection->data);
 }
@@ -318,11 +319,20 @@ static void on_opened(void *data)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* A greeting does not make a connection one that works: a replica, and a server that loads its
+ * data, greet as well. */
+static bool shows_that_it_works(const takt_redis_connection *connection, const takt_reply *reply)
+{
+    return connection->state == READY && reply->type != TAKT_REPLY_ERROR;
+}
+
 static void on_reply(takt_redis_connection *connection, const takt_reply *reply)
 {
     takt_redis_trouble trouble;
     takt_redis_command *command;
 
+    if (shows_that_it_works(connection, reply))
+        connection->backoff.away_at_ms = 0;
     if (!takt_list_empty(&connection->flight)) {
         /* "-ERR max number of clients reached" answers nothing, but is as bad as an answer */
         command = TAKT_HOLDER(connection->flight.next, takt_redis_command, link);

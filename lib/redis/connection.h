@@ -58,8 +58,8 @@ void takt_redis_connection_flush(takt_redis_connection *connection);
 /* Takes in, without waiting for the loop to say so, what has been answered already. */
 void takt_redis_connection_drain(takt_redis_connection *connection);
 
-/* While held, a connection that there is not is not tried to be made: another one to the same
- * server tells whether it is worth while.  Let go, it is made after a pause with jitter. */
+/* While held, a connection that is away makes no attempt: another one to the same server shows
+ * whether an attempt is worthwhile.  Let go, it is made after the pause of backoff.h. */
 void takt_redis_connection_hold(takt_redis_connection *connection, bool held);
 
 /* Leaves a connection that is of no use any more (see takt_redis_socket_close about `reset`), as if

@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "redis/backoff.h"
 #include "redis/connection.h"
 #include "store/redis/peer.h"
 #include "store/redis/server.h"
@@ -386,6 +387,45 @@ Test(connection, comes_back_after_client_kill)
         await(&talk, &talk.lost, i);
         cr_expect_not_null(strstr(talk.text, "closed the connection"), "%s", talk.text);
     }
+    end(&talk);
+    server_stop(&server);
+}
+
+/* Loses the connection behind each answer, and looks at the pauses from a second after the first
+ * loss on: how many were shorter than that of a connection that has not worked since that loss? */
+static int short_pauses(struct talk *talk, const char *command, int pauses)
+{
+    uint64_t first_ms = 0, lost_ms, away_ms;
+    int found = 0;
+
+    while (pauses > 0) {
+        (void)ask_and_wait(talk, command, "n", NULL);
+        takt_redis_connection_leave(talk->connection, false, TAKT_E_STORE, "as if lost");
+        lost_ms = uv_now(&talk->loop);
+        first_ms = first_ms == 0 ? lost_ms : first_ms;
+        await(talk, &talk->ready, talk->ready + 1);
+        away_ms = lost_ms - first_ms;
+        if (away_ms < 1000)
+            continue;
+        away_ms = away_ms < TAKT_BACKOFF_LONGEST_MS ? away_ms : TAKT_BACKOFF_LONGEST_MS;
+        pauses--;
+        found += uv_now(&talk->loop) - lost_ms < away_ms / 2;
+    }
+    return found;
+}
+
+/* A server that greets and then answers with errors alone, such as a replica, is left in peace for
+ * longer and longer.  One that works is not. */
+Test(connection, pauses_grow_until_a_command_succeeds)
+{
+    struct server server;
+    struct talk talk;
+
+    server_start(&server, NULL);
+    begin_at(&talk, &server, "");
+    await(&talk, &talk.ready, 1);
+    cr_expect_eq(short_pauses(&talk, "NONSENSE", 2), 0);
+    cr_expect_gt(short_pauses(&talk, "INCR", 5), 0);
     end(&talk);
     server_stop(&server);
 }
