@@ -50,8 +50,10 @@ static takt_sim_event *plan(takt_fleet *fleet, int64_t at_us, takt_sim_happen ha
 {
     takt_sim_event *planned = calloc(1, sizeof *planned);
 
-    if (!planned)
-        abort(); /* a simulation that leaves out an event would lie */
+    if (!planned) {
+        fleet->out_of_memory = true; /* a simulation that leaves out an event would lie */
+        return NULL;
+    }
     planned->at_us = at_us > fleet->now_us ? at_us : fleet->now_us;
     planned->order = fleet->order++;
     planned->happen = happen;
@@ -63,6 +65,8 @@ takt_sim_event *takt_sim_plan(takt_fleet_worker *worker, int64_t at_us, takt_sim
 {
     takt_sim_event *planned = plan(worker->fleet, at_us, happen);
 
+    if (!planned)
+        return NULL;
     planned->worker = worker;
     planned->incarnation = worker->incarnation;
     return planned;
@@ -91,6 +95,8 @@ void takt_fleet_at(takt_fleet *fleet, int64_t at_us, void (*happen)(takt_fleet *
 {
     takt_sim_event *planned = plan(fleet, at_us, calls);
 
+    if (!planned)
+        return;
     planned->call = happen;
     planned->data = data;
 }
@@ -102,9 +108,9 @@ static bool is_held_up(const takt_sim_event *event)
            event->worker->frozen_until_us > event->worker->fleet->now_us;
 }
 
-void takt_fleet_run(takt_fleet *fleet, int64_t until_us)
+int takt_fleet_run(takt_fleet *fleet, int64_t until_us)
 {
-    while (fleet->events.first) {
+    while (fleet->events.first && !fleet->out_of_memory) {
         takt_sim_event *event = TAKT_HOLDER(fleet->events.first, takt_sim_event, node);
         if (event->at_us > until_us)
             break;
@@ -117,8 +123,11 @@ void takt_fleet_run(takt_fleet *fleet, int64_t until_us)
             continue;
         }
         event->happen(fleet, event);
+        if (event->worker && event->worker->scheduler.out_of_memory)
+            fleet->out_of_memory = true;
         free(event);
     }
     if (fleet->now_us < until_us)
         fleet->now_us = until_us;
+    return fleet->out_of_memory ? TAKT_E_NOMEM : 0;
 }

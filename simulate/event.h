@@ -26,7 +26,8 @@ struct takt_sim_event {
 
 void takt_sim_events_init(takt_fleet *fleet);
 
-/* Plans an event of a worker; whoever plans it fills in what it needs. */
+/* Plans an event of a worker; whoever plans it fills in what it needs.  NULL: without memory the
+ * fleet stops. */
 takt_sim_event *takt_sim_plan(takt_fleet_worker *worker, int64_t at_us, takt_sim_happen happen);
 
 /* Whether an event is meant for one who is gone: its worker is dead, or was when it began anew. */

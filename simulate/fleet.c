@@ -22,7 +22,9 @@ static void send_claims(void *owner, int64_t now_us)
     takt_fleet_worker *worker = owner;
 
     while (!takt_list_empty(&worker->scheduler.claiming)) {
-        takt_sim_exchange *exchange = takt_sim_exchange_new(TAKT_SIM_CLAIM);
+        takt_sim_exchange *exchange = takt_sim_exchange_new(worker->fleet, TAKT_SIM_CLAIM);
+        if (!exchange)
+            return;
         exchange->sent_us = now_us;
         exchange->queue = takt_claims_next(&worker->scheduler, now_us, &exchange->claim);
         worker->exchange = exchange;
@@ -34,8 +36,10 @@ static void hand_back(void *owner, takt_queue *queue, const takt_run *unused)
 {
     takt_fleet_worker *worker = owner;
     takt_fleet *fleet = worker->fleet;
-    takt_sim_exchange *exchange = takt_sim_exchange_new(TAKT_SIM_SETTLE);
+    takt_sim_exchange *exchange = takt_sim_exchange_new(fleet, TAKT_SIM_SETTLE);
 
+    if (!exchange)
+        return;
     exchange->call.unused = *unused;
     if (fleet->on_unused)
         fleet->on_unused(fleet, worker, unused);
@@ -105,6 +109,10 @@ void takt_fleet_acquire(takt_fleet_worker *worker, takt_permit *permit, int64_t 
 {
     takt_queue *queue = takt_registry_queue(&worker->scheduler, worker->limit, "");
 
+    if (!queue) {
+        worker->fleet->out_of_memory = true;
+        return;
+    }
     permit->deadline_at_us = max_wait_us > 0 ? takt_fleet_clock(worker) + max_wait_us : TAKT_NEVER;
     if (queue->limit->mode == TAKT_MODE_SHADOW)
         takt_shadow_acquire(&worker->shadows, queue, permit, takt_fleet_clock(worker));
@@ -148,8 +156,10 @@ void takt_fleet_restart(takt_fleet_worker *worker)
 
     worker->name = takt_random(&fleet->random);
     if (takt_registry_init(&worker->scheduler, worker->name, takt_random(&fleet->random), worker) <
-        0)
-        abort();
+        0) {
+        fleet->out_of_memory = true;
+        return;
+    }
     takt_shadows_init(&worker->shadows, &worker->scheduler);
     worker->dead = worker->pass_asked = false;
     worker->wake_us = TAKT_NEVER;
@@ -163,8 +173,10 @@ void takt_fleet_freeze(takt_fleet_worker *worker, int64_t until_us)
 
 void takt_fleet_call(takt_fleet_worker *worker, takt_sim_op op, int64_t value)
 {
-    takt_sim_exchange *exchange = takt_sim_exchange_new(op);
+    takt_sim_exchange *exchange = takt_sim_exchange_new(worker->fleet, op);
 
+    if (!exchange)
+        return;
     exchange->call.cost = exchange->call.for_us = value;
     takt_sim_send(worker, exchange, &worker->limit->numbers);
 }
@@ -184,15 +196,15 @@ int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int
                           .delay_max_us = 2000,
                           .timeout_us = 1000000};
     takt_sim_events_init(fleet);
+    takt_memory_pages_init(&fleet->pages);
     fleet->workers = calloc((size_t)workers, sizeof *fleet->workers);
     fleet->ledger.line = calloc((size_t)capacity, sizeof *fleet->ledger.line);
     if (!fleet->workers || !fleet->ledger.line) {
-        free(fleet->workers);
-        free(fleet->ledger.line);
+        fleet->worker_count = 0;
+        takt_fleet_close(fleet);
         return TAKT_E_NOMEM;
     }
     fleet->ledger.line_capacity = capacity;
-    takt_memory_pages_init(&fleet->pages);
     fleet->ledger.pages = &fleet->pages.pages;
     takt_ledger_init(&fleet->ledger, &limit->numbers, now_us);
     for (int i = 0; i < workers; i++) {
@@ -201,7 +213,12 @@ int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int
         worker->index = i;
         worker->limit = limit;
         worker->clock_us = takt_random_below(&fleet->random, INT64_C(1000000000000));
+        worker->dead = true;
         takt_fleet_restart(worker);
+    }
+    if (fleet->out_of_memory) {
+        takt_fleet_close(fleet);
+        return TAKT_E_NOMEM;
     }
     return 0;
 }
@@ -218,5 +235,6 @@ void takt_fleet_close(takt_fleet *fleet)
     for (int i = 0; i < fleet->worker_count; i++)
         takt_fleet_crash(&fleet->workers[i]);
     free(fleet->workers);
+    fleet->workers = NULL;
     takt_sim_store_close(fleet);
 }

@@ -119,10 +119,12 @@ struct takt_fleet {
     int64_t began_us;
     takt_sim_happen pass; /* of a worker */
     takt_heap events;
-    uint64_t order; /* events of one instant happen in the order in which they were planned */
+    uint64_t order;     /* events of one instant happen in the order in which they were planned */
+    bool out_of_memory; /* the fleet has stopped */
 };
 
-/* The limit must outlive the fleet; virtual time begins at now_us.  0 or TAKT_E_NOMEM. */
+/* The limit must outlive the fleet; virtual time begins at now_us.  0 or TAKT_E_NOMEM, which leaves
+ * nothing to close.  Without memory later, the fleet stops, and takt_fleet_run says so. */
 int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int64_t now_us,
                     uint64_t seed);
 void takt_fleet_close(takt_fleet *fleet);
@@ -140,7 +142,7 @@ void takt_fleet_cancel(takt_fleet_worker *worker, takt_permit *permit);
 void takt_fleet_release(takt_fleet_worker *worker, takt_permit *permit);
 
 /* Dies at once, without a word; its permits are forgotten.  A restarted one is a new worker in the
- * same place. */
+ * same place; without memory it stays dead, and the fleet stops. */
 void takt_fleet_crash(takt_fleet_worker *worker);
 void takt_fleet_restart(takt_fleet_worker *worker);
 
@@ -162,7 +164,8 @@ void takt_fleet_lose_state(takt_fleet *fleet);
 /* A worker's own clock. */
 int64_t takt_fleet_clock(const takt_fleet_worker *worker);
 
-/* Lets virtual time pass, up to and including until_us, or until nothing is planned. */
-void takt_fleet_run(takt_fleet *fleet, int64_t until_us);
+/* Lets virtual time pass, up to and including until_us, or until nothing is planned.  0 or
+ * TAKT_E_NOMEM. */
+int takt_fleet_run(takt_fleet *fleet, int64_t until_us);
 
 #endif

@@ -14,6 +14,13 @@ void takt_forecast_close(takt_forecast *forecast)
     takt_memory_pages_close(&forecast->pages);
 }
 
+/* Trouble is over with the call that had it, but not for us. */
+static void note_trouble(takt_forecast *forecast)
+{
+    if (forecast->pages.pages.trouble != TAKT_PAGES_FINE)
+        forecast->out_of_memory = true;
+}
+
 void takt_forecast_begin(takt_forecast *forecast, const takt_ledger *ledger,
                          const takt_memory_pages *pages)
 {
@@ -26,13 +33,16 @@ void takt_forecast_begin(takt_forecast *forecast, const takt_ledger *ledger,
     forecast->last_priority = 0;
     forecast->valid = true;
     forecast->before.known = false;
+    note_trouble(forecast);
 }
 
-int64_t takt_forecast_slot(const takt_forecast *forecast, int64_t now_us, int64_t cost)
+int64_t takt_forecast_slot(takt_forecast *forecast, int64_t now_us, int64_t cost)
 {
     int64_t from_us = now_us > forecast->last_us ? now_us : forecast->last_us;
+    int64_t slot_us = takt_numbers_earliest(forecast->numbers, &forecast->state, from_us, cost);
 
-    return takt_numbers_earliest(forecast->numbers, &forecast->state, from_us, cost);
+    note_trouble(forecast);
+    return slot_us;
 }
 
 void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, int64_t cost, int priority)
@@ -46,6 +56,7 @@ void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, int64_t cost, 
     takt_numbers_commit(forecast->numbers, &forecast->state, slot_us, cost);
     forecast->last_us = slot_us;
     forecast->last_priority = priority;
+    note_trouble(forecast);
 }
 
 bool takt_forecast_undo(takt_forecast *forecast)

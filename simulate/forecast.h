@@ -18,7 +18,8 @@ typedef struct takt_forecast {
     int64_t last_us;   /* the last slot that is taken */
     int last_priority; /* and for whom */
     bool valid;
-    struct { /* as it was before the last slot was taken */
+    bool out_of_memory; /* since it was initialised: it is of no use any more */
+    struct {            /* as it was before the last slot was taken */
         takt_rules_state state;
         int64_t last_us;
         int last_priority;
@@ -35,7 +36,7 @@ void takt_forecast_begin(takt_forecast *forecast, const takt_ledger *ledger,
                          const takt_memory_pages *pages);
 
 /* The slot that one more would get who comes after all others, not before now_us. */
-int64_t takt_forecast_slot(const takt_forecast *forecast, int64_t now_us, int64_t cost);
+int64_t takt_forecast_slot(takt_forecast *forecast, int64_t now_us, int64_t cost);
 
 /* Takes that slot. */
 void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, int64_t cost, int priority);

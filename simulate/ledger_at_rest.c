@@ -4,46 +4,59 @@
  */
 #include "simulate/ledger_at_rest.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "core/ledger_text.h"
 
-/* Room for another worker's holdings, and for those that the text lists. */
-static void reserve_holders(takt_fleet *fleet)
+/* Room for another worker's places in line, and for those that the text lists; false without
+ * memory. */
+static bool reserve_line(takt_fleet *fleet)
 {
     takt_ledger *ledger = &fleet->ledger;
+    takt_place *line;
+    int count = fleet->text_size > 0 ? takt_ledger_text_places(fleet->text, fleet->text_size) : 0;
+
+    if (count < ledger->line_count)
+        count = ledger->line_count;
+    if (count + TAKT_PRIORITIES <= ledger->line_capacity)
+        return true;
+    count = 2 * (count + TAKT_PRIORITIES);
+    line = realloc(ledger->line, (size_t)count * sizeof *line);
+    if (!line)
+        return false;
+    ledger->line = line;
+    ledger->line_capacity = count;
+    return true;
+}
+
+/* The same for holdings. */
+static bool reserve_holders(takt_fleet *fleet)
+{
+    takt_ledger *ledger = &fleet->ledger;
+    takt_holder *holders;
     int count = fleet->text_size > 0 ? takt_ledger_text_holders(fleet->text, fleet->text_size) : 0;
 
     if (count < ledger->holder_count)
         count = ledger->holder_count;
     if (count < ledger->holder_capacity)
-        return;
-    ledger->holder_capacity = 2 * (count + 1);
-    ledger->holders =
-        realloc(ledger->holders, (size_t)ledger->holder_capacity * sizeof *ledger->holders);
-    if (!ledger->holders)
-        abort();
+        return true;
+    count = 2 * (count + 1);
+    holders = realloc(ledger->holders, (size_t)count * sizeof *holders);
+    if (!holders)
+        return false;
+    ledger->holders = holders;
+    ledger->holder_capacity = count;
+    return true;
 }
 
 /* Makes the ledger ready for a call from a worker whose policy says `numbers`. */
-static void wake_ledger(takt_fleet *fleet, const takt_numbers *numbers, int64_t now_us)
+static bool wake_ledger(takt_fleet *fleet, const takt_numbers *numbers, int64_t now_us)
 {
-    int places;
-
     if (now_us >= fleet->expires_at_us)
         fleet->text_size = 0;
-    places = fleet->text_size > 0 ? takt_ledger_text_places(fleet->text, fleet->text_size) : 0;
-
-    if (places < fleet->ledger.line_count)
-        places = fleet->ledger.line_count;
-    if (places + TAKT_PRIORITIES > fleet->ledger.line_capacity) {
-        fleet->ledger.line_capacity = 2 * (places + TAKT_PRIORITIES);
-        fleet->ledger.line = realloc(fleet->ledger.line, (size_t)fleet->ledger.line_capacity *
-                                                             sizeof *fleet->ledger.line);
-        if (!fleet->ledger.line)
-            abort();
-    }
-    reserve_holders(fleet);
+    if (!reserve_line(fleet) || !reserve_holders(fleet))
+        return false;
     if (fleet->unwritten) {
         takt_ledger_adopt(&fleet->ledger, numbers, now_us);
     } else if (fleet->text_size == 0) {
@@ -54,40 +67,45 @@ static void wake_ledger(takt_fleet *fleet, const takt_numbers *numbers, int64_t 
         takt_memory_pages_close(&fleet->pages);
         fleet->damaged++;
     }
+    return true;
 }
 
 /* Lays the ledger to rest, or forgets it where it says no more than a fresh one would. */
-static void rest_ledger(takt_fleet *fleet, int64_t now_us)
+static bool rest_ledger(takt_fleet *fleet, int64_t now_us)
 {
     size_t size = takt_ledger_text_size(fleet->ledger.line_count, fleet->ledger.holder_count);
 
-    if (fleet->pages.pages.trouble != TAKT_PAGES_FINE)
-        abort();
+    assert(fleet->pages.pages.trouble != TAKT_PAGES_DAMAGED);
+    if (fleet->pages.pages.trouble == TAKT_PAGES_NOMEM)
+        return false;
     takt_memory_pages_settle(&fleet->pages, true);
     if (fleet->ledger.numbers != &fleet->kept) { /* the caller's may be gone by the next call */
         fleet->kept = *fleet->ledger.numbers;
         fleet->ledger.numbers = &fleet->kept;
     }
     if (fleet->unwritten)
-        return;
+        return true;
     if (size > fleet->text_capacity) {
         free(fleet->text);
+        fleet->text_size = 0;
         fleet->text_capacity = 2 * size;
         fleet->text = malloc(fleet->text_capacity);
         if (!fleet->text)
-            abort();
+            return false;
     }
     fleet->text_size = 0;
     fleet->expires_at_us = takt_ledger_expires_at(&fleet->ledger);
     if (fleet->expires_at_us > now_us)
         fleet->text_size = takt_ledger_encode(&fleet->ledger, fleet->text, fleet->text_capacity);
+    return true;
 }
 
-void takt_sim_store_run(takt_fleet *fleet, takt_sim_call *call)
+bool takt_sim_store_run(takt_fleet *fleet, takt_sim_call *call)
 {
     int64_t now_us = fleet->now_us + fleet->store_clock_us;
 
-    wake_ledger(fleet, call->numbers, now_us);
+    if (!wake_ledger(fleet, call->numbers, now_us))
+        return false;
     call->now_us = now_us;
     switch (call->op) {
     case TAKT_SIM_CLAIM:
@@ -118,7 +136,7 @@ void takt_sim_store_run(takt_fleet *fleet, takt_sim_call *call)
     }
     if (call->op != TAKT_SIM_CLAIM)
         takt_ledger_peek(&fleet->ledger, now_us, &call->standing);
-    rest_ledger(fleet, now_us);
+    return rest_ledger(fleet, now_us);
 }
 
 void takt_fleet_lose_state(takt_fleet *fleet)

@@ -7,8 +7,9 @@
 
 #include "simulate/fleet.h"
 
-/* Runs a call on the ledger, at the store's time, and fills in what it answers. */
-void takt_sim_store_run(takt_fleet *fleet, takt_sim_call *call);
+/* Runs a call on the ledger, at the store's time, and fills in what it answers.  False without
+ * memory: the ledger is of no use any more. */
+bool takt_sim_store_run(takt_fleet *fleet, takt_sim_call *call);
 
 void takt_sim_store_close(takt_fleet *fleet);
 

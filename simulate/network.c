@@ -10,12 +10,14 @@
 #include "scheduler/registry.h"
 #include "simulate/ledger_at_rest.h"
 
-takt_sim_exchange *takt_sim_exchange_new(takt_sim_op op)
+takt_sim_exchange *takt_sim_exchange_new(takt_fleet *fleet, takt_sim_op op)
 {
     takt_sim_exchange *exchange = calloc(1, sizeof *exchange);
 
-    if (!exchange)
-        abort();
+    if (!exchange) {
+        fleet->out_of_memory = true;
+        return NULL;
+    }
     exchange->call.op = op;
     exchange->call.claim = &exchange->claim;
     return exchange;
@@ -25,6 +27,19 @@ void takt_sim_exchange_drop(takt_sim_exchange *exchange)
 {
     if (--exchange->users == 0)
         free(exchange);
+}
+
+/* Plans an event that needs the exchange. */
+static takt_sim_event *plan(takt_fleet_worker *worker, takt_sim_exchange *exchange, int64_t at_us,
+                            takt_sim_happen happen)
+{
+    takt_sim_event *planned = takt_sim_plan(worker, at_us, happen);
+
+    if (!planned)
+        return NULL;
+    planned->exchange = exchange;
+    exchange->users++;
+    return planned;
 }
 
 /* How often a message arrives: not at all, once or twice. */
@@ -53,12 +68,12 @@ static void send(takt_fleet_worker *worker, takt_sim_exchange *exchange, takt_si
     if (copies > 1 && exchange->call.op == TAKT_SIM_SETTLE)
         copies = 1; /* it tells a change: no network doubles what a connection sends once */
     for (int i = 0; i < copies; i++) {
-        takt_sim_event *planned = takt_sim_plan(worker, draw_arrival(worker->fleet), arrive);
-        planned->exchange = exchange;
+        takt_sim_event *planned = plan(worker, exchange, draw_arrival(worker->fleet), arrive);
+        if (!planned)
+            return;
         planned->incarnation =
             exchange->incarnation; /* not for one who has taken its place since */
         planned->at_store = arrive == call_arrives;
-        exchange->users++;
     }
 }
 
@@ -139,10 +154,11 @@ static void call_arrives(takt_fleet *fleet, takt_sim_event *event)
     takt_award award;
     takt_sim_call call = exchange->call;
 
-    if (!fleet->store_down) {
-        call.award = &award;
-        award.run_count = 0;
-        takt_sim_store_run(fleet, &call);
+    call.award = &award;
+    award.run_count = 0;
+    if (!fleet->store_down && !takt_sim_store_run(fleet, &call)) {
+        fleet->out_of_memory = true;
+    } else if (!fleet->store_down) {
         if (fleet->on_call)
             fleet->on_call(fleet, &call);
         if (call.op == TAKT_SIM_CLAIM) {
@@ -185,10 +201,13 @@ void takt_sim_send(takt_fleet_worker *worker, takt_sim_exchange *exchange,
     exchange->call.worker = worker->name;
     exchange->connection = worker->connection;
     exchange->incarnation = worker->incarnation;
-    exchange->users = 1;
-    takt_sim_plan(worker, worker->fleet->now_us + worker->fleet->timeout_us, times_out)->exchange =
-        exchange;
-    send(worker, exchange, call_arrives);
+    if (plan(worker, exchange, worker->fleet->now_us + worker->fleet->timeout_us, times_out)) {
+        send(worker, exchange, call_arrives);
+    } else {
+        if (worker->exchange == exchange)
+            worker->exchange = NULL;
+        free(exchange);
+    }
 }
 
 void takt_fleet_cut(takt_fleet_worker *worker, bool cut)
@@ -199,8 +218,6 @@ void takt_fleet_cut(takt_fleet_worker *worker, bool cut)
     if (!cut)
         return;
     worker->connection++;
-    if (exchange && !worker->dead) {
-        exchange->users++;
-        takt_sim_plan(worker, worker->fleet->now_us, times_out)->exchange = exchange;
-    }
+    if (exchange && !worker->dead)
+        plan(worker, exchange, worker->fleet->now_us, times_out);
 }

@@ -24,7 +24,8 @@ typedef struct takt_sim_exchange {
     bool finished; /* answered or given up */
 } takt_sim_exchange;
 
-takt_sim_exchange *takt_sim_exchange_new(takt_sim_op op);
+/* NULL: without memory the fleet stops. */
+takt_sim_exchange *takt_sim_exchange_new(takt_fleet *fleet, takt_sim_op op);
 
 /* Sends a call, of a worker whose policy is `limit`; it is the network's from now on. */
 void takt_sim_send(takt_fleet_worker *worker, takt_sim_exchange *exchange,

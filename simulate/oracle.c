@@ -60,11 +60,15 @@ static void tell(takt_oracle *oracle)
     }
 }
 
+static bool is_out_of_memory(const takt_oracle *oracle)
+{
+    return oracle->out_of_memory || oracle->forecast.out_of_memory;
+}
+
 /* A call to the ledger is over. */
 static void settle_pages(takt_oracle *oracle)
 {
-    if (oracle->pages.pages.trouble != TAKT_PAGES_FINE ||
-        oracle->forecast.pages.pages.trouble != TAKT_PAGES_FINE)
+    if (oracle->pages.pages.trouble != TAKT_PAGES_FINE)
         oracle->out_of_memory = true;
     takt_memory_pages_settle(&oracle->pages, true);
 }
@@ -179,7 +183,7 @@ static void settle(takt_oracle *oracle, int64_t until_us)
 {
     pending *first;
 
-    while (!oracle->out_of_memory && (first = first_in_line(oracle))) {
+    while (!is_out_of_memory(oracle) && (first = first_in_line(oracle))) {
         int64_t retry_at_us;
         if (take(oracle, first->permit.cost, &retry_at_us)) {
             takt_queue_remove(&oracle->queue, &first->permit);
@@ -301,7 +305,7 @@ int takt_oracle_arrive(takt_oracle *oracle, const takt_arrival *arrival)
         begin_to_wait(oracle, arrived);
     }
     tell(oracle);
-    return oracle->out_of_memory ? TAKT_E_NOMEM : 0;
+    return is_out_of_memory(oracle) ? TAKT_E_NOMEM : 0;
 }
 
 int takt_oracle_end(takt_oracle *oracle)
@@ -309,7 +313,7 @@ int takt_oracle_end(takt_oracle *oracle)
     finish_moment(oracle);
     settle(oracle, TAKT_NEVER - 1);
     tell(oracle);
-    return oracle->out_of_memory ? TAKT_E_NOMEM : 0;
+    return is_out_of_memory(oracle) ? TAKT_E_NOMEM : 0;
 }
 
 /* How many may wait: the least of what the limit and its rules say. */

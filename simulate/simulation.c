@@ -460,10 +460,12 @@ int takt_simulation_compute(takt_simulation *simulation)
         plan_events(run);
         for (int i = 0; i < run->fleet.worker_count; i++)
             fill(run, &run->fleet.workers[i]);
-        takt_fleet_run(&run->fleet, TAKT_NEVER);
-        sum_up(run);
-        code = run->out_of_memory ? TAKT_E_NOMEM : 0;
+        code = takt_fleet_run(&run->fleet, TAKT_NEVER);
+        if (run->out_of_memory)
+            code = TAKT_E_NOMEM;
     }
+    if (code == 0)
+        sum_up(run);
     close_run(run);
     free(run);
     return code;

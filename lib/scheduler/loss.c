@@ -170,8 +170,10 @@ static bool begin_share(takt_scheduler *scheduler, takt_queue *queue, int64_t no
         return false;
     if (!queue->loss.share)
         queue->loss.share = calloc(1, sizeof *queue->loss.share);
-    if (!queue->loss.share)
+    if (!queue->loss.share) {
+        scheduler->out_of_memory = true;
         return false;
+    }
     from_us = store_now(scheduler, now_us) + queue->numbers->lookahead_us;
     takt_share_begin(queue->loss.share, queue->numbers, workers,
                      takt_max(from_us, queue->awarded.next_slot_at_us), &scheduler->random);

@@ -40,12 +40,14 @@ static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *pe
 
 /* Goes on with the numbers that hold, where the policy of another worker is newer than ours, or of
  * the same revision and was there first. */
-static void learn(takt_queue *queue, const takt_numbers *newer)
+static void learn(takt_scheduler *scheduler, takt_queue *queue, const takt_numbers *newer)
 {
     if (!queue->newer)
         queue->newer = malloc(sizeof *queue->newer);
-    if (!queue->newer)
+    if (!queue->newer) {
+        scheduler->out_of_memory = true;
         return; /* the next award tells again */
+    }
     *queue->newer = *newer;
     queue->numbers = queue->newer;
 }
@@ -81,15 +83,15 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
         return;
     }
     if (award->outdated) {
-        learn(queue, &award->newer);
+        learn(scheduler, queue, &award->newer);
         takt_waiter_refuse_impossible(scheduler, queue);
     } else if (takt_queue_stated(queue) != queue->numbers) { /* which hold now */
         queue->numbers = takt_queue_stated(queue);
         takt_waiter_refuse_impossible(scheduler, queue);
     }
     takt_permits_awarded(scheduler, queue, award, sent_us);
-    (void)takt_slots_add(&queue->in_hand, award->runs, award->run_count,
-                         award->fence); /* without memory the slots lapse */
+    if (takt_slots_add(&queue->in_hand, award->runs, award->run_count, award->fence) < 0)
+        scheduler->out_of_memory = true; /* the slots lapse */
     takt_slots_drop_before(&queue->in_hand, award->blocked_until_us);
     queue->awarded.blocked_until_us = award->blocked_until_us;
     queue->awarded.in_line = award->in_line;

@@ -40,6 +40,7 @@ typedef struct takt_scheduler {
     takt_link quiet;   /* permits that hold something, whose loss nobody is told of at once */
     takt_link losers;  /* of those granted, those that have lost it, which is still to be told */
     takt_link handing_back; /* queues that have slots to hand back */
+    bool out_of_memory;     /* something was left out for lack of memory, such as a slot */
     bool parting;           /* everybody has left: what is said now is said once */
     takt_queue *last;       /* asked for last: mostly the next one too */
     int in_flight;          /* claims */

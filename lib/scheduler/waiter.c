@@ -84,12 +84,12 @@ takt_queue *takt_waiter_next_queue(takt_scheduler *scheduler, takt_permit *permi
 
 /* The slot of a permit whose callback did not come is in hand again.  Not one that no ledger gave:
  * the next waiter has its own. */
-static void put_back(takt_queue *queue, const takt_permit *permit, int64_t fence)
+static void put_back(takt_scheduler *scheduler, const takt_permit *permit, int64_t fence)
 {
     takt_run slot = {{permit->slot_at_us, 0}, {0, 0}, 1, 1, permit->cost, 0};
 
-    if (!permit->uncharged)
-        (void)takt_slots_add(&queue->in_hand, &slot, 1, fence); /* without memory it lapses */
+    if (!permit->uncharged && takt_slots_add(&permit->queue->in_hand, &slot, 1, fence) < 0)
+        scheduler->out_of_memory = true; /* it lapses */
 }
 
 /* The number of what it holds of the queue it waited in last; 0: nothing. */
@@ -104,7 +104,7 @@ static int64_t last_fence(const takt_permit *permit)
 static void withdraw(takt_scheduler *scheduler, takt_permit *permit, int status)
 {
     if (permit->status == 0) {
-        put_back(permit->queue, permit, last_fence(permit));
+        put_back(scheduler, permit, last_fence(permit));
         takt_waiter_drop(scheduler, permit);
         permit->slot_at_us = 0;
         permit->uncharged = false;

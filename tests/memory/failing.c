@@ -1,0 +1,101 @@
+/*
+ * failing.c: see failing.h.
+ */
+#include "memory/failing.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Atomic int64_t calls, failing;
+static atomic_bool onwards, struck;
+
+void failing_start(int64_t n, bool all_later)
+{
+    calls = 0;
+    struck = false;
+    onwards = all_later;
+    failing = n;
+}
+
+int64_t failing_stop(void)
+{
+    failing = 0;
+    return calls;
+}
+
+bool failing_struck(void)
+{
+    return struck;
+}
+
+/* Whether this call fails. */
+static bool fails(void)
+{
+    int64_t n = failing, call = atomic_fetch_add(&calls, 1) + 1;
+
+    if (n == 0 || (onwards ? call < n : call != n))
+        return false;
+    struck = true;
+    errno = ENOMEM;
+    return true;
+}
+
+int64_t failing_each(bool (*run)(void *data), void *data, int64_t dense)
+{
+    for (int all_later = 0; all_later < 2; all_later++)
+        for (int64_t n = 1;; n += n < dense ? 1 : n / 16) {
+            bool good;
+            failing_start(n, all_later);
+            good = run(data);
+            if (failing_stop() < n)
+                break;
+            if (!good)
+                return all_later ? -n : n;
+        }
+    return 0;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+/* The names are the linker's. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+#define WRAP(result, name, parameters, arguments)                                                  \
+    result __real_##name parameters;                                                               \
+    result __wrap_##name parameters;                                                               \
+    result __wrap_##name parameters                                                                \
+    {                                                                                              \
+        return fails() ? NULL : __real_##name arguments;                                           \
+    }
+
+WRAP(void *, malloc, (size_t size), (size))
+WRAP(void *, calloc, (size_t count, size_t size), (count, size))
+WRAP(void *, realloc, (void *memory, size_t size), (memory, size))
+WRAP(char *, strdup, (const char *text), (text))
+WRAP(char *, strndup, (const char *text, size_t size), (text, size))
+WRAP(FILE *, open_memstream, (char **text, size_t *size), (text, size))
+
+ssize_t __real_getline(char **line, size_t *capacity, FILE *stream);
+ssize_t __wrap_getline(char **line, size_t *capacity, FILE *stream);
+ssize_t __wrap_getline(char **line, size_t *capacity, FILE *stream)
+{
+    return fails() ? -1 : __real_getline(line, capacity, stream);
+}
+
+int __wrap_asprintf(char **text, const char *format, ...);
+int __wrap_asprintf(char **text, const char *format, ...)
+{
+    va_list arguments;
+    int size;
+
+    if (fails())
+        return -1;
+    va_start(arguments, format);
+    size = vasprintf(text, format, arguments);
+    va_end(arguments);
+    return size;
+}

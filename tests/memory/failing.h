@@ -1,0 +1,31 @@
+/*
+ * failing.h: makes calls of the project's own code fail, the n-th and perhaps all after it.
+ *
+ * A program that links failing.c with `failing` (tests/meson.build) has its calls of malloc and its
+ * like go through here; calls that other libraries make are left alone, so that a number means the
+ * same call on every machine.
+ */
+#ifndef TAKT_TESTS_MEMORY_FAILING_H
+#define TAKT_TESTS_MEMORY_FAILING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* From now on the n-th allocation fails, with `onwards` all later ones too.  0: none. */
+void failing_start(int64_t n, bool onwards);
+
+/* None fails any more; returns how many there were since. */
+int64_t failing_stop(void);
+
+/* Whether one has failed since failing_start. */
+bool failing_struck(void);
+
+/*
+ * Calls `run` with its first allocation failing, then with its second, until it needs fewer; then
+ * the same with all from the n-th on.  From `dense` on numbers are left out, ever more of them.
+ * `run` returns whether what it saw is as it should be; the first n with which it is not is
+ * returned, negative for the second way, 0: all was well.
+ */
+int64_t failing_each(bool (*run)(void *data), void *data, int64_t dense);
+
+#endif
