@@ -71,7 +71,8 @@ Test(compare, sees_every_field)
 {
     static const char *const fields[] = {
         "lookahead: 1s", "headroom: 1%",   "within: outer",          "max_waiting: 5",
-        "priority: 3",   "concurrency: 2", "on_store_failure: open", "concurrency: 2, lease: 1min"};
+        "priority: 3",   "concurrency: 2", "on_store_failure: open", "concurrency: 2, lease: 1min",
+        "key_hash: true"};
 
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         char text[256];
