@@ -5,6 +5,7 @@
 #include "client/close.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/call.h"
 #include "client/follow.h"
@@ -20,6 +21,7 @@ void takt_close_free(void *data)
     takt_shadows_close(&client->shadows);
     takt_follow_close(client);
     free(client->told);
+    explicit_bzero(&client->key_secret, sizeof client->key_secret);
     free(client);
 }
 

@@ -57,15 +57,18 @@ static int check_keys(const takt_request *request, int levels, takt_error *error
     return 0;
 }
 
-static void hash_keys(const takt_key_secret *secret, const takt_request *request,
-                      takt_levels *levels)
+static int hash_keys(const takt_key_secret *secret, const takt_request *request,
+                     takt_levels *levels, takt_error *error)
 {
     for (int level = 0; level < levels->count; level++) {
         const takt_limit *limit = levels->limits[level];
         levels->hashes[level][0] = '\0';
-        if (limit->key_hash && secret)
-            takt_key_hash(secret, limit->name, given_key(request, level), levels->hashes[level]);
+        if (limit->key_hash && secret &&
+            takt_key_hash(secret, limit->name, given_key(request, level), levels->hashes[level]) <
+                0)
+            return takt_fail(error, TAKT_E_NOMEM, "no memory");
     }
+    return 0;
 }
 
 const char *takt_request_key(const takt_request *request, const takt_levels *levels, int level)
@@ -106,7 +109,7 @@ int takt_request_check(const takt_policy *policy, const takt_limit *hint,
     levels->count = count;
     code = check_keys(request, count, error);
     if (code == 0)
-        hash_keys(secret, request, levels);
+        code = hash_keys(secret, request, levels, error);
     return code;
 }
 

@@ -19,8 +19,7 @@
 #define FILE_VARIABLE   "TAKT_KEY_SECRET_FILE"
 #define DIGITS          32
 
-/* ---- the secret -------------------------------------------------------------------------------
- */
+/* ---- the secret ------------------------------------------------------------------------------ */
 
 static int take(takt_key_secret *secret, const char *from, const char *text, size_t size,
                 takt_error *error)
@@ -92,21 +91,23 @@ static int is_hash(const char *key)
            strspn(key + 1, "0123456789abcdef") == DIGITS;
 }
 
-void takt_key_hash(const takt_key_secret *secret, const char *limit, const char *key,
-                   char hash[TAKT_KEY_HASH_SIZE])
+int takt_key_hash(const takt_key_secret *secret, const char *limit, const char *key,
+                  char hash[TAKT_KEY_HASH_SIZE])
 {
     unsigned char message[TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX], digest[EVP_MAX_MD_SIZE];
     size_t limit_size = strlen(limit) + 1, key_size = strlen(key);
 
     if (key_size == 0 || is_hash(key)) {
         memcpy(hash, key, key_size + 1);
-        return;
+        return 0;
     }
     memcpy(message, limit, limit_size);
     memcpy(message + limit_size, key, key_size);
-    takt_openssl.HMAC(takt_openssl.EVP_sha256(), secret->text, (int)strlen(secret->text), message,
-                      limit_size + key_size, digest, NULL);
+    if (!takt_openssl.HMAC(takt_openssl.EVP_sha256(), secret->text, (int)strlen(secret->text),
+                           message, limit_size + key_size, digest, NULL))
+        return TAKT_E_NOMEM; /* the only way to fail: everything else was checked */
     hash[0] = '#';
     for (int i = 0; i < DIGITS / 2; i++)
         snprintf(hash + 1 + 2 * i, 3, "%02x", digest[i]);
+    return 0;
 }

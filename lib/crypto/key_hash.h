@@ -31,8 +31,8 @@ int takt_key_secret_find(takt_key_secret *secret, const char *given, takt_error 
 int takt_key_hash_check(const takt_key_secret *secret, const char *limit, takt_error *error);
 
 /* A key that is the text of a hash already, such as one that was found in a store, stays as it is;
- * so does the empty key. */
-void takt_key_hash(const takt_key_secret *secret, const char *limit, const char *key,
-                   char hash[TAKT_KEY_HASH_SIZE]);
+ * so does the empty key.  0 or TAKT_E_NOMEM. */
+int takt_key_hash(const takt_key_secret *secret, const char *limit, const char *key,
+                  char hash[TAKT_KEY_HASH_SIZE]);
 
 #endif

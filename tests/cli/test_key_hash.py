@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-Limits with `key_hash`: a Redis server never sees a key, in no command, name or channel; workers with one secret share a
-quota; commands show the keys that they are given; and without a good secret nothing starts.
+Limits with `key_hash`: a Redis server never sees a key, in no command, name or channel, and no file has one; workers
+with one secret share a quota; commands show the keys that they are given; and without a good secret nothing starts.
 """
 
 import pathlib
@@ -63,6 +63,18 @@ def shared(report, here):
     here.environment['TAKT_KEY_SECRET'] = SECRET
 
 
+def kept(report, here, redis):
+    """What is in the files of the file store."""
+    here.environment['TAKT_STORE'] = f'file:{here.path}/store/'
+    here.takt('run', f'mail:{ANN}', '--within', ANN, '--', 'true')
+    here.takt('run', f'slots:{ANN}', '--', 'true')
+    here.takt('run', 'plain:bob@example.com', '--', 'true')
+    bytes_of = b''.join(file.read_bytes() for file in (here.path / 'store').iterdir())
+    report.check(b'bob@example.com' in bytes_of and b'example.org' not in bytes_of,
+                 'no key of a person is in the files of the file store')
+    here.environment['TAKT_STORE'] = redis.url
+
+
 def hidden(report, here):
     done = here.takt('run', 'plain', '--', 'sh', '-c', 'echo "<$TAKT_KEY_SECRET>"')
     report.check(done.stdout == '<>\n', 'commands do not inherit the secret', done)
@@ -86,6 +98,7 @@ def main():
                                 TAKT_POLICY=here.write('takt.yaml', POLICY))
         unseen(report, here, redis)
         shared(report, here)
+        kept(report, here, redis)
         hidden(report, here)
         refused(report, here)
     report.end()

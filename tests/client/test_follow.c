@@ -312,6 +312,30 @@ Test(follow, one_that_cannot_be_used_changes_nothing)
     server_stop(&server);
 }
 
+/* A client without a secret goes on by the policy that it has. */
+Test(follow, refuses_key_hash_without_a_secret)
+{
+    struct server server;
+    side opened;
+    takt_error error = {0};
+
+    unsetenv("TAKT_KEY_SECRET");
+    unsetenv("TAKT_KEY_SECRET_FILE");
+    server_start(&server, NULL);
+    begin(server.url);
+    apply(MAIL("50/s"));
+    open_side(&opened);
+    apply("limits:\n  - {name: mail, rules: [{rate: 50/s}], key_hash: true}\n");
+    run_until(&opened.refused, 1);
+    cr_expect_not_null(strstr(opened.text, "key_hash needs a secret"), "%s", opened.text);
+    cr_expect_eq(takt_policy_version(takt_get_policy(opened.client)), 1);
+    takt_close(opened.client, NULL, NULL);
+    cr_expect_eq(try_open(&opened, &error), TAKT_E_POLICY);
+    cr_expect_not_null(strstr(error.text, "TAKT_KEY_SECRET_FILE"), "%s", error.text);
+    end();
+    server_stop(&server);
+}
+
 /* Following does not keep a loop alive, and policies that nobody goes by any more are let go. */
 Test(follow, keeps_nothing)
 {

@@ -10,6 +10,7 @@
 #include <takt/policy.h>
 
 #include "crypto/key_hash.h"
+#include "crypto/openssl.h"
 
 #define SECRET "0123456789abcdef"
 
@@ -20,7 +21,7 @@ static const char *hash_of(const char *limit, const char *key)
 {
     static char hash[TAKT_KEY_HASH_SIZE];
 
-    takt_key_hash(&secret, limit, key, hash);
+    cr_assert_eq(takt_key_hash(&secret, limit, key, hash), 0);
     return hash;
 }
 
@@ -62,6 +63,24 @@ Test(key_hash, leaves_hashes_and_the_empty_key_alone)
     cr_expect_str_neq(hash_of("mail", "#3796FECCaa56f1dd283b515d881ba815"),
                       "#3796FECCaa56f1dd283b515d881ba815");
     cr_expect_str_neq(hash_of("mail", "#3796"), "#3796");
+}
+
+static unsigned char *no_memory(const EVP_MD *digest, const void *key, int key_size,
+                                const unsigned char *data, size_t size, unsigned char *made,
+                                unsigned *made_size)
+{
+    (void)digest, (void)key, (void)key_size, (void)data, (void)size, (void)made, (void)made_size;
+    return NULL;
+}
+
+/* Bytes that nobody wrote would be the name of a ledger of its own. */
+Test(key_hash, fails_without_memory)
+{
+    char hash[TAKT_KEY_HASH_SIZE];
+
+    takt_openssl.HMAC = no_memory;
+    cr_expect_eq(takt_key_hash(&secret, "mail", "ann@example.org", hash), TAKT_E_NOMEM);
+    cr_expect_eq(takt_key_hash(&secret, "mail", "", hash), 0, "there is nothing to hash");
 }
 
 static void write_secret(char *path, const char *text, size_t size)
