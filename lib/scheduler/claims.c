@@ -32,7 +32,7 @@ void takt_claims_hint(takt_scheduler *scheduler, takt_queue *queue)
 
 /* ---- when ------------------------------------------------------------------------------------ */
 
-/* The most urgent priority that somebody waits with; there is one. */
+/* The most urgent priority of the waiters; there is at least one. */
 static int most_urgent(const takt_queue *queue)
 {
     int priority = 0;
@@ -49,9 +49,9 @@ static bool stands_for(const takt_queue *queue, int priority)
 }
 
 /*
- * When a queue that was served is to ask for its new waiters: not at each of them, but when half a
- * lookahead of the slots in hand is left, or half of those that there were, if they reach less far;
- * early enough, in any case, for the answer to come before the hand is empty.
+ * When a queue that was served claims for its new waiters.  It does not claim for each of them: it
+ * waits until half a lookahead of the slots in hand is left, or half of the slots if they reach
+ * less far.  In any case the answer must come before the slots run out.
  */
 static int64_t refill_at(const takt_scheduler *scheduler, const takt_queue *queue)
 {
@@ -72,7 +72,8 @@ int64_t takt_claims_at(const takt_scheduler *scheduler, const takt_queue *queue,
     if (queue->claims.outdated)
         return takt_max(at_us, queue->loss.not_before_us);
     permits_us = takt_permits_claim_at(queue, now_us);
-    if (takt_queue_is_covered(queue)) { /* nothing to say but good-bye, if that can be heard */
+    /* only the end of the wait is left to report, if the store can hear it */
+    if (takt_queue_is_covered(queue)) {
         if (queue->awarded.in_line == 0 || queue->loss.trouble != 0 || scheduler->loss.trouble != 0)
             return takt_max(permits_us, queue->loss.not_before_us);
     } else if (queue->claims.nudged) {
@@ -82,7 +83,7 @@ int64_t takt_claims_at(const takt_scheduler *scheduler, const takt_queue *queue,
             at_us = refill_at(scheduler, queue);
     } else if (queue->in_hand.count > 0 || stands_for(queue, most_urgent(queue))) {
         at_us = takt_min(queue->awarded.again_at_us, queue->claims.sent_at_us + TAKT_KEEPALIVE_US);
-    } /* else somebody waits here who goes before others in the fleet: at once */
+    } /* otherwise a waiter here goes before others in the fleet: claim at once */
     return takt_max(takt_min(at_us, permits_us), queue->loss.not_before_us);
 }
 
@@ -130,7 +131,7 @@ bool takt_claims_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_cl
 {
     if (queue->claims.in_flight || (queue->registry.list == CLAIMING && queue->claims.tried))
         return false;
-    takt_registry_put(scheduler, queue, TOUCHED); /* a claim that is due comes after it */
+    takt_registry_put(scheduler, queue, TOUCHED); /* a claim that is due comes after the try */
     queue->claims.tried = true;
     claim->worker = scheduler->worker;
     claim->seq = ++scheduler->seq;

@@ -3,15 +3,15 @@
  */
 #include "scheduler/clock.h"
 
-#define DRIFT_PER 5000 /* one part in that many: 200 ppm, two crystals at their worst */
+#define DRIFT_PER 5000 /* 200 ppm, in parts: two crystals at their worst */
 
-/* What two clocks may have drifted apart in `age_us`, rounded up. */
+/* How far two clocks may have drifted apart in `age_us`, rounded up. */
 static int64_t drift(int64_t age_us)
 {
     return age_us > 0 ? age_us / DRIFT_PER + 1 : 0;
 }
 
-/* A bound that is kept stays as it was noted, so that its growth is not lost in small steps. */
+/* A bound that is kept is not noted again, so that its growth is not lost in small steps. */
 void takt_clock_note(takt_clock *clock, int64_t sent_us, int64_t received_us, int64_t store_now_us)
 {
     int64_t bound = received_us - store_now_us;
@@ -32,7 +32,7 @@ int64_t takt_clock_local(const takt_clock *clock, int64_t store_us)
     return clock->known ? local_us + drift(local_us - clock->noted_at_us) : local_us;
 }
 
-/* The exact inverse, so that who sleeps until takt_clock_local(t) then finds that t has passed. */
+/* The exact inverse: after a sleep until takt_clock_local(t), t has passed. */
 int64_t takt_clock_store(const takt_clock *clock, int64_t local_us)
 {
     int64_t age_us = local_us - clock->noted_at_us;

@@ -1,12 +1,12 @@
 /*
  * clock.h: the store's clock as seen from this process.
  *
- * An award tells the store's time at a moment between the sending of the claim and the coming of
- * the answer, both by this process's monotonic clock.  So each award bounds the offset `local -
- * store` from below and from above. The lowest upper bound seen is used: what is due by it is due
- * for certain, and the slower answers do no harm. It is let grow by what two clocks may drift
- * apart, and given up when an award contradicts it (the store's clock was set back).  No wall clock
- * of this machine takes part.
+ * An award brings the store's time at a moment between the sending of the claim and the arrival of
+ * the answer; both are times of this process's monotonic clock.  So each award bounds the offset
+ * `local - store` from below and from above.  The lowest upper bound seen is used: a slot that is
+ * due by this bound is certainly due, and slow answers do no harm.  The bound grows by the drift
+ * that two clocks may have, and is dropped when an award contradicts it (the store's clock was set
+ * back).  No wall clock of this machine is used.
  */
 #ifndef TAKT_SCHEDULER_CLOCK_H
 #define TAKT_SCHEDULER_CLOCK_H
@@ -20,13 +20,13 @@ typedef struct takt_clock {
     bool known;
 } takt_clock;
 
-/* Takes in what an award tells: sent and received by the local clock, now by the store's. */
+/* Takes in an award: the local times of sending and receiving, and the store's time. */
 void takt_clock_note(takt_clock *clock, int64_t sent_us, int64_t received_us, int64_t store_now_us);
 
-/* A local time at which the store's clock shows store_us for certain. */
+/* A local time at which the store's clock certainly shows store_us. */
 int64_t takt_clock_local(const takt_clock *clock, int64_t store_us);
 
-/* A store's time that has passed for certain when the local clock shows local_us. */
+/* A time that the store's clock has certainly passed when the local clock shows local_us. */
 int64_t takt_clock_store(const takt_clock *clock, int64_t local_us);
 
 #endif

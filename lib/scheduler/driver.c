@@ -27,7 +27,8 @@ static void tell(takt_scheduler *scheduler, const takt_driver *driver)
         driver->lost(scheduler->owner, permit);
 }
 
-/* Only those due by now: permits that callbacks acquire could keep the loop without end. */
+/* Calls back only the permits that are due by now: callbacks that acquire again could keep the loop
+ * for ever. */
 static int64_t call_back(takt_scheduler *scheduler, const takt_driver *driver)
 {
     int64_t due = takt_scheduler_count_fired(scheduler);

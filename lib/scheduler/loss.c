@@ -12,7 +12,7 @@
 #include "scheduler/waiter.h"
 
 #define RETRY_FIRST                                                                                \
-    INT64_C(50000) /* after a failure: at random within 50 ms, doubled with each failure */
+    INT64_C(50000) /* after a failure: a random time below 50 ms, doubled with each failure */
 #define RETRY_LONGEST INT64_C(2000000)
 #define BELIEVED_US   INT64_C(5000000) /* longer than the pause between two attempts */
 #define SEEN_FOR_US   INT64_C(60000000)
@@ -76,7 +76,8 @@ void takt_loss_end(takt_scheduler *scheduler)
     scheduler->loss.failures = 0;
     while ((queue = next_queue(scheduler, &bucket, queue))) {
         queue->loss.alone = queue->loss.alone && queue->loss.trouble != 0;
-        queue->loss.not_before_us = 0; /* it was the first who chose a random time */
+        /* the first queue to claim has already waited a random time */
+        queue->loss.not_before_us = 0;
         if (queue->waiters.total > 0 || queue->awarded.in_line != 0)
             takt_registry_touch(scheduler, queue);
     }
@@ -112,8 +113,8 @@ void takt_loss_heard(takt_queue *queue)
     queue->loss.not_before_us = 0;
 }
 
-/* The highest number holds for a while: workers that are served at once are seldom seen together.
- */
+/* The highest number is kept for a while: workers that are served at once are seldom seen
+ * together. */
 static void note_workers(takt_seen *seen, int64_t workers, int64_t now_us)
 {
     if (workers >= seen->workers || now_us - seen->at_us > SEEN_FOR_US)
@@ -151,14 +152,14 @@ bool takt_loss_asks(const takt_scheduler *scheduler, const takt_queue *queue, in
 
 /* ---- without the store ----------------------------------------------------------------------- */
 
-/* By the store's clock, as far as it is known; 0 where it never was. */
+/* The time by the store's clock; 0: not known. */
 static int64_t store_now(const takt_scheduler *scheduler, int64_t now_us)
 {
     return scheduler->clock.known ? takt_clock_store(&scheduler->clock, now_us) : 0;
 }
 
-/* Begins to pace when all slots are past that the store may have given to anybody.  False: nothing
- * is known of how many share it, no rule has a pace, or there is no memory; who waits goes on
+/* Begins to pace when all slots that the store may have given to any worker are past.  False: the
+ * number of workers is unknown, no rule has a pace, or there is no memory; then the waiters go on
  * waiting. */
 static bool begin_share(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
@@ -180,7 +181,8 @@ static bool begin_share(takt_scheduler *scheduler, takt_queue *queue, int64_t no
     return true;
 }
 
-/* Whether a queue is served without the store; the first time in each loss it is told. */
+/* Whether a queue is served without the store.  The first time in each loss it is noted as a
+ * fallback. */
 static bool goes_alone(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     if (queue->loss.alone)
@@ -204,7 +206,7 @@ const takt_queue *takt_loss_next_fallback(takt_scheduler *scheduler)
     return queue;
 }
 
-/* The status that waiters of a queue would fail with; 0: the store is there, as far as is known. */
+/* The status that waiters of a queue would fail with; 0: the store is not known to be lost. */
 static int trouble_of(const takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     if (queue->loss.trouble != 0 && !queue->claims.in_flight &&
@@ -213,7 +215,7 @@ static int trouble_of(const takt_scheduler *scheduler, takt_queue *queue, int64_
     return queue->loss.trouble != 0 ? queue->loss.trouble : scheduler->loss.trouble;
 }
 
-/* When the next one may start here; a block that was heard of holds. */
+/* When the next waiter may start here.  A known block still holds. */
 static int64_t next_slot(const takt_queue *queue, int64_t from_us)
 {
     from_us = takt_max(from_us, queue->awarded.blocked_until_us);
@@ -251,7 +253,7 @@ bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
         }
         slot_us = next_slot(queue, due_us);
         if (slot_us > due_us) {
-            if (scheduler->clock.known) /* else nobody can tell when a block ends */
+            if (scheduler->clock.known) /* without the clock the end of a block is unknown */
                 *next_us = takt_clock_local(&scheduler->clock, slot_us);
             break;
         }

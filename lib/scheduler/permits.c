@@ -6,7 +6,7 @@
 #include "scheduler/registry.h"
 #include "scheduler/waiter.h"
 
-/* Two clocks drift apart by less than that part of a lease. */
+/* Two clocks drift apart by less than this part of a lease. */
 #define DRIFT 1000
 
 static int64_t in_use(const takt_queue *queue)
@@ -14,8 +14,8 @@ static int64_t in_use(const takt_queue *queue)
     return queue->holding.running + queue->in_hand.count;
 }
 
-/* Whether what is let go may be taken over here.  (Where a rule would have to be asked, or others
- * wait, an award brings no numbers for that.) */
+/* Whether a waiter here may take over a released permit.  (If a rule has to be asked, or others
+ * wait, the award brings no numbers for that.) */
 static bool may_hand_on(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
 {
     return queue->holding.told <= queue->numbers->concurrency && queue->claims.hint == UNHINTED &&
@@ -42,7 +42,7 @@ void takt_permits_hand_on(takt_scheduler *scheduler, takt_queue *queue, int64_t 
 
 /* ---- lost ------------------------------------------------------------------------------------ */
 
-/* Whether it holds one of the queue's; that is its own no more. */
+/* Whether the permit holds one of the queue's permits; if so, it no longer does. */
 static bool loses(takt_permit *permit, const takt_queue *queue)
 {
     for (int i = 0; i < permit->hold_count; i++)
@@ -53,7 +53,7 @@ static bool loses(takt_permit *permit, const takt_queue *queue)
     return false;
 }
 
-/* Those who have it and wait for an outer limit have waited in vain. */
+/* Fails the waiters that had a permit and waited for an outer limit. */
 static void refuse_waiters(takt_scheduler *scheduler, const takt_queue *lost)
 {
     for (size_t i = 0; i < scheduler->queues.used; i++)
@@ -70,14 +70,14 @@ static void refuse_waiters(takt_scheduler *scheduler, const takt_queue *lost)
         }
 }
 
-/* Those whose callbacks tell of it later, or that have none. */
+/* For permits whose callbacks report the loss later, or that have no callback. */
 static void lose_quietly(const takt_link *list, const takt_queue *queue)
 {
     for (takt_link *at = list->next; at != list; at = at->next)
         (void)loses(TAKT_HOLDER(at, takt_permit, line), queue);
 }
 
-/* All that is held of a queue's permits is lost: jobs that run are told of, others do not begin. */
+/* All permits of a queue are lost: running jobs get an event, other work does not begin. */
 static void lose(takt_scheduler *scheduler, takt_queue *queue)
 {
     takt_slots_drop_before(&queue->in_hand, TAKT_NEVER);
@@ -184,7 +184,7 @@ void takt_permits_awarded(takt_scheduler *scheduler, takt_queue *queue, const ta
 
 void takt_permits_failed(const takt_scheduler *scheduler, takt_queue *queue)
 {
-    /* who parts says good-bye once: a lease ends by itself */
+    /* when closing, the call is not repeated: the lease ends by itself */
     queue->holding.unsure = !scheduler->parting && queue->numbers->concurrency > 0;
     if (scheduler->parting)
         queue->holding.told = 0;

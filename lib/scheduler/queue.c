@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#define LOOK_BACK 64   /* waiters passed over in search of one that a slot suits */
+#define LOOK_BACK 64   /* waiters passed over to find one that a slot suits */
 #define WALK_MAX  4096 /* waiters looked at for one claim */
-#define COSTS_MAX 16   /* costs of slots in hand that are told apart */
+#define COSTS_MAX 16   /* different costs of slots in hand that are counted */
 
 static takt_permit *permit_of(const takt_link *link)
 {
@@ -120,8 +120,7 @@ takt_permit *takt_queue_first_deadline(const takt_queue *queue)
                : NULL;
 }
 
-/* Appends `count` waiters to the wants, to the last run where they want the same.  False: no space.
- */
+/* Adds `count` waiters to the wants; to the last run if it wants the same.  False: no space. */
 static bool want(takt_claim *claim, int priority, int32_t cost, int64_t latest_us, int64_t count)
 {
     takt_want *last = claim->want_count > 0 ? &claim->wants[claim->want_count - 1] : NULL;
@@ -136,7 +135,7 @@ static bool want(takt_claim *claim, int priority, int32_t cost, int64_t latest_u
     return true;
 }
 
-/* The slots in hand, counted by their costs; what is beyond the array counts as none. */
+/* The slots in hand by cost.  Slots beyond the array are not counted. */
 typedef struct cover {
     int32_t cost[COSTS_MAX];
     int64_t count[COSTS_MAX];
@@ -162,8 +161,8 @@ static void count_slots(const takt_slots *in_hand, cover *slots)
     }
 }
 
-/* Of so many waiters of that cost, the number for whom a slot is left: one of their cost, or else
- * of a higher one. */
+/* Uses up slots for waiters of one cost: slots of this cost first, then of higher costs.  Returns
+ * for how many waiters there was one. */
 static int64_t use_slots(cover *slots, int32_t cost, int64_t waiters)
 {
     int64_t used = 0;
@@ -217,7 +216,7 @@ takt_permit *takt_queue_uncovered(const takt_queue *queue)
     return NULL;
 }
 
-/* The first of a priority for whom no slot is left; NULL: there is one for everybody. */
+/* The first waiter of a priority without a slot; NULL: there is one for each. */
 static takt_permit *first_without(const takt_queue *queue, int priority, cover *slots)
 {
     const takt_link *head = &queue->waiters.lists[priority];
@@ -227,7 +226,7 @@ static takt_permit *first_without(const takt_queue *queue, int priority, cover *
         if (use_slots(slots, permit_of(at)->cost, 1) == 1)
             continue;
         first = first ? first : permit_of(at);
-        if (queue->waiters.changes == 0 || slots->size == 0) /* none for those behind it either */
+        if (queue->waiters.changes == 0 || slots->size == 0) /* nor for the waiters behind it */
             break;
     }
     return first;
@@ -255,7 +254,7 @@ takt_permit *takt_queue_behind(const takt_queue *queue, const takt_permit *permi
     return next == &queue->waiters.lists[permit->priority] ? NULL : permit_of(next);
 }
 
-/* One run for each priority: no waiter need be looked at. */
+/* Makes one run for each priority, without a look at each waiter. */
 static void want_alike(const takt_queue *queue, cover *slots, takt_claim *claim)
 {
     for (int i = 0; i < TAKT_PRIORITIES; i++) {

@@ -1,7 +1,7 @@
 /*
- * queue.h: who waits in this process for one (limit, key): by priority, then by arrival.  Also
- * those who will give up at some time, and what to say of them all in a claim.  The waiters are
- * permits, the callers' memory.
+ * queue.h: the waiters of this process for one (limit, key), by priority, then by arrival.  Also
+ * their deadlines, and what a claim says of them all.  The waiters are permits, in the callers'
+ * memory.
  */
 #ifndef TAKT_SCHEDULER_QUEUE_H
 #define TAKT_SCHEDULER_QUEUE_H
@@ -18,19 +18,19 @@
 
 /* takt_permit.state */
 enum {
-    TAKT_PERMIT_IDLE = 0, /* not ours: never used, or done with */
+    TAKT_PERMIT_IDLE = 0, /* not in use: new, or finished */
     TAKT_PERMIT_WAITING,  /* in a queue */
     TAKT_PERMIT_FIRED,    /* its callback is due */
     TAKT_PERMIT_TRYING,   /* a try is under way for it */
-    TAKT_PERMIT_GRANTED   /* its callback has come; it may work */
+    TAKT_PERMIT_GRANTED   /* its callback has come; its work may run */
 };
 
-/* Who waits: queue.c. */
+/* The waiters: queue.c. */
 typedef struct takt_waiters {
     takt_link lists[TAKT_PRIORITIES];
     int64_t count[TAKT_PRIORITIES];
     int64_t total;
-    /* Neighbours of one priority whose costs differ; 0: each priority has one cost. */
+    /* Number of neighbours of one priority whose costs differ; 0: each priority has one cost. */
     int64_t changes;
     /* The waiters that have a deadline. */
     takt_heap deadlines;
@@ -38,64 +38,65 @@ typedef struct takt_waiters {
 
 /* What this worker holds of the limit's permits: permits.c. */
 typedef struct takt_holding {
-    int64_t running;         /* by jobs and by waiters that have one; slots in hand come on top */
-    int64_t told;            /* as the ledger has it, as far as we know */
-    int64_t leased_until_us; /* ours for certain, by the local clock */
-    int64_t fence, reuses;   /* numbers for what is handed on here */
-    bool unsure;             /* an answer was lost: the ledger may have more for us */
+    /* held by jobs, and by waiters that go on to an outer limit; slots in hand are not included */
+    int64_t running;
+    int64_t told;            /* the number that the ledger knows, as far as we know */
+    int64_t leased_until_us; /* certainly ours until then, by the local clock */
+    int64_t fence, reuses;   /* numbers for permits that are handed on here */
+    bool unsure;             /* an answer was lost: the ledger may count more as ours */
 } takt_holding;
 
-/* Slots that nobody here needs: unused.c. */
+/* Slots that no waiter here needs: unused.c. */
 typedef struct takt_unused {
     takt_slots slots;
-    takt_link link; /* among the queues that have such slots */
+    takt_link link; /* in the list of queues that have such slots */
 } takt_unused;
 
 /* What the ledger is to be told: claims.c. */
 typedef struct takt_claims {
-    int64_t sent_at_us; /* the last one, by the local clock */
-    int64_t min_cost;   /* of those who were claimed for; 1: it is not known */
+    int64_t sent_at_us; /* when the last claim was sent, by the local clock */
+    int64_t min_cost;   /* lowest cost of the waiters in that claim; 1: not known */
     bool in_flight;
-    bool nudged;   /* a permit may have come free for us: claim */
+    bool nudged;   /* a permit may have become free for us: claim */
     bool outdated; /* the ledger's numbers are newer than ours: claim */
     bool tried;    /* the last call was a try: a claim that is due comes next */
     /* Other than UNHINTED: slots in hand are held back. */
     enum { UNHINTED, HINTED, HINT_CLAIMED } hint;
 } takt_claims;
 
-/* What the ledger answered last: scheduler.c. */
+/* The ledger's last answer: scheduler.c. */
 typedef struct takt_awarded {
     int64_t at_us;         /* when the answer came, by the local clock */
-    int64_t round_trip_us; /* how long it took */
-    int64_t again_at_us;   /* when the ledger expects us, by the local clock */
-    /* By the store's clock: no slot that we have not been given is due before that for a cost of
-     * claims.min_cost or more. */
+    int64_t round_trip_us; /* time from the claim to its answer */
+    int64_t again_at_us;   /* when the ledger expects the next claim, by the local clock */
+    /* By the store's clock: no further slot is due before that for a cost of claims.min_cost or
+     * more. */
     int64_t next_slot_at_us;
-    int64_t blocked_until_us; /* by the store's clock; 0: it is not blocked */
+    int64_t blocked_until_us; /* by the store's clock; 0: not blocked */
     unsigned in_line;         /* bits of the priorities with which we stand in line */
     int least_urgent;         /* priority of other workers' waiters; -1: they have none */
     bool uncontended;
 } takt_awarded;
 
-/* The most workers that awards told of within a minute or so, with this one. */
+/* The highest number of workers in the awards of about the last minute, including this one. */
 typedef struct takt_seen {
     int64_t workers; /* 0: no award yet */
     int64_t at_us;   /* by the local clock */
 } takt_seen;
 
-/* How it goes without the store: loss.c. */
+/* How the queue is served without the store: loss.c. */
 typedef struct takt_queue_loss {
-    int trouble; /* an error that is this ledger's alone; 0: none */
+    int trouble; /* an error that concerns this ledger alone; 0: none */
     int64_t believed_until_us;
-    int64_t not_before_us; /* after a failure: no claim before that, by the local clock */
+    int64_t not_before_us; /* no claim before that after a failure, by the local clock */
     unsigned failures;     /* in a row */
-    bool alone;            /* it is being served without the store, which was told */
-    takt_seen seen;        /* workers that shared this ledger */
-    takt_share *share;     /* NULL: never used */
-    takt_link fallback;    /* among those of which this is still to be told */
+    bool alone; /* the queue is served without the store, and the driver has been told or will be */
+    takt_seen seen;     /* workers that shared this ledger */
+    takt_share *share;  /* NULL: never used */
+    takt_link fallback; /* in the list of queues whose fallback is still to be reported */
 } takt_queue_loss;
 
-/* Where the scheduler keeps it: registry.c. */
+/* Where the scheduler keeps the queue: registry.c. */
 typedef struct takt_registered {
     takt_entry entry;
     takt_link link; /* in the list that `list` names */
@@ -105,13 +106,13 @@ typedef struct takt_registered {
 } takt_registered;
 
 typedef struct takt_queue {
-    const takt_limit *limit;     /* the policy's */
-    const takt_numbers *numbers; /* that hold: its numbers, or `newer` */
-    takt_numbers *newer;         /* learned from an award; NULL: none were */
-    const char *key;             /* behind this struct, with its NUL */
-    void *owner;                 /* the scheduler's user's */
+    const takt_limit *limit;     /* of the policy */
+    const takt_numbers *numbers; /* in use: the limit's own, or `newer` */
+    takt_numbers *newer;         /* learned from an award; NULL: none */
+    const char *key;             /* stored behind this struct, with its NUL */
+    void *owner;                 /* of the scheduler's user */
     takt_waiters waiters;
-    int64_t coming; /* permits that are to pass inner limits and then come here: waiter.c */
+    int64_t coming; /* permits that wait for inner limits and come here next: waiter.c */
     takt_slots in_hand;
     takt_holding holding;
     takt_unused unused;
@@ -121,8 +122,8 @@ typedef struct takt_queue {
     takt_registered registry;
 } takt_queue;
 
-/* The numbers that a queue's claims state: the policy's own, unless newer ones were learned. Others
- * of the same revision hold as long as their own workers state them. */
+/* The numbers that a queue's claims state: the policy's own, or learned ones of a higher revision.
+ * Learned numbers of the same revision are used only as long as their own workers state them. */
 static inline const takt_numbers *takt_queue_stated(const takt_queue *queue)
 {
     return queue->numbers->revision > queue->limit->numbers.revision ? queue->numbers
@@ -130,40 +131,40 @@ static inline const takt_numbers *takt_queue_stated(const takt_queue *queue)
 }
 
 void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key);
-void takt_queue_close(takt_queue *queue); /* nobody waits in it */
+void takt_queue_close(takt_queue *queue); /* nothing waits in it */
 
 void takt_queue_add(takt_queue *queue, takt_permit *permit);
 void takt_queue_remove(takt_queue *queue, takt_permit *permit);
 
-/* The waiter that a slot of that cost goes to: the first one of this cost, else the first one of a
- * lower cost, looking only so far back; NULL if there is none. */
+/* The waiter that gets a slot of that cost: the first one with this cost, otherwise the first with
+ * a lower cost.  The search is bounded.  NULL: no waiter suits. */
 takt_permit *takt_queue_match(const takt_queue *queue, int32_t cost);
 
-/* The first one: the oldest of the most urgent.  NULL if nobody waits. */
+/* The first waiter: the oldest of the most urgent priority; NULL: nothing waits. */
 takt_permit *takt_queue_first(const takt_queue *queue);
 
-/* The last one: the newest of the least urgent.  NULL if nobody waits. */
+/* The last waiter: the newest of the least urgent priority; NULL: nothing waits. */
 takt_permit *takt_queue_last(const takt_queue *queue);
 
-/* The one that leaves first where more wait than may: the last one, or, where the limit drops the
- * oldest, the first of the least urgent for whom no slot is in hand.  NULL: nobody is to. */
+/* The waiter that leaves first if there are too many: the last one, or with drop-oldest the first
+ * of the least urgent priority without a slot in hand.  NULL: none has to leave. */
 takt_permit *takt_queue_excess(const takt_queue *queue);
 
-/* The next one of the same priority; NULL: it is the last. */
+/* The next waiter of the same priority; NULL: it is the last. */
 takt_permit *takt_queue_behind(const takt_queue *queue, const takt_permit *permit);
 
-/* The one whose deadline comes first; NULL if nobody has one. */
+/* The waiter whose deadline comes first; NULL: there is no deadline. */
 takt_permit *takt_queue_first_deadline(const takt_queue *queue);
 
-/* Whether the slots in hand do for everybody who waits.  A slot does for a waiter of its cost or a
+/* Whether the slots in hand suffice for all waiters.  A slot suits a waiter of its cost or of a
  * lower one. */
 bool takt_queue_is_covered(const takt_queue *queue);
 
-/* The first for whom they do not; NULL if they do for everybody. */
+/* The first waiter without a slot in hand; NULL: there is one for each. */
 takt_permit *takt_queue_uncovered(const takt_queue *queue);
 
-/* Lists those who wait and are not covered by slots in hand.  `deadline_soon_us`: deadlines up to
- * there (local clock) are told to the ledger, `offset_us` (local - store) earlier. */
+/* Lists the waiters without a slot in hand.  The ledger learns the deadlines up to
+ * `deadline_soon_us` (local clock), each earlier by `offset_us` (local - store). */
 void takt_queue_wants(const takt_queue *queue, int64_t deadline_soon_us, int64_t offset_us,
                       takt_claim *claim);
 

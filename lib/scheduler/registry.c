@@ -99,7 +99,7 @@ static takt_queue *make_queue(takt_scheduler *scheduler, const takt_limit *limit
     queue->registry.entry.key = text;
     queue->registry.entry.size = size;
     takt_table_add(&scheduler->queues, &queue->registry.entry);
-    takt_registry_touch(scheduler, queue); /* it may be idle, and stay so */
+    takt_registry_touch(scheduler, queue); /* otherwise it could stay idle */
     return queue;
 }
 

@@ -7,7 +7,7 @@
 #include "scheduler/registry.h"
 #include "scheduler/waiter.h"
 
-/* What an award has taught holds on, unless the policy has caught up. */
+/* Numbers learned from an award stay in use until the policy has caught up. */
 static void renew(takt_scheduler *scheduler, takt_queue *queue, const takt_limit *limit)
 {
     bool is_learned = queue->numbers == queue->newer;

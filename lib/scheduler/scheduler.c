@@ -1,7 +1,7 @@
 /*
- * scheduler.c: see scheduler.h.  Decides which waiter a slot goes to, and what an award means for
- * those who wait.  When a queue claims is in claims.c, the moves of one permit are in waiter.c,
- * which queues there are in registry.c, what holds while the store is lost in loss.c.
+ * scheduler.c: see scheduler.h.  Decides which waiter gets a slot, and applies an award to the
+ * waiters.  claims.c decides when a queue claims, waiter.c moves one permit, registry.c keeps the
+ * queues, loss.c decides what holds while the store is lost.
  */
 #include "scheduler/scheduler.h"
 
@@ -16,7 +16,7 @@
 #include "scheduler/unused.h"
 #include "scheduler/waiter.h"
 
-#define IDLE_MAX 1024 /* idle queues kept, so that their memory need not be made anew */
+#define IDLE_MAX 1024 /* idle queues that are kept for their next use */
 
 static takt_queue *queue_of(const takt_link *link)
 {
@@ -25,8 +25,8 @@ static takt_queue *queue_of(const takt_link *link)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* When a waiter that is refused now could be served, as far as the last award told.  If it was a
- * permit that it lacked, one may come free at any time: it is worth asking again before long. */
+/* Refuses a waiter, and sets when it could be served according to the last award.  If it lacked a
+ * permit, one may become free at any time, so a new attempt is worthwhile soon. */
 static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit, int status,
                    int64_t now_us)
 {
@@ -38,21 +38,21 @@ static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *pe
     takt_waiter_fire(scheduler, permit, status);
 }
 
-/* Goes on with the numbers that hold, where the policy of another worker is newer than ours, or of
- * the same revision and was there first. */
+/* Uses the numbers of another worker's policy, which is newer than ours, or has the same revision
+ * and was there first. */
 static void learn(takt_scheduler *scheduler, takt_queue *queue, const takt_numbers *newer)
 {
     if (!queue->newer)
         queue->newer = malloc(sizeof *queue->newer);
     if (!queue->newer) {
         scheduler->out_of_memory = true;
-        return; /* the next award tells again */
+        return; /* the next award brings them again */
     }
     *queue->newer = *newer;
     queue->numbers = queue->newer;
 }
 
-/* So many of our waiters are more than may wait. */
+/* Refuses the waiters that exceed max_waiting; the award says how many. */
 static void refuse_excess(takt_scheduler *scheduler, takt_queue *queue, int64_t count,
                           int64_t now_us)
 {
@@ -78,14 +78,16 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     queue->awarded.round_trip_us = received_us - sent_us;
     takt_clock_note(clock, sent_us, received_us, award->now_us);
     queue->awarded.uncontended = award->uncontended;
-    if (award->stale) { /* what it was given then is not known: stated again */
+    /* the answer to an older claim: what was given is unknown, so state it again */
+    if (award->stale) {
         takt_permits_failed(scheduler, queue);
         return;
     }
     if (award->outdated) {
         learn(scheduler, queue, &award->newer);
         takt_waiter_refuse_impossible(scheduler, queue);
-    } else if (takt_queue_stated(queue) != queue->numbers) { /* which hold now */
+        /* our policy's numbers are in use again */
+    } else if (takt_queue_stated(queue) != queue->numbers) {
         queue->numbers = takt_queue_stated(queue);
         takt_waiter_refuse_impossible(scheduler, queue);
     }
@@ -124,7 +126,7 @@ void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-/* Gives the slots that are due to waiters.  One that finds nobody it suits is of no use here. */
+/* Gives due slots to waiters.  A slot that suits no waiter is of no use here. */
 static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     int64_t due_us = takt_clock_store(&scheduler->clock, now_us);
@@ -148,9 +150,9 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
     }
 }
 
-/* Slots further ahead than an award can reach are of a clock that has been set back since.  They
- * would cover waiters, who then ask for nothing, until that clock is there again; and a ledger that
- * has lost as much gives them anew. */
+/* Drops slots that lie further ahead than an award can reach: the store's clock was set back after
+ * them.  They would cover waiters, which then claim nothing, until the clock reaches them.  A
+ * ledger that was set back as far gives them again. */
 static void drop_foreign(const takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     int64_t reach_us = queue->numbers->lookahead_us + TAKT_LOOKAHEAD_MAX_US / 2;
@@ -167,7 +169,7 @@ static int64_t first_deadline(const takt_queue *queue)
     return permit ? permit->deadline_at_us : TAKT_NEVER;
 }
 
-/* Whether nothing refers to it any more. */
+/* Whether nothing refers to the queue any more. */
 static bool is_idle(const takt_queue *queue, int64_t wake_us)
 {
     return wake_us == TAKT_NEVER && !queue->claims.in_flight && queue->coming == 0 &&
@@ -180,9 +182,10 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     bool served;
 
     if (queue->in_hand.count == 0 && queue->waiters.total == 0 && queue->claims.hint == HINTED)
-        queue->claims.hint = UNHINTED; /* it concerns nobody */
+        queue->claims.hint = UNHINTED; /* no waiter and no slot is concerned */
     takt_permits_tick(scheduler, queue, now_us);
-    while (first_deadline(queue) < now_us) /* a process that was held up serves nobody too late */
+    /* even after a suspension no waiter is served after its deadline */
+    while (first_deadline(queue) < now_us)
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
     fire_due(scheduler, queue, now_us);
     drop_foreign(scheduler, queue, now_us);
@@ -215,8 +218,7 @@ static int64_t wake_at_of(const takt_node *timer)
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us)
 {
     takt_loss_tick(scheduler, now_us);
-    /* those idle since before this pass: no permit that is still to be called back refers to them
-     */
+    /* Only queues idle since before this pass: no permit with a pending callback refers to them. */
     while (scheduler->idle_count > IDLE_MAX)
         takt_registry_forget(scheduler, queue_of(scheduler->idle.next));
     while (!takt_list_empty(&scheduler->touched))
@@ -247,13 +249,13 @@ takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler)
     return permit;
 }
 
-/* Those whose callbacks are due, too: what they were given would not be theirs any more. */
+/* Also withdraws permits whose callbacks are due: what they were given is given back. */
 static void withdraw_all(takt_scheduler *scheduler, int status)
 {
     for (takt_link *at = scheduler->fired.next; at != &scheduler->fired; at = at->next) {
         takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
         if (permit->status == 0)
-            takt_waiter_leave(scheduler, permit, status); /* stays here */
+            takt_waiter_leave(scheduler, permit, status); /* stays in the list */
     }
 }
 

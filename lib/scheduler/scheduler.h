@@ -1,10 +1,10 @@
 /*
- * scheduler.h: who waits in this process and what to claim next, as a state machine without I/O.
+ * scheduler.h: the waiters of this process and what to claim next, as a state machine without I/O.
  *
- * Events come in (acquire, cancel, award, failed), run() makes one pass over what they touched and
- * what time made due, and then the results are taken out: permits whose callbacks are due, claims
- * to send, the time to wake at. It reads no clock: `now_us` is this process's monotonic time, told
- * by its driver (lib/client, simulate).
+ * Events come in (acquire, cancel, award, failed).  run() makes one pass over what they touched and
+ * what has become due.  Then the driver takes out the results: permits whose callbacks are due,
+ * claims to send, the time of the next pass.  The scheduler reads no clock: `now_us` is this
+ * process's monotonic time, passed by its driver (lib/client, simulate).
  */
 #ifndef TAKT_SCHEDULER_SCHEDULER_H
 #define TAKT_SCHEDULER_SCHEDULER_H
@@ -15,64 +15,64 @@
 /* Whether the store is lost: loss.c. */
 typedef struct takt_scheduler_loss {
     bool lost;                 /* a call has failed and none was answered since */
-    int trouble;               /* why, while it is believed; 0: it is not */
+    int trouble;               /* the error, while the loss is not in doubt; 0: none */
     int64_t believed_until_us; /* by the local clock */
-    int64_t ask_at_us;         /* no claim only to find out before that */
+    int64_t ask_at_us;         /* before that, no claim only to find out */
     unsigned failures;         /* in a row */
     takt_seen seen;            /* workers that shared any ledger */
-    takt_link fallbacks;       /* queues that have begun to be served without the store */
+    takt_link fallbacks; /* queues that are now served without the store, still to be reported */
 } takt_scheduler_loss;
 
 typedef struct takt_scheduler {
-    uint64_t worker; /* this process's name in every ledger's line */
+    uint64_t worker; /* this process's name in the line of every ledger */
     uint64_t random; /* for jitter */
     void *owner;     /* set in every queue */
-    int64_t seq;     /* of the last claim, to whatever ledger: a queue made anew goes on with it */
+    int64_t seq; /* of the last claim to any ledger: a queue that is made again continues with it */
     takt_clock clock;
     takt_table queues;
     takt_heap timers;   /* queues by wake_at_us */
     takt_link touched;  /* queues that the next pass looks at */
     takt_link claiming; /* queues that have something to claim now */
-    takt_link idle;     /* queues that nothing waits in, the longest idle first */
+    takt_link idle;     /* queues in which nothing waits, the longest idle first */
     int idle_count;
     takt_link fired;   /* permits whose callbacks are due */
-    takt_link granted; /* permits that hold something, their callbacks have come */
-    takt_link quiet;   /* permits that hold something, whose loss nobody is told of at once */
-    takt_link losers;  /* of those granted, those that have lost it, which is still to be told */
+    takt_link granted; /* permits that hold something and whose callbacks have come */
+    takt_link quiet;   /* permits that hold something and whose loss is not reported at once */
+    takt_link losers;  /* granted permits that have lost what they held, still to be reported */
     takt_link handing_back; /* queues that have slots to hand back */
     bool out_of_memory;     /* something was left out for lack of memory, such as a slot */
-    bool parting;           /* everybody has left: what is said now is said once */
-    takt_queue *last;       /* asked for last: mostly the next one too */
-    int in_flight;          /* claims */
+    bool parting;           /* all waiters have left: claims and calls are not repeated */
+    takt_queue *last;       /* the queue used last: mostly the next one too */
+    int in_flight;          /* calls in flight */
     takt_scheduler_loss loss;
 } takt_scheduler;
 
-/* Everybody leaves, with a status, and what jobs hold and slots in hand are given back, for good.
- */
+/* All waiters leave with a status.  What jobs hold and the slots in hand are given back, for
+ * good. */
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status);
 
-/* The answer to a queue's claim, which was sent and came at those times; or none came, which
- * `status` tells why. */
+/* The answer to a queue's claim, with the local times of sending and receiving.  If there is none,
+ * `status` says why. */
 void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t sent_us, int64_t received_us);
 void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int status,
                            int64_t now_us);
 
-/* Something happened to a queue's ledger (a block, a reset): slots before blocked_until_us are
- * dropped, and the next pass claims. */
+/* A call of this client has changed a queue's ledger (a block, a reset): slots before
+ * blocked_until_us are dropped, and the next pass claims. */
 void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us);
 
 /* The scheduler's part of a pass; driver.h takes out the results. */
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us);
 
-/* How many permits' callbacks are due. */
+/* How many callbacks are due. */
 int64_t takt_scheduler_count_fired(const takt_scheduler *scheduler);
 
-/* The next permit whose callback is due, its `status` set; NULL: no more.  Its state is GRANTED or
- * IDLE. */
+/* The next permit whose callback is due, with its `status` set; NULL: no more.  Its state is
+ * GRANTED or IDLE. */
 takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler);
 
-/* When to run again at the latest; TAKT_NEVER: nothing waits for time. */
+/* When to run again at the latest; TAKT_NEVER: only an event needs a pass. */
 int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler);
 
 #endif

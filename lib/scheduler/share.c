@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 
-/* A rule's part for one of so many workers; a rate too slow to be told exactly becomes slower. */
+/* A rule's part for one of so many workers.  A rate too slow to be represented becomes slower. */
 static takt_rule part_of(const takt_rule *rule, int64_t workers)
 {
     takt_rule part = {.algorithm = &takt_gcra, .limit = rule->tokens, .burst = 1};
@@ -17,7 +17,7 @@ static takt_rule part_of(const takt_rule *rule, int64_t workers)
     if (__builtin_mul_overflow(rule->span_us / rule->tokens + 1, workers, &part.period_us) ||
         part.period_us > TAKT_SPAN_MAX_US)
         part.period_us = TAKT_SPAN_MAX_US;
-    (void)takt_rule_prepare(&part, NULL); /* which takes any such numbers */
+    (void)takt_rule_prepare(&part, NULL); /* cannot fail with such numbers */
     return part;
 }
 

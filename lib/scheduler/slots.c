@@ -38,7 +38,7 @@ int takt_slots_add(takt_slots *in_hand, const takt_run *runs, int run_count, int
     for (int i = 0; i < run_count; i++) {
         takt_run *at = in_hand->runs + in_hand->first + in_hand->run_count;
         int64_t slot_us = takt_run_slot(&runs[i], 0);
-        /* later awards mostly bring later slots; not so after a reset */
+        /* later awards mostly bring later slots, but not after a reset */
         for (; at > in_hand->runs + in_hand->first && takt_run_slot(at - 1, 0) > slot_us; at--)
             at[0] = at[-1];
         *at = runs[i];
@@ -66,7 +66,7 @@ int64_t takt_slots_next_fence(const takt_slots *in_hand)
     return in_hand->runs[in_hand->first].fence;
 }
 
-/* Puts the first run, whose next slot has become later, back into its place. */
+/* Moves the first run to its new place, because its next slot has become later. */
 static void settle_first(takt_slots *in_hand)
 {
     takt_run *at = in_hand->runs + in_hand->first;

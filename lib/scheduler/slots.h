@@ -1,5 +1,5 @@
 /*
- * slots.h: the slots in hand, awarded and not yet used, in the order in which they fall due.
+ * slots.h: the slots in hand: awarded, not yet used, in the order in which they become due.
  */
 #ifndef TAKT_SCHEDULER_SLOTS_H
 #define TAKT_SCHEDULER_SLOTS_H
@@ -16,23 +16,23 @@ typedef struct takt_slots {
 
 void takt_slots_close(takt_slots *in_hand);
 
-/* Takes runs into the hand, their slots with fencing numbers from `fence` on (0: without): 0, or
- * TAKT_E_NOMEM with the hand as before. */
+/* Adds runs to the slots in hand.  Their slots get fencing numbers from `fence` on (0: none).
+ * Returns 0, or TAKT_E_NOMEM with nothing changed. */
 int takt_slots_add(takt_slots *in_hand, const takt_run *runs, int run_count, int64_t fence);
 
-/* The next slot, its cost and its fencing number; TAKT_NEVER where there is none. */
+/* The next slot, its cost and its fencing number; TAKT_NEVER: there is none. */
 int64_t takt_slots_next(const takt_slots *in_hand);
 int32_t takt_slots_next_cost(const takt_slots *in_hand);
 int64_t takt_slots_next_fence(const takt_slots *in_hand);
-void takt_slots_pop(takt_slots *in_hand); /* the next slot is used up; there is one */
+void takt_slots_pop(takt_slots *in_hand); /* removes the next slot, which must exist */
 
-/* The last slot in hand, TAKT_NEVER where there is none. */
+/* The last slot in hand; TAKT_NEVER: there is none. */
 int64_t takt_slots_last(const takt_slots *in_hand);
 
-/* Takes out the run that begins last: false where there is none. */
+/* Takes out the run that begins last; false: there is none. */
 bool takt_slots_pop_last(takt_slots *in_hand, takt_run *run);
 
-/* Drops the slots that fall due before that instant. */
+/* Drops the slots that are due before that instant. */
 void takt_slots_drop_before(takt_slots *in_hand, int64_t instant_us);
 
 #endif

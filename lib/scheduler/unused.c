@@ -11,7 +11,7 @@ void takt_unused_add(takt_scheduler *scheduler, takt_queue *queue, const takt_ru
     if (!heard || queue->numbers->rule_count == 0)
         return;
     if (takt_slots_add(&queue->unused.slots, run, 1, 0) < 0) {
-        scheduler->out_of_memory = true; /* it lapses */
+        scheduler->out_of_memory = true; /* the slots lapse */
         return;
     }
     takt_list_remove(&queue->unused.link);

@@ -1,29 +1,29 @@
 /*
- * unused.h: slots in hand that nobody here waits for any more are handed back to their ledger.
+ * unused.h: slots in hand that no waiter here needs are handed back to their ledger.
  *
- * Where nobody waits at the end of a pass, all slots in hand are: who asks anew in the same pass
- * still has them.  Where others wait whom a slot does not suit, it is once it is due.  Each run of
- * slots is told by a call of its own, the last ones first, as work that was not begun
- * (takt_ledger_settle): a rule takes back what nobody can have been served in place of.
+ * If nothing waits at the end of a pass, all slots in hand go back: an acquire in the same pass
+ * could still use them.  If waiters are left that a slot does not suit, it goes back once it is
+ * due.  Each run of slots needs a call of its own (takt_ledger_settle, for work that did not
+ * begin), the last run first.  A rule takes back what no other worker can have been served from.
  *
- * That says a change and no situation, unlike all else that is said to a ledger: so it is said
- * once, whatever becomes of it.  Slots lapse where it cannot be heard, where no rule has charged
- * for them, and while something may have happened to the ledger (a hint).
+ * This call reports a change, while all other calls of the scheduler state a situation.  So it is
+ * sent once, whatever happens to it.  Slots lapse if the store is lost, if no rule has charged for
+ * them, and while the ledger may have changed (a hint).
  */
 #ifndef TAKT_SCHEDULER_UNUSED_H
 #define TAKT_SCHEDULER_UNUSED_H
 
 #include "scheduler/scheduler.h"
 
-/* A run of slots, not in hand any more, is of no use here. */
+/* A run of slots that was removed from the slots in hand is not needed here. */
 void takt_unused_add(takt_scheduler *scheduler, takt_queue *queue, const takt_run *run);
 
-/* At the end of a pass: what is in hand for nobody is not in hand any more. */
+/* At the end of a pass: removes the slots that no waiter needs from the slots in hand. */
 void takt_unused_gather(takt_scheduler *scheduler, takt_queue *queue);
 
 /*
- * The next slots to hand back, before claims are sent: to be told by one settle call of actual 0,
- * of the run's first slot and all its tokens, which is not repeated.  NULL: there are no more.
+ * Takes out the next slots to hand back, before claims are sent.  The driver sends one settle call
+ * of actual 0 with the run's first slot and all its tokens, and does not repeat it.  NULL: no more.
  */
 takt_queue *takt_unused_next(takt_scheduler *scheduler, takt_run *run);
 

@@ -17,7 +17,7 @@ void takt_waiter_take(takt_queue *queue, takt_permit *permit, int64_t fence)
 
 static void let_go(takt_scheduler *scheduler, takt_queue *queue)
 {
-    if (queue->holding.running > 0) /* not so when the client is closing */
+    if (queue->holding.running > 0) /* it is 0 when the client is closing */
         queue->holding.running--;
     takt_registry_touch(scheduler, queue);
 }
@@ -26,7 +26,7 @@ void takt_waiter_drop(takt_scheduler *scheduler, takt_permit *permit)
 {
     while (permit->hold_count > 0) {
         takt_queue *queue = permit->holds[--permit->hold_count].queue;
-        if (queue) /* not lost */
+        if (queue) /* NULL: lost */
             let_go(scheduler, queue);
     }
     while (permit->outer_count > 0) {
@@ -43,7 +43,7 @@ void takt_waiter_fire(takt_scheduler *scheduler, takt_permit *permit, int status
     takt_queue_remove(permit->queue, permit);
     if (status != 0) {
         takt_waiter_drop(scheduler, permit);
-        permit->slot_at_us = 0; /* of an inner limit: nothing to settle */
+        permit->slot_at_us = 0; /* nothing to settle for an inner limit's slot */
         permit->uncharged = false;
     }
     permit->status = (int16_t)status;
@@ -66,7 +66,7 @@ void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, takt_permi
 {
     permit->outer[permit->outer_count++] = queue;
     queue->coming++;
-    takt_registry_touch(scheduler, queue); /* it is not idle any more */
+    takt_registry_touch(scheduler, queue); /* the queue is no longer idle */
 }
 
 takt_queue *takt_waiter_next_queue(takt_scheduler *scheduler, takt_permit *permit)
@@ -78,21 +78,22 @@ takt_queue *takt_waiter_next_queue(takt_scheduler *scheduler, takt_permit *permi
     queue = permit->outer[--permit->outer_count];
     queue->coming--;
     takt_registry_touch(scheduler, queue);
-    takt_list_remove(&permit->line); /* where it holds something it is among those granted */
+    /* a permit that holds something is in the list of granted ones */
+    takt_list_remove(&permit->line);
     return queue;
 }
 
-/* The slot of a permit whose callback did not come is in hand again.  Not one that no ledger gave:
- * the next waiter has its own. */
+/* The callback did not come, so the permit's slot is in hand again.  A slot that no ledger gave is
+ * dropped: the next waiter gets its own. */
 static void put_back(takt_scheduler *scheduler, const takt_permit *permit, int64_t fence)
 {
     takt_run slot = {{permit->slot_at_us, 0}, {0, 0}, 1, 1, permit->cost, 0};
 
     if (!permit->uncharged && takt_slots_add(&permit->queue->in_hand, &slot, 1, fence) < 0)
-        scheduler->out_of_memory = true; /* it lapses */
+        scheduler->out_of_memory = true; /* the slot lapses */
 }
 
-/* The number of what it holds of the queue it waited in last; 0: nothing. */
+/* The fencing number of the permit that it holds of its present queue; 0: none. */
 static int64_t last_fence(const takt_permit *permit)
 {
     const takt_hold *last = permit->hold_count > 0 ? &permit->holds[permit->hold_count - 1] : NULL;
@@ -100,7 +101,7 @@ static int64_t last_fence(const takt_permit *permit)
     return last && last->queue == permit->queue ? last->fence : 0;
 }
 
-/* Its callback was due, and is not any more, or is with another status. */
+/* Its callback was due.  Now it is not, or it comes with another status. */
 static void withdraw(takt_scheduler *scheduler, takt_permit *permit, int status)
 {
     if (permit->status == 0) {

@@ -6,7 +6,7 @@
 #include "scheduler/registry.h"
 #include "scheduler/waiter.h"
 
-#define RESTING_MAX 4096 /* shadow waiters kept only because their work's real cost may be told */
+#define RESTING_MAX 4096 /* shadow waiters kept only for a later takt_settle */
 
 static takt_shadow_waiter *waiter_of(takt_permit *permit)
 {
@@ -26,11 +26,11 @@ static void finish(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
     takt_waiter_drop(shadows->scheduler, &shadow_waiter->permit);
     shadow_waiter->permit.state = TAKT_PERMIT_IDLE;
     shadow_waiter->gone = true;
-    if (takt_list_empty(&shadow_waiter->settle)) /* else it is freed when that was told */
+    if (takt_list_empty(&shadow_waiter->settle)) /* otherwise takt_shadow_next_settle frees it */
         takt_shadow_waiter_free(shadows, shadow_waiter);
 }
 
-/* What it holds is given back when the work would have been done. */
+/* Gives back what it holds, at the time when the work would have been done. */
 static void end_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, int64_t now_us)
 {
     int64_t ends_at_us = shadow_waiter->granted_at_us + shadow_waiter->work_us;
@@ -51,7 +51,7 @@ static void rest(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
         finish(shadows, TAKT_HOLDER(shadows->resting.next, takt_shadow_waiter, permit.line));
 }
 
-/* The slot that its ledger knows of; 0: there is none. */
+/* The slot that its ledger knows; 0: there is none. */
 static int64_t slot_of(const takt_shadow_waiter *shadow_waiter)
 {
     return shadow_waiter->permit.uncharged ? 0 : shadow_waiter->permit.slot_at_us;
@@ -65,7 +65,7 @@ static void begin_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
     if (shadow_waiter->actual != TAKT_SHADOW_UNKNOWN && slot_of(shadow_waiter) != 0)
         takt_list_append(&shadows->settling, &shadow_waiter->settle);
     takt_list_remove(&shadow_waiter->permit.line);
-    if (shadow_waiter->permit.hold_count > 0) /* if it is lost, nobody is told */
+    if (shadow_waiter->permit.hold_count > 0) /* its loss is not reported */
         takt_list_append(&shadows->scheduler->quiet, &shadow_waiter->permit.line);
     if (shadow_waiter->work_us != TAKT_SHADOW_UNKNOWN)
         end_work(shadows, shadow_waiter, shadows->now_us);
@@ -90,8 +90,8 @@ static void enter(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, takt
     takt_waiter_acquire(shadows->scheduler, queue, &shadow_waiter->permit);
 }
 
-/* The shadow waiter of a permit at one limit and those around it.  NULL: there are too many, or
- * there is no memory. */
+/* Makes the shadow waiter of a permit at one limit and the limits around it.  NULL: there are too
+ * many, or there is no memory. */
 static takt_shadow_waiter *new_waiter(takt_shadows *shadows, const takt_queue *queue,
                                       takt_permit *permit, int64_t now_us)
 {
@@ -135,11 +135,10 @@ static void leave_behind(takt_shadows *shadows, takt_queue *queue, takt_permit *
 void takt_shadow_acquire(takt_shadows *shadows, takt_queue *queue, takt_permit *permit,
                          int64_t now_us)
 {
-    /* coming from a limit that is in shadow too, its shadow waiter will come here by itself */
+    /* after another shadow limit its shadow waiter comes here by itself */
     if (permit->shadow != TAKT_SHADOW_PASSED)
         leave_behind(shadows, queue, permit, now_us);
-    takt_registry_touch(shadows->scheduler,
-                        queue); /* not to be forgotten while the callback is due */
+    takt_registry_touch(shadows->scheduler, queue); /* keeps the queue while the callback is due */
     permit->shadow = TAKT_SHADOW_PASSED;
     permit->queue = queue;
     permit->status = 0;
@@ -153,7 +152,7 @@ void takt_shadow_enforce(takt_shadows *shadows, takt_queue *queue, takt_permit *
     takt_waiter_acquire(shadows->scheduler, queue, permit);
 }
 
-/* The limit around the last one, where it is in shadow too. */
+/* The queue of the outer limit, if that is a shadow limit too. */
 static takt_queue *next_queue(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
 {
     const takt_queue *outer = takt_waiter_outer(&shadow_waiter->permit);
@@ -195,7 +194,7 @@ void takt_shadow_advance(takt_shadows *shadows, takt_permit *permit)
         begin_work(shadows, shadow_waiter);
 }
 
-/* ---- what becomes of the work ---------------------------------------------------------------- */
+/* ---- the work -------------------------------------------------------------------------------- */
 
 void takt_shadow_release(takt_shadows *shadows, takt_permit *permit, int64_t now_us)
 {
@@ -225,7 +224,8 @@ void takt_shadow_vanish(takt_shadows *shadows, takt_permit *permit)
     }
 }
 
-/* The slot of a permit whose callback is due is not one of the limit that it passed last. */
+/* The slot of a permit whose callback is due does not belong to the shadow limit that it passed
+ * last. */
 static void forget_slot(takt_permit *permit)
 {
     if (permit->state == TAKT_PERMIT_FIRED && permit->status == 0 &&
@@ -239,7 +239,7 @@ void takt_shadow_leave(takt_shadows *shadows, takt_permit *permit, int status)
 
     forget_slot(permit);
     takt_waiter_leave(shadows->scheduler, permit, status);
-    if (ends) /* else its shadow waiters go when its callback comes */
+    if (ends) /* otherwise its shadow waiters leave when its callback comes */
         takt_shadow_vanish(shadows, permit);
 }
 
@@ -327,7 +327,7 @@ const takt_shadow_waiter *takt_shadow_next_settle(takt_shadows *shadows)
     return shadow_waiter;
 }
 
-/* ---- time, and what is told ------------------------------------------------------------------ */
+/* ---- time and statistics --------------------------------------------------------------------- */
 
 void takt_shadow_tick(takt_shadows *shadows, int64_t now_us)
 {

@@ -98,7 +98,7 @@ takt_shadow_waiter *takt_shadow_waiter_new(takt_shadows *shadows, takt_shadow_st
         add_block(shadows);
     if (takt_list_empty(&shadows->spare))
         return NULL;
-    shadow_waiter = waiter_of(shadows->spare.next); /* the one that has been gone for longest */
+    shadow_waiter = waiter_of(shadows->spare.next); /* the one unused for longest */
     takt_list_remove(&shadow_waiter->permit.line);
     *shadow_waiter = (takt_shadow_waiter){.number = ++shadows->last_number,
                                           .shadow_stats = home,

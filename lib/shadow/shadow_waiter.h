@@ -1,11 +1,11 @@
 /*
- * shadow_waiter.h: what waits in a caller's place for a limit in shadow, and the memory for it.
+ * shadow_waiter.h: what waits at a shadow limit in a caller's place, and its memory.
  *
- * A shadow waiter begins with a permit, and for everybody but shadow.c it is one: it has a place in
- * a queue, takes a slot, holds what concurrency gives.  The caller's permit, which may be gone at
- * any time, knows its shadow waiter and not the other way round; memory of shadow waiters is used
- * again and again, the longest unused first, and is not given back while the scheduler lives, so
- * that a number tells whether a shadow waiter is still the same.
+ * A shadow waiter begins with a permit, and for all files but shadow.c it is one: it has a place in
+ * a queue, takes a slot, holds what concurrency gives.  The caller's permit may disappear at any
+ * time, so it refers to its shadow waiter and not the other way round.  Memory of shadow waiters is
+ * reused, the longest unused first, and not freed while the scheduler lives.  So a number tells
+ * whether a shadow waiter is still the same.
  */
 #ifndef TAKT_SHADOW_SHADOW_WAITER_H
 #define TAKT_SHADOW_SHADOW_WAITER_H
@@ -17,27 +17,28 @@
 /* takt_permit.shadow */
 enum {
     TAKT_SHADOW_NONE = 0, /* it waits itself */
-    TAKT_SHADOW_PASSED,   /* it has passed a limit without having waited */
-    TAKT_SHADOW_WAITS     /* it is a shadow waiter's */
+    TAKT_SHADOW_PASSED,   /* it has passed a limit without a wait */
+    TAKT_SHADOW_WAITS     /* it belongs to a shadow waiter */
 };
 
-#define TAKT_SHADOW_WAITERS_MAX INT64_C(100000) /* of one limit, at a time */
+#define TAKT_SHADOW_WAITERS_MAX INT64_C(100000) /* of one limit at a time */
 
 typedef struct takt_shadow_waiter {
-    takt_permit permit; /* first; its `line` also lists it among those that hold, rest, are spare */
-    takt_node end;      /* among those of which it is known when they give back what they hold */
-    takt_link settle;   /* among those whose real cost is to be told */
+    /* first; its `line` is also its link in the lists of those that hold, rest or are spare */
+    takt_permit permit;
+    takt_node end;    /* in the heap of those whose time to give back is known */
+    takt_link settle; /* in the list of those to settle */
     int64_t number;
-    takt_shadow_stats *shadow_stats; /* of the limit that it waits for, or has waited for last */
-    takt_shadow_stats *home;         /* of the one at which it came to be */
-    int64_t entered_at_us;           /* when it came to be; by the local clock, all */
+    takt_shadow_stats *shadow_stats; /* of the limit that it waits for, or waited for last */
+    takt_shadow_stats *home;         /* of the limit at which it began */
+    int64_t entered_at_us;           /* when it began; by the local clock, like all times here */
     int64_t arrived_at_us;           /* at the limit that it waits for */
-    int64_t granted_at_us;           /* by the last one */
-    int64_t work_us;    /* how long the caller's work took; UNKNOWN: it is not done yet */
-    int64_t ends_at_us; /* TAKT_NEVER: it is not in that heap */
-    int64_t actual;     /* the real cost, told while it waited; UNKNOWN: it was not */
-    bool resting;       /* in that list */
-    bool gone;          /* what is left of it is the slot it had */
+    int64_t granted_at_us;           /* by the last limit */
+    int64_t work_us;                 /* how long the caller's work took; UNKNOWN: not done yet */
+    int64_t ends_at_us;              /* TAKT_NEVER: not in the heap */
+    int64_t actual; /* the real cost, reported while it waited; UNKNOWN: not reported */
+    bool resting;   /* in that list */
+    bool gone;      /* only the slot it had is left of it */
 } takt_shadow_waiter;
 
 #define TAKT_SHADOW_UNKNOWN INT64_C(-1)
@@ -46,10 +47,10 @@ typedef struct takt_shadow_waiter {
 typedef struct takt_shadows {
     takt_scheduler *scheduler;
     int64_t now_us;      /* of the last pass */
-    takt_link all_stats; /* one for each limit that was in shadow */
+    takt_link all_stats; /* one for each limit that was a shadow limit */
     takt_heap ends;
-    takt_link resting;  /* granted, holding nothing: kept for the sake of takt_settle */
-    takt_link settling; /* their real cost is known, and their slot too */
+    takt_link resting;  /* granted, holding nothing: kept for takt_settle */
+    takt_link settling; /* their real cost and their slot are known */
     takt_link spare;
     int64_t resting_count;
     int64_t count; /* shadow waiters */
@@ -59,22 +60,23 @@ typedef struct takt_shadows {
 
 void takt_shadows_init(takt_shadows *shadows, takt_scheduler *scheduler);
 
-/* Before the scheduler closes, or after: whatever shadow waiters there are. */
+/* Before the scheduler closes, or after it; there may still be shadow waiters. */
 void takt_shadows_close(takt_shadows *shadows);
 
-/* The statistics of a limit, made if need be; NULL without memory. */
+/* The statistics of a limit, made if necessary; NULL: no memory. */
 takt_shadow_stats *takt_shadows_stats(takt_shadows *shadows, const char *limit);
 
-/* The same if there is one. */
+/* The same if they exist. */
 const takt_shadow_stats *takt_shadows_find_stats(const takt_shadows *shadows, const char *limit);
 
-/* A shadow waiter of that home, its permit all zeros; NULL: there are too many, or no memory. */
+/* A shadow waiter that begins at `home`, its permit all zeros; NULL: there are too many, or no
+ * memory. */
 takt_shadow_waiter *takt_shadow_waiter_new(takt_shadows *shadows, takt_shadow_stats *home);
 
-/* It is in no list and no heap any more. */
+/* It must be in no list and no heap. */
 void takt_shadow_waiter_free(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter);
 
-/* The shadow waiter that a permit means, which may be gone; NULL: its memory is another's. */
+/* The shadow waiter that a permit refers to, which may be gone; NULL: its memory is reused. */
 takt_shadow_waiter *takt_shadow_waiter_of(const takt_shadow_ref *ref);
 
 #endif
