@@ -72,17 +72,21 @@ static void describe_rules(const takt_numbers *numbers, char *text, size_t size)
     }
 }
 
-/* The ledger uses other rules of the same revision than our policy.  One event for all keys of a
- * limit reports it. */
-static void tell_difference(takt_client *client, const char *name, const takt_numbers *held)
+/* The ledger uses other rules of the same revision than ours.  One event for all keys of a limit
+ * reports it. */
+static void tell_difference(takt_client *client, const char *name, const takt_numbers *ours,
+                            const takt_numbers *held)
 {
-    char rules[160], text[TAKT_NAME_SIZE_MAX + 400];
+    char here[160], there[160], text[TAKT_NAME_SIZE_MAX + 600];
 
-    describe_rules(held, rules, sizeof rules);
+    describe_rules(ours, here, sizeof here);
+    describe_rules(held, there, sizeof there);
     snprintf(text, sizeof text,
-             "limit \"%s\": other workers use %s with the same revision (%lld), and that holds "
-             "until ten seconds after their last claim; increase `revision` in the newer policy",
-             name, held->rule_count > 0 ? rules : "no rules", (long long)held->revision);
+             "limit \"%s\": %s here, but %s in the store, which holds until ten seconds after the "
+             "last claim of the workers that use it; use the same rules everywhere, or increase "
+             "`revision` (now %lld) in the newer policy",
+             name, ours->rule_count > 0 ? here : "no rules",
+             held->rule_count > 0 ? there : "no rules", (long long)held->revision);
     takt_client_tell(client, TAKT_EVENT_POLICY_DIFFERS, 0, text, name);
 }
 
@@ -99,7 +103,7 @@ static void answered(takt_store_call *call)
     takt_claiming *claiming = (takt_claiming *)call;
     takt_client *client = claiming->client;
     takt_queue *queue = claiming->queue;
-    takt_numbers held;
+    takt_numbers ours, held;
     char differing[TAKT_NAME_SIZE_MAX + 1] = "";
 
     client->claims_in_flight--;
@@ -108,6 +112,7 @@ static void answered(takt_store_call *call)
         if (claiming->award.outdated && claiming->award.newer.revision == call->numbers->revision &&
             takt_client_tells_first(client, queue->limit, TAKT_TOLD_DIFFERENCE)) {
             strcpy(differing, queue->limit->name);
+            ours = *call->numbers;
             held = claiming->award.newer;
         }
         takt_scheduler_award(&client->scheduler, queue, &claiming->award, claiming->sent_us,
@@ -119,7 +124,7 @@ static void answered(takt_store_call *call)
     takt_client_ask(client);
     takt_client_note(client, call->status);
     if (differing[0])
-        tell_difference(client, differing, &held);
+        tell_difference(client, differing, &ours, &held);
 }
 
 static takt_claiming *new_claiming(takt_client *client)

@@ -444,13 +444,24 @@ def says_what_it_waits_for(report, here):
                  'where standard error is no terminal there is nothing', told(done))
 
 
+def two_rates(report, here):
+    """One name, two rates: who comes second is told which rate holds."""
+    here.takt('run', '--rate', '1/min', 'zz', '--', 'true')
+    done = here.takt('run', '--rate', '20/s', '--max-wait', '1s', 'zz', '--', 'true')
+    lines = done.stderr.splitlines()
+    report.check(done.returncode == 75 and 'limit "zz": 20/s here, but 1/min in the store, which holds' in lines[0]
+                 and len(lines) == 2, 'another rate under the same name: one line says which one holds', told(done))
+    done = here.takt('run', '--rate', '1/min', '--max-wait', '1s', 'zz', '--', 'true')
+    report.check('here, but' not in done.stderr, 'the same rate: none', told(done))
+
+
 def main():
     report = tap.Report()
     report.check(os.access(TAKT, os.X_OK), 'the command is there', TAKT)
     refusals(report)
     for part in (passes_on, in_time, levels, holds, keeps_the_password, one_at_a_time, held_signals, nothing_left, keys,
                  ignored, leases, without_store, signals, shadow, finds_the_policy, finds_the_store,
-                 says_what_it_waits_for):
+                 says_what_it_waits_for, two_rates):
         with place() as here:
             part(report, here)
     report.end()
