@@ -191,10 +191,11 @@ static void print_lines(const ledger_call *self)
         printf("  rate         %lld%% of the policy's, after penalties\n",
                (long long)standing->rate_percent);
     if (standing->concurrency > 0)
-        printf("  held         %lld of %lld in %lld workers\n", (long long)standing->held,
-               (long long)standing->concurrency, (long long)standing->holders);
-    printf("  waiting      %lld in %lld workers\n", (long long)standing->waiting,
-           (long long)standing->workers);
+        printf("  held         %lld of %lld in %lld worker%s\n", (long long)standing->held,
+               (long long)standing->concurrency, (long long)standing->holders,
+               takt_plural((uint64_t)standing->holders));
+    printf("  waiting      %lld in %lld worker%s\n", (long long)standing->waiting,
+           (long long)standing->workers, takt_plural((uint64_t)standing->workers));
 }
 
 static int run(int argc, char **argv, takt_cli_settings *settings, operation_kind operation)

@@ -35,13 +35,15 @@ static void make_title(const takt_cli_simulate_plan *plan, takt_simulation *cons
 
     takt_policy_describe(plan->policy, plan->target.limit, rules, sizeof(rules));
     if (count > 1)
-        snprintf(title, size, "%lld jobs at %s, under %u algorithms", (long long)plan->bulk.jobs,
-                 rules, count);
+        snprintf(title, size, "%lld job%s at %s, under %u algorithms", (long long)plan->bulk.jobs,
+                 takt_plural((uint64_t)plan->bulk.jobs), rules, count);
     else if (figures->jobs_done < plan->bulk.jobs)
-        snprintf(title, size, "%lld of %lld jobs at %s, then no worker is left",
-                 (long long)figures->jobs_done, (long long)plan->bulk.jobs, rules);
+        snprintf(title, size, "%lld of %lld job%s at %s, then no worker is left",
+                 (long long)figures->jobs_done, (long long)plan->bulk.jobs,
+                 takt_plural((uint64_t)plan->bulk.jobs), rules);
     else
-        snprintf(title, size, "%lld jobs at %s take %s", (long long)plan->bulk.jobs, rules,
+        snprintf(title, size, "%lld job%s at %s take%s %s", (long long)plan->bulk.jobs,
+                 takt_plural((uint64_t)plan->bulk.jobs), rules, plan->bulk.jobs == 1 ? "s" : "",
                  takt_format_span(figures->duration_us, span));
 }
 

@@ -161,11 +161,12 @@ static void draw_queue(takt_cli_page *page, const takt_cli_row *row)
 
     if (!takt_cli_page_begin(page, TAKT_CLI_PLAIN))
         return;
-    takt_cli_page_put(page, "  %lld waiting in %lld workers", (long long)standing->waiting,
-                      (long long)standing->workers);
+    takt_cli_page_put(page, "  %lld waiting in %lld worker%s", (long long)standing->waiting,
+                      (long long)standing->workers, takt_plural((uint64_t)standing->workers));
     if (standing->concurrency > 0)
-        takt_cli_page_put(page, "; %lld of %lld held in %lld workers", (long long)standing->held,
-                          (long long)standing->concurrency, (long long)standing->holders);
+        takt_cli_page_put(page, "; %lld of %lld held in %lld worker%s", (long long)standing->held,
+                          (long long)standing->concurrency, (long long)standing->holders,
+                          takt_plural((uint64_t)standing->holders));
     takt_cli_page_put(
         page, "; next slot %s%s", standing->retry_after_us > 0 ? "in " : "now",
         standing->retry_after_us > 0 ? takt_format_span(standing->retry_after_us, span) : "");

@@ -53,7 +53,7 @@ def permits(report, here):
                  and standing['limit_tokens'] == 3 and standing['remaining'] == 2 and standing['retry_after_us'] == 0,
                  'permits that are held show', standing)
     done = here.takt('peek', *words)
-    report.check(done.stdout.startswith('api: concurrency 3, lease 90s\n') and '  held         1 of 3 in 1 workers\n'
+    report.check(done.stdout.startswith('api: concurrency 3, lease 90s\n') and '  held         1 of 3 in 1 worker\n'
                  in done.stdout, 'and a person sees them', told(done))
     here.open_gate('gate')
     end(process)

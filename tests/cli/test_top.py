@@ -55,7 +55,7 @@ def shown(report, here):
         screen.until(lambda seen: seen.chosen().startswith('> api '), 'the arrow to choose')
         screen.type('jjj')
         screen.until(lambda seen: seen.chosen().startswith('> reports '), 'j to choose')
-        screen.until_text('1 of 3 held in 1 workers')
+        screen.until_text('1 of 3 held in 1 worker;')
         screen.type('k\x1bOAk')
         screen.until(lambda seen: seen.chosen().startswith('> mail '), 'k and the other arrow')
         screen.type('?')

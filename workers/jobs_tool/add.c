@@ -13,6 +13,7 @@
 #include "jobs/frame/job.h"
 #include "jobs/sources/source.h"
 #include "kit/lines.h"
+#include "kit/text.h"
 #include "tool.h"
 
 #define UNDER_WAY_MAX   1024
@@ -134,10 +135,10 @@ static int tell(const adding *adding)
 
     if (tool->lost) {
         takt_message(
-            "%" PRIu64 " jobs were added, the last one is line %" PRIu64
+            "%" PRIu64 " job%s added, the last one is line %" PRIu64
             "; of those behind it nothing is known: look at takt-jobs show, and go on with "
             "--from-line %" PRIu64,
-            adding->added, adding->last, adding->last + 1);
+            adding->added, takt_plural(adding->added), adding->last, adding->last + 1);
         return EX_UNAVAILABLE;
     }
     if (adding->lines.error != 0) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "kit/text.h"
 #include "kit/wall_clock.h"
 #include "worker.h"
 
@@ -21,7 +22,8 @@ static int check(const takt_worker *worker, const takt_job_head *head, unsigned 
     request.priority = head->priority;
     if (attempts >= worker->options.retry.attempts) {
         snprintf(error->text, sizeof(error->text),
-                 "it was begun %u times and never ended; perhaps it ends its worker", attempts);
+                 "it was begun %u time%s and never ended; perhaps it ends its worker", attempts,
+                 takt_plural(attempts));
         return TAKT_E_INVALID;
     }
     if (head->deadline_us && head->deadline_us <= takt_wall_clock_now()) {

@@ -165,7 +165,7 @@ static void add_limits(takt_report_picture *picture, const takt_figures *figures
             left_out++;
     }
     if (left_out > 0)
-        add(picture, columns, "and %u more limits", left_out);
+        add(picture, columns, "and %u more limit%s", left_out, takt_plural(left_out));
 }
 
 static unsigned min(unsigned a, unsigned b)

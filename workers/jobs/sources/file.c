@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "kit/text.h"
 
 #define TOTAL_MASK 1023 /* how often it is told how many lines there are */
 
@@ -47,9 +48,10 @@ static void end(takt_job_file *file)
         takt_job_file_tell_fail(file, text);
     } else if (file->lines.number < takt_state_file_last(&file->state)) {
         snprintf(text, sizeof(text),
-                 "%s has only %" PRIu64 " lines, but line %" PRIu64 " was begun before: the file "
+                 "%s has only %" PRIu64 " line%s, but line %" PRIu64 " was begun before: the file "
                  "was changed; only append to it, or move it and its .state away and begin anew",
-                 file->path, file->lines.number, takt_state_file_last(&file->state));
+                 file->path, file->lines.number, takt_plural(file->lines.number),
+                 takt_state_file_last(&file->state));
         takt_job_file_tell_fail(file, text);
     } else {
         file->events->ended(file->data);
