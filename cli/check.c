@@ -84,7 +84,7 @@ static void print_json(const takt_policy *policy)
         takt_cli_json_field("mode", takt_mode_name(mode));
         putchar(',');
         takt_cli_json_field("learn", takt_learn_name(learn));
-        putchar('}');
+        printf(",\"key_hash\":%s}", takt_policy_key_hash(policy, name) ? "true" : "false");
     }
     printf("],\"warnings\":[");
     takt_policy_warn(policy, print_warning, &warnings);

@@ -197,6 +197,9 @@ TAKT_EXPORT int takt_policy_rate(const takt_policy *policy, const char *limit, i
 TAKT_EXPORT int takt_policy_learn(const takt_policy *policy, const char *limit, takt_learn *learn);
 TAKT_EXPORT const char *takt_learn_name(takt_learn learn);
 
+/* Whether the store gets a keyed hash of each key of the limit: 1 or 0, also 0 for no limit. */
+TAKT_EXPORT int takt_policy_key_hash(const takt_policy *policy, const char *limit);
+
 /*
  * Describes a limit in one line for a person, such as "100/s burst 10, 100000/day, within
  * sendgrid". Writes it to `text` with its NUL, cut to `size`.  Returns 0 or TAKT_E_NO_LIMIT.
@@ -219,9 +222,9 @@ TAKT_EXPORT size_t takt_policy_compare(const takt_policy *from, const takt_polic
                                        void *data);
 
 /*
- * Finds what a valid policy says and probably does not mean, such as a rate that a slower rule keeps
- * from ever being reached.  Calls tell (may be NULL) with a sentence for each, and returns how many
- * there are.  The strings are valid during the call.
+ * Finds what a valid policy says and probably does not mean, such as a rate that a slower rule
+ * keeps from ever being reached.  Calls tell (may be NULL) with a sentence for each, and returns
+ * how many there are.  The strings are valid during the call.
  */
 TAKT_EXPORT size_t takt_policy_warn(const takt_policy *policy,
                                     void (*tell)(void *data, const char *limit, const char *text),

@@ -403,6 +403,12 @@ int takt_policy_learn(const takt_policy *policy, const char *name, takt_learn *l
     return 0;
 }
 
+int takt_policy_key_hash(const takt_policy *policy, const char *name)
+{
+    const takt_limit *limit = find(policy, name);
+    return limit != NULL && limit->key_hash;
+}
+
 int takt_policy_describe(const takt_policy *policy, const char *name, char *text, size_t size)
 {
     const takt_limit *limit = find(policy, name);

@@ -4,9 +4,11 @@ Limits with `key_hash`: a Redis server never sees a key, in no command, name or 
 with one secret share a quota; commands show the keys that they are given; and without a good secret nothing starts.
 """
 
+import json
 import pathlib
 import subprocess
 import sys
+import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from command import end, place, tap, told, until  # noqa: E402
@@ -75,6 +77,32 @@ def kept(report, here, redis):
     here.environment['TAKT_STORE'] = redis.url
 
 
+def shown(report, here):
+    """What commands show of keys and of limits."""
+    for words in (['peek', '--json'], ['top', '--once'], ['top', '--once', '--json']):
+        done = here.takt(*words, f'mail:{ANN}')
+        report.check(done.returncode == 0 and ANN in done.stdout and '#' not in done.stdout,
+                     f'takt {" ".join(words)} shows the key that it is given', done)
+    done = here.takt('check', '--json')
+    limits = {limit['name']: limit['key_hash'] for limit in json.loads(done.stdout)['limits']}
+    report.check(limits == {'mail': True, 'all': True, 'slots': True, 'plain': False}, 'takt check tells which', done)
+
+
+def found(report, here, redis):
+    """A key that was found in the store, and that nobody here can name."""
+    here.takt('run', 'slots:dora', '--', 'true')
+    here.takt('block', 'slots:dora', '1h')
+    names = [name for name in redis.say('KEYS', '*/slots/*').split() if name.endswith('}')]
+    blocked = []
+    for name in names:
+        key = urllib.parse.unquote(name.split('/')[2].rstrip('}'))
+        done = here.takt('peek', f'slots:{key}')
+        if 'blocked' in done.stdout:
+            blocked.append((key, done.stdout))
+    report.check(len(blocked) == 1 and blocked[0][0][0] == '#' and blocked[0][0] in blocked[0][1],
+                 'a hash from the store names its ledger, and is shown as it is', str(blocked))
+
+
 def hidden(report, here):
     done = here.takt('run', 'plain', '--', 'sh', '-c', 'echo "<$TAKT_KEY_SECRET>"')
     report.check(done.stdout == '<>\n', 'commands do not inherit the secret', done)
@@ -99,6 +127,8 @@ def main():
         unseen(report, here, redis)
         shared(report, here)
         kept(report, here, redis)
+        shown(report, here)
+        found(report, here, redis)
         hidden(report, here)
         refused(report, here)
     report.end()

@@ -202,6 +202,8 @@ static const struct {
      "5/s, on_store_failure share"},
     {FIELD("mode", "enforce"), 1, 5, 1000000, 1, 0, 250000, 0, "5/s"},
     {FIELD("mode", "shadow"), 1, 5, 1000000, 1, 0, 250000, 0, "5/s, mode shadow"},
+    {FIELD("key_hash", "false"), 1, 5, 1000000, 1, 0, 250000, 0, "5/s"},
+    {FIELD("key_hash", "true"), 1, 5, 1000000, 1, 0, 250000, 0, "5/s, key_hash"},
     {FIELD("learn", "off"), 1, 5, 1000000, 1, 0, 250000, 0, "5/s"},
     {FIELD("learn", "headers"), 1, 5, 1000000, 1, 0, 250000, 0, "5/s, learn headers"},
     {NAME(LONG_64), 1, 5, 1000000, 1, 0, 250000, 0, "5/s"},

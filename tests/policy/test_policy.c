@@ -103,6 +103,19 @@ Test(policy, tells_what_a_limit_learns_from)
     takt_policy_free(policy);
 }
 
+Test(policy, tells_whether_a_limit_hashes_its_keys)
+{
+    takt_policy *policy = new_policy();
+    takt_limit_text text = {
+        .name = "b", .rules = &five_per_second, .rule_count = 1, .key_hash = "true"};
+    cr_assert_eq(add(policy, "a", NULL, NULL), 0);
+    cr_assert_eq(takt_policy_add(policy, &text, NULL), 0);
+    cr_expect_eq(takt_policy_key_hash(policy, "a"), 0);
+    cr_expect_eq(takt_policy_key_hash(policy, "b"), 1);
+    cr_expect_eq(takt_policy_key_hash(policy, "c"), 0);
+    takt_policy_free(policy);
+}
+
 Test(policy, arguments_that_are_none)
 {
     takt_policy *policy = new_policy();
