@@ -94,19 +94,29 @@ static int64_t read_number(takt_reader *reader)
     return number;
 }
 
-/* Reads the changes, which an empty line ends.  Changes that cannot be read are left out. */
+static void read_change(takt_live *live, takt_reader line)
+{
+    takt_change change = {0};
+
+    change.version = read_number(&line);
+    change.at_us = read_number(&line);
+    change.revision = read_number(&line);
+    change.size = read_number(&line);
+    read_field(&line, '\t', change.who, sizeof change.who);
+    read_field(&line, '\n', change.what, sizeof change.what);
+    if (takt_read_done(&line) && live->change_count < TAKT_CHANGES_MAX)
+        live->changes[live->change_count++] = change;
+}
+
+/* Reads the changes, a line each, which an empty line ends.  Changes that cannot be read are left
+ * out. */
 static void read_history(takt_live *live, takt_reader *reader)
 {
-    while (!reader->bad && reader->at < reader->end && *reader->at != '\n') {
-        takt_change change = {0};
-        change.version = read_number(reader);
-        change.at_us = read_number(reader);
-        change.revision = read_number(reader);
-        change.size = read_number(reader);
-        read_field(reader, '\t', change.who, sizeof change.who);
-        read_field(reader, '\n', change.what, sizeof change.what);
-        if (!reader->bad && live->change_count < TAKT_CHANGES_MAX)
-            live->changes[live->change_count++] = change;
+    while (reader->at < reader->end && *reader->at != '\n') {
+        const char *stop = memchr(reader->at, '\n', (size_t)(reader->end - reader->at));
+        const char *next = stop ? stop + 1 : reader->end;
+        read_change(live, (takt_reader){reader->at, next, false});
+        reader->at = next;
     }
     takt_read_char(reader, '\n');
 }

@@ -31,9 +31,9 @@ static stored_policy read_record(const char *text, size_t size)
     stored_policy stored = {0};
 
     takt_read_text(&reader, "p1 ");
-    stored.version = takt_read_int(&reader, 1, TAKT_NEVER);
+    stored.version = takt_read_int(&reader, 1, TAKT_EXACT_MAX);
     takt_read_char(&reader, ' ');
-    stored.at_us = takt_read_int(&reader, 1, TAKT_NEVER);
+    stored.at_us = takt_read_int(&reader, 1, TAKT_EXACT_MAX);
     takt_read_char(&reader, '\n');
     if (reader.bad)
         return (stored_policy){0};
@@ -64,15 +64,14 @@ static void tell(const stored_policy *stored, takt_store_call *call)
     exchange->kept_size = stored->size;
 }
 
-/* The bytes of the first lines, which an empty one ends. */
+/* The bytes of the first lines, which an empty one ends; without a last one that has no end. */
 static size_t lines_size(const stored_policy *stored, int lines)
 {
-    const char *at = stored->kept, *end = at ? at + stored->size : NULL;
+    const char *at = stored->kept, *end = at ? at + stored->size : NULL, *line_end;
 
-    while (at < end && *at != '\n' && lines-- > 0) {
-        const char *line_end = memchr(at, '\n', (size_t)(end - at));
-        at = line_end ? line_end + 1 : end;
-    }
+    while (at < end && *at != '\n' && lines-- > 0 &&
+           (line_end = memchr(at, '\n', (size_t)(end - at))) != NULL)
+        at = line_end + 1;
     return (size_t)(at - stored->kept);
 }
 

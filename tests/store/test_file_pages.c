@@ -245,6 +245,25 @@ Test(file_pages, what_one_call_makes_and_drops_leaves_nothing)
     close_base(&b);
 }
 
+/* A name that none of ours can be: damage, or somebody else's. */
+Test(file_pages, sweeping_leaves_records_whose_names_are_too_long)
+{
+    static const char value[] = "takt 0000000000000001 l1/1 1";
+    char bytes[TAKT_FILE_NAME_MAX + 1];
+    base b;
+
+    open_base(&b);
+    memset(bytes, 'a', sizeof bytes);
+    for (size_t size = TAKT_RECORD_NAME_MAX; size <= sizeof bytes; size++) {
+        MDB_val name = {size, bytes}, record = {sizeof value - 1, (void *)(uintptr_t)value};
+        must(mdb_put(b.txn, b.dbi, &name, &record, 0));
+    }
+    size_t before = count(&b);
+    must(takt_file_sweep(&b.records, b.txn, b.dbi, NOW, 100));
+    cr_expect_eq(count(&b), before - 1, "the one that is no longer than a name may be");
+    close_base(&b);
+}
+
 /* Ledgers whose names are near to one another, swept when half of them have expired. */
 Test(file_pages, sweeping_takes_the_pages_along_and_no_others)
 {

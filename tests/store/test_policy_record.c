@@ -203,8 +203,15 @@ CONTRACT(takes_a_large_one)
 /* What is no record of ours counts as none, so that an operator can put one there. */
 Test(policy_record, a_record_that_cannot_be_read)
 {
-    static const char *const bad[] = {"",          "p1",         "p1 0 1\nx", "p1 1 1",
-                                      "p2 1 1\nx", "p1 1 -1\nx", "p1 x 1\nx"};
+    static const char *const bad[] = {"",
+                                      "p1",
+                                      "p1 0 1\nx",
+                                      "p1 1 1",
+                                      "p2 1 1\nx",
+                                      "p1 1 -1\nx",
+                                      "p1 x 1\nx",
+                                      "p1 9223372036854775807 1\n\nx",
+                                      "p1 1 9223372036854775807\n\nx"};
     takt_record_scratch scratch = {0};
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -222,5 +229,24 @@ Test(policy_record, a_record_that_cannot_be_read)
         cr_expect_eq(change.size, strlen("p1 1 5\n1\t5\t1\t3\ta\tx\n\nnew"));
         cr_expect_eq(memcmp(change.text, "p1 1 5\n1\t5\t1\t3\ta\tx\n\nnew", change.size), 0);
     }
+    takt_record_scratch_free(&scratch);
+}
+
+/* A change whose line has no end would take the new policy's text for its own. */
+Test(policy_record, a_history_that_was_cut_off)
+{
+    static const char record[] = "p1 3 4\n3\t4\t1\t3\ta\tx\n2\t3\t1";
+    static const char expected[] = "p1 4 5\n4\t5\t2\t3\tb\ty\n3\t4\t1\t3\ta\tx\n\nnew";
+    takt_policy_exchange exchange = {
+        .seen_version = 3, .seen_at_us = 4, .text = "new", .size = 3, .change = "2\t3\tb\ty"};
+    takt_record_scratch scratch = {0};
+    takt_record_change change = {0};
+    takt_store_call call;
+
+    takt_policy_call(&call, TAKT_OP_APPLY, &exchange);
+    takt_policy_record_run(&scratch, record, strlen(record), 5, &call, &change);
+    cr_assert_eq(call.status, 0);
+    cr_assert_eq(change.size, strlen(expected), "%.*s", (int)change.size, change.text);
+    cr_expect_eq(memcmp(change.text, expected, change.size), 0);
     takt_record_scratch_free(&scratch);
 }

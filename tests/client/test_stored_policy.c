@@ -1,0 +1,53 @@
+/*
+ * test_stored_policy.c: what is read of a policy that a store holds, also where a part of it is
+ * damaged.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/stored_policy.h"
+
+#define TEXT "limits: [{name: a, rules: [{rate: 1/s}]}]\n"
+
+static takt_live *read_kept(const char *kept)
+{
+    takt_policy_exchange exchange = {
+        .version = 7, .at_us = 100, .kept = strdup(kept), .kept_size = strlen(kept)};
+    takt_live *live;
+
+    cr_assert_eq(takt_stored_policy_read(&live, &exchange), 0);
+    cr_assert_null(exchange.kept);
+    return live;
+}
+
+Test(stored_policy, reads_the_history)
+{
+    static const struct {
+        const char *kept;
+        int changes;
+    } table[] = {
+        {"\n" TEXT, 0},
+        {"7\t100\t3\t43\tann\tnews\n\n" TEXT, 1},
+        {"7\t100\t3\t43\tann\tnews\n6\t90\t2\t43\tbob\t\n\n" TEXT, 2},
+        {"7\t100\t3\t43\tann\tnews\n6\tx\n5\t80\t1\t43\tbob\told\n\n" TEXT, 2}, /* one is damaged */
+        {"7\n\n" TEXT, 0},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        takt_live *live = read_kept(table[i].kept);
+        cr_expect_eq(live->change_count, table[i].changes, "row %zu", i);
+        cr_expect_not_null(live->policy, "row %zu: %s", i, live->trouble.text);
+        cr_expect_eq(live->size, strlen(TEXT), "row %zu", i);
+        takt_live_free(live);
+    }
+}
+
+Test(stored_policy, without_an_end_of_the_history_has_no_text)
+{
+    takt_live *live = read_kept("7\t100\t3\t43\tann\tnews");
+
+    cr_expect_null(live->policy);
+    cr_expect_not_null(strstr(live->trouble.text, "history"), "%s", live->trouble.text);
+    takt_live_free(live);
+}
