@@ -14,12 +14,13 @@
 
 #include "stream.h"
 
-#define TAKE_MAX   256
-#define WALK       "16"  /* the server looks at ten times as many */
-#define ROUNDS_MAX 16    /* between two ticks */
-#define PAGE       "500" /* more than one read brings, and not more than TAKT_STREAM_COMMAND_MAX */
-#define PAGE_SIZE  500
-#define GONE_AFTER 20 /* times as long as until its jobs are taken over */
+#define TAKE_MAX    256
+#define WALK        "16"  /* the server looks at ten times as many */
+#define ROUNDS_MAX  16    /* between two ticks */
+#define PAGE        "500" /* more than one read brings, and not more than TAKT_STREAM_COMMAND_MAX */
+#define PAGE_SIZE   500
+#define IDLE_MAX_MS (INT64_MAX / 1000)
+#define GONE_AFTER  20 /* times as long as until its jobs are taken over */
 
 static const takt_job_ref none = {0, 0};
 
@@ -98,12 +99,21 @@ static void on_claimed(takt_stream_call *call, const takt_reply *reply, int code
         take_from(stream);
 }
 
-/* [[ID, CONSUMER, IDLE, COUNT] ...] */
+/* Names the entries of [[ID, CONSUMER, IDLE, COUNT] ...] in the command at hand, as far as the rows
+ * are such. */
+static void add_entries(takt_stream *stream, const takt_reply *rows, int max)
+{
+    takt_job_ref ref;
+
+    for (int i = 0; i < rows->count && i < max && rows[1 + i * 5].count == 4; i++)
+        if (takt_stream_names_read_entry(&rows[2 + i * 5], &ref))
+            takt_stream_command_entry(stream, ref);
+}
+
 static void on_listed(takt_stream_call *call, const takt_reply *reply, int code)
 {
     takt_stream *stream = call->stream;
     char idle[24];
-    takt_job_ref ref;
 
     (void)code;
     if (!is_answer(stream, reply))
@@ -114,9 +124,7 @@ static void on_listed(takt_stream_call *call, const takt_reply *reply, int code)
     }
     takt_stream_command_begin(stream, "XCLAIM", stream->names.key, stream->names.group,
                               stream->names.consumer, idle_of(stream, idle), NULL);
-    for (int i = 0; i < reply->count && i < TAKE_MAX; i++)
-        if (takt_stream_names_read_entry(&reply[2 + i * 5], &ref))
-            takt_stream_command_entry(stream, ref);
+    add_entries(stream, reply, TAKE_MAX);
     takt_stream_command_add(stream, "JUSTID", 6);
     stream->takeover.under_way =
         takt_stream_command_send(stream, stream->connection.writer, on_claimed, none);
@@ -157,13 +165,9 @@ static void on_said(takt_stream_call *call, const takt_reply *reply, int code)
 /* What is in nobody's hands any more: [[ID, CONSUMER, IDLE, COUNT] ...] */
 static void give_back(takt_stream *stream, const takt_reply *rows)
 {
-    takt_job_ref ref;
-
     takt_stream_command_begin(stream, "XCLAIM", stream->names.key, stream->names.group,
                               TAKT_STREAM_NOBODY, "0", NULL);
-    for (int i = 0; i < rows->count && i < PAGE_SIZE; i++)
-        if (takt_stream_names_read_entry(&rows[2 + i * 5], &ref))
-            takt_stream_command_entry(stream, ref);
+    add_entries(stream, rows, PAGE_SIZE);
     takt_stream_command_add(stream, "FORCE", 5);
     takt_stream_command_add(stream, "JUSTID", 6);
     (void)takt_stream_command_send(stream, stream->connection.writer, on_said, none);
@@ -215,8 +219,8 @@ static consumer read_consumer(const takt_reply *reply)
             read.name_size = value->size;
         } else if (strcmp(reply[i].text, "pending") == 0) {
             read.pending = value->integer;
-        } else if (strcmp(reply[i].text, "idle") == 0) {
-            read.idle_us = value->integer * 1000;
+        } else if (strcmp(reply[i].text, "idle") == 0 && value->integer >= 0) {
+            read.idle_us = value->integer < IDLE_MAX_MS ? value->integer * 1000 : INT64_MAX;
         }
     }
     return read;
