@@ -2,20 +2,9 @@
  * Any text as a mail address: what is let through can neither end a line nor be read as another
  * address, and stands in a header as one address.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "mail/header.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check_text(const char *text, size_t max)
 {

@@ -2,21 +2,11 @@
  * Any reply as the answer of a script: it is refused, or every number that it gives is one that the
  * scheduler can work with.  The first byte is the operation.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "store/redis/award_reply.h"
 
 #define BIG (INT64_C(1) << 53)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static bool is_time(int64_t us)
 {

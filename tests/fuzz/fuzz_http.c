@@ -2,20 +2,9 @@
  * Whatever comes at the status socket of a worker: a request is read or refused, the same whether
  * it comes at once or byte by byte, and its path is a text that fits.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "jobs/report/http.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,8 +3,7 @@
  * is then claimed stays within the rules' bounds, and what is written is read back as the same
  * ledger.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "base/memory_pages.h"
 #include "core/holders.h"
@@ -140,8 +139,6 @@ static void claim_once(takt_ledger *ledger, int64_t cost, int64_t seq)
                 abort();
         }
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,23 +3,13 @@
  * each ended by CR LF, none begun by a dot; its headers are the known ones alone, each at most
  * once.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
+
 #include <strings.h>
 
 #include <takt/policy.h>
 
 #include "mail/letter.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static const char *const known[] = {
     "Date",

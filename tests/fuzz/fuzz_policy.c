@@ -2,24 +2,14 @@
  * Any bytes as a policy file: either a policy whose every answer can be asked for, or an error that
  * names the file and a line.  Nothing may pass the outline that libcyaml then stumbles over.
  */
+#include "fuzz.h"
+
 #include <ctype.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <takt/policy.h>
 
 #define NAME     "takt.yaml"
 #define STUMBLED NAME ":1: libcyaml cannot read it"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check_error(int code, const takt_error *error)
 {

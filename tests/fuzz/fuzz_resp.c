@@ -2,23 +2,13 @@
  * Any bytes as a stream of replies, in any pieces: the values that are read are within the bounds
  * and are the same whatever the pieces, and nothing is read behind what is refused.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include <takt/error.h>
 
 #include "redis/reply_error.h"
 #include "redis/resp.h"
 #include "redis/resp_bounds.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* Mixes a value into a sum, and all that is in it; returns what follows it. */
 static const takt_reply *add(const takt_reply *reply, uint64_t *sum, int depth, int *nodes)

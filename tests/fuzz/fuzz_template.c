@@ -2,20 +2,9 @@
  * Any text as a template: what is refused without a job is refused with one; what is expanded for a
  * header is one line, whatever the job says.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "mail/template.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check_line(takt_buffer *out)
 {

@@ -2,22 +2,11 @@
  * Any text as a duration, a rate and a whole number: what is read is in range and comes back the
  * same when it is written and read again; what is refused leaves the outputs alone and says why.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include <takt/policy.h>
 
 #include "base/time_text.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check_duration(const char *text)
 {
@@ -64,12 +53,8 @@ static void check_whole(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1);
-    if (text == NULL)
-        return 0;
-    if (size > 0)
-        memcpy(text, data, size);
-    text[size] = '\0';
+    char *text = fuzz_copy(data, size);
+
     check_duration(text);
     check_rate(text);
     check_whole(text);

@@ -2,8 +2,7 @@
  * Timezone files of any bytes: refused, or a table that lib/zone/zone.c can rely on; windows of a
  * rule in such a zone go forward.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "core/window.h"
 #include "zone/tzif.h"

@@ -2,16 +2,11 @@
  * Any text as each of the fields by which vendors tell what is left: what is read is a number that
  * can be gone by, or nothing.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "call/vendor_fields.h"
 
 #define NOW INT64_C(1763692800)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const char *name, const char *value)
 {
@@ -30,13 +25,8 @@ static void check(const char *name, const char *value)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {"ratelimit", "ratelimit-remaining", "x-ratelimit-reset"};
-    char *text = malloc(size + 1);
+    char *text = fuzz_copy(data, size);
 
-    if (!text)
-        return 0;
-    if (size > 0)
-        memcpy(text, data, size);
-    text[size] = '\0';
     for (size_t i = 0; i < 3; i++)
         check(names[i], text);
     free(text);
