@@ -178,13 +178,15 @@ Test(reload, of_one_revision_the_first_holds)
     run_until(1);
     reload("limits:\n" MAIL("1/min") "  - {name: other, rules: [{rate: 5/s}]}\n");
     cr_expect_eq(events_seen & 1 << TAKT_EVENT_POLICY_DIFFERS, 0);
-    cr_assert_eq(acquire(&jobs[1], (takt_request){.limit = "mail", .cost = 1, .max_wait_us = 1}), 0);
+    cr_assert_eq(
+        acquire(&jobs[1], (takt_request){.limit = "mail", .cost = 1, .max_wait_us = 1000000}), 0);
     while (!(events_seen & 1 << TAKT_EVENT_POLICY_DIFFERS))
         uv_run(&loop, UV_RUN_ONCE);
     run_until(2);
     cr_expect_eq(jobs[1].status, TAKT_E_DEADLINE);
     events_seen = 0;
-    cr_assert_eq(acquire(&jobs[2], (takt_request){.limit = "mail", .cost = 1, .max_wait_us = 1}), 0);
+    cr_assert_eq(
+        acquire(&jobs[2], (takt_request){.limit = "mail", .cost = 1, .max_wait_us = 1000000}), 0);
     cr_assert_eq(acquire(&jobs[3], TAKT_REQUEST("other")), 0);
     run_until(4);
     cr_expect_eq(events_seen, 0, "that is told once");
