@@ -17,6 +17,16 @@ void takt_close_free(void *data)
 {
     takt_client *client = data;
 
+    while (client->spare_claimings) {
+        takt_claiming *claiming = client->spare_claimings;
+        client->spare_claimings = claiming->next;
+        free(claiming);
+    }
+    while (client->spare_calls) {
+        takt_calling *calling = client->spare_calls;
+        client->spare_calls = calling->next;
+        free(calling);
+    }
     takt_registry_close(&client->scheduler);
     takt_shadows_close(&client->shadows);
     takt_follow_close(client);
@@ -32,16 +42,6 @@ static void handle_closed(takt_client *client)
 
     if (--client->handles > 0)
         return;
-    while (client->spare_claimings) {
-        takt_claiming *claiming = client->spare_claimings;
-        client->spare_claimings = claiming->next;
-        free(claiming);
-    }
-    while (client->spare_calls) {
-        takt_calling *calling = client->spare_calls;
-        client->spare_calls = calling->next;
-        free(calling);
-    }
     takt_close_free(client);
     if (closed)
         closed(data);

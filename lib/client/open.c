@@ -97,7 +97,11 @@ static int open_parts(takt_client *client, const takt_policy *policy, takt_error
         return code;
     }
     takt_shadows_init(&client->shadows, &client->scheduler);
-    code = open_store(client, policy, error);
+    code = takt_pass_open(client);
+    if (code < 0)
+        takt_fail(error, code, "no memory");
+    else
+        code = open_store(client, policy, error);
     if (code < 0) {
         takt_close_free(client);
         return code;

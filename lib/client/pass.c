@@ -146,15 +146,24 @@ static takt_claiming *new_claiming(takt_client *client)
     return claiming;
 }
 
-/* Claims beyond CLAIMS_MAX are sent when others are answered: each answer asks for a pass. */
+int takt_pass_open(takt_client *client)
+{
+    takt_claiming *claiming = new_claiming(client);
+
+    if (!claiming)
+        return TAKT_E_NOMEM;
+    keep_spare(client, claiming);
+    return 0;
+}
+
+/* Claims beyond CLAIMS_MAX, and those without memory, are sent when others are answered: each
+ * answer asks for a pass. */
 static void send_claims(takt_client *client, int64_t now_us)
 {
     while (client->claims_in_flight < CLAIMS_MAX) {
         takt_claiming *claiming = new_claiming(client);
-        if (!claiming) { /* no memory: another pass tries again */
-            takt_client_ask(client);
+        if (!claiming) /* no memory: one under way has the spare one */
             return;
-        }
         claiming->queue = takt_claims_next(&client->scheduler, now_us, &claiming->claim);
         if (!claiming->queue) {
             keep_spare(client, claiming);

@@ -17,6 +17,9 @@ typedef struct takt_claiming {
     struct takt_claiming *next; /* in the list of spare ones */
 } takt_claiming;
 
+/* Makes the memory for a claim, so that one can always be sent.  0 or TAKT_E_NOMEM. */
+int takt_pass_open(takt_client *client);
+
 /* Runs passes until nothing is due, but only a limited number, because others share the loop.  Arms
  * the timer for the next pass.  May close the client's parts, and calls the user's callbacks. */
 void takt_pass_run_due(takt_client *client);

@@ -51,10 +51,10 @@ int64_t failing_each(bool (*run)(void *data), void *data, int64_t dense)
             bool good;
             failing_start(n, all_later);
             good = run(data);
-            if (failing_stop() < n)
-                break;
             if (!good)
                 return all_later ? -n : n;
+            if (failing_stop() < n)
+                break;
         }
     return 0;
 }
