@@ -14,6 +14,7 @@
 #include "base/quote.h"
 #include "base/timeout.h"
 #include "store/file_env.h"
+#include "store/file_list.h"
 #include "store/file_thread.h"
 #include "store/policy_record.h"
 #include "store/waker.h"
@@ -462,4 +463,5 @@ static void file_close(takt_store *base, void (*closed)(void *data), void *data)
     uv_timer_start(&store->timer, on_timer, 0, 0);
 }
 
-const takt_store_kind takt_store_file = {"file:", file_check, file_open, file_submit, file_close};
+const takt_store_kind takt_store_file = {"file:",     file_check, file_open,
+                                         file_submit, file_close, takt_file_list};

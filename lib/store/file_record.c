@@ -29,8 +29,7 @@ static void write_prefix(char *at, int64_t expires_at_us)
         at[i - 1] = (char)('0' + rest % 10);
 }
 
-/* -1 where the value is not a record's. */
-static int64_t read_prefix(MDB_val value)
+int64_t takt_file_record_expires_at(MDB_val value)
 {
     takt_reader reader = {value.mv_data, (const char *)value.mv_data + TAKT_FILE_PREFIX_SIZE,
                           false};
@@ -77,7 +76,7 @@ int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, con
     bool kept;
     int rc = mdb_get(txn, dbi, &name, &value);
 
-    if (rc == 0 && read_prefix(value) < 0) {
+    if (rc == 0 && takt_file_record_expires_at(value) < 0) {
         text = ""; /* which is no ledger's text: it counts as damaged */
     } else if (rc == 0) {
         text = (const char *)value.mv_data + TAKT_FILE_PREFIX_SIZE;
@@ -104,7 +103,7 @@ int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, con
 
 static bool is_expired(MDB_val name, MDB_val value, int64_t now_us)
 {
-    int64_t expires_at_us = read_prefix(value);
+    int64_t expires_at_us = takt_file_record_expires_at(value);
 
     return name.mv_size > 0 && *(const char *)name.mv_data != '\0' && expires_at_us >= 0 &&
            expires_at_us <= now_us;

@@ -32,6 +32,9 @@ typedef struct takt_file_records {
 int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, const char *name_space,
                       int64_t now_us, takt_file_job *job);
 
+/* From when on a record may be dropped; -1: the value is not a record's. */
+int64_t takt_file_record_expires_at(MDB_val value);
+
 /* Looks at some records, going on where it left off, and drops those that have expired. */
 int takt_file_sweep(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, int64_t now_us,
                     int count);

@@ -136,5 +136,22 @@ static void memory_close(takt_store *store, void (*closed)(void *data), void *da
     uv_idle_start(&memory->idle, on_turn);
 }
 
-const takt_store_kind takt_store_memory = {"memory:", memory_check, memory_open, memory_submit,
-                                           memory_close};
+static int memory_list(const char *scheme, const char *rest, const takt_store_options *options,
+                       size_t max, takt_list_found found, void *data, takt_error *error)
+{
+    int code = memory_check(rest, error);
+    takt_space *space;
+
+    (void)scheme;
+    if (code != 0)
+        return code;
+    space = takt_space_open(rest);
+    if (space == NULL)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
+    takt_space_list(space, options->name_space, max, found, data);
+    takt_space_close(space);
+    return 0;
+}
+
+const takt_store_kind takt_store_memory = {"memory:",     memory_check, memory_open,
+                                           memory_submit, memory_close, memory_list};

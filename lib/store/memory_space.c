@@ -226,6 +226,36 @@ void takt_space_run(takt_space *space, const char *name_space, takt_link *calls)
     pthread_mutex_unlock(&space->mutex);
 }
 
+/* The limit behind the namespace; NULL: the record is no ledger of it. */
+static const char *limit_of(const record *at, const char *name_space)
+{
+    const char *limit = at->name + strlen(at->name) + 1;
+
+    return strcmp(at->name, name_space) == 0 && *limit != '\0' ? limit : NULL;
+}
+
+void takt_space_list(takt_space *space, const char *name_space, size_t max, takt_list_found found,
+                     void *data)
+{
+    char key[TAKT_KEY_SIZE_MAX + 1];
+    int64_t now_us = takt_record_clock_us();
+
+    pthread_mutex_lock(&space->mutex);
+    for (takt_link *link = space->ring.next; link != &space->ring && max > 0; link = link->next) {
+        const record *at = TAKT_HOLDER(link, record, link);
+        const char *limit = limit_of(at, name_space);
+        const char *from = limit ? limit + strlen(limit) + 1 : NULL;
+        if (limit == NULL || at->expires_at_us <= now_us)
+            continue;
+        size_t size = at->entry.size - (size_t)(from - at->name);
+        memcpy(key, from, size);
+        key[size] = '\0';
+        found(data, limit, key, at->text, at->size);
+        max--;
+    }
+    pthread_mutex_unlock(&space->mutex);
+}
+
 size_t takt_space_count(takt_space *space)
 {
     size_t count;

@@ -22,6 +22,10 @@ void takt_space_close(takt_space *space);
 /* Runs the calls (linked by their `link`) in order, at one instant, and fills their outputs. */
 void takt_space_run(takt_space *space, const char *name_space, takt_link *calls);
 
+/* Tells the ledgers of a namespace, `max` at most. */
+void takt_space_list(takt_space *space, const char *name_space, size_t max, takt_list_found found,
+                     void *data);
+
 /* How many records there are. */
 size_t takt_space_count(takt_space *space);
 

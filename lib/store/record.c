@@ -50,6 +50,8 @@ static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger,
     change->what = TAKT_RECORD_KEEP;
     if (call->op == TAKT_OP_PEEK && call->for_us == 0 && !change->damaged)
         return;
+    if (call->op == TAKT_OP_PEEK && !text && call->numbers->revision < 0)
+        return; /* who only looks knows no rules */
     change->expires_at_us = takt_ledger_expires_at(ledger);
     if (change->expires_at_us <= now_us) {
         change->what = text ? TAKT_RECORD_DROP : TAKT_RECORD_KEEP;

@@ -92,6 +92,16 @@ int takt_store_default_url(char *url, size_t size, takt_error *error)
     return code;
 }
 
+int takt_store_list(const char *url, const takt_store_options *options, size_t max,
+                    takt_list_found found, void *data, takt_error *error)
+{
+    const char *rest;
+    const takt_store_kind *kind = takt_store_kind_of(url, &rest, error);
+
+    return kind ? kind->list(kind->scheme, rest, options, max, found, data, error)
+                : TAKT_E_STORE_URL;
+}
+
 int takt_store_open(takt_store **store, uv_loop_t *loop, const char *url,
                     const takt_store_options *options, takt_error *error)
 {

@@ -109,6 +109,10 @@ typedef struct takt_store_options {
     void *data;
 } takt_store_options;
 
+/* A ledger that a listing has found: its text is valid during the call. */
+typedef void (*takt_list_found)(void *data, const char *limit, const char *key, const char *text,
+                                size_t size);
+
 /* The row of functions behind a kind of store. */
 typedef struct takt_store_kind {
     const char *scheme; /* "file:" */
@@ -118,6 +122,9 @@ typedef struct takt_store_kind {
                 const takt_store_options *options, takt_error *error);
     void (*submit)(takt_store *store, takt_store_call *call);
     void (*close)(takt_store *store, void (*closed)(void *data), void *data);
+    /* takt_store_list behind the scheme. */
+    int (*list)(const char *scheme, const char *rest, const takt_store_options *options, size_t max,
+                takt_list_found found, void *data, takt_error *error);
 } takt_store_kind;
 
 struct takt_store {
@@ -142,6 +149,11 @@ const takt_store_kind *takt_store_kind_of(const char *url, const char **rest, ta
  */
 int takt_store_open(takt_store **store, uv_loop_t *loop, const char *url,
                     const takt_store_options *options, takt_error *error);
+
+/* Lists the ledgers of a namespace in the store that the URL names, in no order, and looks at `max`
+ * of them at most.  It blocks, and needs no store that is open. */
+int takt_store_list(const char *url, const takt_store_options *options, size_t max,
+                    takt_list_found found, void *data, takt_error *error);
 
 /* Carries a call; see above. */
 void takt_store_submit(takt_store *store, takt_store_call *call);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "store/redis/list.h"
 
 #define TIMEOUT_US INT64_C(1000000) /* where the options say nothing */
 
@@ -351,8 +352,8 @@ static int check(takt_redis_transport transport, const char *rest, takt_error *e
     {                                                                                              \
         return open_by(&takt_store_##kind, transport, store, loop, rest, options, error);          \
     }                                                                                              \
-    const takt_store_kind takt_store_##kind = {scheme, check_##kind, open_##kind, redis_submit,    \
-                                               redis_close}
+    const takt_store_kind takt_store_##kind = {scheme,       check_##kind, open_##kind,            \
+                                               redis_submit, redis_close,  takt_redis_list}
 
 KIND(redis, "redis://", TAKT_REDIS_TCP);
 KIND(rediss, "rediss://", TAKT_REDIS_TLS);

@@ -10,6 +10,9 @@
 
 return run(function()
     local span = tonumber(ARGV[7])
+    if not ledger.stored and limit.revision < 0 then
+        span = 0 -- who only looks knows no rules
+    end
     tidy()
     if span > 0 then
         local meter, ends = ledger.meter or { ends = 0, since = ledger.now, taken = 0 }, ledger.now + span

@@ -1,0 +1,247 @@
+/*
+ * list.c: lists the ledgers of a namespace in a server, on a connection and a loop of its own: SCAN
+ * for their names, GET for their texts.  A ledger that goes meanwhile is left out; one that SCAN
+ * names twice is told twice.
+ */
+#include "store/redis/list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/fail.h"
+#include "redis/client.h"
+#include "store/redis/key.h"
+
+#define PORTION "500"
+
+typedef struct listing listing;
+
+/* GET of one ledger. */
+typedef struct getting {
+    takt_redis_command command;
+    listing *listing;
+    char limit[TAKT_NAME_SIZE_MAX + 1], key[TAKT_KEY_SIZE_MAX + 1];
+} getting;
+
+struct listing {
+    takt_redis *redis;
+    takt_redis_command scan;
+    char pattern[TAKT_REDIS_KEY_SIZE];
+    char cursor[24];
+    getting *gettings; /* of the portion at hand */
+    int under_way;
+    size_t left; /* that may still be looked at */
+    takt_list_found found;
+    void *data;
+    bool closed;
+    int code;
+    takt_error *error;
+};
+
+static void end(listing *list, int code, const char *text)
+{
+    if (list->closed)
+        return;
+    list->closed = true;
+    list->code = code != 0 ? takt_fail(list->error, code, "%s", text) : 0;
+    takt_redis_close(list->redis);
+}
+
+static void refuse(listing *list, const takt_reply *reply)
+{
+    takt_error error = {0};
+    int code = takt_redis_refused(list->redis, reply, &error);
+
+    end(list, code != 0 ? code : TAKT_E_STORE, error.text);
+}
+
+static int hex_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* A percent-encoded part up to `stop`; where it goes on, NULL if that is no such part. */
+static const char *read_part(const char *at, char stop, char *part, size_t max)
+{
+    size_t size = 0;
+
+    for (; *at != '\0' && *at != stop; at++) {
+        int byte = (unsigned char)*at;
+        if (*at == '%') {
+            if (hex_of(at[1]) < 0 || hex_of(at[2]) < 0)
+                return NULL;
+            byte = hex_of(at[1]) << 4 | hex_of(at[2]);
+            at += 2;
+        }
+        if (size == max || byte == 0)
+            return NULL;
+        part[size++] = (char)byte;
+    }
+    part[size] = '\0';
+    return *at == stop ? at + 1 : NULL;
+}
+
+bool takt_redis_list_read_name(const char *name, char limit[TAKT_NAME_SIZE_MAX + 1],
+                               char key[TAKT_KEY_SIZE_MAX + 1])
+{
+    char name_space[TAKT_NAME_SIZE_MAX + 1];
+    const char *at = strncmp(name, TAKT_REDIS_KEY_PREFIX, strlen(TAKT_REDIS_KEY_PREFIX)) == 0
+                         ? name + strlen(TAKT_REDIS_KEY_PREFIX)
+                         : NULL;
+
+    at = at ? read_part(at, '/', name_space, TAKT_NAME_SIZE_MAX) : NULL;
+    at = at ? read_part(at, '/', limit, TAKT_NAME_SIZE_MAX) : NULL;
+    at = at ? read_part(at, '}', key, TAKT_KEY_SIZE_MAX) : NULL;
+    return at && *at == '\0' && limit[0] != '\0';
+}
+
+static void scan(listing *list);
+
+static void go_on(listing *list)
+{
+    if (list->closed || list->under_way > 0)
+        return;
+    if (strcmp(list->cursor, "0") == 0 || list->left == 0)
+        end(list, 0, NULL);
+    else
+        scan(list);
+}
+
+static void on_got(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    getting *get = command->data;
+    listing *list = get->listing;
+
+    (void)code; /* on_lost tells */
+    list->under_way--;
+    if (list->closed || reply == NULL)
+        return;
+    if (reply->type == TAKT_REPLY_STRING)
+        list->found(list->data, get->limit, get->key, reply->text, reply->size);
+    else if (reply->type == TAKT_REPLY_ERROR) {
+        refuse(list, reply);
+        return;
+    }
+    go_on(list);
+}
+
+static void get(listing *list, getting *get, const char *name, size_t size)
+{
+    const char *arguments[] = {"GET", name};
+    size_t sizes[] = {3, size};
+
+    get->listing = list;
+    get->command.answered = on_got;
+    get->command.data = get;
+    if (takt_redis_send(list->redis, &get->command, 2, arguments, sizes) == 0)
+        list->under_way++;
+}
+
+static bool is_scanned(const takt_reply *reply)
+{
+    return reply->type == TAKT_REPLY_ARRAY && reply->count == 2 &&
+           reply[1].type == TAKT_REPLY_STRING && reply[1].size < sizeof(((listing *)0)->cursor) &&
+           reply[2].type == TAKT_REPLY_ARRAY;
+}
+
+static void get_all(listing *list, const takt_reply *names)
+{
+    int used = 0;
+
+    free(list->gettings);
+    list->gettings = calloc((size_t)names->count + 1, sizeof *list->gettings);
+    if (list->gettings == NULL) {
+        end(list, TAKT_E_NOMEM, "no memory");
+        return;
+    }
+    for (int i = 1; i <= names->count && list->left > 0; i++) {
+        getting *next = &list->gettings[used];
+        if (names[i].type != TAKT_REPLY_STRING ||
+            !takt_redis_list_read_name(names[i].text, next->limit, next->key))
+            continue;
+        get(list, next, names[i].text, names[i].size);
+        used++;
+        list->left--;
+    }
+}
+
+static void on_scanned(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    listing *list = command->data;
+
+    (void)code;
+    if (list->closed || reply == NULL)
+        return;
+    if (reply->type == TAKT_REPLY_ERROR) {
+        refuse(list, reply);
+        return;
+    }
+    if (!is_scanned(reply)) {
+        end(list, TAKT_E_STORE, "the server answered SCAN with something else");
+        return;
+    }
+    memcpy(list->cursor, reply[1].text, reply[1].size + 1);
+    get_all(list, &reply[2]);
+    go_on(list);
+}
+
+static void scan(listing *list)
+{
+    const char *arguments[] = {"SCAN", list->cursor, "MATCH", list->pattern, "COUNT", PORTION};
+
+    list->scan.answered = on_scanned;
+    list->scan.data = list;
+    (void)takt_redis_send(list->redis, &list->scan, 6, arguments, NULL);
+}
+
+static void on_ready(void *data)
+{
+    scan(data);
+}
+
+static void on_lost(void *data, int code, const char *text)
+{
+    end(data, code, text);
+}
+
+/* The ledgers' own keys end with the brace. */
+static bool write_pattern(char pattern[TAKT_REDIS_KEY_SIZE], const char *name_space)
+{
+    size_t size = takt_redis_key(pattern, name_space, "", "", "");
+
+    if (size == 0)
+        return false;
+    memcpy(pattern + size - 2, "*}", 3); /* "takt:{NAMESPACE//}" */
+    return true;
+}
+
+int takt_redis_list(const char *scheme, const char *rest, const takt_store_options *options,
+                    size_t max, takt_list_found found, void *data, takt_error *error)
+{
+    listing list = {.cursor = "0", .left = max, .found = found, .data = data, .error = error};
+    takt_redis_options own = {
+        .timeout_us = options->timeout_us, .on_ready = on_ready, .on_lost = on_lost, .data = &list};
+    size_t size = strlen(scheme) + strlen(rest) + 1;
+    char *url = malloc(size);
+    uv_loop_t loop;
+    int code;
+
+    if (url == NULL || !write_pattern(list.pattern, options->name_space)) {
+        free(url);
+        return takt_fail(error, TAKT_E_NOMEM, "no memory");
+    }
+    snprintf(url, size, "%s%s", scheme, rest);
+    if (uv_loop_init(&loop) != 0) {
+        free(url);
+        return takt_fail(error, TAKT_E_SYSTEM, "cannot make a loop");
+    }
+    code = takt_redis_open(&list.redis, &loop, url, &own, error);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    free(list.gettings);
+    free(url);
+    return code != 0 ? code : list.code;
+}
