@@ -29,6 +29,17 @@ static void write_instant(int64_t us, char text[64])
     snprintf(text + size, 32, ".%06" PRId64 "Z", us % SECOND);
 }
 
+/* In UTC the date and the time are those of the text, but for a leap second. */
+static void check_utc(const char *text, int64_t us)
+{
+    char written[64];
+
+    if (strpbrk(text, "Zz") == NULL || strncmp(text + 17, "60", 2) == 0)
+        return;
+    write_instant(us, written);
+    require(strncmp(text, written, 10) == 0 && strncmp(text + 11, written + 11, 8) == 0);
+}
+
 static void check_again(int64_t us)
 {
     char text[64];
@@ -51,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(us > 0 && us / SECOND <= YEAR_9999 + DAY + 1); /* an offset, a leap second */
         if (us / SECOND <= YEAR_9999)
             check_again(us);
+        check_utc(text, us);
     }
     start = takt_cli_read_start(NULL, text);
     if (!fuzz_was_refused()) {

@@ -41,6 +41,22 @@ static int64_t expected_of_number(const char *value)
     return (seconds < SECONDS_MAX ? seconds : SECONDS_MAX) * SECOND;
 }
 
+/* The two forms that have one way to write a date have the day of the week that the calendar has;
+ * the other one may begin a day with a blank. */
+static void check_form(const char *date, const struct tm *at)
+{
+    char imf[64], asctime_form[64];
+
+    date += strspn(date, " \t");
+    require(strftime(imf, sizeof imf, "%a, %d %b %Y %H:%M:%S GMT", at) == strlen(EPOCH));
+    require(strftime(asctime_form, sizeof asctime_form, "%a %b %d %H:%M:%S %Y", at) == 24);
+    if (date[3] == ',')
+        require(strncmp(date, imf, strlen(imf)) == 0);
+    if (date[3] == ' ')
+        require(strncmp(date, asctime_form, 8) == 0 &&
+                strncmp(date + 9, asctime_form + 9, 15) == 0);
+}
+
 /* A date is the same instant in the form that servers send. */
 static void check_date(const char *date)
 {
@@ -53,6 +69,8 @@ static void check_date(const char *date)
         return;
     require(gmtime_r(&seconds, &at) != NULL);
     require(strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &at) == strlen(EPOCH));
+    if (us > 0)
+        check_form(date, &at);
     require(read_or_untouched(text, EPOCH) == us);
     if (us > 0) {
         require(read_or_untouched(EPOCH, date) == 0);
