@@ -114,9 +114,9 @@ typedef struct takt_limit_text {
 } takt_limit_text;
 
 #define TAKT_RULES_MAX     8
-#define TAKT_LEVELS_MAX    4   /* limits that a job can pass: its own and outer ones */
-#define TAKT_NAME_SIZE_MAX 64  /* bytes of a limit's name or of a namespace */
-#define TAKT_KEY_SIZE_MAX  255 /* bytes of a key; any bytes but NUL */
+#define TAKT_LEVELS_MAX    4    /* limits that a job can pass: its own and outer ones */
+#define TAKT_NAME_SIZE_MAX 64   /* bytes of a limit's name or of a namespace */
+#define TAKT_KEY_SIZE_MAX  1024 /* bytes of a key; any bytes but NUL */
 
 /* An empty policy.  Free it with takt_policy_free. */
 TAKT_EXPORT int takt_policy_new(takt_policy **policy);

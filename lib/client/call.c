@@ -4,6 +4,7 @@
  */
 #include "client/call.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +84,9 @@ takt_calling *takt_call_new(takt_client *client)
         calling = malloc(sizeof *calling);
     if (!calling)
         return NULL;
-    *calling = (takt_calling){.call.done = answered, .client = client};
+    memset(calling, 0, offsetof(takt_calling, keys));
+    calling->call.done = answered;
+    calling->client = client;
     client->calls_in_flight++;
     return calling;
 }

@@ -44,16 +44,17 @@ typedef struct takt_calling {
     takt_client *client;
     takt_call *owner; /* NULL: no callback */
     takt_levels levels;
-    int level;                                         /* the level whose ledger is asked */
-    char keys[TAKT_LEVELS_MAX][TAKT_KEY_SIZE_MAX + 1]; /* by level */
+    int level; /* the level whose ledger is asked */
     char reason[TAKT_REASON_SIZE_MAX + 1];
     int64_t sent_us;
     struct takt_calling *next; /* in the list of spare ones */
     takt_trying trying;
+    /* By level; last, because they are large and a new call leaves them as they are. */
+    char keys[TAKT_LEVELS_MAX][TAKT_KEY_SIZE_MAX + 1];
 } takt_calling;
 
-/* Makes a call with all fields zero but its client and how it ends.  It counts as under way until
- * takt_call_finish.  NULL: no memory. */
+/* Makes a call with all fields zero but its client, its keys (not set) and how it ends.  It counts
+ * as under way until takt_call_finish.  NULL: no memory. */
 takt_calling *takt_call_new(takt_client *client);
 
 /* Checks a request and makes its call, which the owner keeps from now on.  Returns 0 or a code. */

@@ -10,9 +10,7 @@
 #include <lmdb.h>
 
 #include "base/pages.h"
-#include "store/record.h"
-
-#define TAKT_FILE_NAME_MAX (TAKT_RECORD_NAME_MAX + 10) /* of a ledger or a page */
+#include "store/file_name.h"
 
 typedef struct takt_file_page {
     int book;

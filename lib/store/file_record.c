@@ -69,7 +69,7 @@ int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, con
                       int64_t now_us, takt_file_job *job)
 {
     char bytes[TAKT_RECORD_NAME_MAX];
-    MDB_val name = {takt_record_name(bytes, name_space, job->limit.name, job->key), bytes}, value;
+    MDB_val name = {takt_file_name(bytes, name_space, job->limit.name, job->key), bytes}, value;
     takt_record_change change;
     const char *text = NULL;
     size_t size = 0;

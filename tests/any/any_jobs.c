@@ -8,11 +8,14 @@
 
 #define FIFTY_YEARS INT64_C(1576800000000000) /* the longest span there is */
 
-/* The longest one has 255 bytes. */
+/* The longest one has TAKT_KEY_SIZE_MAX bytes. */
 #define FIFTEEN "xxxxxxxxxxxxxxx"
-#define SIXTY   FIFTEEN FIFTEEN FIFTEEN FIFTEEN
-static const char *const keys[KEYS] = {NULL, "a", "{b}:%\n\"", "\xff\x01\t",
-                                       SIXTY SIXTY SIXTY SIXTY FIFTEEN};
+#define HUNDRED FIFTEEN FIFTEEN FIFTEEN FIFTEEN FIFTEEN FIFTEEN "xxxxxxxxxx"
+static const char *const keys[KEYS] = {
+    NULL, "a", "{b}:%\n\"", "\xff\x01\t",
+    HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED FIFTEEN
+    "xxxxxxxxx"};
+_Static_assert(sizeof HUNDRED == 101 && 10 * 100 + 15 + 9 == TAKT_KEY_SIZE_MAX, "the longest key");
 
 const char *job_key(int key)
 {

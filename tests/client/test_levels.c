@@ -296,6 +296,6 @@ Test(levels, keys_that_no_limit_is_for_are_refused)
     memset(long_key, 'k', sizeof long_key - 1);
     request.within_keys[0] = long_key;
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
-    cr_assert_not_null(strstr(error.text, "more than 255 bytes"), "%s", error.text);
+    cr_assert_not_null(strstr(error.text, "more than 1024 bytes"), "%s", error.text);
     close_world(MEMORY);
 }

@@ -87,13 +87,15 @@ CONTRACT(keeps_ledgers_apart)
 {
     static const char *const keys[] = {"", "k", "k ", "%00", "a/b", "\xff\xfe", "k\n", "{k}"};
     takt_limit limits[] = {rig_limit("a", 1, RIG_DAY, 1), rig_limit("a.b", 1, RIG_DAY, 1)};
-    char longest[TAKT_KEY_SIZE_MAX + 2];
+    char longest[TAKT_KEY_SIZE_MAX + 2], other[TAKT_KEY_SIZE_MAX + 1];
     takt_error error;
     struct place at;
     struct rig spaces[2];
 
     memset(longest, 'x', sizeof longest);
     longest[TAKT_KEY_SIZE_MAX] = '\0';
+    memcpy(other, longest, sizeof other);
+    other[TAKT_KEY_SIZE_MAX - 1] = 'y';
     find_place(&at, *kind);
     cr_assert_eq(rig_try_open(&spaces[0], at.url, "one", 30000000, &error), 0);
     cr_assert_eq(rig_try_open(&spaces[1], at.url, "two", 30000000, &error), 0);
@@ -106,6 +108,8 @@ CONTRACT(keeps_ledgers_apart)
                                  i);
                 cr_expect_eq(rig_try(&spaces[space], &limits[limit], longest, 1),
                              again ? TAKT_E_NO_SLOT : 0);
+                cr_expect_eq(rig_try(&spaces[space], &limits[limit], other, 1),
+                             again ? TAKT_E_NO_SLOT : 0, "keys that differ in their last byte");
             }
     longest[TAKT_KEY_SIZE_MAX] = 'x';
     longest[TAKT_KEY_SIZE_MAX + 1] = '\0';

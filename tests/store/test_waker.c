@@ -267,7 +267,7 @@ Test(waker, other_messages_do_no_harm)
     cr_assert_str_eq(one.limit, "");
     cr_assert_str_eq(one.key, "");
     large[0] = 'w';
-    large[6] = '\0'; /* a name and a key that none can be: others take it for one of 255 bytes */
+    large[6] = '\0'; /* a name and a key that none can be: others take it for one of the longest */
     send_bytes(&one, large, sizeof large);
     send_bytes(&one, large, 7 + TAKT_KEY_SIZE_MAX + 1);
     send_bytes(&one, large, 7 + TAKT_KEY_SIZE_MAX);

@@ -1,0 +1,21 @@
+/*
+ * file_name.h: the name of a record in an LMDB file.  It is the name of record.h, but for long
+ * keys: LMDB takes names of 511 bytes at most, and the pages of a log add to the name of their
+ * ledger.  So a key of more than 255 bytes stands there as its first 192 bytes and the 64 digits of
+ * its SHA-256: 256 bytes, which no other key has.
+ */
+#ifndef TAKT_STORE_FILE_NAME_H
+#define TAKT_STORE_FILE_NAME_H
+
+#include "store/record.h"
+
+#define TAKT_FILE_KEY_PLAIN 255 /* bytes of the longest key that stands there as it is */
+#define TAKT_FILE_NAME_MAX                                                                         \
+    (2 * (TAKT_NAME_SIZE_MAX + 1) + TAKT_FILE_KEY_PLAIN + 1 + 10) /* of a ledger or a page */
+
+/* Writes the name of a ledger's record and returns its length; 0 where one of the parts is longer
+ * than it may be. */
+size_t takt_file_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space, const char *limit,
+                      const char *key);
+
+#endif
