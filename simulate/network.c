@@ -134,6 +134,19 @@ static void wake_arrives(takt_fleet *fleet, takt_sim_event *event)
     takt_sim_ask_pass(worker);
 }
 
+/* Others than the claimer hear of news. */
+static void send_news(takt_fleet *fleet, uint64_t claimer)
+{
+    for (int w = 0; w < fleet->worker_count; w++) {
+        takt_fleet_worker *worker = &fleet->workers[w];
+        if (worker->name == claimer ||
+            takt_random_below(&fleet->random, 1000) < fleet->wakes_lost_per_mille)
+            continue;
+        for (int copies = draw_copies(worker); copies > 0; copies--)
+            takt_sim_plan(worker, draw_arrival(fleet), wake_arrives);
+    }
+}
+
 static void send_wakes(takt_fleet *fleet, const takt_award *award)
 {
     for (int i = 0; i < award->wake_count; i++)
@@ -166,6 +179,8 @@ static void call_arrives(takt_fleet *fleet, takt_sim_event *event)
             if (fleet->on_award)
                 fleet->on_award(fleet, call.worker, &exchange->claim, &award);
             send_wakes(fleet, &award);
+            if (award.news)
+                send_news(fleet, call.worker);
         }
         if (!exchange->answered) { /* what a repeated call is told goes unheard: a connection
                                       answers once */

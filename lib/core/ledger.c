@@ -336,6 +336,34 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
     }
 }
 
+/* What the first in line needs, where it is the claimer and needs more than a token: that much all
+ * others leave to it. */
+static int64_t need_of_head(const takt_ledger *ledger, const takt_claim *claim)
+{
+    int at = 0;
+
+    while (at < ledger->line_count && ledger->line[at].aside)
+        at++;
+    return at < ledger->line_count && ledger->line[at].worker == claim->worker &&
+                   ledger->line[at].need > 1
+               ? ledger->line[at].need
+               : 0;
+}
+
+/* Whether others wait and may go sooner than they were told, because the first in line, which needed
+ * so much, goes without it: it was cancelled, or is too late. */
+static bool is_news(const takt_ledger *ledger, const takt_claim *claim, int64_t needed,
+                    const takt_award *award)
+{
+    int64_t given = 0;
+
+    if (needed == 0 || award->least_urgent < 0)
+        return false;
+    for (int i = 0; i < award->run_count; i++)
+        given += award->runs[i].count * award->runs[i].cost;
+    return needed > given && needed > need_of_head(ledger, claim);
+}
+
 /* Where the oldest are dropped, those behind them come to the front sooner than they were told: the
  * first is to ask when its turn is now, or slots pass unused. */
 static void hurry_first(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
@@ -362,6 +390,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
     takt_ledger_tidy(ledger, now_us);
     takt_award_begin(ledger, now_us, claim, award);
     if (!award->stale) {
+        int64_t needed = need_of_head(ledger, claim);
         award->holding = takt_holders_state(ledger, now_us, claim);
         restate(ledger, now_us, claim);
         serve_all(ledger, now_us, claim, award);
@@ -369,6 +398,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         plan_all(ledger, now_us, claim, award);
         if (ledger->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
             hurry_first(ledger, now_us, claim, award);
+        award->news = is_news(ledger, claim, needed, award);
     }
     takt_award_end(ledger, now_us, claim, award);
 }

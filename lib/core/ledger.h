@@ -70,6 +70,8 @@ typedef struct takt_award {
     int wake_count;   /* these workers should claim now: permits are free for them, or waiters of
                          theirs were taken out of the line */
     uint64_t wakes[TAKT_WAKES_MAX];
+    bool news;   /* the first in line went without what the others had left to it: they should all
+                    claim now */
     int least_urgent; /* priority of the last in line of the other workers; -1: no other waits */
     bool uncontended; /* a hint for the next claim: the store's shorter way, if it has one, would
                          have done */

@@ -61,6 +61,26 @@ static int64_t refill_at(const takt_scheduler *scheduler, const takt_queue *queu
     return last_us - takt_max(half_us, 2 * queue->awarded.round_trip_us);
 }
 
+static int32_t first_cost(const takt_queue *queue)
+{
+    const takt_permit *first = takt_queue_uncovered(queue);
+
+    return first ? first->cost : 0;
+}
+
+/* Whether the waiter that the ledger plans for has gone, and those behind it need less. */
+static bool has_lost_head(const takt_queue *queue)
+{
+    return queue->claims.planned > 1 && queue->awarded.in_line != 0 &&
+           first_cost(queue) < queue->claims.planned;
+}
+
+void takt_claims_planned(takt_queue *queue)
+{
+    queue->claims.planned =
+        queue->claims.dear && queue->awarded.in_line != 0 ? first_cost(queue) : 0;
+}
+
 int64_t takt_claims_at(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
 {
     int64_t at_us = now_us, permits_us;
@@ -76,7 +96,7 @@ int64_t takt_claims_at(const takt_scheduler *scheduler, const takt_queue *queue,
     if (takt_queue_is_covered(queue)) {
         if (queue->awarded.in_line == 0 || queue->loss.trouble != 0 || scheduler->loss.trouble != 0)
             return takt_max(permits_us, queue->loss.not_before_us);
-    } else if (queue->claims.nudged) {
+    } else if (queue->claims.nudged || has_lost_head(queue)) {
         at_us = now_us;
     } else if (queue->awarded.in_line == 0) {
         if (queue->in_hand.count > 0 && most_urgent(queue) >= queue->awarded.least_urgent)
@@ -107,6 +127,9 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
                          queue->awarded.next_slot_at_us <= store_us + queue->numbers->lookahead_us;
     queue->claims.min_cost =
         takt_claim_min_cost(claim, takt_numbers_capacity(queue->numbers, NULL));
+    queue->claims.dear = false;
+    for (int i = 0; i < claim->want_count; i++)
+        queue->claims.dear |= claim->wants[i].cost > 1;
     queue->claims.in_flight = true;
     queue->claims.nudged = queue->claims.tried = queue->claims.outdated = false;
     scheduler->in_flight++;

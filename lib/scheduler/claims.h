@@ -29,6 +29,11 @@ int64_t takt_claims_at(const takt_scheduler *scheduler, const takt_queue *queue,
  * by takt_scheduler_award or takt_scheduler_failed. */
 takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim);
 
+/* What an award brought is in hand: from now on the ledger plans for the first waiter without a
+ * slot.  If that waiter goes, the next claim comes at once, because others may have waited for it.
+ */
+void takt_claims_planned(takt_queue *queue);
+
 /* The queue's call has come back. */
 void takt_claims_end(takt_scheduler *scheduler, takt_queue *queue);
 

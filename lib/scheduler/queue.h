@@ -56,6 +56,8 @@ typedef struct takt_unused {
 typedef struct takt_claims {
     int64_t sent_at_us; /* when the last claim was sent, by the local clock */
     int64_t min_cost;   /* lowest cost of the waiters in that claim; 1: not known */
+    int32_t planned;    /* the ledger plans for a first waiter of this cost; 0: for none */
+    bool dear;          /* the claim had waiters that cost more than one token */
     bool in_flight;
     bool nudged;   /* a permit may have become free for us: claim */
     bool outdated; /* the ledger's numbers are newer than ours: claim */

@@ -102,6 +102,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
                                      ? TAKT_NEVER
                                      : takt_clock_local(clock, award->claim_again_at_us);
     queue->awarded.next_slot_at_us = award->next_slot_at_us;
+    takt_claims_planned(queue);
     refuse_excess(scheduler, queue, award->refused, received_us);
     next_us = takt_clock_local(clock, queue->awarded.next_slot_at_us);
     while (queue->in_hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&

@@ -59,8 +59,17 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
     takt_ledger_peek(ledger, now_us, &call->standing);
 }
 
-bool takt_store_is_news(takt_op op)
+bool takt_store_is_news(const takt_store_call *call)
 {
-    return op == TAKT_OP_BLOCK || op == TAKT_OP_PENALIZE || op == TAKT_OP_UNBLOCK ||
-           op == TAKT_OP_RESET;
+    switch (call->op) {
+    case TAKT_OP_BLOCK:
+    case TAKT_OP_PENALIZE:
+    case TAKT_OP_UNBLOCK:
+    case TAKT_OP_RESET:
+        return true;
+    case TAKT_OP_CLAIM:
+        return call->status == 0 && call->award->news;
+    default:
+        return false;
+    }
 }

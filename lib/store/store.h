@@ -169,7 +169,7 @@ void takt_store_close(takt_store *store, void (*closed)(void *data), void *data)
  */
 void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call);
 
-/* Whether others that hold slots of the ledger are to hear of such a call at once. */
-bool takt_store_is_news(takt_op op);
+/* Whether all others of the ledger are to hear at once of a call that was answered. */
+bool takt_store_is_news(const takt_store_call *call);
 
 #endif

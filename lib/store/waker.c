@@ -138,9 +138,9 @@ void takt_waker_answered(takt_waker *waker, const takt_store_call *call)
 {
     if (call->status != 0 && call->status != TAKT_E_NO_SLOT)
         return;
-    if (takt_store_is_news(call->op))
+    if (takt_store_is_news(call))
         tell_all(waker, call);
-    if (takt_store_is_news(call->op) || !call->claim || (!waker->on_wake && !waker->on_hint))
+    if (!call->claim || (!waker->on_wake && !waker->on_hint))
         return;
     if (waker->socket < 0)
         listen_as(waker, call->claim->worker);

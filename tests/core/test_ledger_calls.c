@@ -358,3 +358,36 @@ Test(ledger_calls, what_a_jump_gives_anew_was_dropped_before)
         cr_assert_gt(anew, 0);
     }
 }
+
+/* A head that needs much and goes without it is news for those who left it so much. */
+Test(ledger_calls, a_head_that_goes_without_what_it_needed)
+{
+    static const struct {
+        const char *what;
+        int64_t at_us; /* of its next claim */
+        int32_t cost;  /* of what it wants then; 0: nothing */
+        bool alone, news;
+    } rows[] = {
+        {"it is cancelled", SECOND, 0, false, true},
+        {"a smaller one of the same worker is first", SECOND, 20, false, true},
+        {"it waits on", SECOND, 90, false, false},
+        {"nobody else waits", SECOND, 0, true, false},
+        {"it is served", 25 * SECOND, 90, false, false},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static book b;
+        open_book(&b, limit_of(1, SECOND, 100));
+        say(&b, 0, 1, 5, 30, 1);
+        say(&b, 0, 1, 5, 90, 1);
+        if (!rows[i].alone)
+            say(&b, 0, 2, 5, 1, 5);
+        cr_expect_not(b.award.news);
+        if (rows[i].at_us > 2 * SECOND && !rows[i].alone) {
+            say(&b, rows[i].at_us - MS, 1, 5, 90, 1);
+            say(&b, rows[i].at_us - MS, 2, 5, 1, 5);
+        }
+        say(&b, rows[i].at_us, 1, 5, rows[i].cost, rows[i].cost > 0);
+        cr_expect_eq(b.award.news, rows[i].news, "%s", rows[i].what);
+    }
+}

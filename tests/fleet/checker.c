@@ -201,6 +201,37 @@ static void check_text(const checker *self)
         checker_fail(self, 7, "the ledger's text cannot be read");
 }
 
+/* The first place of a line that is waited for. */
+static const takt_place *head_of(const takt_place *line, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!line[i].aside)
+            return &line[i];
+    return NULL;
+}
+
+/* The others hear of a head that goes without the tokens that they left to it, and of nothing else.
+ * Which one was the head is not looked at where somebody was late by then. */
+static void check_news(const checker *self, const takt_sim_call *call, int64_t given)
+{
+    const takt_ledger *ledger = &self->fleet->ledger;
+    const takt_place *was = head_of(self->places, self->known ? self->place_count : 0);
+    const takt_place *is = head_of(ledger->line, ledger->line_count);
+    int64_t needed = was && was->worker == call->worker && was->need > 1 ? was->need : 0;
+    int64_t needs = is && is->worker == call->worker && is->need > 1 ? is->need : 0;
+    bool others = false;
+
+    if (was && (was->again_at_us + self->numbers.lookahead_us < call->now_us ||
+                was->expires_at_us < call->now_us))
+        return;
+    for (int i = 0; i < ledger->line_count; i++)
+        others |= ledger->line[i].worker != call->worker;
+    if (call->award->news != (others && needed > given && needed > needs))
+        checker_fail(self, 5, "a head that needed %lld is given %lld and needs %lld, %s",
+                     (long long)needed, (long long)given, (long long)needs,
+                     call->award->news ? "which is no news" : "and nobody hears of it");
+}
+
 static void check_claim(checker *self, const takt_sim_call *call)
 {
     in_line *entry = find_in_line(self, call->worker, call->now_us);
@@ -245,6 +276,7 @@ static void check_claim(checker *self, const takt_sim_call *call)
                      (long long)(call->award->blocked_until_us - call->now_us));
     if (worker >= 0)
         checker_turn(self, call, worker, given);
+    check_news(self, call, tokens);
 }
 
 /* ---- the other calls

@@ -208,3 +208,32 @@ Test(claims, a_claim_tells_whether_it_should_be_uncontended)
         cr_assert_eq(r.claim.uncontended, rows[i].claim, "row %zu", i);
     }
 }
+
+/* The ledger plans for the first waiter: if that one goes, those behind it may have been held up.
+ */
+Test(claims, a_dear_head_that_goes_is_told_at_once)
+{
+    static const struct {
+        int32_t head, other;
+        int claims; /* when the head goes */
+    } rows[] = {{7, 1, 1}, {7, 6, 1}, {7, 7, 0}, {1, 1, 0}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        takt_permit *head;
+        takt_award award;
+        close_rig(&r);
+        open_rig(&r);
+        head = acquire(&r, 5, rows[i].head, ALWAYS);
+        acquire(&r, 5, rows[i].other, ALWAYS);
+        pass(&r, 0);
+        award = award_of(0, 0, 0, 0, 1);
+        award.in_line = 1U << 5;
+        award.claim_again_at_us = NOW + SECOND;
+        answer(&r, 0, &award);
+        pass(&r, MS);
+        cr_expect_eq(r.claims, 0);
+        takt_waiter_leave(&r.s, head, 0);
+        pass(&r, 2 * MS);
+        cr_expect_eq(r.claims, rows[i].claims, "row %zu", i);
+    }
+}

@@ -173,8 +173,11 @@ Test(waker, listens_from_the_first_claim_that_was_answered)
                 {1, TAKT_E_CANCELED, false}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        takt_store_call look = {
-            .limit = &limit, .numbers = &limit.numbers, .key = "", .status = rows[i].status};
+        takt_store_call look = {.op = TAKT_OP_PEEK,
+                                .limit = &limit,
+                                .numbers = &limit.numbers,
+                                .key = "",
+                                .status = rows[i].status};
         limit.numbers.concurrency = rows[i].concurrency;
         takt_waker_answered(&one.waker, &look);
         cr_assert_eq(one.waker.socket, -1, "row %zu: nothing was claimed", i);
@@ -313,6 +316,31 @@ Test(waker, all_who_listen_hear_of_a_block_and_its_like)
     cr_assert_eq(one.wakes + two.wakes, 0);
     cr_assert_eq(three.waker.socket, -1);
     close_ear(&three);
+}
+
+/* A claim that leaves others more than they were told of is news, too. */
+Test(waker, all_who_listen_hear_of_a_claim_that_is_news)
+{
+    static takt_claim claim;
+    static takt_award award;
+    takt_store_call call = {.op = TAKT_OP_CLAIM,
+                            .limit = &limit,
+                            .numbers = &limit.numbers,
+                            .key = blocked_key,
+                            .claim = &claim,
+                            .award = &award};
+
+    answered(&one, NULL, "", 0);
+    answered(&two, NULL, "", 0);
+    claim.worker = one.worker;
+    takt_waker_answered(&one.waker, &call);
+    award.news = true;
+    takt_waker_answered(&one.waker, &call);
+    while (two.hints == 0)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    uv_run(&loop, UV_RUN_NOWAIT);
+    cr_expect_eq(two.hints, 1);
+    cr_expect_eq(one.hints, 0, "not of what it did itself");
 }
 
 Test(waker, a_loop_does_not_run_for_it)

@@ -110,7 +110,7 @@ static void send_again(takt_redis_job *job, const takt_redis_trouble *trouble)
 
 static bool is_news(const takt_store_call *call)
 {
-    return takt_store_is_news(call->op) || (call->op == TAKT_OP_APPLY && call->status == 0);
+    return takt_store_is_news(call) || (call->op == TAKT_OP_APPLY && call->status == 0);
 }
 
 /* Tells those who listen to the ledger; to the policy, where the limit has no name.  The call is

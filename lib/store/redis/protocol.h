@@ -14,6 +14,7 @@
 #define TAKT_FLAG_PERMITS  32  /* permits are told of; alone: all five keys are needed for that */
 #define TAKT_FLAG_WATCHED  64  /* the ledger counts what is taken */
 #define TAKT_FLAG_KEYS     128 /* nothing was done: four keys are needed */
+#define TAKT_FLAG_NEWS     256 /* the others should claim now */
 
 /* How many values a reply has. */
 #define TAKT_AWARD_SHORT     3  /* of a claim that is given one slot */

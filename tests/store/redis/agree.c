@@ -271,6 +271,7 @@ static int award_fields(const takt_award *award, int64_t *fields)
 
     fields[n++] = award->stale;
     fields[n++] = award->outdated;
+    fields[n++] = award->news;
     fields[n++] = award->now_us;
     fields[n++] = award->claim_again_at_us;
     fields[n++] = award->next_slot_at_us;

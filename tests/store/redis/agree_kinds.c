@@ -585,6 +585,7 @@ static void count_claim(const agree_outcome *ran)
     count("claims of a cost that can never be given", too_large);
     count("claims for within the lookahead", early);
     count("claims with a deadline behind it", late);
+    count("heads that go without what they needed", award->news);
     count("claims that are stale", award->stale);
     count("claims that tell newer numbers", award->outdated);
     count("claims for quick.lua", is_quick(ran));

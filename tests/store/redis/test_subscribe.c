@@ -303,6 +303,35 @@ Test(subscribe, who_lives_and_does_not_listen_loses_one_turn)
     server_stop(&server);
 }
 
+/* A head that needed much and goes without it is news for those behind it, who hear it once. */
+Test(subscribe, hears_that_a_head_goes)
+{
+    takt_limit limit = rig_limit("mail", 1, INT64_C(3600000000), 100);
+    struct server server;
+    struct listener head, other;
+    static takt_claim said;
+
+    server_start(&server, NULL);
+    listen_at(&head, server.url);
+    listen_at(&other, server.url);
+    for (int seq = 1; seq <= 3; seq++) {
+        said = (takt_claim){.worker = 7, .seq = seq, .waiting = seq < 3, .want_count = seq < 3};
+        said.wants[0] = (takt_want){1, TAKT_NEVER, seq == 1 ? 30 : 90, 5};
+        if (seq == 3)
+            run_until(&other, &server, "PUBSUB SHARDCHANNELS takt:*", "mail", 0);
+        submit(&head, &limit, "k", &said);
+        if (seq == 2)
+            claim_as(&other, &limit, "k", 0x9, 1);
+    }
+    run_until(&other, &server, NULL, NULL, 1);
+    cr_expect_eq(other.hints, 1);
+    cr_expect_str_eq(other.last, "mail|k");
+    cr_expect_eq(head.hints, 0, "who says it knows it");
+    stop_listening(&head);
+    stop_listening(&other);
+    server_stop(&server);
+}
+
 /* So does whoever makes way for others, of a limit that has no permits. */
 Test(subscribe, is_told_that_its_waiters_make_way)
 {

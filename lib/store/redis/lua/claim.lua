@@ -24,6 +24,8 @@ claim = {
     own = {}, -- and as they are
     refused = 0,
     slots = 0,
+    given = 0, -- tokens
+    news = false, -- the first in line went without what the others had left to it
     in_line = 0,
     least_urgent = -1,
     again_at = -1,
@@ -130,6 +132,7 @@ claim = {
             held.give(claim.seq, slots)
         end
         claim.slots = claim.slots + slots
+        claim.given = claim.given + given
         count_taken(given)
         return given
     end,
@@ -196,6 +199,21 @@ claim = {
         return late_at < ledger.now + TAKT_KEEPALIVE_US and late_at or NEVER
     end,
 
+    -- What the first in line needs, where it is one of these places of the worker's and needs more than a token.
+    need_of_head = function(places)
+        for priority = 0, 9 do
+            local own = places[priority]
+            own = own and not own.aside and own or nil
+            local other = line and line.all.active[priority] > 0 and line.first_other(priority)
+            if own and not (other and other.turn < own.turn) then
+                return own.need > 1 and own.need or 0
+            elseif other then
+                return 0
+            end
+        end
+        return 0
+    end,
+
     -- Where the oldest are dropped: the first in line, if it is another's, may have its turn sooner than it was told.
     hurry_first = function()
         for priority = 0, 9 do
@@ -257,6 +275,7 @@ claim = {
         if line then
             line.count(claim.old, -1)
         end
+        local needed = claim.need_of_head(claim.old)
         claim.restate()
         claim.serve_all()
         if limit.max_waiting > 0 then
@@ -265,6 +284,9 @@ claim = {
         claim.plan_all()
         if limit.when_full == 'o' then
             claim.hurry_first()
+        end
+        if needed > 0 and claim.least_urgent >= 0 then
+            claim.news = needed > claim.given and needed > claim.need_of_head(claim.own)
         end
         if claim.own.seq and not line then
             open_line(claim.worker, true)
@@ -303,7 +325,7 @@ return run(function()
     tidy(claim.worker)
     wakes.names = {}
     claim.reply, claim.own, claim.wants, claim.refused, claim.in_line, claim.slots = reply, {}, {}, 0, 0, 0
-    claim.least_urgent, claim.again_at = -1, -1
+    claim.least_urgent, claim.again_at, claim.given, claim.news = -1, -1, 0, false
     claim.largest, claim.from = limit.capacity(), math.max(ledger.blocked, ledger.now)
     claim.old = line and line.record_of(claim.worker) or {}
     claim.read_wants()
@@ -329,6 +351,7 @@ return run(function()
     local next_slot = limit.earliest(claim.from, claim.least_cost)
     reply[1] = (ledger.damaged and TAKT_FLAG_DAMAGED or 0) + (stale and TAKT_FLAG_STALE or 0)
         + (reply[11] ~= '' and TAKT_FLAG_OUTDATED or 0) + (held and TAKT_FLAG_PERMITS or 0)
+        + (claim.news and TAKT_FLAG_NEWS or 0)
     reply[3], reply[4], reply[5] = claim.again_at, next_slot == NEVER and -1 or next_slot, ledger.blocked
     reply[6], reply[7] = line and line.all.waiting or 0, line and line.all.workers or 0
     reply[8], reply[9], reply[10] = claim.refused, claim.in_line, claim.least_urgent

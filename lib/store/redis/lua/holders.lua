@@ -194,7 +194,7 @@ local function open_holders(worker)
         end,
 
         -- A wake-up reached nobody: the worker is dead, or does not listen.  Its places that lack a permit are set
-        -- aside, once while it stands in line: a worker that lives comes at its keepalive, and is waited for after that.
+        -- aside, once while it stands in line: a worker that lives comes at its keepalive, and is waited for then.
         step_round = function(name)
             local record = line and not line.lost and not line.gone[name] and line.record_of(name)
             local stepped_round = false

@@ -43,7 +43,7 @@ local function read_pace(call, rule, line)
     if priority ~= call.priority or lacks ~= '' or line.active + 0 > PLACES_MAX then
         return false
     end
-    last_seq, own_priority, line.own_turn, line.own_wanted, _, line.own_waiting, line.own_again, aside,
+    last_seq, own_priority, line.own_turn, line.own_wanted, line.own_need, line.own_waiting, line.own_again, aside,
         line.own_foremost, lacks = read_only_place(found[2])
     return last_seq and own_priority == priority and aside == '' and lacks == '' and last_seq + 0 < call.seq + 0
 end
@@ -70,6 +70,9 @@ local function read_others(call, line)
     line.turn = line.turn + 0
     local head_again, kept = line.before > 0 and first_again or line.own_again + 0, line.kept + 0
     line.alive_until = now + TAKT_SILENT_US
+    if line.before == 0 and line.own_need + 0 > call.cost + 0 then
+        return false -- a head goes without what it needed, which is news for the others
+    end
     return line.others == line.active - 1 and head_again + call.lookahead >= now and now <= line.least + 0
         and line.latest + 0 <= line.alive_until and line.alive_until <= kept
         and kept <= line.alive_until + 2 * SLACK and call.waiting >= call.count
