@@ -10,8 +10,9 @@
 #include "store/record.h"
 
 #define TAKT_FILE_KEY_PLAIN 255 /* bytes of the longest key that stands there as it is */
-#define TAKT_FILE_NAME_MAX                                                                         \
-    (2 * (TAKT_NAME_SIZE_MAX + 1) + TAKT_FILE_KEY_PLAIN + 1 + 10) /* of a ledger or a page */
+#define TAKT_FILE_LEDGER_MAX                                                                       \
+    (2 * (TAKT_NAME_SIZE_MAX + 1) + TAKT_FILE_KEY_PLAIN + 1) /* bytes of a ledger's name */
+#define TAKT_FILE_NAME_MAX (TAKT_FILE_LEDGER_MAX + 10)       /* of a ledger's or a page's */
 
 /* Writes the name of a ledger's record and returns its length; 0 where one of the parts is longer
  * than it may be. */

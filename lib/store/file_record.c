@@ -132,7 +132,7 @@ static int pass(MDB_cursor *cursor, MDB_val *name, MDB_val *value, int64_t now_u
         takt_file_pages_pass(&own, bytes);
         return step_to(cursor, own, name, value);
     }
-    if (name->mv_size > TAKT_RECORD_NAME_MAX || !is_expired(*name, *value, now_us))
+    if (name->mv_size > TAKT_FILE_LEDGER_MAX || !is_expired(*name, *value, now_us))
         return mdb_cursor_get(cursor, name, value, MDB_NEXT);
     own.mv_data = memcpy(bytes, name->mv_data, name->mv_size);
     rc = mdb_cursor_del(cursor, 0);

@@ -164,7 +164,7 @@ static bool has_expired(const MDB_val *name, const MDB_val *value)
 {
     const char *at = value->mv_data;
 
-    if (name->mv_size > TAKT_RECORD_NAME_MAX || takt_file_pages_is_page(name) ||
+    if (name->mv_size > TAKT_FILE_LEDGER_MAX || takt_file_pages_is_page(name) ||
         *(const char *)name->mv_data == '\0' || value->mv_size < TAKT_FILE_PREFIX_SIZE ||
         memcmp(at, TAKT_FILE_WORD, TAKT_FILE_EXPIRES_AT) != 0)
         return false;

@@ -254,7 +254,7 @@ Test(file_pages, sweeping_leaves_records_whose_names_are_too_long)
 
     open_base(&b);
     memset(bytes, 'a', sizeof bytes);
-    for (size_t size = TAKT_RECORD_NAME_MAX; size <= sizeof bytes; size++) {
+    for (size_t size = TAKT_FILE_LEDGER_MAX; size <= sizeof bytes; size++) {
         MDB_val name = {size, bytes}, record = {sizeof value - 1, (void *)(uintptr_t)value};
         must(mdb_put(b.txn, b.dbi, &name, &record, 0));
     }
