@@ -1,5 +1,5 @@
 /*
- * openssl.h: OpenSSL, brought in when TLS or a keyed hash is first asked for.
+ * openssl.h: OpenSSL, brought in when TLS or a hash is first asked for.
  *
  * To have libcrypto in a process takes 1.3 ms of its start, more than everything else until the
  * first grant; and few workers use it.  So it is not linked, and its functions are called through
@@ -25,6 +25,7 @@
     F(ERR_clear_error)                                                                             \
     F(ERR_peek_last_error)                                                                         \
     F(ERR_reason_error_string)                                                                     \
+    F(EVP_Digest)                                                                                  \
     F(EVP_sha256)                                                                                  \
     F(HMAC)                                                                                        \
     F(SSL_CTX_ctrl)                                                                                \

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/sha256.h"
+#include "crypto/sha256.h"
 
 #define KEY_HASHED (TAKT_FILE_KEY_PLAIN + 1)
 
@@ -17,6 +17,5 @@ size_t takt_file_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space, c
     if (size == 0 || key_size <= TAKT_FILE_KEY_PLAIN)
         return size;
     size = size - key_size + KEY_HASHED;
-    takt_sha256(key, key_size, name + size - TAKT_SHA256_DIGITS);
-    return size;
+    return takt_sha256(key, key_size, name + size - TAKT_SHA256_DIGITS) ? size : 0;
 }

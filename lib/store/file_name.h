@@ -15,7 +15,7 @@
 #define TAKT_FILE_NAME_MAX (TAKT_FILE_LEDGER_MAX + 10)       /* of a ledger's or a page's */
 
 /* Writes the name of a ledger's record and returns its length; 0 where one of the parts is longer
- * than it may be. */
+ * than it may be, or where a long key cannot be hashed because OpenSSL cannot be loaded. */
 size_t takt_file_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space, const char *limit,
                       const char *key);
 

@@ -24,7 +24,7 @@ LIBRARY = {
     'policy': ['core', 'zone', 'base'],
     'crypto': ['base'],
     'redis': ['crypto', 'base'],
-    'store': ['core', 'base'],
+    'store': ['crypto', 'core', 'base'],
     'store/redis': ['redis', 'core', 'zone', 'base'],
     'scheduler': ['core', 'base'],
     'shadow': ['scheduler', 'core', 'base'],

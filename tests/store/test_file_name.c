@@ -5,7 +5,7 @@
 #include <lmdb.h>
 #include <string.h>
 
-#include "base/sha256.h"
+#include "crypto/sha256.h"
 #include "store/file_name.h"
 
 static char key[TAKT_KEY_SIZE_MAX + 2];

@@ -11,7 +11,7 @@
 /* What a lane takes up, and what the client keeps for its key while one of its jobs waits, about.
  */
 #define LANE_SIZE (sizeof(takt_lane) + sizeof(takt_lane_away) + 96)
-#define KEY_SIZE  1500
+#define KEY_SIZE  2300
 
 static int compare(const void *left, const void *right)
 {

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "base/sha256.h"
+#include "crypto/sha256.h"
 
 Test(sha256, hashes)
 {
