@@ -1,6 +1,7 @@
 /*
  * `takt`: reads the options before the command's name and hands over to the command.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,12 @@ static error_t parse(int key, char *word, struct argp_state *state)
     }
 }
 
+static _Noreturn void refuse_help(void)
+{
+    takt_message("cannot list the commands: %s", strerror(errno));
+    exit(EX_OSERR);
+}
+
 /* Puts the list of commands into the help. */
 static char *fill_help(int key, const char *text, void *input)
 {
@@ -138,12 +145,14 @@ static char *fill_help(int key, const char *text, void *input)
         return (char *)(uintptr_t)text;
     FILE *file = open_memstream(&list, &size);
     if (!file)
-        return NULL;
+        refuse_help();
     fputs("Commands:\n", file);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(file, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fprintf(file, "Any other NAME is the program takt-NAME, beside takt or in $PATH.\n\n%s", text);
-    return fclose(file) == 0 ? list : NULL;
+    if (fclose(file) != 0)
+        refuse_help();
+    return list;
 }
 
 static const struct argp_child children[] = {{&takt_cli_place_argp, 0, NULL, 0}, {0}};

@@ -190,8 +190,11 @@ static void say_left(takt_cli_map_report *report, const takt_lines *input, bool 
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
 
-    if (!file)
+    if (!file) {
+        takt_message("%llu lines are not done, and there is no memory to list them",
+                     (unsigned long long)report->left);
         return;
+    }
     qsort(numbers, count, sizeof(*numbers), by_size);
     for (; more && count > 0 && numbers[count - 1] + 1 == rest; count--)
         rest--;

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,12 +104,12 @@ static char **words_of(int argc, char **argv, const takt_cli_settings *settings,
         return NULL;
     words[count++] = path;
     if (settings->policy) {
-        words[count++] = strdup("--policy");
-        words[count++] = strdup(settings->policy);
+        words[count++] = (char *)(uintptr_t) "--policy";
+        words[count++] = (char *)(uintptr_t)settings->policy;
     }
     if (settings->store) {
-        words[count++] = strdup("--store");
-        words[count++] = strdup(settings->store);
+        words[count++] = (char *)(uintptr_t) "--store";
+        words[count++] = (char *)(uintptr_t)settings->store;
     }
     memcpy(words + count, argv + 1, (size_t)(argc - 1) * sizeof(*words));
     return words;

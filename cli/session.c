@@ -140,7 +140,7 @@ int takt_cli_refuse_limit(const takt_policy *policy, const char *name)
 }
 
 /* What is shown of a followed policy is a copy: the client's own goes when it likes. */
-static bool copy_policy(takt_policy **copy, const takt_policy *policy)
+static int copy_policy(takt_policy **copy, const takt_policy *policy)
 {
     takt_error error = {0};
     char revision[24];
@@ -150,21 +150,23 @@ static bool copy_policy(takt_policy **copy, const takt_policy *policy)
     snprintf(revision, sizeof(revision), "%lld", (long long)takt_policy_revision(policy));
     if (takt_policy_parse(copy, "the stored policy", text, size, &error) == 0) {
         if (takt_policy_set_revision(*copy, revision, &error) == 0)
-            return true;
+            return 0;
         takt_policy_free(*copy);
     }
     takt_message("%s", error.text);
-    return false;
+    return error.code == TAKT_E_NOMEM ? EX_OSERR : EX_CONFIG;
 }
 
-static void note_policy(takt_cli_session *session)
+static int note_policy(takt_cli_session *session)
 {
     takt_policy *copy;
+    int status = copy_policy(&copy, takt_get_policy(session->client));
 
-    if (!copy_policy(&copy, takt_get_policy(session->client)))
-        return;
+    if (status)
+        return status;
     takt_policy_free(session->policy);
     session->policy = copy;
+    return 0;
 }
 
 static void on_client_event(takt_client *client, const takt_event *event, void *data)
@@ -172,7 +174,7 @@ static void on_client_event(takt_client *client, const takt_event *event, void *
     takt_cli_session *session = data;
 
     if (event->type == TAKT_EVENT_POLICY && session->client == client)
-        note_policy(session);
+        (void)note_policy(session); /* which tells; the last copy holds on */
     if (event->type == TAKT_EVENT_STORE_LOST)
         session->store_lost = true;
     else if (event->type == TAKT_EVENT_STORE_BACK)
@@ -211,7 +213,7 @@ int takt_cli_load_limits(takt_policy **policy, const takt_cli_settings *settings
         return takt_cli_refuse_store(settings, code, &error);
     if (!live->policy)
         takt_message("%s", live->version ? live->trouble.text : TAKT_CLI_NO_POLICY);
-    status = live->policy && copy_policy(policy, live->policy) ? 0 : EX_CONFIG;
+    status = live->policy ? copy_policy(policy, live->policy) : EX_CONFIG;
     takt_live_free(live);
     return status;
 }
@@ -257,8 +259,9 @@ int takt_cli_open(takt_cli_session *session, const takt_cli_settings *settings,
     }
     status = open_client(session, settings);
     if (status == 0 && follows) {
-        note_policy(session);
-        status = refuse_unless_there(session, target);
+        status = note_policy(session);
+        if (status == 0)
+            status = refuse_unless_there(session, target);
         if (status)
             takt_cli_close(session);
         return status;

@@ -165,9 +165,10 @@ static int feed(cli_reading *reading, takt_oracle *oracle)
             return status;
         failed = takt_oracle_arrive(oracle, &arrival);
     }
-    if (ferror(reading->file)) {
+    if (failed == 0 && !feof(reading->file)) { /* without memory, too, a line is missing */
+        int status = errno == ENOMEM ? EX_OSERR : EX_NOINPUT;
         takt_message("cannot read %s: %s", reading->name, strerror(errno));
-        return EX_NOINPUT;
+        return status;
     }
     if (failed == 0)
         failed = takt_oracle_end(oracle);

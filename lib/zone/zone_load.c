@@ -85,6 +85,17 @@ static int read_file(const char *path, unsigned char *bytes, size_t *size)
     return n < 0 ? EIO : 0;
 }
 
+/* A name of nothing is wrong in the policy; anything else may be over soon. */
+static int unread(takt_error *error, const char *name, const char *path, int number)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+
+    if (number == ENOENT || number == ENOTDIR || number == EISDIR)
+        return no_such(error, name);
+    return takt_fail(error, number == ENOMEM ? TAKT_E_NOMEM : TAKT_E_SYSTEM, "cannot read %s: %s",
+                     takt_quote(path, quoted), strerror(number));
+}
+
 static int load(loaded *made, takt_error *error)
 {
     char path[PATH_MAX], quoted[TAKT_QUOTE_SIZE];
@@ -99,9 +110,10 @@ static int load(loaded *made, takt_error *error)
     bytes = malloc(TAKT_TZIF_SIZE_MAX + 1);
     if (!bytes)
         return takt_fail(error, TAKT_E_NOMEM, "no memory for a timezone");
-    if (read_file(path, bytes, &size) != 0) {
+    code = read_file(path, bytes, &size);
+    if (code != 0) {
         free(bytes);
-        return no_such(error, made->zone.name);
+        return unread(error, made->zone.name, path, code);
     }
     if (size > TAKT_TZIF_SIZE_MAX)
         code = takt_fail(error, TAKT_E_POLICY, "is no timezone file: it is too large");

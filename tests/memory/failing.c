@@ -10,15 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static failing_kind kind;
 static _Atomic int64_t calls, failing;
 static atomic_bool onwards, struck;
 
-void failing_start(int64_t n, bool all_later)
+void failing_start_kind(failing_kind which, int64_t n, bool all_later)
 {
+    kind = which;
     calls = 0;
     struck = false;
     onwards = all_later;
     failing = n;
+}
+
+void failing_start(int64_t n, bool all_later)
+{
+    failing_start_kind(FAILING_MEMORY, n, all_later);
 }
 
 int64_t failing_stop(void)
@@ -32,15 +39,17 @@ bool failing_struck(void)
     return struck;
 }
 
-/* Whether this call fails. */
-static bool fails(void)
+bool failing_hit(failing_kind which)
 {
-    int64_t n = failing, call = atomic_fetch_add(&calls, 1) + 1;
+    int64_t n = failing, call;
 
+    if (which != kind)
+        return false;
+    call = atomic_fetch_add(&calls, 1) + 1;
     if (n == 0 || (onwards ? call < n : call != n))
         return false;
     struck = true;
-    errno = ENOMEM;
+    errno = kind == FAILING_MEMORY ? ENOMEM : ENOSPC;
     return true;
 }
 
@@ -69,7 +78,7 @@ int64_t failing_each(bool (*run)(void *data), void *data, int64_t dense)
     result __wrap_##name parameters;                                                               \
     result __wrap_##name parameters                                                                \
     {                                                                                              \
-        return fails() ? NULL : __real_##name arguments;                                           \
+        return failing_hit(FAILING_MEMORY) ? NULL : __real_##name arguments;                       \
     }
 
 WRAP(void *, malloc, (size_t size), (size))
@@ -83,7 +92,15 @@ ssize_t __real_getline(char **line, size_t *capacity, FILE *stream);
 ssize_t __wrap_getline(char **line, size_t *capacity, FILE *stream);
 ssize_t __wrap_getline(char **line, size_t *capacity, FILE *stream)
 {
-    return fails() ? -1 : __real_getline(line, capacity, stream);
+    return failing_hit(FAILING_MEMORY) ? -1 : __real_getline(line, capacity, stream);
+}
+
+/* What getline is where the compiler optimizes. */
+ssize_t __real___getdelim(char **line, size_t *capacity, int end, FILE *stream);
+ssize_t __wrap___getdelim(char **line, size_t *capacity, int end, FILE *stream);
+ssize_t __wrap___getdelim(char **line, size_t *capacity, int end, FILE *stream)
+{
+    return failing_hit(FAILING_MEMORY) ? -1 : __real___getdelim(line, capacity, end, stream);
 }
 
 int __wrap_asprintf(char **text, const char *format, ...);
@@ -92,7 +109,23 @@ int __wrap_asprintf(char **text, const char *format, ...)
     va_list arguments;
     int size;
 
-    if (fails())
+    if (failing_hit(FAILING_MEMORY))
+        return -1;
+    va_start(arguments, format);
+    size = vasprintf(text, format, arguments);
+    va_end(arguments);
+    return size;
+}
+
+/* What asprintf is with _FORTIFY_SOURCE. */
+int __wrap___asprintf_chk(char **text, int flag, const char *format, ...);
+int __wrap___asprintf_chk(char **text, int flag, const char *format, ...)
+{
+    va_list arguments;
+    int size;
+
+    (void)flag;
+    if (failing_hit(FAILING_MEMORY))
         return -1;
     va_start(arguments, format);
     size = vasprintf(text, format, arguments);

@@ -11,6 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The calls that can fail. */
+typedef enum failing_kind {
+    FAILING_MEMORY, /* with ENOMEM: allocations, and what allocates by itself, such as getline */
+    FAILING_IO      /* with ENOSPC: opening, writing and closing files */
+} failing_kind;
+
+/* The same for either kind. */
+void failing_start_kind(failing_kind kind, int64_t n, bool onwards);
+
+/* Whether this call fails; for the calls themselves. */
+bool failing_hit(failing_kind kind);
+
 /* From now on the n-th allocation fails, with `onwards` all later ones too.  0: none. */
 void failing_start(int64_t n, bool onwards);
 

@@ -16,7 +16,7 @@
 #define NAME_MAX_SIZE   256
 #define EPOCH_OF_2000_S INT64_C(946684800)
 #define LINE_ROOM       ((size_t)1024 * 1024) /* more than libcurl takes for one line */
-#define LINE_TOO_LONG   ((CURLcode)100) /* CURLE_TOO_LARGE of libcurl 8.6 and later */
+#define LINE_TOO_LONG   ((CURLcode)100)       /* CURLE_TOO_LARGE of libcurl 8.6 and later */
 
 static size_t write_body(char *text, size_t one, size_t size, void *data)
 {
@@ -192,23 +192,24 @@ void takt_caller_answer_show(const takt_caller_answer *answer, char *shown, size
         takt_quote_bytes(answer->body.at, answer->body.size, shown, size);
 }
 
-static void blot_value(json_t *value, const takt_caller_secret *secrets)
+/* False: there is no memory, and the value has what it had. */
+static bool blot_value(json_t *value, const takt_caller_secret *secrets)
 {
     size_t index;
     json_t *one;
 
-    json_array_foreach(value, index, one) blot_value(one, secrets);
+    json_array_foreach(value, index, one) if (!blot_value(one, secrets)) return false;
     if (!json_is_string(value))
-        return;
+        return true;
     size_t size = json_string_length(value);
     char *text = malloc(size + 1);
     if (text)
         memcpy(text, json_string_value(value), size);
     if (text)
         takt_caller_secrets_blot(secrets, text, size);
-    if (!text || json_string_setn(value, text, size) != 0)
-        json_string_setn(value, "", 0); /* rather nothing than a secret */
+    bool blotted = text && json_string_setn(value, text, size) == 0;
     free(text);
+    return blotted;
 }
 
 void takt_caller_answer_blot(takt_caller_answer *answer, const takt_caller_secret *secrets)
@@ -220,7 +221,13 @@ void takt_caller_answer_blot(takt_caller_answer *answer, const takt_caller_secre
         return;
     if (answer->body.size > 0)
         takt_caller_secrets_blot(secrets, answer->body.at, answer->body.size);
-    json_object_foreach(answer->headers, name, value) blot_value(value, secrets);
+    json_object_foreach(answer->headers, name, value)
+    {
+        if (!blot_value(value, secrets)) { /* rather nothing than a secret */
+            json_object_clear(answer->headers);
+            return;
+        }
+    }
 }
 
 int64_t takt_caller_answer_date(const takt_caller_answer *answer)

@@ -166,6 +166,8 @@ int main(int argc, char **argv)
     argp_program_version_hook = print_version;
     argp_err_exit_status = EX_USAGE;
     line.tool.entries = calloc((size_t)argc, sizeof *line.tool.entries);
+    if (line.tool.entries == NULL)
+        takt_message("%s", takt_strerror(TAKT_E_NOMEM));
     if (line.tool.entries == NULL || argp_parse(&argp, argc, argv, 0, NULL, &line) != 0)
         return EX_OSERR;
     status = takt_tool_open(&line.tool);

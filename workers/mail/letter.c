@@ -277,9 +277,15 @@ int takt_mail_letter_read(takt_mail_letter *letter, const takt_mail_letter_setti
         return takt_mail_refuse(error,
                                 "text: a mail needs one, or html; write \"text\": \"...\", or "
                                 "start the worker with --text or --html");
-    if ((failed = read_unsubscribe(letter, settings, fields, error)) != 0)
+    if ((failed = read_unsubscribe(letter, settings, fields, error)) != 0 ||
+        (failed = read_headers(message, fields, error)) != 0)
         return failed;
-    return read_headers(message, fields, error);
+    for (size_t i = 0; i < message->header_count; i++)
+        if (message->headers[i].value.failed) {
+            *error = (takt_error){TAKT_E_NOMEM, "no memory"};
+            return TAKT_E_NOMEM;
+        }
+    return 0;
 }
 
 int takt_mail_letter_key(const takt_mail_letter *letter, const char *key, char *result,

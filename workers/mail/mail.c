@@ -239,9 +239,16 @@ static void start_mail(void *self, takt_job *job)
     takt_mail *mail = self;
     mail_sending *sending = calloc(1, sizeof(*sending));
     takt_error error = {0};
+    int failed = 0;
 
-    if (mail->looked_at != takt_job_fields(job) &&
-        takt_mail_letter_read(&mail->letter, &mail->letters, takt_job_fields(job), &error) != 0) {
+    if (mail->looked_at != takt_job_fields(job))
+        failed = takt_mail_letter_read(&mail->letter, &mail->letters, takt_job_fields(job), &error);
+    if (failed == TAKT_E_NOMEM) {
+        free(sending);
+        give_up(job);
+        return;
+    }
+    if (failed) {
         free(sending);
         takt_job_settle(job, 0);
         takt_job_dead(job, error.text);

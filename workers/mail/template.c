@@ -214,6 +214,10 @@ int takt_mail_template_expand(const char *what, const char *text, const json_t *
             at++;
         }
     }
+    if (out && out->failed) {
+        *error = (takt_error){TAKT_E_NOMEM, "no memory"};
+        return TAKT_E_NOMEM;
+    }
     if (is_too_long(out))
         return takt_mail_refuse(error, "%s: with its fields it is too long", what);
     return 0;

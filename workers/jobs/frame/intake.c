@@ -102,6 +102,14 @@ static void refuse(takt_worker *worker, takt_job_ref ref, const char *text, size
     free(id);
 }
 
+/* The job is another run's. */
+static void stop_without_memory(takt_worker *worker, takt_job_ref ref)
+{
+    takt_report_say(worker->report, "trouble", takt_strerror(TAKT_E_NOMEM));
+    takt_drain_begin(worker, EX_OSERR);
+    takt_job_source_give_back(worker->source, ref);
+}
+
 static void take_text(takt_worker *worker, takt_job_ref ref, const char *text, size_t size,
                       unsigned attempts, bool fetched)
 {
@@ -109,12 +117,17 @@ static void take_text(takt_worker *worker, takt_job_ref ref, const char *text, s
     json_t *fields;
     takt_job_head head;
 
-    if (takt_job_kind_read(worker->kind, worker->options.limit, text, size, &fields, &head,
-                           &error) != 0) {
+    int failed =
+        takt_job_kind_read(worker->kind, worker->options.limit, text, size, &fields, &head, &error);
+    if (failed == TAKT_E_NOMEM) {
+        stop_without_memory(worker, ref);
+        return;
+    }
+    if (failed) {
         refuse(worker, ref, text, size, error.text);
         return;
     }
-    int failed = check(worker, &head, attempts, &error);
+    failed = check(worker, &head, attempts, &error);
     takt_lane *lane =
         failed == TAKT_E_NO_LIMIT ? NULL : takt_lanes_get(&worker->lanes, head.limit, head.key);
     if (lane) {
@@ -127,11 +140,8 @@ static void take_text(takt_worker *worker, takt_job_ref ref, const char *text, s
         takt_job_end_bury(worker, lane ? lane->figures : NULL,
                           lane ? TAKT_REPORT_WAITING : TAKT_REPORT_NOWHERE, ref, text, size,
                           head.id, error.text[0] ? error.text : takt_strerror(failed));
-    else if (!lane || !keep(worker, lane, &head, fields, ref, text, size, attempts, fetched)) {
-        takt_report_say(worker->report, "trouble", takt_strerror(TAKT_E_NOMEM));
-        takt_drain_begin(worker, EX_OSERR);
-        takt_job_source_give_back(worker->source, ref);
-    }
+    else if (!lane || !keep(worker, lane, &head, fields, ref, text, size, attempts, fetched))
+        stop_without_memory(worker, ref);
     if (lane)
         takt_lanes_leave(&worker->lanes, lane);
     json_decref(fields);

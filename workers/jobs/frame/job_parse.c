@@ -132,6 +132,8 @@ int takt_job_parse(const char *text, size_t size, const char *limit, json_t **fi
                       "file that the job names",
                       size, TAKT_JOB_SOURCE_TEXT_MAX);
     json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
+    if (!object && json_error_code(&trouble) == json_error_out_of_memory)
+        return error->code = TAKT_E_NOMEM;
     if (!object)
         return refuse_text(&trouble, error);
     if (!json_is_object(object))

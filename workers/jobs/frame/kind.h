@@ -27,10 +27,10 @@ typedef struct takt_job_kind {
      */
     int (*open)(void *self, uv_loop_t *loop, const takt_policy *policy);
 
-    /* Looks at a job when it is read, without doing anything: 0, or TAKT_E_INVALID and why it can
-     * never be done.  May set head->key, head->limit and head->cost, to strings of `fields`, to
-     * which it may add, or of its own that outlive it.  Called again before start() where the
-     * fields were not kept in between.  May be NULL. */
+    /* Looks at a job when it is read, without doing anything: 0, TAKT_E_INVALID and why it can
+     * never be done, or TAKT_E_NOMEM.  May set head->key, head->limit and head->cost, to strings of
+     * `fields`, to which it may add, or of its own that outlive it.  Called again before start()
+     * where the fields were not kept in between.  May be NULL. */
     int (*check)(void *self, json_t *fields, takt_job_head *head, takt_error *error);
 
     /* The job's slot is due: do it, and end it with takt_job_done, takt_job_retry or takt_job_dead,

@@ -151,24 +151,25 @@ static void done(takt_job_source *source, takt_job_ref ref)
     note((takt_job_file *)source, ref, "done", 0);
 }
 
-/* The job as it was written; of what is no JSON, a string with what is no UTF-8 replaced. */
+/* The job as it was written; of what is no JSON, a string with what is no UTF-8 replaced.  NULL: no
+ * memory. */
 static json_t *letter_of(const char *text, size_t size)
 {
     json_t *job = text ? json_loadb(text, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL) : NULL;
 
     if (job || !text)
-        return job ? job : json_null();
+        return text ? job : json_null();
     job = json_stringn(text, size);
     if (job)
         return job;
     char *copy = malloc(size);
     if (!copy)
-        return json_null();
+        return NULL;
     for (size_t i = 0; i < size; i++)
         copy[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
     job = json_stringn(copy, size);
     free(copy);
-    return job ? job : json_null();
+    return job;
 }
 
 static void dead(takt_job_source *source, takt_job_ref ref, const char *text, size_t size,
@@ -258,17 +259,19 @@ static const takt_job_source_calls calls = {
     .name = name,
 };
 
-/* A file's name beside the input, unless it was given; NULL: none.  The caller's to free. */
-static char *beside(const takt_job_file *file, const char *given, const char *suffix)
+/* A file's name beside the input, unless it was given; NULL: none.  The caller's to free.  False:
+ * no memory, which must not pass for a worker that keeps nothing. */
+static bool beside(const takt_job_file *file, const char *given, const char *suffix, char **path)
 {
-    char *made;
-
+    *path = NULL;
     if (given)
-        return strdup(given);
-    if (file->alone || !file->lines.is_regular || file->lines.fd == STDIN_FILENO ||
-        asprintf(&made, "%s%s", file->path, suffix) < 0)
-        return NULL;
-    return made;
+        return (*path = strdup(given)) != NULL;
+    if (file->alone || !file->lines.is_regular || file->lines.fd == STDIN_FILENO)
+        return true;
+    if (asprintf(path, "%s%s", file->path, suffix) >= 0)
+        return true;
+    *path = NULL;
+    return false;
 }
 
 static int open_dead(takt_job_file *file, const char *path, takt_error *error)
@@ -279,6 +282,24 @@ static int open_dead(takt_job_file *file, const char *path, takt_error *error)
     snprintf(error->text, sizeof(error->text), "cannot open %s, where dead letters go: %s", path,
              strerror(errno));
     return error->code = TAKT_E_SYSTEM;
+}
+
+/* The state file and the one of dead letters. */
+static int open_beside(takt_job_file *file, const char *state, const char *dead, takt_error *error)
+{
+    char *state_path, *dead_path = NULL;
+    int failed;
+
+    if (!beside(file, state, ".state", &state_path) || !beside(file, dead, ".dead", &dead_path)) {
+        *error = (takt_error){TAKT_E_NOMEM, "no memory"};
+        failed = TAKT_E_NOMEM;
+    } else if ((failed = takt_state_file_open(&file->state, state_path, file->path, error)) == 0 &&
+               (failed = open_dead(file, dead_path, error)) != 0) {
+        takt_state_file_close(&file->state);
+    }
+    free(state_path);
+    free(dead_path);
+    return failed;
 }
 
 static void forget(void *data)
@@ -307,12 +328,7 @@ int takt_job_source_open_file(takt_job_source **source, uv_loop_t *loop, const c
         free(file);
         return failed;
     }
-    char *state_path = beside(file, state, ".state"), *dead_path = beside(file, dead, ".dead");
-    failed = takt_state_file_open(&file->state, state_path, file->path, error);
-    if (!failed && (failed = open_dead(file, dead_path, error)) != 0)
-        takt_state_file_close(&file->state);
-    free(state_path);
-    free(dead_path);
+    failed = open_beside(file, state, dead, error);
     if (failed) {
         takt_lines_close(&file->lines, forget);
         return failed;

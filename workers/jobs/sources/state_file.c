@@ -167,7 +167,7 @@ static int read_all(takt_state_file *state, const char *path, FILE *file, off_t 
     }
     if (!failed && number == 0 && length > 0 && strncmp(text, HEADER, (size_t)length) != 0)
         failed = refuse_record(path, 1, error); /* no beginning of ours: somebody's only line */
-    if (!failed && ferror(file))
+    if (!failed && !feof(file) && (length < 0 || ferror(file))) /* without memory, too */
         failed = refuse(error, "cannot read %s: %s", path, strerror(errno));
     free(text);
     keep_last(state);

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""
+Whichever allocation and whichever access to a file of a worker fails: it ends with a message, or with all jobs done; and
+the next run does the rest. No job is lost, and none is taken for done that has no result.
+"""
+
+import json
+
+from failing import Case, run
+
+POLICY = 'limits:\n  - name: fast\n    rules: [{rate: 1000000/s, burst: 1000}]\n'
+GOOD = [{'id': str(n), 'limit': 'fast', 'text': f'text {n}'} for n in range(6)]
+JOBS = ''.join(json.dumps(job) + '\n' for job in GOOD).encode() + b'{"id":"cut"\n{"id":"\xff","limit":"fast"}\n'
+FILES = {'takt.yaml': POLICY, 'jobs': JOBS}
+DEAD = {7: '{"id":"cut"', 8: '{"id":"?","limit":"fast"}'}
+
+
+def lines(folder, name):
+    path = folder / name
+    return [json.loads(line) for line in path.read_text(encoding='utf-8').splitlines()] if path.exists() else []
+
+
+def missing(done):
+    """What has neither a result nor a dead letter with its text."""
+    results = {result['id'] for result in lines(done.folder, 'results')}
+    letters = {(letter['line'], letter['job']) for letter in lines(done.folder, 'jobs.dead')}
+    return [job['id'] for job in GOOD if job['id'] not in results] + [line for line in DEAD.items() if line not in letters]
+
+
+def nothing_is_lost(self, done):
+    if done.code == 0:
+        return 'ended well, and two jobs are dead'
+    again = self.run(done.folder, self.words)
+    names = [result['id'] for result in lines(done.folder, 'results')]
+    if len(names) != len(set(names)):
+        return f'done twice: {names}'
+    if again.code not in (0, 1):  # 1: some died in this run
+        return f'then ended with {again.code}\n{again.messages}'
+    state = lines(done.folder, 'jobs.state')[1:]
+    ended = {record['line'] for record in state if record['status'] in ('done', 'dead')}
+    if missing(again) or len(ended) != len(GOOD) + len(DEAD):
+        return f'lost {missing(again)}; {ended} have ended\n{again.messages}'
+    return None
+
+
+def all_drafts(self, done):
+    self.run(done.folder, self.words)
+    there = {path.name for path in (done.folder / 'drafts').glob('*')}
+    return None if there == {'a.eml', 'b.eml'} else f'then there are {there}'
+
+
+WORDS = ('takt-print', '-i', 'jobs', '--results', 'results', '--retry-first', '1ms')
+ONCE = ('',)  # it tries again as long as there is no memory
+MAILS = [{'id': name, 'limit': 'fast', 'to': f'{name}@example.org', 'from': 'me@example.org', 'subject': 'Hello',
+          'text': 'zwei \u00fc\n', 'html': '<p>zwei'} for name in ('a', 'b')]
+run([
+    Case('takt-print', *WORDS, files=FILES, check=nothing_is_lost, ways=ONCE),
+    Case('takt-print that goes on', *WORDS, files={**FILES, 'jobs': JOBS[:JOBS.index(b'{"id": "3"')]}, prepare=[WORDS],
+         later={'jobs': JOBS}, check=nothing_is_lost, ways=ONCE),
+    Case('takt-mail', 'takt-mail', '-i', 'jobs', '--dry-run', 'drafts', '--retry-first', '1ms',
+         files={**FILES, 'jobs': ''.join(json.dumps(mail) + '\n' for mail in MAILS)}, check=all_drafts, ways=ONCE,
+         loose=True),
+], ('memory', 'io'))
