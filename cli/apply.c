@@ -128,9 +128,9 @@ static void print_lines(cli_apply *apply, int64_t version)
         printf("no limit changes\n");
     if (apply->dry_run)
         return;
-    printf(version == live->version ? "version %lld in the namespace \"%s\" is this text already\n"
+    printf(version == live->version ? "version %lld in the namespace \"%s\" already has this text\n"
                                     : "version %lld in the namespace \"%s\": workers that follow "
-                                      "go over to it within two seconds\n",
+                                      "it use it within two seconds\n",
            (long long)version, takt_policy_namespace(apply->policy));
 }
 

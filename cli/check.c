@@ -102,7 +102,7 @@ int takt_cli_check(int argc, char **argv, takt_cli_settings *settings)
     if (settings->json)
         print_json(policy);
     else if (takt_policy_follows(policy))
-        printf("the limits are those in the store: `takt policy` shows them\n");
+        printf("the limits are in the store; `takt policy` shows them\n");
     else
         takt_cli_print_limits(policy);
     if (!settings->json)

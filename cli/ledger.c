@@ -66,7 +66,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num >= max)
-            argp_error(state, "that is one word too many: %s", word);
+            argp_error(state, "unexpected argument: %s", word);
         else if (state->arg_num == 0)
             takt_cli_read_target(state, word, &self->target);
         else
@@ -76,7 +76,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         if (state->arg_num == 0)
             argp_error(state, "which limit?");
         else if (state->arg_num < wanted)
-            argp_error(state, "for how long? Write a duration, like 30s");
+            argp_error(state, "the duration is missing; write one, like 30s");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -184,7 +184,7 @@ static void put_rest_aside(mapping *map)
             if (!map->input.is_file && !map->told_rest)
                 takt_cli_progress_message(
                     &map->report.progress,
-                    "reading the rest of the input into %s; a signal ends that",
+                    "copying the rest of the input to %s; a signal stops that",
                     map->report.undone_path);
             map->told_rest = true;
             return;
@@ -248,11 +248,9 @@ static void reread(mapping *map)
     takt_error error;
 
     if (takt_cli_reread(&map->session, map->settings, &map->target, &error))
-        takt_cli_progress_message(&map->report.progress,
-                                  "the policy was read again and holds from now on");
+        takt_cli_progress_message(&map->report.progress, "the policy was read again and is in use");
     else
-        takt_cli_progress_message(&map->report.progress, "%s; the policy stays as it was",
-                                  error.text);
+        takt_cli_progress_message(&map->report.progress, "%s; the policy is unchanged", error.text);
 }
 
 static void on_signal(uv_signal_t *handle, int signal)
@@ -269,7 +267,8 @@ static void on_signal(uv_signal_t *handle, int signal)
         if (map->jobs.running > 0)
             takt_cli_progress_message(
                 &map->report.progress,
-                "told to stop: %u running will end, a second signal kills them", map->jobs.running);
+                "stopping: waiting for %u running jobs; a second signal kills them",
+                map->jobs.running);
         takt_cli_map_jobs_stop(&map->jobs, 0);
     } else if (!map->jobs.killed) {
         takt_cli_map_jobs_kill(&map->jobs);

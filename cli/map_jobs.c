@@ -90,9 +90,8 @@ static void decide(takt_cli_map_job *job)
         leave(job);
     } else if (nobody_reads_output()) {
         if (!jobs->stopping)
-            takt_cli_progress_message(
-                &report->progress,
-                "nobody reads standard output any more: no more jobs are started");
+            takt_cli_progress_message(&report->progress,
+                                      "standard output was closed: no more jobs are started");
         takt_cli_map_jobs_stop(jobs, 128 + SIGPIPE);
         leave(job);
     } else if (jobs->stopping && (jobs->killed || job->line.attempt <= jobs->retries)) {

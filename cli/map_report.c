@@ -40,7 +40,7 @@ static int open_undone(takt_cli_map_report *report, const takt_lines *input)
     int fd = open(report->undone_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 
     if (fd >= 0 && is_input(input, fd)) {
-        takt_message("--undone %s is the input itself: name another file", report->undone_path);
+        takt_message("--undone %s is the input file: name another file", report->undone_path);
         close(fd);
         return EX_USAGE;
     }
@@ -155,11 +155,11 @@ void takt_cli_map_report_refused(takt_cli_map_report *report, const takt_text_li
 {
     if (line->text)
         takt_cli_progress_message(&report->progress,
-                                  "line %llu failed: no command can be given a NUL byte",
+                                  "line %llu failed: an argument cannot contain a NUL byte",
                                   (unsigned long long)line->number);
     else
         takt_cli_progress_message(&report->progress,
-                                  "line %llu failed: no command can be given more than %d bytes",
+                                  "line %llu failed: an argument cannot have more than %d bytes",
                                   (unsigned long long)line->number, TAKT_CLI_MAP_LINE_MAX);
     note_failure(report, line->number, -1);
 }

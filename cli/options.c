@@ -116,7 +116,7 @@ static error_t parse_rate(int key, char *word, struct argp_state *state)
         argp_error(state, "--lease belongs to --concurrency; limits of a policy have the field "
                           "lease");
     else if (key == ARGP_KEY_END && takt_cli_is_ad_hoc(settings) && settings->policy)
-        argp_error(state, "--%s stands instead of a policy: leave out --policy",
+        argp_error(state, "--%s replaces a policy: leave out --policy",
                    settings->rule_count > 0 ? "rate" : "concurrency");
     else
         return ARGP_ERR_UNKNOWN;
@@ -171,7 +171,7 @@ static void add_within_key(struct argp_state *state, const char *key, takt_cli_w
     char shown[TAKT_QUOTE_SIZE];
 
     if (wish->within_key_count == TAKT_LEVELS_MAX - 1)
-        argp_error(state, "a limit is within at most %d others, so there are as many --within-key",
+        argp_error(state, "--within-key can be given at most %d times, once for each outer limit",
                    TAKT_LEVELS_MAX - 1);
     else if (strlen(key) > TAKT_KEY_SIZE_MAX)
         argp_error(state, "--within-key %s: a key has at most %d bytes", takt_quote(key, shown),
@@ -285,7 +285,8 @@ error_t takt_cli_parse_command_line(int key, char *word, struct argp_state *stat
                                     takt_cli_target *target, char ***command)
 {
     if (key == ARGP_KEY_END && !*command) {
-        argp_error(state, state->arg_num ? "what is to be run? Write it after --" : "which limit?");
+        argp_error(state,
+                   state->arg_num ? "the command is missing; write it after --" : "which limit?");
     } else if (key == ARGP_KEY_ARG && state->arg_num == 0) {
         takt_cli_read_target(state, word, target);
     } else if (key == ARGP_KEY_ARG) {

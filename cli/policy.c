@@ -37,7 +37,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         look->text = true;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "that is one word too many: %s", word);
+        argp_error(state, "unexpected argument: %s", word);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

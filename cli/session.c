@@ -302,18 +302,18 @@ bool takt_cli_reread(takt_cli_session *session, const takt_cli_settings *setting
 
     *error = (takt_error){0};
     if (!path) {
-        *error = (takt_error){TAKT_E_POLICY, "there is no ./takt.yaml any more"};
+        *error = (takt_error){TAKT_E_POLICY, "./takt.yaml no longer exists"};
         return false;
     }
     if (takt_policy_load(&policy, path, error) != 0)
         return false;
     if (takt_policy_follows(policy))
         snprintf(error->text, sizeof(error->text),
-                 "%s: the limits are in the store: a change of "
-                 "those is followed as it is, one of where they are needs a new start",
+                 "%s: the limits are in the store: the program follows their changes without a "
+                 "signal, but must be restarted to use another store",
                  path);
     else if (!takt_policy_has(policy, target->limit))
-        snprintf(error->text, sizeof(error->text), "%s has no limit \"%s\" any more", path,
+        snprintf(error->text, sizeof(error->text), "%s no longer has the limit \"%s\"", path,
                  target->limit);
     else if (put_policy(session, policy, error))
         return true;
@@ -377,7 +377,7 @@ int takt_cli_refusal(const takt_cli_session *session, const takt_cli_target *tar
     switch (code) {
     case TAKT_E_COST:
         takt_policy_describe(session->policy, target->limit, rules, sizeof(rules));
-        takt_message("a cost of %d is more than %s (%s) can ever give at once", (int)cost,
+        takt_message("a cost of %d is more than %s (%s) can ever grant at once", (int)cost,
                      target->limit, rules);
         return EX_USAGE;
     case TAKT_E_INVALID:

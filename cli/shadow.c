@@ -37,7 +37,7 @@ static void send_one(const char *limit, const takt_shadow *seen)
                      : seen->refused_full > 0 ? ", as too many wait"
                                               : "");
     else if (seen->waiting > 0)
-        takt_message("shadow: %s would let this wait still", limit);
+        takt_message("shadow: %s would still let this wait", limit);
     else
         takt_message("shadow: %s would have let this start at once", limit);
 }
@@ -51,7 +51,7 @@ static void say_many(const char *limit, const takt_shadow *seen)
         used += snprintf(text + used, sizeof(text) - (size_t)used, ", p50 %s, p99 %s",
                          takt_format_span(seen->p50_us, p50), takt_format_span(seen->p99_us, p99));
     if (seen->waiting > 0)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, "; %lld would wait still",
+        used += snprintf(text + used, sizeof(text) - (size_t)used, "; %lld would still wait",
                          (long long)seen->waiting);
     if (seen->refused > 0)
         used += snprintf(text + used, sizeof(text) - (size_t)used, "; %lld refused",

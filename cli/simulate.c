@@ -83,7 +83,7 @@ static unsigned next_event(struct argp_state *state, const char *what, unsigned 
 {
     if (*count < TAKT_SIM_EVENTS_MAX)
         return (*count)++;
-    argp_error(state, "%s may be said %d times", what, TAKT_SIM_EVENTS_MAX);
+    argp_error(state, "%s can be given at most %d times", what, TAKT_SIM_EVENTS_MAX);
     return 0;
 }
 
@@ -148,16 +148,15 @@ static error_t parse_fleet(int key, char *word, struct argp_state *state)
 static void check_modes(struct argp_state *state, const takt_cli_simulate_plan *plan)
 {
     if (plan->arrivals && plan->fleet_option)
-        argp_error(state, "--arrivals asks one worker's oracle: leave out --%s",
-                   plan->fleet_option);
+        argp_error(state, "--arrivals simulates no fleet: leave out --%s", plan->fleet_option);
     else if (!plan->arrivals && !plan->workers_given && !plan->jobs_given)
-        argp_error(state, "what is to be simulated? Give --arrivals FILE, or --workers N --jobs N");
+        argp_error(state, "nothing to simulate; write --arrivals FILE, or --workers N --jobs N");
     else if (!plan->arrivals && (!plan->workers_given || !plan->jobs_given))
         argp_error(state, "a fleet needs both --workers N and --jobs N");
     else if (!plan->arrivals && plan->try_only)
         argp_error(state, "--try belongs to --arrivals: the jobs of a fleet wait");
     else if (plan->target.text && takt_cli_is_ad_hoc(plan->settings))
-        argp_error(state, "--limit names one of a policy; --%s stands instead of it",
+        argp_error(state, "--limit names a limit of a policy, and --%s replaces the policy",
                    plan->settings->rule_count > 0 ? "rate" : "concurrency");
 }
 
@@ -181,7 +180,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
     case KEY_LIMIT:
         takt_cli_read_target(state, word, &plan->target);
         if (plan->target.key)
-            argp_error(state, "--limit takes a limit's name: its keys are all alike");
+            argp_error(state, "--limit takes a limit's name without a key: all keys are alike");
         return 0;
     case KEY_START:
         plan->start_us = plan->bulk.start_us = takt_cli_read_start(state, word);
@@ -193,7 +192,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         plan->try_only = true;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "that is one word too many: %s", word);
+        argp_error(state, "unexpected argument: %s", word);
         return 0;
     case ARGP_KEY_END:
         check_modes(state, plan);
@@ -253,7 +252,7 @@ static int choose_limit(takt_cli_simulate_plan *plan)
         return status;
     if (!takt_cli_is_ad_hoc(settings) && !plan->target.text) {
         if (takt_policy_count(plan->policy) != 1) {
-            takt_message("which limit? The policy has %zu: name one with --limit",
+            takt_message("the policy has %zu limits; name one with --limit",
                          takt_policy_count(plan->policy));
             return EX_USAGE;
         }

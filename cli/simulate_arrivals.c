@@ -82,7 +82,7 @@ static int read_arrival(cli_reading *reading, char *words[WORDS_MAX], int count,
 {
     char before[TAKT_CLI_DECIMAL_SIZE];
     int status =
-        read_seconds(reading, "a line begins with when it arrives,", words[0], &arrival->at_us);
+        read_seconds(reading, "a line begins with the time of arrival,", words[0], &arrival->at_us);
 
     if (status == 0 && count > 1)
         status = read_whole(reading, "the cost", words[1], TAKT_COST_MAX, &arrival->cost);
@@ -199,8 +199,8 @@ int takt_cli_simulate_arrivals(const takt_cli_simulate_plan *plan)
         status = feed(&reading, oracle);
         takt_oracle_close(oracle);
     } else if (status == TAKT_E_INVALID) { /* the moment of --start was checked */
-        takt_message("a limit with concurrency: an arrival does not tell when its job ends; let a "
-                     "fleet work, with --workers N --jobs N --job-time T");
+        takt_message("the limit has concurrency, and an arrival does not say when its job ends; "
+                     "simulate a fleet, with --workers N --jobs N --job-time T");
         status = EX_USAGE;
     } else {
         takt_message("%s", takt_strerror(status));

@@ -81,7 +81,7 @@ static int tell(const takt_cli_simulate_plan *plan, takt_simulation *const *simu
     int status = 0;
 
     if ((plan->svg || plan->html) && takt_simulation_figures(simulations[0])->rule_count == 0) {
-        takt_message("--svg and --html draw the pace of a rule, and this limit has none");
+        takt_message("--svg and --html draw the pace of a rule; this limit has no rules");
         return EX_USAGE;
     }
     make_title(plan, simulations, count, title, sizeof(title));

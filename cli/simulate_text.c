@@ -142,8 +142,8 @@ void takt_cli_read_crash(struct argp_state *state, const char *text, takt_crash 
 
     if (!at) {
         argp_error(state,
-                   "--crash %s: write how many workers and when, like 3@20s, or 3@20s+5s to begin "
-                   "anew after 5s",
+                   "--crash %s: write how many workers and when, like 3@20s, or 3@20s+5s to "
+                   "restart after 5s",
                    text);
         return;
     }
@@ -183,9 +183,8 @@ int64_t takt_cli_read_start(struct argp_state *state, const char *text)
     time_t seconds = timegm(&checked);
     if (!end || strcmp(end, "Z") != 0 || checked.tm_mday != at.tm_mday ||
         checked.tm_sec != at.tm_sec || seconds < 0 || seconds > 2 * SECONDS_MAX)
-        argp_error(
-            state,
-            "--start takes a moment of 1970 to 2069 in UTC, like 2026-03-08T00:00:00Z, not %s",
-            takt_quote(text, shown));
+        argp_error(state,
+                   "--start takes a time in 1970 to 2069 in UTC, like 2026-03-08T00:00:00Z, not %s",
+                   takt_quote(text, shown));
     return (int64_t)seconds * 1000000 + fraction_us;
 }

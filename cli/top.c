@@ -75,7 +75,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (takt_cli_is_ad_hoc(top->settings) && top->target_count == 0)
-            argp_error(state, "which limit? Without a policy there is none to be found");
+            argp_error(state, "name a limit: there is no policy to take it from");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -148,7 +148,7 @@ static void draw_use(takt_cli_page *page, const takt_cli_row *row)
         takt_cli_page_put(page, " (%d%%)", takt_cli_table_percent(row));
     if (standing->rate_percent < 100)
         takt_cli_page_put(page, ", penalties leave %lld%%", (long long)standing->rate_percent);
-    takt_cli_page_put(page, "%s%lld of %lld left, whole in %s", row->quota_tokens > 0 ? "; " : "  ",
+    takt_cli_page_put(page, "%s%lld of %lld left, full in %s", row->quota_tokens > 0 ? "; " : "  ",
                       (long long)standing->remaining, (long long)standing->limit,
                       takt_format_span(standing->reset_after_us, span));
     takt_cli_page_end(page);
@@ -214,11 +214,11 @@ static const char *const help[] = {
     "  j k, arrows   choose a limit",
     "  b             block it: write for how long and, if you like, why, as in",
     "                  10min the vendor is down",
-    "                Enter blocks it in the whole fleet, Esc leaves it as it is",
+    "                Enter blocks it in the whole fleet, Esc cancels",
     "  u             unblock it",
     "  q             quit",
     "",
-    "  RATE     what the whole fleet takes, over the last five seconds or more",
+    "  RATE     what the whole fleet takes, over at least the last five seconds",
     "  QUOTA    the rate of the limit's first rule",
     "  WAITING  waiters, and the workers that they are in",
     "  HELD     permits that are held, of those there are",

@@ -22,7 +22,7 @@ void takt_cli_steer_answer(takt_cli_view *view, const takt_cli_row *row, int sta
     char span[TAKT_SPAN_SIZE];
 
     if (!standing)
-        takt_cli_steer_tell(view, "%.100s is as it was: %s", row->target.text,
+        takt_cli_steer_tell(view, "%.100s is unchanged: %s", row->target.text,
                             takt_strerror(status));
     else if (standing->blocked_until_us > standing->now_us)
         takt_cli_steer_tell(view, "%.100s is blocked for %s", row->target.text,
@@ -42,7 +42,7 @@ static void on_steered(takt_call *call, int status, const takt_standing *standin
 static void tell_refusal(takt_cli_view *view, const takt_cli_row *row, int code)
 {
     if (code == TAKT_E_BUSY)
-        takt_cli_steer_tell(view, "%.100s: the answer to the last key is not there yet",
+        takt_cli_steer_tell(view, "%.100s: still waiting for the answer to the last key",
                             row->target.text);
     else if (code < 0)
         takt_cli_steer_tell(view, "%.100s: %s", row->target.text, takt_strerror(code));
@@ -69,7 +69,7 @@ static bool block(takt_cli_view *view, takt_cli_row *row)
     if (takt_parse_duration(word, &for_us, &error) != 0 || takt_check_reason(reason, &error) != 0) {
         takt_cli_steer_tell(view, "%s", error.text);
     } else if (for_us <= 0) {
-        takt_cli_steer_tell(view, "a block is longer than 0");
+        takt_cli_steer_tell(view, "a block must be longer than 0");
     } else {
         tell_refusal(view, row,
                      takt_block(row->rows->session->client, &row->steer, row->target.limit,

@@ -37,7 +37,7 @@ static void tell_place(takt_checkup *checkup, const takt_file_url *place)
     struct stat status;
 
     if (stat(place->path, &status) != 0) {
-        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "place", "%s, which is made by its first use",
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "place", "%s; the first use creates it",
                           place->path);
         return;
     }
@@ -62,14 +62,15 @@ static void tell_disk(takt_checkup *checkup, unsigned long type)
     if (i == sizeof systems / sizeof systems[0])
         return;
     if (systems[i].remote)
-        takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "disk",
-                          "it lies on %s: the file's lock does not reach other hosts, so that a "
-                          "quota shared with them is exceeded; use a local disk, or a Redis server",
-                          systems[i].name);
+        takt_checkup_tell(
+            checkup, TAKT_FINDING_WARNING, "disk",
+            "it is on %s: the file's lock does not work across hosts, so a quota shared with other "
+            "hosts is exceeded; use a local disk, or a Redis server",
+            systems[i].name);
     else
         takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "disk",
-                          "it lies in the file system of %s: what was taken is forgotten when that "
-                          "goes, and each limit begins anew with its burst",
+                          "it is in the file system of %s: when that ends, all counts are lost, "
+                          "and each limit starts again with its burst",
                           systems[i].name);
 }
 
@@ -82,8 +83,7 @@ static void tell_room(takt_checkup *checkup, const struct statfs *disk)
     if (free_bytes < ROOM_WANTED)
         takt_checkup_tell(
             checkup, TAKT_FINDING_WARNING, "room",
-            "only %s are left on its disk: when it is full nobody is given a slot any "
-            "more; make room there",
+            "only %s are free on its disk: when it is full, no slots are granted; free some space",
             room);
     else
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "room", "%s are free on its disk", room);
@@ -121,7 +121,7 @@ void takt_doctor_file(takt_checkup *checkup)
     tell_disk(checkup, (unsigned long)disk.f_type & 0xffffffff);
     tell_room(checkup, &disk);
     takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "persistence", "%s",
-                      place.sync ? "every award is on disk before it is told (sync=always)"
-                                 : "survives every end of a process; a power cut may cost the last "
-                                   "seconds or the whole file, with ?sync=always nothing");
+                      place.sync ? "every award is on disk before it is answered (sync=always)"
+                                 : "survives a crash of any process; a power cut can lose the last "
+                                   "seconds or the whole file; with ?sync=always it loses nothing");
 }

@@ -255,7 +255,7 @@ static void on_timer(uv_timer_t *timer)
         say_last(visit);
     else
         takt_redis_connection_leave(visit->connection, true, TAKT_E_STORE_TIMEOUT,
-                                    "it does not answer in time");
+                                    "it did not answer in time");
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
@@ -272,16 +272,17 @@ static void tell_clock(const struct visit *visit)
         return; /* told with the rights */
     if (went_us <= 0)
         takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "clock",
-                          "its clock stands still or goes backwards: slots are due by it alone, so "
-                          "that waiters may wait for ever");
+                          "its clock stands still or runs backwards; this clock alone decides when "
+                          "a slot is due, so waiters may wait for ever");
     else if (apart_us > APART_US)
         takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "clock",
-                          "it is %s %s ours: slots are due by its clock alone, which is only felt "
-                          "where windows follow the calendar",
+                          "it is %s %s the local clock; the server's clock alone decides when a "
+                          "slot is due, so this matters for calendar windows only",
                           takt_checkup_span(apart_us, span),
                           visit->ahead_us < 0 ? "behind" : "ahead of");
     else
-        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "clock", "it goes, and agrees with ours");
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "clock",
+                          "it runs, and agrees with the local clock");
 }
 
 static void tell(const struct visit *visit)

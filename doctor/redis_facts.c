@@ -143,8 +143,8 @@ static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, co
 
     if (facts->version[0] == '\0') {
         takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "server",
-                          "%s answers, but our user may not ask it for its version and settings "
-                          "(INFO): look there, as an administrator, that redis-cli INFO says "
+                          "%s answers, but this user may not run INFO, which tells its version and "
+                          "settings; check as an administrator that redis-cli INFO shows "
                           "redis_version 6.2 or newer, maxmemory_policy noeviction, role master",
                           place);
         return;
@@ -177,27 +177,26 @@ static void tell_eviction(const takt_redis_facts *facts, takt_checkup *checkup)
     if (facts->policy[0] == '\0')
         return; /* told with the server */
     if (strcmp(facts->policy, "noeviction") != 0 && facts->maxmemory > 0)
-        takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "eviction",
-                          "MAXMEMORY-POLICY IS %s: when its %s are full (%s are used) it drops "
-                          "ledgers, and each one dropped lets its whole burst pass again, silently "
-                          "(%lld keys were evicted since it started); there: CONFIG SET "
-                          "maxmemory-policy noeviction",
-                          facts->policy, max, used, (long long)facts->evicted);
-    else if (strcmp(facts->policy, "noeviction") != 0)
         takt_checkup_tell(
             checkup, TAKT_FINDING_WARNING, "eviction",
-            "maxmemory-policy is %s: should maxmemory ever be set, ledgers are "
-            "dropped, and each one dropped lets its whole burst pass again, silently; "
-            "there: CONFIG SET maxmemory-policy noeviction",
-            facts->policy);
+            "MAXMEMORY-POLICY IS %s: when its %s are full (%s are used) it evicts ledgers, and "
+            "each evicted ledger silently lets its whole burst pass again (%lld keys were evicted "
+            "since it started); run there: CONFIG SET maxmemory-policy noeviction",
+            facts->policy, max, used, (long long)facts->evicted);
+    else if (strcmp(facts->policy, "noeviction") != 0)
+        takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "eviction",
+                          "maxmemory-policy is %s: if maxmemory is ever set, ledgers are evicted, "
+                          "and each evicted ledger silently lets its whole burst pass again; run "
+                          "there: CONFIG SET maxmemory-policy noeviction",
+                          facts->policy);
     else if (facts->maxmemory > 0)
-        takt_checkup_tell(checkup,
-                          facts->used_memory > facts->maxmemory / 10 * 9 ? TAKT_FINDING_WARNING
-                                                                         : TAKT_FINDING_GOOD,
-                          "eviction",
-                          "nothing is evicted; %s of %s are used, and when they are full nobody is "
-                          "given a slot any more",
-                          used, max);
+        takt_checkup_tell(
+            checkup,
+            facts->used_memory > facts->maxmemory / 10 * 9 ? TAKT_FINDING_WARNING
+                                                           : TAKT_FINDING_GOOD,
+            "eviction",
+            "nothing is evicted; %s of %s are used; when they are full, no slots are granted", used,
+            max);
     else
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "eviction",
                           "nothing is evicted; maxmemory is not set, %s are used", used);
@@ -208,15 +207,15 @@ static void tell_aof(const takt_redis_facts *facts, takt_checkup *checkup)
 {
     if (strcmp(facts->fsync, "always") == 0)
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "persistence",
-                          "every award is on disk before it is told (appendfsync always)");
+                          "every award is on disk before it is answered (appendfsync always)");
     else if (strcmp(facts->fsync, "no") == 0)
         takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "persistence",
-                          "appendonly with appendfsync no: a crash of its host forgets what was "
-                          "taken in the last half minute or so; everysec makes that a second");
+                          "appendonly with appendfsync no: a crash of its host loses about the "
+                          "last half minute; with everysec it loses about a second");
     else
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "persistence",
-                          "appendonly%s: a crash of its host can forget what was taken in the last "
-                          "second or two, a restart forgets nothing",
+                          "appendonly%s: a crash of its host can lose the last second or two; a "
+                          "restart loses nothing",
                           facts->fsync[0] ? " with appendfsync everysec" : "");
 }
 
@@ -224,30 +223,28 @@ static void tell_persistence(const takt_redis_facts *facts, takt_checkup *checku
 {
     if (strcmp(facts->last_save, "err") == 0 || strcmp(facts->last_write, "err") == 0)
         takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "disk",
-                          "it could not save its data to disk the last time (see its log): it may "
-                          "take no more writes, and then nobody is given a slot");
+                          "its last save to disk failed (see its log): it may refuse writes, and "
+                          "then no slots are granted");
     if (facts->aof < 0)
         return; /* told with the server */
     if (facts->aof > 0)
         tell_aof(facts, checkup);
     else if (facts->saw_save && facts->save[0] == '\0')
         takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "persistence",
-                          "there is none (neither appendonly nor save): a restart forgets what was "
-                          "taken and every block, and each limit begins anew with its whole burst "
-                          "or window; there: CONFIG SET appendonly yes");
+                          "there is none (neither appendonly nor save): a restart loses all counts "
+                          "and blocks, and each limit starts again with its whole burst or window; "
+                          "run there: CONFIG SET appendonly yes");
     else if (facts->saw_save)
         takt_checkup_tell(
             checkup, TAKT_FINDING_WARNING, "persistence",
-            "snapshots alone (save %s): a crash forgets what was taken since the last "
-            "one, and each limit then lets that much pass again; there: CONFIG SET "
-            "appendonly yes",
+            "snapshots only (save %s): a crash loses everything since the last snapshot, and each "
+            "limit then lets that much pass again; run there: CONFIG SET appendonly yes",
             facts->save);
     else
         takt_checkup_tell(
             checkup, TAKT_FINDING_NOTE, "persistence",
-            "there is no append-only file, and our user may not see whether there are "
-            "snapshots (CONFIG): a restart can forget what was taken; look there with "
-            "redis-cli CONFIG GET save");
+            "there is no append-only file, and this user may not run CONFIG to see if there are "
+            "snapshots: a restart can lose all counts; check with redis-cli CONFIG GET save");
 }
 
 static void tell_replicas(const takt_redis_facts *facts, takt_checkup *checkup)
@@ -256,15 +253,14 @@ static void tell_replicas(const takt_redis_facts *facts, takt_checkup *checkup)
 
     if (facts->replicas == 0)
         takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "failover",
-                          "no replica follows it: when it is gone, work waits until it is back");
+                          "it has no replica: if it fails, work waits until it is back");
     else
-        takt_checkup_tell(
-            checkup, TAKT_FINDING_NOTE, "failover",
-            "%lld follow it, without its waiting for them: a failover forgets what was "
-            "taken in the time by which they lag, and each limit then lets that much "
-            "pass again, at most one burst more%s%s%s",
-            (long long)facts->replicas, min[0] ? " (min-replicas-to-write is " : "", min,
-            min[0] ? ")" : "");
+        takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "failover",
+                          "replicas: %lld; it does not wait for them: a failover loses what they "
+                          "have not received yet, and each limit then lets that much pass again, "
+                          "at most one burst more%s%s%s",
+                          (long long)facts->replicas, min[0] ? " (min-replicas-to-write is " : "",
+                          min, min[0] ? ")" : "");
 }
 
 static void tell_role(const takt_redis_facts *facts, takt_checkup *checkup)

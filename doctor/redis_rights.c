@@ -94,17 +94,17 @@ static void tell_hints(const takt_redis_rights *rights, takt_checkup *checkup, b
 {
     if (!hints)
         takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "hints",
-                          "switched off (hints=off): who waits sees a block, its end, a reset or a "
-                          "permit that came free up to two seconds late");
+                          "switched off (hints=off): waiters notice a block, its end, a reset or a "
+                          "free permit up to two seconds late");
     else if (rights->channels || rights->missing_hints[0] != '\0')
         takt_checkup_tell(
             checkup, TAKT_FINDING_WARNING, "hints",
-            "our user may not use them, so who waits sees a block, its end, a reset or a permit "
-            "that came free up to two seconds late; grant them there: ACL SETUSER USER%s%s",
+            "this user may not use them, so waiters notice a block, its end, a reset or a free "
+            "permit up to two seconds late; grant them: ACL SETUSER USER%s%s",
             rights->channels ? " &takt:*" : "", rights->missing_hints);
     else
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "hints",
-                          "our user may send them and listen to them");
+                          "this user may send and receive them");
 }
 
 void takt_redis_rights_tell(const takt_redis_rights *rights, takt_checkup *checkup, bool hints)
@@ -114,12 +114,12 @@ void takt_redis_rights_tell(const takt_redis_rights *rights, takt_checkup *check
                           "it lacks commands that takt needs, or has them under other names:%s",
                           rights->lacking);
     if (rights->keys || rights->missing[0] != '\0')
-        takt_checkup_fail(checkup, TAKT_E_STORE_ACCESS, "rights",
-                          "our user may not do all that takt needs; grant it there: ACL SETUSER "
-                          "USER%s%s",
-                          rights->keys ? " ~takt:*" : "", rights->missing);
+        takt_checkup_fail(
+            checkup, TAKT_E_STORE_ACCESS, "rights",
+            "this user lacks rights that takt needs; grant them: ACL SETUSER USER%s%s",
+            rights->keys ? " ~takt:*" : "", rights->missing);
     else
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "rights",
-                          "our user may run every command that takt needs, on its keys");
+                          "this user may run every command that takt needs, on takt's keys");
     tell_hints(rights, checkup, hints);
 }

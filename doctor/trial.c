@@ -138,7 +138,7 @@ static void try_all(struct trial *trial, uv_loop_t *loop)
     uv_run(loop, UV_RUN_DEFAULT);
     if (trial->step == STEPS)
         takt_checkup_tell(trial->checkup, TAKT_FINDING_GOOD, "use",
-                          "every operation of takt was tried and works; a look took %s",
+                          "every operation of takt was tried and works; a peek took %s",
                           takt_checkup_span(trial->look_us, span));
     takt_store_close(trial->store, NULL, NULL);
     uv_run(loop, UV_RUN_DEFAULT);

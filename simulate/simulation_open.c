@@ -40,11 +40,14 @@ static int check_events(const takt_bulk *bulk, takt_error *error)
         return refuse(error, "at most 64 outages of the store and 64 crashes");
     for (unsigned i = 0; i < bulk->outage_count; i++)
         if (!is_span(bulk->outages[i].at_us) || !is_span(bulk->outages[i].for_us))
-            return refuse(error, "an outage of the store begins, and lasts, 0 to 365 days");
+            return refuse(
+                error,
+                "an outage of the store must begin within 365 days and last at most 365 days");
     for (unsigned i = 0; i < bulk->crash_count; i++)
         if (!is_span(bulk->crashes[i].at_us) || !is_span(bulk->crashes[i].for_us) ||
             bulk->crashes[i].workers < 1)
-            return refuse(error, "a crash of at least 1 worker comes, and lasts, 0 to 365 days");
+            return refuse(error, "a crash must stop at least 1 worker, begin within 365 days and "
+                                 "last at most 365 days");
     return 0;
 }
 
@@ -57,23 +60,24 @@ static int check_bulk(const takt_bulk *bulk, takt_error *error)
     if (bulk->workers < 1 || bulk->workers > TAKT_SIM_WORKERS_MAX)
         return refuse(error, "there must be 1 to 10000 workers");
     if (bulk->at_once < 1 || bulk->at_once > TAKT_SIM_AT_ONCE_MAX)
-        return refuse(error, "a worker has 1 to 10000 jobs in in_hand");
+        return refuse(error, "a worker must have 1 to 10000 jobs in hand");
     if (!is_span(bulk->work_min_us) || !is_span(bulk->work_max_us) ||
         bulk->work_min_us > bulk->work_max_us)
-        return refuse(error, "a job is worked on for 0 to 365 days, the shortest time first");
+        return refuse(error, "the time of a job must be 0 to 365 days, the shortest time first");
     if (bulk->cost_min < 1 || bulk->cost_max > TAKT_COST_MAX || bulk->cost_min > bulk->cost_max)
-        return refuse(error, "a job costs 1 to 1000000 tokens, the least first");
+        return refuse(error,
+                      "the cost of a job must be 1 to 1000000 tokens, the lowest cost first");
     for (int i = 0; i < TAKT_SIM_PRIORITIES; i++) {
         if (bulk->weights[i] < 0 || bulk->weights[i] > 1000000)
-            return refuse(error, "a priority's weight is 0 to 1000000");
+            return refuse(error, "the weight of a priority must be 0 to 1000000");
         total += bulk->weights[i];
     }
     if (total == 0)
         return refuse(error, "at least one priority must have a weight above 0");
     if (bulk->round_trip_us < 0 || bulk->round_trip_us > 60000000)
-        return refuse(error, "a round trip takes 0 to 60 s");
+        return refuse(error, "a round trip must take 0 to 60 s");
     if (bulk->start_us < 0 || bulk->start_us > 2 * TAKT_SPAN_MAX_US)
-        return refuse(error, "the job begins in 1970 to 2069");
+        return refuse(error, "the job must begin in 1970 to 2069");
     return check_events(bulk, error);
 }
 

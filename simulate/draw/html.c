@@ -185,14 +185,14 @@ static void put_table(const listing *table)
     put_pace_rows(table);
     put_row(table, "jobs done", put_counts, 0);
     put_row(table, "starts", put_counts, 1);
-    put_row(table, "of these again, after a crash", put_counts, 2);
-    put_row(table, "refused and tried again", put_counts, 3);
+    put_row(table, "of these repeated after a crash", put_counts, 2);
+    put_row(table, "refused and retried", put_counts, 3);
     put_waits_rows(table);
     put_busiest_rows(table);
     put_row(table, "slots awarded", put_counts, 4);
     put_row(table, "store calls", put_counts, 5);
     put_row(table, "store calls per start", put_calls_per_start, 0);
-    put_row(table, "most jobs worked on at one time", put_counts, 6);
+    put_row(table, "most jobs running at one time", put_counts, 6);
     put_row(table, "starts per worker that never crashed", put_per_worker, 0);
     put_row(table, "fairness between them (1 is even)", put_fairness, 0);
     takt_page_put(table->page, "</table></div>\n");

@@ -167,7 +167,7 @@ void takt_picture_put_deed(takt_page *page, const takt_simulation *simulation)
         takt_page_put(page, ", cost %d", (int)bulk->cost_max);
     else if (bulk->cost_max > 1)
         takt_page_put(page, ", cost %d to %d", (int)bulk->cost_min, (int)bulk->cost_max);
-    takt_page_put(page, "; %s worker%s with up to %s in in_hand",
+    takt_page_put(page, "; %s worker%s with up to %s in hand",
                   takt_format_count(bulk->workers, text), bulk->workers == 1 ? "" : "s",
                   takt_format_count(bulk->at_once, max));
     takt_page_put(page, "; the store a round trip of %s away",

@@ -127,10 +127,10 @@ def sound(report, here):
 SETTINGS = [
     ({'maxmemory': '64mb', 'maxmemory_policy': 'allkeys-lru'}, 'eviction', 'warning',
      ('MAXMEMORY-POLICY IS allkeys-lru', '64 MiB', 'noeviction')),
-    ({'maxmemory_policy': 'volatile-ttl'}, 'eviction', 'warning', ('volatile-ttl', 'ever be set', 'noeviction')),
+    ({'maxmemory_policy': 'volatile-ttl'}, 'eviction', 'warning', ('volatile-ttl', 'is ever set', 'noeviction')),
     ({'maxmemory': '64mb'}, 'eviction', 'ok', ('nothing is evicted', '64 MiB')),
     ({}, 'persistence', 'warning', ('there is none', 'whole burst')),
-    ({'save': '900 1'}, 'persistence', 'warning', ('snapshots alone', '900 1')),
+    ({'save': '900 1'}, 'persistence', 'warning', ('snapshots only', '900 1')),
     ({'appendonly': 'yes'}, 'persistence', 'ok', ('everysec', 'second')),
     ({'appendonly': 'yes', 'appendfsync': 'no'}, 'persistence', 'note', ('half minute',)),
 ]
@@ -150,7 +150,7 @@ def replicas(report, here):
             server(here.path, 'replica', replicaof=f'127.0.0.1 {port}') as replica:
         primary.say('WAIT', '1', '0')
         findings, done = look(here, primary.url)
-        report.check(done.returncode == 0 and is_told(findings, 'failover', 'note', '1 follow', 'min-replicas-to-write is 1'),
+        report.check(done.returncode == 0 and is_told(findings, 'failover', 'note', 'replicas: 1;', 'min-replicas-to-write is 1'),
                      'a primary tells what a failover can cost', told(done))
         findings, done = look(here, replica.url)
         report.check(done.returncode == 69 and is_told(findings, 'role', 'error', f'127.0.0.1:{port}', 'is up'),
@@ -181,7 +181,7 @@ def clocks(report, here):
     shifted = {'LD_PRELOAD': shim, 'CLOCK_SHIFT': '-7200'}
     with server(here.path, 'behind', shifted) as redis:
         findings, done = look(here, redis.url)
-        report.check(done.returncode == 0 and is_told(findings, 'clock', 'note', '2 h behind ours'),
+        report.check(done.returncode == 0 and is_told(findings, 'clock', 'note', '2 h behind the local clock'),
                      'a clock that is behind is told', told(done))
     with server(here.path, 'still', {'LD_PRELOAD': shim}) as redis:
         findings, done = look(here, redis.url, '--timeout', '10s')
@@ -279,7 +279,7 @@ def which(report, here):
     policy = here.write('takt.yaml', 'store: "memory:"\nlimits: [{name: mail, rules: [{rate: 1/s}]}]\n')
     del here.environment['TAKT_STORE']
     done = here.takt('doctor')
-    report.check(done.returncode == 0 and "this process's memory" in done.stdout, "the policy's store", told(done))
+    report.check(done.returncode == 0 and 'the memory of this process' in done.stdout, "the policy's store", told(done))
     here.environment['TAKT_STORE'] = 'file:/dev/null/x.mdb'
     done = here.takt('doctor')
     report.check(done.returncode == 69 and '/dev/null' in done.stdout, '$TAKT_STORE before that', told(done))

@@ -109,14 +109,14 @@ def reset(report, here):
 # Arguments, status, what is said.
 REFUSED = [
     (['peek'], 64, 'which limit?'),
-    (['peek', *LIMIT, 'api', 'more'], 64, 'one word too many: more'),
-    (['block', *LIMIT, 'api'], 64, 'for how long?'),
+    (['peek', *LIMIT, 'api', 'more'], 64, 'unexpected argument: more'),
+    (['block', *LIMIT, 'api'], 64, 'the duration is missing'),
     (['block', *LIMIT, 'api', 'soon'], 64, 'DURATION: '),
     (['block', *LIMIT, 'api', '0s'], 64, 'longer than 0'),
     (['block', *LIMIT, 'api', '1s', '--reason', 'two\tparts'], 64, '--reason: the reason has a control character'),
     (['penalize', *LIMIT], 64, 'which limit?'),
     (['penalize', *LIMIT, 'api', '30'], 64, 'DURATION: '),
-    (['penalize', *LIMIT, 'api', '30s', 'more'], 64, 'one word too many'),
+    (['penalize', *LIMIT, 'api', '30s', 'more'], 64, 'unexpected argument'),
     (['penalize', *LIMIT, 'api', '--reason', 'x' * 121], 64, 'at most 120 bytes'),
     (['peek', *LIMIT, 'api', '--reason', 'x'], 64, 'reason'),
     (['unblock', *LIMIT], 64, 'which limit?'),

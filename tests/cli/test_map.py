@@ -44,8 +44,8 @@ def faults(report, here):
     summary = json.loads(done.stdout)
     report.check(done.returncode == 1 and summary['done'] == 2
                  and summary['failed_lines'] == [{'line': number, 'status': None} for number in (2, 3, 4)]
-                 and 'line 2 failed: no command can be given a NUL' in done.stderr
-                 and 'line 3 failed: no command can be given more than 131071 bytes' in done.stderr
+                 and 'line 2 failed: an argument cannot contain a NUL' in done.stderr
+                 and 'line 3 failed: an argument cannot have more than 131071 bytes' in done.stderr
                  and here.read('rest') == '', 'a line with NUL and a line too long fail, the others are done', told(done))
 
     here.write('in', '1\n2\n3\n')
@@ -67,7 +67,7 @@ def faults(report, here):
 # Name, arguments, status, what is said.
 REFUSED = [
     ('no limit', [], 64, 'which limit?'),
-    ('no command', [*ANY], 64, 'what is to be run?'),
+    ('no command', [*ANY], 64, 'the command is missing'),
     ('0 jobs at a time', ['-j', '0', *ANY, '--', 'true'], 64, '--jobs takes a whole number from 1'),
     ('too many jobs at a time', ['-j', '5000', *ANY, '--', 'true'], 64, '--jobs takes'),
     ('retries that are none', ['--retries', '-1', *ANY, '--', 'true'], 64, '--retries takes'),

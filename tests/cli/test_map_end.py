@@ -38,7 +38,7 @@ def drain(report, here):
     """The first signal lets the running jobs end; the rest is done by a rerun."""
     process = begin(here, 20, '--undone', 'rest', '--json')
     process.send_signal(signal.SIGTERM)
-    said = until(process.stderr.fileno(), b'told to stop')
+    said = until(process.stderr.fileno(), b'stopping: waiting for')
     here.open_gate('gate-1')
     here.open_gate('gate-2')
     status, output, messages = end(process)
@@ -55,7 +55,7 @@ def drain(report, here):
 def tells_numbers(report, here):
     process = begin(here, 9)
     process.send_signal(signal.SIGINT)
-    until(process.stderr.fileno(), b'told to stop')
+    until(process.stderr.fileno(), b'stopping: waiting for')
     here.open_gate('gate-1')
     here.open_gate('gate-2')
     status, _, messages = end(process)
@@ -93,7 +93,7 @@ def tells_waiting(report, here):
 def second_signal(report, here):
     process = begin(here, 5, '--undone', 'rest')
     process.send_signal(signal.SIGINT)
-    until(process.stderr.fileno(), b'told to stop')
+    until(process.stderr.fileno(), b'stopping: waiting for')
     process.send_signal(signal.SIGINT)
     status, _, messages = end(process)
     report.check(status == 130 and not (here.path / 'done').exists(), 'a second signal kills the running jobs',
@@ -111,7 +111,7 @@ def stubborn(report, here):
     process.stdin = None
     until(process.stdout.fileno(), b'runs')
     process.send_signal(signal.SIGTERM)
-    until(process.stderr.fileno(), b'told to stop')
+    until(process.stderr.fileno(), b'stopping: waiting for')
     process.send_signal(signal.SIGTERM)
     status, _, messages = end(process)
     report.check(status == 143, 'also one that ignores SIGTERM', f'{status}\n{messages}')
@@ -128,7 +128,7 @@ def forks(report, here):
         process.stdin = None
         until(process.stdout.fileno(), b'runs')
         process.send_signal(signal.SIGTERM)
-        until(process.stderr.fileno(), b'told to stop')
+        until(process.stderr.fileno(), b'stopping: waiting for')
         process.send_signal(signal.SIGTERM)
         status, _, messages = end(process)  # of all that writes to its pipes
         report.check(status == 143 and here.read('rest') == 'x\n', f'nothing is left of a job that {name}',
@@ -148,7 +148,7 @@ def daemon(report, here):
         until(process.stdout.fileno(), b'runs')
         if first:
             process.send_signal(signal.SIGTERM)
-            until(process.stderr.fileno(), b'told to stop')
+            until(process.stderr.fileno(), b'stopping: waiting for')
             process.send_signal(signal.SIGTERM)
         status, _, messages = end(process)
         left = int(here.read('pid'))
@@ -167,7 +167,7 @@ def endless_pipe(report, here):
         until(process.stdout.fileno(), b'did x')
         process.send_signal(signal.SIGTERM)
         if words:
-            until(process.stderr.fileno(), b'reading the rest of the input into rest; a signal ends that')
+            until(process.stderr.fileno(), b'copying the rest of the input to rest; a signal stops that')
             process.send_signal(signal.SIGTERM)
         source, process.stdin = process.stdin, None
         status, _, messages = end(process)
@@ -178,7 +178,7 @@ def endless_pipe(report, here):
     process = here.start('map', *ANY, '--undone', 'rest', '--', './gone', stdin=-1)
     process.stdin.write(b'x\ny\n')
     process.stdin.flush()
-    until(process.stderr.fileno(), b'a signal ends that')
+    until(process.stderr.fileno(), b'a signal stops that')
     process.stdin.write(b'z')
     status, _, messages = end(process)
     report.check(status == 127 and here.read('rest') == 'x\ny\nz\n', 'the rest of a pipe is put aside as it comes',
@@ -209,7 +209,7 @@ def broken_pipe(report, here):
     os.close(reader)
     status, _, messages = end(process)
     left = len(here.read('rest').split())
-    report.check(status == 141 and 'nobody reads standard output' in messages and left > 0,
+    report.check(status == 141 and 'standard output was closed' in messages and left > 0,
                  'when nobody reads the output any more it ends: 141', f'{status}, {left} left\n{messages}')
 
     reader, writer = os.pipe()
@@ -261,7 +261,7 @@ def terminal(report, here):
     report.check(b'[########....' in got, 'which grows', got)
     until(process.stdout.fileno(), b'runs 3')
     os.write(master, b'\x03')
-    until(master, b'told to stop: 2 running will end')
+    until(master, b'stopping: waiting for 2 running')
     here.open_gate('gate-2')
     here.open_gate('gate-3')
     got = until(master, b'3 done, 0 failed')

@@ -29,8 +29,8 @@ POLICY = '''limits:
 # Name, arguments, status, what is said.
 REFUSED = [
     ('no arguments', [], 64, 'which limit?'),
-    ('no command', [*ANY, 'mail'], 64, 'what is to be run?'),
-    ('no command after --', [*ANY, 'mail', '--'], 64, 'what is to be run?'),
+    ('no command', [*ANY, 'mail'], 64, 'the command is missing'),
+    ('no command after --', [*ANY, 'mail', '--'], 64, 'the command is missing'),
     ('a misspelt option', [*ANY, 'mail', '--cots', '2', '--', 'true'], 64, 'did you mean --cost?'),
     ('an unknown option', [*ANY, 'mail', '--xyzzy', '--', 'true'], 64, '--xyzzy'),
     ('a concurrency of 0', ['--concurrency', '0', 'mail', '--', 'true'], 64, 'from 1 to 1000000000'),
@@ -54,7 +54,7 @@ REFUSED = [
     ('a rate and a policy', [*ANY, '-p', 'takt.yaml', 'mail', '--', 'true'], 64, 'leave out --policy'),
     ('an empty key', [*ANY, 'mail:', '--', 'true'], 64, 'LIMIT[:KEY]'),
     ('a key for no limit around', [*ANY, '--within-key', 'eu', 'mail', '--', 'true'], 64, 'there is none; leave it out'),
-    ('too many keys', [*ANY, *4 * ['--within-key', 'eu'], 'mail', '--', 'true'], 64, 'within at most 3 others'),
+    ('too many keys', [*ANY, *4 * ['--within-key', 'eu'], 'mail', '--', 'true'], 64, 'at most 3 times, once for each outer limit'),
     ('a long key around', [*ANY, '--within-key', 'k' * 1025, 'mail', '--', 'true'], 64, 'at most 1024 bytes'),
     ('a long key', [*ANY, 'mail:' + 'k' * 1025, '--', 'true'], 64, 'LIMIT[:KEY]'),
     ('a limit with a strange name', [*ANY, 'ma il', '--', 'true'], 64, 'ma il'),
@@ -400,7 +400,7 @@ def finds_the_store(report, here):
 def shadow(report, here):
     """Nothing waits for an hour, and each says what it would have come to."""
     until_taken = f'until {TAKT} peek --rate 1/h hourly | grep -q "remaining  *0 of"; do :; done; exit 3'
-    for words in ('would have let this (start at once|wait for )', 'would let this wait still'):
+    for words in ('would have let this (start at once|wait for )', 'would still let this wait'):
         done = here.takt('run', *SLOW, '--mode', 'shadow', 'hourly', '--', 'sh', '-c', until_taken)
         report.check(done.returncode == 3 and re.search(f'shadow: hourly {words}', done.stderr), f'in shadow: it {words}',
                      told(done))

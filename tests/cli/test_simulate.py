@@ -133,7 +133,7 @@ def limits(report, here):
 
 def usage(report, here):
     rows = [
-        ([], 'what is to be simulated'),
+        ([], 'nothing to simulate'),
         (['--workers', '4'], '--jobs'),
         (['--jobs', '4'], '--workers'),
         (['--arrivals', '-', '--seed', '1'], '--seed'),

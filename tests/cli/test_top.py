@@ -59,7 +59,7 @@ def shown(report, here):
         screen.type('k\x1bOAk')
         screen.until(lambda seen: seen.chosen().startswith('> mail '), 'k and the other arrow')
         screen.type('?')
-        screen.until_text('Esc leaves it as it is')
+        screen.until_text('Esc cancels')
         screen.type('x')
         screen.until(lambda seen: row(seen, 'reports'), 'the rows again')
         report.check(True, 'keys choose, and ? tells them')
@@ -106,7 +106,7 @@ def blocked(report, here):
         screen.until_text('block api for (10min WHY): 10min Wärme_')
         screen.type('\x1b')
         screen.until_text('q quit')
-        report.check(peek(here, 'api')['blocked_until_us'] == 0, 'Esc leaves it as it is')
+        report.check(peek(here, 'api')['blocked_until_us'] == 0, 'Esc cancels')
         screen.type('bsoon\r')
         screen.until(lambda seen: '"soon"' in seen.second() and 'WHY): soon_' in seen.text(), 'what is wrong')
         screen.type('\x1510min ' + 'z' * 121 + '\r')
@@ -208,13 +208,13 @@ def lost(report, here):
                          and 'free' in row(seen, 'mail'), 'trouble')
             report.check(True, 'a store that is lost shows', screen.screen.text())
             screen.type('b1min\r')
-            screen.until_text('mail is as it was: ')
+            screen.until_text('mail is unchanged: ')
             report.check(True, 'and a key says that it did nothing', screen.screen.text())
             shutil.rmtree(here.path / 'redis')
             running = Server(here.path, 'redis', {'port': '0', 'save': '', 'appendonly': 'no'}, None)
             screen.until(lambda seen: not seen.second(), 'the end of trouble')
             report.check(peek(here, 'mail')['blocked_until_us'] == 0, 'it goes on when the store is there again')
-            late = re.compile('mail is as it was|the store answers again')  # as on a busy machine
+            late = re.compile('mail is unchanged|the store answers again')  # as on a busy machine
             while not re.search(r'blocked \d+s', row(screen.screen, 'mail')):
                 screen.type('k')
                 screen.until(lambda seen: not late.search(seen.text()), 'the key')
@@ -277,7 +277,7 @@ REFUSED = [
     (['mial:x'], 64, 'did you mean "mail"?'),
     (['--interval', '99ms'], 64, '--interval is from 100ms to 1min, not 99ms'),
     (['--interval', 'soon'], 64, '--interval'),
-    (['--rate', '5/s'], 64, 'which limit?'),
+    (['--rate', '5/s'], 64, 'name a limit'),
     (['--rate', '5/s', 'one', 'two'], 64, 'there is no limit "two"'),
     (['--onec'], 64, 'did you mean --once?'),
     (['-p', 'none.yaml'], 78, 'none.yaml'),

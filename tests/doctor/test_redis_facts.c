@@ -59,23 +59,23 @@ Test(redis_facts, means)
         {SOUND "redis_mode:sentinel\r\n", "error server: redis://h:1/0 is a Sentinel",
          TAKT_E_STORE},
         {SOUND "redis_mode:cluster\r\n", "error cluster: it is a node of a cluster", TAKT_E_STORE},
-        {SOUND "rdb_last_bgsave_status:err\r\n", "warning disk: it could not save", 0},
-        {SOUND "aof_last_write_status:err\r\n", "warning disk: it could not save", 0},
+        {SOUND "rdb_last_bgsave_status:err\r\n", "warning disk: its last save to disk failed", 0},
+        {SOUND "aof_last_write_status:err\r\n", "warning disk: its last save to disk failed", 0},
         {SOUND "loading:1\r\n", "error role: it is still loading", TAKT_E_STORE},
         {SOUND "role:slave\r\nmaster_host:10.0.0.7\r\nmaster_port:6380\r\n"
                "master_link_status:down\r\n",
          "name its primary, 10.0.0.7:6380 (the link to it is down)", TAKT_E_STORE},
-        {SOUND "connected_slaves:2\r\n", "note failover: 2 follow it", 0},
+        {SOUND "connected_slaves:2\r\n", "note failover: replicas: 2;", 0},
         {SOUND "maxmemory_policy:allkeys-lfu\r\nmaxmemory:104857600\r\nevicted_keys:17\r\n",
          "warning eviction: MAXMEMORY-POLICY IS allkeys-lfu: when its 100 MiB are full (1024 KiB "
-         "are used) it drops ledgers, and each one dropped lets its whole burst pass again, "
-         "silently (17 keys",
+         "are used) it evicts ledgers, and each evicted ledger silently lets its whole burst pass "
+         "again (17 keys",
          0},
         {SOUND "maxmemory:1100000\r\n", "warning eviction: nothing is evicted", 0},
         {SOUND "maxmemory:2200000\r\n", "ok eviction: nothing is evicted", 0},
-        {SOUND "aof_enabled:0\r\n", "note persistence: there is no append-only file, and our user",
+        {SOUND "aof_enabled:0\r\n", "note persistence: there is no append-only file, and this user",
          0},
-        {"", "note server: redis://h:1/0 answers, but our user may not ask", 0},
+        {"", "note server: redis://h:1/0 answers, but this user may not run INFO", 0},
         {"no colon\r\n:\r\n\r\nredis_version\r\n", "note server: ", 0},
         {"redis_version:7.0\x1b[31m", "Redis 7.0?[31m at", 0},
     };

@@ -72,7 +72,7 @@ Test(simulation_open, says_what_cannot_be)
         {no_jobs, TAKT_E_INVALID, "1 to 1000000000 jobs"},
         {no_workers, TAKT_E_INVALID, "1 to 10000 workers"},
         {too_many, TAKT_E_INVALID, "1 to 10000 workers"},
-        {no_hands, TAKT_E_INVALID, "1 to 10000 jobs in in_hand"},
+        {no_hands, TAKT_E_INVALID, "1 to 10000 jobs in hand"},
         {backwards, TAKT_E_INVALID, "the shortest time first"},
         {free_of_cost, TAKT_E_INVALID, "1 to 1000000 tokens"},
         {dear, TAKT_E_COST, "a job of cost 5: rules[0] (gcra) gives at most 4 at once"},
@@ -81,7 +81,7 @@ Test(simulation_open, says_what_cannot_be)
         {long_ago, TAKT_E_INVALID, "1970 to 2069"},
         {many_outages, TAKT_E_INVALID, "at most 64"},
         {too_early, TAKT_E_INVALID, "an outage of the store"},
-        {no_crash, TAKT_E_INVALID, "a crash of at least 1 worker"},
+        {no_crash, TAKT_E_INVALID, "a crash must stop at least 1 worker"},
     };
     test_policy made = make_limit(rules, NULL);
 

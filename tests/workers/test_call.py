@@ -152,7 +152,7 @@ def waits_for_http(report, here, peer):
     answers = iter([b'\x00\xff no HTTP\r\n\r\n'])
     peer.reply = {'/odd': lambda request: next(answers, answer_of(200))}
     done, got, _ = call(here, [{'id': 'a', 'url': peer.url + '/odd'}])
-    report.check(got.get('a', {}).get('attempt') == 2 and 'what came is not HTTP' in done.stderr,
+    report.check(got.get('a', {}).get('attempt') == 2 and 'the answer is not HTTP' in done.stderr,
                  'what is not HTTP is no answer', told(done))
 
 
@@ -201,7 +201,7 @@ def follows_redirects(report, here, peer, other):
     report.check((said['kept']['method'], said['kept']['body']) == ('POST', 'text') and said['see']['method'] == 'GET',
                  '307 keeps what is sent, 303 does not', said)
     report.check('another host' in dead['away'] and not other.asked, 'to another host: not followed', dead)
-    report.check('more redirects' in dead['round'] and len(peer.asked_for('/round')) == 6, 'in a circle: not for ever',
+    report.check('too many redirects' in dead['round'] and len(peer.asked_for('/round')) == 6, 'in a circle: not for ever',
                  dead)
     report.check('neither http' in dead['scheme'] and 'a user or a password' in dead['login']
                  and len(peer.asked_for('/login')) == 1, 'other schemes and logins: not followed', dead)
@@ -266,7 +266,7 @@ def keeps_secrets(report, here, peer):
                      f'and not seen in results, dead letters, state or log ({log})', told(done))
     report.check('NO_SUCH' in dead['none'] and 'control' in dead['fold'] and 'regular' in dead['dir'],
                  'a secret that cannot be had', dead)
-    report.check('write ${env:NAME}' in dead['form'] and 'headers alone' in dead['url'], 'or is not one', dead)
+    report.check('write ${env:NAME}' in dead['form'] and 'in headers only' in dead['url'], 'or is not one', dead)
     here.environment.update(SHORT=CANARY[:10], QUOTED='a"b\\c/' + CANARY)
     peer.reply['/both'] = lambda request: answer_of(200, (request.header('a') + request.header('b'))[0].encode())
     done, got, dead = call(here, [

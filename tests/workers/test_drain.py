@@ -28,7 +28,7 @@ def in_peace(report, here):
     for number in (signal.SIGTERM, signal.SIGINT):
         process = begin(here)
         process.send_signal(number)
-        until(process.stderr.fileno(), b'told to stop')
+        until(process.stderr.fileno(), b'stopping: waiting for')
         here.until_waiting('slow', 0)
         report.check(process.poll() is None, f'{number.name}: who waits leaves the line, who runs goes on')
         process.send_signal(signal.SIGUSR1)
@@ -46,7 +46,7 @@ def in_peace(report, here):
 def second_signal(report, here):
     process = begin(here)
     process.send_signal(signal.SIGTERM)
-    until(process.stderr.fileno(), b'told to stop')
+    until(process.stderr.fileno(), b'stopping: waiting for')
     process.send_signal(signal.SIGTERM)
     status, _, messages = end(process)
     report.check(status == 128 + signal.SIGTERM, 'a second signal does not wait: 143', f'{status}\n{messages}')
@@ -61,7 +61,7 @@ def out_of_time(report, here):
     process = begin(here, '--drain', '1ms')
     process.send_signal(signal.SIGTERM)
     status, _, messages = end(process)
-    report.check(status == 1 and 'not all that ran has ended in time' in messages, 'after --drain it ends: 1',
+    report.check(status == 1 and 'some jobs did not end in time' in messages, 'after --drain it ends: 1',
                  f'{status}\n{messages}')
 
 
@@ -71,7 +71,7 @@ def holders(report, here):
     process = here.begin('takt-puppet', '-i', 'jobs')
     until(process.stderr.fileno(), b'started held')
     process.terminate()
-    until(process.stderr.fileno(), b'told to stop')
+    until(process.stderr.fileno(), b'stopping: waiting for')
     process.terminate()
     end(process)
     report.check(here.peek('single')['held'] == 0, 'a permit is not kept by who has ended', here.peek('single'))
@@ -84,7 +84,7 @@ def failing(report, here):
     process = here.begin('takt-puppet', '-i', 'jobs', '--retry-first', '1h')
     until(process.stderr.fileno(), b'told to fail')
     process.terminate()
-    until(process.stderr.fileno(), b'told to stop')
+    until(process.stderr.fileno(), b'stopping: waiting for')
     process.send_signal(signal.SIGUSR1)
     status, output, messages = end(process)
     done = here.work('takt-puppet', '-i', 'jobs')
@@ -114,7 +114,7 @@ def rereads(report, here):
     until(process.stderr.fileno(), b'started second')
     here.write('takt.yaml', 'limits: nonsense\n')
     process.send_signal(signal.SIGHUP)
-    until(process.stderr.fileno(), b'the policy holds as it was')
+    until(process.stderr.fileno(), b'the policy is unchanged')
     process.send_signal(signal.SIGUSR1)
     status, output, messages = end(process)
     report.check(status == 0 and sorted(results(output)) == ['first', 'held', 'second'],
@@ -129,7 +129,7 @@ def hangs_up(report, here):
     process.send_signal(signal.SIGHUP)
     until(process.stderr.fileno(), b'read again')
     os.close(master)  # which the system tells by SIGHUP
-    until(process.stderr.fileno(), b'told to stop')
+    until(process.stderr.fileno(), b'stopping: waiting for')
     process.send_signal(signal.SIGUSR1)
     status, output, messages = end(process)
     report.check(status == 0 and sorted(results(output)) == ['first', 'held'], 'a terminal that closes ends its worker',

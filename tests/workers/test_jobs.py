@@ -14,7 +14,7 @@ BAD = [
     (b'\xff\xfe{', 'it is not JSON', '??{'),
     (b'{"id": "\x00"}', 'it is not JSON', '{"id": "\x00"}'),
     (b'{"id": "cut"', 'it is not JSON', '{"id": "cut"'),
-    (b'[1, 2]', 'no object', [1, 2]),
+    (b'[1, 2]', 'not an object', [1, 2]),
     (b'{"limit": "fast"}', 'id: a job needs one', {'limit': 'fast'}),
     (b'{"id": "n"}', 'limit: a job needs one', {'id': 'n'}),
     (b'{"id": "n", "limit": "nowhere"}', 'nowhere', {'id': 'n', 'limit': 'nowhere'}),
@@ -110,7 +110,7 @@ def poison(report, here):
         if done.returncode >= 0:
             break
     why = [letter['why'] for letter in here.letters('jobs.dead')]
-    report.check(runs == 4 and done.returncode == 1 and len(why) == 1 and 'begun 3 times and never ended' in why[0],
+    report.check(runs == 4 and done.returncode == 1 and len(why) == 1 and 'started 3 times and never finished' in why[0],
                  'a job that ends its worker is dead after its attempts', f'{runs} runs, {why}\n{told(done)}')
     report.check(list(results(done.stdout)) == ['good'], 'and the rest is done', told(done))
 

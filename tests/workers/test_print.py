@@ -15,7 +15,7 @@ WRONG = [
     (['--retry-first', '1.5s'], 64, '--retry-first'),
     (['--drain', '0s'], 64, '--drain must be longer than 0'),
     (['--log', 'xml'], 64, '--log takes auto, text, json or none'),
-    (['--stream', 's', '-i', 'jobs'], 64, '--stream stands instead of a file'),
+    (['--stream', 's', '-i', 'jobs'], 64, '--stream replaces a file'),
     (['--redis', 'redis://localhost'], 64, 'belong to --stream NAME'),
     (['--group', 'night'], 64, 'belong to --stream NAME'),
     (['--take-over-after', '5s'], 64, 'belong to --stream NAME'),

@@ -167,7 +167,7 @@ def full_disk(report, here):
     """Where nothing can be written down nothing is started."""
     here.jobs('jobs', ['no job', *ALL[:3]])
     process = here.begin('takt-print', '-i', 'jobs', '--dead', '/dev/full')
-    said = until(process.stderr.fileno(), b'nothing is started')
+    said = until(process.stderr.fileno(), b'no job starts')
     process.send_signal(signal.SIGTERM)
     status, output, messages = end(process)
     report.check(not output and b'No space left' in said, 'on a full disk nothing is started', f'{status}{output}{said}')

@@ -130,7 +130,7 @@ def poison(report, here):
     report.check(statuses == [-signal.SIGABRT] * 3 + [1], 'a job that ends its worker does so three times', statuses)
     letters = here.dead()
     report.check([(letter['id'], letter['job']['do']) for letter in letters] == [('poison', ['abort'])]
-                 and 'begun 3 times' in letters[0]['why'], 'then it is a dead letter', letters)
+                 and 'started 3 times' in letters[0]['why'], 'then it is a dead letter', letters)
     found = {one['id'] for number in range(4) for one in here.results(f'out{number}')}
     report.check(len(found) == 50 and here.show()['length'] == 0, 'and the others are done', found)
 

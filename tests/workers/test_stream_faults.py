@@ -53,7 +53,7 @@ def flushed(report):
         here.until_slow_result('out')
         here.until('it has them', lambda shown: shown['taken'] >= 4 and shown['length'] == 4)
         here.redis.say('DEL', KEY)
-        until(worker.stderr.fileno(), b'made again')
+        until(worker.stderr.fileno(), b'creating it again')
         here.add([{'id': 'new', 'limit': 'fast', 'text': 'x'}])
         here.until_results('out', 2)
         worker.terminate()

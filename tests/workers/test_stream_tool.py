@@ -94,7 +94,7 @@ def puts_back(report, here):
 
 def refusals(report, here):
     for arguments, status, words in (
-            ([], 64, 'which stream?'), (['show'], 64, 'which stream?'), (['shwo', 'q'], 64, '"shwo" is no command'),
+            ([], 64, 'which stream?'), (['show'], 64, 'which stream?'), (['shwo', 'q'], 64, '"shwo" is not a command'),
             (['show', 'q', 'r'], 64, '"r": one stream at a time'),
             (['add', 'x y'], 64, "a stream's name has"), (['retry', 'q'], 64, 'or --all'),
             (['retry', 'q', 'x'], 64, "not a dead letter's name"), (['show', 'q', '--all'], 64, 'or --all'),

@@ -155,7 +155,7 @@ const char *takt_caller_hosts_check(const char *list)
             return "takes hosts without a scheme, a user or a path; a * can only begin a host, "
                    "like *.example.com";
         if (strchr(name, ':') && !read_address(name, bytes))
-            return "has a host with colons that is no IPv6 address";
+            return "has a host with colons that is not an IPv6 address";
     }
     return NULL;
 }

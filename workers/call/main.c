@@ -185,7 +185,7 @@ static bool leaves_alone(takt_caller *caller, takt_job *job)
 
     if (left_us == 0 || !takt_outage_is_within(&host->outage, caller->options.outage_us, now_us()))
         return false;
-    wait_for_host(job, host, left_us, "its host is away");
+    wait_for_host(job, host, left_us, "its host is unreachable");
     return true;
 }
 
@@ -217,7 +217,7 @@ static void end_by_failure(const takt_caller_call *call, CURLcode result)
 
     /* The URL's protocol was looked at before, so it is that of the answer. */
     snprintf(why, sizeof(why), "no answer: %s",
-             result == CURLE_UNSUPPORTED_PROTOCOL ? "what came is not HTTP"
+             result == CURLE_UNSUPPORTED_PROTOCOL ? "the answer is not HTTP"
                                                   : curl_easy_strerror(result));
     if (result == CURLE_URL_MALFORMAT)
         takt_job_dead(call->job, why);
@@ -238,8 +238,8 @@ static void end_too_big(takt_caller_call *call, long status)
         return;
     }
     snprintf(said, sizeof(said), status > 0 ? "answered %ld" : "answered", status);
-    snprintf(why, sizeof(why), "%s with more than %zu bytes, or than %d of headers", said,
-             call->caller->options.response_max, ANSWER_HEADERS_MAX);
+    snprintf(why, sizeof(why), "%s with more than %zu bytes, or with more than %d bytes of headers",
+             said, call->caller->options.response_max, ANSWER_HEADERS_MAX);
     takt_job_dead(call->job, why);
 }
 
@@ -292,7 +292,7 @@ static bool follow(takt_caller_call *call, long status, const char **why)
     curl_easy_getinfo(call->handle, CURLINFO_REDIRECT_URL, &to);
     if (!to)
         return false;
-    *why = "more redirects than are followed";
+    *why = "too many redirects";
     if (call->redirects++ == REDIRECTS_MAX)
         return false;
     switch (takt_caller_redirect_judge(options->redirects, options->allowed.hosts, from, to, why)) {

@@ -136,13 +136,13 @@ static void allow(struct argp_state *state, const char *word, takt_caller_allowe
     size_t kind = strncmp(word, "env:", 4) == 0 ? 4 : strncmp(word, "file:", 5) == 0 ? 5 : 0;
 
     if (wrong)
-        argp_error(state, "--secret: what follows the @ %s", wrong);
+        argp_error(state, "--secret: the text after the @ %s", wrong);
     if (takt_caller_hosts_has_any(hosts, 0))
         argp_error(state, "--secret: write the hosts that it may be sent to instead of *");
     if (kind == 0 || size <= kind)
         argp_error(state, "--secret takes env:NAME or file:PATH, with @HOST,... behind it");
     if (allowed->secret_count == SECRETS_ALLOWED_MAX) {
-        argp_error(state, "there can be %d --secret", SECRETS_ALLOWED_MAX);
+        argp_error(state, "--secret can be given at most %d times", SECRETS_ALLOWED_MAX);
         return;
     }
     allowed->secrets[allowed->secret_count++] =

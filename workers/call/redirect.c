@@ -38,7 +38,7 @@ static takt_caller_redirect_verdict judge(takt_caller_redirect_rule rule, const 
 {
     bool secure = strcmp(to->scheme, "https") == 0;
 
-    *why = "a redirect to something that is neither http nor https";
+    *why = "a redirect to a URL that is neither http nor https";
     if (!takt_caller_origin_is_http(to))
         return REDIRECT_REFUSED;
     *why = "a redirect from https to http";
@@ -65,7 +65,7 @@ takt_caller_redirect_verdict takt_caller_redirect_judge(takt_caller_redirect_rul
     *why = "a redirect (--redirects same-host would follow it)";
     if (rule == REDIRECT_NONE)
         return REDIRECT_REFUSED;
-    *why = "a redirect to nowhere";
+    *why = "a redirect without a target";
     if (!takt_caller_origin_of(from, &here) || !takt_caller_origin_of(to, &there))
         return REDIRECT_REFUSED;
     return judge(rule, hosts, &here, &there, why);

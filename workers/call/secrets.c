@@ -151,7 +151,7 @@ static takt_caller_secret *read_file(const char *path, takt_caller_secret **read
 
     if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
         takt_caller_fail(error, "the file of a secret cannot be read: %s",
-                         fd < 0 ? strerror(errno) : "it is no regular file");
+                         fd < 0 ? strerror(errno) : "it is not a regular file");
         if (fd >= 0)
             close(fd);
         return NULL;
@@ -184,7 +184,7 @@ static takt_caller_secret *read_one(const reference *found, takt_caller_secret *
         return read_file(name + 5, read_so_far, error);
     value = getenv(name + 4);
     if (!value) {
-        takt_caller_fail(error, "the environment has no %.100s", name + 4);
+        takt_caller_fail(error, "the environment variable %.100s is not set", name + 4);
         return NULL;
     }
     takt_caller_secret *made = keep_all(read_so_far, value, strlen(value));
@@ -227,8 +227,9 @@ char *takt_caller_secrets_fill(const char *value, takt_caller_secret **read, tak
     while ((code = next_reference(value, &found, error)) > 0) {
         takt_caller_secret *one = read_one(&found, read, error);
         if (one && !is_plain(one)) {
-            takt_caller_fail(error, "a secret has control characters, like a line's end, which no "
-                                    "header can have");
+            takt_caller_fail(
+                error,
+                "a secret has a control character, such as a newline; a header cannot contain one");
             one = NULL;
         }
         if (!one || !append(&text, &size, value, (size_t)(found.name - 2 - value)) ||

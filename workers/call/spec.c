@@ -59,13 +59,13 @@ static int check_url_parts(const char *text, takt_caller_origin *origin, takt_er
         return takt_caller_fail(error, "url: cannot be read; write it like https://host/path");
     if (!takt_caller_origin_is_http(origin))
         return takt_caller_fail(error,
-                                "url: write http:// or https://; other schemes are not called");
+                                "url: write http:// or https://; other schemes are not supported");
     if (!has_host(text))
         return takt_caller_fail(error, "url: has no host; write it like https://host/path");
     if (origin->has_user)
         return takt_caller_fail(error,
-                                "url: has a user or a password, which would be seen in logs; write "
-                                "a header like \"Authorization\": \"Basic ${env:NAME}\"");
+                                "url: has a user or a password, which logs would show; write a "
+                                "header like \"Authorization\": \"Basic ${env:NAME}\"");
     return 0;
 }
 
@@ -138,7 +138,7 @@ static int check_url(const json_t *field, const char *hosts, takt_caller_origin 
                                     "write it as %%%02X",
                                     i + 1, (unsigned char)text[i]);
     if (strstr(text, "${"))
-        return takt_caller_fail(error, "url: secrets are put into headers alone; write one there");
+        return takt_caller_fail(error, "url: secrets are allowed in headers only; move it there");
     code = read_origin(text, origin, error);
     return code == 0 ? check_host(origin, hosts, error) : code;
 }
@@ -177,7 +177,7 @@ static int check_name(const char *name, size_t size, takt_error *error)
 
     if (size > 256 || !takt_caller_spec_is_name(name, size))
         return takt_caller_fail(error,
-                                "headers: %s is no name of a header; write letters, digits and -",
+                                "headers: %s is not a header name; write letters, digits and -",
                                 show(name, size, shown));
     if (is_ours(name))
         return takt_caller_fail(error, "headers: %s is set by takt-call itself; leave it out",
@@ -196,10 +196,10 @@ static int check_value(const char *name, const json_t *field, const takt_caller_
         return takt_caller_fail(error, "headers.%s: write a string, or a list of strings", name);
     for (size_t i = 0; i < size; i++)
         if (((unsigned char)value[i] < 0x20 && value[i] != '\t') || value[i] == 0x7f)
-            return takt_caller_fail(error,
-                                    "headers.%s: byte %zu is a control character, like a line's "
-                                    "end; leave it out",
-                                    name, i + 1);
+            return takt_caller_fail(
+                error,
+                "headers.%s: byte %zu is a control character, such as a newline; leave it out",
+                name, i + 1);
     *all_size += size;
     if (takt_caller_secrets_check(allowed, to, value, error) != 0)
         return takt_caller_fail_in(error, "headers.%s: ", name);

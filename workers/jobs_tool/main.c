@@ -56,7 +56,7 @@ static void read_line_number(struct argp_state *state, const char *word, uint64_
     errno = 0;
     *number = strtoull(word, &end, 10);
     if (errno != 0 || *end != '\0' || strspn(word, "0123456789") == 0 || *number == 0)
-        argp_error(state, "--from-line takes a whole number from 1 on, not %s",
+        argp_error(state, "--from-line takes a whole number, 1 or more, not %s",
                    takt_argument_shown(word));
 }
 
@@ -87,8 +87,8 @@ static void take_word(struct argp_state *state, char *word, line *line)
         tool->entries[tool->entry_count++] = word;
     } else if (line->names_none) {
         argp_error(state,
-                   "%s is no command, and there is one stream at a time: write takt-jobs "
-                   "[add|show|dead|retry] STREAM",
+                   "%s is not a command; write takt-jobs [add|show|dead|retry] STREAM, with one "
+                   "stream at a time",
                    takt_argument_shown(tool->stream));
     } else {
         argp_error(state, "%s: one stream at a time", takt_argument_shown(word));

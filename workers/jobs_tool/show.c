@@ -150,7 +150,7 @@ static void print_text(const takt_tool *tool, const standing *standing)
     json_array_foreach(standing->consumers, i, consumer)
     {
         const char *name = json_string_value(json_object_get(consumer, "name"));
-        printf("  %" JSON_INTEGER_FORMAT " by %s, heard of %s ago\n",
+        printf("  %" JSON_INTEGER_FORMAT " by %s, last seen %s ago\n",
                json_integer_value(json_object_get(consumer, "taken")),
                takt_quote_bytes(name, strlen(name), shown, sizeof shown),
                takt_format_rough_span(
@@ -173,7 +173,7 @@ int takt_tool_show(takt_tool *tool)
         status = standing.is_there || standing.dead > 0 ? 0 : EX_NOINPUT;
         if (status != 0)
             takt_message(
-                "there is no stream %s; the first takt-jobs add makes it, or the first worker",
+                "there is no stream %s; the first takt-jobs add or the first worker creates it",
                 tool->stream);
         else if (tool->json)
             print_json(tool, &standing);

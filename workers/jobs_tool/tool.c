@@ -30,7 +30,7 @@ static void on_lost(void *data, int code, const char *text)
 
     if (!tool->lost)
         takt_message("%s", code == TAKT_E_STORE_SPACE
-                               ? "an entry of the stream is larger than what can be read (64 MiB)"
+                               ? "an entry of the stream is too large to read (more than 64 MiB)"
                                : text);
     tool->lost = true;
 }

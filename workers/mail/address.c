@@ -90,22 +90,21 @@ static int check_local(const char *text, size_t size, takt_error *error)
 {
     if (!is_ascii(text, size))
         return takt_mail_refuse(error,
-                                "before its @ is something that is not ASCII, which would need "
-                                "SMTPUTF8");
+                                "the part before the @ is not ASCII, which would need SMTPUTF8");
     if (size == 0 || size > ADDRESS_LOCAL_MAX)
         return takt_mail_refuse(error, "it has %zu characters before the @; it must have 1 to %d",
                                 size, ADDRESS_LOCAL_MAX);
     if (text[0] == '"') {
         if (quoted_size(text, size, NULL, 0) != size || size == 2)
-            return takt_mail_refuse(error,
-                                    "what is quoted before the @ does not end well, or is empty");
+            return takt_mail_refuse(
+                error, "the quoted text before the @ is empty, or does not end with a quote");
         return 0;
     }
     for (size_t i = 0; i < size; i++)
         if (!is_atext(text[i]) && (text[i] != '.' || i == 0 || i + 1 == size || text[i - 1] == '.'))
             return takt_mail_refuse(error,
-                                    "before its @ is a blank, a dot too many, or a character that "
-                                    "must be quoted; write user@example.org");
+                                    "the part before the @ has a blank, a misplaced dot, or a "
+                                    "character that must be quoted; write user@example.org");
     return 0;
 }
 
@@ -145,8 +144,8 @@ static int read_name(const char *text, size_t size, takt_mail_address *address, 
         if (quoted_size(text, size, address->name, ADDRESS_NAME_MAX) == size)
             return 0;
         return takt_mail_refuse(error,
-                                "its quoted name does not end well, or has more than %d bytes; "
-                                "write \"A Name\" <user@example.org>",
+                                "its quoted name does not end with a quote, or has more than %d "
+                                "bytes; write \"A Name\" <user@example.org>",
                                 ADDRESS_NAME_MAX);
     }
     if (size > ADDRESS_NAME_MAX)
@@ -171,10 +170,9 @@ int takt_mail_address_parse(const char *text, size_t size, takt_mail_address *re
 
     for (size_t i = 0; i < size; i++)
         if (is_control(text[i]))
-            return takt_mail_refuse(error,
-                                    "it has a control character (a line's end, a tab) at byte "
-                                    "%zu; leave it out",
-                                    i);
+            return takt_mail_refuse(
+                error, "it has a control character (a newline, a tab) at byte %zu; leave it out",
+                i);
     while (size > 0 && text[0] == ' ')
         text++, size--;
     while (size > 0 && text[size - 1] == ' ')

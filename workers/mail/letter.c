@@ -158,7 +158,7 @@ static int check_url(const char *url, size_t size, bool one_click, takt_error *e
     for (size_t i = 0; i < size; i++)
         if (url[i] <= 0x20 || url[i] >= 0x7f || strchr("<>,\"", url[i]))
             return takt_mail_refuse(error,
-                                    "list_unsubscribe: the URL has a character that is to be "
+                                    "list_unsubscribe: the URL has a character that must be "
                                     "written as %%XX at byte %zu",
                                     i);
     if (!https && strncasecmp(url, "mailto:", 7) != 0)
@@ -231,7 +231,7 @@ static int read_headers(takt_mail_message *message, const json_t *fields, takt_e
         takt_quote_bytes(name, strlen(name), shown, sizeof(shown));
         if (!is_own_name(name))
             return takt_mail_refuse(error,
-                                    "headers: %s cannot be set; there are X-..., Auto-Submitted, "
+                                    "headers: %s cannot be set; allowed are X-..., Auto-Submitted, "
                                     "Feedback-ID, List-ID and Precedence",
                                     shown);
         takt_mail_header *header = add_header(message, name, false);
@@ -300,8 +300,8 @@ int takt_mail_letter_key(const takt_mail_letter *letter, const char *key, char *
         for (size_t i = 1; place && i < letter->recipient_count; i++)
             if (strcmp(takt_mail_address_domain(letter->recipients[i]), domain) != 0)
                 return takt_mail_refuse(error,
-                                        "key: {domain} means one, but this mail goes to %s and "
-                                        "to %s; write a job for each",
+                                        "key: {domain} needs a single domain, but this mail goes "
+                                        "to %s and to %s; write a job for each",
                                         domain, takt_mail_address_domain(letter->recipients[i]));
         if (size + part > TAKT_KEY_SIZE_MAX)
             return takt_mail_refuse(error, "key: with its domain it has more than %d bytes",

@@ -320,8 +320,7 @@ int takt_mail_options_read(takt_mail *mail)
     if (settings->login.user && !settings->server.tls && !settings->server.loopback &&
         settings->starttls != SERVER_STARTTLS_REQUIRED) {
         takt_worker_say(
-            "there is a password, which everybody on the way to %s could read: leave out "
-            "--starttls, or write smtps://",
+            "the password would be sent unencrypted to %s: leave out --starttls, or write smtps://",
             settings->server.host);
         return EX_USAGE;
     }

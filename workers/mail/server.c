@@ -27,7 +27,7 @@ static int read_port(const char *text, unsigned otherwise, unsigned *port, takt_
     if (*text == '/')
         text++;
     if (*text)
-        return takt_mail_refuse(error, "it has something behind its host and port; " WRITE);
+        return takt_mail_refuse(error, "it has text after its host and port; " WRITE);
     *port = (unsigned)number;
     return 0;
 }
@@ -48,10 +48,9 @@ int takt_mail_server_parse(const char *url, takt_mail_server *server, takt_error
     if (!made.tls && strncasecmp(url, "smtp://", 7) != 0)
         return takt_mail_refuse(error, "it is not a mail server's URL; " WRITE);
     if (strchr(url, '@'))
-        return takt_mail_refuse(error,
-                                "user and password do not belong into a URL, where everybody "
-                                "sees them; put them into $TAKT_SMTP_USER and "
-                                "$TAKT_SMTP_PASSWORD, or into a file for --login");
+        return takt_mail_refuse(
+            error, "a URL must not contain user and password, because others can see it; put them "
+                   "into $TAKT_SMTP_USER and $TAKT_SMTP_PASSWORD, or into a file for --login");
     const char *host = url + (made.tls ? 8 : 7);
     made.ipv6 = *host == '[';
     host += made.ipv6;
@@ -59,7 +58,7 @@ int takt_mail_server_parse(const char *url, takt_mail_server *server, takt_error
     if (size == 0 || size >= sizeof(made.host) || (made.ipv6 && host[size] != ']'))
         return takt_mail_refuse(error, "it has no host; " WRITE);
     if (made.ipv6 && strspn(host, "0123456789abcdefABCDEF:.") < size)
-        return takt_mail_refuse(error, "what it has in brackets is no IPv6 address; " WRITE);
+        return takt_mail_refuse(error, "the text in brackets is not an IPv6 address; " WRITE);
     if (!made.ipv6 && takt_mail_address_check_domain(host, size, &why) != 0)
         return takt_mail_refuse(error, "%s; " WRITE, why.text);
     memcpy(made.host, host, size);

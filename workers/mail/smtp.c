@@ -230,11 +230,11 @@ static void say_unusable(const takt_mail_smtp *smtp, takt_mail_smtp_delivery *de
     char reply[SMTP_TEXT_SIZE + 4] = "", text[SMTP_TEXT_SIZE + CURL_ERROR_SIZE + 320];
 
     if (delivery->other_code)
-        why = "the lines of its reply disagree";
+        why = "the lines of its reply have different codes";
     else if (result == CURLE_LOGIN_DENIED)
         why = "it refuses user and password";
     else if (result == CURLE_USE_SSL_FAILED)
-        why = "it offers no STARTTLS, and --starttls off was not said";
+        why = "it offers no STARTTLS, and --starttls off was not given";
     if (may_show)
         snprintf(reply, sizeof(reply), " (%s)", outcome->text);
     else if (outcome->code >= 400)
@@ -252,7 +252,8 @@ static void say_broken(const takt_mail_smtp *smtp, takt_mail_smtp_delivery *deli
     char text[SMTP_TEXT_SIZE];
 
     if (delivery->other_code)
-        snprintf(text, sizeof(text), "the lines of the mail server's reply disagree: %d and %d",
+        snprintf(text, sizeof(text),
+                 "the lines of the mail server's reply have different codes: %d and %d",
                  delivery->outcome.code, delivery->other_code);
     else if (result == CURLE_OPERATION_TIMEDOUT)
         snprintf(text, sizeof(text), "the mail server did not answer within %lld s",

@@ -72,8 +72,8 @@ static int put_value(const template_place *place, const char *name, const char *
     for (size_t i = 0; i < size && form >= TEMPLATE_HEADER; i++)
         if (is_control(text[i]))
             return takt_mail_refuse(error,
-                                    "%s: what the field %s says has a control character (a "
-                                    "line's end, a tab) at byte %zu, which a header cannot have",
+                                    "%s: the field %s has a control character (a newline, a tab) "
+                                    "at byte %zu; a header cannot contain one",
                                     place->what, name, i);
     if (form == TEMPLATE_HTML)
         put_html(out, text, size);
@@ -137,9 +137,7 @@ static size_t name_size(const template_place *place, const char *text, takt_erro
         size++;
     if (size == 0 || size > FIELD_MAX || text[size] != '}' || text[0] == '.' ||
         text[size - 1] == '.') {
-        takt_mail_refuse(error,
-                         "%s: line %u: a { is followed by a field's name and a }, such as "
-                         "{name}; where a brace is meant, write {{",
+        takt_mail_refuse(error, "%s: line %u: write a field as {name}, and a brace as {{",
                          place->what, place->line);
         return 0;
     }
@@ -203,10 +201,10 @@ int takt_mail_template_expand(const char *what, const char *text, const json_t *
                 return failed;
             at += size + 2;
         } else if (*at && form >= TEMPLATE_HEADER) {
-            return takt_mail_refuse(error,
-                                    "%s: it has a line's end, a tab or another control character; "
-                                    "a header is one line",
-                                    what);
+            return takt_mail_refuse(
+                error,
+                "%s: it has a newline, a tab or another control character; a header is one line",
+                what);
         } else if (*at) {
             if (fields)
                 takt_buffer_char(out, *at);

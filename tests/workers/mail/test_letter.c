@@ -78,7 +78,7 @@ Test(letter, bad_ones)
          "cannot be set"},
         {"{" BASE ", \"to\": \"a@e.org\", \"headers\": {\"X-A\": \"a\\nb\"}}", "one line"},
         {"{" BASE ", \"to\": \"a@e.org\", \"headers\": {\"X-A\": \"{v}\"}, \"v\": \"a\\nb\"}",
-         "the field v says"},
+         "the field v has a control"},
         {"{" BASE ", \"to\": \"a@e.org\", \"headers\": {\"X-A\": 7}}", "it must be a string"},
         {"{" BASE ", \"to\": \"a@e.org\", \"list_unsubscribe\": \"ftp://e.org\"}", "https://"},
         {"{" BASE ", \"to\": \"a@e.org\", \"list_unsubscribe\": \"https://e.org/>\"}", "%XX"},

@@ -59,16 +59,16 @@ Test(server, bad_ones)
         {"smtp://mail.example.org:0", "1 to 65535"},
         {"smtp://mail.example.org:65536", "1 to 65535"},
         {"smtp://mail.example.org:", "1 to 65535"},
-        {"smtp://mail.example.org:25x", "behind its host"},
-        {"smtp://mail.example.org/hello", "behind its host"},
+        {"smtp://mail.example.org:25x", "after its host"},
+        {"smtp://mail.example.org/hello", "after its host"},
         {"smtp://mail example.org", "letters, digits"},
         {"smtp://a\r\nb", "letters, digits"},
         {"smtp://b\xc3\xbc"
          "cher.example",
          "A-label"},
         {"smtp://[::1", "no host"},
-        {"smtp://[fe80::1%eth0]", "no IPv6 address"},
-        {"smtp://[::1]x", "behind its host"},
+        {"smtp://[fe80::1%eth0]", "not an IPv6 address"},
+        {"smtp://[::1]x", "after its host"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

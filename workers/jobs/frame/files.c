@@ -32,8 +32,7 @@ static int add(files *files, const known_file *added, takt_error *error)
             strcmp(other->name, added->name) != 0)
             continue;
         snprintf(error->text, sizeof(error->text),
-                 "%s and %s are the same file; name another one for one of them", other->use,
-                 added->use);
+                 "%s and %s are the same file; use two different files", other->use, added->use);
         return error->code = TAKT_E_INVALID;
     }
     files->known[files->count++] = *added;

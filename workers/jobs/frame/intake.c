@@ -22,8 +22,8 @@ static int check(const takt_worker *worker, const takt_job_head *head, unsigned 
     request.priority = head->priority;
     if (attempts >= worker->options.retry.attempts) {
         snprintf(error->text, sizeof(error->text),
-                 "it was begun %u time%s and never ended; perhaps it ends its worker", attempts,
-                 takt_plural(attempts));
+                 "it was started %u time%s and never finished; perhaps it crashes its worker",
+                 attempts, takt_plural(attempts));
         return TAKT_E_INVALID;
     }
     if (head->deadline_us && head->deadline_us <= takt_wall_clock_now()) {

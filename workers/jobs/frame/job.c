@@ -96,7 +96,7 @@ void takt_job_done(takt_job *job, json_t *result)
                      takt_worker_now(worker) - job->started_us);
     if (result && !takt_results_put(worker->results, result, job->head.id, job->ref))
         takt_report_say(worker->report, "trouble",
-                        "no memory for a result: its job will come again");
+                        "no memory for a result: its job will run again");
     else if (!result && !job->lost)
         takt_job_source_done(worker->source, job->ref);
     json_decref(result);

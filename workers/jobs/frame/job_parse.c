@@ -35,7 +35,7 @@ static int refuse_text(const json_error_t *trouble, takt_error *error)
     char shown[SHOWN_SIZE];
 
     takt_quote_bytes(trouble->text, strlen(trouble->text), shown, sizeof(shown));
-    return refuse(error, "it is not JSON: %s, at byte %d; a job is one object in one line", shown,
+    return refuse(error, "it is not JSON: %s, at byte %d; write one object per line", shown,
                   trouble->position);
 }
 
@@ -89,7 +89,7 @@ static int read_deadline(const json_t *fields, int64_t *deadline_us, takt_error 
         return 0;
     takt_quote_bytes(json_string_value(field), json_string_length(field), shown, sizeof(shown));
     return refuse(error,
-                  "deadline: %s is no instant; write \"2026-11-22T12:00:00Z\", or with an offset "
+                  "deadline: %s is not a time; write \"2026-11-22T12:00:00Z\", or with an offset "
                   "from UTC \"2026-11-22T13:00:00+01:00\"",
                   shown);
 }
@@ -101,13 +101,13 @@ static int read_head(const json_t *fields, takt_job_head *head, takt_error *erro
     if ((failed = read_string(fields, "id", TAKT_JOB_ID_MAX, &head->id, error)) != 0)
         return failed;
     if (!head->id)
-        return refuse(error, "id: a job needs one, a text by which it is known; write \"id\": "
-                             "\"...\"");
+        return refuse(error,
+                      "id: a job needs one, a text that identifies it; write \"id\": \"...\"");
     if ((failed = read_string(fields, "limit", TAKT_NAME_SIZE_MAX, &head->limit, error)) != 0)
         return failed;
     if (!head->limit)
         return refuse(error, "limit: a job needs one; write \"limit\": \"NAME\", or start the "
-                             "worker with --limit NAME for all jobs that name none");
+                             "worker with --limit NAME for all jobs without a limit");
     head->idempotency_key = head->id;
     if ((failed = read_string(fields, "key", TAKT_KEY_SIZE_MAX, &head->key, error)) != 0 ||
         (failed = read_string(fields, "idempotency_key", TAKT_JOB_ID_MAX, &head->idempotency_key,
@@ -128,8 +128,8 @@ int takt_job_parse(const char *text, size_t size, const char *limit, json_t **fi
 
     if (size > TAKT_JOB_SOURCE_TEXT_MAX)
         return refuse(error,
-                      "it has %zu bytes; a job has at most %d, larger things belong into a "
-                      "file that the job names",
+                      "it has %zu bytes; a job has at most %d; put larger data into a file, and "
+                      "name the file in the job",
                       size, TAKT_JOB_SOURCE_TEXT_MAX);
     json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
     if (!object && json_error_code(&trouble) == json_error_out_of_memory)
@@ -137,7 +137,7 @@ int takt_job_parse(const char *text, size_t size, const char *limit, json_t **fi
     if (!object)
         return refuse_text(&trouble, error);
     if (!json_is_object(object))
-        failed = refuse(error, "it is JSON but no object; write {\"id\": ..., \"limit\": ...}");
+        failed = refuse(error, "it is JSON but not an object; write {\"id\": ..., \"limit\": ...}");
     else
         failed = read_head(object, &made, error);
     if (failed) {

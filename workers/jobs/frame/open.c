@@ -70,10 +70,9 @@ static int open_source(takt_worker *worker)
 
     worker->rehearsal = kind->rehearses ? kind->rehearses(kind->self) : NULL;
     if (worker->rehearsal && options->stream) {
-        takt_worker_say(
-            "%s takes its jobs from a file, since a stream would lose them: write --input "
-            "FILE instead of --stream",
-            worker->rehearsal);
+        takt_worker_say("%s needs a file of jobs, because a stream would lose them: write --input "
+                        "FILE instead of --stream",
+                        worker->rehearsal);
         return EX_USAGE;
     }
     int code =

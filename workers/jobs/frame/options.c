@@ -92,8 +92,7 @@ static takt_report_log read_log(struct argp_state *state, const char *word)
 static void check(const takt_worker_options *options, struct argp_state *state)
 {
     if (options->stream && (options->input || options->state || options->dead))
-        argp_error(state, "--stream stands instead of a file: leave out --input, --state and "
-                          "--dead");
+        argp_error(state, "--stream replaces a file: leave out --input, --state and --dead");
     if (!options->stream &&
         (options->redis || options->group || options->take_over_us || options->until_empty))
         argp_error(state, "--redis, --group, --take-over-after and --until-empty belong to "
@@ -198,7 +197,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         given->report.status = word;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "%s: there are no arguments; jobs are read from --input or --stream",
+        argp_error(state, "%s: unexpected argument; jobs are read from --input or --stream",
                    takt_argument_shown(word));
         return 0;
     case ARGP_KEY_END:

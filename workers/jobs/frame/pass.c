@@ -29,7 +29,7 @@ static void refuse(takt_job *job, int code)
 
     switch (code) {
     case TAKT_E_DEADLINE:
-        takt_job_end_dead(job, "its deadline has passed while it waited for its slot");
+        takt_job_end_dead(job, "its deadline passed while it waited for its slot");
         break;
     case TAKT_E_INVALID:
     case TAKT_E_NO_LIMIT:

@@ -66,8 +66,8 @@ int takt_worker_policy_open(takt_worker *worker)
 static bool put_in_force(takt_worker *worker, takt_policy *policy, takt_error *error)
 {
     if (takt_policy_follows(policy)) {
-        strcpy(error->text, "the limits are in the store: a change of those is followed as it is, "
-                            "one of where they are needs a new start");
+        strcpy(error->text, "the limits are in the store: the program follows their changes "
+                            "without a signal, but must be restarted to use another store");
         return false;
     }
     return takt_reload(worker->client, policy, error) == 0;
@@ -76,19 +76,19 @@ static bool put_in_force(takt_worker *worker, takt_policy *policy, takt_error *e
 void takt_worker_policy_reread(takt_worker *worker)
 {
     const char *path = policy_path(worker);
-    takt_error error = {.text = "there is no ./takt.yaml any more"};
+    takt_error error = {.text = "./takt.yaml no longer exists"};
     takt_policy *policy = NULL;
 
     if (path && load(&policy, path, &error) && remember(worker, policy)) {
         if (put_in_force(worker, policy, &error)) {
             takt_report_say(worker->report, "policy",
-                            "the policy's file was read again, and holds");
+                            "the policy file was read again and is in use");
             return;
         }
         worker->policies.count--;
     }
     takt_policy_free(policy);
-    takt_worker_say("the policy holds as it was: %s", error.text);
+    takt_worker_say("the policy is unchanged: %s", error.text);
 }
 
 void takt_worker_policy_free(takt_worker *worker)

@@ -74,8 +74,7 @@ static void on_drained(uv_timer_t *timer)
 {
     takt_worker *worker = timer->data;
 
-    takt_report_say(worker->report, "drain",
-                    "not all that ran has ended in time; it will come again");
+    takt_report_say(worker->report, "drain", "some jobs did not end in time; they will run again");
     begin_close(worker);
 }
 
@@ -96,7 +95,7 @@ static void on_signal(uv_signal_t *handle, int signal)
     if (worker->end.signal == 0) {
         worker->end.signal = signal;
         takt_report_say(worker->report, "drain",
-                        "told to stop: what runs will end, a second signal does not wait for it");
+                        "stopping: waiting for running jobs; a second signal stops at once");
         takt_drain_begin(worker, -1);
         return;
     }

@@ -69,7 +69,7 @@ static void write_outcomes(FILE *out, const takt_figures *figures)
 {
     const takt_report_limit *at = NULL;
 
-    write_head(out, "takt_jobs", "counter", NULL, "Jobs that ended here, by how they did.");
+    write_head(out, "takt_jobs", "counter", NULL, "Jobs that ended here, by outcome.");
     while ((at = next_of(figures, at)) != NULL) {
         write_outcome(out, at, "done", at->done);
         write_outcome(out, at, "dead", at->dead);
@@ -168,22 +168,22 @@ static void write_histograms(FILE *out, const takt_figures *figures, const char 
 static void write_limits(FILE *out, const takt_figures *figures)
 {
     write_outcomes(out, figures);
-    write_counts(out, figures, "takt_jobs_taken", true, "Jobs that came from the source.",
-                 taken_of);
-    write_counts(out, figures, "takt_job_retries", true, "Attempts that failed and are made again.",
+    write_counts(out, figures, "takt_jobs_taken", true, "Jobs taken from the source.", taken_of);
+    write_counts(out, figures, "takt_job_retries", true, "Failed attempts that are retried.",
                  retried_of);
     write_counts(out, figures, "takt_jobs_waiting", false,
                  "Jobs in memory that wait for their slot.", waiting_of);
     write_counts(out, figures, "takt_jobs_put_away", false,
-                 "Jobs that wait with their reference alone in memory.", put_away_of);
-    write_counts(out, figures, "takt_jobs_running", false, "Jobs that run.", running_of);
+                 "Waiting jobs of which only a reference is in memory.", put_away_of);
+    write_counts(out, figures, "takt_jobs_running", false, "Running jobs.", running_of);
     write_histograms(out, figures, "takt_job_wait_seconds",
-                     "From taking a job, or from the end of its retry's pause, to its start.",
+                     "Time from taking a job, or from the end of its retry pause, to its start.",
                      waited_of);
     write_histograms(out, figures, "takt_job_late_seconds",
-                     "From a job's slot to its start: how far this worker is behind.", late_of);
+                     "Time from a job's slot to its start: how far this worker lags behind.",
+                     late_of);
     write_histograms(out, figures, "takt_job_duration_seconds",
-                     "From a job's start to its good end.", took_of);
+                     "Time from a job's start to its success.", took_of);
 }
 
 static void write_number(FILE *out, const char *name, bool is_counter, const char *help,
@@ -195,32 +195,31 @@ static void write_number(FILE *out, const char *name, bool is_counter, const cha
 
 static void write_worker(FILE *out, const takt_figures *figures)
 {
-    write_head(out, "takt_worker", "info", NULL, "Which program this is.");
+    write_head(out, "takt_worker", "info", NULL, "Program and version of the worker.");
     fputs("takt_worker_info{", out);
     write_label(out, "program", figures->name);
     putc(',', out);
     write_label(out, "version", takt_version());
     fputs("} 1\n", out);
     write_head(out, "takt_worker_start_time_seconds", "gauge", "seconds",
-               "When it began, since the Unix epoch.");
+               "Start time of the worker, since the Unix epoch.");
     fputs("takt_worker_start_time_seconds ", out);
     write_seconds(out, figures->started_at_us);
     putc('\n', out);
-    write_number(out, "takt_worker_ready", false, "1: it works and nothing fails; else 0.",
+    write_number(out, "takt_worker_ready", false, "1: the worker is ready; otherwise 0.",
                  takt_figures_is_ready(figures));
-    write_number(out, "takt_worker_log_lost", true, "Lines of the log that nobody took in time.",
-                 figures->lines_lost);
+    write_number(out, "takt_worker_log_lost", true,
+                 "Log lines lost because their reader was too slow.", figures->lines_lost);
 }
 
 static void write_store(FILE *out, const takt_stats *acts)
 {
-    write_number(out, "takt_acquires", true, "Permits that were asked for.",
-                 (uint64_t)acts->acquires);
-    write_number(out, "takt_grants", true, "Permits that were given.", (uint64_t)acts->grants);
-    write_number(out, "takt_store_calls", true, "Calls that were sent to the store.",
+    write_number(out, "takt_acquires", true, "Permits requested.", (uint64_t)acts->acquires);
+    write_number(out, "takt_grants", true, "Permits granted.", (uint64_t)acts->grants);
+    write_number(out, "takt_store_calls", true, "Calls sent to the store.",
                  (uint64_t)acts->store_calls);
     write_head(out, "takt_store_call_seconds", "summary", "seconds",
-               "How long calls took that the store answered.");
+               "Duration of the calls that the store answered.");
     fprintf(out, "takt_store_call_seconds_count %" PRId64 "\ntakt_store_call_seconds_sum ",
             acts->store_answers);
     write_seconds(out, acts->store_us);

@@ -90,7 +90,7 @@ static void add_second(takt_report_picture *picture, const takt_figures *figures
     static const char *const phases[] = {
         [TAKT_REPORT_STARTING] = "starting",
         [TAKT_REPORT_WORKING] = "working",
-        [TAKT_REPORT_DRAINING] = "ending: finishes what runs, gives back what waits",
+        [TAKT_REPORT_DRAINING] = "stopping: running jobs end, waiting jobs are given back",
     };
     double seconds = figures->phase == TAKT_REPORT_WORKING ? seconds_left(figures) : 0;
     char now[16], span[TAKT_SPAN_SIZE], left[TAKT_FIGURES_NOTICE_SIZE + 8] = "";

@@ -236,7 +236,7 @@ static void on_connection(uv_stream_t *listener, int failed)
 static int refuse(takt_error *error, int code, const char *address, const char *why)
 {
     *error = (takt_error){.code = code};
-    snprintf(error->text, sizeof(error->text), "cannot tell its status at %.200s: %s", address,
+    snprintf(error->text, sizeof(error->text), "cannot serve its status at %.200s: %s", address,
              why);
     return code;
 }
@@ -271,7 +271,7 @@ static int remove_stale_socket(const char *path, const char *address, takt_error
         return 0;
     if (!S_ISSOCK(about.st_mode))
         return refuse(error, TAKT_E_SYSTEM, address,
-                      "there is something else than a socket; name a path that is free");
+                      "the path exists and is not a socket; use another path");
     if (is_listened_at(path, &code))
         return refuse(error, TAKT_E_SYSTEM, address,
                       "another process listens there; give each worker a path of its own");
@@ -324,7 +324,7 @@ static int listen_on_port(takt_status *status, const char *address, takt_error *
 
     if (*address < '0' || *address > '9' || *end || port < 1 || port > 65535)
         return refuse(error, TAKT_E_INVALID, address,
-                      "write unix:PATH or a port from 1 to 65535 (of the loopback alone)");
+                      "write unix:PATH or a port from 1 to 65535 (on the loopback only)");
     uv_ip4_addr("127.0.0.1", (int)port, &four);
     uv_ip6_addr("::1", (int)port, &six);
     int failed = listen_at(status, NULL, (struct sockaddr *)&four);

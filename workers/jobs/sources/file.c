@@ -32,8 +32,9 @@ static bool take(takt_job_file *file, const takt_text_line *line)
     file->events->took(
         file->data, takt_job_file_ref(line->number, line->offset, sum), line->text, line->size,
         attempts, false,
-        line->text ? NULL
-                   : "it has more than 1 MiB; larger things belong into a file that the job names");
+        line->text
+            ? NULL
+            : "it has more than 1 MiB; put larger data into a file, and name the file in the job");
     return true;
 }
 
@@ -48,8 +49,9 @@ static void end(takt_job_file *file)
         takt_job_file_tell_fail(file, text);
     } else if (file->lines.number < takt_state_file_last(&file->state)) {
         snprintf(text, sizeof(text),
-                 "%s has only %" PRIu64 " line%s, but line %" PRIu64 " was begun before: the file "
-                 "was changed; only append to it, or move it and its .state away and begin anew",
+                 "%s has only %" PRIu64 " line%s, but line %" PRIu64
+                 " was started before: the file was changed; only append to it, or move it and its "
+                 ".state file away and start over",
                  file->path, file->lines.number, takt_plural(file->lines.number),
                  takt_state_file_last(&file->state));
         takt_job_file_tell_fail(file, text);
@@ -93,7 +95,7 @@ static bool try_writing(takt_job_file *file)
         return true;
     if (!file->told_failing) {
         snprintf(text, sizeof(text),
-                 "cannot write what is done of %s: %s; nothing is started until it can be",
+                 "cannot record which jobs of %s are done: %s; no job starts until this works",
                  file->path, strerror(code));
         file->told_failing = true;
         file->events->failed(file->data, false, text);
@@ -279,7 +281,7 @@ static int open_dead(takt_job_file *file, const char *path, takt_error *error)
     file->dead.fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
     if (!path || file->dead.fd >= 0)
         return 0;
-    snprintf(error->text, sizeof(error->text), "cannot open %s, where dead letters go: %s", path,
+    snprintf(error->text, sizeof(error->text), "cannot open %s for dead letters: %s", path,
              strerror(errno));
     return error->code = TAKT_E_SYSTEM;
 }

@@ -24,8 +24,8 @@ void takt_job_file_tell_change(takt_job_file *file, uint64_t line)
     char text[512];
 
     snprintf(text, sizeof(text),
-             "%s:%" PRIu64 ": this is not the line that it was: the file was changed; only append "
-             "to it, or move it and its .state away and begin anew",
+             "%s:%" PRIu64 ": this line was changed; only append to the file, or move it and its "
+                           ".state file away and start over",
              file->path, line);
     takt_job_file_tell_fail(file, text);
 }

@@ -140,8 +140,8 @@ static int read_record(takt_state_file *state, const char *text, size_t size)
 static int refuse_record(const char *path, uint64_t number, takt_error *error)
 {
     return refuse(error,
-                  "%s:%" PRIu64 ": this is no record of what is done; remove the file to begin "
-                  "anew, or name another one with --state",
+                  "%s:%" PRIu64 ": this is not a record of finished jobs; remove the file to start "
+                                "over, or use another one with --state",
                   path, number);
 }
 
@@ -160,7 +160,7 @@ static int read_all(takt_state_file *state, const char *path, FILE *file, off_t 
         int read =
             number++ == 0 ? strcmp(text, HEADER) == 0 : read_record(state, text, (size_t)length);
         if (read < 0)
-            failed = refuse(error, "%s: no memory for what is done", path);
+            failed = refuse(error, "%s: no memory for the finished jobs", path);
         else if (read == 0)
             failed = refuse_record(path, number, error);
         *size += length;
@@ -203,14 +203,12 @@ int takt_state_file_open(takt_state_file *state, const char *path, const char *i
         return 0;
     state->file.fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (state->file.fd < 0)
-        return refuse(error,
-                      "cannot open %s: %s; it keeps what is done, name another one with "
-                      "--state",
+        return refuse(error, "cannot open the state file %s: %s; use another one with --state",
                       path, strerror(errno));
     if (flock(state->file.fd, LOCK_EX | LOCK_NB) != 0)
         failed = refuse(error,
-                        "another worker does the jobs of %s: it has locked %s; wait until it has "
-                        "ended, or put the jobs into a stream, which several workers can share",
+                        "another worker runs the jobs of %s and has locked %s; wait until it ends, "
+                        "or put the jobs into a stream, which several workers can share",
                         input, path);
     else
         failed = load(state, path, error);

@@ -65,12 +65,12 @@ bool takt_stream_connection_is_error(const takt_reply *reply, const char *word)
 
 void takt_stream_connection_refused(takt_stream *stream, takt_redis *by, const takt_reply *reply)
 {
-    takt_error error = {TAKT_E_STORE, "the server answered with something that was not asked for"};
+    takt_error error = {TAKT_E_STORE, "the server sent an unexpected reply"};
 
     if (takt_stream_connection_is_error(reply, "NOGROUP") ||
         takt_stream_connection_is_error(reply, "UNBLOCKED"))
         snprintf(error.text, sizeof error.text,
-                 "the stream or its group was deleted in the server: it is made again");
+                 "the stream or its group was deleted on the server: creating it again");
     else if (reply->type == TAKT_REPLY_ERROR)
         (void)takt_redis_refused(by, reply, &error);
     tell_failed(stream, error.code, error.text);

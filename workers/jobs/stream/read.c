@@ -13,7 +13,7 @@
 static const char no_job[] = "the entry has no field \"job\"; add jobs with takt-jobs add, or XADD "
                              "STREAM * job '{\"id\": ...}'";
 static const char too_large[] =
-    "the entry is larger than what can be read (64 MiB); a job has at most 1 MiB";
+    "the entry is too large to read (more than 64 MiB); a job has at most 1 MiB";
 
 /* An entry for the reader, [ID, [FIELD, VALUE ...]]: it is in the table already. */
 static void hand_out(takt_stream *stream, takt_job_ref ref, const takt_reply *fields,

@@ -123,7 +123,7 @@ Test(picture, tells_troubles)
     cr_expect_eq(fresh.widths[2], 22);
     all.phase = TAKT_REPORT_DRAINING;
     takt_report_picture_make(&fresh, &all, NULL, 80, 24);
-    cr_expect_not_null(strstr(fresh.lines[1], "ending"));
+    cr_expect_not_null(strstr(fresh.lines[1], "stopping"));
 }
 
 static void make_many(void)

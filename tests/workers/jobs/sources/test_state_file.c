@@ -91,7 +91,7 @@ Test(state_file, refuses_what_was_not_written_so)
         takt_error error = {0};
         cr_expect_eq(open_text(&state, table[i].text, table[i].size, &error), TAKT_E_SYSTEM, "%s",
                      table[i].text);
-        cr_expect_not_null(strstr(error.text, ":2: this is no record"), "%s: %s", table[i].text,
+        cr_expect_not_null(strstr(error.text, ":2: this is not a record"), "%s: %s", table[i].text,
                            error.text);
         cr_expect_null(state.lines);
     }
