@@ -1,14 +1,14 @@
 /*
- * calls.c: what takt-call keeps of the calls that the same libcurl code makes without it: a sink on
- * this host that answers at once, an unthrottled limit, the same number of calls at a time.  Four
- * ways, in turn:
+ * calls.c: the speed of takt-call, compared with the same libcurl code without it: a sink on this
+ * host that answers at once, an unthrottled limit, the same number of calls at a time.  Four ways,
+ * alternately:
  *
- *     libcurl     workers/transfer alone: a URL, and the answer is dropped
- *     ready made  the same with takt-call's requests and its reading of answers, of one job that
- *                 was read before
- *     by hand     what somebody would write who needs no limits: each request from its job's line,
- *                 each result written as a line
- *     takt-call   the program from its start to its end, with a state file
+ *     libcurl       workers/transfer alone: a URL, and the answer is dropped
+ *     prepared      the same with takt-call's request of one job that was read before, and its
+ *                   reading of answers
+ *     without takt  the program of a user without limits: each request from its job's line, each
+ *                   result written as a line
+ *     takt-call     the program from its start to its end, with a state file
  *
  *     calls TAKT_CALL [CALLS] [AT_ONCE] [TURNS]      TAKT_CALL: the path of the program
  */
@@ -116,7 +116,7 @@ static pid_t start_sink(int *port)
 
 enum { LIBCURL, READY_MADE, BY_HAND, TAKT_CALL, WAYS };
 
-static const char *const names[] = {"libcurl", "ready made", "by hand", "takt-call"};
+static const char *const names[] = {"libcurl", "prepared", "without takt", "takt-call"};
 
 /* One of those that are under way. */
 typedef struct hand {

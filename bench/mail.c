@@ -1,7 +1,7 @@
 /*
- * mail.c: what takt-mail reaches with a limit that never makes it wait, against the code that it
- * sends with (workers/mail/smtp.c, libcurl) alone, over as many connections: sending one mail that
- * is ready made again and again, and making each mail from its job before.
+ * mail.c: the speed of takt-mail with a limit that never makes it wait, compared with its sender
+ * (workers/mail/smtp.c, libcurl) alone over as many connections.  The sender alone sends one
+ * prepared mail repeatedly, or makes each mail from its job first.
  *
  *     mail TAKT-MAIL [MAILS [TIMES]]          TAKT-MAIL: the path of the command
  */
