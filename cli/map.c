@@ -15,6 +15,7 @@
 #include "kit/message.h"
 #include "kit/signals.h"
 #include "kit/terminal.h"
+#include "kit/text.h"
 #include "kit/wait_notice.h"
 #include "map_jobs.h"
 #include "options.h"
@@ -267,8 +268,9 @@ static void on_signal(uv_signal_t *handle, int signal)
         if (map->jobs.running > 0)
             takt_cli_progress_message(
                 &map->report.progress,
-                "stopping: waiting for %u running jobs; a second signal kills them",
-                map->jobs.running);
+                "stopping: waiting for %u running job%s; a second signal kills %s",
+                map->jobs.running, takt_plural(map->jobs.running),
+                map->jobs.running == 1 ? "it" : "them");
         takt_cli_map_jobs_stop(&map->jobs, 0);
     } else if (!map->jobs.killed) {
         takt_cli_map_jobs_kill(&map->jobs);

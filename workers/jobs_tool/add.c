@@ -128,16 +128,16 @@ static void on_lines_closed(void *data)
     ((adding *)data)->closed = true;
 }
 
-/* Where the connection was lost nobody knows of the last ones. */
+/* After a lost connection it is unknown if the last jobs were added. */
 static int tell(const adding *adding)
 {
     const takt_tool *tool = adding->tool;
 
     if (tool->lost) {
         takt_message(
-            "%" PRIu64 " job%s added, the last one is line %" PRIu64
-            "; of those behind it nothing is known: look at takt-jobs show, and go on with "
-            "--from-line %" PRIu64,
+            "%" PRIu64 " job%s added, up to line %" PRIu64
+            "; later lines may have been added or not: check with takt-jobs show, and continue "
+            "with --from-line %" PRIu64,
             adding->added, takt_plural(adding->added), adding->last, adding->last + 1);
         return EX_UNAVAILABLE;
     }
