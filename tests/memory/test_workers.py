@@ -43,6 +43,12 @@ def nothing_is_lost(self, done):
     return None
 
 
+def both_are_done(self, done):
+    again = self.run(done.folder, self.words)
+    names = [result['id'] for result in lines(done.folder, 'results')]
+    return None if again.code == 0 and sorted(names) == ['0', '1'] else f'results of {names}, then ended with {again.code}'
+
+
 def all_drafts(self, done):
     self.run(done.folder, self.words)
     there = {path.name for path in (done.folder / 'drafts').glob('*')}
@@ -57,6 +63,8 @@ run([
     Case('takt-print', *WORDS, files=FILES, check=nothing_is_lost, ways=ONCE),
     Case('takt-print that goes on', *WORDS, files={**FILES, 'jobs': JOBS[:JOBS.index(b'{"id": "3"')]}, prepare=[WORDS],
          later={'jobs': JOBS}, check=nothing_is_lost, ways=ONCE),
+    Case('takt-print at a pace', *WORDS, files={**FILES, 'takt.yaml': POLICY.replace('1000000/s, burst: 1000', '20/s'),
+                                                'jobs': JOBS[:JOBS.index(b'{"id": "2"')]}, check=both_are_done, ways=ONCE),
     Case('takt-mail', 'takt-mail', '-i', 'jobs', '--dry-run', 'drafts', '--retry-first', '1ms',
          files={**FILES, 'jobs': ''.join(json.dumps(mail) + '\n' for mail in MAILS)}, check=all_drafts, ways=ONCE,
          loose=True),

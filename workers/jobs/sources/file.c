@@ -110,8 +110,8 @@ static void on_soon(uv_timer_t *timer)
 
     if (file->failing && !try_writing(file))
         return;
-    if (file->told_failing) {
-        file->told_failing = false;
+    if (file->held_up || file->told_failing) {
+        file->held_up = file->told_failing = false;
         file->events->recovered(file->data);
     }
     takt_job_file_fetch_serve(file);
@@ -206,7 +206,8 @@ static bool flush(takt_job_source *source)
     if (!failed)
         failed = takt_append_flush(&file->state.file);
     if (failed && !file->failing)
-        takt_job_file_tell_soon(file, 0); /* which tells */
+        takt_job_file_tell_soon(file, 0); /* which tells, also that it is over by then */
+    file->held_up = file->held_up || failed != 0;
     file->failing = failed;
     return !failed;
 }

@@ -41,7 +41,8 @@ typedef struct takt_job_file {
     takt_append dead;
     unsigned wanted;
     takt_job_file_fetch fetch;
-    int failing; /* why what is done cannot be written; 0 */
+    int failing;  /* why what is done cannot be written; 0 */
+    bool held_up; /* a write has failed, and the worker has not heard since that it can go on */
     bool has_ended, told_failing, stopped, closing;
     uv_timer_t soon;
     uv_timer_cb on_soon;
