@@ -21,16 +21,14 @@
 
 #define TAKT_CHANGES_KEPT 20
 
-/* Sets up a call about the stored policy, but for `done` and `data`. */
+/* Sets up a call about the stored policy, except `done` and `data`. */
 void takt_policy_call(takt_store_call *call, takt_op op, takt_policy_exchange *exchange);
 
 /* takt_record_run for such a call. */
 void takt_policy_record_run(takt_record_scratch *scratch, const char *text, size_t size,
                             int64_t now_us, takt_store_call *call, takt_record_change *change);
 
-/* A copy that needs nothing of the caller's, to be given to takt_policy_exchange_free; NULL: no
- * memory.
- */
+/* Copies an exchange into memory of its own, for takt_policy_exchange_free; NULL: no memory. */
 takt_policy_exchange *takt_policy_exchange_copy(const takt_policy_exchange *exchange);
 void takt_policy_exchange_free(takt_policy_exchange *exchange); /* NULL is harmless */
 

@@ -6,7 +6,7 @@
 
 #include "core/ledger.h"
 
-/* Memory that one call after the other uses, so that none has to be allocated for each.  Begins as
+/* Memory that is used for one call after the other, without an allocation for each.  Begins as
  * zeros. */
 typedef struct takt_record_scratch {
     takt_place *line;
@@ -15,11 +15,11 @@ typedef struct takt_record_scratch {
     int holder_capacity;
     char *text;
     size_t text_capacity;
-    takt_numbers kept;   /* the numbers of a text that are newer than its caller's */
-    takt_pages *pages; /* the owner's: where the next call's ledger keeps its logs; NULL: nowhere */
+    takt_numbers kept; /* the numbers of a text, if they are newer than the caller's */
+    takt_pages *pages; /* the owner's: where the next ledger keeps its logs; NULL: nowhere */
 } takt_record_scratch;
 
-/* Room for so many places, holders, bytes of text; false: no memory. */
+/* Makes room for so many places, holders, or bytes of text; false: no memory. */
 bool takt_record_scratch_line(takt_record_scratch *scratch, int places);
 bool takt_record_scratch_holders(takt_record_scratch *scratch, int count);
 bool takt_record_scratch_text(takt_record_scratch *scratch, size_t size);

@@ -1,10 +1,9 @@
 /*
- * store.h: what a store is to the client: something that carries a call to a ledger and brings back
- * the answer.
+ * store.h: what a store is to the client: it carries a call to a ledger and brings back the answer.
  *
- * Asynchronous throughout: submit() never blocks, and every call comes back exactly once, by
- * done(), on the loop's thread, never inside submit().  The interface of takt/store.h (URLs) is
- * defined in store.c.
+ * Everything is asynchronous: submit() never blocks.  Every call comes back exactly once, by
+ * done(), on the loop's thread, and never inside submit().  store.c has the interface of
+ * takt/store.h (URLs).
  */
 #ifndef TAKT_STORE_STORE_H
 #define TAKT_STORE_STORE_H
@@ -31,8 +30,8 @@ typedef enum takt_op {
     TAKT_OP_RESET,
     TAKT_OP_SETTLE,
     TAKT_OP_LOWER,
-    TAKT_OP_POLICY, /* the policy that is stored for the namespace, and ... */
-    TAKT_OP_APPLY   /* ... another one in its place: policy_record.h */
+    TAKT_OP_POLICY, /* reads the policy that is stored for the namespace */
+    TAKT_OP_APPLY   /* replaces it: policy_record.h */
 } takt_op;
 
 #define TAKT_OPS (TAKT_OP_APPLY + 1)
@@ -40,52 +39,56 @@ typedef enum takt_op {
 #define TAKT_CHANGE_SIZE 512 /* bytes of a change in the history of a policy, with its NUL */
 
 /*
- * What is said and told of the stored policy.  One is known by its version, which grows, and by the
- * moment at which it came: a store that was lost begins with the first version again.
+ * Input and output of a call about the stored policy.  A policy is identified by its version, which
+ * grows, and by the time of its change: a store that was lost begins with the first version again.
  */
 typedef struct takt_policy_exchange {
     /* in */
-    int64_t seen_version, seen_at_us; /* the one that the caller has; 0: none.  POLICY does not tell
-                                         it again, APPLY replaces no other */
-    const char *text;                 /* APPLY: what comes in its place */
+    /* The policy that the caller has; 0: none.  POLICY does not return it again, APPLY replaces
+     * only it. */
+    int64_t seen_version, seen_at_us;
+    const char *text; /* APPLY: the new policy */
     size_t size;
-    char change[TAKT_CHANGE_SIZE]; /* APPLY: what the history says of it */
+    char change[TAKT_CHANGE_SIZE]; /* APPLY: its entry in the history */
 
     /* out */
-    int64_t version, at_us; /* the one that is there; 0: there is none */
-    char *kept; /* POLICY, where that is another than the caller's: the history, an empty line, the
-                   text; the caller's to free */
+    int64_t version, at_us; /* of the policy in the store; 0: there is none */
+    /* POLICY, if it differs from the caller's: the history, an empty line, the text; the caller
+     * frees it */
+    char *kept;
     size_t kept_size;
 } takt_policy_exchange;
 
 /*
- * One call.  The caller's memory; from submit() to done() it belongs to the store, and `limit`,
- * `key`, `claim` and `reason` must stay as they are.
+ * One call, in the caller's memory.  From submit() to done() it belongs to the store, and `limit`,
+ * `key`, `claim` and `reason` must not change.
  */
 struct takt_store_call {
     /* in, set by the caller */
     takt_op op;
-    const takt_limit *limit;     /* its name, and what the caller goes by */
-    const takt_numbers *numbers; /* the limit's, or those that an award told */
+    const takt_limit *limit;     /* its name, and the caller's policy for it */
+    const takt_numbers *numbers; /* the limit's, or learned from an award */
     const char *key;             /* "" is the limit as a whole */
-    const takt_claim *claim; /* CLAIM; TRY: who tries and what it holds, where there are permits */
-    int64_t cost;            /* TRY, SETTLE */
-    int64_t for_us;          /* BLOCK, PENALIZE; PEEK: for how long to count, 0: not */
-    const char *reason;      /* the same: why, checked; NULL: nobody says */
-    int64_t slot_us, actual; /* SETTLE: what the work of that slot has cost; LOWER: what
-                                is left at most, in `actual` */
-    takt_policy_exchange *exchange; /* POLICY, APPLY: the caller's memory; limit and key are those
-                               of takt_policy_call */
+    const takt_claim *claim;     /* CLAIM; TRY with permits: the worker and what it holds */
+    int64_t cost;                /* TRY, SETTLE */
+    int64_t for_us;              /* BLOCK, PENALIZE; PEEK: for how long to count, 0: not */
+    const char *reason;          /* also for BLOCK, PENALIZE; checked; NULL: no reason given */
+    /* SETTLE: the slot, and the real cost of its work; LOWER: in `actual`, the tokens left at most
+     */
+    int64_t slot_us, actual;
+    /* POLICY, APPLY: the caller's memory; takt_policy_call sets limit and key */
+    takt_policy_exchange *exchange;
     void (*done)(takt_store_call *call);
     void *data; /* the caller's */
 
     /* out, valid in done() when status says so */
-    int status; /* 0; TRY: 0 (taken) or TAKT_E_NO_SLOT; APPLY: 0 or TAKT_E_OVERTAKEN; or
-                   TAKT_E_STORE..., TAKT_E_CANCELED, TAKT_E_NOMEM */
+    /* 0; TRY: 0 (taken) or TAKT_E_NO_SLOT; APPLY: 0 or TAKT_E_OVERTAKEN; or TAKT_E_STORE...,
+     * TAKT_E_CANCELED, TAKT_E_NOMEM */
+    int status;
     takt_award
         *award; /* CLAIM, and TRY with `claim`: the caller's memory, filled when it was run */
-    takt_standing standing; /* all but CLAIM, POLICY and APPLY: filled when status is 0 or
-                               TAKT_E_NO_SLOT */
+    /* all but CLAIM, POLICY and APPLY: filled if status is 0 or TAKT_E_NO_SLOT */
+    takt_standing standing;
 
     takt_link link; /* the store's, while it has the call */
 };
@@ -96,15 +99,15 @@ typedef struct takt_store_options {
     void (*on_event)(
         void *data,
         const takt_event *event); /* STORE_REPLACED, LEDGER_DAMAGED; on the loop's thread */
-    /* Somebody else has blocked, unblocked or reset a ledger that was claimed from lately: claim
-     * now.  Where the limit is "", a policy was applied.  A hint: it may come for nothing, and need
-     * not come.  Never inside submit().  NULL: not wanted. */
+    /* Another program has blocked, unblocked or reset a ledger that was claimed from recently:
+     * claim now. If the limit is "", a policy was applied.  This is a hint: it may be wrong, and it
+     * may be missing. It never comes inside submit().  NULL: not wanted. */
     void (*on_hint)(void *data, const char *limit, const char *key);
-    /* A permit of a ledger came free for which this worker is among the first in line, or its
-     * waiters make way for others: claim now. A hint like the other. */
+    /* A ledger's permit has become free and this worker is among the first in line, or some of its
+     * waiters have to leave the line: claim now.  A hint too. */
     void (*on_wake)(void *data, const char *limit, const char *key);
-    /* The way to the store is gone, and why, though no call may have been under way to tell; or,
-     * with 0, it is there again: claim now.  A hint likewise. */
+    /* The connection to the store was lost, with the reason, even if no call was under way; or,
+     * with 0, it is back: claim now.  A hint too. */
     void (*on_connection)(void *data, int code);
     void *data;
 } takt_store_options;
