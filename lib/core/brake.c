@@ -9,8 +9,7 @@
 #include "core/gcra.h"
 #include "core/window.h"
 
-/* ---- a block's pace ---------------------------------------------------------------------------
- */
+/* ---- a block's pace -------------------------------------------------------------------------- */
 
 /* GCRA up to an instant, from which on it lets everything through: who waits for a token that only
  * the pace holds back is told of that instant. */
@@ -61,8 +60,7 @@ static const takt_algorithm paced = {.letter = 'g',
                                      .rest_at = paced_rest_at,
                                      .pull_back = takt_gcra_pull_back};
 
-/* ---- the rule ----------------------------------------------------------------------------------
- */
+/* ---- the rule -------------------------------------------------------------------------------- */
 
 static int64_t common_divisor(int64_t a, int64_t b)
 {

@@ -20,9 +20,9 @@ typedef enum takt_redis_reaction {
 typedef struct takt_redis_trouble {
     takt_redis_reaction reaction;
     int code; /* of takt/error.h: what the calls concerned come back with */
-    const char
-        *text;     /* what is wrong and what to do about it, to stand behind "SERVER: "; static */
-    char word[24]; /* the error's first word; "" where it is not one that servers use */
+    /* what is wrong and what to do about it, to follow "SERVER: "; static */
+    const char *text;
+    char word[24]; /* the error's first word; "" if servers do not use it */
 } takt_redis_trouble;
 
 /* Judges the text of an error reply (without the "-" before it and the line's end). */

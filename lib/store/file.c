@@ -56,9 +56,7 @@ static int file_check(const char *rest, takt_error *error)
     return takt_file_url_parse(&url, rest, error);
 }
 
-/* ---- calls
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* The timer fires for the next look at the time-out of the oldest call.  One that is set for an
  * earlier call is left as it is: setting it costs more than a look in vain. */

@@ -85,8 +85,8 @@ struct takt_store_call {
     /* 0; TRY: 0 (taken) or TAKT_E_NO_SLOT; APPLY: 0 or TAKT_E_OVERTAKEN; or TAKT_E_STORE...,
      * TAKT_E_CANCELED, TAKT_E_NOMEM */
     int status;
-    takt_award
-        *award; /* CLAIM, and TRY with `claim`: the caller's memory, filled when it was run */
+    /* CLAIM, and TRY with `claim`: the caller's memory, filled when the call has run */
+    takt_award *award;
     /* all but CLAIM, POLICY and APPLY: filled if status is 0 or TAKT_E_NO_SLOT */
     takt_standing standing;
 

@@ -97,14 +97,12 @@ extern struct server server;
 _Noreturn void fail(const char *file, int line, const char *what, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* ---- any_use.c --------------------------------------------------------------------------------
- */
+/* ---- any_use.c ------------------------------------------------------------------------------- */
 
 int64_t below(int64_t limit); /* a number from 0 on, drawn from the seed */
 bool one_in(int64_t n);
 
-/* ---- any_world.c ------------------------------------------------------------------------------
- */
+/* ---- any_world.c ----------------------------------------------------------------------------- */
 
 void world_begin(uint64_t seed, store_kind kind);
 void world_end(void);
@@ -117,8 +115,7 @@ void do_fault(void);
 void do_reload(party *of);
 void do_apply(void);
 
-/* ---- any_jobs.c -------------------------------------------------------------------------------
- */
+/* ---- any_jobs.c ------------------------------------------------------------------------------ */
 
 const char *job_key(int key);
 void job_forget(party *of); /* its client is gone */
@@ -137,8 +134,7 @@ bool jobs_wait(void);
 bool calls_wait(void);
 void check_slots(void);
 
-/* ---- any_acts.c -------------------------------------------------------------------------------
- */
+/* ---- any_acts.c ------------------------------------------------------------------------------ */
 
 void do_anything(void);
 void do_within_callback(void);

@@ -22,8 +22,7 @@ const char *job_key(int key)
     return keys[key];
 }
 
-/* ---- the model --------------------------------------------------------------------------------
- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 /* Counts a permit among the holders of all its limits, or no more. */
 static void count(job *of, int by)
@@ -149,8 +148,7 @@ void check_slots(void)
     }
 }
 
-/* ---- callbacks --------------------------------------------------------------------------------
- */
+/* ---- callbacks ------------------------------------------------------------------------------- */
 
 static void answered(job *of, int status)
 {
@@ -200,8 +198,7 @@ static void called(takt_call *of, int status, const takt_standing *standing)
     MUST(false, "a call's callback that nobody waits for");
 }
 
-/* ---- what is done -----------------------------------------------------------------------------
- */
+/* ---- what is done ---------------------------------------------------------------------------- */
 
 static job *any_job(void)
 {

@@ -145,9 +145,7 @@ static void check_slots(checker *self, const takt_sim_call *call, int64_t given[
     }
 }
 
-/* ---- the line
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- the line -------------------------------------------------------------------------------- */
 
 /* Whoever stands in line and has claimed within the time after which it is taken for dead, or holds
  * permits and is within its lease. */
@@ -279,8 +277,7 @@ static void check_claim(checker *self, const takt_sim_call *call)
     check_news(self, call, tokens);
 }
 
-/* ---- the other calls
- * --------------------------------------------------------------------------------------------- */
+/* ---- the other calls ------------------------------------------------------------------------- */
 
 static void check_try(checker *self, const takt_sim_call *call)
 {

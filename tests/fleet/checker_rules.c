@@ -11,8 +11,7 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* ---- which numbers are in force
- * ----------------------------------------------------------------------------- */
+/* ---- which numbers are in force -------------------------------------------------------------- */
 
 /* A bucket of 3 per 10 ms is one of 300/s; the windows of the two are others. */
 static bool same_numbers(const takt_rule *a, const takt_rule *b)
@@ -152,9 +151,7 @@ void checker_policy(checker *self, const takt_sim_call *call)
                      (long long)call->award->newer.revision, (long long)self->numbers.revision);
 }
 
-/* ---- slots
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 int64_t checker_first(const definition *rules, int rule_count, int64_t t_us, int64_t cost)
 {

@@ -106,8 +106,7 @@ static wide larger(wide a, wide b)
     return a > b ? a : b;
 }
 
-/* ---- buckets: in any interval of length t at most burst + t / T
- * ------------------------------------------- */
+/* ---- buckets: in any interval of length t at most burst + t / T ------------------------------ */
 
 /* With slots in whole microseconds t is known to less than one of them. */
 static bool bucket_permits(const definition *self, int64_t t_us, int64_t cost)
@@ -177,8 +176,7 @@ static void bucket_follow(definition *self, const definition *from, int64_t now_
     definition_forget(self);
 }
 
-/* ---- windows: what was taken, counted
- * ---------------------------------------------------------------------- */
+/* ---- windows: what was taken, counted -------------------------------------------------------- */
 
 static int64_t taken_within(const definition *self, int64_t from_us, int64_t before_us)
 {
@@ -257,9 +255,7 @@ static void window_take(definition *self, int64_t t_us, int64_t cost)
     self->count++;
 }
 
-/* ---- either
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- either ---------------------------------------------------------------------------------- */
 
 bool definition_permits(const definition *self, int64_t t_us, int64_t cost)
 {

@@ -20,9 +20,7 @@ fleet_job *scenario_jobs_of(scenario *self, const takt_fleet_worker *worker)
     return &self->jobs[(ptrdiff_t)worker->index * self->jobs_each];
 }
 
-/* ---- work
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- work ------------------------------------------------------------------------------------ */
 
 /* The job is done, or its worker is not there any more. */
 static void work_ends(takt_fleet *fleet, void *data)
@@ -178,9 +176,7 @@ static void on_failed(takt_fleet *fleet, takt_fleet_worker *worker)
     checker_failed(&((scenario *)fleet->data)->checker, worker);
 }
 
-/* ---- a run
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 static int draw_workers(uint64_t *random)
 {

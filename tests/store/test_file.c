@@ -172,9 +172,7 @@ Test(file, takes_an_empty_file)
     scratch_remove(&scratch);
 }
 
-/* ---- damage
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 /* Uses a damaged file until it has been replaced, which must be told once, and finds that the new
  * one works. */

@@ -29,9 +29,7 @@ static void make_file(struct scratch *scratch)
     rig_close(&rig);
 }
 
-/* ---- killed
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- killed ---------------------------------------------------------------------------------- */
 
 enum { ROUNDS = 100, KEYS = 40 };
 
@@ -125,9 +123,7 @@ Test(file_process, survives_kill_at_any_moment, .timeout = 280)
     scratch_remove(&scratch);
 }
 
-/* ---- stopped
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- stopped --------------------------------------------------------------------------------- */
 
 /* Starts a process that stops inside a write transaction, and returns when it has stopped. */
 static int start_stopped(struct scratch *scratch)
@@ -286,9 +282,7 @@ Test(file_process, a_stopped_process_that_holds_the_file_while_it_is_made_is_giv
     scratch_remove(&scratch);
 }
 
-/* ---- forked
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- forked ---------------------------------------------------------------------------------- */
 
 struct forked {
     struct scratch *scratch;

@@ -18,9 +18,7 @@ struct worker {
     int go[2];
 };
 
-/* ---- sharing
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- sharing --------------------------------------------------------------------------------- */
 
 enum { PROCESSES = 4, TOKENS = 200, CREATIONS = 20 };
 
@@ -264,8 +262,7 @@ Test(file_sharing, processes_see_each_other_grow)
     scratch_remove(&scratch);
 }
 
-/* ---- replaced by another process
- * --------------------------------------------------------------------------- */
+/* ---- replaced by another process ------------------------------------------------------------- */
 
 /* Finds the file damaged when it opens it, and replaces it. */
 static int replace(void *argument)

@@ -188,10 +188,10 @@ static void count_contests(const agree_outcome *ran)
     bool was = has(ran->before, ";c"), is = has(ran->after, ";c");
 
     count("rules that others of their revision contest", is && !was);
-    count("contested rules that are stated", was && is && !ran->step.award.outdated &&
-                                                 ran->step.call.op == TAKT_OP_CLAIM);
-    count("contested rules that hold on", was && is && ran->step.award.outdated &&
-                                              ran->step.call.op == TAKT_OP_CLAIM);
+    count("contested rules that are stated",
+          was && is && !ran->step.award.outdated && ran->step.call.op == TAKT_OP_CLAIM);
+    count("contested rules that hold on",
+          was && is && ran->step.award.outdated && ran->step.call.op == TAKT_OP_CLAIM);
     count("contests that are over", was && !is && ran->after[0] && !ran->damaged);
 }
 
@@ -221,8 +221,7 @@ static void count_brakes(const agree_outcome *ran)
     count("reasons that go", has(ran->before, ",429") && !has(ran->after, ",429"));
 }
 
-/* ---- watches ----------------------------------------------------------------------------------
- */
+/* ---- watches --------------------------------------------------------------------------------- */
 
 /* What a text says of who looks; false: nobody does. */
 static bool read_watched(const char *text, long long *since_us, long long *taken)

@@ -143,8 +143,7 @@ static void take_from(takt_stream *stream)
         takt_stream_command_send(stream, stream->connection.writer, on_listed, none);
 }
 
-/* ---- a name that nothing is left of ------------------------------------------------------------
- */
+/* ---- a name that nothing is left of ---------------------------------------------------------- */
 
 /*
  * The name of a worker that was killed goes when nothing is left of it, so that the group's list
