@@ -1,7 +1,7 @@
 /*
  * failing_program.c: makes calls of a whole program fail.  $TAKT_TEST_FAILING is "memory 7" or
- * "io 7": the seventh call of that kind; "memory 7+": all from it on.  When a call has failed the
- * program makes the file $TAKT_TEST_FAILED, with the address of the caller.
+ * "io 7": the seventh call of that kind; "memory 7+": all from it on.  Where a call has failed,
+ * the program leaves the file $TAKT_TEST_FAILED when it ends.
  */
 #include <errno.h>
 #include <fcntl.h>
