@@ -1,6 +1,6 @@
 /*
- * file_env.c: see file_env.h.  One environment per file in this process, and what is done when a
- * transaction fails.
+ * file_env.c: see file_env.h.  It keeps one environment for each file in this process, and repairs
+ * it when a transaction fails.
  */
 #include "store/file_env.h"
 
@@ -24,7 +24,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* ---- one per process ----------------------------------------------------------------- */
 
-/* The parent's environments stay with the parent; here they are memory that nobody uses. */
+/* A child does not use its parent's environments; their memory stays allocated. */
 static void after_fork(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
@@ -67,7 +67,7 @@ static takt_file_env *new_env(const struct stat *directory, const takt_file_url 
     env->directory_device = directory->st_dev;
     env->directory_inode = directory->st_ino;
     pthread_rwlockattr_init(&attributes);
-    /* Transactions follow one another without a pause: who wants to change the environment must not
+    /* Transactions follow one another without a pause, so a change of the environment must not
      * starve. */
     pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     pthread_rwlock_init(&env->lock, &attributes);
@@ -86,7 +86,7 @@ static int stat_directory(const char *path, struct stat *directory, takt_error *
                : 0;
 }
 
-/* The stricter of those who share a file has its way. */
+/* If stores on a file differ in `sync`, the stricter one decides. */
 static int open_shared(takt_file_env *env, bool sync, takt_error *error)
 {
     int rc;
@@ -135,14 +135,14 @@ int takt_file_env_acquire(takt_file_env **env, const takt_file_url *url, unsigne
 
 void takt_file_env_release(takt_file_env *env)
 {
-    int held = takt_file_hold(env); /* who waits for another process must not have the mutex */
+    int held = takt_file_hold(env); /* waits for another process, so not while the mutex is held */
     bool last;
 
     pthread_mutex_lock(&environments_mutex);
     last = --env->users == 0;
     if (last) {
         takt_list_remove(&env->link);
-        takt_file_close_held(env); /* before anybody can open the file again */
+        takt_file_close_held(env); /* before another process can open the file again */
     }
     pthread_mutex_unlock(&environments_mutex);
     takt_file_let_go(held);
@@ -172,7 +172,7 @@ void takt_file_env_end(takt_file_env *env)
 
 /* ---- repairs ------------------------------------------------------------------------- */
 
-/* What the path leads to now is not what we have open: somebody has replaced or removed it. */
+/* Whether the path leads to another file than the open one: it was replaced or removed. */
 static bool is_lost(const takt_file_env *env)
 {
     struct stat file;
@@ -203,8 +203,7 @@ static bool is_shorter(takt_file_env *env)
     return false;
 }
 
-/* Whether it is lost is asked while we have it open: afterwards a new file may be given its number.
- */
+/* Checks if the file is lost while it is open: later a new file may get its inode number. */
 static int reopen(takt_file_env *env, takt_error *error)
 {
     unsigned generation = atomic_load(&env->generation);
@@ -253,7 +252,7 @@ int takt_file_env_watch(takt_file_env *env, takt_error *error)
     return code;
 }
 
-/* LMDB has let go of the old map when it finds that it cannot have the new one. */
+/* LMDB has released the old map when it cannot get the new one. */
 static int set_map(takt_file_env *env, size_t size, takt_error *error)
 {
     int rc = mdb_env_set_mapsize(env->mdb, size);
@@ -264,7 +263,7 @@ static int set_map(takt_file_env *env, size_t size, takt_error *error)
     return takt_file_mdb_fail(error, rc, "cannot grow", env->url.path);
 }
 
-/* Doubles the map: called when a transaction has found no room in it. */
+/* Doubles the map, after a transaction has found no room in it. */
 static int grow(takt_file_env *env, takt_error *error)
 {
     MDB_envinfo info;
@@ -276,7 +275,7 @@ static int grow(takt_file_env *env, takt_error *error)
     return set_map(env, 2 * info.me_mapsize, error);
 }
 
-/* With env->lock held for writing, and nobody having mended it since. */
+/* env->lock is held for writing, and no other thread has repaired anything since. */
 static int mend(takt_file_env *env, int failure, takt_error *error)
 {
     if (env->mdb == NULL)
@@ -284,16 +283,16 @@ static int mend(takt_file_env *env, int failure, takt_error *error)
     if (failure == MDB_MAP_FULL)
         return grow(env, error);
     if (failure == MDB_MAP_RESIZED)
-        return set_map(env, 0, error); /* what another process has made it */
+        return set_map(env, 0, error); /* another process has set it */
     if (takt_file_lock_is_damaged(env))
-        return takt_file_lock_fail(env, error); /* the data may be whole */
+        return takt_file_lock_fail(env, error); /* the data may be undamaged */
     if (takt_file_is_damage(failure))
         return replace(env, failure, error);
-    /* MDB_PANIC: what this process knows of the file is wrong, not the file. */
+    /* MDB_PANIC: this process's view of the file is wrong, not the file. */
     return reopen(env, error);
 }
 
-/* LMDB says EIO also of a write that was cut short, which means that there is no room for more. */
+/* LMDB also returns EIO for a write that was cut short because the disk is full. */
 static int reason_of_eio(const takt_file_env *env)
 {
     struct statvfs disk;
@@ -324,7 +323,7 @@ int takt_file_env_mend(takt_file_env *env, int failure, unsigned repairs, int tr
 {
     int code = 0;
 
-    if (failure == EINVAL && is_lock_damaged(env)) /* what a mutex says that is none */
+    if (failure == EINVAL && is_lock_damaged(env)) /* an overwritten mutex returns that */
         return takt_file_lock_fail(env, error);
     if (failure > 0)
         return takt_file_mdb_fail(error, failure == EIO ? reason_of_eio(env) : failure,

@@ -1,6 +1,6 @@
 /*
- * file_format.c: is a file ours, and of our version.  Decides what is read as a store's file; what
- * becomes of one that is not is decided in file_open.c.
+ * file_format.c: whether a file is one of ours, and of our version.  file_open.c decides what
+ * happens to other files.
  */
 #include <string.h>
 #include <unistd.h>
@@ -10,11 +10,10 @@
 #include "store/file_env.h"
 #include "store/file_record.h"
 
-/* How LMDB lays out the format record wherever it has ever been written: the name, then the text.
- */
+/* The format record as LMDB lays it out wherever it was written: the name, then the text. */
 static const char format_mark[] = TAKT_FILE_FORMAT_NAME "takt ";
 #define FORMAT_MARK_SIZE (sizeof format_mark - 1)
-#define FORMAT_WORD_SIZE (sizeof "takt " - 1) /* what the formats of all versions begin with */
+#define FORMAT_WORD_SIZE (sizeof "takt " - 1) /* the formats of all versions begin with it */
 #define CHUNK            65536
 
 static const MDB_val format_name = {sizeof TAKT_FILE_FORMAT_NAME - 1,
@@ -22,7 +21,7 @@ static const MDB_val format_name = {sizeof TAKT_FILE_FORMAT_NAME - 1,
 static const MDB_val format_text = {sizeof TAKT_FILE_FORMAT_TEXT - 1,
                                     (void *)TAKT_FILE_FORMAT_TEXT};
 
-static const unsigned magic = 0xBEEFC0DE; /* in host order, in each of a file's two headers */
+static const unsigned magic = 0xBEEFC0DE; /* in host order, in each of the file's two headers */
 
 bool takt_file_has_magic(int fd)
 {
@@ -32,7 +31,7 @@ bool takt_file_has_magic(int fd)
     return n > 0 && memmem(head, (size_t)n, &magic, sizeof magic) != NULL;
 }
 
-/* A format record or the beginning of any other record of ours. */
+/* Whether the bytes hold a format record or the beginning of another record of ours. */
 static bool has_mark(const char *bytes, size_t size)
 {
     const char *end = bytes + size, *at = bytes;
@@ -48,8 +47,8 @@ static bool has_mark(const char *bytes, size_t size)
     return false;
 }
 
-/* LMDB's number in one of the two headers, or nothing where the first one was: no text, picture or
- * archive. */
+/* Whether the file's beginning has LMDB's magic number, or is all zeros.  Texts, pictures and
+ * archives have neither. */
 static bool looks_like_lmdb(int fd)
 {
     static const char nothing[8];
@@ -106,8 +105,8 @@ static int another_format(takt_error *error, const char *path, MDB_val text)
                      path, takt_quote(copy, quoted));
 }
 
-/* What the file says of itself: 0, MDB_NOTFOUND if it is empty altogether, MDB_CORRUPTED if it does
- * not say what it should, or another reason. */
+/* Reads what the file says about itself: 0; MDB_NOTFOUND: it is empty; MDB_CORRUPTED: it is not one
+ * of ours; or another code. */
 static int read_format(takt_file_env *env, MDB_txn *txn, takt_error *error)
 {
     MDB_val name = format_name, text;
@@ -121,11 +120,11 @@ static int read_format(takt_file_env *env, MDB_txn *txn, takt_error *error)
         rc = mdb_stat(txn, env->dbi, &status);
     if (rc != 0)
         return rc;
-    if (flags != 0) /* duplicates, numbers as keys: we never make such */
+    if (flags != 0) /* duplicates or numbers as keys: takt never creates them */
         return takt_file_not_ours(error, env->url.path);
     rc = mdb_get(txn, env->dbi, &name, &text);
     if (rc == MDB_NOTFOUND && status.ms_entries > 0)
-        return MDB_CORRUPTED; /* another program's, or the page that had it is lost */
+        return MDB_CORRUPTED; /* another program's file, or the page with the record is lost */
     if (rc != 0)
         return rc;
     if (text.mv_size < FORMAT_WORD_SIZE ||

@@ -1,7 +1,7 @@
 /*
- * file_lock.c: the lock file that LMDB keeps beside a store's data file: how it is made, and
- * whether it is still LMDB's.  Others can overwrite it; the data file is whole then, and only the
- * lock has to go.
+ * file_lock.c: the lock file that LMDB keeps beside a store's data file: how it is created, and
+ * whether it is intact.  If other programs overwrite it, the data file is intact, and only the lock
+ * file has to be removed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include "base/fail.h"
 #include "store/file_env.h"
 
-#define LOCK_SIZE  8192       /* what LMDB makes it for its default of readers */
-#define LOCK_MAGIC 0xBEEFC0DE /* its first four bytes, in the host's order (MDB_MAGIC) */
+#define LOCK_SIZE  8192       /* LMDB's size for its default number of readers */
+#define LOCK_MAGIC 0xBEEFC0DE /* its first four bytes, in host order (MDB_MAGIC) */
 
 void takt_file_lock_path(char path[TAKT_FILE_PATH_SIZE], const char *data_path)
 {
@@ -28,8 +28,8 @@ void takt_file_close_lock(takt_file_env *env)
     env->lock_fd = -1;
 }
 
-/* It is mapped for writing: where its blocks could not be had, writing to it would be a SIGBUS.
- * It stays open: a process that closes any descriptor of it gives up LMDB's lock on it. */
+/* The file is mapped for writing: if its blocks cannot be allocated, a write would be a SIGBUS.  It
+ * stays open: a process that closes any descriptor of it gives up LMDB's lock on it. */
 int takt_file_prepare_lock(takt_file_env *env, bool fresh, takt_error *error)
 {
     static const char zeros[LOCK_SIZE];

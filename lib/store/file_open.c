@@ -1,13 +1,13 @@
 /*
- * file_open.c: opening a store's file: is it ours, is it whole, may we write it.  Decides what is
- * refused and what is replaced; a file that is not ours is never changed, and one that is damaged
- * is set aside, not deleted.
+ * file_open.c: opening a store's file: is it one of ours, is it intact, is it writable.  It decides
+ * what is refused and what is replaced.  A file that is not ours is never changed, and a damaged
+ * one is renamed, not deleted.
  *
- * LMDB keeps its lock in a second file, PATH-lock, which belongs to one data file and to no other.
- * Therefore whoever opens, makes, sets aside or closes a data file holds an flock on it meanwhile,
- * and a new data file gets a new lock file.  (Closing counts: LMDB 0.9.26 to 0.9.31 destroys the
- * mutexes in the lock file when the last one closes, and who opens the file in that moment would
- * find them destroyed, and so would all that come after.)
+ * LMDB keeps its lock in a second file, PATH-lock, which belongs to exactly one data file.
+ * Therefore a process that opens, creates, renames or closes a data file holds an flock on it
+ * meanwhile, and a new data file gets a new lock file.  (Closing counts: LMDB 0.9.26 to 0.9.31
+ * destroys the mutexes in the lock file when the last process closes.  A process that opens the
+ * file at that moment, and all later ones, would find them destroyed.)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,8 @@
 #include "store/file_env.h"
 
 #define MAP_SIZE  ((size_t)1 << 20) /* at first; it grows */
-#define ASIDE_MAX 1000              /* damaged files that may lie about */
-#define ATTEMPTS  10                /* when others replace the file while we open it */
+#define ASIDE_MAX 1000              /* highest number of renamed damaged files */
+#define ATTEMPTS  10                /* if other processes replace the file while it is opened */
 
 bool takt_file_is_damage(int failure)
 {
@@ -46,8 +46,8 @@ int takt_file_mdb_fail(takt_error *error, int failure, const char *what, const c
 
 /* ---- the files ----------------------------------------------------------------------- */
 
-/* Refuses what somebody else may have put in our way.  Root is no exception: whoever owns the file
- * could reset the limit that root keeps to. */
+/* Refuses a file that another user may have planted.  Root is no exception: the owner of the file
+ * could reset the limit that root obeys. */
 static int check_owner(const takt_file_env *env, const struct stat *file, takt_error *error)
 {
     const char *path = env->url.path;
@@ -73,7 +73,7 @@ static int check_owner(const takt_file_env *env, const struct stat *file, takt_e
     return 0;
 }
 
-/* Opens and locks the data file that the path leads to now; makes one where there is none. */
+/* Opens and locks the data file that the path leads to now; creates one if there is none. */
 static int open_locked(const takt_file_env *env, int *fd, struct stat *file, takt_error *error)
 {
     const char *path = env->url.path;
@@ -105,7 +105,7 @@ int takt_file_hold(const takt_file_env *env)
     return fd;
 }
 
-/* An inherited descriptor of a child keeps an flock alive, so it is given up by name. */
+/* A child's inherited descriptor keeps an flock alive, so it is unlocked explicitly. */
 void takt_file_let_go(int fd)
 {
     if (fd < 0)
@@ -116,9 +116,9 @@ void takt_file_let_go(int fd)
 
 /* ---- the environment ----------------------------------------------------------------- */
 
-/* What the newest header says is in the file must be there: beyond a file's end a mapping is a
- * SIGBUS.  Zeros in its place are noticed when they are read.  (The last pages may lack for good
- * reason, when they were free.) */
+/* All pages that the newest header counts must exist: an access to a mapping beyond the file's end
+ * is a SIGBUS.  Zeros in their place are noticed when they are read.  (The last pages may be
+ * missing for a good reason: they were free.) */
 static int fill_up(takt_file_env *env, int fd)
 {
     MDB_envinfo info;
@@ -137,7 +137,7 @@ static int fill_up(takt_file_env *env, int fd)
     return 0;
 }
 
-/* LMDB opens by name: it must have got the file that was looked at. */
+/* LMDB opens by name: checks that it has opened the file that was locked. */
 static int check_same(takt_file_env *env, const struct stat *file)
 {
     struct stat opened;
@@ -168,8 +168,8 @@ void takt_file_close_env(takt_file_env *env)
     takt_file_let_go(fd);
 }
 
-/* 0, a code of LMDB's (or the system's, both unlike ours), or one of takt/error.h with `error`
- * filled. */
+/* Returns 0, a code of LMDB or of the system (their ranges differ from ours), or one of
+ * takt/error.h with `error` filled. */
 static int open_mdb(takt_file_env *env, int fd, const struct stat *file, takt_error *error)
 {
     unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (env->url.sync ? 0 : MDB_NOSYNC | MDB_NOMETASYNC);
@@ -197,8 +197,8 @@ static int open_mdb(takt_file_env *env, int fd, const struct stat *file, takt_er
     return rc;
 }
 
-/* Moves the damaged file to a name that is not taken.  The caller holds the flock.  Its lock file
- * is removed by whoever makes the new one. */
+/* Renames the damaged file to a free name.  The caller holds the flock.  The process that creates
+ * the new lock file removes the old one. */
 static int move_aside(takt_file_env *env, int reason, takt_error *error)
 {
     const char *path = env->url.path;
@@ -237,7 +237,7 @@ int takt_file_set_aside(takt_file_env *env, int reason, takt_error *error)
     return code;
 }
 
-/* One attempt: 0, or a code of takt/error.h; *again: a damaged file has been set aside. */
+/* One attempt.  Returns 0 or a code of takt/error.h; *again: a damaged file was renamed. */
 static int open_once(takt_file_env *env, bool *again, takt_error *error)
 {
     struct stat file = {0};
@@ -267,7 +267,7 @@ static int open_once(takt_file_env *env, bool *again, takt_error *error)
     }
     if (code != 0 && file.st_size == 0 && ftruncate(fd, 0) < 0)
         code = takt_file_fail(error, errno, "cannot empty",
-                              env->url.path); /* half begun is worse than not begun */
+                              env->url.path); /* a file with half a beginning is worse than none */
     env->device = file.st_dev;
     env->inode = file.st_ino;
     takt_file_let_go(fd);

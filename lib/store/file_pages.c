@@ -8,9 +8,10 @@
 
 #define NUMBER_SIZE   8
 #define CAPACITY_STEP 8
-#define ENTRY_SIZE    16 /* pages are cut behind the last of them that is not all zeros */
+#define ENTRY_SIZE    16 /* a page is cut after its last entry that is not all zeros */
 
-/* name NUL book number, the number with its highest byte first, so that records lie in order. */
+/* name NUL book number.  The number's highest byte comes first, so that the records are in
+ * order. */
 static MDB_val page_name(const takt_file_pages *file, int book, int64_t number,
                          char bytes[TAKT_FILE_NAME_MAX])
 {
@@ -178,7 +179,7 @@ static int write_page(const takt_file_pages *file, const takt_file_page *page)
     return mdb_put(file->txn, file->dbi, &name, &value, 0);
 }
 
-/* Removes the pages of a book below a number, the first of which lies at the beginning of its
+/* Removes the pages of a book below a number.  The first of them is at the beginning of its
  * range. */
 static int remove_below(const takt_file_pages *file, MDB_cursor *cursor, int book, int64_t below)
 {

@@ -1,6 +1,6 @@
 /*
- * file_thread.c: see file_thread.h.  Whatever is waiting when a transaction has begun goes into
- * that transaction: the longer a commit takes, the more it carries.
+ * file_thread.c: see file_thread.h.  All jobs that wait when a transaction begins go into it: the
+ * longer a commit takes, the more it carries.
  */
 #include "store/file_thread.h"
 
@@ -16,10 +16,11 @@
 #include "store/file_record.h"
 #include "store/policy_record.h"
 
-#define OPEN_S        5                 /* opening a file that others hold for longer is given up */
-#define BATCH         256               /* jobs in one transaction: others want to write, too */
-#define WATCH_US      INT64_C(100000)   /* how often the path is looked at */
-#define SWEEP_CALLS   16                /* after that many calls some records are looked at ... */
+/* after that the thread gives up opening a file that other processes hold */
+#define OPEN_S        5
+#define BATCH         256 /* jobs in one transaction, because other processes also want to write */
+#define WATCH_US      INT64_C(100000)   /* how often the path is checked */
+#define SWEEP_CALLS   16                /* after that many calls some records are checked ... */
 #define SWEEP_RECORDS (2 * SWEEP_CALLS) /* ... twice as many, so that garbage cannot pile up */
 
 struct takt_file_thread {
@@ -29,11 +30,11 @@ struct takt_file_thread {
 
     /* under the mutex */
     takt_link pending, running, finished;
-    bool waiting;  /* for something to do */
-    bool is_open;  /* or could not be opened */
-    bool quit;     /* is to end */
-    bool gone;     /* has closed the file and only has to return */
-    bool detached; /* nobody waits for it: it frees itself */
+    bool waiting;  /* for work */
+    bool is_open;  /* or opening has failed */
+    bool quit;     /* it has to end */
+    bool gone;     /* it has closed the file and only has to return */
+    bool detached; /* no thread joins it: it frees itself */
     uv_async_t *async;
     char replaced[TAKT_ERROR_TEXT_SIZE];
     char trouble[TAKT_ERROR_TEXT_SIZE]; /* of the last transaction */
@@ -76,7 +77,7 @@ static void free_thread(takt_file_thread *thread)
     free(thread);
 }
 
-/* With the mutex held. */
+/* The mutex must be held. */
 static void tell(takt_file_thread *thread)
 {
     if (thread->async != NULL)
@@ -85,8 +86,7 @@ static void tell(takt_file_thread *thread)
 
 /* ---- transactions -------------------------------------------------------------------- */
 
-/* Moves the jobs that wait to those that are under way, which may be there already from an earlier
- * try. */
+/* Moves the waiting jobs to the jobs under way, which may include jobs of an earlier try. */
 static void take_pending(takt_file_thread *thread)
 {
     int room = BATCH;
@@ -121,7 +121,7 @@ static int run_jobs(takt_file_thread *thread, MDB_txn *txn)
     return rc;
 }
 
-/* One transaction with all that waits: an LMDB code. */
+/* Runs one transaction with all waiting jobs and returns LMDB's code. */
 static int transact(takt_file_thread *thread)
 {
     MDB_txn *txn;
@@ -157,7 +157,7 @@ static void copy_text(char copy[TAKT_ERROR_TEXT_SIZE], const char *text)
     memcpy(copy, text, strlen(text) + 1);
 }
 
-/* Tells of a file that was replaced since this store last looked. */
+/* Reports that the file was replaced since the last check. */
 static void notice(takt_file_thread *thread)
 {
     if (atomic_load(&thread->env->generation) == thread->generation)
@@ -171,7 +171,7 @@ static void notice(takt_file_thread *thread)
     pthread_rwlock_unlock(&thread->env->lock);
 }
 
-/* Hands the jobs under way back to the loop; where they failed as a whole, with that code. */
+/* Hands the jobs under way back to the loop; if all have failed, with that code. */
 static void finish(takt_file_thread *thread, int code, const takt_error *error)
 {
     if (code != 0) {
@@ -256,8 +256,8 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Signals are the program's affair, and a file that grows past a limit is a code here (EFBIG), not
- * a SIGXFSZ. */
+/* The program handles signals, so the thread blocks them.  A file that exceeds a limit is an error
+ * code here (EFBIG), not a SIGXFSZ. */
 static int start_without_signals(takt_file_thread *thread)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
@@ -295,7 +295,7 @@ static takt_file_thread *new_thread(const takt_file_url *url, const char *name_s
     return thread;
 }
 
-/* False: still not open after a while. */
+/* False: the file is still not open after a while. */
 static bool wait_until_open(takt_file_thread *thread)
 {
     struct timespec until;
@@ -340,7 +340,7 @@ int takt_file_thread_start(takt_file_thread **thread, const takt_file_url *url,
     } else if (code == TAKT_E_STORE_TIMEOUT) {
         takt_file_thread_leave(started);
     } else {
-        pthread_join(started->id, NULL); /* it has nothing left to do */
+        pthread_join(started->id, NULL); /* the thread has nothing left to do */
         free_thread(started);
     }
     return code;

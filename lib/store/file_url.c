@@ -14,8 +14,7 @@
 #include "base/quote.h"
 
 #define FILE_NAME "ledgers.mdb"
-#define LONGEST                                                                                    \
-    (PATH_MAX - 64) /* leaves room for what is put behind it: "/ledgers.mdb.damaged-1-lock" */
+#define LONGEST   (PATH_MAX - 64) /* leaves room for a suffix: "/ledgers.mdb.damaged-1-lock" */
 
 int takt_file_fail(takt_error *error, int number, const char *what, const char *path)
 {
@@ -46,7 +45,7 @@ int takt_file_fail(takt_error *error, int number, const char *what, const char *
     }
 }
 
-/* "file:///a/b" is the way other programs write "file:/a/b". */
+/* Other programs write "file:/a/b" as "file:///a/b". */
 static const char *skip_authority(const char *rest, takt_error *error)
 {
     if (strncmp(rest, "//", 2) != 0)
@@ -80,8 +79,8 @@ int takt_file_url_parse(takt_file_url *url, const char *rest, takt_error *error)
     return 0;
 }
 
-/* A directory that the environment names; relative ones count as not set, as the XDG specification
- * says. */
+/* Returns a directory from the environment.  A relative one counts as not set, as in the XDG
+ * specification. */
 static const char *directory_in(const char *variable)
 {
     const char *value = getenv(variable);
@@ -110,7 +109,7 @@ int takt_file_url_default(takt_file_url *url, takt_error *error)
     return 0;
 }
 
-/* Makes the directories above the file, for this user alone. */
+/* Creates the directories above the file, accessible to this user only. */
 static int make_directories(char *path, takt_error *error)
 {
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -118,7 +117,7 @@ static int make_directories(char *path, takt_error *error)
         *slash = '\0';
         if (mkdir(path, 0700) < 0 && errno != EEXIST) {
             int failed =
-                errno; /* a read-only file system says so even of directories that are there */
+                errno; /* a read-only file system returns this even for existing directories */
             if (access(path, F_OK) < 0)
                 code = takt_file_fail(error, failed, "cannot make the directory", path);
         }
@@ -129,9 +128,9 @@ static int make_directories(char *path, takt_error *error)
     return 0;
 }
 
-/* The directory of the default store: nobody else may replace what lies in it, so it is a directory
- * of this user's, no link, and writable by no one else.  Root is no exception: the owner of a
- * directory decides over the quota that is kept in it. */
+/* Checks the directory of the default store.  No other user may replace what is in it, so it must
+ * belong to this user, be no link, and be writable by this user only.  Root is no exception: the
+ * owner of a directory controls the quota that is kept in it. */
 static int check_own_directory(const char *directory, takt_error *error)
 {
     struct stat status;
@@ -156,7 +155,7 @@ static int check_own_directory(const char *directory, takt_error *error)
     return 0;
 }
 
-/* Where the path names a directory, the file is the one in it. */
+/* If the path is a directory, the file is the one in it. */
 static void enter_directory(char path[PATH_MAX])
 {
     struct stat status;
@@ -167,8 +166,7 @@ static void enter_directory(char path[PATH_MAX])
     snprintf(path + size, PATH_MAX - size, "%s" FILE_NAME, path[size - 1] == '/' ? "" : "/");
 }
 
-/* Replaces the directory's part of the path by its one true name; the file itself need not exist.
- */
+/* Replaces the directory part of the path by its real name.  The file itself need not exist. */
 static int resolve_directory(char path[PATH_MAX], takt_error *error)
 {
     char directory[PATH_MAX], resolved[PATH_MAX], name[NAME_MAX + 1];
@@ -200,7 +198,7 @@ static int resolve_directory(char path[PATH_MAX], takt_error *error)
     return 0;
 }
 
-/* A link that somebody put there on purpose is followed once, here: LMDB names its lock after the
+/* Follows one link, which the user may have made on purpose: LMDB names its lock file after the
  * path, and a file with two names would have two locks. */
 static int follow_link(char path[PATH_MAX], takt_error *error)
 {
@@ -218,7 +216,7 @@ static int follow_link(char path[PATH_MAX], takt_error *error)
     return 0;
 }
 
-/* Checks the directory of the file, by the name that it has before links are followed. */
+/* Checks the file's directory, by its name before links are followed. */
 static int check_default(char *path, takt_error *error)
 {
     char *slash = strrchr(path, '/');

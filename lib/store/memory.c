@@ -1,6 +1,6 @@
 /*
- * memory.c: the store "memory:", as seen from a loop.  Decides when calls are run and answered: on
- * the loop's next turn, a batch at a time.  The ledgers are in memory_space.c.
+ * memory.c: the store "memory:", as its loop uses it.  Calls run and are answered on the loop's
+ * next turn, a batch at a time.  memory_space.c has the ledgers.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -13,14 +13,14 @@
 #include <unistd.h>
 
 #define MESSAGE_SIZE (1 + TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX + 1)
-#define BATCH        64 /* messages of one turn */
+#define BATCH        64 /* messages in one turn */
 #define LINE_SIZE    512
 #define NAME_PREFIX  "takt/"
 
-/* A message's first byte: what it says of the ledger that it names. */
+/* A message's first byte: what happened to the ledger that it names. */
 enum { WAKE = 'w', NEWS = 'n' };
 
-/* The name of a worker's socket, which begins with NUL; returns the address's size. */
+/* Writes the name of a worker's socket, which begins with NUL, and returns the address's size. */
 static socklen_t name_socket(struct sockaddr_un *address, uint64_t worker)
 {
     int size;
@@ -55,7 +55,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
         message[size] = '\0';
         key = size > 1 ? memchr(message + 1, '\0', (size_t)size - 1) : NULL;
         if (key && key - message - 1 <= TAKT_NAME_SIZE_MAX &&
-            strlen(key + 1) <= TAKT_KEY_SIZE_MAX) /* anybody on this host may write */
+            strlen(key + 1) <= TAKT_KEY_SIZE_MAX) /* any program on this host may send messages */
             hear(waker, message[0], message + 1, key + 1);
     }
 }
@@ -94,7 +94,7 @@ static void send_to(int from, uint64_t worker, char kind, const takt_store_call 
                  (struct sockaddr *)&address, size);
 }
 
-/* The worker whose socket a line of /proc/net/unix tells of; 0: it is none of ours. */
+/* Returns the worker whose socket a line of /proc/net/unix names; 0: not a takt socket. */
 static uint64_t worker_in(const char *line)
 {
     const char *name = strstr(line, " @" NAME_PREFIX);
@@ -107,7 +107,7 @@ static uint64_t worker_in(const char *line)
     return *end == '\n' ? worker : 0;
 }
 
-/* Everybody else who listens on this host. */
+/* Sends to all other listeners on this host. */
 static void tell_all(const takt_waker *waker, const takt_store_call *call)
 {
     FILE *sockets = fopen("/proc/net/unix", "re");
