@@ -1,22 +1,22 @@
 /*
- * award.h: what every answer to a worker tells, whether it claims or tries: how the ledger stands,
- * what the worker holds and under which numbers, and who is to be woken.
+ * award.h: the contents of every answer to a claim or a try: the state of the ledger, what the
+ * worker holds and under which numbers, and which workers to wake.
  */
 #ifndef TAKT_CORE_AWARD_H
 #define TAKT_CORE_AWARD_H
 
 #include "core/ledger.h"
 
-/* An award of nothing yet.  award->stale: a younger statement of the worker was heard, and nothing
- * is to be done. */
+/* Begins an award that gives nothing yet.  award->stale: a younger statement of the worker has
+ * arrived, and the call must do nothing. */
 void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                       takt_award *award);
 
-/* Names a worker among those that should claim now, once, as long as there is space. */
+/* Names a worker once among those that should claim now, if there is space. */
 void takt_award_wake(takt_award *award, uint64_t worker);
 
-/* Its slots are in award->runs, what the worker holds without them in award->holding, and the
- * ledger has written both down. */
+/* Completes the award.  The slots are in award->runs, the permits held without them in
+ * award->holding, and the ledger has recorded both. */
 void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                     takt_award *award);
 

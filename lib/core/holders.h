@@ -1,39 +1,39 @@
 /*
- * holders.h: who holds a ledger's permits.
+ * holders.h: which workers hold a ledger's permits.
  *
- * A worker states in each claim how many it holds; that is what the ledger believes from then on,
- * so a lost or repeated message can neither leak a permit nor double one.  What a worker holds is
- * free again when it has not been heard of for a lease.
+ * A worker states in each claim how many permits it holds, and the ledger then records that number.
+ * So a lost or repeated message can neither leak a permit nor duplicate one.  If a worker makes no
+ * claim for a lease, its permits are free again.
  *
- * A worker gives its permits up by its own clock before the ledger does.  One that states more than
- * is written here is therefore within its lease, and the ledger has lost its memory (or its clock
- * has jumped): as much of it as is free is written down again.
+ * A worker gives up its permits by its own clock before the ledger does.  So a worker that states
+ * more than is recorded here is within its lease, and the ledger has lost its memory (or its clock
+ * has jumped): the ledger records as many of them again as are free.
  */
 #ifndef TAKT_CORE_HOLDERS_H
 #define TAKT_CORE_HOLDERS_H
 
 #include "core/ledger.h"
 
-/* All permits that are held. */
+/* The number of permits held. */
 int64_t takt_holders_held(const takt_ledger *ledger);
 
-/* Permits that nobody holds; TAKT_NEVER where the limit has no bound of them. */
+/* The number of free permits; TAKT_NEVER: their number is not limited. */
 int64_t takt_holders_free(const takt_ledger *ledger);
 
-/* A worker states what it holds.  Returns what is written down, which may be less. */
+/* A worker states what it holds.  Returns the number that is recorded, which may be lower. */
 int64_t takt_holders_state(takt_ledger *ledger, int64_t now_us, const takt_claim *claim);
 
-/* It is given so many more. */
+/* Gives the worker so many more permits. */
 void takt_holders_give(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, int64_t count);
 
-/* The first instant at which a permit is free because a lease is over, where no worker is heard of
- * before; TAKT_NEVER if that is not before `until_us`. */
+/* The first instant at which the end of a lease frees a permit, unless its worker claims before;
+ * TAKT_NEVER: not before `until_us`. */
 int64_t takt_holders_over_at(const takt_ledger *ledger, int64_t until_us);
 
-/* What time alone changes: permits whose lease is over are free. */
+/* Frees the permits whose lease is over. */
 void takt_holders_tidy(takt_ledger *ledger, int64_t now_us);
 
-/* Whether a younger statement of the worker was heard. */
+/* Whether a younger statement of the worker has arrived. */
 bool takt_holders_is_stale(const takt_ledger *ledger, const takt_claim *claim);
 
 #endif

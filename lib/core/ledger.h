@@ -1,13 +1,12 @@
 /*
- * ledger.h: the whole shared state of one (numbers, key), and what is said to it: claim in, award
- * out.
+ * ledger.h: the whole shared state of one (numbers, key), and the calls on it: claim in, award out.
  *
- * A claim states a worker's present situation, never a change to it, so that a repeated, delayed or
- * lost claim does no harm.  A ledger grants only in the answer to the worker's own claim, and tells
- * a worker for whom there is no room yet the moment at which there will be: the worker sleeps until
- * then.  docs/design.md tells why.
+ * A claim states a worker's present situation, never a change, so a repeated, delayed or lost claim
+ * does no harm.  A ledger grants only in the answer to the worker's own claim.  If there is no room
+ * yet, the answer says when there will be, and the worker sleeps until then.  docs/design.md says
+ * why.
  *
- * Everything here is pure: time is an argument, memory is the caller's.
+ * Everything here is pure: time is an argument, and memory is the caller's.
  */
 #ifndef TAKT_CORE_LEDGER_H
 #define TAKT_CORE_LEDGER_H
@@ -31,10 +30,10 @@
 #define TAKT_LOOKAHEAD_FRACTION       16
 #define TAKT_LOOKAHEAD_FRACTION_FIRST 64
 
-/* Waiters in a row that want the same. */
+/* Consecutive waiters that want the same. */
 typedef struct takt_want {
     int64_t count;
-    int64_t latest_us; /* no use to them after that instant; TAKT_NEVER: any time */
+    int64_t latest_us; /* the waiters have no use for later slots; TAKT_NEVER: any time */
     int32_t cost;
     int32_t priority;
 } takt_want;
@@ -42,8 +41,8 @@ typedef struct takt_want {
 typedef struct takt_claim {
     uint64_t worker;
     int64_t seq;      /* grows with every claim of the worker to this ledger */
-    int64_t waiting;  /* waiters without a slot, also those that `wants` has no space for */
-    int64_t holding;  /* permits that it holds: jobs that run, and slots in hand */
+    int64_t waiting;  /* waiters without a slot, including those for which `wants` has no space */
+    int64_t holding;  /* permits that the worker holds: running jobs, and slots in hand */
     bool uncontended; /* a hint: the last award was, and left a slot within the lookahead; a store
                          may try a shorter way first */
     int want_count;
@@ -54,10 +53,10 @@ typedef struct takt_award {
     int64_t now_us;
     int64_t claim_again_at_us; /* when there will be room for the rest; TAKT_NEVER: nothing is left
                                   in line, or it is woken when there is a permit */
-    int64_t next_slot_at_us;   /* nobody who was claimed for and is not served has a slot before */
-    int64_t blocked_until_us;  /* 0: not blocked */
-    int64_t waiting;           /* waiters in the fleet */
-    int64_t workers;           /* workers that wait */
+    int64_t next_slot_at_us; /* no waiter that was claimed for and not served has an earlier slot */
+    int64_t blocked_until_us; /* 0: not blocked */
+    int64_t waiting;          /* waiters in the fleet */
+    int64_t workers;          /* workers with waiters */
     int64_t refused;  /* that many of the claim's waiters are more than max_waiting allows: the
                          last ones, with drop-oldest the oldest of the least urgent */
     unsigned in_line; /* bit p: the worker stands in line with priority p */
@@ -70,8 +69,8 @@ typedef struct takt_award {
     int wake_count;   /* these workers should claim now: permits are free for them, or waiters of
                          theirs were taken out of the line */
     uint64_t wakes[TAKT_WAKES_MAX];
-    bool news;   /* the first in line went without what the others had left to it: they should all
-                    claim now */
+    bool news; /* the first in line went without what the others had left to it: they should all
+                  claim now */
     int least_urgent; /* priority of the last in line of the other workers; -1: no other waits */
     bool uncontended; /* a hint for the next claim: the store's shorter way, if it has one, would
                          have done */
@@ -83,25 +82,25 @@ typedef struct takt_award {
     takt_numbers newer;
 } takt_award;
 
-/* No waiter of a claim wants less, of what can ever be given; 1 where not all are listed. */
+/* The lowest cost of the claim's waiters, as far as it can ever be given; 1: not all are listed. */
 int64_t takt_claim_min_cost(const takt_claim *claim, int64_t capacity);
 
-/* A worker stands in line once for each priority that it has waiters of. */
+/* A worker's place in the line.  It has one for each priority of its waiters. */
 typedef struct takt_place {
     uint64_t worker;
     int64_t seq;
     int64_t turn;          /* the order within the priority */
-    int64_t wanting;       /* tokens, as last claimed less what was awarded then */
+    int64_t wanting;       /* tokens: those last claimed, less those awarded then */
     int64_t need;          /* cost of its first waiter */
-    int64_t waiting;       /* its waiters */
-    int64_t again_at_us;   /* when it was told to come again */
-    int64_t expires_at_us; /* when it is taken for dead */
+    int64_t waiting;       /* number of its waiters */
+    int64_t again_at_us;   /* when the worker should claim again */
+    int64_t expires_at_us; /* when the worker counts as dead */
     int8_t priority;
     bool aside; /* did not come when it was told to, or all its waiters were taken out: others need
                    not wait for it, its turn is kept */
     bool foremost; /* the most urgent place of its worker: counting these counts workers */
-    bool lacking;  /* it waits for a permit: nobody knows when there will be one */
-    int64_t came;  /* of who claims, and not kept: its turn before it was served */
+    bool lacking;  /* it waits for a permit: it is unknown when there will be one */
+    int64_t came;  /* of the claiming worker, not kept: its turn before it was served */
 } takt_place;
 
 /* A worker that holds permits. */
@@ -109,37 +108,37 @@ typedef struct takt_holder {
     uint64_t worker;
     int64_t seq;
     int64_t held;
-    int64_t expires_at_us; /* its lease, if it is not heard of before */
+    int64_t expires_at_us; /* the end of its lease, unless it claims before */
 } takt_holder;
 
-/* What is left of the first rule's rate, and for how long its pace is kept after a block
+/* The part of the first rule's rate that penalties leave, and how long a pace is kept after a block
  * (brake.h). */
 typedef struct takt_brake {
-    int64_t percent;        /* 0: all of it */
-    int64_t since_us;       /* from then on more of it comes back */
-    int64_t counted_at_us;  /* the last penalty that counted */
+    int64_t percent;        /* of the rate; 0: all of it */
+    int64_t since_us;       /* from then on the rate recovers */
+    int64_t counted_at_us;  /* when a penalty last counted */
     int64_t paced_from_us;  /* when the block began */
     int64_t paced_until_us; /* 0: no block is paced */
 } takt_brake;
 
-/* Callers of one revision differ in their rules. */
+/* Workers with one revision state different rules. */
 typedef struct takt_contest {
-    int64_t stated_at_us;    /* when the ledger's rules were last stated, or this began */
-    int64_t contested_at_us; /* when others were; 0: there is no contest */
+    int64_t stated_at_us;    /* when the ledger's rules were last stated, or when this began */
+    int64_t contested_at_us; /* when other rules were last stated; 0: there is no contest */
 } takt_contest;
 
-/* What was taken while somebody looks (meter.h). */
+/* Counts the tokens taken while somebody watches (meter.h). */
 typedef struct takt_meter {
-    int64_t until_us; /* 0: nobody looks */
+    int64_t until_us; /* 0: nobody watches */
     int64_t since_us;
     int64_t taken; /* tokens */
 } takt_meter;
 
 typedef struct takt_ledger {
-    const takt_numbers *numbers; /* the numbers that the state is kept under */
+    const takt_numbers *numbers; /* the numbers under which the state is kept */
     takt_rules_state state;
     takt_pages *pages;        /* where logs are kept, the caller's; NULL where no rule keeps one */
-    int64_t turn;             /* the last one given out */
+    int64_t turn;             /* the last turn given out */
     int64_t blocked_until_us; /* 0: not blocked */
     char reason[TAKT_REASON_TEXT_MAX + 1]; /* why, as in the text (reason.h); "": nobody says */
     takt_brake brake;
@@ -149,82 +148,82 @@ typedef struct takt_ledger {
     int line_count;
     int line_capacity;       /* before a claim at least line_count + TAKT_PRIORITIES */
     int64_t fence;           /* the last fencing number given out; 0: none */
-    int64_t leased_until_us; /* no lease ends after that; 0: nobody holds anything */
+    int64_t leased_until_us; /* no lease ends later; 0: no permit is held */
     takt_holder *holders;    /* sorted by worker; the caller's memory */
     int holder_count;
     int holder_capacity; /* before a claim or a try at least holder_count + 1, with concurrency */
 } takt_ledger;
 
-/* A ledger that has never been used.  `line`, `holders` and their capacities are left alone.  The
+/* Sets up a ledger that has never been used, except `line`, `holders` and their capacities.  The
  * numbers are not copied. */
 void takt_ledger_init(takt_ledger *ledger, const takt_numbers *numbers, int64_t now_us);
 
-/* The same without the rules' states: those that a text tells come next. */
+/* The same without the rules' states, which are then read from a text. */
 void takt_ledger_empty(takt_ledger *ledger, const takt_numbers *numbers);
 
 /*
- * Before a call from a worker whose policy says `numbers`: the numbers of the higher revision hold.
- * Where the ledger takes the worker's over, the backlog is kept, and from then on it refers to
- * these `numbers`.  Of one revision the ledger's rules hold, until nobody has stated them for
- * TAKT_CONTEST_US: which of two policies holds does not depend on who came last.
+ * Call before a call of a worker whose policy has `numbers`: those with the higher revision are
+ * used.  If the ledger takes over the worker's, it keeps the backlog and refers to these `numbers`
+ * from then on.  With the same revision the ledger's rules stay until no worker has stated them for
+ * TAKT_CONTEST_US: so the last caller does not decide which of two policies is used.
  */
 void takt_ledger_adopt(takt_ledger *ledger, const takt_numbers *numbers, int64_t now_us);
 
-/* No block lasts any more. */
+/* Ends a block. */
 void takt_ledger_unblocked(takt_ledger *ledger);
 
-/* What time alone changes: clocks that jumped, blocks that end, workers that fell silent.  Every
- * call begins with it. */
+/* Applies the changes that only time brings: clocks that jumped, blocks that end, workers that are
+ * silent.  Every call begins with it. */
 void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us);
 
-/* Fills `award` but for `outdated` and `newer`, which takt_ledger_tell_newer fills.  Needs
- * line_capacity as said above. */
+/* Fills `award` except `outdated` and `newer`, which takt_ledger_tell_newer fills.  line_capacity
+ * must be as stated above. */
 void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                        takt_award *award);
 
-/* Tells a worker whose policy says `numbers` the ledger's numbers, if others hold. */
+/* If other numbers than the worker's are in use, puts them into `award`. */
 void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_numbers *numbers,
                             takt_award *award);
 
-/* Takes `cost` now if nobody who waits is overtaken by it: true.  Otherwise nothing is taken.
- * *retry_at_us is when it would be given if nobody else came, `now_us` if it was, TAKT_NEVER if it
- * never can be. */
+/* Takes `cost` now if that overtakes no waiter, and returns true.  Otherwise nothing is taken.
+ * *retry_at_us is when it would be granted if nothing else came, `now_us` if it was granted,
+ * TAKT_NEVER if it never can be. */
 bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, int64_t *retry_at_us);
 
-/* The same where the limit has concurrency: it takes a permit as well, for the worker that states
- * in `claim` what it holds, and `award` tells of it as a claim's would. */
+/* The same for a limit with concurrency: it also takes a permit for the worker, which states in
+ * `claim` what it holds.  `award` is filled as for a claim. */
 bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                             int64_t cost, int64_t *retry_at_us, takt_award *award);
 
-/* How the ledger stands. */
+/* Reads the state of the ledger. */
 void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standing);
 
-/* For so long from now on, TAKT_WATCH_MAX_US at most, what is taken is counted. */
+/* Counts the tokens taken for so long from now on, TAKT_WATCH_MAX_US at most. */
 void takt_ledger_watch(takt_ledger *ledger, int64_t now_us, int64_t for_us);
 
-/* No slot for so long from now on, and from then on no burst for as long (brake.h); the rules'
- * states stay as they are.  Only ever extends; a block that does brings its reason, if it has one
+/* Grants no slot for so long from now on, and then no burst for as long (brake.h).  The rules'
+ * states do not change.  A block is only ever extended; a call that extends it sets its reason
  * (NULL: none). */
 void takt_ledger_block(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason);
 
-/* A block, and where the limit has `adapt`, the rate falls (brake.h). */
+/* Blocks, and lowers the rate if the limit has `adapt` (brake.h). */
 void takt_ledger_penalize(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason);
 
 void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us);
 
-/* No more than `remaining` tokens of the policy's rules are left now: takt_numbers_charge takes
- * what is more. */
+/* Leaves at most `remaining` tokens of the policy's rules: takt_numbers_charge takes the rest. */
 void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining);
 
-/* The work of a slot has cost more or less than it took: the difference moves the rules on or back
- * as takt_numbers_charge and takt_numbers_give_back have it.  actual 0: it was not begun. */
+/* The work of a slot has cost more or less than was taken: takt_numbers_charge or
+ * takt_numbers_give_back corrects the rules by the difference.  actual 0: it did not begin. */
 void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t cost,
                         int64_t actual);
 
-/* The rules as from rest, the rate that of the policy; who waits and a block stay. */
+/* Sets the rules to their state at rest, and the rate to the policy's.  Waiters and a block
+ * stay. */
 void takt_ledger_reset(takt_ledger *ledger, int64_t now_us);
 
-/* From that instant on the ledger says no more than one that has never been used. */
+/* From that instant on the ledger has no more information than an unused one. */
 int64_t takt_ledger_expires_at(const takt_ledger *ledger);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * numbers.h: the numbers of a limit that its ledgers keep and that all workers share, and the
- * arithmetic of all its rules together.  What a worker's own policy says besides is in limit.h.
+ * numbers.h: the numbers of a limit that its ledgers keep and all workers share, and the arithmetic
+ * of all its rules together.  limit.h has what each worker's own policy adds.
  *
- * A slot must suit every rule: t is raised to the latest `earliest` of all, which suits the others
- * as well (what fits at an instant fits later), then every rule is committed at that t.  That is
- * how 1/s AND 20/min AND 800/day hold at once.
+ * A slot must suit every rule: t is raised to the latest `earliest` of all rules.  That instant
+ * suits the others too, because what fits at an instant fits later.  Then every rule is committed
+ * at that t.  This is how 1/s AND 20/min AND 800/day hold at once.
  */
 #ifndef TAKT_CORE_NUMBERS_H
 #define TAKT_CORE_NUMBERS_H
@@ -30,95 +30,97 @@
 #define TAKT_LEASE_MIN_US    INT64_C(1000000)
 #define TAKT_LEASE_MAX_US    INT64_C(86400000000)
 
-/* Whom more waiters than max_waiting cost their place. */
+/* Which waiters leave if there are more than max_waiting. */
 typedef enum takt_when_full {
-    TAKT_WHEN_FULL_REFUSE,      /* the newest of whoever claims */
-    TAKT_WHEN_FULL_DROP_OLDEST, /* the oldest of the least urgent, whosever they are */
-    TAKT_WHEN_FULL_DROP_LOWEST /* the newest of those less urgent than who claims; else as refuse */
+    TAKT_WHEN_FULL_REFUSE,      /* the newest of the claiming worker */
+    TAKT_WHEN_FULL_DROP_OLDEST, /* the oldest of the least urgent, of any worker */
+    /* the newest of those less urgent than the claiming ones; otherwise as refuse */
+    TAKT_WHEN_FULL_DROP_LOWEST
 } takt_when_full;
 
-/* What a vendor's "too many" does to the rate of the first rule, in percent of it. */
+/* How a vendor's "too many" changes the rate of the first rule, in percent of it. */
 typedef struct takt_adapt {
     int64_t backoff;    /* what a penalty leaves of the rate; 0: the limit does not adapt */
-    int64_t recover;    /* so much comes back ... */
+    int64_t recover;    /* the part that recovers ... */
     int64_t recover_us; /* ... in that time */
-    int64_t floor;      /* it never falls below that */
+    int64_t floor;      /* the lowest rate */
 } takt_adapt;
 
-/* What the rules, the line and the permits of a ledger are kept under. */
+/* The numbers under which a ledger keeps its rules, line and permits. */
 typedef struct takt_numbers {
     takt_rule rules[TAKT_RULES_MAX];
     int rule_count;
     int64_t lookahead_us;
-    int64_t max_waiting; /* of one key in the whole fleet; 0: no bound */
+    int64_t max_waiting; /* for one key in the whole fleet; 0: no bound */
     takt_when_full when_full;
-    int64_t concurrency; /* permits of one key, held at once by the fleet; 0: no bound */
-    int64_t lease_us;    /* permits of a worker that is silent for so long are free again */
+    int64_t concurrency; /* permits of one key that the fleet may hold at once; 0: no bound */
+    int64_t lease_us;    /* after that silence of a worker its permits are free again */
     takt_adapt adapt;
-    int64_t revision; /* of the policy: of two that differ, the higher one holds */
+    int64_t revision; /* of the policy; the higher one is used */
 } takt_numbers;
 
-/* The states of all rules, in the order of the rules.  A limit that is braked (brake.h) has one
- * rule more than its policy says, the brake, whose state comes behind the others. */
+/* The states of all rules, in the order of the rules.  A limit with a brake (brake.h) has one more
+ * rule than its policy, whose state comes last. */
 typedef struct takt_rules_state {
     takt_rule_state rules[TAKT_RULES_MAX + 1];
-    takt_rule brake; /* tokens 0: there is none */
+    takt_rule brake; /* tokens 0: there is no brake */
 } takt_rules_state;
 
-/* The most tokens that one acquire can ask for; *rule (may be NULL) is the index of the rule that
+/* The most tokens that one acquire can get; *rule (may be NULL) is the index of the rule that
  * bounds it. */
 int64_t takt_numbers_capacity(const takt_numbers *numbers, int *rule);
 
-/* Tokens that the rules pass in `span_us` in the long run, least over the rules, at most
- * TAKT_ROOM_MAX.  state NULL: what the policy's rules pass. */
+/* Tokens that the rules allow in `span_us` in the long run: the lowest of all rules, at most
+ * TAKT_ROOM_MAX.  state NULL: only the policy's rules count. */
 int64_t takt_numbers_throughput(const takt_numbers *numbers, const takt_rules_state *state,
                                 int64_t span_us);
 
-/* Whatever was given longer ago than that has no say any more: the longest period, or the lease. */
+/* Slots given longer ago than that have no effect any more: the longest period, or the lease. */
 int64_t takt_numbers_span(const takt_numbers *numbers);
 
-/* A state before its first use: rest() or what a text says comes next.  There is no brake, and no
- * book of the pages is in use. */
+/* Sets up a state before its first use; rest() or a text comes next.  It has no brake, and no book
+ * of the pages is in use. */
 void takt_numbers_begin(takt_rules_state *state, takt_pages *pages);
 
-/* A brake is left to its owner. */
+/* Sets all rules but the brake to their state at rest. */
 void takt_numbers_rest(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us);
 int64_t takt_numbers_earliest(const takt_numbers *numbers, const takt_rules_state *state,
                               int64_t t_us, int64_t cost);
 void takt_numbers_commit(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us,
                          int64_t cost);
 
-/* Of single tokens from from_us on: how many have slots <= until_us, and the slot of the n-th.
- * Exact for one rule; for several the least room and the latest slot of each for itself. */
+/* For single tokens from from_us on: how many have slots <= until_us, and the slot of the n-th.
+ * Exact for one rule; for several rules the lowest number and the latest slot of each rule
+ * alone. */
 int64_t takt_numbers_room(const takt_numbers *numbers, const takt_rules_state *state,
                           int64_t from_us, int64_t until_us);
 int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *state,
                          int64_t from_us, int64_t n);
 
 /*
- * Takes up to `count` times `cost` tokens, the earliest slots from from_us on that are <= until_us,
- * and appends them to runs[*run_count ...] as long as there are runs (an even run is one, also when
- * it continues the last). Returns the number taken, which after many uneven slots may be less than
- * there is room for.
+ * Takes up to `count` times `cost` tokens, the earliest slots from from_us on that are <= until_us.
+ * Appends them to runs[*run_count ...] while there are free runs (an even run is one, also if it
+ * continues the last one).  Returns the number taken, which after many uneven slots may be lower
+ * than the room.
  */
 int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, int64_t from_us,
                           int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
                           int *run_count, int run_max);
 
-/* Takes tokens that were used without having been asked for.  A rule that can owe them does, up to
- * TAKT_LOOKAHEAD_MAX_US of slots; from a window or a log goes what is left there. */
+/* Takes tokens that were used without a slot.  A rule that can owe tokens does so, up to
+ * TAKT_LOOKAHEAD_MAX_US of slots; a window or a log loses what is left in it. */
 void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
                          int64_t tokens);
 
-/* Of `cost` tokens taken at slot_us, `unused` were not needed: each rule gives back what it can
- * without letting anybody take what was there before. */
+/* Of `cost` tokens taken at slot_us, `unused` were not needed: each rule gives back what no
+ * other worker can have been served from. */
 void takt_numbers_give_back(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
                             int64_t slot_us, int64_t cost, int64_t unused);
 
 void takt_numbers_exhaust(const takt_numbers *numbers, takt_rules_state *state, int64_t at_us);
 int64_t takt_numbers_rest_at(const takt_numbers *numbers, const takt_rules_state *state);
 
-/* Whether the rules keep the same numbers. */
+/* Whether the rules have the same numbers. */
 bool takt_numbers_same(const takt_numbers *a, const takt_numbers *b);
 
 /* A state kept under the rules of `from` becomes one under those of `to`, whose revision is not

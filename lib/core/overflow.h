@@ -1,18 +1,19 @@
 /*
- * overflow.h: more wait than max_waiting allows: whose waiters leave.
+ * overflow.h: which waiters leave if more wait than max_waiting allows.
  *
- * Nothing remembers a waiter that was dropped.  The place of its worker counts fewer, and the
- * worker is named among those that should claim now; what it states then is found to be too much
- * again, by the same rule, and it is told so in the answer to its own claim.  If there is space by
- * then, it keeps them.
+ * Nothing remembers a dropped waiter.  The ledger lowers the count of its worker's place, and names
+ * the worker among those that should claim now.  That worker's next claim exceeds the bound again
+ * by the same rule, and its award says how many to refuse.  If there is space by then, the worker
+ * keeps them.
  */
 #ifndef TAKT_CORE_OVERFLOW_H
 #define TAKT_CORE_OVERFLOW_H
 
 #include "core/ledger.h"
 
-/* After a claim's turns were served: who of those that were given nothing is more than may wait
- * leaves the line, or award->refused tells the claimer how many of its own do. */
+/* Call after a claim's turns were served.  If too many wait, waiters of other workers that were
+ * given nothing leave the line, or award->refused says how many of its own the claiming worker must
+ * refuse. */
 void takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_award *award);
 
 #endif
