@@ -73,9 +73,12 @@ static int64_t lag_us(const checker *self)
     return 0;
 }
 
-/* Whether a schedule of single tokens tells what a fleet can reach. */
+/* Whether a schedule of single tokens tells what a fleet can reach.  After a block it cannot reach
+ * what the rules saved up meanwhile. */
 static bool is_comparable(const checker *self)
 {
+    if (self->paced_until_us > self->calm_from_us)
+        return false;
     return lag_us(self) == 0 ||
            (self->cost_max == 1 && !self->far && checker_vague_until(self) < self->calm_from_us);
 }

@@ -172,7 +172,7 @@ static void check_told(const checker *self, const takt_sim_call *call)
     late_us = head_late_us(self, call->claim->worker, call->now_us);
     if (late_us != TAKT_NEVER && told_us > late_us)
         checker_fail(self, 5, "the second in line does not come when the first is late");
-    if (told_us == late_us)
+    if (told_us == late_us && late_us != TAKT_NEVER)
         return;
     if (first_again_us(ledger, call->claim->worker) > told_us)
         checker_fail(self, 5, "a worker that was told to come, and does not, is not late");
