@@ -170,8 +170,10 @@ void takt_resp_free(takt_resp *resp)
 
 static int fail(const takt_resp *resp, const char **why)
 {
-    *why = "it sent a reply that cannot be read";
-    return resp->reader->err == REDIS_ERR_OOM ? TAKT_E_NOMEM : TAKT_E_STORE;
+    bool lacks_memory = resp->reader->err == REDIS_ERR_OOM;
+
+    *why = lacks_memory ? "no memory for its reply" : "it sent a reply that cannot be read";
+    return lacks_memory ? TAKT_E_NOMEM : TAKT_E_STORE;
 }
 
 int takt_resp_feed(takt_resp *resp, const char *bytes, size_t size, const char **why)

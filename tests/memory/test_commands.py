@@ -2,8 +2,14 @@
 """Whichever allocation and whichever access to a file fails: each command of `takt` says so, or does its work."""
 
 import json
+import pathlib
+import sys
+import tempfile
 
 from failing import Case, run
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from redis_server import server  # noqa: E402
 
 ONCE = ('',)  # what waits for its store goes on waiting as long as there is no memory
 POLICY = '''limits:
@@ -34,7 +40,7 @@ def case(name, *words, **settings):
     return Case(name, 'takt', *words, files={**FILES, **settings.pop('files', {})}, **settings)
 
 
-run([
+CASES = [
     case('check', 'check', 'takt.yaml'),
     case('check --json', 'check', '--json', 'takt.yaml'),
     case('help', '--help'),
@@ -58,4 +64,19 @@ run([
     case('simulate', 'simulate', '--limit', 'mail', '--workers', '3', '--jobs', '60'),
     case('simulate --arrivals', 'simulate', '--rate', '5/s', '--arrivals', 'arrivals'),
     case('simulate --arrivals --json', 'simulate', '--rate', '5/s', '--json', '--arrivals', 'arrivals'),
-], ('memory', 'io'))
+]
+
+
+def over(url):
+    """What a connection to a server adds."""
+    return [
+        case('run over Redis', 'run', 'mail', '-s', url, '--', 'true', ways=ONCE),
+        case('peek over Redis', 'peek', 'mail', '-s', url, loose=True),
+        case('block over Redis', 'block', 'mail', '1ms', '-s', url, loose=True),
+        case('apply over Redis', 'apply', 'takt.yaml', '-s', url, loose=True),
+        case('doctor over Redis', 'doctor', '-s', url, loose=True, ways=ONCE),  # else nothing is sent, and it waits
+    ]
+
+
+with tempfile.TemporaryDirectory() as here, server(pathlib.Path(here)) as redis:
+    run(CASES + over(redis.url), ('memory', 'io'))

@@ -59,6 +59,13 @@ static void on_added(takt_redis_command *command, const takt_reply *reply, int c
     free(entry);
 }
 
+static void give_up(takt_tool *tool)
+{
+    if (!tool->lost)
+        takt_message("%s", takt_strerror(TAKT_E_NOMEM));
+    tool->lost = true;
+}
+
 static void send_entry(adding *adding, const takt_text_line *line)
 {
     takt_tool *tool = adding->tool;
@@ -79,9 +86,7 @@ static void send_entry(adding *adding, const takt_text_line *line)
         }
         free(made);
     }
-    if (!tool->lost)
-        takt_message("%s", takt_strerror(TAKT_E_NOMEM));
-    tool->lost = true;
+    give_up(tool);
 }
 
 static void add_line(adding *adding, const takt_text_line *line)
@@ -89,11 +94,17 @@ static void add_line(adding *adding, const takt_text_line *line)
     takt_error error = {.text = "it is longer than 1 MiB"};
     json_t *fields = NULL;
     takt_job_head head;
+    int code = TAKT_E_INVALID;
 
     if (line->number < adding->tool->from_line)
         return;
-    if (line->text == NULL ||
-        takt_job_parse(line->text, line->size, ANY_LIMIT, &fields, &head, &error) != 0) {
+    if (line->text != NULL)
+        code = takt_job_parse(line->text, line->size, ANY_LIMIT, &fields, &head, &error);
+    if (code == TAKT_E_NOMEM) {
+        give_up(adding->tool);
+        return;
+    }
+    if (code != 0) {
         adding->refused++;
         takt_message("%s:%" PRIu64 ": %s", input_name(adding->tool), line->number, error.text);
         return;
@@ -163,7 +174,7 @@ int takt_tool_add(takt_tool *tool)
     }
     do
         pump(&adding);
-    while ((!adding.ended || adding.under_way > 0) && takt_tool_turn(tool));
+    while ((!adding.ended || adding.under_way > 0) && !tool->lost && takt_tool_turn(tool));
     takt_lines_close(&adding.lines, on_lines_closed);
     while (!adding.closed || adding.under_way > 0)
         (void)takt_tool_turn(tool);

@@ -41,7 +41,11 @@ static void finish(uv_timer_t *timer)
     struct print *print = timer->data;
     json_t *text = json_object_get(takt_job_fields(print->job), "text");
 
-    takt_job_done(print->job, json_pack("{s:O}", "text", text));
+    json_t *result = json_pack("{s:O}", "text", text);
+    if (result)
+        takt_job_done(print->job, result);
+    else
+        takt_job_retry(print->job, 0, "no memory");
     LIST_REMOVE(print, link);
     uv_close((uv_handle_t *)timer, free_print);
 }

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "jobs/sources/source.h"
@@ -119,6 +120,18 @@ static int read_head(const json_t *fields, takt_job_head *head, takt_error *erro
     return read_deadline(fields, &head->deadline_us, error);
 }
 
+/* jansson tells of a lack of memory as of an error in the text, by which a good job would be dead.
+ */
+static bool without_memory;
+
+static void *allocate(size_t size)
+{
+    void *made = malloc(size);
+
+    without_memory = without_memory || !made;
+    return made;
+}
+
 int takt_job_parse(const char *text, size_t size, const char *limit, json_t **fields,
                    takt_job_head *head, takt_error *error)
 {
@@ -131,9 +144,13 @@ int takt_job_parse(const char *text, size_t size, const char *limit, json_t **fi
                       "it has %zu bytes; a job has at most %d; put larger data into a file, and "
                       "name the file in the job",
                       size, TAKT_JOB_SOURCE_TEXT_MAX);
+    without_memory = false;
+    json_set_alloc_funcs(allocate, free);
     json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
-    if (!object && json_error_code(&trouble) == json_error_out_of_memory)
-        return error->code = TAKT_E_NOMEM;
+    if (!object && without_memory) {
+        *error = (takt_error){TAKT_E_NOMEM, "no memory"};
+        return TAKT_E_NOMEM;
+    }
     if (!object)
         return refuse_text(&trouble, error);
     if (!json_is_object(object))

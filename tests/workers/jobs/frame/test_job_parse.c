@@ -6,6 +6,7 @@
 #include "jobs/frame/job.h"
 #include "jobs/sources/source.h"
 #include "jobs/text/instant.h"
+#include "memory/failing.h"
 
 static const struct {
     const char *text;
@@ -132,4 +133,24 @@ Test(job, instants)
                      instants[i].text);
         cr_assert_eq(at_us, instants[i].at_us, "%s: %lld", instants[i].text, (long long)at_us);
     }
+}
+
+/* A lack of memory is no error of the line, for which the job would be dead.  jansson asserts where
+ * later allocations fail. */
+Test(job_parse, without_memory_a_good_line_is_not_refused)
+{
+    static const char text[] = "{\"id\":\"1\",\"limit\":\"a\"}";
+    takt_job_head head;
+    takt_error error = {0};
+    json_t *fields;
+    int code;
+
+    failing_start(1, false);
+    code = takt_job_parse(text, strlen(text), NULL, &fields, &head, &error);
+    failing_stop();
+    cr_assert(failing_struck());
+    cr_expect_eq(code, TAKT_E_NOMEM, "%s", error.text);
+    cr_assert_eq(takt_job_parse(text, strlen(text), NULL, &fields, &head, &error), 0);
+    json_decref(fields);
+    cr_expect_eq(takt_job_parse("{", 1, NULL, &fields, &head, &error), TAKT_E_INVALID);
 }
