@@ -10,6 +10,7 @@
 #include "kit/wall_clock.h"
 #include "session.h"
 #include "standing.h"
+#include "top.h"
 
 typedef enum operation_kind { PEEK, BLOCK, PENALIZE, UNBLOCK, RESET } operation_kind;
 
@@ -73,6 +74,8 @@ static error_t parse(int key, char *word, struct argp_state *state)
             self->for_us = read_duration(state, word, self->operation);
         return 0;
     case ARGP_KEY_END:
+        if (state->arg_num == 0 && self->operation == PEEK && !takt_cli_is_ad_hoc(self->settings))
+            return 0;
         if (state->arg_num == 0)
             argp_error(state, "which limit?");
         else if (state->arg_num < wanted)
@@ -96,7 +99,7 @@ static const struct argp_child children[] = {{&takt_cli_json_argp, 0, NULL, 0},
     "Exit status: 0; 64 wrong command line, 69 store unusable, 78 policy unusable.\n\nExample:\n"
 
 static const char *const usages[] = {
-    [PEEK] = "LIMIT[:KEY]",
+    [PEEK] = "[LIMIT[:KEY]]",
     [BLOCK] = "LIMIT[:KEY] DURATION",
     [PENALIZE] = "LIMIT[:KEY] [DURATION]",
     [UNBLOCK] = "LIMIT[:KEY]",
@@ -104,7 +107,9 @@ static const char *const usages[] = {
 };
 
 static const char *const helps[] = {
-    [PEEK] = "Prints where a limit stands, and takes nothing.\v" STATUSES "  takt peek api:acme",
+    [PEEK] = "Prints where a limit stands, and takes nothing. Without LIMIT it prints a line for "
+             "each limit of the policy and the busiest keys; without a policy, for the "
+             "busiest limits and keys in the store.\v" STATUSES "  takt peek api:acme\n  takt peek",
     [BLOCK] = "Blocks a limit for DURATION from now, in the whole fleet. A block that lasts longer "
               "stays as "
               "it is.\v" STATUSES "  takt block api:acme 10min --reason 'new key on its way'",
@@ -212,6 +217,8 @@ static int run(int argc, char **argv, takt_cli_settings *settings, operation_kin
                         .session = {.store_timeout_us = TAKT_CLI_TIMEOUT_US}};
 
     takt_cli_parse(&argp, argc, argv, false, &self);
+    if (!self.target.text)
+        return takt_cli_top_print_all(settings);
     int status = takt_cli_open(&self.session, settings, &self.target);
     if (status)
         return status;

@@ -246,9 +246,16 @@ int takt_cli_open(takt_cli_session *session, const takt_cli_settings *settings,
     int status = takt_cli_is_ad_hoc(settings)
                      ? takt_cli_make_policy(&session->policy, settings, target)
                      : takt_cli_load_policy(&session->policy, settings);
-    if (status)
-        return status;
-    bool follows = takt_policy_follows(session->policy);
+    return status ? status : takt_cli_open_by(session, settings, session->policy, target);
+}
+
+int takt_cli_open_by(takt_cli_session *session, const takt_cli_settings *settings,
+                     takt_policy *policy, const takt_cli_target *target)
+{
+    bool follows = takt_policy_follows(policy);
+    int status = 0;
+
+    session->policy = policy;
     if (!follows && (status = refuse_unless_there(session, target)) != 0)
         goto free_policy;
     int failed = uv_loop_init(&session->loop);

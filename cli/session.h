@@ -69,6 +69,10 @@ int takt_cli_refuse_limit(const takt_policy *policy, const char *name);
 int takt_cli_open(takt_cli_session *session, const takt_cli_settings *settings,
                   const takt_cli_target *target);
 
+/* The same by a policy that is at hand, which is the session's from then on, also on failure. */
+int takt_cli_open_by(takt_cli_session *session, const takt_cli_settings *settings,
+                     takt_policy *policy, const takt_cli_target *target);
+
 /* Reads the policy's file again, and goes by it from now on.  False: all is as it was; `error` says
  * why. */
 bool takt_cli_reread(takt_cli_session *session, const takt_cli_settings *settings,

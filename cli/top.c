@@ -11,13 +11,14 @@
 #include "commands.h"
 #include "kit/message.h"
 #include "kit/signals.h"
-#include "top.h"
+#include "top_list.h"
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
 
 #define INTERVAL_US     1000000
 #define INTERVAL_MIN_US 100000
 #define INTERVAL_MAX_US 60000000
+#define LIST_EVERY_MS   10000
 
 enum { KEY_INTERVAL = 0x200, KEY_ONCE };
 
@@ -28,6 +29,9 @@ typedef struct cli_top {
     bool once;
 
     takt_cli_session session;
+    takt_cli_lister lister;
+    size_t fixed; /* rows of the policy, before those that are listed */
+    uint64_t listed_at_ms;
     takt_cli_rows rows;
     takt_cli_view view;
     takt_cli_screen screen;
@@ -97,8 +101,10 @@ static const struct argp argp = {
     "[LIMIT[:KEY]...]",
     "Shows limits live: the fleet's rate and the quota, waiters, permits held, blocks and "
     "penalties. "
-    "Without LIMIT it shows all limits of the policy, each without keys; name the keys to see. On "
-    "the screen j and k select a limit, b blocks and u unblocks it, ? shows all keys, q quits."
+    "Without LIMIT it shows all limits of the policy and the busiest keys in use; without a "
+    "policy, "
+    "the busiest limits and keys in the store. On the screen j and k select a limit, b blocks and "
+    "u unblocks it, ? shows all keys, q quits."
     "\vA rate needs two samples: --once and --json (one object per limit and line) take them one "
     "--interval apart.\n\n"
     "Exit status: 0; 64 wrong command line, 69 store unusable, 78 policy unusable.\n\n"
@@ -175,12 +181,70 @@ static void look(cli_top *top)
 
 /* ---- looks ----------------------------------------------------------------------------------- */
 
+/* The policy may have been followed to new limits, which come before the keys. */
+static bool add_policy(cli_top *top)
+{
+    size_t before = top->rows.count, added;
+    takt_cli_row *row;
+
+    if (top->lister.foreign)
+        return true;
+    if (!takt_cli_rows_add_policy(&top->rows))
+        return false;
+    added = top->rows.count - before;
+    for (size_t i = 0; i < added && before > top->fixed; i++) {
+        row = top->rows.all[before + i];
+        memmove(&top->rows.all[top->fixed + i + 1], &top->rows.all[top->fixed + i],
+                (before - top->fixed) * sizeof(takt_cli_row *));
+        top->rows.all[top->fixed + i] = row;
+    }
+    top->fixed += added;
+    return true;
+}
+
+/* The chosen row stays chosen, wherever it goes. */
+static void show_list(cli_top *top)
+{
+    takt_cli_view *view = &top->view;
+    const takt_cli_row *chosen =
+        view->chosen < top->rows.count ? top->rows.all[view->chosen] : NULL;
+
+    if (top->lister.code == 0 && top->lister.read)
+        (void)takt_cli_lister_show(&top->lister, &top->rows, top->fixed);
+    for (size_t i = 0; i < top->rows.count; i++)
+        if (top->rows.all[i] == chosen && chosen)
+            view->chosen = i;
+    takt_cli_lister_note(&top->lister, view->note);
+}
+
+static void on_listed(void *data)
+{
+    cli_top *top = data;
+
+    if (top->rows.closed)
+        return;
+    show_list(top);
+    look(top);
+    draw(top);
+}
+
+static void list_again(cli_top *top)
+{
+    uint64_t now_ms = uv_now(&top->session.loop);
+
+    (void)add_policy(top);
+    if (!top->screen.open || (top->listed_at_ms && now_ms - top->listed_at_ms < LIST_EVERY_MS))
+        return;
+    top->listed_at_ms = now_ms ? now_ms : 1;
+    takt_cli_lister_again(&top->lister, &top->session.loop);
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     cli_top *top = timer->data;
 
     if (top->target_count == 0)
-        (void)takt_cli_rows_add_policy(&top->rows); /* it may have been followed to new ones */
+        list_again(top);
     look(top);
     if (top->screen.open)
         draw(top);
@@ -192,7 +256,8 @@ static void on_looked(void *data)
 
     if (top->screen.open)
         draw(top);
-    else if (!top->rows.closed && (--top->looks_left <= 0 || top->rows.all[0]->status < 0))
+    else if (!top->rows.closed &&
+             (--top->looks_left <= 0 || top->rows.count == 0 || top->rows.all[0]->status < 0))
         end(top);
     else if (!top->rows.closed)
         uv_timer_start(&top->timer, on_timer, (uint64_t)top->rows.interval_us / 1000, 0);
@@ -241,7 +306,7 @@ static int print(cli_top *top)
 /* What is watched: the limits named, else all. */
 static int add_rows(cli_top *top)
 {
-    bool added = top->target_count > 0 || takt_cli_rows_add_policy(&top->rows);
+    bool added = top->target_count > 0 || add_policy(top);
 
     for (size_t i = 0; added && i < top->target_count; i++) {
         const takt_cli_target *target = &top->targets[i];
@@ -251,9 +316,9 @@ static int add_rows(cli_top *top)
     }
     if (!added)
         takt_message("%s", takt_strerror(TAKT_E_NOMEM));
-    else if (top->rows.count == 0)
+    else if (top->rows.count == 0 && !top->lister.foreign)
         takt_message("the policy has no limits");
-    return !added ? EX_OSERR : top->rows.count == 0 ? EX_CONFIG : 0;
+    return !added ? EX_OSERR : top->rows.count == 0 && !top->lister.foreign ? EX_CONFIG : 0;
 }
 
 static void name_store(cli_top *top)
@@ -314,7 +379,7 @@ static int watch(cli_top *top, bool screen)
         end(top);
         return status;
     }
-    top->looks_left = 2;
+    top->looks_left = top->rows.interval_us > 0 ? 2 : 1;
     if (screen)
         uv_timer_start(&top->timer, on_timer, 0, (uint64_t)top->rows.interval_us / 1000);
     else
@@ -330,29 +395,96 @@ static void die_of(int number)
     raise(number);
 }
 
+/* Without a policy the rules are those of the ledgers. */
+static int open_session(cli_top *top)
+{
+    const takt_ledgers *ledgers;
+    int code;
+
+    top->lister.foreign = top->target_count == 0 && !takt_cli_has_policy(top->settings);
+    if (!top->lister.foreign)
+        return takt_cli_open(&top->session, top->settings,
+                             takt_cli_is_ad_hoc(top->settings) ? &top->targets[0] : NULL);
+    code = takt_cli_lister_begin(&top->lister, takt_cli_store(top->settings), NULL);
+    if (code != 0)
+        return takt_cli_refuse_store(top->settings, code, &top->lister.error);
+    ledgers = takt_cli_lister_take(&top->lister);
+    if (!ledgers)
+        return EX_OSERR;
+    top->view.foreign = true;
+    /* it is only looked at, and the lister frees it */
+    return takt_cli_open_by(&top->session, top->settings, (takt_policy *)(uintptr_t)ledgers->policy,
+                            NULL);
+}
+
+/* What is listed beside the limits of the policy. */
+static void begin_list(cli_top *top, bool screen)
+{
+    const takt_policy *policy = top->session.policy;
+    const char *url = takt_cli_store(top->settings);
+
+    if (top->target_count > 0 || (screen && !top->lister.foreign)) /* the screen lists by itself */
+        return;
+    top->lister.code = takt_cli_lister_begin(&top->lister, url ? url : takt_policy_store(policy),
+                                             takt_policy_namespace(policy));
+    show_list(top);
+    if (!screen && top->view.note[0])
+        takt_message("%s", top->view.note);
+}
+
+static int show(cli_top *top)
+{
+    bool screen = !top->once && !top->settings->json && takt_cli_screen_is_there();
+    int status;
+
+    name_store(top);
+    status = add_rows(top);
+    if (status)
+        return status;
+    begin_list(top, screen);
+    if (top->rows.count > 0)
+        return watch(top, screen);
+    takt_message("nothing is in use in namespace %s of %s",
+                 takt_policy_namespace(top->session.policy), top->view.store);
+    return 0;
+}
+
+static int run(cli_top *top)
+{
+    top->session.on_event = on_event;
+    top->session.data = top->rows.data = top->lister.data = top;
+    top->lister.listed = on_listed;
+    top->rows.session = &top->session;
+    top->rows.looked = on_looked;
+    top->rows.steered = on_steered;
+    int status = open_session(top);
+    if (status == 0) {
+        status = show(top);
+        if (top->lister.foreign)
+            top->session.policy = NULL;
+        takt_cli_close(&top->session);
+    }
+    takt_cli_rows_free(&top->rows);
+    takt_cli_lister_free(&top->lister);
+    free(top->targets);
+    if (top->signal)
+        die_of(top->signal);
+    return status;
+}
+
+int takt_cli_top_print_all(takt_cli_settings *settings)
+{
+    cli_top top = {.settings = settings, .once = true};
+
+    setlocale(LC_CTYPE, "");
+    return run(&top);
+}
+
 int takt_cli_top(int argc, char **argv, takt_cli_settings *settings)
 {
     cli_top top = {.settings = settings, .rows.interval_us = INTERVAL_US};
 
     setlocale(LC_CTYPE, "");
     takt_cli_parse(&argp, argc, argv, false, &top);
-    top.session.on_event = on_event;
-    top.session.data = top.rows.data = &top;
-    top.rows.session = &top.session;
-    top.rows.looked = on_looked;
-    top.rows.steered = on_steered;
-    int status = takt_cli_open(&top.session, settings,
-                               takt_cli_is_ad_hoc(settings) ? &top.targets[0] : NULL);
-    if (status == 0) {
-        name_store(&top);
-        status = add_rows(&top);
-        if (status == 0)
-            status = watch(&top, !top.once && !settings->json && takt_cli_screen_is_there());
-        takt_cli_close(&top.session);
-    }
-    takt_cli_rows_free(&top.rows);
-    free(top.targets);
-    if (top.signal)
-        die_of(top.signal);
-    return status;
+    return run(&top);
 }

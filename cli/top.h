@@ -16,8 +16,10 @@
 #include "page.h"
 #include "session.h"
 
-#define TAKT_CLI_TOP_SAMPLES 64
-#define TAKT_CLI_TOP_LINE    512 /* bytes that a person can write in answer to a question */
+#define TAKT_CLI_TOP_SAMPLES    64
+#define TAKT_CLI_TOP_HISTORY    30
+#define TAKT_CLI_TOP_STRETCH_US INT64_C(10000000)
+#define TAKT_CLI_TOP_LINE       512 /* bytes that a person can write in answer to a question */
 
 /* ---- top_rows.c ------------------------------------------------------------------------------ */
 
@@ -27,6 +29,7 @@ typedef struct takt_cli_rows takt_cli_rows;
 typedef struct takt_cli_row {
     takt_cli_rows *rows;
     takt_cli_target target;
+    char *own_text; /* the target's, if it is the row's; NULL */
     takt_call look, steer;
     bool looking;           /* a look is under way */
     int status;             /* of the last look; 1: there was none yet */
@@ -39,13 +42,17 @@ typedef struct takt_cli_row {
     } samples[TAKT_CLI_TOP_SAMPLES]; /* of the last while, to tell the present rate */
     unsigned sample_count;
     double rate; /* tokens per second; below 0: not known yet */
+    /* The highest part of the quota that was used in each of the last stretches of
+     * TAKT_CLI_TOP_STRETCH_US, in hundredths, by their number; -1: not known. */
+    int16_t history[TAKT_CLI_TOP_HISTORY];
+    int64_t stretch; /* the number of the last one */
 } takt_cli_row;
 
 /* All that is watched. */
 struct takt_cli_rows {
     /* the caller's */
     takt_cli_session *session;
-    int64_t interval_us;        /* between two looks */
+    int64_t interval_us;        /* between two looks; 0: there is one, and nothing is counted */
     void (*looked)(void *data); /* all looks of a round have been answered */
     /* a block or an unblock has been; as takt_call_cb says it */
     void (*steered)(void *data, const takt_cli_row *row, int status, const takt_standing *standing);
@@ -99,6 +106,8 @@ typedef struct takt_cli_view {
     char line[TAKT_CLI_TOP_LINE];
     char message[TAKT_CLI_TOP_LINE];
     char event[TAKT_CLI_TOP_LINE]; /* the last one of the client */
+    char note[256];                /* what the rows leave out; "": nothing */
+    bool foreign;                  /* there is no policy */
 } takt_cli_view;
 
 /* Draws a screen of that size, and moves the view so that the chosen row is on it. */
@@ -116,15 +125,29 @@ int takt_cli_table_percent(const takt_cli_row *row);
 /* The rate in the quota's own unit. */
 const char *takt_cli_table_rate(const takt_cli_row *row, char text[TAKT_CLI_CELL_SIZE]);
 
-/* The columns of names where there are so many for a row. */
-int takt_cli_table_name_columns(const takt_cli_rows *rows, int columns);
+/* Columns of what a row shows. */
+typedef struct takt_cli_layout {
+    int name;
+    int bar;     /* of what is used now; 0: there is no room for it */
+    int waiting; /* and of the workers that they are in, if there is room */
+    int history; /* 0: no room, or no terminal */
+} takt_cli_layout;
 
-void takt_cli_table_titles(takt_cli_page *page, int name_columns);
-void takt_cli_table_row(takt_cli_page *page, const takt_cli_row *row, int name_columns);
+/* For so many columns; narrow screens show less of each. */
+takt_cli_layout takt_cli_table_layout(const takt_cli_rows *rows, int columns);
+
+void takt_cli_table_titles(takt_cli_page *page, const takt_cli_layout *layout);
+void takt_cli_table_row(takt_cli_page *page, const takt_cli_row *row,
+                        const takt_cli_layout *layout);
 
 /* All rows on standard output: as a table, or as an object on a line for each. */
 void takt_cli_table_print(const takt_cli_rows *rows);
 void takt_cli_table_print_json(const takt_cli_rows *rows);
+
+/* ---- top.c ----------------------------------------------------------------------------------- */
+
+/* `takt peek` without a limit: one look at all that `takt top` would list. */
+int takt_cli_top_print_all(takt_cli_settings *settings);
 
 /* ---- top_keys.c ------------------------------------------------------------------------------ */
 

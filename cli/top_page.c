@@ -84,9 +84,13 @@ static void draw_head(takt_cli_page *page, const takt_cli_view *view, const takt
     if (columns < HEAD_COLUMNS)
         right[0] = '\0';
     page->columns -= (int)strlen(right);
-    takt_cli_page_put(page, "takt top  namespace %s, policy revision %lld%s, store %s",
-                      takt_policy_namespace(policy), (long long)takt_policy_revision(policy),
-                      version, view->store);
+    if (view->foreign)
+        takt_cli_page_put(page, "takt top  namespace %s, no policy, store %s",
+                          takt_policy_namespace(policy), view->store);
+    else
+        takt_cli_page_put(page, "takt top  namespace %s, policy revision %lld%s, store %s",
+                          takt_policy_namespace(policy), (long long)takt_policy_revision(policy),
+                          version, view->store);
     page->blanks = page->columns > page->used ? page->columns - page->used : 0;
     page->columns = columns;
     takt_cli_page_text(page, right);
@@ -94,7 +98,7 @@ static void draw_head(takt_cli_page *page, const takt_cli_view *view, const takt
 }
 
 static void draw_heads(takt_cli_page *page, const takt_cli_view *view, const takt_cli_rows *rows,
-                       int lines, int name_columns)
+                       int lines, const takt_cli_layout *layout)
 {
     char text[2 * TAKT_CLI_TOP_LINE];
     /* what was wrong with an answer stands here, since the foot asks anew */
@@ -109,16 +113,16 @@ static void draw_heads(takt_cli_page *page, const takt_cli_view *view, const tak
     if (heads_of(lines) < HEAD_LINES)
         return;
     takt_cli_page_line(page, trouble ? TAKT_CLI_BOLD : TAKT_CLI_PLAIN, "%s",
-                       trouble ? trouble : "");
+                       trouble ? trouble : view->note);
     if (!takt_cli_page_begin(page, TAKT_CLI_BOLD))
         return;
     page->blanks = MARK;
-    takt_cli_table_titles(page, name_columns);
+    takt_cli_table_titles(page, layout);
     takt_cli_page_end(page);
 }
 
 static void draw_rows(takt_cli_page *page, const takt_cli_view *view, const takt_cli_rows *rows,
-                      size_t count, int name_columns)
+                      size_t count, const takt_cli_layout *layout)
 {
     for (size_t i = view->first; i < view->first + count; i++) {
         const takt_cli_row *row = i < rows->count ? rows->all[i] : NULL;
@@ -128,7 +132,7 @@ static void draw_rows(takt_cli_page *page, const takt_cli_view *view, const takt
         if (row) {
             takt_cli_page_text(page, i == view->chosen ? "> " : "");
             page->blanks = MARK - page->used;
-            takt_cli_table_row(page, row, name_columns);
+            takt_cli_table_row(page, row, layout);
         }
         takt_cli_page_end(page);
     }
@@ -220,6 +224,7 @@ static const char *const help[] = {
     "",
     "  RATE     what the whole fleet takes, over at least the last five seconds",
     "  QUOTA    the rate of the limit's first rule",
+    "  LATELY   how much of it was used, ten seconds a letter",
     "  WAITING  waiters, and the workers that they are in",
     "  HELD     permits that are held, of those there are",
     "",
@@ -269,18 +274,18 @@ void takt_cli_page_draw(takt_cli_view *view, const takt_cli_rows *rows, FILE *fi
 {
     takt_cli_page page = {.file = file, .terminal = true, .columns = columns, .lines_left = lines};
     size_t count = takt_cli_page_rows(lines);
-    int name_columns = takt_cli_table_name_columns(rows, columns);
+    takt_cli_layout layout = takt_cli_table_layout(rows, columns);
 
     if (view->chosen < view->first)
         view->first = view->chosen;
     if (count > 0 && view->chosen >= view->first + count)
         view->first = view->chosen - count + 1;
     fputs(HOME, file);
-    draw_heads(&page, view, rows, lines, name_columns);
+    draw_heads(&page, view, rows, lines, &layout);
     if (view->help) {
         draw_help(&page, (int)count + details_of(lines));
     } else {
-        draw_rows(&page, view, rows, count, name_columns);
+        draw_rows(&page, view, rows, count, &layout);
         if (details_of(lines) > 0)
             draw_details(&page, view, rows);
     }

@@ -40,6 +40,8 @@ bool takt_cli_rows_add(takt_cli_rows *rows, const takt_cli_target *target)
     row->look.data = row->steer.data = row;
     row->status = 1;
     row->rate = -1;
+    for (int i = 0; i < TAKT_CLI_TOP_HISTORY; i++)
+        row->history[i] = -1;
     rows->all[rows->count++] = row;
     return true;
 }
@@ -67,10 +69,16 @@ bool takt_cli_rows_add_policy(takt_cli_rows *rows)
     return true;
 }
 
+static void free_row(takt_cli_row *row)
+{
+    free(row->own_text);
+    free(row);
+}
+
 void takt_cli_rows_free(takt_cli_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++)
-        free(rows->all[i]);
+        free_row(rows->all[i]);
     free(rows->all);
     rows->all = NULL;
     rows->count = rows->capacity = 0;
@@ -138,6 +146,21 @@ static void tell_rate(takt_cli_row *row, int64_t since_us)
     add_sample(row, now->now_us, now->taken);
 }
 
+/* Stretches in which nobody looked are unknown. */
+static void note_history(takt_cli_row *row)
+{
+    int64_t stretch = row->standing.now_us / TAKT_CLI_TOP_STRETCH_US, from = row->stretch + 1;
+    int16_t percent = (int16_t)takt_cli_table_percent(row);
+
+    if (stretch - from >= TAKT_CLI_TOP_HISTORY || stretch < row->stretch)
+        from = stretch - TAKT_CLI_TOP_HISTORY + 1;
+    for (int64_t i = from; i <= stretch; i++)
+        row->history[i % TAKT_CLI_TOP_HISTORY] = -1;
+    row->stretch = stretch;
+    if (percent > row->history[stretch % TAKT_CLI_TOP_HISTORY])
+        row->history[stretch % TAKT_CLI_TOP_HISTORY] = percent;
+}
+
 static void note_latency(takt_cli_rows *rows, uint64_t asked_ns)
 {
     rows->latencies_us[rows->latency_count++ % TAKT_CLI_TOP_SAMPLES] =
@@ -182,6 +205,7 @@ static void on_look(takt_call *call, int status, const takt_standing *standing)
         takt_policy_rate(takt_get_policy(rows->session->client), row->target.limit,
                          &row->quota_tokens, &row->quota_us);
         tell_rate(row, since_us);
+        note_history(row);
     }
     if (rows->under_way == 0)
         rows->looked(rows->data);
@@ -197,8 +221,11 @@ void takt_cli_rows_look(takt_cli_rows *rows, size_t first, size_t count)
         if (row->looking)
             continue;
         row->asked_ns = uv_hrtime();
-        int code = takt_watch(rows->session->client, &row->look, row->target.limit, row->target.key,
-                              for_us, on_look);
+        int code = rows->interval_us > 0
+                       ? takt_watch(rows->session->client, &row->look, row->target.limit,
+                                    row->target.key, for_us, on_look)
+                       : takt_peek(rows->session->client, &row->look, row->target.limit,
+                                   row->target.key, on_look);
         if (code == 0) {
             row->looking = true;
             rows->under_way++;

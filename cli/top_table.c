@@ -1,6 +1,7 @@
 /*
  * A row for each limit: its columns, as on the screen and as a table elsewhere, or as JSON.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
@@ -21,7 +22,12 @@
 #define STATE   16
 #define NAME    8 /* at least */
 #define GAPS    5
-#define FIXED   (MARK + RATE + OF + QUOTA + BAR + WAITING + HELD + GAPS)
+
+#define WAITING_NARROW 5
+#define HISTORY_MIN    6
+#define UNKNOWN        1000000000 /* permits, where the ledger's text does not tell how many */
+
+#define FIXED (MARK + RATE + OF + QUOTA + BAR + WAITING + HELD + GAPS)
 
 /* How much of the quota goes: in hundredths; -1: not known. */
 int takt_cli_table_percent(const takt_cli_row *row)
@@ -59,6 +65,22 @@ static void put_bar(takt_cli_page *page, int percent, int columns)
     takt_cli_page_cell(page, percent < 0 ? "" : bar, columns);
 }
 
+/* One letter a stretch, the last one now: how much of the quota was used. */
+static void put_history(takt_cli_page *page, const takt_cli_row *row, int columns)
+{
+    static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584",
+                                         "\u2585", "\u2586", "\u2587", "\u2588"};
+    static const char *const letters[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
+    const char *const *levels = MB_CUR_MAX > 1 ? blocks : letters;
+    char text[4 * TAKT_CLI_TOP_HISTORY + 1] = "";
+
+    for (int64_t i = row->stretch - columns + 1; i <= row->stretch; i++) {
+        int percent = i < 0 || !row->seen ? -1 : row->history[i % TAKT_CLI_TOP_HISTORY];
+        strcat(text, percent < 0 ? " " : percent >= 100 ? levels[7] : levels[percent * 8 / 100]);
+    }
+    takt_cli_page_cell(page, text, columns);
+}
+
 static void write_next(const takt_cli_row *row, char *text, size_t size)
 {
     const takt_standing *standing = &row->standing;
@@ -89,30 +111,31 @@ static const char *state_text(const takt_cli_row *row, char text[2 * TAKT_CLI_CE
     return text;
 }
 
-static void put_waiting(takt_cli_page *page, const takt_standing *standing)
+static void put_waiting(takt_cli_page *page, const takt_standing *standing, int columns)
 {
     char text[2 * TAKT_CLI_CELL_SIZE + 8], waiting[TAKT_CLI_CELL_SIZE], in[TAKT_CLI_CELL_SIZE];
 
-    snprintf(text, sizeof(text), standing->workers > 0 ? "%s in %s" : "%s",
+    snprintf(text, sizeof(text), standing->workers > 0 && columns == WAITING ? "%s in %s" : "%s",
              takt_cli_short_count(standing->waiting, waiting),
              takt_cli_short_count(standing->workers, in));
-    takt_cli_page_cell(page, text, WAITING);
+    takt_cli_page_cell(page, text, columns);
 }
 
 static void put_held(takt_cli_page *page, const takt_standing *standing)
 {
     char text[2 * TAKT_CLI_CELL_SIZE + 8], held[TAKT_CLI_CELL_SIZE], all[TAKT_CLI_CELL_SIZE];
 
-    snprintf(text, sizeof(text), "%s/%s", takt_cli_short_count(standing->held, held),
+    snprintf(text, sizeof(text), standing->concurrency < UNKNOWN ? "%s/%s" : "%s",
+             takt_cli_short_count(standing->held, held),
              takt_cli_short_count(standing->concurrency, all));
     takt_cli_page_cell(page, standing->concurrency > 0 ? text : "", HELD);
 }
 
-void takt_cli_table_row(takt_cli_page *page, const takt_cli_row *row, int name_columns)
+void takt_cli_table_row(takt_cli_page *page, const takt_cli_row *row, const takt_cli_layout *layout)
 {
     char cell[TAKT_CLI_CELL_SIZE], quota[TAKT_CLI_CELL_SIZE], state[2 * TAKT_CLI_CELL_SIZE];
 
-    takt_cli_page_cell(page, row->target.text, name_columns);
+    takt_cli_page_cell(page, row->target.text, layout->name);
     takt_cli_page_put(page, "%*s", RATE, row->seen ? takt_cli_table_rate(row, cell) : "");
     takt_cli_page_put(page, "%s", row->seen && row->quota_tokens > 0 ? " of " : "    ");
     takt_cli_page_cell(page,
@@ -120,24 +143,30 @@ void takt_cli_table_row(takt_cli_page *page, const takt_cli_row *row, int name_c
                            ? takt_cli_short_quota(row->quota_tokens, row->quota_us, quota)
                            : "",
                        QUOTA);
-    put_bar(page, row->seen ? takt_cli_table_percent(row) : -1, BAR);
+    if (layout->bar > 0)
+        put_bar(page, row->seen ? takt_cli_table_percent(row) : -1, layout->bar);
+    if (layout->history > 0)
+        put_history(page, row, layout->history);
     if (row->seen) {
-        put_waiting(page, &row->standing);
+        put_waiting(page, &row->standing, layout->waiting);
         put_held(page, &row->standing);
     } else {
-        takt_cli_page_cell(page, "", WAITING);
+        takt_cli_page_cell(page, "", layout->waiting);
         takt_cli_page_cell(page, "", HELD);
     }
     takt_cli_page_text(page, state_text(row, state));
 }
 
-void takt_cli_table_titles(takt_cli_page *page, int name_columns)
+void takt_cli_table_titles(takt_cli_page *page, const takt_cli_layout *layout)
 {
-    takt_cli_page_cell(page, "LIMIT", name_columns);
+    takt_cli_page_cell(page, "LIMIT", layout->name);
     takt_cli_page_put(page, "%*s%*s", RATE, "RATE", OF, "");
     takt_cli_page_cell(page, "QUOTA", QUOTA);
-    takt_cli_page_cell(page, "USED", BAR);
-    takt_cli_page_cell(page, "WAITING", WAITING);
+    if (layout->bar > 0)
+        takt_cli_page_cell(page, "USED", layout->bar);
+    if (layout->history > 0)
+        takt_cli_page_cell(page, layout->history < 12 ? "LATELY" : "LAST MINUTES", layout->history);
+    takt_cli_page_cell(page, layout->waiting < WAITING ? "WAIT" : "WAITING", layout->waiting);
     takt_cli_page_cell(page, "HELD", HELD);
     takt_cli_page_text(page, "NEXT SLOT");
 }
@@ -152,26 +181,36 @@ static int longest_name(const takt_cli_rows *rows)
     return (int)longest;
 }
 
-int takt_cli_table_name_columns(const takt_cli_rows *rows, int columns)
+takt_cli_layout takt_cli_table_layout(const takt_cli_rows *rows, int columns)
 {
+    takt_cli_layout layout = {.bar = BAR, .waiting = WAITING};
     int longest = longest_name(rows), room = columns - FIXED - STATE;
 
-    room = room < NAME ? NAME : room;
-    return longest < room ? longest : room;
+    if (room < NAME) { /* less of each, so that nothing is lost */
+        layout.bar = 0;
+        layout.waiting = WAITING_NARROW;
+        room += BAR + 1 + WAITING - WAITING_NARROW;
+        room = room < NAME ? NAME : room;
+    }
+    layout.name = longest < room ? longest : room;
+    room -= layout.name + 1;
+    if (layout.bar > 0 && room >= HISTORY_MIN)
+        layout.history = room < TAKT_CLI_TOP_HISTORY ? room : TAKT_CLI_TOP_HISTORY;
+    return layout;
 }
 
 void takt_cli_table_print(const takt_cli_rows *rows)
 {
     takt_cli_page page = {.file = stdout, .columns = WIDEST};
-    int name_columns = longest_name(rows);
+    takt_cli_layout layout = {.name = longest_name(rows), .bar = BAR, .waiting = WAITING};
 
     takt_cli_page_begin(&page, TAKT_CLI_PLAIN);
-    takt_cli_table_titles(&page, name_columns);
+    takt_cli_table_titles(&page, &layout);
     takt_cli_page_end(&page);
     for (size_t i = 0; i < rows->count; i++) {
         const takt_standing *standing = &rows->all[i]->standing;
         takt_cli_page_begin(&page, TAKT_CLI_PLAIN);
-        takt_cli_table_row(&page, rows->all[i], name_columns);
+        takt_cli_table_row(&page, rows->all[i], &layout);
         if (standing->blocked_until_us > standing->now_us && standing->reason[0])
             takt_cli_page_put(&page, ": %s", standing->reason);
         takt_cli_page_end(&page);

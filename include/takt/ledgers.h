@@ -32,11 +32,11 @@ typedef struct takt_ledgers {
     /* The busiest first: those with the least left of what they can give at once. */
     const takt_ledger_name *all;
     size_t count;
-    /* Others that were found; if TAKT_LEDGERS_MAX were looked at there may be more. */
+    /* Others that were found.  There may be more if TAKT_LEDGERS_MAX were looked at. */
     size_t left_out;
     /* The limits with the rules that their ledgers have, for a client that only looks (takt_peek,
      * takt_watch): their revision is below all others, so that looking changes nothing.  Keys are
-     * as the store has them. */
+     * as the store has them.  `concurrency` is 1000000000 if the ledger does not tell it. */
     const takt_policy *policy;
 } takt_ledgers;
 
@@ -44,7 +44,7 @@ typedef struct takt_ledgers {
  * Lists up to `max` ledgers of the store and namespace in the options, else in `place` (may be
  * NULL), else the defaults, like takt_open.  It opens a store of its own and blocks until it
  * answers, each answer at most for store_timeout_us of the options (one second).  In Redis it scans
- * the keys of the database, which needs the right to SCAN and GET.
+ * the first 100,000 keys of the database, which needs the right to SCAN and GET.
  *
  * A code of the store, TAKT_E_NOMEM or TAKT_E_SYSTEM.  Free the list with takt_ledgers_free.
  */

@@ -108,7 +108,7 @@ def reset(report, here):
 
 # Arguments, status, what is said.
 REFUSED = [
-    (['peek'], 64, 'which limit?'),
+    (['peek', *LIMIT], 64, 'which limit?'),
     (['peek', *LIMIT, 'api', 'more'], 64, 'unexpected argument: more'),
     (['block', *LIMIT, 'api'], 64, 'the duration is missing'),
     (['block', *LIMIT, 'api', 'soon'], 64, 'DURATION: '),

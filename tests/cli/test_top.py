@@ -271,6 +271,108 @@ def printed(report, here):
         report.check(screen.end() == 0 and 'LIMIT' in screen.screen.plain, 'a terminal that can do nothing: a table')
 
 
+def use(here):
+    """Limits and keys that no policy knows: one is used up, of one half is left, one is little used."""
+    for limit, rate, burst, cost in (('mail:full', '2/h', 2, 2), ('mail:half', '2/h', 2, 1), ('api', '8/day', 8, 1)):
+        here.takt('run', '--rate', rate, '--burst', burst, '--cost', cost, limit, '--', 'true')
+
+
+def names(done):
+    return [line.split()[0] for line in done.stdout.splitlines()[1:]]
+
+
+def listed(report, here):
+    """Without names: what the store knows, the busiest first."""
+    done = here.takt('peek')
+    report.check(done.returncode == 0 and not done.stdout and 'nothing is in use in namespace default of file:'
+                 in done.stderr, 'an empty store has nothing', told(done))
+    use(here)
+    for command in (['peek'], ['top', '--once', '--interval', '100ms']):
+        done = here.takt(*command)
+        report.check(done.returncode == 0 and names(done) == ['mail:full', 'mail:half', 'api']
+                     and re.search(r'^mail:full .* of 2/h .* next 29m', done.stdout, re.MULTILINE)
+                     and ' of 8/day ' in done.stdout, f'takt {command[0]} without a policy', told(done))
+    done = here.takt('peek', '--json')
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    report.check([(each['limit'], each['key'], each['remaining'], each['watched_since_us'] > 0) for each in found]
+                 == [('mail', 'full', 0, True), ('mail', 'half', 1, True), ('api', None, 7, True)],
+                 'as objects', told(done))
+    with terminal(here, TOP) as screen:
+        screen.until(lambda seen: ', no policy, store file:' in seen.text() and seen.chosen().startswith('> mail:full ')
+                     and '0.00 of 8/day' in row(seen, 'api'), 'the list')
+        here.takt('run', '--rate', '1/h', 'late:one', '--', 'true')
+        screen.until(lambda seen: row(seen, 'late:one') and seen.chosen().startswith('> mail:full '), 'what comes later')
+        report.check(True, 'a screen lists them, and what comes later')
+        screen.type('q')
+        report.check(screen.end() == 0 and screen.is_as_before(), 'q ends it')
+    here.write('takt.yaml', 'limits:\n  - {name: idle, rules: [{rate: 1/s}]}\n  - {name: mail, rules: [{rate: 2/h, burst: 2}]}\n')
+    done = here.takt('peek')
+    report.check(names(done) == ['idle', 'mail', 'mail:full', 'mail:half'],
+                 'with a policy: its limits, then the keys in use', told(done))
+    with terminal(here, TOP) as screen:
+        screen.until(lambda seen: row(seen, 'idle') and row(seen, 'mail:half'), 'the keys')
+        report.check(True, 'also on a screen')
+        screen.type('q')
+        screen.end()
+    here.write('takt.yaml', 'limits: [{name: mail, key_hash: true, rules: [{rate: 2/h, burst: 2}]}]\n')
+    here.environment['TAKT_KEY_SECRET'] = 'a secret of some length'
+    here.takt('run', 'mail:secret', '--', 'true')
+    objects = [json.loads(line) for line in here.takt('peek', '--json').stdout.splitlines()]
+    hashes = [each for each in objects if re.fullmatch('#[0-9a-f]{32}', each['key'] or '')]
+    report.check(len(hashes) == 1 and hashes[0]['remaining'] == 1, 'a key that is stored as a hash is listed as that',
+                 objects)
+
+
+def listed_of_server(report, here):
+    with server(here.path) as running:
+        here.environment['TAKT_STORE'] = running.url
+        use(here)
+        here.takt('run', '--rate', '1/h', 'odd:a b/{é}%', '--', 'true')
+        here.takt('block', '--rate', '1/s', 'blocked', '1h', '--reason', 'why')
+        gate = here.fifo('gate')
+        holder = here.start('run', '--concurrency', '2', 'held', '--', 'cat', gate)
+        until_held = json.loads(here.takt('peek', '--json', '--concurrency', '2', 'held').stdout)
+        while until_held['held'] != 1:
+            until_held = json.loads(here.takt('peek', '--json', '--concurrency', '2', 'held').stdout)
+        done = here.takt('peek', '--json')
+        found = {f'{each["limit"]}:{each["key"]}': each for each in map(json.loads, done.stdout.splitlines())}
+        report.check(set(found) == {'mail:full', 'mail:half', 'api:None', 'odd:a b/{é}%', 'blocked:None', 'held:None'}
+                     and found['mail:full']['remaining'] == 0 and found['mail:half']['remaining'] == 1
+                     and found['held:None']['held'] == 1 and found['blocked:None']['reason'] == 'why',
+                     'of a server: the same', told(done))
+        here.open_gate('gate')
+        end(holder)
+        before = running.say('GET', 'takt:{default/api/}')
+        done = here.takt('top', '--once', '--interval', '100ms')
+        after = running.say('GET', 'takt:{default/api/}')
+        report.check('mail:full' in done.stdout and after.startswith(before.rstrip('\n"')),
+                     'looking leaves the rules as they are', f'{before}\n{after}\n{told(done)}')
+        running.say('ACL', 'SETUSER', 'default', '-scan')
+        done = here.takt('peek')
+        report.check(done.returncode == 69 and 'NOPERM' in done.stderr, 'a user who may not scan: 69', told(done))
+        here.write('takt.yaml', 'limits: [{name: mail, rules: [{rate: 2/h, burst: 2}]}]\n')
+        done = here.takt('peek')
+        report.check(done.returncode == 0 and names(done) == ['mail'] and 'keys are not listed: ' in done.stderr,
+                     'with a policy its limits, and a word', told(done))
+
+
+def widths(report, here):
+    here.write('takt.yaml', 'limits: [{name: fast, rules: [{rate: 100/s, burst: 100}]}]\n')
+    here.takt('block', 'fast', '50min')
+    with terminal(here, TOP, columns=60) as screen:
+        screen.until(lambda seen: re.search(r'^fast +0\.00 of 100/s +0 +blocked 49m5\ds$', row(seen, 'fast').rstrip()),
+                     'a narrow row')
+        report.check(True, '60 columns lose nothing', screen.screen.text())
+        screen.type('q')
+        screen.end()
+    here.takt('unblock', 'fast')
+    with terminal(here, TOP, columns=120) as screen:
+        screen.until(lambda seen: 'LAST MINUTES' in seen.text() and '\u2581' in row(seen, 'fast'), 'what was')
+        report.check(True, 'a wide one shows the last minutes')
+        screen.type('q')
+        screen.end()
+
+
 # Arguments, status, what is said.
 REFUSED = [
     (['nope'], 64, 'there is no limit "nope"; there are: mail, api, reports'),
@@ -294,7 +396,7 @@ def refusals(report, here):
 
 def main():
     report = tap.Report()
-    for part in (shown, narrow, blocked, rates, ended, lost, followed, printed, refusals):
+    for part in (shown, narrow, blocked, rates, ended, lost, followed, printed, listed, listed_of_server, widths, refusals):
         with place() as here:
             part(report, here)
     report.end()

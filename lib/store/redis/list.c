@@ -15,7 +15,8 @@
 #include "redis/client.h"
 #include "store/redis/key.h"
 
-#define PORTION "500"
+#define PORTION   "500"
+#define SCANS_MAX 200 /* a server with many other keys is not searched to the end */
 
 typedef struct listing listing;
 
@@ -32,7 +33,7 @@ struct listing {
     char pattern[TAKT_REDIS_KEY_SIZE];
     char cursor[24];
     getting *gettings; /* of the portion at hand */
-    int under_way;
+    int under_way, scans;
     size_t left; /* that may still be looked at */
     takt_list_found found;
     void *data;
@@ -104,7 +105,7 @@ static void go_on(listing *list)
 {
     if (list->closed || list->under_way > 0)
         return;
-    if (strcmp(list->cursor, "0") == 0 || list->left == 0)
+    if (strcmp(list->cursor, "0") == 0 || list->left == 0 || ++list->scans == SCANS_MAX)
         end(list, 0, NULL);
     else
         scan(list);
