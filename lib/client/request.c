@@ -47,9 +47,12 @@ static int refuse_key(const takt_request *request, int at, int around, takt_erro
 static int check_keys(const takt_request *request, int levels, takt_error *error)
 {
     for (int level = 0; level < TAKT_LEVELS_MAX; level++) {
-        if (level >= levels && request->within_keys[level - 1])
+        const char *key = level == 0 ? request->key : request->within_keys[level - 1];
+        if (!key)
+            continue;
+        if (level >= levels)
             return refuse_key(request, level - 1, levels - 1, error);
-        if (strnlen(given_key(request, level), TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
+        if (strnlen(key, TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
             return takt_fail(error, TAKT_E_INVALID,
                              "a key of more than %d bytes; use a shorter one, or its hash",
                              TAKT_KEY_SIZE_MAX);
