@@ -197,18 +197,25 @@ static void settle(takt_oracle *oracle, int64_t until_us)
     }
 }
 
-/* Those who are more than may wait: they would come after all the others. */
+/* Those who are more than may wait.  Who would come after all the others is forgotten with one
+ * step. */
 static void refuse_excess(takt_oracle *oracle)
 {
     takt_link *before = oracle->refused.previous;
-    bool is_one = oracle->queue.waiters.total == oracle->bound + 1;
-    bool is_oldest = oracle->limit->numbers.when_full == TAKT_WHEN_FULL_DROP_OLDEST;
+    bool is_last_alone = oracle->queue.waiters.total == oracle->bound + 1;
 
-    if (oracle->bound == 0 || oracle->queue.waiters.total <= oracle->bound)
+    (void)takt_queue_state(&oracle->queue);
+    if (oracle->bound == 0 || oracle->queue.waiters.total <= oracle->bound) {
+        takt_queue_count(&oracle->queue);
         return;
-    while (oracle->queue.waiters.total > oracle->bound)
-        refuse(oracle, TAKT_HOLDER(takt_queue_excess(&oracle->queue), pending, permit), TAKT_NEVER);
-    if (!is_one || is_oldest || !takt_forecast_undo(&oracle->forecast))
+    }
+    while (oracle->queue.waiters.total > oracle->bound) {
+        takt_permit *excess = takt_queue_excess(&oracle->queue);
+        is_last_alone = is_last_alone && excess == takt_queue_last(&oracle->queue);
+        refuse(oracle, TAKT_HOLDER(excess, pending, permit), TAKT_NEVER);
+    }
+    takt_queue_count(&oracle->queue);
+    if (!is_last_alone || !takt_forecast_undo(&oracle->forecast))
         foresee_all(oracle);
     for (takt_link *at = before->next; at != &oracle->refused; at = at->next) {
         pending *late = TAKT_HOLDER(at, pending, refused);
@@ -316,18 +323,6 @@ int takt_oracle_end(takt_oracle *oracle)
     return is_out_of_memory(oracle) ? TAKT_E_NOMEM : 0;
 }
 
-/* How many may wait: the least of what the limit and its rules say. */
-static int64_t bound_of(const takt_limit *limit)
-{
-    int64_t bound = limit->numbers.max_waiting;
-
-    for (int i = 0; i < limit->numbers.rule_count; i++)
-        if (limit->numbers.rules[i].queue > 0 &&
-            (bound == 0 || limit->numbers.rules[i].queue < bound))
-            bound = limit->numbers.rules[i].queue;
-    return bound;
-}
-
 int takt_oracle_open(takt_oracle **oracle, const takt_limit *limit, int64_t start_us, int try_only,
                      takt_decision_cb on_decision, void *data)
 {
@@ -340,7 +335,7 @@ int takt_oracle_open(takt_oracle **oracle, const takt_limit *limit, int64_t star
     if (!made)
         return TAKT_E_NOMEM;
     made->limit = limit;
-    made->bound = bound_of(limit);
+    made->bound = limit->numbers.max_waiting;
     made->try_only = try_only != 0;
     made->start_us = made->now_us = start_us;
     made->on_decision = on_decision;

@@ -127,6 +127,7 @@ struct takt_permit {
     uint8_t shadow;
     uint8_t shadow_count;
     uint8_t uncharged;                /* granted without the store by its last limit */
+    uint8_t counted;                  /* by the ledger, among the waiters */
     takt_hold holds[TAKT_LEVELS_MAX]; /* the innermost first */
     /* The queues of the outer limits, the next one last. */
     struct takt_queue *outer[TAKT_LEVELS_MAX - 1];

@@ -180,6 +180,7 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
         slots += n;
         left -= n * want->cost;
         me->waiting -= n;
+        me->accepted = takt_max(me->accepted - n, 0);
         if (n < want->count && want->latest_us > until_us) {
             me->need = want->cost; /* first come, first served: nobody behind it goes before it */
             break;
@@ -279,6 +280,7 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
                                (takt_place){.worker = claim->worker, .priority = (int8_t)priority});
         ledger->line[at].seq = claim->seq;
         ledger->line[at].came = ledger->line[at].turn;
+        ledger->line[at].accepted = ledger->line[at].waiting;
         ledger->line[at].wanting = wanting;
         ledger->line[at].waiting = waiting;
         ledger->line[at].need = need;
@@ -350,8 +352,8 @@ static int64_t need_of_head(const takt_ledger *ledger, const takt_claim *claim)
                : 0;
 }
 
-/* Whether others wait and may go sooner than they were told, because the first in line, which needed
- * so much, goes without it: it was cancelled, or is too late. */
+/* Whether others wait and may go sooner than they were told, because the first in line, which
+ * needed so much, goes without it: it was cancelled, or is too late. */
 static bool is_news(const takt_ledger *ledger, const takt_claim *claim, int64_t needed,
                     const takt_award *award)
 {

@@ -40,11 +40,13 @@ typedef struct takt_want {
 
 typedef struct takt_claim {
     uint64_t worker;
-    int64_t seq;      /* grows with every claim of the worker to this ledger */
-    int64_t waiting;  /* waiters without a slot, including those for which `wants` has no space */
-    int64_t holding;  /* permits that the worker holds: running jobs, and slots in hand */
-    bool uncontended; /* a hint: the last award was, and left a slot within the lookahead; a store
-                         may try a shorter way first */
+    int64_t seq;       /* grows with every claim of the worker to this ledger */
+    int64_t waiting;   /* waiters without a slot, including those for which `wants` has no space */
+    int64_t newcomers; /* of `waiting`, those that no award has counted; max_waiting with `refuse`
+                          refuses no others */
+    int64_t holding;   /* permits that the worker holds: running jobs, and slots in hand */
+    bool uncontended;  /* a hint: the last award was, and left a slot within the lookahead; a store
+                          may try a shorter way first */
     int want_count;
     takt_want wants[TAKT_WANTS_MAX]; /* the first of those waiters, the most urgent first */
 } takt_claim;
@@ -98,9 +100,10 @@ typedef struct takt_place {
     int8_t priority;
     bool aside; /* did not come when it was told to, or all its waiters were taken out: others need
                    not wait for it, its turn is kept */
-    bool foremost; /* the most urgent place of its worker: counting these counts workers */
-    bool lacking;  /* it waits for a permit: it is unknown when there will be one */
-    int64_t came;  /* of the claiming worker, not kept: its turn before it was served */
+    bool foremost;    /* the most urgent place of its worker: counting these counts workers */
+    bool lacking;     /* it waits for a permit: it is unknown when there will be one */
+    int64_t came;     /* of the claiming worker, not kept: its turn before it was served */
+    int64_t accepted; /* likewise: its waiters before this claim, less those that it serves */
 } takt_place;
 
 /* A worker that holds permits. */

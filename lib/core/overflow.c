@@ -51,8 +51,7 @@ static int victim(const takt_ledger *ledger, uint64_t claimer, const takt_award 
     int my_priority = mine < 0 ? -1 : ledger->line[mine].priority;
     bool may_name = award->wake_count < TAKT_WAKES_MAX;
 
-    if (theirs < 0 || !may_name || ledger->numbers->when_full == TAKT_WHEN_FULL_REFUSE ||
-        ledger->line[theirs].priority < my_priority)
+    if (theirs < 0 || !may_name || ledger->line[theirs].priority < my_priority)
         return mine;
     if (ledger->numbers->when_full == TAKT_WHEN_FULL_DROP_LOWEST)
         return mine >= 0 && ledger->line[theirs].priority > my_priority ? theirs : mine;
@@ -70,9 +69,27 @@ static void take_out(takt_place *place, int64_t count)
     place->wanting -= count > place->wanting / place->need ? place->wanting : count * place->need;
 }
 
-void takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_award *award)
+/* With `refuse` whoever comes when the line is full is refused: newcomers of the claiming worker,
+ * the least urgent first.  Waiters that were counted before keep their places. */
+static void refuse_newcomers(takt_ledger *ledger, const takt_claim *claim, int64_t over,
+                             takt_award *award)
 {
-    int64_t over = ledger->numbers->max_waiting > 0 ? excess(ledger) : 0;
+    over = takt_min(over, claim->newcomers);
+    for (int at = ledger->line_count - 1; at >= 0 && over > 0; at--) {
+        takt_place *place = &ledger->line[at];
+        int64_t count = takt_min(over, place->waiting - place->accepted);
+        if (place->worker != claim->worker || count <= 0)
+            continue;
+        over -= count;
+        award->refused += count;
+        take_out(place, count);
+        if (place->waiting == 0)
+            takt_line_remove(ledger, at);
+    }
+}
+
+static void drop(takt_ledger *ledger, const takt_claim *claim, int64_t over, takt_award *award)
+{
     int at;
 
     while (over > 0 && (at = victim(ledger, claim->worker, award)) >= 0) {
@@ -89,4 +106,14 @@ void takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_awar
                 takt_line_remove(ledger, at);
         }
     }
+}
+
+void takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_award *award)
+{
+    int64_t over = ledger->numbers->max_waiting > 0 ? excess(ledger) : 0;
+
+    if (ledger->numbers->when_full == TAKT_WHEN_FULL_REFUSE)
+        refuse_newcomers(ledger, claim, over, award);
+    else
+        drop(ledger, claim, over, award);
 }

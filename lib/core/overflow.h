@@ -1,10 +1,12 @@
 /*
  * overflow.h: which waiters leave if more wait than max_waiting allows.
  *
- * Nothing remembers a dropped waiter.  The ledger lowers the count of its worker's place, and names
- * the worker among those that should claim now.  That worker's next claim exceeds the bound again
- * by the same rule, and its award says how many to refuse.  If there is space by then, the worker
- * keeps them.
+ * With `refuse`, only newcomers leave: waiters of the claim that no award has counted before.
+ *
+ * With the other strategies nothing remembers a dropped waiter.  The ledger lowers the count of its
+ * worker's place, and names the worker among those that should claim now.  That worker's next claim
+ * exceeds the bound again by the same rule, and its award says how many to refuse.  If there is
+ * space by then, the worker keeps them.
  */
 #ifndef TAKT_CORE_OVERFLOW_H
 #define TAKT_CORE_OVERFLOW_H

@@ -75,6 +75,21 @@ static bool has_lost_head(const takt_queue *queue)
            first_cost(queue) < queue->claims.planned;
 }
 
+/* Whether there are waiters here that no award has counted, and the line may be full: it was more
+ * than half full when the store was asked last.  They claim at once, so that those who are too many
+ * know; but no sooner than somebody would who is first in line. */
+static int64_t newcomers_at(const takt_queue *queue, int64_t now_us)
+{
+    const takt_numbers *numbers = takt_queue_stated(queue);
+    int64_t uncounted = queue->waiters.total - queue->waiters.counted;
+
+    if (numbers->max_waiting == 0 || uncounted <= queue->in_hand.count ||
+        queue->awarded.waiting + uncounted <= numbers->max_waiting / 2)
+        return TAKT_NEVER;
+    return takt_max(now_us, queue->claims.sent_at_us +
+                                numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION_FIRST);
+}
+
 void takt_claims_planned(takt_queue *queue)
 {
     queue->claims.planned =
@@ -104,6 +119,8 @@ int64_t takt_claims_at(const takt_scheduler *scheduler, const takt_queue *queue,
     } else if (queue->in_hand.count > 0 || stands_for(queue, most_urgent(queue))) {
         at_us = takt_min(queue->awarded.again_at_us, queue->claims.sent_at_us + TAKT_KEEPALIVE_US);
     } /* otherwise a waiter here goes before others in the fleet: claim at once */
+    if (at_us > now_us)
+        at_us = takt_min(at_us, newcomers_at(queue, now_us));
     return takt_max(takt_min(at_us, permits_us), queue->loss.not_before_us);
 }
 
@@ -122,6 +139,7 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
     claim->worker = scheduler->worker;
     claim->seq = ++scheduler->seq;
     claim->holding = takt_permits_state(queue);
+    claim->newcomers = takt_queue_state(queue);
     takt_queue_wants(queue, now_us + queue->numbers->lookahead_us, now_us - store_us, claim);
     claim->uncontended = queue->awarded.uncontended &&
                          queue->awarded.next_slot_at_us <= store_us + queue->numbers->lookahead_us;
@@ -159,7 +177,7 @@ bool takt_claims_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_cl
     claim->worker = scheduler->worker;
     claim->seq = ++scheduler->seq;
     claim->holding = takt_permits_state(queue);
-    claim->waiting = claim->want_count = 0;
+    claim->waiting = claim->newcomers = claim->want_count = 0;
     queue->claims.in_flight = true;
     scheduler->in_flight++;
     return true;

@@ -9,6 +9,9 @@
 #define WALK_MAX  4096 /* waiters looked at for one claim */
 #define COSTS_MAX 16   /* different costs of slots in hand that are counted */
 
+/* takt_permit.counted */
+enum { UNSTATED, STATED, COUNTED };
+
 static takt_permit *permit_of(const takt_link *link)
 {
     return TAKT_HOLDER(link, takt_permit, line);
@@ -55,6 +58,7 @@ void takt_queue_add(takt_queue *queue, takt_permit *permit)
 {
     takt_link *head = &queue->waiters.lists[permit->priority];
 
+    permit->counted = UNSTATED;
     takt_list_append(head, &permit->line);
     queue->waiters.changes += differ(head, permit->line.previous, &permit->line);
     queue->waiters.count[permit->priority]++;
@@ -74,6 +78,7 @@ void takt_queue_remove(takt_queue *queue, takt_permit *permit)
     queue->waiters.changes += differ(head, before, after);
     queue->waiters.count[permit->priority]--;
     queue->waiters.total--;
+    queue->waiters.counted -= permit->counted == COUNTED;
     if (permit->deadline_at_us != TAKT_NEVER)
         takt_heap_remove(&queue->waiters.deadlines, &permit->deadline);
 }
@@ -232,12 +237,81 @@ static takt_permit *first_without(const takt_queue *queue, int priority, cover *
     return first;
 }
 
+/* ---- max_waiting ----------------------------------------------------------------------------- */
+
+static takt_when_full when_full(const takt_queue *queue)
+{
+    return takt_queue_stated(queue)->when_full;
+}
+
+/* Whether there is a bound, and waiters that no award has counted. */
+static bool has_newcomers(const takt_queue *queue)
+{
+    return takt_queue_stated(queue)->max_waiting > 0 &&
+           queue->waiters.total > queue->waiters.counted;
+}
+
+bool takt_queue_is_full(const takt_queue *queue)
+{
+    return has_newcomers(queue) && when_full(queue) == TAKT_WHEN_FULL_REFUSE &&
+           queue->waiters.counted - queue->in_hand.count >= takt_queue_stated(queue)->max_waiting;
+}
+
+/* The last waiter of the least urgent priority that was stated so; NULL: there is none. */
+static takt_permit *last_that_is(const takt_queue *queue, int stated)
+{
+    for (int i = TAKT_PRIORITIES - 1; i >= 0; i--) {
+        const takt_link *head = &queue->waiters.lists[i];
+        for (const takt_link *at = head->previous; at != head && permit_of(at)->counted <= stated;
+             at = at->previous)
+            if (permit_of(at)->counted == stated)
+                return permit_of(at);
+    }
+    return NULL;
+}
+
+takt_permit *takt_queue_unstated(const takt_queue *queue)
+{
+    return last_that_is(queue, UNSTATED);
+}
+
+/* From now on waiters that were added are those of a later state. */
+static int64_t move_on(takt_queue *queue, int state)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < TAKT_PRIORITIES; i++) {
+        const takt_link *head = &queue->waiters.lists[i];
+        for (const takt_link *at = head->previous; at != head && permit_of(at)->counted != COUNTED;
+             at = at->previous) {
+            if (permit_of(at)->counted + 1 < state)
+                continue;
+            permit_of(at)->counted = (uint8_t)state;
+            count++;
+        }
+    }
+    return count;
+}
+
+int64_t takt_queue_state(takt_queue *queue)
+{
+    return has_newcomers(queue) ? move_on(queue, STATED) : 0;
+}
+
+void takt_queue_count(takt_queue *queue)
+{
+    if (has_newcomers(queue))
+        queue->waiters.counted += move_on(queue, COUNTED);
+}
+
 takt_permit *takt_queue_excess(const takt_queue *queue)
 {
     takt_permit *excess = NULL;
     cover slots;
 
-    if (queue->numbers->when_full != TAKT_WHEN_FULL_DROP_OLDEST)
+    if (when_full(queue) == TAKT_WHEN_FULL_REFUSE)
+        return last_that_is(queue, STATED);
+    if (when_full(queue) == TAKT_WHEN_FULL_DROP_LOWEST)
         return takt_queue_last(queue);
     count_slots(&queue->in_hand, &slots);
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
@@ -247,11 +321,16 @@ takt_permit *takt_queue_excess(const takt_queue *queue)
     return excess;
 }
 
-takt_permit *takt_queue_behind(const takt_queue *queue, const takt_permit *permit)
+takt_permit *takt_queue_excess_after(const takt_queue *queue, const takt_permit *permit)
 {
-    const takt_link *next = permit->line.next;
+    bool oldest = when_full(queue) == TAKT_WHEN_FULL_DROP_OLDEST;
+    const takt_link *next = oldest ? permit->line.next : permit->line.previous;
 
-    return next == &queue->waiters.lists[permit->priority] ? NULL : permit_of(next);
+    if (next == &queue->waiters.lists[permit->priority])
+        return NULL;
+    return when_full(queue) != TAKT_WHEN_FULL_REFUSE || permit_of(next)->counted == STATED
+               ? permit_of(next)
+               : NULL;
 }
 
 /* Makes one run for each priority, without a look at each waiter. */

@@ -30,6 +30,8 @@ typedef struct takt_waiters {
     takt_link lists[TAKT_PRIORITIES];
     int64_t count[TAKT_PRIORITIES];
     int64_t total;
+    /* With a bound: those that an award has counted. */
+    int64_t counted;
     /* Number of neighbours of one priority whose costs differ; 0: each priority has one cost. */
     int64_t changes;
     /* The waiters that have a deadline. */
@@ -75,6 +77,7 @@ typedef struct takt_awarded {
      * more. */
     int64_t next_slot_at_us;
     int64_t blocked_until_us; /* by the store's clock; 0: not blocked */
+    int64_t waiting;          /* in the fleet */
     unsigned in_line;         /* bits of the priorities with which we stand in line */
     int least_urgent;         /* priority of other workers' waiters; -1: they have none */
     bool uncontended;
@@ -148,12 +151,27 @@ takt_permit *takt_queue_first(const takt_queue *queue);
 /* The last waiter: the newest of the least urgent priority; NULL: nothing waits. */
 takt_permit *takt_queue_last(const takt_queue *queue);
 
-/* The waiter that leaves first if there are too many: the last one, or with drop-oldest the first
- * of the least urgent priority without a slot in hand.  NULL: none has to leave. */
+/*
+ * The waiter that leaves first if there are too many, NULL: none has to leave.  With refuse it is
+ * the last one of those that the present claim has stated for the first time, with drop-lowest the
+ * last one of all, with drop-oldest the first of the least urgent priority without a slot in hand.
+ */
 takt_permit *takt_queue_excess(const takt_queue *queue);
 
-/* The next waiter of the same priority; NULL: it is the last. */
-takt_permit *takt_queue_behind(const takt_queue *queue, const takt_permit *permit);
+/* The one of the same priority that leaves next; NULL: there is none. */
+takt_permit *takt_queue_excess_after(const takt_queue *queue, const takt_permit *permit);
+
+/* Whether newcomers are refused without a claim: as many others as may wait are here. */
+bool takt_queue_is_full(const takt_queue *queue);
+
+/* A waiter that no claim has stated yet; NULL: there is none.  They are the last of their
+ * priorities. */
+takt_permit *takt_queue_unstated(const takt_queue *queue);
+
+/* A claim states the waiters: returns how many of them no award has counted, 0 where there is no
+ * bound.  takt_queue_count: its award has come. */
+int64_t takt_queue_state(takt_queue *queue);
+void takt_queue_count(takt_queue *queue);
 
 /* The waiter whose deadline comes first; NULL: there is no deadline. */
 takt_permit *takt_queue_first_deadline(const takt_queue *queue);

@@ -60,9 +60,18 @@ static void refuse_excess(takt_scheduler *scheduler, takt_queue *queue, int64_t 
 
     while (count > 0 && (permit = takt_queue_excess(queue)))
         for (; permit && count > 0; permit = next, count--) {
-            next = takt_queue_behind(queue, permit);
+            next = takt_queue_excess_after(queue, permit);
             refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
         }
+}
+
+/* As many as may wait are here: whoever has come since is refused without a claim. */
+static void refuse_unstated(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+{
+    takt_permit *permit;
+
+    while (takt_queue_is_full(queue) && (permit = takt_queue_unstated(queue)))
+        refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
 }
 
 void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
@@ -96,6 +105,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
         scheduler->out_of_memory = true; /* the slots lapse */
     takt_slots_drop_before(&queue->in_hand, award->blocked_until_us);
     queue->awarded.blocked_until_us = award->blocked_until_us;
+    queue->awarded.waiting = award->waiting;
     queue->awarded.in_line = award->in_line;
     queue->awarded.least_urgent = award->least_urgent;
     queue->awarded.again_at_us = award->claim_again_at_us == TAKT_NEVER
@@ -104,6 +114,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     queue->awarded.next_slot_at_us = award->next_slot_at_us;
     takt_claims_planned(queue);
     refuse_excess(scheduler, queue, award->refused, received_us);
+    takt_queue_count(queue);
     next_us = takt_clock_local(clock, queue->awarded.next_slot_at_us);
     while (queue->in_hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&
            permit->deadline_at_us < next_us && permit->cost >= queue->claims.min_cost)
@@ -193,6 +204,7 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     while (first_deadline(queue) <= now_us)
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
     takt_permits_hand_on(scheduler, queue, now_us);
+    refuse_unstated(scheduler, queue, now_us);
     served = takt_loss_serve(scheduler, queue, now_us, &alone_us);
     takt_unused_gather(scheduler, queue);
     claim_us = served && takt_loss_asks(scheduler, queue, now_us)

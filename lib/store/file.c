@@ -4,6 +4,7 @@
  * which does all that.
  */
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,12 +93,8 @@ static takt_file_job *take_job(file_store *store)
 
 static void copy_claim(takt_claim *copy, const takt_claim *claim)
 {
-    copy->worker = claim->worker;
-    copy->seq = claim->seq;
-    copy->waiting = claim->waiting;
-    copy->holding = claim->holding;
-    copy->want_count = claim->want_count;
-    memcpy(copy->wants, claim->wants, (size_t)claim->want_count * sizeof claim->wants[0]);
+    memcpy(copy, claim,
+           offsetof(takt_claim, wants) + (size_t)claim->want_count * sizeof claim->wants[0]);
 }
 
 /* Everything that the thread needs, so that it need not look at the caller's memory.  False: there

@@ -36,7 +36,13 @@ static void open_world(int kind)
                                "  - name: lowest\n"
                                "    rules: [{rate: 1/h}]\n"
                                "    max_waiting: 2\n"
-                               "    when_full: drop-lowest\n";
+                               "    when_full: drop-lowest\n"
+                               "  - name: refuse\n"
+                               "    rules: [{rate: 1/h}]\n"
+                               "    max_waiting: 2\n"
+                               "  - name: one\n"
+                               "    concurrency: 1\n"
+                               "    max_waiting: 1\n";
     takt_error error;
 
     if (kind == REDIS) {
@@ -155,5 +161,39 @@ EACH_STORE(only_the_less_urgent_makes_way)
     cr_assert_eq(statuses[2], TAKT_E_FULL);
     cr_assert_eq(statuses[1], 1, "it waits on");
     cr_assert_eq(statuses[4], 1);
+    close_world(*kind);
+}
+
+EACH_STORE(whoever_comes_is_refused_however_urgent)
+{
+    open_world(*kind);
+    ask(0, "refuse", 5);
+    hear(1);
+    ask(1, "refuse", 7);
+    ask(2, "refuse", 7);
+    await("refuse", 2);
+    for (int i = 0; i < ROUNDS; i++) {
+        ask(i + MOST + 1, "refuse", 0);
+        hear(i + 2);
+        cr_assert_eq(statuses[i + MOST + 1], TAKT_E_FULL, "round %d", i);
+    }
+    cr_assert_eq(statuses[1] + statuses[2], 2, "they were accepted, and wait on");
+    close_world(*kind);
+}
+
+EACH_STORE(of_three_that_come_together_the_last_is_refused)
+{
+    open_world(*kind);
+    for (int i = 0; i < 3; i++)
+        ask(CLIENTS * i, "one", 5); /* all of one client */
+    hear(2);
+    cr_assert_eq(statuses[0], 0);
+    cr_assert_eq(statuses[2 * CLIENTS], TAKT_E_FULL);
+    ask(1, "one", 0);
+    hear(3);
+    cr_assert_eq(statuses[1], TAKT_E_FULL, "of another client, which is more urgent");
+    takt_release(&permits[0]);
+    hear(4);
+    cr_assert_eq(statuses[CLIENTS], 0);
     close_world(*kind);
 }

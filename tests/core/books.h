@@ -62,8 +62,11 @@ static inline void send_claim(book *b, int64_t at_us, const takt_claim *claim)
 static inline void say(book *b, int64_t at_us, uint64_t worker, int priority, int32_t cost,
                        int64_t count)
 {
-    takt_claim claim = {
-        .worker = worker, .seq = ++b->seq, .waiting = count, .want_count = count > 0};
+    takt_claim claim = {.worker = worker,
+                        .seq = ++b->seq,
+                        .waiting = count,
+                        .newcomers = count,
+                        .want_count = count > 0};
 
     claim.wants[0] =
         (takt_want){.count = count, .latest_us = TAKT_NEVER, .cost = cost, .priority = priority};

@@ -334,7 +334,7 @@ Test(ledger, more_waiters_than_the_line_may_hold_are_refused_from_the_back)
             say(&b, 0, 2, 5, 1, rows[i].others);
         }
         b.limit.max_waiting = 10;
-        claim.waiting = rows[i].mine + rows[i].unlisted;
+        claim.waiting = claim.newcomers = rows[i].mine + rows[i].unlisted;
         claim.wants[0] = (takt_want){rows[i].mine, TAKT_NEVER, 1, 5};
         if (rows[i].unlisted)
             claim.wants[0].count = 3;

@@ -56,6 +56,7 @@ static takt_claim random_claim(book *b, uint64_t *random, int64_t now_us, takt_c
     claim.want_count = count;
     if (count > 0 && takt_random_below(random, 5) == 0)
         claim.waiting += takt_random_below(random, 100);
+    claim.newcomers = claim.waiting;
     sent[claim.worker] = claim;
     return claim;
 }

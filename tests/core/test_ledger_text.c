@@ -278,7 +278,7 @@ Test(ledger_text, the_longest_place_fits)
     for (int i = 0; i < 5; i++) {
         int64_t big = INT64_C(1) << 53;
         b.line[i] = (takt_place){UINT64_MAX, big, big,  big,  1000000, big, big,
-                                 big,        9,   true, true, true,    big};
+                                 big,        9,   true, true, true,    big, big};
         b.holders[i] = (takt_holder){UINT64_MAX, big, big, big};
     }
     b.ledger.line_count = b.ledger.holder_count = 5;

@@ -69,6 +69,49 @@ Test(overflow, who_comes_is_refused_where_nothing_is_said)
     expect("1:5:2 2:5:2 3:5:2 4:7:2", 1, 0);
 }
 
+/* A claim of a worker that was counted before: so many of its waiters are new. */
+static void say_new(uint64_t worker, int64_t newcomers, takt_want first, takt_want second)
+{
+    takt_claim claim = {.worker = worker, .seq = ++b.seq, .newcomers = newcomers};
+
+    claim.wants[0] = first;
+    claim.wants[1] = second;
+    claim.want_count = second.count > 0 ? 2 : 1;
+    claim.waiting = first.count + second.count;
+    send_claim(&b, MS, &claim);
+}
+
+static takt_want of(int priority, int64_t count)
+{
+    return (takt_want){.count = count, .latest_us = TAKT_NEVER, .cost = 1, .priority = priority};
+}
+
+Test(overflow, who_was_counted_is_not_refused)
+{
+    fill(TAKT_WHEN_FULL_REFUSE);
+    say_new(4, 3, of(0, 3), of(7, 2));
+    expect("1:5:2 2:5:2 3:5:2 4:7:2", 3, 0);
+    say_new(4, 3, of(0, 3), of(7, 1));
+    expect("4:0:1 1:5:2 2:5:2 3:5:2 4:7:1", 2, 0);
+    say_new(4, 4, of(0, 1), of(7, 5));
+    expect("4:0:1 1:5:2 2:5:2 3:5:2 4:7:1", 4, 0);
+    b.limit.max_waiting = 3;
+    say_new(1, 0, of(5, 2), of(5, 0));
+    expect("4:0:1 1:5:2 2:5:2 3:5:2 4:7:1", 0, 0);
+    say_new(1, 1, of(5, 3), of(5, 0));
+    expect("4:0:1 1:5:2 2:5:2 3:5:2 4:7:1", 1, 0);
+}
+
+/* The ledger was lost: those who were accepted state themselves again. */
+Test(overflow, who_was_accepted_stays_when_the_ledger_forgets)
+{
+    open_full(TAKT_WHEN_FULL_REFUSE, 2);
+    say_new(1, 2, of(5, 2), of(5, 0));
+    expect("1:5:2", 0, 0);
+    say_new(2, 1, of(5, 3), of(5, 0));
+    expect("1:5:2 2:5:2", 1, 0);
+}
+
 Test(overflow, the_oldest_of_the_least_urgent_make_way)
 {
     fill(TAKT_WHEN_FULL_DROP_OLDEST);

@@ -20,7 +20,9 @@ typedef struct fleet_job {
     struct scenario *scenario;
     takt_fleet_worker *worker;
     int64_t incarnation;
-    int64_t order; /* of its acquire, among all */
+    int64_t order;    /* of its acquire, among all */
+    int64_t asked_us; /* by its worker's clock */
+    int told_of;      /* answers to claims that stated it; 0: policies change meanwhile */
     bool waiting, cancelled;
     bool running; /* holds a permit */
     bool lost;    /* and was told that it is its own no more */

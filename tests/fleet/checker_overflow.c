@@ -68,7 +68,7 @@ static void check_claim(checker *self, const takt_sim_call *call)
 {
     const takt_ledger *ledger = &self->fleet->ledger;
     takt_when_full when_full = self->numbers.when_full;
-    int64_t waiting = 0, dropped = 0, max = self->numbers.max_waiting;
+    int64_t waiting = 0, dropped = 0, before_all = 0, max = self->numbers.max_waiting;
 
     for (int i = 0; i < ledger->line_count; i++) {
         const takt_place *place = &ledger->line[i], *before = known(self, place, i);
@@ -85,6 +85,12 @@ static void check_claim(checker *self, const takt_sim_call *call)
         checker_fail(self, 5, "%lld leave, and only %lld are left of at most %lld",
                      (long long)(dropped + call->award->refused), (long long)waiting,
                      (long long)max);
+    for (int i = 0; i < self->place_count; i++)
+        before_all += self->places[i].waiting;
+    /* with refuse those who were accepted stay, also where the bound is lower now */
+    if (when_full == TAKT_WHEN_FULL_REFUSE &&
+        (waiting <= before_all || call->award->refused == call->claim->newcomers))
+        return;
     if (max > 0 && call->award->in_line != 0 && waiting > max)
         checker_fail(self, 7, "%lld wait, and at most %lld may", (long long)waiting,
                      (long long)max);

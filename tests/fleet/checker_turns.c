@@ -118,9 +118,21 @@ static void check_round(const checker *self, int worker, int priority)
     }
 }
 
-/* Those who were refused, the last of the claim, want no more. */
-static void leave_out(int64_t wanting[TAKT_PRIORITIES], int64_t refused, int64_t cost_max)
+/* Those who were refused want no more: newcomers, of which the ledger's line knows how many are
+ * left of each priority, or else the last of the claim. */
+static void leave_out(const checker *self, uint64_t worker, int64_t wanting[TAKT_PRIORITIES],
+                      int64_t refused, int64_t cost_max)
 {
+    int64_t left[TAKT_PRIORITIES] = {0};
+
+    if (refused > 0 && self->numbers.when_full == TAKT_WHEN_FULL_REFUSE) {
+        for (int i = 0; i < self->fleet->ledger.line_count; i++)
+            if (self->fleet->ledger.line[i].worker == worker)
+                left[self->fleet->ledger.line[i].priority] = self->fleet->ledger.line[i].wanting;
+        for (int p = 0; p < TAKT_PRIORITIES; p++)
+            wanting[p] = left[p] < wanting[p] ? left[p] : wanting[p];
+        return;
+    }
     for (int p = TAKT_PRIORITIES - 1; p >= 0 && refused > 0; p--) {
         int64_t tokens = refused * cost_max < wanting[p] ? refused * cost_max : wanting[p];
         refused -= (tokens + cost_max - 1) / cost_max;
@@ -145,7 +157,7 @@ void checker_turn(checker *self, const takt_sim_call *call, int worker,
     }
     for (int p = 0; p < TAKT_PRIORITIES; p++)
         wanting[p] -= given[p];
-    leave_out(wanting, call->award->refused, cost_max);
+    leave_out(self, call->worker, wanting, call->award->refused, cost_max);
     for (int p = 0; p < TAKT_PRIORITIES; p++) {
         line_place *at = &mine->places[p];
         bool stands = call->award->in_line >> p & 1;

@@ -265,6 +265,10 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
         checker_fail(self, 5, "acquire %lld ends with %d", (long long)ended->order, status);
     if (status == TAKT_E_DEADLINE)
         check_hopeless(self, ended);
+    /* the first answer accepts or refuses it */
+    if (status == TAKT_E_FULL && ended->told_of > 1 &&
+        self->numbers.when_full == TAKT_WHEN_FULL_REFUSE)
+        checker_fail(self, 5, "acquire %lld was accepted, and is refused", (long long)ended->order);
 }
 
 /* A slot that nobody uses is there because somebody left: who leaves is charged no more than one

@@ -106,6 +106,8 @@ static void ask(takt_fleet *fleet, void *data)
     job->permit.priority =
         self->priorities ? (int8_t)(3 * draw(&self->random, 4)) : TAKT_PRIORITY_DEFAULT;
     job->order = ++self->orders;
+    job->asked_us = takt_fleet_clock(job->worker);
+    job->told_of = 0;
     job->waiting = true;
     job->cancelled = false;
     job->incarnation = job->worker->incarnation;
@@ -152,11 +154,14 @@ static void on_heard(takt_fleet *fleet, takt_fleet_worker *worker, const takt_aw
                      int64_t sent_us)
 {
     scenario *self = fleet->data;
-    const fleet_job *jobs = scenario_jobs_of(self, worker);
+    fleet_job *jobs = scenario_jobs_of(self, worker);
     int waiting = 0;
 
-    for (int i = 0; i < self->jobs_each; i++)
+    for (int i = 0; i < self->jobs_each; i++) {
         waiting += jobs[i].waiting;
+        jobs[i].told_of += self->policy_count == 1 && jobs[i].waiting &&
+                           jobs[i].asked_us < sent_us && !award->stale;
+    }
     checker_heard(&self->checker, worker, award, sent_us, waiting);
 }
 

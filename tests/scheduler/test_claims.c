@@ -41,6 +41,37 @@ Test(claims, an_urgent_waiter_claims_at_once_where_others_are_less_urgent)
     }
 }
 
+/* A line that may be full: whoever is refused there learns it soon. */
+Test(claims, newcomers_claim_at_once_where_the_line_may_be_full)
+{
+    static const struct {
+        int64_t max_waiting, waiting;
+        int64_t claim_us;
+    } rows[] = {{0, 0, 1000 * MS}, {10, 2, 1000 * MS}, {10, 5, 4 * MS}, {2, 1, 4 * MS}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        close_rig(&r);
+        open_rig(&r);
+        r.limit.numbers.max_waiting = rows[i].max_waiting;
+        acquire_many(&r, 1);
+        pass(&r, 0);
+        takt_award award = award_of(0, SECOND, 0, 0, 1);
+        award.claim_again_at_us = NOW + SECOND;
+        award.in_line = 1U << 5;
+        award.waiting = rows[i].waiting;
+        answer(&r, 0, &award);
+        pass(&r, 0);
+        acquire_many(&r, 1);
+        pass(&r, 0);
+        cr_assert_eq(r.claims, 0, "no sooner than somebody would who is first in line");
+        int64_t at_us = wake_us(&r);
+        cr_assert(at_us >= rows[i].claim_us - MS && at_us <= rows[i].claim_us + MS,
+                  "row %zu: %" PRId64, i, at_us);
+        pass(&r, at_us);
+        cr_assert_eq(r.claims, 1);
+        cr_assert_eq(r.claim.waiting, 2);
+    }
+}
+
 Test(claims, one_claim_is_in_flight_and_what_happens_meanwhile_goes_into_the_next)
 {
     acquire_many(&r, 2);

@@ -53,15 +53,16 @@ Test(queue, the_first_to_leave_has_no_slot)
     first = wait_with(5, 1, TAKT_NEVER);
     large = wait_with(5, 7, TAKT_NEVER);
     small = wait_with(5, 1, TAKT_NEVER);
-    cr_assert_eq(takt_queue_excess(&queue), small);
+    cr_assert_null(takt_queue_excess(&queue), "no claim has stated them");
     limit.numbers.when_full = TAKT_WHEN_FULL_DROP_LOWEST;
     cr_assert_eq(takt_queue_excess(&queue), small);
+    cr_assert_eq(takt_queue_excess_after(&queue, small), large);
     limit.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
     cr_assert_eq(takt_queue_excess(&queue), first);
     put_in_hand(1, 1);
     cr_assert_eq(takt_queue_excess(&queue), large);
-    cr_assert_eq(takt_queue_behind(&queue, large), small);
-    cr_assert_null(takt_queue_behind(&queue, small));
+    cr_assert_eq(takt_queue_excess_after(&queue, large), small);
+    cr_assert_null(takt_queue_excess_after(&queue, small));
     put_in_hand(1, 7);
     cr_assert_eq(takt_queue_excess(&queue), small);
     put_in_hand(1, 1);
@@ -70,6 +71,39 @@ Test(queue, the_first_to_leave_has_no_slot)
     first = wait_with(9, 2, TAKT_NEVER);
     wait_with(0, 1, TAKT_NEVER);
     cr_assert_eq(takt_queue_excess(&queue), first, "the least urgent");
+}
+
+Test(queue, only_those_that_no_award_has_counted_are_refused)
+{
+    takt_permit *urgent, *new;
+
+    limit.numbers.max_waiting = 2;
+    wait_with(5, 1, TAKT_NEVER);
+    wait_with(7, 1, TAKT_NEVER);
+    cr_assert_eq(takt_queue_state(&queue), 2);
+    takt_queue_count(&queue);
+    cr_assert_null(takt_queue_excess(&queue), "both are counted");
+    cr_assert(!takt_queue_is_full(&queue), "nobody is new");
+    urgent = wait_with(0, 1, TAKT_NEVER);
+    new = wait_with(7, 1, TAKT_NEVER);
+    cr_assert(takt_queue_is_full(&queue));
+    cr_assert_eq(takt_queue_unstated(&queue), new);
+    cr_assert_eq(takt_queue_state(&queue), 2);
+    cr_assert_null(takt_queue_unstated(&queue));
+    wait_with(7, 1, TAKT_NEVER); /* while the claim is under way */
+    cr_assert_eq(takt_queue_excess(&queue), new);
+    cr_assert_null(takt_queue_excess_after(&queue, new), "the one before it is counted");
+    takt_queue_remove(&queue, new);
+    cr_assert_eq(takt_queue_excess(&queue), urgent);
+    takt_queue_count(&queue);
+    cr_assert_null(takt_queue_excess(&queue));
+    cr_assert_eq(queue.waiters.counted, 3);
+    cr_assert_eq(takt_queue_state(&queue), 1);
+    takt_queue_remove(&queue, urgent);
+    cr_assert_eq(queue.waiters.counted, 2);
+    cr_assert(takt_queue_is_full(&queue));
+    put_in_hand(1, 1);
+    cr_assert(!takt_queue_is_full(&queue), "one of them has a slot");
 }
 
 Test(queue, a_slot_goes_to_the_most_urgent_then_to_the_first_that_came)

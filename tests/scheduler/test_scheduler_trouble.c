@@ -188,6 +188,7 @@ Test(scheduler_trouble, those_refused_are_the_last)
 {
     static const int priorities[] = {5, 7, 5, 7, 3};
 
+    r.limit.numbers.max_waiting = 100;
     for (size_t i = 0; i < COUNT(priorities); i++)
         acquire(&r, priorities[i], 1, ALWAYS);
     pass(&r, 0);
@@ -204,6 +205,34 @@ Test(scheduler_trouble, those_refused_are_the_last)
     pass(&r, SECOND);
     answer(&r, SECOND, &award);
     cr_assert_str_eq(pass(&r, SECOND), "");
+}
+
+/* Whoever comes after that is refused instead, however urgent. */
+Test(scheduler_trouble, who_was_accepted_is_not_refused)
+{
+    r.limit.numbers.max_waiting = 2;
+    acquire(&r, 7, 1, ALWAYS);
+    pass(&r, 0);
+    takt_award award = award_of(0, SECOND, 0, 0, 1);
+    award.waiting = 1;
+    award.in_line = 1U << 7;
+    award.claim_again_at_us = NOW + SECOND;
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "");
+    acquire(&r, 0, 1, ALWAYS);
+    acquire(&r, 0, 1, ALWAYS);
+    cr_assert_str_eq(pass(&r, 10 * MS), "", "only the ledger knows how many others wait");
+    cr_assert_eq(r.claims, 1);
+    cr_assert_eq(r.claim.newcomers, 2);
+    acquire(&r, 7, 1, ALWAYS); /* after the claim: that claim's award says nothing of it */
+    award.refused = 1;
+    award.waiting = 2;
+    award.in_line = 1U << 7 | 1U;
+    answer(&r, 10 * MS, &award);
+    cr_assert_str_eq(pass(&r, 10 * MS), "c-7d-7", "d: two that were counted wait here");
+    acquire(&r, 0, 1, ALWAYS);
+    cr_assert_str_eq(pass(&r, 20 * MS), "e-7", "at once, without a claim");
+    cr_assert_eq(r.claims, 0);
 }
 
 /* Not those that have a slot in hand, nor those that this very award gives one. */

@@ -97,6 +97,7 @@ Test(shadow, a_ghost_is_refused_as_anybody_would_be)
 {
     takt_award full = award_of(MS, MS, 0, 0, 1);
 
+    r.limit.numbers.max_waiting = 1;
     enter(0, 1, 50 * MS);
     enter(0, 1, ALWAYS);
     enter(0, 1000, ALWAYS); /* what no rule ever gives: enforced, nobody could ask for it */

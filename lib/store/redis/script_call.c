@@ -118,12 +118,23 @@ static int64_t instant(int64_t us)
     return us > INT64_C(1) << 53 ? -1 : us < 0 ? 0 : us;
 }
 
-static void add_claim(struct pen *pen, const takt_claim *claim, bool permits)
+static void add_waiting(struct pen *pen, const takt_claim *claim, const takt_numbers *numbers)
+{
+    takt_writer *writer = next_field(pen);
+
+    takt_write_int(writer, claim->waiting);
+    if (numbers->max_waiting > 0 && numbers->when_full == TAKT_WHEN_FULL_REFUSE) {
+        takt_write_char(writer, ',');
+        takt_write_int(writer, claim->newcomers);
+    }
+}
+
+static void add_claim(struct pen *pen, const takt_claim *claim, const takt_numbers *numbers)
 {
     add_hex(pen, claim->worker);
     add_int(pen, claim->seq);
-    add_int(pen, claim->waiting);
-    if (permits)
+    add_waiting(pen, claim, numbers);
+    if (pen->script_call->keys == TAKT_SCRIPT_CALL_WITH_PERMITS)
         add_int(pen, claim->holding);
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
@@ -248,7 +259,7 @@ bool takt_script_call_write(takt_script_call *script_call, const char *name_spac
     if (script_call->keys == TAKT_SCRIPT_CALL_BRIEF)
         add_brief_claim(&pen, call);
     else if (call->op == TAKT_OP_CLAIM)
-        add_claim(&pen, call->claim, permits);
+        add_claim(&pen, call->claim, call->numbers);
     else if (call->op == TAKT_OP_TRY)
         add_try(&pen, call, permits);
     else if (call->op == TAKT_OP_PEEK)

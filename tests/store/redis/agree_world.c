@@ -374,6 +374,7 @@ static void draw_claim(agree_world *world, agree_step *step)
     int priority = chance(world, 60) ? 5 : (int)below(world, 10);
 
     claim->uncontended = true; /* only a hint: what may be asked briefly is asked so, too */
+    claim->newcomers = chance(world, 50) ? TAKT_EXACT_MAX : up_to(world, 40);
     if (world->pace && chance(world, 97)) {
         draw_paced_claim(world, claim);
         return;

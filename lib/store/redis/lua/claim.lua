@@ -2,8 +2,8 @@
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones,
---       7 worker, 8 seq, 9 waiting, 10 holding (with permits), then for each want: count, latest (-1: any time),
---       cost, priority
+--       7 worker, 8 seq, 9 waiting, with a bound that refuses `,newcomers` behind it, 10 holding (with permits), then
+--       for each want: count, latest (-1: any time), cost, priority
 -- with KEYS 1 alone: what quick.lua says
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
 --       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts,
@@ -15,6 +15,7 @@ claim = {
     worker = ARGV[7],
     seq = tonumber(ARGV[8]),
     waiting = tonumber(ARGV[9]),
+    newcomers = 0, -- of them, waiters that no award has counted
     holding = #KEYS == 5 and tonumber(ARGV[10]),
     first_want = #KEYS == 5 and 11 or 10, -- in ARGV
     wants = {},
@@ -99,6 +100,7 @@ claim = {
                     claim.to_the_back(place)
                 end
                 place.came = place.turn -- before it is served
+                place.accepted = claim.old[priority] and claim.old[priority].waiting or 0
             end
         end
     end,
@@ -121,6 +123,7 @@ claim = {
                 left = left - n * want.cost
                 slots = slots + n
                 place.waiting = place.waiting - n
+                place.accepted = math.max(place.accepted - n, 0)
                 if n < want.count and want.latest > by then
                     place.need = want.cost
                     break
@@ -279,7 +282,7 @@ claim = {
         claim.restate()
         claim.serve_all()
         if limit.max_waiting > 0 then
-            claim.refused = overflow.enforce(claim.own)
+            claim.refused = overflow.enforce(claim.own, claim.newcomers)
         end
         claim.plan_all()
         if limit.when_full == 'o' then
@@ -301,6 +304,10 @@ claim = {
 
     -- Reads them, and finds the least cost of what can ever be given; 1 where not all are listed.
     read_wants = function()
+        if not claim.waiting then
+            local waiting, newcomers = ARGV[9]:match('^(%d+),(%d+)$')
+            claim.waiting, claim.newcomers = tonumber(waiting), tonumber(newcomers)
+        end
         local unlisted, least = claim.waiting, nil
         for i = claim.first_want, #ARGV - 3, 4 do
             local latest = tonumber(ARGV[i + 1])

@@ -29,7 +29,7 @@ overflow = {
     victim = function(own)
         local mine, theirs = overflow.least_urgent(own)
         local place, name
-        if theirs < 0 or wakes.full() or limit.when_full == '' or theirs < mine then
+        if theirs < 0 or wakes.full() or theirs < mine then
             return mine
         elseif limit.when_full == 'u' then
             if mine >= 0 and theirs > mine then
@@ -68,8 +68,26 @@ overflow = {
         line.dirty[name] = line.records[name]
     end,
 
+    -- refuse: newcomers of the caller leave, the least urgent first, at most so many.
+    refuse = function(own, newcomers)
+        local over, refused = math.min(overflow.excess(own), newcomers), 0
+        for priority = 9, 0, -1 do
+            local mine = own[priority]
+            local count = mine and math.min(over, mine.waiting - mine.accepted) or 0
+            if count > 0 then
+                over, refused = over - count, refused + count
+                overflow.take_out(mine, count)
+                own[priority] = mine.waiting > 0 and mine or nil
+            end
+        end
+        return refused
+    end,
+
     -- Returns how many of the caller's waiters leave.
-    enforce = function(own)
+    enforce = function(own, newcomers)
+        if limit.when_full == '' then
+            return overflow.refuse(own, newcomers)
+        end
         local over, refused = overflow.excess(own), 0
         while over > 0 do
             local priority, place, name = overflow.victim(own)
