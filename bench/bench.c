@@ -72,7 +72,7 @@ static takt_policy *policy_of(const takt_limit_text *limit)
     takt_policy *policy;
     takt_error error;
 
-    bench_must(takt_policy_new(&policy), "takt_policy_new");
+    bench_must(takt_policy_new(&policy, NULL), "takt_policy_new");
     if (takt_policy_add(policy, limit, &error) < 0) {
         fprintf(stderr, "%s\n", error.text);
         exit(1);

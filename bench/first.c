@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     takt_permit permit = {0};
     takt_request request = TAKT_REQUEST("bench");
 
-    if (takt_policy_new(&policy) < 0 || takt_policy_add(policy, &limit, NULL) < 0 ||
+    if (takt_policy_new(&policy, NULL) < 0 || takt_policy_add(policy, &limit, NULL) < 0 ||
         takt_open(&client, uv_default_loop(), policy, &options, NULL) < 0)
         return 1;
     permit.data = client;

@@ -127,7 +127,7 @@ static int64_t ledgers(const char *rate, const char *algorithm, int64_t rounds)
     takt_policy *policy;
     int64_t bytes;
 
-    bench_must(takt_policy_new(&policy), "takt_policy_new");
+    bench_must(takt_policy_new(&policy, NULL), "takt_policy_new");
     bench_must(takt_policy_add(policy, &limit, NULL), "takt_policy_add");
     bench_must(takt_open(&bench.client, &loop, policy, &options, NULL), "takt_open");
     bytes = fill(rounds, begin_try);

@@ -75,8 +75,8 @@ int takt_cli_make_policy(takt_policy **policy, const takt_cli_settings *settings
                              .on_store_failure = settings->on_store_failure,
                              .mode = settings->mode};
     takt_policy *made;
-    if (takt_policy_new(&made) != 0) {
-        takt_message("%s", takt_strerror(TAKT_E_NOMEM));
+    if (takt_policy_new(&made, &error) != 0) {
+        takt_message("%s", error.text);
         return EX_OSERR;
     }
     if (takt_policy_add(made, &limit, &error) != 0) {

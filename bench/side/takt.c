@@ -114,7 +114,7 @@ static takt_policy *policy_of_rules(const char *rate, const char *burst)
 
     for (int i = 0; i < TAKT_RULES_MAX; i++)
         rules[i] = (takt_rule_text){.rate = rate, .burst = burst};
-    bench_must(takt_policy_new(&policy), "takt_policy_new");
+    bench_must(takt_policy_new(&policy, NULL), "takt_policy_new");
     bench_must(takt_policy_add(policy, &limit, NULL), "takt_policy_add");
     return policy;
 }

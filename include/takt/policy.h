@@ -118,8 +118,8 @@ typedef struct takt_limit_text {
 #define TAKT_NAME_SIZE_MAX 64   /* bytes of a limit's name or of a namespace */
 #define TAKT_KEY_SIZE_MAX  1024 /* bytes of a key; any bytes but NUL */
 
-/* An empty policy.  Free it with takt_policy_free. */
-TAKT_EXPORT int takt_policy_new(takt_policy **policy);
+/* An empty policy: 0, or TAKT_E_NOMEM.  Free it with takt_policy_free. */
+TAKT_EXPORT int takt_policy_new(takt_policy **policy, takt_error *error);
 
 /*
  * Adds a limit.  On failure the policy does not change and `error` names the field

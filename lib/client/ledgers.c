@@ -234,7 +234,7 @@ int takt_ledgers_read(takt_ledgers **ledgers, const takt_policy *place, const ta
         return takt_fail(error, TAKT_E_INVALID,
                          "takt_ledgers_read: there is no place for the list");
     list = calloc(1, sizeof *list);
-    if (!list || takt_policy_new(&list->policy) != 0) {
+    if (!list || takt_policy_new(&list->policy, NULL) != 0) {
         free(list);
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
     }

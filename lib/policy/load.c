@@ -83,8 +83,8 @@ static int read_all(policy_reading *reading, takt_error *error)
         code = takt_outline_read(&reading->outline, &reading->source, &takt_document_schema, error);
     if (code == 0)
         code = takt_document_load(&reading->document, &reading->source, error);
-    if (code == 0 && takt_policy_new(&reading->policy) != 0)
-        code = takt_fail(error, TAKT_E_NOMEM, "no memory");
+    if (code == 0)
+        code = takt_policy_new(&reading->policy, error);
     if (code != 0)
         return code;
     const takt_document *document = reading->document;

@@ -20,13 +20,14 @@
 #define CAPACITY_FIRST 8
 #define REVISION_MAX   INT64_C(9007199254740991) /* 2^53 - 1: exact in a script's numbers too */
 
-int takt_policy_new(takt_policy **policy)
+int takt_policy_new(takt_policy **policy, takt_error *error)
 {
     if (policy == NULL)
-        return TAKT_E_INVALID;
+        return takt_fail(error, TAKT_E_INVALID,
+                         "takt_policy_new: there is no place for the policy");
     takt_policy *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return TAKT_E_NOMEM;
+        return takt_fail(error, TAKT_E_NOMEM, "no memory");
     *policy = made;
     return 0;
 }

@@ -69,7 +69,7 @@ static void open_client_on(const char *store)
     takt_error error;
 
     cr_assert_eq(uv_loop_init(&loop), 0);
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     add_limit("free", "1000000/s", "1000000", NULL, NULL);
     add_limit("fast", "1000/s", "1", NULL, NULL);
     add_limit("hourly", "1/h", "1", NULL, NULL);

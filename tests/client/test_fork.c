@@ -158,7 +158,7 @@ Test(fork, calls_that_block_return_at_once)
     takt_request request = TAKT_REQUEST("free");
     takt_permit permit = {0};
 
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     add_limit("free", "1000000/s", "1000000", NULL, NULL);
     cr_assert_eq(takt_sync_open(&threaded, policy, &options, NULL), 0);
     cr_expect_eq(in_child(use_sync), 0);

@@ -49,7 +49,7 @@ static void open_both(const char *rate, const char *lookahead, const char *optio
     if (!place)
         server_start(&server, NULL);
     cr_assert_eq(uv_loop_init(&loop), 0);
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     cr_assert_eq(takt_policy_add(policy, &limit, NULL), 0);
     open_side(&worker, options);
     open_side(&other, options);

@@ -44,7 +44,7 @@ static void close_client(void)
 
 static void set_up(void)
 {
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     add("mail", "2/h", "2");
     add("api", "800/day", "8");
     add("idle", "1/h", NULL);

@@ -68,7 +68,7 @@ static void open_on(const char *store)
     uv_timer_init(&loop, &alive);
     uv_timer_start(&alive, never, 3600 * 1000, 0);
     uv_unref((uv_handle_t *)&alive);
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     add((takt_limit_text){.name = "hourly"}, "1/h", NULL, NULL);
     add((takt_limit_text){.name = "small", .max_waiting = "2"}, "1/h", NULL, NULL);
     add((takt_limit_text){.name = "window"}, "10/18000day", NULL, "fixed-window");
@@ -407,7 +407,7 @@ Test(shadow, a_fleet_goes_over_worker_by_worker)
     seen tried = {.call.data = &tried};
 
     open_server();
-    cr_assert_eq(takt_policy_new(&enforcing), 0);
+    cr_assert_eq(takt_policy_new(&enforcing, NULL), 0);
     cr_assert_eq(takt_policy_add(enforcing, &text, NULL), 0);
     cr_assert_eq(takt_open(&other, &loop, enforcing, &opening, NULL), 0);
     starts_at_once(&job, "hourly");

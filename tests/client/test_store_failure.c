@@ -53,7 +53,7 @@ static void set_up(void)
     server_start(&server, NULL);
     options.store = server.url;
     cr_assert_eq(uv_loop_init(&loop), 0);
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     add_limit("wait", "1/h", NULL, NULL);
     add_limit("closed", "1/h", NULL, "closed");
     add_limit("open", "1/h", NULL, "open");

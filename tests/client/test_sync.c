@@ -29,7 +29,7 @@ static void open_sync(void)
     takt_options options = {.store = "memory:"};
     takt_error error;
 
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     add_limit("fast", "2000/s", "1");
     add_limit("hourly", "1/h", "1");
     add_shadow();

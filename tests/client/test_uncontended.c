@@ -71,7 +71,7 @@ Test(uncontended, one_key_is_named)
 
     server_start(&server, options);
     cr_assert_eq(uv_loop_init(&loop), 0);
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     cr_assert_eq(takt_policy_add(policy, &limit, NULL), 0);
     cr_assert_eq(takt_open(&client, &loop, policy, &opening, NULL), 0);
     cr_expect_str_eq(keys_of_an_acquire(), "44", "the first one loads the script");

@@ -60,7 +60,7 @@ takt_policy *limits_policy(void)
 {
     takt_policy *policy;
 
-    if (takt_policy_new(&policy) < 0)
+    if (takt_policy_new(&policy, NULL) < 0)
         abort();
     for (int i = 0; i < limit_count; i++)
         add(policy, &limits[i]);

@@ -40,7 +40,7 @@ static void check_limit(const takt_cli_settings *settings)
     char described[256];
     int code;
 
-    require(takt_policy_new(&policy) == 0);
+    require(takt_policy_new(&policy, NULL) == 0);
     code = takt_policy_add(policy, &text, &error);
     require((takt_limit_read(&text, &limit, NULL) == 0) == (code == 0));
     if (code == 0) {

@@ -56,7 +56,8 @@ Test(wait_notice, says_what_is_in_the_way)
     cr_expect_str_eq(takt_wait_notice_text(&standing, 4, 1, 10, 1000000, text),
                      "3 of 3 permits held, position 4");
     standing.held = 2;
-    cr_expect_str_eq(takt_wait_notice_text(&standing, 4, 1, 10, 1000000, text), "position 4, about 300 ms");
+    cr_expect_str_eq(takt_wait_notice_text(&standing, 4, 1, 10, 1000000, text),
+                     "position 4, about 300 ms");
 }
 
 /* ---- when ------------------------------------------------------------------------------------ */
@@ -75,7 +76,7 @@ static void set_up(void)
     takt_error error = {0};
 
     cr_assert_eq(uv_loop_init(&loop), 0);
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     cr_assert_eq(takt_policy_add(policy, &limit, &error), 0, "%s", error.text);
     cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);
 }

@@ -376,7 +376,7 @@ Test(load, one_that_follows)
     cr_expect_eq(takt_policy_follow(policy, &error), TAKT_E_POLICY);
     cr_expect(!takt_policy_follows(policy));
     takt_policy_free(policy);
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     cr_expect_eq(takt_policy_follow(policy, &error), 0);
     cr_expect(takt_policy_follows(policy));
     takt_policy_free(policy);
@@ -413,7 +413,7 @@ Test(load, keeps_its_text)
     cr_expect_str_eq(takt_policy_text(policy, &size), LIMIT);
     cr_expect_eq(size, strlen(LIMIT));
     takt_policy_free(policy);
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     cr_expect_null(takt_policy_text(policy, &size));
     takt_policy_free(policy);
 }

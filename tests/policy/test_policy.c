@@ -20,7 +20,7 @@ static int add(takt_policy *policy, const char *name, const char *within, takt_e
 static takt_policy *new_policy(void)
 {
     takt_policy *policy = NULL;
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     return policy;
 }
 
@@ -120,7 +120,11 @@ Test(policy, arguments_that_are_none)
 {
     takt_policy *policy = new_policy();
     takt_limit_text text = {0};
-    cr_assert_eq(takt_policy_new(NULL), TAKT_E_INVALID);
+    takt_error error = {0};
+    cr_assert_eq(takt_policy_new(NULL, NULL), TAKT_E_INVALID);
+    cr_assert_eq(takt_policy_new(NULL, &error), TAKT_E_INVALID);
+    cr_assert_eq(error.code, TAKT_E_INVALID);
+    cr_assert_not_null(strstr(error.text, "takt_policy_new"), "%s", error.text);
     cr_assert_eq(takt_policy_add(NULL, &text, NULL), TAKT_E_INVALID);
     cr_assert_eq(takt_policy_add(policy, NULL, NULL), TAKT_E_INVALID);
     cr_assert_eq(takt_policy_check(NULL, NULL), TAKT_E_INVALID);

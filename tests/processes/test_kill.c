@@ -66,7 +66,7 @@ static void work(void)
     takt_policy *policy;
     uv_loop_t loop;
 
-    if (takt_policy_new(&policy) < 0 || takt_policy_add(policy, &limit, NULL) < 0 ||
+    if (takt_policy_new(&policy, NULL) < 0 || takt_policy_add(policy, &limit, NULL) < 0 ||
         uv_loop_init(&loop) != 0 || takt_open(&client, &loop, policy, &options, NULL) < 0)
         _exit(2);
     for (int i = 0; i < 20; i++)

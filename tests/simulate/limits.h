@@ -18,7 +18,7 @@ static inline test_policy make_limit_of(const takt_limit_text *text)
     test_policy made = {0};
     takt_error error = {0};
 
-    cr_assert_eq(takt_policy_new(&made.policy), 0);
+    cr_assert_eq(takt_policy_new(&made.policy, NULL), 0);
     cr_assert_eq(takt_policy_add(made.policy, text, &error), 0, "%s", error.text);
     made.limit = takt_policy_limit(made.policy, text->name);
     return made;

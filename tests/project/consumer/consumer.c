@@ -1,6 +1,6 @@
 /*
- * consumer.c: the smallest program of somebody else's, in the C that is also C++.  It shows that the headers are
- * found and the library links; what the functions do is tested elsewhere.
+ * consumer.c: the smallest program of somebody else's, in the C that is also C++.  It shows that
+ * the headers are found and the library links; what the functions do is tested elsewhere.
  */
 #include <stdio.h>
 
@@ -11,7 +11,8 @@ int main(void)
     takt_policy *policy = NULL;
     takt_error error;
     int64_t duration_us = 0;
-    if (takt_policy_new(&policy) != 0 || takt_parse_duration("250ms", &duration_us, &error) != 0)
+    if (takt_policy_new(&policy, &error) != 0 ||
+        takt_parse_duration("250ms", &duration_us, &error) != 0)
         return 1;
     takt_policy_free(policy);
     printf("%s: %d us\n", takt_error_name(TAKT_E_CANCELED), (int)duration_us);

@@ -75,7 +75,7 @@ static void open_ones(int count, const char *rate)
     takt_error error;
 
     uv_loop_init(&loop);
-    cr_assert_eq(takt_policy_new(&policy), 0);
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     cr_assert_eq(takt_policy_add(policy, &limit, NULL), 0);
     for (int i = 0; i < count; i++) {
         options.data = &ones[i];

@@ -19,7 +19,7 @@ static takt_report_limit *limit_of(const char *name, const char *rate)
     takt_error error;
 
     if (!policy)
-        cr_assert_eq(takt_policy_new(&policy), 0);
+        cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     cr_assert_eq(takt_policy_add(policy, &limit, &error), 0, "%s", error.text);
     return takt_figures_get(&all, name);
 }
