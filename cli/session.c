@@ -378,14 +378,18 @@ int takt_cli_request(const takt_cli_session *session, const takt_cli_target *tar
 int takt_cli_refusal(const takt_cli_session *session, const takt_cli_target *target, int code,
                      int32_t cost)
 {
-    char rules[256] = "?", shown[TAKT_QUOTE_SIZE];
+    takt_request request = TAKT_REQUEST(target->limit);
+    takt_error error = {0};
+    char shown[TAKT_QUOTE_SIZE];
 
     takt_quote(target->text, shown);
     switch (code) {
     case TAKT_E_COST:
-        takt_policy_describe(session->policy, target->limit, rules, sizeof(rules));
-        takt_message("a cost of %d is more than %s (%s) can ever grant at once", (int)cost,
-                     target->limit, rules);
+        request.cost = cost;
+        if (takt_check_request(session->policy, &request, &error) == TAKT_E_COST)
+            takt_message("%s", error.text);
+        else /* the store has newer rules */
+            takt_message("%s: %s", shown, takt_strerror(code));
         return EX_USAGE;
     case TAKT_E_INVALID:
     case TAKT_E_NO_LIMIT:

@@ -23,12 +23,12 @@ enum {
     TAKT_E_INVALID = -1,        /* an argument is not what the header asks for */
     TAKT_E_NOMEM = -2,          /* no memory */
     TAKT_E_NO_LIMIT = -3,       /* the policy has no limit of that name */
-    TAKT_E_COST = -4,           /* the cost is more than a rule of the limit can ever give */
+    TAKT_E_COST = -4,           /* more than a rule can ever give; takt_check_request names it */
     TAKT_E_NO_SLOT = -5,        /* takt_try_acquire: no slot is due now */
     TAKT_E_DEADLINE = -6,       /* no slot within max_wait_us */
     TAKT_E_FULL = -7,           /* more than max_waiting wait; when_full chose this waiter */
     TAKT_E_CANCELED = -8,       /* takt_cancel, or the client was closed */
-    TAKT_E_BUSY = -9,           /* this permit or call is in use */
+    TAKT_E_BUSY = -9,           /* the permit or call is in use, or too many calls are */
     TAKT_E_POLICY = -10,        /* the policy cannot be accepted */
     TAKT_E_STORE = -11,         /* the store is unreachable or failed */
     TAKT_E_STORE_TIMEOUT = -12, /* the store did not answer in time */

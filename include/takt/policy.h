@@ -3,7 +3,8 @@
  *
  * A policy is a set of named limits, read from a YAML file (docs/policy.md) or built in code from
  * the same texts.  Once loaded it does not change; many clients, in any threads, may share one
- * policy.  It must outlive every client opened with it.
+ * policy.  It must outlive every client opened with it: free it in the callback of takt_close at
+ * the earliest, or after takt_sync_close.  With `policy: store` it may be freed after takt_open.
  */
 #ifndef TAKT_POLICY_H
 #define TAKT_POLICY_H

@@ -26,6 +26,7 @@ typedef struct takt_sync takt_sync;
 /*
  * Starts the thread.  It also calls options->on_event, with the takt_sync's own client.  There, use
  * the functions of takt/takt.h with that client; those of this header would wait for themselves.
+ * The policy may be freed after takt_sync_close.
  */
 TAKT_EXPORT int takt_sync_open(takt_sync **sync, const takt_policy *policy,
                                const takt_options *options, takt_error *error);

@@ -15,9 +15,18 @@
  *
  * Units: times and durations are int64 microseconds.  Instants (`_at_us`) follow the store's clock,
  * since the Unix epoch.  Threads: call every function on the thread of the client's loop; for
- * threads that block see takt/sync.h.  fork: a client belongs to the process that opened it; in a
- * child the functions that use it fail with TAKT_E_FORKED.  docs/c-api.md has the longer
- * explanations.
+ * threads that block see takt/sync.h.
+ *
+ * Loop: an open client keeps the loop alive while a permit waits, while a call is under way, and
+ * while a permit of a limit with concurrency is held.  Otherwise uv_run may return; the client
+ * stays open until takt_close.
+ *
+ * fork: a client belongs to the process that opened it.  In a child the functions that use it fail
+ * with TAKT_E_FORKED, and permits stay with the parent.  The child may takt_close its copy of the
+ * client, which tells the store nothing, and open a client of its own.  A policy may be used and
+ * freed on both sides.
+ *
+ * docs/c-api.md has the longer explanations.
  */
 #ifndef TAKT_H
 #define TAKT_H
@@ -189,9 +198,9 @@ typedef struct takt_options {
 /*
  * Opens a client on a loop, and its store.  `options` and `error` may be NULL.  Opening reads and
  * may create a file: do it when the program starts.  On failure nothing is left behind and `error`
- * has the reason.  The policy must outlive the client.
+ * has the reason.  The policy may be freed in the callback of takt_close, or later.
  *
- * A policy with `policy: store` is needed during the call only.  The call then waits up to
+ * A policy with `policy: store` may be freed after this call.  The call then waits up to
  * store_timeout_us for the stored policy (TAKT_E_POLICY: missing or unusable).  The client follows
  * later versions, and TAKT_EVENT_POLICY reports each.
  */
@@ -199,9 +208,9 @@ TAKT_EXPORT int takt_open(takt_client **client, struct uv_loop_s *loop, const ta
                           const takt_options *options, takt_error *error);
 
 /*
- * Gives the client another policy, which must outlive it like the previous ones; it stops to follow
- * a stored one.  Waiters and permits continue under the new numbers (docs/c-api.md, "Changing the
- * policy").  Store and namespace do not change.
+ * Gives the client another policy; it stops to follow a stored one.  Waiters and permits continue
+ * under the new numbers (docs/c-api.md, "Changing the policy").  Store and namespace do not change.
+ * The previous policy is still in use: free both in the callback of takt_close, or later.
  *
  * Returns 0, TAKT_E_POLICY, TAKT_E_INVALID (the policy says `policy: store`), TAKT_E_CANCELED (the
  * client is closing) or TAKT_E_NOMEM; on failure nothing changes.
@@ -212,22 +221,29 @@ TAKT_EXPORT int takt_reload(takt_client *client, const takt_policy *policy, takt
  * is valid until the next TAKT_EVENT_POLICY. */
 TAKT_EXPORT const takt_policy *takt_get_policy(const takt_client *client);
 
-/* Checks a request: 0, or the code that takt_acquire would return.  `error` names the rule, the
- * cost and the highest possible cost. */
+/* Checks a request: 0, or the code that takt_acquire would return.  `error` says why; for
+ * TAKT_E_COST it names the limit, the rule that bounds the cost, and the highest possible cost. */
 TAKT_EXPORT int takt_check_request(const takt_policy *policy, const takt_request *request,
                                    takt_error *error);
 
 /*
  * Waits for a permit.  0: accepted, the callback will come.  Otherwise nothing was begun and no
- * callback comes: TAKT_E_INVALID, TAKT_E_NO_LIMIT, TAKT_E_COST, TAKT_E_BUSY (the permit waits, or
- * was granted and not released), TAKT_E_CANCELED (the client is closing), TAKT_E_FORKED or
- * TAKT_E_NOMEM.
+ * callback comes: TAKT_E_INVALID, TAKT_E_NO_LIMIT, TAKT_E_COST (takt_check_request says which rule
+ * bounds it), TAKT_E_BUSY (the permit waits, or was granted and not released), TAKT_E_CANCELED (the
+ * client is closing), TAKT_E_FORKED or TAKT_E_NOMEM.
  */
 TAKT_EXPORT int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *request,
                              takt_acquire_cb callback);
 
-/* Gives back a permit, after its work or instead of it.  Safe in any state, also twice.  A waiter
- * is cancelled without a callback. */
+/*
+ * Gives back a permit, after its work or instead of it.  Safe in any state, also twice.  A waiter
+ * is cancelled without a callback.
+ *
+ * A granted permit of limits with rates alone holds nothing: its memory may be reused for something
+ * else or freed without a release.  Only another takt_acquire with it needs the release
+ * (TAKT_E_BUSY).  Release it all the same if the policy may change: `concurrency` and `mode:
+ * shadow` need the end of the work.
+ */
 TAKT_EXPORT void takt_release(takt_permit *permit);
 
 /*
@@ -258,6 +274,14 @@ struct takt_call {
     takt_call_cb callback;
     struct takt_calling *calling;
 };
+
+/*
+ * takt_block, takt_penalize, takt_lower, takt_unblock and takt_reset also take NULL as both the
+ * call and the callback.  Such a detached call is in the client's memory and nothing reports how it
+ * ends.  takt_close waits for it, as for any call.  If the store fails it may be lost, and
+ * TAKT_EVENT_STORE_LOST reports the store.  TAKT_E_BUSY: TAKT_DETACHED_MAX are under way.
+ */
+#define TAKT_DETACHED_MAX 1000
 
 /*
  * Now or never: status 0 (granted; release `permit` later) or TAKT_E_NO_SLOT (nothing was taken;

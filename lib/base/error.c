@@ -19,7 +19,7 @@ static const struct {
     {TAKT_E_DEADLINE, "DEADLINE", "no slot is due within the time allowed for waiting"},
     {TAKT_E_FULL, "FULL", "more would wait than the limit allows"},
     {TAKT_E_CANCELED, "CANCELED", "the wait was cancelled"},
-    {TAKT_E_BUSY, "BUSY", "the permit or call is in use already"},
+    {TAKT_E_BUSY, "BUSY", "the permit or call is in use, or too many calls are under way"},
     {TAKT_E_POLICY, "POLICY", "the policy cannot be accepted"},
     {TAKT_E_STORE, "STORE", "the store cannot be reached, or failed"},
     {TAKT_E_STORE_TIMEOUT, "STORE_TIMEOUT", "the store did not answer in time"},

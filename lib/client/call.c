@@ -46,6 +46,7 @@ void takt_call_finish(takt_calling *calling, const takt_standing *standing)
     calling->next = client->spare_calls;
     client->spare_calls = calling;
     client->calls_in_flight--;
+    client->detached_calls -= calling->detached;
     takt_client_ask(client);
     if (owner)
         owner->callback(owner, status, answered ? &told : NULL);
@@ -98,13 +99,13 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
     takt_levels levels;
     int code;
 
-    if (!client || !owner || !callback)
+    if (!client || (owner == NULL) != (callback == NULL))
         return TAKT_E_INVALID;
     if (takt_client_is_forked(client))
         return TAKT_E_FORKED;
     if (client->closing)
         return TAKT_E_CANCELED;
-    if (owner->calling)
+    if (owner ? owner->calling != NULL : client->detached_calls >= TAKT_DETACHED_MAX)
         return TAKT_E_BUSY;
     code = takt_request_check(client->policy, NULL, &client->key_secret, request, &levels, NULL);
     if (code < 0)
@@ -118,8 +119,12 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
         strcpy(made->keys[i],
                takt_request_key(request, &levels, i)); /* the lengths of the keys were checked */
     made->call.cost = request->cost;
-    owner->callback = callback;
-    owner->calling = made;
+    made->detached = !owner;
+    client->detached_calls += made->detached;
+    if (owner) {
+        owner->callback = callback;
+        owner->calling = made;
+    }
     *calling = made;
     return 0;
 }
@@ -166,6 +171,8 @@ int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, con
 
     if (number < kinds[kind].min || number > kinds[kind].max ||
         takt_check_reason(reason, NULL) != 0)
+        return TAKT_E_INVALID;
+    if (!call && kinds[kind].op == TAKT_OP_PEEK) /* its answer is all that it is for */
         return TAKT_E_INVALID;
     if (kind == TAKT_CALL_LOWER)
         number = takt_min(number, TAKT_SETTLED_MAX); /* a higher number has the same effect */

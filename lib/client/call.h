@@ -43,6 +43,7 @@ typedef struct takt_calling {
     takt_store_call call; /* first */
     takt_client *client;
     takt_call *owner; /* NULL: no callback */
+    bool detached;    /* the program gave no takt_call: it counts in client->detached_calls */
     takt_levels levels;
     int level; /* the level whose ledger is asked */
     char reason[TAKT_REASON_SIZE_MAX + 1];
@@ -57,12 +58,14 @@ typedef struct takt_calling {
  * as under way until takt_call_finish.  NULL: no memory. */
 takt_calling *takt_call_new(takt_client *client);
 
-/* Checks a request and makes its call, which the owner keeps from now on.  Returns 0 or a code. */
+/* Checks a request and makes its call, which the owner keeps from now on; owner NULL: a detached
+ * call.  Returns 0 or a code. */
 int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owner,
                     const takt_request *request, takt_call_cb callback);
 
 /* Begins a call of that kind for its public function.  `number` is a duration; for LOWER it is the
- * number of tokens left; other kinds pass 0.  `reason` may be NULL. */
+ * number of tokens left; other kinds pass 0.  `reason` may be NULL, and so may `call` together with
+ * `callback` if the kind changes a ledger. */
 int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, const char *limit,
                   const char *key, int64_t number, const char *reason, takt_call_cb callback);
 

@@ -70,12 +70,13 @@ struct takt_client {
     takt_stats stats;
     int claims_in_flight;
     int calls_in_flight;
-    bool lost;      /* TAKT_EVENT_STORE_LOST was sent, STORE_BACK not yet */
-    uint8_t *told;  /* by limit of the policy: TAKT_TOLD_..., events that are sent once */
-    unsigned forks; /* number of forks when the client was opened */
-    bool closing;   /* the client takes no new requests */
-    bool parting;   /* the store is being closed */
-    int handles;    /* handles that are still open */
+    int detached_calls; /* of these, the calls without a takt_call */
+    bool lost;          /* TAKT_EVENT_STORE_LOST was sent, STORE_BACK not yet */
+    uint8_t *told;      /* by limit of the policy: TAKT_TOLD_..., events that are sent once */
+    unsigned forks;     /* number of forks when the client was opened */
+    bool closing;       /* the client takes no new requests */
+    bool parting;       /* the store is being closed */
+    int handles;        /* handles that are still open */
     takt_close_cb closed;
     void *closed_data;
 };

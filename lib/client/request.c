@@ -7,20 +7,29 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/time_text.h"
+#include "policy/rule_text.h"
 
-static int refuse_cost(const takt_limit *limit, const takt_request *request, int rule,
+/* What to change in a rule that gives too few tokens at once. */
+static const char *remedy_of(const takt_rule *rule)
+{
+    if (rule->algorithm->takes & TAKT_TAKES_BURST)
+        return "raise its burst";
+    return rule->algorithm->takes & TAKT_TAKES_QUEUE ? "use an algorithm with a burst"
+                                                     : "raise its rate";
+}
+
+static int refuse_cost(const takt_limit *limit, const takt_request *request, int index,
                        int64_t capacity, takt_error *error)
 {
-    char rate[64];
+    const takt_rule *rule = &limit->numbers.rules[index];
+    char described[160] = "";
 
-    takt_format_rate(limit->numbers.rules[rule].limit, limit->numbers.rules[rule].period_us, rate,
-                     sizeof rate);
+    takt_rule_describe(rule, described, sizeof described);
     return takt_fail(error, TAKT_E_COST,
-                     "limit \"%s\": a cost of %d can never be given: rule %s gives at most %lld at "
-                     "once; ask for less, "
-                     "or raise the rule's burst",
-                     limit->name, (int)request->cost, rate, (long long)capacity);
+                     "limit \"%s\": a cost of %d can never be given: rules[%d] (%s) gives at most "
+                     "%lld at once; ask for less, or %s",
+                     limit->name, (int)request->cost, index, described, (long long)capacity,
+                     remedy_of(rule));
 }
 
 static const char *given_key(const takt_request *request, int level)

@@ -279,7 +279,7 @@ int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
     takt_calling *calling;
     int code;
 
-    if (!client || !request || !permit)
+    if (!client || !call || !request || !permit)
         return TAKT_E_INVALID;
     if (takt_client_is_forked(client))
         return TAKT_E_FORKED;

@@ -1,6 +1,8 @@
 /*
  * A permit's life through the public interface.
  */
+#include <stdlib.h>
+
 #include "client/client_test.h"
 
 TestSuite(acquire, .init = open_client, .fini = close_client);
@@ -68,7 +70,7 @@ Test(acquire, bad_requests_are_refused_with_words)
         {{"unknown", NULL, 1, 5, 0, {0}}, TAKT_E_NO_LIMIT, "\"unknown\""},
         {{"fast", NULL, 2, 5, 0, {0}},
          TAKT_E_COST,
-         "cost of 2 can never be given: rule 1000/s gives at most 1"},
+         "cost of 2 can never be given: rules[0] (1000/s) gives at most 1"},
         {{"inner", NULL, 3, 5, 0, {0}}, TAKT_E_COST, "limit \"outer\""},
     };
 
@@ -332,4 +334,76 @@ Test(acquire, the_policy_has_a_say_in_priorities)
     takt_close(mine, NULL, NULL);
     uv_run(&loop, UV_RUN_DEFAULT);
     takt_policy_free(urgent);
+}
+
+/* A cost that a rule bounds: which rule it is, and what to change in it. */
+Test(acquire, too_large_a_cost_tells_the_rule)
+{
+    static const char text[] =
+        "limits:\n"
+        "  - {name: two, rules: [{rate: 9/s, burst: 9}, {rate: 20/min, burst: 5}]}\n"
+        "  - {name: window, headroom: 10%, rules: [{rate: 10/day, algorithm: fixed-window}]}\n"
+        "  - {name: leaky, rules: [{rate: 10/s, algorithm: leaky-bucket}]}\n"
+        "  - {name: inner, rules: [{rate: 9/s, burst: 99}], within: two}\n";
+    static const struct {
+        const char *limit, *words;
+    } rows[] = {
+        {"two",
+         "limit \"two\": a cost of 10 can never be given: rules[1] (20/min burst 5) gives at "
+         "most 5 at once; ask for less, or raise its burst"},
+        {"window",
+         "limit \"window\": a cost of 10 can never be given: rules[0] (10/day fixed-window) "
+         "gives at most 9 at once; ask for less, or raise its rate"},
+        {"leaky", "limit \"leaky\": a cost of 10 can never be given: rules[0] (10/s leaky-bucket) "
+                  "gives at most 1 at once; ask for less, or use an algorithm with a burst"},
+        {"inner", "limit \"two\": a cost of 10 can never be given: rules[1] (20/min burst 5) gives "
+                  "at most 5 at once; ask for less, or raise its burst"},
+    };
+    takt_policy *read;
+    takt_error error;
+
+    cr_assert_eq(takt_policy_parse(&read, "p", text, strlen(text), &error), 0, "%s", error.text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        takt_request request = TAKT_REQUEST(rows[i].limit);
+        request.cost = 10;
+        cr_assert_eq(takt_check_request(read, &request, &error), TAKT_E_COST);
+        cr_expect_str_eq(error.text, rows[i].words);
+    }
+    takt_policy_free(read);
+}
+
+/* ---- permits without concurrency hold nothing ------------------------------------------------ */
+
+static void free_unreleased(takt_permit *permit, int status)
+{
+    cr_assert_eq(status, 0);
+    order++;
+    memset(permit, 0xff, sizeof *permit); /* whoever still looks at it is seen to */
+    free(permit);
+}
+
+Test(acquire, a_rate_alone_needs_no_release)
+{
+    takt_request request = TAKT_REQUEST("inner");
+
+    request.within_keys[0] = "free";
+    for (int i = 0; i < 2; i++) {
+        takt_permit *permit = calloc(1, sizeof *permit);
+        cr_assert_eq(takt_acquire(client, permit, &request, free_unreleased), 0);
+        run_until(i + 1);
+        uv_run(&loop, UV_RUN_DEFAULT);
+    }
+}
+
+Test(acquire, without_a_release_a_permit_is_busy_until_it_is_zero)
+{
+    static seen job;
+
+    cr_assert_eq(acquire(&job, TAKT_REQUEST("free")), 0);
+    run_until(1);
+    cr_assert_eq(acquire(&job, TAKT_REQUEST("free")), TAKT_E_BUSY);
+    job.permit = (takt_permit){0};
+    cr_assert_eq(acquire(&job, TAKT_REQUEST("free")), 0);
+    run_until(2);
+    cr_assert_eq(job.status, 0);
 }

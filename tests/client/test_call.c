@@ -1,5 +1,6 @@
 /*
- * peek, watch, block, unblock, lower and reset through the public interface.
+ * peek, watch, block, unblock, lower and reset through the public interface, and those that change
+ * a ledger without a takt_call.
  */
 #include "client/calls.h"
 
@@ -118,4 +119,88 @@ Test(call, lower)
         cr_assert_eq(last.status, 0);
         cr_assert_eq(last.standing.remaining, 1, "however often it is said");
     }
+}
+
+/* ---- detached calls -------------------------------------------------------------------------- */
+
+static takt_standing look(const char *limit, const char *key)
+{
+    takt_call call = {0};
+
+    run_call(takt_peek(client, &call, limit, key, note_call));
+    cr_assert_eq(last.status, 0);
+    return last.standing;
+}
+
+Test(call, detached_calls_do_what_the_others_do)
+{
+    takt_standing found;
+
+    cr_assert_eq(takt_block(client, NULL, "pair", "k", INT64_C(60000000), "a test", NULL), 0);
+    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0, "the loop ends when it is answered");
+    found = look("pair", "k");
+    cr_expect_gt(found.blocked_until_us, found.now_us);
+    cr_expect_str_eq(found.reason, "a test");
+    cr_assert_eq(takt_unblock(client, NULL, "pair", "k", NULL), 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_expect_eq(look("pair", "k").blocked_until_us, 0);
+    cr_assert_eq(takt_penalize(client, NULL, "pair", "p", INT64_C(60000000), NULL, NULL), 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_expect_gt(look("pair", "p").blocked_until_us, 0);
+    cr_assert_eq(takt_lower(client, NULL, "pair", "l", 1, NULL), 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_expect_eq(look("pair", "l").remaining, 1);
+    cr_assert_eq(takt_reset(client, NULL, "pair", "l", NULL), 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_expect_eq(look("pair", "l").remaining, 2);
+}
+
+Test(call, detached_calls_that_are_refused)
+{
+    takt_call call = {0};
+    takt_permit permit = {0};
+    takt_request request = TAKT_REQUEST("free");
+
+    cr_expect_eq(takt_peek(client, NULL, "free", NULL, NULL), TAKT_E_INVALID);
+    cr_expect_eq(takt_watch(client, NULL, "free", NULL, 1, NULL), TAKT_E_INVALID);
+    cr_expect_eq(takt_try_acquire(client, NULL, &permit, &request, NULL), TAKT_E_INVALID);
+    cr_expect_eq(takt_block(client, NULL, "free", NULL, 1, NULL, note_call), TAKT_E_INVALID);
+    cr_expect_eq(takt_block(client, &call, "free", NULL, 1, NULL, NULL), TAKT_E_INVALID);
+    cr_expect_eq(takt_block(client, NULL, "free", NULL, -1, NULL, NULL), TAKT_E_INVALID);
+    cr_expect_eq(takt_block(client, NULL, "free", NULL, 1, "two\nlines", NULL), TAKT_E_INVALID);
+    cr_expect_eq(takt_block(client, NULL, "unknown", NULL, 1, NULL, NULL), TAKT_E_NO_LIMIT);
+    cr_expect_eq(takt_block(NULL, NULL, "free", NULL, 1, NULL, NULL), TAKT_E_INVALID);
+    cr_expect_eq(last.calls, 0);
+}
+
+Test(call, detached_calls_are_bounded)
+{
+    takt_call call = {0};
+
+    for (int round = 0; round < 2; round++) { /* those that have ended no longer count */
+        for (int i = 0; i < TAKT_DETACHED_MAX; i++)
+            cr_assert_eq(takt_lower(client, NULL, "free", NULL, 7, NULL), 0);
+        cr_expect_eq(takt_lower(client, NULL, "free", NULL, 7, NULL), TAKT_E_BUSY);
+        cr_expect_eq(takt_peek(client, &call, "free", NULL, note_call), 0,
+                     "others are not bounded");
+        uv_run(&loop, UV_RUN_DEFAULT);
+    }
+    cr_assert_eq(last.calls, 2);
+}
+
+Test(call, close_waits_for_detached_calls)
+{
+    takt_options options = {.store = "memory:detached"};
+    takt_standing found;
+    takt_client *other;
+
+    cr_assert_eq(takt_open(&other, &loop, policy, &options, NULL), 0);
+    takt_close(client, NULL, NULL);
+    cr_assert_eq(takt_open(&client, &loop, policy, &options, NULL), 0);
+    cr_assert_eq(takt_block(other, NULL, "fast", NULL, INT64_C(60000000), NULL, NULL), 0);
+    takt_close(other, NULL, NULL);
+    cr_expect_eq(takt_block(other, NULL, "fast", NULL, 1, NULL, NULL), TAKT_E_CANCELED);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    found = look("fast", NULL);
+    cr_expect_gt(found.blocked_until_us, found.now_us);
 }

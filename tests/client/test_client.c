@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "client/client_test.h"
+#include "store/redis/server.h"
 
 TestSuite(client, .init = open_client, .fini = close_client);
 
@@ -18,6 +19,94 @@ Test(client, an_idle_client_does_not_keep_the_loop_alive)
     cr_assert_eq(acquire(&job, TAKT_REQUEST("free")), 0);
     cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
     cr_assert_eq(job.calls, 1);
+}
+
+/* Runs the loop until nothing is under way, and returns whether it is still alive. */
+static bool stays_alive(void)
+{
+    takt_stats stats = {0};
+
+    do
+        uv_run(&loop, UV_RUN_NOWAIT);
+    while (takt_get_stats(client, &stats), stats.store_answers < stats.store_calls);
+    for (int i = 0; i < 10; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    return uv_loop_alive(&loop);
+}
+
+static void keep_alive_on(const char *store)
+{
+    takt_limit_text held = {.name = "held", .concurrency = "1"};
+    takt_call call = {0};
+    seen jobs[3] = {{.calls = 0}};
+
+    order = 0;
+    open_client_on(store);
+    cr_assert_eq(takt_policy_add(policy, &held, NULL), 0);
+    cr_expect_not(uv_loop_alive(&loop), "%s: an open client alone", store);
+    cr_assert_eq(acquire(&jobs[0], TAKT_REQUEST("hourly")), 0);
+    run_until(1);
+    cr_expect_not(stays_alive(), "%s: a permit of a rate alone", store);
+    cr_assert_eq(acquire(&jobs[1], TAKT_REQUEST("hourly")), 0);
+    cr_expect(stays_alive(), "%s: a permit waits", store);
+    takt_release(&jobs[1].permit);
+    cr_expect_not(stays_alive(), "%s: it waits no more", store);
+    cr_assert_eq(acquire(&jobs[2], TAKT_REQUEST("held")), 0);
+    run_until(2);
+    cr_expect(stays_alive(), "%s: a permit with concurrency is held", store);
+    takt_release(&jobs[2].permit);
+    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    cr_assert_eq(takt_block(client, NULL, "free", NULL, 1, NULL, NULL), 0);
+    cr_expect(uv_loop_alive(&loop), "%s: a call is under way", store);
+    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    cr_assert_eq(acquire(&jobs[0], TAKT_REQUEST("free")), TAKT_E_BUSY, "not released");
+    cr_assert_eq(takt_peek(client, &call, "free", NULL, NULL), TAKT_E_INVALID, "it is still open");
+    close_client();
+}
+
+Test(loop, what_keeps_it_alive)
+{
+    char folder[] = "/tmp/takt-alive-XXXXXX", file[64], command[64];
+    struct server server;
+
+    keep_alive_on("memory:");
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "file:%s/", folder);
+    keep_alive_on(file);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
+    server_start(&server, NULL);
+    keep_alive_on(server.url);
+    server_stop(&server);
+}
+
+/* ---- when a policy may be freed -------------------------------------------------------------- */
+
+static void free_policies(void *data)
+{
+    takt_policy **policies = data;
+
+    takt_policy_free(policies[0]);
+    takt_policy_free(policies[1]);
+}
+
+Test(policies, may_be_freed_when_the_client_is_closed)
+{
+    static const char text[] = "limits: [{name: hourly, rules: [{rate: 1/h}]}]\n";
+    takt_policy *policies[2];
+    static seen jobs[3];
+
+    open_client();
+    policies[0] = policy;
+    cr_assert_eq(takt_policy_parse(&policies[1], "p", text, strlen(text), NULL), 0);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(acquire(&jobs[i], TAKT_REQUEST("hourly")), 0);
+    run_until(1);
+    cr_assert_eq(takt_reload(client, policies[1], NULL), 0);
+    takt_close(client, free_policies, policies);
+    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    cr_assert_eq(uv_loop_close(&loop), 0);
+    cr_assert_eq(jobs[2].status, TAKT_E_CANCELED);
 }
 
 static int closed;

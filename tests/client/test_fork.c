@@ -11,6 +11,8 @@
 
 #include <takt/sync.h>
 
+#include "store/redis/server.h"
+
 static takt_call call;
 static seen jobs[3];
 
@@ -54,6 +56,8 @@ static int use(void)
         return 5;
     if (takt_reload(client, policy, NULL) != TAKT_E_FORKED)
         return 6;
+    if (takt_block(client, NULL, "free", NULL, 1000000, "why", NULL) != TAKT_E_FORKED)
+        return 7;
     return 0;
 }
 
@@ -107,6 +111,95 @@ Test(fork, a_child_starts_nothing_of_its_parents)
     cr_expect_eq(in_child(run_parents_loop), 0);
     run_until(1);
     cr_expect_eq(jobs[0].status, 0);
+    close_client();
+}
+
+/* The child's copy of the client says nothing to the store, whatever the child does with it. */
+static int end_what_the_parent_holds(void)
+{
+    if (uv_loop_fork(&loop) != 0)
+        return 1;
+    takt_release(&jobs[0].permit);
+    takt_block(client, NULL, "held", NULL, 60000000, NULL, NULL);
+    takt_close(client, NULL, NULL);
+    if (uv_run(&loop, UV_RUN_DEFAULT) != 0)
+        return 2;
+    return uv_loop_close(&loop) == 0 ? 0 : 3;
+}
+
+static void note_standing(takt_call *of, int status, const takt_standing *standing)
+{
+    takt_standing *found = of->data;
+
+    cr_assert_eq(status, 0, "%s", takt_strerror(status));
+    *found = *standing;
+}
+
+static void keep_permits_on(const char *store)
+{
+    static const char text[] = "limits: [{name: held, concurrency: 2}]\n";
+    takt_options options = {.store = store};
+    takt_standing found = {0};
+
+    memset(jobs, 0, sizeof jobs);
+    order = 0;
+    cr_assert_eq(uv_loop_init(&loop), 0);
+    cr_assert_eq(takt_policy_parse(&policy, "p", text, strlen(text), NULL), 0);
+    cr_assert_eq(takt_open(&client, &loop, policy, &options, NULL), 0);
+    cr_assert_eq(acquire(&jobs[0], TAKT_REQUEST("held")), 0);
+    run_until(1);
+    cr_expect_eq(in_child(end_what_the_parent_holds), 0, "%s", store);
+    cr_expect(takt_is_held(&jobs[0].permit), "%s", store);
+    call.data = &found;
+    cr_assert_eq(takt_peek(client, &call, "held", NULL, note_standing), 0);
+    while (found.now_us == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_eq(found.held, 1, "%s: %d are held", store, (int)found.held);
+    cr_expect_eq(found.blocked_until_us, 0, "%s", store);
+    cr_assert_eq(acquire(&jobs[1], TAKT_REQUEST("held")), 0, "the parent's goes on");
+    run_until(2);
+    cr_expect_eq(jobs[1].status, 0, "%s", store);
+    close_client();
+}
+
+Test(fork, permits_stay_with_the_parent)
+{
+    char folder[] = "/tmp/takt-fork-XXXXXX", file[64], command[64];
+    struct server server;
+
+    keep_permits_on("memory:");
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "file:%s/", folder);
+    keep_permits_on(file);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
+    server_start(&server, NULL);
+    keep_permits_on(server.url);
+    server_stop(&server);
+}
+
+static int open_anew(void)
+{
+    takt_options options = {.store = "memory:"};
+    uv_loop_t own;
+
+    if (uv_loop_init(&own) != 0 || takt_open(&client, &own, policy, &options, NULL) != 0)
+        return 1;
+    if (acquire(&jobs[1], TAKT_REQUEST("free")) != 0 || uv_run(&own, UV_RUN_DEFAULT) != 0 ||
+        jobs[1].calls != 1 || jobs[1].status != 0)
+        return 2;
+    takt_close(client, NULL, NULL);
+    uv_run(&own, UV_RUN_DEFAULT);
+    takt_policy_free(policy);
+    return uv_loop_close(&own) == 0 ? 0 : 3;
+}
+
+Test(fork, a_child_may_open_a_client_with_its_copy_of_the_policy)
+{
+    open_client();
+    cr_expect_eq(in_child(open_anew), 0);
+    cr_assert_eq(acquire(&jobs[0], TAKT_REQUEST("free")), 0);
+    run_until(1);
     close_client();
 }
 

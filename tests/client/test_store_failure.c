@@ -291,6 +291,26 @@ Test(store_failure, a_permit_that_is_used_again_is_charged_again)
     cr_assert(settles(&job, "open", 0));
 }
 
+/* Nothing reports how they end but that the store is lost, and they do not pile up. */
+Test(store_failure, detached_calls)
+{
+    takt_options options = {.store = server.url, .store_timeout_us = 50000, .on_event = note_event};
+
+    takt_close(client, NULL, NULL);
+    cr_assert_eq(takt_open(&client, &loop, policy, &options, NULL), 0);
+    server_kill(&server, SIGKILL);
+    for (int i = 0; i < TAKT_DETACHED_MAX; i++)
+        cr_assert_eq(takt_penalize(client, NULL, "wait", NULL, 1, NULL, NULL), 0);
+    cr_assert_eq(takt_penalize(client, NULL, "wait", NULL, 1, NULL, NULL), TAKT_E_BUSY);
+    cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    cr_expect_eq(lost, 1);
+    server_restart(&server, NULL);
+    while (back == 0) {
+        cr_assert_eq(takt_penalize(client, NULL, "wait", NULL, 1, NULL, NULL), 0);
+        uv_run(&loop, UV_RUN_DEFAULT);
+    }
+}
+
 Test(store_failure, tries)
 {
     seen job;

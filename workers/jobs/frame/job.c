@@ -3,7 +3,6 @@
  */
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "worker.h"
@@ -176,14 +175,6 @@ void takt_job_settle(takt_job *job, int64_t actual_cost)
     job->settled = true;
 }
 
-static void on_told(takt_call *call, int status, const takt_standing *standing)
-{
-    (void)standing;
-    if (status != 0 && status != TAKT_E_CANCELED)
-        takt_report_say(call->data, "trouble", takt_strerror(status));
-    free(call);
-}
-
 /* A reason that takt takes: one line, not too long. */
 static void fit_reason(const char *why, char reason[TAKT_REASON_SIZE_MAX + 1])
 {
@@ -203,19 +194,13 @@ typedef int steer(takt_client *client, takt_call *call, const char *limit, const
 static void tell(takt_job *job, steer *function, int64_t for_us, const char *why)
 {
     char reason[TAKT_REASON_SIZE_MAX + 1] = "";
-    takt_call *call = calloc(1, sizeof(*call));
 
-    if (!call)
-        return;
     if (why)
         fit_reason(why, reason);
-    call->data = job->worker->report;
-    int failed = function(job->worker->client, call, job->lane->limit, job->lane->key, for_us,
-                          reason[0] ? reason : NULL, on_told);
-    if (failed) {
+    int failed = function(job->worker->client, NULL, job->lane->limit, job->lane->key, for_us,
+                          reason[0] ? reason : NULL, NULL);
+    if (failed)
         takt_report_say(job->worker->report, "trouble", takt_strerror(failed));
-        free(call);
-    }
 }
 
 void takt_job_penalize(takt_job *job, int64_t for_us, const char *why)
