@@ -27,6 +27,7 @@
 
 #include "bench.h"
 #include "call/call.h"
+#include "jobs/frame/job_parse.h"
 #include "jobs/frame/results.h"
 
 #define ANSWER    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"

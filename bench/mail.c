@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 
 #include "bench.h"
-#include "jobs/frame/job.h"
+#include "jobs/frame/job_parse.h"
 #include "mail/letter.h"
 #include "mail/smtp.h"
 #include "sink.h"

@@ -7,7 +7,7 @@
 
 #include "call/hosts.h"
 #include "call/spec.h"
-#include "jobs/frame/job.h"
+#include "jobs/frame/job_parse.h"
 
 #define ELSEWHERE "{\"id\":\"1\",\"limit\":\"l\",\"url\":\"https://elsewhere.example/x\"}"
 

@@ -11,7 +11,7 @@
  */
 #include "fuzz.h"
 
-#include "jobs/frame/job.h"
+#include "jobs/frame/job_parse.h"
 #include "jobs/stream/stream.h"
 #include "redis/resp.h"
 

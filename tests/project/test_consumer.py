@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """
 takt in other people's builds: as a Meson subproject, and installed into a prefix and found by pkg-config, linked
-shared and static, from C and from C++. It is whether they find and link it, so nothing is optimized.
+shared and static, from C and from C++. A worker is built outside the source tree as docs/workers.md says, and does a
+job. It is whether they find and link it, so nothing is optimized. What was installed is uninstalled without a rest.
 """
 
+import json
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import ends  # noqa: E402
 import tap  # noqa: E402
 
 BESIDE = ['doctor', 'simulate']
@@ -71,7 +75,34 @@ def beside_by_pkg_config(report, consumer, prefix, scratch, environment):
                           [*CC, consumer / f'{name}.c', '-o', program, *(found or '').split()], env=environment):
             report.command(f'and runs: takt-{name}', [program], env=environment)
     shared = sorted(path.name for path in (prefix / 'lib').glob('*.so'))
-    report.check(shared == ['libtakt.so'], 'one library is shared: what a worker links', shared)
+    report.check(shared == ['libtakt-worker.so', 'libtakt.so'], 'these are shared: what programs link', shared)
+
+
+def worker_by_pkg_config(report, source, prefix, scratch, environment):
+    """The example of docs/workers.md, built where there is nothing of the source tree, by the command that is there."""
+    here = scratch / 'worker'
+    here.mkdir()
+    shutil.copy(source / 'workers' / 'print' / 'print.c', here)
+    (here / 'takt.yaml').write_text('store: "file:ledgers.mdb"\nlimits: [{name: api, rules: [{rate: 1000/s}]}]\n')
+    (here / 'jobs').write_text('{"id": "1", "limit": "api", "text": "hello"}\n{"id": "2", "limit": "api"}\n')
+    documented = re.findall(r'^cc print\.c .*$', (source / 'docs' / 'workers.md').read_text(encoding='utf-8'), re.M)
+    report.check(len(documented) == 1, 'docs/workers.md says how a worker is built elsewhere', documented)
+    if report.command('a worker builds from the prefix', ['sh', '-c', documented[0]], cwd=here, env=environment) is None:
+        return
+    needed = report.command('readelf', ['readelf', '--dynamic', here / 'takt-print']) or ''
+    report.check('[libtakt-worker.so.0]' in needed, 'it needs libtakt-worker.so.0', needed)
+    done = ends.run(['./takt-print', '-i', 'jobs', '--log', 'none'], cwd=here, env=environment, capture_output=True,
+                    text=True)
+    report.check(done.returncode == 1 and [json.loads(line) for line in done.stdout.splitlines()]
+                 == [{'id': '1', 'text': 'hello'}], 'it does a job', [done.returncode, done.stdout, done.stderr])
+    dead = (here / 'jobs.dead').read_text(encoding='utf-8') if (here / 'jobs.dead').exists() else ''
+    report.check('"id":"2"' in dead and 'a job needs one' in dead, 'and buries the one that its check refuses', dead)
+
+
+def uninstalled(report, prefix, scratch):
+    report.command('uninstalls', ['ninja', '-C', scratch / 'installed-build', 'uninstall'])
+    left = [str(path) for path in prefix.rglob('*') if not path.is_dir()]
+    report.check(not left, 'nothing is left of it', left)
 
 
 def main():
@@ -86,7 +117,9 @@ def main():
         if environment:
             by_pkg_config(report, consumer / 'consumer.c', prefix, scratch, environment)
             beside_by_pkg_config(report, consumer, prefix, scratch, environment)
+            worker_by_pkg_config(report, source, prefix, scratch, environment)
             report.command('the installed command runs', [str(prefix / 'bin' / 'takt'), '--version'])
+            uninstalled(report, prefix, scratch)
     report.end()
 
 

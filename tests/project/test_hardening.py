@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import tap  # noqa: E402
 
-BUILT = ['lib/libtakt.so', 'cli/takt', 'workers/takt-print', 'workers/mail/takt-mail', 'workers/call/takt-call',
+BUILT = ['lib/libtakt.so', 'workers/libtakt-worker.so', 'cli/takt', 'workers/takt-print', 'workers/mail/takt-mail', 'workers/call/takt-call',
          'workers/jobs_tool/takt-jobs']
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """
-Only takt_* leaves the libraries: the shared one exports what the headers mark TAKT_EXPORT and nothing else, each library
-beside it defines what its own header marks, and no static one defines a global name that could clash with a program's.
+Only takt_* leaves the libraries: the shared ones export what their headers mark TAKT_EXPORT and nothing else, each
+static library beside libtakt defines what its own header marks, and no static one defines a global name that could clash
+with a program's.
 """
 
 import os
@@ -14,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import tap  # noqa: E402
 
 BESIDE = ['doctor', 'simulate']  # libtakt-NAME.a, which takt/NAME.h declares
+WORKER = 'worker'  # libtakt-worker.so, likewise
 
 DECLARED = re.compile(r'\bTAKT_EXPORT\b[^;{#]*?\b(\w+)\s*(?:\(|;|\[)')
 
@@ -35,20 +37,27 @@ def declared(headers):
     return names
 
 
+def check_shared(report, library, headers):
+    """The names that a shared library exports, which are those of its headers."""
+    exported, promised, name = defined(library, '--dynamic'), declared(headers), library.name
+    foreign = sorted(symbol for symbol in exported if not symbol.startswith('takt_'))
+    report.check(exported, f'{name} exports something')
+    report.check(not foreign, f'{name} exports takt_* alone', '\n'.join(foreign))
+    missing, hidden = sorted(promised - exported), sorted(exported - promised)
+    report.check(not missing, f'{name} exports every function of its headers', '\n'.join(missing))
+    report.check(not hidden, f'every function that {name} exports is in a header', '\n'.join(hidden))
+    return exported
+
+
 def main():
     top = pathlib.Path(os.environ['TAKT_BUILD'])
     build = top / 'lib'
     headers = pathlib.Path(os.environ['TAKT_SOURCE']) / 'include' / 'takt'
     report = tap.Report()
 
-    exported = defined(build / 'libtakt.so', '--dynamic')
-    promised = declared(header for header in headers.glob('*.h') if header.stem not in BESIDE)
-    foreign = sorted(name for name in exported if not name.startswith('takt_'))
-    report.check(exported, 'the shared library exports something')
-    report.check(not foreign, 'the shared library exports takt_* alone', '\n'.join(foreign))
-    missing, hidden = sorted(promised - exported), sorted(exported - promised)
-    report.check(not missing, 'every function of the headers is exported', '\n'.join(missing))
-    report.check(not hidden, 'every exported function is in a header', '\n'.join(hidden))
+    exported = check_shared(report, build / 'libtakt.so',
+                            [header for header in headers.glob('*.h') if header.stem not in [*BESIDE, WORKER]])
+    check_shared(report, top / 'workers' / f'libtakt-{WORKER}.so', [headers / f'{WORKER}.h'])
 
     globals_ = defined(build / 'libtakt.a')
     foreign = sorted(name for name in globals_ if not name.startswith('takt_'))

@@ -17,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jobs/frame/kind.h"
+#include <jansson.h>
+#include <takt/worker.h>
+#include <uv.h>
 
 #define HELD_MAX 1000
 

@@ -4,11 +4,11 @@
 #ifndef TAKT_WORKERS_CALL_CALL_H
 #define TAKT_WORKERS_CALL_CALL_H
 
+#include <takt/worker.h>
 #include <uv.h>
 
 #include "allowed.h"
 #include "answer.h"
-#include "jobs/frame/job.h"
 #include "redirect.h"
 #include "secrets.h"
 #include "spec.h"

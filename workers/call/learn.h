@@ -6,8 +6,8 @@
 #define TAKT_WORKERS_CALL_LEARN_H
 
 #include <stdbool.h>
+#include <takt/worker.h>
 
-#include "jobs/frame/job.h"
 #include "vendor_fields.h"
 
 /* `age_us`: how long ago the call was sent, which the vendor cannot have answered before. */

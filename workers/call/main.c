@@ -13,7 +13,6 @@
 
 #include "away.h"
 #include "call.h"
-#include "jobs/frame/kind.h"
 #include "learn.h"
 #include "options.h"
 #include "outcome.h"

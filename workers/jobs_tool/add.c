@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "jobs/frame/job.h"
+#include "jobs/frame/job_parse.h"
 #include "jobs/sources/source.h"
 #include "kit/lines.h"
 #include "kit/text.h"

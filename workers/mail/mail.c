@@ -9,7 +9,10 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "jobs/frame/kind.h"
+#include <jansson.h>
+#include <takt/worker.h>
+#include <uv.h>
+
 #include "kit/wall_clock.h"
 #include "mail.h"
 #include "reply.h"

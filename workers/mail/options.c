@@ -1,6 +1,7 @@
 /*
  * options.c: takt-mail's own options, and the files that they name.
  */
+#include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +10,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "jobs/frame/kind.h"
+#include <takt/worker.h>
+
 #include "kit/argument.h"
 #include "mail.h"
 #include "template.h"

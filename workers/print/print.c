@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
-#include "jobs/frame/kind.h"
+#include <jansson.h>
+#include <takt/worker.h>
+#include <uv.h>
 
 struct print {
     uv_timer_t timer;

@@ -1,5 +1,6 @@
 /*
- * job.c: a job starts, and ends in one of a few ways: what kinds of workers see of a job (job.h).
+ * job.c: a job starts, and ends in one of a few ways: what kinds of workers see of a job
+ * (takt/worker.h).
  */
 #include <stdint.h>
 #include <stdio.h>

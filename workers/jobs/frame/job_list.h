@@ -5,7 +5,9 @@
 #ifndef TAKT_WORKERS_FRAME_JOB_LIST_H
 #define TAKT_WORKERS_FRAME_JOB_LIST_H
 
-#include "job.h"
+#include <jansson.h>
+#include <takt/worker.h>
+
 #include "jobs/sources/source.h"
 
 typedef struct takt_lane takt_lane;     /* lanes.h */

@@ -2,7 +2,7 @@
  * job_parse.c: a line becomes fields and a head.  Every refusal names the field and says what to
  * write instead, since it is what somebody reads in the dead letters.
  */
-#include "job.h"
+#include "job_parse.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /*
  * kind.c: a text as a kind of worker sees it.
  */
+#include "job_parse.h"
 #include "worker.h"
 
 int takt_job_kind_read(const takt_job_kind *kind, const char *limit, const char *text, size_t size,

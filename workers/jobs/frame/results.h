@@ -5,7 +5,9 @@
 #ifndef TAKT_WORKERS_FRAME_RESULTS_H
 #define TAKT_WORKERS_FRAME_RESULTS_H
 
-#include "job.h"
+#include <jansson.h>
+#include <uv.h>
+
 #include "jobs/report/report.h"
 #include "jobs/sources/source.h"
 #include "jobs/text/buffer.h"

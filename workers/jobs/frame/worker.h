@@ -8,9 +8,11 @@
 #ifndef TAKT_WORKERS_FRAME_WORKER_H
 #define TAKT_WORKERS_FRAME_WORKER_H
 
+#include <takt/worker.h>
+#include <uv.h>
+
 #include "job_list.h"
 #include "jobs/report/report.h"
-#include "kind.h"
 #include "kit/signals.h"
 #include "kit/wait_notice.h"
 #include "lanes.h"

@@ -3,7 +3,7 @@
  */
 #include <criterion/criterion.h>
 
-#include "jobs/frame/job.h"
+#include "jobs/frame/job_parse.h"
 #include "jobs/sources/source.h"
 #include "jobs/text/instant.h"
 #include "memory/failing.h"
