@@ -59,7 +59,8 @@ typedef struct takt_request {
     int32_t cost;
     /* 0 (most urgent) to 9, or TAKT_PRIORITY_POLICY. */
     int32_t priority;
-    /* Fail with TAKT_E_DEADLINE after that long; 0: wait without a limit. */
+    /* Fail with TAKT_E_DEADLINE after that long, or as soon as it is known that those before it in
+     * line leave it no slot by then; 0: wait without a limit. */
     int64_t max_wait_us;
     /* With `within`: the keys of the outer limits, the next one first; NULL: that limit as a whole.
      * More keys than outer limits are invalid. */

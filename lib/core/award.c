@@ -12,6 +12,7 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
 {
     award->now_us = now_us;
     award->claim_again_at_us = TAKT_NEVER;
+    award->next_slot_at_us = 0;
     award->blocked_until_us = ledger->blocked_until_us;
     award->refused = 0;
     award->in_line = 0;
@@ -126,6 +127,8 @@ void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
     number(ledger, now_us, award);
     if (ledger->numbers->concurrency > 0)
         wake(ledger, claim->worker, award);
-    award->next_slot_at_us = takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, cost);
+    award->next_slot_at_us =
+        takt_max(award->next_slot_at_us,
+                 takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, cost));
     takt_line_count(ledger, &award->waiting, &award->workers);
 }

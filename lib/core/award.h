@@ -16,7 +16,8 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
 void takt_award_wake(takt_award *award, uint64_t worker);
 
 /* Completes the award.  The slots are in award->runs, the permits held without them in
- * award->holding, and the ledger has recorded both. */
+ * award->holding, and the ledger has recorded both.  award->next_slot_at_us is what the line alone
+ * says, 0: nothing. */
 void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                     takt_award *award);
 

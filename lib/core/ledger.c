@@ -104,6 +104,7 @@ typedef struct view {
     int64_t room;    /* tokens with slots due by now + lookahead, not yet given away */
     int64_t share;   /* tokens that one turn may take */
     int64_t ahead;   /* of the room, what is left to those before this place */
+    int64_t first;   /* tokens that those before it want in any case */
     int64_t permits; /* that this turn may take */
 } view;
 
@@ -139,6 +140,7 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
     if (head && head->need > v.share)
         v.ahead += head->need - v.share;
     v.ahead = urgent + takt_min(v.ahead, others); /* nothing is kept for nobody */
+    v.first = urgent + (head ? head->need + before - 1 : 0);
     v.permits =
         takt_holders_free(ledger); /* each of those wanted is wanted with a token at least */
     if (v.permits != TAKT_NEVER) {
@@ -209,6 +211,18 @@ static int64_t room_at(const takt_ledger *ledger, int64_t now_us, const takt_pla
     return takt_max(due_us - lookahead_us,
                     now_us + lookahead_us / (v.ahead > 0 ? TAKT_LOOKAHEAD_FRACTION
                                                          : TAKT_LOOKAHEAD_FRACTION_FIRST));
+}
+
+/* Before that the worker's first waiter has no slot: those before it are given what they want at
+ * least.  0: nobody is before it. */
+static int64_t turn_at(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim, view v)
+{
+    int64_t cost = takt_claim_min_cost(claim, takt_numbers_capacity(ledger->numbers, NULL));
+
+    return v.first > 0
+               ? takt_numbers_due(ledger->numbers, &ledger->state,
+                                  takt_max(now_us, ledger->blocked_until_us), v.first + cost)
+               : 0;
 }
 
 /* When a place is to ask again that lacks a permit.  Whoever releases one wakes the next; a lease
@@ -324,11 +338,13 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
             award->least_urgent = place->priority;
             continue;
         }
+        v = look(ledger, now_us, at);
+        place->lacking = v.permits <= 0;
+        if (foremost && !place->lacking)
+            award->next_slot_at_us = turn_at(ledger, now_us, claim, v);
         place->foremost = foremost;
         foremost = false;
         award->in_line |= 1U << place->priority;
-        v = look(ledger, now_us, at);
-        place->lacking = v.permits <= 0;
         again_us = place->lacking ? lease_over_at(ledger, now_us, place, v)
                                   : room_at(ledger, now_us, place, v);
         place->again_at_us = takt_min(again_us, keepalive_us);

@@ -55,10 +55,11 @@ typedef struct takt_award {
     int64_t now_us;
     int64_t claim_again_at_us; /* when there will be room for the rest; TAKT_NEVER: nothing is left
                                   in line, or it is woken when there is a permit */
-    int64_t next_slot_at_us; /* no waiter that was claimed for and not served has an earlier slot */
-    int64_t blocked_until_us; /* 0: not blocked */
-    int64_t waiting;          /* waiters in the fleet */
-    int64_t workers;          /* workers with waiters */
+    int64_t next_slot_at_us;   /* no waiter that was claimed for and not served has an earlier slot,
+                                  if   those before it stay in line */
+    int64_t blocked_until_us;  /* 0: not blocked */
+    int64_t waiting;           /* waiters in the fleet */
+    int64_t workers;           /* workers with waiters */
     int64_t refused;  /* that many of the claim's waiters are more than max_waiting allows: the
                          last ones, with drop-oldest the oldest of the least urgent */
     unsigned in_line; /* bit p: the worker stands in line with priority p */

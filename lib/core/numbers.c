@@ -142,6 +142,28 @@ int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *st
     return latest < TAKT_WINDOW_END ? latest : TAKT_WINDOW_END;
 }
 
+/* From rest on a rule gives the most.  Only a window that begins with its first token may end soon
+ * after t_us with a whole window behind it. */
+int64_t takt_numbers_due_at_best(const takt_numbers *numbers, int64_t t_us, int64_t n)
+{
+    int64_t latest = t_us;
+
+    EACH_RULE(numbers, i)
+    {
+        const takt_rule *rule = &numbers->rules[i];
+        int64_t more = rule->align == TAKT_ALIGN_FIRST_USE ? n - rule->tokens : n;
+        takt_rule_state state = {.pages = NULL};
+        int64_t due = t_us;
+        if (more > 0) {
+            rule->algorithm->rest(rule, &state, t_us);
+            due = rule->algorithm->due(rule, &state, t_us, more);
+        }
+        if (due > latest)
+            latest = due;
+    }
+    return latest;
+}
+
 /* Makes a slot one more of a run, where it is evenly spaced from it. */
 static bool extend_run(takt_run *run, int64_t slot_us, int32_t cost)
 {

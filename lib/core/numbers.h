@@ -97,6 +97,10 @@ int64_t takt_numbers_room(const takt_numbers *numbers, const takt_rules_state *s
 int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *state,
                          int64_t from_us, int64_t n);
 
+/* In whatever state the rules are at t_us, the n-th single token taken from then on has no earlier
+ * slot. */
+int64_t takt_numbers_due_at_best(const takt_numbers *numbers, int64_t t_us, int64_t n);
+
 /*
  * Takes up to `count` times `cost` tokens, the earliest slots from from_us on that are <= until_us.
  * Appends them to runs[*run_count ...] while there are free runs (an even run is one, also if it

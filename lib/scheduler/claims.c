@@ -145,6 +145,7 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
                          queue->awarded.next_slot_at_us <= store_us + queue->numbers->lookahead_us;
     queue->claims.min_cost =
         takt_claim_min_cost(claim, takt_numbers_capacity(queue->numbers, NULL));
+    queue->claims.foremost = claim->want_count > 0 ? claim->wants[0].priority : 0;
     queue->claims.dear = false;
     for (int i = 0; i < claim->want_count; i++)
         queue->claims.dear |= claim->wants[i].cost > 1;

@@ -63,6 +63,7 @@ void takt_queue_add(takt_queue *queue, takt_permit *permit)
     queue->waiters.changes += differ(head, permit->line.previous, &permit->line);
     queue->waiters.count[permit->priority]++;
     queue->waiters.total++;
+    queue->waiters.tokens += permit->cost;
     if (permit->deadline_at_us != TAKT_NEVER)
         takt_heap_add(&queue->waiters.deadlines, &permit->deadline);
 }
@@ -78,6 +79,7 @@ void takt_queue_remove(takt_queue *queue, takt_permit *permit)
     queue->waiters.changes += differ(head, before, after);
     queue->waiters.count[permit->priority]--;
     queue->waiters.total--;
+    queue->waiters.tokens -= permit->cost;
     queue->waiters.counted -= permit->counted == COUNTED;
     if (permit->deadline_at_us != TAKT_NEVER)
         takt_heap_remove(&queue->waiters.deadlines, &permit->deadline);

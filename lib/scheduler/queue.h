@@ -30,6 +30,7 @@ typedef struct takt_waiters {
     takt_link lists[TAKT_PRIORITIES];
     int64_t count[TAKT_PRIORITIES];
     int64_t total;
+    int64_t tokens; /* their costs together */
     /* With a bound: those that an award has counted. */
     int64_t counted;
     /* Number of neighbours of one priority whose costs differ; 0: each priority has one cost. */
@@ -58,6 +59,7 @@ typedef struct takt_unused {
 typedef struct takt_claims {
     int64_t sent_at_us; /* when the last claim was sent, by the local clock */
     int64_t min_cost;   /* lowest cost of the waiters in that claim; 1: not known */
+    int foremost;       /* priority of the most urgent of them */
     int32_t planned;    /* the ledger plans for a first waiter of this cost; 0: for none */
     bool dear;          /* the claim had waiters that cost more than one token */
     bool in_flight;
@@ -74,7 +76,7 @@ typedef struct takt_awarded {
     int64_t round_trip_us; /* time from the claim to its answer */
     int64_t again_at_us;   /* when the ledger expects the next claim, by the local clock */
     /* By the store's clock: no further slot is due before that for a cost of claims.min_cost or
-     * more. */
+     * more, and a priority of claims.foremost or a less urgent one. */
     int64_t next_slot_at_us;
     int64_t blocked_until_us; /* by the store's clock; 0: not blocked */
     int64_t waiting;          /* in the fleet */

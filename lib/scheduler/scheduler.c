@@ -74,12 +74,53 @@ static void refuse_unstated(takt_scheduler *scheduler, takt_queue *queue, int64_
         refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
 }
 
+static int64_t tokens_in_hand(const takt_queue *queue)
+{
+    int64_t tokens = 0;
+
+    for (int i = 0; i < queue->in_hand.run_count; i++)
+        tokens += queue->in_hand.runs[queue->in_hand.first + i].count *
+                  queue->in_hand.runs[queue->in_hand.first + i].cost;
+    return tokens;
+}
+
+/* The last waiter has no slot before that, by the store's clock, if those before it stay. */
+static int64_t last_slot_at(const takt_queue *queue)
+{
+    int64_t tokens = queue->waiters.tokens - tokens_in_hand(queue);
+
+    if (tokens <= 0 || queue->awarded.next_slot_at_us == TAKT_NEVER)
+        return tokens <= 0 ? 0 : TAKT_NEVER;
+    return takt_numbers_due_at_best(queue->numbers, queue->awarded.next_slot_at_us, tokens);
+}
+
+/* Whether the deadline is over by that instant, and what the award says of the next slot holds for
+ * this waiter, which may have come after the claim. */
+static bool is_too_late(const takt_scheduler *scheduler, const takt_queue *queue,
+                        const takt_permit *permit, int64_t store_us)
+{
+    return permit->deadline_at_us < takt_clock_local(&scheduler->clock, store_us) &&
+           permit->cost >= queue->claims.min_cost && permit->priority >= queue->claims.foremost;
+}
+
+/* Refuses the waiters whose deadline is over before their turn can come, as far as that is known:
+ * the first one cannot start in time, or the last ones come after too many others. */
+static void refuse_hopeless(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+{
+    takt_permit *permit;
+
+    while (queue->in_hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&
+           is_too_late(scheduler, queue, permit, queue->awarded.next_slot_at_us))
+        refuse(scheduler, queue, permit, TAKT_E_DEADLINE, now_us);
+    while ((permit = takt_queue_last(queue)) && permit->deadline_at_us != TAKT_NEVER &&
+           is_too_late(scheduler, queue, permit, last_slot_at(queue)))
+        refuse(scheduler, queue, permit, TAKT_E_DEADLINE, now_us);
+}
+
 void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t sent_us, int64_t received_us)
 {
     takt_clock *clock = &scheduler->clock;
-    takt_permit *permit;
-    int64_t next_us;
 
     takt_claims_end(scheduler, queue);
     takt_loss_answered(scheduler, queue, award, received_us);
@@ -115,10 +156,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     takt_claims_planned(queue);
     refuse_excess(scheduler, queue, award->refused, received_us);
     takt_queue_count(queue);
-    next_us = takt_clock_local(clock, queue->awarded.next_slot_at_us);
-    while (queue->in_hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&
-           permit->deadline_at_us < next_us && permit->cost >= queue->claims.min_cost)
-        refuse(scheduler, queue, permit, TAKT_E_DEADLINE, received_us);
+    refuse_hopeless(scheduler, queue, received_us);
 }
 
 void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us)

@@ -274,3 +274,22 @@ Test(award, the_next_slot_is_one_for_the_least_cost_that_was_claimed)
     send_claim(&b, 0, &claim);
     cr_assert_eq(b.award.next_slot_at_us, NOW + 100 * MS, "one that is not listed may want less");
 }
+
+/* 1/s: each of those before it takes one second of it at least. */
+Test(award, no_slot_comes_before_those_who_are_before_it_in_line)
+{
+    open_book(&b, limit_of(1, SECOND, 1));
+    say(&b, 0, 99, 5, 1, 1); /* the token that is there */
+    say(&b, 0, 1, 5, 1, 3);
+    cr_assert_eq(b.award.next_slot_at_us, NOW + SECOND, "nobody is before it");
+    say(&b, 0, 2, 5, 1, 1);
+    cr_assert_eq(b.award.next_slot_at_us, NOW + 2 * SECOND, "the first takes one in its turn");
+    say(&b, 0, 3, 5, 1, 1);
+    cr_assert_eq(b.award.next_slot_at_us, NOW + 3 * SECOND);
+    say(&b, 0, 4, 9, 1, 1);
+    cr_assert_eq(b.award.next_slot_at_us, NOW + 6 * SECOND, "five are more urgent");
+    say(&b, 0, 5, 0, 1, 1);
+    cr_assert_eq(b.award.next_slot_at_us, NOW + SECOND, "it is the most urgent");
+    say(&b, 0, 5, 0, 1, 0);
+    cr_assert_eq(b.award.next_slot_at_us, NOW + SECOND, "it leaves: any waiter may come next");
+}

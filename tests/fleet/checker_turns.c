@@ -13,7 +13,8 @@
 
 #include "checker.h"
 
-#define WANTED_MAX 50 /* tokens of a window that are counted one by one */
+#define WANTED_MAX  50  /* tokens of a window that are counted one by one for each award */
+#define COUNTED_MAX 500 /* and where somebody leaves */
 
 /* Whether a worker takes part: it lives, and comes when it is told to.  One that was set aside
  * under a shorter lookahead stays so. */
@@ -54,6 +55,21 @@ static int64_t last_of(const definition *rule, int64_t from_us, int64_t tokens)
     }
     definition_close(&copy);
     return at_us;
+}
+
+int64_t checker_due(const checker *self, int64_t t_us, int64_t tokens)
+{
+    int64_t latest_us = t_us;
+
+    t_us = self->blocked_until_us > t_us ? self->blocked_until_us : t_us;
+    for (int i = 0; i < self->numbers.rule_count; i++) {
+        const definition *rule = &self->rules[i];
+        int64_t due_us = rule->kind == DEFINED_BUCKET || tokens <= COUNTED_MAX
+                             ? last_of(rule, t_us, tokens)
+                             : TAKT_NEVER / 2;
+        latest_us = due_us > latest_us ? due_us : latest_us;
+    }
+    return latest_us;
 }
 
 static void check_priority(const checker *self, const takt_sim_call *call, int worker, int priority)

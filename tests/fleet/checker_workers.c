@@ -212,25 +212,48 @@ static void check_start(checker *self, const fleet_job *started, const fleet_job
     self->fired++;
 }
 
-/* Who leaves before its deadline could not have been served by then, as far as an answer takes to
- * come. */
-static void check_hopeless(const checker *self, const fleet_job *ended)
+/* Tokens that the others want who may come before it: those in line as the ledger has them, and the
+ * waiters of its worker. */
+static int64_t tokens_before(const checker *self, const fleet_job *ended, const fleet_job *jobs,
+                             int job_count)
+{
+    const takt_ledger *ledger = &self->fleet->ledger;
+    int64_t tokens = 0;
+
+    for (int i = 0; i < ledger->line_count; i++)
+        if (ledger->line[i].worker != ended->worker->name &&
+            ledger->line[i].priority <= ended->permit.priority)
+            tokens += ledger->line[i].wanting;
+    for (int i = 0; i < job_count; i++)
+        if (&jobs[i] != ended && jobs[i].waiting)
+            tokens += jobs[i].permit.cost;
+    return tokens;
+}
+
+/* Who leaves before its deadline could not have been served by then if those before it stayed, as
+ * far as an answer takes to come. */
+static void check_hopeless(const checker *self, const fleet_job *ended, const fleet_job *jobs,
+                           int job_count)
 {
     int64_t left_us = ended->permit.deadline_at_us - takt_fleet_clock(ended->worker);
     int64_t capacity =
         takt_numbers_capacity(&self->numbers, NULL); /* of newer numbers it may be less */
     int64_t cost = ended->permit.cost < capacity ? ended->permit.cost : capacity;
-    int64_t first_us = checker_earliest(self, checker_now(self), cost) - checker_now(self);
+    int64_t ahead = tokens_before(self, ended, jobs, job_count);
+    int64_t now_us = checker_now(self), first_us = checker_earliest(self, now_us, cost) - now_us;
+    int64_t last_us = checker_due(self, now_us, ahead + cost) - now_us;
 
     /* its worker hears of slots that were handed back at its next claim */
     if (self->fleet->now_us - self->handed_back_at_us < TAKT_KEEPALIVE_US + self->slowest_us)
         return;
     if (left_us > 0 && !self->forgetful && self->concurrency == 0 &&
-        checker_vague_until(self) < checker_now(self) && first_us + self->slowest_us < left_us)
+        checker_vague_until(self) < checker_now(self) && first_us + self->slowest_us < left_us &&
+        last_us + self->slowest_us < left_us)
         checker_fail(
             self, 5,
-            "acquire %lld leaves %lld us before its deadline, but there is a slot in %lld us",
-            (long long)ended->order, (long long)left_us, (long long)first_us);
+            "acquire %lld leaves %lld us before its deadline, but there is a slot in %lld us, %lld "
+            "with all others before it",
+            (long long)ended->order, (long long)left_us, (long long)first_us, (long long)last_us);
 }
 
 void checker_ended(checker *self, const fleet_job *ended, int status, const fleet_job *jobs,
@@ -264,7 +287,7 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
          status != TAKT_E_COST))
         checker_fail(self, 5, "acquire %lld ends with %d", (long long)ended->order, status);
     if (status == TAKT_E_DEADLINE)
-        check_hopeless(self, ended);
+        check_hopeless(self, ended, jobs, job_count);
     /* the first answer accepts or refuses it */
     if (status == TAKT_E_FULL && ended->told_of > 1 &&
         self->numbers.when_full == TAKT_WHEN_FULL_REFUSE)

@@ -224,8 +224,8 @@ MUTANTS = [
      'slots->count[at] += run->count;',
      'slots->count[at] += 0;'),
     ('waiters leave before their deadline', 'scheduler/scheduler.c',
-     'permit->deadline_at_us < next_us &&',
-     'permit->deadline_at_us < next_us + 3000000 &&'),
+     'return permit->deadline_at_us < takt_clock_local(&scheduler->clock, store_us) &&',
+     'return permit->deadline_at_us < takt_clock_local(&scheduler->clock, store_us) + 3000000 &&'),
     # without the store
     ('a worker alone takes the whole rate', 'scheduler/share.c',
      'workers > 1 ? workers : 1',
@@ -303,6 +303,16 @@ MUTANTS = [
     ('a permit is handed on past those who wait', 'core/award.c',
      'ledger->numbers->rule_count > 0 || award->least_urgent >= 0',
      'ledger->numbers->rule_count > 0'),
+    # deadlines
+    ('those ahead are counted twice', 'core/ledger.c',
+     'head->need + before - 1 : 0);',
+     'head->need + 2 * before : 0);'),
+    ('slots in hand are for nobody', 'scheduler/scheduler.c',
+     'int64_t tokens = queue->waiters.tokens - tokens_in_hand(queue);',
+     'int64_t tokens = queue->waiters.tokens;'),
+    ('what is told of others ahead concerns the more urgent', 'scheduler/scheduler.c',
+     'permit->priority >= queue->claims.foremost;',
+     'true;'),
     # handed back
     ('slots are handed back twice', 'scheduler/unused.c',
      'if (takt_slots_add(&queue->unused.slots, run, 1, 0) < 0)',

@@ -501,6 +501,49 @@ Test(scheduler_trouble, a_store_that_may_be_back_is_claimed_from_at_once)
     cr_assert_eq(r.claims, 0, "one claim is under way at a time");
 }
 
+/* One a tenth of a second: the award tells when the first one's turn can come. */
+Test(scheduler_trouble, who_comes_after_too_many_others_is_refused_when_that_is_known)
+{
+    takt_award award = award_of(0, 0, 0, 1, 1);
+
+    r.limit.numbers.max_waiting = 0;
+    for (int i = 0; i < 6; i++)
+        acquire(&r, 5, 1, 250 * MS);
+    acquire(&r, 9, 1, ALWAYS);
+    takt_waiter_leave(&r.s, &r.permits[6], 0);
+    cr_assert_str_eq(pass(&r, 0), "");
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + 100 * MS;
+    award.next_slot_at_us = NOW + 100 * MS;
+    answer(&r, MS, &award);
+    cr_assert_str_eq(pass(&r, MS), "f-6e-6d-6a", "b and c can start after 100 and 200 ms");
+    acquire(&r, 9, 1, ALWAYS);
+    acquire(&r, 5, 1, 150 * MS);
+    takt_claims_nudge(&r.s, r.queue);
+    cr_assert_str_eq(pass(&r, 2 * MS), "");
+    award = award_of(2 * MS, 0, 0, 0, 1);
+    award.in_line = 1U << 5 | 1U << 9;
+    award.claim_again_at_us = award.next_slot_at_us = NOW + 100 * MS;
+    answer(&r, 3 * MS, &award);
+    cr_assert_str_eq(pass(&r, 3 * MS), "", "who has no deadline waits behind it");
+}
+
+/* Urgent work that came after the claim goes before what was claimed for. */
+Test(scheduler_trouble, what_is_told_of_others_ahead_does_not_concern_the_more_urgent)
+{
+    takt_award award = award_of(0, 0, 0, 0, 1);
+
+    acquire(&r, 5, 1, 300 * MS);
+    pass(&r, 0);
+    acquire(&r, 0, 1, 300 * MS);
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + 2 * SECOND;
+    award.next_slot_at_us = NOW + 10 * SECOND;
+    answer(&r, MS, &award);
+    cr_assert_str_eq(pass(&r, MS), "a-6");
+    cr_assert_eq(r.claims, 1);
+}
+
 /* The next slot was told for what was claimed: who came since and wants less may have an earlier
  * one. */
 Test(scheduler_trouble, who_wants_too_much_for_its_deadline_is_refused_at_once)

@@ -30,10 +30,12 @@ claim = {
     in_line = 0,
     least_urgent = -1,
     again_at = -1,
+    turn_at = 0, -- no slot for its first waiter before
     reply = {},
 
     -- How things stand for the first in line, where that is another's (`first`), or for the worker's place of that
-    -- priority, in tokens: its share, what is left to those before it, and the permits that it may take; the room.
+    -- priority, in tokens: its share, what is left to those before it, and the permits that it may take; the room; what
+    -- those before it want in any case.
     look = function(priority, first)
         local place, own = claim.own[priority], claim.own
         local urgent, before, workers, wanted, head = 0, 0, 1, 0, nil
@@ -66,7 +68,8 @@ claim = {
             local most = permit_share(limit.concurrency, workers)
             permits = math.min(permits_beside(held.free() - urgent, before, most, wanted), most)
         end
-        return share, ahead_of(before, share, first_need, wanted, urgent), permits, room
+        return share, ahead_of(before, share, first_need, wanted, urgent), permits, room,
+            first_of(before, first_need, urgent)
     end,
 
     to_the_back = function(place)
@@ -173,9 +176,12 @@ claim = {
     end,
 
     plan = function(priority)
-        local share, ahead, permits = claim.look(priority)
+        local share, ahead, permits, _, first = claim.look(priority)
         local place, over_at = claim.own[priority], 0
         place.lacking = permits <= 0
+        if claim.in_line == 0 and first > 0 and not place.lacking then
+            claim.turn_at = limit.due(claim.from, first + claim.least_cost)
+        end
         if place.lacking then -- a release wakes the next, a lease that ends nobody: the first in line comes by itself
             over_at = ahead == 0 and held.over_at(ledger.now + TAKT_KEEPALIVE_US) or NEVER
         end
@@ -332,7 +338,7 @@ return run(function()
     tidy(claim.worker)
     wakes.names = {}
     claim.reply, claim.own, claim.wants, claim.refused, claim.in_line, claim.slots = reply, {}, {}, 0, 0, 0
-    claim.least_urgent, claim.again_at, claim.given, claim.news = -1, -1, 0, false
+    claim.least_urgent, claim.again_at, claim.turn_at, claim.given, claim.news = -1, -1, 0, 0, false
     claim.largest, claim.from = limit.capacity(), math.max(ledger.blocked, ledger.now)
     claim.old = line and line.record_of(claim.worker) or {}
     claim.read_wants()
@@ -355,7 +361,7 @@ return run(function()
     if ledger.others then
         reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay here
     end
-    local next_slot = limit.earliest(claim.from, claim.least_cost)
+    local next_slot = math.max(limit.earliest(claim.from, claim.least_cost), claim.turn_at)
     reply[1] = (ledger.damaged and TAKT_FLAG_DAMAGED or 0) + (stale and TAKT_FLAG_STALE or 0)
         + (reply[11] ~= '' and TAKT_FLAG_OUTDATED or 0) + (held and TAKT_FLAG_PERMITS or 0)
         + (claim.news and TAKT_FLAG_NEWS or 0)

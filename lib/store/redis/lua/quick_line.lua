@@ -169,7 +169,8 @@ end
 -- inline
 local function reply_of(call, rule, line, again)
     local n, tokens, first = call.given, rule.tokens, rule.first
-    local next_slot = due_at(rule.given, (call.waiting + n <= call.count and call.cost or 1), rule.span,
+    local before = first_of(line.before, line.first_need, 0)
+    local next_slot = due_at(rule.given, before + (call.waiting + n <= call.count and call.cost or 1), rule.span,
         rule.tolerance, tokens)
     local reply = { 0, now, again, next_slot, 0, line.waiting, line.workers, 0, 2 ^ call.priority,
         line.places + 0 > 1 and call.priority + 0 or -1, '' }

@@ -15,6 +15,12 @@ local function ahead_of(before, share, first_need, wanted, urgent)
     return urgent + math.min(before * share + ((before > 0 and first_need > share) and first_need - share or 0), wanted)
 end
 
+-- Tokens that those before want in any case: all that the first needs, and one for each of the others.
+-- inline
+local function first_of(before, first_need, urgent)
+    return urgent + (before > 0 and first_need + before - 1 or 0)
+end
+
 -- Permits of a turn.
 -- inline
 local function permit_share(concurrency, workers)
