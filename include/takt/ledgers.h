@@ -46,7 +46,8 @@ typedef struct takt_ledgers {
  * answers, each answer at most for store_timeout_us of the options (one second).  In Redis it scans
  * the first 100,000 keys of the database, which needs the right to SCAN and GET.
  *
- * A code of the store, TAKT_E_NOMEM or TAKT_E_SYSTEM.  Free the list with takt_ledgers_free.
+ * A code of the store, TAKT_E_NOMEM or TAKT_E_SYSTEM.  Free the list with takt_ledgers_free, after
+ * the clients with its policy are closed.
  */
 TAKT_EXPORT int takt_ledgers_read(takt_ledgers **ledgers, const takt_policy *place,
                                   const takt_options *options, size_t max, takt_error *error);

@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 /* A limit for simulations: takt_policy_limit returns the one of that name, or NULL; the policy owns
- * it.  A limit that is `within` another is simulated alone. */
+ * it, and must outlive what simulates it.  A limit that is `within` another is simulated alone. */
 typedef struct takt_limit takt_limit;
 TAKT_EXPORT const takt_limit *takt_policy_limit(const takt_policy *policy, const char *name);
 

@@ -214,7 +214,7 @@ TAKT_EXPORT int takt_open(takt_client **client, struct uv_loop_s *loop, const ta
  * The previous policy is still in use: free both in the callback of takt_close, or later.
  *
  * Returns 0, TAKT_E_POLICY, TAKT_E_INVALID (the policy says `policy: store`), TAKT_E_CANCELED (the
- * client is closing) or TAKT_E_NOMEM; on failure nothing changes.
+ * client is closing), TAKT_E_FORKED or TAKT_E_NOMEM; on failure nothing changes.
  */
 TAKT_EXPORT int takt_reload(takt_client *client, const takt_policy *policy, takt_error *error);
 
@@ -303,7 +303,8 @@ TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, takt_perm
  * (docs/c-api.md, "Settling").
  *
  * Call it once, before or after takt_release; there is no callback.  If the store fails meanwhile
- * the estimate stands.  0, or TAKT_E_INVALID, TAKT_E_NO_LIMIT, TAKT_E_NOMEM, TAKT_E_CANCELED.
+ * the estimate stands.  0, or TAKT_E_INVALID, TAKT_E_NO_LIMIT, TAKT_E_NOMEM, TAKT_E_CANCELED,
+ * TAKT_E_FORKED.
  */
 TAKT_EXPORT int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual_cost);
 

@@ -116,8 +116,8 @@ TAKT_EXPORT int takt_job_is_held(const takt_job *job);
 /* The fencing number, to pass on to what is written to; 0: its limit has no concurrency. */
 TAKT_EXPORT int64_t takt_job_fence(const takt_job *job);
 
-/* The worker's client, for kinds that read or steer limits themselves.  It is closed after the kind
- * was, and answers what was asked of it before. */
+/* The worker's client, for kinds that read or steer limits themselves.  It closes after the kind,
+ * and calls of the kind that are under way then are answered. */
 TAKT_EXPORT takt_client *takt_job_client(const takt_job *job);
 
 /* The job is done.  `result` (an object, which is taken over; NULL: none) becomes a line of the

@@ -368,30 +368,32 @@ void do_settle(void)
     of->settled |= code == 0;
 }
 
-static int say(party *by, errand *of, const char *limit, const char *key)
+/* With call NULL nobody is told how it ends. */
+static int say(party *by, takt_call *call, const char *limit, const char *key)
 {
     takt_client *client = by->client;
+    takt_call_cb callback = call ? called : NULL;
     bool long_one = one_in(20) && strcmp(limit, "strict") != 0;
     int64_t for_us = long_one ? FIFTY_YEARS : one_in(9) ? 20000 + below(100000) : below(3000);
     const char *reason = one_in(2) ? "a reason" : NULL;
 
     switch (below(9)) {
     case 0:
-        return takt_watch(client, &of->call, limit, key, 1 + below(TAKT_WATCH_MAX_US), called);
+        return takt_watch(client, call, limit, key, 1 + below(TAKT_WATCH_MAX_US), callback);
     case 1:
-        return takt_block(client, &of->call, limit, key, for_us, reason, called);
+        return takt_block(client, call, limit, key, for_us, reason, callback);
     case 2:
-        return takt_penalize(client, &of->call, limit, key, for_us, reason, called);
+        return takt_penalize(client, call, limit, key, for_us, reason, callback);
     case 3:
-        return takt_lower(client, &of->call, limit, key, below(50), called);
+        return takt_lower(client, call, limit, key, below(50), callback);
     case 4:
-        return takt_unblock(client, &of->call, limit, key, called);
+        return takt_unblock(client, call, limit, key, callback);
     case 5:
         if (strcmp(limit, "strict") != 0)
-            return takt_reset(client, &of->call, limit, key, called);
-        return takt_peek(client, &of->call, limit, key, called);
+            return takt_reset(client, call, limit, key, callback);
+        return takt_peek(client, call, limit, key, callback);
     default:
-        return takt_peek(client, &of->call, limit, key, called);
+        return takt_peek(client, call, limit, key, callback);
     }
 }
 
@@ -404,6 +406,12 @@ void do_call(void)
 
     if (!by)
         return;
+    if (one_in(5)) {
+        code = say(by, NULL, limit, key);
+        MUST(code == 0 || code == TAKT_E_NO_LIMIT || code == TAKT_E_INVALID, "detached: %s",
+             takt_strerror(code));
+        return;
+    }
     if (*at) { /* one that is under way */
         MUST(takt_peek(by->client, &(*at)->call, "free", NULL, called) == TAKT_E_BUSY, "not busy");
         return;
@@ -411,7 +419,7 @@ void do_call(void)
     *at = calloc(1, sizeof **at);
     (*at)->call.data = *at;
     (*at)->party = by;
-    code = say(by, *at, limit, key);
+    code = say(by, &(*at)->call, limit, key);
     if (code == 0)
         return;
     MUST(code == TAKT_E_NO_LIMIT, "%s", takt_strerror(code));
