@@ -38,8 +38,10 @@ static window by_first_use(const takt_rule *rule, const takt_rule_state *state, 
     int64_t start_us = state->fixed_window.start_us, count = state->fixed_window.count;
     bool over = t_us >= start_us + rule->span_us;
 
-    if (state->fixed_window.unopened)
+    if (state->fixed_window.unopened) {
+        t_us = t_us > start_us ? t_us : start_us;
         return (window){t_us, t_us, over ? 0 : count, !over && count > 0};
+    }
     if (over)
         return (window){t_us, t_us, 0, false};
     t_us = t_us > start_us ? t_us : start_us; /* the window before it may be in force until then */

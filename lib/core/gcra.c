@@ -239,15 +239,26 @@ int64_t takt_gcra_rest_at(const takt_rule *rule, const takt_rule_state *state)
     return takt_fraction_ceil(state->gcra.tat);
 }
 
+static wide divided_up(wide a, wide b)
+{
+    return (a + b - 1) / b;
+}
+
 void takt_gcra_pull_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
                          int64_t reach_us, int64_t lookahead_us)
 {
     takt_fraction furthest =
         plus((takt_fraction){now_us + reach_us, 0}, rule->tolerance, rule->tokens);
+    wide beyond = in_parts(state->gcra.tat, rule->tokens) - in_parts(furthest, rule->tokens);
+    wide tokens = beyond > 0 ? divided_up(beyond, in_parts(rule->interval, rule->tokens)) : 0;
 
-    if (in_parts(state->gcra.tat, rule->tokens) > in_parts(furthest, rule->tokens))
-        state->gcra.tat =
-            plus((takt_fraction){now_us + lookahead_us, 0}, rule->tolerance, rule->tokens);
+    if (tokens <= state->owed) {
+        state->owed = (int64_t)tokens;
+        return;
+    }
+    state->gcra.tat =
+        plus((takt_fraction){now_us + lookahead_us, 0}, rule->tolerance, rule->tokens);
+    state->gcra.tat = plus(state->gcra.tat, intervals(rule, state->owed), rule->tokens);
 }
 
 /* "1/10000*10": the rate in lowest terms per microseconds, and the burst. */
@@ -295,11 +306,6 @@ void takt_gcra_read_state(const takt_rule *rule, takt_rule_state *state, takt_re
         state->gcra.tat.parts = takt_read_int(reader, 1, rule->tokens - 1);
 }
 
-static wide divided_up(wide a, wide b)
-{
-    return (a + b - 1) / b;
-}
-
 /* So many millionths of a token as time. */
 static int64_t time_of(const takt_rule *rule, wide millionths)
 {
@@ -326,6 +332,8 @@ void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_sta
     if (millionths > (wide)TAKT_ROOM_MAX * 1000000)
         millionths = (wide)TAKT_ROOM_MAX * 1000000;
     state->gcra.tat = (takt_fraction){now_us + time_of(to, millionths), 0};
+    if (state->owed > 0)
+        state->owed = (int64_t)divided_up(millionths, 1000000);
 }
 
 /* What the bucket holds stays in it, as far as there is space, and what was awarded ahead stays

@@ -86,6 +86,7 @@ void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us)
 {
     takt_brake_tidy(ledger, now_us);
     takt_numbers_pull_back(ledger->numbers, &ledger->state, now_us);
+    takt_numbers_pay(ledger->numbers, &ledger->state, now_us);
     if (ledger->blocked_until_us > 0 &&
         ledger->blocked_until_us <= now_us + ledger->numbers->lookahead_us) {
         takt_brake_exhaust(ledger, ledger->blocked_until_us);

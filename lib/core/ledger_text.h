@@ -3,7 +3,8 @@
  *
  *     g1/10000*10 1763692800123456;g20/60000000*1 1763692801000000+2;t17;b1763692900000000;w...
  *
- * First come the rules and their states (as takt_rule_write has it), then, where they say anything:
+ * First come the rules, their states and what they owe (as takt_rule_write has it), then, where
+ * they say anything:
  *
  *     rREVISION,LOOKAHEAD,MAX_WAITING[o|u][,CONCURRENCY,LEASE]
  *                                    the revision of the policy

@@ -1,5 +1,5 @@
 /*
- * limit.c: see limit.h.
+ * numbers.c: see numbers.h.
  */
 #include "core/numbers.h"
 
@@ -22,6 +22,49 @@ static const takt_rule *rule_at(const takt_numbers *numbers, const takt_rules_st
 static bool are_several(const takt_numbers *numbers, const takt_rules_state *state)
 {
     return rule_at(numbers, state, 1) != NULL;
+}
+
+/* What a rule owes and does not have in its state. */
+static int64_t owed_by(const takt_rule *rule, const takt_rule_state *state)
+{
+    return rule->algorithm->owes ? 0 : state->owed;
+}
+
+/* When n more tokens may have been taken, after those that are owed. */
+static int64_t due_behind(const takt_rule *rule, const takt_rule_state *state, int64_t n)
+{
+    return takt_min(rule->algorithm->due(rule, state, 0, state->owed + n), TAKT_WINDOW_END);
+}
+
+/* earliest, room and due of a rule that may owe. */
+
+static int64_t earliest_of(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
+                           int64_t cost)
+{
+    int64_t at_us = rule->algorithm->earliest(rule, state, t_us, cost);
+
+    if (at_us != TAKT_NEVER && owed_by(rule, state) > 0)
+        at_us = takt_max(at_us, due_behind(rule, state, cost));
+    return at_us;
+}
+
+static int64_t room_of(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
+                       int64_t until_us)
+{
+    int64_t owed = owed_by(rule, state);
+
+    if (owed == 0)
+        return rule->algorithm->room(rule, state, from_us, until_us);
+    return until_us < from_us ? 0
+                              : takt_max(rule->algorithm->room(rule, state, 0, until_us) - owed, 0);
+}
+
+static int64_t due_of(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
+                      int64_t n)
+{
+    if (owed_by(rule, state) > 0)
+        return takt_max(from_us, due_behind(rule, state, n));
+    return rule->algorithm->due(rule, state, from_us, n);
 }
 
 int64_t takt_numbers_capacity(const takt_numbers *numbers, int *rule)
@@ -79,7 +122,10 @@ void takt_numbers_begin(takt_rules_state *state, takt_pages *pages)
 void takt_numbers_rest(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us)
 {
     EACH_RULE(numbers, i)
-    numbers->rules[i].algorithm->rest(&numbers->rules[i], &state->rules[i], now_us);
+    {
+        numbers->rules[i].algorithm->rest(&numbers->rules[i], &state->rules[i], now_us);
+        state->rules[i].owed = 0;
+    }
 }
 
 int64_t takt_numbers_earliest(const takt_numbers *numbers, const takt_rules_state *state,
@@ -89,7 +135,7 @@ int64_t takt_numbers_earliest(const takt_numbers *numbers, const takt_rules_stat
 
     EACH_KEPT(rule, numbers, state, i) /* once round: what suits a rule suits it later as well */
     {
-        t_us = rule->algorithm->earliest(rule, &state->rules[i], t_us, cost);
+        t_us = earliest_of(rule, &state->rules[i], t_us, cost);
         if (t_us == TAKT_NEVER)
             break;
     }
@@ -115,7 +161,7 @@ int64_t takt_numbers_room(const takt_numbers *numbers, const takt_rules_state *s
         from_us = takt_numbers_earliest(numbers, state, from_us, 1);
     EACH_KEPT(rule, numbers, state, i)
     {
-        int64_t room = rule->algorithm->room(rule, &state->rules[i], from_us, until_us);
+        int64_t room = room_of(rule, &state->rules[i], from_us, until_us);
         if (room < min)
             min = room;
     }
@@ -135,7 +181,7 @@ int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *st
     latest = from_us;
     EACH_KEPT(rule, numbers, state, i)
     {
-        int64_t due = rule->algorithm->due(rule, &state->rules[i], from_us, n);
+        int64_t due = due_of(rule, &state->rules[i], from_us, n);
         if (due > latest)
             latest = due;
     }
@@ -197,7 +243,7 @@ static int64_t times_at(const takt_numbers *numbers, const takt_rules_state *sta
 
     EACH_KEPT(rule, numbers, state, i)
     {
-        int64_t n = rule->algorithm->room(rule, &state->rules[i], t_us, t_us) / cost;
+        int64_t n = room_of(rule, &state->rules[i], t_us, t_us) / cost;
         if (n < count)
             count = n;
     }
@@ -228,7 +274,8 @@ int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, 
                           int *run_count, int run_max)
 {
     const takt_rule *rule = rule_at(numbers, state, 0);
-    bool even = rule && rule->algorithm->series && !are_several(numbers, state);
+    bool even = rule && rule->algorithm->series && !are_several(numbers, state) &&
+                owed_by(rule, &state->rules[0]) == 0;
     int64_t taken = 0;
 
     for (int steps = 0; taken < count && steps < TAKT_TAKE_STEPS_MAX; steps++) {
@@ -254,6 +301,26 @@ int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, 
     return taken;
 }
 
+/* What is left now. */
+static void charge_now(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                       int64_t tokens)
+{
+    int64_t n = takt_min(rule->algorithm->room(rule, state, now_us, now_us), tokens);
+
+    if (n > 0)
+        rule->algorithm->commit(rule, state, now_us, n);
+    state->owed = takt_min(state->owed + tokens - n, TAKT_RULE_LIMIT_MAX);
+}
+
+static void charge_ahead(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                         int64_t until_us, int64_t tokens)
+{
+    int64_t n = takt_min(rule->algorithm->room(rule, state, now_us, until_us), tokens);
+
+    if (n > 0)
+        rule->algorithm->commit(rule, state, now_us, n);
+}
+
 void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
                          int64_t tokens)
 {
@@ -262,16 +329,41 @@ void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, i
     EACH_KEPT(rule, numbers, state, i)
     {
         takt_rule_state *kept = &state->rules[i];
-        int64_t from_us = now_us, until_us = now_us + TAKT_LOOKAHEAD_MAX_US, n;
-        if (!rule->algorithm->owes)
-            from_us = rule->algorithm->earliest(rule, kept, now_us, 1);
-        if (from_us > until_us)
+        bool is_brake = i == numbers->rule_count;
+        if (!rule->algorithm->owes) {
+            charge_now(rule, kept, now_us, tokens);
             continue;
-        n = rule->algorithm->room(rule, kept, from_us, rule->algorithm->owes ? until_us : from_us);
-        n = n < tokens ? n : tokens;
-        if (n > 0)
-            rule->algorithm->commit(rule, kept, from_us, n);
+        }
+        charge_ahead(rule, kept, now_us,
+                     now_us +
+                         (is_brake ? TAKT_LOOKAHEAD_MAX_US : TAKT_SPAN_MAX_US - rule->tolerance.us),
+                     tokens);
+        if (!is_brake) /* pull_back keeps what of it is not within the reach of slots */
+            kept->owed = takt_min(kept->owed + tokens, TAKT_RULE_LIMIT_MAX);
     }
+}
+
+/* Where nobody asked for a while, what fell due meanwhile as if it had been taken then.  A state is
+ * full as of when it began to owe, so all its room is from after that. */
+static void pay(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
+{
+    for (int steps = 0; state->owed > 0 && steps < TAKT_TAKE_STEPS_MAX; steps++) {
+        int64_t at_us = rule->algorithm->earliest(rule, state, 0, 1), n;
+        if (at_us > now_us)
+            break;
+        at_us = takt_min(at_us + rule->span_us / TAKT_PAY_PARTS, now_us);
+        n = takt_min(rule->algorithm->room(rule, state, at_us, at_us), state->owed);
+        if (n > 0)
+            rule->algorithm->commit(rule, state, at_us, n);
+        state->owed -= n;
+    }
+}
+
+void takt_numbers_pay(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us)
+{
+    EACH_RULE(numbers, i)
+    if (owed_by(&numbers->rules[i], &state->rules[i]) > 0)
+        pay(&numbers->rules[i], &state->rules[i], now_us);
 }
 
 void takt_numbers_give_back(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
@@ -300,6 +392,9 @@ int64_t takt_numbers_rest_at(const takt_numbers *numbers, const takt_rules_state
     EACH_KEPT(rule, numbers, state, i)
     {
         int64_t at = rule->algorithm->rest_at(rule, &state->rules[i]);
+        if (owed_by(rule, &state->rules[i]) > 0)
+            at = takt_max(at, takt_min(due_behind(rule, &state->rules[i], 0) + 2 * rule->span_us,
+                                       TAKT_WINDOW_END));
         if (at > latest)
             latest = at;
     }

@@ -24,6 +24,7 @@
 
 /* Steps of one takt_numbers_take: where a script takes them, a whole server waits. */
 #define TAKT_TAKE_STEPS_MAX  1000
+#define TAKT_PAY_PARTS       64 /* of a period: debts that fall due in one are paid at once */
 #define TAKT_RECOVER_MAX_US  INT64_C(86400000000) /* the time of an adapt's `recover` */
 #define TAKT_CONCURRENCY_MAX INT64_C(1000000000)
 #define TAKT_LEASE_US        INT64_C(30000000) /* where the policy says nothing */
@@ -111,8 +112,8 @@ int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, 
                           int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
                           int *run_count, int run_max);
 
-/* Takes tokens that were used without a slot.  A rule that can owe tokens does so, up to
- * TAKT_LOOKAHEAD_MAX_US of slots; a window or a log loses what is left in it. */
+/* Takes tokens that were used without a slot.  What a rule has not left it owes: it gives nothing
+ * before that is taken as well.  Of a brake TAKT_LOOKAHEAD_MAX_US of slots are lost at most. */
 void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
                          int64_t tokens);
 
@@ -134,6 +135,9 @@ bool takt_numbers_same(const takt_numbers *a, const takt_numbers *b);
  * A brake is left to its owner. */
 void takt_numbers_convert(const takt_numbers *from, const takt_numbers *to, takt_rules_state *state,
                           int64_t now_us);
+
+/* Takes what is owed and has fallen due. */
+void takt_numbers_pay(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us);
 
 void takt_numbers_pull_back(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us);
 

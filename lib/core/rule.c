@@ -112,6 +112,10 @@ void takt_rule_write(const takt_rule *rule, const takt_rule_state *state, takt_w
     rule->algorithm->write_rule(rule, writer);
     takt_write_char(writer, ' ');
     rule->algorithm->write_state(rule, state, writer);
+    if (state->owed > 0) {
+        takt_write_char(writer, '!');
+        takt_write_int(writer, state->owed);
+    }
 }
 
 void takt_rule_read(takt_rule *rule, takt_rule_state *state, takt_reader *reader)
@@ -129,6 +133,7 @@ void takt_rule_read(takt_rule *rule, takt_rule_state *state, takt_reader *reader
     takt_read_char(reader, ' ');
     if (!reader->bad)
         algorithm->read_state(rule, state, reader);
+    state->owed = takt_read_if(reader, '!') ? takt_read_int(reader, 1, TAKT_RULE_LIMIT_MAX) : 0;
 }
 
 int64_t takt_run_slot(const takt_run *run, int64_t i)

@@ -28,7 +28,7 @@
 #define TAKT_RULE_LIMIT_MAX INT64_C(1000000000)
 #define TAKT_SPAN_MAX_US    INT64_C(1576800000000000) /* 50 years */
 #define TAKT_ROOM_MAX       INT64_C(1000000000)       /* a room larger than this is told as this */
-#define TAKT_RULE_TEXT_SIZE 224 /* a rule and its state as text, at the longest */
+#define TAKT_RULE_TEXT_SIZE 240 /* a rule and its state as text, at the longest */
 
 typedef struct takt_algorithm takt_algorithm;
 
@@ -86,6 +86,9 @@ typedef struct takt_rule_state {
         } sliding_window;
         takt_log log;
     };
+    /* Tokens used beyond what was taken, which are taken before others are given (numbers.c).  Of
+     * an algorithm that owes: that many are in its state, ahead of where slots can have put it. */
+    int64_t owed;
     takt_pages *pages; /* where logs are kept; NULL: nowhere, then no rule keeps a log */
 } takt_rule_state;
 
@@ -108,7 +111,7 @@ struct takt_algorithm {
                     r, t and w are taken */
     unsigned takes; /* TAKT_TAKES_...: what else is refused before prepare() */
     bool paced;     /* the state is one instant, which each token moves on by the same time */
-    bool owes;      /* commit may take more than is due: it is paid for before the next slot */
+    bool owes;      /* commit may take more than is due: the state itself says when it is paid */
 
     /* Checks the numbers and derives the second group.  0, or TAKT_E_POLICY with "burst: ..." in
      * error. */
@@ -159,7 +162,7 @@ struct takt_algorithm {
 
     /* A state further ahead of now than taking slots up to now + reach_us could have put it is from
      * another clock: pull it back to the furthest that awards up to now + lookahead_us could have
-     * put it. */
+     * put it.  What is owed is no clock's fault, and stays. */
     void (*pull_back)(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
                       int64_t reach_us, int64_t lookahead_us);
 
@@ -203,8 +206,8 @@ int takt_rule_prepare(takt_rule *rule, takt_error *error);
  * other. */
 bool takt_rule_same(const takt_rule *a, const takt_rule *b);
 
-/* Rule and state as text: the letter, the numbers, a space, the state: "g1/10000*10
- * 1763692800123456". */
+/* Rule and state as text: the letter, the numbers, a space, the state, and what is owed:
+ * "g1/10000*10 1763692800123456!50". */
 void takt_rule_write(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer);
 void takt_rule_read(takt_rule *rule, takt_rule_state *state, takt_reader *reader);
 

@@ -159,8 +159,8 @@ Test(fixed_window, a_foreign_clock_is_pulled_back)
         keep(&k, rule, START + HOUR);
         take_from(&k, START + HOUR, 60);
         takt_fixed_window.pull_back(&rule, &k.state, now_us, 10 * SECOND, 250 * MS);
-        cr_expect_eq(takt_fixed_window.room(&rule, &k.state, now_us, now_us), 30,
-                     "no fresh burst and no hour's wait");
+        cr_expect_eq(takt_fixed_window.room(&rule, &k.state, now_us + 250 * MS, now_us + 250 * MS),
+                     30, "no fresh burst and no hour's wait");
         let_go(&k);
     }
 }

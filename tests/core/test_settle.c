@@ -8,6 +8,7 @@
 #include "base/memory_pages.h"
 #include "base/random.h"
 #include "core/books.h"
+#include "core/ledger_text.h"
 #include "seed.h"
 
 static takt_numbers limit_by(const takt_algorithm *algorithm, int64_t tokens, int64_t period_us)
@@ -78,7 +79,8 @@ Test(settle, what_was_used_beyond_is_paid_for)
     }
 }
 
-Test(settle, a_debt_has_an_end)
+/* However much it is, and however often the ledger is looked at meanwhile. */
+Test(settle, a_debt_is_owed_in_full)
 {
     static book b;
     takt_standing standing;
@@ -86,9 +88,121 @@ Test(settle, a_debt_has_an_end)
     open_book(&b, limit_by(&takt_token_bucket, 100, 100 * SECOND));
     take(&b, 0, 1);
     takt_ledger_settle(&b.ledger, NOW, NOW, 1, 1000000);
-    takt_ledger_peek(&b.ledger, NOW, &standing);
-    cr_assert_gt(standing.retry_after_us, TAKT_LOOKAHEAD_MAX_US - SECOND);
-    cr_assert_leq(standing.retry_after_us, TAKT_LOOKAHEAD_MAX_US + SECOND);
+    for (int64_t at_us = 0; at_us < 900000 * SECOND; at_us += 100000 * SECOND) {
+        takt_ledger_peek(&b.ledger, NOW + at_us, &standing);
+        cr_assert_eq(standing.retry_after_us, 999901 * SECOND - at_us, "%" PRId64,
+                     standing.retry_after_us);
+    }
+    cr_assert_eq(remaining(&b, 1000000 * SECOND), 100);
+}
+
+/* It is paid for by the next windows, also by those in which nobody asked for anything. */
+Test(settle, a_debt_is_carried_into_the_next_windows)
+{
+    static const takt_algorithm *const algorithms[] = {&takt_fixed_window, &takt_sliding_log};
+    static const int64_t left[] = {0, 0, 50, 100};
+
+    for (size_t i = 0; i < COUNT(algorithms); i++)
+        for (int first_use = 0; first_use < (i == 0 ? 2 : 1); first_use++) {
+            static book b;
+            takt_numbers limit = limit_by(algorithms[i], 100, 100 * SECOND);
+            limit.rules[0].align = first_use ? TAKT_ALIGN_FIRST_USE : TAKT_ALIGN_DEFAULT;
+            cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
+            open_book(&b, limit);
+            take(&b, 0, 40);
+            takt_ledger_settle(&b.ledger, NOW, NOW, 40, 250);
+            for (int period = 0; period < 4; period++)
+                cr_assert_eq(remaining(&b, period * 100 * SECOND), left[period],
+                             "row %zu, period %d: %" PRId64, i, period,
+                             remaining(&b, period * 100 * SECOND));
+            open_book(&b, limit);
+            take(&b, 0, 40);
+            takt_ledger_settle(&b.ledger, NOW, NOW, 40, 250);
+            cr_assert_eq(remaining(&b, 1000 * SECOND), 100, "row %zu: nobody asked", i);
+        }
+}
+
+/* A clock that jumps back makes no debt longer, nor does it forgive one. */
+Test(settle, a_debt_is_no_jump_of_a_clock)
+{
+    static const takt_algorithm *const algorithms[] = {&takt_token_bucket, &takt_fixed_window,
+                                                       &takt_sliding_window};
+
+    for (size_t i = 0; i < COUNT(algorithms); i++)
+        for (int64_t jump_us = 0; jump_us <= 10000 * SECOND; jump_us += 5000 * SECOND) {
+            static book b;
+            takt_standing standing;
+            open_book(&b, limit_by(algorithms[i], 100, 100 * SECOND));
+            take(&b, 0, 100);
+            takt_ledger_settle(&b.ledger, NOW, NOW, 100, 1100);
+            takt_ledger_peek(&b.ledger, NOW - jump_us, &standing);
+            cr_assert_geq(standing.retry_after_us, 980 * SECOND, "row %zu: %" PRId64, i,
+                          standing.retry_after_us);
+            cr_assert_leq(standing.retry_after_us, 1220 * SECOND, "row %zu: %" PRId64, i,
+                          standing.retry_after_us);
+        }
+}
+
+Test(settle, a_reset_forgets_a_debt)
+{
+    static const takt_algorithm *const algorithms[] = {&takt_token_bucket, &takt_fixed_window,
+                                                       &takt_sliding_window, &takt_sliding_log};
+
+    for (size_t i = 0; i < COUNT(algorithms); i++) {
+        static book b;
+        open_book(&b, limit_by(algorithms[i], 100, 100 * SECOND));
+        takt_ledger_settle(&b.ledger, NOW, NOW, 1, 1000);
+        cr_assert_eq(remaining(&b, 0), 0);
+        takt_ledger_reset(&b.ledger, NOW);
+        cr_assert_eq(remaining(&b, 0), 100);
+    }
+}
+
+/* Half of what a debt takes to be paid under the old numbers, as these are half of the new ones. */
+Test(settle, a_debt_is_of_tokens_and_outlives_its_numbers)
+{
+    static const takt_algorithm *const algorithms[] = {&takt_token_bucket, &takt_fixed_window,
+                                                       &takt_sliding_log};
+    static book b;
+
+    for (size_t i = 0; i < COUNT(algorithms); i++) {
+        takt_numbers newer = limit_by(algorithms[i], 200, 100 * SECOND);
+        takt_standing standing;
+        newer.revision = 1;
+        open_book(&b, limit_by(algorithms[i], 100, 100 * SECOND));
+        take(&b, 0, 100);
+        takt_ledger_settle(&b.ledger, NOW, NOW, 100, 1100);
+        takt_ledger_adopt(&b.ledger, &newer, NOW);
+        takt_ledger_peek(&b.ledger, NOW, &standing);
+        cr_assert_geq(standing.retry_after_us, 400 * SECOND, "row %zu: %" PRId64, i,
+                      standing.retry_after_us);
+        cr_assert_leq(standing.retry_after_us, 600 * SECOND, "row %zu: %" PRId64, i,
+                      standing.retry_after_us);
+    }
+}
+
+Test(settle, a_debt_stands_in_the_text)
+{
+    static const takt_algorithm *const algorithms[] = {&takt_token_bucket, &takt_fixed_window,
+                                                       &takt_sliding_window};
+
+    for (size_t i = 0; i < COUNT(algorithms); i++) {
+        static book b;
+        char text[1000], again[1000];
+        takt_numbers kept;
+        size_t size;
+        int64_t before;
+        open_book(&b, limit_by(algorithms[i], 100, 100 * SECOND));
+        takt_ledger_settle(&b.ledger, NOW, NOW, 1, 1000);
+        before = takt_numbers_earliest(&b.limit, &b.ledger.state, NOW, 7);
+        size = takt_ledger_encode(&b.ledger, text, sizeof text);
+        cr_assert_neq(memchr(text, '!', size), NULL);
+        cr_assert_eq(takt_ledger_decode(&b.ledger, &b.limit, &kept, NOW, text, size), 0);
+        cr_assert_eq(takt_numbers_earliest(&b.limit, &b.ledger.state, NOW, 7), before);
+        cr_assert_eq(takt_ledger_encode(&b.ledger, again, sizeof again), size);
+        cr_assert_arr_eq(text, again, size);
+        cr_assert_eq(takt_ledger_expires_at(&b.ledger) >= before, true);
+    }
 }
 
 Test(settle, the_last_slot_is_given_back_whole)

@@ -3,13 +3,18 @@
 
 local function charge(tokens)
     for _, one in ipairs(limit.rules) do
-        local algorithm = one.algorithm
-        local from, till = ledger.now, ledger.now + TAKT_LOOKAHEAD_MAX_US
-        from = algorithm.owes and from or algorithm.earliest(one, from, 1)
-        local n = from <= till and algorithm.room(one, from, algorithm.owes and till or from) or 0
-        n = n < tokens and n or tokens
+        local algorithm, till, is_brake = one.algorithm, ledger.now, one == limit.brake
+        if algorithm.owes then
+            till = ledger.now + (is_brake and TAKT_LOOKAHEAD_MAX_US or TAKT_SPAN_MAX_US - one.tolerance_us)
+        end
+        local n = math.min(algorithm.room(one, ledger.now, till), tokens)
         if n > 0 then
-            algorithm.commit(one, from, n)
+            algorithm.commit(one, ledger.now, n)
+        end
+        if not algorithm.owes then
+            one.owed = math.min(one.owed + tokens - n, TAKT_ROOM_MAX)
+        elseif not is_brake then
+            one.owed = math.min(one.owed + tokens, TAKT_ROOM_MAX) -- pull_back keeps what is out of the reach of slots
         end
     end
 end

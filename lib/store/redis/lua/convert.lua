@@ -33,6 +33,7 @@ local function convert(old, new)
     for i = 1, #new do
         local algorithm = new[i].algorithm
         if before[i] then
+            new[i].owed = old[before[i]].owed
             algorithm.convert(old[before[i]], new[i], ledger.now)
         else
             algorithm.rest(new[i], ledger.now)

@@ -22,6 +22,7 @@ local function make_fixed_window()
             if rule.first_use then
                 local over = t >= start + rule.span
                 if rule.unopened then
+                    t = t > start and t or start
                     return t, t, over and 0 or count, not over and count > 0
                 elseif over then
                     return t, t, 0, false

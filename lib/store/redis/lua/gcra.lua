@@ -146,10 +146,20 @@ local function make_gcra()
         end,
 
         pull_back = function(rule, now, reach, lookahead)
-            local us, parts = now + reach + rule.tolerance_us, rule.tolerance_parts
-            if rule.us > us or (rule.us == us and rule.parts > parts) then
-                rule.us, rule.parts = now + lookahead + rule.tolerance_us, rule.tolerance_parts
+            local us, parts = gcra.minus(rule.us, rule.parts, now + reach + rule.tolerance_us, rule.tolerance_parts,
+                rule.tokens)
+            local whole, rest = 0, 0
+            if us > 0 or (us == 0 and parts > 0) then
+                whole, rest = numbers.divide(us, rule.tokens, parts, rule.span)
             end
+            whole = rest > 0 and whole + 1 or whole
+            if whole <= rule.owed then
+                rule.owed = whole
+                return
+            end
+            rule.us, rule.parts = now + lookahead + rule.tolerance_us, rule.tolerance_parts
+            us, parts = gcra.intervals(rule, rule.owed)
+            rule.us, rule.parts = gcra.plus(rule.us, rule.parts, us, parts, rule.tokens)
         end,
 
         read_rule = function(rule, text)
@@ -208,6 +218,9 @@ local function make_gcra()
                 millionths = millionths > TAKT_ROOM_MAX * 1000000 and TAKT_ROOM_MAX * 1000000 or millionths
             end
             to.us, to.parts = now + gcra.time_of(to, millionths), 0
+            if to.owed > 0 then
+                to.owed = numbers.divide_up(millionths, 1, 1000000)
+            end
         end,
 
         -- What the bucket holds stays in it, as far as there is space, and what was awarded ahead stays awarded.

@@ -155,7 +155,7 @@ text = {
             same = table.concat(heads, ';') == ARGV[1]
         end
         for i = 1, #kept do
-            if not kept[i].algorithm.read_state(kept[i], states[i]) then
+            if not rule.read_state(kept[i], states[i]) then
                 return false
             end
         end
@@ -193,7 +193,7 @@ text = {
         local parts = ''
         for i, one in ipairs(limit.rules) do
             if one ~= limit.brake then
-                parts = parts .. (i > 1 and ';' or '') .. one.text .. ' ' .. one.algorithm.write_state(one)
+                parts = parts .. (i > 1 and ';' or '') .. one.text .. ' ' .. rule.write_state(one)
             end
         end
         if limit.revision > 0 then
@@ -296,6 +296,7 @@ local function tidy_rules()
         brake.tidy()
     end
     limit.pull_back()
+    limit.pay()
     if ledger.blocked > 0 and ledger.blocked <= ledger.now + limit.lookahead then
         if brake then
             brake.exhaust(ledger.blocked)

@@ -1,6 +1,52 @@
 -- limit.lua: all rules of a limit together; core/numbers.c.  A rule and its state are one table.
 -- needs: call numbers rule
 
+-- What a rule owes and does not have in its state: earliest_of and the like of core/numbers.c.
+local debts
+debts = {
+    due_behind = function(one, n)
+        local at = one.algorithm.due(one, 0, one.owed + n)
+        return at < TAKT_WINDOW_END and at or TAKT_WINDOW_END
+    end,
+
+    earliest = function(one, t, cost)
+        local at = one.algorithm.earliest(one, t, cost)
+        if at ~= NEVER and one.owed > 0 and not one.algorithm.owes then
+            at = math.max(at, debts.due_behind(one, cost))
+        end
+        return at
+    end,
+
+    room = function(one, from, till)
+        if one.owed == 0 or one.algorithm.owes then
+            return one.algorithm.room(one, from, till)
+        end
+        return till < from and 0 or math.max(one.algorithm.room(one, 0, till) - one.owed, 0)
+    end,
+
+    due = function(one, from, n)
+        if one.owed == 0 or one.algorithm.owes then
+            return one.algorithm.due(one, from, n)
+        end
+        return math.max(from, debts.due_behind(one, n))
+    end,
+
+    pay = function(one)
+        for _ = 1, TAKT_TAKE_STEPS_MAX do
+            local at = one.owed > 0 and one.algorithm.earliest(one, 0, 1) or NEVER
+            if at > ledger.now then
+                break
+            end
+            at = math.min(at + math.floor(one.span / TAKT_PAY_PARTS), ledger.now)
+            local n = math.min(one.algorithm.room(one, at, at), one.owed)
+            if n > 0 then
+                one.algorithm.commit(one, at, n)
+            end
+            one.owed = one.owed - n
+        end
+    end,
+}
+
 -- The limit whose numbers the state is kept under.
 local limit
 limit = {
@@ -36,12 +82,13 @@ limit = {
     rest = function()
         for _, one in ipairs(limit.rules) do
             one.algorithm.rest(one, ledger.now)
+            one.owed = 0
         end
     end,
 
     earliest = function(t, cost)
         for _, one in ipairs(limit.rules) do -- once round: what suits a rule suits it later as well
-            t = one.algorithm.earliest(one, t, cost)
+            t = debts.earliest(one, t, cost)
             if t == NEVER then
                 break
             end
@@ -61,7 +108,7 @@ limit = {
             from = limit.earliest(from, 1)
         end
         for _, one in ipairs(limit.rules) do
-            local n = one.algorithm.room(one, from, till)
+            local n = debts.room(one, from, till)
             least = n < least and n or least
         end
         return least
@@ -74,7 +121,7 @@ limit = {
         end
         local latest = from
         for _, one in ipairs(limit.rules) do
-            local at = one.algorithm.due(one, from, n)
+            local at = debts.due(one, from, n)
             latest = at > latest and at or latest
         end
         return latest < TAKT_EXACT_MAX and latest or TAKT_EXACT_MAX
@@ -90,9 +137,20 @@ limit = {
         local latest = 0
         for _, one in ipairs(limit.rules) do
             local at = one.algorithm.rest_at(one)
+            if one.owed > 0 and not one.algorithm.owes then
+                at = math.max(at, math.min(debts.due_behind(one, 0) + 2 * one.span, TAKT_WINDOW_END))
+            end
             latest = at > latest and at or latest
         end
         return latest
+    end,
+
+    pay = function()
+        for _, one in ipairs(limit.rules) do
+            if one.owed > 0 and not one.algorithm.owes then
+                debts.pay(one)
+            end
+        end
     end,
 
     pull_back = function()

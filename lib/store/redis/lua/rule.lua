@@ -14,10 +14,22 @@ rule = {
         return made[letter]
     end,
 
+    -- The state of a rule from its text, and what is owed behind it ("!50").  False where it cannot be read.
+    read_state = function(one, text)
+        local state, owed = text:match('^(.-)!(%d+)$')
+        one.owed = tonumber(owed) or 0
+        return (not owed or (one.owed >= 1 and one.owed <= TAKT_ROOM_MAX))
+            and one.algorithm.read_state(one, state or text)
+    end,
+
+    write_state = function(one)
+        return one.algorithm.write_state(one) .. (one.owed > 0 and '!' .. numbers.digits(one.owed) or '')
+    end,
+
     -- A rule from its text ("g1/10000*10"), its state yet to come; nil where it cannot be read.
     new = function(text)
         local algorithm = rule.algorithm(text:sub(1, 1))
-        local new = { text = text, algorithm = algorithm }
+        local new = { text = text, algorithm = algorithm, owed = 0 }
         return algorithm and algorithm.read_rule(new, text:sub(2)) and new or nil
     end,
 }

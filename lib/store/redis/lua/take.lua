@@ -35,7 +35,7 @@ take = {
     -- How often `cost` can be taken at t, at most `count` times.  One by one at one instant is as all at once.
     times_at = function(t, cost, count)
         for _, one in ipairs(limit.rules) do
-            local n = math.floor(one.algorithm.room(one, t, t) / cost)
+            local n = math.floor(debts.room(one, t, t) / cost)
             count = n < count and n or count
         end
         return count > 1 and count or 1
@@ -58,7 +58,8 @@ take = {
     -- Takes up to `count` times `cost` tokens, the earliest slots from `from` on that are <= till.  Returns how many.
     take = function(from, cost, count, till, runs)
         local first = limit.rules[1]
-        local series = first and not limit.rules[2] and first.algorithm.series
+        local is_even = first and not limit.rules[2] and (first.owed == 0 or first.algorithm.owes)
+        local series = is_even and first.algorithm.series
         local taken, steps = 0, 0
         while taken < count and steps < TAKT_TAKE_STEPS_MAX do
             local t, n = limit.earliest(from, cost), nil
