@@ -19,6 +19,7 @@ enum {
     KEY_ALIGN,
     KEY_TIMEZONE,
     KEY_QUEUE,
+    KEY_GUARD,
     KEY_ON_STORE_FAILURE,
     KEY_CONCURRENCY,
     KEY_LEASE,
@@ -66,8 +67,10 @@ static const char **rate_field(takt_cli_settings *settings, int key)
         return &rule->align;
     case KEY_TIMEZONE:
         return &rule->timezone;
-    default:
+    case KEY_QUEUE:
         return &rule->queue;
+    default:
+        return &rule->guard;
     }
 }
 
@@ -77,7 +80,8 @@ static const char *rate_field_name(int key)
            : key == KEY_ALGORITHM ? "--algorithm"
            : key == KEY_ALIGN     ? "--align"
            : key == KEY_TIMEZONE  ? "--timezone"
-                                  : "--queue";
+           : key == KEY_QUEUE     ? "--queue"
+                                  : "--guard";
 }
 
 bool takt_cli_is_ad_hoc(const takt_cli_settings *settings)
@@ -93,10 +97,10 @@ static error_t parse_rate(int key, char *word, struct argp_state *state)
         argp_error(state, "a limit has at most %d rates", TAKT_RULES_MAX);
     else if (key == KEY_RATE)
         settings->rules[settings->rule_count++].rate = word;
-    else if (key >= KEY_BURST && key <= KEY_QUEUE && settings->rule_count == 0)
+    else if (key >= KEY_BURST && key <= KEY_GUARD && settings->rule_count == 0)
         argp_error(state, "%s %s belongs to a rate: write --rate TOKENS/PERIOD before it",
                    rate_field_name(key), word);
-    else if (key >= KEY_BURST && key <= KEY_QUEUE)
+    else if (key >= KEY_BURST && key <= KEY_GUARD)
         *rate_field(settings, key) = word;
     else if (key == KEY_ON_STORE_FAILURE)
         settings->on_store_failure = word;
@@ -135,6 +139,11 @@ static const struct argp_option rate_options[] = {
     {"align", KEY_ALIGN, "clock|first-use", 0, "Where its fixed windows begin (default clock)", 7},
     {"timezone", KEY_TIMEZONE, "NAME", 0, "Whose days its fixed windows follow (default UTC)", 7},
     {"queue", KEY_QUEUE, "N", 0, "How many may wait for its leaky bucket (default any number)", 7},
+    {"guard", KEY_GUARD, "DURATION", 0,
+     "How much later than its slot work may begin and still keep its rate (default 0; "
+     "fixed-window, "
+     "sliding-log: 5 % of the period, at most 50ms)",
+     7},
     {"concurrency", KEY_CONCURRENCY, "N", 0,
      "Without a policy: at most N at a time in the whole fleet, alone or with --rate", 7},
     {"lease", KEY_LEASE, "DURATION", 0,

@@ -39,6 +39,9 @@ typedef struct takt_rule_text {
     const char *timezone;
     /* leaky-bucket: how many may wait (no bound). */
     const char *queue;
+    /* How much later than its slot work may begin and still keep the rate: "20ms", "0"
+     * (fixed-window and sliding-log: 5 % of the period, at most "50ms"; others: "0"). */
+    const char *guard;
 } takt_rule_text;
 
 /* What waiters do while the store is lost: from a worker's first failed call until one succeeds.

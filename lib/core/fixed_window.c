@@ -7,6 +7,10 @@
  * or with the first token after the last one ended (`align: first-use`).  What a window does not
  * use is lost, and around the turn of two windows twice the limit may pass in a short while.
  *
+ * With a guard, work may begin that much later than its slot.  Work of the last `guard` of a window
+ * by the clock may therefore begin in the next one, and its tokens count in both.  A window that
+ * begins with its first token lasts that much longer instead.
+ *
  * The state is the last window from which tokens were taken, and how many.  It may lie ahead of
  * now: slots awarded ahead spill over to the next window's start.  Slots never go back to a window
  * before it.
@@ -25,6 +29,7 @@ typedef struct window {
     int64_t at_us;    /* that instant, or the begin of the state's window if that is later */
     int64_t start_us; /* of the window */
     int64_t used;     /* tokens taken from it */
+    int64_t late;     /* of them, those that count in the next one too */
     bool owes;        /* not opened yet, and to be opened with `used` */
 } window;
 
@@ -39,23 +44,26 @@ static window by_first_use(const takt_rule *rule, const takt_rule_state *state, 
     bool over = t_us >= start_us + rule->span_us;
 
     if (state->fixed_window.unopened) {
-        t_us = t_us > start_us ? t_us : start_us;
-        return (window){t_us, t_us, over ? 0 : count, !over && count > 0};
+        t_us = takt_max(t_us, start_us);
+        return (window){t_us, t_us, over ? 0 : count, 0, !over && count > 0};
     }
     if (over)
-        return (window){t_us, t_us, 0, false};
+        return (window){t_us, t_us, 0, 0, false};
     t_us = t_us > start_us ? t_us : start_us; /* the window before it may be in force until then */
-    return (window){t_us, count == 0 ? t_us : start_us, count, false};
+    return (window){t_us, count == 0 ? t_us : start_us, count, 0, false};
 }
 
 static window by_clock(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
 {
-    int64_t start_us = takt_window_start(rule, t_us);
+    int64_t start_us = takt_window_start(rule, t_us), late = state->fixed_window.late;
 
-    if (state->fixed_window.start_us < start_us)
-        return (window){t_us, start_us, 0, false};
+    if (state->fixed_window.start_us < start_us) {
+        bool follows =
+            late > 0 && takt_window_after(rule, state->fixed_window.start_us, 1) == start_us;
+        return (window){t_us, start_us, follows ? late : 0, 0, false};
+    }
     start_us = state->fixed_window.start_us;
-    return (window){t_us > start_us ? t_us : start_us, start_us, state->fixed_window.count, false};
+    return (window){takt_max(t_us, start_us), start_us, state->fixed_window.count, late, false};
 }
 
 static window find(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
@@ -73,10 +81,27 @@ static int64_t after(const takt_rule *rule, int64_t start_us, int64_t n)
     return start_us + n * rule->span_us;
 }
 
-/* When the next window can begin that has nothing taken from it. */
-static int64_t next_fresh(const takt_rule *rule, const takt_rule_state *state, window found)
+/* Whether tokens taken from the window at that instant count in the next one too. */
+static bool is_late(const takt_rule *rule, int64_t start_us, int64_t t_us)
 {
-    return after(rule, found.owes ? state->fixed_window.start_us : found.start_us, 1);
+    return rule->guard_us > 0 && !is_first_use(rule) &&
+           t_us >= takt_window_after(rule, start_us, 1) - rule->guard_us;
+}
+
+/* When the next window begins from which `cost` can be taken. */
+static int64_t next_with(const takt_rule *rule, const takt_rule_state *state, window found,
+                         int64_t cost)
+{
+    return after(rule, found.owes ? state->fixed_window.start_us : found.start_us,
+                 found.late + cost <= rule->tokens ? 1 : 2);
+}
+
+/* What counts already in the next window once all is taken from this one. */
+static int64_t carried(const takt_rule *rule, window found)
+{
+    bool late = is_late(rule, found.start_us, found.at_us);
+
+    return found.late + (late ? rule->tokens - found.used : 0);
 }
 
 static int prepare(takt_rule *rule, takt_error *error)
@@ -95,13 +120,17 @@ static int prepare(takt_rule *rule, takt_error *error)
             error, TAKT_E_POLICY,
             "timezone: needs a period that divides a day, or whole days; write one, like "
             "6h or 7day, or leave the timezone out");
-    return takt_window_prepare(rule, error);
+    if (takt_window_prepare(rule, error) != 0)
+        return TAKT_E_POLICY;
+    if (!is_first_use(rule))
+        rule->span_us = rule->period_us;
+    return 0;
 }
 
 static void rest(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
 {
     state->fixed_window.start_us = is_first_use(rule) ? now_us : takt_window_start(rule, now_us);
-    state->fixed_window.count = 0;
+    state->fixed_window.count = state->fixed_window.late = 0;
     state->fixed_window.unopened = is_first_use(rule);
 }
 
@@ -112,7 +141,7 @@ static int64_t earliest(const takt_rule *rule, const takt_rule_state *state, int
 
     if (cost > rule->tokens)
         return TAKT_NEVER;
-    return found.used + cost <= rule->tokens ? found.at_us : next_fresh(rule, state, found);
+    return found.used + cost <= rule->tokens ? found.at_us : next_with(rule, state, found, cost);
 }
 
 static void commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost)
@@ -121,13 +150,14 @@ static void commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, 
 
     state->fixed_window.start_us = found.start_us;
     state->fixed_window.count = found.used + cost;
+    state->fixed_window.late = found.late + (is_late(rule, found.start_us, t_us) ? cost : 0);
     state->fixed_window.unopened = false;
 }
 
 static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
                     int64_t until_us)
 {
-    int64_t at_us = earliest(rule, state, from_us, 1), left, windows;
+    int64_t at_us = earliest(rule, state, from_us, 1), left, windows, less;
     window found = find(rule, state, at_us);
 
     if (at_us > until_us)
@@ -135,9 +165,10 @@ static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t
     left = rule->tokens - found.used;
     windows = is_first_use(rule) ? (until_us - found.start_us) / rule->span_us
                                  : takt_window_count(rule, found.start_us, until_us);
-    if (windows > (TAKT_ROOM_MAX - left) / rule->tokens)
+    less = windows > 0 ? carried(rule, found) : 0;
+    if (windows > (TAKT_ROOM_MAX - left + less) / rule->tokens)
         return TAKT_ROOM_MAX;
-    return left + windows * rule->tokens;
+    return left + windows * rule->tokens - less;
 }
 
 static int64_t due(const takt_rule *rule, const takt_rule_state *state, int64_t from_us, int64_t n)
@@ -146,7 +177,10 @@ static int64_t due(const takt_rule *rule, const takt_rule_state *state, int64_t 
     window found = find(rule, state, at_us);
     int64_t beyond = n - (rule->tokens - found.used);
 
-    return beyond <= 0 ? at_us : after(rule, found.start_us, takt_ceil_div(beyond, rule->tokens));
+    if (beyond <= 0)
+        return at_us;
+    beyond += carried(rule, found);
+    return after(rule, found.start_us, takt_ceil_div(beyond, rule->tokens));
 }
 
 /* All that the window has left, at once. */
@@ -182,25 +216,34 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
     }
     state->fixed_window.start_us = found.start_us;
     state->fixed_window.count = found.used > part ? found.used : part;
+    state->fixed_window.late = found.late;
 }
 
 /* To the window that they were taken from, if no later one has begun. */
 static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us, int64_t cost,
                       int64_t unused, int64_t until_us)
 {
-    int64_t start_us = state->fixed_window.start_us, *count = &state->fixed_window.count;
+    int64_t start_us = state->fixed_window.start_us, back;
+    int64_t *count = &state->fixed_window.count, *late = &state->fixed_window.late;
+    bool was_late;
 
     (void)cost;
     (void)until_us;
-    if (slot_us >= start_us && slot_us < after(rule, start_us, 1) && !state->fixed_window.unopened)
-        *count -= unused < *count ? unused : *count;
+    if (slot_us < start_us || slot_us >= after(rule, start_us, 1) || state->fixed_window.unopened)
+        return;
+    was_late = is_late(rule, start_us, slot_us);
+    back = takt_min(unused, was_late ? *late : *count - *late);
+    *count -= back;
+    *late -= was_late ? back : 0;
 }
 
 static int64_t rest_at(const takt_rule *rule, const takt_rule_state *state)
 {
     int64_t start_us = state->fixed_window.start_us;
 
-    return state->fixed_window.count > 0 ? after(rule, start_us, 1) : start_us;
+    if (state->fixed_window.count == 0)
+        return start_us;
+    return after(rule, start_us, state->fixed_window.late > 0 ? 2 : 1);
 }
 
 static void pull_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
@@ -248,13 +291,18 @@ static void read_rule(takt_rule *rule, takt_reader *reader)
         reader->bad = true;
 }
 
-/* "1763692800000000,17": begin and count; "~" between them if the window is not open yet. */
+/* "1763692800000000,17": begin and count; "~" between them if the window is not open yet; "+4" at
+ * the end if so many of them count in the next window too. */
 static void write_state(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)
 {
     (void)rule;
     takt_write_int(writer, state->fixed_window.start_us);
     takt_write_char(writer, state->fixed_window.unopened ? '~' : ',');
     takt_write_int(writer, state->fixed_window.count);
+    if (state->fixed_window.late == 0)
+        return;
+    takt_write_char(writer, '+');
+    takt_write_int(writer, state->fixed_window.late);
 }
 
 static void read_state(const takt_rule *rule, takt_rule_state *state, takt_reader *reader)
@@ -264,6 +312,9 @@ static void read_state(const takt_rule *rule, takt_rule_state *state, takt_reade
     if (!state->fixed_window.unopened)
         takt_read_char(reader, ',');
     state->fixed_window.count = takt_read_int(reader, 0, TAKT_RULE_LIMIT_MAX);
+    state->fixed_window.late = 0;
+    if (!is_first_use(rule) && takt_read_if(reader, '+'))
+        state->fixed_window.late = takt_read_int(reader, 1, state->fixed_window.count);
 }
 
 /* What a window of other length that begins at start_us will have had taken from it, at most,
@@ -286,6 +337,7 @@ static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state 
                     int64_t now_us)
 {
     int64_t start_us = state->fixed_window.start_us, count = state->fixed_window.count;
+    int64_t *late = &state->fixed_window.late;
     int64_t end_us = after(from, start_us, 1), at_us = start_us > now_us ? start_us : now_us;
     bool same_windows =
         from->align == to->align && from->span_us == to->span_us && from->zone == to->zone;
@@ -295,12 +347,15 @@ static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state 
         state->fixed_window.start_us = at_us;
         state->fixed_window.unopened = true;
         if (end_us <= now_us)
-            count = 0;
+            count = *late;
+        *late = 0;
     } else if (!is_first_use(to) && !same_windows) {
         state->fixed_window.start_us = takt_window_start(to, at_us);
         state->fixed_window.unopened = false;
-        if (end_us <= state->fixed_window.start_us)
-            count = 0;
+        if (end_us <= state->fixed_window.start_us) {
+            count = *late;
+            *late = 0;
+        }
         if (!is_first_use(from))
             count += unknown_before(from, to, state->fixed_window.start_us, start_us);
     }

@@ -94,7 +94,7 @@ static void derive(takt_rule *rule)
 int takt_gcra_prepare(takt_rule *rule, takt_error *error)
 {
     wide tokens = (wide)rule->limit * (10000 - rule->headroom_bp);
-    wide period = (wide)rule->period_us * 10000;
+    wide period = (wide)(rule->period_us + rule->guard_us) * 10000;
     wide divisor = greatest_common_divisor(tokens, period);
 
     tokens /= divisor;

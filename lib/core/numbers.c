@@ -104,9 +104,8 @@ int64_t takt_numbers_span(const takt_numbers *numbers)
 {
     int64_t span_us = numbers->concurrency > 0 ? numbers->lease_us : 0;
 
-    for (int i = 0; i < numbers->rule_count; i++)
-        if (numbers->rules[i].period_us > span_us)
-            span_us = numbers->rules[i].period_us;
+    EACH_RULE(numbers, i)
+    span_us = takt_max(span_us, numbers->rules[i].period_us + numbers->rules[i].guard_us);
     return span_us;
 }
 

@@ -92,6 +92,11 @@ int takt_rule_prepare(takt_rule *rule, takt_error *error)
     if (rule->period_us < 1 || rule->period_us > TAKT_SPAN_MAX_US)
         return takt_fail(error, TAKT_E_POLICY, "rate: a period of %lld us; write 1us to 18250day",
                          (long long)rule->period_us);
+    if (rule->guard_us < 0 || rule->guard_us > rule->period_us / 2 ||
+        rule->period_us + rule->guard_us > TAKT_SPAN_MAX_US)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "guard: %lld us; write 0 or a time of at most half of the rate's period",
+                         (long long)rule->guard_us);
     if (rule->headroom_bp < 0 || rule->headroom_bp > 9999)
         return takt_fail(error, TAKT_E_POLICY, "headroom: write 0%% to 99.99%%");
     if (refuse_strangers(rule, error) != 0)
@@ -99,11 +104,12 @@ int takt_rule_prepare(takt_rule *rule, takt_error *error)
     return rule->algorithm->prepare(rule, error);
 }
 
+/* The guard of a paced rule is in its interval. */
 bool takt_rule_same(const takt_rule *a, const takt_rule *b)
 {
     return a->algorithm->letter == b->algorithm->letter && a->tokens == b->tokens &&
            a->span_us == b->span_us && a->burst == b->burst && a->align == b->align &&
-           a->zone == b->zone;
+           a->zone == b->zone && (a->algorithm->paced || a->guard_us == b->guard_us);
 }
 
 void takt_rule_write(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)

@@ -57,6 +57,7 @@ typedef struct takt_rule {
     int64_t burst;       /* tokens at one instant; 0: the algorithm's default */
     int64_t headroom_bp; /* run that many hundredths of a percent below the rate, 0 to 9999 */
     int64_t queue;       /* more waiters than that in the fleet are refused; 0: no bound */
+    int64_t guard_us;    /* how much later than its slot work may begin, 0 to period_us / 2 */
     takt_align align;
     const takt_zone *zone; /* whose midnights days begin at; NULL: UTC */
 
@@ -77,6 +78,7 @@ typedef struct takt_rule_state {
         struct {
             int64_t start_us; /* of the last window from which tokens were taken */
             int64_t count;    /* taken from it */
+            int64_t late;     /* of them, those that count in the next window too */
             bool unopened;    /* the window that opens next opens with `count` taken already */
         } fixed_window;
         struct {

@@ -149,7 +149,7 @@ int64_t takt_window_count(const takt_rule *rule, int64_t start_us, int64_t until
 int takt_window_prepare(takt_rule *rule, takt_error *error)
 {
     rule->tokens = rule->limit * (10000 - rule->headroom_bp) / 10000;
-    rule->span_us = rule->period_us;
+    rule->span_us = rule->period_us + rule->guard_us;
     if (rule->tokens < 1)
         return takt_fail(
             error, TAKT_E_POLICY,
@@ -168,14 +168,22 @@ void takt_window_write_rule(const takt_rule *rule, takt_writer *writer)
 {
     takt_write_int(writer, rule->tokens);
     takt_write_char(writer, '/');
-    takt_write_int(writer, rule->span_us);
+    takt_write_int(writer, rule->period_us);
+    if (rule->guard_us == 0)
+        return;
+    takt_write_char(writer, '+');
+    takt_write_int(writer, rule->guard_us);
 }
 
 void takt_window_read_rule(takt_rule *rule, takt_reader *reader)
 {
     rule->tokens = takt_read_int(reader, 1, TAKT_RULE_LIMIT_MAX);
     takt_read_char(reader, '/');
-    rule->span_us = takt_read_int(reader, 1, TAKT_SPAN_MAX_US);
+    rule->period_us = takt_read_int(reader, 1, TAKT_SPAN_MAX_US);
+    if (takt_read_if(reader, '+'))
+        rule->guard_us = takt_read_int(reader, 1, rule->period_us / 2);
     rule->limit = rule->tokens;
-    rule->period_us = rule->span_us;
+    rule->span_us = rule->period_us + rule->guard_us;
+    if (rule->span_us > TAKT_SPAN_MAX_US)
+        reader->bad = true;
 }

@@ -26,12 +26,12 @@ int64_t takt_window_count(const takt_rule *rule, int64_t start_us, int64_t until
 int64_t takt_mul_div(int64_t a, int64_t b, int64_t c);
 int64_t takt_mul_div_up(int64_t a, int64_t b, int64_t c);
 
-/* What the windows and the log have in common: tokens and span from limit, period and headroom,
- * whole tokens of each period, and capacity. */
+/* What the windows and the log have in common: tokens and span from limit, period, guard and
+ * headroom, whole tokens of each period, and capacity. */
 int takt_window_prepare(takt_rule *rule, takt_error *error);
 int64_t takt_window_capacity(const takt_rule *rule);
 
-/* "100/60000000": the tokens of a span. */
+/* "100/60000000+50000": the tokens of a period, and the guard where there is one. */
 void takt_window_write_rule(const takt_rule *rule, takt_writer *writer);
 void takt_window_read_rule(takt_rule *rule, takt_reader *reader);
 

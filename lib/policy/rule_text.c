@@ -8,11 +8,15 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/integers.h"
 #include "base/quote.h"
+#include "base/suggest.h"
 #include "base/time_text.h"
 #include "policy/field.h"
-#include "base/suggest.h"
 #include "zone/zone_load.h"
+
+#define GUARD_PERIOD_PARTS   20 /* a guard nobody wrote is that part of the period */
+#define GUARD_DEFAULT_MAX_US INT64_C(50000)
 
 static int read_algorithm(const char *text, const takt_algorithm **algorithm, takt_error *error)
 {
@@ -59,6 +63,37 @@ static int read_timezone(const char *text, const takt_zone **zone, takt_error *e
     return code != 0 ? takt_field_refuse("timezone", code, error) : 0;
 }
 
+/* What counts exactly leaves a vendor that counts the same way nothing to spare: work begins some
+ * time after its slot, and the vendor hears of it later still. */
+static int64_t default_guard(const takt_rule *rule)
+{
+    bool exact = rule->algorithm == &takt_fixed_window || rule->algorithm == &takt_sliding_log;
+
+    return exact ? takt_min(rule->period_us / GUARD_PERIOD_PARTS, GUARD_DEFAULT_MAX_US) : 0;
+}
+
+static int read_guard(const char *text, takt_rule *rule, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE], half[64];
+    int code;
+
+    rule->guard_us = default_guard(rule);
+    if (text == NULL)
+        return 0;
+    rule->guard_us = 0;
+    if (strcmp(text, "0") == 0)
+        return 0;
+    code = takt_parse_duration(text, &rule->guard_us, error);
+    if (code != 0)
+        return takt_field_refuse("guard", code, error);
+    if (rule->guard_us <= rule->period_us / 2)
+        return 0;
+    takt_format_duration(rule->period_us / 2, half, sizeof half);
+    return takt_fail(error, TAKT_E_POLICY,
+                     "guard: %s is longer than half of the period; write at most %s, or 0",
+                     takt_quote(text, quoted), half);
+}
+
 int takt_rule_read_text(const takt_rule_text *text, int64_t headroom_bp, takt_rule *rule,
                         takt_error *error)
 {
@@ -80,12 +115,14 @@ int takt_rule_read_text(const takt_rule_text *text, int64_t headroom_bp, takt_ru
         code = read_align(text->align, &rule->align, error);
     if (code == 0)
         code = read_timezone(text->timezone, &rule->zone, error);
+    if (code == 0)
+        code = read_guard(text->guard, rule, error);
     return code == 0 ? takt_rule_prepare(rule, error) : code;
 }
 
 void takt_rule_describe(const takt_rule *rule, char *text, size_t size)
 {
-    char rate[64];
+    char rate[64], guard[64];
 
     takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
     takt_field_append(text, size, "%s", rate);
@@ -99,4 +136,8 @@ void takt_rule_describe(const takt_rule *rule, char *text, size_t size)
         takt_field_append(text, size, " burst %" PRId64, rule->burst);
     if (rule->queue > 0)
         takt_field_append(text, size, " queue %" PRId64, rule->queue);
+    if (rule->guard_us > 0) {
+        takt_format_duration(rule->guard_us, guard, sizeof guard);
+        takt_field_append(text, size, " guard %s", guard);
+    }
 }

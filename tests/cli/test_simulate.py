@@ -49,7 +49,8 @@ def arrivals(report, here):
 
 
 def algorithms(report, here):
-    log = ['--rate', '1/s', '--algorithm', 'sliding-log', '--rate', '5/min', '--algorithm', 'sliding-log']
+    log = ['--rate', '1/s', '--algorithm', 'sliding-log', '--guard', '0', '--rate', '5/min', '--algorithm',
+           'sliding-log', '--guard', '0']
     earlier = '0\n2\n39\n51\n53\n'
     done = ask(here, earlier + '56\n', *log)
     report.check(decisions(done)[-1]['wait'] == 4, 'a log waits until the oldest leaves', told(done))
@@ -62,8 +63,12 @@ def algorithms(report, here):
     for start, hours in [('2026-03-08T08:00:00Z', 23), ('2026-03-09T07:00:00Z', 24), ('2026-11-01T07:00:00Z', 25)]:
         done = ask(here, '0\n0\n', *window, '--start', start)
         report.check([one['slot'] for one in decisions(done)] == [0, hours * 3600], f'a day of {hours} hours', told(done))
-    done = ask(here, '30\n30\n', '--rate', '1/min', '--algorithm', 'fixed-window', '--align', 'first-use')
+    first_use = ['--rate', '1/min', '--algorithm', 'fixed-window', '--align', 'first-use']
+    done = ask(here, '30\n30\n', *first_use, '--guard', '0')
     report.check([one['slot'] for one in decisions(done)] == [30, 90], 'a window opens with its first use', told(done))
+    done = ask(here, '30\n30\n', *first_use)
+    report.check([one['slot'] for one in decisions(done)] == [30, Decimal('90.05')], 'work may begin 50 ms late',
+                 told(done))
     done = ask(here, '0\n' * 5, '--rate', '1/s', '--algorithm', 'leaky-bucket', '--queue', '2')
     report.check([one['slot'] for one in decisions(done)] == [0, 1, 2, None, None], 'a leaky bucket has a bounded queue',
                  told(done))

@@ -351,9 +351,9 @@ Test(acquire, too_large_a_cost_tells_the_rule)
         {"two",
          "limit \"two\": a cost of 10 can never be given: rules[1] (20/min burst 5) gives at "
          "most 5 at once; ask for less, or raise its burst"},
-        {"window",
-         "limit \"window\": a cost of 10 can never be given: rules[0] (10/day fixed-window) "
-         "gives at most 9 at once; ask for less, or raise its rate"},
+        {"window", "limit \"window\": a cost of 10 can never be given: rules[0] (10/day "
+                   "fixed-window guard 50ms) "
+                   "gives at most 9 at once; ask for less, or raise its rate"},
         {"leaky", "limit \"leaky\": a cost of 10 can never be given: rules[0] (10/s leaky-bucket) "
                   "gives at most 1 at once; ask for less, or use an algorithm with a burst"},
         {"inner", "limit \"two\": a cost of 10 can never be given: rules[1] (20/min burst 5) gives "

@@ -89,17 +89,19 @@ static inline int64_t tokens_in(const taken *slots, int count, int64_t from_us, 
 static inline bool log_holds(const takt_rule *rule, const taken *slots, int count)
 {
     for (int i = 0; i < count; i++)
-        if (tokens_in(slots, count, slots[i].slot_us, slots[i].slot_us + rule->period_us) >
+        if (tokens_in(slots, count, slots[i].slot_us, slots[i].slot_us + rule->span_us) >
             rule->limit)
             return false;
     return true;
 }
 
+/* What is taken within the guard before a window may begin in it. */
 static inline bool clock_holds(const takt_rule *rule, const taken *slots, int count)
 {
     for (int i = 0; i < count; i++) {
-        int64_t start_us = slots[i].slot_us - slots[i].slot_us % rule->period_us;
-        if (tokens_in(slots, count, start_us, start_us + rule->period_us) > rule->limit)
+        int64_t start_us = slots[i].slot_us - slots[i].slot_us % rule->span_us;
+        if (tokens_in(slots, count, start_us - rule->guard_us, start_us + rule->span_us) >
+            rule->limit)
             return false;
     }
     return true;
@@ -110,10 +112,10 @@ static inline bool first_use_holds(const takt_rule *rule, const taken *slots, in
     int64_t start_us = 0;
 
     for (int i = 0; i < count; i++) {
-        if (i > 0 && slots[i].slot_us < start_us + rule->period_us)
+        if (i > 0 && slots[i].slot_us < start_us + rule->span_us)
             continue;
         start_us = slots[i].slot_us;
-        if (tokens_in(slots, count, start_us, start_us + rule->period_us) > rule->limit)
+        if (tokens_in(slots, count, start_us, start_us + rule->span_us) > rule->limit)
             return false;
     }
     return true;
@@ -123,12 +125,12 @@ static inline bool first_use_holds(const takt_rule *rule, const taken *slots, in
 static inline bool sliding_holds(const takt_rule *rule, const taken *slots, int count)
 {
     for (int i = 0; i < count; i++) {
-        int64_t t_us = slots[i].slot_us, past_us = t_us % rule->period_us;
+        int64_t t_us = slots[i].slot_us, past_us = t_us % rule->span_us;
         int64_t start_us = t_us - past_us;
-        wide previous = tokens_in(slots, count, start_us - rule->period_us, start_us);
+        wide previous = tokens_in(slots, count, start_us - rule->span_us, start_us);
         wide current = tokens_in(slots, count, start_us, t_us + 1);
-        if (previous * (rule->period_us - past_us) + current * rule->period_us >
-            (wide)rule->limit * rule->period_us)
+        if (previous * (rule->span_us - past_us) + current * rule->span_us >
+            (wide)rule->limit * rule->span_us)
             return false;
     }
     return true;

@@ -52,6 +52,63 @@ Test(fixed_window, by_the_clock)
     check(window_of(3, MINUTE, TAKT_ALIGN_CLOCK), rows, COUNT(rows));
 }
 
+/* What is taken in the last `guard` of a window may begin in the next one, and counts in both. */
+Test(fixed_window, what_may_begin_late_counts_twice)
+{
+    static const row rows[] = {
+        {57 * SECOND, 2, 57 * SECOND},
+        {58 * SECOND, 1, 58 * SECOND}, /* may begin in the next minute */
+        {58 * SECOND, 1, MINUTE},
+        {58 * SECOND, 2, 2 * MINUTE}, /* 2 of 3 are taken there, with the one before it */
+        {2 * MINUTE + 59 * SECOND, 1, 2 * MINUTE + 59 * SECOND},
+        {3 * MINUTE, 3, 4 * MINUTE},
+        {6 * MINUTE - 1, 3, 6 * MINUTE - 1}, /* leaves nothing to the next minute */
+        {6 * MINUTE, 1, 7 * MINUTE},
+        {8 * MINUTE - 1, 2, 8 * MINUTE - 1},
+        {9 * MINUTE, 3, 9 * MINUTE}, /* the minute after the next one is free of it */
+    };
+    takt_rule rule = window_of(3, MINUTE, TAKT_ALIGN_CLOCK);
+
+    rule.guard_us = 2 * SECOND;
+    cr_assert_eq(takt_rule_prepare(&rule, NULL), 0);
+    check(rule, rows, COUNT(rows));
+}
+
+Test(fixed_window, what_may_begin_late_comes_back_to_both)
+{
+    takt_rule rule = window_of(3, MINUTE, TAKT_ALIGN_CLOCK);
+    kept k;
+
+    rule.guard_us = 2 * SECOND;
+    cr_assert_eq(takt_rule_prepare(&rule, NULL), 0);
+    keep(&k, rule, START);
+    take_from(&k, START, 1);
+    take_from(&k, START + 59 * SECOND, 2);
+    cr_expect_eq(takt_fixed_window.rest_at(&rule, &k.state), START + 2 * MINUTE);
+    takt_fixed_window.give_back(&rule, &k.state, START, 1, 9, START);
+    takt_fixed_window.give_back(&rule, &k.state, START + 59 * SECOND, 2, 1, START);
+    cr_expect_eq(takt_fixed_window.room(&rule, &k.state, START, START), 2);
+    cr_expect_eq(takt_fixed_window.room(&rule, &k.state, START + MINUTE, START + MINUTE), 2);
+    cr_expect_eq(takt_fixed_window.due(&rule, &k.state, START, 5), START + 2 * MINUTE);
+    let_go(&k);
+}
+
+/* Windows that begin with their first token last as long as the last of them can be late. */
+Test(fixed_window, a_guard_makes_windows_of_first_use_longer)
+{
+    static const row rows[] = {
+        {0, 3, 0},
+        {MINUTE, 1, 62 * SECOND},
+        {2 * MINUTE, 2, 2 * MINUTE},
+        {2 * MINUTE, 1, 124 * SECOND},
+    };
+    takt_rule rule = window_of(3, MINUTE, TAKT_ALIGN_FIRST_USE);
+
+    rule.guard_us = 2 * SECOND;
+    cr_assert_eq(takt_rule_prepare(&rule, NULL), 0);
+    check(rule, rows, COUNT(rows));
+}
+
 Test(fixed_window, by_first_use)
 {
     static const row rows[] = {

@@ -30,6 +30,9 @@ static takt_rule random_rule(size_t kind, int64_t period_us, uint64_t *random)
                       .period_us = period_us};
     takt_error error;
 
+    if (takt_random_below(random, 2))
+        rule.guard_us = takt_random_below(random, period_us / 2 + 1);
+
     cr_assert_eq(takt_rule_prepare(&rule, &error), 0, "%s", error.text);
     return rule;
 }
@@ -42,9 +45,9 @@ static int64_t never_before(const takt_rule *rule, const taken *slots, int count
     if (count == 0)
         return t_us;
     if (rule->algorithm->letter == 's' || rule->align == TAKT_ALIGN_CLOCK)
-        min_us = latest_us - latest_us % rule->period_us;
+        min_us = latest_us - latest_us % rule->span_us;
     for (int i = 0; rule->align == TAKT_ALIGN_FIRST_USE && i < count; i++)
-        if (i == 0 || slots[i].slot_us >= min_us + rule->period_us)
+        if (i == 0 || slots[i].slot_us >= min_us + rule->span_us)
             min_us = slots[i].slot_us;
     return min_us > t_us ? min_us : t_us;
 }
@@ -62,7 +65,7 @@ static int insert(taken *slots, int count, taken slot)
 /* Counters do not know when in a window tokens were taken: later ones count at t_us as well. */
 static void forget_when(const takt_rule *rule, taken *slots, int count, int64_t t_us)
 {
-    int64_t end_us = t_us - t_us % rule->period_us + rule->period_us;
+    int64_t end_us = t_us - t_us % rule->span_us + rule->span_us;
 
     for (int i = 0; rule->algorithm->letter == 's' && i < count; i++)
         if (slots[i].slot_us > t_us && slots[i].slot_us < end_us)

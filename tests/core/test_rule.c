@@ -57,6 +57,33 @@ Test(rule, numbers_are_checked_and_told)
     }
 }
 
+Test(rule, a_guard_is_at_most_half_of_the_period)
+{
+    static const struct {
+        int64_t period_us, guard_us;
+        int status;
+    } rows[] = {
+        {SECOND, 0, 0},
+        {SECOND, SECOND / 2, 0},
+        {1, 0, 0},
+        {SECOND, SECOND / 2 + 1, TAKT_E_POLICY},
+        {1, 1, TAKT_E_POLICY},
+        {SECOND, -1, TAKT_E_POLICY},
+        {TAKT_SPAN_MAX_US, 0, 0},
+        {TAKT_SPAN_MAX_US, 1, TAKT_E_POLICY},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        for (int a = 0; takt_algorithm_at(a); a++) {
+            takt_rule rule = {.algorithm = takt_algorithm_at(a),
+                              .limit = 1,
+                              .period_us = rows[i].period_us,
+                              .guard_us = rows[i].guard_us};
+            takt_error error = {0};
+            cr_expect_eq(takt_rule_prepare(&rule, &error), rows[i].status, "row %zu", i);
+            cr_expect(rows[i].status == 0 || strncmp(error.text, "guard: ", 7) == 0);
+        }
+}
+
 Test(rule, emission_intervals_are_exact_fractions)
 {
     static const struct {

@@ -302,3 +302,48 @@ Test(sliding_log, logs_keep_their_books)
     cr_expect_eq(takt_sliding_log.earliest(&after.rules[1], &state.rules[1], NOW, 1), NOW + SECOND);
     takt_memory_pages_close(&pages);
 }
+
+/* However late each start is, up to the guard, no period sees more than the limit. */
+Test(sliding_log, a_guard_keeps_late_starts_within_the_rule)
+{
+    takt_rule rule = {
+        .algorithm = &takt_sliding_log, .limit = 5, .period_us = SECOND, .guard_us = SECOND / 20};
+    taken starts[400];
+    uint64_t random = 7;
+    kept k;
+
+    cr_assert_eq(takt_rule_prepare(&rule, NULL), 0);
+    keep(&k, rule, NOW);
+    for (size_t i = 0; i < COUNT(starts); i++) {
+        int64_t slot_us = take_from(&k, NOW, 1);
+        starts[i] = (taken){slot_us + takt_random_below(&random, rule.guard_us + 1), 1};
+    }
+    for (size_t i = 0; i < COUNT(starts); i++)
+        cr_assert_leq(
+            tokens_in(starts, COUNT(starts), starts[i].slot_us, starts[i].slot_us + SECOND), 5);
+    cr_expect_eq(takt_rule_same(&rule, &k.rule), true);
+    let_go(&k);
+}
+
+Test(sliding_log, a_guard_is_in_the_text)
+{
+    static const char *const texts[] = {"l5/1000000 1,0,0", "l5/1000000+50000 1,0,0",
+                                        "l5/1000000+0 1,0,0", "l5/1000000+500001 1,0,0"};
+    static const bool good[] = {true, true, false, false};
+    takt_memory_pages pages;
+
+    takt_memory_pages_init(&pages);
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        takt_reader reader = {texts[i], texts[i] + strlen(texts[i]), false};
+        takt_rule_state state = {.pages = &pages.pages};
+        takt_rule rule;
+        takt_rule_read(&rule, &state, &reader);
+        cr_assert_eq(takt_read_done(&reader), good[i], "%s", texts[i]);
+        if (!good[i])
+            continue;
+        cr_expect_eq(rule.period_us, SECOND);
+        cr_expect_eq(rule.guard_us, i == 0 ? 0 : SECOND / 20);
+        cr_expect_eq(rule.span_us, SECOND + rule.guard_us);
+    }
+    takt_memory_pages_close(&pages);
+}

@@ -18,9 +18,10 @@ static bool same_numbers(const takt_rule *a, const takt_rule *b)
 {
     return definition_kind_of(a->algorithm) == definition_kind_of(b->algorithm) &&
            a->burst == b->burst && a->align == b->align &&
-           (a->period_us == b->period_us || definition_kind_of(a->algorithm) == DEFINED_BUCKET) &&
-           (wide)a->limit * (10000 - a->headroom_bp) * b->period_us ==
-               (wide)b->limit * (10000 - b->headroom_bp) * a->period_us;
+           ((a->period_us == b->period_us && a->guard_us == b->guard_us) ||
+            definition_kind_of(a->algorithm) == DEFINED_BUCKET) &&
+           (wide)a->limit * (10000 - a->headroom_bp) * (b->period_us + b->guard_us) ==
+               (wide)b->limit * (10000 - b->headroom_bp) * (a->period_us + a->guard_us);
 }
 
 /* Each new rule goes on from an old one of its kind: from that of the same numbers, if there is

@@ -110,7 +110,7 @@ static int64_t busy_us(const watched *worker, int64_t cost)
 
     for (int i = 0; i < worker->numbers.rule_count; i++) {
         const takt_rule *rule = &worker->numbers.rules[i];
-        wide us = (wide)rule->period_us * 10000 * cost * worker->workers /
+        wide us = (wide)(rule->period_us + rule->guard_us) * 10000 * cost * worker->workers /
                   ((wide)rule->limit * (10000 - rule->headroom_bp));
         longest = us > longest ? us : longest;
     }

@@ -23,11 +23,23 @@ definition_kind definition_kind_of(const takt_algorithm *algorithm)
     abort(); /* an algorithm that nobody has defined here */
 }
 
+static bool opens_by_use(const definition *self)
+{
+    return self->kind == DEFINED_FIXED && self->rule.align == TAKT_ALIGN_FIRST_USE;
+}
+
+/* Its windows are the same for everybody, so that a guard cannot make them longer. */
+static bool goes_by_the_clock(const definition *self)
+{
+    return self->kind == DEFINED_FIXED && !opens_by_use(self);
+}
+
 void definition_open(definition *self, const takt_rule *rule)
 {
     *self = (definition){.kind = definition_kind_of(rule->algorithm), .rule = *rule};
     self->tokens = (wide)rule->limit * (10000 - rule->headroom_bp);
-    self->span = (wide)rule->period_us * 10000;
+    self->period_us = rule->period_us + (goes_by_the_clock(self) ? 0 : rule->guard_us);
+    self->span = (wide)self->period_us * 10000;
 }
 
 void definition_close(definition *self)
@@ -188,23 +200,30 @@ static int64_t taken_within(const definition *self, int64_t from_us, int64_t bef
     return sum;
 }
 
-static bool opens_by_use(const definition *self)
+/* What may begin late counts in the next window, too. */
+static bool clock_permits(const definition *self, int64_t t_us, int64_t cost)
 {
-    return self->kind == DEFINED_FIXED && self->rule.align == TAKT_ALIGN_FIRST_USE;
+    int64_t start_us = t_us - t_us % self->period_us, end_us = start_us + self->period_us;
+    int64_t guard_us = self->rule.guard_us;
+
+    return taken_within(self, start_us - guard_us, end_us) + cost <= allowed(self) &&
+           (t_us < end_us - guard_us ||
+            taken_within(self, end_us - guard_us, end_us + self->period_us) + cost <=
+                allowed(self));
 }
 
 static bool window_permits(const definition *self, int64_t t_us, int64_t cost)
 {
-    int64_t period_us = self->rule.period_us, start_us;
+    int64_t period_us = self->period_us, start_us;
     wide weighed;
 
     if (opens_by_use(self))
         return (t_us >= self->opened_us + period_us ? 0 : self->used) + cost <= allowed(self);
     if (self->kind == DEFINED_LOG)
         return taken_within(self, t_us - period_us + 1, t_us + period_us) + cost <= allowed(self);
-    start_us = t_us - t_us % period_us;
     if (self->kind == DEFINED_FIXED)
-        return taken_within(self, start_us, start_us + period_us) + cost <= allowed(self);
+        return clock_permits(self, t_us, cost);
+    start_us = t_us - t_us % period_us;
     weighed =
         (wide)taken_within(self, start_us - period_us, start_us) * (start_us + period_us - t_us) +
         (wide)(taken_within(self, start_us, start_us + period_us) + cost) * period_us;
@@ -220,7 +239,7 @@ static int64_t window_earliest(const definition *self, int64_t t_us, int64_t cos
         no_us = yes_us = self->taken[self->count - 1].at_us; /* in order */
     if (window_permits(self, yes_us, cost))
         return yes_us;
-    yes_us += 3 * self->rule.period_us;
+    yes_us += 3 * self->period_us;
     while (yes_us - no_us > 1) {
         int64_t middle_us = no_us + (yes_us - no_us) / 2;
         if (window_permits(self, middle_us, cost))
@@ -235,14 +254,14 @@ static void window_take(definition *self, int64_t t_us, int64_t cost)
 {
     int old = 0, at;
 
-    if (opens_by_use(self) && t_us >= self->opened_us + self->rule.period_us) {
+    if (opens_by_use(self) && t_us >= self->opened_us + self->period_us) {
         self->opened_before_us = self->opened_us;
         self->used_before = self->used;
         self->opened_us = t_us;
         self->used = 0;
     }
     self->used += cost;
-    while (old < self->count && self->taken[old].at_us < t_us - 4 * self->rule.period_us)
+    while (old < self->count && self->taken[old].at_us < t_us - 4 * self->period_us)
         old++;
     if (old > 64) { /* long past: of no window that is still to come */
         self->count -= old;
@@ -288,27 +307,26 @@ void definition_exhaust(definition *self, int64_t at_us)
     self->told = larger(self->told, tat);
     self->min = larger(self->min, tat);
     self->max = larger(self->max, tat);
-    if (self->kind != DEFINED_BUCKET && self->vague_until_us < at_us + 2 * self->rule.period_us)
-        self->vague_until_us = at_us + 2 * self->rule.period_us;
+    if (self->kind != DEFINED_BUCKET && self->vague_until_us < at_us + 2 * self->period_us)
+        self->vague_until_us = at_us + 2 * self->period_us;
 }
 
 /* What counted under the old numbers counts under the new ones, as far as it can be known; the
  * ledger may count more. */
 static void window_follow(definition *self, const definition *from, int64_t now_us)
 {
-    bool same_windows = self->kind == DEFINED_FIXED &&
-                        self->rule.period_us == from->rule.period_us &&
+    bool same_windows = self->kind == DEFINED_FIXED && self->period_us == from->period_us &&
                         self->rule.align == from->rule.align;
     int64_t last_us = from->count > 0 ? from->taken[from->count - 1].at_us : 0;
     int64_t at_us = last_us > now_us ? last_us : now_us;
 
-    self->vague_until_us = at_us + 2 * (self->rule.period_us + from->rule.period_us);
+    self->vague_until_us = at_us + 2 * (self->period_us + from->period_us);
     if (opens_by_use(self) && opens_by_use(from)) {
         self->opened_us = from->opened_us;
         self->used = from->used < allowed(self) ? from->used : allowed(self);
     }
     for (int i = 0; i < from->count; i++)
-        if (self->kind == DEFINED_LOG ? from->taken[i].at_us > at_us - from->rule.period_us
+        if (self->kind == DEFINED_LOG ? from->taken[i].at_us > at_us - from->period_us
                                       : same_windows) {
             make_space(self);
             self->taken[self->count++] = from->taken[i];
@@ -330,7 +348,7 @@ void definition_begin_late(definition *self, int64_t now_us, int64_t begins_us)
     definition_exhaust(self, now_us);
     self->max = larger(self->max, tat);
     if (self->kind != DEFINED_BUCKET)
-        self->vague_until_us = begins_us + 2 * self->rule.period_us;
+        self->vague_until_us = begins_us + 2 * self->period_us;
 }
 
 void definition_forgive(definition *self, int64_t now_us, int64_t lookahead_us)
@@ -350,5 +368,5 @@ int64_t definition_rest_at(const definition *self)
 {
     if (self->kind == DEFINED_BUCKET)
         return (int64_t)ceil_of(self->max, self->tokens);
-    return self->count > 0 ? self->taken[self->count - 1].at_us + 2 * self->rule.period_us : 0;
+    return self->count > 0 ? self->taken[self->count - 1].at_us + 2 * self->period_us : 0;
 }

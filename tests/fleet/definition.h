@@ -36,6 +36,7 @@ typedef struct definition_taking {
 typedef struct definition {
     definition_kind kind;
     takt_rule rule;
+    int64_t period_us; /* of a window; for which a log's token counts */
     wide tokens, span; /* the rate, exactly: that many tokens per that many microseconds */
 
     /* A bucket: theoretical arrival times in parts of 1/tokens us.  Of the slots as they were told,

@@ -115,7 +115,7 @@ static void bucket_hand_back(definition *self, const takt_run *run, int64_t unti
  * window; a log takes back none, and neither does a window that is over. */
 static void strike_token(definition *self, int64_t slot_us, int64_t cost)
 {
-    int64_t period_us = self->rule.period_us;
+    int64_t period_us = self->period_us;
     int last = self->count - 1, at = last;
 
     while (at >= 0 && self->taken[at].at_us != slot_us)
@@ -132,9 +132,11 @@ static void strike_token(definition *self, int64_t slot_us, int64_t cost)
 
 static void window_hand_back(definition *self, const takt_run *run)
 {
-    int64_t period_us = self->rule.period_us, first_us = takt_run_slot(run, 0);
+    int64_t period_us = self->period_us, first_us = takt_run_slot(run, 0);
     int64_t last_us = takt_run_slot(run, run->count - 1);
-    bool whole = self->kind != DEFINED_LOG && first_us / period_us == last_us / period_us;
+    bool late =
+        self->kind == DEFINED_FIXED && last_us % period_us >= period_us - self->rule.guard_us;
+    bool whole = self->kind != DEFINED_LOG && !late && first_us / period_us == last_us / period_us;
 
     for (int64_t i = run->count - 1; i >= 0; i--)
         strike_token(self, takt_run_slot(run, i), run->cost);
@@ -145,8 +147,8 @@ static void window_hand_back(definition *self, const takt_run *run)
         self->used = self->used_before;
         self->opened_before_us = self->used_before = 0;
     }
-    /* slots go back to no earlier window; what a log cannot take back, and what is of two windows,
-     * counts on */
+    /* slots go back to no earlier window; what a log cannot take back, and what is of two windows
+     * or counts in two, counts on */
     self->vague_until_us = later(self->vague_until_us, last_us + (whole ? 0 : 2 * period_us));
 }
 

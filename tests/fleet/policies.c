@@ -68,6 +68,20 @@ static void draw_rule(takt_rule *rule, uint64_t *random, const takt_rule *first)
         rule->align = TAKT_ALIGN_FIRST_USE;
 }
 
+/* A third of the fleets keep their rates for work that begins a little late. */
+void policy_draw_guards(takt_limit *policies, int count, uint64_t random)
+{
+    if (!chance(&random, 35))
+        return;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < policies[i].numbers.rule_count; j++) {
+            takt_rule guarded = policies[i].numbers.rules[j];
+            guarded.guard_us = draw(&random, guarded.period_us / (2 + draw(&random, 20)) + 1);
+            if (chance(&random, 80) && takt_rule_prepare(&guarded, NULL) == 0)
+                policies[i].numbers.rules[j] = guarded;
+        }
+}
+
 /* What comes back is back within the seconds before the calm. */
 void policy_draw_adapt(takt_limit *policies, int count, uint64_t *random)
 {

@@ -217,6 +217,7 @@ static void draw_policies(scenario *self, uint64_t random)
     if (self->policy_count > 1 && chance(&rivals, 30)) /* somebody forgot to increase it */
         for (int i = 1 + (int)draw(&rivals, self->policy_count - 1); i < self->policy_count; i++)
             self->policies[i].numbers.revision--;
+    policy_draw_guards(self->policies, self->policy_count, rivals);
     if (chance(&random, 40))
         policy_draw_permits(self->policies, self->policy_count, &random);
     if (chance(&random, 60))
@@ -357,7 +358,7 @@ static void run_calm(scenario *self)
     settle(self);
     for (int i = 0; i < self->checker.numbers.rule_count; i++) {
         const takt_rule *rule = &self->checker.numbers.rules[i];
-        each_us = later(each_us, rule->period_us / rule->limit);
+        each_us = later(each_us, (rule->period_us + rule->guard_us) / rule->limit);
     }
     calm_us = 2 * SECOND_US + 100 * each_us;
     calm_us = calm_us > 60 * SECOND_US ? 60 * SECOND_US : calm_us;

@@ -51,6 +51,7 @@ extern scenario_sum scenario_total;
 void policy_draw(takt_limit *limit, uint64_t *random, int64_t revision, const takt_limit *before);
 
 void policy_draw_adapt(takt_limit *limits, int count, uint64_t *random);
+void policy_draw_guards(takt_limit *policies, int count, uint64_t random);
 void policy_draw_permits(takt_limit *limits, int count, uint64_t *random);
 
 /* The misfortunes (faults.c). */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KINDS_MAX 190
+#define KINDS_MAX 200
 #define FAR_US    TAKT_LOOKAHEAD_MAX_US /* a state further ahead than that is another clock's */
 
 static struct kind {
@@ -74,21 +74,34 @@ static bool is_day_of_change(const takt_limit *limit, int64_t now_us)
 
 static void count_rules(const takt_limit *limit, int64_t now_us)
 {
-    bool headroom = false;
+    bool headroom = false, guard = false;
 
-    for (int i = 0; i < limit->numbers.rule_count; i++)
+    for (int i = 0; i < limit->numbers.rule_count; i++) {
         headroom |= limit->numbers.rules[i].headroom_bp > 0;
+        guard |= limit->numbers.rules[i].guard_us > 0;
+    }
     for (int i = 0; takt_algorithm_at(i); i++)
         count(takt_algorithm_at(i)->name, keeps(limit, takt_algorithm_at(i)->name));
     count("windows that open with the first token", is_aligned(limit, TAKT_ALIGN_FIRST_USE));
     count("days on which a timezone's clocks are changed", is_day_of_change(limit, now_us));
     count("headroom", headroom);
+    count("guards", guard);
     count("several rules", limit->numbers.rule_count > 1);
     count("as many rules as can be", limit->numbers.rule_count == TAKT_RULES_MAX);
     count("rules of several algorithms", mixes(limit));
 }
 
 /* ---- the ledger ------------------------------------------------------------------------------ */
+
+/* A window whose last tokens count in the next one too: "f100/1000000+50000 1763692800000000,17+4".
+ */
+static bool carries(const char *text)
+{
+    for (const char *at = text; (at = strchr(at, ',')); at++)
+        if (at[1 + strspn(at + 1, "0123456789")] == '+')
+            return true;
+    return false;
+}
 
 /* Somebody in line was silent for too long. */
 static bool has_silent(const char *text, int64_t now_us)
@@ -130,6 +143,7 @@ static void count_ledger(const agree_outcome *ran)
     count("logs with pages", has(before, "#1,"));
     count("logs in several books", has(before, "#2,"));
     count("logs that are paced", has(before, "^"));
+    count("windows whose last tokens count in the next one too", carries(before));
     count("windows that are not open yet", has(before, "~"));
     count("lines", has(before, ";w"));
     count("lines of 20 places", places(before) >= 20);

@@ -94,6 +94,8 @@ static void draw_rule(agree_world *world, takt_rule *rule)
         *rule = (takt_rule){.algorithm = draw_algorithm(world)};
         rule->limit = chance(world, 80) ? ONE(world, limits) : up_to(world, TAKT_RULE_LIMIT_MAX);
         rule->period_us = chance(world, 80) ? ONE(world, periods_us) : up_to(world, 10 * DAY_US);
+        if (chance(world, 40))
+            rule->guard_us = below(world, rule->period_us / (chance(world, 50) ? 2 : 20) + 1);
         if (chance(world, 15))
             rule->headroom_bp = chance(world, 80) ? 100 * below(world, 50) : below(world, 10000);
         if (rule->algorithm != takt_algorithm_named("leaky-bucket") &&

@@ -1,4 +1,5 @@
--- fixed_window.lua: core/fixed_window.c, function by function.  The state is rule.start, rule.count and rule.unopened.
+-- fixed_window.lua: core/fixed_window.c, function by function.  The state is rule.start, rule.count, rule.late
+-- and rule.unopened.
 -- needs: window
 
 local function make_fixed_window()
@@ -16,25 +17,37 @@ local function make_fixed_window()
         end,
 
         -- Where tokens taken from t on fall: that instant or the begin of the state's window if that is later, the
-        -- window's begin, what is taken from it, and whether it is not opened yet and to be opened with that.
+        -- window's begin, what is taken from it, what of that counts in the next one too, and whether it is not opened
+        -- yet and to be opened with that.
         find = function(rule, t)
             local start, count = rule.start, rule.count
             if rule.first_use then
                 local over = t >= start + rule.span
                 if rule.unopened then
                     t = t > start and t or start
-                    return t, t, over and 0 or count, not over and count > 0
+                    return t, t, over and 0 or count, 0, not over and count > 0
                 elseif over then
-                    return t, t, 0, false
+                    return t, t, 0, 0, false
                 end
                 t = t > start and t or start
-                return t, count == 0 and t or start, count, false
+                return t, count == 0 and t or start, count, 0, false
             end
             local here = windows.start(rule, t)
             if start < here then
-                return t, here, 0, false
+                local follows = rule.late > 0 and windows.after(rule, start, 1) == here
+                return t, here, follows and rule.late or 0, 0, false
             end
-            return t > start and t or start, start, count, false
+            return t > start and t or start, start, count, rule.late, false
+        end,
+
+        -- Whether tokens taken from the window at that instant count in the next one too.
+        is_late = function(rule, start, t)
+            return rule.guard > 0 and not rule.first_use and t >= windows.after(rule, start, 1) - rule.guard
+        end,
+
+        -- What counts already in the next window once all is taken from this one.
+        carried = function(rule, at, start, used, late)
+            return late + (fixed.is_late(rule, start, at) and rule.tokens - used or 0)
         end,
 
         capacity = function(rule)
@@ -43,20 +56,24 @@ local function make_fixed_window()
 
         rest = function(rule, at)
             rule.start = rule.first_use and at or windows.start(rule, at)
-            rule.count, rule.unopened = 0, rule.first_use
+            rule.count, rule.late, rule.unopened = 0, 0, rule.first_use
         end,
 
         earliest = function(rule, t, cost)
             if cost > rule.tokens then
                 return NEVER
             end
-            local at, start, used, owes = fixed.find(rule, t)
-            return used + cost <= rule.tokens and at or fixed.after(rule, owes and rule.start or start, 1)
+            local at, start, used, late, owes = fixed.find(rule, t)
+            if used + cost <= rule.tokens then
+                return at
+            end
+            return fixed.after(rule, owes and rule.start or start, late + cost <= rule.tokens and 1 or 2)
         end,
 
         commit = function(rule, t, cost)
-            local _, start, used = fixed.find(rule, t)
+            local _, start, used, late = fixed.find(rule, t)
             rule.start, rule.count, rule.unopened = start, used + cost, false
+            rule.late = late + (fixed.is_late(rule, start, t) and cost or 0)
         end,
 
         room = function(rule, from, till)
@@ -64,7 +81,7 @@ local function make_fixed_window()
             if at > till then
                 return 0
             end
-            local _, start, used = fixed.find(rule, at)
+            local _, start, used, late = fixed.find(rule, at)
             local count
             if rule.first_use then
                 count = math.floor((till - start) / rule.span)
@@ -72,15 +89,20 @@ local function make_fixed_window()
                 count = windows.count(rule, start, till)
             end
             local left = rule.tokens - used
-            local over = count > math.floor((TAKT_ROOM_MAX - left) / rule.tokens)
-            return over and TAKT_ROOM_MAX or left + count * rule.tokens
+            local less = count > 0 and fixed.carried(rule, at, start, used, late) or 0
+            local over = count > math.floor((TAKT_ROOM_MAX - left + less) / rule.tokens)
+            return over and TAKT_ROOM_MAX or left + count * rule.tokens - less
         end,
 
         due = function(rule, from, n)
             local at = fixed.earliest(rule, from, 1)
-            local _, start, used = fixed.find(rule, at)
+            local _, start, used, late = fixed.find(rule, at)
             local beyond = n - (rule.tokens - used)
-            return beyond <= 0 and at or fixed.after(rule, start, math.ceil(beyond / rule.tokens))
+            if beyond <= 0 then
+                return at
+            end
+            beyond = beyond + fixed.carried(rule, at, start, used, late)
+            return fixed.after(rule, start, math.ceil(beyond / rule.tokens))
         end,
 
         series = function(rule, t, cost, count, till, run)
@@ -97,7 +119,7 @@ local function make_fixed_window()
         end,
 
         exhaust = function(rule, at)
-            local found_at, start, used, owes = fixed.find(rule, at)
+            local found_at, start, used, late, owes = fixed.find(rule, at)
             local part
             if found_at > at or (owes and rule.start > at) then
                 return
@@ -106,17 +128,21 @@ local function make_fixed_window()
             else
                 part = windows.divide(rule.tokens, at - start, fixed.after(rule, start, 1) - start)
             end
-            rule.start, rule.count = start, used > part and used or part
+            rule.start, rule.count, rule.late = start, used > part and used or part, late
         end,
 
         give_back = function(rule, slot, _, unused)
-            if slot >= rule.start and slot < fixed.after(rule, rule.start, 1) and not rule.unopened then
-                rule.count = unused < rule.count and rule.count - unused or 0
+            if slot < rule.start or slot >= fixed.after(rule, rule.start, 1) or rule.unopened then
+                return
             end
+            local was_late = fixed.is_late(rule, rule.start, slot)
+            local back = math.min(unused, was_late and rule.late or rule.count - rule.late)
+            rule.count = rule.count - back
+            rule.late = rule.late - (was_late and back or 0)
         end,
 
         rest_at = function(rule)
-            return rule.count > 0 and fixed.after(rule, rule.start, 1) or rule.start
+            return rule.count > 0 and fixed.after(rule, rule.start, rule.late > 0 and 2 or 1) or rule.start
         end,
 
         pull_back = function(rule, at, reach, ahead)
@@ -127,11 +153,13 @@ local function make_fixed_window()
         end,
 
         read_rule = function(rule, text)
-            local tokens, span, first_use, name = text:match('^(%d+)/(%d+)(!?)(.*)$')
-            if not windows.read_rule(rule, tokens, span) then
+            local is_rule, more = windows.read_rule(rule, text)
+            if not is_rule then
                 return false
             end
+            local first_use, name = more:match('^(!?)(.*)$')
             rule.first_use = first_use == '!'
+            rule.span = rule.span - (rule.first_use and 0 or rule.guard)
             if name == '' then
                 return true
             elseif name:sub(1, 1) ~= '@' or rule.first_use
@@ -144,13 +172,17 @@ local function make_fixed_window()
 
         write_state = function(rule)
             return numbers.digits(rule.start) .. (rule.unopened and '~' or ',') .. numbers.digits(rule.count)
+                .. (rule.late > 0 and '+' .. numbers.digits(rule.late) or '')
         end,
 
         read_state = function(rule, text)
-            local start, mark, count = text:match('^(%d+)([,~])(%d+)$')
+            local start, mark, count, more = text:match('^(%d+)([,~])(%d+)(.*)$')
+            local late = more and more:match('^%+(%d+)$')
             rule.start, rule.count, rule.unopened = tonumber(start), tonumber(count), mark == '~'
+            rule.late = tonumber(late) or 0
             return start and rule.start <= TAKT_WINDOW_END and rule.count <= TAKT_ROOM_MAX
                 and (not rule.unopened or rule.first_use)
+                and (more == '' or (rule.late > 0 and rule.late <= rule.count and not rule.first_use))
         end,
 
         -- What a window of other length that begins there will have had taken from it before the old one's, at most.
@@ -168,13 +200,15 @@ local function make_fixed_window()
             local start, count = from.start, from.count
             local ends = fixed.after(from, start, 1)
             local later = start > at and start or at
-            to.start, to.unopened = start, from.unopened
+            to.start, to.late, to.unopened = start, from.late, from.unopened
             if to.first_use and not from.first_use then
                 to.start, to.unopened = later, true
-                count = ends <= at and 0 or count
+                count, to.late = ends <= at and to.late or count, 0
             elseif not to.first_use and (from.first_use or from.span ~= to.span or from.zone_name ~= to.zone_name) then
                 to.start, to.unopened = windows.start(to, later), false
-                count = ends <= to.start and 0 or count
+                if ends <= to.start then
+                    count, to.late = to.late, 0
+                end
                 if not from.first_use then
                     count = count + fixed.unknown_before(from, to, to.start, start)
                 end

@@ -137,7 +137,8 @@ local function make_sliding_log()
         end,
 
         read_rule = function(rule, text)
-            return windows.read_rule(rule, text:match('^(%d+)/(%d+)$'))
+            local is_rule, more = windows.read_rule(rule, text)
+            return is_rule and more == ''
         end,
 
         write_state = function(rule)

@@ -14,10 +14,16 @@ local function make_windows()
             return n > TAKT_WINDOW_END and TAKT_WINDOW_END or n
         end,
 
-        read_rule = function(rule, tokens, span)
-            rule.tokens, rule.span = tonumber(tokens), tonumber(span)
-            return rule.tokens and rule.span and rule.tokens >= 1 and rule.tokens <= TAKT_ROOM_MAX and rule.span >= 1
-                and rule.span <= TAKT_SPAN_MAX_US
+        -- "100/60000000+50000": returns whether it is a rule's text, and what follows it.
+        read_rule = function(rule, text)
+            local tokens, period, guarded, guard, more = text:match('^(%d+)/(%d+)(%+?)(%d*)(.*)$')
+            rule.tokens, period, rule.guard = tonumber(tokens), tonumber(period), tonumber(guard) or 0
+            if not period or (guarded ~= '') ~= (rule.guard > 0) or rule.guard > math.floor(period / 2) then
+                return false
+            end
+            rule.span = period + rule.guard
+            return rule.tokens >= 1 and rule.tokens <= TAKT_ROOM_MAX and period >= 1 and rule.span <= TAKT_SPAN_MAX_US,
+                more
         end,
 
         -- Whole local days.
