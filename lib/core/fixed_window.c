@@ -220,13 +220,14 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
 }
 
 /* To the window that they were taken from, if no later one has begun. */
-static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us, int64_t cost,
-                      int64_t unused, int64_t until_us)
+static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                      int64_t slot_us, int64_t cost, int64_t unused, int64_t until_us)
 {
     int64_t start_us = state->fixed_window.start_us, back;
     int64_t *count = &state->fixed_window.count, *late = &state->fixed_window.late;
     bool was_late;
 
+    (void)now_us;
     (void)cost;
     (void)until_us;
     if (slot_us < start_us || slot_us >= after(rule, start_us, 1) || state->fixed_window.unopened)

@@ -120,6 +120,20 @@ int takt_gcra_prepare(takt_rule *rule, takt_error *error)
     return 0;
 }
 
+static void forget_lows(takt_rule_state *state)
+{
+    state->gcra.lows.count = 0;
+    state->gcra.lows.step_us = 0;
+}
+
+/* A slot at t_us is given while TAT is that. */
+static void note_low(const takt_rule *rule, takt_rule_state *state, int64_t t_us, takt_fraction tat)
+{
+    if (state->gcra.lows.count > 0)
+        takt_lows_note(&state->gcra.lows, t_us, tat.us > t_us ? tat.us - t_us : 0,
+                       rule->tolerance.us);
+}
+
 int64_t takt_gcra_capacity(const takt_rule *rule)
 {
     return rule->burst;
@@ -129,6 +143,7 @@ void takt_gcra_rest(const takt_rule *rule, takt_rule_state *state, int64_t now_u
 {
     (void)rule;
     state->gcra.tat = (takt_fraction){now_us, 0};
+    forget_lows(state);
 }
 
 int64_t takt_gcra_earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
@@ -144,7 +159,10 @@ int64_t takt_gcra_earliest(const takt_rule *rule, const takt_rule_state *state, 
 
 void takt_gcra_commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost)
 {
-    state->gcra.tat = plus(tat_at(state, t_us), intervals(rule, cost), rule->tokens);
+    takt_fraction tat = tat_at(state, t_us);
+
+    note_low(rule, state, t_us, tat);
+    state->gcra.tat = plus(tat, intervals(rule, cost), rule->tokens);
 }
 
 int64_t takt_gcra_room(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
@@ -193,6 +211,13 @@ int64_t takt_gcra_series(const takt_rule *rule, takt_rule_state *state, int64_t 
     run->whole = rule->tokens;
     run->count = (int64_t)n;
     run->cost = (int32_t)cost;
+    note_low(rule, state, takt_run_slot(run, 0), tat);
+    if (!at_once && n > 1) { /* of one backlog, but for the part of a microsecond */
+        tat = (takt_fraction){takt_run_slot(run, run->count - 1) - 2 - step.us, 0};
+        note_low(rule, state, takt_run_slot(run, run->count - 1),
+                 plus(tat, rule->tolerance, rule->tokens));
+        tat = tat_at(state, t_us);
+    }
     state->gcra.tat = plus(tat, intervals(rule, (int64_t)n * cost), rule->tokens);
     return (int64_t)n;
 }
@@ -202,8 +227,10 @@ void takt_gcra_exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at
     takt_fraction tat = minus(plus((takt_fraction){at_us, 0}, rule->tolerance, rule->tokens),
                               rule->interval, rule->tokens);
 
-    if (in_parts(tat, rule->tokens) > in_parts(state->gcra.tat, rule->tokens))
+    if (in_parts(tat, rule->tokens) > in_parts(state->gcra.tat, rule->tokens)) {
         state->gcra.tat = tat;
+        forget_lows(state);
+    }
 }
 
 static takt_fraction later_of(takt_fraction a, takt_fraction b, int64_t whole)
@@ -215,22 +242,31 @@ static takt_fraction later_of(takt_fraction a, takt_fraction b, int64_t whole)
  * With the tokens of slots s_j from this one, s_i, on, TAT is at least s_i + sum(c_j) * T; whoever
  * came at s_k after it needs TAT to be at least s_k + sum(c_j, j >= k) * T.  So TAT may become what
  * it is without c_i and until - s_i later, whatever came since, and all of c_i can be given back if
- * nothing did.  (A slot is told up to a microsecond late.)  A TAT that is less than with these
- * tokens has none of them: they were given back before, or forgotten.
+ * nothing did.  (A slot is told up to a microsecond late.)  Where the backlogs of later slots are
+ * known, TAT may also become as much less as the lowest of them was.  A TAT that is less than with
+ * these tokens has none of them: they were given back before, or forgotten.
  */
-void takt_gcra_give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us,
-                         int64_t cost, int64_t unused, int64_t until_us)
+void takt_gcra_give_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                         int64_t slot_us, int64_t cost, int64_t unused, int64_t until_us)
 {
     takt_fraction min = minus(state->gcra.tat, intervals(rule, cost), rule->tokens);
-    takt_fraction tat = minus(state->gcra.tat, intervals(rule, unused), rule->tokens);
+    takt_fraction tat = minus(state->gcra.tat, intervals(rule, unused), rule->tokens), back;
+    int64_t low_us = takt_lows_of(&state->gcra.lows, slot_us);
 
     if (takt_fraction_ceil(min) < slot_us)
         return;
     if (until_us >= slot_us && (rule->interval.us == 0 || takt_fraction_ceil(min) > slot_us))
         min.us += until_us - slot_us + 1;
+    if (low_us >= 0 && (low_us == TAKT_LOWS_UNKNOWN || state->gcra.tat.us - low_us < min.us))
+        min = (takt_fraction){low_us == TAKT_LOWS_UNKNOWN ? 0 : state->gcra.tat.us - low_us,
+                              state->gcra.tat.parts};
     tat = later_of(tat, min, rule->tokens);
-    if (in_parts(tat, rule->tokens) < in_parts(state->gcra.tat, rule->tokens))
+    if (in_parts(tat, rule->tokens) < in_parts(state->gcra.tat, rule->tokens)) {
+        back = minus(state->gcra.tat, tat, rule->tokens);
+        takt_lows_lower(&state->gcra.lows, slot_us, takt_fraction_ceil(back));
         state->gcra.tat = tat;
+    }
+    takt_lows_learn(&state->gcra.lows, now_us, slot_us, until_us);
 }
 
 int64_t takt_gcra_rest_at(const takt_rule *rule, const takt_rule_state *state)
@@ -244,21 +280,29 @@ static wide divided_up(wide a, wide b)
     return (a + b - 1) / b;
 }
 
+/* Tokens by which TAT is further than that. */
+static wide tokens_beyond(const takt_rule *rule, takt_fraction tat, takt_fraction furthest)
+{
+    wide beyond = in_parts(tat, rule->tokens) - in_parts(furthest, rule->tokens);
+
+    return beyond > 0 ? divided_up(beyond, in_parts(rule->interval, rule->tokens)) : 0;
+}
+
 void takt_gcra_pull_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
                          int64_t reach_us, int64_t lookahead_us)
 {
+    takt_fraction given =
+        plus((takt_fraction){now_us + lookahead_us, 0}, rule->tolerance, rule->tokens);
     takt_fraction furthest =
         plus((takt_fraction){now_us + reach_us, 0}, rule->tolerance, rule->tokens);
-    wide beyond = in_parts(state->gcra.tat, rule->tokens) - in_parts(furthest, rule->tokens);
-    wide tokens = beyond > 0 ? divided_up(beyond, in_parts(rule->interval, rule->tokens)) : 0;
+    wide beyond = tokens_beyond(rule, state->gcra.tat, furthest);
 
-    if (tokens <= state->owed) {
-        state->owed = (int64_t)tokens;
-        return;
+    if (beyond > state->owed) {
+        state->gcra.tat = plus(given, intervals(rule, state->owed), rule->tokens);
+        beyond = tokens_beyond(rule, state->gcra.tat, furthest);
+        forget_lows(state);
     }
-    state->gcra.tat =
-        plus((takt_fraction){now_us + lookahead_us, 0}, rule->tolerance, rule->tokens);
-    state->gcra.tat = plus(state->gcra.tat, intervals(rule, state->owed), rule->tokens);
+    state->owed = (int64_t)beyond;
 }
 
 /* "1/10000*10": the rate in lowest terms per microseconds, and the burst. */
@@ -288,7 +332,7 @@ void takt_gcra_read_rule(takt_rule *rule, takt_reader *reader)
     derive(rule);
 }
 
-/* "1763692800123456+2": TAT and its parts. */
+/* "1763692800123456+2": TAT and its parts; what lows.h keeps. */
 void takt_gcra_write_state(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)
 {
     (void)rule;
@@ -297,6 +341,7 @@ void takt_gcra_write_state(const takt_rule *rule, const takt_rule_state *state, 
         takt_write_char(writer, '+');
         takt_write_int(writer, state->gcra.tat.parts);
     }
+    takt_lows_write(&state->gcra.lows, writer);
 }
 
 void takt_gcra_read_state(const takt_rule *rule, takt_rule_state *state, takt_reader *reader)
@@ -304,6 +349,7 @@ void takt_gcra_read_state(const takt_rule *rule, takt_rule_state *state, takt_re
     state->gcra.tat = (takt_fraction){takt_read_int(reader, 0, TAKT_EXACT_MAX), 0};
     if (takt_read_if(reader, '+'))
         state->gcra.tat.parts = takt_read_int(reader, 1, rule->tokens - 1);
+    takt_lows_read(&state->gcra.lows, reader);
 }
 
 /* So many millionths of a token as time. */
@@ -324,6 +370,7 @@ void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_sta
 
     if (from->tokens == to->tokens && from->span_us == to->span_us)
         return; /* another burst needs no other TAT */
+    forget_lows(state);
     if (backlog_us <= 0) {
         state->gcra.tat = (takt_fraction){takt_fraction_ceil(state->gcra.tat), 0};
         return;

@@ -24,8 +24,8 @@ int64_t takt_gcra_due(const takt_rule *rule, const takt_rule_state *state, int64
 int64_t takt_gcra_series(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost,
                          int64_t count, int64_t until_us, takt_run *run);
 void takt_gcra_exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us);
-void takt_gcra_give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us,
-                         int64_t cost, int64_t unused, int64_t until_us);
+void takt_gcra_give_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                         int64_t slot_us, int64_t cost, int64_t unused, int64_t until_us);
 int64_t takt_gcra_rest_at(const takt_rule *rule, const takt_rule_state *state);
 void takt_gcra_pull_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
                          int64_t reach_us, int64_t lookahead_us);

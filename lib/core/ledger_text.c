@@ -231,7 +231,7 @@ static void read_brake(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
     }
     reader->bad |= ledger->brake.percent > 0 && kept->revision > 0 && kept->adapt.backoff == 0;
     if (reader->bad || !takt_brake_restore(ledger) ||
-        state.gcra.tat.parts >= ledger->state.brake.tokens)
+        state.gcra.tat.parts >= ledger->state.brake.tokens || state.gcra.lows.count > 0)
         reader->bad = true;
     state.gcra.until_us = ledger->brake.paced_until_us;
     ledger->state.rules[kept->rule_count] = state;

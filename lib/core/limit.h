@@ -14,7 +14,7 @@ typedef struct takt_limit {
     takt_on_store_failure on_store_failure;
     takt_mode mode;
     takt_learn learn;
-    bool key_hash; /* stores get hashes of its keys (crypto/key_hash.h) */
+    bool key_hash;                   /* stores get hashes of its keys (crypto/key_hash.h) */
     const struct takt_limit *within; /* owned by the same policy; NULL: none */
 } takt_limit;
 

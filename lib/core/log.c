@@ -121,6 +121,26 @@ void takt_log_append(takt_log *log, takt_pages *pages, int64_t at_us, int64_t to
     log->total = (log->total + tokens) & (TAKT_LOG_WRAP - 1);
 }
 
+void takt_log_take_back(takt_log *log, takt_pages *pages, int64_t at_us, int64_t tokens)
+{
+    int64_t number, before, left;
+
+    if (takt_log_held(log) == 0 || at_us > log->last_us)
+        return;
+    number = at_us == log->last_us ? log->next : seek(log, pages, (sought){.after_us = at_us - 1});
+    if (log->next - number > TAKT_LOG_BACK_MAX || entry(log, pages, number).at_us != at_us)
+        return;
+    before = number == log->first ? log->before : entry(log, pages, number - 1).total;
+    left = takt_log_between(before, entry(log, pages, number).total) - (log->first < log->next);
+    tokens = tokens < left ? tokens : left;
+    for (int64_t i = number; i < log->next && tokens > 0; i++) {
+        takt_log_entry *later = entry_at(pages, log->book, i, TAKT_PAGE_CHANGE);
+        if (later)
+            later->total = (later->total - tokens) & (TAKT_LOG_WRAP - 1);
+    }
+    log->total = (log->total - tokens) & (TAKT_LOG_WRAP - 1);
+}
+
 void takt_log_drop(takt_log *log, takt_pages *pages, int64_t at_us)
 {
     if (takt_log_held(log) == 0)

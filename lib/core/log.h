@@ -5,8 +5,8 @@
  * An entry says at which slot tokens were taken and how many had been taken up to then, itself
  * included, since the log was begun: so that "how many since" is one subtraction, and both "when"
  * and "how many" are found by halving.  Entries take 16 bytes.  The latest is part of the head, the
- * others are in pages, each written once and never moved; an entry looked at near the front of a
- * long log, or its last, costs one page.
+ * others are in pages, and never moved; an entry looked at near the front of a long log, or its
+ * last, costs one page.  Tokens that are taken back change the totals from their entry on.
  *
  * Running totals are kept modulo TAKT_LOG_WRAP: only differences between entries that count are
  * used.
@@ -20,6 +20,7 @@
 #include "base/pages.h"
 
 #define TAKT_LOG_WRAP         (INT64_C(1) << 50)
+#define TAKT_LOG_BACK_MAX     1000 /* entries that taking back changes: a whole server waits */
 #define TAKT_LOG_PAGE_ENTRIES (TAKT_PAGE_SIZE / 16)
 
 typedef struct takt_log_entry {
@@ -50,6 +51,11 @@ static inline int64_t takt_log_between(int64_t from, int64_t to)
 
 /* Takes tokens at a slot that is not before the latest. */
 void takt_log_append(takt_log *log, takt_pages *pages, int64_t at_us, int64_t tokens);
+
+/* Takes back up to so many tokens of those taken at a slot; where other entries count one of them
+ * stays, for entries are of some tokens.  None where more than TAKT_LOG_BACK_MAX entries are later.
+ */
+void takt_log_take_back(takt_log *log, takt_pages *pages, int64_t at_us, int64_t tokens);
 
 /* Lets go of the entries up to and including at_us. */
 void takt_log_drop(takt_log *log, takt_pages *pages, int64_t at_us);

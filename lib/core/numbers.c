@@ -342,19 +342,35 @@ void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, i
     }
 }
 
-/* Where nobody asked for a while, what fell due meanwhile as if it had been taken then.  A state is
- * full as of when it began to owe, so all its room is from after that. */
+/* False: there is no room after all, as a page is not to be had. */
+static bool pay_at(const takt_rule *rule, takt_rule_state *state, int64_t at_us)
+{
+    int64_t n = takt_min(rule->algorithm->room(rule, state, at_us, at_us), state->owed);
+
+    if (n > 0)
+        rule->algorithm->commit(rule, state, at_us, n);
+    state->owed -= n;
+    return n > 0;
+}
+
+/* Where nobody asked for a while, what fell due meanwhile as if it had been taken then: of many
+ * periods what each gives, of the last ones part by part.  A state is full as of when it began to
+ * owe, so all its room is from after that. */
 static void pay(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
 {
-    for (int steps = 0; state->owed > 0 && steps < TAKT_TAKE_STEPS_MAX; steps++) {
-        int64_t at_us = rule->algorithm->earliest(rule, state, 0, 1), n;
-        if (at_us > now_us)
+    int64_t at_us = rule->algorithm->earliest(rule, state, 0, 1);
+    int64_t periods = (now_us - at_us) / rule->span_us - 1;
+
+    if (periods > 0) {
+        state->owed =
+            periods > state->owed / rule->tokens ? 0 : state->owed - periods * rule->tokens;
+        pay_at(rule, state, at_us + periods * rule->span_us);
+    }
+    while (state->owed > 0) {
+        at_us = rule->algorithm->earliest(rule, state, 0, 1);
+        if (at_us > now_us ||
+            !pay_at(rule, state, takt_min(at_us + rule->span_us / TAKT_PAY_PARTS, now_us)))
             break;
-        at_us = takt_min(at_us + rule->span_us / TAKT_PAY_PARTS, now_us);
-        n = takt_min(rule->algorithm->room(rule, state, at_us, at_us), state->owed);
-        if (n > 0)
-            rule->algorithm->commit(rule, state, at_us, n);
-        state->owed -= n;
     }
 }
 
@@ -365,14 +381,15 @@ void takt_numbers_pay(const takt_numbers *numbers, takt_rules_state *state, int6
         pay(&numbers->rules[i], &state->rules[i], now_us);
 }
 
+/* What a brake learns would not outlive a change of its rate. */
 void takt_numbers_give_back(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
                             int64_t slot_us, int64_t cost, int64_t unused)
 {
     const takt_rule *rule;
 
     EACH_KEPT(rule, numbers, state, i)
-    rule->algorithm->give_back(rule, &state->rules[i], slot_us, cost, unused,
-                               now_us + numbers->lookahead_us);
+    rule->algorithm->give_back(rule, &state->rules[i], i == numbers->rule_count ? slot_us : now_us,
+                               slot_us, cost, unused, now_us + numbers->lookahead_us);
 }
 
 void takt_numbers_exhaust(const takt_numbers *numbers, takt_rules_state *state, int64_t at_us)

@@ -21,6 +21,7 @@
 #include "base/pages.h"
 #include "base/text.h"
 #include "core/log.h"
+#include "core/lows.h"
 #include "zone/zone.h"
 
 #define TAKT_NEVER          INT64_MAX
@@ -28,7 +29,7 @@
 #define TAKT_RULE_LIMIT_MAX INT64_C(1000000000)
 #define TAKT_SPAN_MAX_US    INT64_C(1576800000000000) /* 50 years */
 #define TAKT_ROOM_MAX       INT64_C(1000000000)       /* a room larger than this is told as this */
-#define TAKT_RULE_TEXT_SIZE 240 /* a rule and its state as text, at the longest */
+#define TAKT_RULE_TEXT_SIZE 560 /* a rule and its state as text, at the longest */
 
 typedef struct takt_algorithm takt_algorithm;
 
@@ -74,6 +75,7 @@ typedef struct takt_rule_state {
         struct {
             takt_fraction tat; /* theoretical arrival time: when the next token would be on time */
             int64_t until_us;  /* of a block's pace: it holds back nothing from then on (brake.c) */
+            takt_lows lows;    /* how much of a settled slot can be taken back */
         } gcra;
         struct {
             int64_t start_us; /* of the last window from which tokens were taken */
@@ -154,10 +156,10 @@ struct takt_algorithm {
      * then paced. */
     void (*exhaust)(const takt_rule *rule, takt_rule_state *state, int64_t at_us);
 
-    /* Of `cost` tokens taken at slot_us, `unused` were not needed.  Gives back what cannot have
-     * been made up for since; no slot was ever given after until_us. */
-    void (*give_back)(const takt_rule *rule, takt_rule_state *state, int64_t slot_us, int64_t cost,
-                      int64_t unused, int64_t until_us);
+    /* Of `cost` tokens taken at slot_us, `unused` were not needed, as is known at now_us.  Gives
+     * back what cannot have been made up for since; no slot was ever given after until_us. */
+    void (*give_back)(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                      int64_t slot_us, int64_t cost, int64_t unused, int64_t until_us);
 
     /* When, if nothing is taken, the rule will be as from rest. */
     int64_t (*rest_at)(const takt_rule *rule, const takt_rule_state *state);

@@ -147,19 +147,17 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
     state->log.full_at = state->log.total;
 }
 
-/* Only the latest entry can be changed, and where others are before it one token of it stays:
- * entries are of some tokens.  A log that is paced counts from a total that must not be undercut.
+/* From the entry of its slot.  A log that is paced counts from a total that must not be undercut.
  */
-static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us, int64_t cost,
-                      int64_t unused, int64_t until_us)
+static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                      int64_t slot_us, int64_t cost, int64_t unused, int64_t until_us)
 {
-    takt_log *log = &state->log;
-    int64_t most = log->first == log->next ? cost : cost - 1;
-
     (void)rule;
+    (void)now_us;
+    (void)cost;
     (void)until_us;
-    if (log->last_us == slot_us && log->full_us == 0 && takt_log_held(log) >= cost)
-        log->total = (log->total - (unused < most ? unused : most)) & (TAKT_LOG_WRAP - 1);
+    if (state->log.full_us == 0)
+        takt_log_take_back(&state->log, state->pages, slot_us, unused);
 }
 
 static int64_t rest_at(const takt_rule *rule, const takt_rule_state *state)

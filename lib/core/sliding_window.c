@@ -192,12 +192,13 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
 }
 
 /* To the counter that they were counted in. */
-static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t slot_us, int64_t cost,
-                      int64_t unused, int64_t until_us)
+static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
+                      int64_t slot_us, int64_t cost, int64_t unused, int64_t until_us)
 {
     int64_t start_us = state->sliding_window.start_us;
     int64_t slot_start_us = takt_window_start(rule, slot_us), *count = NULL;
 
+    (void)now_us;
     (void)cost;
     (void)until_us;
     if (slot_start_us == start_us)

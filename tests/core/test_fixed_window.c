@@ -85,8 +85,8 @@ Test(fixed_window, what_may_begin_late_comes_back_to_both)
     take_from(&k, START, 1);
     take_from(&k, START + 59 * SECOND, 2);
     cr_expect_eq(takt_fixed_window.rest_at(&rule, &k.state), START + 2 * MINUTE);
-    takt_fixed_window.give_back(&rule, &k.state, START, 1, 9, START);
-    takt_fixed_window.give_back(&rule, &k.state, START + 59 * SECOND, 2, 1, START);
+    takt_fixed_window.give_back(&rule, &k.state, START, START, 1, 9, START);
+    takt_fixed_window.give_back(&rule, &k.state, START, START + 59 * SECOND, 2, 1, START);
     cr_expect_eq(takt_fixed_window.room(&rule, &k.state, START, START), 2);
     cr_expect_eq(takt_fixed_window.room(&rule, &k.state, START + MINUTE, START + MINUTE), 2);
     cr_expect_eq(takt_fixed_window.due(&rule, &k.state, START, 5), START + 2 * MINUTE);

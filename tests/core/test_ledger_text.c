@@ -26,7 +26,7 @@ static int decode(book *b, const char *text)
 
 static const char *encode(const book *b)
 {
-    static char text[5000];
+    static char text[8000];
     size_t size = takt_ledger_text_size(b->ledger.line_count, b->ledger.holder_count);
 
     cr_assert_leq(size, sizeof text - 1);

@@ -275,6 +275,45 @@ Test(settle, the_only_slot_of_a_log_is_given_back_whole)
     takt_memory_pages_close(&pages);
 }
 
+/* Whatever the entry: as if the log had been written with the real costs; only that where others
+ * count a token of it stays. */
+Test(settle, each_entry_of_a_log_is_given_back)
+{
+    uint64_t random = test_seed(5);
+
+    for (int round = 0; round < 50; round++) {
+        static takt_memory_pages pages;
+        static taken slots[1500];
+        static book b;
+        int64_t now_us = NOW;
+        int count = 0, given_back = 0;
+        open_book(&b, limit_by(&takt_sliding_log, 2000, 100 * SECOND));
+        takt_memory_pages_init(&pages);
+        takt_numbers_begin(&b.ledger.state, &pages.pages);
+        takt_ledger_reset(&b.ledger, now_us);
+        while (count < 1500) {
+            int64_t sum = 0, retry_us, cost = 2 + takt_random_below(&random, 10);
+            now_us += 1 + takt_random_below(&random, SECOND / 4);
+            for (int i = 0; i < count; i++)
+                sum += slots[i].slot_us > now_us - 100 * SECOND ? slots[i].cost : 0;
+            cr_assert_eq(takt_ledger_try(&b.ledger, now_us, cost, &retry_us), sum + cost <= 2000,
+                         "round %d, slot %d", round, count);
+            if (sum + cost <= 2000)
+                slots[count++] = (taken){now_us, cost};
+            if (takt_random_below(&random, 2)) {
+                taken *slot = &slots[count - 1 - takt_random_below(&random, takt_min(count, 900))];
+                int64_t actual = 1 + takt_random_below(&random, slot->cost);
+                takt_ledger_settle(&b.ledger, now_us, slot->slot_us, slot->cost, actual);
+                given_back += actual < slot->cost;
+                slot->cost = actual;
+            }
+        }
+        cr_assert_gt(given_back, 100);
+        cr_assert_eq(pages.pages.trouble, TAKT_PAGES_FINE);
+        takt_memory_pages_close(&pages);
+    }
+}
+
 /* A slot to come is given back, and what it waited for counts until then all the same. */
 Test(settle, what_was_to_come_is_taken_again_when_it_was_due)
 {
@@ -337,6 +376,44 @@ Test(settle, the_promise_holds_with_real_costs)
         }
         cr_assert_gt(given_back, 0);
         cr_assert_eq(broken_promise(&limit.rules[0], slots, count), -1, "round %d", round);
+    }
+}
+
+/* As with calls that last: work never ends, and what each has cost is known when it is over.  Slots
+ * are given now and ahead. */
+Test(settle, the_promise_holds_where_calls_last)
+{
+    uint64_t random = test_seed(8);
+
+    for (int round = 0; round < 300; round++) {
+        int64_t burst = 1 + takt_random_below(&random, 40), now_us = NOW;
+        int64_t lasts_us = 1 + takt_random_below(&random, 3 * SECOND);
+        int idle = (int)takt_random_below(&random, 3), settled = 0;
+        takt_numbers limit = limit_of(1 + takt_random_below(&random, 30), SECOND, burst);
+        static book b;
+        int64_t given_back = 0;
+        open_book(&b, limit);
+        while (b.slot_count < 300) {
+            int32_t cost = (int32_t)(1 + takt_random_below(&random, burst));
+            int64_t retry_us, actual;
+            now_us += takt_random_below(&random, SECOND / 4);
+            if (idle > 0 && takt_random_below(&random, 20) == 0)
+                now_us += takt_random_below(&random, idle * SECOND);
+            for (; settled < b.slot_count && b.slots[settled].slot_us + lasts_us <= now_us;
+                 settled++) {
+                actual = takt_random_below(&random, b.slots[settled].cost + 1);
+                takt_ledger_settle(&b.ledger, now_us, b.slots[settled].slot_us,
+                                   b.slots[settled].cost, actual);
+                given_back += b.slots[settled].cost - actual;
+                b.slots[settled].cost = actual;
+            }
+            if (takt_random_below(&random, 2))
+                say(&b, now_us - NOW, 1, 5, cost, 1 + takt_random_below(&random, 3));
+            else if (takt_ledger_try(&b.ledger, now_us, cost, &retry_us))
+                b.slots[b.slot_count++] = (taken){now_us, cost};
+        }
+        cr_assert_gt(given_back, 0);
+        cr_assert_eq(broken_promise(&limit.rules[0], b.slots, b.slot_count), -1, "round %d", round);
     }
 }
 

@@ -104,7 +104,8 @@ MUTANTS = [
      'if (now_us + for_us <= ledger->blocked_until_us)',
      'if (now_us + for_us == ledger->blocked_until_us)'),
     ('a burst after a block', 'core/gcra.c',
-     'if (in_parts(tat, rule->tokens) > in_parts(state->gcra.tat, rule->tokens)) state->gcra.tat = tat;',
+     'if (in_parts(tat, rule->tokens) > in_parts(state->gcra.tat, rule->tokens)) { state->gcra.tat = tat; '
+     'forget_lows(state); }',
      '(void)tat;'),
     ('a block spends what the rules have', 'core/ledger.c',
      'takt_brake_exhaust(ledger, ledger->blocked_until_us);',
@@ -347,9 +348,9 @@ MUTANTS = [
     ('a sliding window takes back from the one before', 'core/sliding_window.c',
      'if (slot_start_us == start_us) count = &state->sliding_window.current;',
      'if (slot_start_us == start_us) count = &state->sliding_window.previous;'),
-    ('a log takes back what is not the latest', 'core/sliding_log.c',
-     'if (log->last_us == slot_us && log->full_us == 0 &&',
-     'if (log->full_us == 0 &&'),
+    ('a log takes back from another entry', 'core/log.c',
+     '|| entry(log, pages, number).at_us != at_us)',
+     ')'),
     # bounded
     ('the silent stand in line for ever', 'core/line.c',
      'if (place.expires_at_us < now_us)',

@@ -400,6 +400,26 @@ static void count_permit_calls(const agree_outcome *ran)
     count("tries that take a slot without permits", tries && taken && !ran->five);
 }
 
+/* Between two digits: nothing else of a text has these there. */
+static bool has_between_digits(const char *text, char mark)
+{
+    for (const char *at = strchr(text, mark); at; at = strchr(at + 1, mark))
+        if (at > text && strchr("0123456789", at[-1]) && at[1] >= '0' && at[1] <= '9')
+            return true;
+    return false;
+}
+
+static bool owes(const char *text)
+{
+    return has_between_digits(text, '!');
+}
+
+/* How low the backlog of a bucket has been. */
+static bool learns(const char *text)
+{
+    return has_between_digits(text, '@');
+}
+
 static void count_settles(const agree_outcome *ran)
 {
     const takt_store_call *call = &ran->step.call;
@@ -413,6 +433,12 @@ static void count_settles(const agree_outcome *ran)
     count("settles of less that give back", changes && call->actual < call->cost);
     count("settles of more that take", changes && call->actual > call->cost);
     count("settles of a slot to come", settles && call->slot_us > ran->step.now_us);
+    count("settles that begin a debt", settles && !owes(ran->before) && owes(ran->after));
+    count("debts that are paid", owes(ran->before) && !owes(ran->after));
+    count("claims with a debt", call->op == TAKT_OP_CLAIM && owes(ran->before));
+    count("settles that learn", settles && !learns(ran->before) && learns(ran->after));
+    count("slots that are learnt from", !settles && learns(ran->before) && learns(ran->after) &&
+                                            strcmp(ran->before, ran->after) != 0);
     count("settles with holders", settles && holders(ran->before) > 0);
     for (int i = 0; i < 4; i++) {
         static const char *const names[] = {"settles by gcra", "settles by fixed windows",

@@ -226,7 +226,7 @@ local function make_brake()
             brake.percent, brake.since, brake.counted, brake.paced_from, brake.paced_until = percent, since, counted,
                 from or 0, till or 0
             local read = brake.find_rule(rules)
-            if not read or not read.algorithm.read_state(read, state) then
+            if not read or not read.algorithm.read_state(read, state) or read.lows then
                 return nil
             end
             return read

@@ -1,8 +1,9 @@
 -- gcra.lua: core/gcra.c, function by function.  TAT is rule.us + rule.parts / rule.tokens; a fraction is two numbers.
--- needs: numbers
+-- needs: numbers lows
 
 local function make_gcra()
     local gcra
+    make_lows()
     gcra = {
         plus = function(us, parts, more_us, more_parts, whole)
             us, parts = us + more_us, parts + more_parts
@@ -49,7 +50,14 @@ local function make_gcra()
         end,
 
         rest = function(rule, now)
-            rule.us, rule.parts = now, 0
+            rule.us, rule.parts, rule.lows = now, 0, nil
+        end,
+
+        -- A slot at t is given while TAT is that.
+        note_low = function(rule, t, us)
+            if rule.lows then
+                lows.note(rule.lows, t, us > t and us - t or 0, rule.tolerance_us)
+            end
         end,
 
         earliest = function(rule, t, cost)
@@ -63,6 +71,7 @@ local function make_gcra()
         commit = function(rule, t, cost)
             local us, parts = gcra.tat_at(rule, t)
             local more_us, more_parts = gcra.intervals(rule, cost)
+            gcra.note_low(rule, t, us)
             rule.us, rule.parts = gcra.plus(us, parts, more_us, more_parts, rule.tokens)
         end,
 
@@ -106,6 +115,12 @@ local function make_gcra()
                 run[3], run[4] = gcra.intervals(rule, cost)
             end
             run[5], run[6], run[7] = rule.tokens, n, cost
+            gcra.note_low(rule, gcra.ceil(run[1], run[2]), us)
+            if rule.lows and not at_once and n > 1 then -- of one backlog, but for the part of a microsecond
+                local ahead_us, ahead_parts = gcra.intervals(rule, (n - 1) * cost)
+                local last_slot = gcra.ceil(gcra.plus(first_us, first_parts, ahead_us, ahead_parts, rule.tokens))
+                gcra.note_low(rule, last_slot, last_slot - 2 - run[3] + rule.tolerance_us)
+            end
             local more_us, more_parts = gcra.intervals(rule, n * cost)
             rule.us, rule.parts = gcra.plus(us, parts, more_us, more_parts, rule.tokens)
             return n
@@ -115,21 +130,27 @@ local function make_gcra()
             local us, parts = gcra.plus(at, 0, rule.tolerance_us, rule.tolerance_parts, rule.tokens)
             us, parts = gcra.minus(us, parts, rule.interval_us, rule.interval_parts, rule.tokens)
             if us > rule.us or (us == rule.us and parts > rule.parts) then
-                rule.us, rule.parts = us, parts
+                rule.us, rule.parts, rule.lows = us, parts, nil
             end
         end,
 
         owes = true,
 
-        give_back = function(rule, slot, cost, unused, till)
+        give_back = function(rule, slot, cost, unused, till, now)
             local us, parts = gcra.intervals(rule, cost)
             local least_us, least_parts = gcra.minus(rule.us, rule.parts, us, parts, rule.tokens)
             local least = gcra.ceil(least_us, least_parts)
+            local low = lows.of(rule.lows, slot)
             if least < slot then
                 return
             end
             if till >= slot and (rule.interval_us == 0 or least > slot) then
                 least_us = least_us + (till - slot) + 1 -- their sum with least_us is not exact
+            end
+            if low == NEVER then
+                least_us, least_parts = 0, rule.parts
+            elseif low and rule.us - low < least_us then
+                least_us, least_parts = rule.us - low, rule.parts
             end
             us, parts = gcra.intervals(rule, unused)
             us, parts = gcra.minus(rule.us, rule.parts, us, parts, rule.tokens)
@@ -137,29 +158,43 @@ local function make_gcra()
                 us, parts = least_us, least_parts
             end
             if us < rule.us or (us == rule.us and parts < rule.parts) then
+                if rule.lows then
+                    lows.lower(rule.lows, slot, gcra.ceil(gcra.minus(rule.us, rule.parts, us, parts, rule.tokens)))
+                end
                 rule.us, rule.parts = us, parts
             end
+            rule.lows = lows.learn(rule.lows, now, slot, till)
         end,
 
         rest_at = function(rule)
             return gcra.ceil(rule.us, rule.parts)
         end,
 
-        pull_back = function(rule, now, reach, lookahead)
-            local us, parts = gcra.minus(rule.us, rule.parts, now + reach + rule.tolerance_us, rule.tolerance_parts,
+        -- Tokens by which TAT is further than that instant and the burst.
+        tokens_beyond = function(rule, furthest)
+            local us, parts = gcra.minus(rule.us, rule.parts, furthest + rule.tolerance_us, rule.tolerance_parts,
                 rule.tokens)
-            local whole, rest = 0, 0
-            if us > 0 or (us == 0 and parts > 0) then
-                whole, rest = numbers.divide(us, rule.tokens, parts, rule.span)
+            if us < 0 then
+                return 0
             end
-            whole = rest > 0 and whole + 1 or whole
-            if whole <= rule.owed then
-                rule.owed = whole
+            local whole, rest = numbers.divide(us, rule.tokens, parts, rule.span)
+            return rest > 0 and whole + 1 or whole
+        end,
+
+        pull_back = function(rule, now, reach, lookahead)
+            if rule.us < now + reach + rule.tolerance_us then
+                rule.owed = 0
                 return
             end
-            rule.us, rule.parts = now + lookahead + rule.tolerance_us, rule.tolerance_parts
-            us, parts = gcra.intervals(rule, rule.owed)
-            rule.us, rule.parts = gcra.plus(rule.us, rule.parts, us, parts, rule.tokens)
+            local beyond = gcra.tokens_beyond(rule, now + reach)
+            if beyond > rule.owed then
+                local us, parts = gcra.intervals(rule, rule.owed)
+                rule.us, rule.parts = gcra.plus(now + lookahead + rule.tolerance_us, rule.tolerance_parts, us, parts,
+                    rule.tokens)
+                rule.lows = nil
+                beyond = gcra.tokens_beyond(rule, now + reach)
+            end
+            rule.owed = beyond
         end,
 
         read_rule = function(rule, text)
@@ -176,22 +211,20 @@ local function make_gcra()
         end,
 
         write_state = function(rule)
-            if rule.parts > 0 then
-                return string.format('%.0f+%.0f', rule.us, rule.parts)
-            end
-            return numbers.digits(rule.us)
+            local text = rule.parts > 0 and string.format('%.0f+%.0f', rule.us, rule.parts) or numbers.digits(rule.us)
+            return rule.lows and text .. lows.write(rule.lows) or text
         end,
 
         read_state = function(rule, text)
-            local us, more, parts = text:match('^(%d+)(%+?)(%d*)$')
+            local us, more, parts, kept = text:match('^(%d+)(%+?)(%d*)(.*)$')
             us, parts = tonumber(us), tonumber(parts)
             if not us or us > TAKT_EXACT_MAX or (more == '+') ~= (parts ~= nil) then
                 return false
             elseif parts and (parts < 1 or parts >= rule.tokens) then
                 return false
             end
-            rule.us, rule.parts = us, parts or 0
-            return true
+            rule.us, rule.parts, rule.lows = us, parts or 0, kept ~= '' and lows.read(kept) or nil
+            return kept == '' or rule.lows ~= nil
         end,
 
         -- So many millionths of a token as time.
@@ -205,7 +238,7 @@ local function make_gcra()
         convert = function(from, to, now)
             local backlog = gcra.ceil(from.us, from.parts) - now
             if from.tokens == to.tokens and from.span == to.span then
-                to.us, to.parts = from.us, from.parts
+                to.us, to.parts, to.lows = from.us, from.parts, from.lows
                 return
             elseif backlog <= 0 then
                 to.us, to.parts = now + backlog, 0

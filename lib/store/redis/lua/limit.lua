@@ -31,18 +31,29 @@ debts = {
         return math.max(from, debts.due_behind(one, n))
     end,
 
+    pay_at = function(one, at)
+        local n = math.min(one.algorithm.room(one, at, at), one.owed)
+        if n > 0 then
+            one.algorithm.commit(one, at, n)
+        end
+        one.owed = one.owed - n
+        return n > 0
+    end,
+
+    -- What is owed and has fallen due: of many periods what each gives, of the last ones part by part.
     pay = function(one)
-        for _ = 1, TAKT_TAKE_STEPS_MAX do
-            local at = one.owed > 0 and one.algorithm.earliest(one, 0, 1) or NEVER
-            if at > ledger.now then
+        local at = one.algorithm.earliest(one, 0, 1)
+        local periods = math.floor((ledger.now - at) / one.span) - 1
+        if periods > 0 then
+            one.owed = periods > math.floor(one.owed / one.tokens) and 0 or one.owed - periods * one.tokens
+            debts.pay_at(one, at + periods * one.span)
+        end
+        while one.owed > 0 do
+            at = one.algorithm.earliest(one, 0, 1)
+            if at > ledger.now
+                or not debts.pay_at(one, math.min(at + math.floor(one.span / TAKT_PAY_PARTS), ledger.now)) then
                 break
             end
-            at = math.min(at + math.floor(one.span / TAKT_PAY_PARTS), ledger.now)
-            local n = math.min(one.algorithm.room(one, at, at), one.owed)
-            if n > 0 then
-                one.algorithm.commit(one, at, n)
-            end
-            one.owed = one.owed - n
         end
     end,
 }

@@ -215,6 +215,30 @@ local function make_logs()
             log.total = (log.total + tokens) % TAKT_LOG_WRAP
         end,
 
+        -- Takes back up to so many tokens of those taken at a slot.
+        take_back = function(log, at, tokens)
+            if logs.held(log) == 0 or at > log.last then
+                return
+            end
+            local number = at == log.last and log.next or logs.seek(log, nil, at - 1)
+            local before, found, total = log.before, nil, nil
+            if log.next - number <= TAKT_LOG_BACK_MAX then
+                found, total = logs.entry(log, number)
+            end
+            if found ~= at then
+                return
+            elseif number > log.first then
+                found, before = logs.entry(log, number - 1)
+            end
+            tokens = math.min(tokens, logs.between(before, total) - (log.first < log.next and 1 or 0))
+            for i = number, tokens > 0 and log.next - 1 or -1 do
+                local page, field = logs.page_of(log, i)
+                page.total[i % LOG_PAGE + 1] = (page.total[i % LOG_PAGE + 1] - tokens) % TAKT_LOG_WRAP
+                logs.changed[field] = page
+            end
+            log.total = (log.total - tokens) % TAKT_LOG_WRAP
+        end,
+
         drop = function(log, at)
             if logs.held(log) == 0 then
                 return

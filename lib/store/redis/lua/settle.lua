@@ -14,7 +14,8 @@ return run(function()
         charge(actual - cost)
     else
         for _, one in ipairs(limit.rules) do
-            one.algorithm.give_back(one, slot, cost, cost - actual, ledger.now + limit.lookahead)
+            local known_at = one == limit.brake and slot or ledger.now
+            one.algorithm.give_back(one, slot, cost, cost - actual, ledger.now + limit.lookahead, known_at)
         end
     end
     count_taken(actual - cost)

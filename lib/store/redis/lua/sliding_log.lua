@@ -114,11 +114,9 @@ local function make_sliding_log()
             end
         end,
 
-        give_back = function(rule, slot, cost, unused)
-            local log = rule.log
-            local most = log.first == log.next and cost or cost - 1
-            if log.last == slot and log.full == 0 and logs.held(log) >= cost then
-                log.total = (log.total - (unused < most and unused or most)) % TAKT_LOG_WRAP
+        give_back = function(rule, slot, _, unused)
+            if rule.log.full == 0 then
+                logs.take_back(rule.log, slot, unused)
             end
         end,
 
