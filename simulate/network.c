@@ -118,20 +118,31 @@ static void answer_arrives(takt_fleet *fleet, takt_sim_event *event)
     takt_sim_exchange_drop(exchange);
 }
 
-/* Permits are free: whoever is named should claim. */
-static void wake_arrives(takt_fleet *fleet, takt_sim_event *event)
+static void tell_queue(takt_sim_event *event, void (*tell)(takt_scheduler *, takt_queue *))
 {
     takt_fleet_worker *worker = event->worker;
     takt_queue *queue;
 
-    (void)fleet;
     if (takt_sim_is_for_dead(event) || worker->cut)
         return;
     queue = takt_registry_find(&worker->scheduler, worker->limit, "");
     if (!queue)
         return;
-    takt_claims_nudge(&worker->scheduler, queue);
+    tell(&worker->scheduler, queue);
     takt_sim_ask_pass(worker);
+}
+
+/* Permits are free: whoever is named should claim. */
+static void wake_arrives(takt_fleet *fleet, takt_sim_event *event)
+{
+    (void)fleet;
+    tell_queue(event, takt_claims_nudge);
+}
+
+static void news_arrives(takt_fleet *fleet, takt_sim_event *event)
+{
+    (void)fleet;
+    tell_queue(event, takt_claims_hint);
 }
 
 /* Others than the claimer hear of news. */
@@ -143,7 +154,7 @@ static void send_news(takt_fleet *fleet, uint64_t claimer)
             takt_random_below(&fleet->random, 1000) < fleet->wakes_lost_per_mille)
             continue;
         for (int copies = draw_copies(worker); copies > 0; copies--)
-            takt_sim_plan(worker, draw_arrival(fleet), wake_arrives);
+            takt_sim_plan(worker, draw_arrival(fleet), news_arrives);
     }
 }
 

@@ -19,7 +19,7 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
     award->least_urgent = -1;
     award->holding = award->fence = award->reuses = 0;
     award->wake_count = 0;
-    award->uncontended = award->news = false;
+    award->uncontended = award->news = award->taken = false;
     award->run_count = 0;
     award->stale = takt_line_is_stale(ledger, claim) || takt_holders_is_stale(ledger, claim);
 }

@@ -15,6 +15,7 @@
 #include "core/holders.h"
 #include "core/line.h"
 #include "core/meter.h"
+#include "core/offers.h"
 #include "core/overflow.h"
 
 void takt_ledger_empty(takt_ledger *ledger, const takt_numbers *numbers)
@@ -26,6 +27,7 @@ void takt_ledger_empty(takt_ledger *ledger, const takt_numbers *numbers)
     takt_brake_release(ledger);
     takt_meter_end(ledger);
     ledger->contest = (takt_contest){0};
+    ledger->offers = (takt_offers){0};
     ledger->fence = ledger->leased_until_us = 0;
     ledger->line_count = ledger->holder_count = 0;
 }
@@ -96,6 +98,7 @@ void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us)
     takt_line_tidy(ledger, now_us);
     takt_holders_tidy(ledger, now_us);
     takt_meter_tidy(ledger, now_us);
+    takt_offers_tidy(ledger, now_us);
 }
 
 /* ---- room and turns -------------------------------------------------------------------------- */
@@ -106,6 +109,7 @@ typedef struct view {
     int64_t share;   /* tokens that one turn may take */
     int64_t ahead;   /* of the room, what is left to those before this place */
     int64_t first;   /* tokens that those before it want in any case */
+    int64_t urgent;  /* tokens that are wanted more urgently */
     int64_t permits; /* that this turn may take */
 } view;
 
@@ -141,6 +145,7 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
     if (head && head->need > v.share)
         v.ahead += head->need - v.share;
     v.ahead = urgent + takt_min(v.ahead, others); /* nothing is kept for nobody */
+    v.urgent = urgent;
     v.first = urgent + (head ? head->need + before - 1 : 0);
     v.permits =
         takt_holders_free(ledger); /* each of those wanted is wanted with a token at least */
@@ -158,6 +163,21 @@ static bool can_ever_be_given(const takt_ledger *ledger, const takt_want *want)
     return want->cost <= takt_numbers_capacity(ledger->numbers, NULL);
 }
 
+/* Gives the most urgent place slots that others have handed on.  They were counted when the others
+ * were given them. */
+static int64_t hand_on(takt_ledger *ledger, int64_t from_us, const takt_want *want,
+                       takt_award *award)
+{
+    int64_t count = 0;
+
+    while (count < want->count && award->run_count < TAKT_RUNS_MAX &&
+           takt_offers_take(ledger, from_us, want, &award->runs[award->run_count])) {
+        award->run_count++;
+        count++;
+    }
+    return count;
+}
+
 /* Gives a place as much of what its worker wants as its turn allows.  Returns the tokens, which are
  * never more than what is wanted. */
 static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_claim *claim,
@@ -167,24 +187,30 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
     view v = look(ledger, now_us, at);
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
     int64_t left = takt_min(takt_max(v.share, me->need), v.room - v.ahead);
+    int64_t till_us = now_us + ledger->numbers->lookahead_us;
+    int64_t near_us = !claim->distant && takt_offers_are_awaited(ledger, now_us, me)
+                          ? now_us + ledger->numbers->lookahead_us / TAKT_OFFERS_NEAR
+                          : till_us;
     int64_t given = 0, slots = 0;
 
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
-        int64_t until_us = takt_min(now_us + ledger->numbers->lookahead_us, want->latest_us);
-        int64_t count, n;
+        int64_t until_us = want->latest_us < till_us ? want->latest_us : near_us;
+        int64_t count, n, handed;
         if (want->priority != me->priority || !can_ever_be_given(ledger, want))
             continue;
-        count = takt_min(want->count, left > 0 ? left / want->cost : 0);
+        handed = v.urgent == 0 ? hand_on(ledger, from_us, want, award) : 0;
+        me->wanting -= handed * want->cost;
+        count = takt_min(want->count - handed, left > 0 ? left / want->cost : 0);
         count = takt_min(count, takt_max(v.permits - slots, 0));
         n = takt_numbers_take(ledger->numbers, &ledger->state, from_us, want->cost, count, until_us,
                               award->runs, &award->run_count, TAKT_RUNS_MAX);
         given += n * want->cost;
         slots += n;
         left -= n * want->cost;
-        me->waiting -= n;
-        me->accepted = takt_max(me->accepted - n, 0);
-        if (n < want->count && want->latest_us > until_us) {
+        me->waiting -= n + handed;
+        me->accepted = takt_max(me->accepted - n - handed, 0);
+        if (n + handed < want->count && want->latest_us > until_us) {
             me->need = want->cost; /* first come, first served: nobody behind it goes before it */
             break;
         }
@@ -309,11 +335,16 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
 static void serve_all(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                       takt_award *award)
 {
+    bool foremost = true;
+
     for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
         int at = takt_line_find(ledger, claim->worker, priority);
         int64_t given;
         if (at < 0)
             continue;
+        if (foremost)
+            award->news = takt_offers_ask(ledger, now_us, claim, &ledger->line[at]);
+        foremost = false;
         given = serve(ledger, now_us, at, claim, award);
         takt_meter_add(ledger, given);
         if (ledger->line[at].waiting <= 0) {
@@ -351,6 +382,9 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
         place->again_at_us = takt_min(again_us, keepalive_us);
         if (place->lacking)
             again_us = takt_min(again_us, head_late_at(ledger, now_us, at));
+        if (!claim->distant && takt_offers_are_awaited(ledger, now_us, place))
+            again_us = takt_min(again_us, now_us + ledger->numbers->lookahead_us /
+                                                       TAKT_LOOKAHEAD_FRACTION_FIRST);
         award->claim_again_at_us = takt_min(award->claim_again_at_us, again_us);
     }
 }
@@ -412,12 +446,13 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         int64_t needed = need_of_head(ledger, claim);
         award->holding = takt_holders_state(ledger, now_us, claim);
         restate(ledger, now_us, claim);
+        award->taken = takt_offers_accept(ledger, now_us, claim);
         serve_all(ledger, now_us, claim, award);
         takt_overflow_apply(ledger, claim, award);
         plan_all(ledger, now_us, claim, award);
         if (ledger->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
             hurry_first(ledger, now_us, claim, award);
-        award->news = is_news(ledger, claim, needed, award);
+        award->news |= is_news(ledger, claim, needed, award);
     }
     takt_award_end(ledger, now_us, claim, award);
 }

@@ -21,6 +21,7 @@
 #define TAKT_WANTS_MAX  64   /* runs of like waiters that one claim lists */
 #define TAKT_RUNS_MAX   64   /* runs of slots that one award gives */
 #define TAKT_WAKES_MAX  8    /* workers that one award has woken */
+#define TAKT_OFFERS_MAX 8    /* slots that a ledger has for more urgent work */
 #define TAKT_REUSES     1000 /* fencing numbers for permits that a worker hands on within itself */
 #define TAKT_REUSES_AHEAD_US                                                                       \
     INT64_C(60000000) /* such numbers are given out no further ahead of the clock */
@@ -38,6 +39,13 @@ typedef struct takt_want {
     int32_t priority;
 } takt_want;
 
+/* A slot in hand that its worker hands on to more urgent work (offers.h). */
+typedef struct takt_offer {
+    int64_t slot_us;
+    int32_t cost;     /* 0: there is no offer */
+    int32_t priority; /* of the worker's most urgent waiter */
+} takt_offer;
+
 typedef struct takt_claim {
     uint64_t worker;
     int64_t seq;       /* grows with every claim of the worker to this ledger */
@@ -47,6 +55,8 @@ typedef struct takt_claim {
     int64_t holding;   /* permits that the worker holds: running jobs, and slots in hand */
     bool uncontended;  /* a hint: the last award was, and left a slot within the lookahead; a store
                           may try a shorter way first */
+    bool distant;      /* its answers take so long that it does not wait for offers */
+    takt_offer offer;  /* after news: for work that is more urgent than all of the worker's */
     int want_count;
     takt_want wants[TAKT_WANTS_MAX]; /* the first of those waiters, the most urgent first */
 } takt_claim;
@@ -72,9 +82,10 @@ typedef struct takt_award {
     int wake_count;   /* these workers should claim now: permits are free for them, or waiters of
                          theirs were taken out of the line */
     uint64_t wakes[TAKT_WAKES_MAX];
-    bool news; /* the first in line went without what the others had left to it: they should all
-                  claim now */
+    bool news; /* they should all claim now: the first in line went without what the others had left
+                  to it, or more urgent work would like their next slots */
     int least_urgent; /* priority of the last in line of the other workers; -1: no other waits */
+    bool taken;       /* the claim's offer is no longer the worker's */
     bool uncontended; /* a hint for the next claim: the store's shorter way, if it has one, would
                          have done */
     bool outdated;    /* other numbers hold than the worker's, of a higher revision or of the same:
@@ -131,6 +142,13 @@ typedef struct takt_contest {
     int64_t contested_at_us; /* when other rules were last stated; 0: there is no contest */
 } takt_contest;
 
+/* Slots that were handed on, for the most urgent waiters. */
+typedef struct takt_offers {
+    int64_t asked_at_us; /* when workers were asked for offers; 0: not within the last lookahead */
+    takt_offer slots[TAKT_OFFERS_MAX];
+    int count;
+} takt_offers;
+
 /* Counts the tokens taken while somebody watches (meter.h). */
 typedef struct takt_meter {
     int64_t until_us; /* 0: nobody watches */
@@ -148,6 +166,7 @@ typedef struct takt_ledger {
     takt_brake brake;
     takt_meter meter;
     takt_contest contest;
+    takt_offers offers;
     takt_place *line; /* sorted by priority, then turn; the caller's memory */
     int line_count;
     int line_capacity;       /* before a claim at least line_count + TAKT_PRIORITIES */

@@ -193,5 +193,7 @@ int64_t takt_ledger_expires_at(const takt_ledger *ledger)
     for (int i = 0; i < ledger->line_count; i++)
         at_us = takt_max(at_us, ledger->line[i].expires_at_us);
     at_us = takt_max(at_us, ledger->leased_until_us);
+    if (ledger->offers.asked_at_us > 0)
+        at_us = takt_max(at_us, ledger->offers.asked_at_us + ledger->numbers->lookahead_us);
     return takt_max(at_us, ledger->fence); /* numbers only grow, also when it is begun anew */
 }

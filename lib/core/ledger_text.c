@@ -16,7 +16,8 @@
 
 size_t takt_ledger_text_size(int line_count, int holder_count)
 {
-    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) + 28 * NUMBER_SIZE +
+    return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) +
+           (29 + 3 * TAKT_OFFERS_MAX) * NUMBER_SIZE +
            TAKT_REASON_TEXT_MAX + (size_t)line_count * PLACE_SIZE +
            (size_t)holder_count * HOLDER_SIZE;
 }
@@ -281,6 +282,39 @@ static void read_contest(takt_reader *reader, takt_ledger *ledger, takt_numbers 
     ledger->contest.contested_at_us = read_number(reader, 1, TAKT_EXACT_MAX);
 }
 
+/* eASKED and for each offer ,SLOT,COST,PRIORITY */
+
+static int has_offers(const takt_ledger *ledger)
+{
+    return ledger->offers.asked_at_us > 0 || ledger->offers.count > 0;
+}
+
+static void write_offers(takt_writer *writer, const takt_ledger *ledger, int i)
+{
+    (void)i;
+    takt_write_int(writer, ledger->offers.asked_at_us);
+    for (int j = 0; j < ledger->offers.count; j++) {
+        write_number(writer, ',', ledger->offers.slots[j].slot_us);
+        write_number(writer, ',', ledger->offers.slots[j].cost);
+        write_number(writer, ',', ledger->offers.slots[j].priority);
+    }
+}
+
+static void read_offers(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)
+{
+    takt_offers *offers = &ledger->offers;
+
+    (void)kept;
+    offers->asked_at_us = takt_read_int(reader, 0, TAKT_EXACT_MAX);
+    while (offers->count < TAKT_OFFERS_MAX && takt_read_if(reader, ',')) {
+        takt_offer *offer = &offers->slots[offers->count++];
+        offer->slot_us = takt_read_int(reader, 0, TAKT_EXACT_MAX);
+        offer->cost = (int32_t)read_number(reader, 1, TAKT_COST_MAX);
+        offer->priority = (int32_t)read_number(reader, 0, TAKT_PRIORITY_MAX);
+    }
+    reader->bad |= !has_offers(ledger);
+}
+
 /* hWORKER,SEQ,HELD,EXPIRES */
 
 static int count_holders(const takt_ledger *ledger)
@@ -395,6 +429,7 @@ static void read_place(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
     PART('k', has_brake, write_brake, read_brake)                                                  \
     PART('m', has_meter, write_meter, read_meter)                                                  \
     PART('c', has_contest, write_contest, read_contest)                                            \
+    PART('e', has_offers, write_offers, read_offers)                                               \
     PART('h', count_holders, write_holder, read_holder)                                            \
     PART('w', count_places, write_place, read_place)
 

@@ -212,7 +212,7 @@ int64_t takt_numbers_due_at_best(const takt_numbers *numbers, int64_t t_us, int6
 /* Makes a slot one more of a run, where it is evenly spaced from it. */
 static bool extend_run(takt_run *run, int64_t slot_us, int32_t cost)
 {
-    if (run->cost != cost || run->whole != 1)
+    if (run->cost != cost || run->whole != 1 || slot_us < run->first.us)
         return false;
     if (run->count == 1)
         run->step = (takt_fraction){slot_us - run->first.us, 0};

@@ -126,6 +126,28 @@ int64_t takt_claims_at(const takt_scheduler *scheduler, const takt_queue *queue,
 
 /* ---- what ------------------------------------------------------------------------------------ */
 
+/* After a hint the next slot in hand is offered to more urgent work.  It is late enough to reach
+ * another worker first, and so near that no other worker's slot is much nearer: within two emission
+ * intervals. */
+static takt_offer make_offer(const takt_queue *queue, int64_t store_us)
+{
+    const takt_numbers *numbers = queue->numbers;
+    int64_t from_us = store_us + numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION_FIRST +
+                      2 * queue->awarded.round_trip_us;
+    takt_offer offer = {.cost = 0};
+    int64_t slots;
+
+    if (queue->claims.hint != HINTED || queue->waiters.total == 0 || queue->in_hand.count == 0 ||
+        numbers->concurrency > 0 || most_urgent(queue) == 0)
+        return offer;
+    slots = takt_numbers_throughput(numbers, NULL, numbers->lookahead_us);
+    offer.slot_us = takt_slots_from(&queue->in_hand, from_us, &offer.cost);
+    offer.priority = most_urgent(queue);
+    if (slots == 0 || offer.slot_us > from_us + 2 * numbers->lookahead_us / slots)
+        offer.cost = 0;
+    return offer;
+}
+
 takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim)
 {
     takt_queue *queue;
@@ -140,6 +162,9 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
     claim->seq = ++scheduler->seq;
     claim->holding = takt_permits_state(queue);
     claim->newcomers = takt_queue_state(queue);
+    claim->distant =
+        queue->awarded.round_trip_us > queue->numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION;
+    claim->offer = queue->claims.offer = make_offer(queue, store_us);
     takt_queue_wants(queue, now_us + queue->numbers->lookahead_us, now_us - store_us, claim);
     claim->uncontended = queue->awarded.uncontended &&
                          queue->awarded.next_slot_at_us <= store_us + queue->numbers->lookahead_us;
@@ -156,6 +181,15 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
         queue->claims.hint = HINT_CLAIMED;
     queue->claims.sent_at_us = now_us;
     return queue;
+}
+
+void takt_claims_hand_on(takt_scheduler *scheduler, takt_queue *queue)
+{
+    takt_offer *offer = &queue->claims.offer;
+
+    if (offer->cost > 0 && takt_slots_take_out(&queue->in_hand, offer->slot_us, offer->cost) < 0)
+        scheduler->out_of_memory = true; /* the slots lapse */
+    offer->cost = 0;
 }
 
 void takt_claims_end(takt_scheduler *scheduler, takt_queue *queue)
@@ -179,6 +213,8 @@ bool takt_claims_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_cl
     claim->seq = ++scheduler->seq;
     claim->holding = takt_permits_state(queue);
     claim->waiting = claim->newcomers = claim->want_count = 0;
+    claim->distant = false;
+    claim->offer = queue->claims.offer = (takt_offer){.cost = 0};
     queue->claims.in_flight = true;
     scheduler->in_flight++;
     return true;

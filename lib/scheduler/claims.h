@@ -34,6 +34,9 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
  */
 void takt_claims_planned(takt_queue *queue);
 
+/* The slot that the last claim offered is, or may be, another worker's now. */
+void takt_claims_hand_on(takt_scheduler *scheduler, takt_queue *queue);
+
 /* The queue's call has come back. */
 void takt_claims_end(takt_scheduler *scheduler, takt_queue *queue);
 

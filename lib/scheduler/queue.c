@@ -297,7 +297,9 @@ static int64_t move_on(takt_queue *queue, int state)
 
 int64_t takt_queue_state(takt_queue *queue)
 {
-    return has_newcomers(queue) ? move_on(queue, STATED) : 0;
+    int64_t newcomers = has_newcomers(queue) ? move_on(queue, STATED) : 0;
+
+    return when_full(queue) == TAKT_WHEN_FULL_REFUSE ? newcomers : 0;
 }
 
 void takt_queue_count(takt_queue *queue)

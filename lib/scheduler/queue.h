@@ -60,8 +60,9 @@ typedef struct takt_claims {
     int64_t sent_at_us; /* when the last claim was sent, by the local clock */
     int64_t min_cost;   /* lowest cost of the waiters in that claim; 1: not known */
     int foremost;       /* priority of the most urgent of them */
-    int32_t planned;    /* the ledger plans for a first waiter of this cost; 0: for none */
-    bool dear;          /* the claim had waiters that cost more than one token */
+    takt_offer offer; /* that claim's; the slot is in hand until its award says that it is taken */
+    int32_t planned;  /* the ledger plans for a first waiter of this cost; 0: for none */
+    bool dear;        /* the claim had waiters that cost more than one token */
     bool in_flight;
     bool nudged;   /* a permit may have become free for us: claim */
     bool outdated; /* the ledger's numbers are newer than ours: claim */
@@ -170,8 +171,8 @@ bool takt_queue_is_full(const takt_queue *queue);
  * priorities. */
 takt_permit *takt_queue_unstated(const takt_queue *queue);
 
-/* A claim states the waiters: returns how many of them no award has counted, 0 where there is no
- * bound.  takt_queue_count: its award has come. */
+/* A claim states the waiters: returns how many of them may be refused, since no award has counted
+ * them.  takt_queue_count: its award has come. */
 int64_t takt_queue_state(takt_queue *queue);
 void takt_queue_count(takt_queue *queue);
 

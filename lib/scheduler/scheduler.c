@@ -128,6 +128,8 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     queue->awarded.round_trip_us = received_us - sent_us;
     takt_clock_note(clock, sent_us, received_us, award->now_us);
     queue->awarded.uncontended = award->uncontended;
+    if (award->taken || award->stale)
+        takt_claims_hand_on(scheduler, queue);
     /* the answer to an older claim: what was given is unknown, so state it again */
     if (award->stale) {
         takt_permits_failed(scheduler, queue);
@@ -162,6 +164,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
 void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us)
 {
     takt_claims_end(scheduler, queue);
+    takt_claims_hand_on(scheduler, queue); /* it may have been taken */
     takt_permits_failed(scheduler, queue);
     takt_loss_failed(scheduler, queue, status, now_us);
 }

@@ -126,3 +126,68 @@ void takt_slots_drop_before(takt_slots *in_hand, int64_t instant_us)
     while (takt_slots_next(in_hand) < instant_us)
         takt_slots_pop(in_hand);
 }
+
+/* The index of the run's first slot at t_us or later; its count: there is none. */
+static int64_t index_from(const takt_run *run, int64_t t_us)
+{
+    int64_t low = 0, high = run->count;
+
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (takt_run_slot(run, middle) >= t_us)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+int64_t takt_slots_from(const takt_slots *in_hand, int64_t t_us, int32_t *cost)
+{
+    int64_t first_us = TAKT_NEVER;
+
+    for (int i = 0; i < in_hand->run_count; i++) {
+        const takt_run *run = &in_hand->runs[in_hand->first + i];
+        int64_t at = index_from(run, t_us);
+        if (at < run->count && takt_run_slot(run, at) < first_us) {
+            first_us = takt_run_slot(run, at);
+            *cost = run->cost;
+        }
+    }
+    return first_us;
+}
+
+/* The run from that index on. */
+static takt_run rest_of(const takt_run *run, int64_t index)
+{
+    takt_run rest = *run;
+    int64_t parts = run->first.parts + index * run->step.parts;
+
+    rest.first.us += index * run->step.us + parts / run->whole;
+    rest.first.parts = parts % run->whole;
+    rest.count = run->count - index;
+    rest.fence += run->fence > 0 ? index : 0;
+    return rest;
+}
+
+int takt_slots_take_out(takt_slots *in_hand, int64_t slot_us, int32_t cost)
+{
+    for (int i = 0; i < in_hand->run_count; i++) {
+        takt_run *run = &in_hand->runs[in_hand->first + i], behind;
+        int64_t at = index_from(run, slot_us);
+        if (run->cost != cost || at == run->count || takt_run_slot(run, at) != slot_us)
+            continue;
+        behind = rest_of(run, at);
+        in_hand->count -= behind.count;
+        run->count = at;
+        if (at == 0) {
+            memmove(run, run + 1, (size_t)(in_hand->run_count - i - 1) * sizeof *run);
+            in_hand->run_count--;
+        }
+        if (behind.count == 1)
+            return 0;
+        behind = rest_of(&behind, 1);
+        return takt_slots_add(in_hand, &behind, 1, behind.fence);
+    }
+    return 0;
+}

@@ -32,6 +32,13 @@ int64_t takt_slots_last(const takt_slots *in_hand);
 /* Takes out the run that begins last; false: there is none. */
 bool takt_slots_pop_last(takt_slots *in_hand, takt_run *run);
 
+/* The first slot at t_us or later, and its cost; TAKT_NEVER: there is none. */
+int64_t takt_slots_from(const takt_slots *in_hand, int64_t t_us, int32_t *cost);
+
+/* Takes out one slot of that time and cost, if there is one.  TAKT_E_NOMEM: slots behind it lapse,
+ * too. */
+int takt_slots_take_out(takt_slots *in_hand, int64_t slot_us, int32_t cost);
+
 /* Drops the slots that are due before that instant. */
 void takt_slots_drop_before(takt_slots *in_hand, int64_t instant_us);
 

@@ -285,6 +285,9 @@ Test(ledger_text, the_longest_place_fits)
     b.ledger.turn = b.ledger.blocked_until_us = b.ledger.fence = INT64_C(1) << 53;
     b.ledger.meter = (takt_meter){INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53};
     b.ledger.contest = (takt_contest){INT64_C(1) << 53, INT64_C(1) << 53};
+    b.ledger.offers = (takt_offers){.asked_at_us = INT64_C(1) << 53, .count = TAKT_OFFERS_MAX};
+    for (int i = 0; i < TAKT_OFFERS_MAX; i++)
+        b.ledger.offers.slots[i] = (takt_offer){INT64_C(1) << 53, TAKT_COST_MAX, 9};
     takt_ledger_penalize(&b.ledger, NOW, 1, NULL);
     b.ledger.brake =
         (takt_brake){99, INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53};

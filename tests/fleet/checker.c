@@ -93,6 +93,7 @@ void checker_close(checker *self)
     free(self->workers);
     free(self->line);
     free(self->places);
+    free(self->offers);
 }
 
 int64_t checker_now(const checker *self)
@@ -122,11 +123,54 @@ static takt_want *wanted(takt_want *wants, int want_count, int64_t cost, int64_t
     return NULL;
 }
 
+/* A slot that its worker has given up stays taken, and is given to somebody else. */
+static void note_offer(checker *self, const takt_sim_call *call)
+{
+    const takt_offer *offer = &call->claim->offer;
+
+    if (!call->award->taken)
+        return;
+    if (offer->cost == 0)
+        checker_fail(self, 1, "an offer is taken that was not made");
+    if (self->offer_count == self->offer_capacity) {
+        self->offer_capacity = 2 * self->offer_capacity + 8;
+        self->offers = realloc(self->offers, (size_t)self->offer_capacity * sizeof *self->offers);
+        if (!self->offers)
+            abort();
+    }
+    self->offers[self->offer_count++] = (hand_slot){offer->slot_us, offer->cost, 0};
+    timeline_note(self->fleet, "worker %d hands on its slot at now%+lld us for %d tokens",
+                  worker_named(self, call->worker), (long long)(offer->slot_us - call->now_us),
+                  (int)offer->cost);
+}
+
+/* Whether this is such a slot, which the ledger has no longer: a rule may give another one of the
+ * same instant. */
+static bool is_offered(checker *self, int64_t slot_us, int32_t cost)
+{
+    const takt_offers *kept = &self->fleet->ledger.offers;
+    int found = -1, left = 0;
+
+    for (int i = 0; i < kept->count; i++)
+        left -= kept->slots[i].slot_us == slot_us && kept->slots[i].cost == cost;
+    for (int i = 0; i < self->offer_count; i++)
+        if (self->offers[i].at_us == slot_us && self->offers[i].cost == cost) {
+            found = i;
+            left++;
+        }
+    if (left <= 0)
+        return false;
+    self->offers[found] = self->offers[--self->offer_count];
+    self->offered++;
+    return true;
+}
+
 /* Each slot, and that it was wanted.  given: tokens by priority. */
 static void check_slots(checker *self, const takt_sim_call *call, int64_t given[TAKT_PRIORITIES])
 {
     takt_want wants[TAKT_WANTS_MAX];
 
+    note_offer(self, call);
     memcpy(wants, call->claim->wants, (size_t)call->claim->want_count * sizeof *wants);
     for (int i = 0; i < call->award->run_count; i++) {
         const takt_run *run = &call->award->runs[i];
@@ -140,7 +184,8 @@ static void check_slots(checker *self, const takt_sim_call *call, int64_t given[
                     (long long)(slot_us - call->now_us), (int)run->cost);
             want->count--;
             given[want->priority] += run->cost;
-            checker_slot(self, call->now_us, slot_us, run->cost);
+            if (!is_offered(self, slot_us, run->cost))
+                checker_slot(self, call->now_us, slot_us, run->cost);
         }
     }
 }
@@ -208,23 +253,44 @@ static const takt_place *head_of(const takt_place *line, int count)
     return NULL;
 }
 
-/* The others hear of a head that goes without the tokens that they left to it, and of nothing else.
- * Which one was the head is not looked at where somebody was late by then. */
-static void check_news(const checker *self, const takt_sim_call *call, int64_t given)
+/* Whether this claim asks for offers: once in a lookahead, for a worker that goes before others. */
+static bool is_asked(checker *self, const takt_sim_call *call)
+{
+    const takt_ledger *ledger = &self->fleet->ledger;
+    bool less_urgent = false;
+
+    if (ledger->offers.asked_at_us != call->now_us || self->asked_us == call->now_us)
+        return false;
+    for (int i = 0; i < ledger->line_count; i++)
+        less_urgent |= ledger->line[i].worker != call->worker &&
+                       ledger->line[i].priority > call->claim->wants[0].priority;
+    if (!less_urgent)
+        checker_fail(self, 5, "workers are asked for slots, and nobody is less urgent");
+    if (self->calm && self->asked_us >= self->calm_from_us &&
+        call->now_us <= self->asked_us + self->lookahead_min_us)
+        checker_fail(self, 7, "workers are asked for slots twice within a lookahead");
+    self->asked_us = call->now_us;
+    return true;
+}
+
+/* The others hear of a head that goes without the tokens that they left to it, and of urgent work
+ * that would like their slots, and of nothing else. Which one was the head is not looked at where
+ * somebody was late by then. */
+static void check_news(checker *self, const takt_sim_call *call, int64_t given)
 {
     const takt_ledger *ledger = &self->fleet->ledger;
     const takt_place *was = head_of(self->places, self->known ? self->place_count : 0);
     const takt_place *is = head_of(ledger->line, ledger->line_count);
     int64_t needed = was && was->worker == call->worker && was->need > 1 ? was->need : 0;
     int64_t needs = is && is->worker == call->worker && is->need > 1 ? is->need : 0;
-    bool others = false;
+    bool others = false, asked = is_asked(self, call);
 
     if (was && (was->again_at_us + self->numbers.lookahead_us < call->now_us ||
                 was->expires_at_us < call->now_us))
         return;
     for (int i = 0; i < ledger->line_count; i++)
         others |= ledger->line[i].worker != call->worker;
-    if (call->award->news != (others && needed > given && needed > needs))
+    if (call->award->news != (asked || (others && needed > given && needed > needs)))
         checker_fail(self, 5, "a head that needed %lld is given %lld and needs %lld, %s",
                      (long long)needed, (long long)given, (long long)needs,
                      call->award->news ? "which is no news" : "and nobody hears of it");

@@ -149,6 +149,12 @@ typedef struct checker {
     bool wakes_lost; /* in the calm, too */
     int64_t max_live, handed_on, losers;
 
+    /* slots that workers handed on to more urgent work, as long as nobody has them */
+    hand_slot *offers;
+    int offer_count, offer_capacity;
+    int64_t asked_us; /* when they were asked for some */
+    int64_t offered;  /* of `slots`: how often one was given again */
+
     bool calm;                           /* no faults, and everybody always wants more */
     int64_t calm_from_us, calm_until_us; /* by the store's clock */
     definition greedy[TAKT_RULES_MAX];
@@ -166,7 +172,7 @@ void checker_close(checker *self);
 /* What happens. */
 void checker_call(checker *self, const takt_sim_call *call);
 void checker_heard(checker *self, const takt_fleet_worker *worker, const takt_award *award,
-                   int64_t sent_us, int waiting);
+                   const takt_offer *offer, int64_t sent_us, int waiting);
 void checker_told(checker *self, const takt_fleet_worker *worker, const takt_standing *standing);
 void checker_failed(checker *self, const takt_fleet_worker *worker);
 void checker_hands_back(checker *self, const takt_fleet_worker *worker, const takt_run *unused);

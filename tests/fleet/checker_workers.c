@@ -29,8 +29,18 @@ static void check_hand(const checker *self, const watched *worker, int of_worker
                      worker->hand_count);
 }
 
+/* The slot that it offered is not its own any more. */
+static void give_up(watched *worker, const takt_offer *offer)
+{
+    for (int i = 0; i < worker->hand_count; i++)
+        if (worker->hand[i].at_us == offer->slot_us && worker->hand[i].cost == offer->cost) {
+            worker->hand[i] = worker->hand[--worker->hand_count];
+            return;
+        }
+}
+
 void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_award *award,
-                   int64_t sent_us, int waiting)
+                   const takt_offer *offer, int64_t sent_us, int waiting)
 {
     watched *worker = &self->workers[of_fleet->index];
     int64_t fence = award->fence;
@@ -45,6 +55,8 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_
         worker->numbers = of_fleet->limit->numbers;
     worker->blocked_until_us = award->blocked_until_us;
     checker_permits_heard(self, of_fleet, award, sent_us);
+    if (award->taken)
+        give_up(worker, offer);
     for (int i = 0; i < award->run_count; i++)
         for (int64_t j = 0; j < award->runs[i].count; j++) {
             if (worker->hand_count == worker->hand_capacity) {

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "scheduler/registry.h"
+
 #define SECOND_US  INT64_C(1000000)
 #define BUSY_CALLS 200 /* in two seconds */
 
@@ -154,6 +156,7 @@ static void on_heard(takt_fleet *fleet, takt_fleet_worker *worker, const takt_aw
                      int64_t sent_us)
 {
     scenario *self = fleet->data;
+    const takt_queue *queue = takt_registry_find(&worker->scheduler, worker->limit, "");
     fleet_job *jobs = scenario_jobs_of(self, worker);
     int waiting = 0;
 
@@ -162,7 +165,7 @@ static void on_heard(takt_fleet *fleet, takt_fleet_worker *worker, const takt_aw
         jobs[i].told_of += self->policy_count == 1 && jobs[i].waiting &&
                            jobs[i].asked_us < sent_us && !award->stale;
     }
-    checker_heard(&self->checker, worker, award, sent_us, waiting);
+    checker_heard(&self->checker, worker, award, &queue->claims.offer, sent_us, waiting);
 }
 
 static void on_unused(takt_fleet *fleet, takt_fleet_worker *worker, const takt_run *unused)

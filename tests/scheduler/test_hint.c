@@ -1,6 +1,6 @@
 /*
- * Somebody else has blocked, unblocked or reset a ledger: it is asked at once, and until it has
- * answered no slot in hand is used.
+ * Somebody else has blocked, unblocked or reset a ledger, or has urgent work: it is asked at once,
+ * and until it has answered no slot in hand is used.
  */
 #include "scheduler/claims.h"
 #include "scheduler/registry.h"
@@ -80,7 +80,50 @@ Test(hint, a_store_that_does_not_answer_holds_nothing_up_for_long)
     pass(&r, 50 * MS);
     cr_assert_str_eq(pass(&r, 150 * MS), "");
     takt_scheduler_failed(&r.s, r.queue, TAKT_E_STORE_TIMEOUT, NOW + 160 * MS);
-    cr_assert_str_eq(pass(&r, 160 * MS), "a");
+    cr_assert_str_eq(pass(&r, 160 * MS), "", "the slot that was offered may be another worker's");
+    cr_assert_str_eq(pass(&r, 201 * MS), "a");
+}
+
+/* The next slot is offered to more urgent work, and is in hand as long as nobody takes it. */
+Test(hint, the_next_slot_is_offered)
+{
+    static const struct {
+        bool taken;
+        const char *fired;
+    } rows[] = {{false, "a"}, {true, ""}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        takt_award award = award_of(50 * MS, 900 * MS, 0, 0, 1);
+        close_rig(&r);
+        set_up();
+        pass(&r, 40 * MS);
+        cr_assert_eq(r.claims, 0);
+        takt_claims_hint(&r.s, r.queue);
+        pass(&r, 50 * MS);
+        cr_assert_eq(r.claim.offer.slot_us, NOW + 100 * MS);
+        cr_assert_eq(r.claim.offer.cost, 1);
+        cr_assert_eq(r.claim.offer.priority, 5);
+        award.taken = rows[i].taken;
+        answer(&r, 51 * MS, &award);
+        cr_assert_str_eq(pass(&r, 101 * MS), rows[i].fired);
+        cr_assert_eq(r.queue->in_hand.count, 2);
+    }
+    takt_claims_nudge(&r.s, r.queue);
+    pass(&r, 120 * MS);
+    cr_assert_eq(r.claim.offer.cost, 0, "no hint came");
+}
+
+Test(hint, the_most_urgent_offer_nothing)
+{
+    close_rig(&r);
+    open_rig(&r);
+    acquire(&r, 0, 1, ALWAYS);
+    pass(&r, 0);
+    takt_award award = award_of(0, 100 * MS, 100 * MS, 1, 1);
+    answer(&r, 0, &award);
+    takt_claims_hint(&r.s, r.queue);
+    pass(&r, 50 * MS);
+    cr_assert_eq(r.claims, 1);
+    cr_assert_eq(r.claim.offer.cost, 0);
 }
 
 Test(hint, nobody_asks_where_nobody_waits)

@@ -155,3 +155,51 @@ Test(in_hand, slots_keep_their_fencing_numbers)
     cr_assert_eq(takt_slots_next_fence(&in_hand), 0, "without numbers");
     takt_slots_close(&in_hand);
 }
+
+/* A slot in the midst of a run is taken out; those behind it stay. */
+Test(in_hand, one_slot_is_taken_out)
+{
+    static const struct {
+        int64_t from_us, found_us;
+        int32_t cost;
+        int64_t left_us[8];
+    } rows[] = {{0, 5, 1, {15, 17, 25, 35, 37}},  {6, 15, 1, {5, 17, 25, 35, 37}},
+                {16, 17, 2, {5, 15, 25, 35, 37}}, {18, 25, 1, {5, 15, 17, 35, 37}},
+                {26, 35, 1, {5, 15, 17, 25, 37}}, {36, 37, 2, {5, 15, 17, 25, 35}}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        takt_slots in_hand = {0};
+        takt_run runs[] = {run_of(5, 10, 4, 1), run_of(17, 20, 2, 2)};
+        int32_t cost = 0;
+        cr_assert_eq(takt_slots_add(&in_hand, runs, 2, 0), 0);
+        int64_t at_us = takt_slots_from(&in_hand, NOW + rows[i].from_us, &cost);
+        cr_assert_eq(at_us, NOW + rows[i].found_us, "row %zu: %" PRId64, i, at_us - NOW);
+        cr_assert_eq(cost, rows[i].cost);
+        cr_assert_eq(takt_slots_take_out(&in_hand, at_us, cost == 1 ? 2 : 1), 0);
+        cr_assert_eq(in_hand.count, 6, "none of that cost");
+        cr_assert_eq(takt_slots_take_out(&in_hand, at_us, cost), 0);
+        check_pops(&in_hand, rows[i].left_us, 5);
+        cr_assert_eq(takt_slots_from(&in_hand, NOW, &cost), TAKT_NEVER);
+        takt_slots_close(&in_hand);
+    }
+}
+
+/* A third of a microsecond more each, and a number more. */
+Test(in_hand, what_is_behind_a_slot_taken_out_stays_exact)
+{
+    takt_slots in_hand = {0};
+    takt_run run = {{NOW, 1}, {10, 1}, 3, 4, 1, 0};
+    int64_t due_us[4];
+
+    for (int i = 0; i < 4; i++)
+        due_us[i] = takt_run_slot(&run, i);
+    cr_assert_eq(takt_slots_add(&in_hand, &run, 1, 70), 0);
+    cr_assert_eq(takt_slots_take_out(&in_hand, due_us[1], 1), 0);
+    cr_assert_eq(takt_slots_next_fence(&in_hand), 70);
+    cr_assert_eq(takt_slots_next(&in_hand), due_us[0]);
+    takt_slots_pop(&in_hand);
+    cr_assert_eq(takt_slots_next_fence(&in_hand), 72);
+    cr_assert_eq(takt_slots_next(&in_hand), due_us[2]);
+    takt_slots_pop(&in_hand);
+    cr_assert_eq(takt_slots_next(&in_hand), due_us[3]);
+    takt_slots_close(&in_hand);
+}

@@ -135,6 +135,7 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     award->stale = flags & TAKT_FLAG_STALE;
     award->outdated = flags & TAKT_FLAG_OUTDATED;
     award->news = flags & TAKT_FLAG_NEWS;
+    award->taken = flags & TAKT_FLAG_TAKEN;
     award->uncontended = false;
     award->now_us = read_int(cursor, 0, TAKT_EXACT_MAX);
     award->claim_again_at_us = read_time(cursor);
@@ -166,7 +167,7 @@ static bool give_one(takt_store_call *call, int64_t now_us, int64_t next_slot_us
     const takt_claim *claim = call->claim;
     takt_award *award = call->award;
 
-    award->stale = award->outdated = award->news = false;
+    award->stale = award->outdated = award->news = award->taken = false;
     award->uncontended = true;
     award->now_us = now_us;
     award->next_slot_at_us = next_slot_us;
@@ -259,8 +260,8 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
 static int64_t flags_of(const takt_store_call *call)
 {
     if (call->op == TAKT_OP_CLAIM)
-        return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_OUTDATED | TAKT_FLAG_NEWS |
-               TAKT_FLAG_PERMITS;
+        return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_OUTDATED | TAKT_FLAG_TAKEN |
+               TAKT_FLAG_NEWS | TAKT_FLAG_PERMITS;
     if (call->op == TAKT_OP_TRY)
         return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_TAKEN | TAKT_FLAG_WATCHED;
     return TAKT_FLAG_DAMAGED | TAKT_FLAG_WATCHED;

@@ -9,7 +9,7 @@
 #define TAKT_FLAG_DAMAGED  1   /* the ledger could not be read: it was begun anew */
 #define TAKT_FLAG_STALE    2   /* a younger statement of the worker had come before */
 #define TAKT_FLAG_OUTDATED 4   /* other numbers hold than the caller's */
-#define TAKT_FLAG_TAKEN    8   /* a try has taken its cost */
+#define TAKT_FLAG_TAKEN    8   /* a try has taken its cost, or a claim's ledger its offer */
 #define TAKT_FLAG_ZONE     16  /* nothing was done: the caller is to name a timezone as well */
 #define TAKT_FLAG_PERMITS  32  /* permits are told of; alone: all five keys are needed for that */
 #define TAKT_FLAG_WATCHED  64  /* the ledger counts what is taken */

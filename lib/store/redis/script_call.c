@@ -123,9 +123,19 @@ static void add_waiting(struct pen *pen, const takt_claim *claim, const takt_num
     takt_writer *writer = next_field(pen);
 
     takt_write_int(writer, claim->waiting);
+    if (claim->distant && numbers->concurrency == 0)
+        takt_write_char(writer, '!');
     if (numbers->max_waiting > 0 && numbers->when_full == TAKT_WHEN_FULL_REFUSE) {
         takt_write_char(writer, ',');
         takt_write_int(writer, claim->newcomers);
+    }
+    if (claim->offer.cost > 0) {
+        takt_write_char(writer, '/');
+        takt_write_int(writer, claim->offer.slot_us);
+        takt_write_char(writer, ',');
+        takt_write_int(writer, claim->offer.cost);
+        takt_write_char(writer, ',');
+        takt_write_int(writer, claim->offer.priority);
     }
 }
 
@@ -152,7 +162,7 @@ static bool is_brief(const takt_store_call *call)
     const takt_claim *claim = call->claim;
 
     return call->op == TAKT_OP_CLAIM && claim->uncontended && claim->waiting == 1 &&
-           claim->want_count == 1 && claim->wants[0].count == 1 &&
+           claim->offer.cost == 0 && claim->want_count == 1 && claim->wants[0].count == 1 &&
            claim->wants[0].latest_us == TAKT_NEVER && numbers->rule_count == 1 &&
            numbers->rules[0].algorithm->paced && numbers->revision == 0 &&
            numbers->when_full == TAKT_WHEN_FULL_REFUSE && numbers->adapt.backoff == 0;

@@ -22,7 +22,7 @@
 #define RUN_STEPS  250 /* then another world is drawn */
 #define AT_ONCE    50  /* calls in the pipeline */
 #define REPLY_MAX  (19 + 7 * TAKT_RUNS_MAX)
-#define FIELDS_MAX (8 + REPLY_MAX)
+#define FIELDS_MAX (9 + REPLY_MAX)
 
 static uint64_t run_seed;   /* of the world that is run */
 static int64_t step_number; /* in it */
@@ -237,6 +237,8 @@ static void print_call(const agree_step *step)
     if (call->op == TAKT_OP_CLAIM) {
         printf(" worker %" PRIx64 " seq %" PRId64 " waiting %" PRId64 " holding %" PRId64,
                step->claim.worker, step->claim.seq, step->claim.waiting, step->claim.holding);
+        printf(" newcomers %" PRId64 " offer %" PRId64 ",%d,%d", step->claim.newcomers,
+               step->claim.offer.slot_us, step->claim.offer.cost, step->claim.offer.priority);
         for (int i = 0; i < step->claim.want_count; i++) {
             const takt_want *want = &step->claim.wants[i];
             printf(" (%" PRId64 " times %d, priority %d, latest %" PRId64 ")", want->count,
@@ -272,6 +274,7 @@ static int award_fields(const takt_award *award, int64_t *fields)
     fields[n++] = award->stale;
     fields[n++] = award->outdated;
     fields[n++] = award->news;
+    fields[n++] = award->taken;
     fields[n++] = award->now_us;
     fields[n++] = award->claim_again_at_us;
     fields[n++] = award->next_slot_at_us;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KINDS_MAX 200
+#define KINDS_MAX 210
 #define FAR_US    TAKT_LOOKAHEAD_MAX_US /* a state further ahead than that is another clock's */
 
 static struct kind {
@@ -624,7 +624,10 @@ static void count_claim(const agree_outcome *ran)
     count("claims of a cost that can never be given", too_large);
     count("claims for within the lookahead", early);
     count("claims with a deadline behind it", late);
-    count("heads that go without what they needed", award->news);
+    count("others that are to claim", award->news);
+    count("claims with an offer", claim->offer.cost > 0);
+    count("offers taken", award->taken);
+    count("claims while there are offers", strstr(ran->before, ";e") != NULL);
     count("claims that are stale", award->stale);
     count("claims that tell newer numbers", award->outdated);
     count("claims for quick.lua", is_quick(ran));

@@ -376,7 +376,15 @@ static void draw_claim(agree_world *world, agree_step *step)
     int priority = chance(world, 60) ? 5 : (int)below(world, 10);
 
     claim->uncontended = true; /* only a hint: what may be asked briefly is asked so, too */
-    claim->newcomers = chance(world, 50) ? TAKT_EXACT_MAX : up_to(world, 40);
+    claim->newcomers = 0;
+    if (step->call.limit->numbers.max_waiting > 0 &&
+        step->call.limit->numbers.when_full == TAKT_WHEN_FULL_REFUSE)
+        claim->newcomers = chance(world, 50) ? TAKT_EXACT_MAX : up_to(world, 40);
+    claim->distant = chance(world, 10) && step->call.limit->numbers.concurrency == 0;
+    claim->offer = (takt_offer){.cost = 0};
+    if (chance(world, world->pace || world->share || world->calm ? 1 : 40))
+        claim->offer = (takt_offer){world->now_us + below(world, 300000), chance(world, 90) ? 1 : 2,
+                                    chance(world, 70) ? 9 : (int)below(world, 10)};
     if (world->pace && chance(world, 97)) {
         draw_paced_claim(world, claim);
         return;

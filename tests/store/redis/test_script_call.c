@@ -44,8 +44,8 @@ Test(script_call, every_operation)
         takt_op op;
         const char *text;
     } table[] = {
-        {TAKT_OP_CLAIM,
-         NAMES LIMIT " beef 42 30,7 20 1763692800000000 2 0 5 -1 1 9 1 -1 3 9 4 0 1 9"},
+        {TAKT_OP_CLAIM, NAMES LIMIT
+         " beef 42 30,7/1763692800100000,2,9 20 1763692800000000 2 0 5 -1 1 9 1 -1 3 9 4 0 1 9"},
         {TAKT_OP_TRY, NAMES LIMIT " 3"},
         {TAKT_OP_BLOCK, NAMES LIMIT " 60000000 429%3B%20wait"},
         {TAKT_OP_PENALIZE, NAMES LIMIT " 60000000 429%3B%20wait"},
@@ -58,6 +58,7 @@ Test(script_call, every_operation)
                         .seq = 42,
                         .waiting = 30,
                         .newcomers = 7,
+                        .offer = {INT64_C(1763692800100000), 2, 9},
                         .want_count = 4,
                         .wants = {{20, INT64_C(1763692800000000), 2, 0},
                                   {5, TAKT_NEVER, 1, 9},

@@ -2,13 +2,14 @@
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones,
---       7 worker, 8 seq, 9 waiting, with a bound that refuses `,newcomers` behind it, 10 holding (with permits), then
---       for each want: count, latest (-1: any time), cost, priority
+--       7 worker, 8 seq, 9 waiting, from a distant worker `!` behind it, with a bound that refuses `,newcomers`,
+--       with an offer `/slot,cost,priority`, 10 holding (with permits), then for each want: count, latest (-1: any
+--       time), cost, priority
 -- with KEYS 1 alone: what quick.lua says
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
 --       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts,
 --       step us, parts, whole, count, cost
--- needs: quick quick_line quick_permits keep take overflow
+-- needs: quick quick_line quick_permits keep take overflow offers
 
 local claim
 claim = {
@@ -16,6 +17,8 @@ claim = {
     seq = tonumber(ARGV[8]),
     waiting = tonumber(ARGV[9]),
     newcomers = 0, -- of them, waiters that no award has counted
+    offer = nil, -- a slot for more urgent work
+    taken = false, -- the offer is no longer the worker's
     holding = #KEYS == 5 and tonumber(ARGV[10]),
     first_want = #KEYS == 5 and 11 or 10, -- in ARGV
     wants = {},
@@ -35,7 +38,7 @@ claim = {
 
     -- How things stand for the first in line, where that is another's (`first`), or for the worker's place of that
     -- priority, in tokens: its share, what is left to those before it, and the permits that it may take; the room; what
-    -- those before it want in any case.
+    -- those before it want in any case; what is wanted more urgently.
     look = function(priority, first)
         local place, own = claim.own[priority], claim.own
         local urgent, before, workers, wanted, head = 0, 0, 1, 0, nil
@@ -69,7 +72,7 @@ claim = {
             permits = math.min(permits_beside(held.free() - urgent, before, most, wanted), most)
         end
         return share, ahead_of(before, share, first_need, wanted, urgent), permits, room,
-            first_of(before, first_need, urgent)
+            first_of(before, first_need, urgent), urgent
     end,
 
     to_the_back = function(place)
@@ -111,23 +114,26 @@ claim = {
     -- Gives a place as much of what its worker wants as its turn allows.  Returns the tokens.
     serve = function(priority)
         local place, given, till = claim.own[priority], 0, ledger.now + limit.lookahead
-        local share, ahead, permits, room = claim.look(priority)
+        local share, ahead, permits, room, _, urgent = claim.look(priority)
+        local near = offers.awaited(priority) and ledger.now + math.floor(limit.lookahead / TAKT_OFFERS_NEAR) or till
         local slots = 0
         local left = share > place.need and share or place.need
         left = left < room - ahead and left or room - ahead
         for _, want in ipairs(claim.wants) do
             if want.priority == priority and want.cost <= claim.largest then
-                local by = till < want.latest and till or want.latest
+                local by = want.latest < till and want.latest or near
+                local handed = urgent == 0 and ledger.offers[1] and offers.take(claim.from, want, claim.reply) or 0
+                place.wanting, claim.slots = place.wanting - handed * want.cost, claim.slots + handed
                 local count = left > 0 and math.floor(left / want.cost) or 0
-                count = count < want.count and count or want.count
+                count = count < want.count - handed and count or want.count - handed
                 count = count < permits - slots and count or permits - slots
                 local n = count > 0 and take.take(claim.from, want.cost, count, by, claim.reply) or 0
                 given = given + n * want.cost
                 left = left - n * want.cost
                 slots = slots + n
-                place.waiting = place.waiting - n
-                place.accepted = math.max(place.accepted - n, 0)
-                if n < want.count and want.latest > by then
+                place.waiting = place.waiting - n - handed
+                place.accepted = math.max(place.accepted - n - handed, 0)
+                if n + handed < want.count and want.latest > by then
                     place.need = want.cost
                     break
                 end
@@ -144,9 +150,12 @@ claim = {
     end,
 
     serve_all = function()
-        local own = claim.own
+        local own, foremost = claim.own, true
         for priority = 0, 9 do
             if own[priority] then
+                if foremost then
+                    claim.news, foremost = offers.ask(priority, own[priority].need), false
+                end
                 local given = claim.serve(priority)
                 if own[priority].waiting <= 0 then
                     own[priority] = nil
@@ -259,6 +268,9 @@ claim = {
                     place.leased = at < keepalive_at
                     at = math.min(at, claim.head_late_at(priority))
                 end
+                if offers.awaited(priority) then
+                    at = math.min(at, ledger.now + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION_FIRST))
+                end
                 claim.in_line = claim.in_line + 2 ^ priority
                 if at ~= NEVER and (claim.again_at < 0 or at < claim.again_at) then
                     claim.again_at = at
@@ -286,6 +298,7 @@ claim = {
         end
         local needed = claim.need_of_head(claim.old)
         claim.restate()
+        claim.taken = offers.accept(claim.offer)
         claim.serve_all()
         if limit.max_waiting > 0 then
             claim.refused = overflow.enforce(claim.own, claim.newcomers)
@@ -295,7 +308,7 @@ claim = {
             claim.hurry_first()
         end
         if needed > 0 and claim.least_urgent >= 0 then
-            claim.news = needed > claim.given and needed > claim.need_of_head(claim.own)
+            claim.news = claim.news or needed > claim.given and needed > claim.need_of_head(claim.own)
         end
         if claim.own.seq and not line then
             open_line(claim.worker, true)
@@ -311,8 +324,10 @@ claim = {
     -- Reads them, and finds the least cost of what can ever be given; 1 where not all are listed.
     read_wants = function()
         if not claim.waiting then
-            local waiting, newcomers = ARGV[9]:match('^(%d+),(%d+)$')
-            claim.waiting, claim.newcomers = tonumber(waiting), tonumber(newcomers)
+            local waiting, newcomers, offer = ARGV[9]:match('^(%d+)!?,?(%d*)/?([%d,]*)$')
+            local slot, cost, priority = offer:match('^(%d+),(%d+),(%d)$')
+            claim.waiting, claim.newcomers = tonumber(waiting), tonumber(newcomers) or 0
+            claim.offer = slot and { slot = tonumber(slot), cost = tonumber(cost), priority = tonumber(priority) }
         end
         local unlisted, least = claim.waiting, nil
         for i = claim.first_want, #ARGV - 3, 4 do
@@ -339,6 +354,7 @@ return run(function()
     wakes.names = {}
     claim.reply, claim.own, claim.wants, claim.refused, claim.in_line, claim.slots = reply, {}, {}, 0, 0, 0
     claim.least_urgent, claim.again_at, claim.turn_at, claim.given, claim.news = -1, -1, 0, 0, false
+    claim.offer, claim.taken = nil, false
     claim.largest, claim.from = limit.capacity(), math.max(ledger.blocked, ledger.now)
     claim.old = line and line.record_of(claim.worker) or {}
     claim.read_wants()
@@ -364,7 +380,7 @@ return run(function()
     local next_slot = math.max(limit.earliest(claim.from, claim.least_cost), claim.turn_at)
     reply[1] = (ledger.damaged and TAKT_FLAG_DAMAGED or 0) + (stale and TAKT_FLAG_STALE or 0)
         + (reply[11] ~= '' and TAKT_FLAG_OUTDATED or 0) + (held and TAKT_FLAG_PERMITS or 0)
-        + (claim.news and TAKT_FLAG_NEWS or 0)
+        + (claim.news and TAKT_FLAG_NEWS or 0) + (claim.taken and TAKT_FLAG_TAKEN or 0)
     reply[3], reply[4], reply[5] = claim.again_at, next_slot == NEVER and -1 or next_slot, ledger.blocked
     reply[6], reply[7] = line and line.all.waiting or 0, line and line.all.workers or 0
     reply[8], reply[9], reply[10] = claim.refused, claim.in_line, claim.least_urgent

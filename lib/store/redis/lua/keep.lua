@@ -21,7 +21,7 @@ end
 local function expires_at()
     local at = limit.rest_at()
     at = math.max(at, ledger.blocked, ledger.fence, ledger.leased, brake and brake.ends_at() or 0,
-        ledger.meter and ledger.meter.ends or 0)
+        ledger.meter and ledger.meter.ends or 0, ledger.asked > 0 and ledger.asked + limit.lookahead or 0)
     return (ledger.listed and line.all.latest > at) and line.all.latest or at
 end
 

@@ -49,6 +49,20 @@ text = {
         return { backoff = backoff, recover = recover, recover_us = time, floor = floor }
     end,
 
+    read_offers = function(told)
+        local at = 1
+        while at <= #told do
+            local slot, cost, priority, stop = told:match('^,(%d+),(%d+),(%d+)()', at)
+            slot, cost, priority, at = tonumber(slot), tonumber(cost), tonumber(priority), stop
+            if not slot or slot > TAKT_EXACT_MAX or cost < 1 or cost > TAKT_COST_MAX or priority > 9
+                or #ledger.offers == TAKT_OFFERS_MAX then
+                return false
+            end
+            ledger.offers[#ledger.offers + 1] = { slot = slot, cost = cost, priority = priority }
+        end
+        return true
+    end,
+
     -- What follows the rules.  Returns what it tells of the limit, the revision 0 where nothing, and what stands there
     -- of the brake; nil where it cannot be read.
     read_rest = function(stored, at)
@@ -116,6 +130,16 @@ text = {
                 ledger.stated, ledger.contested, at = tonumber(a), tonumber(b), stop
                 if ledger.stated < 1 or ledger.stated > TAKT_EXACT_MAX or ledger.contested < 1
                     or ledger.contested > TAKT_EXACT_MAX then
+                    return nil
+                end
+            end
+        end
+        if at <= #stored then
+            a, more, stop = stored:match('^e(%d+)([^;]*);()', at)
+            if a then
+                ledger.asked, at = tonumber(a), stop
+                if not text.read_offers(more) or ledger.asked > TAKT_EXACT_MAX
+                    or ledger.asked == 0 and not ledger.offers[1] then
                     return nil
                 end
             end
@@ -229,6 +253,12 @@ text = {
         if ledger.contested > 0 then
             parts = parts .. ';c' .. numbers.digits(ledger.stated) .. ',' .. numbers.digits(ledger.contested)
         end
+        if ledger.asked > 0 or ledger.offers[1] then
+            parts = parts .. ';e' .. numbers.digits(ledger.asked)
+            for _, offer in ipairs(ledger.offers) do
+                parts = parts .. string.format(',%.0f,%.0f,%.0f', offer.slot, offer.cost, offer.priority)
+            end
+        end
         return limit.rules[1] and parts or parts:sub(2)
     end,
 }
@@ -260,6 +290,7 @@ local function begin_anew()
     ledger.turn, ledger.listed, ledger.damaged = 0, false, true
     ledger.fence, ledger.leased, ledger.meter = 0, 0, nil
     ledger.stated, ledger.contested, ledger.others = 0, 0, false
+    ledger.asked, ledger.offers = 0, {}
     local given_until = ledger.now + limit.lookahead
     limit.exhaust(given_until)
     ledger.blocked, ledger.reason = given_until + limit.span, ''
@@ -291,6 +322,24 @@ local function count_taken(tokens)
     end
 end
 
+local function offer_can_be_used(offer)
+    return offer.slot >= math.max(ledger.now, ledger.blocked) and offer.slot <= ledger.now + TAKT_LOOKAHEAD_MAX_US
+end
+
+-- takt_offers_tidy of core/offers.h.
+local function tidy_offers()
+    local kept = {}
+    for _, offer in ipairs(ledger.offers) do
+        if offer_can_be_used(offer) then
+            kept[#kept + 1] = offer
+        end
+    end
+    ledger.offers = kept
+    if ledger.asked > ledger.now or ledger.asked + limit.lookahead < ledger.now then
+        ledger.asked = 0
+    end
+end
+
 local function tidy_rules()
     if brake then
         brake.tidy()
@@ -309,4 +358,5 @@ local function tidy_rules()
     if meter and (meter.ends <= now or meter.ends > now + TAKT_WATCH_MAX_US or meter.since > now) then
         ledger.meter = nil
     end
+    tidy_offers()
 end

@@ -17,12 +17,12 @@ local asked = ARGV[1] or ''
 -- The first rule, the rules behind it; lookahead, waiters, cost.
 local behind = ''
 local head, tokens, span, burst, lookahead, count, cost = asked:match(alone and '^(g(%d+)/(%d+)%*(%d+)) (%d+) (%d+)$'
-    or '^(g(%d+)/(%d+)%*(%d+)) %d+ 0 (%d+) %d+ [^ ]* %x+ %d+ (%d+)%f[^%d],?%d* %6 %-1 (%d+) %d$')
+    or '^(g(%d+)/(%d+)%*(%d+)) %d+ 0 (%d+) %d+ [^ ]* %x+ %d+ (%d+)%f[^%d]!?,?%d* %6 %-1 (%d+) %d$')
 if alone then
     count, cost = 1, count
 elseif not head then
     head, tokens, span, burst, behind, lookahead, count, cost =
-        asked:match('^(g(%d+)/(%d+)%*(%d+))(;g[^ ]*) %d+ 0 (%d+) %d+ [^ ]* %x+ %d+ (1),?%d* 1 %-1 (%d+) %d$')
+        asked:match('^(g(%d+)/(%d+)%*(%d+))(;g[^ ]*) %d+ 0 (%d+) %d+ [^ ]* %x+ %d+ (1)%f[^%d]!?,?%d* 1 %-1 (%d+) %d$')
 end
 if head and #KEYS ~= 5 then
     count, cost = count + 0, cost + 0

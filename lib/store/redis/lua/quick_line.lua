@@ -28,7 +28,7 @@ end
 local function read_pace(call, rule, line)
     call.head, rule.tokens, rule.span, rule.burst, call.lookahead, call.worker, call.seq, call.waiting, call.count,
         call.cost, call.priority =
-        ARGV[1]:match('^(g(%d+)/(%d+)%*(%d+)) %d+ 0 (%d+) 0 [^ ]* (%x+) (%d+) (%d+) (%d+) %-1 (%d+) (%d)$')
+        ARGV[1]:match('^(g(%d+)/(%d+)%*(%d+)) %d+ 0 (%d+) 0 [^ ]* (%x+) (%d+) (%d+)!? (%d+) %-1 (%d+) (%d)$')
     if not call.head or stored:find(call.head, 1, true) ~= 1 then
         return false
     end

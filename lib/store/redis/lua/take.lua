@@ -8,7 +8,7 @@ take = {
     -- One slot: as one more of the last run where it is evenly spaced from it.  Such runs have whole microseconds only.
     append_slot = function(runs, slot, cost)
         local last = #runs - TAKT_AWARD_RUN + 1
-        if last > reply_head and runs[last + 6] == cost and runs[last + 4] == 1 then
+        if last > reply_head and runs[last + 6] == cost and runs[last + 4] == 1 and slot >= runs[last] then
             local count = runs[last + 5]
             if count == 1 then
                 runs[last + 2], runs[last + 3] = slot - runs[last], 0

@@ -1,0 +1,83 @@
+-- offers.lua: core/offers.c: slots in hand that workers hand on to more urgent work.
+-- needs: line take
+
+local claim_is_distant = (ARGV[9] or ''):find('!', 1, true)
+local offers
+offers = {
+    -- Whether the claim's offer is kept: more urgent waiters of others need it.
+    accept = function(offer)
+        if not offer or ledger.asked == 0 or not line or #ledger.offers == TAKT_OFFERS_MAX
+            or limit.concurrency > 0 or not offer_can_be_used(offer) then
+            return false
+        end
+        local needed = 0
+        for _, other in ipairs(ledger.offers) do
+            needed = needed - other.cost
+        end
+        for priority = 0, offer.priority - 1 do
+            needed = needed + line.all.wanting[priority]
+        end
+        if needed <= 0 then
+            return false
+        end
+        ledger.offers[#ledger.offers + 1] = offer
+        return true
+    end,
+
+    -- How many places of other workers have a lower priority than that; 0: none, or some have a higher one.
+    behind = function(priority)
+        local count = 0
+        for other = 0, line and 9 or -1 do
+            if line.all.active[other] > 0 and other < priority then
+                return 0
+            end
+            count = count + (other > priority and line.all.active[other] or 0)
+        end
+        return count
+    end,
+
+    -- Whether the others are to offer slots, to the caller's most urgent place.
+    ask = function(priority, need)
+        local from = math.max(ledger.now, ledger.blocked)
+        if claim_is_distant or ledger.asked > 0 or ledger.offers[1] or limit.concurrency > 0 then
+            return false
+        end
+        local behind = offers.behind(priority)
+        if behind == 0 then
+            return false
+        end
+        local slots = limit.throughput(limit.lookahead)
+        if slots < TAKT_OFFERS_SLOTS_MIN or behind > TAKT_OFFERS_WORKERS_MAX * slots
+            or limit.earliest(from, need) <= from + math.floor(limit.lookahead / TAKT_OFFERS_NEAR) then
+            return false
+        end
+        ledger.asked = ledger.now
+        return true
+    end,
+
+    -- Whether a place waits a moment for offers.
+    awaited = function(priority)
+        return not claim_is_distant and ledger.asked > 0 and offers.behind(priority) > 0
+            and ledger.asked + math.floor(limit.lookahead / TAKT_OFFERS_AWAITED) >= ledger.now
+    end,
+
+    -- Appends offers for a want to the runs; returns how many.
+    take = function(from, want, runs)
+        local count = 0
+        while count < want.count and ledger.offers[1] and limit.concurrency == 0 do
+            local best
+            for i, offer in ipairs(ledger.offers) do
+                if offer.cost == want.cost and offer.slot >= from and offer.slot <= want.latest
+                    and not (best and ledger.offers[best].slot <= offer.slot) then
+                    best = i
+                end
+            end
+            if not best or not take.append(runs, { ledger.offers[best].slot, 0, 0, 0, 1, 1, want.cost }) then
+                break
+            end
+            table.remove(ledger.offers, best)
+            count = count + 1
+        end
+        return count
+    end,
+}
