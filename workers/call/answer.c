@@ -15,7 +15,7 @@
 
 #define NAME_MAX_SIZE   256
 #define EPOCH_OF_2000_S INT64_C(946684800)
-#define LINE_ROOM       ((size_t)1024 * 1024) /* more than libcurl takes for one line */
+#define LINE_ROOM       ((size_t)1024 * 1024) /* libcurl refuses longer lines */
 #define LINE_TOO_LONG   ((CURLcode)100)       /* CURLE_TOO_LARGE of libcurl 8.6 and later */
 
 static size_t write_body(char *text, size_t one, size_t size, void *data)
@@ -30,7 +30,7 @@ static size_t write_body(char *text, size_t one, size_t size, void *data)
     return takt_buffer_put(&answer->body, text, size) ? size : 0;
 }
 
-/* A text that JSON can have: what is no UTF-8 is taken for Latin-1. */
+/* A text as a JSON string. Bytes that are not UTF-8 are read as Latin-1. */
 static json_t *text_of(const char *text, size_t size)
 {
     json_t *made = json_stringn(text, size);
@@ -49,7 +49,7 @@ static json_t *text_of(const char *text, size_t size)
     return made;
 }
 
-/* A field that is there twice is a list. */
+/* A header field that appears twice becomes a list. */
 static void keep_header(takt_caller_answer *answer, const char *name, json_t *value)
 {
     json_t *before = json_object_get(answer->headers, name);
@@ -92,7 +92,7 @@ static void read_field(takt_caller_answer *answer, const char *name, const char 
         keep_header(answer, name, text_of(value, size));
 }
 
-/* An answer may be preceded by others (100, 103): the last one counts. */
+/* Interim answers (100, 103) may precede the answer. The last one counts. */
 static void begin_headers(takt_caller_answer *answer)
 {
     answer->retry_after[0] = answer->date[0] = '\0';
@@ -103,7 +103,7 @@ static void begin_headers(takt_caller_answer *answer)
     }
 }
 
-/* One line of the head. */
+/* Reads one line of the head. */
 static size_t write_header(char *line, size_t one, size_t size, void *data)
 {
     takt_caller_answer *answer = data;
@@ -147,8 +147,9 @@ void takt_caller_answer_await(takt_caller_answer *answer, CURL *handle)
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, answer);
 }
 
-/* Up to 8.5 libcurl says of such a line what it says without memory, later something of its own. So
- * memory for such a line is tried: if there is some, that was not the cause. */
+/* libcurl up to 8.5 reports a too long line as CURLE_OUT_OF_MEMORY, later versions have a code of
+ * their own. An allocation of the same size tells the two causes apart: if it succeeds, the line
+ * was too long. */
 bool takt_caller_answer_has_long_line(takt_caller_answer *answer, CURL *handle, CURLcode result)
 {
     curl_off_t first_byte_us = 0;
@@ -178,7 +179,7 @@ json_t *takt_caller_answer_body(const takt_caller_answer *answer)
 
     if (text)
         return text;
-    takt_base64_put(&coded, body->at, body->size); /* it is no UTF-8 */
+    takt_base64_put(&coded, body->at, body->size); /* the body is not UTF-8 */
     text = coded.failed ? NULL : json_pack("{s:s%}", "base64", coded.at, coded.size);
     takt_buffer_free(&coded);
     return text;
@@ -192,7 +193,7 @@ void takt_caller_answer_show(const takt_caller_answer *answer, char *shown, size
         takt_quote_bytes(answer->body.at, answer->body.size, shown, size);
 }
 
-/* False: there is no memory, and the value has what it had. */
+/* False: no memory; the value is unchanged. */
 static bool blot_value(json_t *value, const takt_caller_secret *secrets)
 {
     size_t index;
@@ -223,7 +224,7 @@ void takt_caller_answer_blot(takt_caller_answer *answer, const takt_caller_secre
         takt_caller_secrets_blot(secrets, answer->body.at, answer->body.size);
     json_object_foreach(answer->headers, name, value)
     {
-        if (!blot_value(value, secrets)) { /* rather nothing than a secret */
+        if (!blot_value(value, secrets)) { /* better no value than a secret */
             json_object_clear(answer->headers);
             return;
         }

@@ -21,7 +21,7 @@ static bool is_of(const takt_caller_away_host *host, const takt_caller_away_plac
     return strcmp(host->limit, place->limit) == 0 && strcmp(host->key, place->key) == 0;
 }
 
-/* The link that leads to a host, or to NULL. */
+/* The link that points to the host; it points to NULL when the host is not listed. */
 static takt_caller_away_host **link_to(takt_caller_away *away, const takt_caller_away_place *place)
 {
     size_t size = host_size(place->url);

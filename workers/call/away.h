@@ -1,6 +1,6 @@
 /*
- * away.h: the hosts that no connection can be made to, of each limit and key.  As long as one is
- * away, its jobs wait for the end of a pause (jobs/outage.h) instead of being tried in vain.
+ * away.h: the hosts that cannot be connected to, for each limit and key. The jobs of such a host
+ * wait for the end of a pause (jobs/outage.h) instead of failing one by one.
  */
 #ifndef TAKT_WORKERS_CALL_AWAY_H
 #define TAKT_WORKERS_CALL_AWAY_H
@@ -17,7 +17,7 @@ typedef struct takt_caller_away_place {
 typedef struct takt_caller_away_host {
     struct takt_caller_away_host *next;
     takt_outage outage;
-    bool is_one_of_many; /* others of this limit and key were reached meanwhile */
+    bool is_one_of_many; /* other hosts of this limit and key were reached meanwhile */
     char *limit, *key;
     char name[]; /* scheme://host:port */
 } takt_caller_away_host;
@@ -27,15 +27,15 @@ typedef struct takt_caller_away {
     int count;
 } takt_caller_away;
 
-/* A place's host, if it is away; NULL. */
+/* The host of this place if it cannot be reached; else NULL. */
 takt_caller_away_host *takt_caller_away_find(takt_caller_away *away,
                                              const takt_caller_away_place *place);
 
-/* The same, and it is away from now on; NULL: no memory, or there are too many. */
+/* Marks the host as away. NULL: no memory, or AWAY_MAX hosts are listed already. */
 takt_caller_away_host *takt_caller_away_add(takt_caller_away *away,
                                             const takt_caller_away_place *place);
 
-/* A place's host is there. */
+/* Marks the host as reachable. */
 void takt_caller_away_reached(takt_caller_away *away, const takt_caller_away_place *place);
 
 void takt_caller_away_free(takt_caller_away *away);

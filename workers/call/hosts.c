@@ -52,9 +52,9 @@ static uint32_t number_of(const unsigned char *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Public are those of 2000::/3, except documentation and Teredo.  Those that contain an IPv4
- * address are as public as that: mapped (::ffff:0:0/96), translated (64:ff9b::/96), 6to4
- * (2002::/16). */
+/* The public addresses are those of 2000::/3 except documentation and Teredo. An address that
+ * contains an IPv4 address is public if the IPv4 address is: mapped (::ffff:0:0/96), translated
+ * (64:ff9b::/96), 6to4 (2002::/16). */
 static bool is_public(const unsigned char bytes[ADDRESS_SIZE])
 {
     static const unsigned char translated[12] = {0x00, 0x64, 0xff, 0x9b};
@@ -69,11 +69,11 @@ static bool is_public(const unsigned char bytes[ADDRESS_SIZE])
     return bytes[0] >> 5 == 1;
 }
 
-/* False: it is a name. */
+/* False: the host is a name. */
 static bool read_address(const char *host, unsigned char bytes[ADDRESS_SIZE])
 {
     char text[INET6_ADDRSTRLEN];
-    size_t size = strcspn(host, "%"); /* behind it: an interface */
+    size_t size = strcspn(host, "%"); /* an interface may follow the % */
 
     if (inet_pton(AF_INET, host, bytes + sizeof(mapped)) == 1) {
         memcpy(bytes, mapped, sizeof(mapped));
@@ -88,7 +88,7 @@ static bool read_address(const char *host, unsigned char bytes[ADDRESS_SIZE])
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* The port behind a host; -1: it is none. */
+/* The port after a host; -1: not a port. */
 static int read_port(const char *text)
 {
     size_t size = strspn(text, "0123456789");
@@ -119,8 +119,8 @@ static bool split(pattern *one)
     return one->port > 0;
 }
 
-/* The next pattern of a list, and where the one behind it begins (NULL: nowhere); false: it is
- * wrong. */
+/* Reads the next pattern of a list. *list then points to the following pattern (NULL: none). False:
+ * the pattern is wrong. */
 static bool next_pattern(const char **list, pattern *one)
 {
     const char *text = *list;
@@ -171,7 +171,7 @@ bool takt_caller_hosts_has_any(const char *list, int port)
     return false;
 }
 
-/* "example.com." is example.com. */
+/* The size of a name without its last dot: "example.com." is example.com. */
 static size_t name_size(const char *name)
 {
     size_t size = strlen(name);
@@ -184,7 +184,7 @@ static bool is_name(const char *pattern, const char *host)
     size_t size = name_size(host), length;
     bool is_below = strncmp(pattern, "*.", 2) == 0;
 
-    pattern += is_below; /* its dot is compared, too */
+    pattern += is_below; /* the comparison includes the dot */
     length = name_size(pattern);
     if (is_below ? size <= length : size != length)
         return false;

@@ -1,19 +1,19 @@
 /*
  * learn.c: see learn.h.
  *
- * Many workers hear many words, in any order, about a ledger that goes on meanwhile.  So none says
- * by how much to go down: it says what is left at most (takt_lower), which does no harm when it is
- * said twice.  What was awarded and has not reached the vendor yet is gone from our number already
- * and not from the vendor's, which makes ours the lower of the two: it is not charged twice.
+ * Many workers receive answers in any order while the ledger changes. A worker therefore never
+ * subtracts a difference: it lowers the remaining tokens to a maximum (takt_lower), which is
+ * harmless when repeated. Tokens of calls that have not reached the vendor yet are missing from our
+ * count but not from the vendor's. Our count is then the lower one, so these calls are not charged
+ * twice.
  *
- * A word is true for a moment: what came back to the quota since would be taken again.  So it is
- * only believed for a second, and, where it says when there is more, while that is still more than
- * a second away; resets are told in whole seconds, and the vendor looked some time after the call
- * was sent.
+ * An answer is true for a moment only: applied late, it would take tokens that came back since. It
+ * is used within one second, and a reset must be more than one second away: resets are in whole
+ * seconds, and the vendor counted some time after the call was sent.
  *
- * Nothing left until a reset: rules that may owe would give the next token after one interval, so
- * the limit is blocked until then; but only where our own number says that there is something, or
- * each quota that the fleet uses up by itself would bring a block.
+ * When nothing is left until a reset, a rule with debt would give the next token after one
+ * interval, so the limit is blocked until the reset. The block is set only if our own count still
+ * has tokens; otherwise every quota that the fleet uses up by itself would cause a block.
  */
 #include "learn.h"
 
@@ -22,12 +22,12 @@
 
 #define FRESH_US     INT64_C(1000000)
 #define SECOND_US    INT64_C(1000000)
-#define RESET_MAX    INT64_C(86400) /* seconds; what lies beyond a day is taken for one */
+#define RESET_MAX    INT64_C(86400) /* seconds; a later reset counts as one day away */
 #define STUDIES_MAX  64
 #define NOTHING_LEFT "the vendor says that nothing is left"
 
-/* A word on its way into a ledger.  One at a time of each limit and key: the next answer says it
- * again. */
+/* An update of a ledger under way. One at a time for each limit and key: the next answer repeats
+ * the numbers. */
 typedef struct study {
     struct study *next;
     takt_call call;
@@ -75,7 +75,7 @@ static void forget(study *done)
 
 static void on_lowered(takt_call *call, int status, const takt_standing *standing)
 {
-    (void)status; /* where the store fails, the next answer says it again */
+    (void)status; /* if the store fails, the next answer repeats the numbers */
     (void)standing;
     forget(call->data);
 }
@@ -126,7 +126,7 @@ void takt_caller_learn(const takt_job *job, const takt_caller_vendor_word *word,
     made->client = takt_job_client(job);
     made->call.data = made;
     made->block_us = reset_of(word) - age_us;
-    strcpy(made->limit, head->limit); /* the client has accepted both */
+    strcpy(made->limit, head->limit); /* the client has accepted both names */
     strcpy(made->key, key);
     made->next = studies;
     studies = made;

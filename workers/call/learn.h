@@ -1,6 +1,6 @@
 /*
- * learn.h: what becomes of a vendor's word on what is left, where the policy wants it
- * (`learn: headers`): our own number goes down to it, and never up.
+ * learn.h: lowers our count of remaining tokens to the vendor's, if the policy says so (`learn:
+ * headers`). Never raises it.
  */
 #ifndef TAKT_WORKERS_CALL_LEARN_H
 #define TAKT_WORKERS_CALL_LEARN_H
@@ -10,10 +10,10 @@
 
 #include "vendor_fields.h"
 
-/* `age_us`: how long ago the call was sent, which the vendor cannot have answered before. */
+/* `age_us`: time since the call was sent; the vendor's numbers are no older. */
 void takt_caller_learn(const takt_job *job, const takt_caller_vendor_word *word, int64_t age_us);
 
-/* Whether a word is still true after that age; its remaining is said. */
+/* Whether the vendor's numbers, which must include `remaining`, are still valid at that age. */
 bool takt_caller_learn_holds(const takt_caller_vendor_word *word, int64_t age_us);
 
 #endif

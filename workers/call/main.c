@@ -1,7 +1,7 @@
 /*
- * main.c: takt-call: calls that jobs describe, each when its slot is due.  What is said is put
- * together in request.c, what comes back is read in answer.c and told in result.c; here it is
- * decided how a job ends.
+ * main.c: takt-call: makes the HTTP calls that jobs describe, each when its slot is due. request.c
+ * builds the request, answer.c reads the answer, result.c writes the result; this file decides how
+ * a job ends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "outcome.h"
 
 #define CONNECTIONS_MAX 256
-#define PAUSE_MAX_US    INT64_C(86400000000) /* a day: a longer Retry-After is cut to that */
+#define PAUSE_MAX_US    INT64_C(86400000000) /* one day: a longer Retry-After is cut to it */
 #define SHOWN_SIZE      240
 
 struct takt_caller {
@@ -46,8 +46,8 @@ static void free_call(takt_caller_call *call)
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-/* How long a Retry-After asks for; 0: there is none, or it cannot be read.  Where the answer does
- * not say when it was made, it was made now. */
+/* How long a Retry-After asks to wait; 0: no field, or an unreadable one. An answer without a Date
+ * counts as made now. */
 static int64_t pause_of(const takt_caller_answer *answer)
 {
     char now[ANSWER_FIELD_SIZE];
@@ -118,8 +118,8 @@ static int64_t now_us(void)
     return (int64_t)(uv_hrtime() / 1000);
 }
 
-/* Whether no connection to the job's host could be made: nothing was sent.  Where a call's own time
- * is over first, it may be that time that was too short. */
+/* Whether no connection to the job's host could be made, so that nothing was sent. When the call's
+ * own timeout ended first, that timeout may have been too short. */
 static bool is_host_away(const takt_caller_call *call, CURLcode result)
 {
     const takt_caller_options *options = &call->caller->options;
@@ -142,8 +142,8 @@ static takt_caller_away_place place_of(const takt_job *job, const char *url)
     return (takt_caller_away_place){head->limit, head->key ? head->key : "", url};
 }
 
-/* Its host is away, which is no fault of the job's: it waits until the host may be tried again, and
- * with it all of its limit and key, unless those go to other hosts too. */
+/* The host is away, which is not the job's fault. The job waits until the end of the pause, and so
+ * does its limit and key, unless other jobs of them go to other hosts. */
 static void wait_for_host(takt_job *job, const takt_caller_away_host *host, int64_t pause_us,
                           const char *why)
 {
@@ -153,7 +153,7 @@ static void wait_for_host(takt_job *job, const takt_caller_away_host *host, int6
     takt_job_postpone(job, pause_us, why);
 }
 
-/* Only where that lasts do the attempts count, so that the job does end. */
+/* Attempts count only after a long outage, so that the job ends at some time. */
 static void end_away(const takt_caller_call *call, const char *why)
 {
     takt_caller *caller = call->caller;
@@ -174,7 +174,7 @@ static void end_away(const takt_caller_call *call, const char *why)
     takt_job_retry(call->job, 0, why);
 }
 
-/* Of a job whose host is to be left alone yet: true. */
+/* True: the job's host is in a pause, and the job was postponed. */
 static bool leaves_alone(takt_caller *caller, takt_job *job)
 {
     const char *url = json_string_value(json_object_get(takt_job_fields(job), "url"));
@@ -188,13 +188,13 @@ static bool leaves_alone(takt_caller *caller, takt_job *job)
     return true;
 }
 
-/* Whether all addresses of the host were refused. */
+/* Whether all addresses of the host were refused as not public. */
 static bool is_host_private(const takt_caller_call *call, CURLcode result)
 {
     return result == CURLE_COULDNT_CONNECT && call->is_private && !call->is_open;
 }
 
-/* A name whose address is private stays dead: whoever may call it says so on the command line. */
+/* A host with a private address needs an entry on the command line, so the job is dead. */
 static void end_private(const takt_caller_call *call)
 {
     char why[TAKT_JOB_WHY_SIZE];
@@ -209,12 +209,12 @@ static void end_private(const takt_caller_call *call)
     takt_job_dead(call->job, why);
 }
 
-/* No answer, or a part of one. */
+/* The answer is missing or incomplete. */
 static void end_by_failure(const takt_caller_call *call, CURLcode result)
 {
     char why[TAKT_JOB_WHY_SIZE];
 
-    /* The URL's protocol was looked at before, so it is that of the answer. */
+    /* the URL's protocol was checked before, so the error is about the answer */
     snprintf(why, sizeof(why), "no answer: %s",
              result == CURLE_UNSUPPORTED_PROTOCOL ? "the answer is not HTTP"
                                                   : curl_easy_strerror(result));
@@ -247,7 +247,7 @@ static void learn_from(const takt_caller_call *call, long status)
     takt_caller_vendor_word word;
 
     if (status == 429 || (status == 503 && call->answer.retry_after[0]))
-        return; /* which says more */
+        return; /* the message in `why` says more */
     takt_caller_vendor_fields_tell(&call->answer.vendor, takt_caller_answer_date(&call->answer),
                                    &word);
     if (word.remaining != VENDOR_UNSAID)
@@ -280,8 +280,8 @@ static void begin(takt_caller_call *call)
     }
 }
 
-/* Follows a redirect: true.  Else the answer is the last one, and *why may say that it led where
- * none is followed. */
+/* Follows a redirect: true. Else this answer is the last one, and *why may say why its redirect is
+ * not followed. */
 static bool follow(takt_caller_call *call, long status, const char **why)
 {
     const takt_caller_options *options = &call->caller->options;
@@ -298,7 +298,7 @@ static bool follow(takt_caller_call *call, long status, const char **why)
     case REDIRECT_REFUSED:
         return false;
     case REDIRECT_ABROAD:
-        call->is_abroad = true; /* and stays so */
+        call->is_abroad = true; /* for the rest of the call */
         break;
     case REDIRECT_HOME:
         break;
@@ -314,7 +314,7 @@ static bool follow(takt_caller_call *call, long status, const char **why)
     free(call->url);
     call->url = to;
     takt_transfers_put(call->caller->transfers, call->handle);
-    call->handle = takt_transfers_take(call->caller->transfers); /* the same one, blank */
+    call->handle = takt_transfers_take(call->caller->transfers); /* the same handle, reset */
     begin(call);
     return true;
 }

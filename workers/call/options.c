@@ -127,7 +127,7 @@ static void read_hosts(struct argp_state *state, const char *word, takt_caller_a
     allowed->hosts = word;
 }
 
-/* What is behind the last @ are hosts: the path of a file may have one, too. */
+/* The hosts follow the last @, since the path of a file may contain one. */
 static void allow(struct argp_state *state, const char *word, takt_caller_allowed *allowed)
 {
     const char *at = strrchr(word, '@'), *hosts = at ? at + 1 : NULL;

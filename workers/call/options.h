@@ -1,5 +1,5 @@
 /*
- * options.h: what takt-call's own part of the command line says.
+ * options.h: takt-call's own command line options.
  */
 #ifndef TAKT_WORKERS_CALL_OPTIONS_H
 #define TAKT_WORKERS_CALL_OPTIONS_H
@@ -8,7 +8,7 @@
 
 #include "call.h"
 
-/* What is so where nothing is said. */
+/* Sets the defaults. */
 void takt_caller_options_begin(takt_caller_options *options);
 void takt_caller_options_end(takt_caller_options *options);
 

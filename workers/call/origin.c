@@ -47,7 +47,7 @@ bool takt_caller_origin_of(const char *text, takt_caller_origin *origin)
                 copy_part(url, CURLUPART_HOST, 0, origin->host, sizeof(origin->host)) &&
                 copy_part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT, port, sizeof(port));
 
-    good = good && atoi(port) > 0; /* nobody listens at port 0 */
+    good = good && atoi(port) > 0; /* port 0 cannot be connected to */
     if (good) {
         drop_brackets(origin->host);
         origin->port = atoi(port);
@@ -69,7 +69,7 @@ static bool is_set(const char *variable)
     return value && *value;
 }
 
-/* The variables that libcurl reads: HTTP_PROXY in capitals is none of them. */
+/* The variables that libcurl reads. It ignores HTTP_PROXY in capitals. */
 bool takt_caller_origin_is_proxied(const takt_caller_origin *origin)
 {
     bool is_secure = strcmp(origin->scheme, "https") == 0;

@@ -18,10 +18,11 @@ typedef struct takt_caller_origin {
 /* False: the URL cannot be read, or has a scheme or a host that is too long. */
 bool takt_caller_origin_of(const char *url, takt_caller_origin *origin);
 
-/* Whether it is called by HTTP. */
+/* Whether the scheme is http or https. */
 bool takt_caller_origin_is_http(const takt_caller_origin *origin);
 
-/* Whether the environment names a proxy for its scheme, which then resolves the host's name. */
+/* Whether the environment names a proxy for this scheme. The proxy then resolves the host's
+ * name. */
 bool takt_caller_origin_is_proxied(const takt_caller_origin *origin);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * outcome.h: what an answer's status means for its job.
+ * outcome.h: what the status of an answer means for its job.
  */
 #ifndef TAKT_WORKERS_CALL_OUTCOME_H
 #define TAKT_WORKERS_CALL_OUTCOME_H
@@ -9,12 +9,14 @@
 typedef enum takt_caller_outcome {
     TAKT_CALLER_OUTCOME_DONE,
     TAKT_CALLER_OUTCOME_RETRY,
-    TAKT_CALLER_OUTCOME_PENALIZE, /* too fast: the fleet pauses and slows down; then again */
-    TAKT_CALLER_OUTCOME_BLOCK, /* overloaded, and said until when: the fleet pauses; then again */
+    /* too fast: the fleet pauses and slows down; the job is tried again */
+    TAKT_CALLER_OUTCOME_PENALIZE,
+    /* overloaded until a given time: the fleet pauses; the job is tried again */
+    TAKT_CALLER_OUTCOME_BLOCK,
     TAKT_CALLER_OUTCOME_DEAD
 } takt_caller_outcome;
 
-/* `expected`: it is one of those that the job calls good. `says_when`: there is a Retry-After. */
+/* `expected`: the job lists this status as good. `says_when`: the answer has a Retry-After. */
 takt_caller_outcome takt_caller_outcome_of(long status, bool expected, bool says_when);
 
 #endif

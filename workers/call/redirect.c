@@ -17,7 +17,7 @@ static bool is_same(const takt_caller_origin *from, const takt_caller_origin *to
     return from->port == 80 && to->port == 443;
 }
 
-/* Why its host may not be called; NULL: it may. */
+/* Why the target's host may not be called; NULL: it may be. */
 static const char *refuse_host(const char *hosts, const takt_caller_origin *to)
 {
     switch (takt_caller_hosts_judge(hosts, to->host, to->port)) {

@@ -1,5 +1,5 @@
 /*
- * request.c: from a job's words to what curl is to send.
+ * request.c: builds the libcurl request of a job.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define HEADER_SIZE_MAX (128 * 1024)
 
-/* Overwritten, since they may have secrets in them. */
+/* The header lines are overwritten, since they may contain secrets. */
 void takt_caller_forget_headers(takt_caller_call *call)
 {
     for (struct curl_slist *at = call->headers; at; at = at->next)
@@ -29,7 +29,7 @@ static int add_line(takt_caller_call *call, const char *line, takt_error *error)
     return 0;
 }
 
-/* "Name: value"; curl wants "Name;" for one that is empty. */
+/* "Name: value"; libcurl wants "Name;" for an empty value. */
 static int add_header(takt_caller_call *call, const char *name, const char *value,
                       takt_error *error)
 {
@@ -44,8 +44,8 @@ static int add_header(takt_caller_call *call, const char *name, const char *valu
     return code;
 }
 
-/* Behind a redirect only the first host gets secrets, and only if they may go there: it may be
- * another port. */
+/* After a redirect only the first host gets secrets, and only if they are allowed there: the port
+ * may differ. */
 static bool may_have_secret(const takt_caller_call *call, const takt_caller_allowed *allowed,
                             const char *value)
 {
@@ -93,7 +93,7 @@ static int add_all(takt_caller_call *call, const takt_caller_allowed *allowed, t
     return 0;
 }
 
-/* Headers that a job does not give: ours, and none of curl's own ideas of a body. */
+/* Adds headers that a job does not give, and removes those that libcurl would add to a body. */
 static int add_ours(takt_caller_call *call, takt_error *error)
 {
     const takt_caller_spec *spec = &call->spec;
@@ -115,7 +115,7 @@ static int add_ours(takt_caller_call *call, takt_error *error)
     return code;
 }
 
-/* curl reads it where it is. */
+/* libcurl reads the body without a copy. */
 static int set_body(takt_caller_call *call, takt_error *error)
 {
     const takt_caller_spec *spec = &call->spec;
@@ -154,7 +154,8 @@ static const char *url_of(const takt_caller_call *call)
     return call->url ? call->url : call->spec.url;
 }
 
-/* A listed host may have any address; a proxy resolves names itself, and this address is its. */
+/* A listed host may have any address. A proxy resolves names itself, and this address is the
+ * proxy's. */
 static bool allows_address(const struct sockaddr *address, void *data)
 {
     takt_caller_call *call = data;

@@ -1,5 +1,5 @@
 /*
- * result.c: what a call gave, as a line of the results has it.
+ * result.c: the result of a call, one line of the results file.
  */
 #include "call.h"
 

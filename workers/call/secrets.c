@@ -20,10 +20,10 @@
 typedef struct reference {
     const char *name;
     size_t size;
-    const char *end; /* behind the brace */
+    const char *end; /* after the brace */
 } reference;
 
-/* The next one in the text; 1, or 0 if there is none, or TAKT_E_INVALID. */
+/* Finds the next reference in the text: 1, 0 if there is none, or TAKT_E_INVALID. */
 static int next_reference(const char *text, reference *found, takt_error *error)
 {
     const char *open = strstr(text, "${"), *close;
@@ -56,7 +56,8 @@ static int refuse(const reference *found, const takt_caller_origin *to, const ch
                             size, found->name, what, to->host, size, found->name, to->host);
 }
 
-/* Each --secret of one name adds hosts; the prefix counts where no --secret has the name. */
+/* Several --secret of one name add their hosts. The prefix counts only for names without
+ * --secret. */
 static int check_one(const takt_caller_allowed *allowed, const reference *found,
                      const takt_caller_origin *to, takt_error *error)
 {
@@ -111,8 +112,8 @@ static takt_caller_secret *keep(takt_caller_secret **read, const char *text, siz
     return made;
 }
 
-/* As a string of JSON has it, with a backslash before each of `marked`: whoever tells what it was
- * sent is likely to tell it in JSON. */
+/* Keeps the JSON form of a secret, with a backslash before each of `marked`: servers often echo a
+ * request as JSON. */
 static bool keep_marked(takt_caller_secret **read, const char *text, size_t size,
                         const char *marked)
 {
@@ -131,7 +132,8 @@ static bool keep_marked(takt_caller_secret **read, const char *text, size_t size
     return kept;
 }
 
-/* What is to be sent, the last one kept, and what it may come back as: some write / as \/. */
+/* Keeps the secret that is sent (the last one kept) and the forms in which it may come back: some
+ * servers write / as \/. */
 static takt_caller_secret *keep_all(takt_caller_secret **read, const char *text, size_t size)
 {
     if (!keep_marked(read, text, size, "\"\\") || !keep_marked(read, text, size, "\"\\/"))
@@ -139,8 +141,8 @@ static takt_caller_secret *keep_all(takt_caller_secret **read, const char *text,
     return keep(read, text, size);
 }
 
-/* A file is read anew for each call, so that one that is replaced counts at once.  It should be a
- * small one on this host. */
+/* The file is read for each call, so that a replaced file counts at once. It should be small and
+ * local. */
 static takt_caller_secret *read_file(const char *path, takt_caller_secret **read_so_far,
                                      takt_error *error)
 {
@@ -193,7 +195,7 @@ static takt_caller_secret *read_one(const reference *found, takt_caller_secret *
     return made;
 }
 
-/* A secret ends no line. */
+/* Whether the secret has no line end in it. */
 static bool is_plain(const takt_caller_secret *one)
 {
     for (size_t i = 0; i < one->size; i++)
@@ -245,13 +247,13 @@ char *takt_caller_secrets_fill(const char *value, takt_caller_secret **read, tak
     return NULL;
 }
 
-/* They are looked for in a copy: what is blotted out for one may be a part of another. */
+/* The search runs on a copy, since blotting one secret may overwrite a part of another. */
 void takt_caller_secrets_blot(const takt_caller_secret *read, char *text, size_t size)
 {
     char *whole = malloc(size + 1);
 
     if (!whole) {
-        memset(text, '*', size); /* rather nothing than a secret */
+        memset(text, '*', size); /* better no value than a secret */
         return;
     }
     memcpy(whole, text, size);

@@ -14,7 +14,7 @@
 #include "secrets.h"
 
 #define HEADERS_MAX      100
-#define HEADERS_SIZE_MAX (64 * 1024) /* all of them, before secrets are put in */
+#define HEADERS_SIZE_MAX (64 * 1024) /* bytes of all headers, before secrets are filled in */
 #define SHOWN_SIZE       96
 #define ORIGIN_SIZE      256
 
@@ -23,7 +23,7 @@ static const char *show(const char *text, size_t size, char shown[SHOWN_SIZE])
     return takt_quote_bytes(text, size, shown, SHOWN_SIZE);
 }
 
-/* NULL: it is not there, or null. */
+/* NULL: the field is missing or null. */
 static const json_t *field_of(const json_t *fields, const char *name)
 {
     const json_t *field = json_object_get(fields, name);
@@ -45,7 +45,7 @@ static int read_method(const json_t *field, takt_caller_spec *spec, takt_error *
     return takt_caller_fail(error, "method: write GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS");
 }
 
-/* curl takes the x of http:x, http:/x and http:///x for the host. */
+/* libcurl takes the x of http:x, http:/x and http:///x for the host. */
 static bool has_host(const char *text)
 {
     const char *rest = strchr(text, ':');
@@ -87,8 +87,8 @@ static int check_host(const takt_caller_origin *origin, const char *hosts, takt_
     return 0;
 }
 
-/* Everything before the path: whether it is one of ours is decided there.  0: it is not told so
- * simply, as in http:///host/, where curl looks on behind the third slash. */
+/* The size of everything before the path, which decides about the host. 0: not a simple URL, as in
+ * http:///host/, where libcurl looks for the host after the third slash. */
 static size_t origin_size(const char *url)
 {
     const char *host = strstr(url, "://");
@@ -97,8 +97,8 @@ static size_t origin_size(const char *url)
     return size > 0 ? (size_t)(host + 3 - url) + size : 0;
 }
 
-/* curl's parser takes as long as all else that is checked, and most jobs call whom the last one
- * called. */
+/* Parsing a URL takes as long as all other checks together, and most jobs call the same origin as
+ * the job before. */
 static int read_origin(const char *text, takt_caller_origin *origin, takt_error *error)
 {
     static char last[ORIGIN_SIZE];
@@ -143,7 +143,7 @@ static int check_url(const json_t *field, const char *hosts, takt_caller_origin 
     return code == 0 ? check_host(origin, hosts, error) : code;
 }
 
-/* Those by which curl and the peer find where a request ends and whom it is for. */
+/* Headers that set where a request ends and whom it is for: libcurl and this worker write them. */
 static bool is_ours(const char *name)
 {
     static const char *const ours[] = {"connection", "content-length", "host",    "keep-alive",
@@ -185,7 +185,7 @@ static int check_name(const char *name, size_t size, takt_error *error)
     return 0;
 }
 
-/* One value.  What is wrong is said without it: it may be meant to be a secret. */
+/* Checks one value. The message does not show the value, which may be a secret. */
 static int check_value(const char *name, const json_t *field, const takt_caller_allowed *allowed,
                        const takt_caller_origin *to, size_t *all_size, takt_error *error)
 {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define NUMBER_MAX INT64_C(1000000000000000) /* what structured fields allow */
-#define EPOCH_MIN  INT64_C(1000000000)       /* from here on, seconds of the epoch */
-#define EPOCH_MS   INT64_C(100000000000)     /* from here on, milliseconds */
+#define EPOCH_MIN  INT64_C(1000000000)       /* a larger number is in seconds of the epoch */
+#define EPOCH_MS   INT64_C(100000000000)     /* a larger number is in milliseconds of the epoch */
 
 enum { KIND_IETF, KIND_IETF_FIRST, KIND_X, KIND_X_DASHED };
 
@@ -23,7 +23,7 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* A whole number from 0, and what stands behind it; a fraction is rounded up. */
+/* Reads a whole number, 0 or above, and steps over it; a fraction is rounded up. */
 static bool read_number(const char **at, int64_t *number)
 {
     const char *from = *at;
@@ -42,7 +42,7 @@ static bool read_number(const char **at, int64_t *number)
     return true;
 }
 
-/* A value that is one number and nothing else. */
+/* The number, if the value is a number and nothing else. */
 static int64_t read_whole(const char *value)
 {
     int64_t number;
@@ -51,7 +51,7 @@ static int64_t read_whole(const char *value)
     return read_number(&value, &number) && *skip_blanks(value) == '\0' ? number : VENDOR_UNSAID;
 }
 
-/* Behind a text in double quotes, or behind a token; where neither is, `at` itself. */
+/* Steps over a text in double quotes or a token; returns `at` if there is neither. */
 static const char *skip_bare(const char *at)
 {
     if (*at != '"')
@@ -62,7 +62,7 @@ static const char *skip_bare(const char *at)
     return *at ? at + 1 : at;
 }
 
-/* "=VALUE" behind a key; *number stays where that is no number. */
+/* Reads "=VALUE" after a key. *number is unchanged if the value is not a number. */
 static const char *read_value(const char *at, int64_t *number)
 {
     int64_t read;
@@ -74,7 +74,7 @@ static const char *read_value(const char *at, int64_t *number)
         *number = read;
         return end;
     }
-    if (*at == ':') /* bytes in base64, whose padding is a "=" */
+    if (*at == ':') /* base64 bytes, padded with "=" */
         return at + 1 + strcspn(at + 1, ":") + (strchr(at + 1, ':') != NULL);
     return skip_bare(at);
 }
@@ -84,7 +84,7 @@ static bool is_word(const char *text, size_t size, const char *word)
     return strlen(word) == size && memcmp(text, word, size) == 0;
 }
 
-/* ";r=10;t=5": what an item has. */
+/* Reads the parameters of an item: ";r=10;t=5". */
 static const char *read_parameters(const char *at, takt_caller_vendor_word *item)
 {
     while (*(at = skip_blanks(at)) == ';') {
@@ -100,7 +100,7 @@ static const char *read_parameters(const char *at, takt_caller_vendor_word *item
     return at;
 }
 
-/* Of two words the one that has less left; of equals the one that lasts longer. */
+/* Keeps the one with fewer tokens left; of equals, the later reset. */
 static void keep_min(takt_caller_vendor_word *kept, const takt_caller_vendor_word *other)
 {
     if (other->remaining == VENDOR_UNSAID)
@@ -110,7 +110,7 @@ static void keep_min(takt_caller_vendor_word *kept, const takt_caller_vendor_wor
         *kept = *other;
 }
 
-/* A list of items with parameters, or a dictionary. */
+/* Reads a list of items with parameters, or a dictionary. */
 static void read_list(const char *at, takt_caller_vendor_word *word)
 {
     takt_caller_vendor_word listed = {VENDOR_UNSAID, VENDOR_UNSAID};
@@ -125,7 +125,7 @@ static void read_list(const char *at, takt_caller_vendor_word *word)
         else if (is_word(name, (size_t)(end - name), "reset"))
             listed.reset = number;
         keep_min(word, &item);
-        at += strcspn(at, ","); /* what is left over is none of ours */
+        at += strcspn(at, ","); /* skip parts that are unknown here */
         at += *at == ',';
     }
     keep_min(word, &listed);
@@ -162,7 +162,7 @@ void takt_caller_vendor_fields_read(takt_caller_vendor_fields *fields, const cha
         }
 }
 
-/* In seconds from the answer on. */
+/* Seconds from the answer to the reset. */
 static int64_t until(int64_t reset, int64_t answered_at_s)
 {
     if (reset >= EPOCH_MS)

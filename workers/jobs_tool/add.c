@@ -1,9 +1,9 @@
 /*
  * add.c: `takt-jobs add`: lines of JSON become entries.
  *
- * Each line is looked at before it is said; one that can never be a job is refused with its number,
- * and the others go on.  So many are said before the first answer is waited for; what is under way
- * is bounded, and so is the memory.
+ * Each line is checked before it is sent. A line that can never be a job is refused with its
+ * number, and the others are added. Several commands are under way at a time; their number is
+ * bounded, and so is the memory.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ static void pump(adding *adding)
 
 static void on_lines(void *data)
 {
-    (void)data; /* they are taken after each turn of the loop */
+    (void)data; /* answers are handled after each turn of the loop */
 }
 
 static void on_lines_closed(void *data)
@@ -139,7 +139,7 @@ static void on_lines_closed(void *data)
     ((adding *)data)->closed = true;
 }
 
-/* After a lost connection it is unknown if the last jobs were added. */
+/* After a lost connection it is unknown whether the last jobs were added. */
 static int tell(const adding *adding)
 {
     const takt_tool *tool = adding->tool;

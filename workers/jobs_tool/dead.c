@@ -9,16 +9,16 @@
 
 #include "tool.h"
 
-#define PAGE       "32" /* each may have a megabyte */
+#define PAGE       "32" /* each letter may have a megabyte */
 #define SHOWN_SIZE 600
 
 typedef struct page {
     const takt_tool *tool;
     int count;
-    char after[TAKT_STREAM_ENTRY_SIZE + 1]; /* "(ID": from behind it on */
+    char after[TAKT_STREAM_ENTRY_SIZE + 1]; /* "(ID": the page begins after this entry */
 } page;
 
-/* A text as JSON; one that is not UTF-8 is shown. */
+/* A text as JSON; a text that is not UTF-8 is escaped. */
 static json_t *text_of(const takt_reply *value)
 {
     char shown[SHOWN_SIZE];
@@ -32,7 +32,7 @@ static json_t *text_of(const takt_reply *value)
                : json_string(takt_quote_bytes(value->text, value->size, shown, sizeof shown));
 }
 
-/* The job as the object that it is, or as the text where it is none. */
+/* The job as an object, or as a text if it is not one. */
 static json_t *job_of(const takt_reply *value)
 {
     json_t *job =
@@ -52,7 +52,7 @@ static void print_json(const takt_tool_letter *letter)
     json_decref(line);
 }
 
-/* What stands in a letter is somebody else's text: nothing of it reaches the terminal as it is. */
+/* A letter contains foreign text: control characters are escaped before it reaches the terminal. */
 static void print_text(const takt_tool_letter *letter)
 {
     char id[SHOWN_SIZE] = "-", why[SHOWN_SIZE] = "-";

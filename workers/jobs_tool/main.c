@@ -1,6 +1,6 @@
 /*
- * main.c: `takt-jobs`: the jobs of a Redis stream for a person or a script: adds them, shows how
- * many there are, lists those that died and puts them back.  It needs no policy.
+ * main.c: `takt-jobs`: manages the jobs of a Redis stream: adds jobs, counts them, lists dead
+ * letters and puts them back. It needs no policy.
  */
 #include <argp.h>
 #include <errno.h>
@@ -25,8 +25,8 @@ static const struct command {
 
 typedef struct line {
     takt_tool tool;
-    const struct command *command; /* NULL: not said yet */
-    bool names_none;               /* the first word was a stream */
+    const struct command *command; /* NULL: none given yet */
+    bool names_none;               /* the first word was a stream, not a command */
 } line;
 
 static const struct argp_option options[] = {
@@ -60,7 +60,7 @@ static void read_line_number(struct argp_state *state, const char *word, uint64_
                    takt_argument_shown(word));
 }
 
-/* The first word is a command, or a stream that is to be shown; then comes the stream. */
+/* The first word is a command, or the stream to show. After a command comes the stream. */
 static void take_word(struct argp_state *state, char *word, line *line)
 {
     takt_tool *tool = &line->tool;

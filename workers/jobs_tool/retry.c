@@ -1,8 +1,8 @@
 /*
  * retry.c: `takt-jobs retry`: dead letters become jobs again.
  *
- * Each in one transaction, and only if nothing has changed among the dead letters since it was
- * read: of two that put the same one back one finds it gone.
+ * Each letter is moved in one transaction, and only if the dead letters have not changed since it
+ * was read. If two commands move the same letter, the second one finds it gone.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 typedef struct putting {
     takt_tool *tool;
     takt_tool_letter letter;
-    char *job; /* its text; NULL: there is none, or no such letter */
+    char *job; /* its text; NULL: no text, or no such letter */
     size_t size;
     bool found, moved;
-    char last[TAKT_STREAM_ENTRY_SIZE]; /* all: the last one that is meant */
+    char last[TAKT_STREAM_ENTRY_SIZE]; /* with --all: the last letter to move */
     uint64_t count, failed;
 } putting;
 
@@ -55,7 +55,7 @@ static bool say_job(putting *putting)
     return takt_tool_ask_with(tool, on_ok, NULL, 5, words, sizes) == 0;
 }
 
-/* False: there is no use in going on. */
+/* False: stop. */
 static bool move(putting *putting, const char *name)
 {
     takt_tool *tool = putting->tool;
@@ -65,7 +65,7 @@ static bool move(putting *putting, const char *name)
            takt_tool_ask(tool, on_done, putting, "EXEC", NULL) == 0;
 }
 
-/* Again as long as somebody else changes something. */
+/* Tries again while other clients change the dead letters. */
 static bool put_back(putting *putting, const char *name)
 {
     takt_tool *tool = putting->tool;
@@ -100,7 +100,7 @@ static void on_next(void *data, const takt_reply *reply)
     putting->found = reply->count == 1 && takt_tool_read_letter(reply + 1, &putting->letter);
 }
 
-/* Those that there are now, not those that die meanwhile. */
+/* Moves the letters that exist now, not those that are added meanwhile. */
 static bool put_all_back(putting *putting)
 {
     takt_tool *tool = putting->tool;

@@ -1,5 +1,5 @@
 /*
- * show.c: `takt-jobs show`: how a stream stands.
+ * show.c: `takt-jobs show`: how many jobs of a stream wait, run and are dead.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 
 typedef struct standing {
     int64_t length, dead, taken;
-    int64_t lag;       /* as the server counts it; -1: it does not know */
-    int64_t oldest_ms; /* when the oldest job was added; -1: there is none */
+    int64_t lag;       /* as the server counts; -1: unknown */
+    int64_t oldest_ms; /* when the oldest job was added; -1: no job */
     int64_t now_ms;
-    bool is_there; /* the stream; there may be dead letters of one that is gone */
+    bool is_there; /* the stream exists; dead letters may exist without it */
     json_t *consumers;
     const char *group;
 } standing;
@@ -42,7 +42,7 @@ static void read_oldest(void *data, const takt_reply *reply)
         *(int64_t *)data = (int64_t)ref.major;
 }
 
-/* The value of a name in [NAME, VALUE ...]; NULL: there is none. */
+/* The value of a name in [NAME, VALUE ...]; NULL: not there. */
 static const takt_reply *value_of(const takt_reply *list, const char *name)
 {
     const takt_reply *at = list + 1;

@@ -23,7 +23,7 @@ static void on_ready(void *data)
     (void)data;
 }
 
-/* One try is enough for a command; a worker would go on. */
+/* A command tries to connect once; a worker would try again. */
 static void on_lost(void *data, int code, const char *text)
 {
     takt_tool *tool = data;

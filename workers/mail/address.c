@@ -1,6 +1,6 @@
 /*
- * address.c: RFC 5322's mailbox without what nobody wants in a job: comments, folded lines, routes,
- * groups, obsolete forms and addresses by number.
+ * address.c: RFC 5322's mailbox without forms that jobs do not need: comments, folded lines,
+ * routes, groups, obsolete forms and numeric addresses.
  */
 #include "address.h"
 
@@ -62,8 +62,8 @@ int takt_mail_address_check_domain(const char *text, size_t size, takt_error *er
     return 0;
 }
 
-/* How far a quoted string goes that begins at text[0]; 0: it does not end, or has what it must not.
- * What it says, without quotes, goes to `plain` where that is given. */
+/* The size of a quoted string that begins at text[0]; 0: no end, or a forbidden character. Its
+ * content without quotes goes to `plain`, unless NULL. */
 static size_t quoted_size(const char *text, size_t size, char *plain, size_t plain_max)
 {
     size_t count = 0;
@@ -135,7 +135,7 @@ static int read_mailbox(const char *text, size_t size, takt_mail_address *addres
     return 0;
 }
 
-/* The name before a <.  A quoted one is all there is before it. */
+/* Reads the name before a <. A quoted name must be all that precedes it. */
 static int read_name(const char *text, size_t size, takt_mail_address *address, takt_error *error)
 {
     while (size > 0 && text[size - 1] == ' ')

@@ -1,11 +1,10 @@
 /*
  * address.h: a mail address as people write it: "user@example.org" or "A Name <user@example.org>".
  *
- * Strict, since what is let through here goes to the server's command line and into headers: no
- * control characters anywhere, the local part a dot-atom or a quoted string, the domain letters,
- * digits and hyphens.  Addresses outside of ASCII would need SMTPUTF8, which is not used: a domain
- * is to be written as its A-label ("xn--..."), and a local part outside of ASCII is refused.  The
- * name may be any UTF-8.
+ * The parser is strict, since addresses go into commands to the server and into headers: no control
+ * characters, the local part a dot-atom or a quoted string, the domain letters, digits and hyphens.
+ * SMTPUTF8 is not used, so a domain outside of ASCII must be written as A-labels ("xn--..."), and a
+ * local part outside of ASCII is refused. The name may be any UTF-8.
  */
 #ifndef TAKT_WORKERS_ADDRESS_H
 #define TAKT_WORKERS_ADDRESS_H
@@ -16,16 +15,17 @@
 
 #define ADDRESS_LOCAL_MAX  64
 #define ADDRESS_DOMAIN_MAX 253
-#define ADDRESS_MAX        254 /* both and the @: RFC 5321's path of 256 without its brackets */
-#define ADDRESS_NAME_MAX   200
+/* local part, @ and domain: RFC 5321's path of 256 without its brackets */
+#define ADDRESS_MAX      254
+#define ADDRESS_NAME_MAX 200
 
 typedef struct takt_mail_address {
     char name[ADDRESS_NAME_MAX + 1]; /* without quotes; "": none */
     char mailbox[ADDRESS_MAX + 1];   /* the domain in lower case */
-    size_t local_size;               /* of the mailbox, up to its @ */
+    size_t local_size;               /* of the mailbox, before the @ */
 } takt_mail_address;
 
-/* Reads UTF-8.  0, or TAKT_E_INVALID and what is wrong with it. */
+/* Reads UTF-8. 0, or TAKT_E_INVALID and what is wrong. */
 int takt_mail_address_parse(const char *text, size_t size, takt_mail_address *address,
                             takt_error *error);
 
@@ -34,8 +34,8 @@ static inline const char *takt_mail_address_domain(const takt_mail_address *addr
     return address->mailbox + address->local_size + 1;
 }
 
-/* Whether it is a host's name: labels of 1 to 63 letters, digits and inner hyphens.  0, or
- * TAKT_E_INVALID and what is wrong with it. */
+/* Checks a host name: labels of 1 to 63 letters, digits and inner hyphens. 0, or TAKT_E_INVALID and
+ * what is wrong. */
 int takt_mail_address_check_domain(const char *text, size_t size, takt_error *error);
 
 #endif

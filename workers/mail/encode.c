@@ -9,7 +9,7 @@
 
 static const char hex[] = "0123456789ABCDEF";
 
-/* The line of output that is being written. */
+/* The output line being written. */
 typedef struct qp_line {
     takt_buffer *out;
     size_t size;
@@ -22,7 +22,7 @@ static size_t line_end_size(const char *text, size_t size)
     return text[0] == '\r' && size > 1 && text[1] == '\n' ? 2 : 1;
 }
 
-/* One character, in a new line where this one has no room for it and a "=" behind it. */
+/* Writes one character; starts a new line if this one has no room for it and a "=". */
 static void put(qp_line *line, unsigned char c, bool coded)
 {
     size_t size = coded ? 3 : 1;

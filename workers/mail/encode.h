@@ -10,15 +10,16 @@
 #define ENCODE_LINE 76
 
 /*
- * As quoted-printable.  LF, CR LF and CR are line ends.  No line begins with a dot or with "From ",
- * so that nothing on the way has a reason to touch it.  Ends without a line's end if the text does.
+ * Encodes as quoted-printable. LF, CR LF and CR are line ends. No line begins with a dot or with
+ * "From ", since mail servers change such lines. The output ends with a line end only if the text
+ * does.
  */
 void takt_mail_encode_quoted_printable(takt_buffer *out, const char *text, size_t size);
 
-/* As base64, its line ends turned to CR LF before; the last line has none. */
+/* Encodes as base64 after turning line ends into CR LF. The last line has no line end. */
 void takt_mail_encode_base64_text(takt_buffer *out, const char *text, size_t size);
 
-/* Whether base64 would be shorter than quoted-printable, by much: a text in Greek is. */
+/* Whether base64 is much shorter than quoted-printable, as for a Greek text. */
 bool takt_mail_encode_prefers_base64(const char *text, size_t size);
 
 #endif

@@ -12,14 +12,14 @@
 #define WORD_START "=?UTF-8?B?"
 #define WORD_END   "?="
 #define WORD_BYTES 36 /* in base64, with start and end: */
-#define WORD_SIZE  60 /* RFC 2047 allows 75, but 76 with what else is in the line */
+#define WORD_SIZE  60 /* RFC 2047 allows 75 for a word, and 76 for its line */
 
 static bool is_control(char c)
 {
     return (unsigned char)c < 0x20 || c == 0x7f;
 }
 
-/* Whether it says the same to everybody when it is written as it is. */
+/* Whether the text needs no encoding. */
 static bool is_plain(const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -29,7 +29,7 @@ static bool is_plain(const char *text, size_t size)
     return size == 0 || (text[0] != ' ' && text[size - 1] != ' ');
 }
 
-/* Encoded words in a qp_line each, none of which ends inside a character. */
+/* Writes encoded words, one per line, none of which ends inside a character. */
 static void put_words(takt_buffer *out, const char *text, size_t size)
 {
     for (size_t i = 0; i < size;) {

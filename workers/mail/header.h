@@ -1,9 +1,8 @@
 /*
- * header.h: one header of a mail: its name, what it says, and the line's end.
+ * header.h: writes one header of a mail: name, value and line end.
  *
- * What it says is UTF-8.  Where it is not plain ASCII of one line it is written in RFC 2047's
- * encoded words; control characters cannot get in: they are an assertion here, and refused where
- * texts come from.
+ * The value is UTF-8. A value that is not plain ASCII on one line is written in RFC 2047's encoded
+ * words. Control characters are an assertion here: the code that reads a value refuses them.
  */
 #ifndef TAKT_WORKERS_HEADER_H
 #define TAKT_WORKERS_HEADER_H
@@ -14,7 +13,8 @@
 /* Free text, such as a subject. */
 void takt_mail_header_put_text(takt_buffer *out, const char *name, const char *value, size_t size);
 
-/* As it is and in one line: ASCII that must not be changed, such as an identifier or a URL. */
+/* A value written as it is on one line: ASCII that must not be changed, such as an identifier or a
+ * URL. */
 void takt_mail_header_put_plain(takt_buffer *out, const char *name, const char *value, size_t size);
 
 /* Addresses with their names, one per line. */

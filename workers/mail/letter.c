@@ -1,5 +1,5 @@
 /*
- * letter.c: fields of a job to a mail's parts.
+ * letter.c: turns the fields of a job into the parts of a mail.
  */
 #include "letter.h"
 
@@ -29,7 +29,7 @@ static int read_address(const char *field, const char *text, size_t size,
                             takt_quote_bytes(text, size, shown, sizeof(shown)), why.text);
 }
 
-/* One address; `otherwise` where the job says none.  `found` tells whether there is one. */
+/* Reads one address; `otherwise` if the job has none. `found`: whether there is one. */
 static int read_one(const json_t *fields, const char *name, const char *otherwise,
                     takt_mail_address *address, bool *found, takt_error *error)
 {
@@ -122,7 +122,7 @@ static int read_envelope(takt_mail_letter *letter, const takt_mail_letter_settin
     return failed;
 }
 
-/* A template of the job, else of the settings, expanded. */
+/* Expands the job's template, else the settings'. */
 static int read_part(const json_t *fields, const char *name, const char *otherwise,
                      takt_mail_template_form form, takt_buffer *part, bool *found,
                      takt_error *error)
@@ -202,7 +202,7 @@ static int read_unsubscribe(takt_mail_letter *letter, const takt_mail_letter_set
     return 0;
 }
 
-/* Whether a job may set it: nothing that this program, or a server on the way, sets itself. */
+/* Whether a job may set this header: neither this program nor a mail server sets it. */
 static bool is_own_name(const char *name)
 {
     static const char *const known[] = {"Auto-Submitted", "Feedback-ID", "List-ID", "Precedence"};

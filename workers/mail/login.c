@@ -1,5 +1,5 @@
 /*
- * login.c: two short texts, wiped before their memory is given back.
+ * login.c: reads user and password, and wipes them before their memory is freed.
  */
 #include "login.h"
 
@@ -21,7 +21,7 @@ static bool has_control(const char *text)
     return false;
 }
 
-/* A line without its end, in memory of its own; NULL: there is none, or it is too long. */
+/* A line without its line end, in memory of its own; NULL: no line, or it is too long. */
 static char *read_line(FILE *file, char line[LINE_SIZE])
 {
     if (!fgets(line, LINE_SIZE, file))

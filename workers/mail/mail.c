@@ -1,9 +1,9 @@
 /*
- * takt-mail: sends mails that jobs describe, at the pace that their limits give.
+ * takt-mail: sends the mails that jobs describe, within their limits.
  *
- * A mail counts as many as it has recipients.  What the server says to it decides how its job ends
- * (reply.h); a server that cannot be used at all is nobody's fault among the jobs, so it pauses
- * their limit, longer each time.
+ * A mail costs as many tokens as it has recipients. The server's reply decides how its job ends
+ * (reply.h). A server that cannot be used is not the fault of a job: it pauses the jobs of the
+ * limit, longer each time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 
 /* A job under way. */
 typedef struct mail_sending {
-    struct mail_sending *next, *previous; /* of all that are sent */
+    struct mail_sending *next, *previous; /* the list of mails being sent */
     takt_mail *mail;
     takt_job *job;
     int64_t began_us;
@@ -125,8 +125,8 @@ static int64_t now_us(void)
     return (int64_t)(uv_hrtime() / 1000);
 }
 
-/* The server cannot be used: nothing of this limit has a chance for a while.  That is no fault of
- * the mail's; only where it lasts do its attempts count, so that it does end. */
+/* The server cannot be used, so jobs of this limit wait. The mail is not at fault: its attempts
+ * count only after a long outage, so that the job ends at some time. */
 static void end_unusable(mail_sending *sending, const char *why)
 {
     takt_mail *mail = sending->mail;
@@ -210,7 +210,7 @@ static bool begin_sending(takt_mail *mail, mail_sending *sending)
     return takt_mail_smtp_send(mail->smtp, &sending->by.delivery);
 }
 
-/* The message and its envelope. */
+/* Builds the message and its envelope. */
 static bool compose(mail_sending *sending, takt_mail_letter *letter)
 {
     takt_mail_message *message = &letter->message;

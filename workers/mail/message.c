@@ -1,5 +1,6 @@
 /*
- * message.c: headers, then one text, or both as multipart/alternative, the better one last.
+ * message.c: writes the headers, then one text, or both texts as multipart/alternative with HTML
+ * last.
  */
 #include "message.h"
 
@@ -11,10 +12,10 @@
 #include "encode.h"
 #include "header.h"
 
-#define BOUNDARY_SIZE 32 /* of the identifier: what is before its @ */
+#define BOUNDARY_SIZE 32 /* of the identifier: the part before its @ */
 
-/* Two sums of everything, by FNV-1a with two beginnings, mixed at the end.  Nothing depends on
- * nobody being able to find two texts with the same sums. */
+/* Two FNV-1a sums of the whole message with different seeds, mixed at the end. The sums need not
+ * resist deliberate collisions. */
 typedef struct mail_sums {
     uint64_t one, two;
 } mail_sums;
@@ -25,7 +26,7 @@ static void add(mail_sums *sums, const char *bytes, size_t size)
         sums->one = (sums->one ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
         sums->two = (sums->two ^ (unsigned char)bytes[i]) * UINT64_C(0x9fb21c651e98df25);
     }
-    sums->one = (sums->one ^ 0x100) * UINT64_C(0x100000001b3); /* where one part ends */
+    sums->one = (sums->one ^ 0x100) * UINT64_C(0x100000001b3); /* separates the parts */
     sums->two = (sums->two ^ 0x100) * UINT64_C(0x9fb21c651e98df25);
 }
 
@@ -64,7 +65,7 @@ static void put_fixed(takt_buffer *out, const char *name, const char *value)
     takt_mail_header_put_plain(out, name, value, strlen(value));
 }
 
-/* By hand, since strftime's names are those of the locale. */
+/* Not by strftime, whose names depend on the locale. */
 static void put_date(takt_buffer *out, int64_t date_us)
 {
     static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -121,7 +122,7 @@ static void put_part(takt_buffer *out, const char *type, const takt_buffer *text
         takt_mail_encode_quoted_printable(out, text->at, text->size);
 }
 
-/* Between parts.  "=_" is in no text that is encoded. */
+/* The line between parts. Encoded text never contains "=_". */
 static void put_boundary(takt_buffer *out, const char *id, const char *end)
 {
     takt_buffer_text(out, "\r\n--=_");

@@ -1,9 +1,9 @@
 /*
- * message.h: a mail as RFC 5322 wants it, from its parts, ready for the server: ASCII, CR LF at
- * every line's end, no line longer than 998 characters and of the texts none longer than 76.
+ * message.h: writes a mail as RFC 5322 wants it, from its parts, ready for the server: ASCII, CR LF
+ * line ends, no line longer than 998 characters, lines of the texts at most 76.
  *
- * Pure: what day it is and which identifier it has are told.  Who may get it (Bcc too) is the
- * envelope's affair, not this one's.
+ * Pure: the caller passes the date and the identifier. The envelope names the recipients, including
+ * Bcc.
  */
 #ifndef TAKT_WORKERS_MESSAGE_H
 #define TAKT_WORKERS_MESSAGE_H
@@ -19,7 +19,7 @@
 typedef struct takt_mail_header {
     const char *name;
     takt_buffer value;
-    bool plain; /* ASCII, to be written as it is */
+    bool plain; /* ASCII, written as it is */
 } takt_mail_header;
 
 typedef struct takt_mail_message {
@@ -31,20 +31,20 @@ typedef struct takt_mail_message {
     const takt_mail_address *cc;
     size_t cc_count;
     takt_buffer subject;
-    bool has_text, has_html; /* one of them at least */
+    bool has_text, has_html; /* at least one of them */
     takt_buffer text, html;
     takt_mail_header headers[MESSAGE_HEADERS_MAX];
     size_t header_count;
 } takt_mail_message;
 
 /*
- * The identifier, without its brackets: the same for the same mail of the same job, however often
- * it is tried; another one where anything that is read in it differs.  At the domain of its From.
+ * The identifier, without its brackets: the same for each attempt at the same mail of a job,
+ * different if any visible part differs. Its domain is that of From.
  */
 void takt_mail_message_identify(const takt_mail_message *message, const char *idempotency_key,
                                 char id[MESSAGE_ID_SIZE]);
 
-/* Appends it to `out`. */
+/* Appends the mail to `out`. */
 void takt_mail_message_write(const takt_mail_message *message, const char *id, takt_buffer *out);
 
 #endif

@@ -107,7 +107,7 @@ static void read_address(struct argp_state *state, const char *what, const char 
 {
     takt_mail_address address;
     takt_error error = {0};
-    json_t *good = json_string(text); /* none, where it is not UTF-8 */
+    json_t *good = json_string(text); /* NULL if the text is not UTF-8 */
 
     if (!good)
         argp_error(state, "%s %s: it is not UTF-8", what, takt_argument_shown(text));
@@ -116,7 +116,7 @@ static void read_address(struct argp_state *state, const char *what, const char 
     json_decref(good);
 }
 
-/* What there is on the command line must go together. */
+/* Refuses options that contradict each other. */
 static void check(takt_mail *mail, struct argp_state *state)
 {
     const takt_mail_options *given = &mail->options;
@@ -219,7 +219,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 
 const struct argp takt_mail_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
 
-/* A whole file of text, in memory of its own; NULL after a message. */
+/* The content of a text file, in memory of its own; NULL after a message. */
 static char *read_file(const char *name)
 {
     FILE *file = fopen(name, "re");
@@ -250,7 +250,8 @@ static char *read_file(const char *name)
     return NULL;
 }
 
-/* The file of one part: its own, else the one in the template's folder, if it is there. */
+/* Reads the file of one part: its own option, else the file in the template's folder, if it
+ * exists. */
 static int read_part(const char *own, const char *folder, const char *file,
                      takt_mail_template_form form, char **part)
 {

@@ -1,6 +1,6 @@
 /*
- * outbox.c: a file beside the one that is meant, then a rename, all below one open folder, so that
- * no id can name a place elsewhere.
+ * outbox.c: writes a temporary file, then renames it, both below one open folder, so that no id can
+ * name a path elsewhere.
  */
 #include "outbox.h"
 
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SHORT_SIZE 200 /* a file's name has 255 at most */
+#define SHORT_SIZE 200 /* a file name has at most 255 bytes */
 
 static bool is_plain(char c)
 {
@@ -67,7 +67,7 @@ static bool write_all(int file, const char *bytes, size_t size)
     return true;
 }
 
-/* In a thread of the pool. */
+/* Runs in a thread of the pool. */
 static void write_file(uv_work_t *work)
 {
     takt_mail_outbox_mail *mail = work->data;

@@ -1,5 +1,5 @@
 /*
- * refuse.c: words into a takt_error.  The words before may be among the arguments.
+ * refuse.c: writes a message into a takt_error. The old message may be among the arguments.
  */
 #include "refuse.h"
 

@@ -1,5 +1,5 @@
 /*
- * refuse.h: why something that a person wrote cannot be used.
+ * refuse.h: errors that explain why a user's input cannot be used.
  */
 #ifndef TAKT_WORKERS_REFUSE_H
 #define TAKT_WORKERS_REFUSE_H

@@ -1,10 +1,9 @@
 /*
- * reply.c: RFC 5321's codes, RFC 3463's finer ones, and the words that greylisting servers use.
+ * reply.c: RFC 5321's codes, RFC 3463's enhanced codes, and the words that greylisting servers use.
  *
- * Of the 4xx, 421, 450, 451, 452 and 454 are what servers say that want less of us.  Where the
- * finer code is about the recipient's mailbox (4.2.x: it is full), or the words are of greylisting
- * (this recipient's first mail from us has to come twice), slowing the fleet down would help
- * nobody.
+ * A server that asks for fewer mails sends 421, 450, 451, 452 or 454. When the enhanced code is
+ * about the recipient's mailbox (4.2.x: the mailbox is full), or the text is about greylisting (the
+ * first mail to a recipient must be sent twice), slowing the fleet down would not help.
  */
 #include "reply.h"
 
@@ -15,7 +14,7 @@
 #include <strings.h>
 
 #define SECOND_US     INT64_C(1000000)
-#define GREYLISTED_US (300 * SECOND_US) /* what most servers ask for that do not say */
+#define GREYLISTED_US (300 * SECOND_US) /* the usual wait when a server names none */
 #define AFTER_MAX_US  (3600 * SECOND_US)
 
 static bool has(const char *text, const char *word)

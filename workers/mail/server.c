@@ -1,6 +1,6 @@
 /*
- * server.c: a URL without anything that does not belong there, such as a password, which everybody
- * would see in the list of processes.
+ * server.c: parses a server URL and refuses parts that do not belong there. A password on the
+ * command line would show in the list of processes.
  */
 #include "server.h"
 

@@ -1,9 +1,9 @@
 /*
  * smtp.c: one libcurl transfer per mail.
  *
- * Replies are read as they pass (libcurl hands them to the header function), since libcurl itself
- * tells the code alone.  What a server says before it has let us in is not repeated to anybody
- * where there is a password, since it might repeat that.
+ * libcurl itself reports only the code of a reply, so replies are read as they pass its header
+ * function. If there is a password, replies before the end of the login are not shown, since they
+ * may repeat the password.
  */
 #include "smtp.h"
 
@@ -14,16 +14,16 @@
 #include "transfer/transfer.h"
 
 #define CONNECT_MS 30000L /* until there is a connection */
-#define IDLE_S     60L    /* a connection that was not used for so long is not used again */
+#define IDLE_S     60L    /* an older idle connection is not used again */
 
-/* libcurl makes them anew for each mail, twice as large again where dots are doubled; its default
+/* libcurl allocates the buffer for each mail, and twice as much where dots are doubled. Its default
  * is 64 KB. */
 #define BUFFER_SIZE 16384L
 
 struct takt_mail_smtp {
     const takt_mail_smtp_settings *settings;
     takt_transfers *transfers;
-    takt_mail_smtp_delivery *first, **last; /* that wait for a connection */
+    takt_mail_smtp_delivery *first, **last; /* deliveries that wait for a connection */
     unsigned busy;
     char url[SERVER_HOST_SIZE + 320];
 };
@@ -52,7 +52,7 @@ int takt_mail_smtp_open(takt_mail_smtp **opened, uv_loop_t *loop,
     return 0;
 }
 
-/* libcurl wants more of the mail. */
+/* libcurl reads the next part of the mail. */
 static size_t give_text(char *room, size_t unit, size_t count, void *data)
 {
     takt_mail_smtp_delivery *delivery = data;
@@ -64,8 +64,7 @@ static size_t give_text(char *room, size_t unit, size_t count, void *data)
     return size;
 }
 
-/* What a reply says, without line ends and all that a terminal or a log might take for something
- * else. */
+/* Keeps the text of a reply without line ends and control characters. */
 static void note_text(takt_mail_smtp_delivery *delivery, const char *text, size_t size)
 {
     char *into = delivery->outcome.text;
@@ -77,7 +76,7 @@ static void note_text(takt_mail_smtp_delivery *delivery, const char *text, size_
     into[delivery->text_size] = '\0';
 }
 
-/* The code of a line, as libcurl recognises it; 0: it has none. */
+/* The code of a line, read as libcurl does; 0: no code. */
 static int code_of(const char *line, size_t size)
 {
     char digits[4] = "";
@@ -88,8 +87,8 @@ static int code_of(const char *line, size_t size)
     return strspn(digits, "0123456789") == 3 ? atoi(digits) : 0;
 }
 
-/* "250 OK", or "250-OK" where more follow.  All lines have the same code (RFC 5321); where they do
- * not, nobody can tell what became of the mail: libcurl would go by the last one. */
+/* Reads "250 OK", or "250-OK" if more lines follow. All lines of a reply have the same code (RFC
+ * 5321). If they differ, the fate of the mail is unknown: libcurl would use the last code. */
 bool takt_mail_smtp_note_line(takt_mail_smtp_delivery *delivery, const char *line, size_t size)
 {
     bool first = !delivery->line_open;
@@ -126,7 +125,7 @@ static size_t hear_line(char *line, size_t unit, size_t count, void *data)
     return unit * count;
 }
 
-/* libcurl is connected and logged in, and says MAIL next. */
+/* libcurl is connected and logged in, and sends MAIL next. */
 static int begin_mail(void *data, char *peer, char *local, int peer_port, int local_port)
 {
     takt_mail_smtp_delivery *delivery = data;
@@ -210,7 +209,7 @@ static bool begin(takt_mail_smtp *smtp, takt_mail_smtp_delivery *delivery)
     return true;
 }
 
-/* An old connection that the server had given up before it heard of this mail. */
+/* Whether the server had closed a kept connection before it received this mail. */
 static bool was_old(const takt_mail_smtp_delivery *delivery, CURLcode result)
 {
     long connects = 1;
@@ -275,7 +274,7 @@ static void say_no_memory(takt_mail_smtp_delivery *delivery)
     delivery->done(delivery, &delivery->outcome);
 }
 
-/* The next one that waits may go. */
+/* Starts the next waiting delivery. */
 static void begin_next(takt_mail_smtp *smtp)
 {
     takt_mail_smtp_delivery *next = smtp->first;

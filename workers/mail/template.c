@@ -1,5 +1,5 @@
 /*
- * template.c: one pass over a template.
+ * template.c: expands a template in one pass.
  */
 #include "template.h"
 
@@ -84,7 +84,7 @@ static int put_value(const template_place *place, const char *name, const char *
     return 0;
 }
 
-/* The field that a.b.c means; NULL: there is none. */
+/* The field that a.b.c names; NULL: no such field. */
 static const json_t *find_field(const json_t *fields, const char *name, size_t size)
 {
     char part[FIELD_MAX + 1];
@@ -128,7 +128,7 @@ static int put_field(const template_place *place, const char *name, size_t size,
     return put_value(place, shown, number, digits, form, out, error);
 }
 
-/* What stands behind a brace up to its end: the size of a field's name; 0 after a refusal. */
+/* The size of the field's name after a brace; 0 after a refusal. */
 static size_t name_size(const template_place *place, const char *text, takt_error *error)
 {
     size_t size = 0;
@@ -144,7 +144,8 @@ static size_t name_size(const template_place *place, const char *text, takt_erro
     return size;
 }
 
-/* {{name}} is a brace, a name and a brace, but whoever writes it has another language in mind. */
+/* {{name}} means a brace, a name and a brace here. Its author probably expects the syntax of
+ * another template language. */
 static bool is_doubled(const char *text)
 {
     size_t size = strspn(text, " ");
@@ -158,7 +159,7 @@ static bool is_doubled(const char *text)
     return strncmp(text + size, "}}", 2) == 0;
 }
 
-/* What may stand in a header as it is. */
+/* How much of the text a header can contain as it is. */
 static size_t header_size(const char *text)
 {
     size_t size = 0;
@@ -168,7 +169,7 @@ static size_t header_size(const char *text)
     return size;
 }
 
-/* Asked after each field, of which a job can have a megabyte at the most. */
+/* Checked after each field, since a field has at most a megabyte. */
 static bool is_too_long(const takt_buffer *out)
 {
     return out && (out->failed || out->size > EXPANDED_MAX);

@@ -23,7 +23,7 @@ static int begin(void *self, uv_loop_t *of_worker, const takt_policy *policy)
     return 0;
 }
 
-/* A job is looked at when it is read: what is wrong with it is told at once. */
+/* Checks a job when it is read, so that mistakes are reported early. */
 static int check(void *self, json_t *fields, takt_job_head *head, takt_error *error)
 {
     (void)self, (void)head;
@@ -52,7 +52,7 @@ static void finish(uv_timer_t *timer)
     uv_close((uv_handle_t *)timer, free_print);
 }
 
-/* The slot is due.  Nothing may block here; the job is ended sooner or later. */
+/* The slot is due. This function must not block; the job is ended now or later. */
 static void start(void *self, takt_job *job)
 {
     json_int_t ms = json_integer_value(json_object_get(takt_job_fields(job), "ms"));
@@ -70,7 +70,7 @@ static void start(void *self, takt_job *job)
     uv_timer_start(&print->timer, finish, ms > 0 ? (uint64_t)ms : 0, 0);
 }
 
-/* What still runs is not ended any more. */
+/* Jobs that still run are not ended any more. */
 static void stop(void *self)
 {
     (void)self;

@@ -1,9 +1,9 @@
 /*
  * transfer.c: see transfer.h.
  *
- * libcurl says which sockets and which time it waits for; the loop watches them and tells it.  What
- * is done is found afterwards, outside of libcurl's own callbacks, so that a `done` may begin the
- * next transfer, or close everything.
+ * libcurl names the sockets and the timeout that it waits for; the loop watches them and calls
+ * libcurl. Finished transfers are collected outside of libcurl's callbacks, so that a `done` may
+ * start the next transfer or close everything.
  */
 #include "transfer.h"
 
@@ -15,26 +15,26 @@
 
 /* One easy handle, from its first takt_transfers_take until takt_transfers_close. */
 typedef struct transfer {
-    struct transfer *next; /* of all handles */
+    struct transfer *next; /* the list of all handles */
     struct transfer *next_idle;
     takt_transfers *owner;
     CURL *handle;
-    curl_socket_t socket;            /* the last that was watched for it */
+    curl_socket_t socket;            /* the socket that was watched last for this handle */
     takt_transfer_address_cb allows; /* NULL: all addresses */
     void *allows_data;
-    takt_transfer_cb done; /* NULL: not under way */
+    takt_transfer_cb done; /* NULL: no transfer under way */
     void *data;
 } transfer;
 
-/* A socket that libcurl waits for.  Lives until the loop has let go of it. */
+/* A socket that libcurl waits for. Freed when the loop has closed it. */
 typedef struct watch {
-    uv_poll_t poll; /* first: libuv's handle is the struct watch */
+    uv_poll_t poll; /* first: libuv's handle is also the watch */
     takt_transfers *owner;
     curl_socket_t socket;
-    int events; /* that libcurl waits for */
+    int events; /* the events that libcurl waits for */
 } watch;
 
-/* A connection to somebody, busy or kept. */
+/* An open connection, busy or kept. */
 typedef struct connection {
     struct connection *next;
     curl_socket_t socket;
@@ -57,7 +57,7 @@ static int fail(takt_error *error, int code, const char *text)
     return code;
 }
 
-/* Tells who is done.  One of them may close it all. */
+/* Calls `done` of finished transfers. A `done` may close everything. */
 static void tell_done(takt_transfers *all)
 {
     CURLMsg *message;
@@ -65,7 +65,7 @@ static void tell_done(takt_transfers *all)
 
     while (all->multi && (message = curl_multi_info_read(all->multi, &left)) != NULL) {
         CURL *handle = message->easy_handle;
-        CURLcode result = message->data.result; /* the message dies with the next call */
+        CURLcode result = message->data.result; /* the message is invalid after the next call */
         transfer *one = NULL;
         takt_transfer_cb done;
 
@@ -80,7 +80,7 @@ static void tell_done(takt_transfers *all)
 static void ready(uv_poll_t *poll, int status, int events)
 {
     watch *of = (watch *)poll;
-    takt_transfers *all = of->owner; /* the watch may be gone after the next call */
+    takt_transfers *all = of->owner; /* the next call may free the watch */
     int running, what = 0;
 
     if (status <
@@ -117,7 +117,7 @@ static watch *new_watch(takt_transfers *all, curl_socket_t socket)
     return made;
 }
 
-/* libcurl wants to know of a socket, or no more. */
+/* libcurl begins or ends to wait for a socket. */
 static int watch_socket(CURL *handle, curl_socket_t socket, int what, void *data, void *known)
 {
     watch *of = known;
@@ -125,8 +125,8 @@ static int watch_socket(CURL *handle, curl_socket_t socket, int what, void *data
 
     if (what == CURL_POLL_REMOVE) {
         if (of)
-            uv_close((uv_handle_t *)&of->poll, free_watch); /* the socket is closed next: libuv has
-                                                               forgotten it when this returns */
+            /* libcurl closes the socket next: libuv has forgotten it by then */
+            uv_close((uv_handle_t *)&of->poll, free_watch);
         return 0;
     }
     if (!of)
@@ -150,7 +150,7 @@ static void expired(uv_timer_t *timer)
     tell_done(all);
 }
 
-/* libcurl wants to be called after so long; when that is too early, it asks again. */
+/* libcurl wants a call after this time; after an early call it sets the timer again. */
 static int set_timer(CURLM *multi, long timeout_ms, void *data)
 {
     takt_transfers *all = data;
@@ -204,8 +204,8 @@ static void set_defaults(transfer *one)
 {
     curl_easy_setopt(one->handle, CURLOPT_PRIVATE, one);
     curl_easy_setopt(one->handle, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(one->handle, CURLOPT_QUICK_EXIT, 1L); /* else who gives up while a name is
-                                                              looked up blocks until it is found */
+    /* without it, closing a handle blocks until its name lookup ends */
+    curl_easy_setopt(one->handle, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(one->handle, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(one->handle, CURLOPT_OPENSOCKETDATA, one);
     curl_easy_setopt(one->handle, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
@@ -246,7 +246,7 @@ void takt_transfers_put(takt_transfers *all, CURL *handle)
     transfer *one = NULL;
 
     curl_easy_getinfo(handle, CURLINFO_PRIVATE, &one);
-    curl_easy_reset(handle); /* now, so that nothing of the caller's is known any more */
+    curl_easy_reset(handle); /* now, so that nothing of the caller stays in the handle */
     set_defaults(one);
     one->allows = NULL;
     one->next_idle = all->idle;
@@ -301,7 +301,7 @@ int takt_transfers_open(takt_transfers **opened, uv_loop_t *loop, long connectio
         free(made);
         return fail(error, TAKT_E_NOMEM, "no memory for transfers");
     }
-    signal(SIGPIPE, SIG_IGN); /* OpenSSL writes to connections that their peer has closed */
+    signal(SIGPIPE, SIG_IGN); /* OpenSSL writes to connections that the peer has closed */
     made->loop = loop;
     uv_timer_init(loop, &made->timer);
     made->timer.data = made;
@@ -327,7 +327,7 @@ void takt_transfers_close(takt_transfers *all)
     for (transfer *one = all->all; one; one = one->next)
         if (one->done)
             curl_multi_remove_handle(multi, one->handle);
-    /* To some peers libcurl says good-bye, and waits for their answer: that would block. */
+    /* libcurl would send some peers a goodbye and block until they answer. */
     for (connection *open = all->connections; open; open = open->next)
         shutdown(open->socket, SHUT_RDWR);
     for (transfer *one = all->all, *next; one; one = next) {

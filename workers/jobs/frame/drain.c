@@ -1,6 +1,6 @@
 /*
- * drain.c: the end before the work is done: what waits is given back, so that others can have it at
- * once; what runs may end, or is given up.
+ * drain.c: stops a worker before its work is done: waiting jobs are given back at once, so that
+ * other workers can take them; running jobs may end, or are given up.
  */
 #include <stdlib.h>
 
@@ -46,7 +46,8 @@ static void give_back_lane(takt_worker *worker, takt_lane *lane)
     takt_lanes_leave(&worker->lanes, lane);
 }
 
-/* They have their seats, and have not started; of some it was said that they begin. */
+/* Gives back jobs that have a seat and have not started. The source may have noted that they
+ * begin. */
 static void give_back_starting(takt_worker *worker)
 {
     while (worker->seats.starting.first) {

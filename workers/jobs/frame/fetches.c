@@ -1,12 +1,12 @@
 /*
- * fetches.c: texts of jobs that were put away are asked for, and counted in their lanes until they
- * have come.
+ * fetches.c: asks for the texts of jobs that were put away, and counts these jobs in their lanes
+ * until the texts arrive.
  */
 #include <stdlib.h>
 
 #include "worker.h"
 
-/* A text that was asked for. */
+/* A text that was asked for and has not arrived. */
 struct takt_fetched {
     takt_fetched *next;
     takt_job_ref ref;
@@ -18,7 +18,7 @@ void takt_fetches_begin(takt_worker *worker, takt_lane *lane, takt_job_ref ref)
     takt_fetched *made = malloc(sizeof(*made));
 
     takt_lanes_join(lane);
-    if (!made) { /* another time */
+    if (!made) { /* tried again later */
         takt_lanes_put_away(&worker->lanes, lane, TAKT_PRIORITY_DEFAULT, ref);
         takt_lanes_leave(&worker->lanes, lane);
         return;

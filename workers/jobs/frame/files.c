@@ -1,6 +1,7 @@
 /*
- * files.c: a file is known by its device and number, one that is not there yet by those of its
- * folder and by its name in it.  What is no regular file (a terminal, a pipe) may have many uses.
+ * files.c: identifies a file by its device and inode; a file that does not exist yet by those of
+ * its folder and by its name. A file that is not regular (a terminal, a pipe) may have several
+ * uses.
  */
 #include "files.h"
 
@@ -13,10 +14,10 @@
 #include <unistd.h>
 
 typedef struct known_file {
-    const char *use; /* for a person: "--results" */
+    const char *use; /* the option, for messages: "--results" */
     dev_t device;
     ino_t number;
-    char name[NAME_MAX + 1]; /* of one that is not there yet; "" */
+    char name[NAME_MAX + 1]; /* of a file that does not exist yet; "" */
 } known_file;
 
 typedef struct files {
@@ -56,7 +57,7 @@ static int add_new(files *files, const char *use, const char *path, takt_error *
     snprintf(folder, sizeof(folder), "%s", path);
     snprintf(name, sizeof(name), "%s", path);
     if (stat(dirname(folder), &status) != 0)
-        return 0; /* it cannot be made either */
+        return 0; /* the file cannot be created either */
     known_file added = {use, status.st_dev, status.st_ino, ""};
     snprintf(added.name, sizeof(added.name), "%s", basename(name));
     return add(files, &added, error);
@@ -75,13 +76,13 @@ static int add_named(files *files, const char *use, const char *path, takt_error
     return add(files, &(known_file){use, status.st_dev, status.st_ino, ""}, error);
 }
 
-/* NULL: it is one of our standard files. */
+/* NULL: one of the standard files. */
 static const char *named(const char *path)
 {
     return path && strcmp(path, "-") != 0 ? path : NULL;
 }
 
-/* The file that is kept beside the input, unless another one was given. */
+/* Adds the file that is kept beside the input, unless the user named another one. */
 static int add_beside(files *files, const char *use, const char *given, const char *input,
                       const char *suffix, takt_error *error)
 {

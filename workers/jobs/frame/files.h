@@ -1,6 +1,6 @@
 /*
- * files.h: no file may have two uses: results that were appended to the jobs that they come from
- * would be read as jobs, and figures would take the place of the file altogether.
+ * files.h: refuses options that use one file twice. Results appended to the input would be read as
+ * jobs, and a metrics file would replace the input.
  */
 #ifndef TAKT_WORKERS_FRAME_FILES_H
 #define TAKT_WORKERS_FRAME_FILES_H

@@ -1,6 +1,6 @@
 /*
- * intake.c: what comes from the source: each text is looked at once before it waits, so that what
- * can never be done is told of at once; where its lane is full, its reference alone is kept.
+ * intake.c: takes jobs from the source. Each text is checked once before the job waits, so that an
+ * invalid job is reported at once. If the lane is full, only the reference of the job is kept.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,9 +34,10 @@ static int check(const takt_worker *worker, const takt_job_head *head, unsigned 
 }
 
 #define PARSED_MAX      1024 /* jobs whose fields are kept */
-#define PARSED_SIZE_MAX 4096 /* bytes of the text of one */
+#define PARSED_SIZE_MAX 4096 /* bytes of such a job's text */
 
-/* One that may begin soon need not be parsed again.  For those that wait the text is smaller. */
+/* Keeps the parsed fields of a job that may start soon. For a job that waits long, the text alone
+ * is smaller. */
 static void keep_fields(takt_job *job, const takt_job_head *head, json_t *fields)
 {
     takt_worker *worker = job->worker;
@@ -49,7 +50,7 @@ static void keep_fields(takt_job *job, const takt_job_head *head, json_t *fields
     worker->parsed++;
 }
 
-/* It is good, and waits: in memory, or put away. */
+/* The job is valid and waits, in memory or put away. */
 static bool keep(takt_worker *worker, takt_lane *lane, const takt_job_head *head, json_t *fields,
                  takt_job_ref ref, const char *text, size_t size, unsigned attempts, bool fetched)
 {
@@ -102,7 +103,7 @@ static void refuse(takt_worker *worker, takt_job_ref ref, const char *text, size
     free(id);
 }
 
-/* The job is another run's. */
+/* There is no memory: the job is left to another run. */
 static void stop_without_memory(takt_worker *worker, takt_job_ref ref)
 {
     takt_report_say(worker->report, "trouble", takt_strerror(TAKT_E_NOMEM));
@@ -154,7 +155,7 @@ static void on_took(void *data, takt_job_ref ref, const char *text, size_t size,
 
     worker->dirty = true;
     if (put_away && !takt_fetches_end(worker, ref))
-        return; /* it was given back meanwhile */
+        return; /* the job was given back meanwhile */
     if (worker->end.draining)
         takt_job_source_give_back(worker->source, ref);
     else if (text)
@@ -171,7 +172,7 @@ static takt_job *find_in(const takt_job_list *list, takt_job_ref ref)
     return NULL;
 }
 
-/* The job, out of its list; one that runs is only marked. */
+/* Removes the job from its list. A running job is only marked as lost. */
 static takt_job *pull_out(takt_worker *worker, takt_job_ref ref)
 {
     takt_job_list *lists[] = {&worker->acquiring, &worker->seats.ready};
@@ -210,7 +211,7 @@ static void on_lost(void *data, takt_job_ref ref)
     worker->dirty = true;
     if (takt_fetches_end(worker, ref))
         return;
-    job = pull_out(worker, ref); /* of one that was put away it is told again when it is fetched */
+    job = pull_out(worker, ref); /* a job that was put away is marked again when it is fetched */
     if (job) {
         job->lost = true;
         takt_job_end_give_back(job, TAKT_REPORT_WAITING);

@@ -1,5 +1,5 @@
 /*
- * job.c: a job starts, and ends in one of a few ways: what kinds of workers see of a job
+ * job.c: the start of a job and the ways in which it ends: the functions that kinds of workers call
  * (takt/worker.h).
  */
 #include <stdint.h>
@@ -46,7 +46,7 @@ void takt_job_start(takt_job *job)
     worker->kind->start(worker->kind->self, job);
 }
 
-/* It runs no more: its permit and its seat are free. */
+/* The job stops running: frees its permit and its seat. */
 static void leave(takt_job *job)
 {
     takt_worker *worker = job->worker;
@@ -116,7 +116,7 @@ void takt_job_dead(takt_job *job, const char *why)
     takt_job_end_forget(job);
 }
 
-/* Whether it may be tried again; else it is dead. */
+/* Whether the job may be tried again; else the job is dead. */
 static bool may_try_again(takt_job *job, const char *why)
 {
     char text[TAKT_JOB_WHY_SIZE];
@@ -129,7 +129,7 @@ static bool may_try_again(takt_job *job, const char *why)
     return false;
 }
 
-/* It runs no more, and waits to be tried again; `attempt` is the one that failed. */
+/* The job stops running and waits for its next attempt; `attempt` is the one that failed. */
 static void try_again(takt_job *job, int64_t wait_us, unsigned attempt, const char *why)
 {
     takt_worker *worker = job->worker;
@@ -176,13 +176,13 @@ void takt_job_settle(takt_job *job, int64_t actual_cost)
     job->settled = true;
 }
 
-/* A reason that takt takes: one line, not too long. */
+/* Shortens a reason to what takt accepts: one line of limited size. */
 static void fit_reason(const char *why, char reason[TAKT_REASON_SIZE_MAX + 1])
 {
     size_t size = strnlen(why, TAKT_REASON_SIZE_MAX);
 
     while (size > 0 && why[size] && ((unsigned char)why[size] & 0xc0) == 0x80)
-        size--; /* not in the middle of a character */
+        size--; /* do not cut inside a character */
     memcpy(reason, why, size);
     reason[size] = '\0';
     if (takt_check_reason(reason, NULL) != 0)

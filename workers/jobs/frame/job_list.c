@@ -8,7 +8,7 @@ int takt_job_urgency(const takt_job *job)
     return job->priority == TAKT_PRIORITY_POLICY ? TAKT_PRIORITY_DEFAULT : job->priority;
 }
 
-/* NULL: at the beginning. */
+/* NULL: at the front. */
 static void insert_behind(takt_job_list *list, takt_job *job, takt_job *before)
 {
     job->previous = before;

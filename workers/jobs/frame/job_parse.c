@@ -1,6 +1,6 @@
 /*
- * job_parse.c: a line becomes fields and a head.  Every refusal names the field and says what to
- * write instead, since it is what somebody reads in the dead letters.
+ * job_parse.c: parses a line into fields and a head. Refusals end up in the dead letters, so each
+ * one names the field and what to write instead.
  */
 #include "job_parse.h"
 
@@ -30,7 +30,7 @@ static int refuse(takt_error *error, const char *format, ...)
     return made.code;
 }
 
-/* What jansson says of a text is about its syntax; where is told in bytes, since it is one line. */
+/* jansson's message is about syntax. The position is given in bytes, since the text is one line. */
 static int refuse_text(const json_error_t *trouble, takt_error *error)
 {
     char shown[SHOWN_SIZE];
@@ -120,8 +120,7 @@ static int read_head(const json_t *fields, takt_job_head *head, takt_error *erro
     return read_deadline(fields, &head->deadline_us, error);
 }
 
-/* jansson tells of a lack of memory as of an error in the text, by which a good job would be dead.
- */
+/* jansson reports a lack of memory as a syntax error, which would make a good job dead. */
 static bool without_memory;
 
 static void *allocate(size_t size)

@@ -1,5 +1,5 @@
 /*
- * kind.c: a text as a kind of worker sees it.
+ * kind.c: reads a text as a job of one kind.
  */
 #include "job_parse.h"
 #include "worker.h"

@@ -1,6 +1,5 @@
 /*
- * lanes.c: lanes, found by limit and key, and walked through in a ring where there is something
- * to do for them.
+ * lanes.c: finds lanes by limit and key, and keeps a ring of the lanes that have work.
  */
 #include "lanes.h"
 
@@ -8,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a lane takes up, and what the client keeps for its key while one of its jobs waits, about.
- */
+/* The approximate memory of a lane, including the client's part for its key while a job waits. */
 #define LANE_SIZE (sizeof(takt_lane) + sizeof(takt_lane_away) + 96)
 #define KEY_SIZE  2300
 
@@ -30,7 +28,7 @@ static int compare_shares(const void *left, const void *right)
     return strcmp(one->limit, other->limit);
 }
 
-/* The share of a limit, made where there is none. */
+/* The share of a limit; creates it at the first call. */
 static takt_lane_share *get_share(takt_lanes *lanes, const char *limit)
 {
     takt_lane_share sought = {.limit = (char *)(uintptr_t)limit};
@@ -121,7 +119,7 @@ static void leave_ring(takt_lanes *lanes, takt_lane *lane)
     lanes->busy_count--;
 }
 
-/* A lane has changed: it is in the ring where there is something to do for it. */
+/* A lane has changed: puts it into the ring if it has work, else takes it out. */
 static void note(takt_lanes *lanes, takt_lane *lane)
 {
     bool is_busy = lane->line.count > 0 || lane->away_count > 0;
@@ -146,7 +144,7 @@ void takt_lanes_step_out(takt_lanes *lanes, takt_job *job)
 
 size_t takt_lanes_size(size_t text_size)
 {
-    return sizeof(takt_job) + text_size + 32; /* what malloc keeps beside it, about */
+    return sizeof(takt_job) + text_size + 32; /* about malloc's own overhead */
 }
 
 bool takt_lanes_has_room(const takt_lanes *lanes, const takt_lane *lane, size_t size)
@@ -201,7 +199,7 @@ void takt_lanes_leave(takt_lanes *lanes, takt_lane *lane)
     free_lane(lanes, lane);
 }
 
-/* Those of that urgency, made where there are none. */
+/* The jobs of that urgency; created at the first call. */
 static takt_lane_away *get_away(takt_lane *lane, int urgency)
 {
     takt_lane_away **at = &lane->away;
@@ -219,7 +217,7 @@ static takt_lane_away *get_away(takt_lane *lane, int urgency)
     return made;
 }
 
-/* The most urgent ones, where there are none left. */
+/* Frees the most urgent groups that are empty. */
 static void drop_empty(takt_lane *lane)
 {
     while (lane->away && lane->away->refs.count == 0) {
@@ -253,7 +251,7 @@ bool takt_lanes_take_away(takt_lanes *lanes, takt_lane *lane, takt_job_ref *ref)
     drop_empty(lane);
     lane->away_count--;
     lanes->away_count--;
-    lane->members--; /* it goes on as one that is fetched */
+    lane->members--; /* counted again as a fetch */
     note(lanes, lane);
     return true;
 }

@@ -1,7 +1,7 @@
 /*
- * lanes.h: who waits for what.  Each limit and key has a lane; a lane that waits never keeps the
- * others from going on, because all that it takes up is bounded: so many jobs with their texts, and
- * of the rest their references alone.
+ * lanes.h: the jobs that wait, by limit and key. Each limit and key has a lane. Each lane has a
+ * bound: some jobs with their texts, the others as references only. So a lane that waits never
+ * stops the other lanes.
  *
  * No I/O and no clock: the worker asks for permits and fetches texts.
  */
@@ -19,7 +19,7 @@ typedef struct takt_lane_away {
     takt_job_refs refs;
 } takt_lane_away;
 
-/* What all lanes of a limit take up together. */
+/* The memory of all lanes of a limit. */
 typedef struct takt_lane_share {
     char *limit;
     unsigned lanes;
@@ -31,55 +31,55 @@ struct takt_lane {
     const char *limit;
     const char *key; /* NULL: the limit as a whole */
     takt_report_limit *figures;
-    takt_job_list line;   /* with their texts, and not asked for yet; the most urgent first */
-    unsigned acquiring;   /* for a permit */
-    unsigned fetching;    /* texts of jobs that were put away */
-    unsigned held;        /* jobs in memory that do not run, and those that are fetched */
-    unsigned members;     /* all that are anywhere: without any it is gone */
-    bool seated;          /* one of those that acquire has its seat already */
-    bool slow;            /* who asked last did not get its permit at once */
-    size_t size;          /* of those in memory; 0: none is */
-    takt_lane_away *away; /* those that were put away; the most urgent first */
+    takt_job_list line;   /* jobs with their texts and without a request; the most urgent first */
+    unsigned acquiring;   /* jobs that have asked for a permit */
+    unsigned fetching;    /* jobs whose texts are being fetched */
+    unsigned held;        /* jobs in memory that do not run, and jobs being fetched */
+    unsigned members;     /* all jobs of the lane; at 0 the lane is freed */
+    bool seated;          /* a job that asks for a permit has its seat already */
+    bool slow;            /* the last request did not get its permit at once */
+    size_t size;          /* bytes of the jobs in memory */
+    takt_lane_away *away; /* jobs that were put away; the most urgent first */
     uint64_t away_count;
-    takt_lane *next, *previous; /* in the ring; NULL: it is in none */
+    takt_lane *next, *previous; /* in the ring; NULL: in no ring */
 };
 
 typedef struct takt_lanes {
     void *tree, *shares;
-    takt_lane *busy; /* a ring: those with a line, or with jobs that were put away */
+    takt_lane *busy; /* a ring: lanes with a line, or with jobs that were put away */
     unsigned busy_count;
     unsigned lane_max; /* jobs that a lane holds in memory */
-    size_t size_max;   /* bytes that all jobs in memory take up */
+    size_t size_max;   /* bytes of all jobs in memory */
     size_t size;
     size_t lanes_size;   /* bytes of the lanes themselves */
-    uint64_t away_count; /* in all lanes */
+    uint64_t away_count; /* jobs put away, in all lanes */
 } takt_lanes;
 
-/* The lane of a limit and key, made where there is none.  NULL: no memory. */
+/* The lane of a limit and key; created at the first call. NULL: no memory. */
 takt_lane *takt_lanes_get(takt_lanes *lanes, const char *limit, const char *key);
 
-/* What a job of that text takes up. */
+/* The memory that a job with a text of this size takes. */
 size_t takt_lanes_size(size_t text_size);
 
 /*
- * Whether a job may stay in memory.  A limit gets as much of it as it leaves over: whoever comes
- * later finds room, too (dynamic thresholds, Choudhury and Hahne 1998).
+ * Whether a job may stay in memory. A limit may use as much memory as it leaves free, so that a
+ * limit that comes later finds room, too (dynamic thresholds, Choudhury and Hahne 1998).
  */
 bool takt_lanes_has_room(const takt_lanes *lanes, const takt_lane *lane, size_t size);
 
-/* A job goes into its lane's line, before its like where `first`, or out of it. */
+/* Adds a job to its lane's line, before jobs of the same urgency if `first`; or removes it. */
 void takt_lanes_line_up(takt_lanes *lanes, takt_job *job, bool first);
 void takt_lanes_step_out(takt_lanes *lanes, takt_job *job);
 
-/* A job comes into memory, or leaves it because it runs or is gone. */
+/* Counts a job that comes into memory; or one that leaves it because it runs or ends. */
 void takt_lanes_hold(takt_lanes *lanes, takt_job *job);
 void takt_lanes_let_go(takt_lanes *lanes, takt_job *job);
 
-/* Counts what refers to a lane; with the last one it is gone. */
+/* Counts the references to a lane, which is freed with the last one. */
 void takt_lanes_join(takt_lane *lane);
 void takt_lanes_leave(takt_lanes *lanes, takt_lane *lane);
 
-/* Puts a reference away, or takes the most urgent one; *ref is untouched where there is none. */
+/* Puts a reference away; or takes the most urgent one (*ref is unchanged if there is none). */
 bool takt_lanes_put_away(takt_lanes *lanes, takt_lane *lane, int urgency, takt_job_ref ref);
 bool takt_lanes_take_away(takt_lanes *lanes, takt_lane *lane, takt_job_ref *ref);
 

@@ -1,5 +1,5 @@
 /*
- * open.c: a worker opens its parts, each of which may say why it cannot begin.
+ * open.c: opens the parts of a worker; each part may report why it cannot start.
  */
 #include <stdlib.h>
 #include <sysexits.h>
@@ -38,7 +38,7 @@ static int open_client(takt_worker *worker)
     return 0;
 }
 
-/* The limit of jobs that name none must be there: else all of them were dead. */
+/* The limit for jobs that name none must exist; otherwise all of them would be dead. */
 static int check_limit(const takt_worker *worker)
 {
     const char *limit = worker->options.limit;
@@ -49,7 +49,7 @@ static int check_limit(const takt_worker *worker)
     return EX_USAGE;
 }
 
-/* Where nobody names another server the stream is in the store. */
+/* Without --redis the stream is on the store's server. */
 static int open_stream(takt_worker *worker, takt_error *error)
 {
     const takt_worker_options *options = &worker->options;

@@ -1,5 +1,5 @@
 /*
- * options.c: the command line that all workers have, and a kind's own beside it.
+ * options.c: the command line that all workers share; a kind adds its own options.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,8 @@ static takt_report_log read_log(struct argp_state *state, const char *word)
     return TAKT_REPORT_LOG_AUTO;
 }
 
-/* What belongs to files alone, or to streams alone. */
+/* Refuses options for files together with a stream, and options for streams together with a
+ * file. */
 static void check(const takt_worker_options *options, struct argp_state *state)
 {
     if (options->stream && (options->input || options->state || options->dead))
@@ -99,7 +100,7 @@ static void check(const takt_worker_options *options, struct argp_state *state)
                           "--stream NAME");
 }
 
-/* Where jobs come from. */
+/* The options about the source of jobs. */
 static error_t parse_source(int key, char *word, takt_worker_options *options,
                             struct argp_state *state)
 {
@@ -133,7 +134,7 @@ static error_t parse_source(int key, char *word, takt_worker_options *options,
     }
 }
 
-/* How they are done. */
+/* The options about running jobs. */
 static error_t parse_run(int key, char *word, takt_worker_options *options,
                          struct argp_state *state)
 {

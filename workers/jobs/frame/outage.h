@@ -1,7 +1,7 @@
 /*
- * outage.h: how long to leave alone what cannot be used, such as a server that is away.  The pause
- * doubles with each try in vain, and those that were under way together count as one.  Times are
- * of a clock that only goes on.
+ * outage.h: how long to leave an unavailable server or resource alone. Each failed try doubles the
+ * pause; tries that were under way at the same time count as one. Times come from a monotonic
+ * clock.
  */
 #ifndef TAKT_WORKERS_FRAME_OUTAGE_H
 #define TAKT_WORKERS_FRAME_OUTAGE_H
@@ -13,18 +13,18 @@
 #define TAKT_OUTAGE_LONGEST_US INT64_C(60000000)
 
 typedef struct takt_outage {
-    int64_t pause_us; /* the last pause for it; 0: it can be used, as far as is known */
+    int64_t pause_us; /* the current pause; 0: available as far as known */
     int64_t since_us;
-    int64_t paused_at_us; /* when that pause became that long */
+    int64_t paused_at_us; /* when the pause got its present length */
 } takt_outage;
 
-/* A try that began then was in vain.  Returns the pause from now on. */
+/* Notes a failed try that began at `began_us`. Returns the new pause. */
 int64_t takt_outage_note(takt_outage *outage, int64_t began_us, int64_t now_us);
 
-/* What is left of a pause; 0: it may be tried. */
+/* The rest of the pause; 0: a try is allowed. */
 int64_t takt_outage_left(const takt_outage *outage, int64_t now_us);
 
-/* Whether it has lasted for less than that. */
+/* Whether the outage is shorter than `for_us`. */
 bool takt_outage_is_within(const takt_outage *outage, int64_t for_us, int64_t now_us);
 
 #endif

@@ -1,19 +1,19 @@
 /*
- * pass.c: what goes on in a turn of the loop: who asks for a permit, whose text is fetched, how
- * much is read; seats.c says who gets a seat.  Many changes, one pass: callbacks only put jobs into
- * lists.
+ * pass.c: one turn of the loop: which jobs ask for a permit, whose text is fetched, how much is
+ * read; seats.c gives out the seats. Callbacks only put jobs into lists, so many changes need one
+ * pass.
  */
 #include <stdlib.h>
 
 #include "kit/wall_clock.h"
 #include "worker.h"
 
-#define FETCH_MAX  64 /* texts that are fetched at a time */
+#define FETCH_MAX  64 /* texts being fetched at a time */
 #define READ_AHEAD 256
-#define AT_ONCE_US 5000 /* who gets its permit within that time did not have to wait */
-#define LANES_MAX  ((size_t)32 * 1024 * 1024) /* bytes of lanes before no more is read */
+#define AT_ONCE_US 5000 /* a permit within this time counts as given at once */
+#define LANES_MAX  ((size_t)32 * 1024 * 1024) /* at more bytes of lanes, reading stops */
 
-/* It got no permit, for a reason that may pass: another acquire follows after a while. */
+/* The job got no permit, for a reason that may pass: it asks again later. */
 static void acquire_later(takt_job *job, int code)
 {
     takt_worker *worker = job->worker;
@@ -42,7 +42,7 @@ static void refuse(takt_job *job, int code)
     }
 }
 
-/* The permit is there, or there is none, and why. */
+/* The answer to a request for a permit. */
 static void decide(takt_job *job, int status)
 {
     takt_worker *worker = job->worker;
@@ -51,7 +51,7 @@ static void decide(takt_job *job, int status)
     job->granted_at_us = takt_worker_now(worker);
     job->lane->slow = job->granted_at_us - job->requested_at_us >= AT_ONCE_US;
     if (status == 0 && job->seated) {
-        job->seated = job->lane->seated = false; /* from now on it has one like all that run */
+        job->seated = job->lane->seated = false; /* the job itself has the seat from now on */
         takt_lanes_let_go(&worker->lanes, job);
         takt_job_list_append(&worker->seats.starting, job);
     } else if (status == 0) {
@@ -71,7 +71,7 @@ static void on_permit(takt_permit *permit, int status)
     decide(job, status);
 }
 
-/* Asks for a job's permit; it is in no list.  A rehearsal takes none, and waits for none. */
+/* Asks for a job's permit; the job is in no list. A dry run starts the job without a permit. */
 static void acquire(takt_job *job)
 {
     takt_worker *worker = job->worker;
@@ -114,7 +114,7 @@ static void fetch(takt_worker *worker, takt_lane *lane)
 
 static void serve(takt_worker *worker, takt_lane *lane)
 {
-    takt_lanes_join(lane); /* it may lose its last job meanwhile */
+    takt_lanes_join(lane); /* the lane may lose its last job in this call */
     fetch(worker, lane);
     while (lane->line.count > 0 && lane->acquiring < takt_seats_free(worker)) {
         takt_job *job = lane->line.first;
@@ -125,7 +125,7 @@ static void serve(takt_worker *worker, takt_lane *lane)
     takt_lanes_leave(&worker->lanes, lane);
 }
 
-/* Each lane in turn; the next round begins with another one. */
+/* Serves each lane once; the next round begins with another lane. */
 static void serve_all(takt_worker *worker)
 {
     takt_lanes *waiting = &worker->lanes;
@@ -137,8 +137,7 @@ static void serve_all(takt_worker *worker)
     }
 }
 
-/* Until then those who have just asked are waited for, before more is read; INT64_MAX: nobody is.
- */
+/* How long reading waits for the latest requests; INT64_MAX: no wait. */
 static int64_t acquiring_until(const takt_worker *worker)
 {
     const takt_job *last = worker->acquiring.last;
@@ -148,9 +147,9 @@ static int64_t acquiring_until(const takt_worker *worker)
                : INT64_MAX;
 }
 
-/* Reads on while there are seats that nobody wants, and room to put away what has to wait.  Those
- * who have just asked and have not had to wait so far may be about to take the seats: what was read
- * now would be put away, and fetched again. */
+/* Reads more jobs if there are free seats without candidates, and room to put jobs away. The latest
+ * requests may take the seats at once, as those before them; jobs read now would be put away and
+ * fetched again. So reading waits for them. */
 static void read_on(takt_worker *worker)
 {
     uint64_t away = worker->lanes.away_count, max = worker->options.put_away;
@@ -177,11 +176,11 @@ static void on_due(uv_timer_t *timer)
 {
     takt_worker *worker = timer->data;
 
-    worker->dirty = true; /* the pass looks who is due */
+    worker->dirty = true; /* the pass finds the jobs that are due */
 }
 
-/* The one timer for jobs that are tried again, for slots that are kept for too long, and for
- * an acquire that did not return at once. */
+/* Sets the timer that serves retries, slots kept too long, and requests that were not answered at
+ * once. */
 static void arm(takt_worker *worker)
 {
     int64_t due_at_us = takt_later_due_us(&worker->later);

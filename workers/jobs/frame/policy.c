@@ -1,5 +1,5 @@
 /*
- * policy.c: which policy a worker goes by, and what SIGHUP makes of it.
+ * policy.c: finds the policy of a worker, and reloads it on SIGHUP.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "worker.h"
 
-/* An empty variable is as good as none.  NULL: there is no policy. */
+/* An empty variable counts as unset. NULL: no policy. */
 static const char *policy_path(const takt_worker *worker)
 {
     const char *path = worker->options.policy ? worker->options.policy : getenv("TAKT_POLICY");
@@ -18,7 +18,7 @@ static const char *policy_path(const takt_worker *worker)
     return access("takt.yaml", F_OK) == 0 ? "takt.yaml" : NULL;
 }
 
-/* Policies outlive the client, which may be going by any of them. */
+/* Keeps the policy until the client is closed, which may use any of them. */
 static bool remember(takt_worker *worker, takt_policy *policy)
 {
     takt_policy **policies =

@@ -1,5 +1,5 @@
 /*
- * results.c: two buffers, one that fills while the other is written.
+ * results.c: two buffers: one is filled while the other is written.
  */
 #include "results.h"
 
@@ -23,9 +23,9 @@ struct takt_results {
     const takt_results_events *events;
     void *data;
     int fd;
-    takt_report *above; /* its picture; NULL: there is none in the way */
+    takt_report *above; /* the report whose picture is on this terminal; NULL: none */
     bool busy, failed;
-    size_t written; /* of what is being written */
+    size_t written; /* bytes written of the buffer being written */
     batch filling, writing;
     uv_fs_t request;
 };
@@ -120,7 +120,7 @@ static bool put_ref(batch *batch, takt_job_ref ref)
     return true;
 }
 
-/* On the terminal they are seen at once. */
+/* On a terminal results are shown at once. */
 static void print_above(takt_results *results)
 {
     batch *batch = &results->filling;
@@ -137,7 +137,7 @@ static int add(const char *bytes, size_t size, void *lines)
     return 0;
 }
 
-/* The id goes first, whatever the order of the others. */
+/* The id comes first, whatever the order of the other fields. */
 void takt_results_write(takt_buffer *lines, json_t *result, const char *id)
 {
     const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(15);

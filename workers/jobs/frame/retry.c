@@ -1,5 +1,5 @@
 /*
- * retry.c: the arithmetic of waiting before another attempt.  It reads no clock.
+ * retry.c: computes the wait before another attempt. It reads no clock.
  */
 #include "retry.h"
 

@@ -1,6 +1,6 @@
 /*
- * say.c: what a worker says that is no event of its jobs: to its report, and where there is none to
- * standard error.
+ * say.c: messages of a worker that are not about a job: they go to its report, or to standard error
+ * if there is no report.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "kit/message.h"
 #include "worker.h"
 
-static takt_report *listener; /* one for all: whoever speaks has no worker at hand */
+static takt_report *listener; /* global, since its users have no worker at hand */
 
 void takt_worker_say_to(takt_report *report)
 {

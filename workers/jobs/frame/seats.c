@@ -1,11 +1,11 @@
 /*
- * seats.c: a seat is one of --parallel.  Permits are asked for as long as there are seats, so that
- * slots are not taken that cannot be used; a slot that finds no seat after all for a second is
- * given back, since work that starts long after its slot may meet that of the next slots.
+ * seats.c: a seat is one of --parallel. A worker asks for permits only while it has seats, so that
+ * it takes no slots that it cannot use. A slot that has no seat for one second is given back, since
+ * work that starts long after its slot may collide with the work of later slots.
  */
 #include "worker.h"
 
-#define STALE_US 1000000 /* how long a slot is kept for which there is no seat */
+#define STALE_US 1000000 /* how long a slot is kept without a seat */
 
 unsigned takt_seats_free(const takt_worker *worker)
 {
@@ -24,7 +24,7 @@ void takt_seats_leave(takt_job *job)
     job->worker->seats.taken--;
 }
 
-/* Its slot is not used, and it waits for another one. */
+/* Gives the job's slot back; the job waits for another one. */
 static void give_up_slot(takt_job *job)
 {
     takt_request request = takt_job_request(job);
@@ -50,16 +50,16 @@ void takt_seats_give_up_stale(takt_worker *worker)
 }
 
 /*
- * Whether a job runs by itself, because it may end its worker: it was begun before it came here,
- * never ended, and this attempt (or the next one, where it has not begun) is its last.  If the
- * worker dies once more it is known which job did it, and what merely ran beside it is done.
+ * Whether a job must run alone because it may kill its worker: an earlier worker began it and never
+ * ended it, and this attempt (or the next one, if it has not begun) is its last. If the worker dies
+ * again, the culprit is known, and no innocent job has lost its last attempt.
  */
 static bool runs_alone(const takt_job *job, unsigned next)
 {
     return job->redelivered && job->attempts + next >= job->worker->options.retry.attempts;
 }
 
-/* Whether such a job runs, or is about to: nobody else takes a seat meanwhile. */
+/* Whether a job that runs alone is running or about to. No other job takes a seat meanwhile. */
 static bool is_one_alone(const takt_worker *worker)
 {
     const takt_job *starts = worker->seats.starting.first;
@@ -98,8 +98,8 @@ void takt_seats_reserve(takt_job *job)
     job->worker->seats.taken++;
 }
 
-/* Who may start now is noted as begun: all up to one that runs alone; or that one, when all others
- * have ended and that is written down. */
+/* Notes the begin of the jobs that may start now: all jobs before the first one that must run
+ * alone; or that one, when all others have ended and their ends are written. */
 static void note_begun(takt_worker *worker)
 {
     unsigned before = worker->seats.running.count;

@@ -1,6 +1,6 @@
 /*
- * worker.c: a worker from its start to its end: it opens its parts, runs the loop, drains when it
- * is told to, and closes them in order: the kind, the source, the client, the report.
+ * worker.c: a worker from start to end: opens its parts, runs the loop, drains on a signal, and
+ * closes the parts in order: kind, source, client, report.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "kit/wall_clock.h"
 #include "worker.h"
 
-#define MEMORY_MAX ((size_t)64 * 1024 * 1024) /* of jobs that wait with their texts */
+#define MEMORY_MAX ((size_t)64 * 1024 * 1024) /* of waiting jobs with their texts */
 
 #define NOTICE_MS 250
 
@@ -47,7 +47,7 @@ static void on_source_closed(takt_worker *worker)
     close_client(worker);
 }
 
-/* The first step of closing; each of the others follows when the one before it has ended. */
+/* Starts the first step of closing; each step follows when the one before has ended. */
 static void begin_close(takt_worker *worker)
 {
     if (worker->end.closing)
@@ -78,7 +78,7 @@ static void on_drained(uv_timer_t *timer)
     begin_close(worker);
 }
 
-/* SIGHUP reads a policy's file again, but where it says that our terminal is gone it ends us. */
+/* SIGHUP reloads a policy file. If our terminal is gone, SIGHUP ends the worker instead. */
 static bool is_for_policy(const takt_worker *worker, int signal)
 {
     return signal == SIGHUP && (!worker->end.had_terminal || takt_terminal_is_there());
@@ -103,7 +103,7 @@ static void on_signal(uv_signal_t *handle, int signal)
     begin_close(worker);
 }
 
-/* Runs before the loop waits: whatever happened in this turn is dealt with in one go. */
+/* Runs before the loop waits, and handles all events of this turn in one pass. */
 static void on_pass(uv_prepare_t *handle)
 {
     takt_worker *worker = handle->data;
@@ -122,7 +122,8 @@ static void on_pass(uv_prepare_t *handle)
         begin_close(worker);
 }
 
-/* On a terminal: what the oldest waiter waits for.  What fails of the store is a trouble. */
+/* On a terminal: shows what the oldest waiter waits for. A failure of the store is shown as a
+ * trouble. */
 static void on_notice(uv_timer_t *timer)
 {
     takt_worker *worker = timer->data;

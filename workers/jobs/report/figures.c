@@ -1,5 +1,5 @@
 /*
- * figures.c: counts, and nothing else.
+ * figures.c: counts jobs.
  */
 #include "figures.h"
 
@@ -11,7 +11,7 @@
 #define MS INT64_C(1000)
 #define S  (1000 * MS)
 
-/* From what a job takes to what waits for tomorrow's quota. */
+/* From the length of a short job to the wait for tomorrow's quota. */
 const int64_t takt_figures_bounds_us[TAKT_FIGURES_BUCKETS] = {
     1 * MS, 5 * MS, 25 * MS, 100 * MS, 250 * MS, 500 * MS,  1 * S,     5 * S,
     15 * S, 60 * S, 300 * S, 900 * S,  3600 * S, 14400 * S, 86400 * S,

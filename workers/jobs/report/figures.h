@@ -1,7 +1,7 @@
 /*
- * figures.h: what is counted of a worker: how many jobs came how far, limit by limit, how long
- * things took, and how the worker stands.  Plain data: jobs.c fills it; picture.c, metrics.c and
- * status.c tell of it.
+ * figures.h: the figures of a worker: how many jobs are in which state, by limit, how long things
+ * took, and the worker's phase. Plain data: jobs.c fills it; picture.c, metrics.c and status.c show
+ * it.
  */
 #ifndef TAKT_WORKERS_REPORT_FIGURES_H
 #define TAKT_WORKERS_REPORT_FIGURES_H
@@ -17,7 +17,7 @@
 extern const int64_t takt_figures_bounds_us[TAKT_FIGURES_BUCKETS];
 
 typedef struct takt_figures_histogram {
-    uint64_t counts[TAKT_FIGURES_BUCKETS + 1]; /* each for itself */
+    uint64_t counts[TAKT_FIGURES_BUCKETS + 1]; /* each bucket by itself, not cumulative */
     uint64_t count;
     int64_t sum_us;
 } takt_figures_histogram;
@@ -30,45 +30,45 @@ struct takt_report_limit {
     uint64_t taken, started, done, retried, dead, given_back, lost;
     uint64_t waiting, put_away, running; /* now */
     takt_figures_histogram waited, late, took;
-    takt_rate rate; /* of starts */
+    takt_rate rate; /* jobs started per second */
 };
 
 typedef struct takt_report_trouble {
-    const char *who; /* NULL: none; static */
+    const char *who; /* its source, a static string; NULL: no trouble */
     char text[TAKT_FIGURES_TROUBLE_SIZE];
 } takt_report_trouble;
 
 typedef struct takt_figures {
-    const char *name;          /* of the program */
-    takt_report_limit nowhere; /* jobs that are of no limit that could be told */
+    const char *name;          /* the program's name */
+    takt_report_limit nowhere; /* jobs whose limit is unknown */
     takt_report_limit *limits, *last;
     takt_report_phase phase;
     takt_report_trouble troubles[TAKT_FIGURES_TROUBLES];
-    char notice[TAKT_FIGURES_NOTICE_SIZE]; /* what the jobs wait for; "": no notice */
-    uint64_t total;                        /* jobs; 0: not known */
+    char notice[TAKT_FIGURES_NOTICE_SIZE]; /* what the jobs wait for; "": nothing to tell */
+    uint64_t total;                        /* jobs in all; 0: unknown */
     bool exact;
-    takt_rate rate;  /* of jobs that ended */
-    takt_stats acts; /* what the client has done */
+    takt_rate rate;  /* jobs ended per second */
+    takt_stats acts; /* the client's counts */
     uint64_t lines_lost;
     int64_t started_at_us; /* by the wall clock */
 } takt_figures;
 
-/* The limit's figures, made where there are none; NULL: no memory. */
+/* The limit's figures; created at the first call. NULL: no memory. */
 takt_report_limit *takt_figures_get(takt_figures *figures, const char *limit);
 
-/* How many are where: to be moved from one place to another. */
+/* Moves a job from one state to another. */
 void takt_figures_move(takt_report_limit *limit, takt_report_state from, takt_report_state to);
 
-/* Takes note of a trouble, or of its end (NULL).  Whether anything changed. */
+/* Notes a trouble, or its end (NULL). Returns whether anything changed. */
 bool takt_figures_trouble(takt_figures *figures, const char *who, const char *text);
 
-/* The trouble to tell first; NULL: none. */
+/* The most important trouble; NULL: none. */
 const takt_report_trouble *takt_figures_first_trouble(const takt_figures *figures);
 
-/* It works, and nothing fails. */
+/* Whether the worker works and nothing fails. */
 bool takt_figures_is_ready(const takt_figures *figures);
 
-/* Of all limits together; without name, histograms and rate. */
+/* The sum over all limits, without name, histograms and rate. */
 takt_report_limit takt_figures_sum(const takt_figures *figures);
 
 /* "1200 done, 3 failed, 20 running, 500 waiting of 50000". */

@@ -1,6 +1,6 @@
 /*
- * http.c: strict where RFC 9112 says so, and where leniency is how requests get smuggled: there is
- * nobody behind us, but those who probe should hear of their mistakes.
+ * http.c: parses as strictly as RFC 9112 demands. Nothing stands behind this server, so leniency
+ * would not allow smuggling here, but probes should learn of their mistakes.
  */
 #include "http.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The end of the fields, behind their empty line; NULL: not here yet. */
+/* The end of the header fields, after their empty line; NULL: not received yet. */
 static const char *end_of_head(const char *text, size_t size)
 {
     const char *crlf = memmem(text, size, "\r\n\r\n", 4);
@@ -44,7 +44,7 @@ static bool are_fields(const char *text, const char *end)
     return true;
 }
 
-/* Whether the value of a Host field is a name of the loopback, with any port, or empty. */
+/* Whether the value of a Host field names the loopback, with any port, or is empty. */
 static bool is_loopback(const char *value, const char *end)
 {
     static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -62,7 +62,7 @@ static bool is_loopback(const char *value, const char *end)
     return value == end;
 }
 
-/* Whether one of the fields, which were checked, names another host. */
+/* Whether a Host field (checked before) names another host. */
 static bool names_other_host(const char *text, const char *end)
 {
     while (text < end && *text != '\r' && *text != '\n') {
@@ -75,7 +75,7 @@ static bool names_other_host(const char *text, const char *end)
     return false;
 }
 
-/* Where `text` stops being such letters. */
+/* The first character that is not visible ASCII. */
 static const char *skip_visible(const char *text, const char *end)
 {
     while (text < end && (unsigned char)*text > ' ' && *text != 0x7f)
@@ -112,7 +112,8 @@ static int read_line(const char *text, const char *end, takt_status_request *req
 
 int takt_status_http_read(const char *text, size_t size, takt_status_request *request)
 {
-    while (size > 0 && (*text == '\r' || *text == '\n')) { /* RFC 9112, 2.2: before the line */
+    /* RFC 9112, 2.2: skip empty lines before the request line */
+    while (size > 0 && (*text == '\r' || *text == '\n')) {
         text++;
         size--;
     }

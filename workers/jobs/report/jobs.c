@@ -1,5 +1,5 @@
 /*
- * jobs.c: what happens to a job is counted and said.
+ * jobs.c: counts and logs the events of jobs.
  */
 #include "parts.h"
 

@@ -1,6 +1,6 @@
 /*
- * log.c: texts of others are quoted as JSON in both forms, so that no job can write a line of its
- * own.
+ * log.c: quotes foreign texts as JSON in both formats, so that a job cannot forge a line of the
+ * log.
  */
 #include "log.h"
 
@@ -25,7 +25,7 @@ const char *takt_report_log_time(int64_t at_us, char text[TAKT_REPORT_LOG_TIME_S
     return text;
 }
 
-/* There is always room left for the end: what does not fit is not written. */
+/* Keeps room for the end of the line; a field that does not fit is dropped. */
 __attribute__((format(printf, 2, 3))) static void add(takt_report_line *line, const char *format,
                                                       ...)
 {

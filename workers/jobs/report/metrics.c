@@ -1,6 +1,6 @@
 /*
- * metrics.c: one function per family.  All limits have all samples, also those that are 0, so that
- * the first failure shows as a rise.
+ * metrics.c: one function per metric family. Every limit has all samples, also those at 0, so that
+ * the first failure shows as an increase.
  */
 #include "metrics.h"
 
@@ -47,7 +47,7 @@ static const char *name_of(const takt_report_limit *limit)
     return limit->name ? limit->name : "";
 }
 
-/* The limits, and before them what is of none. */
+/* The limits, after the figures of jobs without a limit. */
 static const takt_report_limit *next_of(const takt_figures *figures, const takt_report_limit *limit)
 {
     if (!limit)
@@ -142,7 +142,7 @@ static void write_histogram(FILE *out, const char *name, const takt_report_limit
             fprintf(out, ",le=\"%g", (double)takt_figures_bounds_us[i] / SECOND_US);
         else
             fputs(",le=\"+Inf", out);
-        /* A bound is written as a float, also where it is whole. */
+        /* OpenMetrics writes bounds as floats, also whole ones */
         fprintf(out, "%s\"} %" PRIu64 "\n",
                 i < TAKT_FIGURES_BUCKETS && takt_figures_bounds_us[i] % SECOND_US == 0 ? ".0" : "",
                 below);

@@ -1,5 +1,5 @@
 /*
- * metrics.h: the figures as OpenMetrics text (version 1.0.0), which Prometheus and its like read.
+ * metrics.h: writes the figures as OpenMetrics text (version 1.0.0), which Prometheus reads.
  */
 #ifndef TAKT_WORKERS_REPORT_METRICS_H
 #define TAKT_WORKERS_REPORT_METRICS_H
@@ -11,8 +11,7 @@
 /* The caller's to free; NULL: no memory. */
 char *takt_metrics_text(const takt_figures *figures, size_t *size);
 
-/* Puts a text in the file's place, all at once, so that nobody reads half of it: 0 or errno.
- * Blocks. */
+/* Replaces the file atomically, so that readers never see half of it: 0 or errno. Blocks. */
 int takt_metrics_write_file(const char *path, const char *text, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * notify.c: no libsystemd: the protocol is stable, and is one datagram.
+ * notify.c: speaks the protocol without libsystemd: it is stable and needs one datagram per
+ * message.
  */
 #include "notify.h"
 
@@ -10,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A number alone; -1: it is none. */
+/* The number, if the text is a number and nothing else; else -1. */
 static int64_t read_number(const char *text)
 {
     char *end;

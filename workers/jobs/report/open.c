@@ -1,6 +1,6 @@
 /*
- * open.c: what of a report is on the loop, from its beginning to its end.  The loop waits for none
- * of it: standard error takes what it takes, and the file of metrics is written by the thread pool.
+ * open.c: the handles of a report on the loop, from opening to closing. The loop never waits for
+ * them: standard error gets as much as it accepts, and the thread pool writes the metrics file.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -42,7 +42,7 @@ static void flush(takt_report *report)
         uv_timer_start(&report->again, on_again, AGAIN_MS, 0);
 }
 
-/* Before the loop waits: all that this turn has said, in one piece. */
+/* Before the loop waits: writes everything of this turn in one piece. */
 static void on_prepare(uv_prepare_t *prepare)
 {
     takt_report *report = prepare->data;
@@ -98,7 +98,7 @@ static void note_write(takt_report *report, int failed)
     report->metrics.told = failed;
 }
 
-/* The last time; and the first, so that a wrong path is known at once. */
+/* Writes at the end, and at the start, so that a wrong path is reported at once. */
 static int write_now(takt_report *report)
 {
     size_t size;
@@ -266,7 +266,7 @@ static void close_handles(takt_report *report)
 
     for (size_t i = 0; i < sizeof(handles) / sizeof(*handles); i++)
         uv_close(handles[i], on_closed);
-    report->notify.beat.data = report; /* on_closed counts it as the others */
+    report->notify.beat.data = report; /* on_closed counts it like the others */
     report->handles += takt_notify_close(&report->notify, on_closed);
 }
 
@@ -275,7 +275,7 @@ void takt_report_close(takt_report *report)
     if (!report)
         return;
     takt_report_set_client(report, NULL);
-    summarize(report); /* where the picture was */
+    summarize(report); /* in the place of the picture */
     takt_sink_drain(&report->sink, DRAIN_MS);
     report->pictured = false;
     report->log = TAKT_REPORT_LOG_NONE;

@@ -1,6 +1,6 @@
 /*
- * parts.h: what a report is made of: say.c says, standing.c knows how the worker stands, jobs.c
- * counts what happens to jobs, and open.c has the parts begin, go on and end.
+ * parts.h: the parts of a report: say.c writes messages, standing.c tracks the worker's phase and
+ * troubles, jobs.c counts the events of jobs, open.c opens and closes the parts.
  */
 #ifndef TAKT_WORKERS_REPORT_PARTS_H
 #define TAKT_WORKERS_REPORT_PARTS_H
@@ -17,8 +17,8 @@
 typedef struct takt_metrics_job {
     uv_work_t request;
     bool under_way;
-    int failed; /* errno, of the last time */
-    int told;   /* the same: said once */
+    int failed; /* errno of the last write; 0: it succeeded */
+    int told;   /* the errno that was reported */
     char *text;
     size_t size;
 } takt_metrics_job;
@@ -29,40 +29,41 @@ struct takt_report {
     takt_report_log log; /* never AUTO */
     bool pictured;
     bool closing;
-    int handles; /* that are open */
+    int handles; /* open handles */
     takt_client *client;
     takt_figures figures;
     takt_sink sink;
     takt_screen screen;
     takt_report_line line;
     uv_prepare_t flush;
-    uv_timer_t again; /* whoever reads standard error is behind */
-    uv_timer_t tick;  /* the picture */
-    uv_signal_t back; /* a shell stopped us, and wrote there itself meanwhile */
-    uv_timer_t slow;  /* the file of metrics, the service manager's status */
+    uv_timer_t again; /* standard error was full: try again */
+    uv_timer_t tick;  /* draws the picture */
+    uv_signal_t back; /* SIGCONT: a shell may have written to the terminal meanwhile */
+    uv_timer_t slow;  /* the metrics file, and the service manager's status */
     takt_metrics_job metrics;
     takt_notify notify;
-    char told[TAKT_REPORT_STATUS_SIZE]; /* to the service manager, last */
+    char told[TAKT_REPORT_STATUS_SIZE]; /* the status last sent to the service manager */
     takt_status *status;
     uint64_t opened_ms;
 };
 
 /* ---- say.c ----------------------------------------------------------------------------------- */
 
-/* A line of the log begins and ends; report->line is filled in between.  False: there is none. */
+/* Begins and ends a line of the log; the caller fills report->line in between. False: there is no
+ * log. */
 bool takt_report_say_begin(takt_report *report, const char *event);
 void takt_report_say_end(takt_report *report);
 
-/* With a picture: a line above it. */
+/* Writes a line above the picture. */
 void takt_report_say_above(takt_report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* ---- standing.c ------------------------------------------------------------------------------ */
 
-/* The figures with what the client has done by now. */
+/* The figures, with the client's present counts. */
 const takt_figures *takt_report_standing_look(void *report);
 
-/* The service manager is told, if that has changed. */
+/* Sends the status to the service manager if it has changed. */
 void takt_report_standing_tell(takt_report *report);
 
 #endif

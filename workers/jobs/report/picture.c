@@ -1,8 +1,8 @@
 /*
- * picture.c: the lines end with a newline each, so that whoever writes after a killed worker begins
- * below them, and none is so long that the terminal would break it: then going up as many lines as
- * were written comes to where the picture began.  Where the window has become narrower since, its
- * lines were broken into several.
+ * picture.c: every line of the picture ends with a newline, so that output after a killed worker
+ * begins below it. No line is longer than the terminal is wide, so that going up by the number of
+ * lines leads to the start of the picture. If the window has become narrower, the terminal has
+ * broken the old lines into several.
  */
 #include "picture.h"
 
@@ -14,11 +14,11 @@
 #include "kit/text.h"
 
 #define NAME_MAX_SHOWN 16
-#define BESIDES        5 /* lines that are no limit's: two on top, the heads, the rest, a trouble */
+#define BESIDES        5 /* lines that are not limits: two on top, heads, the rest, a trouble */
 #define DAYS_MAX       3650.0
 #define QUOTA_SIZE     256
 
-/* Adds a line, cut to the terminal, without letters that would do something to it. */
+/* Adds a line, cut to the terminal's width, without control characters. */
 __attribute__((format(printf, 3, 4))) static void add(takt_report_picture *picture,
                                                       unsigned columns, const char *format, ...)
 {
@@ -48,7 +48,7 @@ __attribute__((format(printf, 3, 4))) static void add(takt_report_picture *pictu
     picture->widths[picture->count++] = width;
 }
 
-/* At most seven letters. */
+/* At most seven characters. */
 static const char *shown_number(uint64_t number, char text[16])
 {
     if (number < 10000000)
@@ -66,8 +66,8 @@ static const char *shown_rate(double rate, char text[16])
     return text;
 }
 
-/* How long all that waits will take: that of the slowest limit, and not less than what is told of
- * all jobs together.  0: nobody knows, as where something waits and nothing starts. */
+/* How long the waiting jobs will take: the time of the slowest limit, and at least that of all jobs
+ * together by the total. 0: unknown, as when jobs wait and none starts. */
 static double seconds_left(const takt_figures *figures)
 {
     takt_report_limit sum = takt_figures_sum(figures);
@@ -128,7 +128,7 @@ static void add_limit(takt_report_picture *picture, const takt_report_limit *lim
         shown_number(limit->waiting + limit->put_away, waiting), quota);
 }
 
-/* Whether more is going on in `one`. */
+/* Whether `one` is busier than `other`. */
 static bool is_livelier(const takt_report_limit *one, const takt_report_limit *other)
 {
     uint64_t here = one->waiting + one->put_away + one->running;
@@ -137,7 +137,7 @@ static bool is_livelier(const takt_report_limit *one, const takt_report_limit *o
     return here != there ? here > there : one->started > other->started;
 }
 
-/* Where there is no room for all, the liveliest are shown; all in their usual order. */
+/* If there is no room for all limits, the busiest ones are shown, in the usual order. */
 static bool is_shown(const takt_figures *figures, const takt_report_limit *limit, unsigned room)
 {
     unsigned before = 0;
@@ -147,7 +147,8 @@ static bool is_shown(const takt_figures *figures, const takt_report_limit *limit
     if (before >= room)
         return false;
     for (const takt_report_limit *at = figures->limits; at != limit && before < room; at = at->next)
-        before += !is_livelier(at, limit) && !is_livelier(limit, at); /* alike: the first first */
+        /* equally busy: the first one wins */
+        before += !is_livelier(at, limit) && !is_livelier(limit, at);
     return before < room;
 }
 
@@ -194,7 +195,7 @@ void takt_report_picture_make(takt_report_picture *picture, const takt_figures *
         add(picture, columns, "%s: %s", trouble->who, trouble->text);
 }
 
-/* Goes up to where it began. */
+/* Moves the cursor up to the start of the picture. */
 static size_t go_up(const takt_report_picture *before, unsigned columns, char *text)
 {
     unsigned lines = 0;

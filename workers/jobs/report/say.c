@@ -1,6 +1,6 @@
 /*
- * say.c: what a report says becomes a line of the log, or, where there is a picture, a line above
- * it, if a person would want to know.
+ * say.c: a message of a report becomes a line of the log, or, if there is a picture, a line above
+ * it, when it matters to a person.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,7 +40,8 @@ void takt_report_print(takt_report *report, const char *text, size_t size)
     takt_sink_put(&report->sink, text, size);
 }
 
-/* Texts of others may not move the cursor or turn the writing direction. */
+/* Replaces characters of foreign texts that would move the cursor or change the writing
+ * direction. */
 static void blot_hidden(char *text, size_t size)
 {
     for (size_t at = 0, length; at < size; at += length) {
@@ -72,7 +73,7 @@ void takt_report_say_above(takt_report *report, const char *format, ...)
     takt_report_print(report, text, size);
 }
 
-/* Before the work begins what is said is for whoever started it. */
+/* Messages before the work begins are for the person who started the worker. */
 static bool is_for_starter(const takt_report *report)
 {
     return report->figures.phase == TAKT_REPORT_STARTING && !report->pictured &&

@@ -1,6 +1,6 @@
 /*
- * screen.h: the picture on standard error's terminal: where it stands, so that it can be drawn anew
- * and lines can go above it.
+ * screen.h: the picture on the terminal of standard error: remembers what is drawn, so that it can
+ * be redrawn and lines can be written above it.
  */
 #ifndef TAKT_WORKERS_REPORT_SCREEN_H
 #define TAKT_WORKERS_REPORT_SCREEN_H
@@ -11,20 +11,20 @@
 typedef struct takt_screen {
     int fd;
     unsigned columns, rows;
-    takt_report_picture drawn, fresh; /* drawn.count 0: nothing stands there */
+    takt_report_picture drawn, fresh; /* drawn.count 0: nothing is drawn */
     char text[TAKT_REPORT_PICTURE_SIZE];
 } takt_screen;
 
 void takt_screen_open(takt_screen *screen, int fd);
 
-/* Draws the picture, or nothing while the terminal is behind or is another job's. */
+/* Draws the picture; nothing while the terminal is slow or belongs to another job. */
 void takt_screen_draw(takt_screen *screen, takt_sink *sink, const takt_figures *figures,
                       const takt_policy *policy);
 
-/* Wipes it: what is written next is above the next one. */
+/* Wipes the picture: the next output goes above the next picture. */
 void takt_screen_wipe(takt_screen *screen, takt_sink *sink);
 
-/* Something else was written, and what stands there is not ours to change any more. */
+/* Forgets the picture: other output has followed it, so it must not be changed. */
 void takt_screen_forget(takt_screen *screen);
 
 #endif

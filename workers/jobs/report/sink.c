@@ -1,9 +1,9 @@
 /*
- * sink.c: pieces of whole lines, none longer than a pipe takes in one piece.
+ * sink.c: writes pieces of whole lines, none larger than a pipe accepts atomically.
  *
- * O_NONBLOCK belongs to the open file, which is shared with whoever started us, so it is not set on
- * what we were given: pipes and terminals are opened anew, and where that is not allowed they are
- * asked by poll() first.
+ * O_NONBLOCK belongs to the open file, which is shared with the parent process, so it is not set on
+ * the inherited descriptor: pipes and terminals are opened again; if that is not allowed, poll() is
+ * asked before each write.
  */
 #include "sink.h"
 
@@ -49,7 +49,7 @@ bool takt_sink_put(takt_sink *sink, const char *text, size_t size)
     return false;
 }
 
-/* The end of the last whole line within a piece; the piece, where one line is longer. */
+/* The end of the last whole line that fits in a piece; a longer line is cut to the piece. */
 static size_t piece_of(const takt_sink *sink)
 {
     if (sink->text.size <= PIPE_BUF)
@@ -81,7 +81,7 @@ bool takt_sink_flush(takt_sink *sink)
             continue;
         if (count < 0 && errno == EAGAIN)
             return true;
-        if (count < 0) { /* nobody reads any more; or a full disk, which may have room again */
+        if (count < 0) { /* no reader any more; or a full disk, which may get room again */
             sink->gone = errno != ENOSPC && errno != EDQUOT;
             sink->lost += !sink->gone;
             count = (ssize_t)sink->text.size;

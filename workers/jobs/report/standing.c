@@ -1,6 +1,6 @@
 /*
- * standing.c: how the worker stands: starting, working or draining, what troubles it, and what its
- * service manager knows of that.
+ * standing.c: the worker's phase (starting, working, draining), its troubles, and the status last
+ * sent to the service manager.
  */
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ void takt_report_standing_tell(takt_report *report)
 
 void takt_report_set_client(takt_report *report, takt_client *client)
 {
-    takt_report_standing_look(report); /* the last that the one before did */
+    takt_report_standing_look(report); /* last look at the client that is being replaced */
     report->client = client;
 }
 

@@ -1,6 +1,6 @@
 /*
- * status.c: connections are few and short: whoever is slow to ask or to read is dropped, idle ones
- * first when there are too many, and one connection is one request.
+ * status.c: connections are few and short. A client that is slow to ask or to read is dropped; if
+ * there are too many connections, idle ones go first. One connection serves one request.
  */
 #include "status.h"
 
@@ -17,7 +17,7 @@
 #include "status_page.h"
 
 #define CONNECTIONS_MAX 16
-#define TIMEOUT_MS      5000 /* for one connection, from its beginning to its end */
+#define TIMEOUT_MS      5000 /* for one connection, from accept to close */
 #define BACKLOG         16
 #define HEAD_SIZE       512
 #define LISTENERS       2
@@ -29,26 +29,27 @@ typedef union socket_handle {
 } socket_handle;
 
 typedef struct connection {
-    struct connection *next; /* the one that came before it */
+    struct connection *next; /* the connection accepted before this one */
     takt_status *status;
     socket_handle socket;
     uv_timer_t timer;
-    int handles; /* that are open */
+    int handles; /* open handles */
     uv_write_t write;
     bool answered;
     char head[HEAD_SIZE];
     char *body;
     size_t size;
-    char text[TAKT_STATUS_HTTP_REQUEST_MAX + 1]; /* one more tells that it is too much */
+    /* one byte more shows that the request is too large */
+    char text[TAKT_STATUS_HTTP_REQUEST_MAX + 1];
 } connection;
 
 struct takt_status {
     uv_loop_t *loop;
     bool is_pipe;
     socket_handle listeners[LISTENERS];
-    int listener_count; /* that are open */
+    int listener_count; /* open listeners */
     connection *connections;
-    int connection_count; /* without those that are being dropped */
+    int connection_count; /* without those being closed */
     const takt_figures *(*look)(void *data);
     void *data;
     bool closing;
@@ -104,8 +105,8 @@ static void on_shut(uv_shutdown_t *request, int failed)
         drop(connection);
 }
 
-/* All is written: the other side is waited for, since an end with unread bytes would be a reset
- * that may overtake the answer. */
+/* Everything is written. Waits for the client to close, since closing with unread bytes would send
+ * a reset that may overtake the answer. */
 static void on_written(uv_write_t *request, int failed)
 {
     connection *connection = request->data;
@@ -147,7 +148,7 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
     connection *connection = handle->data;
     (void)suggested;
 
-    /* After the answer whatever still comes is thrown away. */
+    /* After the answer, further bytes are ignored. */
     if (connection->answered)
         connection->size = 0;
     *buffer = uv_buf_init(connection->text + connection->size,
@@ -170,7 +171,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     int code = takt_status_http_read(connection->text, connection->size, &request);
     if (code == 0 && connection->size == sizeof(connection->text))
         code = 431;
-    /* A page of another site may have its name lead to this host (DNS rebinding). */
+    /* a web page may make its name resolve to this host (DNS rebinding) */
     if (code == 200 && !connection->status->is_pipe && request.names_other_host)
         code = 421;
     if (code != 0)
@@ -184,8 +185,8 @@ static int init_socket(uv_loop_t *loop, bool is_pipe, socket_handle *socket)
     return is_pipe ? uv_pipe_init(loop, &socket->pipe, 0) : uv_tcp_init(loop, &socket->tcp);
 }
 
-/* Makes room for the newest connection: the oldest one goes that has not asked yet, or else the
- * oldest.  Who probes asks at once. */
+/* Makes room for a new connection: drops the oldest one without a request, or else the oldest. A
+ * probe sends its request at once. */
 static void drop_oldest(takt_status *status)
 {
     connection *oldest = NULL, *idle = NULL;
@@ -241,7 +242,7 @@ static int refuse(takt_error *error, int code, const char *address, const char *
     return code;
 }
 
-/* Whether somebody takes connections there; *code: 0 or errno of what else is wrong. */
+/* Whether a server accepts connections there; *code: 0, or errno of another failure. */
 static bool is_listened_at(const char *path, int *code)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -250,16 +251,16 @@ static bool is_listened_at(const char *path, int *code)
     *code = fd < 0 ? errno : 0;
     if (fd < 0)
         return false;
-    strcpy(address.sun_path, path); /* its length was checked */
+    strcpy(address.sun_path, path); /* the caller has checked the length */
     int failed = connect(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
     close(fd);
-    if (failed == 0 || failed == EAGAIN) /* EAGAIN: there are many already */
+    if (failed == 0 || failed == EAGAIN) /* EAGAIN: its queue is full */
         return true;
     *code = failed == ECONNREFUSED || failed == ENOENT ? 0 : failed;
     return false;
 }
 
-/* A socket that a worker left behind when it was killed is removed; nothing else is. */
+/* Removes a socket that a killed worker left behind, and nothing else. */
 static int remove_stale_socket(const char *path, const char *address, takt_error *error)
 {
     struct stat about;
@@ -288,7 +289,7 @@ static void on_listener_closed(uv_handle_t *handle)
     free_when_empty(status);
 }
 
-/* The handle that was made for it is closed where it cannot listen. */
+/* If listening fails, the new handle is closed. */
 static int listen_at(takt_status *status, const char *path, const struct sockaddr *address)
 {
     socket_handle *listener = &status->listeners[status->listener_count];
@@ -309,7 +310,7 @@ static int listen_at(takt_status *status, const char *path, const struct sockadd
     return failed;
 }
 
-/* A machine without IPv6 has the other loopback still. */
+/* A host without IPv6 still has the IPv4 loopback. */
 static bool is_without_ipv6(int failed)
 {
     return failed == UV_EADDRNOTAVAIL || failed == UV_EAFNOSUPPORT;

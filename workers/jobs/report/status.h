@@ -1,6 +1,6 @@
 /*
- * status.h: a small HTTP server for those who probe a worker (/live, /ready) and those who collect
- * its figures (/metrics), on a unix socket or on the loopback, and nowhere else.
+ * status.h: a small HTTP server for probes (/live, /ready) and scrapers (/metrics), only on a unix
+ * socket or on the loopback.
  */
 #ifndef TAKT_WORKERS_REPORT_STATUS_H
 #define TAKT_WORKERS_REPORT_STATUS_H
@@ -11,13 +11,11 @@
 
 typedef struct takt_status takt_status;
 
-/* `address` is "unix:PATH" or a port.  `look` tells the figures of the moment.  0, or a code and
- * why.
- */
+/* `address` is "unix:PATH" or a port. `look` returns the present figures. 0, or a code and why. */
 int takt_status_open(takt_status **status, uv_loop_t *loop, const char *address,
                      const takt_figures *(*look)(void *data), void *data, takt_error *error);
 
-/* Nothing is asked any more; the memory is freed when the loop has run.  NULL is harmless. */
+/* Stops serving; the memory is freed when the loop has run. NULL is harmless. */
 void takt_status_close(takt_status *status);
 
 #endif

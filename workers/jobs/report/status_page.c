@@ -1,5 +1,5 @@
 /*
- * takt_status_page.c: see takt_status_page.h.
+ * status_page.c: see status_page.h.
  */
 #include "status_page.h"
 
@@ -10,7 +10,7 @@
 #include "http.h"
 #include "metrics.h"
 
-/* One line. */
+/* One line of text. */
 static char *text_of_readiness(const takt_figures *figures)
 {
     const takt_report_trouble *trouble = takt_figures_first_trouble(figures);

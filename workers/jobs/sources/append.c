@@ -1,5 +1,5 @@
 /*
- * append.c: a file that only grows, by one write for all that has come together.
+ * append.c: see append.h.
  */
 #include "append.h"
 

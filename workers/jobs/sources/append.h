@@ -1,5 +1,5 @@
 /*
- * append.h: a file that only grows, by one write for all that has come together.
+ * append.h: a file that only grows; lines are collected and written by one write.
  */
 #ifndef TAKT_WORKERS_SOURCES_APPEND_H
 #define TAKT_WORKERS_SOURCES_APPEND_H
@@ -7,14 +7,14 @@
 #include "jobs/text/buffer.h"
 
 typedef struct takt_append {
-    int fd; /* -1: there is none, and nothing is kept */
+    int fd; /* -1: no file, and nothing is kept */
     takt_buffer text;
 } takt_append;
 
 /* False: no memory. */
 bool takt_append_put(takt_append *file, const char *text, size_t size);
 
-/* Writes what has come: 0, or an errno; then it is still there. */
+/* Writes the collected lines: 0, or an errno, and the lines are kept. */
 int takt_append_flush(takt_append *file);
 
 void takt_append_close(takt_append *file);

@@ -1,6 +1,6 @@
 /*
- * file.c: lines of a file, or of standard input, and what is written down of them.  Texts
- * that were put away are file_fetch.c's.
+ * file.c: jobs from the lines of a file or of standard input, and the record of how they ended.
+ * file_fetch.c reads texts that were put away.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,9 @@
 #include "file.h"
 #include "kit/text.h"
 
-#define TOTAL_MASK 1023 /* how often it is told how many lines there are */
+#define TOTAL_MASK 1023 /* how often the number of lines is reported */
 
-/* One line; false: nothing more can be read. */
+/* Takes one line. False: reading has to stop. */
 static bool take(takt_job_file *file, const takt_text_line *line)
 {
     unsigned attempts;
@@ -85,7 +85,7 @@ static void deliver(takt_job_file *file)
     }
 }
 
-/* What could not be written is tried again, for as long as it takes. */
+/* A failed write is repeated until it succeeds. */
 static bool try_writing(takt_job_file *file)
 {
     char text[512];
@@ -153,8 +153,8 @@ static void done(takt_job_source *source, takt_job_ref ref)
     note((takt_job_file *)source, ref, "done", 0);
 }
 
-/* The job as it was written; of what is no JSON, a string with what is no UTF-8 replaced.  NULL: no
- * memory. */
+/* The job as it was written. A line that is not JSON becomes a string, with bytes that are not
+ * UTF-8 replaced. NULL: no memory. */
 static json_t *letter_of(const char *text, size_t size)
 {
     json_t *job = text ? json_loadb(text, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL) : NULL;
@@ -197,7 +197,7 @@ static void give_back(takt_job_source *source, takt_job_ref ref)
     (void)ref;
 }
 
-/* A dead letter is kept before it is said that it is dead. */
+/* A dead letter is written before the job is recorded as dead. */
 static bool flush(takt_job_source *source)
 {
     takt_job_file *file = (takt_job_file *)source;
@@ -206,7 +206,7 @@ static bool flush(takt_job_source *source)
     if (!failed)
         failed = takt_append_flush(&file->state.file);
     if (failed && !file->failing)
-        takt_job_file_tell_soon(file, 0); /* which tells, also that it is over by then */
+        takt_job_file_tell_soon(file, 0); /* reports the failure, and later that it is over */
     file->held_up = file->held_up || failed != 0;
     file->failing = failed;
     return !failed;
@@ -237,7 +237,7 @@ static void close_source(takt_job_source *source)
     takt_job_file *file = (takt_job_file *)source;
 
     file->closing = true;
-    if (!file->fetch.busy) /* else its end closes */
+    if (!file->fetch.busy) /* otherwise the end of the fetch closes the source */
         takt_lines_close(&file->lines, on_lines_closed);
 }
 
@@ -262,8 +262,8 @@ static const takt_job_source_calls calls = {
     .name = name,
 };
 
-/* A file's name beside the input, unless it was given; NULL: none.  The caller's to free.  False:
- * no memory, which must not pass for a worker that keeps nothing. */
+/* The name of a file beside the input, unless the user gave one; NULL: none. The caller frees it.
+ * False: no memory, which must not look like a worker that keeps no file. */
 static bool beside(const takt_job_file *file, const char *given, const char *suffix, char **path)
 {
     *path = NULL;
@@ -287,7 +287,7 @@ static int open_dead(takt_job_file *file, const char *path, takt_error *error)
     return error->code = TAKT_E_SYSTEM;
 }
 
-/* The state file and the one of dead letters. */
+/* Opens the state file and the file of dead letters. */
 static int open_beside(takt_job_file *file, const char *state, const char *dead, takt_error *error)
 {
     char *state_path, *dead_path = NULL;

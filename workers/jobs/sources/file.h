@@ -1,9 +1,9 @@
 /*
- * file.h: what the parts of a source of lines share: the lines as they come
- * (file.c), and those that are read again (file_fetch.c).
+ * file.h: what the parts of a source of lines share: reading lines (file.c) and reading them again
+ * (file_fetch.c).
  *
- * The offset of a line is 40 bits, its sum the other 24, so that it is known for what it is when it
- * is read again, and when it has ended.
+ * A reference has the offset of a line in 40 bits and its sum in the other 24, so that a changed
+ * line is noticed when the line is read again or ends.
  */
 #ifndef TAKT_WORKERS_SOURCES_FILE_H
 #define TAKT_WORKERS_SOURCES_FILE_H
@@ -15,17 +15,17 @@
 
 #define OFFSET_BITS 40
 #define OFFSET_MASK ((UINT64_C(1) << OFFSET_BITS) - 1)
-#define RETRY_MS    1000 /* until what could not be read or written is tried again */
+#define RETRY_MS    1000 /* until a failed read or write is tried again */
 
-/* Texts that were put away (file_fetch.c). */
+/* Reads texts that were put away (file_fetch.c). */
 typedef struct takt_job_file_fetch {
     takt_job_refs requested;
     bool busy;
     uv_fs_t request;
-    char *window; /* what was read again last */
+    char *window; /* the part of the file that was read again last */
     size_t window_capacity, window_size;
     uint64_t window_offset;
-    int spool; /* of what cannot be read again; -1 */
+    int spool; /* keeps texts that cannot be read again; -1: none */
     uint64_t spool_size, spool_count;
 } takt_job_file_fetch;
 
@@ -33,7 +33,7 @@ typedef struct takt_job_file {
     takt_job_source source;
     uv_loop_t *loop;
     const char *path; /* for messages */
-    bool alone;       /* nothing is written down but where it was told to */
+    bool alone;       /* only files that the user named are written */
     const takt_job_source_events *events;
     void *data;
     takt_lines lines;
@@ -41,8 +41,8 @@ typedef struct takt_job_file {
     takt_append dead;
     unsigned wanted;
     takt_job_file_fetch fetch;
-    int failing;  /* why what is done cannot be written; 0 */
-    bool held_up; /* a write has failed, and the worker has not heard since that it can go on */
+    int failing;  /* errno of the failed write of the state; 0: none */
+    bool held_up; /* a write has failed, and the worker was not told yet that it can go on */
     bool has_ended, told_failing, stopped, closing;
     uv_timer_t soon;
     uv_timer_cb on_soon;
@@ -60,11 +60,11 @@ static inline uint32_t takt_job_file_sum(takt_job_ref ref)
 
 /* ---- file_tell.c ----------------------------------------------------------------------------- */
 
-/* Events are never told inside a call: what is to be told is told soon. */
+/* Events are never reported inside a call, but soon after it. */
 void takt_job_file_tell_soon(takt_job_file *file, uint64_t after_ms);
 
 void takt_job_file_tell_fail(takt_job_file *file, const char *text); /* for good */
-void takt_job_file_tell_change(takt_job_file *file, uint64_t line);  /* it is not what it was */
+void takt_job_file_tell_change(takt_job_file *file, uint64_t line);  /* the line has changed */
 
 /* ---- file_fetch.c ---------------------------------------------------------------------------- */
 
@@ -73,7 +73,7 @@ void takt_job_file_fetch_put(takt_job_source *source, takt_job_ref ref);
 bool takt_job_file_fetch_put_away(takt_job_source *source, takt_job_ref *ref, const char *text,
                                   size_t size);
 
-/* Frees what it has; nothing is busy. */
+/* Frees its memory; no read may be under way. */
 void takt_job_file_fetch_free(takt_job_file_fetch *fetch);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * file_fetch.c: texts that were put away are read again where they stand; what cannot be read again
- * (a pipe) is kept in a file without a name.  A window of the file is read at a time, since whoever
- * waits in a line comes back in its order.
+ * file_fetch.c: reads texts that were put away from their place in the file. Texts that cannot be
+ * read again (from a pipe) are kept in a file without a name. One read fetches a window of the
+ * file, since jobs of a lane come back in their order.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #define WINDOW_SIZE ((size_t)64 * 1024) /* of the first read */
 
-/* The line at that offset of the window.  NULL: it is not there as a whole. */
+/* The line at that offset, if the window has all of it; else NULL. */
 static const char *in_window(const takt_job_file *file, uint64_t offset, size_t *size, bool at_end)
 {
     if (offset < file->fetch.window_offset ||
@@ -84,7 +84,7 @@ static void on_fetched(uv_fs_t *request)
     takt_job_file_tell_soon(file, 0);
 }
 
-/* Reads the window anew, from that offset on. */
+/* Reads a new window that begins at that offset. */
 static void read_window(takt_job_file *file, uint64_t offset, size_t size)
 {
     if (size > file->fetch.window_capacity) {

@@ -1,6 +1,6 @@
 /*
- * file_tell.c: when a source of lines tells what it has to tell: never inside a call, but soon; and
- * what ends it for good.
+ * file_tell.c: when a source of lines reports its events: never inside a call, but soon after it;
+ * and the errors that end it for good.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ void takt_job_file_tell_change(takt_job_file *file, uint64_t line)
 
     snprintf(text, sizeof(text),
              "%s:%" PRIu64 ": this line was changed; only append to the file, or move it and its "
-                           ".state file away and start over",
+             ".state file away and start over",
              file->path, line);
     takt_job_file_tell_fail(file, text);
 }

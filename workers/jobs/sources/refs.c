@@ -15,7 +15,7 @@ static bool grow(takt_job_refs *refs)
 
     if (!ring)
         return false;
-    /* what has run over the end goes on behind the old end */
+    /* entries that had wrapped around move behind the old end */
     size_t over =
         refs->first + refs->count > refs->capacity ? refs->first + refs->count - refs->capacity : 0;
     memcpy(ring + refs->capacity, ring, over * sizeof(*ring));

@@ -1,6 +1,6 @@
 /*
- * refs.h: a queue of references to jobs that were put away: 16 bytes for each, in a ring that grows
- * and is let go of when it is empty.
+ * refs.h: a queue of references to jobs that were put away: 16 bytes each, in a ring that grows and
+ * is freed when it is empty.
  */
 #ifndef TAKT_WORKERS_SOURCES_REFS_H
 #define TAKT_WORKERS_SOURCES_REFS_H
@@ -15,7 +15,7 @@ typedef struct takt_job_refs {
 /* False: no memory. */
 bool takt_job_refs_put(takt_job_refs *refs, takt_job_ref ref);
 
-/* The oldest; there must be one. */
+/* The oldest reference; the queue must not be empty. */
 takt_job_ref takt_job_refs_take(takt_job_refs *refs);
 
 void takt_job_refs_free(takt_job_refs *refs);

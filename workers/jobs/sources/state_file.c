@@ -1,6 +1,7 @@
 /*
- * state_file.c: a record for each change in the file; in memory the last one of each line, in the
- * order of the lines.  So memory goes by the size of the file, whatever numbers it names.
+ * state_file.c: the file gets a record for each change; memory keeps the last record of each line,
+ * in the order of lines. So memory depends on the size of the file, whatever line numbers it
+ * contains.
  */
 #include "state_file.h"
 
@@ -68,7 +69,7 @@ static int compare(const void *one, const void *other)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Sorts what was read by lines, and keeps the last record of each. */
+/* Sorts the records by line, and keeps the last one of each. */
 static void keep_last(takt_state_file *state)
 {
     size_t kept = 0;
@@ -92,18 +93,18 @@ static unsigned byte_of(const char *status, unsigned attempts)
     return attempts > ATTEMPTS_MAX ? ATTEMPTS_MAX : attempts;
 }
 
-/* Whether a record of that status says how many attempts there were. */
+/* Whether records of that status have a number of attempts. */
 static bool has_attempts(const char *status)
 {
     return strcmp(status, "begun") == 0 || strcmp(status, "tried") == 0;
 }
 
-/* The text of a record, which has a place for it; returns its size. */
+/* Writes a record into `text`; returns its size. */
 static size_t write_record(char text[RECORD_SIZE], uint64_t line, uint32_t sum, const char *status,
                            unsigned attempts)
 {
     static const char hex[] = "0123456789abcdef";
-    char *at = stpcpy(text, "{\"line\":"); /* there are two for each job: no printf */
+    char *at = stpcpy(text, "{\"line\":"); /* two records per job, so no printf */
 
     at += takt_digits_put(at, line, 1);
     at = stpcpy(at, ",\"sum\":\"");
@@ -117,7 +118,7 @@ static size_t write_record(char text[RECORD_SIZE], uint64_t line, uint32_t sum, 
     return (size_t)(stpcpy(at, "}\n") - text);
 }
 
-/* One record: 1; 0: it is none, or is not as it was written here; -1: no memory. */
+/* Reads one record: 1; 0: not a record, or not in our form; -1: no memory. */
 static int read_record(takt_state_file *state, const char *text, size_t size)
 {
     uint64_t line;
@@ -141,11 +142,12 @@ static int refuse_record(const char *path, uint64_t number, takt_error *error)
 {
     return refuse(error,
                   "%s:%" PRIu64 ": this is not a record of finished jobs; remove the file to start "
-                                "over, or use another one with --state",
+                  "over, or use another one with --state",
                   path, number);
 }
 
-/* Reads all records; *size is where the last whole one ends: a crash may have cut off one more. */
+/* Reads all records; *size is the end of the last whole one, since a crash may have cut the last
+ * one off. */
 static int read_all(takt_state_file *state, const char *path, FILE *file, off_t *size,
                     takt_error *error)
 {
@@ -166,8 +168,8 @@ static int read_all(takt_state_file *state, const char *path, FILE *file, off_t 
         *size += length;
     }
     if (!failed && number == 0 && length > 0 && strncmp(text, HEADER, (size_t)length) != 0)
-        failed = refuse_record(path, 1, error); /* no beginning of ours: somebody's only line */
-    if (!failed && !feof(file) && (length < 0 || ferror(file))) /* without memory, too */
+        failed = refuse_record(path, 1, error); /* not our header: it may be a user's file */
+    if (!failed && !feof(file) && (length < 0 || ferror(file))) /* also for lack of memory */
         failed = refuse(error, "cannot read %s: %s", path, strerror(errno));
     free(text);
     keep_last(state);

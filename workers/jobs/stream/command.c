@@ -1,6 +1,6 @@
 /*
- * command.c: commands to the server: their arguments are put together, sent, and the answer goes to
- * the function that was named with them.
+ * command.c: builds and sends commands to the server, and passes each answer to the function given
+ * with the command.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
 
     answered->then(answered, reply, code);
     if (answered->to == stream->connection.writer)
-        stream->connection.too_large = false; /* whatever it was, it was this one */
+        stream->connection.too_large = false; /* the answer of this command was the large one */
     free(answered);
     stream->answered(stream);
 }

@@ -1,17 +1,18 @@
 /*
- * connection.c: the two connections of a stream: one whose commands block (the reader), and one for
- * all the rest (the writer).  When one of them is lost both are made anew.  What follows when both
- * are ready is left to others.
+ * connection.c: the two connections of a stream: one for commands that block (the reader), and one
+ * for all others (the writer). If one is lost, both are made again. The caller decides what happens
+ * when both are ready.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "stream.h"
 
-#define READ_TIMEOUT_US INT64_C(11000000) /* a second more than ten: it blocks for one */
+#define READ_TIMEOUT_US INT64_C(11000000) /* ten seconds and one more, for the blocking read */
 #define TIMEOUT_US      INT64_C(10000000)
 
-/* Said once; what never worked for a reason that does not pass is fatal. */
+/* Reports a failure once. It is fatal if the connection never worked and the reason is
+ * permanent. */
 static void tell_failed(takt_stream *stream, int code, const char *text)
 {
     bool lasting = code == TAKT_E_STORE_ACCESS || code == TAKT_E_STORE_FORMAT;
@@ -22,7 +23,7 @@ static void tell_failed(takt_stream *stream, int code, const char *text)
     stream->events->failed(stream->data, !stream->worked && lasting, text);
 }
 
-/* Where one connection is lost the other one goes, too: why was told already. */
+/* If one connection is lost, the other is closed, too; the reason was reported already. */
 static void part(takt_stream *stream, takt_redis *redis)
 {
     bool parted = stream->connection.parted;
@@ -38,7 +39,7 @@ static void on_lost(takt_stream *stream, takt_redis *other, int code, const char
     stream->phase = TAKT_STREAM_AWAY;
     stream->survey.under_way = false;
     if (code != TAKT_E_STORE_SPACE &&
-        !stream->connection.parted) /* what was too large is read one by one */
+        !stream->connection.parted) /* entries are read one by one after a too large reply */
         tell_failed(stream, code, text);
     part(stream, other);
 }
@@ -105,6 +106,6 @@ int takt_stream_connection_open(takt_stream *stream, const char *url,
     options.on_lost = on_writer_lost;
     code = takt_redis_open(&stream->connection.writer, stream->loop, url, &options, error);
     if (code < 0)
-        takt_redis_close(stream->connection.reader); /* which frees the stream, later */
+        takt_redis_close(stream->connection.reader); /* frees the stream later */
     return code;
 }

@@ -1,7 +1,7 @@
 /*
- * end.c: how entries begin and end: what was begun is counted, what is done is deleted, what
- * is dead becomes a dead letter, what is given back is anybody's.  Each in one transaction, so that
- * nothing is half done; what was not confirmed stays in the table and is said again.
+ * end.c: how entries begin and end: a begin is counted, a done entry is deleted, a dead entry
+ * becomes a dead letter, an entry that is given back is free for all. Each change is one
+ * transaction. A change that the server has not confirmed stays in the table and is sent again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "stream.h"
 
-#define BACK_IDLE_MS "31536000000" /* nobody was heard of for a year: anybody's at once */
+#define BACK_IDLE_MS "31536000000" /* idle for a year: any consumer may take it at once */
 
 struct takt_stream_letter {
     takt_stream_letter *next;
@@ -24,11 +24,11 @@ static const takt_job_ref none = {0, 0};
 
 /* ---- how transactions end -------------------------------------------------------------------- */
 
-/* The last command about some entries. */
+/* The last command of a transaction about some entries. */
 typedef struct ending {
     takt_redis_command command;
     takt_stream *stream;
-    takt_stream_held_state state; /* that they were in when it was said; OURS: they are begun */
+    takt_stream_held_state state; /* the state in which the entries were sent; OURS: they begin */
     size_t count;
     takt_job_ref refs[];
 } ending;
@@ -44,7 +44,7 @@ static void forget(const ending *ending)
     }
 }
 
-/* Their begin is noted. */
+/* The server has recorded the begin of these entries. */
 static void confirm(const ending *ending)
 {
     takt_stream *stream = ending->stream;
@@ -58,7 +58,7 @@ static void confirm(const ending *ending)
         stream->events->noted(stream->data);
 }
 
-/* QUEUED, or an error that EXEC tells again. */
+/* The answer is QUEUED, or an error that EXEC repeats. */
 static void on_queued(takt_stream_call *call, const takt_reply *reply, int code)
 {
     (void)call;
@@ -66,7 +66,7 @@ static void on_queued(takt_stream_call *call, const takt_reply *reply, int code)
     (void)code;
 }
 
-/* The first error in the answer of EXEC; NULL: it was done. */
+/* The first error in the answer of EXEC; NULL: success. */
 static const takt_reply *error_in(const takt_reply *reply)
 {
     if (reply->type != TAKT_REPLY_ARRAY)
@@ -77,7 +77,7 @@ static const takt_reply *error_in(const takt_reply *reply)
     return NULL;
 }
 
-/* The first of a queue, as many as one command takes. */
+/* Takes the front of a queue, at most as many as one command names. */
 static size_t take_batch(takt_stream_queue *queue, takt_job_ref refs[TAKT_STREAM_COMMAND_MAX])
 {
     size_t count = queue->count < TAKT_STREAM_COMMAND_MAX ? queue->count : TAKT_STREAM_COMMAND_MAX;
@@ -108,7 +108,7 @@ static void on_ended(takt_redis_command *command, const takt_reply *reply, int c
     stream->answered(stream);
 }
 
-/* Sends the command at hand as the last command about a batch. */
+/* Sends the prepared command as the last one about a batch. */
 static bool say_last(takt_stream *stream, takt_stream_held_state state, const takt_job_ref *refs,
                      size_t count)
 {
@@ -151,7 +151,7 @@ static bool say_removal(takt_stream *stream, const takt_job_ref *refs, size_t co
     return takt_stream_command_send(stream, stream->connection.writer, on_queued, none);
 }
 
-/* What cannot be said stays in the table, and is said after the next survey. */
+/* Entries that cannot be sent stay in the table, and are sent after the next survey. */
 static void say_done(takt_stream *stream)
 {
     takt_job_ref refs[TAKT_STREAM_COMMAND_MAX];
@@ -187,7 +187,7 @@ void takt_stream_end_free(takt_stream_ends *ends)
     free(ends->back.refs);
 }
 
-/* Those whose entries are not there any more were confirmed. */
+/* Drops the letters whose entries the server has confirmed. */
 static void drop_confirmed(takt_stream *stream)
 {
     takt_stream_letter **at = &stream->ends.letters;
@@ -272,13 +272,13 @@ void takt_stream_end_note_begun(takt_stream *stream, takt_job_ref ref, unsigned 
     if (row == NULL || row->count == count)
         return;
     if (!takt_stream_queue_add(&stream->ends.begun, ref))
-        return; /* another time */
+        return; /* tried again later */
     row->count = (uint16_t)count;
     row->noting = true;
 }
 
-/* Those at the head of a queue that have the same number, as many as one command takes; the others
- * of the head are not ours any more. */
+/* Takes entries with the same number from the front of a queue, at most as many as one command
+ * names, and drops those that no longer belong to this worker. */
 static size_t take_alike(takt_stream *stream, size_t *at,
                          takt_job_ref refs[TAKT_STREAM_COMMAND_MAX], unsigned *number)
 {
@@ -346,7 +346,7 @@ void takt_stream_end_mark(takt_stream *stream, takt_job_ref ref, takt_stream_hel
     takt_stream_held_row *row = takt_stream_held_find(&stream->held, ref);
 
     if (row == NULL)
-        return; /* somebody else's by now */
+        return; /* another worker has it by now */
     row->state = (uint8_t)state;
     row->fetching = false;
     if (state == TAKT_STREAM_HELD_DONE)

@@ -1,6 +1,6 @@
 /*
- * held.c: see held.h.  Open addressing: a row is looked for from the place that its
- * name gives on, up to the first free one.
+ * held.c: see held.h. Open addressing: the search for a row begins at the slot of its hash and ends
+ * at the first free slot.
  */
 #include "held.h"
 
@@ -72,7 +72,7 @@ void takt_stream_held_remove(takt_stream_held *held, takt_job_ref ref)
         return;
     held->count--;
     free_at = at = (size_t)(row - held->rows);
-    for (;;) { /* those behind it that would not be found any more move up */
+    for (;;) { /* move up following rows, so that searches still find them */
         size_t home;
         at = (at + 1) & (held->room - 1);
         if (held->rows[at].state == TAKT_STREAM_HELD_NONE)

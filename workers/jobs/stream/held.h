@@ -1,8 +1,7 @@
 /*
- * held.h: the entries of a stream that this worker has, and how far each is.  A table of
- * plain rows, since there may be a million of them: what the server is to be told is read off it
- * whenever a connection is new, so nothing is forgotten that was not confirmed, and nothing needs
- * to be remembered twice.  No I/O.
+ * held.h: the entries of a stream that this worker has, with the state of each. A table of plain
+ * rows, since there may be a million. After each reconnect the table says what to send to the
+ * server, so that no unconfirmed change is forgotten and nothing is stored twice. No I/O.
  */
 #ifndef TAKT_WORKERS_STREAM_HELD_H
 #define TAKT_WORKERS_STREAM_HELD_H
@@ -15,20 +14,20 @@
 
 typedef enum takt_stream_held_state {
     TAKT_STREAM_HELD_NONE,   /* a free row */
-    TAKT_STREAM_HELD_TAKING, /* its text is asked for, our reader has not heard of it */
-    TAKT_STREAM_HELD_OURS,   /* it is the reader's */
-    TAKT_STREAM_HELD_DONE,   /* the server is to delete it */
-    TAKT_STREAM_HELD_DEAD,   /* the same, and it becomes a dead letter */
+    TAKT_STREAM_HELD_TAKING, /* its text is being read; the reader does not know it yet */
+    TAKT_STREAM_HELD_OURS,   /* the reader has it */
+    TAKT_STREAM_HELD_DONE,   /* the server must delete it */
+    TAKT_STREAM_HELD_DEAD,   /* the same, after adding a dead letter */
     TAKT_STREAM_HELD_BACK    /* it is given back */
 } takt_stream_held_state;
 
 typedef struct takt_stream_held_row {
     uint64_t major, minor;
-    uint32_t seen;     /* the last survey that has found it */
-    uint16_t count;    /* the server's delivery count, as far as we know */
-    uint8_t state;     /* held_state */
+    uint32_t seen;     /* the last survey that found it */
+    uint16_t count;    /* the server's delivery count, as far as known */
+    uint8_t state;     /* takt_stream_held_state */
     bool fetching : 1; /* the reader has asked for its text again */
-    bool noting : 1;   /* that it begins is said, and not confirmed yet */
+    bool noting : 1;   /* its begin was sent and not confirmed yet */
 } takt_stream_held_row;
 
 typedef struct takt_stream_held {
@@ -37,17 +36,18 @@ typedef struct takt_stream_held {
     size_t count;
 } takt_stream_held;
 
-/* NULL: it is not there. */
+/* NULL: not in the table. */
 takt_stream_held_row *takt_stream_held_find(const takt_stream_held *held, takt_job_ref ref);
 
-/* A row for an entry that has none.  NULL: no memory.  Rows move when one is added or removed. */
+/* Adds a row for an entry that has none. NULL: no memory. Rows move when one is added or
+ * removed. */
 takt_stream_held_row *takt_stream_held_add(takt_stream_held *held, takt_job_ref ref,
                                            takt_stream_held_state state);
 
 void takt_stream_held_remove(takt_stream_held *held,
-                             takt_job_ref ref); /* harmless where it is not there */
+                             takt_job_ref ref); /* harmless for an unknown entry */
 bool takt_stream_held_has(const takt_stream_held *held,
-                          takt_stream_held_state state); /* looks at all */
+                          takt_stream_held_state state); /* reads the whole table */
 void takt_stream_held_free(takt_stream_held *held);
 
 static inline takt_job_ref takt_stream_held_ref(const takt_stream_held_row *row)

@@ -40,7 +40,7 @@ size_t takt_stream_names_write_entry(char text[TAKT_STREAM_ENTRY_SIZE], takt_job
                             ref.minor);
 }
 
-/* The digits up to `end`; false where there is something else. */
+/* Reads the digits before `stop`; false if there is anything else. */
 static bool read_digits(const char **at, const char *end, char stop, uint64_t *value)
 {
     const char *first = *at;

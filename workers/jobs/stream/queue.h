@@ -1,5 +1,5 @@
 /*
- * queue.h: references that are told in one of the next commands.
+ * queue.h: references that one of the next commands will name.
  */
 #ifndef TAKT_WORKERS_STREAM_QUEUE_H
 #define TAKT_WORKERS_STREAM_QUEUE_H
@@ -9,7 +9,7 @@
 
 #include "jobs/sources/source.h"
 
-/* Zeros at first; the refs are freed by whoever owns the queue. */
+/* Zeros at first; the owner of the queue frees the refs. */
 typedef struct takt_stream_queue {
     takt_job_ref *refs;
     size_t count, room;

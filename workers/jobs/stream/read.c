@@ -1,13 +1,13 @@
 /*
- * read.c: entries come in: new ones, by a command that blocks until there are some; others
- * by their names, one at a time, so that one which is too large is known for what it is.
+ * read.c: reads entries: new ones by a command that blocks until there are some, others by id, one
+ * at a time, so that a too large one can be identified.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "stream.h"
 
-#define BLOCK_MS  "1000" /* a drain waits for its end */
+#define BLOCK_MS  "1000" /* a drain waits for the end of this block */
 #define COUNT_MAX 256
 
 static const char no_job[] = "the entry has no field \"job\"; add jobs with takt-jobs add, or XADD "
@@ -15,7 +15,7 @@ static const char no_job[] = "the entry has no field \"job\"; add jobs with takt
 static const char too_large[] =
     "the entry is too large to read (more than 64 MiB); a job has at most 1 MiB";
 
-/* An entry for the reader, [ID, [FIELD, VALUE ...]]: it is in the table already. */
+/* Hands an entry, [ID, [FIELD, VALUE ...]], to the reader; it is in the table already. */
 static void hand_out(takt_stream *stream, takt_job_ref ref, const takt_reply *fields,
                      unsigned attempts, bool fetched)
 {
@@ -37,7 +37,7 @@ static void take_new(takt_stream *stream, const takt_reply *entry)
         !takt_stream_names_read_entry(entry + 1, &ref) || takt_stream_held_find(&stream->held, ref))
         return;
     if (takt_stream_held_add(&stream->held, ref, TAKT_STREAM_HELD_OURS) == NULL)
-        return; /* without memory it is taken over when there is some again */
+        return; /* without memory the entry is taken over later */
     takt_stream_held_row *row = takt_stream_held_find(&stream->held, ref);
     row->count = 1;
     row->seen = stream->survey.number;
@@ -64,7 +64,7 @@ static void take_all(takt_stream *stream, const takt_reply *reply)
     }
 }
 
-/* [COUNT, FIRST, LAST, CONSUMERS] of all that was delivered to anybody and not ended. */
+/* [COUNT, FIRST, LAST, CONSUMERS] of all entries that were delivered and did not end. */
 static void on_pending(takt_stream_call *call, const takt_reply *reply, int code)
 {
     takt_stream *stream = call->stream;
@@ -80,7 +80,7 @@ static void on_pending(takt_stream_call *call, const takt_reply *reply, int code
     }
 }
 
-/* There is nothing new: is there anything at all? */
+/* There is nothing new: asks whether the stream is empty. */
 static void ask_whether_empty(takt_stream *stream)
 {
     takt_stream_command_begin(stream, "XPENDING", stream->names.key, stream->names.group, NULL);
@@ -95,7 +95,8 @@ static void on_read(takt_stream_call *call, const takt_reply *reply, int code)
     stream->read.under_way = false;
     if (reply == NULL) {
         if (code == TAKT_E_STORE_SPACE && stream->read.at_once > 1)
-            stream->read.at_once /= 2; /* what was too much together is ours: the survey finds it */
+            /* the entries are delivered to this worker, and the survey finds them */
+            stream->read.at_once /= 2;
         return;
     }
     if (reply->type == TAKT_REPLY_ERROR) {
@@ -133,7 +134,7 @@ void takt_stream_read_on(takt_stream *stream)
 
 /* ---- by name --------------------------------------------------------------------------------- */
 
-/* The entry is there no more: somebody has deleted it. */
+/* Somebody has deleted the entry. */
 static void on_deleted(takt_stream *stream, takt_job_ref ref, bool told)
 {
     takt_stream_end_mark(stream, ref, TAKT_STREAM_HELD_DONE);
@@ -141,7 +142,7 @@ static void on_deleted(takt_stream *stream, takt_job_ref ref, bool told)
         stream->events->lost(stream->data, ref);
 }
 
-/* The reader is not told twice of what it has. */
+/* The reader gets each entry once. */
 static void found(takt_stream *stream, takt_job_ref ref, const takt_reply *fields, const char *why)
 {
     takt_stream_held_row *row = takt_stream_held_find(&stream->held, ref);
@@ -224,5 +225,5 @@ void takt_stream_read_again(takt_stream *stream, takt_stream_held_row *row)
 {
     row->fetching = true;
     if (stream->phase == TAKT_STREAM_WORKS)
-        (void)ask_entry(stream, takt_stream_held_ref(row)); /* else after the survey */
+        (void)ask_entry(stream, takt_stream_held_ref(row)); /* on failure, again after the survey */
 }

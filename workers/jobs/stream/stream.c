@@ -1,7 +1,7 @@
 /*
- * stream.c: the source "stream" as source.h asks for it: its opening, its tick, and its close,
- * which gives back what is held, waits for what is under way, removes our name where nothing is
- * left of us, and then closes the connections.  See stream.h for how the parts go together.
+ * stream.c: implements source.h for a stream: opening, ticks and closing. Closing gives entries
+ * back, waits for commands under way, removes our consumer if it owns nothing, and closes the
+ * connections. See stream.h for the parts.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define READ_FIRST  64
 #define IDLE_MIN_US INT64_C(100000)
 #define TICK_MAX_MS 1000
-#define CLOSE_MS    5000 /* how long it waits for what is not confirmed */
+#define CLOSE_MS    5000 /* how long closing waits for confirmations */
 
 static const takt_job_ref none = {0, 0};
 
@@ -39,7 +39,7 @@ static void on_connection_closed(void *data)
     takt_stream *stream = data;
 
     if (stream->connection.writer == NULL)
-        free(stream); /* it was never opened */
+        free(stream); /* the stream was never opened */
     else
         closed_one(stream);
 }
@@ -67,7 +67,7 @@ static void on_parted(takt_stream_call *call, const takt_reply *reply, int code)
     close_all(call->stream);
 }
 
-/* Nothing that was delivered to us may go with our consumer. */
+/* The consumer is removed only if the server has no entries for it. */
 static void on_left(takt_stream_call *call, const takt_reply *reply, int code)
 {
     takt_stream *stream = call->stream;
@@ -83,7 +83,8 @@ static void on_left(takt_stream_call *call, const takt_reply *reply, int code)
         close_all(stream);
 }
 
-/* What is under way is waited for: what a command that blocks still brings is given back, too. */
+/* Closing waits for commands under way; entries that a blocking read still brings are given back,
+ * too. */
 static void step_close(takt_stream *stream)
 {
     if (!stream->closing || stream->close.left > 0)
@@ -237,7 +238,7 @@ static const takt_job_source_calls calls = {
     .flush = flush,
     .is_noted = is_noted,
     .done = done,
-    .tried = begun, /* which was said as it began */
+    .tried = begun, /* sent when the attempt began */
     .dead = dead,
     .give_back = give_back,
     .close = close_stream,
@@ -246,7 +247,7 @@ static const takt_job_source_calls calls = {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* HOST-PROCESS-NUMBER: nobody else's, and telling for a person. */
+/* HOST-PROCESS-NUMBER: unique, and readable. */
 static void name_consumer(takt_stream *stream)
 {
     uint32_t number = (uint32_t)uv_hrtime();

@@ -1,17 +1,17 @@
 /*
- * survey.c: what is ours stays ours, from the moment when both connections are ready.
+ * survey.c: keeps the entries of this worker, from the moment when both connections are ready.
  *
- * A survey walks through all that the server has for our consumer.  What is in the table is claimed
- * anew, so that it does not look left alone; what is in the table and not there was taken by
- * somebody else; what is there and not in the table, right after connecting, came in an answer that
- * was lost.  The first survey after connecting leads to work.
+ * A survey reads the server's list of entries of our consumer. An entry that is also in the table
+ * is claimed again, so that no other worker takes it over. An entry that is only in the table was
+ * taken by another worker. An entry that is only on the server, right after connecting, came in an
+ * answer that was lost. The first survey after connecting starts the work.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "stream.h"
 
-#define PAGE      "500" /* not more than TAKT_STREAM_COMMAND_MAX */
+#define PAGE      "500" /* at most TAKT_STREAM_COMMAND_MAX */
 #define PAGE_SIZE 500
 
 static const takt_job_ref none = {0, 0};
@@ -34,7 +34,8 @@ bool takt_stream_survey_is_stale(const takt_stream *stream)
            stream->idle_us / 3 * 2;
 }
 
-/* Those that the survey has not found: what we have ended is ended, the rest is somebody else's. */
+/* Removes entries that the survey has not found: entries that this worker has ended are confirmed,
+ * the others belong to another worker. */
 static void sweep(takt_stream *stream)
 {
     takt_stream_queue gone = {0};
@@ -54,7 +55,7 @@ static void sweep(takt_stream *stream)
     free(gone.refs);
 }
 
-/* Texts that were asked for while it was away. */
+/* Reads texts again that were asked for during the outage. */
 static void fetch_again(takt_stream *stream)
 {
     for (size_t i = 0; i < stream->held.room; i++)
@@ -93,7 +94,7 @@ static void on_claimed(takt_stream_call *call, const takt_reply *reply, int code
         takt_stream_connection_refused(call->stream, call->stream->connection.writer, reply);
 }
 
-/* One row of a page: [ID, CONSUMER, IDLE, COUNT].  True: it is to be claimed anew. */
+/* Notes one row of a page: [ID, CONSUMER, IDLE, COUNT]. True: the entry must be claimed again. */
 static bool note(takt_stream *stream, takt_job_ref ref, const takt_reply *count)
 {
     takt_stream_held_row *row = takt_stream_held_find(&stream->held, ref);
@@ -105,7 +106,7 @@ static bool note(takt_stream *stream, takt_job_ref ref, const takt_reply *count)
     }
     row->seen = stream->survey.number;
     if (stream->phase ==
-        TAKT_STREAM_LOOKS) { /* what was under way was confirmed by this, or was not */
+        TAKT_STREAM_LOOKS) { /* this shows whether a command under way was confirmed */
         row->count = count->integer < UINT16_MAX ? (uint16_t)count->integer : UINT16_MAX;
         row->noting = false;
     }
@@ -146,7 +147,7 @@ static void on_page(takt_stream_call *call, const takt_reply *reply, int code)
         end_survey(stream);
 }
 
-/* From the entry behind that one on. */
+/* Asks for the page after that entry. */
 static void ask_page(takt_stream *stream, takt_job_ref after)
 {
     takt_job_ref from = {after.major, after.minor + 1};

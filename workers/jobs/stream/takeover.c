@@ -1,12 +1,12 @@
 /*
- * takeover.c: what others have left becomes ours.
+ * takeover.c: takes over the entries of dead workers.
  *
- * A consumer that has something and was not heard of for too long has died; what it has is claimed
- * as far as there is room here.  Others do the same at the same time, and each entry goes to one of
- * them.  Entries that a living consumer does not know of itself are found by walking through all
- * that anybody has, a few at a time.
+ * A consumer that has entries and was silent for too long is dead; its entries are claimed as far
+ * as there is room here. Several workers do this at the same time, and each entry goes to one of
+ * them. A living consumer may not know an entry of its own; such entries are found by reading the
+ * list of all consumers' entries, a few at a time.
  *
- * Names of consumers that nothing is left of are removed on the way.
+ * Consumers without entries are removed after a while.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,23 +17,23 @@
 #define TAKE_MAX    256
 #define WALK        "16"  /* the server looks at ten times as many */
 #define ROUNDS_MAX  16    /* between two ticks */
-#define PAGE        "500" /* more than one read brings, and not more than TAKT_STREAM_COMMAND_MAX */
+#define PAGE        "500" /* more than one read brings, at most TAKT_STREAM_COMMAND_MAX */
 #define PAGE_SIZE   500
 #define IDLE_MAX_MS (INT64_MAX / 1000)
-#define GONE_AFTER  20 /* times as long as until its jobs are taken over */
+#define GONE_AFTER  20 /* in multiples of the time after which jobs are taken over */
 
 static const takt_job_ref none = {0, 0};
 
 static void take_from(takt_stream *stream);
 
-/* How long nobody must have heard of an entry, as a word. */
+/* How long an entry must be idle, as text. */
 static const char *idle_of(const takt_stream *stream, char text[24])
 {
     snprintf(text, 24, "%" PRId64, stream->idle_us / 1000);
     return text;
 }
 
-/* The end of a command: whether its answer is a list that is still of use. */
+/* Ends a command: whether its answer is a list that still matters. */
 static bool is_answer(takt_stream *stream, const takt_reply *reply)
 {
     stream->takeover.under_way = false;
@@ -44,7 +44,7 @@ static bool is_answer(takt_stream *stream, const takt_reply *reply)
     return reply->type == TAKT_REPLY_ARRAY;
 }
 
-/* Ids that are ours now. */
+/* Takes ids that belong to this worker now. */
 static void take_all(takt_stream *stream, const takt_reply *ids)
 {
     takt_job_ref ref;
@@ -99,8 +99,8 @@ static void on_claimed(takt_stream_call *call, const takt_reply *reply, int code
         take_from(stream);
 }
 
-/* Names the entries of [[ID, CONSUMER, IDLE, COUNT] ...] in the command at hand, as far as the rows
- * are such. */
+/* Adds the entries of [[ID, CONSUMER, IDLE, COUNT] ...] to the command; stops at a row of another
+ * form. */
 static void add_entries(takt_stream *stream, const takt_reply *rows, int max)
 {
     takt_job_ref ref;
@@ -146,14 +146,13 @@ static void take_from(takt_stream *stream)
 /* ---- a name that nothing is left of ---------------------------------------------------------- */
 
 /*
- * The name of a worker that was killed goes when nothing is left of it, so that the group's list
- * does not grow with every worker that ever died.  Whoever has a name removed loses what it has.
- * One that wakes up between our look and the removal may have been given jobs: so the same
- * transaction tells what it has, and that is given back.  If it lives it has a name again as soon
- * as it reads.
+ * A consumer of a killed worker is removed when it has no entries, so that the group's list of
+ * consumers does not grow for ever. Removing a consumer drops its entries. A consumer may wake up
+ * between the look and the removal and get jobs, so the same transaction lists its entries, and
+ * they are given back. If the worker lives, its next read creates the consumer again.
  */
 
-/* Nothing that can be done about it: the next worker that looks tries again. */
+/* Nothing to do about a failure: the next worker that looks tries again. */
 static void on_said(takt_stream_call *call, const takt_reply *reply, int code)
 {
     (void)call;
@@ -161,7 +160,7 @@ static void on_said(takt_stream_call *call, const takt_reply *reply, int code)
     (void)code;
 }
 
-/* What is in nobody's hands any more: [[ID, CONSUMER, IDLE, COUNT] ...] */
+/* Gives back entries that have no consumer any more: [[ID, CONSUMER, IDLE, COUNT] ...] */
 static void give_back(takt_stream *stream, const takt_reply *rows)
 {
     takt_stream_command_begin(stream, "XCLAIM", stream->names.key, stream->names.group,
@@ -225,14 +224,14 @@ static consumer read_consumer(const takt_reply *reply)
     return read;
 }
 
-/* Whether it has something and was not heard of for too long. */
+/* Whether the consumer has entries and was silent for too long. */
 static bool has_left(const takt_stream *stream, const consumer *consumer)
 {
     return consumer->pending > 0 && (consumer->idle_us >= stream->idle_us ||
                                      strcmp(consumer->name, TAKT_STREAM_NOBODY) == 0);
 }
 
-/* Whether it has nothing, and was not heard of for so long that it never will be. */
+/* Whether the consumer has no entries and was silent for so long that it is dead. */
 static bool is_gone(const takt_stream *stream, const consumer *consumer)
 {
     return consumer->pending == 0 && consumer->idle_us / GONE_AFTER >= stream->idle_us;

@@ -6,7 +6,7 @@
 
 #include "buffer.h"
 
-/* In one line, with = behind what is no multiple of three bytes. */
+/* On one line, padded with =. */
 void takt_base64_put(takt_buffer *out, const char *bytes, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * digits.h: whole numbers in decimal, where there are too many of them for printf.
+ * digits.h: writes whole numbers in decimal, where printf would be too slow.
  */
 #ifndef TAKT_WORKERS_TEXT_DIGITS_H
 #define TAKT_WORKERS_TEXT_DIGITS_H
@@ -9,10 +9,11 @@
 
 #define TAKT_DIGITS_MAX 20
 
-/* Writes the number, with zeros before it up to `least` digits, and no NUL; how many there are. */
+/* Writes the number without a NUL, with leading zeros up to `min` digits; returns the number of
+ * digits. */
 size_t takt_digits_put(char text[TAKT_DIGITS_MAX], uint64_t number, size_t min);
 
-/* The same of a number that may be negative. */
+/* The same for a number that may be negative. */
 size_t takt_digits_put_signed(char text[TAKT_DIGITS_MAX + 1], int64_t number);
 
 #endif

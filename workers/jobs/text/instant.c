@@ -1,5 +1,5 @@
 /*
- * instant.c: RFC 3339, read strictly: a time without an offset would mean another instant on each
+ * instant.c: reads RFC 3339 strictly: a time without an offset would be a different instant on each
  * host, so it is refused.
  */
 #include "instant.h"
@@ -24,7 +24,7 @@ static int days_of_month(int year, int month)
     return month == 2 && leap ? 29 : days[month - 1];
 }
 
-/* Reads `count` digits and steps over them; -1: they are not there. */
+/* Reads `count` digits and steps over them; -1: other characters. */
 static int digits(const char **at, int count)
 {
     int number = 0;
@@ -42,7 +42,7 @@ static bool step(const char **at, char expected)
     return *(*at)++ == expected;
 }
 
-/* ".25": microseconds; digits below them do not matter. */
+/* Reads ".25" as microseconds; further digits are ignored. */
 static int64_t fraction(const char **at)
 {
     int64_t unit = 100000, us = 0;
@@ -52,7 +52,7 @@ static int64_t fraction(const char **at)
     return us;
 }
 
-/* "Z" or "+01:00", in seconds. */
+/* Reads "Z" or "+01:00" as seconds. */
 static bool offset(const char **at, int64_t *seconds)
 {
     char sign = *(*at)++;

@@ -1,5 +1,5 @@
 /*
- * instant.h: an instant as people write it into JSON (RFC 3339).
+ * instant.h: reads an instant as JSON documents write it (RFC 3339).
  */
 #ifndef TAKT_WORKERS_TEXT_INSTANT_H
 #define TAKT_WORKERS_TEXT_INSTANT_H
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "2026-11-22T12:00:00Z", "...:00.25+01:00": microseconds since the Unix epoch, above 0. */
+/* Reads "2026-11-22T12:00:00Z", "...:00.25+01:00" as microseconds since the Unix epoch, above 0. */
 bool takt_instant_read(const char *text, int64_t *at_us);
 
 #endif
