@@ -46,7 +46,8 @@ void takt_checkup_key(char key[TAKT_CHECKUP_KEY_SIZE])
 {
     uint64_t state = uv_hrtime() ^ (uint64_t)(uintptr_t)key;
 
-    (void)uv_random(NULL, NULL, &state, sizeof state, 0, NULL); /* else the clock and an address */
+    /* else the clock and an address serve as the seed */
+    (void)uv_random(NULL, NULL, &state, sizeof state, 0, NULL);
     snprintf(key, TAKT_CHECKUP_KEY_SIZE, "%016llx", (unsigned long long)takt_random(&state));
 }
 

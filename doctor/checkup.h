@@ -1,5 +1,5 @@
 /*
- * checkup.h: one examination of a store (takt/doctor.h), and how its findings are told.
+ * checkup.h: one examination of a store (takt/doctor.h), and how its findings are reported.
  */
 #ifndef TAKT_DOCTOR_CHECKUP_H
 #define TAKT_DOCTOR_CHECKUP_H
@@ -10,32 +10,32 @@
 
 typedef struct takt_checkup {
     const char *url;
-    const char *rest; /* of the URL, behind its scheme */
+    const char *rest; /* the URL after its scheme */
     const char *name_space;
     int64_t timeout_us;
     takt_finding_cb on_finding;
     void *data;
-    int code; /* 0, or that of the first error */
+    int code; /* 0, or the code of the first error */
 } takt_checkup;
 
-/* The limit that is tried; its ledgers are the checkups' own. */
+/* The limit of the trial; its ledgers belong to the checkups. */
 #define TAKT_CHECKUP_LIMIT "takt-doctor"
 
-/* A key of that limit that no other checkup has. */
+/* A key of that limit that is unique to this checkup. */
 #define TAKT_CHECKUP_KEY_SIZE 17
 void takt_checkup_key(char key[TAKT_CHECKUP_KEY_SIZE]);
 
-/* Tells a finding that is no error. */
+/* Reports a finding that is not an error. */
 __attribute__((format(printf, 4, 5))) void takt_checkup_tell(takt_checkup *checkup,
                                                              takt_finding_level level,
                                                              const char *subject,
                                                              const char *format, ...);
 
-/* Tells why the store cannot be used. */
+/* Reports why the store cannot be used. */
 __attribute__((format(printf, 4, 5))) void
 takt_checkup_fail(takt_checkup *checkup, int code, const char *subject, const char *format, ...);
 
-/* "3 days", "12 min", "40 us": exact enough for a person. */
+/* "3 days", "12 min", "40 us", rounded for a person. */
 #define TAKT_CHECKUP_SPAN_SIZE 32
 const char *takt_checkup_span(int64_t span_us, char text[TAKT_CHECKUP_SPAN_SIZE]);
 

@@ -1,7 +1,7 @@
 /*
- * doctor.c: see takt/doctor.h.  Decides in what order a store is examined: first by what its kind
- * knows of itself, then, unless that was an error already, by a trial of every operation.  A new
- * kind of store is a row in the table.
+ * doctor.c: see takt/doctor.h. Decides the order of an examination: first the checks of the store's
+ * kind, then, if they found no error, a trial of every operation. A new kind of store is a row in
+ * the table.
  */
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "doctor/kinds.h"
 #include "doctor/trial.h"
 
-#define TIMEOUT_US INT64_C(1000000) /* where the options say nothing */
+#define TIMEOUT_US INT64_C(1000000) /* the default */
 
-/* What is examined beside the trial, and how scripts are loaded; NULL: there are none. */
+/* The check of a kind, and the loading of its scripts; NULL: none. */
 struct kind {
     const takt_store_kind *store;
     void (*examine)(takt_checkup *checkup);
@@ -33,7 +33,7 @@ const char *takt_finding_level_name(takt_finding_level level)
     return level <= TAKT_FINDING_ERROR ? names[level] : "?";
 }
 
-/* The kind of store that the URL names, NULL after an error. */
+/* The kind of store that the URL names; NULL after an error. */
 static const struct kind *begin(takt_checkup *checkup, const char *url,
                                 const takt_doctor_options *options, takt_finding_cb on_finding,
                                 void *data)

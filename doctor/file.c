@@ -1,6 +1,6 @@
 /*
- * file.c: see kinds.h.  Decides which disks are unfit and how little room is too
- * little; whether the file itself is sound is found out by opening it.
+ * file.c: see kinds.h. Decides which file systems are unfit and how much free space is too little.
+ * The trial opens the file and finds damage.
  */
 #include "doctor/kinds.h"
 
@@ -12,13 +12,14 @@
 
 #include "store/file_url.h"
 
-#define ROOM_WANTED INT64_C(67108864) /* bytes: many a ledger, and its log pages */
+#define ROOM_WANTED INT64_C(67108864) /* bytes: enough for many ledgers and their log pages */
 
-/* Kinds of file systems (statfs(2)) that matter. */
+/* File systems (statfs(2)) that are unfit or doubtful. */
 static const struct {
     unsigned long type;
     const char *name;
-    bool remote; /* LMDB's lock does not reach the other hosts; or else it forgets */
+    /* true: LMDB's lock does not reach other hosts; false: a restart loses the content */
+    bool remote;
 } systems[] = {
     {0x6969, "NFS", true},
     {0xff534d42, "CIFS", true},
@@ -89,7 +90,7 @@ static void tell_room(takt_checkup *checkup, const struct statfs *disk)
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "room", "%s are free on its disk", room);
 }
 
-/* Finds the file's place and the disk below it. */
+/* Finds the file's path and the disk below it. */
 static int find(takt_file_url *place, struct statfs *disk, const char *rest, takt_error *error)
 {
     char directory[PATH_MAX];

@@ -1,8 +1,8 @@
 /*
- * redis.c: see kinds.h.  One connection, on a loop that runs until all was said or the time is
- * over: first everything in one pipeline, then, a moment later, the time once more (does its clock
- * go?) and what changes the connection.  Connecting is tried once: a store that is not there now is
- * what is to be told.
+ * redis.c: see kinds.h. One connection, on a loop that runs until all commands are answered or the
+ * time is over: first everything in one pipeline, then, a moment later, the time again (to see
+ * whether the server's clock moves) and the commands that change the connection. Connecting is
+ * tried once, since an unreachable store is a finding.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,42 +20,43 @@
 #include "store/redis/script.h"
 
 #define WORDS_MAX  8
-#define MOMENT_MS  20               /* between two looks at the clock */
-#define APART_US   INT64_C(1000000) /* clocks that differ by less agree */
+#define MOMENT_MS  20               /* between two readings of the clock */
+#define APART_US   INT64_C(1000000) /* a smaller difference of clocks is ignored */
 #define ASKING_MAX (TAKT_REDIS_TRIALS + 16)
 
 struct visit;
 
-/* A command, and who hears its answer. */
+/* A command and the function that reads its answer. */
 struct asking {
     takt_redis_command command;
     struct visit *visit;
     void (*answered)(struct visit *visit, const takt_redis_trial *trial, const takt_reply *reply);
-    const takt_redis_trial *trial; /* NULL: it is none */
+    const takt_redis_trial *trial; /* NULL: the command is not a trial */
 };
 
 struct visit {
     takt_checkup *checkup;
     uv_loop_t loop;
-    uv_timer_t timer; /* the end of patience, or of the moment */
+    uv_timer_t timer; /* the time-out, or the end of the moment */
     takt_redis_url url;
     takt_tls_trust *trust;
     takt_redis_connection *connection;
     char name[TAKT_REDIS_KEY_SIZE];
     struct asking askings[ASKING_MAX];
-    int said, left;                    /* commands; those that are not answered yet */
-    void (*next)(struct visit *visit); /* when none is left; NULL: that was all */
+    int said, left; /* commands sent; commands not answered yet */
+    /* called when all are answered; NULL: this was the last step */
+    void (*next)(struct visit *visit);
     void (*begin)(struct visit *visit);
     bool over; /* the connection is being closed */
-    bool done; /* ... because all was answered */
+    bool done; /* ... because all commands were answered */
 
     takt_redis_facts facts;
     takt_redis_rights rights;
-    int64_t first_us, last_us;            /* the server's time, twice; 0: not seen */
+    int64_t first_us, last_us;            /* the server's time, twice; 0: not read */
     int64_t asked_at_us;                  /* by our clock */
-    int64_t ahead_us;                     /* by which its clock is ahead of ours, roughly */
-    uint64_t first_seen_ns, last_seen_ns; /* when these came */
-    int loaded;                           /* scripts */
+    int64_t ahead_us;                     /* how far the server's clock is ahead of ours, roughly */
+    uint64_t first_seen_ns, last_seen_ns; /* when the answers came */
+    int loaded;                           /* scripts loaded */
 };
 
 static void on_timer(uv_timer_t *timer);
@@ -99,7 +100,7 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
     struct visit *visit = asked->visit;
 
     (void)code;
-    if (visit->over || reply == NULL) /* the loss is told by on_lost */
+    if (visit->over || reply == NULL) /* on_lost reports the loss */
         return;
     asked->answered(visit, asked->trial, reply);
     if (--visit->left > 0)
@@ -112,7 +113,7 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
     end(visit);
 }
 
-/* Puts the names and the script in their places. */
+/* Fills names and the script into the words of a command. */
 static int split(const struct visit *visit, const char *words, char *text, size_t text_size,
                  const char *arguments[WORDS_MAX], size_t sizes[WORDS_MAX])
 {
@@ -269,7 +270,7 @@ static void tell_clock(const struct visit *visit)
     char span[TAKT_CHECKUP_SPAN_SIZE];
 
     if (visit->first_us == 0 || passed_us == 0)
-        return; /* told with the rights */
+        return; /* reported with the rights */
     if (went_us <= 0)
         takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "clock",
                           "its clock stands still or runs backwards; this clock alone decides when "
@@ -312,7 +313,7 @@ static void on_loaded(struct visit *visit, const takt_redis_trial *trial, const 
     else
         trouble = (takt_redis_trouble){.code = TAKT_E_STORE,
                                        .text = "it gives a script another name than ours"};
-    visit->left = 1; /* what follows would end in the same way */
+    visit->left = 1; /* the following scripts would fail in the same way */
     visit->next = NULL;
     takt_checkup_fail(visit->checkup, trouble.code, "scripts", "%s%s%s%s", trouble.text,
                       trouble.word[0] ? " (" : "", trouble.word, trouble.word[0] ? ")" : "");
@@ -352,7 +353,7 @@ static void on_ready(void *data)
 
 static const takt_redis_connection_events connection_events = {on_ready, on_lost, NULL, on_closed};
 
-/* The URL, the password and whom to trust. */
+/* Reads the URL, the password and the trusted certificates. */
 static int prepare(struct visit *visit, const char *url, takt_error *error)
 {
     char key[TAKT_CHECKUP_KEY_SIZE];
@@ -370,7 +371,7 @@ static int prepare(struct visit *visit, const char *url, takt_error *error)
     return code;
 }
 
-/* Goes there, does what `begin` begins, and tells. */
+/* Connects, runs the commands that `begin` sends, and reports. */
 static void go(takt_checkup *checkup, void (*begin)(struct visit *visit),
                void (*told)(const struct visit *visit))
 {
@@ -393,7 +394,7 @@ static void go(takt_checkup *checkup, void (*begin)(struct visit *visit),
         code = visit->connection != NULL ? 0 : TAKT_E_NOMEM;
     }
     if (code == 0)
-        be_patient(visit); /* keeps the loop alive; the connection's own patience ends first */
+        be_patient(visit); /* keeps the loop alive; the connection's own time-out is shorter */
     else
         uv_close((uv_handle_t *)&visit->timer, NULL);
     uv_run(&visit->loop, UV_RUN_DEFAULT);

@@ -1,6 +1,6 @@
 /*
- * redis_facts.c: see redis_facts.h.  Decides which settings of a server are a danger to a quota,
- * and what each can cost.  What could not be seen is said too, with how to look for oneself.
+ * redis_facts.c: see redis_facts.h. Decides which settings of a server endanger a quota, and what
+ * each one can cost. Facts that could not be read are reported, too, with the command to read them.
  */
 #include "doctor/redis_facts.h"
 
@@ -17,7 +17,7 @@ int64_t takt_redis_clock_ahead(int64_t asked_at_us, int64_t told_us, int64_t see
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Where a fact is put: a text, or a number. */
+/* The destination of a fact: a text or a number. */
 struct slot {
     const char *name;
     char *text;
@@ -57,7 +57,7 @@ static int slots_of(takt_redis_facts *facts, struct slot slots[SLOTS_MAX])
     return (int)(sizeof all / sizeof all[0]);
 }
 
-/* What a server says is shown on a terminal: nothing but plain characters. */
+/* Facts are shown on a terminal, so only plain characters are kept. */
 static void copy_text(char *to, const char *from, size_t size)
 {
     size = size < TAKT_FACT_SIZE - 1 ? size : TAKT_FACT_SIZE - 1;
@@ -79,7 +79,7 @@ static void learn(takt_redis_facts *facts, const char *name, size_t name_size, c
     for (int i = 0; i < count; i++) {
         if (strlen(slots[i].name) != name_size || memcmp(slots[i].name, name, name_size) != 0)
             continue;
-        /* Valkey tells the version of Redis that it is compatible with as well */
+        /* Valkey also reports the version of Redis that it is compatible with */
         if (facts->valkey && strcmp(slots[i].name, "redis_version") == 0)
             return;
         facts->valkey |= strcmp(slots[i].name, "valkey_version") == 0;
@@ -175,7 +175,7 @@ static void tell_eviction(const takt_redis_facts *facts, takt_checkup *checkup)
     takt_checkup_bytes(facts->used_memory, used);
     takt_checkup_bytes(facts->maxmemory, max);
     if (facts->policy[0] == '\0')
-        return; /* told with the server */
+        return; /* reported with the server */
     if (strcmp(facts->policy, "noeviction") != 0 && facts->maxmemory > 0)
         takt_checkup_tell(
             checkup, TAKT_FINDING_WARNING, "eviction",
@@ -202,7 +202,7 @@ static void tell_eviction(const takt_redis_facts *facts, takt_checkup *checkup)
                           "nothing is evicted; maxmemory is not set, %s are used", used);
 }
 
-/* What a restart forgets where there is an append-only file. */
+/* Reports what a restart loses when there is an append-only file. */
 static void tell_aof(const takt_redis_facts *facts, takt_checkup *checkup)
 {
     if (strcmp(facts->fsync, "always") == 0)
@@ -226,7 +226,7 @@ static void tell_persistence(const takt_redis_facts *facts, takt_checkup *checku
                           "its last save to disk failed (see its log): it may refuse writes, and "
                           "then no slots are granted");
     if (facts->aof < 0)
-        return; /* told with the server */
+        return; /* reported with the server */
     if (facts->aof > 0)
         tell_aof(facts, checkup);
     else if (facts->saw_save && facts->save[0] == '\0')

@@ -1,6 +1,6 @@
 /*
- * redis_facts.h: what INFO and CONFIG GET say of a server, and what that means for the quotas kept
- * there.  Pure.
+ * redis_facts.h: reads INFO and CONFIG GET of a server, and decides what the facts mean for the
+ * quotas kept there. Pure.
  */
 #ifndef TAKT_DOCTOR_REDIS_FACTS_H
 #define TAKT_DOCTOR_REDIS_FACTS_H
@@ -10,7 +10,7 @@
 
 #define TAKT_FACT_SIZE 80
 
-/* A text that is empty and a number that is -1 were not seen. */
+/* An empty text or a number of -1: not read. */
 typedef struct takt_redis_facts {
     char version[TAKT_FACT_SIZE];
     bool valkey;
@@ -20,9 +20,9 @@ typedef struct takt_redis_facts {
     char policy[TAKT_FACT_SIZE];
     int64_t maxmemory, used_memory, evicted;
 
-    int64_t aof;               /* 1: there is one */
+    int64_t aof;               /* 1: the server has an append-only file */
     char save[TAKT_FACT_SIZE]; /* CONFIG: when a snapshot is made */
-    bool saw_save;             /* ... which is empty where none is */
+    bool saw_save;             /* ... which is empty if none is made */
     char fsync[TAKT_FACT_SIZE];
     char last_save[TAKT_FACT_SIZE], last_write[TAKT_FACT_SIZE]; /* "ok", "err" */
     int64_t loading;
@@ -41,12 +41,11 @@ void takt_redis_facts_info(takt_redis_facts *facts, const char *text, size_t siz
 /* Reads an answer to CONFIG GET: names and values in turn. */
 void takt_redis_facts_config(takt_redis_facts *facts, const takt_reply *reply);
 
-/* By how much a server's clock is ahead of ours, roughly (negative: behind); 0 where it can agree:
- * it told its time at some moment between that at which it was asked and that at which the answer
- * was seen. */
+/* How far the server's clock is ahead of ours, roughly (negative: behind); 0 if the clocks may
+ * agree: the server read its clock at some moment between our question and its answer. */
 int64_t takt_redis_clock_ahead(int64_t asked_at_us, int64_t told_us, int64_t seen_at_us);
 
-/* Tells what they mean.  `place` is how the server is shown. */
+/* Reports what the facts mean. `place` is the server's name in messages. */
 void takt_redis_facts_tell(const takt_redis_facts *facts, takt_checkup *checkup, const char *place);
 
 #endif

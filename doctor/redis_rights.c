@@ -1,16 +1,16 @@
 /*
- * redis_rights.c: see redis_rights.h.  A server looks at a user's rights before anything else, so
- * an error of another kind means that the command is allowed.
+ * redis_rights.c: see redis_rights.h. A server checks a user's rights before anything else, so any
+ * other error means that the command is allowed.
  */
 #include "doctor/redis_rights.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The commands of the scripts (lua/), then what the client says itself.  What writes comes in an
- * order in which the last ones remove it, and with an end of its own where there can be one.  Hints
- * come on two channels: a ledger's, and behind a colon that of one worker, which a user may not be
- * allowed though it is allowed the first. */
+/* The commands of the scripts (lua/), then those of the client itself. Later commands remove
+ * what earlier ones have written, and written keys expire where possible. Hints come on two
+ * channels: one of a ledger, and one of a worker, with a colon; a user may have rights to the
+ * first one only. */
 const takt_redis_trial takt_redis_trials[] = {
     {.words = "TIME", .grant = "+time"},
     {.words = "SET @ x PX 1000", .grant = "+set"},
@@ -59,7 +59,7 @@ static bool says(const takt_reply *reply, const char *words)
     return memmem(reply->text, reply->size, words, strlen(words)) != NULL;
 }
 
-/* Once, also where several trials ask for the same. */
+/* Appends a grant once, even if several trials need it. */
 static void append(char *list, size_t list_size, const char *grant)
 {
     size_t size = strlen(list), grant_size = strlen(grant);
@@ -80,7 +80,8 @@ void takt_redis_rights_note(takt_redis_rights *rights, const takt_redis_trial *t
             append(rights->lacking, sizeof rights->lacking, trial->grant + 1);
     } else if (!says(reply, "NOPERM")) {
         return;
-    } else if (!says(reply, " to run ")) { /* but to access a key, or a channel */
+        /* the right to a key or a channel is missing, not the command */
+    } else if (!says(reply, " to run ")) {
         rights->keys |= !says(reply, "channel");
         rights->channels |= says(reply, "channel");
     } else if (trial->hint) {

@@ -1,6 +1,6 @@
 /*
- * redis_rights.h: which commands takt needs, and which of them a server refuses our user.  Each is
- * tried on names of the checkup's own, in such a way that it leaves nothing behind.  Pure.
+ * redis_rights.h: the commands that takt needs, and those that a server refuses our user. Each
+ * command is tried on names of this checkup, in a way that leaves nothing behind. Pure.
  */
 #ifndef TAKT_DOCTOR_REDIS_RIGHTS_H
 #define TAKT_DOCTOR_REDIS_RIGHTS_H
@@ -9,12 +9,12 @@
 #include "redis/resp.h"
 
 typedef struct takt_redis_trial {
-    const char *words; /* the command: "@" begins a name, "$N" is a script's source */
-    const char *grant; /* what allows it: "+get" */
-    bool loads;        /* not needed where others load the scripts */
-    bool hint;         /* work goes on without it, only wake-ups come late */
+    const char *words; /* the command: "@" begins a name, "$N" stands for a script's source */
+    const char *grant; /* the grant that allows it: "+get" */
+    bool loads;        /* not needed if another user loads the scripts */
+    bool hint;         /* optional: without it wake-ups come late */
     bool may_lack;     /* older servers do not have it */
-    bool last;         /* changes the connection: to be said when all else is done */
+    bool last;         /* changes the connection, so it is sent last */
 } takt_redis_trial;
 
 #define TAKT_REDIS_TRIALS 32 /* at most */
@@ -22,14 +22,14 @@ typedef struct takt_redis_trial {
 extern const takt_redis_trial takt_redis_trials[];
 extern const int takt_redis_trial_count;
 
-/* What was refused so far.  Begins as zeros. */
+/* The rights refused so far. Zeros at first. */
 typedef struct takt_redis_rights {
-    char missing[512], lacking[256]; /* grants, a blank before each */
+    char missing[512], lacking[256]; /* grants, each after a blank */
     char missing_hints[128];
-    bool keys, channels; /* our user may not touch our names */
+    bool keys, channels; /* the keys, or the channels, are not allowed */
 } takt_redis_rights;
 
-/* The server's answer to a trial. */
+/* Notes the server's answer to a trial. */
 void takt_redis_rights_note(takt_redis_rights *rights, const takt_redis_trial *trial,
                             const takt_reply *reply);
 

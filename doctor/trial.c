@@ -1,7 +1,7 @@
 /*
- * trial.c: see trial.h.  The ledger is nobody else's, and its limit is such that a place in line
- * and a log come into being, and go again.  The stored policy is looked at, and offered another in
- * place of one that it cannot be: that is refused, so nothing is changed.
+ * trial.c: see trial.h. The ledger is unique to this trial, and its limit makes the store create
+ * and remove a waiter and a log. The stored policy is only read: the trial offers to replace a
+ * version that does not exist, and the store refuses.
  */
 #include "doctor/trial.h"
 
@@ -12,13 +12,13 @@
 
 #include "store/policy_record.h"
 
-#define BLOCK_US 1000000 /* long enough to be one while UNBLOCK is on its way */
+#define BLOCK_US 1000000 /* long enough to last until UNBLOCK arrives */
 
-/* What is done, in this order. */
+/* The operations, in this order. */
 enum step {
     TAKE,
-    SETTLE, /* which gives back what TAKE took */
-    LOWER,  /* to nothing, so that there is something to wait for */
+    SETTLE, /* gives back the token of TAKE */
+    LOWER,  /* to no tokens, so that the next claim waits */
     STAND_IN_LINE,
     LOOK,
     WATCH,
@@ -51,7 +51,7 @@ struct trial {
     int64_t look_us; /* how long LOOK took */
 };
 
-/* One token a minute, and a log: who asks for a second one waits. */
+/* One token a minute and a log: the second request waits. */
 static int make_limit(takt_limit *limit, takt_error *error)
 {
     static const char *const algorithms[] = {"gcra", "sliding-log"};
@@ -78,7 +78,7 @@ static void go_on(struct trial *trial)
         trial->call.data = trial;
     }
     trial->call.op = ops[trial->step];
-    /* a look is no watch, and a watch ends at once, so that nothing is left of it */
+    /* a look does not watch, and the watch ends at once, so that nothing remains */
     trial->call.for_us = trial->step == LOOK ? 0 : trial->step == WATCH ? 1 : BLOCK_US;
     if (trial->call.op == TAKT_OP_CLAIM) {
         trial->claim.seq++;
@@ -131,7 +131,7 @@ static void try_all(struct trial *trial, uv_loop_t *loop)
                                     .cost = 1,
                                     .done = on_done,
                                     .data = trial};
-    /* what APPLY is said to replace: the moment is one at which no policy came */
+    /* the version that APPLY claims to replace: no policy was stored at that time */
     trial->talk.seen_version = trial->talk.seen_at_us = 1;
     trial->talk.text = "";
     go_on(trial);
@@ -150,7 +150,7 @@ void takt_doctor_trial(takt_checkup *checkup)
                                   .timeout_us = checkup->timeout_us,
                                   .on_event = on_event,
                                   .data = checkup};
-    struct trial *trial = calloc(1, sizeof *trial); /* a claim is too large for some stacks */
+    struct trial *trial = calloc(1, sizeof *trial); /* too large for some stacks */
     takt_error error = {0};
     uv_loop_t loop;
     int code;
@@ -168,7 +168,7 @@ void takt_doctor_trial(takt_checkup *checkup)
         try_all(trial, &loop);
     else
         takt_checkup_fail(checkup, code, "use", "%s", error.text);
-    uv_run(&loop, UV_RUN_DEFAULT); /* what a failed opening has left to close */
+    uv_run(&loop, UV_RUN_DEFAULT); /* closes what a failed opening has left */
     uv_loop_close(&loop);
     free(trial->talk.kept);
     free(trial);

@@ -13,7 +13,7 @@
 
 #include "kit/environment.h"
 
-/* Our handlers must not run in the child, not even before exec removes them. */
+/* The child must not run our handlers in the time before exec removes them. */
 static void unhandle_signals(bool also_ignored)
 {
     for (int number = 1; number < NSIG; number++) {
@@ -23,7 +23,7 @@ static void unhandle_signals(bool also_ignored)
     }
 }
 
-/* Whoever writes to a terminal or a pipe expects that a write waits. */
+/* Programs that write to a terminal or a pipe expect a blocking write. */
 static void wait_for_writes(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -32,7 +32,7 @@ static void wait_for_writes(int fd)
         fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 }
 
-/* False with errno set. */
+/* Starts a session of its own, with /dev/null as input. False with errno set. */
 static bool go_apart(void)
 {
     int empty = open("/dev/null", O_RDONLY);
@@ -46,7 +46,7 @@ static bool go_apart(void)
     return setsid() > 0;
 }
 
-/* In the child: does not return. */
+/* Runs in the child; does not return. */
 static void become(char **command, char **environment, bool apart, const sigset_t *blocked,
                    int report)
 {
@@ -63,7 +63,7 @@ static void become(char **command, char **environment, bool apart, const sigset_
     _exit(written == sizeof failed ? 127 : 126);
 }
 
-/* Why exec failed; 0: it did not, and the pipe is closed. */
+/* The errno of exec; 0: exec has succeeded and closed the pipe. */
 static int read_report(int report)
 {
     int failed = 0;

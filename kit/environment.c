@@ -16,7 +16,7 @@ static const char *store_url(const char *variable)
     return strncmp(variable, STORE, strlen(STORE)) == 0 ? variable + strlen(STORE) : NULL;
 }
 
-/* The login of redis://USER:PASSWORD@HOST/DB?OPTIONS, up to its "@"; 0: it has none. */
+/* The login of redis://USER:PASSWORD@HOST/DB?OPTIONS, up to its "@"; 0: no login. */
 static size_t find_login(const char *url, const char **login)
 {
     const char *host = NULL, *scheme_end = strstr(url, "://");
@@ -30,7 +30,8 @@ static size_t find_login(const char *url, const char **login)
     return host ? (size_t)(host - *login) : 0;
 }
 
-/* Writes the variable without the password that its URL has; its own text if it has none. */
+/* Writes the variable without the password in its URL; returns the variable itself if there is
+ * none. */
 static char *without_password(char *variable, char *copy)
 {
     const char *url = store_url(variable), *login, *colon;
@@ -41,7 +42,7 @@ static char *without_password(char *variable, char *copy)
         return variable;
     size_t kept = (size_t)(colon - variable);
     memcpy(copy, variable, kept);
-    strcpy(copy + kept, login + size + (colon == login)); /* without a user also without the "@" */
+    strcpy(copy + kept, login + size + (colon == login)); /* without a user, the "@" goes, too */
     return copy;
 }
 

@@ -1,5 +1,5 @@
 /*
- * A heap whose nodes lie inside the things it holds, from the library's base.
+ * The library's heap, whose nodes lie inside the objects.
  */
 #ifndef TAKT_KIT_HEAP_H
 #define TAKT_KIT_HEAP_H

@@ -25,7 +25,7 @@ size_t takt_json_character(const char *text, size_t size, char character[TAKT_JS
         character[count] = '\0';
     } else if (letter <= 0xffff) {
         snprintf(character, TAKT_JSON_CHARACTER_SIZE, "\\u%04x", (unsigned)letter);
-    } else { /* two: JSON's escapes are those of UTF-16 */
+    } else { /* a surrogate pair, since JSON's escapes are UTF-16 */
         snprintf(character, TAKT_JSON_CHARACTER_SIZE, "\\u%04x\\u%04x",
                  (unsigned)(0xd7c0 + (letter >> 10)), (unsigned)(0xdc00 + (letter & 0x3ff)));
     }

@@ -1,6 +1,6 @@
 /*
- * The thread pool reads files, since a disk may be slow; pipes and terminals are streams.  A read
- * begins only when no whole line is left, which bounds the memory.
+ * The thread pool reads files, since a disk may be slow; pipes and terminals are streams. A read
+ * starts only when the buffer has no whole line, which bounds the memory.
  */
 #include "kit/lines.h"
 
@@ -67,7 +67,7 @@ static void give_space(uv_handle_t *handle, size_t suggested, uv_buf_t *space)
 static void on_stream_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *space)
 {
     (void)space;
-    if (count == 0) /* nothing after all */
+    if (count == 0) /* no bytes this time */
         return;
     uv_read_stop(stream);
     take_bytes(stream->data, count);
@@ -79,7 +79,7 @@ static void drop(takt_lines *lines, size_t count)
     lines->offset += count;
 }
 
-/* There is room for a chunk: what is left of the buffer is at most one unfinished line. */
+/* The buffer has room for a chunk, since it holds at most one unfinished line. */
 static void read_more(takt_lines *lines)
 {
     int failed;
@@ -105,7 +105,7 @@ static void read_more(takt_lines *lines)
     }
 }
 
-/* A mark at the very beginning belongs to no line. */
+/* A byte order mark at the start belongs to no line. */
 static void skip_mark(takt_lines *lines)
 {
     if (lines->offset > 0 || lines->end - lines->begin < MARK_SIZE ||
@@ -116,7 +116,7 @@ static void skip_mark(takt_lines *lines)
         lines->searched = lines->begin;
 }
 
-/* Cuts off the next line, without its newline.  False: there is no whole one. */
+/* Takes the next line, without its newline. False: no whole line yet. */
 static bool cut(takt_lines *lines, takt_text_line *line)
 {
     char *start = lines->buffer + lines->begin;

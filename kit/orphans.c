@@ -20,7 +20,7 @@ void takt_orphans_adopt(void)
 #endif
 }
 
-/* The parent of a process; 0: there is no such process. */
+/* The parent of a process; 0: no such process. */
 static pid_t parent_of(pid_t pid)
 {
     char path[64];
@@ -31,7 +31,7 @@ static pid_t parent_of(pid_t pid)
     file = fopen(path, "re");
     if (!file)
         return 0;
-    /* The name stands in the last pair of brackets and may itself have some. */
+    /* The name ends at the last closing bracket and may contain brackets. */
     for (int c, depth = 0; (c = getc(file)) != EOF;) {
         depth = c == ')' ? 1 : depth;
         if (depth && c == ')' && fscanf(file, " %*c %d", &parent) == 1)
@@ -46,7 +46,7 @@ static int signal_one(pid_t pid, int number)
     return pid > 0 && getpgid(pid) == getpgrp() && kill(pid, number) == 0;
 }
 
-/* Any process may be a child of ours where the kernel does not list children. */
+/* If the kernel does not list children, all processes are searched. */
 static int signal_all_found(int number)
 {
     DIR *folder = opendir("/proc");

@@ -1,19 +1,19 @@
 /*
- * Orphans: processes that a command of ours started and left behind when it ended, where the
- * command runs in our own process group and no signal can be sent to that group alone.
+ * Orphans: processes that a command of ours started and left behind when it ended. The command runs
+ * in our own process group, so a signal to the group would reach this process, too.
  *
- * They are adopted where the system allows it (Linux: PR_SET_CHILD_SUBREAPER), so that they are
- * children of this process, which can be found, signalled and waited for.  What has left our
- * process group (a daemon, a job of a shell with job control) is neither.
+ * Where the system allows it (Linux: PR_SET_CHILD_SUBREAPER), orphans become children of this
+ * process, which can find them, signal them and wait for them. A process that has left our process
+ * group (a daemon, a job of a shell with job control) is not touched.
  */
 #ifndef TAKT_KIT_ORPHANS_H
 #define TAKT_KIT_ORPHANS_H
 
-/* From now on processes below this one whose parent ends become its children. */
+/* From now on this process becomes the parent of orphans below it. */
 void takt_orphans_adopt(void);
 
-/* Waits for all children that have ended, and sends `signal` to those that are left in our process
- * group.  Returns how many were signalled.  Nothing else in this process may have a child. */
+/* Waits for all children that have ended, and sends `signal` to the others in our process group.
+ * Returns the number of processes signalled. No other code of this process may have children. */
 int takt_orphans_signal(int signal);
 
 #endif

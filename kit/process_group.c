@@ -15,7 +15,7 @@
 #include "base/list.h"
 #include "kit/child.h"
 
-/* How often a group that is to end is looked at.  The end of a child of ours needs no look. */
+/* How often an ending group is checked. The end of a direct child needs no check. */
 #define LOOK_MS 20
 
 #define TIMEOUT_MS TAKT_PROCESS_GROUP_TIMEOUT_MS
@@ -26,11 +26,11 @@ static takt_process_group *group_at(takt_link *link)
 }
 
 /*
- * Whether something of the group is left, when its leader has been waited for.  The number of a
- * group is not given away while the group has a process, or a dead one that nobody waited for.
- * That holds for sure while one of them is a child of ours.  What has another parent can only be
- * asked for by the number; if a process with that very number runs again, our group was empty and
- * the number is somebody else's.
+ * Whether processes of the group remain after its leader was waited for. The kernel does not reuse
+ * the number of a group while the group has a process, including a dead one that was not waited
+ * for. That is certain while one of them is our child. Processes of another parent can only be
+ * looked up by number; if a process with this pid exists, the number was reused, so our group was
+ * empty.
  */
 static bool is_left(const takt_process_group *group, bool given_up)
 {
@@ -39,7 +39,7 @@ static bool is_left(const takt_process_group *group, bool given_up)
     bool is_theirs = !is_ours && getpgid(group->id) != group->id;
     bool can_be_signalled = (is_ours || is_theirs) && kill(-group->id, 0) == 0;
 
-    /* A dead process of another parent may stay as long as that parent likes. */
+    /* A dead process of another parent may remain as long as the parent likes. */
     if (given_up)
         return is_ours && can_be_signalled;
     return is_ours || can_be_signalled;
@@ -61,7 +61,7 @@ static void finish(takt_process_group *group)
     group->on_end(group, group->status, group->signal);
 }
 
-/* Whether anything is still to be ended. */
+/* Whether any group must still be ended. */
 static bool look_at_all(takt_process_groups *groups)
 {
     uint64_t now_ms = uv_now(groups->look.loop);
@@ -101,7 +101,7 @@ static void on_leader_end(takt_process_group *group, int status)
         finish(group);
 }
 
-/* Children that no group knows are what ended commands left behind. */
+/* Children without a group were left behind by ended commands. */
 static void wait_for_children(takt_process_groups *groups)
 {
     pid_t child;
@@ -167,7 +167,7 @@ void takt_process_groups_end(takt_process_groups *groups)
             continue;
         group->ending = true;
         group->ending_since_ms = uv_now(loop);
-        kill(-group->id, SIGTERM); /* its leader keeps the number, alive or not waited for */
+        kill(-group->id, SIGTERM); /* the leader, alive or not waited for, keeps the number */
     }
     uv_timer_start(&groups->look, on_look, LOOK_MS, LOOK_MS);
 }

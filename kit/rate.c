@@ -1,5 +1,5 @@
 /*
- * rate.c: a ring of samples; the rate is that between the oldest and the newest.
+ * rate.c: a ring of samples; the rate is the difference between the oldest and the newest.
  */
 #include "kit/rate.h"
 

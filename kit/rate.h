@@ -1,6 +1,6 @@
 /*
- * How fast something is counted up at present: over the last TAKT_RATE_SAMPLES samples, which are
- * taken regularly.
+ * How fast a counter rises at present: over the last TAKT_RATE_SAMPLES samples, which are taken at
+ * regular times.
  */
 #ifndef TAKT_KIT_RATE_H
 #define TAKT_KIT_RATE_H
@@ -13,7 +13,7 @@ typedef struct takt_rate {
     struct {
         uint64_t at_ms, count;
     } samples[TAKT_RATE_SAMPLES];
-    unsigned taken; /* ever; the ring holds the last ones */
+    unsigned taken; /* samples in all; the ring holds the last ones */
 } takt_rate;
 
 void takt_rate_sample(takt_rate *rate, uint64_t now_ms, uint64_t count);

@@ -1,5 +1,5 @@
 /*
- * Which signals are heard.  What they mean is left to the commands.
+ * Opens handles for signals. The commands decide what a signal does.
  */
 #include "kit/signals.h"
 

@@ -1,7 +1,6 @@
 /*
- * The small texts that messages of programs are made of, from the library's base: foreign text in
- * quotes, characters of UTF-8, the word that a misspelt one was meant to be, durations for a
- * person; and plurals.
+ * Small texts for messages, from the library's base: quoted foreign text, UTF-8 characters,
+ * spelling suggestions, durations for a person; and plurals.
  */
 #ifndef TAKT_KIT_TEXT_H
 #define TAKT_KIT_TEXT_H
@@ -11,7 +10,7 @@
 #include "base/time_text.h"
 #include "base/utf8.h"
 
-/* The ending of a word behind a count: "1 worker", "2 workers". */
+/* The ending of a word after a count: "1 worker", "2 workers". */
 static inline const char *takt_plural(uint64_t count)
 {
     return count == 1 ? "" : "s";

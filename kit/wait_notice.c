@@ -1,8 +1,8 @@
 /*
  * wait_notice.c: see wait_notice.h.
  *
- * The position is an estimate.  A waiter joins the line behind the others, and takt_watch counts
- * what they take from then on.  Costs and priorities of others are unknown.
+ * The position is an estimate. A new waiter is last in line; from then on takt_watch counts the
+ * tokens that the others take. Their costs and priorities are unknown.
  */
 #include "kit/wait_notice.h"
 
@@ -14,7 +14,7 @@
 
 #define FROM_MS  2000 /* a shorter wait has no notice */
 #define EVERY_MS 1000
-#define WATCH_US INT64_C(5000000) /* longer than the time between two looks */
+#define WATCH_US INT64_C(5000000) /* longer than the time between two ticks */
 
 static void write_about(char *text, size_t size, double wait_us)
 {
@@ -51,8 +51,8 @@ const char *takt_wait_notice_text(const takt_standing *standing, int64_t positio
     return text;
 }
 
-/* A waiter came last when it came.  Since then those ahead of it go as tokens are taken; a count
- * that began anew says nothing of the time before. */
+/* A new waiter is last. Then each token taken moves it forward. A count that has restarted says
+ * nothing about the time before. */
 static void place(takt_wait_notice *notice, const takt_standing *standing)
 {
     int64_t last = standing->waiting - notice->count + 1, gone = 0;

@@ -1,6 +1,6 @@
 /*
- * What a program waits for, for a person at its terminal: the wording, and when to look.  A short
- * wait has no notice; a longer one is looked at once a second.  The caller draws the text.
+ * What a program waits for, as a text for a person at the terminal. A short wait has no notice;
+ * during a longer one the ledger is read once a second. The caller shows the text.
  */
 #ifndef TAKT_KIT_WAIT_NOTICE_H
 #define TAKT_KIT_WAIT_NOTICE_H
@@ -12,7 +12,7 @@
 
 #define TAKT_WAIT_NOTICE_SIZE 256
 
-/* While the store is lost. */
+/* While the store is unreachable. */
 #define TAKT_WAIT_NOTICE_STORE "store unreachable, retrying"
 
 /* The oldest waiter. */
@@ -27,22 +27,21 @@ typedef struct takt_wait_notice {
     /* private */
     takt_call call;
     bool looking;  /* a call is under way */
-    bool outdated; /* and its answer is of another waiter */
+    bool outdated; /* the call was made for another waiter */
     bool waiting;  /* at the last tick */
     uint64_t starts, since_ms, looked_at_ms;
     char limit[TAKT_NAME_SIZE_MAX + 1], key[TAKT_KEY_SIZE_MAX + 1];
     int64_t cost, count;
-    int64_t quota_tokens, quota_us; /* the first rule's rate; 0: none */
+    int64_t quota_tokens, quota_us; /* the rate of the first rule; 0: none */
     int64_t position;               /* in the fleet; 0: unknown */
     int64_t watched_since_us, taken;
     char text[TAKT_WAIT_NOTICE_SIZE];
 } takt_wait_notice;
 
 /*
- * Call it a few times a second: `waiter` (NULL: nothing waits), how many waiters have started ever,
- * whether the store is lost, and the loop's time.  Returns what is waited for, "" while there is
- * nothing to say: nothing waits, something has started within the last two seconds, or the store
- * has not answered yet.
+ * Call it a few times a second with the oldest waiter (NULL: none), the number of waiters started
+ * so far, whether the store is unreachable, and the loop's time. Returns the notice, or "": nothing
+ * waits, a waiter has started within the last two seconds, or the store has not answered yet.
  */
 const char *takt_wait_notice_tick(takt_wait_notice *notice, takt_client *client,
                                   const takt_wait_notice_waiter *waiter, uint64_t starts,

@@ -1,5 +1,5 @@
 /*
- * The wall clock, by which a person and other hosts go.
+ * The wall clock, which people and other hosts use.
  */
 #ifndef TAKT_KIT_WALL_CLOCK_H
 #define TAKT_KIT_WALL_CLOCK_H
@@ -11,7 +11,7 @@
 /* Microseconds since the Unix epoch. */
 int64_t takt_wall_clock_now(void);
 
-/* An instant by the local time: "14:32:07", with the date before it unless that is today.  Returns
+/* An instant in local time: "14:32:07", with the date before it unless it is today. Returns
  * `text`. */
 const char *takt_wall_clock_text(int64_t at_us, char text[TAKT_WALL_CLOCK_TEXT_SIZE]);
 

@@ -1,10 +1,10 @@
 /*
  * backoff.h: how long to pause before the next attempt to connect.
  *
- * A pause is random: up to half a second at first, then between half of the time that the
- * connection has been away for and all of it, 8 s at most.  So an outage costs a client at most as
- * long again.  A large fleet comes back slowly: of 2,000 clients that lost their server at one
- * instant, fewer than 500 connect in any second once it was away for ten.
+ * A pause is random: up to half a second at first, then between half and all of the time that the
+ * connection has been away, 8 s at most. So an outage at most doubles for a client. A large fleet
+ * comes back slowly: when 2,000 clients lose their server at one instant for at least ten seconds,
+ * fewer than 500 connect in any second.
  */
 #ifndef TAKT_REDIS_BACKOFF_H
 #define TAKT_REDIS_BACKOFF_H
@@ -16,7 +16,7 @@
 
 typedef struct takt_backoff {
     uint64_t random;     /* the generator's state */
-    uint64_t away_at_ms; /* when the connection went away; 0: it works */
+    uint64_t away_at_ms; /* when the connection was lost; 0: it works */
 } takt_backoff;
 
 /* The pause that begins now, in milliseconds. */

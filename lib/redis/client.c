@@ -1,6 +1,5 @@
 /*
- * client.c: see client.h: a connection as programs have it.  Decides for how long an
- * answer is waited for; all else is the connection's affair.
+ * client.c: see client.h. Decides how long to wait for an answer; connection.c does the rest.
  */
 #include "redis/client.h"
 
@@ -15,22 +14,22 @@
 #include "redis/connection.h"
 #include "redis/reply_error.h"
 
-#define TIMEOUT_US      INT64_C(1000000) /* where the options say nothing */
+#define TIMEOUT_US      INT64_C(1000000) /* the default */
 #define BYTES_MAX       (64 * 1024 * 1024)
 #define VALUES_MAX      65536
-#define ARGUMENTS_LOCAL 32 /* sizes of so many arguments are put on the stack */
+#define ARGUMENTS_LOCAL 32 /* argument counts up to this keep their sizes on the stack */
 #define HANDLES         3
 
 struct takt_redis {
     takt_redis_url url;
     takt_tls_trust *trust; /* NULL without TLS */
     takt_redis_connection *connection;
-    uv_timer_t timer;    /* the oldest command may be overdue */
+    uv_timer_t timer;    /* runs when the oldest command may be overdue */
     uv_async_t anchor;   /* keeps the loop alive */
-    uint64_t timeout_ns; /* 0: answers are waited for without end */
+    uint64_t timeout_ns; /* 0: no time-out */
     takt_redis_options options;
     bool closing;
-    int left; /* to be closed: the timer, the anchor, the connection */
+    int left; /* handles to close: the timer, the anchor, the connection */
 };
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -54,13 +53,13 @@ static bool is_overdue(const takt_redis *redis)
            uv_hrtime() - oldest->sent_ns >= redis->timeout_ns;
 }
 
-/* Answers come in order: where the oldest command is in time, all are. */
+/* Answers come in order: if the oldest command is in time, all are. */
 static void on_timer(uv_timer_t *timer)
 {
     takt_redis *redis = timer->data;
     const takt_redis_command *oldest;
 
-    /* where it was this program that was busy, the answer may have come long ago */
+    /* if this program was busy, the answer may have arrived already */
     if (is_overdue(redis))
         takt_redis_connection_drain(redis->connection);
     if (is_overdue(redis))
@@ -155,7 +154,7 @@ static int open_connection(takt_redis *redis, uv_loop_t *loop, takt_error *error
     if (redis->connection == NULL) {
         redis->left = 1;
         redis->options.on_closed = NULL;
-        uv_close((uv_handle_t *)&redis->anchor, on_handle_closed); /* which frees it */
+        uv_close((uv_handle_t *)&redis->anchor, on_handle_closed); /* frees the client */
         return takt_fail(error, TAKT_E_NOMEM, "no memory for a connection");
     }
     uv_timer_init(loop, &redis->timer);

@@ -1,8 +1,8 @@
 /*
  * connection.c: see connection.h.
  *
- * A connection goes through the same states again and again: a pause, a socket that connects, the
- * greetings of TLS and of the server, ready, and, whatever ends that, until the socket is gone.
+ * A connection cycles through these states: a pause, a connecting socket, the greetings of TLS and
+ * of the server, ready, and closing until the socket is gone.
  */
 #include "redis/connection.h"
 
@@ -19,20 +19,21 @@
 
 #define PLAIN_SIZE 16384
 #define TEXT_SIZE  400
-#define OUT_KEPT   65536 /* of memory for commands; scripts, which are loaded once, take more */
+/* of memory kept for commands; scripts, which are loaded once, need more */
+#define OUT_KEPT 65536
 
 enum state { PAUSE, CONNECTING, TLS_GREETING, GREETING, READY, LEAVING };
 
 struct takt_redis_connection {
-    uv_timer_t timer;          /* the end of a pause, or of the time-out of one that connects */
-    uv_prepare_t flush;        /* runs before the loop waits, while something is to be written */
-    takt_redis_socket *socket; /* NULL in a pause */
+    uv_timer_t timer;          /* the end of a pause, or the time-out of connecting */
+    uv_prepare_t flush;        /* runs before the loop waits, while there is something to write */
+    takt_redis_socket *socket; /* NULL during a pause */
     takt_tls *tls;
     takt_resp *resp;
     takt_resp_out out;
     enum state state;
     bool closing;
-    bool held;        /* no attempt to connect is to begin */
+    bool held;        /* no attempt to connect may begin */
     takt_link flight; /* commands under way, in the order of their answers */
     takt_redis_greeting greeting;
     unsigned attempts;
@@ -41,11 +42,11 @@ struct takt_redis_connection {
     uv_loop_t *loop;
     const takt_redis_url *url;
     takt_tls_trust *trust;
-    takt_timeout timeout; /* with a server that is connected to and greeted */
+    takt_timeout timeout; /* of the conversation with a connected and greeted server */
     uint64_t due_ns;
     const takt_redis_connection_events *events;
     void *data;
-    int handles; /* that are not closed yet */
+    int handles; /* handles not closed yet */
 };
 
 static void on_timer(uv_timer_t *timer);
@@ -186,7 +187,7 @@ static void no_memory(takt_redis_connection *connection)
     takt_redis_connection_leave(connection, true, TAKT_E_NOMEM, "no memory for what is to be sent");
 }
 
-/* Sends what TLS has made of what was said. */
+/* Sends the bytes that TLS has made. */
 static void send_tls(takt_redis_connection *connection)
 {
     char bytes[PLAIN_SIZE];
@@ -210,7 +211,7 @@ static void flush(takt_redis_connection *connection)
     if (connection->tls == NULL)
         written = takt_redis_socket_write(connection->socket, out->bytes, out->size);
     else if (takt_tls_write(connection->tls, out->bytes, out->size))
-        send_tls(connection); /* where it fails, reading will say why */
+        send_tls(connection); /* a failure is reported by the next read */
     out->size = 0;
     if (out->capacity > OUT_KEPT) {
         free(out->bytes);
@@ -251,7 +252,7 @@ static void become_ready(takt_redis_connection *connection)
     connection->events->ready(connection->data);
 }
 
-/* Leaves a server that has answered with an error. */
+/* Closes the connection to a server that answered with an error. */
 static void give_up(takt_redis_connection *connection, const takt_redis_trouble *trouble)
 {
     char text[TEXT_SIZE];
@@ -287,7 +288,7 @@ static void greet_tls(takt_redis_connection *connection)
     char text[TAKT_TLS_TEXT_SIZE];
     int result = takt_tls_greet(connection->tls, text);
 
-    send_tls(connection); /* also the alert that tells the server why we leave */
+    send_tls(connection); /* also sends the alert that tells the server the reason */
     if (connection->state != TLS_GREETING)
         return;
     if (result < 0)
@@ -319,8 +320,8 @@ static void on_opened(void *data)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A greeting does not make a connection one that works: a replica, and a server that loads its
- * data, greet as well. */
+/* A successful greeting does not prove that a connection works: a replica, and a server that loads
+ * its data, accept it as well. */
 static bool shows_that_it_works(const takt_redis_connection *connection, const takt_reply *reply)
 {
     return connection->state == READY && reply->type != TAKT_REPLY_ERROR;
@@ -334,7 +335,7 @@ static void on_reply(takt_redis_connection *connection, const takt_reply *reply)
     if (shows_that_it_works(connection, reply))
         connection->backoff.away_at_ms = 0;
     if (!takt_list_empty(&connection->flight)) {
-        /* "-ERR max number of clients reached" answers nothing, but is as bad as an answer */
+        /* "-ERR max number of clients reached" is no answer, but counts as an error */
         command = TAKT_HOLDER(connection->flight.next, takt_redis_command, link);
         takt_list_remove(&command->link);
         command->answered(command, reply, 0);
@@ -354,7 +355,7 @@ static bool is_open(const takt_redis_connection *connection)
     return connection->state == GREETING || connection->state == READY;
 }
 
-/* Bytes of replies.  Any of the callbacks may end the connection. */
+/* Reads bytes of replies. Any callback may close the connection. */
 static void read_replies(takt_redis_connection *connection, const char *bytes, size_t size)
 {
     const takt_reply *reply;
@@ -384,7 +385,7 @@ static void read_tls(takt_redis_connection *connection)
     if (is_open(connection) && size < 0)
         takt_redis_connection_leave(connection, false, TAKT_E_STORE, text);
     if (is_open(connection))
-        send_tls(connection); /* what TLS itself has to say, such as new keys */
+        send_tls(connection); /* TLS may have bytes of its own to send, such as new keys */
 }
 
 static void on_received(void *data, const char *bytes, size_t size)
@@ -476,7 +477,7 @@ takt_redis_connection *takt_redis_connection_open(uv_loop_t *loop, const takt_re
     connection->data = data;
     connection->backoff.random = uv_hrtime() ^ (uint64_t)(uintptr_t)connection;
     (void)uv_random(NULL, NULL, &connection->backoff.random, sizeof connection->backoff.random, 0,
-                    NULL); /* without it, the clock and an address do */
+                    NULL); /* if it fails, the clock and an address serve as the seed */
     takt_list_init(&connection->flight);
     connection->greeting.greeted = on_greeted;
     connection->greeting.data = connection;

@@ -1,12 +1,12 @@
 /*
- * connection.h: a conversation with a server: commands go out in the order in which they are said,
- * and each is answered once, in that order (takt_redis_command of reply.h).
+ * connection.h: a connection to a server: commands are sent in order, and each is answered once, in
+ * that order (takt_redis_command of reply.h).
  *
- * Decides when to connect, what to do with an answer that nobody asked for, and when to come back
- * after a loss.  What is said first is greeting.h's affair; what the commands say, and for how long
- * an answer is waited for, is their owner's.
+ * Decides when to connect, what to do with an unexpected answer, and when to reconnect after a
+ * loss. greeting.h sends the first commands. The owner decides about the other commands and their
+ * time-outs.
  *
- * It keeps the loop alive only where it must (a name being looked up).
+ * A connection keeps the loop alive only during a name lookup.
  */
 #ifndef TAKT_REDIS_CONNECTION_H
 #define TAKT_REDIS_CONNECTION_H
@@ -22,14 +22,14 @@ typedef struct takt_redis_connection takt_redis_connection;
 
 /* All called on the loop's thread. */
 typedef struct takt_redis_connection_events {
-    /* Commands can be sent. */
+    /* The connection is ready for commands. */
     void (*ready)(void *data);
-    /* The connection was lost, or an attempt to connect failed; commands under way are answered
-     * next.  Another attempt will follow.  `text` tells the server and what is wrong. */
+    /* The connection was lost, or an attempt to connect failed; commands under way fail next.
+     * Another attempt follows. `text` names the server and the reason. */
     void (*lost)(void *data, int code, const char *text);
-    /* An answer while no command is under way; NULL: there must be none. */
+    /* An answer while no command is under way; NULL: no such answer is expected. */
     void (*pushed)(void *data, const takt_reply *reply);
-    /* After takt_redis_connection_close: nothing of it is left. */
+    /* After takt_redis_connection_close: the connection is freed. */
     void (*closed)(void *data);
 } takt_redis_connection_events;
 
@@ -43,31 +43,32 @@ takt_redis_connection *takt_redis_connection_open(uv_loop_t *loop, const takt_re
 
 bool takt_redis_connection_ready(const takt_redis_connection *connection);
 
-/* The command that is to be answered next; NULL: none is under way. */
+/* The command that is answered next; NULL: none under way. */
 takt_redis_command *takt_redis_connection_oldest(const takt_redis_connection *connection);
 
-/* Says a command, when ready; what is said in one turn of the loop goes out in one write.  Without
- * `command` its answers, however many, come as pushed().  False: not ready, or no memory; nothing
- * was said. */
+/* Sends a command on a ready connection; commands of one turn of the loop go out in one write.
+ * Without `command` its answers come as pushed(). False: not ready, or no memory; nothing was
+ * sent. */
 bool takt_redis_connection_send(takt_redis_connection *connection, takt_redis_command *command,
                                 int count, const char *const *arguments, const size_t *sizes);
 
-/* Sends what was said, without waiting for the end of the loop's turn. */
+/* Writes now, without waiting for the end of the loop's turn. */
 void takt_redis_connection_flush(takt_redis_connection *connection);
 
-/* Takes in, without waiting for the loop to say so, what has been answered already. */
+/* Reads answers that have arrived, without waiting for the loop. */
 void takt_redis_connection_drain(takt_redis_connection *connection);
 
-/* While held, a connection that is away makes no attempt: another one to the same server shows
- * whether an attempt is worthwhile.  Let go, it is made after the pause of backoff.h. */
+/* While held, a lost connection makes no attempt to connect: another connection to the same
+ * server shows whether an attempt is worthwhile. When released, it connects after the pause of
+ * backoff.h. */
 void takt_redis_connection_hold(takt_redis_connection *connection, bool held);
 
-/* Leaves a connection that is of no use any more (see takt_redis_socket_close about `reset`), as if
- * it had been lost with that code and words.  Nothing where there is none. */
+/* Closes an unusable connection (see takt_redis_socket_close about `reset`) as if it had been lost
+ * with that code and text. Harmless without a connection. */
 void takt_redis_connection_leave(takt_redis_connection *connection, bool reset, int code,
                                  const char *text);
 
-/* Ends it all: commands under way are answered with TAKT_E_CANCELED, then closed() comes, later. */
+/* Closes everything: commands under way fail with TAKT_E_CANCELED; closed() follows later. */
 void takt_redis_connection_close(takt_redis_connection *connection);
 
 #endif

@@ -14,10 +14,10 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
 
     (void)code;
     if (reply == NULL)
-        return; /* the connection is being left */
+        return; /* the connection is closing */
     if (reply->type == TAKT_REPLY_ERROR) {
         takt_redis_judge(&trouble, reply->text, reply->size);
-        /* a name is a nicety that a user may not be allowed; that we must log in is not */
+        /* a user may lack the right to set a name; a refused login is an error */
         if (sent != &greeting->sent[TAKT_REDIS_NAME] || trouble.reaction == TAKT_REDIS_RECONNECT ||
             trouble.code == TAKT_E_STORE) {
             greeting->greeted(greeting->data, &trouble);

@@ -1,6 +1,6 @@
 /*
- * greeting.h: what is said to a server before anything else: who we are (AUTH), which database
- * (SELECT) and our name.  Decides which of it is said, and which refusals matter.
+ * greeting.h: the first commands to a server: the login (AUTH), the database (SELECT) and our name.
+ * Decides which of them are sent, and which refusals are errors.
  */
 #ifndef TAKT_REDIS_GREETING_H
 #define TAKT_REDIS_GREETING_H
@@ -10,7 +10,7 @@
 #include "redis/resp.h"
 #include "redis/url.h"
 
-/* Places in a greeting; of the name alone a refusal may be none. */
+/* The commands of a greeting; only the name may be refused. */
 enum { TAKT_REDIS_AUTH, TAKT_REDIS_SELECT, TAKT_REDIS_NAME, TAKT_REDIS_GREETINGS };
 
 typedef struct takt_redis_greeting {
@@ -18,14 +18,15 @@ typedef struct takt_redis_greeting {
         takt_redis_command command;
         struct takt_redis_greeting *greeting;
     } sent[TAKT_REDIS_GREETINGS];
-    int left; /* that are not answered */
+    int left; /* commands not answered yet */
 
-    /* Called with NULL when all is said and done, or with why the server has to be left. */
+    /* Called with NULL when the greeting is complete, or with the reason to close the
+     * connection. */
     void (*greeted)(void *data, const takt_redis_trouble *trouble);
     void *data;
 } takt_redis_greeting;
 
-/* Writes the commands to `out`, and appends them to those under way.  False: no memory. */
+/* Writes the commands to `out`, and appends them to the commands under way. False: no memory. */
 bool takt_redis_greet(takt_redis_greeting *greeting, const takt_redis_url *url, takt_resp_out *out,
                       takt_link *flight);
 

@@ -21,33 +21,34 @@ typedef enum takt_reply_type {
 } takt_reply_type;
 
 /*
- * A value.  Those of an array follow it, each with all that is in it, so a reply is read from its
- * first value on, one after the other: of ["a", [1, 2], "b"] reply[0] is the array (count 3),
- * reply[1] is "a", reply[2] the array in it (count 2), reply[3] is 1, reply[4] is 2, reply[5] "b".
- * takt_reply_after steps over a value with all that is in it.
+ * A value. The values of an array follow it, each with all its own values, so a reply is read from
+ * its first value on: of ["a", [1, 2], "b"] reply[0] is the array (count 3), reply[1] is "a",
+ * reply[2] the inner array (count 2), reply[3] is 1, reply[4] is 2, reply[5] "b". takt_reply_after
+ * steps over a value with all its values.
  */
 typedef struct takt_reply {
     takt_reply_type type;
     int64_t integer;
-    int count;        /* of an array: values in it, those in arrays of it not counted */
-    const char *text; /* of a status, an error, a string: ends with a NUL that size does not count;
-                         a string may hold more of them */
+    int count; /* of an array: its values, without those of inner arrays */
+    /* of a status, an error, a string: ends with a NUL that size does not count; a string may
+     * contain more NULs */
+    const char *text;
     size_t size;
 } takt_reply;
 
-/* The value behind this one and all that is in it.  Only for a value that has one behind it; for
- * the reply as a whole it is its end. */
+/* The value after this one and its values. If the value is the last one, the result is the end of
+ * the reply. */
 const takt_reply *takt_reply_after(const takt_reply *reply);
 
 /*
- * A command under way: its owner's memory until answered() is called, once, with the reply (which
- * may be an error, and lives during the call), or with NULL where the connection was lost with
- * `code` before one came.  answered() may say more commands, also with this same memory.
+ * A command under way. Its owner keeps the memory until answered() is called, once, with the reply
+ * (which may be an error, and is valid during the call), or with NULL and `code` if the connection
+ * was lost before the reply. answered() may send more commands, also with this memory.
  */
 struct takt_redis_command {
     takt_link link;                                                                   /* private */
     void (*answered)(takt_redis_command *command, const takt_reply *reply, int code); /* public */
-    void *data;       /* public: the owner's own */
+    void *data;       /* public: the owner's */
     uint64_t sent_ns; /* private */
 };
 

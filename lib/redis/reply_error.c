@@ -13,7 +13,7 @@
     "grant it what takt needs, with ACL SETUSER there: ~takt:* &takt:* +evalsha +script|load and " \
     "the other commands that docs/redis.md lists"
 
-/* A row is meant where the text begins with `word`, and `part`, if any, stands in it. */
+/* A row matches a text that begins with `word` and contains `part`, if any. */
 static const struct row {
     const char *word;
     const char *part;
@@ -25,7 +25,7 @@ static const struct row {
      "a script of takt is not loaded there, and scripts=preloaded says that we must not do it: "
      "load those of this version of takt, as a user who may (takt doctor --load-scripts)"},
 
-    /* who we are */
+    /* errors about the login */
     {"NOAUTH", NULL, TAKT_REDIS_RECONNECT, TAKT_E_STORE_ACCESS,
      "it wants a password: write it in the URL, set $TAKT_REDIS_PASSWORD, or name a file with "
      "?password_file=FILE"},
@@ -55,7 +55,7 @@ static const struct row {
     {"ERR", "max number of clients", TAKT_REDIS_RECONNECT, TAKT_E_STORE,
      "it has as many clients as it takes: raise its \"maxclients\""},
 
-    /* in what state it is */
+    /* errors about the server's state */
     {"READONLY", NULL, TAKT_REDIS_RECONNECT, TAKT_E_STORE,
      "it is a replica and cannot be written to: name the primary"},
     {"MASTERDOWN", NULL, TAKT_REDIS_RECONNECT, TAKT_E_STORE,
@@ -79,7 +79,7 @@ static const struct row {
     {"ASK", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
      "it is a node of a cluster, and the key is on its way to another node"},
 
-    /* what lies there */
+    /* errors about the data */
     {"TAKT", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
      "its scripts of takt are not those of this version"},
     {"WRONGTYPE", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_FORMAT,
@@ -116,9 +116,9 @@ static const struct row *find(const char *text, size_t size)
     return &other;
 }
 
-/* Servers wrap what a script's command was answered: "ERR OOM command not ..." where the script had
- * caught it first, and before version 7 always: "ERR Error running script (call to f_...):
- * @user_script:3: -READONLY You can't ...".  Returns what is inside. */
+/* Servers wrap the error of a script's command: "ERR OOM command not ..." if the script has caught
+ * it, and before version 7 always: "ERR Error running script (call to f_...): @user_script:3:
+ * -READONLY You can't ...". Returns the inner error. */
 static const char *unwrap(const char *text, size_t *size)
 {
     static const char wrapping[] = "ERR Error running script";
@@ -142,7 +142,7 @@ static const char *unwrap(const char *text, size_t *size)
     return text;
 }
 
-/* The first word, if it looks like a server's own: capitals and digits. */
+/* The first word, if it consists of capitals and digits, as a server's error code does. */
 static void copy_word(char *word, size_t word_size, const char *text, size_t size)
 {
     size_t length = 0;

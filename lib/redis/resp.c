@@ -1,6 +1,6 @@
 /*
- * resp.c: see resp.h.  The callbacks that hiredis builds values with put them, in the order in
- * which it meets them, into two arrays that grow; resp_bounds.c has made sure that they stay small.
+ * resp.c: see resp.h. hiredis's callbacks for values append to two arrays, in the order of parsing.
+ * resp_bounds.c keeps the arrays small.
  */
 #include "redis/resp.h"
 
@@ -19,27 +19,27 @@ typedef int element_count;
 
 #define NODES_FIRST 64
 #define BYTES_FIRST 4096
-#define KEPT_MAX    (2 * 1024 * 1024) /* of a larger reply's memory nothing is kept for the next */
+#define KEPT_MAX    (2 * 1024 * 1024) /* a larger reply's memory is freed, not kept for the next */
 
 struct takt_resp {
     redisReader *reader;
     takt_resp_max max;
     takt_resp_bounds bounds;
-    int refused;     /* what comes behind the replies that were fed is not to be read */
-    const char *why; /* then */
-    bool complete;   /* the values are those of a reply that was handed out */
+    int refused;     /* the rest of the stream must not be read */
+    const char *why; /* the reason */
+    bool complete;   /* the values belong to a reply that was returned */
     size_t nodes, nodes_room;
     size_t bytes, bytes_room;
     takt_reply *values;
-    char *texts; /* each ends with NUL; in the order of the values */
+    char *texts; /* in the order of the values, each with its NUL */
 };
 
-/* What hiredis is told of a value: it has no use for one but to pass on the first. */
+/* What hiredis gets as a value. hiredis only passes it on. */
 static char built;
 
 /* ---- what hiredis calls ---------------------------------------------------------------------- */
 
-/* Room for so many things of that size; the bounds say how many there can be. */
+/* Room for `wanted` objects of that size; the bounds limit their number. */
 static void *grow(void *things, size_t size, size_t wanted, size_t first, size_t *room)
 {
     size_t larger = *room > 0 ? *room : first;
@@ -118,7 +118,7 @@ static void free_object(void *object)
     (void)object; /* the arrays are freed as a whole */
 }
 
-/* Of the functions that newer versions have, for types of RESP3, none can be called. */
+/* Newer versions have functions for types of RESP3, which are never called. */
 static redisReplyObjectFunctions functions = {
     .createString = create_string,
     .createArray = create_array,
@@ -204,7 +204,7 @@ static void begin_reply(takt_resp *resp)
     resp->nodes_room = resp->bytes_room = 0;
 }
 
-/* The texts, which may have moved while they grew, lie in the order of the values that have one. */
+/* Sets the texts of the values, in order; they may have moved while the array grew. */
 static void set_texts(takt_resp *resp)
 {
     const char *text = resp->texts;
@@ -268,7 +268,7 @@ static bool reserve(takt_resp_out *out, size_t size)
     return true;
 }
 
-/* "*3" or "$17", and the line's end. */
+/* Writes "*3" or "$17" and the line end. */
 static char *put_size(char *at, char type, size_t size)
 {
     char digits[20];
@@ -283,7 +283,7 @@ static char *put_size(char *at, char type, size_t size)
     return (char *)memcpy(at, "\r\n", 2) + 2;
 }
 
-/* Not by hiredis, which calls sprintf for each argument: that was more work than all the rest of an
+/* Without hiredis, which calls sprintf for each argument: that took longer than the rest of an
  * acquire. */
 bool takt_resp_command(takt_resp_out *out, int count, const char *const *arguments,
                        const size_t *sizes)

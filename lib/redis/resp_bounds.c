@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-#define INTEGER_DIGITS_MAX 20 /* with its sign */
+#define INTEGER_DIGITS_MAX 20 /* including the sign */
 
 const takt_resp_max takt_resp_of_scripts = {TAKT_RESP_DEPTH_MAX, TAKT_RESP_NODES_MAX,
                                             TAKT_RESP_BYTES_MAX, TAKT_E_STORE};
@@ -23,7 +23,7 @@ static const takt_resp_max *max_of(const takt_resp_bounds *bounds)
     return bounds->max != NULL ? bounds->max : &takt_resp_of_scripts;
 }
 
-/* A value is complete: so may be the arrays around it. */
+/* A value is complete, and perhaps the arrays around it. */
 static void complete(takt_resp_bounds *bounds)
 {
     bounds->state = TAKT_RESP_TYPE;
@@ -47,7 +47,7 @@ static const char *begin(takt_resp_bounds *bounds, char type)
     return NULL;
 }
 
-/* A whole number from min to max, without zeros in front. */
+/* Reads a whole number from min to max, without leading zeros. */
 static bool read_number(const takt_resp_bounds *bounds, int64_t min, int64_t max, int64_t *value)
 {
     takt_reader reader = {bounds->line, bounds->line + bounds->line_size, false};
@@ -117,7 +117,7 @@ static const char *end_line(takt_resp_bounds *bounds)
     return NULL;
 }
 
-/* One more byte of a line. */
+/* Reads one more byte of a line. */
 static const char *pass_line(takt_resp_bounds *bounds, char c)
 {
     bool number = bounds->type != '+' && bounds->type != '-';

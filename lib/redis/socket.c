@@ -18,13 +18,13 @@
 #include "base/list.h"
 
 #define READ_SIZE   16384
-#define READS_MAX   4 /* in a row: a server that never stops must not keep the loop */
+#define READS_MAX   4 /* reads in a row: a server that never stops must not block the loop */
 #define IDLE_S      15
 #define PROBE_S     5
 #define PROBE_COUNT 3
 
 struct takt_redis_socket {
-    uv_idle_t anchor; /* never runs: its closing is what gone() waits for */
+    uv_idle_t anchor; /* never runs; gone() follows its closing */
     uv_poll_t poll;
     uv_getaddrinfo_t lookup;
     const takt_redis_url *url;
@@ -33,11 +33,11 @@ struct takt_redis_socket {
     unsigned attempt;
     int fd; /* -1: none */
     struct addrinfo *addresses;
-    struct addrinfo *next;              /* the address to be tried after this one */
-    unsigned left;                      /* how many have not been tried */
-    bool anchored, looking_up, polling; /* what libuv still has of us */
+    struct addrinfo *next;              /* the address to try after this one */
+    unsigned left;                      /* addresses not tried yet */
+    bool anchored, looking_up, polling; /* handles of ours that libuv still uses */
     bool opened, closing;
-    int broken; /* errno of a write that failed: told when the loop comes by */
+    int broken; /* errno of a failed write, reported from the loop */
     char *unsent;
     size_t unsent_size, unsent_capacity;
     char buffer[READ_SIZE];
@@ -83,7 +83,7 @@ static void on_anchor_closed(uv_handle_t *handle)
     free_if_gone(socket);
 }
 
-/* Either all of the socket goes, or it was one address of several that did not answer. */
+/* Either the whole socket closes, or only the attempt at one of several addresses. */
 static void on_poll_closed(uv_handle_t *handle)
 {
     takt_redis_socket *socket = TAKT_HOLDER(handle, takt_redis_socket, poll);
@@ -110,7 +110,7 @@ void takt_redis_socket_close(takt_redis_socket *socket, bool reset)
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
 
     socket->closing = true;
-    if (socket->looking_up) /* one that has begun ends in its own time; gone() waits for it */
+    if (socket->looking_up) /* a lookup that has begun cannot be stopped; gone() waits for it */
         uv_cancel((uv_req_t *)&socket->lookup);
     if (reset && socket->fd >= 0)
         setsockopt(socket->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -167,8 +167,8 @@ close_fd:
     return number;
 }
 
-/* Goes through the addresses, from the attempt's own on and round; `failure` is how the last one
- * went. */
+/* Tries the addresses in turn, starting with the attempt's own; `failure` is the result of the last
+ * one. */
 static void try_next(takt_redis_socket *socket, int failure)
 {
     while (socket->left > 0) {
@@ -213,7 +213,7 @@ static void on_lookup(uv_getaddrinfo_t *lookup, int status, struct addrinfo *add
     }
 }
 
-/* Something that is written as an address needs no look-up, which costs a thread. */
+/* A numeric address needs no lookup, which costs a thread. */
 static int begin_tcp(takt_redis_socket *socket)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
@@ -301,7 +301,7 @@ static void on_connected(takt_redis_socket *socket)
     socket->events->opened(socket->data);
 }
 
-/* The connection has ended, with an errno or (0) in peace. */
+/* The connection has ended, with an errno, or with 0 when the server closed it. */
 static void ended(takt_redis_socket *socket, int number)
 {
     uv_poll_stop(&socket->poll);
@@ -327,7 +327,7 @@ static void take_in(takt_redis_socket *socket)
     }
 }
 
-/* libuv has seen an error and polls no more: what had come before it is read to its end now. */
+/* libuv has seen an error and stops polling: reads the bytes that arrived before the error. */
 static void take_in_last(takt_redis_socket *socket)
 {
     while (!socket->closing) {
@@ -348,8 +348,8 @@ void takt_redis_socket_drain(takt_redis_socket *socket)
         take_in(socket);
 }
 
-/* How much of it the system took; what it did not because the connection is broken is told later,
- * by on_poll. */
+/* Sends; returns the number of bytes that the system took. on_poll reports a broken connection
+ * later. */
 static size_t send_some(takt_redis_socket *socket, const char *bytes, size_t size)
 {
     ssize_t sent = send(socket->fd, bytes, size, MSG_NOSIGNAL);
@@ -379,7 +379,7 @@ bool takt_redis_socket_write(takt_redis_socket *socket, const char *bytes, size_
     size_t sent = 0;
 
     if (!socket->opened || socket->closing || socket->broken != 0)
-        return true; /* its end has been told or will be */
+        return true; /* its end was reported or will be */
     if (socket->unsent_size == 0)
         sent = send_some(socket, bytes, size);
     if (sent < size && socket->broken == 0 && !keep(socket, bytes + sent, size - sent))
@@ -411,7 +411,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         take_in_last(socket);
         return;
     }
-    /* what came before the connection broke is of use, so it is read first */
+    /* bytes that arrived before the connection broke are read first */
     if ((events & UV_READABLE) || socket->broken != 0)
         take_in(socket);
     if (socket->closing || !uv_is_active((uv_handle_t *)poll))

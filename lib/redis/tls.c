@@ -18,12 +18,12 @@ struct takt_tls_trust {
 
 struct takt_tls {
     SSL *ssl;
-    BIO *in, *out; /* the SSL's */
+    BIO *in, *out; /* owned by the SSL */
 };
 
 /* ---- whom we trust --------------------------------------------------------------------------- */
 
-/* A key that is locked by a pass phrase must not make the library ask at the terminal. */
+/* A key with a pass phrase must not make the library ask at the terminal. */
 static int no_pass_phrase(char *buffer, int size, int writing, void *data)
 {
     (void)buffer;
@@ -106,7 +106,7 @@ void takt_tls_trust_close(takt_tls_trust *trust)
 
 /* ---- one connection -------------------------------------------------------------------------- */
 
-/* The name that the certificate must bear, and that the server is asked for. */
+/* The name that the certificate must have, and that the server is asked for. */
 static bool expect(SSL *ssl, const char *host)
 {
     X509_VERIFY_PARAM *expected = takt_openssl.SSL_get0_param(ssl);
@@ -133,7 +133,7 @@ takt_tls *takt_tls_new(takt_tls_trust *trust, const char *host)
         takt_openssl.BIO_free(tls->out);
         goto free_tls;
     }
-    takt_openssl.SSL_set_bio(tls->ssl, tls->in, tls->out); /* which are the SSL's from here on */
+    takt_openssl.SSL_set_bio(tls->ssl, tls->in, tls->out); /* the SSL owns both from here on */
     if (!expect(tls->ssl, host))
         goto free_tls;
     takt_openssl.SSL_set_connect_state(tls->ssl);
@@ -154,7 +154,7 @@ void takt_tls_free(takt_tls *tls)
     free(tls);
 }
 
-/* Why the last call did not do: 0 where it merely needs more, else -1 and words. */
+/* Why the last call did not complete: 0 if it needs more bytes, else -1 and a message. */
 static int judge(takt_tls *tls, int result, char text[TAKT_TLS_TEXT_SIZE])
 {
     int error = takt_openssl.SSL_get_error(tls->ssl, result);

@@ -1,6 +1,6 @@
 /*
- * url.c: see url.h.  Decides what is a well-written URL.  A password may stand in any part of one
- * that is not, so messages say which part is wrong and how to write it, and quote nothing.
+ * url.c: see url.h. Decides which URLs are well-formed. A malformed URL may have its password in
+ * any part, so messages name the wrong part and its correct form, and quote nothing.
  */
 #include "redis/url.h"
 
@@ -33,7 +33,7 @@ static int bad(takt_error *error, const char *what)
     return takt_fail(error, TAKT_E_STORE_URL, "redis: %s", what);
 }
 
-/* The part up to the first of `stops`; *rest is what follows that character, or empty. */
+/* The part before `stop`; *rest is the part after it, or empty. */
 static part cut(part whole, char stop, part *rest)
 {
     const char *found = whole.size > 0 ? memchr(whole.at, stop, whole.size) : NULL;
@@ -52,7 +52,7 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Decodes %XX; false where that is badly written, stands for NUL, or the text is too long. */
+/* Decodes %XX. False: malformed, a NUL, or too long. */
 static bool decode(part from, char *text, size_t text_size)
 {
     size_t size = 0;
@@ -96,7 +96,8 @@ static bool is_in_host(char c, bool brackets)
     return brackets ? c == ':' || c == '%' : c == '-' || c == '_';
 }
 
-/* A name, or in brackets an address with its colons: without one it would be shown as a name. */
+/* A name, or in brackets an address with colons. An address without brackets would be shown as a
+ * name. */
 static bool is_host(part host, bool brackets)
 {
     for (size_t i = 0; i < host.size; i++)
