@@ -14,6 +14,8 @@
 
 #include "base/fail.h"
 #include "base/fork.h"
+#include "store/file_lock.h"
+#include "store/file_open.h"
 
 #define MAP_SIZE_MAX ((size_t)1 << (sizeof(size_t) > 4 ? 44 : 30))
 #define TRIES_MAX    64 /* enough for any number of doublings */

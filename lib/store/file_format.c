@@ -2,12 +2,13 @@
  * file_format.c: whether a file is one of ours, and of our version.  file_open.c decides what
  * happens to other files.
  */
+#include "store/file_format.h"
+
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/quote.h"
-#include "store/file_env.h"
 #include "store/file_record.h"
 
 /* The format record as LMDB lays it out wherever it was written: the name, then the text. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "store/file_env.h"
+#include "store/file_open.h"
 #include "store/file_record.h"
 
 /* The limit and the key in a record's name, behind the namespace; false: it is no ledger's. */

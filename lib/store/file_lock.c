@@ -3,6 +3,8 @@
  * whether it is intact.  If other programs overwrite it, the data file is intact, and only the lock
  * file has to be removed.
  */
+#include "store/file_lock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -11,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "store/file_env.h"
 
 #define LOCK_SIZE  8192       /* LMDB's size for its default number of readers */
 #define LOCK_MAGIC 0xBEEFC0DE /* its first four bytes, in host order (MDB_MAGIC) */

@@ -9,6 +9,8 @@
  * destroys the mutexes in the lock file when the last process closes.  A process that opens the
  * file at that moment, and all later ones, would find them destroyed.)
  */
+#include "store/file_open.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +21,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "store/file_env.h"
+#include "store/file_format.h"
+#include "store/file_lock.h"
 
 #define MAP_SIZE  ((size_t)1 << 20) /* at first; it grows */
 #define ASIDE_MAX 1000              /* highest number of renamed damaged files */

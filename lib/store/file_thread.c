@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "store/file_env.h"
+#include "store/file_lock.h"
 #include "store/file_record.h"
 #include "store/policy_record.h"
 
