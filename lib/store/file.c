@@ -1,7 +1,6 @@
 /*
- * file.c: the store "file:", as seen from a loop.  Decides when a call is given up and what is told
- * to whom; it never waits for the disk, for another process or for its own thread (file_thread.c),
- * which does all that.
+ * file.c: the store "file:", as seen from a loop. Decides when a call is given up, and reports
+ * results. It never waits for the disk, for another process or for its own thread (file_thread.c).
  */
 #include <assert.h>
 #include <stddef.h>
@@ -20,30 +19,30 @@
 #include "store/policy_record.h"
 #include "store/waker.h"
 
-#define TIMEOUT_US INT64_C(1000000) /* where the options say nothing */
-#define CLOSING_MS 200              /* for the thread to end, when the store is closed */
+#define TIMEOUT_US INT64_C(1000000) /* the default */
+#define CLOSING_MS 200              /* time for the thread to end when the store is closed */
 
 typedef struct file_store {
     takt_store store;
     takt_file_thread *thread;
-    unsigned forks;   /* when it was opened: a child after fork has no thread */
-    uv_async_t async; /* the thread has news */
-    uv_timer_t timer; /* the next call is to be given up; runs, and keeps the loop alive, while
-                         there are calls */
-    takt_link flight; /* jobs that are not back, in the order of submission */
+    unsigned forks;   /* the fork count at opening: a child after fork has no thread */
+    uv_async_t async; /* wakes the loop when the thread has results */
+    /* fires when the next call must be given up; keeps the loop alive while there are calls */
+    uv_timer_t timer;
+    takt_link flight; /* jobs under way, in the order of submission */
     takt_link lost;   /* calls that could not become a job: they fail on the loop's next turn */
-    takt_link idle;   /* jobs to be used again */
+    takt_link idle;   /* jobs for reuse */
     takt_timeout timeout;
-    char trouble[TAKT_ERROR_TEXT_SIZE]; /* what store.trouble points to */
+    char trouble[TAKT_ERROR_TEXT_SIZE]; /* the text of store.trouble */
     void (*on_event)(void *data, const takt_event *event);
     void *event_data;
 
     takt_waker waker;
     bool closing;
-    bool cancelled; /* all calls have been told so */
+    bool cancelled; /* all calls were cancelled */
     bool gone;      /* the thread has ended */
-    bool left;      /* the handles are being closed */
-    int handles;    /* that are not closed yet */
+    bool left;      /* the handles are closing */
+    int handles;    /* handles not closed yet */
     void (*closed)(void *data);
     void *data;
 } file_store;
@@ -59,8 +58,8 @@ static int file_check(const char *rest, takt_error *error)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* The timer fires for the next look at the time-out of the oldest call.  One that is set for an
- * earlier call is left as it is: setting it costs more than a look in vain. */
+/* The timer fires for the next check of the oldest call's time-out. A timer set for an earlier call
+ * is kept: setting it costs more than a useless check. */
 static void set_timer(file_store *store)
 {
     uint64_t due_ns;
@@ -97,8 +96,8 @@ static void copy_claim(takt_claim *copy, const takt_claim *claim)
            offsetof(takt_claim, wants) + (size_t)claim->want_count * sizeof claim->wants[0]);
 }
 
-/* Everything that the thread needs, so that it need not look at the caller's memory.  False: there
- * is no memory for a policy. */
+/* Copies everything that the thread needs, so that it never reads the caller's memory. False: no
+ * memory for a policy. */
 static bool fill_job(takt_file_job *job, takt_store_call *call)
 {
     job->call = call;
@@ -116,7 +115,7 @@ static bool fill_job(takt_file_job *job, takt_store_call *call)
     job->own.award = &job->award;
     job->own.cost = call->cost;
     job->own.for_us = call->for_us;
-    strcpy(job->reason, call->reason ? call->reason : ""); /* it was checked */
+    strcpy(job->reason, call->reason ? call->reason : ""); /* its length was checked */
     job->own.reason = job->reason;
     job->own.slot_us = call->slot_us;
     job->own.actual = call->actual;
@@ -126,7 +125,7 @@ static bool fill_job(takt_file_job *job, takt_store_call *call)
     return job->exchange || !call->exchange;
 }
 
-/* A job that is done goes to those to be used again. */
+/* Keeps a finished job for reuse. */
 static void put_back(file_store *store, takt_file_job *job)
 {
     takt_policy_exchange_free(job->exchange);
@@ -182,7 +181,7 @@ static void copy_award(takt_award *award, const takt_award *copy)
         award->newer = copy->newer;
 }
 
-/* What was read becomes the caller's. */
+/* Gives the policy that was read to the caller. */
 static void copy_talk(takt_policy_exchange *exchange, takt_policy_exchange *copy)
 {
     exchange->version = copy->version;
@@ -207,7 +206,7 @@ static void tell_damage(file_store *store, const takt_file_job *job)
                     &(takt_event){TAKT_EVENT_LEDGER_DAMAGED, TAKT_E_STORE, made.text, NULL, NULL});
 }
 
-/* Gives a job back to those to be used again and tells its caller, if there still is one. */
+/* Keeps a job for reuse, and answers its caller, unless the call was given up. */
 static void settle(file_store *store, takt_file_job *job)
 {
     takt_store_call *call = job->call;
@@ -230,7 +229,7 @@ static void settle(file_store *store, takt_file_job *job)
         call->done(call);
 }
 
-/* A lock file that was overwritten makes every transaction wait for ever: says so. */
+/* If the lock file was overwritten, every transaction waits for ever: reports that. */
 static void name_the_lock(file_store *store)
 {
     takt_error error;
@@ -241,7 +240,7 @@ static void name_the_lock(file_store *store)
     store->store.trouble = store->trouble;
 }
 
-/* The caller is told, and the job, if it has been begun, comes back to nobody. */
+/* Fails the call. A job that has begun loses its caller. */
 static void give_up(file_store *store, takt_file_job *job, int status)
 {
     takt_store_call *call = job->call;
@@ -263,7 +262,7 @@ static void fail_lost(file_store *store)
     takt_link lost;
 
     takt_list_init(&lost);
-    takt_list_move(&lost, &store->lost); /* those that done() submits come on the turn after */
+    takt_list_move(&lost, &store->lost); /* calls that done() submits are run on the next turn */
     while (!takt_list_empty(&lost)) {
         takt_store_call *call = TAKT_HOLDER(lost.next, takt_store_call, link);
         takt_list_remove(&call->link);
@@ -347,7 +346,7 @@ static void give_up_all(file_store *store, int status)
         give_up(store, TAKT_HOLDER(store->flight.next, takt_file_job, flight), status);
 }
 
-/* First everybody is told, then the thread gets a while to end. */
+/* Fails all calls, then gives the thread time to end. */
 static void go_on_closing(file_store *store)
 {
     bool here = store->forks == takt_fork_count;
@@ -377,7 +376,7 @@ static void on_timer(uv_timer_t *timer)
         give_up_all(store, TAKT_E_STORE);
         return;
     }
-    collect(store); /* a loop that was busy itself finds answers before it looks at the clock */
+    collect(store); /* if the loop itself was busy, collect answers before looking at the clock */
     fail_lost(store);
     counted_ns = takt_timeout_look(&store->timeout, uv_hrtime());
     while (!takt_list_empty(&store->flight)) {

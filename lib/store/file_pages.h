@@ -1,8 +1,8 @@
 /*
- * file_pages.h: the pages of a ledger's logs in an LMDB file: each a record of its own right behind
- * the ledger's, named by the ledger's name, NUL, the book and the number.  (No key holds a NUL, so
- * the third one tells a page from a ledger.)  Pages are read when they are asked for and written
- * when the call is over; entries not used yet at a page's end are left out.
+ * file_pages.h: the pages of a ledger's logs in an LMDB file. Each page is a record after the
+ * ledger's record, named by the ledger's name, NUL, the book and the number. (No key contains a
+ * NUL, so the third NUL distinguishes a page from a ledger.) Pages are read on demand and written
+ * at the end of the call; unused entries at a page's end are left out.
  */
 #ifndef TAKT_STORE_FILE_PAGES_H
 #define TAKT_STORE_FILE_PAGES_H
@@ -19,7 +19,7 @@ typedef struct takt_file_page {
     void *bytes;
 } takt_file_page;
 
-/* Used for one call after the other, with one ledger each.  Begins as zeros. */
+/* Reused for each call, with one ledger per call. Zeros at first. */
 typedef struct takt_file_pages {
     takt_pages pages;
     MDB_txn *txn;
@@ -28,28 +28,27 @@ typedef struct takt_file_pages {
     size_t name_size;
     takt_file_page *at_hand;
     int count, capacity;
-    int allocated; /* of at_hand, those that have bytes */
+    int allocated; /* entries of at_hand that have memory */
     int64_t below[TAKT_BOOKS_MAX];
     bool cleared;
-    int failure; /* of LMDB, the first */
+    int failure; /* the first error of LMDB */
 } takt_file_pages;
 
-/* A call on a ledger begins.  The name must stay until it is over. */
+/* Begins a call on a ledger. The name must stay until the call ends. */
 void takt_file_pages_begin(takt_file_pages *file, MDB_txn *txn, MDB_dbi dbi, const MDB_val *name);
 
-/* It is over: writes what it changed and removes what it dropped, or nothing if it is not `kept`.
- * An LMDB code. */
+/* Ends the call: writes the changed pages and removes the dropped ones, or does nothing if it is
+ * not `kept`. Returns an LMDB code. */
 int takt_file_pages_end(takt_file_pages *file, bool kept);
 
-/* Removes all pages that follow a ledger of that name, with a cursor that is at it or has just
+/* Removes all pages that follow a ledger of that name. The cursor is at the ledger or has just
  * removed it. */
 int takt_file_pages_remove(MDB_cursor *cursor, const MDB_val *name);
 
 /* Whether a record is a page. */
 bool takt_file_pages_is_page(const MDB_val *name);
 
-/* The name of a page becomes one that is behind all pages of its ledger, and not behind any other
- * ledger. */
+/* Changes the name of a page to one after all pages of its ledger, and before the next ledger. */
 void takt_file_pages_pass(MDB_val *name, char bytes[TAKT_FILE_NAME_MAX]);
 
 void takt_file_pages_free(takt_file_pages *file);

@@ -77,7 +77,7 @@ int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, con
     int rc = mdb_get(txn, dbi, &name, &value);
 
     if (rc == 0 && takt_file_record_expires_at(value) < 0) {
-        text = ""; /* which is no ledger's text: it counts as damaged */
+        text = ""; /* an invalid text: it counts as damaged */
     } else if (rc == 0) {
         text = (const char *)value.mv_data + TAKT_FILE_PREFIX_SIZE;
         size = value.mv_size - TAKT_FILE_PREFIX_SIZE;
@@ -109,7 +109,7 @@ static bool is_expired(MDB_val name, MDB_val value, int64_t now_us)
            expires_at_us <= now_us;
 }
 
-/* Steps to the first record from that name on. */
+/* Steps to the first record at or after that name. */
 static int step_to(MDB_cursor *cursor, MDB_val first, MDB_val *name, MDB_val *value)
 {
     int rc = mdb_cursor_get(cursor, &first, value, MDB_SET_RANGE);
@@ -119,11 +119,11 @@ static int step_to(MDB_cursor *cursor, MDB_val first, MDB_val *name, MDB_val *va
     return rc;
 }
 
-/* Removes a ledger that has expired, and its pages; steps over the pages of another at once. */
+/* Removes an expired ledger and its pages; skips all pages of any other ledger. */
 static int pass(MDB_cursor *cursor, MDB_val *name, MDB_val *value, int64_t now_us)
 {
     char bytes[TAKT_FILE_NAME_MAX];
-    MDB_val own = *name; /* also while what it names is removed */
+    MDB_val own = *name; /* a copy, since the record is removed */
     int rc;
 
     if (name->mv_size > sizeof bytes)

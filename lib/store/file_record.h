@@ -1,7 +1,7 @@
 /*
- * file_record.h: records in an LMDB file.  A record's value is "takt ", the moment from which it
- * may be dropped as sixteen digits, a blank, and then the ledger's text.  (The word is there so
- * that what is left of a damaged file can be recognised as ours: file_format.c.)
+ * file_record.h: records in an LMDB file. A record's value is "takt ", its expiry as sixteen
+ * digits, a blank, and the ledger's text. (file_format.c recognises the remains of a damaged file
+ * by the word.)
  */
 #ifndef TAKT_STORE_FILE_RECORD_H
 #define TAKT_STORE_FILE_RECORD_H
@@ -17,25 +17,25 @@
 #define TAKT_FILE_EXPIRES_SIZE 16
 #define TAKT_FILE_PREFIX_SIZE  (TAKT_FILE_EXPIRES_AT + TAKT_FILE_EXPIRES_SIZE + 1)
 
-/* What is used again in one transaction after the other.  Begins as zeros. */
+/* Memory reused by each transaction. Zeros at first. */
 typedef struct takt_file_records {
     takt_record_scratch scratch;
     char *value;
     size_t value_capacity;
     takt_file_pages pages;
-    char swept[TAKT_FILE_NAME_MAX]; /* the record at which the sweep goes on */
-    size_t swept_size;              /* 0: at the first */
+    char swept[TAKT_FILE_NAME_MAX]; /* the record at which the sweep continues */
+    size_t swept_size;              /* 0: at the first record */
 } takt_file_records;
 
-/* Runs one job in a transaction.  Returns an LMDB code: if it is not 0, the transaction is to be
- * given up. */
+/* Runs one job in a transaction. Returns an LMDB code: if it is not 0, the transaction must be
+ * aborted. */
 int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, const char *name_space,
                       int64_t now_us, takt_file_job *job);
 
-/* From when on a record may be dropped; -1: the value is not a record's. */
+/* The expiry of a record; -1: the value is not a record's. */
 int64_t takt_file_record_expires_at(MDB_val value);
 
-/* Looks at some records, going on where it left off, and drops those that have expired. */
+/* Checks some records, starting where the last sweep ended, and removes expired ones. */
 int takt_file_sweep(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, int64_t now_us,
                     int count);
 

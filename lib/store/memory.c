@@ -11,8 +11,8 @@
 #include "store/memory_space.h"
 #include "store/waker.h"
 
-/* Calls of one turn: a crowd of them must not keep the loop, or the other loops that share the
- * space, for long. */
+/* Calls per turn: more of them would hold up this loop, and the other loops that share the
+ * space. */
 #define BATCH 256
 
 typedef struct memory_store {
@@ -85,7 +85,7 @@ static void on_turn(uv_idle_t *idle)
         takt_store_call *call = TAKT_HOLDER(store->done.next, takt_store_call, link);
         takt_list_remove(&call->link);
         takt_waker_answered(&store->waker, call);
-        call->done(call); /* may submit more, or close */
+        call->done(call); /* may submit more calls, or close the store */
     }
     if (store->closing) {
         cancel_waiting(store);

@@ -1,6 +1,6 @@
 /*
- * memory_space.c: see memory_space.h.  A space is short of nothing but memory: a call that cannot
- * be given any fails alone.
+ * memory_space.c: see memory_space.h. The only scarce resource is memory: a call that gets none
+ * fails alone.
  */
 #include "store/memory_space.h"
 
@@ -13,25 +13,25 @@
 #include "base/memory_pages.h"
 #include "base/table.h"
 
-/* Each call looks at that many records, so that there are never many more than are of use. */
+/* Records checked per call, so that few expired ones remain. */
 #define SWEEP 2
 
 typedef struct record {
     takt_entry entry;
-    takt_link link; /* in the ring that the sweep goes round */
+    takt_link link; /* in the ring of the sweep */
     int64_t expires_at_us;
     char *text;
     size_t size, capacity;
-    takt_memory_pages pages; /* of its logs */
+    takt_memory_pages pages; /* the pages of its logs */
     char name[];
 } record;
 
 struct takt_space {
     takt_link link; /* in `spaces` */
     char name[TAKT_SPACE_NAME_MAX + 1];
-    unsigned users; /* under spaces_mutex */
+    unsigned users; /* protected by spaces_mutex */
 
-    pthread_mutex_t mutex; /* for all below */
+    pthread_mutex_t mutex; /* protects the fields below */
     takt_table table;
     takt_link ring;
     takt_record_scratch scratch;
@@ -148,7 +148,7 @@ static bool keep_text(record *kept, const takt_record_change *change)
     return true;
 }
 
-/* Puts what a call has made of a record; `fresh` are its pages if there has been none yet. */
+/* Stores the record as a call has left it; `fresh` are its pages if the record is new. */
 static void keep(takt_space *space, record *found, const char *name, size_t size,
                  takt_memory_pages *fresh, const takt_record_change *change, takt_store_call *call)
 {
@@ -163,7 +163,7 @@ static void keep(takt_space *space, record *found, const char *name, size_t size
     }
     kept = found != NULL && keep_text(found, change);
     if (!kept)
-        call->status = TAKT_E_NOMEM; /* nothing may be awarded that is not kept */
+        call->status = TAKT_E_NOMEM; /* an award must not be given if it cannot be stored */
     if (found != NULL && found->text == NULL)
         forget(space, found);
     else if (found != NULL)
@@ -226,7 +226,7 @@ void takt_space_run(takt_space *space, const char *name_space, takt_link *calls)
     pthread_mutex_unlock(&space->mutex);
 }
 
-/* The limit behind the namespace; NULL: the record is no ledger of it. */
+/* The limit's name after the namespace; NULL: not a ledger of this namespace. */
 static const char *limit_of(const record *at, const char *name_space)
 {
     const char *limit = at->name + strlen(at->name) + 1;

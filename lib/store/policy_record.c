@@ -1,5 +1,5 @@
 /*
- * policy_record.c: see policy_record.h.  redis/lua/policy.lua and apply.lua decide the same.
+ * policy_record.c: see policy_record.h. redis/lua/policy.lua and apply.lua make the same decisions.
  */
 #include "store/policy_record.h"
 
@@ -8,11 +8,11 @@
 
 #include "base/text.h"
 
-#define HEAD_SIZE 64 /* bytes of the first line, or of what a change begins with */
+#define HEAD_SIZE 64 /* bytes of the first line, or of the start of a change */
 
-/* A record, taken to pieces. */
+/* A parsed record. */
 typedef struct stored_policy {
-    int64_t version, at_us; /* 0: there is none, or none that can be read */
+    int64_t version, at_us; /* 0: no record, or an unreadable one */
     const char *kept;
     size_t size;
 } stored_policy;
@@ -46,7 +46,7 @@ static void tell(const stored_policy *stored, takt_store_call *call)
 {
     takt_policy_exchange *exchange = call->exchange;
 
-    free(exchange->kept); /* of a transaction that was given up */
+    free(exchange->kept); /* left by an aborted transaction */
     exchange->kept = NULL;
     exchange->version = stored->version;
     exchange->at_us = stored->at_us;
@@ -64,7 +64,7 @@ static void tell(const stored_policy *stored, takt_store_call *call)
     exchange->kept_size = stored->size;
 }
 
-/* The bytes of the first lines, which an empty one ends; without a last one that has no end. */
+/* The size of the first lines, up to an empty line; an incomplete last line is left out. */
 static size_t lines_size(const stored_policy *stored, int lines)
 {
     const char *at = stored->kept, *end = at ? at + stored->size : NULL, *line_end;
@@ -77,7 +77,7 @@ static size_t lines_size(const stored_policy *stored, int lines)
 
 static void write_bytes(takt_writer *writer, const char *bytes, size_t size)
 {
-    memcpy(writer->at, bytes, size); /* there is room */
+    memcpy(writer->at, bytes, size); /* the room was checked */
     writer->at += size;
 }
 

@@ -18,7 +18,7 @@ int64_t takt_record_clock_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* Appends a part with its NUL, which the caller drops behind the last one. */
+/* Appends a part with its NUL; the caller drops the last NUL. */
 static char *append(char *at, const char *part, size_t max)
 {
     size_t size;
@@ -42,7 +42,7 @@ size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space,
     return (size_t)(at - name) + size;
 }
 
-/* Says what becomes of the record whose ledger the call has left like that. */
+/* Says what happens to the record after the call on its ledger. */
 static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger, const char *text,
                         size_t size, int64_t now_us, const takt_store_call *call,
                         takt_record_change *change)
@@ -51,7 +51,7 @@ static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger,
     if (call->op == TAKT_OP_PEEK && call->for_us == 0 && !change->damaged)
         return;
     if (call->op == TAKT_OP_PEEK && !text && call->numbers->revision < 0)
-        return; /* who only looks knows no rules */
+        return; /* a look knows no rules */
     change->expires_at_us = takt_ledger_expires_at(ledger);
     if (change->expires_at_us <= now_us) {
         change->what = text ? TAKT_RECORD_DROP : TAKT_RECORD_KEEP;
@@ -63,7 +63,7 @@ static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger,
         change->what = TAKT_RECORD_PUT;
 }
 
-/* Trouble with a page makes void what the call has decided.  False: nothing is to be changed. */
+/* A page that cannot be read makes the result of the call invalid. False: nothing is changed. */
 static bool settle_trouble(takt_record_scratch *scratch, takt_ledger *ledger, int64_t now_us,
                            takt_store_call *call, takt_record_change *change)
 {
@@ -72,7 +72,8 @@ static bool settle_trouble(takt_record_scratch *scratch, takt_ledger *ledger, in
     if (scratch->pages->trouble == TAKT_PAGES_DAMAGED) {
         change->damaged = true;
         scratch->pages->clear(scratch->pages);
-        takt_ledger_decode(ledger, call->numbers, &scratch->kept, now_us, "", 0); /* begins anew */
+        /* a fresh ledger */
+        takt_ledger_decode(ledger, call->numbers, &scratch->kept, now_us, "", 0);
         takt_store_run(ledger, now_us, call);
     }
     if (scratch->pages->trouble == TAKT_PAGES_FINE)

@@ -9,7 +9,7 @@
 #include "store/record_scratch.h"
 #include "store/store.h"
 
-/* namespace NUL limit NUL key: the names of two ledgers always differ, whatever bytes a key has. */
+/* namespace NUL limit NUL key: ledgers have different names, whatever bytes their keys have. */
 #define TAKT_RECORD_NAME_MAX (2 * (TAKT_NAME_SIZE_MAX + 1) + TAKT_KEY_SIZE_MAX)
 
 /* What happens to the record after a call. */
@@ -17,8 +17,8 @@ typedef struct takt_record_change {
     enum { TAKT_RECORD_KEEP, TAKT_RECORD_PUT, TAKT_RECORD_DROP } what;
     const char *text; /* PUT: its new text, in the scratch until the next call */
     size_t size;
-    int64_t expires_at_us; /* PUT: from then on it may be dropped */
-    bool damaged; /* the old text was unreadable: the ledger was begun anew, blocked for a period */
+    int64_t expires_at_us; /* PUT: when it may be removed */
+    bool damaged; /* the old text was unreadable: the ledger is fresh, blocked for one period */
 } takt_record_change;
 
 /* Writes a record's name and returns its length; 0: a part is too long. */
@@ -26,10 +26,10 @@ size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space,
                         const char *key);
 
 /*
- * Runs a call on the record with that text (NULL: there is none) at the store's time now_us.  Fills
- * the call's outputs and status; `change` says what happens to the record.  A call with
- * TAKT_E_NOMEM has changed nothing.  The caller writes changed pages if the change is put, undoes
- * them if it is kept, and removes them with a dropped record.
+ * Runs a call on the record with that text (NULL: no record) at the store's time now_us. Fills the
+ * call's outputs and status; `change` says what happens to the record. A call with TAKT_E_NOMEM has
+ * changed nothing. The caller writes changed pages if the change is put, undoes them if it is kept,
+ * and removes them with a dropped record.
  */
 void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size, int64_t now_us,
                      takt_store_call *call, takt_record_change *change);

@@ -6,8 +6,7 @@
 
 #include "core/ledger.h"
 
-/* Memory that is used for one call after the other, without an allocation for each.  Begins as
- * zeros. */
+/* Memory reused by each call, instead of an allocation per call. Zeros at first. */
 typedef struct takt_record_scratch {
     takt_place *line;
     int line_capacity;
@@ -15,11 +14,11 @@ typedef struct takt_record_scratch {
     int holder_capacity;
     char *text;
     size_t text_capacity;
-    takt_numbers kept; /* the numbers of a text, if they are newer than the caller's */
-    takt_pages *pages; /* the owner's: where the next ledger keeps its logs; NULL: nowhere */
+    takt_numbers kept; /* the numbers of a text that is newer than the caller's */
+    takt_pages *pages; /* where the next ledger keeps its logs; owned by the store; NULL: nowhere */
 } takt_record_scratch;
 
-/* Makes room for so many places, holders, or bytes of text; false: no memory. */
+/* Makes room for that many places, holders, or bytes of text. False: no memory. */
 bool takt_record_scratch_line(takt_record_scratch *scratch, int places);
 bool takt_record_scratch_holders(takt_record_scratch *scratch, int count);
 bool takt_record_scratch_text(takt_record_scratch *scratch, size_t size);

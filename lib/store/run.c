@@ -1,6 +1,6 @@
 /*
- * run.c: one call on a ledger that is at hand.  Decides which function of core/ledger.h a call
- * means and how its outcome is told; reading and keeping the ledger is left to the stores.
+ * run.c: runs one call on a ledger. Decides which function of core/ledger.h a call needs, and fills
+ * its outputs; the stores read and write the ledger.
  */
 #include "store/store.h"
 
@@ -52,7 +52,7 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
         if (call->for_us > 0)
             takt_ledger_watch(ledger, now_us, call->for_us);
         break;
-    case TAKT_OP_POLICY: /* no ledger's business: policy_record.c */
+    case TAKT_OP_POLICY: /* handled by policy_record.c */
     case TAKT_OP_APPLY:
         break;
     }

@@ -1,6 +1,6 @@
 /*
- * store.c: which store a URL names.  A new kind of store is a new row in the table; what a kind
- * does with the rest of the URL is its own affair.
+ * store.c: finds the store that a URL names. A new kind of store is a new row in the table; each
+ * kind reads the rest of the URL itself.
  */
 #include "store/store.h"
 
@@ -22,7 +22,7 @@ static const takt_store_kind *const kinds[] = {
     "write file: (the default file), file:PATH, redis://HOST:PORT, rediss://HOST:PORT, "           \
     "unix:PATH, memory: or memory:NAME"
 
-/* What is shown of a URL that names no store: nothing behind the scheme where a password may be. */
+/* How a URL of an unknown kind is shown: nothing after the scheme if it may contain a password. */
 static const char *shown(const char *url, char text[TAKT_QUOTE_SIZE])
 {
     char scheme[24];

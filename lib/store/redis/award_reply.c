@@ -8,7 +8,7 @@
 #include "core/ledger_text.h"
 #include "store/redis/protocol.h"
 
-/* The values of a reply's array, read one after the other. */
+/* Reads the values of a reply's array in order. */
 struct cursor {
     const takt_reply *at;
     int left;
@@ -29,7 +29,7 @@ static int64_t read_int(struct cursor *cursor, int64_t min, int64_t max)
     return value->integer;
 }
 
-/* An instant or a duration; -1 stands for never. */
+/* Reads an instant or a duration; -1 means never. */
 static int64_t read_time(struct cursor *cursor)
 {
     int64_t us = read_int(cursor, -1, TAKT_EXACT_MAX);
@@ -51,7 +51,7 @@ static const takt_reply *read_text(struct cursor *cursor)
 
 /* ---- awards ---------------------------------------------------------------------------------- */
 
-/* How many waiters a claim tells of. */
+/* The number of waiters in a claim. */
 static int64_t waiters(const takt_claim *claim)
 {
     int64_t listed = 0;
@@ -61,7 +61,7 @@ static int64_t waiters(const takt_claim *claim)
     return listed > claim->waiting ? listed : claim->waiting;
 }
 
-/* A run whose slots are all instants that a number can hold, for waiters that are `left`. */
+/* Reads a run of slots for at most `left` waiters; each slot must fit into a number. */
 static void read_run(struct cursor *cursor, takt_run *run, int64_t *left)
 {
     run->first.us = read_int(cursor, 0, TAKT_EXACT_MAX);
@@ -79,7 +79,7 @@ static void read_run(struct cursor *cursor, takt_run *run, int64_t *left)
     *left -= run->count;
 }
 
-/* Where the logs of a text that is read for its numbers alone are not. */
+/* Numbers are read without the pages of logs. */
 static void *get_nothing(takt_pages *pages, int book, int64_t number, takt_page_use use)
 {
     (void)book;
@@ -100,12 +100,12 @@ static void clear_nothing(takt_pages *pages)
     (void)pages;
 }
 
-/* The numbers that hold there, where they are newer than ours. */
+/* Reads the valid numbers, if they are newer than the caller's. */
 static void read_newer(struct cursor *cursor, const takt_store_call *call, takt_award *award)
 {
     const takt_reply *text = read_text(cursor);
     takt_pages nowhere = {.get = get_nothing, .drop_below = drop_nothing, .clear = clear_nothing};
-    takt_ledger ledger = {.pages = &nowhere}; /* without room for anybody: the text lists nobody */
+    takt_ledger ledger = {.pages = &nowhere}; /* no room for places: the text has none */
 
     if (cursor->bad)
         return;
@@ -118,13 +118,13 @@ static void read_newer(struct cursor *cursor, const takt_store_call *call, takt_
                   ledger.numbers != &award->newer;
 }
 
-/* What the worker holds, and under which numbers. */
+/* Reads what the worker holds, and the fencing numbers. */
 static void read_holding(struct cursor *cursor, takt_award *award, bool permits)
 {
     award->holding = permits ? read_int(cursor, 0, TAKT_EXACT_MAX) : 0;
     award->fence = permits ? read_int(cursor, 0, TAKT_EXACT_MAX) : 0;
     award->reuses = permits ? read_int(cursor, 0, TAKT_REUSES) : 0;
-    award->wake_count = 0; /* the script has done it */
+    award->wake_count = 0; /* the script has sent the wake-ups */
 }
 
 static void read_award(struct cursor *cursor, takt_store_call *call, int64_t flags)
@@ -160,8 +160,8 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     call->status = 0;
 }
 
-/* The one waiter there is was given a slot, and nobody stands in line.  False: that is not what was
- * claimed for. */
+/* Gives a slot to the only waiter; nobody else is in line. False: the claim was for something
+ * else. */
 static bool give_one(takt_store_call *call, int64_t now_us, int64_t next_slot_us, int64_t slot_us)
 {
     const takt_claim *claim = call->claim;
@@ -192,7 +192,7 @@ static bool read_short_award(struct cursor *cursor, takt_store_call *call)
     return !cursor->bad && give_one(call, now_us, next_slot_us, slot_us);
 }
 
-/* The shortest award: the slot is now, and so is the next one. */
+/* The shortest award: one number, which is the present time, the slot and the next slot. */
 static bool read_number(const takt_reply *reply, takt_store_call *call)
 {
     return call->op == TAKT_OP_CLAIM && reply->integer >= 0 && reply->integer <= TAKT_EXACT_MAX &&
@@ -201,7 +201,7 @@ static bool read_number(const takt_reply *reply, takt_store_call *call)
 
 /* ---- standings ------------------------------------------------------------------------------- */
 
-/* What a worker that tries is told of permits. */
+/* Reads what a try gets to know about permits. */
 static void read_try(struct cursor *cursor, takt_store_call *call, int64_t flags)
 {
     takt_award *award = call->award;
@@ -213,8 +213,7 @@ static void read_try(struct cursor *cursor, takt_store_call *call, int64_t flags
     award->runs[0] = (takt_run){{award->now_us, 0}, {0, 0}, 1, 1, (int32_t)call->cost, 0};
 }
 
-/* A reply of that many values with these flags: with permits there are more, and a try has them
- * twice. */
+/* Whether the number of values fits the flags: permits add values, and a try has them twice. */
 static bool is_standing(const takt_store_call *call, int64_t flags, int count)
 {
     int permits =
@@ -256,7 +255,7 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
         read_try(cursor, call, flags);
 }
 
-/* The flags that a reply may have. */
+/* The flags that a reply to this call may have. */
 static int64_t flags_of(const takt_store_call *call)
 {
     if (call->op == TAKT_OP_CLAIM)

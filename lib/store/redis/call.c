@@ -1,10 +1,10 @@
 /*
  * call.c: one call of a Redis store, from its first EVALSHA to its answer.
  *
- * A server that does not have the script says NOSCRIPT and has done nothing: the script is loaded
- * and the same is said again, behind it in the pipeline.  Nothing is said twice for any other
- * reason: where the connection is lost nobody knows whether the script ran, so the call fails, and
- * its caller's next claim, which states anew what is wanted, finds out.
+ * A server without the script answers NOSCRIPT and does nothing: the script is loaded and the call
+ * is sent again, after it in the pipeline. A call is never repeated for another reason. If the
+ * connection is lost, the script may have run or not, so the call fails; the caller's next claim
+ * states again what is wanted.
  */
 #include "store/redis/redis.h"
 
@@ -17,7 +17,7 @@
 #include "store/redis/policy_reply.h"
 #include "store/redis/protocol.h"
 
-#define TRIES_MAX 32 /* somebody who flushes the scripts all the time must end somewhere */
+#define TRIES_MAX 32 /* a limit, in case scripts are flushed all the time */
 
 void takt_redis_set_trouble(takt_redis_store *store, const char *text, const char *word)
 {
@@ -40,7 +40,7 @@ void takt_redis_job_finish(takt_redis_job *job, int status)
     takt_list_remove(&job->link);
     takt_list_append(&store->idle, &job->link);
     if (takt_list_empty(&store->jobs) && takt_list_empty(&store->failed))
-        uv_unref((uv_handle_t *)&store->timer); /* it may fire in vain, once */
+        uv_unref((uv_handle_t *)&store->timer); /* the timer may fire once more for nothing */
     if (status == 0 || status == TAKT_E_NO_SLOT)
         store->store.trouble = NULL;
     call->status = status;
@@ -71,7 +71,7 @@ static void on_loaded(takt_redis_command *command, const takt_reply *reply, int 
     load->refused_text = trouble.text;
 }
 
-/* Has the script loaded, unless that is under way.  False: no memory. */
+/* Loads the script, unless that is under way. False: no memory. */
 static bool load_script(takt_redis_store *store, takt_op op)
 {
     takt_redis_load *load = &store->loads[op];
@@ -87,7 +87,7 @@ static bool load_script(takt_redis_store *store, takt_op op)
     return load->under_way;
 }
 
-/* The server lacks the script. */
+/* The server does not have the script. */
 static void send_again(takt_redis_job *job, const takt_redis_trouble *trouble)
 {
     takt_redis_store *store = job->store;
@@ -113,8 +113,8 @@ static bool is_news(const takt_store_call *call)
     return takt_store_is_news(call) || (call->op == TAKT_OP_APPLY && call->status == 0);
 }
 
-/* Tells those who listen to the ledger; to the policy, where the limit has no name.  The call is
- * answered when that has gone out, so that a program which closes the store next has told them. */
+/* Publishes a hint to the ledger's listeners; to the policy's if the limit has no name. The call is
+ * answered only after the hint was sent, so that a program may close the store right after it. */
 static bool publish(takt_redis_job *job, takt_redis_step step)
 {
     takt_redis_store *store = job->store;
@@ -154,8 +154,8 @@ static bool is_zone_wish(const takt_reply *reply)
            reply[2].type == TAKT_REPLY_STRING;
 }
 
-/* So many keys are to be named, and nothing was done: the ledger's numbers are newer than ours and
- * have permits, or one key does not do.  0: that is not what the reply says. */
+/* The number of keys that the script asks for, having done nothing: the ledger's numbers are newer
+ * than ours and have permits, or one key is not enough. 0: the reply asks for no keys. */
 static int keys_wished(const takt_reply *reply)
 {
     if (reply->type != TAKT_REPLY_ARRAY || reply->count != 1 || reply[1].type != TAKT_REPLY_INTEGER)
@@ -165,8 +165,8 @@ static int keys_wished(const takt_reply *reply)
                                                  : 0;
 }
 
-/* The ledger's text names a timezone that our limit does not, and nothing was done: the same is
- * said again, with that zone. */
+/* The ledger's text names a timezone that our limit does not name, and the script has done nothing:
+ * sends the call again with that zone. */
 static void send_with_zone(takt_redis_job *job, const takt_reply *name)
 {
     if (job->tries < TRIES_MAX &&
@@ -181,7 +181,7 @@ static void send_with_zone(takt_redis_job *job, const takt_reply *name)
     takt_redis_job_finish(job, TAKT_E_STORE);
 }
 
-/* The script ran. */
+/* The script has run. */
 static void on_result(takt_redis_job *job, const takt_reply *reply)
 {
     takt_redis_store *store = job->store;
@@ -213,7 +213,7 @@ static void on_result(takt_redis_job *job, const takt_reply *reply)
         takt_redis_job_finish(job, call->status);
 }
 
-/* The server answered with an error. */
+/* The server has answered with an error. */
 static void on_error(takt_redis_job *job, const takt_reply *reply)
 {
     takt_redis_store *store = job->store;
@@ -244,7 +244,7 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
             on_result(job, reply);
         return;
     }
-    /* the call itself was done before its hint went out, whatever became of that */
+    /* the call itself was done before its hint, so a failed hint does not matter */
     if (!refused || job->step == TAKT_REDIS_PUBLISH || !publish(job, TAKT_REDIS_PUBLISH))
         takt_redis_job_finish(job, 0);
 }

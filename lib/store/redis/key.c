@@ -12,7 +12,7 @@ static bool is_plain(char c)
            c == '_' || c == '-' || c == '~';
 }
 
-/* Appends a part, percent-encoded; NULL where it is longer than `max`. */
+/* Appends a part, percent-encoded; NULL: longer than `max`. */
 static char *append(char *at, const char *part, size_t max)
 {
     static const char digits[] = "0123456789ABCDEF";

@@ -1,7 +1,7 @@
 /*
  * list.c: lists the ledgers of a namespace in a server, on a connection and a loop of its own: SCAN
- * for their names, GET for their texts.  A ledger that goes meanwhile is left out; one that SCAN
- * names twice is told twice.
+ * for their names, GET for their texts. A ledger that disappears meanwhile is left out; one that
+ * SCAN returns twice is listed twice.
  */
 #include "store/redis/list.h"
 
@@ -32,9 +32,9 @@ struct listing {
     takt_redis_command scan;
     char pattern[TAKT_REDIS_KEY_SIZE];
     char cursor[24];
-    getting *gettings; /* of the portion at hand */
+    getting *gettings; /* the commands of the current batch */
     int under_way, scans;
-    size_t left; /* that may still be looked at */
+    size_t left; /* ledgers that may still be read */
     takt_list_found found;
     void *data;
     bool closed;
@@ -64,7 +64,7 @@ static int hex_of(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* A percent-encoded part up to `stop`; where it goes on, NULL if that is no such part. */
+/* Reads a percent-encoded part up to `stop`. Returns the position after it; NULL: malformed. */
 static const char *read_part(const char *at, char stop, char *part, size_t max)
 {
     size_t size = 0;
@@ -116,7 +116,7 @@ static void on_got(takt_redis_command *command, const takt_reply *reply, int cod
     getting *get = command->data;
     listing *list = get->listing;
 
-    (void)code; /* on_lost tells */
+    (void)code; /* on_lost reports it */
     list->under_way--;
     if (list->closed || reply == NULL)
         return;
@@ -208,7 +208,7 @@ static void on_lost(void *data, int code, const char *text)
     end(data, code, text);
 }
 
-/* The ledgers' own keys end with the brace. */
+/* The pattern of ledgers' own keys, which end with the brace. */
 static bool write_pattern(char pattern[TAKT_REDIS_KEY_SIZE], const char *name_space)
 {
     size_t size = takt_redis_key(pattern, name_space, "", "", "");

@@ -1,6 +1,6 @@
 /*
- * listen.c: which ledgers a store listens to for hints, and whom a hint is passed on to.  The
- * channels are subscribe.h's affair.
+ * listen.c: which ledgers a store listens to for hints, and who gets a hint. subscribe.h handles
+ * the channels.
  */
 #include "store/redis/redis.h"
 
@@ -16,8 +16,8 @@ static void on_hint(void *data, const char *limit, const char *key, bool own)
         store->options.on_wake(store->options.data, limit, key);
 }
 
-/* Whether a ledger may tell a worker to claim: that a permit came free, or that its waiters make
- * way for others. */
+/* Whether a ledger may tell a worker to claim: a permit has come free, or its waiters must leave
+ * the line. */
 static bool wakes_workers(const takt_numbers *numbers)
 {
     return numbers->concurrency > 0 || numbers->when_full != TAKT_WHEN_FULL_REFUSE;

@@ -11,7 +11,8 @@ static bool is_number(const takt_reply *value, int64_t max)
     return value->type == TAKT_REPLY_INTEGER && value->integer >= 0 && value->integer <= max;
 }
 
-/* Lines, the last one ended, none of them empty: an empty one ends the history. */
+/* Whether the value consists of complete lines, none of them empty: an empty line ends the
+ * history. */
 static bool is_history(const takt_reply *value)
 {
     return value->type == TAKT_REPLY_STRING && value->size > 0 && value->text[0] != '\n' &&
@@ -33,7 +34,7 @@ static bool read_kept(takt_store_call *call, const takt_reply *history, const ta
     }
     memcpy(exchange->kept, history->text, history->size);
     exchange->kept[history->size] = '\n';
-    memcpy(exchange->kept + history->size + 1, text->text, text->size + 1); /* with its NUL */
+    memcpy(exchange->kept + history->size + 1, text->text, text->size + 1); /* including its NUL */
     return true;
 }
 

@@ -1,5 +1,5 @@
 /*
- * policy_reply.h: what the scripts answer about the stored policy.  Read strictly, as awards are.
+ * policy_reply.h: reads a script's reply about the stored policy, as strictly as awards.
  */
 #ifndef TAKT_STORE_REDIS_POLICY_REPLY_H
 #define TAKT_STORE_REDIS_POLICY_REPLY_H
@@ -9,8 +9,8 @@
 #include "redis/resp.h"
 #include "store/store.h"
 
-/* The answer to a call with a `talk`, whose outputs are filled, and whose status is set.  False: it
- * is no answer to this call. */
+/* Reads the answer to a call with an exchange: fills its outputs and sets its status. False: not an
+ * answer to this call. */
 bool takt_policy_reply(takt_store_call *call, const takt_reply *reply);
 
 #endif

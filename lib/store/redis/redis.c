@@ -1,11 +1,11 @@
 /*
  * redis.c: the stores "redis://", "rediss://" and "unix:", as seen from a loop.
  *
- * Decides which calls wait for a connection and which come back with an error, and when a server
- * has been waited for long enough.  A server that does not answer is left, and all that was said to
- * it fails; a call that could not be said yet waits for the next connection, as long as it may.
- * Of those that come while there is no server the first is told so at once, and so are all but
- * claims: these are worth most when they are there as it returns.
+ * Decides which calls wait for a connection and which fail at once, and when a server has not
+ * answered for too long. A connection without an answer is closed, and all calls sent on it fail. A
+ * call that was not sent yet waits for the next connection until its time-out. While there is no
+ * server, the first call fails at once with the reason, and so do all calls but claims: claims
+ * wait, so that they are sent as soon as the server is back.
  */
 #include "store/redis/redis.h"
 
@@ -17,14 +17,14 @@
 #include "base/fail.h"
 #include "store/redis/list.h"
 
-#define TIMEOUT_US INT64_C(1000000) /* where the options say nothing */
+#define TIMEOUT_US INT64_C(1000000) /* the default */
 
 static void on_timer(uv_timer_t *timer);
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* The timer fires for the next look at the time-out of the oldest job.  One that is set for an
- * earlier job is left as it is: setting it costs more than a look in vain. */
+/* The timer fires for the next check of the oldest job's time-out. A timer set for an earlier job
+ * is kept: setting it costs more than a useless check. */
 static void set_timer(takt_redis_store *store)
 {
     uint64_t due_ns;
@@ -53,7 +53,7 @@ static void fail_later(takt_redis_store *store, takt_store_call *call, int statu
     uv_ref((uv_handle_t *)&store->timer);
 }
 
-/* A status for a call that can be said at once not to succeed; 0: there is hope. */
+/* The status of a call that cannot succeed now; 0: it may succeed. */
 static int hopeless(takt_redis_store *store, const takt_store_call *call)
 {
     if (store->closing)
@@ -63,7 +63,7 @@ static int hopeless(takt_redis_store *store, const takt_store_call *call)
     if (strnlen(call->key, TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
         return TAKT_E_INVALID;
     if (store->down && (call->op != TAKT_OP_CLAIM || !store->told)) {
-        store->told |= call->op != TAKT_OP_POLICY; /* those look for themselves alone */
+        store->told |= call->op != TAKT_OP_POLICY; /* a look at the policy reports to itself only */
         return store->code;
     }
     return 0;
@@ -129,7 +129,8 @@ static void tell_failed(takt_redis_store *store)
     takt_link failed;
 
     takt_list_init(&failed);
-    takt_list_move(&failed, &store->failed); /* those that done() submits come on the turn after */
+    /* calls that done() submits are failed on the next turn */
+    takt_list_move(&failed, &store->failed);
     while (!takt_list_empty(&failed)) {
         takt_store_call *call = TAKT_HOLDER(failed.next, takt_store_call, link);
         takt_list_remove(&call->link);
@@ -137,7 +138,7 @@ static void tell_failed(takt_redis_store *store)
     }
 }
 
-/* The first job, if its time is over. */
+/* The first job, if it is overdue. */
 static takt_redis_job *overdue(takt_redis_store *store)
 {
     takt_redis_job *job = TAKT_HOLDER(store->jobs.next, takt_redis_job, order);
@@ -152,7 +153,7 @@ static void give_up_overdue(takt_redis_store *store)
 {
     takt_redis_job *job = overdue(store);
 
-    /* where it was this program that was busy, the answer may have come long ago */
+    /* if this program was busy, the answer may have arrived already */
     if (job != NULL && job->sent)
         takt_redis_connection_drain(store->connection);
     while ((job = overdue(store)) != NULL) {
@@ -308,7 +309,7 @@ free_store:
     return code;
 }
 
-/* What is left when the store is closed comes back, and then everything goes. */
+/* Cancels the remaining calls when the store is closed, then closes everything. */
 static void cancel_all(takt_redis_store *store)
 {
     store->left = store->hints != NULL ? 3 : 2;
@@ -316,8 +317,8 @@ static void cancel_all(takt_redis_store *store)
     if (store->hints != NULL)
         takt_hints_close(store->hints);
     uv_close((uv_handle_t *)&store->timer, on_timer_closed);
-    takt_redis_connection_close(store->connection); /* which cancels what was said */
-    tell_failed(store);                             /* what those that came back have submitted */
+    takt_redis_connection_close(store->connection); /* cancels the calls that were sent */
+    tell_failed(store);                             /* calls submitted by the callbacks */
 }
 
 static void redis_close(takt_store *base, void (*closed)(void *data), void *data)

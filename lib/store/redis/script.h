@@ -1,7 +1,6 @@
 /*
- * script.h: the scripts that run in the server, one for each operation of store.h, as they were
- * joined from lua/ when the library was built.  lua/PROTOCOL.md says what they are told and what
- * they answer.
+ * script.h: the scripts that run in the server, one for each operation of store.h, joined from lua/
+ * when the library is built. lua/PROTOCOL.md describes their arguments and replies.
  */
 #ifndef TAKT_STORE_REDIS_SCRIPT_H
 #define TAKT_STORE_REDIS_SCRIPT_H

@@ -1,6 +1,6 @@
 /*
  * script_call.h: writes a store call as the command that runs its script: EVALSHA, the keys of the
- * ledger's parts, and all fields of the call in one argument (lua/PROTOCOL.md).  Pure.
+ * ledger, and all fields of the call in one argument (lua/PROTOCOL.md). Pure.
  */
 #ifndef TAKT_STORE_REDIS_SCRIPT_CALL_H
 #define TAKT_STORE_REDIS_SCRIPT_CALL_H
@@ -11,7 +11,7 @@
 #include "store/redis/zone_text.h"
 #include "store/store.h"
 
-/* How many of its ledger's keys a call names. */
+/* How many keys of its ledger a call names. */
 enum {
     TAKT_SCRIPT_CALL_BRIEF = 1,       /* the text alone: an uncontended claim */
     TAKT_SCRIPT_CALL_WHOLE = 4,       /* and the line, the places, the log */
@@ -26,11 +26,11 @@ enum {
     (TAKT_RULES_MAX * TAKT_RULE_TEXT_SIZE + TAKT_SCRIPT_CALL_ZONES * TAKT_ZONE_TEXT_SIZE +         \
      TAKT_REASON_TEXT_MAX + 21 * TAKT_SCRIPT_CALL_INTS)
 
-/* The memory of one command, used again by the next.  Begins as zeros. */
+/* The memory of one command, reused by the next. Zeros at first. */
 typedef struct takt_script_call {
-    int64_t about_us;     /* when the call will run, roughly: which years of a timezone matter */
-    takt_zone_list zones; /* that ledgers have asked for */
-    int keys;             /* in: that the next call is to name at least; out: that it names */
+    int64_t about_us;     /* roughly when the call will run: selects the years of a timezone */
+    takt_zone_list zones; /* zones that ledgers have asked for */
+    int keys; /* in: keys that the next call must name at least; out: keys that it names */
     int count;
     const char *arguments[TAKT_SCRIPT_CALL_MAX];
     size_t sizes[TAKT_SCRIPT_CALL_MAX];
@@ -38,7 +38,7 @@ typedef struct takt_script_call {
     char text[TAKT_SCRIPT_CALL_TEXT];
 } takt_script_call;
 
-/* False: a part of the ledger's name is longer than it may be. */
+/* False: a part of the ledger's name is too long. */
 bool takt_script_call_write(takt_script_call *script_call, const char *name_space,
                             const takt_store_call *call);
 

@@ -1,9 +1,9 @@
 /*
  * subscribe.c: see subscribe.h.
  *
- * Decides which ledgers are listened to: those that were asked about in the last minute, the first
- * ones where they are too many.  On a new connection one subscription is tried first, to see which
- * kind the server has and our user may use; then the others follow.
+ * Decides which ledgers to listen to: those used in the last minute; if there are too many, the
+ * first ones. On a new connection one subscription is tried first, to see which kind the server has
+ * and our user may use; then the others follow.
  */
 #include "store/redis/subscribe.h"
 
@@ -17,10 +17,10 @@
 #include "redis/connection.h"
 #include "store/redis/key.h"
 
-#define IDLE_MS 60000 /* a ledger not asked about for so long is not listened to any more */
+#define IDLE_MS 60000 /* a ledger not used for so long is unsubscribed */
 #define BATCH   64    /* channels in one command */
 
-/* Which kind of subscription goes. */
+/* The kind of subscription that works. */
 enum kind { SHARDED, PLAIN, NONE };
 
 static const struct {
@@ -35,19 +35,19 @@ struct takt_hints {
     uv_loop_t *loop;
     takt_hints_options options;
     takt_table table; /* channels by name */
-    takt_link recent; /* the same, the longest idle first */
+    takt_link recent; /* the same channels, the longest idle first */
     enum kind kind;
-    bool trying; /* the kind is not known yet: an answer to the first subscription is awaited */
+    bool trying; /* the kind is unknown until the first subscription is answered */
     bool closing;
 };
 
-/* One ledger that is listened to, or what is there for this worker alone. */
+/* The channel of a ledger, or that of this worker on a ledger. */
 struct channel {
     takt_entry entry;
     takt_link link; /* in recent */
     uint64_t asked_ms;
     bool own;
-    const char *limit, *key; /* in `name`, behind the channel's own */
+    const char *limit, *key; /* in `name`, after the channel's own name */
     char name[];
 };
 
@@ -59,7 +59,7 @@ static void send_command(takt_hints *hints, const char *word, int count, const c
 
     memcpy(arguments + 1, names, (size_t)count * sizeof *names);
     memcpy(lengths + 1, sizes, (size_t)count * sizeof *sizes);
-    /* without memory there are no hints, that is all */
+    /* without memory there are no hints */
     (void)takt_redis_connection_send(hints->connection, NULL, 1 + count, arguments, lengths);
 }
 
@@ -87,7 +87,7 @@ static void forget(takt_hints *hints, struct channel *channel)
     free(channel);
 }
 
-/* Drops the longest idle one if it is idle for too long. */
+/* Drops the longest idle channel if it is idle for too long. */
 static void drop_idle(takt_hints *hints, uint64_t now_ms)
 {
     struct channel *oldest = TAKT_HOLDER(hints->recent.next, struct channel, link);
@@ -118,7 +118,7 @@ static struct channel *add(takt_hints *hints, const char *name, size_t size, con
     return added;
 }
 
-/* The channel that bears the ledger's name and `rest`. */
+/* Listens to the channel with the ledger's name and `rest`. */
 static void want(takt_hints *hints, const char *limit, const char *key, const char *rest)
 {
     char name[TAKT_REDIS_KEY_SIZE];
@@ -158,7 +158,7 @@ void takt_hints_want(takt_hints *hints, const char *limit, const char *key, uint
 
 /* ---- the connection -------------------------------------------------------------------------- */
 
-/* The channel of a ledger that cannot be: no limit's name is empty. */
+/* Subscribes to the channel of a ledger that cannot exist: no limit's name is empty. */
 static void try_kind(takt_hints *hints, enum kind kind)
 {
     char channel_name[TAKT_REDIS_KEY_SIZE];
@@ -194,13 +194,13 @@ static void on_ready(void *data)
 
 static void on_lost(void *data, int code, const char *text)
 {
-    /* the store's own connection tells of it, and the next attempt is under way */
+    /* the store's own connection reports it, and the next attempt is under way */
     (void)data;
     (void)code;
     (void)text;
 }
 
-/* The first subscription was answered. */
+/* The answer to the first subscription. */
 static void on_tried(takt_hints *hints, bool granted)
 {
     hints->trying = false;
@@ -218,8 +218,8 @@ static bool is_word(const takt_reply *reply, const char *word)
            memcmp(reply->text, word, reply->size) == 0;
 }
 
-/* ["message", CHANNEL, TEXT], or an answer to a subscription: ["subscribe", CHANNEL, COUNT].  What
- * woke this worker before that was not heard, so it counts as woken by it. */
+/* Reads ["message", CHANNEL, TEXT], or the answer to a subscription: ["subscribe", CHANNEL, COUNT].
+ * Wake-ups sent before the subscription were missed, so the subscription counts as one. */
 static void on_pushed(void *data, const takt_reply *reply)
 {
     takt_hints *hints = data;

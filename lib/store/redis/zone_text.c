@@ -13,14 +13,14 @@ bool takt_zone_list_add(takt_zone_list *list, const char *name, size_t size)
 
     for (int i = 0; i < list->count; i++)
         if (list->zones[i] == zone)
-            return true; /* another call, said before it was added, has asked for it too */
+            return true; /* an earlier call has asked for it, too */
     if (zone == NULL || list->count == TAKT_ZONE_TEXT_MORE)
         return false;
     list->zones[list->count++] = zone;
     return true;
 }
 
-/* The change that holds at an instant: the first of all before it. */
+/* The change in effect at an instant; before all changes, the first one. */
 static int holds_at(const takt_zone *zone, int64_t t_us)
 {
     int at = 0;
