@@ -60,6 +60,7 @@ static void print_json(const takt_policy *policy)
     takt_on_store_failure failure = TAKT_ON_STORE_FAILURE_WAIT;
     takt_mode mode = TAKT_MODE_ENFORCE;
     takt_learn learn = TAKT_LEARN_OFF;
+    const char *key;
     char rules[1024];
     int warnings = 0;
 
@@ -84,7 +85,17 @@ static void print_json(const takt_policy *policy)
         takt_cli_json_field("mode", takt_mode_name(mode));
         putchar(',');
         takt_cli_json_field("learn", takt_learn_name(learn));
-        printf(",\"key_hash\":%s}", takt_policy_key_hash(policy, name) ? "true" : "false");
+        printf(",\"key_hash\":%s,\"overrides\":[",
+               takt_policy_key_hash(policy, name) ? "true" : "false");
+        for (size_t k = 0; takt_policy_override(policy, name, k, &key, rules, sizeof(rules)) == 0;
+             k++) {
+            printf(k ? ",{" : "{");
+            takt_cli_json_field("key", key);
+            putchar(',');
+            takt_cli_json_field("rules", rules);
+            putchar('}');
+        }
+        printf("]}");
     }
     printf("],\"warnings\":[");
     takt_policy_warn(policy, print_warning, &warnings);

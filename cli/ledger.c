@@ -182,7 +182,8 @@ static void print_lines(const ledger_call *self)
     const takt_standing *standing = &self->standing;
     char rules[1024] = "", span[TAKT_SPAN_SIZE], shown[TAKT_QUOTE_SIZE];
 
-    takt_policy_describe(self->session.policy, self->target.limit, rules, sizeof(rules));
+    takt_policy_describe_key(self->session.policy, self->target.limit, self->target.key, rules,
+                             sizeof(rules));
     printf("%s", self->target.limit);
     if (self->target.key)
         printf(" key %s", takt_quote(self->target.key, shown));

@@ -88,20 +88,26 @@ int takt_cli_make_policy(takt_policy **policy, const takt_cli_settings *settings
     return 0;
 }
 
+static void measure_limit(void *data, const takt_difference *difference)
+{
+    int *width = data, size = (int)strlen(difference->limit);
+
+    *width = size > *width ? size : *width;
+}
+
+static void print_limit(void *data, const takt_difference *difference)
+{
+    const int *width = data;
+
+    printf("%-*s  %s\n", *width, difference->limit, difference->to);
+}
+
 void takt_cli_print_limits(const takt_policy *policy)
 {
-    char rules[1024];
     int width = 0;
 
-    for (size_t i = 0; i < takt_policy_count(policy); i++) {
-        int size = (int)strlen(takt_policy_name(policy, i));
-        width = size > width ? size : width;
-    }
-    for (size_t i = 0; i < takt_policy_count(policy); i++) {
-        const char *name = takt_policy_name(policy, i);
-        takt_policy_describe(policy, name, rules, sizeof(rules));
-        printf("%-*s  %s\n", width, name, rules);
-    }
+    takt_policy_compare(NULL, policy, measure_limit, &width);
+    takt_policy_compare(NULL, policy, print_limit, &width);
 }
 
 static void say_warning(void *data, const char *limit, const char *text)
@@ -382,6 +388,7 @@ int takt_cli_refusal(const takt_cli_session *session, const takt_cli_target *tar
     takt_error error = {0};
     char shown[TAKT_QUOTE_SIZE];
 
+    request.key = target->key;
     takt_quote(target->text, shown);
     switch (code) {
     case TAKT_E_COST:

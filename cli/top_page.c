@@ -200,8 +200,8 @@ static void draw_details(takt_cli_page *page, const takt_cli_view *view, const t
 
     takt_cli_page_line(page, TAKT_CLI_PLAIN, "%s", "");
     if (row) {
-        takt_policy_describe(takt_get_policy(rows->session->client), row->target.limit, rules,
-                             sizeof(rules));
+        takt_policy_describe_key(takt_get_policy(rows->session->client), row->target.limit,
+                                 row->target.key, rules, sizeof(rules));
         takt_cli_page_line(page, TAKT_CLI_BOLD, "%s: %s", row->target.text, rules);
     }
     if (row && row->seen) {

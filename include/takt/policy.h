@@ -83,6 +83,26 @@ typedef struct takt_adapt_text {
     const char *floor;
 } takt_adapt_text;
 
+/* Other numbers for the keys of a limit that `key` matches.  A field that is NULL is as the limit
+ * has it. */
+typedef struct takt_override_text {
+    /* A key, or a pattern in which each `*` stands for any bytes (required). */
+    const char *key;
+    /* "true": its work starts at once; no other field is given ("false"). */
+    const char *unlimited;
+    /* In the place of the limit's; a single rule of the rate "0" refuses the work. */
+    const takt_rule_text *rules;
+    unsigned rule_count;
+    /* As those of the limit. */
+    const char *lookahead;
+    const char *headroom;
+    const char *max_waiting;
+    const char *when_full;
+    const char *concurrency;
+    const char *lease;
+    const takt_adapt_text *adapt;
+} takt_override_text;
+
 typedef struct takt_limit_text {
     /* 1 to 64 of a-z A-Z 0-9 . _ - (required). */
     const char *name;
@@ -115,6 +135,9 @@ typedef struct takt_limit_text {
     const char *learn;
     /* "true": the store gets a keyed hash of each key (takt_options.key_secret) ("false"). */
     const char *key_hash;
+    /* Numbers by key: that of a key comes before patterns, and of those the first that matches. */
+    const takt_override_text *overrides;
+    unsigned override_count;
 } takt_limit_text;
 
 #define TAKT_RULES_MAX     8
@@ -212,13 +235,26 @@ TAKT_EXPORT int takt_policy_describe(const takt_policy *policy, const char *limi
                                      size_t size);
 
 /*
- * Compares two policies; `from` may be NULL (none).  Calls tell (may be NULL) for each limit that
- * differs, those of `to` first, in their order.  Returns how many differ.  The strings are valid
- * during the call.
+ * The same of the numbers that hold for a key (NULL: for none), such as "500/s, override acme".
+ */
+TAKT_EXPORT int takt_policy_describe_key(const takt_policy *policy, const char *limit,
+                                         const char *key, char *text, size_t size);
+
+/*
+ * A limit's override by its place in the policy, from 0: its key or pattern, owned by the policy,
+ * and its numbers as takt_policy_describe writes them.  0, or TAKT_E_NO_LIMIT if there is none.
+ */
+TAKT_EXPORT int takt_policy_override(const takt_policy *policy, const char *limit, size_t index,
+                                     const char **key, char *text, size_t size);
+
+/*
+ * Compares two policies; `from` may be NULL (none).  Calls tell (may be NULL) for each limit and
+ * each override that differs, those of `to` first, in their order.  Returns how many differ.  The
+ * strings are valid during the call.
  */
 typedef struct takt_difference {
-    const char *limit;
-    const char *from, *to; /* as of takt_policy_describe; NULL: no such limit */
+    const char *limit;     /* of an override: LIMIT:KEY */
+    const char *from, *to; /* as of takt_policy_describe; NULL: no such limit or override */
 } takt_difference;
 
 TAKT_EXPORT size_t takt_policy_compare(const takt_policy *from, const takt_policy *to,

@@ -7,6 +7,7 @@
 #include "client/request.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
+#include "scheduler/renew.h"
 #include "scheduler/waiter.h"
 #include "shadow/shadow.h"
 
@@ -18,14 +19,25 @@ void takt_acquire_enter(takt_client *client, takt_queue *queue, takt_permit *per
         takt_shadow_enforce(&client->shadows, queue, permit);
 }
 
+/* The queue of a key.  Since the policy changed a queue of hashed keys may have the limit of other
+ * keys: which override a hash has is known only here. */
+static takt_queue *queue_of(takt_client *client, const takt_limit *limit, const char *key)
+{
+    takt_queue *queue = takt_registry_queue(&client->scheduler, limit, key);
+
+    if (queue && queue->limit != limit)
+        takt_renew_queue(&client->scheduler, queue, limit);
+    return queue;
+}
+
 /* Reserves a place in the queues of the outer limits, the outermost first.  It happens now because
  * the request's keys are only valid during the call. */
 static int expect_outer(takt_client *client, takt_permit *permit, const takt_request *request,
                         const takt_levels *levels)
 {
     for (int level = levels->count - 1; level > 0; level--) {
-        takt_queue *queue = takt_registry_queue(&client->scheduler, levels->limits[level],
-                                                takt_request_key(request, levels, level));
+        takt_queue *queue =
+            queue_of(client, levels->limits[level], takt_request_key(request, levels, level));
         if (!queue)
             return TAKT_E_NOMEM;
         takt_waiter_expect(&client->scheduler, queue, permit);
@@ -51,14 +63,15 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
         return TAKT_E_CANCELED;
     code = takt_request_check(client->policy, client->asked, &client->key_secret, request, &levels,
                               NULL);
+    if (code == 0)
+        code = takt_request_permit(request, &levels, NULL);
     if (code < 0)
         return code;
-    limit = client->asked = levels.limits[0]; /* the next acquire mostly names it too */
+    limit = levels.limits[0];
+    client->asked = limit->base ? limit->base : limit; /* the next acquire mostly names it too */
     permit->hold_count = permit->outer_count = 0;
     code = expect_outer(client, permit, request, &levels);
-    queue = code == 0 ? takt_registry_queue(&client->scheduler, limit,
-                                            takt_request_key(request, &levels, 0))
-                      : NULL;
+    queue = code == 0 ? queue_of(client, limit, takt_request_key(request, &levels, 0)) : NULL;
     if (!queue) {
         takt_waiter_drop(&client->scheduler, permit);
         return TAKT_E_NOMEM;

@@ -93,7 +93,7 @@ takt_calling *takt_call_new(takt_client *client)
 }
 
 int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owner,
-                    const takt_request *request, takt_call_cb callback)
+                    const takt_request *request, bool is_work, takt_call_cb callback)
 {
     takt_calling *made;
     takt_levels levels;
@@ -108,6 +108,8 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
     if (owner ? owner->calling != NULL : client->detached_calls >= TAKT_DETACHED_MAX)
         return TAKT_E_BUSY;
     code = takt_request_check(client->policy, NULL, &client->key_secret, request, &levels, NULL);
+    if (code == 0 && is_work)
+        code = takt_request_permit(request, &levels, NULL);
     if (code < 0)
         return code;
     made = takt_call_new(client);
@@ -177,7 +179,7 @@ int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, con
     if (kind == TAKT_CALL_LOWER)
         number = takt_min(number, TAKT_SETTLED_MAX); /* a higher number has the same effect */
     request.key = key;
-    code = takt_call_begin(&calling, client, call, &request, callback);
+    code = takt_call_begin(&calling, client, call, &request, false, callback);
     if (code < 0)
         return code;
     calling->call.op = kinds[kind].op;

@@ -59,9 +59,9 @@ typedef struct takt_calling {
 takt_calling *takt_call_new(takt_client *client);
 
 /* Checks a request and makes its call, which the owner keeps from now on; owner NULL: a detached
- * call.  Returns 0 or a code. */
+ * call.  is_work: it asks to start work.  Returns 0 or a code. */
 int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owner,
-                    const takt_request *request, takt_call_cb callback);
+                    const takt_request *request, bool is_work, takt_call_cb callback);
 
 /* Begins a call of that kind for its public function.  `number` is a duration; for LOWER it is the
  * number of tokens left; other kinds pass 0.  `reason` may be NULL, and so may `call` together with

@@ -90,14 +90,14 @@ void takt_client_note(takt_client *client, int status)
 takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, const char *key)
 {
     const takt_limit *present =
-        client->renewed ? takt_policy_find(client->policy, limit->name) : NULL;
+        client->renewed ? takt_policy_renewed(client->policy, limit, key) : NULL;
 
     return takt_registry_queue(&client->scheduler, present ? present : limit, key);
 }
 
-static const takt_limit *find(const void *policy, const char *name)
+static const takt_limit *find(const void *policy, const takt_limit *limit, const char *key)
 {
-    return takt_policy_find(policy, name);
+    return takt_policy_renewed(policy, limit, key);
 }
 
 /* The events already sent, for the limits that both policies have; NULL: no memory. */

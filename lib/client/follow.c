@@ -24,7 +24,7 @@
 
 static bool is_of(const void *policy, const takt_limit *limit)
 {
-    return takt_policy_find(policy, limit->name) == limit;
+    return takt_policy_find(policy, limit->name) == (limit->base ? limit->base : limit);
 }
 
 /* Frees policies that no queue uses.  Calls under way also refer to limits, so nothing is freed

@@ -186,7 +186,7 @@ static int still_possible(const takt_permit *permit)
 {
     const takt_limit *outer = takt_waiter_outer(permit)->limit;
 
-    return outer->mode == TAKT_MODE_ENFORCE &&
+    return outer->mode == TAKT_MODE_ENFORCE && outer->access == TAKT_ACCESS_LIMITED &&
                    permit->cost > takt_numbers_capacity(&outer->numbers, NULL)
                ? TAKT_E_COST
                : 0;

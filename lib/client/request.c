@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/quote.h"
+#include "policy/overrides.h"
 #include "policy/rule_text.h"
 
 /* What to change in a rule that gives too few tokens at once. */
@@ -69,6 +71,23 @@ static int check_keys(const takt_request *request, int levels, takt_error *error
     return 0;
 }
 
+/* Puts the limit that holds for the key of each level in its place, and checks the cost there. */
+static int check_costs(const takt_request *request, takt_levels *levels, takt_error *error)
+{
+    int rule = 0;
+
+    for (int level = 0; level < levels->count; level++) {
+        const takt_limit *limit =
+            takt_overrides_for(levels->limits[level], given_key(request, level));
+        int64_t capacity = takt_numbers_capacity(&limit->numbers, &rule);
+        levels->limits[level] = limit;
+        if (request->cost > capacity && limit->mode == TAKT_MODE_ENFORCE &&
+            limit->access == TAKT_ACCESS_LIMITED)
+            return refuse_cost(limit, request, rule, capacity, error);
+    }
+    return 0;
+}
+
 static int hash_keys(const takt_key_secret *secret, const takt_request *request,
                      takt_levels *levels, takt_error *error)
 {
@@ -93,7 +112,7 @@ int takt_request_check(const takt_policy *policy, const takt_limit *hint,
                        takt_levels *levels, takt_error *error)
 {
     const takt_limit *found = hint;
-    int rule = 0, count = 0, code;
+    int count = 0, code;
 
     if (!request->limit)
         return takt_fail(error, TAKT_E_INVALID, "the request names no limit");
@@ -112,24 +131,38 @@ int takt_request_check(const takt_policy *policy, const takt_limit *hint,
     if (!found)
         return takt_fail(error, TAKT_E_NO_LIMIT, "the policy has no limit \"%.80s\"",
                          request->limit);
-    for (const takt_limit *at = found; at && count < TAKT_LEVELS_MAX; at = at->within) {
-        int64_t capacity = takt_numbers_capacity(&at->numbers, &rule);
-        if (request->cost > capacity && at->mode == TAKT_MODE_ENFORCE)
-            return refuse_cost(at, request, rule, capacity, error);
+    for (const takt_limit *at = found; at && count < TAKT_LEVELS_MAX; at = at->within)
         levels->limits[count++] = at;
-    }
     levels->count = count;
     code = check_keys(request, count, error);
+    if (code == 0)
+        code = check_costs(request, levels, error);
     if (code == 0)
         code = hash_keys(secret, request, levels, error);
     return code;
 }
 
+int takt_request_permit(const takt_request *request, const takt_levels *levels, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+
+    for (int level = 0; level < levels->count; level++) {
+        const takt_limit *limit = levels->limits[level];
+        if (limit->access == TAKT_ACCESS_REFUSED && limit->mode == TAKT_MODE_ENFORCE)
+            return takt_fail(error, TAKT_E_COST,
+                             "limit \"%s\": the key %s is refused: its override has a rate of 0",
+                             limit->name, takt_quote(given_key(request, level), quoted));
+    }
+    return 0;
+}
+
 int takt_check_request(const takt_policy *policy, const takt_request *request, takt_error *error)
 {
     takt_levels levels;
+    int code;
 
     if (!policy || !request)
         return takt_fail(error, TAKT_E_INVALID, "policy and request are required");
-    return takt_request_check(policy, NULL, NULL, request, &levels, error);
+    code = takt_request_check(policy, NULL, NULL, request, &levels, error);
+    return code == 0 ? takt_request_permit(request, &levels, error) : code;
 }

@@ -9,7 +9,8 @@
 #include "crypto/key_hash.h"
 #include "policy/policy.h"
 
-/* The limits that a request must pass.  Level 0 is the innermost; each next level is around it. */
+/* The limits that a request must pass, or their overrides for its keys.  Level 0 is the innermost;
+ * each next level is around it. */
 typedef struct takt_levels {
     const takt_limit *limits[TAKT_LEVELS_MAX];
     int count;
@@ -22,6 +23,10 @@ typedef struct takt_levels {
 int takt_request_check(const takt_policy *policy, const takt_limit *hint,
                        const takt_key_secret *secret, const takt_request *request,
                        takt_levels *levels, takt_error *error);
+
+/* Whether work may be asked for: TAKT_E_COST for a key whose override refuses all work.  Calls that
+ * only look or steer do not ask. */
+int takt_request_permit(const takt_request *request, const takt_levels *levels, takt_error *error);
 
 /* The key of one level, as the store and the scheduler know it.  It lives as long as the request
  * and its levels. */

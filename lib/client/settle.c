@@ -40,10 +40,8 @@ void takt_settle_shadow(takt_client *client, const takt_shadow_waiter *shadow_wa
 
 void takt_settle_unused(takt_client *client, const takt_queue *queue, const takt_run *unused)
 {
-    const takt_limit *limit = takt_policy_find(client->policy, queue->limit->name);
-
-    if (limit) /* else it is gone: they lapse */
-        (void)begin(client, limit, queue->key, takt_run_slot(unused, 0),
+    if (takt_policy_find(client->policy, queue->limit->name)) /* else it is gone: they lapse */
+        (void)begin(client, queue->limit, queue->key, takt_run_slot(unused, 0),
                     unused->count * unused->cost, 0);
 }
 
@@ -60,6 +58,8 @@ static int settle_one(const takt_permit *permit, const takt_limit *limit, const 
 {
     int64_t slot_us = permit->uncharged ? 0 : permit->slot_at_us;
 
+    if (limit->access == TAKT_ACCESS_UNLIMITED)
+        return 0;
     if (actual_cost == permit->cost || (limit->within && actual_cost < permit->cost))
         return 0;
     if (actual_cost < permit->cost && limit->mode == TAKT_MODE_SHADOW)

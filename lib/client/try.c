@@ -7,6 +7,8 @@
  */
 #include "client/try.h"
 
+#include <string.h>
+
 #include "base/fail.h"
 #include "client/call.h"
 #include "scheduler/claims.h"
@@ -116,7 +118,10 @@ void takt_try_send_held(takt_client *client)
     while (!takt_list_empty(&held)) {
         takt_calling *calling = TAKT_HOLDER(held.next, takt_calling, trying.held);
         takt_list_remove(&calling->trying.held);
-        submit(calling, calling->level);
+        if (calling->levels.count > 0)
+            submit(calling, calling->level);
+        else
+            finish(calling);
     }
 }
 
@@ -273,6 +278,25 @@ static void answered(takt_store_call *call)
         finish(calling);
 }
 
+/* Leaves out the levels whose keys are unlimited.  If there are no others the next pass ends the
+ * try: no callback comes before the call has returned. */
+static void skip_unlimited(takt_calling *calling)
+{
+    takt_levels *levels = &calling->levels;
+    int kept = 0;
+
+    for (int level = 0; level < levels->count; level++) {
+        if (levels->limits[level]->access == TAKT_ACCESS_UNLIMITED)
+            continue;
+        if (kept < level) {
+            levels->limits[kept] = levels->limits[level];
+            strcpy(calling->keys[kept], calling->keys[level]);
+        }
+        kept++;
+    }
+    levels->count = kept;
+}
+
 int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
                      const takt_request *request, takt_call_cb callback)
 {
@@ -290,9 +314,10 @@ int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
     permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
     permit->shadow_count = permit->shadow = permit->uncharged = 0;
     takt_list_init(&permit->line);
-    code = takt_call_begin(&calling, client, call, request, callback);
+    code = takt_call_begin(&calling, client, call, request, true, callback);
     if (code < 0)
         return code;
+    skip_unlimited(calling);
     permit->state = TAKT_PERMIT_TRYING;
     calling->trying.permit = permit;
     calling->trying.looking = calling->levels.count > 1;
@@ -300,6 +325,13 @@ int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
     calling->call.op = calling->trying.looking ? TAKT_OP_PEEK : TAKT_OP_TRY;
     calling->call.reason = calling->reason;
     calling->call.done = answered;
-    submit(calling, 0);
+    if (calling->levels.count > 0) {
+        submit(calling, 0);
+        return 0;
+    }
+    calling->trying.blind = true; /* no ledger answers */
+    permit->uncharged = true;
+    takt_list_append(&client->held_tries, &calling->trying.held);
+    takt_client_ask(client);
     return 0;
 }

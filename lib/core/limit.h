@@ -7,15 +7,27 @@
 
 #include "core/numbers.h"
 
+/* What work of a limit meets.  Only an override is other than limited. */
+typedef enum takt_access {
+    TAKT_ACCESS_LIMITED,
+    TAKT_ACCESS_UNLIMITED, /* it starts at once, and no ledger is asked */
+    TAKT_ACCESS_REFUSED    /* it fails: no cost is possible */
+} takt_access;
+
+/* The overrides of a limit are limits too, with its name: those of the keys that they match
+ * (policy/overrides.h). */
 typedef struct takt_limit {
     char name[TAKT_NAME_SIZE_MAX + 1];
+    takt_access access;
     takt_numbers numbers;
     int priority; /* of acquires that name none */
     takt_on_store_failure on_store_failure;
     takt_mode mode;
     takt_learn learn;
-    bool key_hash;                   /* stores get hashes of its keys (crypto/key_hash.h) */
-    const struct takt_limit *within; /* owned by the same policy; NULL: none */
+    bool key_hash;                    /* stores get hashes of its keys (crypto/key_hash.h) */
+    const struct takt_limit *within;  /* owned by the same policy; NULL: none */
+    const struct takt_limit *base;    /* of an override: its limit; NULL: not an override */
+    struct takt_overrides *overrides; /* owned by the policy; NULL: none */
 } takt_limit;
 
 #endif

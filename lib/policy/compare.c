@@ -2,8 +2,13 @@
  * What one policy changes of another, limit by limit, in a person's words: two limits differ where
  * their descriptions do, which say all that is not as it would be anyway.
  */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/quote.h"
+#include "policy/field.h"
+#include "policy/limit_text.h"
+#include "policy/overrides.h"
 #include "policy/policy.h"
 
 #define LINE_SIZE 2048
@@ -20,6 +25,17 @@ static const char *describe(const takt_policy *policy, const char *name, char li
     return policy != NULL && takt_policy_describe(policy, name, line, LINE_SIZE) == 0 ? line : NULL;
 }
 
+/* The place of a pattern decides which keys it has.  NULL: there is no such override. */
+static const char *describe_override(const takt_limit *override, char line[LINE_SIZE])
+{
+    if (override == NULL)
+        return NULL;
+    takt_limit_describe(override, NULL, line, LINE_SIZE);
+    if (takt_overrides_rank(override) > 0)
+        takt_field_append(line, LINE_SIZE, ", pattern %zu", takt_overrides_rank(override));
+    return line;
+}
+
 static void compare(comparison *made, const char *name, const char *from, const char *to)
 {
     if (from != NULL && to != NULL && strcmp(from, to) == 0)
@@ -27,6 +43,32 @@ static void compare(comparison *made, const char *name, const char *from, const 
     made->count++;
     if (made->tell != NULL)
         made->tell(made->data, &(takt_difference){name, from, to});
+}
+
+static void compare_override(comparison *made, const char *limit, const char *key,
+                             const takt_limit *from, const takt_limit *to)
+{
+    char name[TAKT_NAME_SIZE_MAX + TAKT_QUOTE_SIZE + 2], quoted[TAKT_QUOTE_SIZE];
+    char before[LINE_SIZE], after[LINE_SIZE];
+    takt_quote(key, quoted);
+    snprintf(name, sizeof name, "%s:%.*s", limit, (int)strlen(quoted) - 2, quoted + 1);
+    compare(made, name, describe_override(from, before), describe_override(to, after));
+}
+
+/* The overrides of a limit; either may be NULL.  Those of a limit that goes are not told. */
+static void compare_overrides(comparison *made, const takt_limit *from, const takt_limit *to)
+{
+    const takt_limit *override;
+    for (size_t i = 0; (override = takt_overrides_at(to, i)); i++) {
+        const char *key = takt_overrides_key(override);
+        compare_override(made, to->name, key, from ? takt_overrides_named(from, key) : NULL,
+                         override);
+    }
+    for (size_t i = 0; from != NULL && (override = takt_overrides_at(from, i)); i++) {
+        const char *key = takt_overrides_key(override);
+        if (takt_overrides_named(to, key) == NULL)
+            compare_override(made, to->name, key, override, NULL);
+    }
 }
 
 size_t takt_policy_compare(const takt_policy *from, const takt_policy *to,
@@ -37,6 +79,7 @@ size_t takt_policy_compare(const takt_policy *from, const takt_policy *to,
     for (size_t i = 0; i < to->limit_count; i++) {
         const char *name = to->limits[i]->name;
         compare(&made, name, describe(from, name, before), describe(to, name, after));
+        compare_overrides(&made, takt_policy_find(from, name), to->limits[i]);
     }
     for (size_t i = 0; from != NULL && i < from->limit_count; i++) {
         const char *name = from->limits[i]->name;

@@ -43,6 +43,25 @@ static const cyaml_schema_field_t adapt_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t override_fields[] = {
+    OPTIONAL_TEXT("key", takt_override_text, key),
+    OPTIONAL_TEXT("unlimited", takt_override_text, unlimited),
+    OPTIONAL_LIST("rules", takt_override_text, rules, rule_count, &rule_schema),
+    OPTIONAL_TEXT("lookahead", takt_override_text, lookahead),
+    OPTIONAL_TEXT("headroom", takt_override_text, headroom),
+    OPTIONAL_TEXT("max_waiting", takt_override_text, max_waiting),
+    OPTIONAL_TEXT("when_full", takt_override_text, when_full),
+    OPTIONAL_TEXT("concurrency", takt_override_text, concurrency),
+    OPTIONAL_TEXT("lease", takt_override_text, lease),
+    CYAML_FIELD_MAPPING_PTR("adapt", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, takt_override_text,
+                            adapt, adapt_fields),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t override_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, takt_override_text, override_fields),
+};
+
 static const cyaml_schema_field_t limit_fields[] = {
     OPTIONAL_TEXT("name", takt_limit_text, name),
     OPTIONAL_LIST("rules", takt_limit_text, rules, rule_count, &rule_schema),
@@ -60,6 +79,7 @@ static const cyaml_schema_field_t limit_fields[] = {
     OPTIONAL_TEXT("mode", takt_limit_text, mode),
     OPTIONAL_TEXT("learn", takt_limit_text, learn),
     OPTIONAL_TEXT("key_hash", takt_limit_text, key_hash),
+    OPTIONAL_LIST("overrides", takt_limit_text, overrides, override_count, &override_schema),
     CYAML_FIELD_END,
 };
 

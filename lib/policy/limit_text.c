@@ -2,7 +2,7 @@
  * Reads a limit from texts, the same for a policy file and a command line, and writes it as one
  * line.  Decides the range of each field; how a rate or a duration is written is decided in
  * base/time_text.c, which numbers an algorithm can keep in core.  `within` is left to policy.c,
- * which knows the other limits.
+ * which knows the other limits, and `overrides` to overrides.c.
  */
 #include "policy/limit_text.h"
 
@@ -329,6 +329,11 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
     if (size == 0)
         return;
     text[0] = '\0';
+    if (limit->access != TAKT_ACCESS_LIMITED) {
+        takt_field_append(text, size, "%s",
+                          limit->access == TAKT_ACCESS_UNLIMITED ? "unlimited" : "refused");
+        return;
+    }
     for (int i = 0; i < limit->numbers.rule_count; i++) {
         takt_field_append(text, size, "%s", i > 0 ? ", " : "");
         takt_rule_describe(&limit->numbers.rules[i], text, size);

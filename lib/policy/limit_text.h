@@ -9,7 +9,7 @@
 #include "core/limit.h"
 
 /*
- * Reads every field but `within` of `text` into *limit, ready for use.  0, or TAKT_E_POLICY with an
+ * Reads every field but `within` and `overrides` of `text` into *limit, ready for use.  0, or TAKT_E_POLICY with an
  * error that begins with the field: "rules[0].rate: ...".  *limit is untouched on failure.
  */
 int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *error);

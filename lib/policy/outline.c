@@ -219,7 +219,7 @@ static int walk_sequence(walker *walk, uint32_t node, const cyaml_schema_value_t
     }
 }
 
-/* A value whose first event is here.  The schema is three levels deep, and so is the recursion. */
+/* A value whose first event is here.  The schema is a few levels deep, and so is the recursion. */
 static int walk_event(walker *walk, uint32_t node, const cyaml_schema_value_t *schema,
                       const yaml_event_t *event)
 {

@@ -15,7 +15,9 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "base/time_text.h"
+#include "policy/field.h"
 #include "policy/limit_text.h"
+#include "policy/overrides.h"
 
 #define CAPACITY_FIRST 8
 #define REVISION_MAX   INT64_C(9007199254740991) /* 2^53 - 1: exact in a script's numbers too */
@@ -37,6 +39,7 @@ void takt_policy_free(takt_policy *policy)
     if (policy == NULL)
         return;
     for (size_t i = 0; i < policy->limit_count; i++) {
+        takt_overrides_free(policy->limits[i]->overrides);
         free(policy->limits[i]);
         free(policy->within[i]);
     }
@@ -115,6 +118,15 @@ static int grow(takt_policy *policy)
     return 0;
 }
 
+static void renumber(takt_limit *limit, int64_t revision)
+{
+    takt_limit *override;
+
+    limit->numbers.revision = revision;
+    for (size_t i = 0; (override = takt_overrides_at(limit, i)); i++)
+        override->numbers.revision = revision;
+}
+
 static int check_within(const char *within, takt_error *error)
 {
     if (within == NULL || takt_name_check(within, error) == 0)
@@ -148,13 +160,18 @@ int takt_policy_add(takt_policy *policy, const takt_limit_text *text, takt_error
 
     takt_limit *limit = malloc(sizeof *limit);
     char *within = text->within != NULL ? strdup(text->within) : NULL;
-    if (limit == NULL || (text->within != NULL && within == NULL) || grow(policy) != 0) {
+    if (limit == NULL || (text->within != NULL && within == NULL) || grow(policy) != 0)
+        code = takt_fail(error, TAKT_E_NOMEM, "no memory");
+    if (code == 0) {
+        *limit = read;
+        code = takt_overrides_read(text, limit, error);
+    }
+    if (code != 0) {
         free(limit);
         free(within);
-        return takt_fail(error, TAKT_E_NOMEM, "no memory");
+        return code;
     }
-    *limit = read;
-    limit->numbers.revision = policy->revision;
+    renumber(limit, policy->revision);
     policy->limits[policy->limit_count] = limit;
     policy->within[policy->limit_count] = within;
     policy->limit_count++;
@@ -236,6 +253,16 @@ static int refuse_depth(const takt_policy *policy, takt_error *error)
     return 0;
 }
 
+/* A policy checked once is only read by later checks. */
+static void set_within(takt_limit *limit, const takt_limit *outer)
+{
+    takt_limit *override;
+
+    limit->within = outer;
+    for (size_t i = 0; (override = takt_overrides_at(limit, i)); i++)
+        override->within = outer;
+}
+
 int takt_policy_check(const takt_policy *policy, takt_error *error)
 {
     if (policy == NULL)
@@ -246,9 +273,8 @@ int takt_policy_check(const takt_policy *policy, takt_error *error)
         const takt_limit *outer = find(policy, policy->within[i]);
         if (outer == NULL)
             return refuse_dangling(policy, i, error);
-        if (policy->limits[i]->within !=
-            outer) /* a policy checked once is only read by later checks */
-            policy->limits[i]->within = outer;
+        if (policy->limits[i]->within != outer)
+            set_within(policy->limits[i], outer);
     }
     int code = refuse_circles(policy, error);
     return code == 0 ? refuse_depth(policy, error) : code;
@@ -304,7 +330,7 @@ void takt_policy_renumber(takt_policy *policy, int64_t revision)
 {
     policy->revision = revision;
     for (size_t i = 0; i < policy->limit_count; i++)
-        policy->limits[i]->numbers.revision = revision;
+        renumber(policy->limits[i], revision);
 }
 
 int takt_policy_follow(takt_policy *policy, takt_error *error)
@@ -410,11 +436,56 @@ int takt_policy_key_hash(const takt_policy *policy, const char *name)
     return limit != NULL && limit->key_hash;
 }
 
+const takt_limit *takt_policy_renewed(const takt_policy *policy, const takt_limit *limit,
+                                      const char *key)
+{
+    const takt_limit *base = limit->base != NULL ? limit->base : limit;
+    const takt_limit *found = find(policy, limit->name), *override;
+    if (found == NULL || found == base)
+        return found != NULL ? limit : NULL;
+    if (!found->key_hash)
+        return takt_overrides_for(found, key);
+    override = limit != base ? takt_overrides_named(found, takt_overrides_key(limit)) : NULL;
+    return override != NULL ? override : found;
+}
+
+static const char *within_of(const takt_policy *policy, const char *limit)
+{
+    return policy->within[takt_policy_index(policy, limit)];
+}
+
+int takt_policy_describe_key(const takt_policy *policy, const char *name, const char *key,
+                             char *text, size_t size)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+    const takt_limit *limit = find(policy, name);
+    if (limit == NULL)
+        return TAKT_E_NO_LIMIT;
+    limit = takt_overrides_for(limit, key != NULL ? key : "");
+    takt_limit_describe(limit, within_of(policy, name), text, size);
+    if (limit->base != NULL)
+        takt_field_append(text, size, ", override %s",
+                          takt_quote(takt_overrides_key(limit), quoted));
+    return 0;
+}
+
+int takt_policy_override(const takt_policy *policy, const char *name, size_t index,
+                         const char **key, char *text, size_t size)
+{
+    const takt_limit *limit = find(policy, name);
+    const takt_limit *override = limit != NULL ? takt_overrides_at(limit, index) : NULL;
+    if (override == NULL)
+        return TAKT_E_NO_LIMIT;
+    *key = takt_overrides_key(override);
+    takt_limit_describe(override, within_of(policy, name), text, size);
+    return 0;
+}
+
 int takt_policy_describe(const takt_policy *policy, const char *name, char *text, size_t size)
 {
     const takt_limit *limit = find(policy, name);
     if (limit == NULL)
         return TAKT_E_NO_LIMIT;
-    takt_limit_describe(limit, policy->within[takt_policy_index(policy, limit->name)], text, size);
+    takt_limit_describe(limit, within_of(policy, name), text, size);
     return 0;
 }

@@ -30,6 +30,12 @@ struct takt_policy {
 /* The limit of that name, or NULL.  Takes the same time however many limits there are. */
 const takt_limit *takt_policy_find(const takt_policy *policy, const char *name);
 
+/* What a limit or an override, perhaps of an older policy, is in this one, for a key as the store
+ * knows it; NULL: there is no such limit.  The clear key of a hash is not known: an override stays
+ * that of its key or pattern. */
+const takt_limit *takt_policy_renewed(const takt_policy *policy, const takt_limit *limit,
+                                      const char *key);
+
 /* Where a limit that the policy has stands in the order of the file. */
 size_t takt_policy_index(const takt_policy *policy, const char *name);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/time_text.h"
+#include "policy/overrides.h"
 #include "policy/policy.h"
 
 #define RATE_SIZE 64
@@ -58,20 +59,37 @@ static bool find_hidden(const takt_numbers *numbers, const takt_rule **pacer,
     return *pacer != NULL;
 }
 
+typedef struct warning {
+    void (*tell)(void *data, const char *limit, const char *text);
+    void *data;
+    size_t count;
+} warning;
+
+/* key NULL: the limit itself. */
+static void warn(warning *warnings, const takt_limit *limit, const char *key)
+{
+    const takt_rule *pacer, *hidden;
+    char text[512], name[TAKT_NAME_SIZE_MAX + TAKT_KEY_SIZE_MAX + 2];
+
+    if (limit->access != TAKT_ACCESS_LIMITED || !find_hidden(&limit->numbers, &pacer, &hidden))
+        return;
+    warnings->count++;
+    write_warning(pacer, hidden, text, sizeof text);
+    snprintf(name, sizeof name, "%s%s%s", limit->name, key ? ":" : "", key ? key : "");
+    if (warnings->tell)
+        warnings->tell(warnings->data, name, text);
+}
+
 size_t takt_policy_warn(const takt_policy *policy,
                         void (*tell)(void *data, const char *limit, const char *text), void *data)
 {
-    const takt_rule *pacer, *hidden;
-    char text[512];
-    size_t count = 0;
+    warning warnings = {tell, data, 0};
+    const takt_limit *override;
 
     for (size_t i = 0; i < policy->limit_count; i++) {
-        if (!find_hidden(&policy->limits[i]->numbers, &pacer, &hidden))
-            continue;
-        count++;
-        write_warning(pacer, hidden, text, sizeof text);
-        if (tell)
-            tell(data, policy->limits[i]->name, text);
+        warn(&warnings, policy->limits[i], NULL);
+        for (size_t k = 0; (override = takt_overrides_at(policy->limits[i], k)); k++)
+            warn(&warnings, override, takt_overrides_key(override));
     }
-    return count;
+    return warnings.count;
 }

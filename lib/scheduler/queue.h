@@ -138,6 +138,14 @@ static inline const takt_numbers *takt_queue_stated(const takt_queue *queue)
                                                                      : &queue->limit->numbers;
 }
 
+/* The most that one waiter can get; 0: the key's work is refused. */
+static inline int64_t takt_queue_capacity(const takt_queue *queue)
+{
+    return queue->limit->access == TAKT_ACCESS_REFUSED
+               ? 0
+               : takt_numbers_capacity(queue->numbers, NULL);
+}
+
 void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key);
 void takt_queue_close(takt_queue *queue); /* nothing waits in it */
 

@@ -137,11 +137,11 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     }
     if (award->outdated) {
         learn(scheduler, queue, &award->newer);
-        takt_waiter_refuse_impossible(scheduler, queue);
+        takt_waiter_review(scheduler, queue);
         /* our policy's numbers are in use again */
     } else if (takt_queue_stated(queue) != queue->numbers) {
         queue->numbers = takt_queue_stated(queue);
-        takt_waiter_refuse_impossible(scheduler, queue);
+        takt_waiter_review(scheduler, queue);
     }
     takt_permits_awarded(scheduler, queue, award, sent_us);
     if (takt_slots_add(&queue->in_hand, award->runs, award->run_count, award->fence) < 0)

@@ -51,6 +51,17 @@ void takt_waiter_fire(takt_scheduler *scheduler, takt_permit *permit, int status
     takt_list_append(&scheduler->fired, &permit->line);
 }
 
+/* Fires a waiter that has nothing to wait for: its key is unlimited, or its cost is impossible. */
+static void decide(takt_scheduler *scheduler, const takt_queue *queue, takt_permit *permit)
+{
+    if (queue->limit->access == TAKT_ACCESS_UNLIMITED) {
+        permit->uncharged = true;
+        takt_waiter_fire(scheduler, permit, 0);
+    } else if (permit->cost > takt_queue_capacity(queue)) {
+        takt_waiter_fire(scheduler, permit, TAKT_E_COST);
+    }
+}
+
 void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit)
 {
     permit->queue = queue;
@@ -58,8 +69,8 @@ void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
     permit->uncharged = false;
     takt_queue_add(queue, permit);
     takt_registry_touch(scheduler, queue);
-    if (queue->newer && permit->cost > takt_numbers_capacity(queue->numbers, NULL))
-        takt_waiter_fire(scheduler, permit, TAKT_E_COST);
+    if (queue->newer || queue->limit->access != TAKT_ACCESS_LIMITED)
+        decide(scheduler, queue, permit);
 }
 
 void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit)
@@ -148,16 +159,12 @@ void takt_waiter_grant(takt_scheduler *scheduler, takt_permit *permit)
         takt_list_append(&scheduler->granted, &permit->line);
 }
 
-void takt_waiter_refuse_impossible(takt_scheduler *scheduler, takt_queue *queue)
+void takt_waiter_review(takt_scheduler *scheduler, takt_queue *queue)
 {
-    int64_t capacity = takt_numbers_capacity(queue->numbers, NULL);
-
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         for (takt_link *at = queue->waiters.lists[i].next, *next; at != &queue->waiters.lists[i];
              at = next) {
-            takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
             next = at->next;
-            if (permit->cost > capacity)
-                takt_waiter_fire(scheduler, permit, TAKT_E_COST);
+            decide(scheduler, queue, TAKT_HOLDER(at, takt_permit, line));
         }
 }

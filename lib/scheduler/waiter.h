@@ -46,7 +46,8 @@ void takt_waiter_leave(takt_scheduler *scheduler, takt_permit *permit, int statu
 /* A granted permit's work is done, or will not begin: what it holds is let go. */
 void takt_waiter_release(takt_scheduler *scheduler, takt_permit *permit);
 
-/* Fails the waiters whose cost no rule can ever give under the numbers in use. */
-void takt_waiter_refuse_impossible(takt_scheduler *scheduler, takt_queue *queue);
+/* Fires the waiters that need not wait under the limit and the numbers in use: their key is
+ * unlimited, or their cost can never be given. */
+void takt_waiter_review(takt_scheduler *scheduler, takt_queue *queue);
 
 #endif

@@ -80,8 +80,7 @@ static void enter(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, takt
 {
     shadow_waiter->arrived_at_us = now_us;
     shadow_waiter->shadow_stats->counts.acquires++;
-    if (shadow_waiter->permit.cost >
-        takt_numbers_capacity(queue->numbers, NULL)) { /* it would wait for ever */
+    if (shadow_waiter->permit.cost > takt_queue_capacity(queue)) { /* it would wait for ever */
         takt_shadow_stats_refuse(shadow_waiter->shadow_stats, TAKT_E_COST);
         finish(shadows, shadow_waiter);
         return;

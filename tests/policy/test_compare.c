@@ -46,6 +46,31 @@ static const char *compare(const char *from, const char *to)
 
 #define LIMIT(name, rest) "  - {name: " name ", " rest "}\n"
 
+#define KEYS(keys) "limits:\n" LIMIT("a", "rules: [{rate: 1/s}], overrides: [" keys "]")
+
+Test(compare, tells_each_override)
+{
+    cr_expect_str_eq(compare(NULL, KEYS("{key: k, unlimited: true}, {key: p*, concurrency: 2}")),
+                     "a: none -> 1/s\n"
+                     "a:k: none -> unlimited\n"
+                     "a:p*: none -> 1/s, concurrency 2, pattern 1\n");
+    cr_expect_str_eq(compare(KEYS("{key: k, unlimited: true}, {key: l, unlimited: true}"),
+                             KEYS("{key: m, rules: [{rate: 2/s}]}, {key: k, rules: [{rate: 0}]}")),
+                     "a:m: none -> 2/s\n"
+                     "a:k: unlimited -> refused\n"
+                     "a:l: unlimited -> none\n");
+    cr_expect_str_eq(compare(KEYS("{key: k, unlimited: true}, {key: l, unlimited: true}"),
+                             KEYS("{key: l, unlimited: true}, {key: k, unlimited: true}")),
+                     "", "the order of keys decides nothing");
+    cr_expect_str_eq(compare(KEYS("{key: k*, unlimited: true}, {key: '*l', rules: [{rate: 0}]}"),
+                             KEYS("{key: '*l', rules: [{rate: 0}]}, {key: k*, unlimited: true}")),
+                     "a:*l: refused, pattern 2 -> refused, pattern 1\n"
+                     "a:k*: unlimited, pattern 1 -> unlimited, pattern 2\n");
+    cr_expect_str_eq(
+        compare(KEYS("{key: k, unlimited: true}"), "limits:\n" LIMIT("b", "concurrency: 1")),
+        "b: none -> concurrency 1\na: 1/s -> none\n");
+}
+
 Test(compare, tells_each_limit_once)
 {
     cr_expect_str_eq(compare(NULL, "limits:\n" LIMIT("a", "rules: [{rate: 1/s}]")),

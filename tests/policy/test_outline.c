@@ -12,7 +12,7 @@
 #define RULE_FIELDS "rate, burst, algorithm, align, timezone, queue and guard"
 #define LIMIT_FIELDS                                                                               \
     "name, rules, lookahead, headroom, within, max_waiting, when_full, priority, concurrency, "    \
-    "lease, adapt, on_store_failure, mode, learn and key_hash"
+    "lease, adapt, on_store_failure, mode, learn, key_hash and overrides"
 #define FIELD(field) LIMIT "    " field "\n"
 #define RULE(field)  "limits:\n  - name: a\n    rules:\n      - rate: 5/s\n        " field "\n"
 #define EMPTY        "the policy is empty; write at least limits: with one limit"

@@ -36,10 +36,11 @@ static void tear_down(void)
 
 TestSuite(renew, .init = set_up, .fini = tear_down);
 
-static const takt_limit *find(const void *data, const char *name)
+static const takt_limit *find(const void *data, const takt_limit *limit, const char *key)
 {
     (void)data;
-    return strcmp(name, next.name) == 0 ? &next : NULL;
+    (void)key;
+    return strcmp(limit->name, next.name) == 0 ? &next : NULL;
 }
 
 static bool is(const void *data, const takt_limit *limit)

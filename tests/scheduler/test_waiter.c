@@ -155,7 +155,7 @@ Test(waiter, costs_that_became_impossible_are_refused)
         permits[i] = acquire(&r, i % 2 ? 0 : 9, i + 1, ALWAYS);
     r.limit.numbers.rules[0].burst = 2;
     cr_assert_eq(takt_rule_prepare(&r.limit.numbers.rules[0], NULL), 0);
-    takt_waiter_refuse_impossible(&r.s, r.queue);
+    takt_waiter_review(&r.s, r.queue);
     for (int i = 0; i < 4; i++) {
         cr_expect_eq(permits[i]->state, i < 2 ? TAKT_PERMIT_WAITING : TAKT_PERMIT_FIRED, "%d", i);
         cr_expect_eq(permits[i]->status, i < 2 ? 0 : TAKT_E_COST, "%d", i);

@@ -1,0 +1,289 @@
+/*
+ * Overrides by key through a client: each key paces by its own numbers, unlimited keys ask no
+ * ledger, refused ones fail at once, and a new policy moves those who wait.
+ */
+#include "client/calls.h"
+
+static takt_policy *parse(const char *text)
+{
+    takt_policy *made;
+    takt_error error = {0};
+
+    cr_assert_eq(takt_policy_parse(&made, "p", text, strlen(text), &error), 0, "%s", error.text);
+    return made;
+}
+
+static takt_policy *next;
+
+static void begin(const char *text)
+{
+    takt_options options = {
+        .store = "memory:", .on_event = note_event, .key_secret = "0123456789abcdef"};
+    takt_error error = {0};
+
+    policy = parse(text);
+    cr_assert_eq(uv_loop_init(&loop), 0);
+    cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);
+}
+
+static void reload(const char *text)
+{
+    takt_error error = {0};
+
+    next = parse(text);
+    cr_assert_eq(takt_reload(client, next, &error), 0, "%s", error.text);
+}
+
+static void end(void)
+{
+    close_client();
+    takt_policy_free(next);
+}
+
+static takt_request request_of(const char *limit, const char *key)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    request.key = key;
+    return request;
+}
+
+static int64_t calls(void)
+{
+    takt_stats stats;
+
+    takt_get_stats(client, &stats);
+    return stats.store_calls;
+}
+
+#define HOURLY      "limits:\n  - name: api\n    rules: [{rate: 1/h}]\n"
+#define OVERRIDES   "    overrides:\n"
+#define KEY(fields) "      - {" fields "}\n"
+#define PLANS                                                                                      \
+    HOURLY OVERRIDES KEY("key: gold, rules: [{rate: 1/h, burst: 3}]")                              \
+        KEY("key: team-*, unlimited: true") KEY("key: mallory, rules: [{rate: 0}]")
+
+Test(overrides, each_key_has_its_numbers)
+{
+    static seen gold[3], plain[2];
+
+    begin(PLANS);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(acquire(&gold[i], request_of("api", "gold")), 0);
+    run_until(3);
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(acquire(&plain[i], request_of("api", "bronze")), 0);
+    run_until(4);
+    cr_expect_eq(plain[0].calls, 1);
+    cr_expect_eq(plain[1].calls, 0);
+    run_call(takt_peek(client, &(takt_call){0}, "api", "gold", note_call));
+    cr_expect_eq(last.standing.limit, 3);
+    run_call(takt_peek(client, &(takt_call){0}, "api", "silver", note_call));
+    cr_expect_eq(last.standing.limit, 1);
+    end();
+}
+
+Test(overrides, the_cost_is_checked_by_the_numbers_of_the_key)
+{
+    takt_request request = request_of("api", "gold");
+    takt_error error;
+    static seen job;
+
+    begin(PLANS);
+    request.cost = 3;
+    cr_expect_eq(takt_check_request(policy, &request, &error), 0);
+    cr_assert_eq(acquire(&job, request), 0);
+    run_until(1);
+    request.key = "bronze";
+    cr_expect_eq(takt_check_request(policy, &request, &error), TAKT_E_COST);
+    cr_expect_eq(acquire(&job, request), TAKT_E_BUSY);
+    takt_release(&job.permit);
+    cr_expect_eq(acquire(&job, request), TAKT_E_COST);
+    end();
+}
+
+Test(overrides, unlimited_keys_ask_no_ledger)
+{
+    takt_request request = request_of("api", "team-red");
+    static seen jobs[20];
+    takt_permit tried = {0};
+
+    begin(PLANS);
+    for (int i = 0; i < 20; i++)
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+    cr_expect_eq(order, 0, "not within the call");
+    run_until(20);
+    for (int i = 0; i < 20; i++) {
+        cr_expect_eq(jobs[i].status, 0);
+        cr_expect_eq(takt_settle(&jobs[i].permit, &request, 7), 0);
+        takt_release(&jobs[i].permit);
+    }
+    for (int i = 0; i < 3; i++) {
+        run_call(takt_try_acquire(client, &(takt_call){0}, &tried, &request, note_call));
+        cr_expect_eq(last.status, 0);
+        cr_expect(!last.answered, "no ledger has said anything");
+        takt_release(&tried);
+    }
+    cr_expect_eq(calls(), 0);
+    end();
+}
+
+/* Like any permit whose callback is due. */
+Test(overrides, an_unlimited_permit_can_be_released_before_its_callback)
+{
+    static seen job;
+
+    begin(PLANS);
+    cr_assert_eq(acquire(&job, request_of("api", "team-red")), 0);
+    cr_expect_eq(takt_cancel(&job.permit), TAKT_E_INVALID);
+    takt_release(&job.permit);
+    end();
+    cr_expect_eq(job.calls, 0);
+}
+
+Test(overrides, a_try_is_still_under_way_when_the_client_closes)
+{
+    takt_request request = request_of("api", "team-red");
+    static takt_permit tried;
+    static takt_call call;
+
+    begin(PLANS);
+    last.calls = 0;
+    cr_assert_eq(takt_try_acquire(client, &call, &tried, &request, note_call), 0);
+    end();
+    cr_expect_eq(last.calls, 1);
+    cr_expect_eq(last.status, TAKT_E_CANCELED);
+}
+
+Test(overrides, refused_keys_fail_at_once)
+{
+    takt_request request = request_of("api", "mallory");
+    takt_permit tried = {0};
+    takt_error error;
+    static seen job;
+
+    begin(PLANS);
+    cr_expect_eq(acquire(&job, request), TAKT_E_COST);
+    cr_expect_eq(takt_try_acquire(client, &(takt_call){0}, &tried, &request, note_call),
+                 TAKT_E_COST);
+    cr_expect_eq(takt_check_request(policy, &request, &error), TAKT_E_COST);
+    cr_expect_str_eq(error.text,
+                     "limit \"api\": the key \"mallory\" is refused: its override has a rate of 0");
+    cr_expect_eq(calls(), 0);
+    run_call(takt_peek(client, &(takt_call){0}, "api", "mallory", note_call));
+    cr_expect_eq(last.status, 0, "one may look at it");
+    end();
+}
+
+#define LEVELS                                                                                     \
+    "limits:\n"                                                                                    \
+    "  - name: user\n    rules: [{rate: 1/h, burst: 2}]\n    within: account\n" OVERRIDES KEY(     \
+        "key: root, unlimited: true") "  - name: account\n    rules: [{rate: 1/h}]\n" OVERRIDES    \
+        KEY("key: gold, unlimited: true") KEY("key: closed, rules: [{rate: 0}]")
+
+Test(overrides, each_level_has_its_own)
+{
+    static const struct {
+        const char *user, *account;
+        int granted; /* of 3 */
+    } rows[] = {{"ann", "a", 1}, {"bob", "gold", 2}, {"root", "b", 1}, {"root", "gold", 3}};
+    static seen jobs[sizeof rows / sizeof rows[0]][3];
+    takt_request request;
+    takt_permit tried = {0};
+    int due = 0;
+
+    begin(LEVELS);
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        for (int i = 0; i < 3; i++) {
+            request = request_of("user", rows[row].user);
+            request.within_keys[0] = rows[row].account;
+            cr_assert_eq(acquire(&jobs[row][i], request), 0);
+        }
+        due += rows[row].granted;
+        run_until(due);
+        for (int i = 0; i < 3; i++)
+            cr_expect_eq(jobs[row][i].calls, i < rows[row].granted, "row %zu, job %d", row, i);
+        for (int i = 0; i < 3; i++)
+            takt_release(&jobs[row][i].permit);
+    }
+    request.within_keys[0] = "closed";
+    cr_expect_eq(acquire(&jobs[0][0], request), TAKT_E_COST);
+    request = request_of("user", "root");
+    request.within_keys[0] = "c";
+    run_call(takt_try_acquire(client, &(takt_call){0}, &tried, &request, note_call));
+    cr_expect_eq(last.status, 0);
+    takt_release(&tried);
+    run_call(takt_try_acquire(client, &(takt_call){0}, &tried, &request, note_call));
+    cr_expect_eq(last.status, TAKT_E_NO_SLOT, "of the account");
+    end();
+}
+
+/* One waits under the limit's own numbers, which the next policy raises for its key alone. */
+Test(overrides, a_new_policy_moves_those_who_wait)
+{
+    static seen gold[3], team[2], eve[2], plain[2];
+
+    begin(HOURLY);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(acquire(&gold[i], request_of("api", "gold")), 0);
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(acquire(&team[i], request_of("api", "team-red")), 0);
+        cr_assert_eq(acquire(&eve[i], request_of("api", "eve")), 0);
+        cr_assert_eq(acquire(&plain[i], request_of("api", "bronze")), 0);
+    }
+    run_until(4);
+    reload("revision: 1\n" HOURLY OVERRIDES KEY("key: gold, rules: [{rate: 100/s}]")
+               KEY("key: team-*, unlimited: true") KEY("key: eve, rules: [{rate: 0}]"));
+    run_until(8);
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(gold[i].calls == 1 && gold[i].status == 0, true);
+    cr_expect_eq(team[1].status, 0);
+    cr_expect_eq(team[1].calls, 1);
+    cr_expect_eq(eve[1].status, TAKT_E_COST);
+    cr_expect_eq(eve[1].calls, 1);
+    cr_expect_eq(plain[1].calls, 0);
+    end();
+}
+
+/* A new policy cannot see which override the key of a hash has; the next acquire can. */
+Test(overrides, hashed_keys_are_matched_in_clear)
+{
+    static seen jobs[3], late;
+
+#define HASHED "limits:\n  - name: api\n    rules: [{rate: 1/h}]\n    key_hash: true\n" OVERRIDES
+    begin(HASHED KEY("key: ann, rules: [{rate: 1/h, burst: 2}]"));
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(acquire(&jobs[i], request_of("api", "ann")), 0);
+    run_until(2);
+    cr_assert_eq(acquire(&jobs[2], request_of("api", "bob")), 0);
+    run_until(3);
+    cr_assert_eq(acquire(&late, request_of("api", "bob")), 0);
+    reload("revision: 1\n" HASHED KEY("key: bob, unlimited: true"));
+    takt_release(&jobs[2].permit);
+    cr_assert_eq(acquire(&jobs[2], request_of("api", "bob")), 0);
+    run_until(5);
+    cr_expect_eq(jobs[2].calls, 2);
+    cr_expect_eq(late.calls, 1);
+    end();
+}
+
+Test(overrides, in_shadow)
+{
+    takt_shadow shadow;
+    static seen jobs[2];
+
+    begin("limits:\n  - name: api\n    rules: [{rate: 1/h}]\n    mode: shadow\n" OVERRIDES KEY(
+        "key: team, unlimited: true") KEY("key: eve, rules: [{rate: 0}]"));
+    cr_assert_eq(acquire(&jobs[0], request_of("api", "team")), 0);
+    cr_assert_eq(acquire(&jobs[1], request_of("api", "eve")), 0);
+    run_until(2);
+    cr_expect_eq(jobs[0].status, 0);
+    cr_expect_eq(jobs[1].status, 0, "a shadow limit refuses nothing");
+    cr_assert_eq(takt_get_shadow(client, "api", &shadow), 0);
+    cr_expect_eq(shadow.acquires, 2);
+    cr_expect_eq(shadow.waiting, 0);
+    cr_expect_eq(calls(), 0);
+    takt_release(&jobs[0].permit);
+    takt_release(&jobs[1].permit);
+    end();
+}
