@@ -181,6 +181,16 @@ void takt_fleet_call(takt_fleet_worker *worker, takt_sim_op op, int64_t value)
     takt_sim_send(worker, exchange, &worker->limit->numbers);
 }
 
+void takt_fleet_settle(takt_fleet_worker *worker, const takt_run *unused)
+{
+    takt_sim_exchange *exchange = takt_sim_exchange_new(worker->fleet, TAKT_SIM_SETTLE);
+
+    if (!exchange)
+        return;
+    exchange->call.unused = *unused;
+    takt_sim_send(worker, exchange, &worker->limit->numbers);
+}
+
 int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int64_t now_us,
                     uint64_t seed)
 {

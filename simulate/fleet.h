@@ -47,6 +47,7 @@ typedef enum takt_sim_op {
     TAKT_SIM_TRY,
     TAKT_SIM_PEEK,
     TAKT_SIM_SETTLE, /* slots that are handed back */
+    TAKT_SIM_CHARGE, /* work that cost more than its slot took */
     TAKT_SIM_BLOCK,
     TAKT_SIM_PENALIZE,
     TAKT_SIM_UNBLOCK,
@@ -63,7 +64,7 @@ typedef struct takt_sim_call {
     const takt_claim *claim; /* CLAIM */
     takt_award *award;
 
-    int64_t cost; /* TRY */
+    int64_t cost; /* TRY, CHARGE */
     bool granted;
     int64_t retry_at_us;
     takt_run unused;        /* SETTLE */
@@ -154,9 +155,12 @@ void takt_fleet_freeze(takt_fleet_worker *worker, int64_t until_us);
  * cut any more. */
 void takt_fleet_cut(takt_fleet_worker *worker, bool cut);
 
-/* Sends a single call to the ledger (neither CLAIM nor SETTLE); `value` is the cost of a TRY and
- * for how long a BLOCK is. */
+/* Sends a single call to the ledger (neither CLAIM nor SETTLE); `value` is the cost of a TRY and a
+ * CHARGE, and for how long a BLOCK is. */
 void takt_fleet_call(takt_fleet_worker *worker, takt_sim_op op, int64_t value);
+
+/* Settles slots as unused. */
+void takt_fleet_settle(takt_fleet_worker *worker, const takt_run *unused);
 
 /* The store forgets the ledger. */
 void takt_fleet_lose_state(takt_fleet *fleet);

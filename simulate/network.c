@@ -65,7 +65,8 @@ static void send(takt_fleet_worker *worker, takt_sim_exchange *exchange, takt_si
 {
     int copies = draw_copies(worker);
 
-    if (copies > 1 && exchange->call.op == TAKT_SIM_SETTLE)
+    if (copies > 1 &&
+        (exchange->call.op == TAKT_SIM_SETTLE || exchange->call.op == TAKT_SIM_CHARGE))
         copies = 1; /* it tells a change: no network doubles what a connection sends once */
     for (int i = 0; i < copies; i++) {
         takt_sim_event *planned = plan(worker, exchange, draw_arrival(worker->fleet), arrive);

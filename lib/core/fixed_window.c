@@ -154,6 +154,16 @@ static void commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, 
     state->fixed_window.unopened = false;
 }
 
+/* A window opens with work, not with what is owed: the next one will open with that. */
+static void charge(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost)
+{
+    int64_t end_us = after(rule, state->fixed_window.start_us, 1);
+    bool unopened = is_first_use(rule) && (state->fixed_window.unopened || t_us >= end_us);
+
+    commit(rule, state, t_us, cost);
+    state->fixed_window.unopened = unopened;
+}
+
 static int64_t room(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
                     int64_t until_us)
 {
@@ -374,6 +384,7 @@ const takt_algorithm takt_fixed_window = {
     .rest = rest,
     .earliest = earliest,
     .commit = commit,
+    .charge = charge,
     .room = room,
     .due = due,
     .series = series,

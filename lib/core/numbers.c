@@ -268,15 +268,77 @@ static int64_t take_at(const takt_numbers *numbers, takt_rules_state *state, int
     return n;
 }
 
+static void charge_at(const takt_rule *rule, takt_rule_state *state, int64_t at_us, int64_t n)
+{
+    if (n > 0 && rule->algorithm->charge)
+        rule->algorithm->charge(rule, state, at_us, n);
+    else if (n > 0)
+        rule->algorithm->commit(rule, state, at_us, n);
+}
+
+/* False: there is no room after all, as a page is not to be had. */
+static bool pay_at(const takt_rule *rule, takt_rule_state *state, int64_t at_us)
+{
+    int64_t n = takt_min(rule->algorithm->room(rule, state, at_us, at_us), state->owed);
+
+    charge_at(rule, state, at_us, n);
+    state->owed -= n;
+    return n > 0;
+}
+
+/* What falls due until then, part by part of a period.  A state is full as of when it began to owe,
+ * so all its room is from after that. */
+static void pay(const takt_rule *rule, takt_rule_state *state, int64_t until_us)
+{
+    for (int steps = 0; state->owed > 0 && steps < TAKT_TAKE_STEPS_MAX; steps++) {
+        int64_t at_us = rule->algorithm->earliest(rule, state, 0, 1);
+        if (at_us > until_us ||
+            !pay_at(rule, state, takt_min(at_us + rule->span_us / TAKT_PAY_PARTS, until_us)))
+            break;
+    }
+}
+
+/* Nobody asked for many periods: what each of them gives, but for the last ones, and but for one
+ * that it may not have had from its very begin. */
+static void pay_for_pause(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
+{
+    int64_t at_us = rule->algorithm->earliest(rule, state, 0, 1);
+    int64_t periods = (now_us - at_us) / rule->span_us - TAKT_PAY_PERIODS;
+
+    if (periods <= 0)
+        return;
+    state->owed = periods > state->owed / rule->tokens ? 0 : state->owed - periods * rule->tokens;
+    pay_at(rule, state, at_us + (periods + 1) * rule->span_us);
+}
+
+void takt_numbers_pay(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us)
+{
+    EACH_RULE(numbers, i)
+    if (owed_by(&numbers->rules[i], &state->rules[i]) > 0) {
+        pay_for_pause(&numbers->rules[i], &state->rules[i], now_us);
+        pay(&numbers->rules[i], &state->rules[i], now_us);
+    }
+}
+
+/* No slot goes before what is owed. */
+static void pay_ahead(const takt_numbers *numbers, takt_rules_state *state, int64_t until_us)
+{
+    EACH_RULE(numbers, i)
+    if (owed_by(&numbers->rules[i], &state->rules[i]) > 0)
+        pay(&numbers->rules[i], &state->rules[i], until_us);
+}
+
 int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, int64_t from_us,
                           int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
                           int *run_count, int run_max)
 {
     const takt_rule *rule = rule_at(numbers, state, 0);
-    bool even = rule && rule->algorithm->series && !are_several(numbers, state) &&
-                owed_by(rule, &state->rules[0]) == 0;
+    bool even = rule && rule->algorithm->series && !are_several(numbers, state);
     int64_t taken = 0;
 
+    if (count > 0)
+        pay_ahead(numbers, state, until_us);
+    even = even && owed_by(rule, &state->rules[0]) == 0;
     for (int steps = 0; taken < count && steps < TAKT_TAKE_STEPS_MAX; steps++) {
         int64_t t_us = takt_numbers_earliest(numbers, state, from_us, cost);
         int64_t n;
@@ -306,8 +368,7 @@ static void charge_now(const takt_rule *rule, takt_rule_state *state, int64_t no
 {
     int64_t n = takt_min(rule->algorithm->room(rule, state, now_us, now_us), tokens);
 
-    if (n > 0)
-        rule->algorithm->commit(rule, state, now_us, n);
+    charge_at(rule, state, now_us, n);
     state->owed = takt_min(state->owed + tokens - n, TAKT_RULE_LIMIT_MAX);
 }
 
@@ -340,45 +401,6 @@ void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, i
         if (!is_brake) /* pull_back keeps what of it is not within the reach of slots */
             kept->owed = takt_min(kept->owed + tokens, TAKT_RULE_LIMIT_MAX);
     }
-}
-
-/* False: there is no room after all, as a page is not to be had. */
-static bool pay_at(const takt_rule *rule, takt_rule_state *state, int64_t at_us)
-{
-    int64_t n = takt_min(rule->algorithm->room(rule, state, at_us, at_us), state->owed);
-
-    if (n > 0)
-        rule->algorithm->commit(rule, state, at_us, n);
-    state->owed -= n;
-    return n > 0;
-}
-
-/* Where nobody asked for a while, what fell due meanwhile as if it had been taken then: of many
- * periods what each gives, of the last ones part by part.  A state is full as of when it began to
- * owe, so all its room is from after that. */
-static void pay(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
-{
-    int64_t at_us = rule->algorithm->earliest(rule, state, 0, 1);
-    int64_t periods = (now_us - at_us) / rule->span_us - 1;
-
-    if (periods > 0) {
-        state->owed =
-            periods > state->owed / rule->tokens ? 0 : state->owed - periods * rule->tokens;
-        pay_at(rule, state, at_us + periods * rule->span_us);
-    }
-    while (state->owed > 0) {
-        at_us = rule->algorithm->earliest(rule, state, 0, 1);
-        if (at_us > now_us ||
-            !pay_at(rule, state, takt_min(at_us + rule->span_us / TAKT_PAY_PARTS, now_us)))
-            break;
-    }
-}
-
-void takt_numbers_pay(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us)
-{
-    EACH_RULE(numbers, i)
-    if (owed_by(&numbers->rules[i], &state->rules[i]) > 0)
-        pay(&numbers->rules[i], &state->rules[i], now_us);
 }
 
 /* What a brake learns would not outlive a change of its rate. */

@@ -24,6 +24,7 @@
 
 /* Steps of one takt_numbers_take: where a script takes them, a whole server waits. */
 #define TAKT_TAKE_STEPS_MAX  1000
+#define TAKT_PAY_PERIODS     8  /* for which what is owed is paid part by part */
 #define TAKT_PAY_PARTS       64 /* of a period: debts that fall due in one are paid at once */
 #define TAKT_RECOVER_MAX_US  INT64_C(86400000000) /* the time of an adapt's `recover` */
 #define TAKT_CONCURRENCY_MAX INT64_C(1000000000)

@@ -137,6 +137,10 @@ struct takt_algorithm {
     /* Takes `cost` tokens at t_us, which is not before earliest(). */
     void (*commit)(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost);
 
+    /* Takes `cost` tokens at t_us that no work uses then: they were used before.  NULL: like
+     * commit. */
+    void (*charge)(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost);
+
     /* How many single tokens could be taken from from_us on with slots <= until_us; at most
      * TAKT_ROOM_MAX. */
     int64_t (*room)(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,

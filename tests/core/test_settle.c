@@ -122,6 +122,43 @@ Test(settle, a_debt_is_carried_into_the_next_windows)
         }
 }
 
+/* A window opens with work: not when what was used beyond becomes known, nor when that is paid. */
+Test(settle, no_window_opens_with_a_debt)
+{
+    static const int64_t excess[] = {30, 130};
+
+    for (size_t i = 0; i < COUNT(excess); i++) {
+        static book b;
+        takt_numbers limit = limit_by(&takt_fixed_window, 100, 100 * SECOND);
+        int64_t from_us = (int64_t)i * 100 * SECOND;
+        limit.rules[0].align = TAKT_ALIGN_FIRST_USE;
+        cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
+        open_book(&b, limit);
+        take(&b, 0, 40);
+        takt_ledger_settle(&b.ledger, NOW + 150 * SECOND, NOW, 40, 40 + excess[i]);
+        cr_assert_eq(remaining(&b, from_us + 160 * SECOND), 70);
+        take(&b, from_us + 190 * SECOND, 70);
+        cr_assert_eq(remaining(&b, from_us + 289 * SECOND), 0, "it opened at 190 s");
+        cr_assert_eq(remaining(&b, from_us + 290 * SECOND), 100);
+    }
+}
+
+/* Those who want slots ahead get none that a debt would have to wait for. */
+Test(settle, no_slot_goes_before_a_debt)
+{
+    static book b;
+    takt_numbers limit = limit_by(&takt_fixed_window, 10, SECOND / 10);
+
+    open_book(&b, limit);
+    take(&b, 0, 10);
+    takt_ledger_settle(&b.ledger, NOW, NOW, 10, 25);
+    say(&b, MS, 1, 5, 1, 100);
+    cr_assert_eq(b.given, 5, "of 20 by 250 ms 15 are owed: %" PRId64, b.given);
+    cr_assert_eq(b.first_us, 200 * MS);
+    say(&b, 300 * MS, 1, 5, 1, 100);
+    cr_assert_eq(b.given, 30, "of all windows up to 500 ms: %" PRId64, b.given);
+}
+
 /* A clock that jumps back makes no debt longer, nor does it forgive one. */
 Test(settle, a_debt_is_no_jump_of_a_clock)
 {

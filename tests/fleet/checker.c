@@ -387,6 +387,11 @@ void checker_call(checker *self, const takt_sim_call *call)
                       (long long)(takt_run_slot(&call->unused, 0) - call->now_us));
         checker_slots_back(self, call->now_us, &call->unused);
         break;
+    case TAKT_SIM_CHARGE:
+        timeline_note(self->fleet, "%lld tokens more were used", (long long)call->cost);
+        for (int i = 0; i < self->numbers.rule_count; i++)
+            definition_charge(&self->rules[i], call->now_us, call->cost);
+        break;
     case TAKT_SIM_BLOCK:
         timeline_note(self->fleet, "block for %lld us", (long long)call->for_us);
         checker_block_begins(self, call->now_us, call->for_us);

@@ -27,8 +27,11 @@ typedef struct fleet_job {
     bool running; /* holds a permit */
     bool lost;    /* and was told that it is its own no more */
     int64_t done_at_us;
-    bool steady; /* asks again as soon as it was served */
-    bool asks;   /* will ask */
+    bool steady;  /* asks again as soon as it was served */
+    bool asks;    /* will ask */
+    bool settles; /* will say of this slot that it was not used */
+    int64_t settled_slot_us;
+    int32_t settled_cost;
 } fleet_job;
 
 /* A worker's place in line with one priority, as its claims and their answers tell. */

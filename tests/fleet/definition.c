@@ -56,6 +56,8 @@ void definition_rest(definition *self)
     self->count = 0;
     self->opened_us = self->used = self->opened_before_us = self->used_before = 0;
     self->vague_until_us = 0;
+    self->debt_count = 0;
+    self->charged = false;
     definition_forget(self);
 }
 
@@ -276,8 +278,59 @@ static void window_take(definition *self, int64_t t_us, int64_t cost)
 
 /* ---- either ---------------------------------------------------------------------------------- */
 
+/* What so many windows allow as there are from one instant to another. */
+static wide allowed_in(const definition *self, int64_t from_us, int64_t to_us)
+{
+    int64_t windows = (to_us - from_us) / self->period_us + 1;
+
+    if (goes_by_the_clock(self))
+        windows = to_us / self->period_us - from_us / self->period_us + 1;
+    else if (self->kind != DEFINED_LOG)
+        windows++;
+    return (wide)windows * allowed(self);
+}
+
+static bool pays(const definition *self, int64_t t_us, int64_t cost)
+{
+    for (int i = 0; i < self->debt_count; i++)
+        if (t_us >= self->debts[i].at_us &&
+            self->debts[i].given + cost > allowed_in(self, self->debts[i].at_us, t_us))
+            return false;
+    return true;
+}
+
+static void note_given(definition *self, int64_t t_us, int64_t cost)
+{
+    for (int i = 0; i < self->debt_count; i++)
+        if (t_us >= self->debts[i].at_us)
+            self->debts[i].given += cost;
+}
+
+void definition_charge(definition *self, int64_t now_us, int64_t tokens)
+{
+    int64_t periods = 2 * (tokens / allowed(self)) + 5;
+    int64_t last_us = self->count > 0 ? self->taken[self->count - 1].at_us : now_us;
+
+    definition_take(self, now_us, tokens);
+    if (self->kind == DEFINED_BUCKET) {
+        self->charged = true;
+        return;
+    }
+    if (self->debt_count == DEFINITION_DEBTS)
+        memmove(self->debts, self->debts + 1, (size_t)--self->debt_count * sizeof *self->debts);
+    self->debts[self->debt_count++] = (definition_debt){now_us, tokens};
+    /* it is taken after what was given ahead, and before what is given from now on */
+    if (self->vague_until_us < now_us)
+        self->vague_until_us = now_us;
+    if (self->vague_until_us < last_us)
+        self->vague_until_us = last_us;
+    self->vague_until_us += periods * self->period_us;
+}
+
 bool definition_permits(const definition *self, int64_t t_us, int64_t cost)
 {
+    if (!pays(self, t_us, cost))
+        return false;
     return self->kind == DEFINED_BUCKET ? bucket_permits(self, t_us, cost)
                                         : window_permits(self, t_us, cost);
 }
@@ -290,6 +343,7 @@ int64_t definition_earliest(const definition *self, int64_t t_us, int64_t cost)
 
 void definition_take(definition *self, int64_t t_us, int64_t cost)
 {
+    note_given(self, t_us, cost);
     if (self->kind == DEFINED_BUCKET)
         bucket_take(self, t_us, cost);
     else
@@ -335,10 +389,13 @@ static void window_follow(definition *self, const definition *from, int64_t now_
 
 void definition_follow(definition *self, const definition *from, int64_t now_us)
 {
+    self->charged = from->charged;
     if (self->kind == DEFINED_BUCKET)
         bucket_follow(self, from, now_us);
     else
         window_follow(self, from, now_us);
+    if (from->debt_count > 0 && self->vague_until_us < from->vague_until_us)
+        self->vague_until_us = from->vague_until_us;
 }
 
 void definition_begin_late(definition *self, int64_t now_us, int64_t begins_us)
@@ -357,7 +414,8 @@ void definition_forgive(definition *self, int64_t now_us, int64_t lookahead_us)
     wide left = ((wide)now_us + lookahead_us) * self->tokens + depth;
     int64_t reach_us = TAKT_LOOKAHEAD_MAX_US + 2 * lookahead_us;
 
-    if (self->max <= ((wide)now_us + reach_us) * self->tokens + depth)
+    self->charged = self->charged && self->max > ((wide)now_us + reach_us) * self->tokens + depth;
+    if (self->charged || self->max <= ((wide)now_us + reach_us) * self->tokens + depth)
         return;
     self->told = self->told < left ? self->told : left;
     self->min = self->min < left ? self->min : left;

@@ -20,6 +20,13 @@ typedef enum definition_kind {
     DEFINED_SLIDING
 } definition_kind;
 
+/* Tokens that were used without a slot, and all that was given since. */
+typedef struct definition_debt {
+    int64_t at_us, given;
+} definition_debt;
+
+#define DEFINITION_DEBTS 32 /* the last ones are looked at */
+
 /* A slot that counts for a window. */
 typedef struct definition_token {
     int64_t at_us;
@@ -53,6 +60,9 @@ typedef struct definition {
     int count, capacity;
     int64_t opened_us, used;
     int64_t opened_before_us, used_before; /* the one before it */
+    definition_debt debts[DEFINITION_DEBTS];
+    int debt_count;
+    bool charged;           /* a bucket: what it owes is no jump of a clock */
     int64_t vague_until_us; /* after a block or a change of numbers the slots may be later than
                                these tell */
 } definition;
@@ -85,6 +95,10 @@ void definition_exhaust(definition *self, int64_t at_us);
 
 /* Slots that were taken are handed back unused; no slot was given after until_us. */
 void definition_hand_back(definition *self, const takt_run *run, int64_t until_us);
+
+/* Work cost so many tokens more than it took.  From then on any time lets through what its windows
+ * allow and no more, these tokens counted. */
+void definition_charge(definition *self, int64_t now_us, int64_t tokens);
 
 /* The slots taken under `from` as they count under these numbers, at now_us. */
 void definition_follow(definition *self, const definition *from, int64_t now_us);

@@ -154,6 +154,10 @@ static void window_hand_back(definition *self, const takt_run *run)
 
 void definition_hand_back(definition *self, const takt_run *run, int64_t until_us)
 {
+    for (int64_t i = 0; i < run->count; i++)
+        for (int j = 0; j < self->debt_count; j++)
+            if (takt_run_slot(run, i) >= self->debts[j].at_us)
+                self->debts[j].given -= run->cost;
     if (self->kind == DEFINED_BUCKET)
         bucket_hand_back(self, run, until_us);
     else

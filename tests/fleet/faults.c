@@ -166,6 +166,21 @@ static void strike(takt_fleet *fleet, void *data)
                   self);
 }
 
+/* Work has cost more than its estimate: at most what the rules let through in three seconds. */
+static void overspend(takt_fleet *fleet, void *data)
+{
+    scenario *self = data;
+    takt_fleet_worker *worker = &fleet->workers[draw(&self->costs, fleet->worker_count)];
+    const takt_numbers *numbers = &worker->limit->numbers;
+    int64_t most = takt_numbers_throughput(numbers, NULL, 3000000);
+
+    if (fleet->now_us >= self->storm_until_us)
+        return;
+    if (numbers->rule_count > 0 && most > 0)
+        call(worker, TAKT_SIM_CHARGE, 1 + draw(&self->costs, most));
+    takt_fleet_at(fleet, fleet->now_us + 1 + draw(&self->costs, 4000000), overspend, self);
+}
+
 void faults_draw(scenario *self)
 {
     self->faults = 0;
@@ -180,6 +195,12 @@ void faults_draw(scenario *self)
 
 void faults_begin(scenario *self)
 {
+    /* nobody settles what the ledger has forgotten */
+    self->settles =
+        self->costs != 0 && !(self->faults & (1U << RESET | 1U << LOSE_STATE | 1U << NEW_POLICY));
+    if (self->costs != 0)
+        takt_fleet_at(&self->fleet, self->fleet.now_us + draw(&self->costs, 4000000), overspend,
+                      self);
     if (self->faults >> NETWORK & 1)
         draw_network(self);
     if (self->faults != 0)

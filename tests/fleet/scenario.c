@@ -53,6 +53,33 @@ static void work(fleet_job *job)
     takt_fleet_at(&self->fleet, job->done_at_us, work_ends, job);
 }
 
+/* Work was not begun after all, as is known only now. */
+static void settle_job(takt_fleet *fleet, void *data)
+{
+    fleet_job *job = data;
+    takt_run run = {{job->settled_slot_us, 0}, {0, 0}, 1, 1, job->settled_cost, 0};
+
+    job->settles = false;
+    if (!job->worker->dead && job->scenario->phase == STORM) {
+        timeline_note(fleet, "worker %d settles a slot", job->worker->index);
+        takt_fleet_settle(job->worker, &run);
+    }
+}
+
+static void draw_cost(fleet_job *job)
+{
+    scenario *self = job->scenario;
+
+    if (!self->settles || self->phase != STORM || job->settles || job->permit.uncharged ||
+        job->permit.slot_at_us == 0 || !chance(&self->costs, 20))
+        return;
+    job->settles = true;
+    job->settled_slot_us = job->permit.slot_at_us;
+    job->settled_cost = job->permit.cost;
+    takt_fleet_at(&self->fleet, self->fleet.now_us + draw(&self->costs, 3 * SECOND_US), settle_job,
+                  job);
+}
+
 static void ended(takt_permit *permit, int status)
 {
     fleet_job *job = permit->data;
@@ -61,6 +88,8 @@ static void ended(takt_permit *permit, int status)
     checker_ended(&self->checker, job, status, scenario_jobs_of(self, job->worker),
                   self->jobs_each);
     job->waiting = false;
+    if (status == 0)
+        draw_cost(job);
     if (status == 0 && permit->fence > 0)
         work(job);
     else if (status == TAKT_E_FULL || status == TAKT_E_DEADLINE || status == TAKT_E_COST ||
@@ -308,6 +337,7 @@ static void open_scenario(scenario *self, uint64_t seed)
     for (int i = 0; i < workers; i++)
         self->fleet.workers[i].drift_ppm = (int)draw(&self->random, 201) - 100;
     self->priorities = chance(&self->random, 40);
+    self->costs = seed % 3 == 0 && !self->priorities ? seed + 1 : 0;
     self->deadlines = chance(&self->random, 40);
     self->cancels = chance(&self->random, 40);
     self->checker.ranked = self->priorities;

@@ -26,6 +26,8 @@ typedef struct scenario {
     int64_t orders;
     int64_t cost_max;
     bool priorities, deadlines, cancels;
+    bool settles;     /* work says later that it did not use its slot */
+    uint64_t costs;   /* random: work that costs more or less than it took; 0: there is none */
     int64_t pause_us; /* between two acquires of a job, at most */
     int64_t work_us;  /* for which a permit is held, at most */
 

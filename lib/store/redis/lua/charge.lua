@@ -8,9 +8,7 @@ local function charge(tokens)
             till = ledger.now + (is_brake and TAKT_LOOKAHEAD_MAX_US or TAKT_SPAN_MAX_US - one.tolerance_us)
         end
         local n = math.min(algorithm.room(one, ledger.now, till), tokens)
-        if n > 0 then
-            algorithm.commit(one, ledger.now, n)
-        end
+        debts.charge_at(one, ledger.now, n)
         if not algorithm.owes then
             one.owed = math.min(one.owed + tokens - n, TAKT_ROOM_MAX)
         elseif not is_brake then

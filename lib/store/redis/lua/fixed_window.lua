@@ -76,6 +76,14 @@ local function make_fixed_window()
             rule.late = late + (fixed.is_late(rule, start, t) and cost or 0)
         end,
 
+        -- A window opens with work, not with what is owed: the next one will open with that.
+        charge = function(rule, t, cost)
+            local ends = fixed.after(rule, rule.start, 1)
+            local unopened = rule.first_use and (rule.unopened or t >= ends)
+            fixed.commit(rule, t, cost)
+            rule.unopened = unopened
+        end,
+
         room = function(rule, from, till)
             local at = fixed.earliest(rule, from, 1)
             if at > till then

@@ -31,29 +31,37 @@ debts = {
         return math.max(from, debts.due_behind(one, n))
     end,
 
+    charge_at = function(one, at, n)
+        if n > 0 then
+            local charge = one.algorithm.charge or one.algorithm.commit
+            charge(one, at, n)
+        end
+    end,
+
     pay_at = function(one, at)
         local n = math.min(one.algorithm.room(one, at, at), one.owed)
-        if n > 0 then
-            one.algorithm.commit(one, at, n)
-        end
+        debts.charge_at(one, at, n)
         one.owed = one.owed - n
         return n > 0
     end,
 
-    -- What is owed and has fallen due: of many periods what each gives, of the last ones part by part.
-    pay = function(one)
-        local at = one.algorithm.earliest(one, 0, 1)
-        local periods = math.floor((ledger.now - at) / one.span) - 1
-        if periods > 0 then
-            one.owed = periods > math.floor(one.owed / one.tokens) and 0 or one.owed - periods * one.tokens
-            debts.pay_at(one, at + periods * one.span)
-        end
-        while one.owed > 0 do
-            at = one.algorithm.earliest(one, 0, 1)
-            if at > ledger.now
-                or not debts.pay_at(one, math.min(at + math.floor(one.span / TAKT_PAY_PARTS), ledger.now)) then
+    -- What falls due until then, part by part of a period.
+    pay = function(one, till)
+        for _ = 1, TAKT_TAKE_STEPS_MAX do
+            local at = one.owed > 0 and one.algorithm.earliest(one, 0, 1) or NEVER
+            if at > till or not debts.pay_at(one, math.min(at + math.floor(one.span / TAKT_PAY_PARTS), till)) then
                 break
             end
+        end
+    end,
+
+    -- Nobody asked for many periods: what each of them gives, but for the last ones.
+    pay_for_pause = function(one)
+        local at = one.algorithm.earliest(one, 0, 1)
+        local periods = math.floor((ledger.now - at) / one.span) - TAKT_PAY_PERIODS
+        if periods > 0 then
+            one.owed = periods > math.floor(one.owed / one.tokens) and 0 or one.owed - periods * one.tokens
+            debts.pay_at(one, at + (periods + 1) * one.span)
         end
     end,
 }
@@ -156,10 +164,14 @@ limit = {
         return latest
     end,
 
-    pay = function()
+    -- What is owed and falls due by then; nil: now, and there may have been a pause.
+    pay = function(till)
         for _, one in ipairs(limit.rules) do
             if one.owed > 0 and not one.algorithm.owes then
-                debts.pay(one)
+                if till == nil then
+                    debts.pay_for_pause(one)
+                end
+                debts.pay(one, till or ledger.now)
             end
         end
     end,

@@ -58,6 +58,7 @@ take = {
     -- Takes up to `count` times `cost` tokens, the earliest slots from `from` on that are <= till.  Returns how many.
     take = function(from, cost, count, till, runs)
         local first = limit.rules[1]
+        limit.pay(till)
         local is_even = first and not limit.rules[2] and (first.owed == 0 or first.algorithm.owes)
         local series = is_even and first.algorithm.series
         local taken, steps = 0, 0
