@@ -180,7 +180,8 @@ static error_t parse(int key, char *word, struct argp_state *state)
     case KEY_LIMIT:
         takt_cli_read_target(state, word, &plan->target);
         if (plan->target.key)
-            argp_error(state, "--limit takes a limit's name without a key: all keys are alike");
+            argp_error(state, "--limit takes a limit's name without a key: a simulation has the "
+                              "limit's own numbers");
         return 0;
     case KEY_START:
         plan->start_us = plan->bulk.start_us = takt_cli_read_start(state, word);

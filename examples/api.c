@@ -22,8 +22,8 @@ static void respond(takt_call *call, int status, const takt_standing *standing)
     char fields[TAKT_HTTP_FIELDS_SIZE] = "";
 
     if (standing) /* the store has answered */
-        takt_http_fields(policy, "api", status, standing, TAKT_HTTP_RESET_SECONDS, fields,
-                         sizeof fields);
+        takt_http_fields(policy, "api", asked->who, status, standing, TAKT_HTTP_RESET_SECONDS,
+                         fields, sizeof fields);
     printf("%s: HTTP/1.1 %s\r\n%s\r\n", asked->who,
            status == 0                ? "200 OK"
            : status == TAKT_E_NO_SLOT ? "429 Too Many Requests"

@@ -23,7 +23,7 @@ enum {
     TAKT_E_INVALID = -1,        /* an argument is not what the header asks for */
     TAKT_E_NOMEM = -2,          /* no memory */
     TAKT_E_NO_LIMIT = -3,       /* the policy has no limit of that name */
-    TAKT_E_COST = -4,           /* more than a rule can ever give; takt_check_request names it */
+    TAKT_E_COST = -4,           /* more than can ever be given; takt_check_request says why */
     TAKT_E_NO_SLOT = -5,        /* takt_try_acquire: no slot is due now */
     TAKT_E_DEADLINE = -6,       /* no slot within max_wait_us */
     TAKT_E_FULL = -7,           /* more than max_waiting wait; when_full chose this waiter */

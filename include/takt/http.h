@@ -38,17 +38,18 @@ typedef enum takt_http_reset {
 
 /*
  * Writes the fields, each ended by CR LF, and a NUL.  `status` and `standing` are those of the
- * callback, `limit` is the one that was tried.  Retry-After appears only with TAKT_E_NO_SLOT, and
- * not if the cost can never be given.  With several rules RateLimit-Policy names them NAME-1,
- * NAME-2, ... after NAME; RateLimit describes NAME, the tokens that all of them allow.  With
- * `within` the policy is the limit's own, and what remains is that of the level with the least.
+ * callback, `limit` and `key` (NULL: none) are those that were tried.  Retry-After appears only
+ * with TAKT_E_NO_SLOT, and not if the cost can never be given.  With several rules RateLimit-Policy
+ * names them NAME-1, NAME-2, ... after NAME; RateLimit describes NAME, the tokens that all of them
+ * allow.  With `within` the policy is the limit's own, and what remains is that of the level with
+ * the least.
  *
  * Returns the length without the NUL, TAKT_E_NO_LIMIT, or TAKT_E_INVALID (no standing, or `size` is
  * too small; `text` is then empty).
  */
-TAKT_EXPORT int takt_http_fields(const takt_policy *policy, const char *limit, int status,
-                                 const takt_standing *standing, takt_http_reset reset, char *text,
-                                 size_t size);
+TAKT_EXPORT int takt_http_fields(const takt_policy *policy, const char *limit, const char *key,
+                                 int status, const takt_standing *standing, takt_http_reset reset,
+                                 char *text, size_t size);
 
 /*
  * Reads the value of a Retry-After field: seconds ("120"), or a date ("Sun, 06 Nov 1994 08:49:37

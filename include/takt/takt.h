@@ -112,8 +112,8 @@ struct takt_permit {
     void *data;
     /* read-only, valid in and after the callback */
 
-    /* The slot, by the store's clock.  0: not granted, or granted by shadow limits alone, or by
-     * on_store_failure `open` before the store was ever reached. */
+    /* The slot, by the store's clock.  0: not granted, or granted by shadow limits or unlimited
+     * keys alone, or by on_store_failure `open` before the store was ever reached. */
     int64_t slot_at_us;
     /* With concurrency the fencing number, which only grows per limit and key (docs/policy.md,
      * "lease"); with several levels that of the innermost limit with concurrency; else 0. */
@@ -265,7 +265,8 @@ TAKT_EXPORT int takt_cancel(takt_permit *permit);
  * Calls that read or change a ledger.  The takt_call is the caller's memory until its callback;
  * fill it with zeros before its first use.  The callback comes exactly once, never inside the call.
  * `standing` is the state after the call, valid during the callback; NULL if the store failed, and
- * status says how.  The functions return the codes of takt_acquire.
+ * status says how, or if a try asked no ledger because its keys are unlimited.  The functions
+ * return the codes of takt_acquire.
  */
 typedef void (*takt_call_cb)(takt_call *call, int status, const takt_standing *standing);
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "core/limit.h"
+#include "policy/overrides.h"
 #include "policy/policy.h"
 
 #define SECOND_US INT64_C(1000000)
@@ -80,7 +81,7 @@ static void put_reset(fields *out, const takt_standing *standing, takt_http_rese
         put(out, "X-RateLimit-Reset: %" PRId64 "\r\n", seconds(standing->reset_after_us));
 }
 
-int takt_http_fields(const takt_policy *policy, const char *limit, int status,
+int takt_http_fields(const takt_policy *policy, const char *limit, const char *key, int status,
                      const takt_standing *standing, takt_http_reset reset, char *text, size_t size)
 {
     const takt_limit *found = policy && limit ? takt_policy_find(policy, limit) : NULL;
@@ -98,7 +99,7 @@ int takt_http_fields(const takt_policy *policy, const char *limit, int status,
     put(&out, "X-RateLimit-Limit: %" PRId64 "\r\n", standing->limit);
     put(&out, "X-RateLimit-Remaining: %" PRId64 "\r\n", standing->remaining);
     put_reset(&out, standing, reset);
-    put_policy(&out, found, standing);
+    put_policy(&out, takt_overrides_for(found, key ? key : ""), standing);
     put(&out, "RateLimit: \"%s\";r=%" PRId64 ";t=%" PRId64 "\r\n", found->name, standing->remaining,
         seconds(standing->reset_after_us));
     if (out.size == 0) {

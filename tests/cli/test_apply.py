@@ -115,6 +115,47 @@ def following(report, here):
     report.check(all(result[0] == 0 for result in results) and results[2][1] == 'ran\n', 'all go on without a restart', results)
 
 
+PLANS = """limits:
+  - name: mail
+    rules: [{rate: 1/h}]
+    overrides:
+      - {key: gold, rules: [{rate: 1000/s}]}
+      - {key: "team-*", unlimited: true}
+      - {key: mallory, rules: [{rate: 0}]}
+"""
+
+
+def by_key(report, here):
+    """A waiter of one key goes on when its key gets numbers of its own."""
+    here.write('plain.yaml', 'limits:\n  - name: mail\n    rules: [{rate: 1/h}]\n')
+    here.write('plans.yaml', PLANS)
+    done = here.takt('check', 'plans.yaml')
+    report.check(done.stdout == 'mail          1/h\nmail:gold     1000/s\nmail:team-*   unlimited, pattern 1\n'
+                 'mail:mallory  refused\n', 'check lists overrides', told(done))
+    done = here.takt('check', '--json', 'plans.yaml')
+    report.check(json.loads(done.stdout)['limits'][0]['overrides'] == [
+        {'key': 'gold', 'rules': '1000/s'}, {'key': 'team-*', 'rules': 'unlimited'},
+        {'key': 'mallory', 'rules': 'refused'}], 'also for a program', told(done))
+    here.takt('apply', 'plain.yaml')
+    here.takt('run', 'mail:gold', '--', 'true')
+    waiter = here.start('run', 'mail:gold', '--', 'echo', 'ran')
+    deadline = time.monotonic() + DEADLINE
+    while json.loads(here.takt('peek', '--json', 'mail:gold').stdout)['waiting'] != 1 and time.monotonic() < deadline:
+        pass
+    done = here.takt('apply', 'plans.yaml')
+    report.check('mail:mallory  added    refused\n' in done.stdout, 'apply lists overrides', told(done))
+    result = end(waiter)
+    report.check(result[0] == 0 and result[1] == 'ran\n', 'the waiter goes on under the numbers of its key', result)
+    done = here.takt('peek', 'mail:gold')
+    report.check(done.stdout.startswith('mail key "gold": 1000/s, override "gold"\n'), 'peek tells them', told(done))
+    for _ in range(2):
+        done = here.takt('run', 'mail:team-a', '--', 'echo', 'ran')
+        report.check(done.returncode == 0 and done.stdout == 'ran\n', 'an unlimited key', told(done))
+    done = here.takt('run', 'mail:mallory', '--', 'echo', 'ran')
+    report.check(done.returncode == 64 and 'the key "mallory" is refused' in done.stderr, 'a refused key', told(done))
+    report.check(here.takt('run', 'mail:other', '--', 'true').returncode == 0, 'another key')
+
+
 def begin_map(here, *words, **options):
     """A map of ten lines at one an hour: the first has run."""
     here.write('lines', ''.join(f'{number}\n' for number in range(10)))
@@ -174,6 +215,9 @@ def main():
         showing(report, here)
         refusing(report, here)
         following(report, here)
+    with place() as here:
+        write_policies(here)
+        by_key(report, here)
     for part in (rereading, without_a_file, hanging_up):
         with place() as here:  # of a ledger with newer numbers nothing is left in a store of its own
             part(report, here)
@@ -183,6 +227,7 @@ def main():
         applying(report, here)
         showing(report, here)
         following(report, here)
+        by_key(report, here)
     report.end()
 
 

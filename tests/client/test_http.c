@@ -33,15 +33,15 @@ static void drop(void)
 static void check(const char *limit, int status, takt_standing standing, const char *expected)
 {
     char text[TAKT_HTTP_FIELDS_SIZE];
-    int size = takt_http_fields(policy, limit, status, &standing, TAKT_HTTP_RESET_SECONDS, text,
-                                sizeof text);
+    int size = takt_http_fields(policy, limit, NULL, status, &standing, TAKT_HTTP_RESET_SECONDS,
+                                text, sizeof text);
 
     cr_assert_str_eq(text, expected, "%s", text);
     cr_assert_eq(size, (int)strlen(expected));
     for (size_t room = 0; room <= strlen(expected); room++)
-        cr_assert_eq(
-            takt_http_fields(policy, limit, status, &standing, TAKT_HTTP_RESET_SECONDS, text, room),
-            TAKT_E_INVALID);
+        cr_assert_eq(takt_http_fields(policy, limit, NULL, status, &standing,
+                                      TAKT_HTTP_RESET_SECONDS, text, room),
+                     TAKT_E_INVALID);
 }
 
 TestSuite(http, .init = load, .fini = drop);
@@ -100,9 +100,27 @@ Test(http, forms_of_reset)
         takt_standing standing = {
             .limit = 10, .now_us = rows[i].now_us, .reset_after_us = rows[i].after_us};
         cr_assert_gt(
-            takt_http_fields(policy, "api", 0, &standing, rows[i].reset, text, sizeof text), 0);
+            takt_http_fields(policy, "api", NULL, 0, &standing, rows[i].reset, text, sizeof text),
+            0);
         cr_expect_not_null(strstr(text, rows[i].words), "row %zu: %s", i, text);
     }
+}
+
+Test(http, the_policy_is_that_of_the_key)
+{
+    static const char with_overrides[] = "limits:\n  - name: api\n    rules: [{rate: 5/s}]\n"
+                                         "    overrides: [{key: gold, rules: [{rate: 90/min}]}]\n";
+    takt_standing standing = {.limit = 1};
+    char text[TAKT_HTTP_FIELDS_SIZE];
+    takt_policy *made;
+
+    cr_assert_eq(takt_policy_parse(&made, "test", with_overrides, sizeof with_overrides - 1, NULL),
+                 0);
+    takt_http_fields(made, "api", "gold", 0, &standing, TAKT_HTTP_RESET_SECONDS, text, sizeof text);
+    cr_expect_not_null(strstr(text, "\"api\";q=90;w=60"), "%s", text);
+    takt_http_fields(made, "api", "tin", 0, &standing, TAKT_HTTP_RESET_SECONDS, text, sizeof text);
+    cr_expect_not_null(strstr(text, "\"api\";q=5;w=1"), "%s", text);
+    takt_policy_free(made);
 }
 
 Test(http, what_cannot_be)
@@ -110,12 +128,12 @@ Test(http, what_cannot_be)
     takt_standing standing = {0};
     char text[TAKT_HTTP_FIELDS_SIZE] = "x";
 
-    cr_assert_eq(takt_http_fields(policy, "nothing", 0, &standing, TAKT_HTTP_RESET_SECONDS, text,
-                                  sizeof text),
+    cr_assert_eq(takt_http_fields(policy, "nothing", NULL, 0, &standing, TAKT_HTTP_RESET_SECONDS,
+                                  text, sizeof text),
                  TAKT_E_NO_LIMIT);
     cr_assert_str_empty(text);
     cr_assert_eq(
-        takt_http_fields(policy, "api", 0, NULL, TAKT_HTTP_RESET_SECONDS, text, sizeof text),
+        takt_http_fields(policy, "api", NULL, 0, NULL, TAKT_HTTP_RESET_SECONDS, text, sizeof text),
         TAKT_E_INVALID);
 }
 
