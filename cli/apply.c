@@ -1,6 +1,6 @@
 /*
- * `takt apply`: puts a policy's file into the store, for all workers that follow it, and shows what
- * that changes, limit by limit.
+ * `takt apply`: puts a policy file into the store, for all workers that follow it, and shows the
+ * changes, limit by limit.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct cli_apply {
     takt_cli_settings *settings;
     bool dry_run;
     takt_policy *policy;
-    takt_live *live; /* what is in the store */
+    takt_live *live; /* the policy in the store */
     int width;       /* of the limits' names */
     unsigned shown;
 } cli_apply;
@@ -145,7 +145,7 @@ static int put(cli_apply *apply, const takt_options *client_options, int64_t *ve
     return code ? takt_cli_refuse_store(apply->settings, code, &error) : 0;
 }
 
-/* A store that nobody else can see: there is nobody to follow. */
+/* A private store: no other worker can follow its policy. */
 static bool is_in_memory(const cli_apply *apply, const char *store)
 {
     store = store ? store : takt_policy_store(apply->policy);

@@ -1,5 +1,5 @@
 /*
- * The commands: each has its words, from its own name on, and what was said before them.  Each
+ * The commands. Each gets its words, from its own name on, and the settings given before them, and
  * returns the exit status.
  */
 #ifndef TAKT_CLI_COMMANDS_H

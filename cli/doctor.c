@@ -1,6 +1,6 @@
 /*
- * `takt doctor`: what the library finds out about a store, a line for each finding.  Which store is
- * decided as for every other command.
+ * `takt doctor`: prints what the library finds out about a store, one line per finding. The store
+ * is selected as for every other command.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Writes any bytes as a JSON string.  Numbers and braces are plain enough for printf where they are
+ * Writes any bytes as a JSON string. Numbers and braces are printed by printf where they are
  * needed.
  */
 #include "json.h"

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD, so that every reader
- * takes it. */
+/* Writes a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, so that every
+ * reader accepts it. */
 void takt_cli_json_string(FILE *file, const char *text, size_t size);
 
-/* "name":"text" on standard output; NULL is null. */
+/* Writes "name":"text" to standard output; NULL is null. */
 void takt_cli_json_field(const char *name, const char *text);
 
 #endif

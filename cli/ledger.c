@@ -1,6 +1,5 @@
 /*
- * `takt peek`, `block`, `penalize`, `unblock` and `reset`: one call to one ledger, then how it
- * stands.
+ * `takt peek`, `block`, `penalize`, `unblock` and `reset`: one call on a ledger, then its state.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,14 +18,14 @@ typedef struct ledger_call {
     operation_kind operation;
     takt_cli_target target;
     int64_t for_us;     /* BLOCK, PENALIZE */
-    const char *reason; /* the same; NULL: none */
+    const char *reason; /* for the same; NULL: none */
     takt_cli_session session;
     takt_call call;
     int status;
     takt_standing standing;
 } ledger_call;
 
-#define KEY_REASON 0x200 /* no letter */
+#define KEY_REASON 0x200 /* an option without a letter */
 
 static bool takes_duration(const ledger_call *self)
 {
@@ -42,7 +41,7 @@ static void read_reason(struct argp_state *state, const char *word, ledger_call 
     self->reason = word;
 }
 
-/* A vendor's Retry-After may be 0. */
+/* The duration may be 0, as in a vendor's Retry-After. */
 static int64_t read_duration(struct argp_state *state, const char *word, operation_kind operation)
 {
     int64_t for_us;

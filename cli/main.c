@@ -1,5 +1,5 @@
 /*
- * `takt`: reads the options before the command's name and hands over to the command.
+ * `takt`: reads the options before the command's name and calls the command.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static const takt_cli_command commands[] = {
 typedef struct cli_choice {
     takt_cli_settings settings;
     const takt_cli_command *command;
-    bool asks_help; /* of takt itself */
+    bool asks_help; /* --help before a command */
     int argc;       /* the words from the command's name on */
     char **argv;
 } cli_choice;
@@ -49,7 +49,7 @@ static const takt_cli_command *find_command(const char *name)
     return NULL;
 }
 
-/* A command or a program that may have been meant; NULL: none resembles it. */
+/* A command or a program with a similar name; NULL: none. */
 static const char *find_like(const char *name, char like[TAKT_CLI_PROGRAM_SIZE])
 {
     takt_suggestion meant;
@@ -134,7 +134,7 @@ static _Noreturn void refuse_help(void)
     exit(EX_OSERR);
 }
 
-/* Puts the list of commands into the help. */
+/* Puts the list of commands into the help text. */
 static char *fill_help(int key, const char *text, void *input)
 {
     char *list = NULL;

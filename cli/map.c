@@ -1,7 +1,7 @@
 /*
- * `takt map`: one job for each line of input, at most so many at a time, each started when its slot
- * is due.  Here it is decided when lines are read, and when and how the map ends.  Callbacks of
- * jobs and of the input only note what has happened; one pass in each turn of the loop acts on it.
+ * `takt map`: one job for each line of input, at most N at a time, each started when its slot is
+ * due. Decides when lines are read, and when and how the map ends. Callbacks of jobs and of the
+ * input only note events; one pass in each turn of the loop acts on them.
  */
 #include <fcntl.h>
 #include <locale.h>
@@ -33,10 +33,10 @@ typedef struct mapping {
     uv_prepare_t pass;
     takt_signals signals;
     bool had_terminal;
-    bool told_rest; /* that the rest of a pipe is being read */
+    bool told_rest; /* the message about reading the rest of a pipe was printed */
     bool over;
-    int input_status; /* the exit status if the input could not be read to its end; 0 */
-    int signal;       /* that stopped it; 0: none */
+    int input_status; /* the exit status if reading the input has failed; 0 */
+    int signal;       /* the signal that stopped the map; 0: none */
 } mapping;
 
 enum { KEY_RETRIES = 0x200, KEY_UNDONE, KEY_LOG };
@@ -116,7 +116,7 @@ static const struct argp argp = {
     NULL,
 };
 
-/* What the jobs wait for, on a terminal; NULL: nothing that would have to be said. */
+/* What the jobs wait for, on a terminal; NULL: nothing to tell. */
 static const char *waited_for(mapping *map)
 {
     takt_wait_notice_waiter waiter = {map->target.limit, map->target.key, map->wish.cost,
@@ -170,8 +170,8 @@ static void close_all(mapping *map)
     map->session.client = NULL;
 }
 
-/* After a stop, with no job left: the rest of the input goes where a rerun finds it.  A file ends,
- * a pipe may not: for that there is the second signal. */
+/* After a stop, when no job is left: writes the rest of the input to the file of undone lines. A
+ * file ends, a pipe may not: a second signal stops this. */
 static void put_rest_aside(mapping *map)
 {
     takt_text_line line;
@@ -198,7 +198,7 @@ static void put_rest_aside(mapping *map)
     close_all(map);
 }
 
-/* Begins what can be begun, and ends the map when nothing is left. */
+/* Starts what can start, and ends the map when nothing is left. */
 static void run_pass(mapping *map)
 {
     takt_text_line line;
@@ -237,7 +237,7 @@ static void on_ready(void *data)
     (void)data; /* the pass takes the lines */
 }
 
-/* SIGHUP reads a policy's file again, but where it says that our terminal is gone it ends us. */
+/* SIGHUP reloads a policy file. If our terminal is gone, SIGHUP ends the map instead. */
 static bool is_for_policy(const mapping *map, int signal)
 {
     return signal == SIGHUP && !takt_cli_is_ad_hoc(map->settings) &&
@@ -279,12 +279,12 @@ static void on_signal(uv_signal_t *handle, int signal)
 
 static void watch_signals(mapping *map)
 {
-    signal(SIGPIPE, SIG_IGN); /* a broken pipe is told by what is written */
+    signal(SIGPIPE, SIG_IGN); /* writes report a broken pipe */
     map->had_terminal = takt_terminal_is_there();
     takt_signals_open(&map->signals, &map->session.loop, ending_signals, on_signal, map);
 }
 
-/* What went wrong first counts; `report_status` is that of the report's end. */
+/* The first failure counts; `report_status` is the result of closing the report. */
 static int status_of(const mapping *map, int report_status)
 {
     if (map->input_status)
@@ -330,7 +330,7 @@ int takt_cli_map(int argc, char **argv, takt_cli_settings *settings)
     mapping map = {
         .settings = settings, .wish = {.cost = 1, .priority = TAKT_PRIORITY_POLICY}, .jobs.max = 1};
 
-    setlocale(LC_CTYPE, ""); /* for what a terminal is told of a reason */
+    setlocale(LC_CTYPE, ""); /* for the reasons shown on a terminal */
     takt_cli_parse(&argp, argc, argv, true, &map);
     map.session.on_event = on_event;
     map.session.data = &map;

@@ -1,6 +1,6 @@
 /*
- * Each attempt takes a permit of its own.  Each process leads a session of its own, so that a
- * Ctrl-C at the terminal reaches takt alone and the running jobs can end in peace.
+ * Each attempt takes a permit of its own. Each process leads a session of its own, so that Ctrl-C
+ * at the terminal reaches only takt and the running jobs can finish.
  */
 #include "map_jobs.h"
 
@@ -17,7 +17,7 @@
 
 typedef enum job_state { JOB_IDLE, JOB_WAITING, JOB_RUNNING } job_state;
 
-/* A line under way. */
+/* A line being worked on. */
 struct takt_cli_map_job {
     takt_permit permit;
     takt_process_group process;
@@ -39,7 +39,7 @@ static void make_idle(takt_cli_map_job *job)
     jobs->busy--;
 }
 
-/* It was read and will not be done. */
+/* The line was read and will not be done. */
 static void leave(takt_cli_map_job *job)
 {
     const takt_cli_map_line *line = &job->line;
@@ -54,7 +54,7 @@ static void heed_files(takt_cli_map_jobs *jobs)
         takt_cli_map_jobs_stop(jobs, EX_IOERR);
 }
 
-/* A command whose output nobody reads any more fails, and so would all the others. */
+/* If nobody reads the output of a command any more, the command fails, and so would all others. */
 static bool nobody_reads_output(void)
 {
     struct pollfd output = {.fd = STDOUT_FILENO};
@@ -62,7 +62,7 @@ static bool nobody_reads_output(void)
     return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
-/* With the command's name the same for all lines, what is missing for one is missing for all. */
+/* If the command's name is the same for all lines, a missing program is missing for all lines. */
 static bool cannot_ever_start(const takt_cli_map_job *job)
 {
     int failed = job->line.start_failed;
@@ -73,7 +73,7 @@ static bool cannot_ever_start(const takt_cli_map_job *job)
 
 static void acquire(takt_cli_map_job *job);
 
-/* The attempt is over. */
+/* The attempt has ended: decides what follows. */
 static void decide(takt_cli_map_job *job)
 {
     takt_cli_map_jobs *jobs = job->jobs;
@@ -127,7 +127,7 @@ static void on_end(takt_process_group *process, int status, int signal)
     end(job, signal ? 128 + signal : status);
 }
 
-/* A copy of `word` with each "{}" replaced by the line.  NULL without memory. */
+/* A copy of `word` with each "{}" replaced by the line. NULL: no memory. */
 static char *fill_in(const char *word, const takt_cli_map_job *job)
 {
     size_t count = 0;
@@ -160,7 +160,7 @@ static void free_words(char **words)
     free(words);
 }
 
-/* The command's words for this line; NULL without memory. */
+/* The command's words for this line; NULL: no memory. */
 static char **words_of(const takt_cli_map_job *job)
 {
     char **command = job->jobs->command, **words;
@@ -209,7 +209,7 @@ static void start(takt_cli_map_job *job)
         end(job, job->line.start_failed == ENOENT ? 127 : 126);
 }
 
-/* Without a permit nothing was tried, so the line is not failed but left. */
+/* Without a permit nothing was tried, so the line is left, not failed. */
 static void refuse(takt_cli_map_job *job, int code)
 {
     takt_cli_map_jobs *jobs = job->jobs;
@@ -292,7 +292,7 @@ static int by_number(const void *a, const void *b)
     return first->line.number < second->line.number ? -1 : first->line.number > second->line.number;
 }
 
-/* In the order of their lines, which is that of the lines not done. */
+/* Gives up jobs in the order of their lines, which is the order of the undone lines. */
 static void give_up_waiting(takt_cli_map_jobs *jobs)
 {
     takt_cli_map_job *waiting[TAKT_CLI_MAP_JOBS_MAX];

@@ -1,6 +1,7 @@
 /*
- * The log is for a program, the lines not done are for a rerun, the summary is for a person or, as
- * JSON, for a program.  A file that cannot be written ends the map, since somebody relies on it.
+ * The log is for programs, the file of undone lines is for another run, the summary is for a person
+ * or, as JSON, for a program. A file that cannot be written ends the map, since somebody relies on
+ * it.
  */
 #include "map_report.h"
 
@@ -15,8 +16,8 @@
 #include "kit/message.h"
 #include "kit/wall_clock.h"
 
-#define FAILED_MAX   1000 /* lines that the JSON summary names */
-#define FAILED_SHOWN 20   /* and the other one */
+#define FAILED_MAX   1000 /* lines named by the JSON summary */
+#define FAILED_SHOWN 20   /* lines named by the other summary */
 
 static void note_file_failed(takt_cli_map_report *report, const char *path)
 {
@@ -26,7 +27,7 @@ static void note_file_failed(takt_cli_map_report *report, const char *path)
     takt_cli_progress_message(&report->progress, "cannot write to %s: %s", path, strerror(errno));
 }
 
-/* The input must not be emptied before it was read. */
+/* Whether the file is the input, which must not be emptied before it is read. */
 static bool is_input(const takt_lines *input, int fd)
 {
     struct stat ours, inputs;
@@ -73,7 +74,7 @@ int takt_cli_map_report_open(takt_cli_map_report *report, const takt_lines *inpu
     return report->undone_path ? open_undone(report, input) : 0;
 }
 
-/* One write for one record: several workers may share a log. */
+/* One write per record, since several workers may share a log. */
 static void write_record(takt_cli_map_report *report, const char *text, int size)
 {
     if (write(report->log, text, (size_t)size) != size)
@@ -213,7 +214,7 @@ static void say_left(takt_cli_map_report *report, const takt_lines *input, bool 
     free(text);
 }
 
-/* Starts per second, from the first to the last. */
+/* Starts per second, between the first and the last start. */
 static double start_rate(const takt_cli_map_report *report)
 {
     int64_t span_us = report->last_start_us - report->first_start_us;
@@ -268,7 +269,7 @@ static void print_json(const takt_cli_map_report *report, const takt_lines *inpu
     printf("}\n");
 }
 
-/* Says where the lines not done are to be found; 0, or EX_IOERR. */
+/* Prints where the undone lines are; 0, or EX_IOERR. */
 static int close_undone(takt_cli_map_report *report, const takt_lines *input, bool more)
 {
     bool failed = ferror(report->undone);

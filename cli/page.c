@@ -1,6 +1,6 @@
 /*
- * Writes lines that fit.  A line of a terminal wipes what stood there before, and is filled up
- * where it has a style of its own.
+ * Writes lines cut to a width. On a terminal a line clears the old text, and a line with a style is
+ * filled with blanks.
  */
 #include "page.h"
 
@@ -11,8 +11,7 @@
 #define NORMAL "\033[0m"
 #define WIPE   "\033[K"
 
-/* The next character, its columns and its bytes; what is no character, or none that can be shown,
- * is "?". */
+/* Reads the next character with its columns and bytes; an invalid or invisible one becomes "?". */
 static int next_character(const char *at, size_t size, size_t *taken)
 {
     mbstate_t state = {0};
@@ -50,7 +49,8 @@ int takt_cli_fit(FILE *file, const char *text, int columns)
             break;
         if (wide < 0)
             putc('?', file);
-        else if (wide > 0) /* those of no width could pile up */
+        /* combining characters of no width are dropped, since they could pile up */
+        else if (wide > 0)
             fwrite(text, 1, taken, file);
         used += wide < 0 ? 1 : wide;
     }
@@ -107,7 +107,7 @@ __attribute__((format(printf, 2, 3))) void takt_cli_page_put(takt_cli_page *page
     takt_cli_page_text(page, text);
 }
 
-/* A text in so many columns, and a gap. */
+/* A text in a number of columns, and a gap. */
 void takt_cli_page_cell(takt_cli_page *page, const char *text, int columns)
 {
     int from = page->used + page->blanks, whole = page->columns;

@@ -1,5 +1,5 @@
 /*
- * `takt policy`: the policy that is in the store: its limits, its text, or who has changed it.
+ * `takt policy`: shows the stored policy: its limits, its text, or its history.
  */
 #include <stdio.h>
 #include <string.h>

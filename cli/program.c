@@ -1,6 +1,6 @@
 /*
- * program.c: `takt mail` is the program takt-mail, which lies beside takt or in $PATH, as git has
- * it: kinds of workers come as programs of their own, and are found under one name.
+ * program.c: `takt mail` runs the program takt-mail from takt's own folder or from $PATH, as git
+ * does. Kinds of workers are programs of their own, and this makes them commands of takt.
  */
 #include "program.h"
 
@@ -26,10 +26,10 @@ static bool is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* A folder in which programs may lie; true: no other one needs to be looked at. */
+/* Looks into a folder; true: stop looking. */
 typedef bool looker(const char *folder, const char *name, char *found, size_t found_size);
 
-/* FOLDER/takt-NAME itself. */
+/* Looks for FOLDER/takt-NAME itself. */
 static bool look_for_it(const char *folder, const char *name, char *found, size_t found_size)
 {
     int length = snprintf(found, found_size, "%s/" PREFIX "%s", folder, name);
@@ -37,7 +37,7 @@ static bool look_for_it(const char *folder, const char *name, char *found, size_
     return length > 0 && (size_t)length < found_size && is_program(found);
 }
 
-/* The NAME of a takt-NAME in the folder that resembles it. */
+/* Looks for a takt-NAME with a similar name. */
 static bool look_for_like(const char *folder, const char *name, char *found, size_t found_size)
 {
     DIR *listed = opendir(folder);
@@ -94,7 +94,7 @@ static bool look_everywhere(looker *look, const char *name, char *found, size_t 
            look_in_path(look, name, found, found_size);
 }
 
-/* takt's own options come first, the program's words after them. */
+/* takt's own options come first, then the program's words. */
 static char **words_of(int argc, char **argv, const takt_cli_settings *settings, char *path)
 {
     char **words = calloc((size_t)argc + 5, sizeof(*words));

@@ -8,13 +8,13 @@
 
 #include "options.h"
 
-#define TAKT_CLI_PROGRAM_SIZE 80 /* of a NAME that resembles another */
+#define TAKT_CLI_PROGRAM_SIZE 80 /* bytes of the NAME of a program */
 
 /* Becomes the program takt-NAME, argv[0] being NAME, with the settings as its first options.
- * Returns only where there is none; ends with a message where it cannot be run. */
+ * Returns only if there is no such program; if it cannot be run, ends with a message. */
 void takt_cli_become_program(int argc, char **argv, const takt_cli_settings *settings);
 
-/* The NAME of a program that may have been meant. */
+/* Finds a program with a similar NAME. */
 bool takt_cli_find_like(const char *name, char like[TAKT_CLI_PROGRAM_SIZE]);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Draws the bar.  The rate is that of the last seconds, so that it shows at once when somebody else
- * takes a share; the end is estimated from it.
+ * Draws the bar. The rate is that of the last seconds, so that a change shows at once; the end is
+ * estimated from it.
  */
 #include "progress.h"
 
@@ -20,7 +20,7 @@
 #define LINE_MS       5000
 #define BAR_SIZE      24
 #define LINE_SIZE     512
-#define HORIZON_YEARS 10 /* an end beyond that is not told */
+#define HORIZON_YEARS 10 /* a later end is not shown */
 
 static void wipe(takt_cli_progress *progress)
 {
@@ -55,7 +55,7 @@ static void write_end(char *text, size_t size, const takt_cli_figures *figures, 
              left_us < 1000000 ? "1 s" : takt_format_span(left_us, span));
 }
 
-/* All in one line, the most important first: a narrow terminal cuts it. */
+/* Everything on one line, the most important first, since a narrow terminal cuts it. */
 static void write_line(takt_cli_progress *progress, char *text, size_t size, bool with_bar)
 {
     takt_cli_figures figures = {0};
@@ -91,7 +91,7 @@ static void draw(takt_cli_progress *progress)
         return;
     }
     if (!takt_terminal_is_ours(STDERR_FILENO)) {
-        progress->drawn = false; /* what stands there is not ours to wipe any more */
+        progress->drawn = false; /* other output has followed the bar, so it must not be wiped */
         return;
     }
     takt_terminal_size(STDERR_FILENO, &columns, &rows);

@@ -1,13 +1,13 @@
 /*
- * `takt run`: waits for a permit, then becomes the command.  Where nothing is held while the
- * command runs, this process has nothing left to do: signals, the terminal and the exit status are
- * the command's own, at no cost.  A limit with concurrency is held until the command ends, and of a
- * limit in shadow it is known only then what it would have done: then it is this process's child,
- * signals are passed on to it, and its end is passed on from it.
+ * `takt run`: waits for a permit, then becomes the command. If the command needs no supervision,
+ * exec replaces this process: signals, the terminal and the exit status then belong to the command,
+ * at no cost. A limit with concurrency holds its permit until the command ends, and a limit in
+ * shadow is evaluated at the end; then the command is a child of this process, which passes signals
+ * on to it and ends as it ends.
  *
- * A command that was told to end (by a signal that went through here) may leave processes behind
- * that it had started in the meantime.  They are ended as well before the permit is given back:
- * SIGTERM, and SIGKILL after a while.  What a command leaves behind that ends by itself goes on.
+ * A command that was ended by a signal from here may leave processes behind that it had started.
+ * They are ended as well before the permit is given back: SIGTERM, then SIGKILL after a while.
+ * Processes left by a command that ended by itself are not touched.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,15 +34,15 @@
 
 enum { KEY_MAX_WAIT = 0x200, KEY_TRY };
 
-/* What a command leaves behind that was told to end: how long it has from SIGTERM to SIGKILL, how
- * long it is waited for, and how often it is looked at. */
+/* Processes left behind by a signalled command: the time from SIGTERM to SIGKILL, the longest wait
+ * for them, and the time between checks. */
 #define LEFT_TIMEOUT_MS 2000
 #define LEFT_GIVE_UP_MS 10000
 #define LEFT_LOOK_MS    20
 
-#define NOTICE_MS 250 /* how often the line that says what is waited for is drawn anew */
+#define NOTICE_MS 250 /* time between redraws of the line that says what is waited for */
 
-/* Each look sends SIGKILL so often at once: what forks all the time must be faster than that. */
+/* Signals per check: a process that forks all the time must be slower than that. */
 #define KILLS_A_LOOK 200
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, 0};
@@ -60,18 +60,18 @@ typedef struct cli_run {
     takt_call call;
     takt_wait_notice notice;
     uv_timer_t notice_timer;
-    bool noticed; /* a line stands on the terminal */
+    bool noticed; /* a line is on the terminal */
     takt_signals signals;
-    int signal;        /* that ended the wait, or the command; 0: none */
-    uv_signal_t ended; /* tells of the command's end */
-    uv_timer_t look;   /* at what it left behind */
+    int signal;        /* the signal that ended the wait or the command; 0: none */
+    uv_signal_t ended; /* the end of the command */
+    uv_timer_t look;   /* checks the processes left behind */
     uint64_t left_at_ms;
     bool told_to_end;
     pid_t child; /* 0: it has ended */
     takt_cli_shadows shadows;
     bool held;       /* the command runs, or has run, as our child */
-    int exit_status; /* its */
-    int status;      /* of the acquire */
+    int exit_status; /* the command's */
+    int status;      /* the acquire's */
 } cli_run;
 
 static error_t parse(int key, char *word, struct argp_state *state)
@@ -165,7 +165,7 @@ static void begin_notice(cli_run *run)
         uv_timer_start(&run->notice_timer, on_notice, NOTICE_MS, NOTICE_MS);
 }
 
-/* Safe twice. */
+/* A second call is harmless. */
 static void end_notice(cli_run *run)
 {
     wipe_notice(run);
@@ -183,7 +183,7 @@ static void on_event(void *data, const char *text)
 
 /* ---- the permit and the command -------------------------------------------------------------- */
 
-/* What is left of the loop's work ends by itself once client and signals are closed. */
+/* The rest of the loop's work ends by itself once client and signals are closed. */
 static void end_waiting(cli_run *run)
 {
     end_notice(run);
@@ -201,7 +201,7 @@ static void give_back(cli_run *run)
     end_waiting(run);
 }
 
-/* Whether anything is left that was signalled. */
+/* Whether any process was left to signal. */
 static bool kill_left(void)
 {
     for (int i = 0; i < KILLS_A_LOOK; i++)
@@ -220,7 +220,7 @@ static void on_look(uv_timer_t *timer)
         give_back(run);
 }
 
-/* Ends what a command left behind that was told to end. */
+/* Ends the processes that a signalled command left behind. */
 static void end_left(cli_run *run)
 {
     uv_update_time(&run->session.loop);
@@ -231,7 +231,7 @@ static void end_left(cli_run *run)
         give_back(run);
 }
 
-/* A child has ended: the command, however it did, or an orphan of its. */
+/* A child has ended: the command, or an orphan of it. */
 static void on_end(uv_signal_t *handle, int signal)
 {
     cli_run *run = handle->data;
@@ -250,7 +250,7 @@ static void on_end(uv_signal_t *handle, int signal)
     }
 }
 
-/* Runs the command beside us, while its permit is held. */
+/* Runs the command as a child while its permit is held. */
 static void run_held(cli_run *run)
 {
     int failed;
@@ -300,7 +300,7 @@ static void on_verdict(takt_call *call, int status, const takt_standing *standin
         decide(run, status);
 }
 
-/* Whether the terminal's keys are told to our process group, of which the command is one. */
+/* Whether the terminal sends its signals to our process group, to which the command belongs. */
 static bool in_foreground(void)
 {
     int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
@@ -311,7 +311,7 @@ static bool in_foreground(void)
     return found;
 }
 
-/* Leaves the line, so that nobody keeps a place free for us, before the signal does its work. */
+/* Leaves the line before the signal takes effect, so that nobody keeps a place for this process. */
 static void on_signal(uv_signal_t *handle, int signal)
 {
     cli_run *run = handle->data;
@@ -319,7 +319,7 @@ static void on_signal(uv_signal_t *handle, int signal)
     if (run->held) {
         bool by_terminal = (signal == SIGINT || signal == SIGQUIT) && in_foreground();
         run->told_to_end |= signal != SIGUSR1 && signal != SIGUSR2;
-        if (!by_terminal && run->child > 0) /* a terminal tells the command itself */
+        if (!by_terminal && run->child > 0) /* the terminal signals the command itself */
             kill(run->child, signal);
         return;
     }
@@ -327,7 +327,7 @@ static void on_signal(uv_signal_t *handle, int signal)
     end_waiting(run);
 }
 
-/* 0, or the exit status for why there is no permit. */
+/* 0, or the exit status that explains why there is no permit. */
 static int wait_for_permit(cli_run *run)
 {
     takt_request request;
@@ -359,7 +359,7 @@ int takt_cli_run(int argc, char **argv, takt_cli_settings *settings)
     cli_run run = {.settings = settings, .wish = {.cost = 1, .priority = TAKT_PRIORITY_POLICY}};
 
     takt_cli_parse(&argp, argc, argv, true, &run);
-    setlocale(LC_CTYPE, ""); /* for what a terminal is told of a reason */
+    setlocale(LC_CTYPE, ""); /* for the reasons shown on a terminal */
     run.session.on_event = on_event;
     run.session.data = &run;
     int status = takt_cli_open(&run.session, settings, &run.target);

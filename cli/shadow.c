@@ -23,7 +23,7 @@ void takt_cli_shadows_read(const takt_cli_session *session, takt_cli_shadows *sh
     }
 }
 
-/* What one piece of work would have come to. */
+/* Sends the result of one piece of work. */
 static void send_one(const char *limit, const takt_shadow *seen)
 {
     char span[TAKT_SPAN_SIZE];

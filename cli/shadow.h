@@ -1,5 +1,5 @@
 /*
- * What limits in `mode: shadow` would have done, for a person and for a program.
+ * Reports what limits in `mode: shadow` would have done, to a person or to a program.
  */
 #ifndef TAKT_CLI_SHADOW_H
 #define TAKT_CLI_SHADOW_H
@@ -8,7 +8,7 @@
 
 #include "session.h"
 
-/* Of the limits that work has passed in shadow.  The names are the policy's. */
+/* The limits in shadow that work has passed. The names belong to the policy. */
 typedef struct takt_cli_shadows {
     int count;
     struct {
@@ -17,13 +17,13 @@ typedef struct takt_cli_shadows {
     } limits[TAKT_LEVELS_MAX];
 } takt_cli_shadows;
 
-/* Reads them while the client is open. */
+/* Reads the results; the client must be open. */
 void takt_cli_shadows_read(const takt_cli_session *session, takt_cli_shadows *shadows);
 
-/* One line for each on standard error. */
+/* Prints one line per limit on standard error. */
 void takt_cli_shadows_print(const takt_cli_shadows *shadows);
 
-/* Continues a JSON object on standard output with `,"shadow":[...]`; with nothing where no limit is
+/* Continues a JSON object on standard output with `,"shadow":[...]`; writes nothing if no limit is
  * in shadow. */
 void takt_cli_shadows_json(const takt_cli_shadows *shadows);
 

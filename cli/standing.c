@@ -1,6 +1,6 @@
 /*
- * A standing as JSON: its fields are those of takt_standing, but that of the limit's tokens, whose
- * name is the limit's own.
+ * Writes a standing as JSON: the fields of takt_standing, except that the field of the limit's
+ * tokens has another name.
  */
 #include "standing.h"
 

@@ -1,5 +1,5 @@
 /*
- * Where a limit stands, for a program.
+ * The state of a limit, for a program.
  */
 #ifndef TAKT_CLI_STANDING_H
 #define TAKT_CLI_STANDING_H
@@ -8,7 +8,7 @@
 
 #include "options.h"
 
-/* The members of a JSON object on standard output, without its braces. */
+/* Writes the members of a JSON object to standard output, without braces. */
 void takt_cli_standing_json(const takt_cli_target *target, const takt_standing *standing);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * `takt top`: limits as they go, refreshed, on a whole terminal; blocked and unblocked by a key.
- * Where there is no terminal: two looks, then a table or JSON.
+ * `takt top`: shows limits on the whole terminal, refreshed; keys block and unblock them. Without a
+ * terminal: two looks, then a table or JSON.
  */
 #include <locale.h>
 #include <signal.h>
@@ -24,21 +24,21 @@ enum { KEY_INTERVAL = 0x200, KEY_ONCE };
 
 typedef struct cli_top {
     takt_cli_settings *settings;
-    takt_cli_target *targets; /* that were named */
+    takt_cli_target *targets; /* the targets named on the command line */
     size_t target_count;
     bool once;
 
     takt_cli_session session;
     takt_cli_lister lister;
-    size_t fixed; /* rows of the policy, before those that are listed */
+    size_t fixed; /* rows of the policy, which precede the listed ones */
     uint64_t listed_at_ms;
     takt_cli_rows rows;
     takt_cli_view view;
     takt_cli_screen screen;
     uv_timer_t timer;
     takt_signals signals;
-    int looks_left; /* where it prints once */
-    int signal;     /* that ended it; 0: none */
+    int looks_left; /* without a screen */
+    int signal;     /* the signal that ended it; 0: none */
     int status;     /* the exit status */
 } cli_top;
 
@@ -119,7 +119,7 @@ static const struct argp argp = {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Gives the terminal back and lets the loop end.  Safe twice. */
+/* Gives the terminal back and lets the loop end. A second call is harmless. */
 static void end(cli_top *top)
 {
     if (top->rows.closed)
@@ -156,7 +156,7 @@ static void draw(cli_top *top)
     size_t size = 0;
     FILE *file;
 
-    if (top->screen.frame) /* it is not written yet: again when it is */
+    if (top->screen.frame) /* the last frame is still being written: draw again later */
         top->screen.stale = true;
     if (top->rows.closed || top->screen.frame)
         return;
@@ -170,7 +170,7 @@ static void draw(cli_top *top)
         free(frame);
 }
 
-/* Only what is on the screen is looked at. */
+/* Looks only at rows on the screen. */
 static void look(cli_top *top)
 {
     if (top->screen.open)
@@ -181,7 +181,7 @@ static void look(cli_top *top)
 
 /* ---- looks ----------------------------------------------------------------------------------- */
 
-/* The policy may have been followed to new limits, which come before the keys. */
+/* A followed policy may have new limits, whose rows precede the keys. */
 static bool add_policy(cli_top *top)
 {
     size_t before = top->rows.count, added;
@@ -202,7 +202,7 @@ static bool add_policy(cli_top *top)
     return true;
 }
 
-/* The chosen row stays chosen, wherever it goes. */
+/* The chosen row stays chosen when it moves. */
 static void show_list(cli_top *top)
 {
     takt_cli_view *view = &top->view;
@@ -284,7 +284,7 @@ static void on_event(void *data, const char *text)
         takt_cli_steer_tell(&top->view, "%s", text);
 }
 
-/* Says which limits could not be looked at, and returns the exit status. */
+/* Prints the rows, and the limits that could not be read; returns the exit status. */
 static int print(cli_top *top)
 {
     int status = 0;
@@ -303,7 +303,7 @@ static int print(cli_top *top)
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-/* What is watched: the limits named, else all. */
+/* Adds the rows: the limits named, else all. */
 static int add_rows(cli_top *top)
 {
     bool added = top->target_count > 0 || add_policy(top);
@@ -350,7 +350,7 @@ static void on_press(void *data, takt_cli_key key, char byte)
         takt_cli_screen_suspend(&top->screen);
     draw(top);
     if (!top->rows.closed && top->view.first != first)
-        look(top); /* at the rows that have come into sight */
+        look(top); /* look at rows that have scrolled in */
 }
 
 static int open_screen(cli_top *top)
@@ -365,7 +365,7 @@ static int open_screen(cli_top *top)
     return failed ? EX_OSERR : 0;
 }
 
-/* Goes on until a key, a signal or, without a screen, the last look ends it. */
+/* Runs until a key, a signal or, without a screen, the last look ends it. */
 static int watch(cli_top *top, bool screen)
 {
     int status = 0;
@@ -388,14 +388,14 @@ static int watch(cli_top *top, bool screen)
     return screen || top->signal ? top->status : print(top);
 }
 
-/* Whoever waits for us is to see which signal it was. */
+/* Dies of the signal, so that the parent process sees it. */
 static void die_of(int number)
 {
     signal(number, SIG_DFL);
     raise(number);
 }
 
-/* Without a policy the rules are those of the ledgers. */
+/* Without a policy the rules come from the ledgers. */
 static int open_session(cli_top *top)
 {
     const takt_ledgers *ledgers;
@@ -412,18 +412,19 @@ static int open_session(cli_top *top)
     if (!ledgers)
         return EX_OSERR;
     top->view.foreign = true;
-    /* it is only looked at, and the lister frees it */
+    /* the client only reads it, and the lister frees it */
     return takt_cli_open_by(&top->session, top->settings, (takt_policy *)(uintptr_t)ledgers->policy,
                             NULL);
 }
 
-/* What is listed beside the limits of the policy. */
+/* Lists what there is beside the limits of the policy. */
 static void begin_list(cli_top *top, bool screen)
 {
     const takt_policy *policy = top->session.policy;
     const char *url = takt_cli_store(top->settings);
 
-    if (top->target_count > 0 || (screen && !top->lister.foreign)) /* the screen lists by itself */
+    /* the screen starts the list itself */
+    if (top->target_count > 0 || (screen && !top->lister.foreign))
         return;
     top->lister.code = takt_cli_lister_begin(&top->lister, url ? url : takt_policy_store(policy),
                                              takt_policy_namespace(policy));

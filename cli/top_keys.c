@@ -1,6 +1,6 @@
 /*
- * Keys out of the bytes that a terminal sends.  Of the sequences that begin with an escape only the
- * arrows mean something here; the others are passed over as a whole.
+ * Decodes keys from the bytes of a terminal. Of the escape sequences only the arrow keys are used;
+ * others are skipped as a whole.
  */
 #include "top.h"
 

@@ -1,6 +1,6 @@
 /*
- * What `takt top` and `takt peek` list without names: the limits and keys that the store has
- * ledgers of, read by a thread, since that waits for the store.
+ * What `takt top` and `takt peek` list without names: the limits and keys that have ledgers in the
+ * store. A thread reads them, since reading waits for the store.
  */
 #include "top_list.h"
 
@@ -59,7 +59,7 @@ void takt_cli_lister_again(takt_cli_lister *lister, uv_loop_t *loop)
     lister->under_way = uv_queue_work(loop, &lister->work, on_work, on_worked) == 0;
 }
 
-/* Whether the policy has the rules for what is listed. */
+/* Whether the policy has the rules of everything that is listed. */
 static bool is_known(const takt_policy *policy, const takt_ledgers *ledgers)
 {
     for (size_t i = 0; i < ledgers->count; i++)
@@ -68,7 +68,8 @@ static bool is_known(const takt_policy *policy, const takt_ledgers *ledgers)
     return true;
 }
 
-/* The rows' names, and without a policy the client, refer to it: it stays until the end. */
+/* Keeps the list until the end, since the rows' names, and without a policy the client, refer to
+ * it. */
 static bool keep(takt_cli_lister *lister)
 {
     takt_ledgers **kept = realloc(lister->kept, (lister->kept_count + 1) * sizeof(*kept));
@@ -90,7 +91,7 @@ const takt_ledgers *takt_cli_lister_take(takt_cli_lister *lister)
     return taken;
 }
 
-/* With a policy its limits have rows of their own, and others have no rules here. */
+/* With a policy, its limits have rows of their own, and other limits have no rules here. */
 static bool is_row(const takt_policy *policy, bool foreign, const takt_ledger_name *name)
 {
     return (foreign || name->key) && takt_policy_has(policy, name->limit);
@@ -101,7 +102,7 @@ static bool add_row(takt_cli_rows *rows, const takt_ledger_name *name)
     takt_cli_target target = {.key = NULL};
     char *text = NULL, *key = NULL;
 
-    strcpy(target.limit, name->limit); /* names have a bound */
+    strcpy(target.limit, name->limit); /* names have a maximum length */
     if (name->key) {
         size_t size = strlen(name->limit) + strlen(name->key) + 2;
         text = malloc(size);

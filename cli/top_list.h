@@ -1,5 +1,5 @@
 /*
- * The limits and keys that a store has ledgers of, as rows: the busiest first.
+ * The limits and keys that have ledgers in a store, as rows: the busiest first.
  */
 #ifndef TAKT_CLI_TOP_LIST_H
 #define TAKT_CLI_TOP_LIST_H
@@ -12,8 +12,9 @@
 
 typedef struct takt_cli_lister {
     /* the caller's */
-    bool foreign;               /* there is no policy: the ledgers' rules are used */
-    void (*listed)(void *data); /* a list that was begun again is there, or `code` says why not */
+    bool foreign; /* no policy: the rules of the ledgers are used */
+    /* a list started by takt_cli_lister_again is complete, or has failed with `code` */
+    void (*listed)(void *data);
     void *data;
 
     /* read-only */
@@ -24,22 +25,22 @@ typedef struct takt_cli_lister {
     char *store, *name_space;
     uv_work_t work;
     bool under_way;
-    takt_ledgers *read;  /* the last list; NULL: it was shown */
-    takt_ledgers **kept; /* whose policies the client has had */
+    takt_ledgers *read;  /* the last list; NULL: it was shown already */
+    takt_ledgers **kept; /* lists whose policies the client has used */
     size_t kept_count;
-    size_t hidden; /* that were found and are no rows */
+    size_t hidden; /* ledgers found that have no row */
 } takt_cli_lister;
 
-/* Lists, and waits for that.  The strings are copied.  0, or a code and `error`. */
+/* Lists, and waits for the result. The strings are copied. 0, or a code and `error`. */
 int takt_cli_lister_begin(takt_cli_lister *lister, const char *store, const char *name_space);
 
-/* The list, which stays until the end; NULL: no memory. */
+/* Takes the list, which lives until the end; NULL: no memory. */
 const takt_ledgers *takt_cli_lister_take(takt_cli_lister *lister);
 
-/* Lists anew, in a thread; a list that is under way goes on. */
+/* Lists again, in a thread; if a list is under way, nothing happens. */
 void takt_cli_lister_again(takt_cli_lister *lister, uv_loop_t *loop);
 
-/* Puts the list that was read behind the first `fixed` rows, and what is not in it behind that.
+/* Puts the rows of the list after the first `fixed` rows, and rows that are not in it at the end.
  * False: no memory. */
 bool takt_cli_lister_show(takt_cli_lister *lister, takt_cli_rows *rows, size_t fixed);
 

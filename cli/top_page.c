@@ -1,5 +1,5 @@
 /*
- * What a screen shows, as lines: a head, a row for each limit, more about the chosen one, a foot.
+ * The lines of a screen: a head, a row for each limit, details of the chosen one, a foot.
  */
 #include <string.h>
 
@@ -12,10 +12,10 @@
 
 #define MARK         2 /* columns before a row */
 #define HEAD_LINES   3
-#define HEAD_COLUMNS 60 /* that it needs for its right side */
+#define HEAD_COLUMNS 60 /* columns that the right side of the head needs */
 #define DETAIL_LINES 6
-#define DETAILS_FROM 16 /* lines that a screen has at least for details */
-#define HEADS_FROM   6  /* and for the whole head */
+#define DETAILS_FROM 16 /* fewer lines have no details */
+#define HEADS_FROM   6  /* fewer lines have a shorter head */
 
 static int details_of(int lines)
 {
@@ -44,7 +44,7 @@ static const takt_cli_row *latest(const takt_cli_rows *rows)
     return last;
 }
 
-/* What goes wrong with looks at what is in sight; NULL: nothing. */
+/* The error of a look at a visible row; NULL: none. */
 static const char *trouble_of(const takt_cli_view *view, const takt_cli_rows *rows, int lines,
                               char text[2 * TAKT_CLI_TOP_LINE])
 {
@@ -101,7 +101,7 @@ static void draw_heads(takt_cli_page *page, const takt_cli_view *view, const tak
                        int lines, const takt_cli_layout *layout)
 {
     char text[2 * TAKT_CLI_TOP_LINE];
-    /* what was wrong with an answer stands here, since the foot asks anew */
+    /* the error of the last answer is shown here, since the foot repeats the question */
     const char *trouble =
         view->asking && view->message[0] ? view->message : trouble_of(view, rows, lines, text);
 
@@ -191,7 +191,7 @@ static void draw_block(takt_cli_page *page, const takt_standing *standing)
     takt_cli_page_line(page, TAKT_CLI_BOLD, "  %s", standing->reason);
 }
 
-/* More about the chosen one. */
+/* The details of the chosen row. */
 static void draw_details(takt_cli_page *page, const takt_cli_view *view, const takt_cli_rows *rows)
 {
     const takt_cli_row *row = view->chosen < rows->count ? rows->all[view->chosen] : NULL;
@@ -239,7 +239,7 @@ static void draw_help(takt_cli_page *page, int lines)
                            i < (int)(sizeof(help) / sizeof(help[0])) ? help[i] : "");
 }
 
-/* The end of what was written is what its writer wants to see. */
+/* Shows the end of a typed text, where its writer is typing. */
 static const char *tail_of(const char *text, int columns)
 {
     size_t size = strlen(text);

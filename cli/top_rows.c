@@ -1,6 +1,6 @@
 /*
- * Looks at limits, and tells from what was taken between two looks how fast they go.  The rate is
- * that of a window long enough for some ten tokens, five seconds to a minute.
+ * Looks at limits, and computes rates from the tokens taken between looks. The window of a rate is
+ * long enough for about ten tokens, five seconds to a minute.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define WINDOW_MIN_US INT64_C(5000000)
 #define WINDOW_MAX_US INT64_C(60000000)
 #define WATCH_MIN_US  INT64_C(10000000)
-#define TOKENS        10 /* that a window is long enough for */
+#define TOKENS        10 /* tokens in a window */
 
 static bool reserve(takt_cli_rows *rows)
 {
@@ -62,7 +62,7 @@ bool takt_cli_rows_add_policy(takt_cli_rows *rows)
         takt_cli_target target = {.key = NULL};
         if (has_row(rows, takt_policy_name(policy, i)))
             continue;
-        strcpy(target.limit, takt_policy_name(policy, i)); /* names have a bound */
+        strcpy(target.limit, takt_policy_name(policy, i)); /* names have a maximum length */
         if (!takt_cli_rows_add(rows, &target))
             return false;
     }
@@ -106,7 +106,7 @@ static void drop_samples(takt_cli_row *row, unsigned count)
     memmove(row->samples, row->samples + count, row->sample_count * sizeof(row->samples[0]));
 }
 
-/* The count began at this look or, by another's, at one before. */
+/* The count began at this look or, for another watcher, at an earlier one. */
 static void begin_samples(takt_cli_row *row, int64_t window_us)
 {
     const takt_standing *now = &row->standing;
@@ -116,7 +116,7 @@ static void begin_samples(takt_cli_row *row, int64_t window_us)
         add_sample(row, now->watched_since_us, 0);
 }
 
-/* Goes by what the last look has told; `since_us` is what the one before told. */
+/* Computes the rate from the last look; `since_us` is that of the look before. */
 static void tell_rate(takt_cli_row *row, int64_t since_us)
 {
     const takt_standing *now = &row->standing;
@@ -135,7 +135,7 @@ static void tell_rate(takt_cli_row *row, int64_t since_us)
         span_us = now->now_us - row->samples[0].at_us;
         if (span_us > 0)
             row->rate = (double)(now->taken - row->samples[0].taken) * 1e6 / (double)span_us;
-        if (span_us > 0 && row->rate < 0) /* what was taken before has cost less */
+        if (span_us > 0 && row->rate < 0) /* tokens taken before are not in the count */
             row->rate = 0;
         last_us = row->samples[row->sample_count - 1].at_us;
         if (now->now_us - last_us < window_us / (TAKT_CLI_TOP_SAMPLES / 2))
@@ -146,7 +146,7 @@ static void tell_rate(takt_cli_row *row, int64_t since_us)
     add_sample(row, now->now_us, now->taken);
 }
 
-/* Stretches in which nobody looked are unknown. */
+/* Stretches without a look are unknown. */
 static void note_history(takt_cli_row *row)
 {
     int64_t stretch = row->standing.now_us / TAKT_CLI_TOP_STRETCH_US, from = row->stretch + 1;

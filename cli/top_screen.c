@@ -1,11 +1,10 @@
 /*
- * A whole terminal: raw keys in, frames out, on its alternate screen, and everything as it was
- * before in the end, however that comes.
+ * The whole terminal: raw keys in, frames out, on its alternate screen, which is left again in all
+ * cases.
  *
- * libuv's tty does what is hard about it (the modes, the size, writing without waiting); what is
- * left are a few escape sequences that every terminal of today knows.  ncurses would bring a
- * terminal's description and its own way of waiting and of writing, which blocks a loop where a
- * terminal does not take what is written.
+ * libuv's tty handles the modes, the size and non-blocking writes; the rest are a few escape
+ * sequences that all present terminals understand. ncurses would add terminal descriptions and
+ * writes that block the loop when a terminal is slow.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,15 +19,15 @@
 
 #define ENTER       "\033[?1049h\033[?25l\033[?7l\033[2J"
 #define LEAVE       "\033[0m\033[?7h\033[?25h\033[?1049l"
-#define ESCAPE_MS   50   /* for the rest of a sequence */
-#define LAG_MS      3000 /* of a terminal that does not take what gives it back */
-#define COLUMNS     80   /* of a terminal that does not tell its size */
+#define ESCAPE_MS   50   /* for the rest of an escape sequence */
+#define LAG_MS      3000 /* how long a slow terminal may take to accept its restoration */
+#define COLUMNS     80   /* of a terminal with unknown size */
 #define LINES       24
 #define COLUMNS_MIN 10
 #define COLUMNS_MAX 1000
 #define LINES_MAX   1000
 
-static takt_cli_screen *the_screen; /* that a crash has to leave */
+static takt_cli_screen *the_screen; /* restored after a crash */
 
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
@@ -37,8 +36,8 @@ bool takt_cli_screen_is_there(void)
     return isatty(STDIN_FILENO) && takt_terminal_can_draw(STDOUT_FILENO);
 }
 
-/* A terminal may lag behind by some frames and is waited for, but for a while only: it may take
- * nothing ever again.  The descriptor is libuv's, which does not block. */
+/* Writes the last bytes to a terminal that may lag some frames behind. Waits for a limited time,
+ * since the terminal may be stuck. The descriptor belongs to libuv and does not block. */
 static void write_now(const takt_cli_screen *screen, const char *text, size_t size)
 {
     uint64_t until_ns = uv_hrtime() + LAG_MS * UINT64_C(1000000);
@@ -48,7 +47,7 @@ static void write_now(const takt_cli_screen *screen, const char *text, size_t si
         poll(&out, 1, (int)((until_ns - now_ns) / 1000000) + 1);
         ssize_t count = write(screen->fd, text, size);
         if (count < 0 && errno != EAGAIN && errno != EINTR)
-            return; /* it is gone */
+            return; /* the terminal is closed */
         text += count > 0 ? count : 0;
         size -= count > 0 ? (size_t)count : 0;
     }
@@ -65,7 +64,7 @@ static void leave_now(void)
 static void on_crash(int number)
 {
     leave_now();
-    raise(number); /* its handler was taken off */
+    raise(number); /* its handler was removed */
 }
 
 static void catch_crashes(void (*handler)(int number))
@@ -186,7 +185,7 @@ static void on_resized(uv_signal_t *signal, int number)
     screen->changed(screen->data);
 }
 
-/* Whoever stopped us, a shell has used the terminal since. */
+/* Continued after a stop: a shell has used the terminal meanwhile. */
 static void on_continued(uv_signal_t *signal, int number)
 {
     takt_cli_screen *screen = signal->data;
@@ -206,7 +205,7 @@ static void on_stopped(uv_signal_t *signal, int number)
     takt_cli_screen_suspend(signal->data);
 }
 
-/* Comes back when it is continued. */
+/* Returns when the process is continued. */
 void takt_cli_screen_suspend(takt_cli_screen *screen)
 {
     hide(screen);

@@ -1,5 +1,6 @@
 /*
- * What keys do: choose a limit, block and unblock it, ask for how long and why.
+ * Handles keys: choosing a limit, blocking and unblocking it, and the question for how long and
+ * why.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static void unblock(takt_cli_view *view, takt_cli_row *row)
                               row->target.key, on_steered));
 }
 
-/* "10min the vendor is down".  False: it is to be written otherwise, and the message says how. */
+/* Reads "10min the vendor is down". False: malformed, and the message shows the correct form. */
 static bool block(takt_cli_view *view, takt_cli_row *row)
 {
     char word[64];
@@ -79,7 +80,7 @@ static bool block(takt_cli_view *view, takt_cli_row *row)
     return false;
 }
 
-/* A key in answer to how long and why. */
+/* Handles a key while the question is open. */
 static void write_answer(takt_cli_view *view, takt_cli_row *row, takt_cli_key key, char byte)
 {
     size_t size = strlen(view->line);

@@ -9,9 +9,9 @@
 #include "standing.h"
 #include "top.h"
 
-#define WIDEST 100000 /* columns of what is no terminal */
+#define WIDEST 100000 /* columns of output that is not a terminal */
 
-/* Columns of the table; the name and the last one share what is left. */
+/* The columns of the table; the name and the last one share the rest. */
 #define MARK    2
 #define RATE    6
 #define OF      4
@@ -20,16 +20,16 @@
 #define WAITING 11
 #define HELD    7
 #define STATE   16
-#define NAME    8 /* at least */
+#define NAME    8 /* the minimum */
 #define GAPS    5
 
 #define WAITING_NARROW 5
 #define HISTORY_MIN    6
-#define UNKNOWN        1000000000 /* permits, where the ledger's text does not tell how many */
+#define UNKNOWN        1000000000 /* permits, if the ledger's text does not say how many */
 
 #define FIXED (MARK + RATE + OF + QUOTA + BAR + WAITING + HELD + GAPS)
 
-/* How much of the quota goes: in hundredths; -1: not known. */
+/* The used part of the quota in hundredths; -1: unknown. */
 int takt_cli_table_percent(const takt_cli_row *row)
 {
     double percent;
@@ -40,7 +40,7 @@ int takt_cli_table_percent(const takt_cli_row *row)
     return percent < 999 ? (int)(percent + 0.5) : 999;
 }
 
-/* The rate in the quota's own unit. */
+/* The rate in the unit of the quota. */
 const char *takt_cli_table_rate(const takt_cli_row *row, char text[TAKT_CLI_CELL_SIZE])
 {
     double rate = row->rate * (double)row->quota_us / 1e6;
@@ -65,7 +65,7 @@ static void put_bar(takt_cli_page *page, int percent, int columns)
     takt_cli_page_cell(page, percent < 0 ? "" : bar, columns);
 }
 
-/* One letter a stretch, the last one now: how much of the quota was used. */
+/* One character per stretch, the present one last: the part of the quota that was used. */
 static void put_history(takt_cli_page *page, const takt_cli_row *row, int columns)
 {
     static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584",
@@ -186,7 +186,7 @@ takt_cli_layout takt_cli_table_layout(const takt_cli_rows *rows, int columns)
     takt_cli_layout layout = {.bar = BAR, .waiting = WAITING};
     int longest = longest_name(rows), room = columns - FIXED - STATE;
 
-    if (room < NAME) { /* less of each, so that nothing is lost */
+    if (room < NAME) { /* a narrow table: less room for each column */
         layout.bar = 0;
         layout.waiting = WAITING_NARROW;
         room += BAR + 1 + WAITING - WAITING_NARROW;
