@@ -24,9 +24,9 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
     award->stale = takt_line_is_stale(ledger, claim) || takt_holders_is_stale(ledger, claim);
 }
 
-/* So many of the numbers from `next_us` on are for permits that the worker hands on within itself:
- * with no rule to ask and nobody else in line, it may do so.  They stay near the clock, with which
- * a ledger that was lost begins again. */
+/* How many of the numbers from `next_us` on are for permits that the worker hands on within itself,
+ * which it may do if there is no rule and nobody else is in line. The numbers stay near the clock,
+ * since a ledger that was lost starts again with the clock. */
 static int64_t count_reuses(const takt_ledger *ledger, int64_t now_us, int64_t next_us,
                             const takt_award *award)
 {
@@ -35,8 +35,8 @@ static int64_t count_reuses(const takt_ledger *ledger, int64_t now_us, int64_t n
     return takt_max(takt_min(TAKT_REUSES, now_us + TAKT_REUSES_AHEAD_US - next_us), 0);
 }
 
-/* Numbers for the permits given, and for those that are handed on.  They grow with the clock, and
- * so do those of a ledger that is forgotten in between. */
+/* Numbers the permits given, and the permits handed on. The numbers grow with the clock, also when
+ * the ledger was forgotten in between. */
 static void number(takt_ledger *ledger, int64_t now_us, takt_award *award)
 {
     int64_t given = 0;
@@ -60,10 +60,10 @@ void takt_award_wake(takt_award *award, uint64_t worker)
         award->wakes[award->wake_count++] = worker;
 }
 
-/* Who stands in line with one priority, those set aside left out. */
+/* The places in line of one priority, without those set aside. */
 typedef struct rank {
     int64_t workers;
-    int64_t wanting; /* tokens, and so at least as many as permits */
+    int64_t wanting; /* tokens, and so at least as many permits */
 } rank;
 
 static rank count_rank(const takt_ledger *ledger, int at)
@@ -79,8 +79,8 @@ static rank count_rank(const takt_ledger *ledger, int at)
     return counted;
 }
 
-/* Those who lack a permit and would get one now, what those before them may take left out, are to
- * claim: whoever is woken in vain would wake the next one in vain. */
+/* Wakes the workers that lack a permit and would get one now, after those before them have taken
+ * theirs. A worker that is woken without need would wake the next one without need. */
 static void wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award)
 {
     int64_t left = takt_holders_free(ledger), share = 0, before = 0;

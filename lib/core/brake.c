@@ -11,8 +11,8 @@
 
 /* ---- a block's pace -------------------------------------------------------------------------- */
 
-/* GCRA up to an instant, from which on it lets everything through: who waits for a token that only
- * the pace holds back is told of that instant. */
+/* GCRA up to an instant, from which on it lets everything through: a waiter for a token that only
+ * the pace holds back is told that instant. */
 
 static int64_t paced_earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
                               int64_t cost)
@@ -82,8 +82,8 @@ static void reduce(int64_t *a, int64_t *b)
     *b /= divisor;
 }
 
-/* The rule that lets through so much of the first rule's rate, at once as much as the limit's rules
- * do: no cost that was possible is refused.  False: its numbers are too large. */
+/* Derives the brake: GCRA at `percent` of the first rule's rate, with the burst of the limit's
+ * rules, so that no cost becomes impossible. False: the numbers are too large. */
 static bool derive(const takt_numbers *numbers, int64_t percent, takt_rule *brake)
 {
     int64_t tokens, span_us, whole = TAKT_WHOLE_PERCENT;
@@ -120,8 +120,8 @@ static takt_rule_state *state_of(takt_ledger *ledger)
     return &ledger->state.rules[ledger->numbers->rule_count];
 }
 
-/* The brake of a ledger as a rule: the lower rate of a penalty's and a block's.  False: there is
- * none. */
+/* The brake of a ledger as a rule: the lower rate of a penalty's and a block's. False: no brake is
+ * needed. */
 static bool find_rule(const takt_ledger *ledger, takt_rule *rule)
 {
     const takt_brake *brake = &ledger->brake;
@@ -134,8 +134,8 @@ static bool find_rule(const takt_ledger *ledger, takt_rule *rule)
     return true;
 }
 
-/* The rule as the brake has it from now on: what was given stays given, and the next token is due
- * as long after the last one as the new rate says. */
+/* Puts the brake's new rule in force: tokens given stay given, and the next token is due one new
+ * interval after the last one. */
 static void put_on(takt_ledger *ledger, int64_t now_us)
 {
     takt_rule *rule = &ledger->state.brake, changed;
@@ -152,7 +152,7 @@ static void put_on(takt_ledger *ledger, int64_t now_us)
     *rule = changed;
 }
 
-/* Another part of the rate from now on; all of it: penalties are forgotten. */
+/* Changes the percentage of the rate from now on; all of it: penalties are forgotten. */
 static void change(takt_ledger *ledger, int64_t percent, int64_t now_us)
 {
     takt_brake *brake = &ledger->brake;
@@ -180,7 +180,7 @@ void takt_brake_penalize(takt_ledger *ledger, int64_t now_us)
     if (brake->percent == 0)
         return;
     brake->since_us = brake->counted_at_us = now_us;
-    /* nothing that was saved up; and behind what was given before, as far as that is known */
+    /* nothing saved up, and not before tokens given earlier, as far as known */
     first_us = takt_numbers_earliest(ledger->numbers, &ledger->state, now_us, 1);
     takt_gcra_exhaust(&ledger->state.brake, state_of(ledger),
                       takt_min(first_us, now_us + ledger->numbers->lookahead_us));
@@ -218,7 +218,7 @@ static void tidy_pace(takt_ledger *ledger, int64_t now_us)
         return;
     if (brake->paced_until_us <= now_us)
         end_pace(ledger);
-    else if (brake->paced_until_us > now_us + TAKT_PACED_MAX_US) /* it is of another clock */
+    else if (brake->paced_until_us > now_us + TAKT_PACED_MAX_US) /* it is from another clock */
         brake->paced_until_us = now_us + TAKT_PACED_MAX_US;
     else
         return;
@@ -234,8 +234,8 @@ void takt_brake_tidy(takt_ledger *ledger, int64_t now_us)
     tidy_pace(ledger, now_us);
     if (brake->percent == 0)
         return;
-    if (brake->since_us > takt_max(now_us, ledger->blocked_until_us)) /* a block was ended, or it
-                                                                     is of another clock */
+    /* a block was ended, or it is from another clock */
+    if (brake->since_us > takt_max(now_us, ledger->blocked_until_us))
         brake->since_us = now_us;
     if (now_us > brake->since_us) {
         gained = takt_mul_div(now_us - brake->since_us, adapt->recover, adapt->recover_us);

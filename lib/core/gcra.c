@@ -17,7 +17,7 @@
 
 #include "base/fail.h"
 
-__extension__ typedef __int128 wide; /* products of two instants, on paths that are not hot */
+__extension__ typedef __int128 wide; /* products of two instants, on slow paths only */
 
 static wide in_parts(takt_fraction f, int64_t whole)
 {
@@ -46,7 +46,7 @@ static takt_fraction minus(takt_fraction a, takt_fraction b, int64_t whole)
     return difference;
 }
 
-/* n emission intervals, 0 <= n <= TAKT_ROOM_MAX; what passes 100 years is told as 100 years. */
+/* n emission intervals, 0 <= n <= TAKT_ROOM_MAX, at most 100 years. */
 static takt_fraction intervals(const takt_rule *rule, int64_t n)
 {
     int64_t parts = n * rule->interval.parts; /* both at most 10^9 */
@@ -57,7 +57,7 @@ static takt_fraction intervals(const takt_rule *rule, int64_t n)
     return (takt_fraction){us + parts / rule->tokens, parts % rule->tokens};
 }
 
-/* TAT as it counts at t: the past is forgotten, for a bucket does not fill beyond its burst. */
+/* TAT at t_us: not in the past, since a bucket does not fill beyond its burst. */
 static takt_fraction tat_at(const takt_rule_state *state, int64_t t_us)
 {
     if (t_us > takt_fraction_ceil(state->gcra.tat))
@@ -81,7 +81,7 @@ static wide greatest_common_divisor(wide a, wide b)
     return a;
 }
 
-/* The fractions, from tokens, span_us and burst. */
+/* Derives the fractions from tokens, span_us and burst. */
 static void derive(takt_rule *rule)
 {
     wide tolerance = (wide)rule->burst * rule->span_us;
@@ -280,7 +280,7 @@ static wide divided_up(wide a, wide b)
     return (a + b - 1) / b;
 }
 
-/* Tokens by which TAT is further than that. */
+/* The number of tokens by which TAT exceeds `furthest`. */
 static wide tokens_beyond(const takt_rule *rule, takt_fraction tat, takt_fraction furthest)
 {
     wide beyond = in_parts(tat, rule->tokens) - in_parts(furthest, rule->tokens);
@@ -305,7 +305,7 @@ void takt_gcra_pull_back(const takt_rule *rule, takt_rule_state *state, int64_t 
     state->owed = (int64_t)beyond;
 }
 
-/* "1/10000*10": the rate in lowest terms per microseconds, and the burst. */
+/* "1/10000*10": the rate, as tokens per microseconds in lowest terms, and the burst. */
 void takt_gcra_write_rule(const takt_rule *rule, takt_writer *writer)
 {
     takt_write_int(writer, rule->tokens);
@@ -352,7 +352,7 @@ void takt_gcra_read_state(const takt_rule *rule, takt_rule_state *state, takt_re
     takt_lows_read(&state->gcra.lows, reader);
 }
 
-/* So many millionths of a token as time. */
+/* A number of millionths of a token as time. */
 static int64_t time_of(const takt_rule *rule, wide millionths)
 {
     wide us = divided_up(millionths * rule->span_us, (wide)rule->tokens * 1000000);
@@ -360,8 +360,8 @@ static int64_t time_of(const takt_rule *rule, wide millionths)
     return us < 2 * TAKT_SPAN_MAX_US ? (int64_t)us : 2 * TAKT_SPAN_MAX_US;
 }
 
-/* The backlog, TAT - now, in millionths of a token under the old numbers, then as time under the
- * new ones. */
+/* Keeps the backlog, TAT - now: in millionths of a token under the old numbers, then as time under
+ * the new ones. */
 void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
                        int64_t now_us)
 {
@@ -369,7 +369,7 @@ void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_sta
     wide millionths;
 
     if (from->tokens == to->tokens && from->span_us == to->span_us)
-        return; /* another burst needs no other TAT */
+        return; /* another burst does not change TAT */
     forget_lows(state);
     if (backlog_us <= 0) {
         state->gcra.tat = (takt_fraction){takt_fraction_ceil(state->gcra.tat), 0};
@@ -391,7 +391,7 @@ void takt_gcra_pour(const takt_rule *from, const takt_rule *to, takt_rule_state 
 {
     takt_fraction tat = tat_at(state, now_us);
     int64_t empty_us = takt_fraction_ceil(minus(tat, from->tolerance, from->tokens));
-    wide lacking = (wide)to->burst * 1000000; /* millionths of a token */
+    wide lacking = (wide)to->burst * 1000000; /* in millionths of a token */
 
     if (takt_rule_same(from, to))
         return;

@@ -1,17 +1,17 @@
 /*
- * gcra.h: what gcra.c, token_bucket.c and leaky_bucket.c share, which is everything but the burst:
- * one arithmetic and one state under three names, so that a policy may change from one to another
- * and the ledger goes on.
+ * gcra.h: what gcra.c, token_bucket.c and leaky_bucket.c share: one arithmetic and one state under
+ * three names that differ in the burst only. A policy may change from one to another, and the
+ * ledger keeps its state.
  */
 #ifndef TAKT_CORE_GCRA_H
 #define TAKT_CORE_GCRA_H
 
 #include "core/rule.h"
 
-/* Derives the second group of a rule from its burst, 1 where none is given. */
+/* Derives the second group of a rule from its burst (default: 1). */
 int takt_gcra_prepare(takt_rule *rule, takt_error *error);
 
-/* The functions of the row, as rule.h tells them. */
+/* The functions of the table's row, as rule.h describes them. */
 int64_t takt_gcra_capacity(const takt_rule *rule);
 void takt_gcra_rest(const takt_rule *rule, takt_rule_state *state, int64_t now_us);
 int64_t takt_gcra_earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,

@@ -7,7 +7,7 @@
 
 #include "base/integers.h"
 
-/* Where the worker is listed, or belongs. */
+/* The index where the worker is listed, or belongs. */
 static int find(const takt_ledger *ledger, uint64_t worker)
 {
     int from = 0, to = ledger->holder_count;
@@ -51,7 +51,7 @@ int64_t takt_holders_free(const takt_ledger *ledger)
     return held < ledger->numbers->concurrency ? ledger->numbers->concurrency - held : 0;
 }
 
-/* Writes down what a worker holds.  One that holds nothing is not listed. */
+/* Records what a worker holds. A worker that holds nothing is not listed. */
 static void set(takt_ledger *ledger, int64_t now_us, int at, const takt_claim *claim, int64_t held)
 {
     takt_holder *here = &ledger->holders[at];
@@ -107,7 +107,7 @@ int64_t takt_holders_over_at(const takt_ledger *ledger, int64_t until_us)
 
 void takt_holders_tidy(takt_ledger *ledger, int64_t now_us)
 {
-    /* not by the lease that holds now: what was given under a longer one is counted on */
+    /* not the present lease: permits given under a longer one keep it */
     int64_t latest_us = now_us + TAKT_LEASE_MAX_US;
     int kept = 0;
 

@@ -1,7 +1,7 @@
 /*
- * leaky_bucket.c: a queue that drains steadily: one token each emission interval and never two at
- * once, which is GCRA with a burst of 1, and at most `queue` waiting in the whole fleet.  How many
- * wait is bounded by the limit that the rule is part of; the arithmetic is gcra.c's.
+ * leaky_bucket.c: a queue that drains steadily: one token per emission interval and never two at
+ * once, which is GCRA with a burst of 1; at most `queue` waiters in the whole fleet. The limit
+ * bounds the waiters; gcra.c has the arithmetic.
  */
 #include "core/gcra.h"
 

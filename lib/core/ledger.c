@@ -1,11 +1,11 @@
 /*
- * ledger.c: see ledger.h.  Decides who is given which slots now, and when the others are to ask
- * again.
+ * ledger.c: see ledger.h. Decides which worker gets which slots now, and when each worker should
+ * claim again.
  *
- * In short: those who wait stand in line by priority, then turn.  Each leaves room for those before
- * it (a share each, and all that higher priorities want), takes the earliest slots up to its own
- * share, and goes to the back.  Where there are permits, each slot needs a free one; when permits
- * come free cannot be known, so those who lack one are woken.
+ * In short: waiters stand in line by priority, then turn. Each place leaves room for the places
+ * before it (a share each, and everything that higher priorities want), takes the earliest slots up
+ * to its own share, and goes to the back. With concurrency, each slot needs a free permit; the time
+ * when a permit comes free is unknown, so workers that lack one are woken.
  */
 #include "core/ledger.h"
 
@@ -44,7 +44,7 @@ void takt_ledger_unblocked(takt_ledger *ledger)
     ledger->reason[0] = '\0';
 }
 
-/* Somebody states the ledger's rules, which others contest, if they still do. */
+/* A worker states the ledger's rules, which others contest. */
 static void uphold(takt_contest *contest, int64_t now_us)
 {
     contest->stated_at_us = now_us;
@@ -52,7 +52,8 @@ static void uphold(takt_contest *contest, int64_t now_us)
         *contest = (takt_contest){0};
 }
 
-/* Somebody states other rules of the same revision.  Whether the ledger's hold on. */
+/* A worker states other rules with the same revision. Returns whether the ledger's rules stay in
+ * force. */
 static bool withstands(takt_contest *contest, int64_t now_us)
 {
     if (contest->contested_at_us == 0 || contest->stated_at_us > now_us)
@@ -103,14 +104,14 @@ void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us)
 
 /* ---- room and turns -------------------------------------------------------------------------- */
 
-/* How things stand for one place. */
+/* The situation of one place in line. */
 typedef struct view {
     int64_t room;    /* tokens with slots due by now + lookahead, not yet given away */
     int64_t share;   /* tokens that one turn may take */
-    int64_t ahead;   /* of the room, what is left to those before this place */
-    int64_t first;   /* tokens that those before it want in any case */
-    int64_t urgent;  /* tokens that are wanted more urgently */
-    int64_t permits; /* that this turn may take */
+    int64_t ahead;   /* part of the room that is left to the places before this one */
+    int64_t first;   /* tokens that the places before this one want in any case */
+    int64_t urgent;  /* tokens that higher priorities want */
+    int64_t permits; /* permits that this turn may take */
 } view;
 
 static view look(const takt_ledger *ledger, int64_t now_us, int at)
@@ -144,11 +145,10 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
     v.ahead = before * v.share;
     if (head && head->need > v.share)
         v.ahead += head->need - v.share;
-    v.ahead = urgent + takt_min(v.ahead, others); /* nothing is kept for nobody */
+    v.ahead = urgent + takt_min(v.ahead, others); /* room that nobody wants is not reserved */
     v.urgent = urgent;
     v.first = urgent + (head ? head->need + before - 1 : 0);
-    v.permits =
-        takt_holders_free(ledger); /* each of those wanted is wanted with a token at least */
+    v.permits = takt_holders_free(ledger); /* each wanted permit comes with at least one token */
     if (v.permits != TAKT_NEVER) {
         int64_t share = takt_max(ledger->numbers->concurrency / workers, 1);
         v.permits = takt_min(v.permits - urgent - takt_min(before * share, others), share);
@@ -156,15 +156,15 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
     return v;
 }
 
-/* Under newer numbers a cost that was possible may be more than a rule can ever give: nobody is to
- * wait for it.  Its worker refuses it when it learns of them. */
+/* Under newer numbers a cost may exceed what a rule can ever give. Nobody must wait for such a
+ * waiter; its worker refuses it when it learns the numbers. */
 static bool can_ever_be_given(const takt_ledger *ledger, const takt_want *want)
 {
     return want->cost <= takt_numbers_capacity(ledger->numbers, NULL);
 }
 
-/* Gives the most urgent place slots that others have handed on.  They were counted when the others
- * were given them. */
+/* Gives the most urgent place slots that other workers have handed on. These slots were counted
+ * when they were given the first time. */
 static int64_t hand_on(takt_ledger *ledger, int64_t from_us, const takt_want *want,
                        takt_award *award)
 {
@@ -178,8 +178,8 @@ static int64_t hand_on(takt_ledger *ledger, int64_t from_us, const takt_want *wa
     return count;
 }
 
-/* Gives a place as much of what its worker wants as its turn allows.  Returns the tokens, which are
- * never more than what is wanted. */
+/* Gives a place as much of what its worker wants as its turn allows. Returns the tokens, never more
+ * than wanted. */
 static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_claim *claim,
                      takt_award *award)
 {
@@ -211,7 +211,7 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
         me->waiting -= n + handed;
         me->accepted = takt_max(me->accepted - n - handed, 0);
         if (n + handed < want->count && want->latest_us > until_us) {
-            me->need = want->cost; /* first come, first served: nobody behind it goes before it */
+            me->need = want->cost; /* first come, first served: later waiters do not overtake it */
             break;
         }
     }
@@ -221,9 +221,8 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
     return given;
 }
 
-/* When there will be room for this place's next turn.  A turn is asked for early enough that its
- * slots are in hand half a lookahead before they are due, the first one too where a rule's slots
- * are not evenly spaced. */
+/* When there will be room for this place's next turn. The time is early enough to have the slots
+ * half a lookahead before they are due, including the first one of a rule with uneven slots. */
 static int64_t room_at(const takt_ledger *ledger, int64_t now_us, const takt_place *me, view v)
 {
     int64_t lookahead_us = ledger->numbers->lookahead_us;
@@ -240,8 +239,8 @@ static int64_t room_at(const takt_ledger *ledger, int64_t now_us, const takt_pla
                                                          : TAKT_LOOKAHEAD_FRACTION_FIRST));
 }
 
-/* Before that the worker's first waiter has no slot: those before it are given what they want at
- * least.  0: nobody is before it. */
+/* The worker's first waiter has no slot before this time, since the places before it get at least
+ * what they want. 0: no place before it. */
 static int64_t turn_at(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim, view v)
 {
     int64_t cost = takt_claim_min_cost(claim, takt_numbers_capacity(ledger->numbers, NULL));
@@ -252,9 +251,9 @@ static int64_t turn_at(const takt_ledger *ledger, int64_t now_us, const takt_cla
                : 0;
 }
 
-/* When a place is to ask again that lacks a permit.  Whoever releases one wakes the next; a lease
- * that ends wakes nobody, so the first in line comes by itself when one does.  TAKT_NEVER: the
- * keepalive comes before that, or others stand before it. */
+/* When a place that lacks a permit should claim again. A release wakes the next worker; the end of
+ * a lease wakes nobody, so the first in line claims by itself at that time. TAKT_NEVER: the
+ * keepalive is earlier, or other places are before it. */
 static int64_t lease_over_at(const takt_ledger *ledger, int64_t now_us, const takt_place *me,
                              view v)
 {
@@ -265,9 +264,9 @@ static int64_t lease_over_at(const takt_ledger *ledger, int64_t now_us, const ta
     return over_us == TAKT_NEVER ? over_us : takt_max(over_us, room_at(ledger, now_us, me, v));
 }
 
-/* A head that lacks a permit and is dead is set aside when somebody claims after it is late.  So
- * the place right behind it, which lacks one too, comes then.  TAKT_NEVER: the keepalive comes
- * before that, or this place is not the second in line. */
+/* If the first place in line lacks a permit and its worker is dead, the place is set aside by the
+ * first claim after it is late. So the next place, if it lacks a permit, too, claims at that time.
+ * TAKT_NEVER: the keepalive is earlier, or this place is not the second one. */
 static int64_t head_late_at(const takt_ledger *ledger, int64_t now_us, int at)
 {
     const takt_place *head = NULL;
@@ -290,7 +289,7 @@ static int64_t head_late_at(const takt_ledger *ledger, int64_t now_us, int at)
 
 /* ---- a claim --------------------------------------------------------------------------------- */
 
-/* Brings the worker's places in line with what it says it wants. */
+/* Updates the worker's places to what the claim says. */
 static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim)
 {
     int64_t unlisted = claim->waiting;
@@ -349,7 +348,7 @@ static void serve_all(takt_ledger *ledger, int64_t now_us, const takt_claim *cla
         takt_meter_add(ledger, given);
         if (ledger->line[at].waiting <= 0) {
             takt_line_remove(ledger, at);
-        } else if (given > 0) { /* had a turn: to the back */
+        } else if (given > 0) { /* its turn is over: it goes to the back */
             takt_place place = ledger->line[at];
             takt_line_remove(ledger, at);
             takt_line_add(ledger, place);
@@ -389,8 +388,8 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
     }
 }
 
-/* What the first in line needs, where it is the claimer and needs more than a token: that much all
- * others leave to it. */
+/* What the first waiter in line needs, if it is the claimer's and needs more than one token: all
+ * other places leave that much to it. */
 static int64_t need_of_head(const takt_ledger *ledger, const takt_claim *claim)
 {
     int at = 0;
@@ -403,8 +402,8 @@ static int64_t need_of_head(const takt_ledger *ledger, const takt_claim *claim)
                : 0;
 }
 
-/* Whether others wait and may go sooner than they were told, because the first in line, which
- * needed so much, goes without it: it was cancelled, or is too late. */
+/* Whether other waiters may get slots earlier than they were told, because the first in line, which
+ * needed that much, leaves without it: it was cancelled or is too late. */
 static bool is_news(const takt_ledger *ledger, const takt_claim *claim, int64_t needed,
                     const takt_award *award)
 {
@@ -417,8 +416,8 @@ static bool is_news(const takt_ledger *ledger, const takt_claim *claim, int64_t 
     return needed > given && needed > need_of_head(ledger, claim);
 }
 
-/* Where the oldest are dropped, those behind them come to the front sooner than they were told: the
- * first is to ask when its turn is now, or slots pass unused. */
+/* With drop-oldest, the places behind the dropped ones move to the front earlier than planned: the
+ * first one must claim when its turn is now, or slots would pass unused. */
 static void hurry_first(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                         takt_award *award)
 {

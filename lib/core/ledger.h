@@ -48,49 +48,57 @@ typedef struct takt_offer {
 
 typedef struct takt_claim {
     uint64_t worker;
-    int64_t seq;       /* grows with every claim of the worker to this ledger */
-    int64_t waiting;   /* waiters without a slot, including those for which `wants` has no space */
-    int64_t newcomers; /* of `waiting`, those that no award has counted; max_waiting with `refuse`
-                          refuses no others */
-    int64_t holding;   /* permits that the worker holds: running jobs, and slots in hand */
-    bool uncontended;  /* a hint: the last award was, and left a slot within the lookahead; a store
-                          may try a shorter way first */
-    bool distant;      /* its answers take so long that it does not wait for offers */
-    takt_offer offer;  /* after news: for work that is more urgent than all of the worker's */
+    int64_t seq;     /* grows with every claim of the worker to this ledger */
+    int64_t waiting; /* waiters without a slot, including those for which `wants` has no space */
+    /* of `waiting`, those that no award has counted; `refuse` refuses only these */
+    int64_t newcomers;
+    int64_t holding; /* permits that the worker holds: running jobs, and slots in hand */
+    /* a hint: the last award was uncontended and left a slot within the lookahead, so a store may
+     * try a shorter way first */
+    bool uncontended;
+    bool distant;     /* its answers take so long that it does not wait for offers */
+    takt_offer offer; /* after news: for work that is more urgent than all of the worker's */
     int want_count;
     takt_want wants[TAKT_WANTS_MAX]; /* the first of those waiters, the most urgent first */
 } takt_claim;
 
 typedef struct takt_award {
     int64_t now_us;
-    int64_t claim_again_at_us; /* when there will be room for the rest; TAKT_NEVER: nothing is left
-                                  in line, or it is woken when there is a permit */
-    int64_t next_slot_at_us;   /* no waiter that was claimed for and not served has an earlier slot,
-                                  if   those before it stay in line */
-    int64_t blocked_until_us;  /* 0: not blocked */
-    int64_t waiting;           /* waiters in the fleet */
-    int64_t workers;           /* workers with waiters */
-    int64_t refused;  /* that many of the claim's waiters are more than max_waiting allows: the
-                         last ones, with drop-oldest the oldest of the least urgent */
+    /* when there will be room for the rest; TAKT_NEVER: nothing is left in line, or a permit wakes
+     * it */
+    int64_t claim_again_at_us;
+    /* no claimed and unserved waiter has an earlier slot, if the places before it stay in line */
+    int64_t next_slot_at_us;
+    int64_t blocked_until_us; /* 0: not blocked */
+    int64_t waiting;          /* waiters in the fleet */
+    int64_t workers;          /* workers with waiters */
+    /* how many of the claim's waiters exceed max_waiting: the last ones; with drop-oldest the
+     * oldest of the least urgent */
+    int64_t refused;
     unsigned in_line; /* bit p: the worker stands in line with priority p */
-    int64_t holding;  /* permits that the worker holds as the ledger has it, these slots included;
-                         fewer  than claimed and given: the others are lost */
-    int64_t fence;    /* the first slot's fencing number, each next one's is higher by one; then
-                         come those for `reuses` */
-    int64_t reuses;   /* so often it may hand on a permit within itself while nobody else waits; up
-                         to TAKT_REUSES */
-    int wake_count;   /* these workers should claim now: permits are free for them, or waiters of
-                         theirs were taken out of the line */
+    /* permits that the ledger records for the worker, including these slots; if fewer than claimed
+     * and given, the others are lost */
+    int64_t holding;
+    /* the first slot's fencing number, each next slot's is higher by one; then follow those for
+     * `reuses` */
+    int64_t fence;
+    /* how often the worker may hand on a permit within itself while nobody else waits; up to
+     * TAKT_REUSES */
+    int64_t reuses;
+    /* workers that should claim now: permits are free for them, or some of their waiters were
+     * dropped */
+    int wake_count;
     uint64_t wakes[TAKT_WAKES_MAX];
-    bool news; /* they should all claim now: the first in line went without what the others had left
-                  to it, or more urgent work would like their next slots */
+    /* all workers should claim now: the first in line left without the room that was left to it, or
+     * more urgent work needs their next slots */
+    bool news;
     int least_urgent; /* priority of the last in line of the other workers; -1: no other waits */
     bool taken;       /* the claim's offer is no longer the worker's */
-    bool uncontended; /* a hint for the next claim: the store's shorter way, if it has one, would
-                         have done */
-    bool outdated;    /* other numbers hold than the worker's, of a higher revision or of the same:
-                         `newer` tells them */
-    bool stale;       /* the claim was older than one already seen: nothing was done */
+    /* a hint for the next claim: the store's shorter way, if it has one, would have been enough */
+    bool uncontended;
+    /* the ledger's numbers, in `newer`, have a higher revision than the worker's, or the same */
+    bool outdated;
+    bool stale; /* the claim was older than one already seen: nothing was done */
     int run_count;
     takt_run runs[TAKT_RUNS_MAX];
     takt_numbers newer;
@@ -110,8 +118,9 @@ typedef struct takt_place {
     int64_t again_at_us;   /* when the worker should claim again */
     int64_t expires_at_us; /* when the worker counts as dead */
     int8_t priority;
-    bool aside; /* did not come when it was told to, or all its waiters were taken out: others need
-                   not wait for it, its turn is kept */
+    /* did not claim when told to, or all its waiters were dropped: others need not wait for it; it
+     * keeps its turn */
+    bool aside;
     bool foremost;    /* the most urgent place of its worker: counting these counts workers */
     bool lacking;     /* it waits for a permit: it is unknown when there will be one */
     int64_t came;     /* of the claiming worker, not kept: its turn before it was served */

@@ -1,7 +1,6 @@
 /*
- * ledger_calls.c: what is said to a ledger besides claims: now or never, a look, blocks, a reset,
- * what work has really cost, what a vendor has left.
- * See ledger.h.
+ * ledger_calls.c: the calls on a ledger besides claims: try, peek and watch, blocks, a reset, and
+ * corrections by the true cost of work or a vendor's count. See ledger.h.
  */
 #include <string.h>
 
@@ -12,8 +11,8 @@
 #include "core/line.h"
 #include "core/meter.h"
 
-/* What those who wait want, in tokens; each permit is wanted with at least one, so as many permits
- * do for all of them. */
+/* What the waiters want, in tokens. A permit is wanted with at least one token, so that many
+ * permits are enough for all of them. */
 static int64_t wanted(const takt_ledger *ledger)
 {
     int64_t tokens = 0;
@@ -34,7 +33,7 @@ static bool take_now(takt_ledger *ledger, int64_t now_us, int64_t cost, bool per
     if (ahead > 0)
         *retry_at_us = takt_max(
             *retry_at_us, takt_numbers_due(ledger->numbers, &ledger->state, from_us, ahead + cost));
-    if (!permitted) /* one may come free at any time: it is worth asking again before long */
+    if (!permitted) /* a permit may come free at any time, so asking again soon is useful */
         *retry_at_us = takt_max(*retry_at_us, now_us + takt_max(ledger->numbers->lookahead_us, 1));
     if (*retry_at_us > now_us)
         return false;
@@ -46,7 +45,7 @@ static bool take_now(takt_ledger *ledger, int64_t now_us, int64_t cost, bool per
 bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, int64_t *retry_at_us)
 {
     takt_ledger_tidy(ledger, now_us);
-    /* who does not say what it holds can be given no permit */
+    /* a worker that does not say what it holds can get no permit */
     return take_now(ledger, now_us, cost, ledger->numbers->concurrency == 0, retry_at_us);
 }
 
@@ -122,7 +121,7 @@ static void extend_block(takt_ledger *ledger, int64_t now_us, int64_t for_us, co
     if (reason && reason[0])
         takt_reason_write(reason, ledger->reason);
     takt_brake_pace(ledger, now_us);
-    takt_brake_tidy(ledger, now_us); /* nothing of the rate comes back meanwhile */
+    takt_brake_tidy(ledger, now_us); /* the rate does not recover during a block */
 }
 
 void takt_ledger_block(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason)
@@ -169,7 +168,7 @@ void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining)
 
     takt_ledger_tidy(ledger, now_us);
     brake = ledger->state.brake;
-    ledger->state.brake.tokens = 0; /* what is left of a quota is not what may start at once */
+    ledger->state.brake.tokens = 0; /* the remaining quota may not start at once */
     room = takt_numbers_room(ledger->numbers, &ledger->state, now_us, now_us);
     if (room > remaining)
         takt_numbers_charge(ledger->numbers, &ledger->state, now_us, room - remaining);
@@ -195,5 +194,5 @@ int64_t takt_ledger_expires_at(const takt_ledger *ledger)
     at_us = takt_max(at_us, ledger->leased_until_us);
     if (ledger->offers.asked_at_us > 0)
         at_us = takt_max(at_us, ledger->offers.asked_at_us + ledger->numbers->lookahead_us);
-    return takt_max(at_us, ledger->fence); /* numbers only grow, also when it is begun anew */
+    return takt_max(at_us, ledger->fence); /* numbers only grow, also in a fresh ledger */
 }

@@ -10,16 +10,15 @@
 #include "core/gcra.h"
 #include "core/meter.h"
 
-#define NUMBER_SIZE 21 /* the longest int64 and what separates it from the next */
+#define NUMBER_SIZE 21 /* the longest int64 and its separator */
 #define PLACE_SIZE  (10 * NUMBER_SIZE)
 #define HOLDER_SIZE (5 * NUMBER_SIZE)
 
 size_t takt_ledger_text_size(int line_count, int holder_count)
 {
     return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) +
-           (29 + 3 * TAKT_OFFERS_MAX) * NUMBER_SIZE +
-           TAKT_REASON_TEXT_MAX + (size_t)line_count * PLACE_SIZE +
-           (size_t)holder_count * HOLDER_SIZE;
+           (29 + 3 * TAKT_OFFERS_MAX) * NUMBER_SIZE + TAKT_REASON_TEXT_MAX +
+           (size_t)line_count * PLACE_SIZE + (size_t)holder_count * HOLDER_SIZE;
 }
 
 static void write_number(takt_writer *writer, char before, int64_t value)
@@ -214,8 +213,8 @@ static void write_brake(takt_writer *writer, const takt_ledger *ledger, int i)
     }
 }
 
-/* The brake follows from the rules: only its state is told.  That can be checked when the brake is
- * known, and whether a block is paced stands behind it. */
+/* The brake's rule follows from the rules: the text has only its state, which is checked when the
+ * rule is known. The times of a paced block come after it. */
 static void read_brake(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)
 {
     takt_rule_state state = ledger->state.rules[kept->rule_count];
@@ -380,7 +379,7 @@ static void write_place(takt_writer *writer, const takt_ledger *ledger, int i)
         takt_write_char(writer, 'p');
 }
 
-/* Places stand sorted by priority, then turn, and no turn is given twice. */
+/* Places are sorted by priority, then turn, and each turn is given once. */
 static bool in_order(const takt_place *before, const takt_place *place)
 {
     return before->priority < place->priority ||
@@ -418,8 +417,8 @@ static void read_place(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
     ledger->line_count++;
 }
 
-/* The order in which they stand: the letter, how many of it a ledger has, and how one is written
- * and read behind its letter.  The scripts' is in lua/ledger.lua. */
+/* The parts in their order: the letter, how many a ledger has, and the functions that write and
+ * read one after its letter. The scripts have theirs in lua/ledger.lua. */
 #define PARTS(PART)                                                                                \
     PART('r', has_revision, write_revision, read_revision)                                         \
     PART('a', has_adapt, write_adapt, read_adapt)                                                  \
@@ -476,8 +475,8 @@ int takt_ledger_text_holders(const char *text, size_t size)
     return count_letter(text, size, 'h');
 }
 
-/* The rules: all segments up to one whose letter is not an algorithm's.  True: more segments
- * follow. */
+/* Reads the rules: all segments before the first one whose letter is not an algorithm's. True: more
+ * segments follow. */
 static bool read_rules(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)
 {
     kept->rule_count = 0;
@@ -495,8 +494,7 @@ static bool read_rules(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
     return false;
 }
 
-/* One part with its letter, as often as it is there, and what separates it from the next.  Returns
- * where there is no next. */
+/* Reads or writes all parts of one letter with their separators. Returns at the end of the text. */
 #define READ_PART(letter, count, write, read)                                                      \
     while (!reader->bad && takt_read_if(reader, letter)) {                                         \
         read(reader, ledger, kept);                                                                \
@@ -526,7 +524,7 @@ static bool read_ledger(takt_ledger *ledger, const takt_numbers *numbers, takt_n
     kept->revision = 0;
     if (read_rules(&reader, ledger, kept))
         read_parts(&reader, ledger, kept);
-    if (ledger->leased_until_us == 0) /* the script goes by that alone */
+    if (ledger->leased_until_us == 0) /* the script reads only this */
         ledger->holder_count = 0;
     return takt_read_done(&reader);
 }

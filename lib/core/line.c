@@ -45,7 +45,7 @@ void takt_line_remove(takt_ledger *ledger, int at)
 void takt_line_tidy(takt_ledger *ledger, int64_t now_us)
 {
     int kept = 0;
-    bool head = true; /* nobody of this priority stands before this place */
+    bool head = true; /* no other place of this priority precedes this one */
 
     for (int at = 0; at < ledger->line_count; at++) {
         takt_place place = ledger->line[at];

@@ -11,10 +11,12 @@
 
 #include "core/ledger.h"
 
-#define TAKT_SILENT_US (3 * TAKT_KEEPALIVE_US) /* without a claim a place is dropped then */
+/* without a claim for that long, a place is dropped */
+#define TAKT_SILENT_US (3 * TAKT_KEEPALIVE_US)
 
-int takt_line_find(const takt_ledger *ledger, uint64_t worker, int priority); /* -1: nowhere */
-int takt_line_add(takt_ledger *ledger, takt_place place); /* as the last of its priority; where */
+int takt_line_find(const takt_ledger *ledger, uint64_t worker, int priority); /* -1: not in line */
+/* adds it as the last of its priority; returns its index */
+int takt_line_add(takt_ledger *ledger, takt_place place);
 void takt_line_remove(takt_ledger *ledger, int at);
 
 /* Applies the changes that only time brings: drops silent workers, passes over late heads. */

@@ -15,8 +15,8 @@ static takt_log_entry *entry_at(takt_pages *pages, int book, int64_t number, tak
     return page ? page + number % TAKT_LOG_PAGE_ENTRIES : NULL;
 }
 
-/* An entry that counts.  One that cannot be, or cannot be had, is told as the latest: those who
- * seek find an end, and what they make of it is void. */
+/* Reads an entry that counts. If the page is damaged or unavailable, returns the latest entry: the
+ * search then ends, and its result is not used. */
 static takt_log_entry entry(const takt_log *log, takt_pages *pages, int64_t number)
 {
     const takt_log_entry last = {log->last_us, log->total};
@@ -36,9 +36,10 @@ static takt_log_entry entry(const takt_log *log, takt_pages *pages, int64_t numb
     return *found;
 }
 
-/* What is sought: the first entry of at least so many tokens, or later than an instant. */
+/* The target of a search: the first entry with a running total of at least `tokens`, or later than
+ * an instant. */
 typedef struct sought {
-    int64_t tokens; /* 0: the instant */
+    int64_t tokens; /* 0: search by instant */
     int64_t after_us;
 } sought;
 
@@ -51,8 +52,8 @@ static bool is_found(const takt_log *log, takt_pages *pages, int64_t number, sou
     return looked_at.at_us > what.after_us;
 }
 
-/* The number of the first entry that is sought, next + 1 if none is.  In growing steps from the
- * front, where it mostly is, then by halving. */
+/* The number of the first matching entry; next + 1 if there is none. Searches in growing steps from
+ * the front, where the entry mostly is, then by halving. */
 static int64_t seek(const takt_log *log, takt_pages *pages, sought what)
 {
     int64_t low = log->first, high, step = 1;
@@ -73,20 +74,20 @@ static int64_t seek(const takt_log *log, takt_pages *pages, sought what)
     return low;
 }
 
-/* Lets go of all entries before `number`, one of those that count or the one after the latest. */
+/* Drops all entries before `number`, which is an entry that counts or the one after the latest. */
 static void drop_before(takt_log *log, takt_pages *pages, int64_t number)
 {
     if (number == log->first)
         return;
     log->before = entry(log, pages, number - 1).total;
-    if (number > log->next) /* the latest too: its number is used again */
+    if (number > log->next) /* the latest entry is dropped, too, and its number is used again */
         number = log->next;
     if (log->book > 0 && number / TAKT_LOG_PAGE_ENTRIES > log->first / TAKT_LOG_PAGE_ENTRIES)
         pages->drop_below(pages, log->book - 1, number / TAKT_LOG_PAGE_ENTRIES);
     log->first = number;
 }
 
-/* A book that nobody has, 0 if there is none. */
+/* A free book; 0 if there is none. */
 static int take_book(takt_pages *pages)
 {
     for (int book = 0; book < TAKT_BOOKS_MAX; book++) {
@@ -99,7 +100,7 @@ static int take_book(takt_pages *pages)
     return 0;
 }
 
-/* Puts the latest into its page, to make room in the head. */
+/* Moves the latest entry into its page, to make room in the head. */
 static void put_away(takt_log *log, takt_pages *pages)
 {
     bool begins = log->book == 0 || log->next % TAKT_LOG_PAGE_ENTRIES == 0;

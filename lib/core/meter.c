@@ -27,6 +27,6 @@ void takt_meter_add(takt_ledger *ledger, int64_t tokens)
     meter->taken += tokens;
     if (meter->taken > TAKT_EXACT_MAX)
         meter->taken = TAKT_EXACT_MAX;
-    if (meter->taken < 0) /* it was taken before anybody looked */
+    if (meter->taken < 0) /* the tokens were taken before anybody watched */
         meter->taken = 0;
 }

@@ -7,11 +7,11 @@
 
 #define EACH_RULE(numbers, i) for (int i = 0; i < (numbers)->rule_count; i++)
 
-/* Each rule that holds, the brake as the last one. */
+/* Loops over all rules in force; the brake comes last. */
 #define EACH_KEPT(rule, numbers, state, i)                                                         \
     for (int i = 0; (rule = rule_at(numbers, state, i)) != NULL; i++)
 
-/* NULL: there are no more. */
+/* NULL: no more rules. */
 static const takt_rule *rule_at(const takt_numbers *numbers, const takt_rules_state *state, int i)
 {
     if (i < numbers->rule_count)
@@ -24,7 +24,7 @@ static bool are_several(const takt_numbers *numbers, const takt_rules_state *sta
     return rule_at(numbers, state, 1) != NULL;
 }
 
-/* What a rule owes and does not have in its state. */
+/* What a rule owes beyond its state. */
 static int64_t owed_by(const takt_rule *rule, const takt_rule_state *state)
 {
     return rule->algorithm->owes ? 0 : state->owed;
@@ -36,7 +36,7 @@ static int64_t due_behind(const takt_rule *rule, const takt_rule_state *state, i
     return takt_min(rule->algorithm->due(rule, state, 0, state->owed + n), TAKT_WINDOW_END);
 }
 
-/* earliest, room and due of a rule that may owe. */
+/* earliest, room and due of a rule that can owe. */
 
 static int64_t earliest_of(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
                            int64_t cost)
@@ -132,7 +132,8 @@ int64_t takt_numbers_earliest(const takt_numbers *numbers, const takt_rules_stat
 {
     const takt_rule *rule;
 
-    EACH_KEPT(rule, numbers, state, i) /* once round: what suits a rule suits it later as well */
+    /* one round is enough: what fits a rule fits it later as well */
+    EACH_KEPT(rule, numbers, state, i)
     {
         t_us = earliest_of(rule, &state->rules[i], t_us, cost);
         if (t_us == TAKT_NEVER)
@@ -187,8 +188,8 @@ int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *st
     return latest < TAKT_WINDOW_END ? latest : TAKT_WINDOW_END;
 }
 
-/* From rest on a rule gives the most.  Only a window that begins with its first token may end soon
- * after t_us with a whole window behind it. */
+/* A rule at rest gives the most. Exception: a window that begins with its first token may end soon
+ * after t_us, with a whole window behind it. */
 int64_t takt_numbers_due_at_best(const takt_numbers *numbers, int64_t t_us, int64_t n)
 {
     int64_t latest = t_us;
@@ -209,7 +210,7 @@ int64_t takt_numbers_due_at_best(const takt_numbers *numbers, int64_t t_us, int6
     return latest;
 }
 
-/* Makes a slot one more of a run, where it is evenly spaced from it. */
+/* Extends a run by a slot, if the slot is evenly spaced from it. */
 static bool extend_run(takt_run *run, int64_t slot_us, int32_t cost)
 {
     if (run->cost != cost || run->whole != 1 || slot_us < run->first.us)
@@ -222,7 +223,7 @@ static bool extend_run(takt_run *run, int64_t slot_us, int32_t cost)
     return true;
 }
 
-/* Appends one slot to the runs: to the last one where that goes. */
+/* Appends one slot to the runs: to the last run if possible. */
 static bool append_slot(takt_run *runs, int *run_count, int run_max, int64_t slot_us, int32_t cost)
 {
     if (*run_count > 0 && extend_run(&runs[*run_count - 1], slot_us, cost))
@@ -233,8 +234,8 @@ static bool append_slot(takt_run *runs, int *run_count, int run_max, int64_t slo
     return true;
 }
 
-/* How often `cost` can be taken at t_us, at most `count` times.  Taken one by one at one instant it
- * is as if all were taken at once. */
+/* How often `cost` can be taken at t_us, at most `count` times. At one instant, single takes have
+ * the same effect as one take of the sum. */
 static int64_t times_at(const takt_numbers *numbers, const takt_rules_state *state, int64_t t_us,
                         int64_t cost, int64_t count)
 {
@@ -249,8 +250,8 @@ static int64_t times_at(const takt_numbers *numbers, const takt_rules_state *sta
     return count > 1 ? count : 1;
 }
 
-/* One slot, or all that there are at its instant where the one before was there as well.  Returns
- * how many; 0: there is no run for them. */
+/* Takes one slot, or all slots of its instant if the one before was at the same instant. Returns
+ * the number; 0: no free run. */
 static int64_t take_at(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us,
                        int64_t cost, int64_t count, takt_run *runs, int *run_count, int run_max)
 {
@@ -342,7 +343,7 @@ int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, 
     for (int steps = 0; taken < count && steps < TAKT_TAKE_STEPS_MAX; steps++) {
         int64_t t_us = takt_numbers_earliest(numbers, state, from_us, cost);
         int64_t n;
-        if (t_us > until_us) /* also TAKT_NEVER */
+        if (t_us > until_us) /* also for TAKT_NEVER */
             break;
         if (even) {
             takt_run run;
@@ -362,7 +363,7 @@ int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, 
     return taken;
 }
 
-/* What is left now. */
+/* Takes the tokens that are left now. */
 static void charge_now(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
                        int64_t tokens)
 {
@@ -398,7 +399,7 @@ void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, i
                      now_us +
                          (is_brake ? TAKT_LOOKAHEAD_MAX_US : TAKT_SPAN_MAX_US - rule->tolerance.us),
                      tokens);
-        if (!is_brake) /* pull_back keeps what of it is not within the reach of slots */
+        if (!is_brake) /* pull_back keeps the part that slots cannot reach */
             kept->owed = takt_min(kept->owed + tokens, TAKT_RULE_LIMIT_MAX);
     }
 }
@@ -449,9 +450,8 @@ bool takt_numbers_same(const takt_numbers *a, const takt_numbers *b)
     return true;
 }
 
-/* The old rule that a new one takes over from: the first of the same numbers, or where `same` is
- * not asked for, of the same algorithm; -1 if there is none.  `taken` are those that others have.
- */
+/* The old rule whose state a new one takes over: the first with the same numbers, or if `same` is
+ * false, with the same algorithm; -1: none. `taken`: old rules that others have taken over. */
 static int predecessor(const takt_numbers *from, const takt_rule *rule, bool same, unsigned taken)
 {
     EACH_RULE(from, i)
@@ -469,7 +469,7 @@ void takt_numbers_convert(const takt_numbers *from, const takt_numbers *to, takt
     int64_t begins_us = now_us;
     unsigned taken = 0;
 
-    /* a rule that stays as it is keeps its own state, wherever in the list others come and go */
+    /* an unchanged rule keeps its own state, even if the list around it changes */
     for (int same = 1; same >= 0; same--)
         EACH_RULE(to, i)
         {
@@ -497,7 +497,7 @@ void takt_numbers_convert(const takt_numbers *from, const takt_numbers *to, takt
         }
     }
     EACH_RULE(from, i)
-    if (!(taken & 1U << i)) /* nobody takes over what it keeps in pages */
+    if (!(taken & 1U << i)) /* no rule takes over its pages */
         from->rules[i].algorithm->rest(&from->rules[i], &old.rules[i], now_us);
 }
 

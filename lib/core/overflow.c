@@ -1,9 +1,9 @@
 /*
- * overflow.c: see overflow.h.  Decides which place of the line loses waiters.
+ * overflow.c: see overflow.h. Decides which place of the line loses waiters.
  *
- * With the strategies that drop others, those set aside do not count and lose nothing: nobody is
- * there to be told.  As many workers as an award can name lose waiters in a claim; more than that
- * are the claimer's own.
+ * With the strategies that drop other workers' waiters, places set aside do not count and lose
+ * nothing, since their workers cannot be told. One claim drops waiters of at most as many workers
+ * as an award can name; beyond that the claimer's own waiters are dropped.
  */
 #include "core/overflow.h"
 
@@ -11,7 +11,7 @@
 #include "core/award.h"
 #include "core/line.h"
 
-/* How many too many wait. */
+/* How many waiters exceed the bound. */
 static int64_t excess(const takt_ledger *ledger)
 {
     bool all = ledger->numbers->when_full == TAKT_WHEN_FULL_REFUSE;
@@ -22,7 +22,7 @@ static int64_t excess(const takt_ledger *ledger)
     return waiting - ledger->numbers->max_waiting;
 }
 
-/* The last of the claimer's places, or of all others that count: the least urgent.  -1: none. */
+/* The least urgent of the claimer's places (`own`), or of all other places that count. -1: none. */
 static int last_of(const takt_ledger *ledger, uint64_t claimer, bool own)
 {
     int at = ledger->line_count - 1;
@@ -32,7 +32,7 @@ static int last_of(const takt_ledger *ledger, uint64_t claimer, bool own)
     return at;
 }
 
-/* The first of the others of that priority; there is one. */
+/* The first of the others' places of that priority, which exists. */
 static int first_of(const takt_ledger *ledger, uint64_t claimer, int priority)
 {
     int at = 0;
@@ -43,8 +43,8 @@ static int first_of(const takt_ledger *ledger, uint64_t claimer, int priority)
     return at;
 }
 
-/* Where the next to leave wait; -1: nowhere.  A place that was served by this very claim is as old
- * as it was before. */
+/* The place that loses the next waiter; -1: none. A place that was served by this claim keeps the
+ * age that it had before. */
 static int victim(const takt_ledger *ledger, uint64_t claimer, const takt_award *award)
 {
     int mine = last_of(ledger, claimer, true), theirs = last_of(ledger, claimer, false);
@@ -62,7 +62,7 @@ static int victim(const takt_ledger *ledger, uint64_t claimer, const takt_award 
                : mine;
 }
 
-/* Of what they want the first one's cost is known. */
+/* Of the wanted tokens only the first waiter's cost is known. */
 static void take_out(takt_place *place, int64_t count)
 {
     place->waiting -= count;

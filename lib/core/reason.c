@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 
-/* What moves a terminal's cursor, or ends a line, is no part of a reason. */
+/* Whether a character moves a terminal's cursor or ends a line. */
 static bool is_control(uint32_t character)
 {
     return character < 0x20 || (character >= 0x7f && character < 0xa0);

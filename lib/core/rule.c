@@ -1,5 +1,5 @@
 /*
- * rule.c: the table of algorithms, and what is the same for all of them.
+ * rule.c: the table of algorithms, and what they have in common.
  */
 #include "core/rule.h"
 
@@ -44,7 +44,7 @@ void takt_algorithm_list(unsigned takes, char *text, size_t size)
     text[0] = '\0';
     EACH_ALGORITHM(i)
     {
-        size_t left = COUNT - i - 1; /* of the rows behind it: how many take it too */
+        size_t left = COUNT - i - 1; /* of the rows after this one: how many take the field, too */
         size_t more = 0;
         if ((algorithms[i]->takes & takes) != takes)
             continue;
@@ -58,7 +58,7 @@ void takt_algorithm_list(unsigned takes, char *text, size_t size)
     }
 }
 
-/* A number that the algorithm has no use for is a misunderstanding. */
+/* A number that the algorithm does not use is refused as a misunderstanding. */
 static int refuse_strangers(const takt_rule *rule, takt_error *error)
 {
     const struct {
@@ -104,7 +104,7 @@ int takt_rule_prepare(takt_rule *rule, takt_error *error)
     return rule->algorithm->prepare(rule, error);
 }
 
-/* The guard of a paced rule is in its interval. */
+/* The guard of a paced rule is part of its interval. */
 bool takt_rule_same(const takt_rule *a, const takt_rule *b)
 {
     return a->algorithm->letter == b->algorithm->letter && a->tokens == b->tokens &&

@@ -111,8 +111,9 @@ typedef struct takt_run {
 
 struct takt_algorithm {
     const char *name; /* as the policy writes it */
-    char letter; /* as the text begins; the same letter means the same state; a, b, c, e, h, k, m,
-                    n, r, t and w are taken */
+    /* the first letter of its text; algorithms with one letter share one state. Taken: a, b, c, e,
+     * h, k, m, n, r, t, w */
+    char letter;
     unsigned takes; /* TAKT_TAKES_...: what else is refused before prepare() */
     bool paced;     /* the state is one instant, which each token moves on by the same time */
     bool owes;      /* commit may take more than is due: the state itself says when it is paid */

@@ -23,8 +23,8 @@ static bool is_paced(const takt_rule *rule, const takt_log *log, int64_t t_us)
     return log->full_us > 0 && t_us < log->full_us + rule->span_us;
 }
 
-/* From where on slots can be: not before the latest, also if that was given back (what left for it
- * may count until then), nor before the rule was full. */
+/* The earliest instant of a new slot: not before the latest slot, even if that was given back
+ * (older entries may count until then), nor before the rule was full. */
 static int64_t not_before(const takt_rule *rule, const takt_log *log, int64_t t_us)
 {
     if (t_us < log->last_us)
@@ -34,7 +34,7 @@ static int64_t not_before(const takt_rule *rule, const takt_log *log, int64_t t_
     return t_us;
 }
 
-/* When the n-th token from t_us on may be taken, 1 <= n <= limit; t_us is not_before itself. */
+/* When the n-th token from t_us on may be taken, 1 <= n <= limit; t_us comes from not_before. */
 static int64_t slot_of(const takt_rule *rule, const takt_rule_state *state, int64_t t_us, int64_t n)
 {
     const takt_log *log = &state->log;
@@ -54,8 +54,7 @@ static int64_t slot_of(const takt_rule *rule, const takt_rule_state *state, int6
     return t_us;
 }
 
-/* How many tokens may have been taken from t_us on by until_us, which is less than a period later.
- */
+/* How many tokens may have been taken from t_us to until_us, less than a period later. */
 static int64_t count_by(const takt_rule *rule, const takt_rule_state *state, int64_t until_us)
 {
     const takt_log *log = &state->log;
@@ -120,18 +119,18 @@ static int64_t due(const takt_rule *rule, const takt_rule_state *state, int64_t 
     return at_us + periods * rule->span_us;
 }
 
-/* All that can be taken at one instant. */
+/* Takes everything that is possible at one instant. */
 static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost,
                       int64_t count, int64_t until_us, takt_run *run)
 {
     int64_t at_us = earliest(rule, state, t_us, cost), n;
 
-    if (at_us > until_us) /* also TAKT_NEVER */
+    if (at_us > until_us) /* also for TAKT_NEVER */
         return 0;
     n = count_by(rule, state, at_us) / cost;
     if (n > count)
         n = count;
-    if (n < 1) /* only where a page is not to be had */
+    if (n < 1) /* only if a page is unavailable */
         n = 1;
     *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost, 0};
     commit(rule, state, at_us, n * cost);
@@ -147,8 +146,8 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
     state->log.full_at = state->log.total;
 }
 
-/* From the entry of its slot.  A log that is paced counts from a total that must not be undercut.
- */
+/* Takes tokens back from the entry of their slot. A paced log counts from a running total, which
+ * must not decrease below it. */
 static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
                       int64_t slot_us, int64_t cost, int64_t unused, int64_t until_us)
 {
@@ -213,7 +212,7 @@ static int64_t read_next(takt_reader *reader, int64_t min, int64_t max)
     return takt_read_int(reader, min, max);
 }
 
-/* The pages' owner learns which books are in use; two logs do not share one. */
+/* Tells the pages' owner which books are in use; each log has a book of its own. */
 static void read_book(takt_log *log, takt_pages *pages, takt_reader *reader)
 {
     unsigned bit;
@@ -233,7 +232,7 @@ static void read_state(const takt_rule *rule, takt_rule_state *state, takt_reade
     takt_log *log = &state->log;
 
     (void)rule;
-    if (!state->pages) /* whoever reads this cannot keep it */
+    if (!state->pages) /* the caller cannot keep a log */
         reader->bad = true;
     *log = (takt_log){.last_us = takt_read_int(reader, 0, TAKT_WINDOW_END)};
     log->total = read_next(reader, 0, TAKT_LOG_WRAP - 1);
@@ -244,11 +243,11 @@ static void read_state(const takt_rule *rule, takt_rule_state *state, takt_reade
         log->full_us = takt_read_int(reader, 1, TAKT_WINDOW_END);
         log->full_at = read_next(reader, 0, TAKT_LOG_WRAP - 1);
     }
-    if (takt_log_held(log) > TAKT_ROOM_MAX) /* more than any rule lets pass in a period */
+    if (takt_log_held(log) > TAKT_ROOM_MAX) /* more than any rule allows in a period */
         reader->bad = true;
 }
 
-/* What was taken stays taken; the new numbers say how long it counts. */
+/* Entries stay; the new numbers decide how long they count. */
 static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
                     int64_t now_us)
 {

@@ -14,14 +14,14 @@
  */
 #include "core/window.h"
 
-/* A window, and the two counters as they are in it. */
+/* A window with its two counters. */
 typedef struct view {
     int64_t start_us;
     int64_t previous;
     int64_t current;
 } view;
 
-/* The window that t_us is in, or the state's if that is later. */
+/* The window of t_us, or the state's if that is later. */
 static view look(const takt_rule *rule, const takt_rule_state *state, int64_t t_us)
 {
     view v = {state->sliding_window.start_us, state->sliding_window.previous,
@@ -33,8 +33,8 @@ static view look(const takt_rule *rule, const takt_rule_state *state, int64_t t_
     return (view){start_us, start_us == v.start_us + rule->span_us ? v.current : 0, 0};
 }
 
-/* The first instant of the window at which `tokens` in all may have been taken from it; past its
- * end if there is none. */
+/* The first instant of the window at which `tokens` in all may have been taken from it; an instant
+ * after its end if there is none. */
 static int64_t instant_for(const takt_rule *rule, view v, int64_t tokens)
 {
     int64_t end_us = v.start_us + rule->span_us, left_us;
@@ -47,7 +47,7 @@ static int64_t instant_for(const takt_rule *rule, view v, int64_t tokens)
     return left_us < rule->span_us ? end_us - left_us : v.start_us;
 }
 
-/* How many tokens may have been taken from the window by t_us, which is in it. */
+/* How many tokens may have been taken from the window by t_us, which lies in it. */
 static int64_t max_by(const takt_rule *rule, view v, int64_t t_us)
 {
     int64_t left_us = v.start_us + rule->span_us - t_us;
@@ -56,8 +56,8 @@ static int64_t max_by(const takt_rule *rule, view v, int64_t t_us)
     return counted < rule->tokens ? rule->tokens - counted : 0;
 }
 
-/* The window after this one, from which all is taken that can be; *taken is told how much that is.
- */
+/* The window after this one, if this one is used up; *taken is set to the tokens taken from this
+ * one. */
 static view use_up(const takt_rule *rule, view v, int64_t *taken)
 {
     int64_t max = max_by(rule, v, v.start_us + rule->span_us - 1);
@@ -86,7 +86,9 @@ static int64_t earliest(const takt_rule *rule, const takt_rule_state *state, int
     if (at_us >= v.start_us + rule->span_us) {
         v = (view){v.start_us + rule->span_us, v.current, 0};
         at_us = instant_for(rule, v,
-                            cost); /* at its end at the latest: there nothing counts any more */
+                            /* at the end of the window at the latest, where the counters no longer
+                             * count */
+                            cost);
     }
     return at_us > t_us ? at_us : t_us;
 }
@@ -159,14 +161,14 @@ static int64_t due(const takt_rule *rule, const takt_rule_state *state, int64_t 
     return at_us > from_us ? at_us : from_us;
 }
 
-/* All that can be taken at one instant. */
+/* Takes everything that is possible at one instant. */
 static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost,
                       int64_t count, int64_t until_us, takt_run *run)
 {
     int64_t at_us = earliest(rule, state, t_us, cost), n;
     view v = look(rule, state, at_us);
 
-    if (at_us > until_us) /* also TAKT_NEVER */
+    if (at_us > until_us) /* also for TAKT_NEVER */
         return 0;
     n = (max_by(rule, v, at_us) - v.current) / cost;
     if (n > count)
@@ -191,7 +193,7 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
     state->sliding_window.current = v.current > due ? v.current : due;
 }
 
-/* To the counter that they were counted in. */
+/* Takes tokens back from the counter that counted them. */
 static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
                       int64_t slot_us, int64_t cost, int64_t unused, int64_t until_us)
 {

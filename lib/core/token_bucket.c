@@ -1,7 +1,6 @@
 /*
- * token_bucket.c: GCRA in the words of a bucket that is filled with `limit` tokens a period and
- * holds `burst` of them: a whole period's worth where the policy does not say.  Decides the size of
- * the bucket; the arithmetic is gcra.c's.
+ * token_bucket.c: GCRA as a bucket that gets `limit` tokens per period and holds `burst` tokens
+ * (default: those of one period). Decides the size of the bucket; gcra.c has the arithmetic.
  */
 #include "core/gcra.h"
 

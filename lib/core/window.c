@@ -60,7 +60,7 @@ static int64_t day_end(const takt_rule *rule, int64_t t_us)
     return takt_zone_midnight(rule->zone, takt_zone_day(rule->zone, t_us) + 1);
 }
 
-/* Days of 24 hours that follow from a midnight, before the clocks are changed next. */
+/* The number of 24-hour days from a midnight to the next change of the clocks. */
 static int64_t even_days(const takt_rule *rule, int64_t midnight_us)
 {
     int64_t change_us = takt_zone_next_change(rule->zone, midnight_us);

@@ -1,37 +1,37 @@
 /*
- * window.h: windows by the clock: where the one lies that an instant is in, and where others are
- * from there.  Without a timezone they begin at multiples of the period since the epoch.  With one,
- * a period that divides a day is counted from each local midnight (the day's last window is cut off
- * where clocks were changed), and whole days are counted from the local 1970-01-01.
+ * window.h: windows by the clock: which one an instant lies in, and where the following ones begin.
+ * Without a timezone they begin at multiples of the period since the epoch. With a timezone, a
+ * period that divides a day is counted from each local midnight (a change of the clocks may shorten
+ * the day's last window), and whole days are counted from the local 1970-01-01.
  *
- * All in closed form: a timezone costs a step for each change of its clocks that is passed.
+ * Every result is computed in closed form: a timezone costs one step per change of its clocks.
  */
 #ifndef TAKT_CORE_WINDOW_H
 #define TAKT_CORE_WINDOW_H
 
 #include "core/rule.h"
 
-#define TAKT_WINDOW_END (INT64_C(1) << 53) /* an instant beyond is told as this */
+#define TAKT_WINDOW_END (INT64_C(1) << 53) /* later instants are returned as this one */
 
-/* Begin of the window that t_us is in. */
+/* The begin of the window that contains t_us. */
 int64_t takt_window_start(const takt_rule *rule, int64_t t_us);
 
-/* Begin of the n-th window after the one that start_us is in, n >= 0. */
+/* The begin of the n-th window after the one that contains start_us, n >= 0. */
 int64_t takt_window_after(const takt_rule *rule, int64_t start_us, int64_t n);
 
-/* How many windows begin after start_us, which begins one, up to and including until_us. */
+/* How many windows begin after start_us, itself a begin, up to and including until_us. */
 int64_t takt_window_count(const takt_rule *rule, int64_t start_us, int64_t until_us);
 
 /* a * b / c rounded down and up, for a, b, c < 2^53, c > 0; at most TAKT_WINDOW_END. */
 int64_t takt_mul_div(int64_t a, int64_t b, int64_t c);
 int64_t takt_mul_div_up(int64_t a, int64_t b, int64_t c);
 
-/* What the windows and the log have in common: tokens and span from limit, period, guard and
- * headroom, whole tokens of each period, and capacity. */
+/* What windows and logs share: computes tokens and span from limit, period, guard and headroom, in
+ * whole tokens per period, and the capacity. */
 int takt_window_prepare(takt_rule *rule, takt_error *error);
 int64_t takt_window_capacity(const takt_rule *rule);
 
-/* "100/60000000+50000": the tokens of a period, and the guard where there is one. */
+/* "100/60000000+50000": the tokens of a period, and the guard if there is one. */
 void takt_window_write_rule(const takt_rule *rule, takt_writer *writer);
 void takt_window_read_rule(takt_rule *rule, takt_reader *reader);
 

@@ -193,7 +193,7 @@ MUTANTS = [
      'v.share = takt_max(v.share, 1);',
      'v.share = takt_max(v.room, 1);'),
     ('who was served stays at the front', 'core/ledger.c',
-     '} else if (given > 0) { /* had a turn: to the back */',
+     '} else if (given > 0) { /* its turn is over: it goes to the back */',
      '} else if (given < 0) {'),
     ('last come, first served', 'scheduler/queue.c',
      'for (const takt_link *at = head->next; at != head && seen < LOOK_BACK; at = at->next, seen++) {',

@@ -4,8 +4,8 @@
  * Decides which calls wait for a connection and which fail at once, and when a server has not
  * answered for too long. A connection without an answer is closed, and all calls sent on it fail. A
  * call that was not sent yet waits for the next connection until its time-out. While there is no
- * server, the first call fails at once with the reason, and so do all calls but claims: claims
- * wait, so that they are sent as soon as the server is back.
+ * server, the first call fails at once with the reason, and so do all later calls but claims:
+ * claims wait, so that they are sent as soon as the server is back.
  */
 #include "store/redis/redis.h"
 
