@@ -50,8 +50,7 @@ static int64_t step_of(const takt_window *window, int64_t at_us)
     return at_us / window->step_us;
 }
 
-/* Merges what lies in the same step and counts or does not count alike, under the first instant of
- * it. */
+/* Merges instants of the same step that all count, or all do not count, into the first of them. */
 static void merge(takt_window *window)
 {
     int kept = 0, counting = 0;
@@ -70,8 +69,8 @@ static void merge(takt_window *window)
     window->counting = counting;
 }
 
-/* Lets the next instant count: the window that ends with it holds what lies less than a period
- * before it, or before the end of the step that it stands for. */
+/* Counts the next instant: the window that ends with it contains the instants less than a period
+ * before it, or before the end of its step. */
 static void count_next(takt_window *window)
 {
     const takt_instant next = *at(window, window->counting++);
@@ -88,7 +87,7 @@ static void count_next(takt_window *window)
         window->max = window->tokens;
 }
 
-/* Puts an instant among those that do not count yet. */
+/* Inserts an instant among those that do not count yet. */
 static void insert(takt_window *window, int64_t at_us, int64_t tokens)
 {
     int i = window->count;

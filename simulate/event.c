@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* What a worker's clock shows at a virtual time. */
+/* The time of a worker's clock at a virtual time. */
 static int64_t local_at(const takt_fleet_worker *worker, int64_t at_us)
 {
     return at_us + worker->clock_us +
@@ -51,7 +51,7 @@ static takt_sim_event *plan(takt_fleet *fleet, int64_t at_us, takt_sim_happen ha
     takt_sim_event *planned = calloc(1, sizeof *planned);
 
     if (!planned) {
-        fleet->out_of_memory = true; /* a simulation that leaves out an event would lie */
+        fleet->out_of_memory = true; /* without the event, the simulation would be wrong */
         return NULL;
     }
     planned->at_us = at_us > fleet->now_us ? at_us : fleet->now_us;
@@ -101,7 +101,7 @@ void takt_fleet_at(takt_fleet *fleet, int64_t at_us, void (*happen)(takt_fleet *
     planned->data = data;
 }
 
-/* A worker that is stopped takes part in nothing; what it has sent is on its way all the same. */
+/* A stopped worker handles no events; messages that it has sent still arrive. */
 static bool is_held_up(const takt_sim_event *event)
 {
     return event->worker && !takt_sim_is_for_dead(event) && !event->at_store &&

@@ -98,7 +98,7 @@ static void wakes(takt_fleet *fleet, takt_sim_event *event)
     (void)fleet;
     if (takt_sim_is_for_dead(event) || event->worker->wake_us == TAKT_NEVER ||
         takt_fleet_clock(event->worker) < event->worker->wake_us)
-        return; /* set to a later time since */
+        return; /* set to a later time since then */
     event->worker->wake_us = TAKT_NEVER;
     takt_sim_ask_pass(event->worker);
 }
@@ -194,7 +194,7 @@ void takt_fleet_settle(takt_fleet_worker *worker, const takt_run *unused)
 int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int64_t now_us,
                     uint64_t seed)
 {
-    int capacity = (4 * workers + 16) * TAKT_PRIORITIES; /* the dead stand in line for a while */
+    int capacity = (4 * workers + 16) * TAKT_PRIORITIES; /* dead workers stay in line for a while */
 
     *fleet = (takt_fleet){.now_us = now_us,
                           .began_us = now_us,

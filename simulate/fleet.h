@@ -1,10 +1,10 @@
 /*
  * fleet.h: a fleet of workers, a network and a store on virtual time.
  *
- * The workers run the very scheduler and pass of lib/scheduler and the store the very ledger of
- * lib/core; beside them are only what a pass sends (fleet.c), the network (network.h), with delays,
- * losses and repetitions as asked for, and virtual time (event.h).  Hours of traffic pass in
- * milliseconds, and the same seed gives the same simulation.
+ * The workers run the scheduler and the pass of lib/scheduler, and the store runs the ledger of
+ * lib/core. This folder adds the messages of a pass (fleet.c), the network (network.h) with delays,
+ * losses and repetitions, and virtual time (event.h). Hours of traffic take milliseconds, and the
+ * same seed gives the same simulation.
  */
 #ifndef TAKT_SIMULATE_FLEET_H
 #define TAKT_SIMULATE_FLEET_H
@@ -22,26 +22,26 @@ struct takt_fleet_worker {
     takt_fleet *fleet;
     int index;
     bool dead;
-    int64_t clock_us;    /* its monotonic clock is that much ahead of the virtual time */
-    int64_t incarnation; /* grows with each crash: what was meant for an earlier one is lost */
+    int64_t clock_us;    /* how far its monotonic clock is ahead of the virtual time */
+    int64_t incarnation; /* grows with each crash; messages to an earlier incarnation are dropped */
     uint64_t name;
     takt_scheduler scheduler;
     takt_shadows shadows;
     bool pass_asked;
-    int64_t wake_us; /* the wake-up that is set; TAKT_NEVER: none */
+    int64_t wake_us; /* the next wake-up; TAKT_NEVER: none */
 
-    /* to be set at will */
-    const takt_limit *limit; /* its policy: read when it asks; the fleet's at first */
-    int drift_ppm; /* its clock runs that much faster than the store's; set before it runs */
+    /* may be set at any time */
+    const takt_limit *limit; /* its policy, read when it acquires; at first the fleet's */
+    int drift_ppm; /* how much faster its clock runs than the store's; set before it runs */
 
     /* private */
     int64_t frozen_until_us;
-    int64_t connection; /* grows when it is cut off */
+    int64_t connection; /* grows when the worker is cut off */
     bool cut;
-    struct takt_sim_exchange *exchange; /* the last claim, while it is not finished */
+    struct takt_sim_exchange *exchange; /* the last claim, until it is finished */
 };
 
-/* What can be asked of the ledger. */
+/* The calls on the ledger. */
 typedef enum takt_sim_op {
     TAKT_SIM_CLAIM,
     TAKT_SIM_TRY,
@@ -58,8 +58,8 @@ typedef enum takt_sim_op {
 typedef struct takt_sim_call {
     takt_sim_op op;
     uint64_t worker;
-    const takt_numbers *numbers; /* of the worker that calls */
-    int64_t now_us;              /* by the store's clock, when it is run */
+    const takt_numbers *numbers; /* of the calling worker */
+    int64_t now_us;              /* by the store's clock, when the call runs */
 
     const takt_claim *claim; /* CLAIM */
     takt_award *award;
@@ -74,7 +74,7 @@ typedef struct takt_sim_call {
 
 struct takt_fleet {
     int64_t now_us;         /* virtual time */
-    int64_t store_clock_us; /* the store's clock is that much ahead of it */
+    int64_t store_clock_us; /* how far the store's clock is ahead of now_us */
     uint64_t random;
     const takt_limit *limit;
     takt_ledger ledger;
@@ -82,50 +82,53 @@ struct takt_fleet {
     takt_fleet_worker *workers;
     int worker_count;
 
-    /* the network, to be set at will; one way, uniformly between least and most */
+    /* the network, may be set at any time; one way, uniformly distributed */
     int64_t delay_min_us, delay_max_us;
     int lost_per_mille, doubled_per_mille;
-    int wakes_lost_per_mille; /* of the wake-ups that awards name, besides */
-    bool store_down;          /* what arrives at the store is lost, claims fail */
-    int64_t timeout_us;       /* after which a claim without an answer has failed */
+    int wakes_lost_per_mille; /* additional loss of wake-ups named by awards */
+    bool store_down;          /* messages to the store are lost, claims fail */
+    int64_t timeout_us;       /* a claim without an answer fails after this time */
 
-    /* what happened */
+    /* counts and callbacks */
     int64_t claims, wakes;
     void (*on_award)(takt_fleet *fleet, uint64_t worker, const takt_claim *claim,
                      const takt_award *award);
-    void (*on_call)(takt_fleet *fleet,
-                    const takt_sim_call *call); /* after every call, of a claim too */
+    /* after every call, including claims */
+    void (*on_call)(takt_fleet *fleet, const takt_sim_call *call);
+    /* before a claim's answer is used; sent_us is by the worker's clock */
     void (*on_heard)(takt_fleet *fleet, takt_fleet_worker *worker, const takt_award *award,
-                     int64_t sent_us); /* before it counts; sent by the worker's clock */
-    void (*on_unused)(takt_fleet *fleet, takt_fleet_worker *worker,
-                      const takt_run *unused); /* slots that a worker hands back now */
-    void (*on_told)(takt_fleet *fleet, takt_fleet_worker *worker,
-                    const takt_standing *standing); /* a block, or an end of one; likewise */
-    void (*on_lost)(takt_fleet *fleet, takt_fleet_worker *worker,
-                    takt_permit *permit); /* a granted permit is its worker's no more */
-    void (*on_failed)(takt_fleet *fleet,
-                      takt_fleet_worker *worker); /* a claim had no answer; before it counts */
-    int64_t damaged;                              /* texts that could not be read */
+                     int64_t sent_us);
+    /* slots that a worker gives back now */
+    void (*on_unused)(takt_fleet *fleet, takt_fleet_worker *worker, const takt_run *unused);
+    /* a block or its end; before the worker uses it */
+    void (*on_told)(takt_fleet *fleet, takt_fleet_worker *worker, const takt_standing *standing);
+    /* a granted permit's lease has ended */
+    void (*on_lost)(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit);
+    /* a claim got no answer; before the worker uses that */
+    void (*on_failed)(takt_fleet *fleet, takt_fleet_worker *worker);
+    int64_t damaged; /* texts that could not be read */
     void *data;
 
     /* the ledger between calls */
-    bool unwritten; /* keep it as it is instead of as text: quicker, and less like production; set
-                       at the start */
-    char *text;     /* text_size 0: there is none */
+    /* keep the ledger as it is instead of as text: faster, but less like production; set at the
+     * start */
+    bool unwritten;
+    char *text; /* text_size 0: no text */
     size_t text_size, text_capacity;
-    int64_t expires_at_us; /* from then on the text is gone */
+    int64_t expires_at_us; /* the text is removed then */
     takt_numbers kept;     /* the numbers that it refers to */
 
     /* private */
     int64_t began_us;
     takt_sim_happen pass; /* of a worker */
     takt_heap events;
-    uint64_t order;     /* events of one instant happen in the order in which they were planned */
+    uint64_t order;     /* the number of the next event, which orders events of one instant */
     bool out_of_memory; /* the fleet has stopped */
 };
 
-/* The limit must outlive the fleet; virtual time begins at now_us.  0 or TAKT_E_NOMEM, which leaves
- * nothing to close.  Without memory later, the fleet stops, and takt_fleet_run says so. */
+/* The limit must outlive the fleet; virtual time begins at now_us. 0; or TAKT_E_NOMEM, and
+ * nothing needs closing. If memory runs out later, the fleet stops and takt_fleet_run returns
+ * TAKT_E_NOMEM. */
 int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int64_t now_us,
                     uint64_t seed);
 void takt_fleet_close(takt_fleet *fleet);
@@ -134,25 +137,25 @@ void takt_fleet_close(takt_fleet *fleet);
 void takt_fleet_at(takt_fleet *fleet, int64_t at_us, void (*happen)(takt_fleet *fleet, void *data),
                    void *data);
 
-/* A worker's permit begins to wait: cost, priority, callback and data are set; max_wait_us 0: no
+/* A worker acquires: the permit's cost, priority, callback and data are set; max_wait_us 0: no
  * deadline. */
 void takt_fleet_acquire(takt_fleet_worker *worker, takt_permit *permit, int64_t max_wait_us);
 void takt_fleet_cancel(takt_fleet_worker *worker, takt_permit *permit);
 
-/* A granted permit's work is done.  With concurrency its memory is in use until then. */
+/* Releases a granted permit. With concurrency its memory is in use until then. */
 void takt_fleet_release(takt_fleet_worker *worker, takt_permit *permit);
 
-/* Dies at once, without a word; its permits are forgotten.  A restarted one is a new worker in the
- * same place; without memory it stays dead, and the fleet stops. */
+/* The worker dies at once, without a message; its permits are forgotten. A restart makes a new
+ * worker in the same place. Without memory the worker stays dead and the fleet stops. */
 void takt_fleet_crash(takt_fleet_worker *worker);
 void takt_fleet_restart(takt_fleet_worker *worker);
 
-/* Stops a worker, its timers and callbacks, and all it would have heard, until then; one that is
- * stopped already goes on at the later time.  What it has sent arrives. */
+/* Stops a worker with its timers, callbacks and incoming messages until then; a stopped worker gets
+ * the later time. Messages that it has sent arrive. */
 void takt_fleet_freeze(takt_fleet_worker *worker, int64_t until_us);
 
-/* Cuts a worker off: what is under way is lost, its claim fails at once, and so on until it is not
- * cut any more. */
+/* Cuts a worker off: messages under way are lost, and its claims fail at once until it is connected
+ * again. */
 void takt_fleet_cut(takt_fleet_worker *worker, bool cut);
 
 /* Sends a single call to the ledger (neither CLAIM nor SETTLE); `value` is the cost of a TRY and a
@@ -165,11 +168,10 @@ void takt_fleet_settle(takt_fleet_worker *worker, const takt_run *unused);
 /* The store forgets the ledger. */
 void takt_fleet_lose_state(takt_fleet *fleet);
 
-/* A worker's own clock. */
+/* The time of a worker's own clock. */
 int64_t takt_fleet_clock(const takt_fleet_worker *worker);
 
-/* Lets virtual time pass, up to and including until_us, or until nothing is planned.  0 or
- * TAKT_E_NOMEM. */
+/* Runs until until_us (inclusive), or until no event is planned. 0 or TAKT_E_NOMEM. */
 int takt_fleet_run(takt_fleet *fleet, int64_t until_us);
 
 #endif

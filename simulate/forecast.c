@@ -14,7 +14,7 @@ void takt_forecast_close(takt_forecast *forecast)
     takt_memory_pages_close(&forecast->pages);
 }
 
-/* Trouble is over with the call that had it, but not for us. */
+/* A failure ends with its call; the forecast remembers it. */
 static void note_trouble(takt_forecast *forecast)
 {
     if (forecast->pages.pages.trouble != TAKT_PAGES_FINE)

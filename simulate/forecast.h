@@ -1,9 +1,8 @@
 /*
- * forecast.h: the slots that those who wait would get if nobody else came.
+ * forecast.h: the slots that the present waiters would get if no other waiter came.
  *
- * A copy of a ledger's rule states, in which the slots of all who wait are taken already.  It is
- * begun anew when somebody goes before others, and goes on in one step when somebody joins at the
- * end.
+ * It is a copy of a ledger's rule states in which the slots of all waiters are taken already. It
+ * starts again when a waiter goes before others, and takes one step when a waiter joins at the end.
  */
 #ifndef TAKT_SIMULATE_FORECAST_H
 #define TAKT_SIMULATE_FORECAST_H
@@ -15,11 +14,11 @@ typedef struct takt_forecast {
     const takt_numbers *numbers;
     takt_memory_pages pages;
     takt_rules_state state;
-    int64_t last_us;   /* the last slot that is taken */
-    int last_priority; /* and for whom */
+    int64_t last_us;   /* the last slot taken */
+    int last_priority; /* the priority of its waiter */
     bool valid;
-    bool out_of_memory; /* since it was initialised: it is of no use any more */
-    struct {            /* as it was before the last slot was taken */
+    bool out_of_memory; /* memory has run out: the forecast is unusable */
+    struct {            /* the state before the last slot was taken */
         takt_rules_state state;
         int64_t last_us;
         int last_priority;
@@ -31,18 +30,17 @@ typedef struct takt_forecast {
 void takt_forecast_init(takt_forecast *forecast, const takt_numbers *numbers);
 void takt_forecast_close(takt_forecast *forecast);
 
-/* As the ledger stands: nobody waits. */
+/* Starts from the ledger's state, without waiters. */
 void takt_forecast_begin(takt_forecast *forecast, const takt_ledger *ledger,
                          const takt_memory_pages *pages);
 
-/* The slot that one more would get who comes after all others, not before now_us. */
+/* The slot of one more waiter, after all others and not before now_us. */
 int64_t takt_forecast_slot(takt_forecast *forecast, int64_t now_us, int64_t cost);
 
 /* Takes that slot. */
 void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, int64_t cost, int priority);
 
-/* Gives the last slot back.  False: it is not known what was before; then it is not valid any more.
- */
+/* Gives the last slot back. False: the state before is unknown, and the forecast is invalid. */
 bool takt_forecast_undo(takt_forecast *forecast);
 
 #endif

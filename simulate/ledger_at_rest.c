@@ -1,6 +1,6 @@
 /*
- * ledger_at_rest.c: see ledger_at_rest.h.  Decides what becomes of the ledger between calls; when
- * calls come is the fleet's affair.
+ * ledger_at_rest.c: see ledger_at_rest.h. Decides how the ledger is kept between calls; the fleet
+ * decides when calls come.
  */
 #include "simulate/ledger_at_rest.h"
 
@@ -9,8 +9,7 @@
 
 #include "core/ledger_text.h"
 
-/* Room for another worker's places in line, and for those that the text lists; false without
- * memory. */
+/* Makes room for another worker's places in line and those in the text; false: no memory. */
 static bool reserve_line(takt_fleet *fleet)
 {
     takt_ledger *ledger = &fleet->ledger;
@@ -30,7 +29,7 @@ static bool reserve_line(takt_fleet *fleet)
     return true;
 }
 
-/* The same for holdings. */
+/* The same for holders. */
 static bool reserve_holders(takt_fleet *fleet)
 {
     takt_ledger *ledger = &fleet->ledger;
@@ -50,7 +49,7 @@ static bool reserve_holders(takt_fleet *fleet)
     return true;
 }
 
-/* Makes the ledger ready for a call from a worker whose policy says `numbers`. */
+/* Makes the ledger ready for a call from a worker whose policy has `numbers`. */
 static bool wake_ledger(takt_fleet *fleet, const takt_numbers *numbers, int64_t now_us)
 {
     if (now_us >= fleet->expires_at_us)
@@ -70,7 +69,7 @@ static bool wake_ledger(takt_fleet *fleet, const takt_numbers *numbers, int64_t 
     return true;
 }
 
-/* Lays the ledger to rest, or forgets it where it says no more than a fresh one would. */
+/* Writes the ledger as text, or drops it if it has no more information than a fresh one. */
 static bool rest_ledger(takt_fleet *fleet, int64_t now_us)
 {
     size_t size = takt_ledger_text_size(fleet->ledger.line_count, fleet->ledger.holder_count);
@@ -79,7 +78,8 @@ static bool rest_ledger(takt_fleet *fleet, int64_t now_us)
     if (fleet->pages.pages.trouble == TAKT_PAGES_NOMEM)
         return false;
     takt_memory_pages_settle(&fleet->pages, true);
-    if (fleet->ledger.numbers != &fleet->kept) { /* the caller's may be gone by the next call */
+    /* the caller's numbers may be freed before the next call */
+    if (fleet->ledger.numbers != &fleet->kept) {
         fleet->kept = *fleet->ledger.numbers;
         fleet->ledger.numbers = &fleet->kept;
     }

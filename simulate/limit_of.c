@@ -1,6 +1,6 @@
 /*
- * limit_of.c: the one thing that a simulation wants of a policy: a limit by its name.  No other
- * file here knows how a policy keeps its limits.
+ * limit_of.c: finds a policy's limit by name. No other file here depends on how a policy keeps its
+ * limits.
  */
 #include <takt/simulate.h>
 

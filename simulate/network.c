@@ -29,7 +29,7 @@ void takt_sim_exchange_drop(takt_sim_exchange *exchange)
         free(exchange);
 }
 
-/* Plans an event that needs the exchange. */
+/* Plans an event that uses the exchange. */
 static takt_sim_event *plan(takt_fleet_worker *worker, takt_sim_exchange *exchange, int64_t at_us,
                             takt_sim_happen happen)
 {
@@ -42,7 +42,7 @@ static takt_sim_event *plan(takt_fleet_worker *worker, takt_sim_exchange *exchan
     return planned;
 }
 
-/* How often a message arrives: not at all, once or twice. */
+/* How often a message arrives: never, once or twice. */
 static int draw_copies(const takt_fleet_worker *worker)
 {
     takt_fleet *fleet = worker->fleet;

@@ -3,7 +3,8 @@
  */
 #include "simulate/series.h"
 
-#define STEPS_PER_PERIOD 64 /* at most; halves, so that doubling leads back to the whole */
+/* at most; a power of two, so that doubling leads back to the whole period */
+#define STEPS_PER_PERIOD 64
 
 void takt_series_init(takt_series *series, int64_t period_us)
 {
@@ -36,7 +37,7 @@ static void double_steps(takt_series *series)
     for (int i = 0; i < TAKT_SERIES_STEPS; i++) {
         takt_series_step step = {0};
         takt_series_sum(series, 2 * i, 2, &step);
-        series->step[i] = step; /* which has been read already */
+        series->step[i] = step; /* the value was read already */
     }
     series->steps = (series->steps + 1) / 2;
     series->step_us *= 2;

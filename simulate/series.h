@@ -1,9 +1,9 @@
 /*
- * series.h: what happened when, in a bounded number of steps of time.
+ * series.h: what happened when, in a bounded number of time steps.
  *
- * The steps begin fine and double in length whenever the time has outgrown them, so that a job of
- * any length takes the same memory and none must be known beforehand.  The first three periods of
- * the tightest rule are kept in finer steps besides, as a close-up.
+ * The steps begin fine and double in length when the job lasts longer than they cover, so that a
+ * job of any length takes the same memory and its length need not be known. The first three periods
+ * of the tightest rule are also kept in finer steps, as a close-up.
  */
 #ifndef TAKT_SIMULATE_SERIES_H
 #define TAKT_SIMULATE_SERIES_H
@@ -19,27 +19,26 @@ typedef struct takt_series_waits {
 } takt_series_waits;
 
 typedef struct takt_series_step {
-    int64_t tokens; /* that the starts took */
+    int64_t tokens; /* tokens of the starts */
     takt_series_waits waits[TAKT_SIM_PRIORITIES];
 } takt_series_step;
 
 typedef struct takt_series {
     int64_t step_us;
-    int steps;                             /* of them so many are in use */
+    int steps;                             /* steps in use */
     int64_t close_up_us;                   /* a step of the close-up */
     int64_t close_up[TAKT_CLOSE_UP_STEPS]; /* tokens */
     takt_series_step step[TAKT_SERIES_STEPS];
 } takt_series;
 
-/* Of zeros; period_us is the tightest rule's: steps of a whole period and more are multiples of it.
- */
+/* Needs zeros. period_us is the tightest rule's: steps of a period or more are multiples of it. */
 void takt_series_init(takt_series *series, int64_t period_us);
 
-/* A job started that long after the beginning. */
+/* A job started `after_us` after the beginning. */
 void takt_series_add(takt_series *series, int64_t after_us, int priority, int64_t tokens,
                      int64_t wait_us);
 
-/* `count` steps from `first` on as one; what lies beyond those in use is empty. */
+/* Sums `count` steps from `first` on; steps that are not in use are empty. */
 void takt_series_sum(const takt_series *series, int64_t first, int64_t count,
                      takt_series_step *sum);
 

@@ -1,10 +1,9 @@
 /*
  * simulation.c: a bulk job on a simulated fleet, and its figures.
  *
- * Decides what a worker does besides waiting: takes jobs from the queue, works on them, crashes and
- * begins anew. When a job starts is the business of lib/scheduler and lib/core, how messages travel
- * that of fleet.c.  Nothing is kept of a job that is done: 10 million jobs take the memory of those
- * in hand.
+ * Decides what a worker does besides waiting: it takes jobs from the queue, works on them, crashes
+ * and restarts. lib/scheduler and lib/core decide when a job starts, and network.c how messages
+ * travel. A finished job takes no memory: 10 million jobs take the memory of those in hand.
  */
 #include "simulate/simulation.h"
 
@@ -25,39 +24,38 @@ __extension__ typedef unsigned __int128 wide;
 
 typedef struct simulation_run simulation_run;
 
-/* A job in the hands of a worker.  A job is known by its number, from which all about it follows.
- */
+/* A job that a worker has in hand. Everything about a job follows from its number. */
 typedef struct job_hand {
     takt_permit permit;
     simulation_run *run;
     takt_fleet_worker *worker;
     int64_t number; /* -1: no job */
     int64_t since_us;
-    int64_t done_at_us; /* TAKT_NEVER: it has not started */
+    int64_t done_at_us; /* TAKT_NEVER: not started */
 } job_hand;
 
-/* Something that is planned, for takt_fleet_at. */
+/* A planned event, for takt_fleet_at. */
 typedef struct planned_event {
     simulation_run *run;
     const takt_crash *crash;
-    takt_fleet_worker *worker; /* that begins anew */
+    takt_fleet_worker *worker; /* the worker that restarts */
 } planned_event;
 
 struct simulation_run {
     takt_simulation *simulation;
     const takt_bulk *bulk;
     takt_fleet fleet;
-    job_hand *hands;     /* at_once for each worker */
-    int64_t next_number; /* the first job that nobody has taken yet */
+    job_hand *hands;     /* `at_once` per worker */
+    int64_t next_number; /* the first job that no worker has taken yet */
     int64_t *given_back; /* numbers of jobs that crashed workers had in hand */
     int64_t given_back_count;
-    bool *started_before; /* beside given_back: it had been started */
+    bool *started_before; /* for each of given_back: whether it had started */
     int64_t at_work;
-    int outages; /* at this time */
+    int outages; /* outages at this time */
     uint64_t random;
     planned_event crashes[TAKT_SIM_EVENTS_MAX];
-    planned_event *restarts; /* one for each worker */
-    takt_histogram *waits;   /* of each priority, then of all */
+    planned_event *restarts; /* one per worker */
+    takt_histogram *waits;   /* by priority, then of all */
     takt_window slots[TAKT_RULES_MAX], starts[TAKT_RULES_MAX];
     takt_utilization utilization;
     bool out_of_memory;
@@ -70,7 +68,7 @@ static int64_t between(uint64_t *random, int64_t min, int64_t max)
     return min + takt_random_below(random, max - min + 1);
 }
 
-/* The same for a job's first and later starts: drawn from its number. */
+/* A random number of a job, the same for its first and later starts. */
 static uint64_t random_of(const simulation_run *run, int64_t number)
 {
     return run->bulk->seed ^ DIFFERENT((uint64_t)number);
@@ -91,7 +89,7 @@ static int draw_priority(const takt_bulk *bulk, uint64_t *random)
 
 static void ask(job_hand *in_hand);
 
-/* Takes the next job into an empty hand, and asks for a permit. */
+/* Takes the next job into an empty hand, and acquires. */
 static bool take_job(job_hand *in_hand)
 {
     simulation_run *run = in_hand->run;
@@ -116,7 +114,7 @@ static void job_done(takt_fleet *fleet, void *data)
     simulation_run *run = in_hand->run;
 
     if (in_hand->number < 0 || in_hand->done_at_us != fleet->now_us)
-        return; /* its worker crashed meanwhile */
+        return; /* its worker has crashed meanwhile */
     in_hand->number = -1;
     run->at_work--;
     if (run->simulation->limit.numbers.concurrency > 0) {
@@ -170,7 +168,7 @@ static void permit_came(takt_permit *permit, int status)
     simulation_run *run = in_hand->run;
     uint64_t random = random_of(run, ~in_hand->number);
 
-    if (status != 0) { /* refused: max_waiting, a rule's queue, or a store that is lost */
+    if (status != 0) { /* refused: max_waiting, a rule's queue, or a lost store */
         int64_t later_us = permit->retry_after_us;
         run->simulation->figures.refused++;
         if (later_us < run->simulation->limit.numbers.lookahead_us)
@@ -198,7 +196,7 @@ static void ask(job_hand *in_hand)
     takt_fleet_acquire(in_hand->worker, &in_hand->permit, 0);
 }
 
-/* Its worker was out of touch for a lease: the job stops, and is to be done again. */
+/* The worker was out of touch for longer than a lease: the job stops, and must be done again. */
 static void permit_lost(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit)
 {
     job_hand *in_hand = permit->data;
@@ -214,7 +212,7 @@ static void permit_lost(takt_fleet *fleet, takt_fleet_worker *worker, takt_permi
     ask(in_hand);
 }
 
-/* Takes jobs until the worker's hands are full: at its beginning, and when jobs come back. */
+/* Takes jobs until the worker's hands are full: at its start, and when jobs come back. */
 static void fill(simulation_run *run, const takt_fleet_worker *worker)
 {
     job_hand *hands = run->hands + (size_t)worker->index * (size_t)run->bulk->at_once;
@@ -241,7 +239,8 @@ static void give_back(simulation_run *run, const takt_fleet_worker *worker)
 {
     job_hand *hands = run->hands + (size_t)worker->index * (size_t)run->bulk->at_once;
 
-    for (int i = run->bulk->at_once - 1; i >= 0; i--) { /* what it took first is taken up first */
+    /* its jobs return in the order in which it took them */
+    for (int i = run->bulk->at_once - 1; i >= 0; i--) {
         bool started = hands[i].number >= 0 && hands[i].done_at_us != TAKT_NEVER;
         if (hands[i].number < 0)
             continue;
@@ -265,7 +264,7 @@ static void restarts(takt_fleet *fleet, void *data)
     fill(plan->run, plan->worker);
 }
 
-/* The so-manieth of the workers that are alive. */
+/* The living worker of that rank. */
 static takt_fleet_worker *alive(takt_fleet *fleet, int64_t rank)
 {
     takt_fleet_worker *worker = fleet->workers;
@@ -291,7 +290,7 @@ static void crashes(takt_fleet *fleet, void *data)
     int64_t left;
 
     if (run->simulation->figures.jobs_done == run->bulk->jobs)
-        return; /* nothing is left to be disturbed */
+        return; /* no job is left */
     for (int i = 0; i < plan->crash->workers && (left = count_alive(fleet)) > 0; i++) {
         takt_fleet_worker *worker = alive(fleet, takt_random_below(&run->random, left));
         takt_fleet_crash(worker);
@@ -347,7 +346,8 @@ static int open_run(simulation_run *run)
     if (code < 0)
         return code;
     run->fleet.data = run;
-    run->fleet.unwritten = true; /* nothing here depends on how a store keeps it */
+    /* the way in which a store keeps the ledger does not matter here */
+    run->fleet.unwritten = true;
     run->fleet.on_award = count_slots;
     run->fleet.on_lost = permit_lost;
     run->fleet.delay_min_us = bulk->round_trip_us / 4;

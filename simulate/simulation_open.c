@@ -1,6 +1,6 @@
 /*
- * simulation_open.c: checks what a simulated bulk job is to be, and makes the limit that it runs
- * under.
+ * simulation_open.c: checks the parameters of a simulated bulk job, and makes the limit that it
+ * runs under.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-#define LONGEST_US (TAKT_SPAN_MAX_US / 50) /* a year, for what is planned within a job */
+#define LONGEST_US (TAKT_SPAN_MAX_US / 50) /* one year, for events planned within a job */
 
 void takt_bulk_init(takt_bulk *bulk, int64_t jobs)
 {
@@ -81,7 +81,7 @@ static int check_bulk(const takt_bulk *bulk, takt_error *error)
     return check_events(bulk, error);
 }
 
-/* The burst that the rule was given, 0 where it has its algorithm's default. */
+/* The burst given in the policy; 0 for the algorithm's default. */
 static int64_t given_burst(const takt_rule *rule)
 {
     takt_rule plain = *rule;
@@ -90,7 +90,7 @@ static int64_t given_burst(const takt_rule *rule)
     return takt_rule_prepare(&plain, NULL) == 0 && plain.burst == rule->burst ? 0 : rule->burst;
 }
 
-/* The rule under another algorithm, with those of its numbers that the other one takes. */
+/* Changes the rule to another algorithm, keeping the numbers that the algorithm takes. */
 static int change_algorithm(takt_rule *rule, const takt_algorithm *algorithm, takt_error *error)
 {
     int64_t burst = given_burst(rule);
@@ -150,7 +150,7 @@ static int tightest(const takt_limit *limit)
     return found;
 }
 
-/* A copy, with lists of its own. */
+/* Copies the bulk and its lists. */
 static void keep_bulk(takt_simulation *simulation, const takt_bulk *bulk)
 {
     simulation->bulk = *bulk;
@@ -177,7 +177,8 @@ int takt_simulation_run(takt_simulation **simulation, const takt_limit *limit,
     if (!made)
         return takt_fail(error, TAKT_E_NOMEM, "%s", takt_strerror(TAKT_E_NOMEM));
     made->limit = *limit;
-    made->limit.mode = TAKT_MODE_ENFORCE; /* what is asked is what it will do */
+    /* the simulation shows what the limit will do when enforced */
+    made->limit.mode = TAKT_MODE_ENFORCE;
     keep_bulk(made, bulk);
     code = algorithm ? set_algorithm(&made->limit, algorithm, error) : 0;
     if (code == 0)

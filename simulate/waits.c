@@ -6,8 +6,8 @@
 #define STEPS     512
 #define STEPS_LOG 9
 
-/* The bucket of a value: below 2 * STEPS itself; above, by how often it must be halved to come
- * below that. */
+/* The bucket of a value: below 2 * STEPS the value itself; above, by how often it must be halved to
+ * come below that. */
 static int bucket_of(int64_t value)
 {
     int halved = 0;

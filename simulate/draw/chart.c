@@ -10,7 +10,7 @@
 #define HEADING_LEFT 450 /* of the field: above the labels */
 #define LETTER_WIDTH 67  /* of the small text, on average and rather wide */
 
-/* Time has steps of its own: nobody counts in 50 minutes. */
+/* Time has steps of its own: 50 minutes would be an unusual step. */
 static const double time_steps[] = {
     1,     2,     5,     10,     20,     50,     100,     200,     500,     1e3,      2e3,
     5e3,   1e4,   2e4,   5e4,    1e5,    2e5,    5e5,     1e6,     2e6,     5e6,      1e7,
@@ -56,7 +56,7 @@ int takt_chart_y(const takt_chart *chart, double value)
     return chart->y + chart->height - (int)(value / chart->y_max * chart->height + 0.5);
 }
 
-/* A tick's value: a number, or a time in the largest unit that all ticks are whole in. */
+/* Writes a tick's value: a number, or a time in the largest unit in which all ticks are whole. */
 static void put_tick(const takt_chart *chart, double value, double step, bool is_time)
 {
     static const struct {
@@ -72,7 +72,8 @@ static void put_tick(const takt_chart *chart, double value, double step, bool is
     }
     while (step < units[i].us)
         i++;
-    if (step == 1.5e7) /* quarters of a minute are told in seconds, of an hour in minutes */
+    /* quarters of a minute are written in seconds, those of an hour in minutes */
+    if (step == 1.5e7)
         i = 3;
     takt_page_put(chart->page, "%lld %s", (long long)(value / units[i].us + 0.5), units[i].name);
 }
@@ -132,7 +133,7 @@ void takt_chart_steps(const takt_chart *chart, const char *style, const double *
 void takt_chart_line(const takt_chart *chart, const char *style, const double *values, int count,
                      double bin)
 {
-    bool down = false; /* the pen */
+    bool down = false; /* whether the pen is down */
 
     takt_page_put(chart->page, "<path class='%s' d='", style);
     for (int i = 0; i < count; i++) {
@@ -141,7 +142,7 @@ void takt_chart_line(const takt_chart *chart, const char *style, const double *v
             takt_page_put(chart->page, "%c%d %d", down ? 'L' : 'M', takt_chart_x(chart, middle),
                           takt_chart_y(chart, values[i]));
         if (values[i] >= 0 && !down && (i + 1 == count || values[i + 1] < 0))
-            takt_page_put(chart->page, "m-30 0h60"); /* one alone is a dash */
+            takt_page_put(chart->page, "m-30 0h60"); /* a single value is a dash */
         down = values[i] >= 0;
     }
     takt_page_put(chart->page, "'/>\n");

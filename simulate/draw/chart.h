@@ -1,9 +1,8 @@
 /*
- * chart.h: one chart of a picture: where it lies, its two axes from zero, and what is drawn into
- * it.
+ * chart.h: one chart of a picture: its place, two axes from zero, and its lines and areas.
  *
- * All lengths are tenths of a pixel, so that a picture is whole numbers; values are mapped onto
- * them in floating point, which decides nothing here but where ink goes.
+ * All lengths are tenths of a pixel, so that a picture consists of whole numbers. Values are mapped
+ * to them in floating point, which affects only the drawing.
  */
 #ifndef TAKT_SIMULATE_DRAW_CHART_H
 #define TAKT_SIMULATE_DRAW_CHART_H
@@ -14,27 +13,26 @@
 
 typedef struct takt_chart {
     takt_page *page;
-    int x, y, width, height;   /* of the field between the axes; y is its upper edge */
-    double x_max, y_max;       /* values at its right and upper edges */
+    int x, y, width, height;   /* of the area between the axes; y is its upper edge */
+    double x_max, y_max;       /* values at the right and upper edges */
     bool x_is_time, y_is_time; /* in microseconds */
 } takt_chart;
 
-/* A value that is a good end for an axis that has to reach `most`. */
+/* A round value for the end of an axis that must reach `max`. */
 double takt_chart_end(double max, bool is_time);
 
-/* Heading, grid, axes with their labels; `x_label` (may be NULL) is written below the axis. */
+/* Draws heading, grid and axes with labels; `x_label` (may be NULL) is below the axis. */
 void takt_chart_frame(const takt_chart *chart, const char *heading, const char *x_label);
 
-/* Where values lie. */
+/* The position of a value. */
 int takt_chart_x(const takt_chart *chart, double value);
 int takt_chart_y(const takt_chart *chart, double value);
 
-/* A shape of values with one step for each bin, `bin` wide: filled down to the axis, or its upper
- * edge alone. */
+/* Draws values as steps, each `bin` wide: filled down to the axis, or only the upper edge. */
 void takt_chart_steps(const takt_chart *chart, const char *style, const double *values, int count,
                       double bin, bool filled);
 
-/* A line through the middles of bins; negative values are gaps. */
+/* Draws a line through the middles of bins; negative values are gaps. */
 void takt_chart_line(const takt_chart *chart, const char *style, const double *values, int count,
                      double bin);
 
@@ -46,7 +44,7 @@ void takt_chart_stroke(const takt_chart *chart, const char *style, double x1, do
 void takt_chart_bar(const takt_chart *chart, const char *style, double from, double to,
                     double value);
 
-/* Keys to what is drawn, on the line of the heading, from the right to the left. */
+/* The legend, on the line of the heading, from right to left. */
 typedef struct takt_key {
     const char *style;
     const char *text;

@@ -103,7 +103,7 @@ void takt_page_put_text(takt_page *page, const char *text)
             takt_page_put(page, "&quot;");
             break;
         default:
-            if ((unsigned char)*text >= ' ') /* XML has no other control characters */
+            if ((unsigned char)*text >= ' ') /* XML allows no other control characters */
                 takt_page_put(page, "%c", *text);
         }
     }

@@ -1,6 +1,6 @@
 /*
- * html.c: simulations as one HTML page: the picture, and below it every figure in a table with a
- * column for each simulation.
+ * html.c: simulations as one HTML page: the picture, and a table of all figures with a column for
+ * each simulation.
  */
 #include <stdio.h>
 
@@ -67,7 +67,7 @@ static void put_duration(takt_page *page, const takt_figures *figures, int which
     put_span(page, figures->duration_us);
 }
 
-/* Tokens in the time that the rule speaks of. */
+/* Tokens per period of the rule. */
 static void put_pace(takt_page *page, const takt_figures *figures, int which)
 {
     char text[TAKT_FORMAT_SIZE];
@@ -79,7 +79,7 @@ static void put_pace(takt_page *page, const takt_figures *figures, int which)
     takt_page_put(page, "%s", takt_format_ratio((int64_t)hundredths, 100, 2, text));
 }
 
-/* Counts by their place in the figures, so that a row is one line below. */
+/* Counts, by their order in the figures. */
 static void put_counts(takt_page *page, const takt_figures *figures, int which)
 {
     const int64_t counts[] = {figures->jobs_done,  figures->started, figures->started_again,
@@ -113,7 +113,7 @@ static void put_fairness(takt_page *page, const takt_figures *figures, int which
     takt_page_put(page, "%s", takt_format_ratio(figures->fairness_ppm, 1000000, 4, text));
 }
 
-/* which: the priority, or TAKT_SIM_PRIORITIES for all. */
+/* which: the priority, or TAKT_SIM_PRIORITIES for all priorities. */
 static void put_waits(takt_page *page, const takt_figures *figures, int which)
 {
     const takt_waits *waits = which == TAKT_SIM_PRIORITIES ? &figures->all : &figures->waits[which];

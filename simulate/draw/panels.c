@@ -1,6 +1,6 @@
 /*
- * panels.c: see panels.h.  Decides which figures are drawn, and how they are taken together into
- * bins; how a chart looks is chart.c's business.
+ * panels.c: see panels.h. Decides which figures are drawn and how they are grouped into bins;
+ * chart.c draws the charts.
  */
 #include "simulate/draw/panels.h"
 
@@ -17,12 +17,12 @@
 #define UPPER_HEIGHT    1500
 #define LOWER_HEIGHT    1050
 #define BARS_MAX        128
-#define PERIODS_FEWEST  6 /* below that a bin is a part of a period: */
+#define PERIODS_FEWEST  6 /* with fewer periods, a bin is a part of a period: */
 #define BINS_PER_PERIOD 16
 
 typedef struct bins {
     double rate[TAKT_BINS_MAX];                      /* tokens per period of the tightest rule */
-    double wait[TAKT_SIM_PRIORITIES][TAKT_BINS_MAX]; /* mean, -1: nobody started */
+    double wait[TAKT_SIM_PRIORITIES][TAKT_BINS_MAX]; /* mean; -1: no job started */
     double longest[TAKT_BINS_MAX];
 } bins;
 
@@ -38,8 +38,8 @@ static double max(double a, double b)
 
 /* ---- bins and axes --------------------------------------------------------------------------- */
 
-/* The width of a bin: whole periods where there are enough of them, else an even part of one, so
- * that an even pace is drawn as even. */
+/* The width of a bin: whole periods if there are enough of them, else an equal part of one, so that
+ * an even pace looks even. */
 static int64_t bin_for(double duration_us, int64_t period_us, int64_t step_us)
 {
     double periods = duration_us / (double)period_us;
@@ -79,7 +79,7 @@ static int bars_of(const takt_simulation *simulation, int *workers_per_bar)
     return (simulation->bulk.workers + *workers_per_bar - 1) / *workers_per_bar;
 }
 
-/* Starts per worker, the mean of those that share a bar. */
+/* Starts per worker: the mean of the workers that share a bar. */
 static double bar_value(const takt_simulation *simulation, int bar, int workers_per_bar)
 {
     int from = bar * workers_per_bar, to = from + workers_per_bar;

@@ -9,10 +9,10 @@
 
 #define TAKT_BINS_MAX 240
 
-/* What all charts of a picture have in common, so that simulations can be compared by eye. */
+/* The axes that all charts of a picture share, so that simulations can be compared by eye. */
 typedef struct takt_axes {
     double duration_us;
-    int64_t bin_us; /* over which starts and waits are taken together */
+    int64_t bin_us; /* the bin of starts and waits */
     int bins;
     double rate_end, wait_end, close_up_end, share_end; /* of the vertical axes */
     double close_up_us;
@@ -20,7 +20,7 @@ typedef struct takt_axes {
 
 void takt_axes_fit(takt_axes *axes, const takt_simulation *const *simulations, unsigned count);
 
-/* The charts of one simulation, in the band of the picture whose upper edge is y. */
+/* The charts of one simulation, in the band of the picture that begins at y. */
 #define TAKT_BAND_HEIGHT 4400
 void takt_panels_draw(takt_page *page, const takt_axes *axes, const takt_simulation *simulation,
                       int y);

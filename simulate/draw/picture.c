@@ -1,8 +1,8 @@
 /*
  * picture.c: simulations as one SVG picture.
  *
- * Decides the layout: a title, what was done, a table with a line for each simulation, and below it
- * each simulation's charts. Colours are in one style sheet, once for light and once for dark
+ * Decides the layout: a title, a line about the job, a table with a line for each simulation, and
+ * below it the charts of each simulation. One style sheet has the colours, for light and for dark
  * surroundings.
  */
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define ROW       210
 #define CELL_SIZE (2 * TAKT_FORMAT_SIZE + 8)
 
-/* Colours, light then dark; everything else once. */
+/* The colours, light then dark, and the rest of the style. */
 static const char *const style =
     "<style>"
     "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica "
@@ -114,7 +114,7 @@ static const column columns[] = {
 };
 #define COLUMN_COUNT (sizeof columns / sizeof *columns)
 
-/* The algorithms alone: the numbers are in each band's name. */
+/* Only the algorithms: the numbers are in the name of each band. */
 void takt_picture_put_algorithms(takt_page *page, const takt_simulation *simulation)
 {
     const takt_figures *figures = &simulation->figures;
@@ -151,7 +151,7 @@ static void put_table(takt_page *page, const takt_simulation *const *simulations
     }
 }
 
-/* What was done, in one line. */
+/* The job in one line. */
 void takt_picture_put_deed(takt_page *page, const takt_simulation *simulation)
 {
     const takt_bulk *bulk = &simulation->bulk;

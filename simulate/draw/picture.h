@@ -1,5 +1,5 @@
 /*
- * picture.h: simulations as one SVG picture, for a file of its own or inside a page.
+ * picture.h: simulations as one SVG picture, as a file or inside a page.
  */
 #ifndef TAKT_SIMULATE_DRAW_PICTURE_H
 #define TAKT_SIMULATE_DRAW_PICTURE_H
@@ -9,14 +9,14 @@
 
 #define TAKT_SIMULATIONS_MAX 16
 
-/* The whole picture, 1 to TAKT_SIMULATIONS_MAX simulations. */
+/* Writes the whole picture, of 1 to TAKT_SIMULATIONS_MAX simulations. */
 void takt_picture_put(takt_page *page, const takt_simulation *const *simulations, unsigned count,
                       const char *title);
 
 /* "gcra, fixed-window": the algorithms of a simulation. */
 void takt_picture_put_algorithms(takt_page *page, const takt_simulation *simulation);
 
-/* What was done, in one line. */
+/* The job in one line. */
 void takt_picture_put_deed(takt_page *page, const takt_simulation *simulation);
 
 #endif
