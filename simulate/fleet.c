@@ -75,12 +75,17 @@ static const takt_driver driver = {.hand_back = hand_back,
 
 static void wakes(takt_fleet *fleet, takt_sim_event *event);
 
+static int64_t draw_late(takt_fleet *fleet)
+{
+    return fleet->timer_late_us > 0 ? takt_random_below(&fleet->random, fleet->timer_late_us + 1)
+                                    : 0;
+}
+
 static void pass(takt_fleet *fleet, takt_sim_event *event)
 {
     takt_fleet_worker *worker = event->worker;
     int64_t wake_us;
 
-    (void)fleet;
     if (takt_sim_is_for_dead(event))
         return;
     worker->pass_asked = false;
@@ -89,7 +94,7 @@ static void pass(takt_fleet *fleet, takt_sim_event *event)
     wake_us =
         takt_min(takt_scheduler_wake_at(&worker->scheduler), takt_shadow_wake_at(&worker->shadows));
     if (wake_us != TAKT_NEVER && wake_us != worker->wake_us)
-        takt_sim_plan(worker, takt_sim_virtual_at(worker, wake_us), wakes);
+        takt_sim_plan(worker, takt_sim_virtual_at(worker, wake_us) + draw_late(fleet), wakes);
     worker->wake_us = wake_us;
 }
 

@@ -88,6 +88,7 @@ struct takt_fleet {
     int wakes_lost_per_mille; /* additional loss of wake-ups named by awards */
     bool store_down;          /* messages to the store are lost, claims fail */
     int64_t timeout_us;       /* a claim without an answer fails after this time */
+    int64_t timer_late_us;    /* workers wake up at most that late */
 
     /* counts and callbacks */
     int64_t claims, wakes;

@@ -109,6 +109,16 @@ int64_t takt_numbers_span(const takt_numbers *numbers)
     return span_us;
 }
 
+int64_t takt_numbers_guard(const takt_numbers *numbers)
+{
+    int64_t min_us = TAKT_NEVER;
+
+    EACH_RULE(numbers, i)
+    if (numbers->rules[i].guard_us > 0)
+        min_us = takt_min(min_us, numbers->rules[i].guard_us);
+    return min_us;
+}
+
 void takt_numbers_begin(takt_rules_state *state, takt_pages *pages)
 {
     for (int i = 0; i <= TAKT_RULES_MAX; i++)

@@ -113,6 +113,10 @@ int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, 
                           int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
                           int *run_count, int run_max);
 
+/* How much later than its slot work may begin, by the rule that gives least; TAKT_NEVER: none has a
+ * guard. */
+int64_t takt_numbers_guard(const takt_numbers *numbers);
+
 /* Takes tokens that were used without a slot.  What a rule has not left it owes: it gives nothing
  * before that is taken as well.  Of a brake TAKT_LOOKAHEAD_MAX_US of slots are lost at most. */
 void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,

@@ -117,11 +117,31 @@ static void refuse_hopeless(takt_scheduler *scheduler, takt_queue *queue, int64_
         refuse(scheduler, queue, permit, TAKT_E_DEADLINE, now_us);
 }
 
+/* Hands on the slots that this process comes to so late that work would break a rule: later than
+ * its guard.  Their waiters claim others.  A slot that was due when its award came is no delay of
+ * this process: where answers take long, none would ever be used. */
+static void miss(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+{
+    int64_t guard_us = takt_numbers_guard(queue->numbers);
+    int64_t heard_us = takt_clock_store(&scheduler->clock, queue->awarded.at_us);
+    int64_t due_us = takt_clock_store(&scheduler->clock, now_us);
+    takt_run run;
+
+    if (guard_us == TAKT_NEVER)
+        return;
+    while (takt_slots_next(&queue->in_hand) > heard_us &&
+           takt_slots_pop_before(&queue->in_hand, due_us - guard_us, &run)) {
+        takt_unused_add(scheduler, queue, &run);
+        queue->claims.nudged = true;
+    }
+}
+
 void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t sent_us, int64_t received_us)
 {
     takt_clock *clock = &scheduler->clock;
 
+    miss(scheduler, queue, received_us);
     takt_claims_end(scheduler, queue);
     takt_loss_answered(scheduler, queue, award, received_us);
     queue->awarded.at_us = received_us;
@@ -187,6 +207,7 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
 
     if (queue->claims.hint != UNHINTED)
         return;
+    miss(scheduler, queue, now_us);
     while (queue->waiters.total > 0 && (slot_us = takt_slots_next(&queue->in_hand)) <= due_us) {
         takt_permit *permit = takt_queue_match(queue, takt_slots_next_cost(&queue->in_hand));
         takt_run slot = {{slot_us, 0}, {0, 0}, 1, 1, takt_slots_next_cost(&queue->in_hand), 0};

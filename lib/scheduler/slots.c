@@ -170,6 +170,26 @@ static takt_run rest_of(const takt_run *run, int64_t index)
     return rest;
 }
 
+bool takt_slots_pop_before(takt_slots *in_hand, int64_t instant_us, takt_run *run)
+{
+    takt_run *first;
+
+    if (takt_slots_next(in_hand) >= instant_us)
+        return false;
+    first = &in_hand->runs[in_hand->first];
+    *run = *first;
+    run->count = index_from(first, instant_us);
+    in_hand->count -= run->count;
+    if (run->count == first->count) {
+        in_hand->first++;
+        in_hand->run_count--;
+    } else {
+        *first = rest_of(first, run->count);
+        settle_first(in_hand);
+    }
+    return true;
+}
+
 int takt_slots_take_out(takt_slots *in_hand, int64_t slot_us, int32_t cost)
 {
     for (int i = 0; i < in_hand->run_count; i++) {

@@ -39,6 +39,9 @@ int64_t takt_slots_from(const takt_slots *in_hand, int64_t t_us, int32_t *cost);
  * too. */
 int takt_slots_take_out(takt_slots *in_hand, int64_t slot_us, int32_t cost);
 
+/* Takes out the slots of the first run that are due before that instant; false: there is none. */
+bool takt_slots_pop_before(takt_slots *in_hand, int64_t instant_us, takt_run *run);
+
 /* Drops the slots that are due before that instant. */
 void takt_slots_drop_before(takt_slots *in_hand, int64_t instant_us);
 

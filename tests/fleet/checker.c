@@ -29,10 +29,11 @@ static void tell_ledger(const checker *self)
     int64_t now_us = checker_now(self);
 
     for (int i = 0; i < self->numbers.rule_count; i++)
-        printf("  rule %d: %s %lld per %lld us, burst %lld, headroom %lld\n", i,
+        printf("  rule %d: %s %lld per %lld us, burst %lld, headroom %lld, guard %lld us\n", i,
                self->numbers.rules[i].algorithm->name, (long long)self->numbers.rules[i].limit,
                (long long)self->numbers.rules[i].period_us, (long long)self->numbers.rules[i].burst,
-               (long long)self->numbers.rules[i].headroom_bp);
+               (long long)self->numbers.rules[i].headroom_bp,
+               (long long)self->numbers.rules[i].guard_us);
     printf("  lookahead %lld us, at most %lld waiting, when_full %d\n",
            (long long)self->numbers.lookahead_us, (long long)self->numbers.max_waiting,
            (int)self->numbers.when_full);
@@ -86,6 +87,7 @@ void checker_close(checker *self)
         definition_close(&self->rules[i]);
         definition_close(&self->greedy[i]);
     }
+    free(self->starts);
     free(self->braked_slots);
     free(self->paced_slots);
     free(self->ghosts);
@@ -138,7 +140,7 @@ static void note_offer(checker *self, const takt_sim_call *call)
         if (!self->offers)
             abort();
     }
-    self->offers[self->offer_count++] = (hand_slot){offer->slot_us, offer->cost, 0};
+    self->offers[self->offer_count++] = (hand_slot){offer->slot_us, offer->cost, 0, 0};
     timeline_note(self->fleet, "worker %d hands on its slot at now%+lld us for %d tokens",
                   worker_named(self, call->worker), (long long)(offer->slot_us - call->now_us),
                   (int)offer->cost);
@@ -365,7 +367,8 @@ void checker_call(checker *self, const takt_sim_call *call)
 {
     self->calls++;
     self->known = self->known && call->now_us < self->expires_at_us;
-    self->slowest_us = later(self->slowest_us, 2 * self->fleet->delay_max_us + 2000);
+    self->slowest_us = later(self->slowest_us,
+                             2 * self->fleet->delay_max_us + 2 * self->fleet->timer_late_us + 2000);
     checker_block_over(self, call->now_us);
     if (!self->known)
         checker_brake_off(self);

@@ -12,7 +12,8 @@
 #include "definition.h"
 #include "simulate/fleet.h"
 
-#define TURNS 5 /* of each place that are remembered */
+#define TURNS             5    /* of each place that are remembered */
+#define CHECKER_PROMPT_US 1000 /* what two clocks drift apart from one good answer to the next */
 
 /* A unit of work that asks for a permit again and again. */
 typedef struct fleet_job {
@@ -47,6 +48,7 @@ typedef struct line_place {
 
 typedef struct hand_slot {
     int64_t at_us, cost, fence;
+    int64_t due_us; /* in virtual time, as its award told; 0: when it was heard of */
 } hand_slot;
 
 /* What a worker holds of the limit's permits, as far as an observer can tell. */
@@ -161,6 +163,9 @@ typedef struct checker {
     bool calm;                           /* no faults, and everybody always wants more */
     int64_t calm_from_us, calm_until_us; /* by the store's clock */
     definition greedy[TAKT_RULES_MAX];
+    bool one_policy;          /* all workers go by the same, always */
+    definition_token *starts; /* in the calm, by the store's clock */
+    int start_count, start_capacity;
     int64_t calm_tokens, calm_calls, calm_awards;
 
     /* how much was looked at */
@@ -214,6 +219,11 @@ void checker_overflow(checker *self, const takt_sim_call *call);
 void checker_try_turn(const checker *self, int64_t now_us);
 void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarded);
 void checker_unused(const checker *self);
+
+/* Of when work begins (checker_starts.c), from a slot that was due then; 0: when its worker heard
+ * of it. */
+int checker_in_hand(const checker *self, const watched *worker);
+void checker_start(checker *self, const watched *worker, const fleet_job *started, int64_t due_us);
 
 /* Of blocks (checker_pace.c). */
 void checker_block_begins(checker *self, int64_t now_us, int64_t for_us);

@@ -40,6 +40,7 @@ void checker_calm_begins(checker *self, int64_t for_us)
     self->calm_from_us = checker_now(self);
     self->calm_until_us = self->calm_from_us + for_us;
     self->calm_tokens = self->calm_calls = self->calm_awards = 0;
+    self->start_count = 0;
     for (int i = 0; i < self->numbers.rule_count; i++)
         definition_copy(&self->greedy[i], &self->rules[i]);
     checker_permits_calm(self);

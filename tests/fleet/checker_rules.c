@@ -85,6 +85,7 @@ static void change_numbers(checker *self, const takt_numbers *numbers, int64_t n
     for (int i = 0; i < TAKT_RULES_MAX; i++)
         definition_close(&old[i]);
     self->numbers = *numbers;
+    self->start_count = 0;
     checker_pace_vague(self);
     checker_brake_off(self);
     self->capacity = TAKT_NEVER;

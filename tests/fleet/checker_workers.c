@@ -8,8 +8,6 @@
 
 #include "checker.h"
 
-#define PROMPT_US 1000 /* what two clocks drift apart from one good answer to the next */
-
 static void drop_before(watched *worker, int64_t instant_us)
 {
     int kept = 0;
@@ -23,10 +21,12 @@ static void drop_before(watched *worker, int64_t instant_us)
 /* Nobody asks for more slots than it has waiters, but for those who leave meanwhile. */
 static void check_hand(const checker *self, const watched *worker, int of_worker, int waiting)
 {
-    if (worker->hand_count > waiting && worker->left == 0 && self->cost_max == 1 && !self->blocks &&
+    int in_hand = checker_in_hand(self, worker);
+
+    if (in_hand > waiting && worker->left == 0 && self->cost_max == 1 && !self->blocks &&
         self->concurrency == 0)
         checker_fail(self, 5, "worker %d has %d waiters and %d slots in hand", of_worker, waiting,
-                     worker->hand_count);
+                     in_hand);
 }
 
 /* The slot that it offered is not its own any more. */
@@ -66,8 +66,11 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_
                 if (!worker->hand)
                     abort();
             }
+            int64_t slot_us = takt_run_slot(&award->runs[i], j), due_us = 0;
+            if (slot_us > checker_now(self)) /* the clock may have leapt since the answer */
+                due_us = self->fleet->now_us + slot_us - award->now_us;
             worker->hand[worker->hand_count++] =
-                (hand_slot){takt_run_slot(&award->runs[i], j), award->runs[i].cost, fence};
+                (hand_slot){slot_us, award->runs[i].cost, fence, due_us};
             fence += fence > 0;
         }
     drop_before(worker, award->blocked_until_us);
@@ -89,7 +92,7 @@ void checker_failed(checker *self, const takt_fleet_worker *of_fleet)
 
     checker_permits_failed(self, of_fleet);
     if (!worker->lost)
-        worker->begins_us = self->fleet->now_us + worker->numbers.lookahead_us - PROMPT_US;
+        worker->begins_us = self->fleet->now_us + worker->numbers.lookahead_us - CHECKER_PROMPT_US;
     worker->lost = true;
 }
 
@@ -105,6 +108,8 @@ void checker_hands_back(checker *self, const takt_fleet_worker *of_fleet, const 
         while (at >= 0 &&
                (worker->hand[at].at_us != slot_us || worker->hand[at].cost != unused->cost))
             at--;
+        if (at < 0 && slot_us < worker->blocked_until_us)
+            continue; /* it was too late for it before it heard of the block */
         if (at < 0)
             checker_fail(self, 1, "worker %d hands back the slot at now%+lld us, and has none",
                          of_fleet->index, (long long)(slot_us - checker_now(self)));
@@ -122,7 +127,7 @@ static int64_t busy_us(const watched *worker, int64_t cost)
 
     for (int i = 0; i < worker->numbers.rule_count; i++) {
         const takt_rule *rule = &worker->numbers.rules[i];
-        wide us = (wide)(rule->period_us + rule->guard_us) * 10000 * cost * worker->workers /
+        wide us = (wide)definition_period(rule) * 10000 * cost * worker->workers /
                   ((wide)rule->limit * (10000 - rule->headroom_bp));
         longest = us > longest ? us : longest;
     }
@@ -155,7 +160,7 @@ static void check_alone(const checker *self, watched *worker, const fleet_job *s
 
 /* Takes the slot out of the worker's hand: the cheapest one of that instant and number that is
  * large enough. */
-static bool use(watched *worker, int64_t slot_us, int64_t cost, int64_t fence)
+static bool use(watched *worker, int64_t slot_us, int64_t cost, int64_t fence, int64_t *due_us)
 {
     int found = -1;
 
@@ -164,9 +169,11 @@ static bool use(watched *worker, int64_t slot_us, int64_t cost, int64_t fence)
             (worker->hand[i].fence == fence || worker->hand[i].fence == ANY_FENCE) &&
             (found < 0 || worker->hand[i].cost < worker->hand[found].cost))
             found = i;
-    if (found >= 0)
-        worker->hand[found] = worker->hand[--worker->hand_count];
-    return found >= 0;
+    if (found < 0)
+        return false;
+    *due_us = worker->hand[found].due_us;
+    worker->hand[found] = worker->hand[--worker->hand_count];
+    return true;
 }
 
 static bool goes_before(const fleet_job *a, const fleet_job *b)
@@ -192,7 +199,7 @@ static void check_prompt(const checker *self, const watched *worker, int64_t slo
     int64_t heard_us = worker->heard_at_us + self->fleet->store_clock_us;
     int64_t late_us = checker_now(self) - (slot_us > heard_us ? slot_us : heard_us);
 
-    if (late_us > self->fleet->delay_max_us + PROMPT_US)
+    if (late_us > self->fleet->delay_max_us + self->fleet->timer_late_us + CHECKER_PROMPT_US)
         checker_fail(self, 5, "a slot is used %lld us after it was due and known",
                      (long long)late_us);
 }
@@ -201,7 +208,7 @@ static void check_start(checker *self, const fleet_job *started, const fleet_job
                         int job_count)
 {
     watched *worker = &self->workers[started->worker->index];
-    int64_t slot_us = started->permit.slot_at_us;
+    int64_t slot_us = started->permit.slot_at_us, due_us;
     bool from_hand;
 
     if (slot_us > checker_now(self))
@@ -210,7 +217,9 @@ static void check_start(checker *self, const fleet_job *started, const fleet_job
     if (slot_us < worker->blocked_until_us)
         checker_fail(self, 1, "acquire %lld is served in a block that its worker had heard of",
                      (long long)started->order);
-    from_hand = use(worker, slot_us, started->permit.cost, started->permit.fence);
+    from_hand = use(worker, slot_us, started->permit.cost, started->permit.fence, &due_us);
+    if (from_hand)
+        checker_start(self, worker, started, due_us);
     if (!from_hand && started->permit.fence == 0)
         check_alone(self, worker, started);
     checker_permits_start(self, started, from_hand);
@@ -312,7 +321,7 @@ void checker_unused(const checker *self)
 {
     for (int i = 0; i < self->fleet->worker_count; i++)
         if (self->cost_max == 1 && !self->blocks && self->concurrency == 0 &&
-            self->workers[i].hand_count > self->workers[i].left)
+            checker_in_hand(self, &self->workers[i]) > self->workers[i].left)
             checker_fail(self, 5, "worker %d has %d slots unused, and %lld waiters that left", i,
                          self->workers[i].hand_count, (long long)self->workers[i].left);
 }

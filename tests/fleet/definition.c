@@ -28,17 +28,22 @@ static bool opens_by_use(const definition *self)
     return self->kind == DEFINED_FIXED && self->rule.align == TAKT_ALIGN_FIRST_USE;
 }
 
-/* Its windows are the same for everybody, so that a guard cannot make them longer. */
-static bool goes_by_the_clock(const definition *self)
+static bool goes_by_the_clock(const takt_rule *rule)
 {
-    return self->kind == DEFINED_FIXED && !opens_by_use(self);
+    return definition_kind_of(rule->algorithm) == DEFINED_FIXED &&
+           rule->align != TAKT_ALIGN_FIRST_USE;
+}
+
+int64_t definition_period(const takt_rule *rule)
+{
+    return rule->period_us + (goes_by_the_clock(rule) ? 0 : rule->guard_us);
 }
 
 void definition_open(definition *self, const takt_rule *rule)
 {
     *self = (definition){.kind = definition_kind_of(rule->algorithm), .rule = *rule};
     self->tokens = (wide)rule->limit * (10000 - rule->headroom_bp);
-    self->period_us = rule->period_us + (goes_by_the_clock(self) ? 0 : rule->guard_us);
+    self->period_us = definition_period(rule);
     self->span = (wide)self->period_us * 10000;
 }
 
@@ -283,7 +288,7 @@ static wide allowed_in(const definition *self, int64_t from_us, int64_t to_us)
 {
     int64_t windows = (to_us - from_us) / self->period_us + 1;
 
-    if (goes_by_the_clock(self))
+    if (goes_by_the_clock(&self->rule))
         windows = to_us / self->period_us - from_us / self->period_us + 1;
     else if (self->kind != DEFINED_LOG)
         windows++;

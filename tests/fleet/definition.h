@@ -69,6 +69,10 @@ typedef struct definition {
 
 definition_kind definition_kind_of(const takt_algorithm *algorithm);
 
+/* How long a token counts, or a window lasts.  Windows by the clock are the same for everybody, so
+ * that a guard cannot make them longer. */
+int64_t definition_period(const takt_rule *rule);
+
 void definition_open(definition *self, const takt_rule *rule);
 void definition_close(definition *self);
 void definition_copy(definition *to, const definition *from); /* `to` is open */

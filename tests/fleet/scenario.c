@@ -5,10 +5,12 @@
 
 #include <stdlib.h>
 
+#include "base/integers.h"
 #include "scheduler/registry.h"
 
-#define SECOND_US  INT64_C(1000000)
-#define BUSY_CALLS 200 /* in two seconds */
+#define SECOND_US     INT64_C(1000000)
+#define BUSY_CALLS    200  /* in two seconds */
+#define TIMER_LATE_US 2000 /* at most */
 
 scenario_sum scenario_total;
 
@@ -228,6 +230,15 @@ static int draw_workers(uint64_t *random)
     return 61 + (int)draw(random, 60);
 }
 
+/* Half of all fleets wait for their store. */
+static takt_on_store_failure choose_mode(uint64_t random)
+{
+    static const takt_on_store_failure others[] = {
+        TAKT_ON_STORE_FAILURE_CLOSED, TAKT_ON_STORE_FAILURE_OPEN, TAKT_ON_STORE_FAILURE_SHARE};
+
+    return chance(&random, 50) ? TAKT_ON_STORE_FAILURE_WAIT : others[draw(&random, 3)];
+}
+
 static void draw_policies(scenario *self, uint64_t random)
 {
     bool too_dear =
@@ -249,7 +260,9 @@ static void draw_policies(scenario *self, uint64_t random)
     if (self->policy_count > 1 && chance(&rivals, 30)) /* somebody forgot to increase it */
         for (int i = 1 + (int)draw(&rivals, self->policy_count - 1); i < self->policy_count; i++)
             self->policies[i].numbers.revision--;
-    policy_draw_guards(self->policies, self->policy_count, rivals);
+    /* which of several policies a worker shares by alone is not told */
+    if (self->policy_count == 1 || choose_mode(~random) != TAKT_ON_STORE_FAILURE_SHARE)
+        policy_draw_guards(self->policies, self->policy_count, rivals);
     if (chance(&random, 40))
         policy_draw_permits(self->policies, self->policy_count, &random);
     if (chance(&random, 60))
@@ -257,14 +270,23 @@ static void draw_policies(scenario *self, uint64_t random)
     self->cost_max = chance(&self->random, 60) ? 1 : 1 + draw(&self->random, capacity);
 }
 
-/* Half of all fleets wait for their store. */
-static void draw_mode(scenario *self, uint64_t random)
+/* How late timers are: no later than any guard permits.  Leases end to the microsecond, and whoever
+ * has lost one is told then. */
+static void draw_timers(scenario *self, uint64_t random)
 {
-    static const takt_on_store_failure others[] = {
-        TAKT_ON_STORE_FAILURE_CLOSED, TAKT_ON_STORE_FAILURE_OPEN, TAKT_ON_STORE_FAILURE_SHARE};
-    takt_on_store_failure mode =
-        chance(&random, 50) ? TAKT_ON_STORE_FAILURE_WAIT : others[draw(&random, 3)];
+    int64_t least_us = 2 * TIMER_LATE_US;
 
+    for (int i = 0; i < self->policy_count; i++)
+        for (int j = 0; j < self->policies[i].numbers.rule_count; j++)
+            if (self->policies[i].numbers.rules[j].guard_us > 0)
+                least_us = takt_min(least_us, self->policies[i].numbers.rules[j].guard_us);
+    if (takt_numbers_guard(&self->policies[0].numbers) != TAKT_NEVER &&
+        self->checker.concurrency == 0)
+        self->fleet.timer_late_us = draw(&random, least_us / 2 + 1);
+}
+
+static void draw_mode(scenario *self, takt_on_store_failure mode)
+{
     self->checker.mode = mode;
     for (int i = 0; i < self->policy_count; i++)
         self->policies[i].on_store_failure = mode;
@@ -315,8 +337,10 @@ static void open_scenario(scenario *self, uint64_t seed)
         abort();
     checker_open(&self->checker, &self->fleet);
     self->checker.concurrency = self->policies[0].numbers.concurrency;
+    self->checker.one_policy = self->policy_count == 1;
     self->checker.lease_us = self->policies[0].numbers.lease_us;
-    draw_mode(self, seed);
+    draw_mode(self, choose_mode(seed));
+    draw_timers(self, seed);
     self->checker.cost_max = self->cost_max;
     self->fleet.data = self;
     self->fleet.on_call = on_call;

@@ -203,3 +203,27 @@ Test(in_hand, what_is_behind_a_slot_taken_out_stays_exact)
     cr_assert_eq(takt_slots_next(&in_hand), due_us[3]);
     takt_slots_close(&in_hand);
 }
+
+Test(in_hand, gives_the_first_run_up_to_an_instant)
+{
+    takt_slots in_hand = {0};
+    takt_run runs[] = {run_of(0, 10, 4, 2), run_of(15, 10, 2, 1)}, run;
+
+    cr_assert_eq(takt_slots_add(&in_hand, runs, 2, 7), 0);
+    cr_assert_not(takt_slots_pop_before(&in_hand, NOW, &run));
+    cr_assert(takt_slots_pop_before(&in_hand, NOW + 21, &run));
+    cr_assert_eq(takt_run_slot(&run, 0), NOW);
+    cr_assert_eq(run.count, 3);
+    cr_assert_eq(run.cost, 2);
+    cr_assert(takt_slots_pop_before(&in_hand, NOW + 21, &run));
+    cr_assert_eq(takt_run_slot(&run, 0), NOW + 15);
+    cr_assert_eq(run.count, 1);
+    cr_assert_not(takt_slots_pop_before(&in_hand, NOW + 21, &run));
+    cr_assert_eq(in_hand.count, 2);
+    cr_assert_eq(takt_slots_next(&in_hand), NOW + 25);
+    cr_assert_eq(takt_slots_next_fence(&in_hand), 12);
+    takt_slots_pop(&in_hand);
+    cr_assert_eq(takt_slots_next(&in_hand), NOW + 30);
+    cr_assert_eq(takt_slots_next_fence(&in_hand), 10);
+    takt_slots_close(&in_hand);
+}

@@ -231,3 +231,58 @@ Test(unused, who_parts_hands_back_what_is_in_hand)
     cr_assert_str_eq(pass(&r, MS), "c-8b-8a-8");
     cr_assert_str_eq(handed_back(), "100*3");
 }
+
+/* ---- slots that are missed ------------------------------------------------------------------- */
+
+static void guard(int64_t guard_us)
+{
+    r.limit.numbers.rules[0].guard_us = guard_us;
+    cr_assert_eq(takt_rule_prepare(&r.limit.numbers.rules[0], NULL), 0);
+}
+
+Test(unused, a_slot_that_this_process_comes_to_later_than_the_guard_is_handed_on)
+{
+    guard(50 * MS);
+    serve(4);
+    cr_assert_str_eq(pass(&r, 150 * MS), "a", "as late as the guard permits");
+    cr_assert_str_eq(pass(&r, 349 * MS), "b", "one slot that is due is not too late");
+    cr_assert_str_eq(handed_back(), "200*1");
+    cr_assert_eq(r.claims, 1, "the others claim anew");
+    cr_assert_eq(r.claim.waiting, 1);
+}
+
+Test(unused, a_late_slot_is_used_where_there_is_no_guard)
+{
+    serve(4);
+    cr_assert_str_eq(pass(&r, 351 * MS), "abc");
+    cr_assert_str_eq(handed_back(), "");
+}
+
+Test(unused, a_slot_that_was_due_when_its_award_came_is_used)
+{
+    guard(50 * MS);
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    takt_award award = award_of(0, 0, 200 * MS, 2, 1);
+    answer(&r, 90 * MS, &award);
+    takt_clock_note(&r.s.clock, NOW, NOW + 1, NOW + 1); /* the clocks are known to be the same */
+    cr_assert_str_eq(pass(&r, 90 * MS), "a");
+    cr_assert_str_eq(handed_back(), "");
+    cr_assert_str_eq(pass(&r, 260 * MS), "");
+    cr_assert_str_eq(handed_back(), "200*1");
+}
+
+/* A pass that was late hears of the next award first. */
+Test(unused, an_award_does_not_excuse_the_slots_before_it)
+{
+    guard(50 * MS);
+    serve(2);
+    acquire_many(&r, 1);
+    r.queue->claims.in_flight = true;
+    r.s.in_flight++;
+    r.sent_us = 10 * MS;
+    takt_award award = award_of(170 * MS, 160 * MS, 0, 1, 1);
+    answer(&r, 170 * MS, &award);
+    cr_assert_str_eq(pass(&r, 170 * MS), "a");
+    cr_assert_str_eq(handed_back(), "100*1");
+}
