@@ -170,8 +170,8 @@ MUTANTS = [
      'takt_write_int(writer, 0);'),
     # never early
     ('a slot is used a millisecond early', 'scheduler/scheduler.c',
-     'int64_t due_us = takt_clock_store(&scheduler->clock, now_us);',
-     'int64_t due_us = takt_clock_store(&scheduler->clock, now_us) + 1000;'),
+     'int64_t due_us = takt_clock_store(&scheduler->clock, now_us); int64_t slot_us;',
+     'int64_t due_us = takt_clock_store(&scheduler->clock, now_us) + 1000; int64_t slot_us;'),
     ('clocks do not drift', 'scheduler/clock.c',
      '#define DRIFT_PER 5000',
      '#define DRIFT_PER INT64_C(1000000000000)'),

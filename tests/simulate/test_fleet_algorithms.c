@@ -4,7 +4,9 @@
  */
 #include <criterion/criterion.h>
 
+#include "base/random.h"
 #include "core/promises.h"
+#include "policy/policy.h"
 #include "simulate/fleet.h"
 
 enum { GRANTS_MAX = 20000, WAITERS = 40 };
@@ -17,6 +19,8 @@ typedef struct job {
 static takt_fleet fleet;
 static taken grants[GRANTS_MAX];
 static int grant_count, early;
+static int64_t timer_late_us, way_us; /* way_us > 0: when calls arrive is noted, not their slots */
+static uint64_t ways;
 
 static void wait_again(takt_fleet *f, void *data)
 {
@@ -33,7 +37,10 @@ static void granted(takt_permit *permit, int status)
     cr_assert_eq(status, 0);
     cr_assert_lt(grant_count, GRANTS_MAX);
     early += permit->slot_at_us > fleet.now_us;
-    grants[grant_count++] = (taken){permit->slot_at_us, permit->cost};
+    grants[grant_count] = (taken){permit->slot_at_us, permit->cost};
+    if (way_us > 0)
+        grants[grant_count].slot_us = fleet.now_us + takt_random_below(&ways, way_us + 1);
+    grant_count++;
     takt_fleet_at(&fleet, fleet.now_us + 100, wait_again, j);
 }
 
@@ -44,6 +51,7 @@ static void play(const takt_limit *limit, int workers, int64_t from_us, int64_t 
 
     grant_count = early = 0;
     cr_assert_eq(takt_fleet_open(&fleet, limit, workers, from_us, 1), 0);
+    fleet.timer_late_us = timer_late_us;
     for (int i = 0; i < workers * WAITERS; i++) {
         jobs[i] = (job){.worker = &fleet.workers[i % workers]};
         jobs[i].permit = (takt_permit){
@@ -91,6 +99,35 @@ Test(fleet_algorithms, pass_all_that_there_is_room_for)
         cr_expect_geq(grant_count, rows[i].min, "row %zu: %d", i, grant_count);
         takt_fleet_close(&fleet);
     }
+}
+
+/* A vendor of 100/s that counts every stretch of a second, and three workers with its own numbers:
+ * they wake up to 10 ms late, and calls are on their way for up to 35 ms.  With the guard of the
+ * policy nothing is refused, at 95 % of the rate; without one something would be. */
+Test(fleet_algorithms, a_strict_vendor_refuses_nothing)
+{
+    static const struct {
+        const char *guard;
+        bool holds;
+        int min;
+    } rows[] = {{NULL, true, 1900}, {"0", false, 1990}};
+    takt_rule strict = rule_by(&takt_sliding_log, 100, SECOND);
+
+    timer_late_us = 10 * MS;
+    way_us = 35 * MS;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        takt_rule_text rule = {.rate = "100/s", .algorithm = "sliding-log", .guard = rows[i].guard};
+        takt_limit_text text = {.name = "vendor", .rules = &rule, .rule_count = 1};
+        takt_policy *policy;
+        cr_assert_eq(takt_policy_new(&policy, NULL), 0);
+        cr_assert_eq(takt_policy_add(policy, &text, NULL), 0);
+        play(takt_policy_find(policy, "vendor"), 3, NOW, 20 * SECOND);
+        cr_expect_eq(holds(&strict, grants, grant_count), rows[i].holds, "row %zu", i);
+        cr_expect_geq(grant_count, rows[i].min, "row %zu: %d", i, grant_count);
+        takt_fleet_close(&fleet);
+        takt_policy_free(policy);
+    }
+    timer_late_us = way_us = 0;
 }
 
 /* 40/s AND 300 in 10 s, exact, AND 1200 a minute by the clock. */
