@@ -24,6 +24,7 @@ static const char text[] =
     "  - name: inner\n"
     "    rules: [{rate: 10000/s, algorithm: sliding-log}]\n"
     "    within: outer\n"
+    "    overrides: [{key: k, rules: [{rate: 9/s}]}, {key: p*, unlimited: true}]\n"
     "  - name: outer\n"
     "    concurrency: 5\n"
     "    rules: [{rate: 20000/s, algorithm: fixed-window, timezone: Europe/Berlin}]\n"

@@ -37,10 +37,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(takt_policy_check(policy, NULL) == 0);
     require(takt_policy_namespace(policy)[0] != '\0');
     for (size_t i = 0; i < takt_policy_count(policy); i++) {
+        const char *key;
         char text[256];
         require(takt_policy_has(policy, takt_policy_name(policy, i)));
         require(takt_policy_describe(policy, takt_policy_name(policy, i), text, sizeof text) == 0);
         require(strchr(text, '/') != NULL || strstr(text, "concurrency ") != NULL);
+        for (size_t k = 0; takt_policy_override(policy, takt_policy_name(policy, i), k, &key, text,
+                                                sizeof text) == 0;
+             k++) {
+            require(key[0] != '\0' && text[0] != '\0');
+            require(takt_policy_describe_key(policy, takt_policy_name(policy, i), key, text,
+                                             sizeof text) == 0);
+            require(strstr(text, "override") != NULL || strlen(text) == sizeof text - 1);
+        }
     }
     takt_policy_free(policy);
     return 0;

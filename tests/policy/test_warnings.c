@@ -50,6 +50,10 @@ Test(warnings, a_rate_that_is_never_reached)
         {"rules: [{rate: 10/min, algorithm: sliding-log}, {rate: 300/h, algorithm: leaky-bucket}]",
          "a: rate 10/min is never reached: 300/h without a burst allows 5/min; add algorithm: "
          "fixed-window to 300/h\n"},
+        {"rules: [{rate: 10/s}], overrides: [{key: k, unlimited: true}, {key: p*, rules: [{rate: "
+         "10/min}, {rate: 300/h}]}]",
+         "a:p*: rate 10/min is never reached: 300/h without a burst allows 5/min; add burst: 300 "
+         "or algorithm: fixed-window to 300/h\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cr_expect_eq(warn(rows[i].rules), 1, "%s", rows[i].rules);
