@@ -1,5 +1,5 @@
 /*
- * any_acts.c: what is done next, drawn by weight.
+ * any_acts.c: draws the next action by weight.
  */
 #include "any/any.h"
 

@@ -1,6 +1,6 @@
 /*
- * any_jobs.c: permits and calls: asked for, given up, given back, in any order, and what must be
- * true of what comes to them.
+ * any_jobs.c: acquires, cancels and releases permits and makes calls in any order, and checks their
+ * results against a model.
  */
 #include "any/any.h"
 

@@ -1,5 +1,6 @@
 /*
- * any_world.c: stores, policies, loops and clients that come and go, and what befalls a server.
+ * any_world.c: stores, policies, loops and clients that are opened and closed, and faults of a
+ * server.
  */
 #include "any/any.h"
 

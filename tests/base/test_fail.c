@@ -1,6 +1,5 @@
 /*
- * Errors are written whole where they fit and cut at their end, between characters, where they do
- * not.
+ * Errors that fit are written whole; longer ones are cut at their end, between characters.
  */
 #include <criterion/criterion.h>
 #include <string.h>

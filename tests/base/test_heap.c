@@ -1,6 +1,6 @@
 /*
- * The heap gives its nodes in order, whichever are taken out in between, and puts no strain on the
- * stack.
+ * The heap returns its nodes in order, also after nodes were removed in between, and does not
+ * recurse.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>

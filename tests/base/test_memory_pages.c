@@ -1,6 +1,6 @@
 /*
- * Pages in memory: there until they are given up, given up only when that is kept, and never more
- * than are of use.
+ * Pages in memory: they stay until they are dropped, a drop takes effect only when the call is
+ * kept, and unused pages are freed.
  */
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * A quoted text is short and shows everything that is in it, whatever is in it.
+ * A quoted text is short and harmless, and shows all its bytes.
  */
 #include <criterion/criterion.h>
 #include <string.h>

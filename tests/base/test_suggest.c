@@ -1,5 +1,5 @@
 /*
- * Which word is offered for a misspelt one, and that none is offered for another word altogether.
+ * Which word is suggested for a misspelt one, and that none is suggested for an unrelated word.
  */
 #include <criterion/criterion.h>
 #include <string.h>

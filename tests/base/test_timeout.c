@@ -1,5 +1,5 @@
 /*
- * Patience counts the time in which a program looks, and hardly any in which it could not.
+ * A time-out counts the time in which the program runs, and little of a pause.
  */
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /*
- * A call of the client that a test makes, and what it was told of it.
+ * A call of the client in a test, and its result.
  */
 #ifndef TAKT_TESTS_CLIENT_CALLS_H
 #define TAKT_TESTS_CLIENT_CALLS_H

@@ -1,6 +1,6 @@
 /*
  * What the tests of the client share: a loop, a client on a memory store with the limits below, and
- * permits that note what came to them.
+ * permits that record their callbacks.
  */
 #ifndef TAKT_TESTS_CLIENT_TEST_H
 #define TAKT_TESTS_CLIENT_TEST_H

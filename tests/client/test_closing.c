@@ -1,6 +1,6 @@
 /*
- * Between takt_close and its callback: what was granted is given back and nobody takes it for
- * theirs, and permits may be released at any moment of it.
+ * Between takt_close and its callback: granted permits are given back, takt_is_held is 0, and
+ * permits may be released at any moment.
  */
 #include "client/client_test.h"
 

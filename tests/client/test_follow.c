@@ -1,6 +1,6 @@
 /*
- * Clients that go by the policy in the store: what opening says, that they follow a newer one over
- * every kind of store, and that one they cannot use changes nothing.
+ * Clients that follow the stored policy: the errors of opening, newer versions over every kind of
+ * store, and an unusable version, which changes nothing.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

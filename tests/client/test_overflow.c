@@ -1,6 +1,6 @@
 /*
- * More wait than may, in several clients over every kind of store: whoever makes way is told so at
- * once, by whichever client came.
+ * More waiters than max_waiting, in several clients over every kind of store: a dropped waiter
+ * fails at once, whichever client caused it.
  */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

@@ -1,5 +1,5 @@
 /*
- * takt_settle: what was not used can be used by another, and what was used beyond is paid for.
+ * takt_settle: unused tokens can be used by others, and additional tokens are charged.
  */
 #include "client/calls.h"
 

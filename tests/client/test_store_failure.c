@@ -1,6 +1,6 @@
 /*
- * Clients over a real server that goes away and comes back: what each on_store_failure does to who
- * waits, who comes and who tries, through limits in one another, and what is told of it.
+ * Clients over a real server that goes away and comes back: what each on_store_failure does to
+ * waiters, new acquires and tries, with nested limits, and which events are reported.
  */
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 /*
- * test_stored_policy.c: what is read of a policy that a store holds, also where a part of it is
- * damaged.
+ * test_stored_policy.c: reading the policy in a store, also when a part of its record is damaged.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /*
- * Who is cancelled is not charged, over each store: what its worker does not need any more is there
- * for others.
+ * A cancelled waiter is not charged, over each store: its slot is available to others.
  */
 #include <string.h>
 #include <takt/takt.h>

@@ -1,6 +1,6 @@
 /*
- * The promises of the windows and the log, from their definitions over the list of all slots that
- * were given: nothing here is shared with the code that gives them.
+ * The promises of windows and logs, computed from their definitions over the list of all slots
+ * given. Shares no code with lib/core.
  */
 #ifndef TAKT_TESTS_CORE_PROMISES_H
 #define TAKT_TESTS_CORE_PROMISES_H

@@ -1,5 +1,5 @@
 /*
- * What every answer tells: the numbers of the permits given, who is woken, how the ledger stands.
+ * The contents of every award: fencing numbers, workers to wake, and the ledger's state.
  */
 #include "core/award.h"
 

@@ -1,7 +1,7 @@
 /*
- * What is the leaky bucket's own: one token each emission interval and never two at once, however
- * long it stood idle, and a queue where the others take none.  That more than the queue are refused
- * is seen where it is decided: in the ledger's tests and in those of the policy.
+ * What only the leaky bucket has: one token per emission interval and never two at once, however
+ * long it was idle, and a queue. The refusal of waiters beyond the queue is tested with the ledger
+ * and the policy.
  */
 #include "core/promises.h"
 

@@ -1,5 +1,5 @@
 /*
- * The line: by priority, then turn; what time changes in it; whose statements are old.
+ * The line: its order by priority, then turn; the changes that time brings; stale statements.
  */
 #include "core/line.h"
 

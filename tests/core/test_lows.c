@@ -1,5 +1,5 @@
 /*
- * How low a backlog has been since when: against the list of all slots, and as text.
+ * The lowest backlog since a slot: compared with the list of all slots, and as text.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * What is taken while somebody looks: which calls count, for how long, and that nothing of it is
- * left afterwards.
+ * Tokens counted while somebody watches: which calls count, for how long, and that no count remains
+ * afterwards.
  */
 #include "core/books.h"
 #include "core/ledger_text.h"

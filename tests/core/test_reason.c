@@ -1,5 +1,5 @@
 /*
- * Why a ledger is blocked: what may be said, and how it stands in a text.
+ * The reason of a block: which texts are allowed, and their encoding in the ledger's text.
  */
 #include <criterion/criterion.h>
 #include <string.h>

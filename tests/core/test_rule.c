@@ -1,5 +1,5 @@
 /*
- * What holds for every algorithm: which numbers a rule may have, and where the slots of a run lie.
+ * What holds for every algorithm: which numbers a rule may have, and the slots of a run.
  */
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /*
- * What the real cost of a unit of work changes: the rules stay within their promise with the real
- * costs put in, what is more is paid for, and what is given back can be taken.  And what a vendor
- * has left.
+ * Settling: with the real costs put in, the rules stay within their promise; additional tokens are
+ * charged, and returned tokens can be taken. Also takt_lower.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * test_redis_facts.c: what INFO of servers that are not at hand would mean: other programs, old
- * versions, clusters, broken disks, and lines that nobody should trust.
+ * test_redis_facts.c: findings about INFO of servers that are not available here: other programs,
+ * old versions, clusters, broken disks, and malformed lines.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * faults.h: the list of the faults, one function each.  It is given an empty fleet, which it closes
+ * faults.h: the list of the faults, one function each. A function gets an empty fleet and closes it
  * at its end.
  */
 #ifndef TAKT_TESTS_FAULTS_FAULTS_H

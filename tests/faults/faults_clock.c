@@ -1,5 +1,5 @@
 /*
- * faults_clock.c: servers whose clock is wrong from the beginning, and one whose clock jumps.
+ * faults_clock.c: servers with a wrong clock, and a server whose clock jumps.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * faults_connection.c: what befalls connections: they are killed, cut in the middle of an answer,
- * slow, handed on in slices, frozen on their way; and 500 that are lost together.
+ * faults_connection.c: faults of connections: killed, cut in the middle of an answer, slow, split
+ * into small pieces, frozen; and 500 connections lost together.
  */
 #include <signal.h>
 #include <stdio.h>

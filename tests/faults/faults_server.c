@@ -1,6 +1,6 @@
 /*
- * faults_server.c: what befalls a server: it is killed, loses its data, freezes, is full, forgets
- * its scripts, or another one takes its place.
+ * faults_server.c: faults of a server: killed, data lost, frozen, out of memory, scripts flushed,
+ * or replaced by another server.
  */
 #include <signal.h>
 #include <stdio.h>

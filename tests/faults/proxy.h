@@ -1,7 +1,7 @@
 /*
- * proxy.h: somebody between workers and their server who delays what they say, hands it on in
- * slices, cuts connections in the middle of an answer, freezes, and notes who comes when.  It is a
- * process of its own, which dies with the one that started it.
+ * proxy.h: a proxy between workers and their server. It delays messages, splits them, cuts
+ * connections in the middle of an answer, freezes, and records when each client connects. It is a
+ * process of its own, which ends with its parent.
  */
 #ifndef TAKT_TESTS_FAULTS_PROXY_H
 #define TAKT_TESTS_FAULTS_PROXY_H

@@ -1,6 +1,6 @@
 /*
- * checker_calm.c: what holds where there are no faults and everybody always wants more: promise 5
- * (work conserving) over all of it, and promise 3 (bounded calls).
+ * checker_calm.c: what holds when there are no faults and every worker always wants more: promise 5
+ * (work conserving) over the whole time, and promise 3 (bounded calls).
  */
 #include "checker.h"
 

@@ -1,5 +1,5 @@
 /*
- * faults.c: what goes wrong in a storm, and how it ends.
+ * faults.c: the faults of a storm, and how they end.
  */
 #include "scenario.h"
 

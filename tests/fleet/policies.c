@@ -1,5 +1,5 @@
 /*
- * policies.c: policies at random, within what a run of some seconds can show: 0.3 to 1000 tokens a
+ * policies.c: random policies whose effects show within a run of some seconds: 0.3 to 1000 tokens a
  * second.
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * timeline.c: the last events of a run, kept so that a failure can be read.
+ * timeline.c: the last events of a run, kept to explain a failure.
  */
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
- * Any text as each of the fields by which vendors tell what is left: what is read is a number that
- * can be gone by, or nothing.
+ * Any text as each of the header fields about a vendor's quota: the result is a number within
+ * bounds, or nothing.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /*
- * refusal.h: what a command line is refused with.  argp_error ends a program; the one of refusal.c
- * takes its place in a fuzzer and lets the caller go on, as the readers of command lines can.
+ * refusal.h: catches the refusal of a command line. argp_error ends a program; in a fuzzer,
+ * refusal.c replaces it by a function that returns to the caller.
  */
 #ifndef TAKT_TESTS_FUZZ_REFUSAL_H
 #define TAKT_TESTS_FUZZ_REFUSAL_H

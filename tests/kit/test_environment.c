@@ -1,5 +1,5 @@
 /*
- * test_environment.c: what a command finds of takt's own environment.
+ * test_environment.c: the part of takt's environment that a command gets.
  */
 #include <stdlib.h>
 #include <string.h>

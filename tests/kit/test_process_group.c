@@ -1,5 +1,5 @@
 /*
- * A group that is told to end has ended when nothing of it is left.
+ * A group that was told to end has ended when it is empty.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /*
- * What a picture needs to know of a terminal, on one of ours and on a pipe.
+ * The properties of a terminal that a picture needs, on a terminal of the test and on a pipe.
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * What a person at a terminal is told of a long wait, and from when on.
+ * The notice about a long wait: its text, and when it appears.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

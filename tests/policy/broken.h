@@ -1,6 +1,5 @@
 /*
- * Tables of policies that are refused: the text, the line that must be named, and words that must
- * be said.
+ * Tables of policies that are refused: the text, the line in the message, and words of the message.
  */
 #ifndef TAKT_TESTS_POLICY_BROKEN_H
 #define TAKT_TESTS_POLICY_BROKEN_H

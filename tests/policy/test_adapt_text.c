@@ -1,6 +1,5 @@
 /*
- * `adapt` of a limit: what its texts mean, what is taken where they are left out, and what is said
- * of those that cannot be.
+ * `adapt` of a limit: the meaning of its texts, the defaults, and the messages about wrong ones.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * What one policy changes of another.
+ * The differences between two policies.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * What the readers of fields share: a trouble is told under its field's name, and a count is a
- * whole number above 0 or nothing at all.
+ * What the readers of fields share: an error begins with its field's name, and a count is a whole
+ * number above 0.
  */
 #include <criterion/criterion.h>
 #include <string.h>

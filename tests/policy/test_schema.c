@@ -1,5 +1,5 @@
 /*
- * The fields in words.
+ * The lists of fields in messages.
  */
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Which rules are hidden by others, and what is said of them.
+ * Which rules are hidden by others, and the warnings about them.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

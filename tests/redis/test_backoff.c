@@ -1,5 +1,5 @@
 /*
- * test_backoff.c: how a fleet comes back.
+ * test_backoff.c: how fast a fleet reconnects.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * test_bad_replies.c: a server that answers with what no server answers.  In more than 200 cases
- * the connection is left with an error that says so, the call fails, and the store goes on.
+ * test_bad_replies.c: more than 200 replies that no correct server sends. Each closes the
+ * connection with a clear error; the call fails, and the store continues.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

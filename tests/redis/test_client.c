@@ -1,6 +1,6 @@
 /*
- * test_client.c: a connection as programs have it (client.h) with a real server: replies
- * as they are walked, bounds, patience, errors in words, and every way to its end.
+ * test_client.c: client.h with a real server: replies as values, bounds, time-outs, error messages,
+ * and every way of closing.
  */
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * test_connection.c: a conversation with a real server, and what becomes of it when the server
- * refuses, leaves, freezes or talks nonsense.
+ * test_connection.c: a connection to a real server, and what happens when the server refuses,
+ * disconnects, freezes or sends malformed replies.
  */
 #include <criterion/criterion.h>
 #include <signal.h>

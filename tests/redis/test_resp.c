@@ -1,5 +1,5 @@
 /*
- * test_resp.c: replies become values, in whatever pieces they come, and commands become bytes.
+ * test_resp.c: replies become values, however the bytes are split, and commands become bytes.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /*
- * test_tls.c: a real server that speaks TLS, with certificates that are to be trusted and others
- * that are not.
+ * test_tls.c: a real server that uses TLS, with trusted and untrusted certificates.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

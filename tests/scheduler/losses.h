@@ -1,5 +1,5 @@
 /*
- * A scheduler whose store is lost, in the hands of a test: see rigs.h.
+ * A test's scheduler whose store is lost: see rigs.h.
  */
 #ifndef TAKT_TESTS_SCHEDULER_LOSSES_H
 #define TAKT_TESTS_SCHEDULER_LOSSES_H

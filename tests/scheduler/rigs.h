@@ -1,7 +1,7 @@
 /*
- * A scheduler in the hands of a test, which plays its driver, its store and its callers.  The local
- * clock is NOW's: the store's clock shows the same unless a test says otherwise, so that all times
- * are told after NOW.
+ * A scheduler whose driver, store and callers are played by the test. The local clock starts at
+ * NOW, and the store's clock shows the same unless a test says otherwise, so all times are relative
+ * to NOW.
  */
 #ifndef TAKT_TESTS_SCHEDULER_RIGS_H
 #define TAKT_TESTS_SCHEDULER_RIGS_H

@@ -1,6 +1,5 @@
 /*
- * What this process knows of the store's clock: never more than the awards prove, whatever the
- * delays.
+ * The estimate of the store's clock: never later than the awards prove, whatever the delays.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>

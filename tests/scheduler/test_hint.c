@@ -1,6 +1,6 @@
 /*
- * Somebody else has blocked, unblocked or reset a ledger, or has urgent work: it is asked at once,
- * and until it has answered no slot in hand is used.
+ * A block, an unblock, a reset or urgent work of another client: the ledger is claimed from at
+ * once, and until it has answered no slot in hand is used.
  */
 #include "scheduler/claims.h"
 #include "scheduler/registry.h"

@@ -1,5 +1,6 @@
 /*
- * Limits around a limit: a permit that is to come to a queue keeps it, until it has come or ended.
+ * Nested limits: a permit on its way to an outer queue keeps that queue until it has arrived or
+ * ended.
  */
 #include "rigs.h"
 #include "scheduler/claims.h"

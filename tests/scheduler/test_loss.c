@@ -1,6 +1,6 @@
 /*
- * While the store is lost: who waits on, who fails, who is granted, what is told of it; and how it
- * is found out that the store is back.
+ * While the store is lost: which waiters wait on, fail or are granted, which events are reported,
+ * and how the end of the loss is noticed.
  */
 #include "scheduler/loss.h"
 #include "scheduler/losses.h"

@@ -1,5 +1,6 @@
 /*
- * While the store is lost: who is paced here alone, from when on and how fast; blocks and tries.
+ * While the store is lost, with `share`: when and how fast this worker paces its own waiters;
+ * blocks and tries.
  */
 #include "scheduler/loss.h"
 #include "scheduler/losses.h"

@@ -1,5 +1,5 @@
 /*
- * Who waits in one queue, whom a slot goes to, and what a claim says of them all.
+ * The waiters of one queue, which waiter gets a slot, and the contents of a claim.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Queues are found by limit and key, lie in one list at a time, and the one that is to be looked at
- * first is known.
+ * Queues are found by limit and key, are in one list at a time, and the queue that is due first is
+ * known.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * Another policy: queues go over to its limits, those who wait claim at once, and what an award has
- * taught holds where it is newer.
+ * A new policy: queues change to its limits, waiters claim at once, and newer numbers from an award
+ * stay in force.
  */
 #include "scheduler/claims.h"
 #include "scheduler/renew.h"

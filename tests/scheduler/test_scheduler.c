@@ -1,6 +1,6 @@
 /*
- * From acquire to callback: who is given which slot.  When a queue claims is in test_claims.c,
- * what goes wrong on the way in test_scheduler_trouble.c.
+ * From acquire to callback: which waiter gets which slot. test_claims.c tests when a queue claims,
+ * test_scheduler_trouble.c tests failures.
  */
 #include "base/random.h"
 #include "scheduler/rigs.h"

@@ -1,6 +1,6 @@
 /*
- * What may go wrong while somebody waits: deadlines, cancellations, blocks, refusals, stores that
- * do not answer; and what is kept when nobody waits.
+ * Failures while waiters wait: deadlines, cancellations, blocks, refusals, stores that do not
+ * answer; and what is kept when nobody waits.
  */
 #include <malloc.h>
 

@@ -1,5 +1,5 @@
 /*
- * The slots in hand come out in the order in which they fall due, however they came in.
+ * Slots in hand are used in the order in which they are due, whatever the order of their awards.
  */
 #include "base/random.h"
 #include "core/limits.h"

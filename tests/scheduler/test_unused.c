@@ -1,5 +1,5 @@
 /*
- * Slots in hand that nobody here waits for any more: which are handed back, when, and which lapse.
+ * Slots in hand without a waiter: which are given back, when, and which lapse.
  */
 #include "scheduler/claims.h"
 #include "scheduler/loss.h"

@@ -1,6 +1,6 @@
 /*
- * Memory of shadow waiters is used again, the longest unused first, and a permit whose shadow
- * waiter is another's by now is told so.
+ * The memory of shadow waiters is reused, the longest unused first, and a permit notices that its
+ * shadow waiter was replaced.
  */
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Where values lie on a chart, where axes end and what is written beside them.
+ * The positions of values on a chart, the ends of its axes, and its labels.
  */
 #include "simulate/draw/chart.h"
 #include "text.h"

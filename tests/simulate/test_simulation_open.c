@@ -1,5 +1,5 @@
 /*
- * What cannot be simulated is refused with words, and an algorithm takes the place of another.
+ * Invalid simulations are refused with a message, and an algorithm can be replaced by another.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * Keeps what is written piece by piece.
+ * Collects a text that is written in pieces.
  */
 #ifndef TAKT_TESTS_SIM_TEXT_H
 #define TAKT_TESTS_SIM_TEXT_H

@@ -1,6 +1,6 @@
 /*
- * places.h: the kinds of stores that one contract is run over, and a place for stores of a kind to
- * share.
+ * places.h: the kinds of stores that the contract tests run over, and a URL that stores of a kind
+ * can share.
  */
 #ifndef TAKT_TESTS_STORE_PLACES_H
 #define TAKT_TESTS_STORE_PLACES_H

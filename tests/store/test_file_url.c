@@ -1,5 +1,5 @@
 /*
- * test_file_url.c: where the file of a store lies, and which places are refused.
+ * test_file_url.c: the path of a store's file, and which paths are refused.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * test_store.c: which URLs name a store, and what is said of those that do not.
+ * test_store.c: which URLs name a store, and the messages about others.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * consumer.c: the smallest program of somebody else's, in the C that is also C++.  It shows that
- * the headers are found and the library links; what the functions do is tested elsewhere.
+ * consumer.c: the smallest program outside this project, in the C that is also C++. It shows that
+ * the headers are found and the library links; the functions are tested elsewhere.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /*
- * doctor.c: a program of somebody else's that asks the library beside takt about a store.
+ * doctor.c: a program outside this project that uses the doctor library.
  */
 #include <stdio.h>
 

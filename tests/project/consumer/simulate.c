@@ -1,5 +1,5 @@
 /*
- * simulate.c: a program of somebody else's that asks the library beside takt what a limit will do.
+ * simulate.c: a program outside this project that uses the simulation library.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * agree_kinds.c: how many steps came of each kind, so that nobody takes for tested what no course
- * ever led to.
+ * agree_kinds.c: counts the steps of each kind, so that a kind that never occurred is not taken for
+ * tested.
  */
 #include "agree.h"
 

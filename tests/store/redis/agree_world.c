@@ -1,5 +1,5 @@
 /*
- * agree_world.c: policies and calls at random: ordinary ones mostly, and the ends of every range.
+ * agree_world.c: random policies and calls: mostly ordinary ones, and the ends of every range.
  */
 #include "agree.h"
 

@@ -1,6 +1,6 @@
 /*
- * peer.h: somebody who listens at a port of the loopback, on the test's own loop, and answers with
- * whatever bytes the test wants.
+ * peer.h: a server on a port of the loopback, on the test's own loop, that answers with the bytes
+ * that the test wants.
  */
 #ifndef TAKT_TESTS_STORE_REDIS_PEER_H
 #define TAKT_TESTS_STORE_REDIS_PEER_H

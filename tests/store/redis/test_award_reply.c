@@ -1,6 +1,6 @@
 /*
- * test_award_reply.c: what scripts answer becomes awards and standings; what no script could have
- * answered is refused.
+ * test_award_reply.c: replies of scripts become awards and standings; replies that no script can
+ * send are refused.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

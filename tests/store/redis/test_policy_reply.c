@@ -1,5 +1,5 @@
 /*
- * test_policy_reply.c: what is said about the stored policy, and which answers are none.
+ * test_policy_reply.c: replies about the stored policy, and replies that are refused.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>

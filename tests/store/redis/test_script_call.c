@@ -1,5 +1,5 @@
 /*
- * test_ask.c: calls as the commands that lua/PROTOCOL.md describes.
+ * test_script_call.c: calls as the commands that lua/PROTOCOL.md describes.
  */
 #include <criterion/criterion.h>
 #include <string.h>

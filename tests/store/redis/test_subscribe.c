@@ -1,5 +1,5 @@
 /*
- * test_subscribe.c: who has claimed from a ledger hears of what others do to it.
+ * test_subscribe.c: a client that has claimed from a ledger gets hints about changes by others.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

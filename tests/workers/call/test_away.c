@@ -1,5 +1,5 @@
 /*
- * Hosts that are away, by their URLs.
+ * Hosts that cannot be reached, by their URLs.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * What vendors say is left, in all the ways in which they say it.
+ * What is left of a vendor's quota, in all forms of header fields.
  */
 #include <criterion/criterion.h>
 

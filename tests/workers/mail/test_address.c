@@ -1,5 +1,5 @@
 /*
- * Addresses as people write them: what is let through, and what not, with words that help.
+ * Addresses as people write them: which are accepted, and the messages about others.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * Whole mails: what stands where, and that an identifier is the mail's own.
+ * Whole mails: their parts, and that each mail has its own identifier.
  */
 #include "text.h"
 

@@ -1,5 +1,5 @@
 /*
- * What servers say, and what is made of it.
+ * Replies of servers, and their meaning.
  */
 #include <criterion/criterion.h>
 

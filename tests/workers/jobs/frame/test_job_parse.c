@@ -1,5 +1,5 @@
 /*
- * What a line must say to be a job, and what is told of one that does not.
+ * What a line must contain to be a job, and the messages about other lines.
  */
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
 /*
- * What cannot be used is left alone for 1 s, 2 s, 4 s and so on to a minute, however many find it
- * out at a time.
+ * The pauses of an outage: 1 s, 2 s, 4 s and so on to a minute, however many tries fail at the same
+ * time.
  */
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /*
- * Lines of the log: their two forms, and texts of others that would like to be more than texts.
+ * Lines of the log: their two formats, and foreign texts that try to forge a line.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * The picture as a terminal would show it: a small one of the test's own plays what is written.
+ * The picture as a terminal shows it: a small terminal of the test interprets the output.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

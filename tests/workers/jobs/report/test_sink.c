@@ -1,5 +1,5 @@
 /*
- * Readers who are slow, who go away, and who read at last.
+ * Readers that are slow, that close the pipe, and that read again after a while.
  */
 #include <criterion/criterion.h>
 #include <fcntl.h>
