@@ -1,4 +1,4 @@
--- block.lua: takt_ledger_block of core/ledger.h: no slot for a while from now on; only ever extends.
+-- block.lua: takt_ledger_block of core/ledger.h: no slot for a while; only extends a block.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 for how long,

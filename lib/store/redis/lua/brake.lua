@@ -1,5 +1,5 @@
--- brake.lua: the rule that blocks and penalties leave behind, and how it comes off; core/brake.c.  It is the last of
--- limit.rules.  Made when a ledger is braked, or to be.
+-- brake.lua: the rule that blocks and penalties add, and how it is removed; core/brake.c.  It is the last of
+-- limit.rules.  Made when a ledger has a brake, or gets one.
 -- needs: limit
 
 local brake
@@ -17,13 +17,13 @@ local function make_brake()
     end
 
     brake = brake or {
-        percent = 0, -- what penalties have left of the rate; 0: all of it
+        percent = 0, -- the part of the rate that penalties leave; 0: all of it
         since = 0,
         counted = 0,
         paced_from = 0,
         paced_until = 0, -- 0: no block is paced
 
-        -- So much of the rate of a limit with these rules, as a rule; nil: its numbers are too large.
+        -- A percentage of the rate of a limit with these rules, as a rule; nil: its numbers are too large.
         derive = function(rules, percent)
             local first, whole, burst = rules[1], TAKT_WHOLE_PERCENT, NEVER
             if not first then
@@ -88,7 +88,7 @@ local function make_brake()
             return made
         end,
 
-        -- The brake of a ledger with these rules, its state yet to come; nil: there is none.
+        -- The brake of a ledger with these rules, without its state; nil: no brake is needed.
         find_rule = function(rules)
             if brake.percent > 0 then
                 return brake.derive(rules, brake.percent)
@@ -100,7 +100,7 @@ local function make_brake()
             return new
         end,
 
-        -- The rule as it is from now on, where `old` is the one so far; nil: there was none.
+        -- Puts the brake's new rule in force; `old`: the one before, or nil.
         put_on = function(old)
             brake.take_off()
             local new = brake.find_rule(limit.rules)
@@ -116,7 +116,7 @@ local function make_brake()
             brake.add(new)
         end,
 
-        -- Another part of the rate.
+        -- Changes the percentage of the rate.
         change = function(old, percent)
             brake.percent = percent < TAKT_WHOLE_PERCENT and percent or 0
             if brake.percent == 0 then
@@ -125,7 +125,7 @@ local function make_brake()
             brake.put_on(old)
         end,
 
-        -- The ledger has gone over to its limit from one with the brake `old`.
+        -- The ledger has changed to its present limit from one with the brake `old`.
         follow = function(old)
             if brake.percent == 0 then
                 brake.put_on(old)

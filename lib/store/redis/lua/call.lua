@@ -1,7 +1,7 @@
 -- call.lua: what a call knows of its ledger.
 --
--- What is kept in a table is found by all functions at the price of one upvalue: where each had its own for whatever it
--- uses, making the functions would cost more than what they do.  So a piece is a table, and this one is the call's.
+-- All functions reach the fields of a table by one upvalue.  If each function had an upvalue for everything that it
+-- uses, making the functions would cost more than running them.  So each piece is a table, and this one is the call's.
 -- needs: clock arguments
 
 local NEVER = 1e300
@@ -12,14 +12,14 @@ local ledger = {
     blocked = 0,
     reason = '', -- why it is blocked, as the text has it
     fence = 0, -- the last fencing number given out
-    leased = 0, -- until then permits are held at the latest; 0: nobody holds any
-    meter = nil, -- while somebody looks: `ends`, `since` and `taken`; core/meter.h
+    leased = 0, -- no lease ends later; 0: no permit is held
+    meter = nil, -- while somebody watches: `ends`, `since` and `taken`; core/meter.h
     stated = 0, -- core/ledger.h's takt_contest
     contested = 0, -- 0: there is no contest
     asked = 0, -- when offers were asked for; core/ledger.h's takt_offers
     offers = {}, -- `slot`, `cost` and `priority`
-    others = false, -- other rules hold than the caller's
-    listed = false, -- somebody stands in line
-    damaged = false, -- it could not be read
+    others = false, -- other rules than the caller's are in force
+    listed = false, -- the line is not empty
+    damaged = false, -- the text could not be read
     zone_wanted = false, -- the name of a timezone that the text names and the caller has not told
 }

@@ -1,4 +1,4 @@
--- claim.lua: takt_ledger_claim of core/ledger.c: who is given which slots now, and when to ask again.
+-- claim.lua: takt_ledger_claim of core/ledger.c: which worker gets which slots now, and when to claim again.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones,
@@ -22,7 +22,7 @@ claim = {
     holding = #KEYS == 5 and tonumber(ARGV[10]),
     first_want = #KEYS == 5 and 11 or 10, -- in ARGV
     wants = {},
-    largest = 0, -- cost that can ever be given
+    largest = 0, -- the highest cost that can ever be given
     from = 0, -- no slot before
     old = {}, -- the worker's places by priority, as they were
     own = {}, -- and as they are

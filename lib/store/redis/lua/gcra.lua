@@ -227,7 +227,7 @@ local function make_gcra()
             return kept == '' or rule.lows ~= nil
         end,
 
-        -- So many millionths of a token as time.
+        -- A number of millionths of a token as time.
         time_of = function(rule, millionths)
             local us = numbers.divide_up(millionths, rule.span, rule.tokens * 1000000)
             return us < 2 * TAKT_SPAN_MAX_US and us or 2 * TAKT_SPAN_MAX_US

@@ -6,14 +6,14 @@
 -- Nothing is written before save().
 -- needs: line wakes
 
--- Opens what is held for a call of that worker (nil: none), and does what time alone changes.
+-- Opens the permits held for a call of that worker (nil: none), and applies the changes that only time brings.
 local function open_holders(worker)
     held = {
         total = 0,
         count = 0,
         least = 0,
         kept = 0,
-        own = nil, -- the worker's: seq, held, expires
+        own = nil, -- the worker's record: seq, held, expires
         there = false, -- the key is as it was left
         dirty = false,
         fields = {}, -- of others, to be written
@@ -28,7 +28,7 @@ local function open_holders(worker)
             return write_holder(numbers.digits(record.seq), numbers.digits(record.held), numbers.digits(record.expires))
         end,
 
-        -- Looks at everybody: leases that are over, and those that are further ahead than any lease.
+        -- Reads all workers: finds leases that have ended, and those that end later than any lease can.
         scan = function(latest)
             local found = redis.call('HGETALL', KEYS[5])
             held.total, held.count, held.least, held.own, held.dirty = 0, 0, latest, nil, true
@@ -95,7 +95,7 @@ local function open_holders(worker)
             return held.total < limit.concurrency and limit.concurrency - held.total or 0
         end,
 
-        -- Writes down what the worker holds.
+        -- Records what the worker holds.
         set = function(seq, n)
             local was = held.own
             held.total = held.total + n - (was and was.held or 0)
@@ -113,7 +113,7 @@ local function open_holders(worker)
             end
         end,
 
-        -- The worker states what it holds.  Returns what is written down, which may be less.
+        -- The worker states what it holds.  Returns the number that is recorded, which may be lower.
         state = function(seq, holding)
             local known = held.own and held.own.held or 0
             local unheld = held.free()

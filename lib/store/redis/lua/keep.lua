@@ -1,7 +1,7 @@
--- keep.lua: an operation from its beginning to what becomes of the ledger's keys; store/record.c.
+-- keep.lua: runs an operation, from reading the ledger's keys to writing them; store/record.c.
 -- needs: holders
 
--- Opens the line where somebody stands in it, and does what time alone changes.
+-- Opens the line if it is not empty, and applies the changes that only time brings.
 local function tidy(worker)
     tidy_rules()
     if ledger.listed then
@@ -17,7 +17,7 @@ local function tidy(worker)
     end
 end
 
--- From that instant on the ledger says no more than one that has never been used.
+-- From that instant on the ledger has no more information than an unused one.
 local function expires_at()
     local at = limit.rest_at()
     at = math.max(at, ledger.blocked, ledger.fence, ledger.leased, brake and brake.ends_at() or 0,

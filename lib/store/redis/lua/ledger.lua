@@ -1,4 +1,5 @@
--- ledger.lua: the ledger's text in and out, and what time alone changes; core/ledger.c and core/ledger_text.c.
+-- ledger.lua: reads and writes the ledger's text, and applies the changes that only time brings; core/ledger.c and
+-- core/ledger_text.c.
 -- needs: limit convert brake
 
 -- Callers of one revision differ in their rules: takt_contest of core/ledger.c.
@@ -263,7 +264,7 @@ text = {
     end,
 }
 
--- What the caller's policy says.  False: the arguments are not as they should be.
+-- Reads the caller's policy.  False: the arguments are malformed.
 local function read_arguments()
     local rules, heads, span, revision, lookahead, bounds, zones_told = {}, unpack(ARGV, 1, 6)
     for head in (heads or ''):gmatch('[^;]+') do
@@ -299,7 +300,7 @@ local function begin_anew()
     brake.pace()
 end
 
--- The ledger as it was kept.
+-- Reads the ledger from its text.
 local function open_ledger()
     if not ledger.stored then
         limit.rest()
@@ -308,7 +309,7 @@ local function open_ledger()
     end
 end
 
--- No block lasts any more.
+-- Ends a block.
 local function unblock()
     ledger.blocked, ledger.reason = 0, ''
 end

@@ -1,5 +1,5 @@
--- line.lua: who stands in line.  core/ledger.c keeps an array of places; here nothing is looked at that a call does
--- not need:
+-- line.lua: the line of waiters.  core/ledger.c keeps an array of places; the script reads only what a call
+-- uses:
 --
 --   KEYS[2], a sorted set, holds WORKER:PRIORITY by priority and turn for each active place, one that others must wait
 --   for (none for one that is set aside), and WORKER by the negative of the instant at which it is taken for dead;
@@ -15,7 +15,7 @@
 
 local ARGUMENTS_MAX = 4000 -- of one command
 
-local line -- nil: nobody but the caller waits
+local line -- nil: only the caller waits
 
 local function write_many(command, key, list)
     for i = 1, #list, ARGUMENTS_MAX do
@@ -50,7 +50,7 @@ local function open_line(worker, lost)
         },
         records = {}, -- by worker: what was read; false: nothing
         dirty = {}, -- by worker: what has changed
-        gone = {}, -- by worker: the silent, as they were
+        gone = {}, -- by worker: the old records of silent workers
         order = {}, -- by priority: workers in order, as far as read
         head_at = {}, -- by priority: which of them is the head
         passed = {}, -- by priority: turns that are no longer waited for
@@ -210,7 +210,7 @@ local function open_line(worker, lost)
             passed[#passed + 1] = place.turn
         end,
 
-        -- Drops the silent.  False: the line is not as it was left.
+        -- Drops silent workers.  False: another program has changed the keys.
         drop_silent = function()
             local all, now = line.all, ledger.now
             if all.latest > now + TAKT_SILENT_US then
@@ -243,7 +243,7 @@ local function open_line(worker, lost)
             return true
         end,
 
-        -- Steps round heads that did not come when they were told to.
+        -- Sets heads aside that did not claim when they were told to.
         step_round_late = function(priority)
             local all, i, name = line.all, 0, nil
             repeat
@@ -264,7 +264,7 @@ local function open_line(worker, lost)
             return name ~= nil or all.active[priority] == 0
         end,
 
-        -- What time alone changes: takt_line_tidy of core/line.c.  False: the line is not as it was left.
+        -- Applies the changes that only time brings (takt_line_tidy).  False: another program has changed the keys.
         tidy = function()
             local found = redis.call('HMGET', KEYS[3], 'all', worker or 'all')
             if worker then
@@ -298,7 +298,7 @@ local function open_line(worker, lost)
             return place and not place.aside and place or nil
         end,
 
-        -- The first place of the others, and whose it is.
+        -- The first place of the others, and its worker.
         first_other = function(priority)
             local i, name, place = line.head_at[priority] or 1, nil, nil
             repeat

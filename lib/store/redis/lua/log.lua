@@ -1,4 +1,4 @@
--- log.lua: who took tokens when; core/log.c.  A log is a table of the numbers of takt_log.
+-- log.lua: when tokens were taken, and how many; core/log.c.  A log is a table of the numbers of takt_log.
 --
 -- Its pages are fields of KEYS[4], "BOOK:PAGE", of 12 entries each, so short that the server keeps a small log without
 -- any overhead: the first entry's instant in 7 bytes, its running total, then for each other entry how much later it is
@@ -156,7 +156,7 @@ local function make_logs()
             logs.dropped[field], logs.pages[field], logs.changed[field] = true, nil, nil
         end,
 
-        -- Lets go of all entries before `number`.
+        -- Drops all entries before `number`.
         drop_before = function(log, number)
             if number == log.first then
                 return
@@ -253,7 +253,7 @@ local function make_logs()
             return { first = 0, next = 0, before = 0, total = 0, last = 0, full = 0, full_at = 0, book = 0 }
         end,
 
-        -- Lets go of everything, also of the book, which nobody takes again in this call.
+        -- Drops everything, including the book, which is not taken again in this call.
         clear = function(log)
             local first = next(logs.taken)
             if log and log.book > 0 and next(logs.taken, first) == nil then
@@ -316,7 +316,7 @@ local function make_logs()
             end
         end,
 
-        -- Makes a book taken; false: another log has it.
+        -- Takes a book; false: another log has it.
         take = function(book)
             local free = not logs.taken[book]
             logs.taken[book] = true

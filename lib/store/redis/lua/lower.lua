@@ -1,4 +1,4 @@
--- lower.lua: takt_ledger_lower of core/ledger.h: no more than so many tokens are left now.
+-- lower.lua: takt_ledger_lower of core/ledger.h: leaves at most that many tokens.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 how many

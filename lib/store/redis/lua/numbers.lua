@@ -3,7 +3,7 @@
 
 local numbers
 numbers = {
-    -- A number from 0 on as text: Lua itself would write 14 digits of it.
+    -- A number of 0 or more as text; Lua itself would write only 14 digits.
     digits = function(n)
         return digits(n)
     end,

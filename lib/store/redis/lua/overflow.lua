@@ -1,4 +1,4 @@
--- overflow.lua: core/overflow.c: more wait than max_waiting allows: whose waiters leave.
+-- overflow.lua: core/overflow.c: which waiters leave if more wait than max_waiting allows.
 -- needs: line wakes
 
 local overflow
@@ -25,7 +25,7 @@ overflow = {
         return mine, theirs
     end,
 
-    -- Where the next to leave wait: a priority, -1: nowhere; and of another than the caller the place and its worker.
+    -- The place that loses the next waiters: its priority, or -1; if it is not the caller's, also place and worker.
     victim = function(own)
         local mine, theirs = overflow.least_urgent(own)
         local place, name

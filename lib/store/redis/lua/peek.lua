@@ -1,5 +1,5 @@
--- peek.lua: takt_ledger_peek and takt_ledger_watch of core/ledger.h: how the ledger stands.  Nothing is changed, unless
--- it was damaged, or the caller wants to have counted what is taken.
+-- peek.lua: takt_ledger_peek and takt_ledger_watch of core/ledger.h: the state of the ledger.  Changes nothing, unless
+-- it was damaged, or the caller wants tokens to be counted.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 for how long to count;
@@ -11,7 +11,7 @@
 return run(function()
     local span = tonumber(ARGV[7])
     if not ledger.stored and limit.revision < 0 then
-        span = 0 -- who only looks knows no rules
+        span = 0 -- a caller that only looks knows no rules
     end
     tidy()
     if span > 0 then

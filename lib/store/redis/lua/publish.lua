@@ -1,7 +1,7 @@
--- publish.lua: tells a worker that it is to claim now, on a channel that nobody else listens to: to wake all who wait
+-- publish.lua: tells a worker to claim now, on a channel that only this worker listens to: waking all waiting workers
 -- would cost more than the claim.  A hint that may be lost.
 
--- Returns whether somebody may have heard it.
+-- Returns whether a client may have received it.
 local function publish(worker)
     local channel = KEYS[1] .. ':' .. worker
     local heard = redis.pcall('SPUBLISH', channel, '')

@@ -1,4 +1,4 @@
--- settle.lua: takt_ledger_settle of core/ledger.c: the work of a slot has cost more or less than it took.
+-- settle.lua: takt_ledger_settle of core/ledger.c: the work of a slot has cost more or fewer tokens than were taken.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 slot, 8 cost,

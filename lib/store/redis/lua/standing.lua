@@ -1,4 +1,4 @@
--- standing.lua: how a ledger stands: takt_ledger_peek of core/ledger_calls.c.
+-- standing.lua: the state of a ledger: takt_ledger_peek of core/ledger_calls.c.
 -- needs: keep
 
 -- `flags` besides that of a damaged ledger; `retry_at`: when what was asked for would be given, nil for a cost of 1.

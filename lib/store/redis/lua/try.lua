@@ -31,7 +31,7 @@ return run(function()
             holding = held.state(seq, stated)
         end
     end
-    -- who does not say what it holds can be given no permit
+    -- a worker that does not say what it holds can get no permit
     local permitted = limit.concurrency == 0 or (worker and held.free() > ahead)
     if not permitted and not stale then
         local soonest = now + (limit.lookahead > 1 and limit.lookahead or 1)

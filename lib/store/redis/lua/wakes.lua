@@ -22,7 +22,7 @@ wakes = {
         end
     end,
 
-    -- Publishes them.  Whoever does not listen is stepped round at once, and the next one is woken; `own`: the caller's
+    -- Publishes them.  A worker that does not listen is set aside, and the next one is woken; `own`: the caller's
     -- places.  Returns whether that was so.
     publish = function(own)
         local i, stepped_round = 0, false

@@ -1,10 +1,10 @@
--- zone.lua: what the clocks on the wall say in a timezone; zone/zone.c.  The caller tells the changes of its offset.
+-- zone.lua: local time in a timezone; zone/zone.c.  The caller passes the changes of its offset.
 -- needs: call numbers
 
 local zones
 local function make_zones()
     zones = zones or {
-        -- The zone of that name in ARGV[6] ("NAME,AT,OFFSET,AT,OFFSET;NAME..."); nil: it is not there.
+        -- The zone of that name in ARGV[6] ("NAME,AT,OFFSET,AT,OFFSET;NAME..."); nil: ARGV[6] does not have it.
         named = function(name)
             for told, changes in ARGV[6]:gmatch('([^,;]+)([^;]*)') do
                 if told == name then
