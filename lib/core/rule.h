@@ -87,6 +87,8 @@ typedef struct takt_rule_state {
             int64_t start_us; /* of the last window from which tokens were taken */
             int64_t previous; /* taken from the one before it */
             int64_t current;  /* taken from it */
+            int64_t held;     /* not given from it, for what was taken late from the one before */
+            int64_t behind;   /* how far it fell behind an even use */
         } sliding_window;
         takt_log log;
     };

@@ -136,6 +136,16 @@ static inline bool sliding_holds(const takt_rule *rule, const taken *slots, int 
     return true;
 }
 
+/* No period has more than a quarter over the limit. */
+static inline bool sliding_is_bounded(const takt_rule *rule, const taken *slots, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (tokens_in(slots, count, slots[i].slot_us, slots[i].slot_us + rule->span_us) >
+            rule->limit + (rule->limit + 3) / 4)
+            return false;
+    return true;
+}
+
 static inline bool holds(const takt_rule *rule, const taken *slots, int count)
 {
     switch (rule->algorithm->letter) {

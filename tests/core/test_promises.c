@@ -100,14 +100,19 @@ Test(promises, hold_and_no_slot_could_have_been_earlier)
         int count = 0;
         keep(&k, rule, now_us);
         while (count < SLOTS) {
-            int64_t cost = 1 + takt_random_below(&random, rule.limit), slot_us, from_us;
+            int64_t cost = 1 + takt_random_below(&random, rule.limit), slot_us, from_us, first_us;
             now_us += takt_random_below(&random, 3) ? 0 : takt_random_below(&random, spread_us);
             from_us = now_us + takt_random_below(&random, 3 * rule.period_us); /* ahead */
             slot_us = take_from(&k, from_us, cost);
-            cr_assert_eq(slot_us, first_by_trying(&rule, slots, count, from_us, cost),
-                         "round %" PRIu64 " slot %d: %s %" PRId64 "/%" PRId64, round, count,
-                         rule.algorithm->name, rule.limit, rule.period_us);
+            first_us = first_by_trying(&rule, slots, count, from_us, cost);
+            /* what a window took late may hold back more in the next */
+            cr_assert(slot_us == first_us || (rule.algorithm->letter == 's' && slot_us > first_us),
+                      "round %" PRIu64 " slot %d: %s %" PRId64 "/%" PRId64, round, count,
+                      rule.algorithm->name, rule.limit, rule.period_us);
             count = insert(slots, count, (taken){slot_us, cost});
+            cr_assert(rule.algorithm->letter != 's' || sliding_is_bounded(&rule, slots, count),
+                      "round %" PRIu64 " slot %d: %" PRId64 "/%" PRId64, round, count, rule.limit,
+                      rule.period_us);
             through_text(&k);
         }
         cr_assert(holds(&rule, slots, count), "round %" PRIu64, round);

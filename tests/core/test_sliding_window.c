@@ -2,6 +2,7 @@
  * Two counters: what the window before counts, when there is room again, and what a block, a
  * foreign clock and changed numbers leave.
  */
+#include "base/random.h"
 #include "core/promises.h"
 
 #define START (NOW - NOW % MINUTE)
@@ -181,4 +182,94 @@ Test(sliding_window, texts_that_are_none)
         takt_rule_read(&rule, &state, &reader);
         cr_expect_not(takt_read_done(&reader), "%s", texts[i]);
     }
+}
+
+/* 20 in 2 s, from rest late in a window: 39 in 2 s if the counters alone decided. */
+Test(sliding_window, a_late_burst_holds_back_the_next_window)
+{
+    takt_rule rule = sliding(20, 2 * SECOND);
+    int64_t start_us = NOW - NOW % (2 * SECOND), slot_us = 0;
+    kept k;
+
+    keep(&k, rule, start_us);
+    for (int i = 0; i < 20; i++)
+        cr_assert_eq(take_from(&k, start_us + 1900 * MS, 1), start_us + 1900 * MS);
+    for (int i = 0; i < 5; i++)
+        slot_us = take_from(&k, start_us + 1900 * MS, 1);
+    cr_expect_leq(slot_us, start_us + 4 * SECOND, "a quarter may be over");
+    slot_us = take_from(&k, start_us + 1900 * MS, 1);
+    cr_expect_geq(slot_us, start_us + 3900 * MS, "%" PRId64, slot_us - start_us);
+    through_text(&k);
+    let_go(&k);
+}
+
+/* Whoever always takes what there is gets the limit less one in each window, after a late start as
+ * well. */
+Test(sliding_window, a_late_start_costs_nothing_in_the_long_run)
+{
+    static const int64_t past_us[] = {0, 10 * SECOND, 30 * SECOND, 59 * SECOND};
+
+    for (size_t i = 0; i < COUNT(past_us); i++) {
+        kept k;
+        int64_t slot_us = 0;
+        keep(&k, sliding(100, MINUTE), START);
+        for (int n = 0; n < 100 * 20; n++)
+            slot_us = take_from(&k, START + past_us[i], 1);
+        cr_expect_leq(slot_us, START + past_us[i] + 22 * MINUTE, "row %zu: %" PRId64, i,
+                      (slot_us - START) / SECOND);
+        let_go(&k);
+    }
+}
+
+/* Bursts as large as can be at any time, of any cost: every period is looked at. */
+Test(sliding_window, no_period_has_more_than_a_quarter_over_the_limit)
+{
+    static taken slots[400];
+    uint64_t random = 1;
+
+    for (int round = 0; round < 3000; round++) {
+        takt_rule rule =
+            sliding(1 + takt_random_below(&random, 60), 1000 + takt_random_below(&random, 100000));
+        int64_t now_us = NOW + takt_random_below(&random, rule.period_us);
+        int count = 0;
+        kept k;
+        keep(&k, rule, now_us);
+        while (count < (int)COUNT(slots)) {
+            int64_t cost = takt_random_below(&random, 3)
+                               ? 1
+                               : 1 + takt_random_below(&random, (rule.limit + 1) / 2);
+            int64_t burst = 1 + takt_random_below(&random, 2 * rule.limit);
+            for (; burst > 0 && count < (int)COUNT(slots); burst--)
+                slots[count++] = (taken){take_from(&k, now_us, cost), cost};
+            now_us = slots[count - 1].slot_us;
+            if (takt_random_below(&random, 2))
+                now_us += takt_random_below(&random, 3 * rule.period_us);
+        }
+        cr_assert(sliding_is_bounded(&rule, slots, count), "round %d: %" PRId64 "/%" PRId64, round,
+                  rule.limit, rule.period_us);
+        let_go(&k);
+    }
+}
+
+Test(sliding_window, what_fits_fits_later_as_well)
+{
+    int64_t start_us = NOW - NOW % (2 * SECOND);
+
+    for (int64_t cost = 1; cost <= 20; cost++)
+        for (int64_t before = 0; before <= 20; before++)
+            for (int64_t at_us = 0; at_us < 2 * SECOND; at_us += 190 * MS) {
+                int64_t first_us;
+                kept k;
+                keep(&k, sliding(20, 2 * SECOND), start_us);
+                if (before > 0)
+                    take_from(&k, start_us + at_us, before);
+                first_us = takt_sliding_window.earliest(&k.rule, &k.state, start_us + at_us, cost);
+                for (int64_t later_us = first_us; later_us < start_us + 7 * SECOND;
+                     later_us += 100 * MS)
+                    cr_assert_eq(takt_sliding_window.earliest(&k.rule, &k.state, later_us, cost),
+                                 later_us,
+                                 "%" PRId64 " at %" PRId64 ", %" PRId64 " later: %" PRId64, before,
+                                 at_us, cost, later_us - start_us);
+                let_go(&k);
+            }
 }

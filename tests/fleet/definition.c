@@ -60,10 +60,21 @@ void definition_rest(definition *self)
     self->told = self->min = self->max = 0;
     self->count = 0;
     self->opened_us = self->used = self->opened_before_us = self->used_before = 0;
+    self->window_us = self->behind = self->held = self->unknown_until_us = 0;
     self->vague_until_us = 0;
     self->debt_count = 0;
     self->charged = false;
     definition_forget(self);
+}
+
+void definition_blur(definition *self, int64_t until_us)
+{
+    int64_t vague_us = until_us + (self->kind == DEFINED_SLIDING ? 5 * self->period_us : 0);
+
+    if (self->unknown_until_us < until_us)
+        self->unknown_until_us = until_us;
+    if (self->vague_until_us < vague_us)
+        self->vague_until_us = vague_us;
 }
 
 static int64_t allowed(const definition *self)
@@ -219,9 +230,24 @@ static bool clock_permits(const definition *self, int64_t t_us, int64_t cost)
                 allowed(self));
 }
 
+/* What a sliding window holds back for tokens that were taken late in the one before: a quarter of
+ * the limit may be over. */
+static int64_t held_in(const definition *self, int64_t start_us)
+{
+    int64_t late = self->behind > self->held ? self->behind : self->held, taken;
+
+    if (start_us <= self->window_us)
+        return self->held;
+    if (start_us > self->window_us + self->period_us)
+        return 0;
+    taken = taken_within(self, self->window_us, start_us);
+    late = (late < taken ? late : taken) - (allowed(self) + 3) / 4;
+    return late > 0 ? late : 0;
+}
+
 static bool window_permits(const definition *self, int64_t t_us, int64_t cost)
 {
-    int64_t period_us = self->period_us, start_us;
+    int64_t period_us = self->period_us, start_us, previous, current;
     wide weighed;
 
     if (opens_by_use(self))
@@ -231,10 +257,12 @@ static bool window_permits(const definition *self, int64_t t_us, int64_t cost)
     if (self->kind == DEFINED_FIXED)
         return clock_permits(self, t_us, cost);
     start_us = t_us - t_us % period_us;
-    weighed =
-        (wide)taken_within(self, start_us - period_us, start_us) * (start_us + period_us - t_us) +
-        (wide)(taken_within(self, start_us, start_us + period_us) + cost) * period_us;
-    return weighed <= (wide)allowed(self) * period_us;
+    previous = taken_within(self, start_us - period_us, start_us);
+    current = taken_within(self, start_us, start_us + period_us) + cost;
+    weighed = (wide)previous * (start_us + period_us - t_us) + (wide)current * period_us;
+    return weighed <= (wide)allowed(self) * period_us &&
+           (previous + current <= allowed(self) + (allowed(self) + 3) / 4 ||
+            weighed <= (wide)(allowed(self) - held_in(self, start_us)) * period_us);
 }
 
 /* The first moment at which it permits: it does so ever more as time passes within two periods. */
@@ -257,10 +285,30 @@ static int64_t window_earliest(const definition *self, int64_t t_us, int64_t cos
     return yes_us;
 }
 
+/* A token that could have been taken sooner in its window shows how far that is behind.  What the
+ * ledger counts while it is vague is not known here: less is held back then. */
+static void note_behind(definition *self, int64_t t_us)
+{
+    int64_t start_us = t_us - t_us % self->period_us, behind;
+
+    if (start_us > self->window_us) {
+        self->held = held_in(self, start_us);
+        self->behind = 0;
+        self->window_us = start_us;
+    }
+    if (t_us <= start_us || start_us < self->unknown_until_us || !window_permits(self, t_us - 1, 1))
+        return;
+    behind = (int64_t)((wide)allowed(self) * (t_us - start_us) / self->period_us) -
+             taken_within(self, start_us, start_us + self->period_us);
+    self->behind = behind > self->behind ? behind : self->behind;
+}
+
 static void window_take(definition *self, int64_t t_us, int64_t cost)
 {
     int old = 0, at;
 
+    if (self->kind == DEFINED_SLIDING)
+        note_behind(self, t_us);
     if (opens_by_use(self) && t_us >= self->opened_us + self->period_us) {
         self->opened_before_us = self->opened_us;
         self->used_before = self->used;
@@ -315,8 +363,10 @@ void definition_charge(definition *self, int64_t now_us, int64_t tokens)
 {
     int64_t periods = 2 * (tokens / allowed(self)) + 5;
     int64_t last_us = self->count > 0 ? self->taken[self->count - 1].at_us : now_us;
+    int64_t behind = self->behind;
 
     definition_take(self, now_us, tokens);
+    self->behind = behind < self->behind ? behind : self->behind; /* it is no late token */
     if (self->kind == DEFINED_BUCKET) {
         self->charged = true;
         return;
@@ -330,6 +380,7 @@ void definition_charge(definition *self, int64_t now_us, int64_t tokens)
     if (self->vague_until_us < last_us)
         self->vague_until_us = last_us;
     self->vague_until_us += periods * self->period_us;
+    definition_blur(self, self->vague_until_us);
 }
 
 bool definition_permits(const definition *self, int64_t t_us, int64_t cost)
@@ -366,8 +417,8 @@ void definition_exhaust(definition *self, int64_t at_us)
     self->told = larger(self->told, tat);
     self->min = larger(self->min, tat);
     self->max = larger(self->max, tat);
-    if (self->kind != DEFINED_BUCKET && self->vague_until_us < at_us + 2 * self->period_us)
-        self->vague_until_us = at_us + 2 * self->period_us;
+    if (self->kind != DEFINED_BUCKET)
+        definition_blur(self, at_us + 2 * self->period_us);
 }
 
 /* What counted under the old numbers counts under the new ones, as far as it can be known; the
@@ -379,7 +430,7 @@ static void window_follow(definition *self, const definition *from, int64_t now_
     int64_t last_us = from->count > 0 ? from->taken[from->count - 1].at_us : 0;
     int64_t at_us = last_us > now_us ? last_us : now_us;
 
-    self->vague_until_us = at_us + 2 * (self->period_us + from->period_us);
+    definition_blur(self, at_us + 2 * (self->period_us + from->period_us));
     if (opens_by_use(self) && opens_by_use(from)) {
         self->opened_us = from->opened_us;
         self->used = from->used < allowed(self) ? from->used : allowed(self);
@@ -410,7 +461,7 @@ void definition_begin_late(definition *self, int64_t now_us, int64_t begins_us)
     definition_exhaust(self, now_us);
     self->max = larger(self->max, tat);
     if (self->kind != DEFINED_BUCKET)
-        self->vague_until_us = begins_us + 2 * self->period_us;
+        definition_blur(self, begins_us + 2 * self->period_us);
 }
 
 void definition_forgive(definition *self, int64_t now_us, int64_t lookahead_us)

@@ -62,7 +62,12 @@ typedef struct definition {
     int64_t opened_before_us, used_before; /* the one before it */
     definition_debt debts[DEFINITION_DEBTS];
     int debt_count;
-    bool charged;           /* a bucket: what it owes is no jump of a clock */
+    bool charged; /* a bucket: what it owes is no jump of a clock */
+    /* Of a sliding window: that of the last token, how far it fell behind an even use, and what is
+     * held back in it for the one before. */
+    int64_t window_us, behind, held;
+    int64_t
+        unknown_until_us;   /* a window that begins before has other counts than those known here */
     int64_t vague_until_us; /* after a block or a change of numbers the slots may be later than
                                these tell */
 } definition;
@@ -82,6 +87,9 @@ int64_t definition_capacity(const definition *self);
 
 /* As from rest. */
 void definition_rest(definition *self);
+
+/* The counts are not known until then, nor what sliding windows hold back for them. */
+void definition_blur(definition *self, int64_t until_us);
 
 /* The ledger is a fresh one: it knows nothing of the parts of a microsecond before. */
 void definition_begin(definition *self, int64_t now_us);

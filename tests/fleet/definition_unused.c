@@ -149,7 +149,7 @@ static void window_hand_back(definition *self, const takt_run *run)
     }
     /* slots go back to no earlier window; what a log cannot take back, and what is of two windows
      * or counts in two, counts on */
-    self->vague_until_us = later(self->vague_until_us, last_us + (whole ? 0 : 2 * period_us));
+    definition_blur(self, last_us + (whole ? 0 : 2 * period_us));
 }
 
 void definition_hand_back(definition *self, const takt_run *run, int64_t until_us)
