@@ -188,7 +188,7 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
     int64_t left = takt_min(takt_max(v.share, me->need), v.room - v.ahead);
     int64_t till_us = now_us + ledger->numbers->lookahead_us;
-    int64_t near_us = !claim->distant && takt_offers_are_awaited(ledger, now_us, me)
+    int64_t near_us = takt_offers_are_awaited(ledger, now_us, me)
                           ? now_us + ledger->numbers->lookahead_us / TAKT_OFFERS_NEAR
                           : till_us;
     int64_t given = 0, slots = 0;
@@ -381,7 +381,7 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
         place->again_at_us = takt_min(again_us, keepalive_us);
         if (place->lacking)
             again_us = takt_min(again_us, head_late_at(ledger, now_us, at));
-        if (!claim->distant && takt_offers_are_awaited(ledger, now_us, place))
+        if (takt_offers_are_awaited(ledger, now_us, place))
             again_us = takt_min(again_us, now_us + ledger->numbers->lookahead_us /
                                                        TAKT_LOOKAHEAD_FRACTION_FIRST);
         award->claim_again_at_us = takt_min(award->claim_again_at_us, again_us);

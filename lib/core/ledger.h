@@ -154,6 +154,7 @@ typedef struct takt_contest {
 /* Slots that were handed on, for the most urgent waiters. */
 typedef struct takt_offers {
     int64_t asked_at_us; /* when workers were asked for offers; 0: not within the last lookahead */
+    uint64_t asker;      /* the worker that they were asked for; 0: none */
     takt_offer slots[TAKT_OFFERS_MAX];
     int count;
 } takt_offers;

@@ -17,7 +17,7 @@
 size_t takt_ledger_text_size(int line_count, int holder_count)
 {
     return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) +
-           (29 + 3 * TAKT_OFFERS_MAX) * NUMBER_SIZE + TAKT_REASON_TEXT_MAX +
+           (30 + 3 * TAKT_OFFERS_MAX) * NUMBER_SIZE + TAKT_REASON_TEXT_MAX +
            (size_t)line_count * PLACE_SIZE + (size_t)holder_count * HOLDER_SIZE;
 }
 
@@ -281,7 +281,7 @@ static void read_contest(takt_reader *reader, takt_ledger *ledger, takt_numbers 
     ledger->contest.contested_at_us = read_number(reader, 1, TAKT_EXACT_MAX);
 }
 
-/* eASKED and for each offer ,SLOT,COST,PRIORITY */
+/* eASKED,ASKER and for each offer ,SLOT,COST,PRIORITY */
 
 static int has_offers(const takt_ledger *ledger)
 {
@@ -292,6 +292,8 @@ static void write_offers(takt_writer *writer, const takt_ledger *ledger, int i)
 {
     (void)i;
     takt_write_int(writer, ledger->offers.asked_at_us);
+    takt_write_char(writer, ',');
+    takt_write_hex(writer, ledger->offers.asker);
     for (int j = 0; j < ledger->offers.count; j++) {
         write_number(writer, ',', ledger->offers.slots[j].slot_us);
         write_number(writer, ',', ledger->offers.slots[j].cost);
@@ -305,6 +307,8 @@ static void read_offers(takt_reader *reader, takt_ledger *ledger, takt_numbers *
 
     (void)kept;
     offers->asked_at_us = takt_read_int(reader, 0, TAKT_EXACT_MAX);
+    takt_read_char(reader, ',');
+    offers->asker = takt_read_hex(reader);
     while (offers->count < TAKT_OFFERS_MAX && takt_read_if(reader, ',')) {
         takt_offer *offer = &offers->slots[offers->count++];
         offer->slot_us = takt_read_int(reader, 0, TAKT_EXACT_MAX);

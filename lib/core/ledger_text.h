@@ -19,8 +19,9 @@
  *                                    is counted, and how much it was (meter.h)
  *     cSTATED,CONTESTED              callers of the same revision state other rules: when these and
  *                                    when those were last stated
- *     eASKED[,SLOT,COST,PRIORITY]... when slots for urgent work were asked for, and those that
- *                                    workers have handed on
+ *     eASKED,ASKER[,SLOT,COST,PRIORITY]...
+ *                                    when slots for urgent work were asked for and by whom, and
+ *                                    those that workers have handed on
  *     hWORKER,SEQ,HELD,EXPIRES       for each worker that holds permits
  *     wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[,[a][f][p]]
  *                                    for each place in line

@@ -421,8 +421,14 @@ void takt_numbers_give_back(const takt_numbers *numbers, takt_rules_state *state
     const takt_rule *rule;
 
     EACH_KEPT(rule, numbers, state, i)
-    rule->algorithm->give_back(rule, &state->rules[i], i == numbers->rule_count ? slot_us : now_us,
-                               slot_us, cost, unused, now_us + numbers->lookahead_us);
+    {
+        rule->algorithm->give_back(rule, &state->rules[i],
+                                   i == numbers->rule_count ? slot_us : now_us, slot_us, cost,
+                                   unused, now_us + numbers->lookahead_us);
+        /* the room is there from now on: what is owed is not paid as of before */
+        if (owed_by(rule, &state->rules[i]) > 0)
+            (void)pay_at(rule, &state->rules[i], now_us);
+    }
 }
 
 void takt_numbers_exhaust(const takt_numbers *numbers, takt_rules_state *state, int64_t at_us)

@@ -28,8 +28,10 @@ void takt_offers_tidy(takt_ledger *ledger, int64_t now_us)
         if (!can_be_used(ledger, now_us, &offers->slots[i]))
             drop(ledger, i);
     if (offers->asked_at_us > now_us ||
-        offers->asked_at_us + ledger->numbers->lookahead_us < now_us)
+        offers->asked_at_us + ledger->numbers->lookahead_us < now_us) {
         offers->asked_at_us = 0;
+        offers->asker = 0;
+    }
 }
 
 /* Tokens that other workers want with a higher priority than that. */
@@ -80,20 +82,23 @@ bool takt_offers_ask(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
                      const takt_place *place)
 {
     const takt_numbers *numbers = ledger->numbers;
-    int64_t from_us = takt_max(now_us, ledger->blocked_until_us), behind, slots;
+    int64_t from_us = takt_max(now_us, ledger->blocked_until_us), behind, slots, first_us;
 
-    if (claim->distant || ledger->offers.asked_at_us > 0 || ledger->offers.count > 0 ||
-        numbers->concurrency > 0)
+    if (claim->distant || place->accepted > 0 || ledger->offers.asked_at_us > 0 ||
+        ledger->offers.count > 0 || numbers->concurrency > 0)
         return false;
     behind = count_behind(ledger, place);
     if (behind == 0)
         return false;
     slots = takt_numbers_throughput(numbers, &ledger->state, numbers->lookahead_us);
-    if (slots < TAKT_OFFERS_SLOTS_MIN || behind > TAKT_OFFERS_WORKERS_MAX * slots ||
-        takt_numbers_earliest(numbers, &ledger->state, from_us, place->need) <=
-            from_us + numbers->lookahead_us / TAKT_OFFERS_NEAR)
+    if (slots < TAKT_OFFERS_SLOTS_MIN || behind > TAKT_OFFERS_WORKERS_MAX * slots)
+        return false;
+    first_us = takt_numbers_earliest(numbers, &ledger->state, from_us, place->need);
+    if (first_us <= from_us + numbers->lookahead_us / TAKT_OFFERS_NEAR ||
+        first_us > from_us + 2 * numbers->lookahead_us) /* nobody has slots ahead either */
         return false;
     ledger->offers.asked_at_us = now_us;
+    ledger->offers.asker = place->worker;
     return true;
 }
 
@@ -101,7 +106,7 @@ bool takt_offers_are_awaited(const takt_ledger *ledger, int64_t now_us, const ta
 {
     int64_t asked_at_us = ledger->offers.asked_at_us;
 
-    return asked_at_us > 0 &&
+    return asked_at_us > 0 && ledger->offers.asker == place->worker &&
            asked_at_us + ledger->numbers->lookahead_us / TAKT_OFFERS_AWAITED >= now_us &&
            count_behind(ledger, place) > 0;
 }

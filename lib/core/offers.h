@@ -29,14 +29,14 @@ void takt_offers_tidy(takt_ledger *ledger, int64_t now_us);
  */
 bool takt_offers_accept(takt_ledger *ledger, int64_t now_us, const takt_claim *claim);
 
-/* Whether the others are to offer slots: the claimer's place, which is the most urgent one, would
- * wait for long, and the others have less urgent waiters.  Asked once in a lookahead, where it
- * does not cost too much, and not for a distant worker. */
+/* Whether the other workers are to offer slots.  They are if the claimer's most urgent place is new
+ * in the line, would wait for long, and goes before places of others that have slots ahead.  They
+ * are asked once in a lookahead, not if it costs too much, and not for a distant worker. */
 bool takt_offers_ask(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                      const takt_place *place);
 
-/* Whether this place waits a moment for offers: it takes only slots that are near, and claims again
- * soon. */
+/* Whether this place, for which the others were asked, still waits for offers.  It takes only slots
+ * that are near, and claims again soon. */
 bool takt_offers_are_awaited(const takt_ledger *ledger, int64_t now_us, const takt_place *place);
 
 /* Takes an offer for a want, from from_us on, into the run.  False: there is none. */

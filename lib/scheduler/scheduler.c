@@ -118,8 +118,8 @@ static void refuse_hopeless(takt_scheduler *scheduler, takt_queue *queue, int64_
 }
 
 /* Hands on the slots that this process comes to so late that work would break a rule: later than
- * its guard.  Their waiters claim others.  A slot that was due when its award came is no delay of
- * this process: where answers take long, none would ever be used. */
+ * its guard.  Their waiters claim others.  A slot that was due when its award came is late from
+ * then on: where answers take long, none would ever be used otherwise. */
 static void miss(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     int64_t guard_us = takt_numbers_guard(queue->numbers);
@@ -129,7 +129,7 @@ static void miss(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 
     if (guard_us == TAKT_NEVER)
         return;
-    while (takt_slots_next(&queue->in_hand) > heard_us &&
+    while ((takt_slots_next(&queue->in_hand) > heard_us || heard_us < due_us - guard_us) &&
            takt_slots_pop_before(&queue->in_hand, due_us - guard_us, &run)) {
         takt_unused_add(scheduler, queue, &run);
         queue->claims.nudged = true;

@@ -285,7 +285,8 @@ Test(ledger_text, the_longest_place_fits)
     b.ledger.turn = b.ledger.blocked_until_us = b.ledger.fence = INT64_C(1) << 53;
     b.ledger.meter = (takt_meter){INT64_C(1) << 53, INT64_C(1) << 53, INT64_C(1) << 53};
     b.ledger.contest = (takt_contest){INT64_C(1) << 53, INT64_C(1) << 53};
-    b.ledger.offers = (takt_offers){.asked_at_us = INT64_C(1) << 53, .count = TAKT_OFFERS_MAX};
+    b.ledger.offers = (takt_offers){
+        .asked_at_us = INT64_C(1) << 53, .asker = UINT64_MAX, .count = TAKT_OFFERS_MAX};
     for (int i = 0; i < TAKT_OFFERS_MAX; i++)
         b.ledger.offers.slots[i] = (takt_offer){INT64_C(1) << 53, TAKT_COST_MAX, 9};
     takt_ledger_penalize(&b.ledger, NOW, 1, NULL);

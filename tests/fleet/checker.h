@@ -43,6 +43,14 @@ typedef struct line_place {
     int64_t turns_us[TURNS]; /* its last turns, the latest first */
 } line_place;
 
+/* A waiter that has left without a slot. */
+#define CHECKER_LEAVERS 64
+
+typedef struct checker_leaver {
+    int64_t at_us; /* virtual */
+    int64_t cost;
+} checker_leaver;
+
 /* A slot that a worker has heard of and not used. */
 #define ANY_FENCE (-1)
 
@@ -157,8 +165,10 @@ typedef struct checker {
     /* slots that workers handed on to more urgent work, as long as nobody has them */
     hand_slot *offers;
     int offer_count, offer_capacity;
-    int64_t asked_us; /* when they were asked for some */
-    int64_t offered;  /* of `slots`: how often one was given again */
+    int64_t asked_us;                        /* when they were asked for some */
+    checker_leaver leavers[CHECKER_LEAVERS]; /* the last waiters that have left, in a ring */
+    int leaver_count;
+    int64_t offered; /* of `slots`: how often one was given again */
 
     bool calm;                           /* no faults, and everybody always wants more */
     int64_t calm_from_us, calm_until_us; /* by the store's clock */
@@ -182,7 +192,7 @@ void checker_call(checker *self, const takt_sim_call *call);
 void checker_heard(checker *self, const takt_fleet_worker *worker, const takt_award *award,
                    const takt_offer *offer, int64_t sent_us, int waiting);
 void checker_told(checker *self, const takt_fleet_worker *worker, const takt_standing *standing);
-void checker_failed(checker *self, const takt_fleet_worker *worker);
+void checker_failed(checker *self, const takt_fleet_worker *worker, const takt_offer *offer);
 void checker_hands_back(checker *self, const takt_fleet_worker *worker, const takt_run *unused);
 void checker_ended(checker *self, const fleet_job *ended, int status, const fleet_job *jobs,
                    int job_count);

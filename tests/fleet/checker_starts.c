@@ -20,12 +20,15 @@ static int64_t least_guard(const takt_numbers *numbers)
     return least_us;
 }
 
-/* The slots in hand that it is certainly not too late for. */
+/* The slots in hand that it is certainly not too late for.  An older policy may have had a guard.
+ */
 int checker_in_hand(const checker *self, const watched *worker)
 {
     int64_t guard_us = least_guard(&worker->numbers);
     int count = 0;
 
+    if (guard_us == TAKT_NEVER && !self->one_policy)
+        guard_us = 0;
     for (int i = 0; i < worker->hand_count; i++)
         count += guard_us == TAKT_NEVER ||
                  checker_now(self) <= worker->hand[i].at_us + guard_us - self->slowest_us;

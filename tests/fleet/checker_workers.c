@@ -51,11 +51,11 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_
     worker->learned = worker->learned || award->outdated;
     if (award->outdated)
         worker->numbers = award->newer;
-    else if (!worker->learned)
+    else if (!worker->learned || worker->numbers.revision <= of_fleet->limit->numbers.revision)
         worker->numbers = of_fleet->limit->numbers;
     worker->blocked_until_us = award->blocked_until_us;
     checker_permits_heard(self, of_fleet, award, sent_us);
-    if (award->taken)
+    if (award->taken || award->stale) /* a stale answer may be to a repeated claim */
         give_up(worker, offer);
     for (int i = 0; i < award->run_count; i++)
         for (int64_t j = 0; j < award->runs[i].count; j++) {
@@ -86,8 +86,9 @@ void checker_told(checker *self, const takt_fleet_worker *of_fleet, const takt_s
     drop_before(worker, worker->blocked_until_us);
 }
 
-void checker_failed(checker *self, const takt_fleet_worker *of_fleet)
+void checker_failed(checker *self, const takt_fleet_worker *of_fleet, const takt_offer *offer)
 {
+    give_up(&self->workers[of_fleet->index], offer); /* it may be another worker's now */
     watched *worker = &self->workers[of_fleet->index];
 
     checker_permits_failed(self, of_fleet);
@@ -248,6 +249,10 @@ static int64_t tokens_before(const checker *self, const fleet_job *ended, const 
     for (int i = 0; i < job_count; i++)
         if (&jobs[i] != ended && jobs[i].waiting)
             tokens += jobs[i].permit.cost;
+    /* those who have left since the answer was given were still before it */
+    for (int i = 0; i < CHECKER_LEAVERS; i++)
+        if (self->leavers[i].at_us >= self->fleet->now_us - 2 * self->slowest_us)
+            tokens += self->leavers[i].cost;
     return tokens;
 }
 
@@ -294,6 +299,8 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
         return;
     }
     self->left++;
+    self->leavers[self->leaver_count++ % CHECKER_LEAVERS] =
+        (checker_leaver){self->fleet->now_us, ended->permit.cost};
     self->workers[ended->worker->index].left++;
     if (status == TAKT_E_STORE_TIMEOUT && self->mode == TAKT_ON_STORE_FAILURE_CLOSED &&
         self->workers[ended->worker->index].lost)

@@ -211,8 +211,12 @@ static void on_told(takt_fleet *fleet, takt_fleet_worker *worker, const takt_sta
 
 static void on_failed(takt_fleet *fleet, takt_fleet_worker *worker)
 {
+    const takt_queue *queue = takt_registry_find(&worker->scheduler, worker->limit, "");
+    const takt_offer none = {.cost = 0};
+
     timeline_note(fleet, "worker %d has no answer", worker->index);
-    checker_failed(&((scenario *)fleet->data)->checker, worker);
+    checker_failed(&((scenario *)fleet->data)->checker, worker,
+                   queue ? &queue->claims.offer : &none);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */

@@ -337,7 +337,8 @@ MUTANTS = [
      'handed = v.urgent == 0 ? hand_on(ledger, from_us, want, award) : 0;',
      'handed = hand_on(ledger, from_us, want, award);'),
     ('offers are asked for all the time', 'core/offers.c',
-     'if (claim->distant || ledger->offers.asked_at_us > 0 || ledger->offers.count > 0 || numbers->concurrency > 0)',
+     'if (claim->distant || place->accepted > 0 || ledger->offers.asked_at_us > 0 || '
+     'ledger->offers.count > 0 || numbers->concurrency > 0)',
      'if (numbers->concurrency > 0)'),
     # deadlines
     ('those ahead are counted twice', 'core/ledger.c',

@@ -16,6 +16,7 @@ local ledger = {
     meter = nil, -- while somebody watches: `ends`, `since` and `taken`; core/meter.h
     stated = 0, -- core/ledger.h's takt_contest
     contested = 0, -- 0: there is no contest
+    asker = '0', -- the worker that they were asked for
     asked = 0, -- when offers were asked for; core/ledger.h's takt_offers
     offers = {}, -- `slot`, `cost` and `priority`
     others = false, -- other rules than the caller's are in force

@@ -154,7 +154,7 @@ claim = {
         for priority = 0, 9 do
             if own[priority] then
                 if foremost then
-                    claim.news, foremost = offers.ask(priority, own[priority].need), false
+                    claim.news, foremost = offers.ask(priority, own[priority]), false
                 end
                 local given = claim.serve(priority)
                 if own[priority].waiting <= 0 then

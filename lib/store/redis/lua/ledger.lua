@@ -136,9 +136,9 @@ text = {
             end
         end
         if at <= #stored then
-            a, more, stop = stored:match('^e(%d+)([^;]*);()', at)
+            a, b, more, stop = stored:match('^e(%d+),(%x+)([^;]*);()', at)
             if a then
-                ledger.asked, at = tonumber(a), stop
+                ledger.asked, ledger.asker, at = tonumber(a), b, stop
                 if not text.read_offers(more) or ledger.asked > TAKT_EXACT_MAX
                     or ledger.asked == 0 and not ledger.offers[1] then
                     return nil
@@ -255,7 +255,7 @@ text = {
             parts = parts .. ';c' .. numbers.digits(ledger.stated) .. ',' .. numbers.digits(ledger.contested)
         end
         if ledger.asked > 0 or ledger.offers[1] then
-            parts = parts .. ';e' .. numbers.digits(ledger.asked)
+            parts = parts .. ';e' .. numbers.digits(ledger.asked) .. ',' .. ledger.asker
             for _, offer in ipairs(ledger.offers) do
                 parts = parts .. string.format(',%.0f,%.0f,%.0f', offer.slot, offer.cost, offer.priority)
             end
@@ -291,7 +291,7 @@ local function begin_anew()
     ledger.turn, ledger.listed, ledger.damaged = 0, false, true
     ledger.fence, ledger.leased, ledger.meter = 0, 0, nil
     ledger.stated, ledger.contested, ledger.others = 0, 0, false
-    ledger.asked, ledger.offers = 0, {}
+    ledger.asked, ledger.asker, ledger.offers = 0, '0', {}
     local given_until = ledger.now + limit.lookahead
     limit.exhaust(given_until)
     ledger.blocked, ledger.reason = given_until + limit.span, ''
@@ -337,7 +337,7 @@ local function tidy_offers()
     end
     ledger.offers = kept
     if ledger.asked > ledger.now or ledger.asked + limit.lookahead < ledger.now then
-        ledger.asked = 0
+        ledger.asked, ledger.asker = 0, '0'
     end
 end
 

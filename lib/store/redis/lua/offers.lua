@@ -37,9 +37,9 @@ offers = {
     end,
 
     -- Whether the others are to offer slots, to the caller's most urgent place.
-    ask = function(priority, need)
+    ask = function(priority, place)
         local from = math.max(ledger.now, ledger.blocked)
-        if claim_is_distant or ledger.asked > 0 or ledger.offers[1] or limit.concurrency > 0 then
+        if claim_is_distant or place.accepted > 0 or ledger.asked > 0 or ledger.offers[1] or limit.concurrency > 0 then
             return false
         end
         local behind = offers.behind(priority)
@@ -47,17 +47,20 @@ offers = {
             return false
         end
         local slots = limit.throughput(limit.lookahead)
-        if slots < TAKT_OFFERS_SLOTS_MIN or behind > TAKT_OFFERS_WORKERS_MAX * slots
-            or limit.earliest(from, need) <= from + math.floor(limit.lookahead / TAKT_OFFERS_NEAR) then
+        if slots < TAKT_OFFERS_SLOTS_MIN or behind > TAKT_OFFERS_WORKERS_MAX * slots then
             return false
         end
-        ledger.asked = ledger.now
+        local first = limit.earliest(from, place.need)
+        if first <= from + math.floor(limit.lookahead / TAKT_OFFERS_NEAR) or first > from + 2 * limit.lookahead then
+            return false
+        end
+        ledger.asked, ledger.asker = ledger.now, ARGV[7]
         return true
     end,
 
-    -- Whether a place waits a moment for offers.
+    -- Whether the worker's place, for which the others were asked, waits a moment for offers.
     awaited = function(priority)
-        return not claim_is_distant and ledger.asked > 0 and offers.behind(priority) > 0
+        return ledger.asked > 0 and ledger.asker == ARGV[7] and offers.behind(priority) > 0
             and ledger.asked + math.floor(limit.lookahead / TAKT_OFFERS_AWAITED) >= ledger.now
     end,
 

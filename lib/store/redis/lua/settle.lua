@@ -16,6 +16,9 @@ return run(function()
         for _, one in ipairs(limit.rules) do
             local known_at = one == limit.brake and slot or ledger.now
             one.algorithm.give_back(one, slot, cost, cost - actual, ledger.now + limit.lookahead, known_at)
+            if one.owed > 0 and not one.algorithm.owes then
+                debts.pay_at(one, ledger.now)
+            end
         end
     end
     count_taken(actual - cost)
