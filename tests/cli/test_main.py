@@ -109,9 +109,10 @@ def check(report, here):
     report.check(done.returncode == 0 and json.loads(done.stdout) == {
         'namespace': 'test', 'store': 'file:ledgers.mdb', 'follows': False,
         'limits': [{'name': 'mail', 'rules': '100/s burst 10, 100000/day', 'on_store_failure': 'wait',
-                    'mode': 'enforce', 'learn': 'off', 'key_hash': False},
+                    'mode': 'enforce', 'learn': 'off', 'key_hash': False, 'overrides': []},
                    {'name': 'account', 'rules': '5/s, on_store_failure closed, within mail',
-                    'on_store_failure': 'closed', 'mode': 'enforce', 'learn': 'off', 'key_hash': False}],
+                    'on_store_failure': 'closed', 'mode': 'enforce', 'learn': 'off', 'key_hash': False,
+                    'overrides': []}],
         'warnings': [{'limit': 'mail', 'text': 'rate 100/s is never reached: 100000/day without a burst allows 1.16/s; '
                       'add burst: 100000 or algorithm: fixed-window to 100000/day'}]}, 'or JSON', told(done))
 
