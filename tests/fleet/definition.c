@@ -361,9 +361,8 @@ static void note_given(definition *self, int64_t t_us, int64_t cost)
 
 void definition_charge(definition *self, int64_t now_us, int64_t tokens)
 {
-    int64_t periods = 2 * (tokens / allowed(self)) + 5;
     int64_t last_us = self->count > 0 ? self->taken[self->count - 1].at_us : now_us;
-    int64_t behind = self->behind;
+    int64_t behind = self->behind, periods;
 
     definition_take(self, now_us, tokens);
     self->behind = behind < self->behind ? behind : self->behind; /* it is no late token */
@@ -371,6 +370,7 @@ void definition_charge(definition *self, int64_t now_us, int64_t tokens)
         self->charged = true;
         return;
     }
+    periods = 2 * (tokens / allowed(self)) + 5;
     if (self->debt_count == DEFINITION_DEBTS)
         memmove(self->debts, self->debts + 1, (size_t)--self->debt_count * sizeof *self->debts);
     self->debts[self->debt_count++] = (definition_debt){now_us, tokens};
