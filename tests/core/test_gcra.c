@@ -7,7 +7,7 @@
 
 static takt_rule_state at_rest(const takt_rule *rule, int64_t now_us)
 {
-    takt_rule_state state;
+    takt_rule_state state = {.pages = NULL};
 
     takt_gcra.rest(rule, &state, now_us);
     return state;

@@ -41,7 +41,7 @@ static takt_rule random_rule(uint64_t *random)
 static int take_at_random(const takt_rule *rule, uint64_t *random, taken *slots)
 {
     int64_t now_us = NOW, spread_us = 2 * rule->interval.us + 2;
-    takt_rule_state state;
+    takt_rule_state state = {.pages = NULL};
     int count = 0;
 
     takt_gcra.rest(rule, &state, now_us);
@@ -121,7 +121,7 @@ Test(gcra_promise, numbers_at_the_ends_of_the_scale)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         takt_rule rule = rule_of(rows[i].tokens, rows[i].period_us, rows[i].burst);
-        takt_rule_state state;
+        takt_rule_state state = {.pages = NULL};
         takt_run run;
         takt_gcra.rest(&rule, &state, NOW);
         for (int64_t n = 1; n <= TAKT_ROOM_MAX; n *= 10) {

@@ -33,8 +33,11 @@ void checker_brake_off(checker *self)
 static int64_t percent_at(const checker *self, int64_t t_us)
 {
     const takt_adapt *adapt = &self->numbers.adapt;
-    wide gained = (wide)later(t_us - self->braked_at_us, 0) * adapt->recover / adapt->recover_us;
+    wide gained;
 
+    if (adapt->backoff == 0) /* another policy of the revision has none */
+        return 100;
+    gained = (wide)later(t_us - self->braked_at_us, 0) * adapt->recover / adapt->recover_us;
     return gained > 100 ? 100 : sooner(self->braked_percent + (int64_t)gained, 100);
 }
 

@@ -6,7 +6,7 @@
 
 #define WINDOW_LAG_US                                                                              \
     INT64_C(1000000)       /* in which a fleet has used up a window that was opened at once */
-#define CALLS_PER_AWARD 10 /* of a worker that waits, besides its keepalives */
+#define CALLS_PER_AWARD 12 /* of a worker that waits, besides its keepalives */
 #define FLEET_PER_AWARD 10 /* of all of them, where others come between */
 
 /* Promise 3, from one award to a worker's next: where all work has one priority and one cost, the

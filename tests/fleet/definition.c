@@ -431,7 +431,7 @@ static void window_follow(definition *self, const definition *from, int64_t now_
     int64_t at_us = last_us > now_us ? last_us : now_us;
 
     definition_blur(self, at_us + 2 * (self->period_us + from->period_us));
-    if (opens_by_use(self) && opens_by_use(from)) {
+    if (opens_by_use(self) && opens_by_use(from) && self->period_us == from->period_us) {
         self->opened_us = from->opened_us;
         self->used = from->used < allowed(self) ? from->used : allowed(self);
     }
@@ -450,7 +450,7 @@ void definition_follow(definition *self, const definition *from, int64_t now_us)
         bucket_follow(self, from, now_us);
     else
         window_follow(self, from, now_us);
-    if (from->debt_count > 0 && self->vague_until_us < from->vague_until_us)
+    if (self->kind != DEFINED_BUCKET && self->vague_until_us < from->vague_until_us)
         self->vague_until_us = from->vague_until_us;
 }
 

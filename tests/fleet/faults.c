@@ -198,7 +198,8 @@ void faults_begin(scenario *self)
     /* nobody settles what the ledger has forgotten */
     self->settles =
         self->costs != 0 && !(self->faults & (1U << RESET | 1U << LOSE_STATE | 1U << NEW_POLICY));
-    if (self->costs != 0)
+    /* what is owed under an algorithm that a newer policy gives up is owed no longer */
+    if (self->costs != 0 && !(self->faults & 1U << NEW_POLICY))
         takt_fleet_at(&self->fleet, self->fleet.now_us + draw(&self->costs, 4000000), overspend,
                       self);
     if (self->faults >> NETWORK & 1)

@@ -28,7 +28,7 @@ def run(first, last):
     if done.returncode == 0:
         return last - first + 1, ''
     failed = re.search(r'^seed (\d+) failed', done.stdout, re.MULTILINE)
-    return int(failed.group(1)) - first if failed else 0, done.stdout + done.stderr
+    return int(failed.group(1)) - first if failed else 0, done.stdout + done.stderr or f'it ended with {done.returncode}'
 
 
 def main():
