@@ -77,9 +77,11 @@ static void change_numbers(checker *self, const takt_numbers *numbers, int64_t n
         definition_open(rule, &numbers->rules[i]);
         if (before[i] >= 0 && same_numbers(&old[before[i]].rule, &rule->rule))
             definition_copy(rule, &old[before[i]]);
+        else if (!self->known)
+            continue; /* a fresh ledger begins as from rest */
         else if (before[i] >= 0)
             definition_follow(rule, &old[before[i]], now_us);
-        else if (self->known) /* a fresh ledger begins as from rest */
+        else
             definition_begin_late(rule, now_us, begins_us);
     }
     for (int i = 0; i < TAKT_RULES_MAX; i++)

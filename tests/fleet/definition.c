@@ -431,7 +431,7 @@ static void window_follow(definition *self, const definition *from, int64_t now_
     int64_t at_us = last_us > now_us ? last_us : now_us;
 
     definition_blur(self, at_us + 2 * (self->period_us + from->period_us));
-    if (opens_by_use(self) && opens_by_use(from) && self->period_us == from->period_us) {
+    if (opens_by_use(self) && opens_by_use(from)) {
         self->opened_us = from->opened_us;
         self->used = from->used < allowed(self) ? from->used : allowed(self);
     }
