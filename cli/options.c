@@ -89,6 +89,18 @@ bool takt_cli_is_ad_hoc(const takt_cli_settings *settings)
     return settings->rule_count > 0 || settings->concurrency;
 }
 
+/* "500/min:requests" says what the rate counts. */
+static void add_rate(takt_cli_settings *settings, char *word)
+{
+    takt_rule_text *rule = &settings->rules[settings->rule_count++];
+    char *counts = strchr(word, ':');
+
+    if (counts)
+        *counts++ = '\0';
+    rule->rate = word;
+    rule->counts = counts;
+}
+
 static error_t parse_rate(int key, char *word, struct argp_state *state)
 {
     takt_cli_settings *settings = state->input;
@@ -96,7 +108,7 @@ static error_t parse_rate(int key, char *word, struct argp_state *state)
     if (key == KEY_RATE && settings->rule_count == TAKT_RULES_MAX)
         argp_error(state, "a limit has at most %d rates", TAKT_RULES_MAX);
     else if (key == KEY_RATE)
-        settings->rules[settings->rule_count++].rate = word;
+        add_rate(settings, word);
     else if (key >= KEY_BURST && key <= KEY_GUARD && settings->rule_count == 0)
         argp_error(state, "%s %s belongs to a rate: write --rate TOKENS/PERIOD before it",
                    rate_field_name(key), word);
@@ -129,7 +141,8 @@ static error_t parse_rate(int key, char *word, struct argp_state *state)
 
 static const struct argp_option rate_options[] = {
     {"rate", KEY_RATE, "TOKENS/PERIOD", 0,
-     "Without a policy: the rate of LIMIT (10/s, 20/min, 3/250ms); several hold together", 7},
+     "Without a policy: the rate of LIMIT (10/s, 20/min, 500/min:requests); several hold together",
+     7},
     {"burst", KEY_BURST, "N", 0,
      "Burst of the --rate before it: tokens available at one instant (default 1)", 7},
     {"algorithm", KEY_ALGORITHM, "A", 0,

@@ -117,10 +117,10 @@ bool takt_sim_store_run(takt_fleet *fleet, takt_sim_call *call)
         break;
     case TAKT_SIM_SETTLE:
         takt_ledger_settle(&fleet->ledger, now_us, takt_run_slot(&call->unused, 0),
-                           call->unused.count * call->unused.cost, 0);
+                           call->unused.count, call->unused.count * call->unused.cost, 0);
         break;
     case TAKT_SIM_CHARGE:
-        takt_ledger_settle(&fleet->ledger, now_us, now_us, 0, call->cost);
+        takt_ledger_settle(&fleet->ledger, now_us, now_us, 0, 0, call->cost);
         break;
     case TAKT_SIM_BLOCK:
         takt_ledger_block(&fleet->ledger, now_us, call->for_us, NULL);

@@ -251,7 +251,7 @@ static void begin_to_wait(takt_oracle *oracle, pending *arrived)
     const takt_arrival *arrival = &arrived->decision.arrival;
     takt_permit *permit = &arrived->permit;
 
-    if (takt_numbers_capacity(&oracle->limit->numbers, NULL) < arrival->cost) {
+    if (takt_numbers_capacity(&oracle->limit->numbers, TAKT_UNIT_TOKENS, NULL) < arrival->cost) {
         refuse(oracle, arrived, TAKT_NEVER);
         return;
     }

@@ -128,7 +128,7 @@ static int set_algorithm(takt_limit *limit, const char *name, takt_error *error)
 static int check_cost(const takt_limit *limit, const takt_bulk *bulk, takt_error *error)
 {
     int rule = 0;
-    int64_t capacity = takt_numbers_capacity(&limit->numbers, &rule);
+    int64_t capacity = takt_numbers_capacity(&limit->numbers, TAKT_UNIT_TOKENS, &rule);
 
     if (bulk->cost_max <= capacity)
         return 0;

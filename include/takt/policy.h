@@ -39,6 +39,9 @@ typedef struct takt_rule_text {
     const char *timezone;
     /* leaky-bucket: how many may wait (no bound). */
     const char *queue;
+    /* What the rate counts: "requests", of which each acquire takes one whatever it costs (tokens,
+     * of which it takes its cost). */
+    const char *counts;
     /* How much later than its slot work may begin and still keep the rate: "20ms", "0"
      * (fixed-window and sliding-log: 5 % of the period, at most "50ms"; others: "0"). */
     const char *guard;

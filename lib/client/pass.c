@@ -187,7 +187,7 @@ static int still_possible(const takt_permit *permit)
     const takt_limit *outer = takt_waiter_outer(permit)->limit;
 
     return outer->mode == TAKT_MODE_ENFORCE && outer->access == TAKT_ACCESS_LIMITED &&
-                   permit->cost > takt_numbers_capacity(&outer->numbers, NULL)
+                   permit->cost > takt_numbers_capacity(&outer->numbers, TAKT_UNIT_TOKENS, NULL)
                ? TAKT_E_COST
                : 0;
 }

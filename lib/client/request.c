@@ -79,7 +79,7 @@ static int check_costs(const takt_request *request, takt_levels *levels, takt_er
     for (int level = 0; level < levels->count; level++) {
         const takt_limit *limit =
             takt_overrides_for(levels->limits[level], given_key(request, level));
-        int64_t capacity = takt_numbers_capacity(&limit->numbers, &rule);
+        int64_t capacity = takt_numbers_capacity(&limit->numbers, TAKT_UNIT_TOKENS, &rule);
         levels->limits[level] = limit;
         if (request->cost > capacity && limit->mode == TAKT_MODE_ENFORCE &&
             limit->access == TAKT_ACCESS_LIMITED)

@@ -12,7 +12,7 @@
 
 /* One limit's part of it. */
 static int begin(takt_client *client, const takt_limit *limit, const char *key, int64_t slot_us,
-                 int64_t cost, int64_t actual_cost)
+                 int64_t requests, int64_t cost, int64_t actual_cost)
 {
     takt_calling *calling = takt_call_new(client);
 
@@ -21,6 +21,7 @@ static int begin(takt_client *client, const takt_limit *limit, const char *key, 
     calling->levels = (takt_levels){.limits = {limit}, .count = 1};
     strcpy(calling->keys[0], key);
     calling->call.op = TAKT_OP_SETTLE;
+    calling->call.requests = requests;
     calling->call.cost = cost;
     calling->call.slot_us = slot_us;
     calling->call.actual = actual_cost;
@@ -34,14 +35,14 @@ void takt_settle_shadow(takt_client *client, const takt_shadow_waiter *shadow_wa
     const takt_permit *permit = &shadow_waiter->permit;
 
     if (!client->closing)
-        (void)begin(client, permit->queue->limit, permit->queue->key, permit->slot_at_us,
+        (void)begin(client, permit->queue->limit, permit->queue->key, permit->slot_at_us, 1,
                     permit->cost, shadow_waiter->actual);
 }
 
 void takt_settle_unused(takt_client *client, const takt_queue *queue, const takt_run *unused)
 {
     if (takt_policy_find(client->policy, queue->limit->name)) /* else it is gone: they lapse */
-        (void)begin(client, queue->limit, queue->key, takt_run_slot(unused, 0),
+        (void)begin(client, queue->limit, queue->key, takt_run_slot(unused, 0), unused->count,
                     unused->count * unused->cost, 0);
 }
 
@@ -66,7 +67,7 @@ static int settle_one(const takt_permit *permit, const takt_limit *limit, const 
         slot_us = takt_shadow_settle(permit, actual_cost);
     if (actual_cost < permit->cost && slot_us == 0)
         return 0;
-    return begin(permit->client, limit, key, slot_us, permit->cost, actual_cost);
+    return begin(permit->client, limit, key, slot_us, 1, permit->cost, actual_cost);
 }
 
 int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual_cost)

@@ -122,7 +122,8 @@ int64_t takt_claim_min_cost(const takt_claim *claim, int64_t capacity)
 void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award)
 {
     int64_t from_us = award->blocked_until_us > now_us ? award->blocked_until_us : now_us;
-    int64_t cost = takt_claim_min_cost(claim, takt_numbers_capacity(ledger->numbers, NULL));
+    int64_t capacity = takt_numbers_capacity(ledger->numbers, TAKT_UNIT_TOKENS, NULL);
+    int64_t cost = takt_claim_min_cost(claim, capacity);
 
     number(ledger, now_us, award);
     if (ledger->numbers->concurrency > 0)

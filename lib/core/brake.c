@@ -82,8 +82,9 @@ static void reduce(int64_t *a, int64_t *b)
     *b /= divisor;
 }
 
-/* Derives the brake: GCRA at `percent` of the first rule's rate, with the burst of the limit's
- * rules, so that no cost becomes impossible. False: the numbers are too large. */
+/* Derives the brake: GCRA at `percent` of the first rule's rate, of what that rule counts, with the
+ * burst of the limit's rules, so that no cost becomes impossible. False: the numbers are too large.
+ */
 static bool derive(const takt_numbers *numbers, int64_t percent, takt_rule *brake)
 {
     int64_t tokens, span_us, whole = TAKT_WHOLE_PERCENT;
@@ -101,7 +102,8 @@ static bool derive(const takt_numbers *numbers, int64_t percent, takt_rule *brak
     *brake = (takt_rule){.algorithm = &takt_gcra,
                          .limit = tokens * percent,
                          .period_us = span_us * whole,
-                         .burst = takt_numbers_capacity(numbers, NULL)};
+                         .unit = numbers->rules[0].unit,
+                         .burst = takt_numbers_capacity(numbers, numbers->rules[0].unit, NULL)};
     return takt_rule_prepare(brake, NULL) == 0;
 }
 

@@ -106,52 +106,91 @@ void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us)
 
 /* The situation of one place in line. */
 typedef struct view {
-    int64_t room;    /* tokens with slots due by now + lookahead, not yet given away */
-    int64_t share;   /* tokens that one turn may take */
-    int64_t ahead;   /* part of the room that is left to the places before this one */
-    int64_t first;   /* tokens that the places before this one want in any case */
-    int64_t urgent;  /* tokens that higher priorities want */
-    int64_t permits; /* permits that this turn may take */
+    takt_amounts room;   /* what has slots due by now + lookahead and is not yet given away */
+    takt_amounts share;  /* what one turn may take */
+    takt_amounts ahead;  /* part of the room that is left to the places before this one */
+    takt_amounts first;  /* what the places before this one want in any case */
+    takt_amounts urgent; /* what higher priorities want */
+    int64_t permits;     /* permits that this turn may take */
 } view;
+
+#define EACH_UNIT(unit, count) for (int unit = 0; unit < (count); unit++)
+
+/* How many units there are to look at: of most limits tokens alone. */
+static int units_of(const takt_numbers *numbers)
+{
+    for (int i = 0; i < numbers->rule_count; i++)
+        if (numbers->rules[i].unit != TAKT_UNIT_TOKENS)
+            return TAKT_UNITS;
+    return 1;
+}
+
+static int64_t wanted_by(const takt_place *place, int unit)
+{
+    return unit == TAKT_UNIT_TOKENS ? place->wanting : place->waiting;
+}
+
+static int64_t needed_by(const takt_place *place, int unit)
+{
+    return unit == TAKT_UNIT_TOKENS ? place->need : 1;
+}
+
+static int64_t taken_by(const takt_want *want, int unit)
+{
+    return unit == TAKT_UNIT_TOKENS ? want->cost : 1;
+}
+
+static takt_amounts sum(takt_amounts a, takt_amounts b)
+{
+    EACH_UNIT(unit, TAKT_UNITS)
+    a.of[unit] += b.of[unit];
+    return a;
+}
 
 static view look(const takt_ledger *ledger, int64_t now_us, int at)
 {
     const takt_place *me = &ledger->line[at], *head = NULL;
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
-    int64_t workers = 1, before = 0, urgent = 0, others = 0;
-    view v;
+    int64_t workers = 1, before = 0;
+    int units = units_of(ledger->numbers);
+    takt_amounts through, others = {{0}};
+    view v = {.urgent = {{0}}};
 
     for (int i = 0; i < ledger->line_count; i++) {
         const takt_place *place = &ledger->line[i];
         if (i == at || place->aside)
             continue;
-        if (place->priority < me->priority)
-            urgent += place->wanting;
+        EACH_UNIT(unit, place->priority < me->priority ? units : 0)
+        v.urgent.of[unit] += wanted_by(place, unit);
         if (place->priority != me->priority)
             continue;
         workers++;
-        others += place->wanting;
+        EACH_UNIT(unit, units)
+        others.of[unit] += wanted_by(place, unit);
         before += i < at;
         if (i < at && !head)
             head = place;
     }
     v.room = takt_numbers_room(ledger->numbers, &ledger->state, from_us,
                                now_us + ledger->numbers->lookahead_us);
-    v.share = takt_max(takt_numbers_throughput(ledger->numbers, &ledger->state,
-                                               ledger->numbers->lookahead_us),
-                       v.room) /
-              workers;
-    v.share = takt_max(v.share, 1);
-    v.ahead = before * v.share;
-    if (head && head->need > v.share)
-        v.ahead += head->need - v.share;
-    v.ahead = urgent + takt_min(v.ahead, others); /* room that nobody wants is not reserved */
-    v.urgent = urgent;
-    v.first = urgent + (head ? head->need + before - 1 : 0);
+    through =
+        takt_numbers_throughput(ledger->numbers, &ledger->state, ledger->numbers->lookahead_us);
+    EACH_UNIT(unit, units)
+    {
+        int64_t needed = head ? needed_by(head, unit) : 0;
+        int64_t share = takt_max(takt_max(through.of[unit], v.room.of[unit]) / workers, 1);
+        int64_t ahead = before * share + takt_max(needed - share, 0);
+        v.share.of[unit] = share;
+        /* room that nobody wants is not reserved */
+        v.ahead.of[unit] = v.urgent.of[unit] + takt_min(ahead, others.of[unit]);
+        v.first.of[unit] = v.urgent.of[unit] + (head ? needed + before - 1 : 0);
+    }
     v.permits = takt_holders_free(ledger); /* each wanted permit comes with at least one token */
     if (v.permits != TAKT_NEVER) {
         int64_t share = takt_max(ledger->numbers->concurrency / workers, 1);
-        v.permits = takt_min(v.permits - urgent - takt_min(before * share, others), share);
+        v.permits = takt_min(v.permits - v.urgent.of[TAKT_UNIT_TOKENS] -
+                                 takt_min(before * share, others.of[TAKT_UNIT_TOKENS]),
+                             share);
     }
     return v;
 }
@@ -160,7 +199,7 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at)
  * waiter; its worker refuses it when it learns the numbers. */
 static bool can_ever_be_given(const takt_ledger *ledger, const takt_want *want)
 {
-    return want->cost <= takt_numbers_capacity(ledger->numbers, NULL);
+    return want->cost <= takt_numbers_capacity(ledger->numbers, TAKT_UNIT_TOKENS, NULL);
 }
 
 /* Gives the most urgent place slots that other workers have handed on. These slots were counted
@@ -178,6 +217,16 @@ static int64_t hand_on(takt_ledger *ledger, int64_t from_us, const takt_want *wa
     return count;
 }
 
+/* How many waiters of a want there is so much left for. */
+static int64_t count_within(const takt_amounts *left, const takt_want *want, int units)
+{
+    int64_t count = TAKT_ROOM_MAX;
+
+    EACH_UNIT(unit, units)
+    count = takt_min(count, left->of[unit] > 0 ? left->of[unit] / taken_by(want, unit) : 0);
+    return count;
+}
+
 /* Gives a place as much of what its worker wants as its turn allows. Returns the tokens, never more
  * than wanted. */
 static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_claim *claim,
@@ -186,28 +235,33 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
     takt_place *me = &ledger->line[at];
     view v = look(ledger, now_us, at);
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
-    int64_t left = takt_min(takt_max(v.share, me->need), v.room - v.ahead);
+    int units = units_of(ledger->numbers);
+    takt_amounts left = {{0}};
     int64_t till_us = now_us + ledger->numbers->lookahead_us;
     int64_t near_us = takt_offers_are_awaited(ledger, now_us, me)
                           ? now_us + ledger->numbers->lookahead_us / TAKT_OFFERS_NEAR
                           : till_us;
     int64_t given = 0, slots = 0;
 
+    EACH_UNIT(unit, units)
+    left.of[unit] = takt_min(takt_max(v.share.of[unit], needed_by(me, unit)),
+                             v.room.of[unit] - v.ahead.of[unit]);
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
         int64_t until_us = want->latest_us < till_us ? want->latest_us : near_us;
         int64_t count, n, handed;
         if (want->priority != me->priority || !can_ever_be_given(ledger, want))
             continue;
-        handed = v.urgent == 0 ? hand_on(ledger, from_us, want, award) : 0;
+        handed = v.urgent.of[TAKT_UNIT_TOKENS] == 0 ? hand_on(ledger, from_us, want, award) : 0;
         me->wanting -= handed * want->cost;
-        count = takt_min(want->count - handed, left > 0 ? left / want->cost : 0);
+        count = takt_min(want->count - handed, count_within(&left, want, units));
         count = takt_min(count, takt_max(v.permits - slots, 0));
         n = takt_numbers_take(ledger->numbers, &ledger->state, from_us, want->cost, count, until_us,
                               award->runs, &award->run_count, TAKT_RUNS_MAX);
         given += n * want->cost;
         slots += n;
-        left -= n * want->cost;
+        EACH_UNIT(unit, units)
+        left.of[unit] -= n * taken_by(want, unit);
         me->waiting -= n + handed;
         me->accepted = takt_max(me->accepted - n - handed, 0);
         if (n + handed < want->count && want->latest_us > until_us) {
@@ -221,33 +275,52 @@ static int64_t serve(takt_ledger *ledger, int64_t now_us, int at, const takt_cla
     return given;
 }
 
+/* A turn ends with the unit that is used up first: of the other one no more is needed than requests
+ * of the place's average cost take. */
+static void match(const takt_place *me, takt_amounts *turn)
+{
+    int64_t *tokens = &turn->of[TAKT_UNIT_TOKENS], *requests = &turn->of[TAKT_UNIT_REQUESTS];
+    int64_t cost = takt_max(takt_ceil_div(me->wanting, takt_max(me->waiting, 1)), 1);
+
+    *requests = takt_max(takt_min(*requests, *tokens / cost), 1);
+    *tokens = takt_max(takt_min(*tokens, *requests * cost), takt_max(me->need, 1));
+}
+
 /* When there will be room for this place's next turn. The time is early enough to have the slots
  * half a lookahead before they are due, including the first one of a rule with uneven slots. */
 static int64_t room_at(const takt_ledger *ledger, int64_t now_us, const takt_place *me, view v)
 {
     int64_t lookahead_us = ledger->numbers->lookahead_us;
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
-    int64_t half = takt_numbers_throughput(ledger->numbers, &ledger->state, lookahead_us / 2);
-    int64_t need = takt_max(me->need, 1);
-    int64_t turn = takt_max(takt_min(takt_min(me->wanting, v.share), half), need);
-    int64_t first_us = takt_numbers_due(ledger->numbers, &ledger->state, from_us, v.ahead + need);
-    int64_t due_us = takt_numbers_due(ledger->numbers, &ledger->state, from_us, v.ahead + turn);
+    takt_amounts half = takt_numbers_throughput(ledger->numbers, &ledger->state, lookahead_us / 2);
+    takt_amounts need = {{takt_max(me->need, 1), 1}}, turn = need;
+    int units = units_of(ledger->numbers);
+    int64_t first_us, due_us;
 
+    EACH_UNIT(unit, units)
+    turn.of[unit] = takt_max(
+        takt_min(takt_min(wanted_by(me, unit), v.share.of[unit]), half.of[unit]), need.of[unit]);
+    if (units == TAKT_UNITS)
+        match(me, &turn);
+    first_us = takt_numbers_due(ledger->numbers, &ledger->state, from_us, sum(v.ahead, need));
+    due_us = takt_numbers_due(ledger->numbers, &ledger->state, from_us, sum(v.ahead, turn));
     due_us = takt_min(due_us, first_us + lookahead_us / 2);
     return takt_max(due_us - lookahead_us,
-                    now_us + lookahead_us / (v.ahead > 0 ? TAKT_LOOKAHEAD_FRACTION
-                                                         : TAKT_LOOKAHEAD_FRACTION_FIRST));
+                    now_us + lookahead_us / (v.ahead.of[TAKT_UNIT_TOKENS] > 0
+                                                 ? TAKT_LOOKAHEAD_FRACTION
+                                                 : TAKT_LOOKAHEAD_FRACTION_FIRST));
 }
 
 /* The worker's first waiter has no slot before this time, since the places before it get at least
  * what they want. 0: no place before it. */
 static int64_t turn_at(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim, view v)
 {
-    int64_t cost = takt_claim_min_cost(claim, takt_numbers_capacity(ledger->numbers, NULL));
+    int64_t capacity = takt_numbers_capacity(ledger->numbers, TAKT_UNIT_TOKENS, NULL);
+    takt_amounts least = {{takt_claim_min_cost(claim, capacity), 1}};
 
-    return v.first > 0
+    return v.first.of[TAKT_UNIT_TOKENS] > 0
                ? takt_numbers_due(ledger->numbers, &ledger->state,
-                                  takt_max(now_us, ledger->blocked_until_us), v.first + cost)
+                                  takt_max(now_us, ledger->blocked_until_us), sum(v.first, least))
                : 0;
 }
 
@@ -259,7 +332,7 @@ static int64_t lease_over_at(const takt_ledger *ledger, int64_t now_us, const ta
 {
     int64_t over_us = TAKT_NEVER;
 
-    if (v.ahead == 0)
+    if (v.ahead.of[TAKT_UNIT_TOKENS] == 0)
         over_us = takt_holders_over_at(ledger, now_us + TAKT_KEEPALIVE_US);
     return over_us == TAKT_NEVER ? over_us : takt_max(over_us, room_at(ledger, now_us, me, v));
 }
@@ -330,10 +403,12 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
     }
 }
 
-/* One turn for each of the worker's places, the most urgent first. */
-static void serve_all(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
-                      takt_award *award)
+/* One turn for each of the worker's places, the most urgent first. Returns the tokens that were
+ * taken of the room. */
+static int64_t serve_all(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+                         takt_award *award)
 {
+    int64_t all = 0;
     bool foremost = true;
 
     for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
@@ -345,6 +420,7 @@ static void serve_all(takt_ledger *ledger, int64_t now_us, const takt_claim *cla
             award->news = takt_offers_ask(ledger, now_us, claim, &ledger->line[at]);
         foremost = false;
         given = serve(ledger, now_us, at, claim, award);
+        all += given;
         takt_meter_add(ledger, given);
         if (ledger->line[at].waiting <= 0) {
             takt_line_remove(ledger, at);
@@ -354,6 +430,7 @@ static void serve_all(takt_ledger *ledger, int64_t now_us, const takt_claim *cla
             takt_line_add(ledger, place);
         }
     }
+    return all;
 }
 
 static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
@@ -403,17 +480,12 @@ static int64_t need_of_head(const takt_ledger *ledger, const takt_claim *claim)
 }
 
 /* Whether other waiters may get slots earlier than they were told, because the first in line, which
- * needed that much, leaves without it: it was cancelled or is too late. */
+ * needed that much, leaves without it: it was cancelled, is too late, or was given slots that other
+ * workers had handed on. */
 static bool is_news(const takt_ledger *ledger, const takt_claim *claim, int64_t needed,
-                    const takt_award *award)
+                    int64_t given, const takt_award *award)
 {
-    int64_t given = 0;
-
-    if (needed == 0 || award->least_urgent < 0)
-        return false;
-    for (int i = 0; i < award->run_count; i++)
-        given += award->runs[i].count * award->runs[i].cost;
-    return needed > given && needed > need_of_head(ledger, claim);
+    return needed > given && award->least_urgent >= 0 && needed > need_of_head(ledger, claim);
 }
 
 /* With drop-oldest, the places behind the dropped ones move to the front earlier than planned: the
@@ -442,16 +514,16 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
     takt_ledger_tidy(ledger, now_us);
     takt_award_begin(ledger, now_us, claim, award);
     if (!award->stale) {
-        int64_t needed = need_of_head(ledger, claim);
+        int64_t needed = need_of_head(ledger, claim), given;
         award->holding = takt_holders_state(ledger, now_us, claim);
         restate(ledger, now_us, claim);
         award->taken = takt_offers_accept(ledger, now_us, claim);
-        serve_all(ledger, now_us, claim, award);
+        given = serve_all(ledger, now_us, claim, award);
         takt_overflow_apply(ledger, claim, award);
         plan_all(ledger, now_us, claim, award);
         if (ledger->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
             hurry_first(ledger, now_us, claim, award);
-        award->news |= is_news(ledger, claim, needed, award);
+        award->news |= is_news(ledger, claim, needed, given, award);
     }
     takt_award_end(ledger, now_us, claim, award);
 }

@@ -244,13 +244,15 @@ void takt_ledger_penalize(takt_ledger *ledger, int64_t now_us, int64_t for_us, c
 
 void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us);
 
-/* Leaves at most `remaining` tokens of the policy's rules: takt_numbers_charge takes the rest. */
+/* Leaves at most `remaining` tokens of the policy's rules (requests, if none counts tokens):
+ * takt_numbers_charge takes the rest. */
 void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining);
 
-/* The work of a slot has cost more or less than was taken: takt_numbers_charge or
- * takt_numbers_give_back corrects the rules by the difference.  actual 0: it did not begin. */
-void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t cost,
-                        int64_t actual);
+/* The work of so many requests, for which slots were taken from slot_us on, has cost more or less
+ * than was taken: takt_numbers_charge and takt_numbers_give_back correct the rules by the
+ * difference.  actual 0: it did not begin. */
+void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t requests,
+                        int64_t cost, int64_t actual);
 
 /* Sets the rules to their state at rest, and the rate to the policy's.  Waiters and a block
  * stay. */

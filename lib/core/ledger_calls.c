@@ -11,28 +11,35 @@
 #include "core/line.h"
 #include "core/meter.h"
 
-/* What the waiters want, in tokens. A permit is wanted with at least one token, so that many
- * permits are enough for all of them. */
-static int64_t wanted(const takt_ledger *ledger)
+/* What the waiters want. A permit is wanted with at least one token, so as many permits as tokens
+ * are enough for all of them. */
+static takt_amounts wanted(const takt_ledger *ledger)
 {
-    int64_t tokens = 0;
+    takt_amounts all = {{0}};
 
-    for (int i = 0; i < ledger->line_count; i++)
-        tokens += ledger->line[i].aside ? 0 : ledger->line[i].wanting;
-    return tokens;
+    for (int i = 0; i < ledger->line_count; i++) {
+        const takt_place *place = &ledger->line[i];
+        all.of[TAKT_UNIT_TOKENS] += place->aside ? 0 : place->wanting;
+        all.of[TAKT_UNIT_REQUESTS] += place->aside ? 0 : place->waiting;
+    }
+    return all;
 }
 
 static bool take_now(takt_ledger *ledger, int64_t now_us, int64_t cost, bool permitted,
                      int64_t *retry_at_us)
 {
-    int64_t from_us = takt_max(now_us, ledger->blocked_until_us), ahead = wanted(ledger);
+    int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
+    takt_amounts ahead = wanted(ledger);
 
     *retry_at_us = takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, cost);
     if (*retry_at_us == TAKT_NEVER)
         return false;
-    if (ahead > 0)
-        *retry_at_us = takt_max(
-            *retry_at_us, takt_numbers_due(ledger->numbers, &ledger->state, from_us, ahead + cost));
+    if (ahead.of[TAKT_UNIT_TOKENS] > 0) {
+        ahead.of[TAKT_UNIT_TOKENS] += cost;
+        ahead.of[TAKT_UNIT_REQUESTS]++;
+        *retry_at_us = takt_max(*retry_at_us,
+                                takt_numbers_due(ledger->numbers, &ledger->state, from_us, ahead));
+    }
     if (!permitted) /* a permit may come free at any time, so asking again soon is useful */
         *retry_at_us = takt_max(*retry_at_us, now_us + takt_max(ledger->numbers->lookahead_us, 1));
     if (*retry_at_us > now_us)
@@ -60,7 +67,8 @@ bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_clai
     if (!award->stale) {
         award->holding = takt_holders_state(ledger, now_us, claim);
         taken =
-            take_now(ledger, now_us, cost, takt_holders_free(ledger) > wanted(ledger), retry_at_us);
+            take_now(ledger, now_us, cost,
+                     takt_holders_free(ledger) > wanted(ledger).of[TAKT_UNIT_TOKENS], retry_at_us);
         if (taken)
             award->runs[award->run_count++] =
                 (takt_run){{now_us, 0}, {0, 0}, 1, 1, (int32_t)cost, 0};
@@ -82,16 +90,28 @@ void takt_ledger_watch(takt_ledger *ledger, int64_t now_us, int64_t for_us)
         meter->until_us = now_us + for_us;
 }
 
+/* What is said of a limit in one number: its tokens, or where no rule counts them its requests. */
+static takt_unit told_unit(const takt_numbers *numbers)
+{
+    for (int i = 0; i < numbers->rule_count; i++)
+        if (numbers->rules[i].unit == TAKT_UNIT_TOKENS)
+            return TAKT_UNIT_TOKENS;
+    return numbers->rule_count > 0 ? TAKT_UNIT_REQUESTS : TAKT_UNIT_TOKENS;
+}
+
 void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standing)
 {
+    takt_unit unit = told_unit(ledger->numbers);
     int64_t from_us;
 
     takt_ledger_tidy(ledger, now_us);
     from_us = takt_max(now_us, ledger->blocked_until_us);
     standing->now_us = now_us;
-    standing->limit = takt_numbers_capacity(ledger->numbers, NULL);
+    standing->limit = takt_numbers_capacity(ledger->numbers, unit, NULL);
     standing->remaining =
-        from_us > now_us ? 0 : takt_numbers_room(ledger->numbers, &ledger->state, now_us, now_us);
+        from_us > now_us
+            ? 0
+            : takt_numbers_room(ledger->numbers, &ledger->state, now_us, now_us).of[unit];
     standing->concurrency = ledger->numbers->concurrency;
     standing->held = takt_holders_held(ledger);
     standing->holders = ledger->holder_count;
@@ -149,29 +169,33 @@ void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us)
     takt_brake_tidy(ledger, now_us);
 }
 
-void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t cost,
-                        int64_t actual)
+void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t requests,
+                        int64_t cost, int64_t actual)
 {
+    takt_amounts taken = {{cost, requests}}, more = {{0}}, less = {{0}};
+
+    more.of[TAKT_UNIT_TOKENS] = takt_max(actual - cost, 0);
+    less.of[TAKT_UNIT_TOKENS] = takt_max(cost - actual, 0);
+    less.of[TAKT_UNIT_REQUESTS] = actual == 0 ? requests : 0;
     takt_ledger_tidy(ledger, now_us);
-    if (actual > cost)
-        takt_numbers_charge(ledger->numbers, &ledger->state, now_us, actual - cost);
-    else
-        takt_numbers_give_back(ledger->numbers, &ledger->state, now_us, slot_us, cost,
-                               cost - actual);
+    takt_numbers_charge(ledger->numbers, &ledger->state, now_us, more);
+    takt_numbers_give_back(ledger->numbers, &ledger->state, now_us, slot_us, taken, less);
     takt_meter_add(ledger, actual - cost);
 }
 
 void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining)
 {
+    takt_unit unit = told_unit(ledger->numbers);
+    takt_amounts used = {{0}};
     takt_rule brake;
-    int64_t room;
 
     takt_ledger_tidy(ledger, now_us);
     brake = ledger->state.brake;
     ledger->state.brake.tokens = 0; /* the remaining quota may not start at once */
-    room = takt_numbers_room(ledger->numbers, &ledger->state, now_us, now_us);
-    if (room > remaining)
-        takt_numbers_charge(ledger->numbers, &ledger->state, now_us, room - remaining);
+    used.of[unit] =
+        takt_numbers_room(ledger->numbers, &ledger->state, now_us, now_us).of[unit] - remaining;
+    if (used.of[unit] > 0)
+        takt_numbers_charge(ledger->numbers, &ledger->state, now_us, used);
     ledger->state.brake = brake;
 }
 

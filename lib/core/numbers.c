@@ -67,37 +67,50 @@ static int64_t due_of(const takt_rule *rule, const takt_rule_state *state, int64
     return rule->algorithm->due(rule, state, from_us, n);
 }
 
-int64_t takt_numbers_capacity(const takt_numbers *numbers, int *rule)
+int64_t takt_numbers_capacity(const takt_numbers *numbers, takt_unit unit, int *rule)
 {
-    int64_t min = numbers->rule_count > 0 ? INT64_MAX : TAKT_ROOM_MAX;
+    int64_t min = INT64_MAX;
 
     EACH_RULE(numbers, i)
     {
         int64_t capacity = numbers->rules[i].algorithm->capacity(&numbers->rules[i]);
-        if (capacity < min) {
+        if (numbers->rules[i].unit == unit && capacity < min) {
             min = capacity;
             if (rule)
                 *rule = i;
         }
     }
-    return min;
+    return min == INT64_MAX ? TAKT_ROOM_MAX : min;
 }
 
-int64_t takt_numbers_throughput(const takt_numbers *numbers, const takt_rules_state *state,
-                                int64_t span_us)
+static const takt_amounts any_amount = {{TAKT_ROOM_MAX, TAKT_ROOM_MAX}};
+
+takt_amounts takt_numbers_throughput(const takt_numbers *numbers, const takt_rules_state *state,
+                                     int64_t span_us)
 {
     static const takt_rules_state unbraked = {.brake = {.tokens = 0}};
     const takt_rule *rule;
-    int64_t min = TAKT_ROOM_MAX;
+    takt_amounts min = any_amount;
 
     EACH_KEPT(rule, numbers, state ? state : &unbraked, i)
     {
         __extension__ unsigned __int128 tokens =
             (unsigned __int128)span_us * (uint64_t)rule->tokens / (uint64_t)rule->span_us;
-        if (tokens < (uint64_t)min)
-            min = (int64_t)tokens;
+        if (tokens < (uint64_t)min.of[rule->unit])
+            min.of[rule->unit] = (int64_t)tokens;
     }
     return min;
+}
+
+int64_t takt_amounts_least(takt_amounts amounts)
+{
+    return takt_min(amounts.of[TAKT_UNIT_TOKENS], amounts.of[TAKT_UNIT_REQUESTS]);
+}
+
+/* What requests of that cost together take of a rule. */
+static int64_t part_of(const takt_rule *rule, int64_t cost, int64_t requests)
+{
+    return rule->unit == TAKT_UNIT_TOKENS ? cost : requests;
 }
 
 int64_t takt_numbers_span(const takt_numbers *numbers)
@@ -145,53 +158,58 @@ int64_t takt_numbers_earliest(const takt_numbers *numbers, const takt_rules_stat
     /* one round is enough: what fits a rule fits it later as well */
     EACH_KEPT(rule, numbers, state, i)
     {
-        t_us = earliest_of(rule, &state->rules[i], t_us, cost);
+        t_us = earliest_of(rule, &state->rules[i], t_us, part_of(rule, cost, 1));
         if (t_us == TAKT_NEVER)
             break;
     }
     return t_us;
 }
 
-void takt_numbers_commit(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us,
-                         int64_t cost)
+static void commit(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us, int64_t cost,
+                   int64_t requests)
 {
     const takt_rule *rule;
 
     EACH_KEPT(rule, numbers, state, i)
-    rule->algorithm->commit(rule, &state->rules[i], t_us, cost);
+    rule->algorithm->commit(rule, &state->rules[i], t_us, part_of(rule, cost, requests));
 }
 
-int64_t takt_numbers_room(const takt_numbers *numbers, const takt_rules_state *state,
-                          int64_t from_us, int64_t until_us)
+void takt_numbers_commit(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us,
+                         int64_t cost)
+{
+    commit(numbers, state, t_us, cost, 1);
+}
+
+takt_amounts takt_numbers_room(const takt_numbers *numbers, const takt_rules_state *state,
+                               int64_t from_us, int64_t until_us)
 {
     const takt_rule *rule;
-    int64_t min = TAKT_ROOM_MAX;
+    takt_amounts min = any_amount;
 
     if (are_several(numbers, state))
         from_us = takt_numbers_earliest(numbers, state, from_us, 1);
     EACH_KEPT(rule, numbers, state, i)
     {
         int64_t room = room_of(rule, &state->rules[i], from_us, until_us);
-        if (room < min)
-            min = room;
+        if (room < min.of[rule->unit])
+            min.of[rule->unit] = room;
     }
     return min;
 }
 
 int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *state,
-                         int64_t from_us, int64_t n)
+                         int64_t from_us, takt_amounts n)
 {
     const takt_rule *rule;
     int64_t latest;
 
-    if (n > TAKT_ROOM_MAX)
-        n = TAKT_ROOM_MAX;
     if (are_several(numbers, state))
         from_us = takt_numbers_earliest(numbers, state, from_us, 1);
     latest = from_us;
     EACH_KEPT(rule, numbers, state, i)
     {
-        int64_t due = due_of(rule, &state->rules[i], from_us, n);
+        int64_t due =
+            due_of(rule, &state->rules[i], from_us, takt_min(n.of[rule->unit], TAKT_ROOM_MAX));
         if (due > latest)
             latest = due;
     }
@@ -200,14 +218,14 @@ int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *st
 
 /* A rule at rest gives the most. Exception: a window that begins with its first token may end soon
  * after t_us, with a whole window behind it. */
-int64_t takt_numbers_due_at_best(const takt_numbers *numbers, int64_t t_us, int64_t n)
+int64_t takt_numbers_due_at_best(const takt_numbers *numbers, int64_t t_us, takt_amounts n)
 {
     int64_t latest = t_us;
 
     EACH_RULE(numbers, i)
     {
         const takt_rule *rule = &numbers->rules[i];
-        int64_t more = rule->align == TAKT_ALIGN_FIRST_USE ? n - rule->tokens : n;
+        int64_t more = n.of[rule->unit] - (rule->align == TAKT_ALIGN_FIRST_USE ? rule->tokens : 0);
         takt_rule_state state = {.pages = NULL};
         int64_t due = t_us;
         if (more > 0) {
@@ -253,7 +271,7 @@ static int64_t times_at(const takt_numbers *numbers, const takt_rules_state *sta
 
     EACH_KEPT(rule, numbers, state, i)
     {
-        int64_t n = room_of(rule, &state->rules[i], t_us, t_us) / cost;
+        int64_t n = room_of(rule, &state->rules[i], t_us, t_us) / part_of(rule, cost, 1);
         if (n < count)
             count = n;
     }
@@ -275,7 +293,7 @@ static int64_t take_at(const takt_numbers *numbers, takt_rules_state *state, int
         n = times_at(numbers, state, t_us, cost, count);
         runs[*run_count - 1].count += n - 1;
     }
-    takt_numbers_commit(numbers, state, t_us, n * cost);
+    commit(numbers, state, t_us, n * cost, n);
     return n;
 }
 
@@ -359,8 +377,9 @@ int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, 
             takt_run run;
             if (*run_count == run_max)
                 break;
-            n = rule->algorithm->series(rule, &state->rules[0], from_us, cost, count - taken,
-                                        until_us, &run);
+            n = rule->algorithm->series(rule, &state->rules[0], from_us, part_of(rule, cost, 1),
+                                        count - taken, until_us, &run);
+            run.cost = (int32_t)cost;
             if (n > 1 || !append_slot(runs, run_count, run_max, t_us, (int32_t)cost))
                 runs[(*run_count)++] = run;
         } else {
@@ -393,7 +412,7 @@ static void charge_ahead(const takt_rule *rule, takt_rule_state *state, int64_t 
 }
 
 void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
-                         int64_t tokens)
+                         takt_amounts used)
 {
     const takt_rule *rule;
 
@@ -401,6 +420,9 @@ void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, i
     {
         takt_rule_state *kept = &state->rules[i];
         bool is_brake = i == numbers->rule_count;
+        int64_t tokens = used.of[rule->unit];
+        if (tokens == 0)
+            continue;
         if (!rule->algorithm->owes) {
             charge_now(rule, kept, now_us, tokens);
             continue;
@@ -416,15 +438,17 @@ void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, i
 
 /* What a brake learns would not outlive a change of its rate. */
 void takt_numbers_give_back(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
-                            int64_t slot_us, int64_t cost, int64_t unused)
+                            int64_t slot_us, takt_amounts taken, takt_amounts unused)
 {
     const takt_rule *rule;
 
     EACH_KEPT(rule, numbers, state, i)
     {
-        rule->algorithm->give_back(rule, &state->rules[i],
-                                   i == numbers->rule_count ? slot_us : now_us, slot_us, cost,
-                                   unused, now_us + numbers->lookahead_us);
+        if (unused.of[rule->unit] == 0)
+            continue;
+        rule->algorithm->give_back(
+            rule, &state->rules[i], i == numbers->rule_count ? slot_us : now_us, slot_us,
+            taken.of[rule->unit], unused.of[rule->unit], now_us + numbers->lookahead_us);
         /* the room is there from now on: what is owed is not paid as of before */
         if (owed_by(rule, &state->rules[i]) > 0)
             (void)pay_at(rule, &state->rules[i], now_us);
@@ -467,12 +491,13 @@ bool takt_numbers_same(const takt_numbers *a, const takt_numbers *b)
 }
 
 /* The old rule whose state a new one takes over: the first with the same numbers, or if `same` is
- * false, with the same algorithm; -1: none. `taken`: old rules that others have taken over. */
+ * false, with the same algorithm that counts the same; -1: none. `taken`: old rules that others
+ * have taken over. */
 static int predecessor(const takt_numbers *from, const takt_rule *rule, bool same, unsigned taken)
 {
     EACH_RULE(from, i)
     if (!(taken & 1U << i) && from->rules[i].algorithm->letter == rule->algorithm->letter &&
-        (!same || takt_rule_same(&from->rules[i], rule)))
+        from->rules[i].unit == rule->unit && (!same || takt_rule_same(&from->rules[i], rule)))
         return i;
     return -1;
 }

@@ -68,14 +68,17 @@ typedef struct takt_rules_state {
     takt_rule brake; /* tokens 0: there is no brake */
 } takt_rules_state;
 
-/* The most tokens that one acquire can get; *rule (may be NULL) is the index of the rule that
- * bounds it. */
-int64_t takt_numbers_capacity(const takt_numbers *numbers, int *rule);
+/* The most of a unit that can be taken at one instant: of tokens, the highest cost of an acquire.
+ * *rule (may be NULL) is the index of the rule that bounds it. */
+int64_t takt_numbers_capacity(const takt_numbers *numbers, takt_unit unit, int *rule);
 
-/* Tokens that the rules allow in `span_us` in the long run: the lowest of all rules, at most
+/* What the rules allow of each unit in `span_us` in the long run: the lowest of its rules, at most
  * TAKT_ROOM_MAX.  state NULL: only the policy's rules count. */
-int64_t takt_numbers_throughput(const takt_numbers *numbers, const takt_rules_state *state,
-                                int64_t span_us);
+takt_amounts takt_numbers_throughput(const takt_numbers *numbers, const takt_rules_state *state,
+                                     int64_t span_us);
+
+/* The lowest amount: of requests that cost one token each. */
+int64_t takt_amounts_least(takt_amounts amounts);
 
 /* Slots given longer ago than that have no effect any more: the longest period, or the lease. */
 int64_t takt_numbers_span(const takt_numbers *numbers);
@@ -86,22 +89,24 @@ void takt_numbers_begin(takt_rules_state *state, takt_pages *pages);
 
 /* Sets all rules but the brake to their state at rest. */
 void takt_numbers_rest(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us);
+
+/* One request of that cost. */
 int64_t takt_numbers_earliest(const takt_numbers *numbers, const takt_rules_state *state,
                               int64_t t_us, int64_t cost);
 void takt_numbers_commit(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us,
                          int64_t cost);
 
-/* For single tokens from from_us on: how many have slots <= until_us, and the slot of the n-th.
- * Exact for one rule; for several rules the lowest number and the latest slot of each rule
- * alone. */
-int64_t takt_numbers_room(const takt_numbers *numbers, const takt_rules_state *state,
-                          int64_t from_us, int64_t until_us);
+/* For single tokens and requests from from_us on: how many of each have slots <= until_us, and when
+ * so many of each have had theirs.  Exact for one rule; for several rules the lowest number and the
+ * latest slot of each rule alone. */
+takt_amounts takt_numbers_room(const takt_numbers *numbers, const takt_rules_state *state,
+                               int64_t from_us, int64_t until_us);
 int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *state,
-                         int64_t from_us, int64_t n);
+                         int64_t from_us, takt_amounts n);
 
-/* In whatever state the rules are at t_us, the n-th single token taken from then on has no earlier
- * slot. */
-int64_t takt_numbers_due_at_best(const takt_numbers *numbers, int64_t t_us, int64_t n);
+/* In whatever state the rules are at t_us, the last of so many taken one by one from then on has no
+ * earlier slot. */
+int64_t takt_numbers_due_at_best(const takt_numbers *numbers, int64_t t_us, takt_amounts n);
 
 /*
  * Takes up to `count` times `cost` tokens, the earliest slots from from_us on that are <= until_us.
@@ -117,15 +122,15 @@ int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, 
  * guard. */
 int64_t takt_numbers_guard(const takt_numbers *numbers);
 
-/* Takes tokens that were used without a slot.  What a rule has not left it owes: it gives nothing
- * before that is taken as well.  Of a brake TAKT_LOOKAHEAD_MAX_US of slots are lost at most. */
+/* Takes what was used without a slot.  What a rule has not left it owes: it gives nothing before
+ * that is taken as well.  Of a brake TAKT_LOOKAHEAD_MAX_US of slots are lost at most. */
 void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
-                         int64_t tokens);
+                         takt_amounts used);
 
-/* Of `cost` tokens taken at slot_us, `unused` were not needed: each rule gives back what no
- * other worker can have been served from. */
+/* Of what was taken at slot_us, `unused` was not needed: each rule gives back what no other worker
+ * can have been served from. */
 void takt_numbers_give_back(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
-                            int64_t slot_us, int64_t cost, int64_t unused);
+                            int64_t slot_us, takt_amounts taken, takt_amounts unused);
 
 void takt_numbers_exhaust(const takt_numbers *numbers, takt_rules_state *state, int64_t at_us);
 int64_t takt_numbers_rest_at(const takt_numbers *numbers, const takt_rules_state *state);

@@ -90,7 +90,8 @@ bool takt_offers_ask(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
     behind = count_behind(ledger, place);
     if (behind == 0)
         return false;
-    slots = takt_numbers_throughput(numbers, &ledger->state, numbers->lookahead_us);
+    slots =
+        takt_amounts_least(takt_numbers_throughput(numbers, &ledger->state, numbers->lookahead_us));
     if (slots < TAKT_OFFERS_SLOTS_MIN || behind > TAKT_OFFERS_WORKERS_MAX * slots)
         return false;
     first_us = takt_numbers_earliest(numbers, &ledger->state, from_us, place->need);

@@ -109,13 +109,21 @@ bool takt_rule_same(const takt_rule *a, const takt_rule *b)
 {
     return a->algorithm->letter == b->algorithm->letter && a->tokens == b->tokens &&
            a->span_us == b->span_us && a->burst == b->burst && a->align == b->align &&
-           a->zone == b->zone && (a->algorithm->paced || a->guard_us == b->guard_us);
+           a->zone == b->zone && a->unit == b->unit &&
+           (a->algorithm->paced || a->guard_us == b->guard_us);
+}
+
+void takt_rule_write_numbers(const takt_rule *rule, takt_writer *writer)
+{
+    takt_write_char(writer, rule->algorithm->letter);
+    if (rule->unit == TAKT_UNIT_REQUESTS)
+        takt_write_char(writer, '=');
+    rule->algorithm->write_rule(rule, writer);
 }
 
 void takt_rule_write(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)
 {
-    takt_write_char(writer, rule->algorithm->letter);
-    rule->algorithm->write_rule(rule, writer);
+    takt_rule_write_numbers(rule, writer);
     takt_write_char(writer, ' ');
     rule->algorithm->write_state(rule, state, writer);
     if (state->owed > 0) {
@@ -135,6 +143,8 @@ void takt_rule_read(takt_rule *rule, takt_rule_state *state, takt_reader *reader
     }
     reader->at++;
     *rule = (takt_rule){.algorithm = algorithm};
+    if (takt_read_if(reader, '='))
+        rule->unit = TAKT_UNIT_REQUESTS;
     algorithm->read_rule(rule, reader);
     takt_read_char(reader, ' ');
     if (!reader->bad)

@@ -46,6 +46,17 @@ typedef struct takt_fraction {
  * last one ended.  DEFAULT is for an algorithm's prepare to replace. */
 typedef enum takt_align { TAKT_ALIGN_DEFAULT, TAKT_ALIGN_CLOCK, TAKT_ALIGN_FIRST_USE } takt_align;
 
+/* What a rule counts: tokens, of which a request takes its cost, or requests, whatever they cost.
+ */
+typedef enum takt_unit { TAKT_UNIT_TOKENS, TAKT_UNIT_REQUESTS } takt_unit;
+
+#define TAKT_UNITS 2
+
+/* How much of each unit. */
+typedef struct takt_amounts {
+    int64_t of[TAKT_UNITS];
+} takt_amounts;
+
 /* Which numbers besides the rate an algorithm takes. */
 enum { TAKT_TAKES_BURST = 1, TAKT_TAKES_QUEUE = 2, TAKT_TAKES_ALIGN = 4, TAKT_TAKES_TIMEZONE = 8 };
 
@@ -61,6 +72,7 @@ typedef struct takt_rule {
     int64_t guard_us;    /* how much later than its slot work may begin, 0 to period_us / 2 */
     takt_align align;
     const takt_zone *zone; /* whose midnights days begin at; NULL: UTC */
+    takt_unit unit;        /* what it counts; for the algorithm it is tokens in any case */
 
     int64_t tokens; /* what is kept: tokens per span_us, the headroom taken off */
     int64_t span_us;
@@ -217,8 +229,12 @@ int takt_rule_prepare(takt_rule *rule, takt_error *error);
  * other. */
 bool takt_rule_same(const takt_rule *a, const takt_rule *b);
 
-/* Rule and state as text: the letter, the numbers, a space, the state, and what is owed:
- * "g1/10000*10 1763692800123456!50". */
+/* Rule and state as text: the letter, "=" if the rule counts requests, the numbers, a space, the
+ * state, and what is owed: "g1/10000*10 1763692800123456!50", "g=500/60000000*1 1763692800123456".
+ */
+/* The part of it before the space. */
+void takt_rule_write_numbers(const takt_rule *rule, takt_writer *writer);
+
 void takt_rule_write(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer);
 void takt_rule_read(takt_rule *rule, takt_rule_state *state, takt_reader *reader);
 

@@ -20,8 +20,9 @@ static bool is_faster(const takt_rule *a, const takt_rule *b)
 /* Whether `pacer` holds the limit below the rate of `rule` from the first period of `rule` on. */
 static bool hides(const takt_rule *pacer, const takt_rule *rule)
 {
-    return pacer->algorithm->paced && pacer->period_us > rule->period_us &&
-           is_faster(rule, pacer) && pacer->algorithm->capacity(pacer) < rule->limit;
+    return pacer->unit == rule->unit && pacer->algorithm->paced &&
+           pacer->period_us > rule->period_us && is_faster(rule, pacer) &&
+           pacer->algorithm->capacity(pacer) < rule->limit;
 }
 
 static void write_warning(const takt_rule *pacer, const takt_rule *rule, char *text, size_t size)

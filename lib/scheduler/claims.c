@@ -140,7 +140,7 @@ static takt_offer make_offer(const takt_queue *queue, int64_t store_us)
     if (queue->claims.hint != HINTED || queue->waiters.total == 0 || queue->in_hand.count == 0 ||
         numbers->concurrency > 0 || most_urgent(queue) == 0)
         return offer;
-    slots = takt_numbers_throughput(numbers, NULL, numbers->lookahead_us);
+    slots = takt_amounts_least(takt_numbers_throughput(numbers, NULL, numbers->lookahead_us));
     offer.slot_us = takt_slots_from(&queue->in_hand, from_us, &offer.cost);
     offer.priority = most_urgent(queue);
     if (slots == 0 || offer.slot_us > from_us + 2 * numbers->lookahead_us / slots)
@@ -169,7 +169,7 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
     claim->uncontended = queue->awarded.uncontended &&
                          queue->awarded.next_slot_at_us <= store_us + queue->numbers->lookahead_us;
     queue->claims.min_cost =
-        takt_claim_min_cost(claim, takt_numbers_capacity(queue->numbers, NULL));
+        takt_claim_min_cost(claim, takt_numbers_capacity(queue->numbers, TAKT_UNIT_TOKENS, NULL));
     queue->claims.foremost = claim->want_count > 0 ? claim->wants[0].priority : 0;
     queue->claims.dear = false;
     for (int i = 0; i < claim->want_count; i++)

@@ -272,10 +272,11 @@ int takt_loss_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status
         !goes_alone(scheduler, queue, now_us) || mode == TAKT_ON_STORE_FAILURE_CLOSED)
         return status;
     slot_us = next_slot(queue, due_us);
-    *standing = (takt_standing){.now_us = due_us,
-                                .limit = takt_numbers_capacity(queue->numbers, NULL),
-                                .retry_after_us = slot_us - due_us,
-                                .blocked_until_us = queue->awarded.blocked_until_us};
+    *standing =
+        (takt_standing){.now_us = due_us,
+                        .limit = takt_numbers_capacity(queue->numbers, TAKT_UNIT_TOKENS, NULL),
+                        .retry_after_us = slot_us - due_us,
+                        .blocked_until_us = queue->awarded.blocked_until_us};
     if (slot_us > due_us || !takt_queue_is_covered(queue))
         return TAKT_E_NO_SLOT;
     if (mode == TAKT_ON_STORE_FAILURE_SHARE)

@@ -143,7 +143,7 @@ static inline int64_t takt_queue_capacity(const takt_queue *queue)
 {
     return queue->limit->access == TAKT_ACCESS_REFUSED
                ? 0
-               : takt_numbers_capacity(queue->numbers, NULL);
+               : takt_numbers_capacity(queue->numbers, TAKT_UNIT_TOKENS, NULL);
 }
 
 void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key);

@@ -88,10 +88,11 @@ static int64_t tokens_in_hand(const takt_queue *queue)
 static int64_t last_slot_at(const takt_queue *queue)
 {
     int64_t tokens = queue->waiters.tokens - tokens_in_hand(queue);
+    takt_amounts wanted = {{tokens, queue->waiters.total - queue->in_hand.count}};
 
     if (tokens <= 0 || queue->awarded.next_slot_at_us == TAKT_NEVER)
         return tokens <= 0 ? 0 : TAKT_NEVER;
-    return takt_numbers_due_at_best(queue->numbers, queue->awarded.next_slot_at_us, tokens);
+    return takt_numbers_due_at_best(queue->numbers, queue->awarded.next_slot_at_us, wanted);
 }
 
 /* Whether the deadline is over by that instant, and what the award says of the next slot holds for

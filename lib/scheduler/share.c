@@ -8,7 +8,8 @@
 /* A rule's part for one of so many workers.  A rate too slow to be represented becomes slower. */
 static takt_rule part_of(const takt_rule *rule, int64_t workers)
 {
-    takt_rule part = {.algorithm = &takt_gcra, .limit = rule->tokens, .burst = 1};
+    takt_rule part = {
+        .algorithm = &takt_gcra, .unit = rule->unit, .limit = rule->tokens, .burst = 1};
 
     if (!__builtin_mul_overflow(rule->span_us, workers, &part.period_us) &&
         takt_rule_prepare(&part, NULL) == 0)

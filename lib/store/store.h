@@ -73,9 +73,9 @@ struct takt_store_call {
     int64_t cost;                /* TRY, SETTLE */
     int64_t for_us;              /* BLOCK, PENALIZE; PEEK: for how long to count, 0: not */
     const char *reason;          /* also for BLOCK, PENALIZE; checked; NULL: no reason given */
-    /* SETTLE: the slot, and the real cost of its work; LOWER: in `actual`, the tokens left at most
-     */
-    int64_t slot_us, actual;
+    /* SETTLE: the first slot, how many there are, and the real cost of their work; LOWER: in
+     * `actual`, the tokens left at most */
+    int64_t slot_us, requests, actual;
     /* POLICY, APPLY: the caller's memory; takt_policy_call sets limit and key */
     takt_policy_exchange *exchange;
     void (*done)(takt_store_call *call);

@@ -120,6 +120,20 @@ def in_time(report, here):
     report.check(done.returncode == 0, 'another key has a ledger of its own', told(done))
 
 
+def units(report, here):
+    """Requests and tokens, each with its rule."""
+    both = ['--rate', '2/h:requests', '--burst', '2', '--rate', '1000/h', '--burst', '1000']
+    left, done = [], []
+    for cost in ('300', '300', '1'):
+        done.append(here.takt('run', *both, '--try', '--cost', cost, 'llm', '--', 'true').returncode)
+        left.append(json.loads(here.takt('peek', '--json', *both, 'llm').stdout)['remaining'])
+    report.check(done == [0, 0, 75] and left == [700, 0, 0], 'two requests an hour, whatever they cost', (done, left))
+    done = [here.takt('run', *both, '--try', '--cost', cost, 'llm:a', '--', 'true').returncode for cost in ('990', '11')]
+    report.check(done == [0, 75], '1000 tokens an hour, however few requests', done)
+    done = here.takt('run', '--rate', '2/h:tokens', 'llm', '--', 'true')
+    report.check(done.returncode == 64 and 'write requests' in done.stderr, 'a unit that is none', told(done))
+
+
 def levels(report, here):
     """Each limit around has a ledger for each of its keys."""
     here.write('takt.yaml', 'limits:\n  - {name: job, rules: [{rate: 1/h, burst: 9}], within: team}\n'
@@ -459,8 +473,8 @@ def main():
     report = tap.Report()
     report.check(os.access(TAKT, os.X_OK), 'the command is there', TAKT)
     refusals(report)
-    for part in (passes_on, in_time, levels, holds, keeps_the_password, one_at_a_time, held_signals, nothing_left, keys,
-                 ignored, leases, without_store, signals, shadow, finds_the_policy, finds_the_store,
+    for part in (passes_on, in_time, units, levels, holds, keeps_the_password, one_at_a_time, held_signals,
+                 nothing_left, keys, ignored, leases, without_store, signals, shadow, finds_the_policy, finds_the_store,
                  says_what_it_waits_for, two_rates):
         with place() as here:
             part(report, here)

@@ -97,7 +97,8 @@ Test(brake_blocks, a_block_takes_nothing)
         takt_ledger_penalize(&blocked.b.ledger, NOW, SECOND, NULL);
         cr_expect_eq(peek(&blocked.b, SECOND).retry_after_us, peek(&free.b, SECOND).retry_after_us);
         cr_expect_eq(peek(&blocked.b, 2 * SECOND).remaining,
-                     takt_numbers_capacity(&limit, NULL) - 1, "%s", algorithms[i]);
+                     takt_numbers_capacity(&limit, TAKT_UNIT_TOKENS, NULL) - 1, "%s",
+                     algorithms[i]);
         cr_expect_eq(peek(&blocked.b, 2 * SECOND).remaining, peek(&free.b, 2 * SECOND).remaining);
         cr_expect_str_eq(rules_text(&blocked.b, text, sizeof text),
                          rules_text(&free.b, other, sizeof other));

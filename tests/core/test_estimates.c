@@ -54,7 +54,7 @@ static void work(run *r, takt_numbers limit, int percent)
         int64_t retry_us;
         while (r->open < r->count && r->calls[r->open].slot_us + CALL_US <= now_us) {
             call *over = &r->calls[r->open++];
-            takt_ledger_settle(&r->book.ledger, now_us, over->slot_us, over->estimate,
+            takt_ledger_settle(&r->book.ledger, now_us, over->slot_us, 1, over->estimate,
                                over->actual);
         }
         if (takt_ledger_try(&r->book.ledger, now_us, next.estimate, &retry_us)) {

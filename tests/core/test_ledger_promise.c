@@ -27,7 +27,7 @@ static takt_numbers random_limit(uint64_t *random)
 
 static int32_t random_cost(const book *b, uint64_t *random)
 {
-    int64_t capacity = takt_numbers_capacity(&b->limit, NULL);
+    int64_t capacity = takt_numbers_capacity(&b->limit, TAKT_UNIT_TOKENS, NULL);
 
     return takt_random_below(random, 3) ? 1 : (int32_t)(1 + takt_random_below(random, capacity));
 }

@@ -38,11 +38,11 @@ Test(meter, what_is_taken_is_counted_while_somebody_looks)
     cr_assert_eq(peek(&b, MS).taken, 7 + 12);
     cr_assert_not(takt_ledger_try(&b.ledger, NOW + MS, 100, &retry_us));
     cr_assert_eq(peek(&b, MS).taken, 19, "a refusal takes nothing");
-    takt_ledger_settle(&b.ledger, NOW + MS, NOW + MS, 7, 9);
+    takt_ledger_settle(&b.ledger, NOW + MS, NOW + MS, 1, 7, 9);
     cr_assert_eq(peek(&b, MS).taken, 21, "it has cost more");
-    takt_ledger_settle(&b.ledger, NOW + MS, NOW + MS, 9, 4);
+    takt_ledger_settle(&b.ledger, NOW + MS, NOW + MS, 1, 9, 4);
     cr_assert_eq(peek(&b, MS).taken, 16, "or less");
-    takt_ledger_settle(&b.ledger, NOW + MS, NOW, 100, 0);
+    takt_ledger_settle(&b.ledger, NOW + MS, NOW, 1, 100, 0);
     cr_assert_eq(peek(&b, MS).taken, 0, "never below nothing");
 }
 

@@ -27,6 +27,11 @@ static takt_rules_state at_rest(const takt_numbers *limit)
     return state;
 }
 
+static takt_amounts tokens(int64_t n)
+{
+    return (takt_amounts){{n, 1}};
+}
+
 static int64_t take_one(const takt_numbers *limit, takt_rules_state *state, int64_t t_us,
                         int64_t cost)
 {
@@ -146,7 +151,8 @@ Test(limit, taking_many_is_taking_one_by_one)
         takt_run runs[8];
         int run_count = 0, at = 0;
         for (int part = 0; part < 2; part++) {
-            int64_t cost = 1 + takt_random_below(&random, takt_numbers_capacity(&limit, NULL));
+            int64_t cost = 1 + takt_random_below(
+                                   &random, takt_numbers_capacity(&limit, TAKT_UNIT_TOKENS, NULL));
             int64_t until_us = NOW + takt_random_below(&random, 20 * SECOND);
             int64_t n =
                 takt_numbers_take(&limit, &state, NOW, cost, MANY, until_us, runs, &run_count, 8);
@@ -181,7 +187,7 @@ Test(limit, an_even_row_is_one_run)
         takt_run runs[4];
         int run_count = 0;
         int64_t n = takt_numbers_take(&limit, &state, NOW, 1, rows[i].count, NOW + rows[i].until_us,
-                                    runs, &run_count, 4);
+                                      runs, &run_count, 4);
         cr_assert_eq(run_count, rows[i].runs, "row %zu: %d runs", i, run_count);
         cr_assert_eq(n, rows[i].taken, "row %zu: %" PRId64 " taken", i, n);
     }
@@ -194,7 +200,8 @@ Test(limit, takes_nothing_that_no_run_could_tell_of)
         limit.rule_count = rules;
         takt_rules_state state = at_rest(&limit);
         int run_count = 0;
-        cr_assert_eq(takt_numbers_take(&limit, &state, NOW, 1, 5, NOW + DAY, NULL, &run_count, 0), 0);
+        cr_assert_eq(takt_numbers_take(&limit, &state, NOW, 1, 5, NOW + DAY, NULL, &run_count, 0),
+                     0);
         cr_assert_eq(takt_numbers_earliest(&limit, &state, NOW, 1), NOW);
     }
 }
@@ -214,15 +221,15 @@ Test(limit, room_and_due_never_promise_too_little)
         stepped = state;
         for (int64_t n = 1; n < 60; n++) {
             int64_t slot_us = take_one(&limit, &stepped, NOW, 1);
-            int64_t due_us = takt_numbers_due(&limit, &state, NOW, n);
-            int64_t room = takt_numbers_room(&limit, &state, NOW, slot_us);
+            int64_t due_us = takt_numbers_due(&limit, &state, NOW, tokens(n));
+            int64_t room = takt_numbers_room(&limit, &state, NOW, slot_us).of[TAKT_UNIT_TOKENS];
             cr_assert_leq(due_us, slot_us, "seed %" PRIu64, seed + round);
             cr_assert_geq(room, n, "seed %" PRIu64, seed + round);
             if (limit.rule_count == 1 || n == 1)
                 cr_assert_eq(due_us, slot_us, "seed %" PRIu64, seed + round);
         }
-        int64_t first_us = takt_numbers_due(&limit, &state, NOW, 1);
-        cr_assert_eq(takt_numbers_room(&limit, &state, NOW, first_us - 1), 0);
+        int64_t first_us = takt_numbers_due(&limit, &state, NOW, tokens(1));
+        cr_assert_eq(takt_numbers_room(&limit, &state, NOW, first_us - 1).of[TAKT_UNIT_TOKENS], 0);
     }
 }
 
@@ -231,8 +238,8 @@ Test(limit, more_tokens_than_a_room_can_have_are_due_at_the_end_of_it)
     takt_numbers limit = limit_of(TAKT_RULE_LIMIT_MAX - 63, DAY, 1);
     takt_rules_state state = at_rest(&limit);
 
-    cr_assert_eq(takt_numbers_due(&limit, &state, NOW, INT64_MAX),
-                 takt_numbers_due(&limit, &state, NOW, TAKT_ROOM_MAX));
+    cr_assert_eq(takt_numbers_due(&limit, &state, NOW, tokens(INT64_MAX)),
+                 takt_numbers_due(&limit, &state, NOW, tokens(TAKT_ROOM_MAX)));
 }
 
 Test(limit, capacity_is_the_smallest_burst)
@@ -246,7 +253,8 @@ Test(limit, capacity_is_the_smallest_burst)
         int rule = -1;
         add_rule(&limit, 10, MINUTE, rows[i].bursts[1]);
         add_rule(&limit, 100, HOUR, rows[i].bursts[2]);
-        cr_assert_eq(takt_numbers_capacity(&limit, &rule), rows[i].capacity, "row %zu", i);
+        cr_assert_eq(takt_numbers_capacity(&limit, TAKT_UNIT_TOKENS, &rule), rows[i].capacity,
+                     "row %zu", i);
         cr_assert_eq(rule, rows[i].rule, "row %zu", i);
         takt_rules_state state = at_rest(&limit);
         cr_assert_eq(takt_numbers_earliest(&limit, &state, NOW, rows[i].capacity), NOW);
@@ -265,14 +273,16 @@ Test(limit, throughput_is_that_of_the_slowest_rule)
         if (i == 1 || i == 2)
             limit.rule_count = 2; /* 20 a minute */
         int64_t expected = i == 1 ? 1 : i == 2 ? 20 : rows[i].tokens;
-        cr_assert_eq(takt_numbers_throughput(&limit, NULL, rows[i].span_us), expected, "row %zu", i);
+        cr_assert_eq(takt_amounts_least(takt_numbers_throughput(&limit, NULL, rows[i].span_us)),
+                     expected, "row %zu", i);
     }
     takt_numbers headroom = limit_of(100, SECOND, 1);
     headroom.rules[0].headroom_bp = 200;
     takt_rule_prepare(&headroom.rules[0], NULL);
-    cr_assert_eq(takt_numbers_throughput(&headroom, NULL, 10 * SECOND), 980);
+    cr_assert_eq(takt_amounts_least(takt_numbers_throughput(&headroom, NULL, 10 * SECOND)), 980);
     takt_numbers fastest = limit_of(TAKT_RULE_LIMIT_MAX, 1, 1);
-    cr_assert_eq(takt_numbers_throughput(&fastest, NULL, TAKT_SPAN_MAX_US), TAKT_ROOM_MAX);
+    cr_assert_eq(takt_amounts_least(takt_numbers_throughput(&fastest, NULL, TAKT_SPAN_MAX_US)),
+                 TAKT_ROOM_MAX);
 }
 
 Test(limit, exhaust_and_rest_concern_every_rule)

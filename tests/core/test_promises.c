@@ -273,7 +273,7 @@ Test(promises, any_algorithms_hold_on_one_limit)
     for (uint64_t round = 0, rounds = test_rounds(600); round < rounds; round++) {
         uint64_t random = seed + round * 7919;
         takt_numbers limit = random_limit(&random);
-        int64_t now_us = NOW, capacity = takt_numbers_capacity(&limit, NULL);
+        int64_t now_us = NOW, capacity = takt_numbers_capacity(&limit, TAKT_UNIT_TOKENS, NULL);
         takt_memory_pages pages;
         takt_rules_state state;
         taken slots[SLOTS + 20];

@@ -167,10 +167,12 @@ static bool is_offered(checker *self, int64_t slot_us, int32_t cost)
     return true;
 }
 
-/* Each slot, and that it was wanted.  given: tokens by priority. */
-static void check_slots(checker *self, const takt_sim_call *call, int64_t given[TAKT_PRIORITIES])
+/* Each slot, and that it was wanted.  given: tokens by priority.  Returns those that were taken of
+ * the room: nobody had handed them on. */
+static int64_t check_slots(checker *self, const takt_sim_call *call, int64_t given[TAKT_PRIORITIES])
 {
     takt_want wants[TAKT_WANTS_MAX];
+    int64_t taken = 0;
 
     note_offer(self, call);
     memcpy(wants, call->claim->wants, (size_t)call->claim->want_count * sizeof *wants);
@@ -186,10 +188,13 @@ static void check_slots(checker *self, const takt_sim_call *call, int64_t given[
                     (long long)(slot_us - call->now_us), (int)run->cost);
             want->count--;
             given[want->priority] += run->cost;
-            if (!is_offered(self, slot_us, run->cost))
-                checker_slot(self, call->now_us, slot_us, run->cost);
+            if (is_offered(self, slot_us, run->cost))
+                continue;
+            checker_slot(self, call->now_us, slot_us, run->cost);
+            taken += run->cost;
         }
     }
+    return taken;
 }
 
 /* ---- the line -------------------------------------------------------------------------------- */
@@ -301,7 +306,7 @@ static void check_news(checker *self, const takt_sim_call *call, int64_t given)
 static void check_claim(checker *self, const takt_sim_call *call)
 {
     in_line *entry = find_in_line(self, call->worker, call->now_us);
-    int64_t given[TAKT_PRIORITIES] = {0}, tokens = 0;
+    int64_t given[TAKT_PRIORITIES] = {0}, tokens = 0, taken;
     int worker = worker_named(self, call->worker);
     bool stale = (entry->places > 0 || entry->holds) && call->claim->seq <= entry->seq;
 
@@ -313,7 +318,7 @@ static void check_claim(checker *self, const takt_sim_call *call)
                      (long long)call->claim->seq);
     if (stale)
         return;
-    check_slots(self, call, given);
+    taken = check_slots(self, call, given);
     entry->seq = call->claim->seq;
     entry->claimed_at_us = call->now_us;
     entry->places = __builtin_popcount(call->award->in_line);
@@ -342,7 +347,7 @@ static void check_claim(checker *self, const takt_sim_call *call)
                      (long long)(call->award->blocked_until_us - call->now_us));
     if (worker >= 0)
         checker_turn(self, call, worker, given);
-    check_news(self, call, tokens);
+    check_news(self, call, taken);
 }
 
 /* ---- the other calls ------------------------------------------------------------------------- */

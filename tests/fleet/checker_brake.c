@@ -126,11 +126,12 @@ void checker_brake_slots_back(checker *self, const takt_run *unused)
         }
 }
 
-/* A burst of the limit's largest cost, and the rate of the first rule as far as it is back; slots
- * are told in whole microseconds. */
+/* A burst of the limit's largest cost, or of requests, and the rate of the first rule as far as it
+ * is back; slots are told in whole microseconds. */
 void checker_brake_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)
 {
     const definition *first = &self->rules[0];
+    int64_t burst = TAKT_NEVER;
     wide until, sum = 0;
 
     if (!self->braked)
@@ -140,12 +141,15 @@ void checker_brake_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t 
         return;
     }
     note_slot(self, slot_us, cost);
+    for (int i = 0; i < self->numbers.rule_count; i++)
+        if (self->rules[i].rule.unit == first->rule.unit)
+            burst = sooner(burst, definition_capacity(&self->rules[i]));
     until = percents_until(self, slot_us);
     for (int i = self->braked_count - 1; i >= 0; i--) {
         const definition_token *from = &self->braked_slots[i];
         wide passed = until - percents_until(self, from->at_us) + 100;
-        sum += from->cost;
-        if ((sum - self->capacity) * first->span * 100 > passed * first->tokens)
+        sum += from->cost > 0 ? definition_amount(first, from->cost) : 0;
+        if ((sum - burst) * first->span * 100 > passed * first->tokens)
             checker_fail(self, 1,
                          "%lld tokens from now%+lld us to now%+lld us are more than the brake lets "
                          "through at %lld %%",

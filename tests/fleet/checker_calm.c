@@ -80,6 +80,9 @@ static bool is_comparable(const checker *self)
 {
     if (self->paced_until_us > self->calm_from_us)
         return false;
+    for (int i = 0; i < self->numbers.rule_count; i++)
+        if (self->rules[i].rule.unit == TAKT_UNIT_REQUESTS && self->cost_max > 1)
+            return false;
     return lag_us(self) == 0 ||
            (self->cost_max == 1 && !self->far && checker_vague_until(self) < self->calm_from_us);
 }

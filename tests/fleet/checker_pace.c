@@ -91,8 +91,8 @@ void checker_pace_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t c
         return;
     note_slot(self, slot_us, cost);
     for (int i = 0; i < self->paced_count; i++)
-        if (self->paced_slots[i].at_us <= slot_us)
-            sum += self->paced_slots[i].cost;
+        if (self->paced_slots[i].at_us <= slot_us && self->paced_slots[i].cost > 0)
+            sum += definition_amount(first, self->paced_slots[i].cost);
     if ((sum - 1) * first->span > (wide)(slot_us - self->pace_begins_us + 1) * first->tokens)
         checker_fail(
             self, 1,

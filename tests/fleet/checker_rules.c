@@ -17,7 +17,7 @@ static int64_t later(int64_t a, int64_t b)
 static bool same_numbers(const takt_rule *a, const takt_rule *b)
 {
     return definition_kind_of(a->algorithm) == definition_kind_of(b->algorithm) &&
-           a->burst == b->burst && a->align == b->align &&
+           a->unit == b->unit && a->burst == b->burst && a->align == b->align &&
            ((a->period_us == b->period_us && a->guard_us == b->guard_us) ||
             definition_kind_of(a->algorithm) == DEFINED_BUCKET) &&
            (wide)a->limit * (10000 - a->headroom_bp) * (b->period_us + b->guard_us) ==
@@ -40,7 +40,7 @@ static void find_predecessors(const definition *old, int old_count, const takt_n
     }
     for (int i = 0; i < numbers->rule_count; i++)
         for (int j = 0; j < old_count && before[i] < 0; j++)
-            if (!(used >> j & 1) &&
+            if (!(used >> j & 1) && old[j].rule.unit == numbers->rules[i].unit &&
                 old[j].kind == definition_kind_of(numbers->rules[i].algorithm)) {
                 before[i] = j;
                 used |= 1U << j;
@@ -93,7 +93,8 @@ static void change_numbers(checker *self, const takt_numbers *numbers, int64_t n
     self->capacity = TAKT_NEVER;
     for (int i = 0; i < numbers->rule_count; i++) {
         int64_t capacity = definition_capacity(&self->rules[i]);
-        self->capacity = capacity < self->capacity ? capacity : self->capacity;
+        if (self->rules[i].rule.unit == TAKT_UNIT_TOKENS)
+            self->capacity = capacity < self->capacity ? capacity : self->capacity;
     }
     if (self->capacity_min == 0 || self->capacity < self->capacity_min)
         self->capacity_min = self->capacity;

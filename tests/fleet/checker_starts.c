@@ -50,12 +50,12 @@ static void check_late(const checker *self, const watched *worker, const fleet_j
                      (long long)started->order, (long long)late_us, (long long)guard_us);
 }
 
-static int64_t begun_since(const checker *self, int64_t from_us)
+static int64_t begun_since(const checker *self, const definition *rule, int64_t from_us)
 {
     int64_t sum = 0;
 
     for (int i = self->start_count - 1; i >= 0 && self->starts[i].at_us >= from_us; i--)
-        sum += self->starts[i].cost;
+        sum += definition_amount(rule, self->starts[i].cost);
     return sum;
 }
 
@@ -99,9 +99,9 @@ void checker_start(checker *self, const watched *worker, const fleet_job *starte
     note(self, now_us, started->permit.cost);
     for (int i = 0; i < self->numbers.rule_count; i++) {
         const definition *rule = &self->rules[i];
-        int64_t max = allowed(rule, now_us, &from_us), begun = begun_since(self, from_us);
+        int64_t max = allowed(rule, now_us, &from_us), begun = begun_since(self, rule, from_us);
         if (is_strict(self, rule) && begun > max)
-            checker_fail(self, 1, "rule %d (%s): %lld tokens begin within a period, and %lld may",
-                         i, rule->rule.algorithm->name, (long long)begun, (long long)max);
+            checker_fail(self, 1, "rule %d (%s): %lld begin within a period, and %lld may", i,
+                         rule->rule.algorithm->name, (long long)begun, (long long)max);
     }
 }

@@ -72,6 +72,12 @@ int64_t checker_due(const checker *self, int64_t t_us, int64_t tokens)
     return latest_us;
 }
 
+/* Whether a number of tokens tells what is taken of the rule. */
+static bool counts_tokens(const checker *self, const definition *rule)
+{
+    return rule->rule.unit == TAKT_UNIT_TOKENS || self->cost_max == 1;
+}
+
 static void check_priority(const checker *self, const takt_sim_call *call, int worker, int priority)
 {
     const definition *rule = &self->rules[0];
@@ -79,7 +85,7 @@ static void check_priority(const checker *self, const takt_sim_call *call, int w
 
     /* of waiters that it has refused a ledger knows the number, and not what each would have cost
      */
-    if (wanted == 0 || self->numbers.rule_count != 1 ||
+    if (wanted == 0 || self->numbers.rule_count != 1 || !counts_tokens(self, rule) ||
         (self->numbers.max_waiting > 0 && self->cost_max > 1) ||
         (rule->kind != DEFINED_BUCKET && (wanted > WANTED_MAX || self->cost_max > 1)))
         return;
@@ -98,8 +104,8 @@ void checker_try_turn(const checker *self, int64_t now_us)
     const definition *rule = &self->rules[0];
     int64_t wanted = wanted_above(self, TAKT_PRIORITIES, now_us);
 
-    if (wanted > 0 && self->numbers.rule_count == 1 && rule->kind == DEFINED_BUCKET &&
-        last_of(rule, now_us, wanted) > now_us)
+    if (wanted > 0 && self->numbers.rule_count == 1 && counts_tokens(self, rule) &&
+        rule->kind == DEFINED_BUCKET && last_of(rule, now_us, wanted) > now_us)
         checker_fail(self, 4, "a try overtakes those who wait for %lld tokens", (long long)wanted);
 }
 

@@ -128,7 +128,8 @@ static int64_t busy_us(const watched *worker, int64_t cost)
 
     for (int i = 0; i < worker->numbers.rule_count; i++) {
         const takt_rule *rule = &worker->numbers.rules[i];
-        wide us = (wide)definition_period(rule) * 10000 * cost * worker->workers /
+        wide amount = rule->unit == TAKT_UNIT_REQUESTS ? 1 : cost;
+        wide us = (wide)definition_period(rule) * 10000 * amount * worker->workers /
                   ((wide)rule->limit * (10000 - rule->headroom_bp));
         longest = us > longest ? us : longest;
     }
@@ -262,8 +263,8 @@ static void check_hopeless(const checker *self, const fleet_job *ended, const fl
                            int job_count)
 {
     int64_t left_us = ended->permit.deadline_at_us - takt_fleet_clock(ended->worker);
-    int64_t capacity =
-        takt_numbers_capacity(&self->numbers, NULL); /* of newer numbers it may be less */
+    int64_t capacity = takt_numbers_capacity(&self->numbers, TAKT_UNIT_TOKENS,
+                                             NULL); /* of newer numbers it may be less */
     int64_t cost = ended->permit.cost < capacity ? ended->permit.cost : capacity;
     int64_t ahead = tokens_before(self, ended, jobs, job_count);
     int64_t now_us = checker_now(self), first_us = checker_earliest(self, now_us, cost) - now_us;

@@ -82,6 +82,11 @@ static int64_t allowed(const definition *self)
     return (int64_t)(self->tokens / 10000);
 }
 
+int64_t definition_amount(const definition *self, int64_t cost)
+{
+    return self->rule.unit == TAKT_UNIT_REQUESTS ? 1 : cost;
+}
+
 int64_t definition_capacity(const definition *self)
 {
     return self->kind == DEFINED_BUCKET ? self->rule.burst : allowed(self);
@@ -364,6 +369,8 @@ void definition_charge(definition *self, int64_t now_us, int64_t tokens)
     int64_t last_us = self->count > 0 ? self->taken[self->count - 1].at_us : now_us;
     int64_t behind = self->behind, periods;
 
+    if (self->rule.unit == TAKT_UNIT_REQUESTS)
+        return;
     definition_take(self, now_us, tokens);
     self->behind = behind < self->behind ? behind : self->behind; /* it is no late token */
     if (self->kind == DEFINED_BUCKET) {
@@ -385,6 +392,7 @@ void definition_charge(definition *self, int64_t now_us, int64_t tokens)
 
 bool definition_permits(const definition *self, int64_t t_us, int64_t cost)
 {
+    cost = definition_amount(self, cost);
     if (!pays(self, t_us, cost))
         return false;
     return self->kind == DEFINED_BUCKET ? bucket_permits(self, t_us, cost)
@@ -393,12 +401,14 @@ bool definition_permits(const definition *self, int64_t t_us, int64_t cost)
 
 int64_t definition_earliest(const definition *self, int64_t t_us, int64_t cost)
 {
+    cost = definition_amount(self, cost);
     return self->kind == DEFINED_BUCKET ? bucket_earliest(self, t_us, cost)
                                         : window_earliest(self, t_us, cost);
 }
 
 void definition_take(definition *self, int64_t t_us, int64_t cost)
 {
+    cost = definition_amount(self, cost);
     note_given(self, t_us, cost);
     if (self->kind == DEFINED_BUCKET)
         bucket_take(self, t_us, cost);

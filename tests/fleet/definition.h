@@ -82,7 +82,10 @@ void definition_open(definition *self, const takt_rule *rule);
 void definition_close(definition *self);
 void definition_copy(definition *to, const definition *from); /* `to` is open */
 
-/* The most that it can ever give at one instant. */
+/* What one request of that cost takes of the rule; the calls below take costs. */
+int64_t definition_amount(const definition *self, int64_t cost);
+
+/* The most that it can ever give at one instant, of what it counts. */
 int64_t definition_capacity(const definition *self);
 
 /* As from rest. */
@@ -106,7 +109,7 @@ void definition_take(definition *self, int64_t t_us, int64_t cost);
 void definition_exhaust(definition *self, int64_t at_us);
 
 /* Slots that were taken are handed back unused; no slot was given after until_us. */
-void definition_hand_back(definition *self, const takt_run *run, int64_t until_us);
+void definition_hand_back(definition *self, const takt_run *unused, int64_t until_us);
 
 /* Work cost so many tokens more than it took.  From then on any time lets through what its windows
  * allow and no more, these tokens counted. */

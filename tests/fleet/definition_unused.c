@@ -152,8 +152,11 @@ static void window_hand_back(definition *self, const takt_run *run)
     definition_blur(self, last_us + (whole ? 0 : 2 * period_us));
 }
 
-void definition_hand_back(definition *self, const takt_run *run, int64_t until_us)
+void definition_hand_back(definition *self, const takt_run *unused, int64_t until_us)
 {
+    takt_run of_rule = *unused, *run = &of_rule;
+
+    run->cost = (int32_t)definition_amount(self, unused->cost);
     for (int64_t i = 0; i < run->count; i++)
         for (int j = 0; j < self->debt_count; j++)
             if (takt_run_slot(run, i) >= self->debts[j].at_us)

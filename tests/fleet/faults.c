@@ -172,7 +172,7 @@ static void overspend(takt_fleet *fleet, void *data)
     scenario *self = data;
     takt_fleet_worker *worker = &fleet->workers[draw(&self->costs, fleet->worker_count)];
     const takt_numbers *numbers = &worker->limit->numbers;
-    int64_t most = takt_numbers_throughput(numbers, NULL, 3000000);
+    int64_t most = takt_amounts_least(takt_numbers_throughput(numbers, NULL, 3000000));
 
     if (fleet->now_us >= self->storm_until_us)
         return;

@@ -82,6 +82,22 @@ void policy_draw_guards(takt_limit *policies, int count, uint64_t random)
         }
 }
 
+/* A fifth of the fleets have rules that count requests. */
+void policy_draw_units(takt_limit *policies, int count, uint64_t random)
+{
+    unsigned requests = (unsigned)draw(&random, 1 << TAKT_RULES_MAX);
+
+    if (!chance(&random, 20))
+        return;
+    for (int i = 0; i < count; i++) {
+        if (chance(&random, 20))
+            requests = (unsigned)draw(&random, 1 << TAKT_RULES_MAX);
+        for (int j = 0; j < policies[i].numbers.rule_count; j++)
+            policies[i].numbers.rules[j].unit =
+                requests >> j & 1 ? TAKT_UNIT_REQUESTS : TAKT_UNIT_TOKENS;
+    }
+}
+
 /* What comes back is back within the seconds before the calm. */
 void policy_draw_adapt(takt_limit *policies, int count, uint64_t *random)
 {

@@ -131,7 +131,7 @@ static void ask(takt_fleet *fleet, void *data)
         return;
     }
     job->permit = (takt_permit){.data = job, .callback = ended};
-    capacity = takt_numbers_capacity(&job->worker->limit->numbers,
+    capacity = takt_numbers_capacity(&job->worker->limit->numbers, TAKT_UNIT_TOKENS,
                                      NULL); /* a client refuses more when asked */
     job->permit.cost = (int32_t)(1 + draw(&self->random, self->cost_max));
     if (job->permit.cost > capacity)
@@ -258,8 +258,8 @@ static void draw_policies(scenario *self, uint64_t random)
         if (i > 0 && self->policies[i].numbers.revision <= self->policies[i - 1].numbers.revision)
             self->policies[i].numbers.revision = self->policies[i - 1].numbers.revision + 1;
         if ((i == 0 || !too_dear) &&
-            takt_numbers_capacity(&self->policies[i].numbers, NULL) < capacity)
-            capacity = takt_numbers_capacity(&self->policies[i].numbers, NULL);
+            takt_numbers_capacity(&self->policies[i].numbers, TAKT_UNIT_TOKENS, NULL) < capacity)
+            capacity = takt_numbers_capacity(&self->policies[i].numbers, TAKT_UNIT_TOKENS, NULL);
     }
     if (self->policy_count > 1 && chance(&rivals, 30)) /* somebody forgot to increase it */
         for (int i = 1 + (int)draw(&rivals, self->policy_count - 1); i < self->policy_count; i++)
@@ -267,6 +267,7 @@ static void draw_policies(scenario *self, uint64_t random)
     /* which of several policies a worker shares by alone is not told */
     if (self->policy_count == 1 || choose_mode(~random) != TAKT_ON_STORE_FAILURE_SHARE)
         policy_draw_guards(self->policies, self->policy_count, rivals);
+    policy_draw_units(self->policies, self->policy_count, rivals + 1);
     if (chance(&random, 40))
         policy_draw_permits(self->policies, self->policy_count, &random);
     if (chance(&random, 60))
@@ -305,8 +306,8 @@ static int jobs_needed(const scenario *self, int workers)
     for (int i = 0; i < self->policy_count; i++) {
         const takt_limit *limit = &self->policies[i];
         int64_t tokens = limit->numbers.rule_count > 0
-                             ? takt_numbers_throughput(&limit->numbers, NULL,
-                                                       2 * limit->numbers.lookahead_us + 320000)
+                             ? takt_amounts_least(takt_numbers_throughput(
+                                   &limit->numbers, NULL, 2 * limit->numbers.lookahead_us + 320000))
                              : limit->numbers.concurrency;
         if (tokens > limit->numbers.concurrency && limit->numbers.concurrency > 0)
             tokens = limit->numbers.concurrency;

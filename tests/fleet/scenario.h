@@ -54,6 +54,7 @@ void policy_draw(takt_limit *limit, uint64_t *random, int64_t revision, const ta
 
 void policy_draw_adapt(takt_limit *limits, int count, uint64_t *random);
 void policy_draw_guards(takt_limit *policies, int count, uint64_t random);
+void policy_draw_units(takt_limit *policies, int count, uint64_t random);
 void policy_draw_permits(takt_limit *limits, int count, uint64_t *random);
 
 /* The misfortunes (faults.c). */

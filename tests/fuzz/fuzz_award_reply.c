@@ -33,7 +33,7 @@ static void check_award(const takt_award *award, const takt_claim *claim)
     require(award->refused >= 0 && given + award->refused <= claim->waiting);
     if (award->outdated) {
         require(award->newer.rule_count >= 1 && award->newer.rule_count <= TAKT_RULES_MAX);
-        require(takt_numbers_capacity(&award->newer, NULL) >= 1);
+        require(takt_numbers_capacity(&award->newer, TAKT_UNIT_TOKENS, NULL) >= 1);
     }
 }
 

@@ -47,7 +47,7 @@ static void check_limit(const takt_cli_settings *settings)
         require(takt_policy_check(policy, NULL) == 0);
         require(takt_policy_describe(policy, "fuzz", described, sizeof described) == 0);
         require(limit.numbers.rule_count == (int)settings->rule_count);
-        require(takt_numbers_capacity(&limit.numbers, NULL) >= 1);
+        require(takt_numbers_capacity(&limit.numbers, TAKT_UNIT_TOKENS, NULL) >= 1);
         for (unsigned i = 0; i < settings->rule_count; i++)
             check_rule(&settings->rules[i], &limit.numbers.rules[i]);
     } else {

@@ -174,7 +174,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_round_trip(&ledger);
             ledger.line_capacity = places + TAKT_PRIORITIES;
             ledger.holder_capacity = held + 1;
-            claim_once(&ledger, takt_numbers_capacity(ledger.numbers, NULL) < 1000 ? 1 : 1000, BIG);
+            claim_once(&ledger,
+                       takt_numbers_capacity(ledger.numbers, TAKT_UNIT_TOKENS, NULL) < 1000 ? 1
+                                                                                            : 1000,
+                       BIG);
             check_round_trip(&ledger);
             takt_ledger_peek(&ledger, NOW, &standing);
             (void)takt_ledger_try(&ledger, NOW, 1, &retry_us);

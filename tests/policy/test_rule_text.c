@@ -29,6 +29,9 @@ static const broken broken_rules[] = {
     {LINE("timezone: '+02:00'"), 5, AT "timezone: \"+02:00\": is not the name of a timezone"},
     {LINE("queue: 0"), 5, AT "queue: \"0\": write a whole number from 1 to 1000000000"},
     {LINE("queue: many"), 5, AT "queue: \"many\": write a whole number"},
+    {LINE("counts: tokens"), 5,
+     AT "counts: \"tokens\": write requests, or leave it out to count what each costs"},
+    {LINE("counts: ''"), 5, AT "counts: is empty; give it a value"},
     {LINE("guard: 50"), 5, AT "guard: \"50\": has no unit"},
     {LINE("guard: -1ms"), 5, AT "guard: \"-1ms\": is negative"},
     {LINE("guard: 501ms"), 5,
@@ -121,6 +124,7 @@ Test(rule_text, means)
          "5/s sliding-log guard 50ms"},
         {DAILY("algorithm: sliding-log") "    headroom: 0.5%\n", &takt_sliding_log,
          TAKT_ALIGN_DEFAULT, NULL, 796, 0, 0, "800/day sliding-log guard 50ms, headroom 0.5%"},
+        {RULE("counts: requests"), &takt_gcra, TAKT_ALIGN_DEFAULT, NULL, 5, 1, 0, "5/s requests"},
         /* a guard that is written, and one that is not */
         {RULE("guard: 20ms"), &takt_gcra, TAKT_ALIGN_DEFAULT, NULL, 5, 1, 0, "5/s guard 20ms"},
         {RULE("algorithm: sliding-log, guard: 500ms"), &takt_sliding_log, TAKT_ALIGN_DEFAULT, NULL,

@@ -295,7 +295,7 @@ static void draw(uint64_t *random, takt_arrival *arrivals, int32_t cost_max)
 
 static void compare(const takt_limit *limit, uint64_t *random)
 {
-    int32_t cost_max = takt_numbers_capacity(&limit->numbers, NULL) >= 3 ? 3 : 1;
+    int32_t cost_max = takt_numbers_capacity(&limit->numbers, TAKT_UNIT_TOKENS, NULL) >= 3 ? 3 : 1;
     static takt_arrival arrivals[ARRIVALS];
     static visitor visitors[ARRIVALS];
     static slot_list exact;

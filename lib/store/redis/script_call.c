@@ -47,11 +47,9 @@ static void add_rules(struct pen *pen, const takt_numbers *numbers)
     takt_writer *writer = next_field(pen);
 
     for (int i = 0; i < numbers->rule_count; i++) {
-        const takt_rule *rule = &numbers->rules[i];
         if (i > 0)
             takt_write_char(writer, ';');
-        takt_write_char(writer, rule->algorithm->letter);
-        rule->algorithm->write_rule(rule, writer);
+        takt_rule_write_numbers(&numbers->rules[i], writer);
     }
 }
 
@@ -164,8 +162,9 @@ static bool is_brief(const takt_store_call *call)
     return call->op == TAKT_OP_CLAIM && claim->uncontended && claim->waiting == 1 &&
            claim->offer.cost == 0 && claim->want_count == 1 && claim->wants[0].count == 1 &&
            claim->wants[0].latest_us == TAKT_NEVER && numbers->rule_count == 1 &&
-           numbers->rules[0].algorithm->paced && numbers->revision == 0 &&
-           numbers->when_full == TAKT_WHEN_FULL_REFUSE && numbers->adapt.backoff == 0;
+           numbers->rules[0].algorithm->paced && numbers->rules[0].unit == TAKT_UNIT_TOKENS &&
+           numbers->revision == 0 && numbers->when_full == TAKT_WHEN_FULL_REFUSE &&
+           numbers->adapt.backoff == 0;
 }
 
 static void add_brief_claim(struct pen *pen, const takt_store_call *call)
@@ -198,6 +197,7 @@ static void add_block(struct pen *pen, const takt_store_call *call)
 static void add_settle(struct pen *pen, const takt_store_call *call)
 {
     add_int(pen, call->slot_us);
+    add_int(pen, call->requests);
     add_int(pen, call->cost);
     add_int(pen, call->actual);
 }

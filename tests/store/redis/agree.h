@@ -43,10 +43,11 @@ typedef struct agree_world {
     bool calm;  /* few want little: mostly there is no line */
     bool crowd; /* many want one slot each: a permit that one worker has all of, or a place in line
                  */
-    bool pace;  /* a few stand in line for one rule, and want the same again and again */
-    bool share; /* a few share permits, and mostly want one or two more */
-    bool jumps; /* the clock does */
-    bool damages; /* somebody else writes to the ledger's keys */
+    bool counts_requests; /* some rules do */
+    bool pace;            /* a few stand in line for one rule, and want the same again and again */
+    bool share;           /* a few share permits, and mostly want one or two more */
+    bool jumps;           /* the clock does */
+    bool damages;         /* somebody else writes to the ledger's keys */
 } agree_world;
 
 void agree_world_draw(agree_world *world, uint64_t seed);

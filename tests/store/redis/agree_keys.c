@@ -24,6 +24,7 @@ typedef struct totals {
     int64_t waiting, workers, members, late;
     int64_t places[TAKT_PRIORITIES], standing[TAKT_PRIORITIES], wanting[TAKT_PRIORITIES];
     int64_t lacking[TAKT_PRIORITIES];
+    int64_t asking[TAKT_PRIORITIES];
     int64_t latest_us, min_us;
 } totals;
 
@@ -73,6 +74,7 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
     sums->standing[priority] += !aside;
     sums->wanting[priority] += aside ? 0 : wanting;
     sums->lacking[priority] += !aside && strchr(marks, 'p') != NULL;
+    sums->asking[priority] += aside ? 0 : waiting;
     sums->latest_us = expires_us > sums->latest_us ? expires_us : sums->latest_us;
     sums->min_us = expires_us < sums->min_us ? expires_us : sums->min_us;
 }
@@ -81,6 +83,7 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
 static void check_totals(const char *text, const totals *sums)
 {
     char expected[1024];
+    bool counts_requests = strchr(text, '/') != NULL;
     long long min, kept;
     int n = snprintf(expected, sizeof expected, "%" PRId64 ",%" PRId64 ",%" PRId64 ",",
                      sums->waiting, sums->workers, sums->latest_us);
@@ -100,6 +103,8 @@ static void check_totals(const char *text, const totals *sums)
                           sums->standing[i], sums->wanting[i]);
         if (sums->lacking[i] > 0)
             n += snprintf(expected + n, sizeof expected - (size_t)n, ",%" PRId64, sums->lacking[i]);
+        if (sums->places[i] > 0 && counts_requests)
+            n += snprintf(expected + n, sizeof expected - (size_t)n, "/%" PRId64, sums->asking[i]);
     }
     if (!text || strcmp(text, expected) != 0)
         agree_fail("the totals of the line's priorities are not those of its places");

@@ -420,6 +420,38 @@ static bool learns(const char *text)
     return has_between_digits(text, '@');
 }
 
+/* What rules count: tokens, requests, or both. */
+static unsigned units_of(const takt_numbers *numbers)
+{
+    unsigned units = 0;
+
+    for (int i = 0; i < numbers->rule_count; i++)
+        units |= 1U << numbers->rules[i].unit;
+    return units;
+}
+
+static void count_units(const agree_outcome *ran)
+{
+    const takt_store_call *call = &ran->step.call;
+    const unsigned requests = 1U << TAKT_UNIT_REQUESTS, both = requests | 1U << TAKT_UNIT_TOKENS;
+    unsigned units = units_of(&call->limit->numbers);
+    bool changes = strcmp(ran->before, ran->after) != 0, line = has(ran->before, ";t");
+    bool gives = call->op == TAKT_OP_CLAIM && ran->step.award.run_count > 0;
+    bool large = gives && ran->step.award.runs[0].cost > 1;
+
+    count("awards of requests alone", gives && units == requests);
+    count("awards of requests and tokens", large && units == both);
+    count("awards of requests and tokens in a line", large && units == both && line);
+    count("awards of several runs of requests and tokens",
+          large && units == both && ran->step.award.run_count > 1);
+    count("brakes on requests", (units & requests) && has(ran->before, ";k"));
+    count("settles that give requests back",
+          call->op == TAKT_OP_SETTLE && units == requests && changes && call->actual == 0);
+    count("requests that are lowered", call->op == TAKT_OP_LOWER && units == requests && changes);
+    count("rules that begin to count requests in a line",
+          line && (units & requests) && !has(ran->before, "=") && has(ran->after, "="));
+}
+
 static void count_settles(const agree_outcome *ran)
 {
     const takt_store_call *call = &ran->step.call;
@@ -606,7 +638,8 @@ static void count_claim(const agree_outcome *ran)
 {
     const takt_claim *claim = &ran->step.claim;
     const takt_award *award = &ran->step.award;
-    int64_t capacity = takt_numbers_capacity(&ran->step.call.limit->numbers, NULL);
+    int64_t capacity =
+        takt_numbers_capacity(&ran->step.call.limit->numbers, TAKT_UNIT_TOKENS, NULL);
     int64_t until_us = ran->step.now_us + ran->step.call.limit->numbers.lookahead_us;
     bool too_large = false, early = false, late = false;
     int64_t listed = 0;
@@ -678,6 +711,7 @@ void agree_kinds_count(const agree_outcome *ran)
     count_holders(ran);
     count_permit_calls(ran);
     count_settles(ran);
+    count_units(ran);
     count_lowers(ran);
     if (ran->step.call.op == TAKT_OP_CLAIM ||
         (ran->step.call.op == TAKT_OP_TRY && ran->step.call.claim))

@@ -101,6 +101,8 @@ static void draw_rule(agree_world *world, takt_rule *rule)
         if (rule->algorithm != takt_algorithm_named("leaky-bucket") &&
             rule->algorithm->letter == 'g' && chance(world, 60))
             rule->burst = up_to(world, TAKT_RULE_LIMIT_MAX);
+        if (world->counts_requests && chance(world, 50))
+            rule->unit = TAKT_UNIT_REQUESTS;
         if (rule->algorithm->letter == 'f' && chance(world, 30))
             rule->align = TAKT_ALIGN_FIRST_USE;
         else if (rule->algorithm->letter == 'f' && chance(world, 70))
@@ -250,6 +252,7 @@ void agree_world_draw(agree_world *world, uint64_t seed)
     *world = (agree_world){.random = seed, .now_us = BEGIN_US};
     world->now_us += below(world, 1000 * DAY_US);
     world->calm = chance(world, 40);
+    world->counts_requests = chance(world, 30);
     if (world->calm && chance(world, 30))
         draw_plain(world, &world->policies[0]);
     else
@@ -301,7 +304,7 @@ static void draw_time(agree_world *world)
 
 static int64_t draw_cost(agree_world *world, const takt_limit *limit)
 {
-    int64_t capacity = takt_numbers_capacity(&limit->numbers, NULL);
+    int64_t capacity = takt_numbers_capacity(&limit->numbers, TAKT_UNIT_TOKENS, NULL);
 
     if (capacity > TAKT_COST_MAX)
         capacity = TAKT_COST_MAX;
@@ -428,6 +431,7 @@ static void draw_settle(agree_world *world, takt_store_call *call)
         call->slot_us = world->slots_us[at];
         call->cost = world->costs[at];
     }
+    call->requests = chance(world, 80) ? 1 : 1 + below(world, 5);
     call->actual = chance(world, 30) ? 0 : below(world, call->cost + 1);
     if (chance(world, 40))
         call->actual = call->cost + up_to(world, TAKT_COST_MAX - call->cost + 1) - 1;

@@ -23,6 +23,7 @@ claim = {
     first_want = #KEYS == 5 and 11 or 10, -- in ARGV
     wants = {},
     largest = 0, -- the highest cost that can ever be given
+    counts_requests = false, -- rules count requests, too
     from = 0, -- no slot before
     old = {}, -- the worker's places by priority, as they were
     own = {}, -- and as they are
@@ -38,24 +39,28 @@ claim = {
 
     -- How things stand for the first in line, where that is another's (`first`), or for the worker's place of that
     -- priority, in tokens: its share, what is left to those before it, and the permits that it may take; the room; what
-    -- those before it want in any case; what is wanted more urgently.
+    -- those before it want in any case; what is wanted more urgently.  Where rules count requests, the same in
+    -- requests, as a table.
     look = function(priority, first)
         local place, own = claim.own[priority], claim.own
         local urgent, before, workers, wanted, head = 0, 0, 1, 0, nil
+        local urgent_requests, asking = 0, 0
         if first then
             workers = line.all.active[priority] + (place and 1 or 0)
         else
             for higher = 0, priority - 1 do
                 urgent = urgent + (own[higher] and own[higher].wanting or 0)
+                urgent_requests = urgent_requests + (own[higher] and own[higher].waiting or 0)
             end
         end
         if line and not first then
             local all = line.all
             for higher = 0, priority - 1 do
                 urgent = urgent + all.wanting[higher]
+                urgent_requests = urgent_requests + all.asking[higher]
             end
             local others = all.active[priority]
-            wanted = all.wanting[priority]
+            wanted, asking = all.wanting[priority], all.asking[priority]
             workers = 1 + others
             if others > 0 then
                 place.before = place.last and others or place.before or line.before(priority, place.turn)
@@ -63,16 +68,25 @@ claim = {
                 head = before > 0 and line.first_other(priority)
             end
         end
-        local room = limit.room(claim.from, ledger.now + limit.lookahead)
-        local through = limit.throughput(limit.lookahead)
+        local room, room_requests = limit.room(claim.from, ledger.now + limit.lookahead)
+        local through, through_requests = limit.throughput(limit.lookahead)
         local share = share_of(room, through, workers)
-        local first_need, permits = head and head.need or 0, NEVER
+        local first_need, permits, requests = head and head.need or 0, NEVER, nil
         if limit.concurrency > 0 then
             local most = permit_share(limit.concurrency, workers)
             permits = math.min(permits_beside(held.free() - urgent, before, most, wanted), most)
         end
+        if claim.counts_requests then
+            local turn, first_need = share_of(room_requests, through_requests, workers), head and 1 or 0
+            requests = {
+                share = turn,
+                ahead = ahead_of(before, turn, first_need, asking, urgent_requests),
+                room = room_requests,
+                first = first_of(before, first_need, urgent_requests),
+            }
+        end
         return share, ahead_of(before, share, first_need, wanted, urgent), permits, room,
-            first_of(before, first_need, urgent), urgent
+            first_of(before, first_need, urgent), urgent, requests
     end,
 
     to_the_back = function(place)
@@ -114,11 +128,12 @@ claim = {
     -- Gives a place as much of what its worker wants as its turn allows.  Returns the tokens.
     serve = function(priority)
         local place, given, till = claim.own[priority], 0, ledger.now + limit.lookahead
-        local share, ahead, permits, room, _, urgent = claim.look(priority)
+        local share, ahead, permits, room, _, urgent, requests = claim.look(priority)
         local near = offers.awaited(priority) and ledger.now + math.floor(limit.lookahead / TAKT_OFFERS_NEAR) or till
         local slots = 0
         local left = share > place.need and share or place.need
         left = left < room - ahead and left or room - ahead
+        local left_requests = requests and math.min(requests.share, requests.room - requests.ahead) or NEVER
         for _, want in ipairs(claim.wants) do
             if want.priority == priority and want.cost <= claim.largest then
                 local by = want.latest < till and want.latest or near
@@ -127,9 +142,10 @@ claim = {
                 local count = left > 0 and math.floor(left / want.cost) or 0
                 count = count < want.count - handed and count or want.count - handed
                 count = count < permits - slots and count or permits - slots
+                count = count < left_requests and count or left_requests
                 local n = count > 0 and take.take(claim.from, want.cost, count, by, claim.reply) or 0
                 given = given + n * want.cost
-                left = left - n * want.cost
+                left, left_requests = left - n * want.cost, left_requests - n
                 slots = slots + n
                 place.waiting = place.waiting - n - handed
                 place.accepted = math.max(place.accepted - n - handed, 0)
@@ -166,17 +182,31 @@ claim = {
         end
     end,
 
-    -- When there will be room for a place's next turn, with that share and so much left to those before it.
-    when = function(place, share, ahead)
+    -- A turn ends with the unit that is used up first: of the other one no more is needed than requests of the place's
+    -- average cost take.
+    match = function(place, tokens, requests)
+        local cost = math.max(numbers.divide_up(place.wanting, 1, math.max(place.waiting, 1)), 1)
+        requests = math.max(math.min(requests, math.floor(tokens / cost)), 1)
+        return math.max(math.min(tokens, requests * cost), place.need, 1), requests
+    end,
+
+    -- When there will be room for a place's next turn, with that share and so much left to those before it; `requests`:
+    -- as of look().
+    when = function(place, share, ahead, requests)
         local lookahead = limit.lookahead
-        local half = limit.throughput(math.floor(lookahead / 2))
+        local half, half_requests = limit.throughput(math.floor(lookahead / 2))
         local need = place.need > 1 and place.need or 1
         local wanted = place.wanting < share and place.wanting or share
+        local asked, ahead_requests = 1, 0
         wanted = wanted < half and wanted or half
         wanted = wanted > need and wanted or need
-        local at = limit.due(claim.from, ahead + wanted)
-        if wanted > need then
-            local first = limit.due(claim.from, ahead + need) + math.floor(lookahead / 2)
+        if requests then
+            asked, ahead_requests = math.max(math.min(place.waiting, requests.share, half_requests), 1), requests.ahead
+            wanted, asked = claim.match(place, wanted, asked)
+        end
+        local at = limit.due(claim.from, ahead + wanted, ahead_requests + asked)
+        if wanted > need or asked > 1 then
+            local first = limit.due(claim.from, ahead + need, ahead_requests + 1) + math.floor(lookahead / 2)
             at = first < at and first or at
         end
         local fraction = ahead > 0 and TAKT_LOOKAHEAD_FRACTION or TAKT_LOOKAHEAD_FRACTION_FIRST
@@ -185,16 +215,17 @@ claim = {
     end,
 
     plan = function(priority)
-        local share, ahead, permits, _, first = claim.look(priority)
+        local share, ahead, permits, _, first, _, requests = claim.look(priority)
         local place, over_at = claim.own[priority], 0
         place.lacking = permits <= 0
         if claim.in_line == 0 and first > 0 and not place.lacking then
-            claim.turn_at = limit.due(claim.from, first + claim.least_cost)
+            local requests_before = requests and requests.first or 0
+            claim.turn_at = limit.due(claim.from, first + claim.least_cost, requests_before + 1)
         end
         if place.lacking then -- a release wakes the next, a lease that ends nobody: the first in line comes by itself
             over_at = ahead == 0 and held.over_at(ledger.now + TAKT_KEEPALIVE_US) or NEVER
         end
-        return over_at == NEVER and NEVER or math.max(over_at, claim.when(place, share, ahead))
+        return over_at == NEVER and NEVER or math.max(over_at, claim.when(place, share, ahead, requests))
     end,
 
     -- When the second in line comes because the first one is late; NEVER: it comes before that, or is not the second.
@@ -241,8 +272,8 @@ claim = {
                 if not place or own and own.turn < place.turn then
                     return
                 end
-                local share, ahead, permits = claim.look(priority, place)
-                if permits > 0 and place.again > claim.when(place, share, ahead)
+                local share, ahead, permits, _, _, _, requests = claim.look(priority, place)
+                if permits > 0 and place.again > claim.when(place, share, ahead, requests)
                     + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION) then
                     wakes.add(name)
                 end
@@ -356,6 +387,7 @@ return run(function()
     claim.least_urgent, claim.again_at, claim.turn_at, claim.given, claim.news = -1, -1, 0, 0, false
     claim.offer, claim.taken = nil, false
     claim.largest, claim.from = limit.capacity(), math.max(ledger.blocked, ledger.now)
+    claim.counts_requests = limit.counts_requests()
     claim.old = line and line.record_of(claim.worker) or {}
     claim.read_wants()
     local seq, stale = claim.seq, nil

@@ -1,10 +1,12 @@
 -- convert.lua: takt_numbers_convert of core/numbers.c: what a state kept under old rules means under new ones.
 -- needs: limit
 
--- The first of the old rules with the same numbers, or where `same` is not asked for, of the same algorithm.
+-- The first of the old rules with the same numbers, or where `same` is not asked for, of the same algorithm that counts
+-- the same.
 local function predecessor(old, new, same, taken)
     for i = 1, #old do
-        if not taken[i] and old[i].algorithm == new.algorithm and (not same or old[i].text == new.text) then
+        if not taken[i] and old[i].algorithm == new.algorithm and old[i].requests == new.requests
+            and (not same or old[i].text == new.text) then
             return i
         end
     end

@@ -40,7 +40,7 @@ local function keep(own)
         if logs then
             logs.drop_pages()
         end
-    elseif kept ~= ledger.stored or ledger.listed then
+    elseif kept ~= ledger.stored or ledger.listed or (held and held.dirty) then
         local expires_ms = numbers.digits(math.ceil(expires / 1000))
         redis.call('SET', KEYS[1], kept, 'PXAT', expires_ms)
         if logs then

@@ -80,22 +80,37 @@ limit = {
     adapt = nil, -- what penalties do
     brake = nil, -- the last of the rules, where the ledger is braked
 
-    capacity = function()
-        local least = limit.rules[1] and NEVER or TAKT_ROOM_MAX
+    -- Whether rules count requests, of which each takes one, beside tokens; and whether none counts tokens.
+    counts_requests = function()
+        local some, only = false, limit.rules[1] ~= nil
         for _, one in ipairs(limit.rules) do
-            local n = one.algorithm.capacity(one)
-            least = n < least and n or least
+            some, only = some or one.requests, only and one.requests
         end
-        return least
+        return some, only
     end,
 
-    throughput = function(span)
-        local least = TAKT_ROOM_MAX
+    -- The most of a unit, tokens or requests, that can be taken at one instant.
+    capacity = function(requests)
+        local least = NEVER
         for _, one in ipairs(limit.rules) do
-            local n = numbers.divide(span, one.tokens, 0, one.span)
+            local n = one.requests == (requests or false) and one.algorithm.capacity(one) or NEVER
             least = n < least and n or least
         end
-        return least
+        return least == NEVER and TAKT_ROOM_MAX or least
+    end,
+
+    -- Tokens and requests.
+    throughput = function(span)
+        local tokens, requests = TAKT_ROOM_MAX, TAKT_ROOM_MAX
+        for _, one in ipairs(limit.rules) do
+            local n = numbers.divide(span, one.tokens, 0, one.span)
+            if one.requests then
+                requests = n < requests and n or requests
+            else
+                tokens = n < tokens and n or tokens
+            end
+        end
+        return tokens, requests
     end,
 
     rest = function()
@@ -107,7 +122,7 @@ limit = {
 
     earliest = function(t, cost)
         for _, one in ipairs(limit.rules) do -- once round: what suits a rule suits it later as well
-            t = debts.earliest(one, t, cost)
+            t = debts.earliest(one, t, one.requests and 1 or cost)
             if t == NEVER then
                 break
             end
@@ -115,32 +130,38 @@ limit = {
         return t
     end,
 
-    commit = function(t, cost)
+    -- So many requests that cost so much together.
+    commit = function(t, cost, requests)
         for _, one in ipairs(limit.rules) do
-            one.algorithm.commit(one, t, cost)
+            one.algorithm.commit(one, t, one.requests and requests or cost)
         end
     end,
 
+    -- Tokens and requests.
     room = function(from, till)
-        local least = TAKT_ROOM_MAX
+        local tokens, requests = TAKT_ROOM_MAX, TAKT_ROOM_MAX
         if limit.rules[2] then
             from = limit.earliest(from, 1)
         end
         for _, one in ipairs(limit.rules) do
             local n = debts.room(one, from, till)
-            least = n < least and n or least
+            if one.requests then
+                requests = n < requests and n or requests
+            else
+                tokens = n < tokens and n or tokens
+            end
         end
-        return least
+        return tokens, requests
     end,
 
-    due = function(from, n)
-        n = n > TAKT_ROOM_MAX and TAKT_ROOM_MAX or n
+    due = function(from, tokens, requests)
         if limit.rules[2] then
             from = limit.earliest(from, 1)
         end
         local latest = from
         for _, one in ipairs(limit.rules) do
-            local at = debts.due(one, from, n)
+            local n = one.requests and requests or tokens
+            local at = debts.due(one, from, n > TAKT_ROOM_MAX and TAKT_ROOM_MAX or n)
             latest = at > latest and at or latest
         end
         return latest < TAKT_EXACT_MAX and latest or TAKT_EXACT_MAX

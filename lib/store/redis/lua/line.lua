@@ -6,7 +6,8 @@
 --   KEYS[3], a hash, holds a record for each worker (records.lua; its places share their seq and expiry, for a claim
 --   restates them all), and in the field `all` the line's totals: waiters, workers, the latest expiry, an instant
 --   before which no worker is taken for dead, when the two keys expire, waiters in places that are set aside; and of
---   each priority its places, the active ones, the tokens that these want, and how many of these lack a permit.
+--   each priority its places, the active ones, the tokens that these want, how many of these lack a permit, and, where
+--   rules count requests, how many waiters these have.
 --
 -- Nothing is written before save().  Until then a place that is no longer to be waited for is still in the sorted set.
 -- A line that is not as it was left (somebody else deleted or wrote a key) is dropped: it tells nothing that its
@@ -47,6 +48,7 @@ local function open_line(worker, lost)
             active = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             wanting = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             lacking = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+            asking = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
         },
         records = {}, -- by worker: what was read; false: nothing
         dirty = {}, -- by worker: what has changed
@@ -60,25 +62,43 @@ local function open_line(worker, lost)
         read_all = function(found)
             local all = line.all
             local waiting, workers, latest, least, kept, late, at = read_totals(found)
+            local untold = false
             if not waiting then
                 return false
             end
             all.waiting, all.workers, all.latest = tonumber(waiting), tonumber(workers), tonumber(latest)
             all.least, all.kept, all.late = tonumber(least), tonumber(kept), tonumber(late) or 0
             while at <= #found do
-                local priority, places, active, wanting, lacking, stop = read_totals_of(found, at)
+                local priority, places, active, wanting, lacking, asking, stop = read_totals_of(found, at)
                 if not priority then
                     return false
                 end
                 priority, at = tonumber(priority), stop
                 all.places[priority], all.active[priority] = tonumber(places), tonumber(active)
                 all.wanting[priority], all.lacking[priority] = tonumber(wanting), tonumber(lacking) or 0
+                all.asking[priority] = tonumber(asking) or 0
+                untold = untold or asking == ''
+            end
+            if untold and limit.counts_requests() then
+                line.count_asking()
             end
             return true
         end,
 
+        -- The waiters of active places, where no rule counted requests before.
+        count_asking = function()
+            local found, asking = redis.call('HGETALL', KEYS[3]), line.all.asking
+            for i = 1, #found, 2 do
+                local record = found[i] ~= 'all' and line.read(found[i + 1]) or {}
+                for priority = 0, 9 do
+                    local place = record[priority]
+                    asking[priority] = asking[priority] + (place and not place.aside and place.waiting or 0)
+                end
+            end
+        end,
+
         write_all = function()
-            local all, digits_of = line.all, numbers.digits
+            local all, digits_of, counts_requests = line.all, numbers.digits, limit.counts_requests()
             local late = all.late > 0 and ',' .. digits_of(all.late) or ''
             local written = write_totals(digits_of(all.waiting), digits_of(all.workers), digits_of(all.latest),
                 digits_of(all.least), digits_of(all.kept), late)
@@ -86,8 +106,9 @@ local function open_line(worker, lost)
                 if all.places[priority] > 0 then
                     local lacking = all.lacking[priority] > 0 and ',' .. digits_of(all.lacking[priority]) or ''
                     local wanting = digits_of(all.wanting[priority])
+                    local asking = counts_requests and '/' .. digits_of(all.asking[priority]) or ''
                     written = written .. write_totals_of(priority, digits_of(all.places[priority]),
-                        digits_of(all.active[priority]), wanting, lacking)
+                        digits_of(all.active[priority]), wanting, lacking, asking)
                 end
             end
             return written
@@ -186,6 +207,7 @@ local function open_line(worker, lost)
                         all.active[priority] = all.active[priority] + sign
                         all.wanting[priority] = all.wanting[priority] + sign * place.wanting
                         all.lacking[priority] = all.lacking[priority] + (place.lacking and sign or 0)
+                        all.asking[priority] = all.asking[priority] + sign * place.waiting
                     end
                 end
             end
@@ -197,6 +219,7 @@ local function open_line(worker, lost)
             all.active[priority] = all.active[priority] - 1
             all.wanting[priority] = all.wanting[priority] - place.wanting
             all.lacking[priority] = all.lacking[priority] - (place.lacking and 1 or 0)
+            all.asking[priority] = all.asking[priority] - place.waiting
             all.late = all.late + place.waiting
             line.leave(name, priority, place)
             place.aside, line.dirty[name] = true, line.records[name]

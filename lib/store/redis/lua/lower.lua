@@ -1,4 +1,4 @@
--- lower.lua: takt_ledger_lower of core/ledger.h: leaves at most that many tokens.
+-- lower.lua: takt_ledger_lower of core/ledger.h: leaves at most that many tokens (requests, if no rule counts tokens).
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 how many
@@ -13,10 +13,9 @@ return run(function()
     if braked then -- what is left of a quota is not what may start at once
         brake.take_off()
     end
-    local more = limit.room(ledger.now, ledger.now) - most
-    if more > 0 then
-        charge(more)
-    end
+    local tokens, requests = limit.room(ledger.now, ledger.now)
+    local _, only_requests = limit.counts_requests()
+    charge(only_requests and 0 or tokens - most, only_requests and requests - most or 0)
     if braked then
         brake.add(braked)
     end

@@ -46,7 +46,7 @@ offers = {
         if behind == 0 then
             return false
         end
-        local slots = limit.throughput(limit.lookahead)
+        local slots = math.min(limit.throughput(limit.lookahead))
         if slots < TAKT_OFFERS_SLOTS_MIN or behind > TAKT_OFFERS_WORKERS_MAX * slots then
             return false
         end

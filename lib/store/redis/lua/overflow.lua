@@ -58,6 +58,7 @@ overflow = {
         overflow.take_out(place, count)
         all.waiting = all.waiting - count
         all.wanting[priority] = all.wanting[priority] - wanting + place.wanting
+        all.asking[priority] = all.asking[priority] - count
         wakes.add(name)
         if place.waiting == 0 then
             line.set_aside(name, priority, place)

@@ -155,7 +155,7 @@ local function write_pace(call, rule, line, again)
     local late, cost = line.late == '' and '' or ',' .. line.late, call.cost
     local state = head .. ' ' .. digits(us) .. (rule.parts > 0 and '+' .. digits(rule.parts) or '')
     local totals = write_totals(digits(all_waiting), digits(workers), alive, line.least, line.kept, late)
-    local of_priority = write_totals_of(priority, line.places, line.active, digits(wanted), '')
+    local of_priority = write_totals_of(priority, line.places, line.active, digits(wanted), '', '')
     local place = write_place(priority, digits(own_turn), digits(wanting), digits(cost), digits(waiting),
         digits(again_at), ',f')
     local expires_ms = math.ceil(math.max(rule.rest_at, line.alive_until) / 1000)

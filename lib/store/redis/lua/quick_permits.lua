@@ -316,7 +316,7 @@ local function write_line(call, line)
     lacking = call.lacks and lacking + 1 or lacking
     local all = write_totals(digits(waiting), active_text, latest_text, line.silent_at or latest_text, line.kept, '')
     all = all .. write_totals_of(call.priority, active_text, active_text, digits(wanted),
-        lacking > 0 and ',' .. digits(lacking) or '')
+        lacking > 0 and ',' .. digits(lacking) or '', '')
     if not line.there then
         redis.call('UNLINK', KEYS[2], KEYS[3])
     end

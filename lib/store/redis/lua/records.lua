@@ -4,7 +4,7 @@
 --   KEYS[3], for each worker: "SEQ;PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN[,[a][f][p[o][u]]];..."
 --            (a: the place is set aside, f: it is the worker's most urgent one, p: it lacks a permit, o: it was told
 --            to come when a lease is over, u: a wake-up for it reached nobody)
---            all: "WAITING,WORKERS,LATEST,LEAST,KEPT[,LATE];PRIORITY,PLACES,ACTIVE,WANTING[,LACKING];..."
+--            all: "WAITING,WORKERS,LATEST,LEAST,KEPT[,LATE];PRIORITY,PLACES,ACTIVE,WANTING[,LACKING][/ASKING];..."
 --   KEYS[5], for each worker: "SEQ,HELD,EXPIRES"
 --            all: "HELD,HOLDERS,LEAST,KEPT"
 
@@ -13,7 +13,7 @@ local TURNS = 562949953421312 -- of a priority: a place's score is its priority 
 
 local PLACE = ';(%d),(%d+),(%d+),(%d+),(%d+),(%d+),?(a?)(f?)(p?o?u?)'
 local TOTALS = '(%d+),(%d+),(%d+),(%d+),(%d+),?(%d*)'
-local TOTALS_OF = ';(%d),(%d+),(%d+),(%d+),?(%d*)'
+local TOTALS_OF = ';(%d),(%d+),(%d+),(%d+),?(%d*)/?(%d*)'
 
 -- A whole number from 0 on.  A large one goes in halves: "%d" takes half the time of "%.0f", but may have 32 bits only.
 -- inline
@@ -62,10 +62,10 @@ local function write_totals(waiting, workers, latest, least, kept, late)
     return waiting .. ',' .. workers .. ',' .. latest .. ',' .. least .. ',' .. kept .. late
 end
 
--- `lacking`: empty where it would be 0.
+-- `lacking`: empty where it would be 0; `asking`: with a slash before it, or empty where no rule counts requests.
 -- inline
-local function write_totals_of(priority, places, active, wanting, lacking)
-    return ';' .. priority .. ',' .. places .. ',' .. active .. ',' .. wanting .. lacking
+local function write_totals_of(priority, places, active, wanting, lacking, asking)
+    return ';' .. priority .. ',' .. places .. ',' .. active .. ',' .. wanting .. lacking .. asking
 end
 
 -- inline

@@ -26,10 +26,11 @@ rule = {
         return one.algorithm.write_state(one) .. (one.owed > 0 and '!' .. numbers.digits(one.owed) or '')
     end,
 
-    -- A rule from its text ("g1/10000*10"), its state yet to come; nil where it cannot be read.
+    -- A rule from its text ("g1/10000*10", "g=1/10000*10" of one that counts requests), its state yet to come; nil
+    -- where it cannot be read.
     new = function(text)
-        local algorithm = rule.algorithm(text:sub(1, 1))
-        local new = { text = text, algorithm = algorithm, owed = 0 }
-        return algorithm and algorithm.read_rule(new, text:sub(2)) and new or nil
+        local algorithm, requests = rule.algorithm(text:sub(1, 1)), text:sub(2, 2) == '='
+        local new = { text = text, algorithm = algorithm, owed = 0, requests = requests }
+        return algorithm and algorithm.read_rule(new, text:sub(requests and 3 or 2)) and new or nil
     end,
 }

@@ -1,21 +1,25 @@
 -- settle.lua: takt_ledger_settle of core/ledger.c: the work of a slot has cost more or fewer tokens than were taken.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
--- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 slot, 8 cost,
---       9 what it has cost
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 slot, 8 how many
+--       requests, 9 their cost, 10 what they have cost
 -- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
 --       with permits: concurrency, held, holders
 -- needs: charge standing
 
 return run(function()
-    local slot, cost, actual = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+    local slot, requests, cost, actual = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
     tidy()
-    if actual > cost then
-        charge(actual - cost)
-    else
-        for _, one in ipairs(limit.rules) do
-            local known_at = one == limit.brake and slot or ledger.now
-            one.algorithm.give_back(one, slot, cost, cost - actual, ledger.now + limit.lookahead, known_at)
+    charge(actual - cost, 0)
+    for _, one in ipairs(limit.rules) do
+        local known_at = one == limit.brake and slot or ledger.now
+        local unused = cost - actual
+        if one.requests then
+            unused = actual == 0 and requests or 0
+        end
+        if unused > 0 then
+            one.algorithm.give_back(one, slot, one.requests and requests or cost, unused,
+                ledger.now + limit.lookahead, known_at)
             if one.owed > 0 and not one.algorithm.owes then
                 debts.pay_at(one, ledger.now)
             end

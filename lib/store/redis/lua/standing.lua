@@ -6,12 +6,14 @@ local function standing(flags, retry_at)
     local now, blocked, reset_at = ledger.now, ledger.blocked, limit.rest_at()
     local from = blocked > now and blocked or now
     local slot = retry_at or limit.earliest(from, 1)
+    local tokens, requests = limit.room(now, now)
+    local _, only_requests = limit.counts_requests()
     reset_at = blocked > reset_at and blocked or reset_at
     local told = {
         flags + (ledger.damaged and TAKT_FLAG_DAMAGED or 0),
         now,
-        limit.capacity(),
-        from > now and 0 or limit.room(now, now),
+        limit.capacity(only_requests),
+        from > now and 0 or only_requests and requests or tokens,
         slot == NEVER and -1 or slot - now,
         reset_at > now and reset_at - now or 0,
         blocked,

@@ -35,7 +35,7 @@ take = {
     -- How often `cost` can be taken at t, at most `count` times.  One by one at one instant is as all at once.
     times_at = function(t, cost, count)
         for _, one in ipairs(limit.rules) do
-            local n = math.floor(debts.room(one, t, t) / cost)
+            local n = math.floor(debts.room(one, t, t) / (one.requests and 1 or cost))
             count = n < count and n or count
         end
         return count > 1 and count or 1
@@ -51,7 +51,7 @@ take = {
             n = take.times_at(t, cost, count)
             runs[last + 5] = runs[last + 5] + n - 1
         end
-        limit.commit(t, n * cost)
+        limit.commit(t, n * cost, n)
         return n
     end,
 
@@ -71,7 +71,8 @@ take = {
                 if #runs - reply_head >= TAKT_RUNS_MAX * TAKT_AWARD_RUN then
                     break
                 end
-                n = series(first, from, cost, count - taken, till, run)
+                n = series(first, from, first.requests and 1 or cost, count - taken, till, run)
+                run[7] = cost
                 if n > 1 or not take.append_slot(runs, t, cost) then
                     take.append(runs, run)
                 end

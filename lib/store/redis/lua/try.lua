@@ -11,15 +11,15 @@
 
 return run(function()
     local cost, worker, seq, stated = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
-    local now, from, ahead, stale, holding = ledger.now, nil, 0, false, 0
+    local now, from, ahead, before, stale, holding = ledger.now, nil, 0, 0, false, 0
     tidy(worker)
     from = ledger.blocked > now and ledger.blocked or now
     for priority = 0, line and 9 or -1 do
-        ahead = ahead + line.all.wanting[priority]
+        ahead, before = ahead + line.all.wanting[priority], before + line.all.asking[priority]
     end
     local retry_at = limit.earliest(from, cost)
     if ahead > 0 and retry_at ~= NEVER then
-        local at = limit.due(from, ahead + cost)
+        local at = limit.due(from, ahead + cost, before + 1)
         retry_at = at > retry_at and at or retry_at
     end
     if held and worker then
@@ -39,7 +39,7 @@ return run(function()
     end
     local taken = retry_at <= now and permitted and not stale
     if taken then
-        limit.commit(now, cost)
+        limit.commit(now, cost, 1)
         count_taken(cost)
     end
     if taken and held and limit.concurrency > 0 then
