@@ -21,11 +21,20 @@ class Server:
             [*(program or [os.environ.get('REDIS_SERVER', 'redis-server')]), '--port', '0', '--unixsocket', self.socket, '--save', '',
              '--appendonly', 'no', '--maxclients', '4096', '--dir', str(self.folder)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while not os.path.exists(self.socket):
+        while not self.listens():
             if self.process.poll() is not None:
                 raise RuntimeError('redis-server did not start')
             time.sleep(0.01)
         self.received = self.sent = 0  # by what is asked here, seen from the server
+
+    def listens(self):
+        """The socket is there some time before it takes connections."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            try:
+                connection.connect(self.socket)
+            except OSError:
+                return False
+        return True
 
     def say(self, *words):
         """The answer to one command, as text."""

@@ -81,14 +81,15 @@ def narrow(report, here):
         screen.until_text('mail:x?[31m?yy')
         screen.until_text('mail:日日')
         report.check(True, 'names of others are harmless, and cut', screen.screen.text())
-    # Seldom a look, so that no frame of the size before comes after one of the new size was asked for.
-    with terminal(here, [TAKT, 'top', '--interval', '3s']) as screen:
+    # No second look, so that no frame of the size before comes after one of the new size was asked for.
+    with terminal(here, [TAKT, 'top', '--interval', '1min']) as screen:
         screen.until(lambda seen: 'free' in row(seen, 'limit-0'), 'the looks')
         for columns, lines, word in SIZES:
             screen.resize(columns, lines)
             screen.until_text(word)
+            screen.until(lambda seen: seen.row == seen.size - 1 and seen.column > 0 and not seen.style, 'the whole frame')
             report.check(True, f'it goes into {columns}x{lines}')
-        screen.resize(80, 24)
+    with terminal(here, [TAKT, 'top', '--interval', '3s']) as screen:
         screen.until_text('limit-9 ')
         report.check('limit-29' not in screen.screen.text(), 'not all limits are on the screen')
         screen.type('j' * 40)

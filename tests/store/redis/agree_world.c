@@ -142,7 +142,8 @@ static void draw_limit(agree_world *world, takt_limit *limit)
         (takt_limit){.name = "any", .numbers.rule_count = 1, .numbers.lease_us = TAKT_LEASE_US};
     if (chance(world, 35))
         limit->numbers.rule_count =
-            2 + (int)below(world, chance(world, 80) ? 2 : TAKT_RULES_MAX - 1);
+            chance(world, 2) ? TAKT_RULES_MAX
+                             : 2 + (int)below(world, chance(world, 80) ? 2 : TAKT_RULES_MAX - 1);
     if (chance(world, 40))
         draw_permits(world, limit);
     if (limit->numbers.concurrency > 0 && chance(world, 30))

@@ -30,7 +30,7 @@ void takt_fetches_begin(takt_worker *worker, takt_lane *lane, takt_job_ref ref)
     takt_job_source_fetch(worker->source, ref);
 }
 
-bool takt_fetches_end(takt_worker *worker, takt_job_ref ref)
+bool takt_fetches_end(takt_worker *worker, takt_job_ref ref, takt_report_limit **figures)
 {
     takt_fetched **at = &worker->fetches.first;
 
@@ -42,7 +42,8 @@ bool takt_fetches_end(takt_worker *worker, takt_job_ref ref)
     *at = found->next;
     worker->fetches.count--;
     found->lane->held--;
-    takt_report_put_away(worker->report, found->lane->figures, false);
+    *figures = found->lane->figures;
+    takt_report_put_away(worker->report, *figures, false);
     takt_lanes_leave(&worker->lanes, found->lane);
     free(found);
     return true;
@@ -52,7 +53,9 @@ void takt_fetches_drop(takt_worker *worker)
 {
     while (worker->fetches.first) {
         takt_job_ref ref = worker->fetches.first->ref;
-        takt_fetches_end(worker, ref);
+        takt_report_limit *figures;
+        takt_fetches_end(worker, ref, &figures);
         takt_job_source_give_back(worker->source, ref);
+        takt_report_given_back(worker->report, figures, TAKT_REPORT_NOWHERE, NULL);
     }
 }

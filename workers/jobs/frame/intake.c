@@ -152,16 +152,20 @@ static void on_took(void *data, takt_job_ref ref, const char *text, size_t size,
                     bool put_away, const char *why)
 {
     takt_worker *worker = data;
+    takt_report_limit *figures;
 
     worker->dirty = true;
-    if (put_away && !takt_fetches_end(worker, ref))
+    if (put_away && !takt_fetches_end(worker, ref, &figures))
         return; /* the job was given back meanwhile */
-    if (worker->end.draining)
+    if (worker->end.draining) {
         takt_job_source_give_back(worker->source, ref);
-    else if (text)
+        if (put_away)
+            takt_report_given_back(worker->report, figures, TAKT_REPORT_NOWHERE, NULL);
+    } else if (text) {
         take_text(worker, ref, text, size, attempts, put_away);
-    else
+    } else {
         takt_job_end_bury(worker, NULL, TAKT_REPORT_NOWHERE, ref, NULL, 0, NULL, why);
+    }
 }
 
 static takt_job *find_in(const takt_job_list *list, takt_job_ref ref)
@@ -206,11 +210,14 @@ static takt_job *pull_out(takt_worker *worker, takt_job_ref ref)
 static void on_lost(void *data, takt_job_ref ref)
 {
     takt_worker *worker = data;
+    takt_report_limit *figures;
     takt_job *job;
 
     worker->dirty = true;
-    if (takt_fetches_end(worker, ref))
+    if (takt_fetches_end(worker, ref, &figures)) {
+        takt_report_lost(worker->report, figures, TAKT_REPORT_NOWHERE, NULL);
         return;
+    }
     job = pull_out(worker, ref); /* a job that was put away is marked again when it is fetched */
     if (job) {
         job->lost = true;

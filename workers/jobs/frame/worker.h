@@ -47,10 +47,11 @@ typedef struct takt_fetches {
 
 void takt_fetches_begin(takt_worker *worker, takt_lane *lane, takt_job_ref ref);
 
-/* The text has arrived or never will. False: the worker did not ask for it. */
-bool takt_fetches_end(takt_worker *worker, takt_job_ref ref);
+/* The text has arrived or never will; *figures are those of its limit. False: the worker did not
+ * ask for it. */
+bool takt_fetches_end(takt_worker *worker, takt_job_ref ref, takt_report_limit **figures);
 
-void takt_fetches_drop(takt_worker *worker); /* stops waiting for texts */
+void takt_fetches_drop(takt_worker *worker); /* gives back the jobs whose texts were asked for */
 
 /* ---- seats.c --------------------------------------------------------------------------------- */
 
