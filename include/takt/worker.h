@@ -70,7 +70,8 @@ typedef struct takt_job_kind {
 
     /* The option for a rehearsal, such as "--dry-run", if it was given; else NULL.  In a rehearsal
      * no permit is taken, no job waits, nothing is recorded as done (except with --state), and no
-     * stream is read, because that would lose its jobs. */
+     * stream is read, because that would lose its jobs.  Results say when their jobs would start.
+     */
     const char *(*rehearses)(const void *self);
 
     /* Called before the first job: 0, or the exit status after a message (takt_worker_say). */

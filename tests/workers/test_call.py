@@ -59,6 +59,20 @@ def sends_what_the_job_says(report, here, peer):
                  told(done))
 
 
+def only_prepares(report, here, peer):
+    """A dry run: nothing is sent, taken, waited for or noted."""
+    jobs = [{'id': 'post', 'limit': 'slow', 'method': 'POST', 'url': peer.url + '/echo', 'json': {'a': 1}},
+            {'id': 'get', 'limit': 'slow', 'url': peer.url + '/echo', 'headers': {'X-Key': '${env:CANARY}'}},
+            {'id': 'abroad', 'limit': 'slow', 'url': 'http://192.0.2.1/'}]
+    done, got, _ = call(here, jobs, '--dry-run', '--secret', 'env:CANARY', env={**here.environment, 'CANARY': CANARY})
+    report.check(set(got) == {'post', 'get'} and got['post'].pop('would_start') < got['get']['would_start'] and
+                 got['post'] == {'id': 'post', 'reply': 'dry run', 'method': 'POST', 'url': peer.url + '/echo', 'body_bytes': 7},
+                 'a dry run tells what would be called, and when', told(done))
+    report.check(not peer.asked and CANARY not in done.stdout + done.stderr and 'hosts' in done.stderr and
+                 here.peek('slow')['remaining'] == 1 and not (here.path / 'jobs.state').exists(),
+                 'calls nobody, takes nothing, and notes nothing', told(done))
+
+
 def ends_by_status(report, here, peer):
     peer.reply = {'/400': answer_of(400, b'bad \xff\n thing'), '/204': answer_of(204), '/500': answer_of(500),
                   '/bytes': answer_of(200, b'\xff\x00'), '/304': answer_of(304)}
@@ -452,7 +466,7 @@ def main():
         if name.lower().endswith('_proxy'):
             del os.environ[name]
     with vendor() as peer, vendor() as other:
-        for case in (sends_what_the_job_says, ends_by_status, waits_for_the_vendor, pauses_the_fleet, waits_for_http,
+        for case in (sends_what_the_job_says, only_prepares, ends_by_status, waits_for_the_vendor, pauses_the_fleet, waits_for_http,
                      bounds_answers, keeps_secrets, takes_null_for_nothing, tells_strange_headers,
                      cannot_be_broken_out_of, gives_up_at_the_end):
             with work_place() as here:

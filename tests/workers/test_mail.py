@@ -2,6 +2,7 @@
 """takt-mail against a real mail server (mail_server.py): what arrives there, and what becomes of the jobs."""
 
 import collections
+import datetime
 import email
 import email.policy
 import sys
@@ -11,6 +12,9 @@ from mail_place import CANARY, USER, arrived, certificates, mail, mails_of, poli
 from program import DEADLINE, end, results, tap, told, until, work_place
 
 UMLAUTS = 'Grüße an Jürgen, mit €-Zeichen und einem Betreff, der viel zu lang ist für eine einzige Zeile: 日本語 ✓'
+
+
+HALF_AN_HOUR = datetime.timedelta(minutes=30)
 
 
 def sends_what_the_job_says(report, here, server):
@@ -121,6 +125,14 @@ def writes_files_instead(report, here, server):
     report.check(sorted(results(done.stdout)) == ['s0', 's1', 's2'] and 'nowhere' in done.stderr
                  and here.peek('smtp:slow')['remaining'] == 1, 'nothing is taken of a limit, and nothing waits for it',
                  f'{told(done)}{here.peek("smtp:slow")}')
+    starts = [datetime.datetime.fromisoformat(result['would_start']) for _, result in sorted(results(done.stdout).items())]
+    report.check([round((start - starts[0]).total_seconds()) for start in starts] == [0, 3600, 7200] and
+                 'smtp: 3 jobs would start, the first at ' in done.stderr, 'it tells when each would be sent', told(done))
+    here.jobs('late', [mail('now', 'a@example.org', key='slow'),
+                       mail('late', 'a@example.org', key='slow', deadline=(starts[0] + HALF_AN_HOUR).isoformat())])
+    done = here.work('takt-mail', '-i', 'late', '--dry-run', 'drafts')
+    report.check(list(results(done.stdout)) == ['now'] and done.returncode == 1 and 'deadline' in done.stderr,
+                 'and which would come after its deadline', told(done))
     here.write('takt.yaml', usual)
     done = here.work('takt-mail', '--stream', 'mails', '--dry-run', 'drafts')
     report.check(done.returncode == 64 and '--input' in done.stderr, 'nor taken out of a stream', told(done))

@@ -24,6 +24,7 @@ typedef struct takt_caller_options {
     const char *ca;
     takt_caller_allowed allowed;
     bool with_body, with_headers;
+    bool dry_run;
     char *kept[CALL_KEPT_MAX]; /* headers that a result keeps; kept_count 0: all */
     int kept_count;
 } takt_caller_options;
@@ -61,5 +62,8 @@ void takt_caller_forget_headers(takt_caller_call *call);
 /* result.c: the result of a call. NULL: no memory. */
 json_t *takt_caller_result(const takt_caller_call *call, const takt_caller_options *options,
                            long status, unsigned attempt);
+
+/* The result of a call that was only prepared: what would be sent where. NULL: no memory. */
+json_t *takt_caller_result_dry(const takt_caller_call *call);
 
 #endif

@@ -71,11 +71,8 @@ static void say_answer(const takt_caller_call *call, long status, char why[TAKT_
     snprintf(why, TAKT_JOB_WHY_SIZE, "answered %ld%s%s", status, shown[0] ? ": " : "", shown);
 }
 
-static void end_done(const takt_caller_call *call, long status)
+static void end_done(const takt_caller_call *call, json_t *result)
 {
-    json_t *result =
-        takt_caller_result(call, &call->caller->options, status, takt_job_attempt(call->job));
-
     if (result)
         takt_job_done(call->job, result);
     else
@@ -94,7 +91,8 @@ static void end_by_status(takt_caller_call *call, long status)
         say_answer(call, status, why);
     switch (outcome) {
     case TAKT_CALLER_OUTCOME_DONE:
-        end_done(call, status);
+        end_done(call,
+                 takt_caller_result(call, &call->caller->options, status, takt_job_attempt(job)));
         break;
     case TAKT_CALLER_OUTCOME_PENALIZE:
         takt_job_penalize(job, pause_us, "answered 429");
@@ -273,6 +271,10 @@ static void begin(takt_caller_call *call)
         takt_transfers_put(call->caller->transfers, call->handle);
         takt_job_retry(call->job, 0, error.text);
         free_call(call);
+    } else if (call->caller->options.dry_run) {
+        takt_transfers_put(call->caller->transfers, call->handle);
+        end_done(call, takt_caller_result_dry(call));
+        free_call(call);
     } else if (!takt_transfers_start(call->caller->transfers, call->handle, on_done, call)) {
         takt_transfers_put(call->caller->transfers, call->handle);
         takt_job_retry(call->job, 0, "no memory");
@@ -399,6 +401,13 @@ static int open_caller(void *self, uv_loop_t *loop, const takt_policy *policy)
     return EX_OSERR;
 }
 
+static const char *rehearses(const void *self)
+{
+    const takt_caller *caller = self;
+
+    return caller->options.dry_run ? "--dry-run" : NULL;
+}
+
 static int check(void *self, json_t *fields, takt_job_head *head, takt_error *error)
 {
     const takt_caller *caller = self;
@@ -428,6 +437,7 @@ int main(int argc, char **argv)
                               "Makes the HTTP calls that jobs describe, each when its slot is due.",
                           .options = &takt_caller_options_argp,
                           .self = &caller,
+                          .rehearses = rehearses,
                           .open = open_caller,
                           .check = check,
                           .start = start,

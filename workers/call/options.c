@@ -21,7 +21,8 @@ enum {
     KEY_HOSTS,
     KEY_SECRET,
     KEY_RESULT_HEADERS,
-    KEY_NO_BODY
+    KEY_NO_BODY,
+    KEY_DRY_RUN
 };
 
 static const struct argp_option options[] = {
@@ -50,6 +51,8 @@ static const struct argp_option options[] = {
     {"result-headers", KEY_RESULT_HEADERS, "all|none|NAME,...", 0,
      "Headers of the answer in results (default all)", 1},
     {"no-body", KEY_NO_BODY, 0, 0, "Leave the answer's body out of results", 1},
+    {"dry-run", KEY_DRY_RUN, 0, 0,
+     "Call nobody and take nothing; results say what would be called, and when", 1},
     {0},
 };
 
@@ -186,6 +189,9 @@ static error_t parse(int key, char *word, struct argp_state *state)
         return 0;
     case KEY_NO_BODY:
         given->with_body = false;
+        return 0;
+    case KEY_DRY_RUN:
+        given->dry_run = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -1,6 +1,8 @@
 /*
  * result.c: the result of a call, one line of the results file.
  */
+#include <string.h>
+
 #include "call.h"
 
 static json_t *kept_headers(const takt_caller_call *call, const takt_caller_options *options)
@@ -32,6 +34,22 @@ json_t *takt_caller_result(const takt_caller_call *call, const takt_caller_optio
         add(result, "attempt", json_integer(attempt)) &&
         (!options->with_headers || add(result, "headers", kept_headers(call, options))) &&
         (!options->with_body || add(result, "body", takt_caller_answer_body(&call->answer))))
+        return result;
+    json_decref(result);
+    return NULL;
+}
+
+json_t *takt_caller_result_dry(const takt_caller_call *call)
+{
+    const takt_caller_spec *spec = &call->spec;
+    const char *body = call->json ? call->json : spec->body;
+    size_t size = call->json ? strlen(call->json) : spec->body_size;
+    json_t *result = json_object();
+
+    if (add(result, "reply", json_string("dry run")) &&
+        add(result, "method", json_string(call->method)) &&
+        add(result, "url", json_string(spec->url)) &&
+        add(result, "body_bytes", json_integer(body ? (json_int_t)size : 0)))
         return result;
     json_decref(result);
     return NULL;

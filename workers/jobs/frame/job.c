@@ -92,6 +92,7 @@ void takt_job_done(takt_job *job, json_t *result)
     takt_worker *worker = job->worker;
 
     leave(job);
+    takt_rehearsal_note(job, result);
     takt_report_done(worker->report, job->lane->figures, job->head.id, job->attempts,
                      takt_worker_now(worker) - job->started_us);
     if (result && !takt_results_put(worker->results, result, job->head.id, job->ref))

@@ -65,22 +65,20 @@ static int open_stream(takt_worker *worker, takt_error *error)
 static int open_source(takt_worker *worker)
 {
     const takt_worker_options *options = &worker->options;
-    const takt_job_kind *kind = worker->kind;
     takt_error error = {0};
 
-    worker->rehearsal = kind->rehearses ? kind->rehearses(kind->self) : NULL;
-    if (worker->rehearsal && options->stream) {
+    if (worker->rehearsal.option && options->stream) {
         takt_worker_say("%s needs a file of jobs, because a stream would lose them: write --input "
                         "FILE instead of --stream",
-                        worker->rehearsal);
+                        worker->rehearsal.option);
         return EX_USAGE;
     }
-    int code =
-        options->stream
-            ? open_stream(worker, &error)
-            : takt_job_source_open_file(&worker->source, &worker->loop, options->input,
-                                        options->state, options->dead, worker->rehearsal != NULL,
-                                        &takt_intake_source_events, worker, &error);
+    int code = options->stream
+                   ? open_stream(worker, &error)
+                   : takt_job_source_open_file(&worker->source, &worker->loop, options->input,
+                                               options->state, options->dead,
+                                               worker->rehearsal.option != NULL,
+                                               &takt_intake_source_events, worker, &error);
 
     if (code) {
         takt_worker_say("%s", error.text[0] ? error.text : takt_strerror(code));
@@ -144,7 +142,8 @@ int takt_worker_open(takt_worker *worker)
     if ((status = check_files(worker)) != 0 || (status = open_report(worker)) != 0 ||
         (status = takt_worker_policy_open(worker)) != 0 || (status = open_client(worker)) != 0 ||
         (status = check_limit(worker)) != 0 || (status = open_results(worker)) != 0 ||
-        (status = open_kind(worker)) != 0 || (status = open_source(worker)) != 0)
+        (status = open_kind(worker)) != 0 || (status = takt_rehearsal_open(worker)) != 0 ||
+        (status = open_source(worker)) != 0)
         return status;
     return 0;
 }

@@ -71,7 +71,7 @@ static void on_permit(takt_permit *permit, int status)
     decide(job, status);
 }
 
-/* Asks for a job's permit; the job is in no list. A dry run starts the job without a permit. */
+/* Asks for a job's permit; the job is in no list. A dry run starts the job at once, without one. */
 static void acquire(takt_job *job)
 {
     takt_worker *worker = job->worker;
@@ -88,8 +88,8 @@ static void acquire(takt_job *job)
     }
     job->permit.data = job;
     job->requested_at_us = takt_worker_now(worker);
-    if (worker->rehearsal) {
-        decide(job, takt_check_request(takt_get_policy(worker->client), &request, NULL));
+    if (worker->rehearsal.plan) {
+        decide(job, takt_rehearsal_plan(job, &request));
         return;
     }
     failed = takt_acquire(worker->client, &job->permit, &request, on_permit);

@@ -79,7 +79,7 @@ void takt_seats_take(takt_worker *worker)
            !is_alone && !takt_results_is_full(worker->results)) {
         takt_job *job = worker->seats.ready.first;
         takt_job_list_remove(&worker->seats.ready, job);
-        if (!takt_is_held(&job->permit)) {
+        if (!worker->rehearsal.plan && !takt_is_held(&job->permit)) {
             give_up_slot(job);
             continue;
         }

@@ -61,6 +61,7 @@ static void begin_close(takt_worker *worker)
     if (worker->end.kind_is_open && worker->kind->close)
         worker->kind->close(worker->kind->self);
     worker->end.kind_is_open = false;
+    takt_rehearsal_close(worker);
     if (worker->end.source_is_open) {
         takt_drain_running(worker);
         takt_job_source_flush(worker->source);

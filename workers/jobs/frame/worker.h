@@ -7,6 +7,7 @@
 #ifndef TAKT_WORKERS_FRAME_WORKER_H
 #define TAKT_WORKERS_FRAME_WORKER_H
 
+#include <takt/plan.h>
 #include <takt/worker.h>
 #include <uv.h>
 
@@ -72,6 +73,26 @@ int64_t takt_seats_stale_at_us(const takt_seats *seats); /* INT64_MAX: no slot i
 void takt_seats_reserve(takt_job *job);
 void takt_seats_leave(takt_job *job);
 
+/* ---- rehearsal.c ----------------------------------------------------------------------------- */
+
+typedef struct takt_rehearsal {
+    const char *option; /* of a dry run; NULL: a normal run */
+    takt_plan *plan;
+    json_t *limits; /* by name: how many jobs were planned, the first start, the last one */
+} takt_rehearsal;
+
+/* 0, or the exit status after a message. */
+int takt_rehearsal_open(takt_worker *worker);
+
+/* Plans a job instead of asking for its permit: 0, or a code of takt_acquire or its callback. */
+int takt_rehearsal_plan(takt_job *job, const takt_request *request);
+
+/* In a dry run: adds to a job's result when the job would start. */
+void takt_rehearsal_note(const takt_job *job, json_t *result);
+
+/* In a dry run: says of each limit when its jobs would start, and frees the plan. */
+void takt_rehearsal_close(takt_worker *worker);
+
 /* ---- the worker ------------------------------------------------------------------------------ */
 
 /* The client may use any of these policies. */
@@ -117,9 +138,9 @@ struct takt_worker {
     unsigned parsed;         /* parsed jobs that have not begun */
     uint64_t random;
     takt_worker_handles handles;
-    const char *rehearsal; /* the option of a dry run; NULL: a normal run */
-    bool dirty;            /* something has changed since the last pass */
-    bool ended;            /* the source has no more jobs */
+    takt_rehearsal rehearsal;
+    bool dirty; /* something has changed since the last pass */
+    bool ended; /* the source has no more jobs */
     takt_worker_end end;
 };
 

@@ -8,22 +8,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "jobs/text/instant.h"
 #include "kit/json.h"
 
 #define SECOND_US 1000000
-
-const char *takt_report_log_time(int64_t at_us, char text[TAKT_REPORT_LOG_TIME_SIZE])
-{
-    time_t seconds = at_us / SECOND_US;
-    struct tm parts;
-
-    gmtime_r(&seconds, &parts);
-    size_t used = strftime(text, TAKT_REPORT_LOG_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(text + used, TAKT_REPORT_LOG_TIME_SIZE - used, ".%06dZ", (int)(at_us % SECOND_US));
-    return text;
-}
 
 /* Keeps room for the end of the line; a field that does not fit is dropped. */
 __attribute__((format(printf, 2, 3))) static void add(takt_report_line *line, const char *format,
@@ -62,12 +51,12 @@ static void add_name(takt_report_line *line, const char *name)
 void takt_report_log_begin(takt_report_line *line, bool json, int64_t at_us, const char *program,
                            const char *event)
 {
-    char time[TAKT_REPORT_LOG_TIME_SIZE];
+    char time[TAKT_INSTANT_SIZE];
 
     line->json = json;
     line->used = 0;
     add(line, json ? "{\"time\":\"%s\",\"program\":\"%s\",\"event\":\"%s\"" : "%s %s %s",
-        takt_report_log_time(at_us, time), program, event);
+        takt_instant_write(at_us, time), program, event);
 }
 
 void takt_report_log_text(takt_report_line *line, const char *name, const char *text)

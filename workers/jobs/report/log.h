@@ -16,7 +16,6 @@
 
 /* Room for the longest line: an id and reasons whose every byte is escaped. */
 #define TAKT_REPORT_LOG_LINE_SIZE 8192
-#define TAKT_REPORT_LOG_TIME_SIZE 32
 #define TAKT_REPORT_LOG_TEXT_MAX  512 /* bytes of one text; the rest is cut */
 
 typedef struct takt_report_line {
@@ -38,8 +37,5 @@ void takt_report_log_seconds(takt_report_line *line, const char *name, int64_t v
 
 /* Adds the newline; line->text then has `used` bytes. */
 void takt_report_log_end(takt_report_line *line);
-
-/* RFC 3339 in UTC, with microseconds. */
-const char *takt_report_log_time(int64_t at_us, char text[TAKT_REPORT_LOG_TIME_SIZE]);
 
 #endif

@@ -4,7 +4,9 @@
  */
 #include "instant.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Days from 1970-01-01 to a day of the Gregorian calendar. */
 static int64_t days_before(int64_t year, int64_t month, int64_t day)
@@ -95,4 +97,15 @@ bool takt_instant_read(const char *text, int64_t *at_us)
         return false;
     *at_us = (seconds - east) * 1000000 + us;
     return true;
+}
+
+const char *takt_instant_write(int64_t at_us, char text[TAKT_INSTANT_SIZE])
+{
+    time_t seconds = at_us / 1000000;
+    struct tm parts;
+
+    gmtime_r(&seconds, &parts);
+    size_t used = strftime(text, TAKT_INSTANT_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text + used, TAKT_INSTANT_SIZE - used, ".%06dZ", (int)(at_us % 1000000));
+    return text;
 }
