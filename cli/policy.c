@@ -61,7 +61,7 @@ static const struct argp argp = {
     "Examples:\n"
     "  takt policy\n"
     "  takt policy --history\n"
-    "  takt policy --text > takt.yaml",
+    "  takt policy --text > stored.yaml",
     children,
     NULL,
     NULL,
