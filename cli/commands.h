@@ -13,6 +13,7 @@ int takt_cli_check(int argc, char **argv, takt_cli_settings *settings);
 int takt_cli_apply(int argc, char **argv, takt_cli_settings *settings);
 int takt_cli_policy(int argc, char **argv, takt_cli_settings *settings);
 int takt_cli_top(int argc, char **argv, takt_cli_settings *settings);
+int takt_cli_exporter(int argc, char **argv, takt_cli_settings *settings);
 int takt_cli_peek(int argc, char **argv, takt_cli_settings *settings);
 int takt_cli_block(int argc, char **argv, takt_cli_settings *settings);
 int takt_cli_penalize(int argc, char **argv, takt_cli_settings *settings);

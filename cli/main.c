@@ -24,6 +24,7 @@ static const takt_cli_command commands[] = {
     {"policy", "show the policy in the store, and its history", takt_cli_policy},
     {"top", "watch limits live; block and unblock them", takt_cli_top},
     {"peek", "show the state of a limit", takt_cli_peek},
+    {"exporter", "serve the state of limits to Prometheus", takt_cli_exporter},
     {"block", "block a limit for a while, in the whole fleet", takt_cli_block},
     {"penalize", "report a vendor's \"too many requests\" to the whole fleet", takt_cli_penalize},
     {"unblock", "end a block", takt_cli_unblock},

@@ -414,10 +414,16 @@ int takt_policy_rate(const takt_policy *policy, const char *name, int64_t *token
                      int64_t *period_us)
 {
     const takt_limit *limit = find(policy, name);
+    const takt_rule *rule = NULL;
+
     if (limit == NULL)
         return TAKT_E_NO_LIMIT;
-    *tokens = limit->numbers.rule_count > 0 ? limit->numbers.rules[0].limit : 0;
-    *period_us = limit->numbers.rule_count > 0 ? limit->numbers.rules[0].period_us : 0;
+    for (int i = limit->numbers.rule_count - 1; i >= 0; i--)
+        if (!rule || limit->numbers.rules[i].unit == TAKT_UNIT_TOKENS ||
+            rule->unit != TAKT_UNIT_TOKENS)
+            rule = &limit->numbers.rules[i];
+    *tokens = rule ? rule->limit : 0;
+    *period_us = rule ? rule->period_us : 0;
     return 0;
 }
 

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "jobs/report/http.h"
+#include "kit/status_http.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

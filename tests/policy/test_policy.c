@@ -297,3 +297,24 @@ Test(policy, a_description_is_cut_to_size)
     cr_assert_eq(takt_policy_describe(policy, "inner", NULL, 0), 0);
     takt_policy_free(policy);
 }
+
+Test(policy, the_rate_is_that_of_tokens)
+{
+    static const char text[] =
+        "limits:\n"
+        "  - name: model\n"
+        "    rules: [{rate: 5/min, counts: requests}, {rate: 7/h, burst: 9}, {rate: 8/s}]\n"
+        "  - {name: calls, rules: [{rate: 3/min, counts: requests}, {rate: 4/h, counts: "
+        "requests}]}\n";
+    takt_policy *policy;
+    takt_error error = {0};
+    int64_t tokens, period_us;
+
+    cr_assert_eq(takt_policy_parse(&policy, "p", text, sizeof text - 1, &error), 0, "%s",
+                 error.text);
+    cr_assert_eq(takt_policy_rate(policy, "model", &tokens, &period_us), 0);
+    cr_expect(tokens == 7 && period_us == INT64_C(3600000000));
+    cr_assert_eq(takt_policy_rate(policy, "calls", &tokens, &period_us), 0);
+    cr_expect(tokens == 3 && period_us == 60000000, "all count requests: the first one");
+    takt_policy_free(policy);
+}

@@ -32,7 +32,7 @@ LIMITS = '''limits:
 '''
 
 # What a block begins with -> the page it stands in, and the lines of it that are left out.
-ELSEWHERE = r'redis\.internal|example\.com[:/]|example\.com api|--smtp|/var/lib|answers\.jsonl'  # another host, or folder
+ELSEWHERE = r'takt exporter|redis\.internal|example\.com[:/]|example\.com api|--smtp|/var/lib|answers\.jsonl'  # another host, or folder; a server
 BLOCKS = [
     ('README.md', 'takt run mail --rate', None),
     ('README.md', 'takt simulate', None),

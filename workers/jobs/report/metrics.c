@@ -12,35 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kit/openmetrics.h"
+
 #define SECOND_US 1000000
-
-static void write_head(FILE *out, const char *name, const char *type, const char *unit,
-                       const char *help)
-{
-    fprintf(out, "# TYPE %s %s\n", name, type);
-    if (unit)
-        fprintf(out, "# UNIT %s %s\n", name, unit);
-    fprintf(out, "# HELP %s %s\n", name, help);
-}
-
-static void write_label(FILE *out, const char *name, const char *value)
-{
-    fprintf(out, "%s=\"", name);
-    for (; *value; value++) {
-        if (*value == '\n')
-            fputs("\\n", out);
-        else if (*value == '"' || *value == '\\')
-            fprintf(out, "\\%c", *value);
-        else
-            putc(*value, out);
-    }
-    putc('"', out);
-}
-
-static void write_seconds(FILE *out, int64_t value_us)
-{
-    fprintf(out, "%" PRId64 ".%06d", value_us / SECOND_US, (int)(value_us % SECOND_US));
-}
 
 static const char *name_of(const takt_report_limit *limit)
 {
@@ -59,9 +33,9 @@ static void write_outcome(FILE *out, const takt_report_limit *limit, const char 
                           uint64_t count)
 {
     fputs("takt_jobs_total{", out);
-    write_label(out, "limit", name_of(limit));
+    takt_openmetrics_label(out, "limit", name_of(limit));
     putc(',', out);
-    write_label(out, "outcome", outcome);
+    takt_openmetrics_label(out, "outcome", outcome);
     fprintf(out, "} %" PRIu64 "\n", count);
 }
 
@@ -69,7 +43,7 @@ static void write_outcomes(FILE *out, const takt_figures *figures)
 {
     const takt_report_limit *at = NULL;
 
-    write_head(out, "takt_jobs", "counter", NULL, "Jobs that ended here, by outcome.");
+    takt_openmetrics_head(out, "takt_jobs", "counter", NULL, "Jobs that ended here, by outcome.");
     while ((at = next_of(figures, at)) != NULL) {
         write_outcome(out, at, "done", at->done);
         write_outcome(out, at, "dead", at->dead);
@@ -106,10 +80,10 @@ static uint64_t running_of(const takt_report_limit *limit)
 static void write_counts(FILE *out, const takt_figures *figures, const char *name, bool is_counter,
                          const char *help, uint64_t (*count)(const takt_report_limit *limit))
 {
-    write_head(out, name, is_counter ? "counter" : "gauge", NULL, help);
+    takt_openmetrics_head(out, name, is_counter ? "counter" : "gauge", NULL, help);
     for (const takt_report_limit *at = figures->limits; at; at = at->next) {
         fprintf(out, "%s%s{", name, is_counter ? "_total" : "");
-        write_label(out, "limit", name_of(at));
+        takt_openmetrics_label(out, "limit", name_of(at));
         fprintf(out, "} %" PRIu64 "\n", count(at));
     }
 }
@@ -137,7 +111,7 @@ static void write_histogram(FILE *out, const char *name, const takt_report_limit
     for (int i = 0; i <= TAKT_FIGURES_BUCKETS; i++) {
         below += of->counts[i];
         fprintf(out, "%s_bucket{", name);
-        write_label(out, "limit", name_of(limit));
+        takt_openmetrics_label(out, "limit", name_of(limit));
         if (i < TAKT_FIGURES_BUCKETS)
             fprintf(out, ",le=\"%g", (double)takt_figures_bounds_us[i] / SECOND_US);
         else
@@ -148,11 +122,11 @@ static void write_histogram(FILE *out, const char *name, const takt_report_limit
                 below);
     }
     fprintf(out, "%s_count{", name);
-    write_label(out, "limit", name_of(limit));
+    takt_openmetrics_label(out, "limit", name_of(limit));
     fprintf(out, "} %" PRIu64 "\n%s_sum{", of->count, name);
-    write_label(out, "limit", name_of(limit));
+    takt_openmetrics_label(out, "limit", name_of(limit));
     fputs("} ", out);
-    write_seconds(out, of->sum_us);
+    takt_openmetrics_seconds(out, of->sum_us);
     putc('\n', out);
 }
 
@@ -160,7 +134,7 @@ static void write_histograms(FILE *out, const takt_figures *figures, const char 
                              const char *help,
                              const takt_figures_histogram *(*of)(const takt_report_limit *limit))
 {
-    write_head(out, name, "histogram", "seconds", help);
+    takt_openmetrics_head(out, name, "histogram", "seconds", help);
     for (const takt_report_limit *at = figures->limits; at; at = at->next)
         write_histogram(out, name, at, of(at));
 }
@@ -189,22 +163,22 @@ static void write_limits(FILE *out, const takt_figures *figures)
 static void write_number(FILE *out, const char *name, bool is_counter, const char *help,
                          uint64_t number)
 {
-    write_head(out, name, is_counter ? "counter" : "gauge", NULL, help);
+    takt_openmetrics_head(out, name, is_counter ? "counter" : "gauge", NULL, help);
     fprintf(out, "%s%s %" PRIu64 "\n", name, is_counter ? "_total" : "", number);
 }
 
 static void write_worker(FILE *out, const takt_figures *figures)
 {
-    write_head(out, "takt_worker", "info", NULL, "Program and version of the worker.");
+    takt_openmetrics_head(out, "takt_worker", "info", NULL, "Program and version of the worker.");
     fputs("takt_worker_info{", out);
-    write_label(out, "program", figures->name);
+    takt_openmetrics_label(out, "program", figures->name);
     putc(',', out);
-    write_label(out, "version", takt_version());
+    takt_openmetrics_label(out, "version", takt_version());
     fputs("} 1\n", out);
-    write_head(out, "takt_worker_start_time_seconds", "gauge", "seconds",
-               "Start time of the worker, since the Unix epoch.");
+    takt_openmetrics_head(out, "takt_worker_start_time_seconds", "gauge", "seconds",
+                          "Start time of the worker, since the Unix epoch.");
     fputs("takt_worker_start_time_seconds ", out);
-    write_seconds(out, figures->started_at_us);
+    takt_openmetrics_seconds(out, figures->started_at_us);
     putc('\n', out);
     write_number(out, "takt_worker_ready", false, "1: the worker is ready; otherwise 0.",
                  takt_figures_is_ready(figures));
@@ -218,11 +192,11 @@ static void write_store(FILE *out, const takt_stats *acts)
     write_number(out, "takt_grants", true, "Permits granted.", (uint64_t)acts->grants);
     write_number(out, "takt_store_calls", true, "Calls sent to the store.",
                  (uint64_t)acts->store_calls);
-    write_head(out, "takt_store_call_seconds", "summary", "seconds",
-               "Duration of the calls that the store answered.");
+    takt_openmetrics_head(out, "takt_store_call_seconds", "summary", "seconds",
+                          "Duration of the calls that the store answered.");
     fprintf(out, "takt_store_call_seconds_count %" PRId64 "\ntakt_store_call_seconds_sum ",
             acts->store_answers);
-    write_seconds(out, acts->store_us);
+    takt_openmetrics_seconds(out, acts->store_us);
     putc('\n', out);
 }
 

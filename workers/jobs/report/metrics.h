@@ -6,8 +6,6 @@
 
 #include "figures.h"
 
-#define TAKT_METRICS_CONTENT_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
-
 /* The caller's to free; NULL: no memory. */
 char *takt_metrics_text(const takt_figures *figures, size_t *size);
 

@@ -14,6 +14,7 @@
 #include "kit/wall_clock.h"
 #include "metrics.h"
 #include "parts.h"
+#include "status_page.h"
 
 #define REDRAW_MS 250
 #define AGAIN_MS  50
@@ -203,6 +204,19 @@ static int fail(takt_error *error, int code, const char *what, const char *why)
     return code;
 }
 
+static char *page(void *data, const char *path, int *code, size_t *size, const char **type)
+{
+    return takt_status_page(takt_report_standing_look(data), path, code, size, type);
+}
+
+static int open_status(takt_report *report, takt_error *error)
+{
+    takt_status_site site = {
+        .address = report->options.status, .what = "its status", .page = page, .data = report};
+
+    return takt_status_server_open(&report->status, report->loop, &site, error);
+}
+
 int takt_report_open(takt_report **report, uv_loop_t *loop, const takt_report_options *options,
                      takt_error *error)
 {
@@ -221,8 +235,7 @@ int takt_report_open(takt_report **report, uv_loop_t *loop, const takt_report_op
     int failed = options->metrics_file ? write_now(made) : 0;
     int code = failed ? fail(error, TAKT_E_SYSTEM, options->metrics_file, strerror(failed)) : 0;
     if (code == 0 && options->status)
-        code = takt_status_open(&made->status, loop, options->status, takt_report_standing_look,
-                                made, error);
+        code = open_status(made, error);
     if (code != 0) {
         free(made);
         return code;
@@ -281,7 +294,7 @@ void takt_report_close(takt_report *report)
     report->log = TAKT_REPORT_LOG_NONE;
     takt_report_set_phase(report, TAKT_REPORT_DRAINING);
     report->closing = true;
-    takt_status_close(report->status);
+    takt_status_server_close(report->status);
     close_handles(report);
     if (report->options.metrics_file && !report->metrics.under_way)
         write_now(report);

@@ -6,11 +6,11 @@
 #define TAKT_WORKERS_REPORT_PARTS_H
 
 #include "figures.h"
+#include "kit/status_server.h"
 #include "log.h"
 #include "notify.h"
 #include "screen.h"
 #include "sink.h"
-#include "status.h"
 
 #define TAKT_REPORT_STATUS_SIZE 256
 
@@ -43,7 +43,7 @@ struct takt_report {
     takt_metrics_job metrics;
     takt_notify notify;
     char told[TAKT_REPORT_STATUS_SIZE]; /* the status last sent to the service manager */
-    takt_status *status;
+    takt_status_server *status;
     uint64_t opened_ms;
 };
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http.h"
+#include "kit/openmetrics.h"
+#include "kit/status_http.h"
 #include "metrics.h"
 
 /* One line of text. */
@@ -44,7 +45,7 @@ char *takt_status_page(const takt_figures *figures, const char *path, int *code,
 
     *type = "text/plain; charset=utf-8";
     if (*code == 200 && strcmp(path, "/metrics") == 0) {
-        *type = TAKT_METRICS_CONTENT_TYPE;
+        *type = TAKT_OPENMETRICS_TYPE;
         return takt_metrics_text(figures, size);
     }
     if (*code == 200 && strcmp(path, "/live") == 0) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jobs/report/http.h"
+#include "kit/status_http.h"
 
 static takt_status_request request;
 

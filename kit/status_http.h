@@ -1,9 +1,9 @@
 /*
- * http.h: the part of HTTP/1.1 that probes and scrapers need: one request without a body and one
- * answer per connection.
+ * status_http.h: the part of HTTP/1.1 that probes and scrapers need: one request without a body and
+ * one answer per connection.
  */
-#ifndef TAKT_WORKERS_REPORT_HTTP_H
-#define TAKT_WORKERS_REPORT_HTTP_H
+#ifndef TAKT_KIT_STATUS_HTTP_H
+#define TAKT_KIT_STATUS_HTTP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /*
- * http.c: parses as strictly as RFC 9112 demands. Nothing stands behind this server, so leniency
- * would not allow smuggling here, but probes should learn of their mistakes.
+ * status_http.c: parses as strictly as RFC 9112 demands. Nothing stands behind this server, so
+ * leniency would not allow smuggling here, but probes should learn of their mistakes.
  */
-#include "http.h"
+#include "kit/status_http.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,12 @@
 /*
- * status.c: connections are few and short. A client that is slow to ask or to read is dropped; if
- * there are too many connections, idle ones go first. One connection serves one request.
+ * status_server.c: connections are few and short. A client that is slow to ask or to read is
+ * dropped; if there are too many connections, idle ones go first. One connection serves one
+ * request.
  */
-#include "status.h"
+#include "kit/status_server.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +15,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "http.h"
-#include "status_page.h"
+#include "kit/status_http.h"
 
 #define CONNECTIONS_MAX 16
 #define TIMEOUT_MS      5000 /* for one connection, from accept to close */
 #define BACKLOG         16
 #define HEAD_SIZE       512
 #define LISTENERS       2
+#define UNIX            "unix:"
 
 typedef union socket_handle {
     uv_stream_t stream;
@@ -28,9 +30,9 @@ typedef union socket_handle {
     uv_pipe_t pipe;
 } socket_handle;
 
-typedef struct connection {
+struct connection {
     struct connection *next; /* the connection accepted before this one */
-    takt_status *status;
+    takt_status_server *status;
     socket_handle socket;
     uv_timer_t timer;
     int handles; /* open handles */
@@ -41,21 +43,21 @@ typedef struct connection {
     size_t size;
     /* one byte more shows that the request is too large */
     char text[TAKT_STATUS_HTTP_REQUEST_MAX + 1];
-} connection;
+};
 
-struct takt_status {
+struct takt_status_server {
     uv_loop_t *loop;
     bool is_pipe;
     socket_handle listeners[LISTENERS];
     int listener_count; /* open listeners */
-    connection *connections;
+    struct connection *connections;
     int connection_count; /* without those being closed */
-    const takt_figures *(*look)(void *data);
-    void *data;
+    takt_status_site site;
+    bool open_to_all; /* not on the loopback: a Host may be any name */
     bool closing;
 };
 
-static void free_when_empty(takt_status *status)
+static void free_when_empty(takt_status_server *status)
 {
     if (status->closing && status->listener_count == 0 && !status->connections)
         free(status);
@@ -65,8 +67,8 @@ static void free_when_empty(takt_status *status)
 
 static void on_connection_closed(uv_handle_t *handle)
 {
-    connection *connection = handle->data;
-    takt_status *status = connection->status;
+    struct connection *connection = handle->data;
+    takt_status_server *status = connection->status;
 
     if (--connection->handles > 0)
         return;
@@ -79,7 +81,7 @@ static void on_connection_closed(uv_handle_t *handle)
     free_when_empty(status);
 }
 
-static void drop(connection *connection)
+static void drop(struct connection *connection)
 {
     uv_handle_t *handles[] = {(uv_handle_t *)&connection->socket,
                               (uv_handle_t *)&connection->timer};
@@ -98,7 +100,7 @@ static void on_timeout(uv_timer_t *timer)
 
 static void on_shut(uv_shutdown_t *request, int failed)
 {
-    connection *connection = request->data;
+    struct connection *connection = request->data;
 
     free(request);
     if (failed)
@@ -109,7 +111,7 @@ static void on_shut(uv_shutdown_t *request, int failed)
  * a reset that may overtake the answer. */
 static void on_written(uv_write_t *request, int failed)
 {
-    connection *connection = request->data;
+    struct connection *connection = request->data;
     uv_shutdown_t *shut =
         failed || uv_is_closing((uv_handle_t *)&connection->socket) ? NULL : malloc(sizeof(*shut));
 
@@ -121,14 +123,14 @@ static void on_written(uv_write_t *request, int failed)
     }
 }
 
-static void answer(connection *connection, int code, const takt_status_request *request)
+static void answer(struct connection *connection, int code, const takt_status_request *request)
 {
-    const takt_figures *figures = connection->status->look(connection->status->data);
+    const takt_status_site *site = &connection->status->site;
     const char *type;
     size_t size = 0;
 
     connection->answered = true;
-    connection->body = takt_status_page(figures, request->path, &code, &size, &type);
+    connection->body = site->page(site->data, request->path, &code, &size, &type);
     if (!connection->body) {
         code = 500;
         size = 0;
@@ -145,7 +147,7 @@ static void answer(connection *connection, int code, const takt_status_request *
 
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 {
-    connection *connection = handle->data;
+    struct connection *connection = handle->data;
     (void)suggested;
 
     /* After the answer, further bytes are ignored. */
@@ -157,7 +159,7 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
-    connection *connection = stream->data;
+    struct connection *connection = stream->data;
     takt_status_request request = {0};
     (void)buffer;
 
@@ -172,7 +174,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     if (code == 0 && connection->size == sizeof(connection->text))
         code = 431;
     /* a web page may make its name resolve to this host (DNS rebinding) */
-    if (code == 200 && !connection->status->is_pipe && request.names_other_host)
+    if (code == 200 && !connection->status->is_pipe && !connection->status->open_to_all &&
+        request.names_other_host)
         code = 421;
     if (code != 0)
         answer(connection, code, &request);
@@ -187,11 +190,11 @@ static int init_socket(uv_loop_t *loop, bool is_pipe, socket_handle *socket)
 
 /* Makes room for a new connection: drops the oldest one without a request, or else the oldest. A
  * probe sends its request at once. */
-static void drop_oldest(takt_status *status)
+static void drop_oldest(takt_status_server *status)
 {
-    connection *oldest = NULL, *idle = NULL;
+    struct connection *oldest = NULL, *idle = NULL;
 
-    for (connection *at = status->connections->next; at; at = at->next)
+    for (struct connection *at = status->connections->next; at; at = at->next)
         if (!uv_is_closing((uv_handle_t *)&at->socket)) {
             oldest = at;
             idle = at->answered ? idle : at;
@@ -199,7 +202,7 @@ static void drop_oldest(takt_status *status)
     drop(idle ? idle : oldest);
 }
 
-static void begin(takt_status *status, uv_stream_t *listener, connection *connection)
+static void begin(takt_status_server *status, uv_stream_t *listener, struct connection *connection)
 {
     connection->status = status;
     connection->handles = 2;
@@ -219,8 +222,8 @@ static void begin(takt_status *status, uv_stream_t *listener, connection *connec
 
 static void on_connection(uv_stream_t *listener, int failed)
 {
-    takt_status *status = listener->data;
-    connection *made = failed ? NULL : calloc(1, sizeof(*made));
+    takt_status_server *status = listener->data;
+    struct connection *made = failed ? NULL : calloc(1, sizeof(*made));
 
     if (!made)
         return;
@@ -234,11 +237,11 @@ static void on_connection(uv_stream_t *listener, int failed)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static int refuse(takt_error *error, int code, const char *address, const char *why)
+static int refuse(takt_error *error, int code, const takt_status_site *site, const char *why)
 {
     *error = (takt_error){.code = code};
-    snprintf(error->text, sizeof(error->text), "cannot serve its status at %.200s: %s", address,
-             why);
+    snprintf(error->text, sizeof(error->text), "cannot serve %s at %.200s: %s", site->what,
+             site->address, why);
     return code;
 }
 
@@ -261,36 +264,36 @@ static bool is_listened_at(const char *path, int *code)
 }
 
 /* Removes a socket that a killed worker left behind, and nothing else. */
-static int remove_stale_socket(const char *path, const char *address, takt_error *error)
+static int remove_stale_socket(const takt_status_site *site, const char *path, takt_error *error)
 {
     struct stat about;
     int code;
 
     if (strlen(path) == 0 || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-        return refuse(error, TAKT_E_INVALID, address, "a socket's path has 1 to 107 bytes");
+        return refuse(error, TAKT_E_INVALID, site, "a socket's path has 1 to 107 bytes");
     if (lstat(path, &about) != 0)
         return 0;
     if (!S_ISSOCK(about.st_mode))
-        return refuse(error, TAKT_E_SYSTEM, address,
+        return refuse(error, TAKT_E_SYSTEM, site,
                       "the path exists and is not a socket; use another path");
     if (is_listened_at(path, &code))
-        return refuse(error, TAKT_E_SYSTEM, address,
-                      "another process listens there; give each worker a path of its own");
+        return refuse(error, TAKT_E_SYSTEM, site,
+                      "another process listens there; give each process a path of its own");
     if (code == 0 && unlink(path) != 0)
         code = errno;
-    return code ? refuse(error, TAKT_E_SYSTEM, address, strerror(code)) : 0;
+    return code ? refuse(error, TAKT_E_SYSTEM, site, strerror(code)) : 0;
 }
 
 static void on_listener_closed(uv_handle_t *handle)
 {
-    takt_status *status = handle->data;
+    takt_status_server *status = handle->data;
 
     status->listener_count--;
     free_when_empty(status);
 }
 
 /* If listening fails, the new handle is closed. */
-static int listen_at(takt_status *status, const char *path, const struct sockaddr *address)
+static int listen_at(takt_status_server *status, const char *path, const struct sockaddr *address)
 {
     socket_handle *listener = &status->listeners[status->listener_count];
     int failed = init_socket(status->loop, status->is_pipe, listener);
@@ -310,65 +313,110 @@ static int listen_at(takt_status *status, const char *path, const struct sockadd
     return failed;
 }
 
+static bool is_port(const char *text, const char *end, long port)
+{
+    return *text >= '0' && *text <= '9' && *end == '\0' && port >= 1 && port <= 65535;
+}
+
 /* A host without IPv6 still has the IPv4 loopback. */
 static bool is_without_ipv6(int failed)
 {
     return failed == UV_EADDRNOTAVAIL || failed == UV_EAFNOSUPPORT;
 }
 
-static int listen_on_port(takt_status *status, const char *address, takt_error *error)
+static int listen_on_port(takt_status_server *status, takt_error *error)
 {
+    const takt_status_site *site = &status->site;
     struct sockaddr_in four;
     struct sockaddr_in6 six;
     char *end;
-    long port = strtol(address, &end, 10);
+    long port = strtol(site->address, &end, 10);
 
-    if (*address < '0' || *address > '9' || *end || port < 1 || port > 65535)
-        return refuse(error, TAKT_E_INVALID, address,
-                      "write unix:PATH or a port from 1 to 65535 (on the loopback only)");
+    if (!is_port(site->address, end, port))
+        return refuse(error, TAKT_E_INVALID, site,
+                      site->abroad
+                          ? "write unix:PATH, a port from 1 to 65535 (on the loopback only), or "
+                            "an IP address and a port, like 0.0.0.0:9465 or [::]:9465"
+                          : "write unix:PATH or a port from 1 to 65535 (on the loopback only)");
     uv_ip4_addr("127.0.0.1", (int)port, &four);
     uv_ip6_addr("::1", (int)port, &six);
     int failed = listen_at(status, NULL, (struct sockaddr *)&four);
     if (!failed)
         failed = listen_at(status, NULL, (struct sockaddr *)&six);
     return failed && !is_without_ipv6(failed)
-               ? refuse(error, TAKT_E_SYSTEM, address, uv_strerror(failed))
+               ? refuse(error, TAKT_E_SYSTEM, site, uv_strerror(failed))
                : 0;
 }
 
-static int listen_at_path(takt_status *status, const char *address, const char *path,
-                          takt_error *error)
+/* Reads "1.2.3.4:9465" or "[::1]:9465". */
+static bool read_address(const char *text, struct sockaddr_storage *address)
 {
-    int code = remove_stale_socket(path, address, error);
+    const char *colon = strrchr(text, ':');
+    char host[64], *end;
+    bool is_six = *text == '[';
+    size_t size = colon ? (size_t)(colon - text) : 0;
+    long port = colon ? strtol(colon + 1, &end, 10) : 0;
+
+    if (!colon || !is_port(colon + 1, end, port) || size >= sizeof(host) ||
+        (is_six && (size < 2 || colon[-1] != ']')))
+        return false;
+    memcpy(host, text, size);
+    host[is_six ? size - 1 : size] = '\0';
+    return is_six ? uv_ip6_addr(host + 1, (int)port, (struct sockaddr_in6 *)address) == 0
+                  : uv_ip4_addr(host, (int)port, (struct sockaddr_in *)address) == 0;
+}
+
+static int listen_at_address(takt_status_server *status, const struct sockaddr_storage *address,
+                             takt_error *error)
+{
+    int failed = listen_at(status, NULL, (const struct sockaddr *)address);
+
+    status->open_to_all = true;
+    return failed ? refuse(error, TAKT_E_SYSTEM, &status->site, uv_strerror(failed)) : 0;
+}
+
+static int listen_at_path(takt_status_server *status, const char *path, takt_error *error)
+{
+    int code = remove_stale_socket(&status->site, path, error);
 
     if (code != 0)
         return code;
     int failed = listen_at(status, path, NULL);
-    return failed ? refuse(error, TAKT_E_SYSTEM, address, uv_strerror(failed)) : 0;
+    return failed ? refuse(error, TAKT_E_SYSTEM, &status->site, uv_strerror(failed)) : 0;
 }
 
-int takt_status_open(takt_status **status, uv_loop_t *loop, const char *address,
-                     const takt_figures *(*look)(void *data), void *data, takt_error *error)
+static int start(takt_status_server *status, takt_error *error)
 {
-    takt_status *made = calloc(1, sizeof(*made));
+    const char *address = status->site.address;
+    struct sockaddr_storage abroad;
+
+    if (status->is_pipe)
+        return listen_at_path(status, address + strlen(UNIX), error);
+    if (status->site.abroad && read_address(address, &abroad))
+        return listen_at_address(status, &abroad, error);
+    return listen_on_port(status, error);
+}
+
+int takt_status_server_open(takt_status_server **server, uv_loop_t *loop,
+                            const takt_status_site *site, takt_error *error)
+{
+    takt_status_server *made = calloc(1, sizeof(*made));
 
     if (!made)
-        return refuse(error, TAKT_E_NOMEM, address, takt_strerror(TAKT_E_NOMEM));
+        return refuse(error, TAKT_E_NOMEM, site, takt_strerror(TAKT_E_NOMEM));
     made->loop = loop;
-    made->look = look;
-    made->data = data;
-    made->is_pipe = strncmp(address, "unix:", 5) == 0;
-    int code = made->is_pipe ? listen_at_path(made, address, address + 5, error)
-                             : listen_on_port(made, address, error);
+    made->site = *site;
+    made->is_pipe = strncmp(site->address, UNIX, strlen(UNIX)) == 0;
+    int code = start(made, error);
     if (code != 0) {
-        takt_status_close(made);
+        takt_status_server_close(made);
         return code;
     }
-    *status = made;
+    *server = made;
     return 0;
 }
 
-void takt_status_close(takt_status *status)
+void takt_status_server_close(takt_status_server *status)
 {
     if (!status)
         return;
@@ -377,7 +425,7 @@ void takt_status_close(takt_status *status)
         uv_ref((uv_handle_t *)&status->listeners[i]);
         uv_close((uv_handle_t *)&status->listeners[i], on_listener_closed);
     }
-    for (connection *at = status->connections; at; at = at->next)
+    for (struct connection *at = status->connections; at; at = at->next)
         drop(at);
     free_when_empty(status);
 }

@@ -1,0 +1,22 @@
+/*
+ * openmetrics.h: the parts of an OpenMetrics text (version 1.0.0), which Prometheus reads.
+ */
+#ifndef TAKT_KIT_OPENMETRICS_H
+#define TAKT_KIT_OPENMETRICS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define TAKT_OPENMETRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+/* The lines before the samples of a family; unit NULL: none. */
+void takt_openmetrics_head(FILE *out, const char *name, const char *type, const char *unit,
+                           const char *help);
+
+/* name="value" */
+void takt_openmetrics_label(FILE *out, const char *name, const char *value);
+
+/* The value of a sample in seconds. */
+void takt_openmetrics_seconds(FILE *out, int64_t value_us);
+
+#endif

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""`takt exporter`: what a scraper gets, from a file and from a server, and what happens when the store is away."""
+
+import json
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'workers'))
+import openmetrics  # noqa: E402
+from command import DEADLINE, SOURCE, end, ends, place, tap, told, until  # noqa: E402
+
+import redis_server  # noqa: E402
+
+MONITORING = SOURCE / 'examples' / 'monitoring'
+
+POLICY = '''limits:
+  - {name: mail, rules: [{rate: 20/s, burst: 40}]}
+  - {name: api, rules: [{rate: 1/h}], adapt: {}}
+  - {name: reports, concurrency: 2}
+'''
+
+FAMILIES = ['rate', 'quota', 'remaining', 'waiting', 'workers', 'held', 'permits', 'blocked_seconds', 'rate_percent',
+            'backlog_seconds']
+
+
+def ask(where, path, host='localhost'):
+    """Status, type and body. `where` is a unix socket's path, or an address and port."""
+    with socket.socket(socket.AF_UNIX if isinstance(where, str) else socket.AF_INET) as connection:
+        connection.settimeout(DEADLINE)
+        connection.connect(where)
+        connection.sendall(f'GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n'.encode())
+        got = b''
+        while data := connection.recv(65536):
+            got += data
+    head, _, body = got.decode().partition('\r\n\r\n')
+    return int(head.split(' ')[1]), re.search(r'(?i)content-type: ([^\r]*)', head).group(1), body
+
+
+def scrape(where):
+    return openmetrics.parse(ask(where, '/metrics')[2])
+
+
+def until_scraped(where, seen):
+    """Scrapes until seen(families) is true; the exporter looks often."""
+    while True:
+        families = scrape(where)
+        if seen(families):
+            return families
+
+
+def value(families, name, limit, key=''):
+    """None where there is no such sample."""
+    return families[f'takt_limit_{name}'].samples.get((f'takt_limit_{name}', (('key', key), ('limit', limit))))
+
+
+def start(here, *words):
+    process = here.start('exporter', '--interval', '100ms', *words)
+    until(process.stderr.fileno(), b'serving ')
+    return process
+
+
+def stop(report, process):
+    process.send_signal(signal.SIGTERM)
+    end(process)
+    report.check(process.returncode == 0, 'SIGTERM ends it', process.returncode)
+
+
+def figures(report, here, store):
+    """All families, of limits with waiters, holders, blocks and penalties."""
+    where = str(here.path / 'metrics.sock')
+    here.write('takt.yaml', POLICY)
+    process = start(here, '--listen', f'unix:{where}')
+    here.takt('run', 'api', '--', 'true')
+    holder = here.start('run', 'reports', '--', 'cat', stdin=-1)
+    waiter = here.start('run', 'api', '--', 'true')
+    here.takt('penalize', 'api', '1min')
+    here.takt('block', 'mail:ann', '1h')
+    families = until_scraped(where, lambda got: value(got, 'waiting', 'api') == 1 and value(got, 'held', 'reports') == 1)
+    report.check(set(families) >= {f'takt_limit_{name}' for name in FAMILIES} and openmetrics.value(families, 'takt_up') == 1,
+                 f'all families ({store})', sorted(families))
+    report.check([value(families, name, 'reports') for name in ('held', 'permits')] == [1, 2] and
+                 value(families, 'held', 'mail') is None, 'permits where a limit has them', families['takt_limit_held'].samples)
+    report.check(value(families, 'workers', 'api') == 1 and 0 < value(families, 'blocked_seconds', 'api') <= 60 and
+                 value(families, 'blocked_seconds', 'mail') == 0, 'who waits, and for how long nothing starts')
+    report.check(value(families, 'rate_percent', 'api') == 50 and
+                 abs(value(families, 'backlog_seconds', 'api') - 7200) < 1, 'half the rate takes twice as long',
+                 families['takt_limit_backlog_seconds'].samples)
+    report.check(value(families, 'quota', 'mail') == 20 and value(families, 'remaining', 'mail') == 40 and
+                 value(families, 'quota', 'reports') is None, 'quotas of limits that have rules')
+    families = until_scraped(where, lambda got: value(got, 'blocked_seconds', 'mail', 'ann'))
+    report.check(3500 < value(families, 'blocked_seconds', 'mail', 'ann') <= 3600, 'keys come by themselves')
+    for _ in range(5):
+        here.takt('run', 'mail', '--', 'true')
+    report.check(until_scraped(where, lambda got: (value(got, 'rate', 'mail') or 0) > 0), 'a rate, when something starts')
+    holder.stdin.close()
+    end(holder)
+    waiter.kill()
+    ends.wait(waiter)
+    stop(report, process)
+    report.check(not pathlib.Path(where).exists(), 'its socket goes with it')
+
+
+def store_away(report, here):
+    """A store that does not answer is told as such; what is not known is not told."""
+    where = str(here.path / 'metrics.sock')
+    here.write('takt.yaml', POLICY)
+    with redis_server.server(here.path) as server:
+        here.environment['TAKT_STORE'] = server.url
+        process = start(here, '--listen', f'unix:{where}', 'mail')
+        families = until_scraped(where, lambda got: value(got, 'remaining', 'mail') == 40)
+        report.check(value(families, 'remaining', 'api') is None, 'only what was named')
+        server.stop()
+        families = until_scraped(where, lambda got: openmetrics.value(got, 'takt_up') == 0)
+        report.check(not families['takt_limit_remaining'].samples, 'no figures from before', families)
+        server.start()
+        until_scraped(where, lambda got: openmetrics.value(got, 'takt_up') == 1)
+        report.check(True, 'it is up when the store is back')
+        stop(report, process)
+
+
+def without_policy(report, here):
+    """What the store knows."""
+    where = str(here.path / 'metrics.sock')
+    here.takt('run', '--rate', '1/h', 'zz:k', '--', 'true')
+    process = start(here, '--listen', f'unix:{where}')
+    families = until_scraped(where, lambda got: value(got, 'remaining', 'zz', 'k') == 0)
+    report.check(abs(value(families, 'quota', 'zz', 'k') - 1 / 3600) < 1e-9, 'without a policy: what is in use')
+    stop(report, process)
+
+
+def addresses(report, here):
+    here.write('takt.yaml', POLICY)
+    port = redis_server.free_port()
+    process = start(here, '--listen', f'127.0.0.1:{port}')
+    code, kind, body = ask(('127.0.0.1', port), '/metrics', host='metrics.example.org')
+    report.check(code == 200 and kind.startswith('application/openmetrics-text') and body.endswith('# EOF\n'),
+                 'an address and a port, by any name', body)
+    code, _, body = ask(('127.0.0.1', port), '/')
+    report.check(code == 404 and '/metrics' in body, 'elsewhere: where to ask', body)
+    done = here.takt('exporter', '--listen', f'127.0.0.1:{port}')
+    report.check(done.returncode == 71 and f'127.0.0.1:{port}' in done.stderr, 'a port that is taken', told(done))
+    stop(report, process)
+    process = start(here, '--listen', str(port))
+    report.check(ask(('127.0.0.1', port), '/metrics')[0] == 200 and
+                 ask(('127.0.0.1', port), '/metrics', host='evil.example.org')[0] == 421,
+                 'a port of the loopback, by its own names only')
+    stop(report, process)
+    for wrong in ('0', '65536', 'localhost:9465', '1.2.3.4', '[::1', '[::1]', '1.2.3.4:', '::1:9465', ''):
+        done = here.takt('exporter', '--listen', wrong)
+        report.check(done.returncode == 64 and '0.0.0.0:9465' in done.stderr, f'no address: {wrong!r}', told(done))
+    for words, status in ((['--interval', '1ms'], 64), (['nolimit'], 64), (['-p', 'none.yaml'], 78)):
+        done = here.takt('exporter', *words)
+        report.check(done.returncode == status and done.stderr, f'{words} is refused', told(done))
+
+
+def monitoring(report, here):
+    """The dashboard and the alert rules use figures that there are, and Prometheus takes them."""
+    where = str(here.path / 'metrics.sock')
+    here.write('takt.yaml', POLICY)
+    process = start(here, '--listen', f'unix:{where}')
+    text = ask(where, '/metrics')[2]
+    stop(report, process)
+    known = set(openmetrics.parse(text))
+    dashboard = json.loads((MONITORING / 'dashboard.json').read_text(encoding='utf-8'))
+    alerts = (MONITORING / 'alerts.yml').read_text(encoding='utf-8')
+    asked = ' '.join(target['expr'] for panel in dashboard['panels'] for target in panel['targets'])
+    used = set(re.findall(r'takt_\w+', asked)) | {name for line in re.findall(r'expr: (.*)', alerts)
+                                                  for name in re.findall(r'takt_\w+', line)}
+    report.check(len(used) > 8 and used <= known, 'dashboard and alerts use figures that there are', used - known)
+    if not shutil.which('promtool'):
+        print('# there is no promtool here, which would check the text and the rules as well')
+        return
+    done = ends.run(['promtool', 'check', 'rules', str(MONITORING / 'alerts.yml')], text=True, capture_output=True)
+    report.check(done.returncode == 0, 'promtool takes the rules', told(done))
+    # promtool reads the older text format, which has no `info` and no end mark.
+    done = ends.run(['promtool', 'check', 'metrics'], text=True, capture_output=True,
+                    input=re.sub(r'(?m)^# (EOF|UNIT .*)\n', '', text).replace('exporter info', 'exporter_info gauge')
+                    .replace('HELP takt_exporter ', 'HELP takt_exporter_info '))
+    report.check(done.returncode == 0, 'and the text', told(done))
+
+
+def main():
+    report = tap.Report()
+    with place() as here:
+        figures(report, here, 'file')
+    with place() as here, redis_server.server(here.path) as server:
+        here.environment['TAKT_STORE'] = server.url
+        figures(report, here, 'Redis')
+    for part in (store_away, without_policy, addresses, monitoring):
+        with place() as here:
+            part(report, here)
+    report.end()
+
+
+main()
