@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "kit/message.h"
+#include "kit/wall_clock.h"
 #include "session.h"
 
 enum {
@@ -34,7 +35,7 @@ static const struct argp_option options[] = {
     {"limit", KEY_LIMIT, "NAME", 0,
      "The policy's limit to simulate (may be left out where it has one)", 1},
     {"start", KEY_START, "TIME", 0,
-     "The moment at 0, like 2026-03-08T00:00:00Z (default 1970-01-01)", 1},
+     "The moment at 0, like 2026-03-08T00:00:00Z (default: now; with --arrivals 1970-01-01)", 1},
     {0, 0, 0, 0, "Arrivals in, decisions out:", 2},
     {"arrivals", KEY_ARRIVALS, "FILE", 0,
      "One per line: SECONDS [COST [PRIORITY [MAX_WAIT_SECONDS]]], in order; - is standard input",
@@ -185,6 +186,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
         return 0;
     case KEY_START:
         plan->start_us = plan->bulk.start_us = takt_cli_read_start(state, word);
+        plan->start_given = true;
         return 0;
     case KEY_ARRIVALS:
         plan->arrivals = word;
@@ -274,6 +276,8 @@ int takt_cli_simulate(int argc, char **argv, takt_cli_settings *settings)
     plan.bulk.crashes = plan.crashes;
     takt_cli_parse(&argp, argc, argv, false, &plan);
     choose_at_once(&plan);
+    if (!plan.start_given)
+        plan.bulk.start_us = takt_wall_clock_now() / 1000000 * 1000000;
     status = choose_limit(&plan);
     if (status == 0)
         takt_cli_warn(plan.policy);

@@ -19,6 +19,7 @@ typedef struct takt_cli_simulate_plan {
     takt_policy *policy;
     const takt_limit *limit;
     int64_t start_us; /* --start, since the Unix epoch */
+    bool start_given;
 
     /* arrivals in, decisions out */
     const char *arrivals; /* NULL: a fleet is simulated */

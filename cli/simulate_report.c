@@ -152,15 +152,34 @@ static void duration(const takt_figures *figures, int which, char text[CELL_SIZE
     snprintf(text, CELL_SIZE, "%s", takt_format_span(figures->duration_us, span));
 }
 
-/* Tokens in the time that the rule speaks of. */
+/* "second", "90 s" */
+static const char *period_of(int64_t period_us, char text[TAKT_SPAN_SIZE])
+{
+    static const struct {
+        int64_t us;
+        const char *name;
+    } units[] = {{1000000, "second"},
+                 {60000000, "minute"},
+                 {INT64_C(3600000000), "hour"},
+                 {INT64_C(86400000000), "day"}};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (period_us == units[i].us)
+            return units[i].name;
+    return takt_format_span(period_us, text);
+}
+
+/* Tokens from the first start to the last, in the unit of the first rule. */
 static void pace(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
     int64_t span_us = figures->last_start_us - figures->first_start_us;
     wide hundredths = 0;
+    char period[TAKT_SPAN_SIZE];
 
     if (span_us > 0)
         hundredths = (wide)figures->tokens * figures->busiest[which].period_us * 100 / span_us;
-    snprintf(text, CELL_SIZE, "%lld.%02d", (long long)(hundredths / 100), (int)(hundredths % 100));
+    snprintf(text, CELL_SIZE, "%lld.%02d per %s", (long long)(hundredths / 100),
+             (int)(hundredths % 100), period_of(figures->busiest[which].period_us, period));
 }
 
 /* One of those that are plain counts. */
@@ -266,11 +285,8 @@ void takt_cli_simulations_table(FILE *file, takt_simulation *const *simulations,
 
     print_row(file, simulations, count, "", algorithms, 0);
     print_row(file, simulations, count, "took", duration, 0);
-    for (int i = 0; i < first->rule_count; i++) {
-        snprintf(name, sizeof(name), "tokens per %s",
-                 takt_format_span(first->busiest[i].period_us, span));
-        print_row(file, simulations, count, name, pace, i);
-    }
+    if (first->rule_count > 0)
+        print_row(file, simulations, count, "average rate", pace, 0);
     print_row(file, simulations, count, "jobs done", counts, 0);
     if (any(simulations, count, has_started_again))
         print_row(file, simulations, count, "started again", counts, 1);
@@ -284,8 +300,7 @@ void takt_cli_simulations_table(FILE *file, takt_simulation *const *simulations,
         print_row(file, simulations, count, name, waits, i);
     }
     for (int i = 0; i < first->rule_count; i++) {
-        snprintf(name, sizeof(name), "busiest %s",
-                 takt_format_span(first->busiest[i].period_us, span));
+        snprintf(name, sizeof(name), "busiest %s", period_of(first->busiest[i].period_us, span));
         print_row(file, simulations, count, name, busiest, i);
     }
     print_row(file, simulations, count, "store calls per start", calls, 0);

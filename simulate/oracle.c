@@ -13,6 +13,7 @@
 
 #include "scheduler/queue.h"
 #include "simulate/forecast.h"
+#include "simulate/levels.h"
 
 /* One arrival whose decision has not been told yet. */
 typedef struct pending {
@@ -24,7 +25,7 @@ typedef struct pending {
 } pending;
 
 struct takt_oracle {
-    const takt_limit *limit;
+    takt_limit limit; /* with those that it is within */
     takt_ledger ledger;
     takt_memory_pages pages; /* of its logs */
     takt_queue queue;
@@ -156,7 +157,7 @@ static void foresee_new(takt_oracle *oracle, pending *arrived)
     const takt_permit *permit = &arrived->permit;
 
     if (oracle->queue.waiters.total == 1) { /* no need of a copy as long as nobody comes after it */
-        int64_t slot_us = takt_numbers_earliest(&oracle->limit->numbers, &oracle->ledger.state,
+        int64_t slot_us = takt_numbers_earliest(&oracle->limit.numbers, &oracle->ledger.state,
                                                 oracle->now_us, permit->cost);
         oracle->forecast.valid = false;
         if (slot_us > permit->deadline_at_us)
@@ -251,7 +252,7 @@ static void begin_to_wait(takt_oracle *oracle, pending *arrived)
     const takt_arrival *arrival = &arrived->decision.arrival;
     takt_permit *permit = &arrived->permit;
 
-    if (takt_numbers_capacity(&oracle->limit->numbers, TAKT_UNIT_TOKENS, NULL) < arrival->cost) {
+    if (takt_numbers_capacity(&oracle->limit.numbers, TAKT_UNIT_TOKENS, NULL) < arrival->cost) {
         refuse(oracle, arrived, TAKT_NEVER);
         return;
     }
@@ -328,13 +329,16 @@ int takt_oracle_open(takt_oracle **oracle, const takt_limit *limit, int64_t star
 {
     takt_oracle *made;
 
-    if (!limit || limit->numbers.concurrency > 0 || !on_decision || start_us < 0 ||
-        start_us > TAKT_SPAN_MAX_US * 2)
+    if (!limit || !on_decision || start_us < 0 || start_us > TAKT_SPAN_MAX_US * 2)
         return TAKT_E_INVALID;
     made = calloc(1, sizeof *made);
     if (!made)
         return TAKT_E_NOMEM;
-    made->limit = limit;
+    if (takt_levels_join(&made->limit, limit, NULL) != 0 || made->limit.numbers.concurrency > 0) {
+        free(made);
+        return TAKT_E_INVALID;
+    }
+    limit = &made->limit;
     made->bound = limit->numbers.max_waiting;
     made->try_only = try_only != 0;
     made->start_us = made->now_us = start_us;

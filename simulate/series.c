@@ -9,12 +9,10 @@
 void takt_series_init(takt_series *series, int64_t period_us)
 {
     int64_t step_us = period_us;
-    int64_t close_up_us = period_us * TAKT_CLOSE_UP_PERIODS / TAKT_CLOSE_UP_STEPS;
 
     for (int i = 1; i < STEPS_PER_PERIOD && step_us % 2 == 0; i *= 2)
         step_us /= 2;
     series->step_us = step_us;
-    series->close_up_us = close_up_us > 0 ? close_up_us : 1;
 }
 
 static void add_waits(takt_series_waits *sum, const takt_series_waits *more)
@@ -55,8 +53,6 @@ void takt_series_add(takt_series *series, int64_t after_us, int priority, int64_
         series->steps = (int)step + 1;
     series->step[step].tokens += tokens;
     add_waits(&series->step[step].waits[priority], &wait);
-    if (after_us / series->close_up_us < TAKT_CLOSE_UP_STEPS)
-        series->close_up[after_us / series->close_up_us] += tokens;
 }
 
 void takt_series_sum(const takt_series *series, int64_t first, int64_t count, takt_series_step *sum)

@@ -2,17 +2,14 @@
  * series.h: what happened when, in a bounded number of time steps.
  *
  * The steps begin fine and double in length when the job lasts longer than they cover, so that a
- * job of any length takes the same memory and its length need not be known. The first three periods
- * of the tightest rule are also kept in finer steps, as a close-up.
+ * job of any length takes the same memory and its length need not be known.
  */
 #ifndef TAKT_SIMULATE_SERIES_H
 #define TAKT_SIMULATE_SERIES_H
 
 #include <takt/simulate.h>
 
-#define TAKT_SERIES_STEPS     2048
-#define TAKT_CLOSE_UP_STEPS   240
-#define TAKT_CLOSE_UP_PERIODS 3
+#define TAKT_SERIES_STEPS 2048
 
 typedef struct takt_series_waits {
     int64_t count, sum_us, max_us;
@@ -25,13 +22,12 @@ typedef struct takt_series_step {
 
 typedef struct takt_series {
     int64_t step_us;
-    int steps;                             /* steps in use */
-    int64_t close_up_us;                   /* a step of the close-up */
-    int64_t close_up[TAKT_CLOSE_UP_STEPS]; /* tokens */
+    int steps; /* steps in use */
     takt_series_step step[TAKT_SERIES_STEPS];
 } takt_series;
 
-/* Needs zeros. period_us is the tightest rule's: steps of a period or more are multiples of it. */
+/* Needs zeros. period_us is the shortest of the rules: steps of a period or more are multiples of
+ * it. */
 void takt_series_init(takt_series *series, int64_t period_us);
 
 /* A job started `after_us` after the beginning. */

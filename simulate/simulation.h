@@ -16,7 +16,6 @@ struct takt_simulation {
     takt_crash crashes[TAKT_SIM_EVENTS_MAX];
     takt_figures figures;
     takt_series series;
-    int tightest;    /* the rule with the lowest rate in the long run */
     int64_t *starts; /* by worker */
     bool *crashed;   /* by worker: crashed at least once */
 };

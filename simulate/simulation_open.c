@@ -7,9 +7,8 @@
 #include <takt/takt.h>
 
 #include "base/fail.h"
+#include "simulate/levels.h"
 #include "simulate/simulation.h"
-
-__extension__ typedef unsigned __int128 wide;
 
 #define LONGEST_US (TAKT_SPAN_MAX_US / 50) /* one year, for events planned within a job */
 
@@ -137,17 +136,14 @@ static int check_cost(const takt_limit *limit, const takt_bulk *bulk, takt_error
         (int)bulk->cost_max, rule, limit->numbers.rules[rule].algorithm->name, (long long)capacity);
 }
 
-static int tightest(const takt_limit *limit)
+/* The shortest period of the rules. */
+static int64_t shortest_period(const takt_limit *limit)
 {
-    int found = 0;
+    int64_t period_us = limit->numbers.rule_count > 0 ? limit->numbers.rules[0].period_us : 1000000;
 
-    for (int i = 1; i < limit->numbers.rule_count; i++) {
-        const takt_rule *a = &limit->numbers.rules[i], *b = &limit->numbers.rules[found];
-        if ((wide)(uint64_t)a->tokens * (uint64_t)b->span_us <
-            (wide)(uint64_t)b->tokens * (uint64_t)a->span_us)
-            found = i;
-    }
-    return found;
+    for (int i = 1; i < limit->numbers.rule_count; i++)
+        period_us = takt_min(period_us, limit->numbers.rules[i].period_us);
+    return period_us;
 }
 
 /* Copies the bulk and its lists. */
@@ -176,19 +172,17 @@ int takt_simulation_run(takt_simulation **simulation, const takt_limit *limit,
     made = calloc(1, sizeof *made);
     if (!made)
         return takt_fail(error, TAKT_E_NOMEM, "%s", takt_strerror(TAKT_E_NOMEM));
-    made->limit = *limit;
+    keep_bulk(made, bulk);
+    code = takt_levels_join(&made->limit, limit, error);
     /* the simulation shows what the limit will do when enforced */
     made->limit.mode = TAKT_MODE_ENFORCE;
-    keep_bulk(made, bulk);
-    code = algorithm ? set_algorithm(&made->limit, algorithm, error) : 0;
+    if (code == 0 && algorithm)
+        code = set_algorithm(&made->limit, algorithm, error);
     if (code == 0)
         code = check_cost(&made->limit, bulk, error);
     if (code < 0)
         goto free_simulation;
-    made->tightest = tightest(&made->limit);
-    takt_series_init(&made->series, made->limit.numbers.rule_count > 0
-                                        ? made->limit.numbers.rules[made->tightest].period_us
-                                        : 1000000);
+    takt_series_init(&made->series, shortest_period(&made->limit));
     made->starts = calloc((size_t)bulk->workers, sizeof *made->starts);
     made->crashed = calloc((size_t)bulk->workers, sizeof *made->crashed);
     code = made->starts && made->crashed ? takt_simulation_compute(made) : TAKT_E_NOMEM;

@@ -23,7 +23,8 @@ extern "C" {
 #endif
 
 /* A limit for simulations: takt_policy_limit returns the one of that name, or NULL; the policy owns
- * it, and must outlive what simulates it.  A limit that is `within` another is simulated alone. */
+ * it, and must outlive what simulates it.  A limit that is `within` others is simulated with their
+ * rules and permits, as if nothing else used them. */
 typedef struct takt_limit takt_limit;
 TAKT_EXPORT const takt_limit *takt_policy_limit(const takt_policy *policy, const char *name);
 

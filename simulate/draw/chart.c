@@ -5,10 +5,14 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define TICKS_MAX    5
-#define HEADING_LEFT 450 /* of the field: above the labels */
-#define LETTER_WIDTH 67  /* of the small text, on average and rather wide */
+#define HEADING_LEFT 550 /* of the field: above the labels */
+#define HEADING_UP   390 /* above the field, with the legend between */
+#define LETTER_WIDTH 68  /* of the small text, on average and rather wide */
+#define CALENDAR_US  1e7 /* shorter times are told from their beginning on */
+#define DAY_US       INT64_C(86400000000)
 
 /* Time has steps of its own: 50 minutes would be an unusual step. */
 static const double time_steps[] = {
@@ -56,7 +60,8 @@ int takt_chart_y(const takt_chart *chart, double value)
     return chart->y + chart->height - (int)(value / chart->y_max * chart->height + 0.5);
 }
 
-/* Writes a tick's value: a number, or a time in the largest unit in which all ticks are whole. */
+/* Writes a tick's value: a number, in millions if all ticks are, or a time in the largest unit in
+ * which all ticks are whole. */
 static void put_tick(const takt_chart *chart, double value, double step, bool is_time)
 {
     static const struct {
@@ -66,6 +71,10 @@ static void put_tick(const takt_chart *chart, double value, double step, bool is
     char text[TAKT_FORMAT_SIZE];
     int i = 0;
 
+    if (!is_time && step >= 1e6) {
+        takt_page_put(chart->page, "%lld M", (long long)(value / 1e6 + 0.5));
+        return;
+    }
     if (!is_time || value == 0) {
         takt_page_put(chart->page, "%s", takt_format_count((int64_t)(value + 0.5), text));
         return;
@@ -78,14 +87,76 @@ static void put_tick(const takt_chart *chart, double value, double step, bool is
     takt_page_put(chart->page, "%lld %s", (long long)(value / units[i].us + 0.5), units[i].name);
 }
 
+static bool is_calendar(const takt_chart *chart)
+{
+    return chart->x_is_time && chart->start_us > 0 && chart->x_max >= CALENDAR_US;
+}
+
+/* Writes a moment: the day, or the time of the day in minutes or seconds. */
+static void put_moment(const takt_chart *chart, int64_t at_us, double step_us)
+{
+    time_t seconds = at_us / 1000000;
+    struct tm parts;
+    char text[32];
+
+    gmtime_r(&seconds, &parts);
+    strftime(text, sizeof text,
+             step_us >= (double)DAY_US ? "%d %b"
+             : step_us >= 6e7          ? "%H:%M"
+                                       : "%H:%M:%S",
+             &parts);
+    takt_page_put(chart->page, "%s", text);
+}
+
+static void put_x_tick(const takt_chart *chart, double value, double step)
+{
+    int x = takt_chart_x(chart, value), bottom = chart->y + chart->height;
+
+    takt_page_put(chart->page, "<path class='axis' d='M%d %dv40'/>", x, bottom);
+    takt_page_put(chart->page, "<text class='t m' x='%d' y='%d'>", x, bottom + 160);
+    if (is_calendar(chart))
+        put_moment(chart, chart->start_us + (int64_t)value, step);
+    else
+        put_tick(chart, value, step, chart->x_is_time);
+    takt_page_put(chart->page, "</text>\n");
+}
+
+/* Ticks of the calendar lie at whole steps of the day, in UTC. */
+static void put_x_axis(const takt_chart *chart)
+{
+    double step = step_for(chart->x_max, chart->x_is_time), first = 0;
+    int64_t step_us = (int64_t)step;
+
+    if (is_calendar(chart) && chart->start_us % step_us > 0)
+        first = (double)(step_us - chart->start_us % step_us);
+    for (double value = first; value <= chart->x_max * 1.0001; value += step)
+        put_x_tick(chart, value, step);
+}
+
+/* "23 Nov 2026, UTC", or "23 Nov to 2 Dec 2026, UTC" */
+static void put_days(const takt_chart *chart)
+{
+    int64_t end_us = chart->start_us + (int64_t)chart->x_max;
+    time_t from = chart->start_us / 1000000, to = end_us / 1000000;
+    char text[64] = "", last[32];
+    struct tm parts;
+
+    if (chart->start_us / DAY_US != end_us / DAY_US) {
+        gmtime_r(&from, &parts);
+        strftime(text, sizeof text, "%d %b to ", &parts);
+    }
+    gmtime_r(&to, &parts);
+    strftime(last, sizeof last, "%d %b %Y, UTC", &parts);
+    takt_page_put(chart->page, "%s%s", text, last);
+}
+
 void takt_chart_frame(const takt_chart *chart, const char *heading, const char *x_label)
 {
-    double x_step = step_for(chart->x_max, chart->x_is_time),
-           y_step = step_for(chart->y_max, chart->y_is_time);
+    double y_step = step_for(chart->y_max, chart->y_is_time);
     int bottom = chart->y + chart->height, right = chart->x + chart->width;
 
     takt_page_put(chart->page, "<text class='h' x='%d' y='%d'>", chart->x - HEADING_LEFT,
-                  chart->y - 110);
+                  chart->y - HEADING_UP);
     takt_page_put_text(chart->page, heading);
     takt_page_put(chart->page, "</text>\n");
     for (int i = 0; i * y_step <= chart->y_max * 1.0001; i++) {
@@ -93,21 +164,20 @@ void takt_chart_frame(const takt_chart *chart, const char *heading, const char *
         int y = takt_chart_y(chart, value);
         takt_page_put(chart->page, "<path class='%s' d='M%d %dH%d'/>", value == 0 ? "axis" : "grid",
                       chart->x, y, right);
-        takt_page_put(chart->page, "<text class='t e' x='%d' y='%d'>", chart->x - 60, y + 38);
+        takt_page_put(chart->page, "<text class='t e' x='%d' y='%d'>", chart->x - 60, y + 42);
         put_tick(chart, value, y_step, chart->y_is_time);
         takt_page_put(chart->page, "</text>\n");
     }
-    for (int i = 0; i * x_step <= chart->x_max * 1.0001; i++) {
-        double value = i * x_step;
-        int x = takt_chart_x(chart, value);
-        takt_page_put(chart->page, "<path class='axis' d='M%d %dv40'/>", x, bottom);
-        takt_page_put(chart->page, "<text class='t m' x='%d' y='%d'>", x, bottom + 150);
-        put_tick(chart, value, x_step, chart->x_is_time);
-        takt_page_put(chart->page, "</text>\n");
-    }
+    put_x_axis(chart);
+    if (!x_label && !is_calendar(chart))
+        return;
+    takt_page_put(chart->page, "<text class='t m' x='%d' y='%d'>", chart->x + chart->width / 2,
+                  bottom + 330);
     if (x_label)
-        takt_page_put(chart->page, "<text class='t m' x='%d' y='%d'>%s</text>\n",
-                      chart->x + chart->width / 2, bottom + 290, x_label);
+        takt_page_put_text(chart->page, x_label);
+    else
+        put_days(chart);
+    takt_page_put(chart->page, "</text>\n");
 }
 
 void takt_chart_steps(const takt_chart *chart, const char *style, const double *values, int count,
@@ -168,13 +238,14 @@ void takt_chart_bar(const takt_chart *chart, const char *style, double from, dou
 
 void takt_chart_keys(const takt_chart *chart, const takt_key *keys, int count)
 {
-    int x = chart->x + chart->width, y = chart->y - 110;
+    int x = chart->x - HEADING_LEFT, y = chart->y - HEADING_UP / 2;
 
-    for (int i = count - 1; i >= 0; i--) {
-        takt_page_put(chart->page, "<text class='t e' x='%d' y='%d'>%s</text>", x, y, keys[i].text);
-        x -= (int)strlen(keys[i].text) * LETTER_WIDTH + 90;
-        takt_page_put(chart->page, "<path class='%s key' d='M%d %dh120'/>\n", keys[i].style,
-                      x - 120, y - 35);
-        x -= 120 + 130;
+    for (int i = 0; i < count; i++) {
+        takt_page_put(chart->page, "<path class='%s key' d='M%d %dh130'/>", keys[i].style, x,
+                      y - 38);
+        takt_page_put(chart->page, "<text class='t' x='%d' y='%d'>", x + 180, y);
+        takt_page_put_text(chart->page, keys[i].text);
+        takt_page_put(chart->page, "</text>\n");
+        x += 180 + (int)strlen(keys[i].text) * LETTER_WIDTH + 170;
     }
 }

@@ -16,12 +16,14 @@ typedef struct takt_chart {
     int x, y, width, height;   /* of the area between the axes; y is its upper edge */
     double x_max, y_max;       /* values at the right and upper edges */
     bool x_is_time, y_is_time; /* in microseconds */
+    int64_t start_us;          /* x is a time after that moment; 0: the moment does not matter */
 } takt_chart;
 
 /* A round value for the end of an axis that must reach `max`. */
 double takt_chart_end(double max, bool is_time);
 
-/* Draws heading, grid and axes with labels; `x_label` (may be NULL) is below the axis. */
+/* Draws heading, grid and axes with labels; `x_label` is below the axis. NULL: the day, of a time
+ * by the calendar, or nothing. */
 void takt_chart_frame(const takt_chart *chart, const char *heading, const char *x_label);
 
 /* The position of a value. */
@@ -44,7 +46,7 @@ void takt_chart_stroke(const takt_chart *chart, const char *style, double x1, do
 void takt_chart_bar(const takt_chart *chart, const char *style, double from, double to,
                     double value);
 
-/* The legend, on the line of the heading, from right to left. */
+/* The legend, on a line of its own below the heading. */
 typedef struct takt_key {
     const char *style;
     const char *text;

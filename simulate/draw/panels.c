@@ -9,27 +9,23 @@
 #include <string.h>
 
 #include "base/time_text.h"
+#include "simulate/draw/windows.h"
 
-#define LEFT            750
-#define LEFT_WIDTH      5150
-#define RIGHT           6850
-#define RIGHT_WIDTH     2450
-#define UPPER_HEIGHT    1500
-#define LOWER_HEIGHT    1050
+/* The field of a panel. */
+#define LEFT   750
+#define TOP    690
+#define WIDTH  3750
+#define HEIGHT 1650
+
 #define BARS_MAX        128
 #define PERIODS_FEWEST  6 /* with fewer periods, a bin is a part of a period: */
 #define BINS_PER_PERIOD 16
+#define HEADING_SIZE    160
 
-typedef struct bins {
-    double rate[TAKT_BINS_MAX];                      /* tokens per period of the tightest rule */
-    double wait[TAKT_SIM_PRIORITIES][TAKT_BINS_MAX]; /* mean; -1: no job started */
+typedef struct waits {
+    double mean[TAKT_SIM_PRIORITIES][TAKT_BINS_MAX]; /* -1: no job started */
     double longest[TAKT_BINS_MAX];
-} bins;
-
-static const takt_rule *tightest(const takt_simulation *simulation)
-{
-    return &simulation->limit.numbers.rules[simulation->tightest];
-}
+} waits;
 
 static double max(double a, double b)
 {
@@ -38,8 +34,8 @@ static double max(double a, double b)
 
 /* ---- bins and axes --------------------------------------------------------------------------- */
 
-/* The width of a bin: whole periods if there are enough of them, else an equal part of one, so that
- * an even pace looks even. */
+/* The width of a bin: whole periods of the shortest rule if there are enough of them, else an equal
+ * part of one, so that an even pace looks even. */
 static int64_t bin_for(double duration_us, int64_t period_us, int64_t step_us)
 {
     double periods = duration_us / (double)period_us;
@@ -54,21 +50,18 @@ static int64_t bin_for(double duration_us, int64_t period_us, int64_t step_us)
     return bin_us > step_us ? (bin_us + step_us - 1) / step_us * step_us : step_us;
 }
 
-static void fill_bins(const takt_simulation *simulation, const takt_axes *axes, bins *filled)
+static void fill_waits(const takt_simulation *simulation, const takt_axes *axes, waits *filled)
 {
     int64_t steps = axes->bin_us / simulation->series.step_us;
-    double periods = (double)axes->bin_us / (double)tightest(simulation)->period_us;
 
     for (int i = 0; i < axes->bins; i++) {
         takt_series_step sum;
         takt_series_sum(&simulation->series, i * steps, steps, &sum);
-        filled->rate[i] = (double)sum.tokens / periods;
         filled->longest[i] = 0;
         for (int p = 0; p < TAKT_SIM_PRIORITIES; p++) {
-            const takt_series_waits *waits = &sum.waits[p];
-            filled->wait[p][i] =
-                waits->count > 0 ? (double)waits->sum_us / (double)waits->count : -1;
-            filled->longest[i] = max(filled->longest[i], (double)waits->max_us);
+            const takt_series_waits *all = &sum.waits[p];
+            filled->mean[p][i] = all->count > 0 ? (double)all->sum_us / (double)all->count : -1;
+            filled->longest[i] = max(filled->longest[i], (double)all->max_us);
         }
     }
 }
@@ -91,59 +84,56 @@ static double bar_value(const takt_simulation *simulation, int bar, int workers_
     return sum / (to - from);
 }
 
-static double close_up_total(const takt_simulation *simulation, double span_us)
-{
-    double tokens = 0;
-
-    for (int i = 0; i < TAKT_CLOSE_UP_STEPS && (double)simulation->series.close_up_us * i < span_us;
-         i++)
-        tokens += (double)simulation->series.close_up[i];
-    return tokens;
-}
-
 static void reach(takt_axes *axes, const takt_simulation *simulation)
 {
-    const takt_rule *rule = tightest(simulation);
-    bins filled;
+    double counted[TAKT_BINS_MAX];
+    waits filled;
     int per_bar, bars = bars_of(simulation, &per_bar);
 
-    fill_bins(simulation, axes, &filled);
-    axes->rate_end = max(axes->rate_end, (double)rule->limit * 1.05);
-    for (int i = 0; i < axes->bins; i++) {
-        axes->rate_end = max(axes->rate_end, filled.rate[i]);
-        axes->wait_end = max(axes->wait_end, filled.longest[i]);
+    for (int rule = 0; rule < simulation->limit.numbers.rule_count; rule++) {
+        double *end = &axes->rule_end[rule];
+        takt_windows_count(simulation, rule, axes->bin_us, axes->bins, counted);
+        *end = max(*end, (double)simulation->limit.numbers.rules[rule].limit * 1.05);
+        for (int i = 0; i < axes->bins; i++)
+            *end = max(*end, counted[i]);
     }
+    fill_waits(simulation, axes, &filled);
+    for (int i = 0; i < axes->bins; i++)
+        axes->wait_end = max(axes->wait_end, filled.longest[i]);
     for (int i = 0; i < bars; i++)
         axes->share_end = max(axes->share_end, bar_value(simulation, i, per_bar));
-    axes->close_up_end = max(axes->close_up_end, close_up_total(simulation, axes->close_up_us));
-    axes->close_up_end =
-        max(axes->close_up_end, axes->close_up_us / (double)rule->period_us * (double)rule->limit);
+}
+
+static int64_t shortest_period(const takt_simulation *simulation)
+{
+    const takt_numbers *numbers = &simulation->limit.numbers;
+    int64_t period_us = numbers->rules[0].period_us;
+
+    for (int i = 1; i < numbers->rule_count; i++)
+        period_us = takt_min(period_us, numbers->rules[i].period_us);
+    return period_us;
 }
 
 void takt_axes_fit(takt_axes *axes, const takt_simulation *const *simulations, unsigned count)
 {
-    int64_t period_us = tightest(simulations[0])->period_us, step_us = 1;
+    int64_t step_us = 1;
 
     *axes = (takt_axes){.duration_us = 1};
     for (unsigned i = 0; i < count; i++) {
         axes->duration_us = max(axes->duration_us, (double)simulations[i]->figures.duration_us);
         axes->duration_us = max(axes->duration_us, (double)simulations[i]->figures.last_start_us);
-        step_us =
-            simulations[i]->series.step_us > step_us ? simulations[i]->series.step_us : step_us;
+        step_us = takt_max(step_us, simulations[i]->series.step_us);
     }
-    axes->close_up_us = (double)period_us * TAKT_CLOSE_UP_PERIODS;
-    if (axes->close_up_us > axes->duration_us)
-        axes->close_up_us = axes->duration_us;
-    axes->bin_us = bin_for(axes->duration_us, period_us, step_us);
+    axes->bin_us = bin_for(axes->duration_us, shortest_period(simulations[0]), step_us);
     axes->bins = (int)(axes->duration_us / (double)axes->bin_us) + 1;
     if (axes->bins > TAKT_BINS_MAX)
         axes->bins = TAKT_BINS_MAX;
     for (unsigned i = 0; i < count; i++)
         reach(axes, simulations[i]);
-    axes->rate_end = takt_chart_end(axes->rate_end, false);
+    for (int i = 0; i < TAKT_RULES_MAX; i++)
+        axes->rule_end[i] = takt_chart_end(axes->rule_end[i], false);
     axes->wait_end = takt_chart_end(axes->wait_end, true);
     axes->share_end = takt_chart_end(axes->share_end, false);
-    axes->close_up_end = takt_chart_end(axes->close_up_end, false);
 }
 
 /* ---- the charts ------------------------------------------------------------------------------ */
@@ -165,65 +155,59 @@ static void draw_events(const takt_chart *chart, const takt_simulation *simulati
     }
 }
 
-static void draw_starts(takt_page *page, const takt_axes *axes, const takt_simulation *simulation,
-                        const bins *filled, int y)
+static int add_event_keys(const takt_simulation *simulation, takt_key *keys)
 {
-    const takt_rule *rule = tightest(simulation);
-    takt_chart chart = {page,           LEFT, y,    LEFT_WIDTH, UPPER_HEIGHT, axes->duration_us,
-                        axes->rate_end, true, false};
-    char heading[128], quota[64], period[TAKT_FORMAT_SIZE], rate[48];
-    takt_key keys[4];
     int count = 0;
 
-    takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
-    snprintf(heading, sizeof heading, "Tokens started per %s",
-             takt_format_period(rule->period_us, period));
-    snprintf(quota, sizeof quota, "quota %s", rate);
     if (simulation->bulk.outage_count > 0)
-        keys[count++] = (takt_key){"outage", "outage"};
+        keys[count++] = (takt_key){"outage", "store away"};
     if (simulation->bulk.crash_count > 0)
         keys[count++] = (takt_key){"crash", "crash"};
-    keys[count++] = (takt_key){"starts", "starts"};
-    keys[count++] = (takt_key){"quota", quota};
-    takt_chart_frame(&chart, heading, NULL);
-    takt_chart_steps(&chart, "starts", filled->rate, axes->bins, (double)axes->bin_us, true);
-    draw_events(&chart, simulation);
-    takt_chart_stroke(&chart, "quota", 0, (double)rule->limit, chart.x_max, (double)rule->limit);
-    takt_chart_keys(&chart, keys, count);
+    return count;
 }
 
-static void draw_close_up(takt_page *page, const takt_axes *axes, const takt_simulation *simulation,
-                          int y)
+static void head_rule(const takt_rule *rule, takt_windows_kind kind, char heading[HEADING_SIZE])
 {
-    const takt_rule *rule = tightest(simulation);
-    takt_chart chart = {
-        page, RIGHT, y, RIGHT_WIDTH, UPPER_HEIGHT, axes->close_up_us, axes->close_up_end,
-        true, false};
-    double tokens[TAKT_CLOSE_UP_STEPS], sum = 0, quota_end;
-    char heading[128], span[TAKT_FORMAT_SIZE];
-    int count = 0;
+    const char *what = rule->unit == TAKT_UNIT_REQUESTS ? "Requests" : "Tokens";
+    char period[TAKT_FORMAT_SIZE];
 
-    for (; count < TAKT_CLOSE_UP_STEPS &&
-           (double)simulation->series.close_up_us * count < axes->close_up_us;
-         count++)
-        tokens[count] = sum += (double)simulation->series.close_up[count];
-    snprintf(heading, sizeof heading, "The first %s: tokens in all",
-             takt_format_span((int64_t)axes->close_up_us, span));
-    quota_end = axes->close_up_us / (double)rule->period_us * (double)rule->limit;
-    takt_chart_frame(&chart, heading, NULL);
-    takt_chart_steps(&chart, "starts", tokens, count, (double)simulation->series.close_up_us, true);
-    takt_chart_stroke(&chart, "quota", 0, 0, axes->close_up_us, quota_end);
+    takt_format_period(rule->period_us, period);
+    snprintf(heading, HEADING_SIZE,
+             kind == TAKT_WINDOWS_MEAN    ? "%s per %s"
+             : kind == TAKT_WINDOWS_FIXED ? "%s in the window of one %s"
+                                          : "%s in the last %s",
+             what, period);
 }
 
-static void draw_waits(takt_page *page, const takt_axes *axes, const takt_simulation *simulation,
-                       const bins *filled, int y)
+static void draw_rule(takt_chart *chart, const takt_axes *axes, const takt_simulation *simulation,
+                      int index)
+{
+    const takt_rule *rule = &simulation->limit.numbers.rules[index];
+    double counted[TAKT_BINS_MAX];
+    char heading[HEADING_SIZE], quota[96], rate[48];
+    takt_key keys[3] = {{"quota", quota}};
+    int count = 1 + add_event_keys(simulation, keys + 1);
+
+    head_rule(rule, takt_windows_count(simulation, index, axes->bin_us, axes->bins, counted),
+              heading);
+    takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
+    snprintf(quota, sizeof quota, rule->burst > 1 ? "quota %s, burst %lld" : "quota %s", rate,
+             (long long)rule->burst);
+    chart->y_max = axes->rule_end[index];
+    takt_chart_frame(chart, heading, NULL);
+    takt_chart_steps(chart, "starts", counted, axes->bins, (double)axes->bin_us, true);
+    draw_events(chart, simulation);
+    takt_chart_stroke(chart, "quota", 0, (double)rule->limit, chart->x_max, (double)rule->limit);
+    takt_chart_keys(chart, keys, count);
+}
+
+static void draw_waits(takt_chart *chart, const takt_axes *axes, const takt_simulation *simulation)
 {
     static const char *const styles[] = {"line p0", "line p1", "line p2", "line p3", "line p4",
                                          "line p5", "line p6", "line p7", "line p8", "line p9"};
     static const char *const names[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
-    takt_chart chart = {page,           LEFT, y,   LEFT_WIDTH, LOWER_HEIGHT, axes->duration_us,
-                        axes->wait_end, true, true};
     takt_key keys[TAKT_SIM_PRIORITIES + 1] = {{"longest", "longest"}};
+    waits filled;
     int count = 1;
 
     for (int p = 0; p < TAKT_SIM_PRIORITIES; p++)
@@ -231,55 +215,66 @@ static void draw_waits(takt_page *page, const takt_axes *axes, const takt_simula
             keys[count++] = (takt_key){styles[p], names[p]};
     if (count == 2)
         keys[1].text = "mean";
-    takt_chart_frame(&chart, count == 2 ? "Waits for a slot" : "Waits for a slot, mean by priority",
-                     "time");
-    takt_chart_steps(&chart, "longest", filled->longest, axes->bins, (double)axes->bin_us, true);
-    draw_events(&chart, simulation);
+    fill_waits(simulation, axes, &filled);
+    chart->y_max = axes->wait_end;
+    chart->y_is_time = true;
+    takt_chart_frame(chart, count == 2 ? "How long jobs wait" : "How long jobs wait, by priority",
+                     NULL);
+    takt_chart_steps(chart, "longest", filled.longest, axes->bins, (double)axes->bin_us, true);
+    draw_events(chart, simulation);
     for (int p = 0; p < TAKT_SIM_PRIORITIES; p++)
         if (simulation->figures.waits[p].count > 0)
-            takt_chart_line(&chart, styles[p], filled->wait[p], axes->bins, (double)axes->bin_us);
-    takt_chart_keys(&chart, keys, count);
+            takt_chart_line(chart, styles[p], filled.mean[p], axes->bins, (double)axes->bin_us);
+    takt_chart_keys(chart, keys, count);
 }
 
-static void draw_shares(takt_page *page, const takt_axes *axes, const takt_simulation *simulation,
-                        int y)
+static void draw_shares(takt_chart *chart, const takt_axes *axes, const takt_simulation *simulation)
 {
     int per_bar, bars = bars_of(simulation, &per_bar);
-    takt_chart chart = {
-        page,  RIGHT, y, RIGHT_WIDTH, LOWER_HEIGHT, simulation->bulk.workers, axes->share_end,
-        false, false};
     char label[64] = "workers";
     double gap = bars > 64 ? 0 : 0.12;
 
     if (per_bar > 1)
         snprintf(label, sizeof label, "workers, %d to a bar", per_bar);
-    takt_chart_frame(&chart, "Starts per worker", label);
+    chart->x_max = simulation->bulk.workers;
+    chart->y_max = axes->share_end;
+    chart->x_is_time = false;
+    takt_chart_frame(chart, "Starts per worker", label);
     for (int i = 0; i < bars; i++) {
-        double from = i * per_bar, to = from + per_bar < chart.x_max ? from + per_bar : chart.x_max;
+        double from = i * per_bar, to = from + per_bar;
         bool crashed = per_bar == 1 && simulation->crashed[i];
-        takt_chart_bar(&chart, crashed ? "crashed" : "starts", from + gap, to - gap,
+        to = to < chart->x_max ? to : chart->x_max;
+        takt_chart_bar(chart, crashed ? "crashed" : "starts", from + gap, to - gap,
                        bar_value(simulation, i, per_bar));
     }
     if (simulation->bulk.crash_count > 0 && per_bar == 1)
-        takt_chart_keys(&chart, &(takt_key){"crashed", "crashed"}, 1);
+        takt_chart_keys(chart, &(takt_key){"crashed", "crashed"}, 1);
+}
+
+int takt_panels_count(const takt_simulation *simulation)
+{
+    return simulation->limit.numbers.rule_count + 2;
 }
 
 void takt_panels_draw(takt_page *page, const takt_axes *axes, const takt_simulation *simulation,
-                      int y)
+                      int panel, int x, int y)
 {
-    bins filled;
-    int upper = y + 620, lower = upper + UPPER_HEIGHT + 560;
-    char name[512];
+    int rules = simulation->limit.numbers.rule_count;
+    takt_chart chart = {.page = page,
+                        .x = x + LEFT,
+                        .y = y + TOP,
+                        .width = WIDTH,
+                        .height = HEIGHT,
+                        .x_max = axes->duration_us,
+                        .x_is_time = true,
+                        .start_us = simulation->bulk.start_us};
 
-    fill_bins(simulation, axes, &filled);
-    takt_simulation_describe(simulation, name, sizeof name);
-    takt_page_put(page, "<text class='name' x='300' y='%d'>", y + 160);
-    takt_page_put_text(page, name);
-    takt_page_put(page, "</text>\n");
-    draw_starts(page, axes, simulation, &filled, upper);
-    draw_close_up(page, axes, simulation, upper);
-    draw_waits(page, axes, simulation, &filled, lower);
-    draw_shares(page, axes, simulation, lower);
+    if (panel < rules)
+        draw_rule(&chart, axes, simulation, panel);
+    else if (panel == rules)
+        draw_waits(&chart, axes, simulation);
+    else
+        draw_shares(&chart, axes, simulation);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -307,7 +302,7 @@ void takt_simulation_describe(const takt_simulation *simulation, char *text, siz
         if (rule->algorithm != before)
             append(text, size, "%s ", rule->algorithm->name);
         takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
-        append(text, size, "%s", rate);
+        append(text, size, "%s%s", rate, rule->unit == TAKT_UNIT_REQUESTS ? " requests" : "");
         if (rule->burst > 1)
             append(text, size, " burst %lld", (long long)rule->burst);
         before = rule->algorithm;

@@ -214,8 +214,14 @@ def pictures(report, here):
     report.check(root.tag.endswith('}svg') and not [one for one in root.iter() if one.tag.endswith('script')],
                  'the picture is well-formed XML without a script')
     page = here.read('job.html')
-    report.check(page.startswith('<!doctype html>') and here.read('job.svg') in page, 'the page holds the picture')
+    report.check(page.startswith('<!doctype html>') and page.count('<svg ') == 3 and '>quota 100/s<' in page,
+                 'the page holds the panels')
     report.check('http' not in page.replace('http://www.w3.org/2000/svg', ''), 'and nothing from elsewhere')
+    here.write('levels.yaml', 'limits:\n  - {name: server, rules: [{rate: 10/s}]}\n'
+               '  - {name: domain, within: server, rules: [{rate: 100/s}]}\n')
+    done = here.takt('simulate', '-p', 'levels.yaml', '--limit', 'domain', '--workers', '2', '--jobs', '100', '--json')
+    report.check(done.returncode == 0 and 9.8 < json.loads(done.stdout)['duration'] < 11,
+                 'a limit is simulated with those that it is within', told(done))
     done = here.takt('simulate', '--rate', '100/s', *JOB, '--compare', 'gcra,fixed-window,sliding-log', '--json', '--svg',
                      'compared.svg')
     told_of = [json.loads(line)['rules'][0] for line in done.stdout.splitlines()]

@@ -81,3 +81,37 @@ Test(chart, shapes)
                                 "<path class='k' d='M0 100L100 0'/>\n");
     free(kept.text);
 }
+
+Test(chart, times_of_the_calendar)
+{
+    static const struct {
+        int64_t start_us;
+        double span_us;
+        const char *first, *second, *below;
+    } rows[] = {
+        /* 23:57:13 */
+        {INT64_C(1795478233000000), 600e6, ">00:00<", ">00:02<", ">23 Nov to 24 Nov 2026, UTC<"},
+        {INT64_C(1795478233000000), 30e6, ">23:57:20<", ">23:57:30<", ">23 Nov 2026, UTC<"},
+        {INT64_C(1795478233000000), 4 * 864e8, ">24 Nov<", ">25 Nov<",
+         ">23 Nov to 27 Nov 2026, UTC<"},
+        {INT64_C(1795478233000000), 5e6, ">1 s<", ">2 s<", ">5 s<"}, /* too short */
+        {0, 600e6, ">2 min<", ">4 min<", ">10 min<"},                /* any time */
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        test_text kept = {.calls_left = -1};
+        takt_page page = {keep_text, &kept, 0};
+        const takt_chart chart = {.page = &page,
+                                  .width = 1000,
+                                  .height = 500,
+                                  .x_max = rows[i].span_us,
+                                  .y_max = 5,
+                                  .x_is_time = true,
+                                  .start_us = rows[i].start_us};
+        takt_chart_frame(&chart, "heading", NULL);
+        cr_expect_eq(count_of(&kept, rows[i].first), 1, "row %zu: %s", i, kept.text);
+        cr_expect_eq(count_of(&kept, rows[i].second), 1, "row %zu: %s", i, kept.text);
+        cr_expect_eq(count_of(&kept, rows[i].below), 1, "row %zu: %s", i, kept.text);
+        free(kept.text);
+    }
+}

@@ -60,18 +60,3 @@ Test(series, nothing_is_lost)
     cr_expect_eq(all.waits[3].count, 0);
     free(series);
 }
-
-Test(series, the_beginning_is_kept_fine)
-{
-    takt_series *series = made(80000000);
-
-    cr_expect_eq(series->close_up_us, 1000000);
-    takt_series_add(series, 999999, 0, 1, 0);
-    takt_series_add(series, 1000000, 0, 2, 0);
-    takt_series_add(series, INT64_C(240000000) - 1, 0, 4, 0);
-    takt_series_add(series, INT64_C(240000000), 0, 8, 0); /* three periods have passed */
-    cr_expect_eq(series->close_up[0], 1);
-    cr_expect_eq(series->close_up[1], 2);
-    cr_expect_eq(series->close_up[TAKT_CLOSE_UP_STEPS - 1], 4);
-    free(series);
-}

@@ -1,0 +1,18 @@
+/*
+ * levels.h: a limit together with the limits that it is `within`, as one limit.
+ *
+ * All simulated work is of one limit and key, and nothing else uses the limits around it. So the
+ * rules of all levels hold at once for all of it, and of the permits those of the narrowest level.
+ */
+#ifndef TAKT_SIMULATE_LEVELS_H
+#define TAKT_SIMULATE_LEVELS_H
+
+#include <takt/error.h>
+
+#include "core/limit.h"
+
+/* 0, or TAKT_E_POLICY and why: all levels have more than TAKT_RULES_MAX rules. Levels around the
+ * limit that are in shadow do not count. */
+int takt_levels_join(takt_limit *joined, const takt_limit *limit, takt_error *error);
+
+#endif
