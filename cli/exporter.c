@@ -180,7 +180,11 @@ static int serve(cli_exporter *exporter)
     takt_signals_open(&exporter->signals, loop, ending_signals, on_signal, exporter);
     uv_timer_start(&exporter->timer, on_timer, interval_ms, interval_ms);
     look(exporter);
-    takt_message("serving http://%s/metrics", exporter->address);
+    if (strncmp(exporter->address, "unix:", 5) == 0)
+        takt_message("serving /metrics at %s", exporter->address);
+    else
+        takt_message("serving http://%s%s/metrics",
+                     strchr(exporter->address, ':') ? "" : "localhost:", exporter->address);
     uv_run(loop, UV_RUN_DEFAULT);
     return 0;
 }
@@ -194,6 +198,7 @@ int takt_cli_exporter(int argc, char **argv, takt_cli_settings *settings)
 
     watch->rows.data = watch->lister.data = &exporter;
     watch->rows.looked = on_looked;
+    watch->rows.forgets = true;
     watch->lister.listed = on_listed;
     takt_cli_parse(&argp, argc, argv, false, &exporter);
     signal(SIGPIPE, SIG_IGN);

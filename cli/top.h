@@ -30,6 +30,8 @@ typedef struct takt_cli_row {
     takt_cli_rows *rows;
     takt_cli_target target;
     char *own_text; /* the target's text if the row owns it; NULL */
+    bool listed;    /* it came from a list of what is in use */
+    bool gone;      /* to be removed when its look is answered */
     takt_call look, steer;
     bool looking;           /* a look is under way */
     int status;             /* of the last look; 1: no look yet */
@@ -57,6 +59,9 @@ struct takt_cli_rows {
     /* a block or an unblock was answered, as takt_call_cb says */
     void (*steered)(void *data, const takt_cli_row *row, int status, const takt_standing *standing);
     void *data;
+    /* Listed rows go when a list no longer has them. Those at rest are looked at without a count,
+     * since a ledger that is counted is never back in its unused state. */
+    bool forgets;
     bool closed; /* no callback any more */
 
     /* read-only */
@@ -76,6 +81,9 @@ bool takt_cli_rows_add(takt_cli_rows *rows, const takt_cli_target *target);
 
 /* Looks at `count` rows from `first` on, except rows whose last look is not answered yet. */
 void takt_cli_rows_look(takt_cli_rows *rows, size_t first, size_t count);
+
+/* Removes the rows from `first` on, which a list no longer has. */
+void takt_cli_rows_forget(takt_cli_rows *rows, size_t first);
 
 /* The median time of the last looks; below 0: none was answered yet. */
 int64_t takt_cli_rows_latency(const takt_cli_rows *rows);

@@ -39,7 +39,7 @@ static void on_work(uv_work_t *work)
 {
     takt_cli_lister *lister = work->data;
 
-    lister->code = read_now(lister);
+    lister->read_code = read_now(lister);
 }
 
 static void on_worked(uv_work_t *work, int status)
@@ -47,8 +47,10 @@ static void on_worked(uv_work_t *work, int status)
     takt_cli_lister *lister = work->data;
 
     lister->under_way = false;
-    if (status == 0)
-        lister->listed(lister->data);
+    if (status != 0)
+        return;
+    lister->code = lister->read_code;
+    lister->listed(lister->data);
 }
 
 void takt_cli_lister_again(takt_cli_lister *lister, uv_loop_t *loop)
@@ -118,6 +120,7 @@ static bool add_row(takt_cli_rows *rows, const takt_ledger_name *name)
         return false;
     }
     rows->all[rows->count - 1]->own_text = text;
+    rows->all[rows->count - 1]->listed = true;
     return true;
 }
 
@@ -159,7 +162,10 @@ bool takt_cli_lister_show(takt_cli_lister *lister, takt_cli_rows *rows, size_t f
         takt_cli_row *row = rows->all[found];
         memmove(&rows->all[at + 1], &rows->all[at], (found - at) * sizeof(takt_cli_row *));
         rows->all[at++] = row;
+        row->gone = false;
     }
+    if (rows->forgets)
+        takt_cli_rows_forget(rows, at);
     takt_ledgers_free(lister->read);
     lister->read = NULL;
     return true;

@@ -25,6 +25,7 @@ typedef struct takt_cli_lister {
     char *store, *name_space;
     uv_work_t work;
     bool under_way;
+    int read_code;       /* of the list under way */
     takt_ledgers *read;  /* the last list; NULL: it was shown already */
     takt_ledgers **kept; /* lists whose policies the client has used */
     size_t kept_count;

@@ -75,6 +75,33 @@ static void free_row(takt_cli_row *row)
     free(row);
 }
 
+void takt_cli_rows_forget(takt_cli_rows *rows, size_t first)
+{
+    size_t kept = first;
+
+    for (size_t i = first; i < rows->count; i++) {
+        takt_cli_row *row = rows->all[i];
+        row->gone = row->looking;
+        if (row->looking)
+            rows->all[kept++] = row;
+        else
+            free_row(row);
+    }
+    rows->count = kept;
+}
+
+/* A row whose look kept it when it was to be removed. */
+static void remove_gone(takt_cli_rows *rows, takt_cli_row *row)
+{
+    size_t at = 0;
+
+    while (rows->all[at] != row)
+        at++;
+    memmove(&rows->all[at], &rows->all[at + 1], (rows->count - at - 1) * sizeof(takt_cli_row *));
+    rows->count--;
+    free_row(row);
+}
+
 void takt_cli_rows_free(takt_cli_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++)
@@ -198,17 +225,33 @@ static void on_look(takt_call *call, int status, const takt_standing *standing)
     if (rows->closed)
         return;
     row->status = status;
-    if (standing) {
+    if (row->gone) {
+        remove_gone(rows, row);
+    } else if (standing) {
         row->standing = *standing;
         row->seen = true;
         note_latency(rows, row->asked_ns);
-        takt_policy_rate(takt_get_policy(rows->session->client), row->target.limit,
+        takt_policy_rate(takt_get_policy(rows->session->client), row->target.limit, row->target.key,
                          &row->quota_tokens, &row->quota_us);
         tell_rate(row, since_us);
         note_history(row);
     }
     if (rows->under_way == 0)
         rows->looked(rows->data);
+}
+
+/* Nothing was taken lately, and the limit is as if it had never been used. */
+static bool is_at_rest(const takt_cli_row *row)
+{
+    const takt_standing *now = &row->standing;
+
+    return row->seen && now->reset_after_us == 0 && now->waiting == 0 && now->held == 0 &&
+           now->rate_percent == 100 && (row->rate == 0 || now->watched_since_us == 0);
+}
+
+static bool is_counted(const takt_cli_row *row)
+{
+    return row->rows->interval_us > 0 && !(row->rows->forgets && row->listed && is_at_rest(row));
 }
 
 void takt_cli_rows_look(takt_cli_rows *rows, size_t first, size_t count)
@@ -221,11 +264,10 @@ void takt_cli_rows_look(takt_cli_rows *rows, size_t first, size_t count)
         if (row->looking)
             continue;
         row->asked_ns = uv_hrtime();
-        int code = rows->interval_us > 0
-                       ? takt_watch(rows->session->client, &row->look, row->target.limit,
-                                    row->target.key, for_us, on_look)
-                       : takt_peek(rows->session->client, &row->look, row->target.limit,
-                                   row->target.key, on_look);
+        int code = is_counted(row) ? takt_watch(rows->session->client, &row->look,
+                                                row->target.limit, row->target.key, for_us, on_look)
+                                   : takt_peek(rows->session->client, &row->look, row->target.limit,
+                                               row->target.key, on_look);
         if (code == 0) {
             row->looking = true;
             rows->under_way++;

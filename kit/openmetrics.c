@@ -4,6 +4,9 @@
 #include "kit/openmetrics.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+#include "kit/text.h"
 
 #define SECOND_US 1000000
 
@@ -18,14 +21,22 @@ void takt_openmetrics_head(FILE *out, const char *name, const char *type, const 
 
 void takt_openmetrics_label(FILE *out, const char *name, const char *value)
 {
+    size_t left = strlen(value), count;
+    uint32_t character;
+
     fprintf(out, "%s=\"", name);
-    for (; *value; value++) {
-        if (*value == '\n')
+    for (; left > 0; value += count, left -= count) {
+        count = takt_utf8_decode(value, left, &character);
+        if (count == 0) {
+            fprintf(out, "\\\\x%02x", (unsigned char)*value);
+            count = 1;
+        } else if (*value == '\n') {
             fputs("\\n", out);
-        else if (*value == '"' || *value == '\\')
+        } else if (*value == '"' || *value == '\\') {
             fprintf(out, "\\%c", *value);
-        else
-            putc(*value, out);
+        } else {
+            fwrite(value, 1, count, out);
+        }
     }
     putc('"', out);
 }

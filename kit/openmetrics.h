@@ -13,7 +13,8 @@
 void takt_openmetrics_head(FILE *out, const char *name, const char *type, const char *unit,
                            const char *help);
 
-/* name="value" */
+/* name="value". A reader refuses the whole text for one byte that is not UTF-8: it is written as
+ * \xNN. */
 void takt_openmetrics_label(FILE *out, const char *name, const char *value);
 
 /* The value of a sample in seconds. */

@@ -104,7 +104,7 @@ static void look(takt_wait_notice *notice, takt_client *client)
     notice->outdated = false;
     notice->call.data = notice;
     notice->quota_tokens = notice->quota_us = 0;
-    takt_policy_rate(takt_get_policy(client), notice->limit, &notice->quota_tokens,
+    takt_policy_rate(takt_get_policy(client), notice->limit, key, &notice->quota_tokens,
                      &notice->quota_us);
     notice->looking = takt_watch(client, &notice->call, notice->limit, key, WATCH_US, on_look) == 0;
 }

@@ -218,10 +218,11 @@ TAKT_EXPORT const char *takt_on_store_failure_name(takt_on_store_failure mode);
 TAKT_EXPORT int takt_policy_mode(const takt_policy *policy, const char *limit, takt_mode *mode);
 TAKT_EXPORT const char *takt_mode_name(takt_mode mode);
 
-/* The rate of a limit's first rule that counts tokens, or else of its first rule, as it is written:
- * per period; both 0 without rules.  0, or TAKT_E_NO_LIMIT; then both do not change. */
-TAKT_EXPORT int takt_policy_rate(const takt_policy *policy, const char *limit, int64_t *tokens,
-                                 int64_t *period_us);
+/* The rate of a limit's first rule that counts tokens, or else of its first rule, as it is written
+ * and as it holds for a key (NULL: for none): per period; both 0 without rules, and for a key that
+ * is unlimited or refused.  0, or TAKT_E_NO_LIMIT; then both do not change. */
+TAKT_EXPORT int takt_policy_rate(const takt_policy *policy, const char *limit, const char *key,
+                                 int64_t *tokens, int64_t *period_us);
 
 /* A limit's learn, likewise. */
 TAKT_EXPORT int takt_policy_learn(const takt_policy *policy, const char *limit, takt_learn *learn);

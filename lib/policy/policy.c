@@ -410,15 +410,18 @@ int takt_policy_mode(const takt_policy *policy, const char *name, takt_mode *mod
     return 0;
 }
 
-int takt_policy_rate(const takt_policy *policy, const char *name, int64_t *tokens,
+int takt_policy_rate(const takt_policy *policy, const char *name, const char *key, int64_t *tokens,
                      int64_t *period_us)
 {
     const takt_limit *limit = find(policy, name);
     const takt_rule *rule = NULL;
+    int count;
 
     if (limit == NULL)
         return TAKT_E_NO_LIMIT;
-    for (int i = limit->numbers.rule_count - 1; i >= 0; i--)
+    limit = takt_overrides_for(limit, key != NULL ? key : "");
+    count = limit->access == TAKT_ACCESS_LIMITED ? limit->numbers.rule_count : 0;
+    for (int i = count - 1; i >= 0; i--)
         if (!rule || limit->numbers.rules[i].unit == TAKT_UNIT_TOKENS ||
             rule->unit != TAKT_UNIT_TOKENS)
             rule = &limit->numbers.rules[i];

@@ -75,13 +75,13 @@ Test(policy, tells_the_rate_of_a_limit)
     takt_limit_text permits = {.name = "c", .concurrency = "3"};
     int64_t tokens = -1, period_us = -1;
 
-    cr_assert_eq(takt_policy_rate(policy, "b", &tokens, &period_us), TAKT_E_NO_LIMIT);
+    cr_assert_eq(takt_policy_rate(policy, "b", NULL, &tokens, &period_us), TAKT_E_NO_LIMIT);
     cr_assert(tokens == -1 && period_us == -1, "as they were");
     cr_assert_eq(takt_policy_add(policy, &text, NULL), 0);
     cr_assert_eq(takt_policy_add(policy, &permits, NULL), 0);
-    cr_assert_eq(takt_policy_rate(policy, "b", &tokens, &period_us), 0);
+    cr_assert_eq(takt_policy_rate(policy, "b", NULL, &tokens, &period_us), 0);
     cr_assert(tokens == 90 && period_us == 120000000, "as it is written");
-    cr_assert_eq(takt_policy_rate(policy, "c", &tokens, &period_us), 0);
+    cr_assert_eq(takt_policy_rate(policy, "c", NULL, &tokens, &period_us), 0);
     cr_assert(tokens == 0 && period_us == 0);
     takt_policy_free(policy);
 }
@@ -312,9 +312,39 @@ Test(policy, the_rate_is_that_of_tokens)
 
     cr_assert_eq(takt_policy_parse(&policy, "p", text, sizeof text - 1, &error), 0, "%s",
                  error.text);
-    cr_assert_eq(takt_policy_rate(policy, "model", &tokens, &period_us), 0);
+    cr_assert_eq(takt_policy_rate(policy, "model", NULL, &tokens, &period_us), 0);
     cr_expect(tokens == 7 && period_us == INT64_C(3600000000));
-    cr_assert_eq(takt_policy_rate(policy, "calls", &tokens, &period_us), 0);
+    cr_assert_eq(takt_policy_rate(policy, "calls", NULL, &tokens, &period_us), 0);
     cr_expect(tokens == 3 && period_us == 60000000, "all count requests: the first one");
+    takt_policy_free(policy);
+}
+
+Test(policy, the_rate_is_that_of_the_key)
+{
+    static const char text[] = "limits:\n"
+                               "  - name: api\n"
+                               "    rules: [{rate: 5/s}]\n"
+                               "    overrides:\n"
+                               "      - {key: acme, rules: [{rate: 50/min}]}\n"
+                               "      - {key: free-*, unlimited: true}\n"
+                               "      - {key: bad, rules: [{rate: 0}]}\n";
+    static const struct {
+        const char *key;
+        int64_t tokens, period_us;
+    } rows[] = {{NULL, 5, 1000000},
+                {"other", 5, 1000000},
+                {"acme", 50, 60000000},
+                {"free-1", 0, 0},
+                {"bad", 0, 0}};
+    takt_policy *policy;
+    takt_error error = {0};
+
+    cr_assert_eq(takt_policy_parse(&policy, "p", text, sizeof text - 1, &error), 0, "%s",
+                 error.text);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t tokens = -1, period_us = -1;
+        cr_assert_eq(takt_policy_rate(policy, "api", rows[i].key, &tokens, &period_us), 0);
+        cr_expect(tokens == rows[i].tokens && period_us == rows[i].period_us, "%s", rows[i].key);
+    }
     takt_policy_free(policy);
 }
