@@ -31,8 +31,9 @@ LIMITS = '''limits:
   - {name: api, concurrency: 20, rules: [{rate: 100/s, burst: 10}]}
 '''
 
-# What a block begins with -> the page it stands in, and the lines of it that are left out.
-ELSEWHERE = r'takt exporter|redis\.internal|example\.com[:/]|example\.com api|--smtp|/var/lib|answers\.jsonl'  # another host, or folder; a server
+# What a block begins with -> the page it stands in, and the lines of it that are left out: servers that run until they are
+# stopped, what calls another host, and what judges a server (cli/test_doctor.py does that).
+ELSEWHERE = r'takt exporter|doctor -s redis|example\.com[:/]|example\.com api|--smtp|answers\.jsonl'
 BLOCKS = [
     ('README.md', 'takt run mail --rate', None),
     ('README.md', 'takt simulate', None),
@@ -55,14 +56,20 @@ BLOCKS = [
     ('docs/call.md', 'cat > takt.yaml', ELSEWHERE + '(?!/v1)'),
     ('docs/workers.md', 'cat > takt.yaml', None),
     ('docs/streams.md', 'export TAKT_STORE', '--smtp'),
+    ('docs/policy.md', 'takt check', None),
+    ('docs/policy.md', 'takt apply', None),
+    ('docs/redis.md', 'takt run', ELSEWHERE),
+    ('docs/file-store.md', 'takt run', None),
 ]
+
+PASSWORD = 'canary-7e3d-password'
 
 # Commands whose status is no failure.
 STATUS = {'takt apply --dry-run': 1}
 
 
-def blocks(page):
-    return re.findall(r'^```sh\n(.*?)^```$', (SOURCE / page).read_text(encoding='utf-8'), re.S | re.M)
+def blocks(page, language='sh'):
+    return re.findall(r'^```' + language + r'\n(.*?)^```$', (SOURCE / page).read_text(encoding='utf-8'), re.S | re.M)
 
 
 def commands(block, without):
@@ -114,18 +121,26 @@ def quoted(command):
     return "'" + command.splitlines()[0].replace("'", '"') + "'"
 
 
+@contextlib.contextmanager
+def reachable(here):
+    """What stands for the pages' server and folder, with the ACL user that they name."""
+    port = redis_server.free_port()
+    with redis_server.server(here.path, port=str(port)) as server:
+        server.say('ACL', 'SETUSER', 'worker', 'on', '>' + PASSWORD, '~*', '&*', '+@all')
+        here.environment['TAKT_REDIS_PASSWORD'] = PASSWORD
+        yield {'redis.internal': f'127.0.0.1:{port}', '/var/lib/mailer': f'{here.path}/mailer'}
+
+
 def main():
     report = tap.Report()
-    readme = (SOURCE / 'README.md').read_text(encoding='utf-8')
-    policy = re.search(r'^```yaml\n(limits:.*?)^```$', readme, re.S | re.M).group(1)
     for page in dict.fromkeys(page for page, _, _ in BLOCKS):
-        with work_place() as here, contextlib.ExitStack() as servers:
+        with work_place() as here, reachable(here) as replaced:
             prepare(here)
-            here.write('takt.yaml', policy if page == 'README.md' else LIMITS)
-            replaced = {}
-            if page == 'docs/streams.md':
-                replaced = {'redis://redis.internal': servers.enter_context(redis_server.server(here.path)).url}
-                here.jobs('jobs.jsonl', [{'id': 'm-1', 'limit': 'mail'}])
+            own = [text for text in blocks(page, 'yaml') if re.search('^limits:', text, re.M)]
+            here.write('takt.yaml', own[0] if own else LIMITS)
+            here.write('limits.yaml', LIMITS)
+            here.jobs('jobs.jsonl', [{'id': 'm-1', 'limit': 'mail'}])
+            (here.path / 'mailer').mkdir()
             for start, without in ((start, without) for name, start, without in BLOCKS if name == page):
                 found = [block for block in blocks(page) if block.startswith(start)]
                 if report.check(found, f'{page} shows {start}'):
