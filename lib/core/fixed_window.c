@@ -3,34 +3,35 @@
  *
  *     tokens taken in [start, start + period)  <=  limit
  *
- * where windows begin by the clock (`align: clock`, with a timezone by the clocks there: window.h)
- * or with the first token after the last one ended (`align: first-use`).  What a window does not
- * use is lost, and around the turn of two windows twice the limit may pass in a short while.
+ * Windows begin by the clock (`align: clock`; a timezone selects the local clock, see window.h) or
+ * with the first token after the last window has ended (`align: first-use`). Unused tokens of a
+ * window are lost. Around the start of a window, twice the limit may pass in a short time.
  *
- * With a guard, work may begin that much later than its slot.  Work of the last `guard` of a window
- * by the clock may therefore begin in the next one, and its tokens count in both.  A window that
- * begins with its first token lasts that much longer instead.
+ * With a guard, work may begin up to `guard` later than its slot. Tokens taken in the last `guard`
+ * of a window by the clock may therefore be used in the next window, and they count in both. A
+ * window by first use lasts `guard` longer instead.
  *
- * The state is the last window from which tokens were taken, and how many.  It may lie ahead of
- * now: slots awarded ahead spill over to the next window's start.  Slots never go back to a window
- * before it.
+ * The state is the last window from which tokens were taken, and their number. This window may be
+ * in the future, because slots are awarded ahead. Slots are never taken from an earlier window.
  *
- * There is nothing to pace in a window, so "exhausted" means: as much of it is used as of its time
- * has passed.  Where none is open (first-use), the next one will open with half of it used, if it
- * opens within a period.
+ * A window has no rate. "Exhausted" therefore means: the used part of the window is the part of
+ * its time that has passed. If no window is open (first-use), the next one opens with half of its
+ * tokens used, provided that it opens within a period.
+ *
+ * window.h computes the starts of windows by the clock, and numbers.c combines several rules.
  */
 #include "core/window.h"
 
 #include "base/fail.h"
 #include "zone/zone_load.h"
 
-/* Where tokens taken from some instant on fall. */
+/* The window from which tokens are taken at an instant. */
 typedef struct window {
-    int64_t at_us;    /* that instant, or the begin of the state's window if that is later */
-    int64_t start_us; /* of the window */
-    int64_t used;     /* tokens taken from it */
-    int64_t late;     /* of them, those that count in the next one too */
-    bool owes;        /* not opened yet, and to be opened with `used` */
+    int64_t at_us;    /* the instant, or the start of the state's window if that is later */
+    int64_t start_us; /* start of the window */
+    int64_t used;     /* tokens taken from the window */
+    int64_t late;     /* the part of `used` that also counts in the next window */
+    bool owes;        /* the window is not open yet and will open with `used` tokens taken */
 } window;
 
 static bool is_first_use(const takt_rule *rule)
@@ -49,7 +50,7 @@ static window by_first_use(const takt_rule *rule, const takt_rule_state *state, 
     }
     if (over)
         return (window){t_us, t_us, 0, 0, false};
-    t_us = t_us > start_us ? t_us : start_us; /* the window before it may be in force until then */
+    t_us = t_us > start_us ? t_us : start_us; /* until then an earlier window may be open */
     return (window){t_us, count == 0 ? t_us : start_us, count, 0, false};
 }
 
@@ -71,7 +72,7 @@ static window find(const takt_rule *rule, const takt_rule_state *state, int64_t 
     return is_first_use(rule) ? by_first_use(rule, state, t_us) : by_clock(rule, state, t_us);
 }
 
-/* Begin of the n-th window after this one, if each is used up. */
+/* The start of the n-th window after this one, if each window is used up. */
 static int64_t after(const takt_rule *rule, int64_t start_us, int64_t n)
 {
     if (!is_first_use(rule))
@@ -81,14 +82,14 @@ static int64_t after(const takt_rule *rule, int64_t start_us, int64_t n)
     return start_us + n * rule->span_us;
 }
 
-/* Whether tokens taken from the window at that instant count in the next one too. */
+/* Whether tokens taken from the window at t_us also count in the next window. */
 static bool is_late(const takt_rule *rule, int64_t start_us, int64_t t_us)
 {
     return rule->guard_us > 0 && !is_first_use(rule) &&
            t_us >= takt_window_after(rule, start_us, 1) - rule->guard_us;
 }
 
-/* When the next window begins from which `cost` can be taken. */
+/* The start of the next window from which `cost` can be taken. */
 static int64_t next_with(const takt_rule *rule, const takt_rule_state *state, window found,
                          int64_t cost)
 {
@@ -96,7 +97,7 @@ static int64_t next_with(const takt_rule *rule, const takt_rule_state *state, wi
                  found.late + cost <= rule->tokens ? 1 : 2);
 }
 
-/* What counts already in the next window once all is taken from this one. */
+/* The tokens that count in the next window when all tokens of this one are taken. */
 static int64_t carried(const takt_rule *rule, window found)
 {
     bool late = is_late(rule, found.start_us, found.at_us);
@@ -154,7 +155,7 @@ static void commit(const takt_rule *rule, takt_rule_state *state, int64_t t_us, 
     state->fixed_window.unopened = false;
 }
 
-/* A window opens with work, not with what is owed: the next one will open with that. */
+/* A debt does not open a window. The next window opens with work, and the debt counts in it. */
 static void charge(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost)
 {
     int64_t end_us = after(rule, state->fixed_window.start_us, 1);
@@ -193,7 +194,7 @@ static int64_t due(const takt_rule *rule, const takt_rule_state *state, int64_t 
     return after(rule, found.start_us, takt_ceil_div(beyond, rule->tokens));
 }
 
-/* All that the window has left, at once. */
+/* Takes the remaining tokens of the window, all at one instant. */
 static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost,
                       int64_t count, int64_t until_us, takt_run *run)
 {
@@ -215,7 +216,7 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
     int64_t end_us, part;
 
     if (found.at_us > at_us || (found.owes && state->fixed_window.start_us > at_us))
-        return; /* the state is further ahead */
+        return; /* the state is later than at_us */
     if (is_first_use(rule) && found.start_us == at_us &&
         (state->fixed_window.unopened || found.used == 0)) {
         part = rule->tokens / 2;
@@ -229,7 +230,7 @@ static void exhaust(const takt_rule *rule, takt_rule_state *state, int64_t at_us
     state->fixed_window.late = found.late;
 }
 
-/* To the window that they were taken from, if no later one has begun. */
+/* The tokens go back to the window of their slot, if the state has no later window. */
 static void give_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
                       int64_t slot_us, int64_t cost, int64_t unused, int64_t until_us)
 {
@@ -302,8 +303,8 @@ static void read_rule(takt_rule *rule, takt_reader *reader)
         reader->bad = true;
 }
 
-/* "1763692800000000,17": begin and count; "~" between them if the window is not open yet; "+4" at
- * the end if so many of them count in the next window too. */
+/* "1763692800000000,17": start and count. A window that is not open yet has "~" between them. "+4"
+ * at the end: four of the tokens also count in the next window. */
 static void write_state(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)
 {
     (void)rule;
@@ -328,9 +329,8 @@ static void read_state(const takt_rule *rule, takt_rule_state *state, takt_reade
         state->fixed_window.late = takt_read_int(reader, 1, state->fixed_window.count);
 }
 
-/* What a window of other length that begins at start_us will have had taken from it, at most,
- * before the state's window: what the old rule let pass, and no more than the new one's even pace.
- */
+/* The tokens that were possibly taken from start_us on, before the state's window began. The bound
+ * is the lower of the old rule's rate and the new rule's rate. */
 static int64_t unknown_before(const takt_rule *from, const takt_rule *to, int64_t start_us,
                               int64_t until_us)
 {
@@ -354,7 +354,7 @@ static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state 
         from->align == to->align && from->span_us == to->span_us && from->zone == to->zone;
 
     if (is_first_use(to) && !is_first_use(from)) {
-        /* When the window's first token came is not known: as if the next one were it. */
+        /* The time of the first token is unknown. The next token opens the window. */
         state->fixed_window.start_us = at_us;
         state->fixed_window.unopened = true;
         if (end_us <= now_us)
@@ -370,8 +370,7 @@ static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state 
         if (!is_first_use(from))
             count += unknown_before(from, to, state->fixed_window.start_us, start_us);
     }
-    /* More than the new limit stays more: numbers that change to and fro must not make tokens up.
-     */
+    /* A count above the new limit is kept: changing the limit to and fro must not create tokens. */
     state->fixed_window.count = count < TAKT_RULE_LIMIT_MAX ? count : TAKT_RULE_LIMIT_MAX;
 }
 

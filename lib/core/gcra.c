@@ -2,16 +2,19 @@
  * gcra.c: the generic cell rate algorithm (ITU-T I.371, "virtual scheduling"), in exact whole
  * numbers.
  *
- * The state is one instant, the theoretical arrival time TAT, at which the next token would be on
- * time.  With the emission interval T = period / limit, `cost` tokens conform at t when t >= TAT +
- * (cost - burst) * T, and taking them sets TAT = max(TAT, t) + cost * T.  Hence, in any interval of
- * length d,
+ * The state is one instant, the theoretical arrival time (TAT): the time when the next token would
+ * be on time. The emission interval is T = period / limit. `cost` tokens conform at t when
+ * t >= TAT + (cost - burst) * T. Taking them sets TAT = max(TAT, t) + cost * T. In any interval of
+ * length d, this gives
  *
  *     tokens taken  <=  burst + d / T
  *
- * T is seldom a whole number of microseconds, so TAT is kept as microseconds and a remainder in
- * parts of 1/limit.  A slot is the exact instant rounded up; TAT is not rounded, so 3 per second is
- * 3 per second for ever.
+ * T is seldom a whole number of microseconds. TAT therefore has microseconds and a remainder in
+ * parts of 1/limit. A slot is the exact instant rounded up. TAT is never rounded, so a rate of 3/s
+ * does not drift.
+ *
+ * This file decides when tokens of one rule may be taken. numbers.c combines rules, and lows.c
+ * keeps the backlogs that give_back needs.
  */
 #include "core/gcra.h"
 
@@ -57,7 +60,7 @@ static takt_fraction intervals(const takt_rule *rule, int64_t n)
     return (takt_fraction){us + parts / rule->tokens, parts % rule->tokens};
 }
 
-/* TAT at t_us: not in the past, since a bucket does not fill beyond its burst. */
+/* TAT at t_us. It is never in the past, because a bucket does not fill beyond its burst. */
 static takt_fraction tat_at(const takt_rule_state *state, int64_t t_us)
 {
     if (t_us > takt_fraction_ceil(state->gcra.tat))
@@ -126,7 +129,7 @@ static void forget_lows(takt_rule_state *state)
     state->gcra.lows.step_us = 0;
 }
 
-/* A slot at t_us is given while TAT is that. */
+/* Notes the backlog of a slot at t_us that is given when TAT is `tat`. */
 static void note_low(const takt_rule *rule, takt_rule_state *state, int64_t t_us, takt_fraction tat)
 {
     if (state->gcra.lows.count > 0)
@@ -212,7 +215,7 @@ int64_t takt_gcra_series(const takt_rule *rule, takt_rule_state *state, int64_t 
     run->count = (int64_t)n;
     run->cost = (int32_t)cost;
     note_low(rule, state, takt_run_slot(run, 0), tat);
-    if (!at_once && n > 1) { /* of one backlog, but for the part of a microsecond */
+    if (!at_once && n > 1) { /* all slots have the same backlog, up to part of a microsecond */
         tat = (takt_fraction){takt_run_slot(run, run->count - 1) - 2 - step.us, 0};
         note_low(rule, state, takt_run_slot(run, run->count - 1),
                  plus(tat, rule->tolerance, rule->tokens));
@@ -239,12 +242,12 @@ static takt_fraction later_of(takt_fraction a, takt_fraction b, int64_t whole)
 }
 
 /*
- * With the tokens of slots s_j from this one, s_i, on, TAT is at least s_i + sum(c_j) * T; whoever
- * came at s_k after it needs TAT to be at least s_k + sum(c_j, j >= k) * T.  So TAT may become what
- * it is without c_i and until - s_i later, whatever came since, and all of c_i can be given back if
- * nothing did.  (A slot is told up to a microsecond late.)  Where the backlogs of later slots are
- * known, TAT may also become as much less as the lowest of them was.  A TAT that is less than with
- * these tokens has none of them: they were given back before, or forgotten.
+ * Let s_i be the slot that is given back, c_i its cost, and s_j the slots from s_i on. TAT is at
+ * least s_i + sum(c_j) * T. A later slot s_k stays right if TAT stays at or above
+ * s_k + sum(c_j, j >= k) * T. So TAT may always be lowered to (TAT - c_i * T) + (until - s_i),
+ * plus a microsecond because slots are rounded up. If no later slot was given, all of c_i comes
+ * back. If the backlogs of later slots are known, TAT may be lowered by the lowest of them. If TAT
+ * is less than s_i + c_i * T, the tokens are no longer in it: they were given back or forgotten.
  */
 void takt_gcra_give_back(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
                          int64_t slot_us, int64_t cost, int64_t unused, int64_t until_us)
@@ -332,7 +335,7 @@ void takt_gcra_read_rule(takt_rule *rule, takt_reader *reader)
     derive(rule);
 }
 
-/* "1763692800123456+2": TAT and its parts; what lows.h keeps. */
+/* "1763692800123456+2": TAT and its parts, then the lows (lows.h). */
 void takt_gcra_write_state(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer)
 {
     (void)rule;
@@ -352,7 +355,7 @@ void takt_gcra_read_state(const takt_rule *rule, takt_rule_state *state, takt_re
     takt_lows_read(&state->gcra.lows, reader);
 }
 
-/* A number of millionths of a token as time. */
+/* The time that the rule needs to give this many millionths of a token. */
 static int64_t time_of(const takt_rule *rule, wide millionths)
 {
     wide us = divided_up(millionths * rule->span_us, (wide)rule->tokens * 1000000);
@@ -360,8 +363,8 @@ static int64_t time_of(const takt_rule *rule, wide millionths)
     return us < 2 * TAKT_SPAN_MAX_US ? (int64_t)us : 2 * TAKT_SPAN_MAX_US;
 }
 
-/* Keeps the backlog, TAT - now: in millionths of a token under the old numbers, then as time under
- * the new ones. */
+/* Keeps the backlog, TAT - now. The old numbers turn it into millionths of a token; the new numbers
+ * turn these into time. */
 void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
                        int64_t now_us)
 {
@@ -383,9 +386,10 @@ void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_sta
         state->owed = (int64_t)divided_up(millionths, 1000000);
 }
 
-/* What the bucket holds stays in it, as far as there is space, and what was awarded ahead stays
- * awarded: the new numbers go on from when the bucket is empty.  (A backlog would be cut down to
- * what the smaller bucket can owe, by pull_back, and the larger one would give it again.) */
+/* Converts to a bucket of another size. The tokens in the bucket stay, up to the new burst. Slots
+ * awarded ahead stay awarded: the new numbers apply from the instant when the bucket is empty.
+ * (pull_back would cut a kept backlog to the smaller bucket, and a larger bucket would then give
+ * those tokens again.) */
 void takt_gcra_pour(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
                     int64_t now_us)
 {

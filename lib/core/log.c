@@ -1,5 +1,6 @@
 /*
- * log.c: see log.h.
+ * log.c: searches, appends and drops the entries of a log (log.h). The algorithm decides which
+ * tokens count; the store decides where the pages are (base/pages.h).
  */
 #include "core/log.h"
 

@@ -1,5 +1,6 @@
 /*
- * lows.c: see lows.h.
+ * lows.c: keeps the lowest backlogs of recent stretches of time (lows.h). GCRA decides what it
+ * gives back with them (gcra.c).
  */
 #include "core/lows.h"
 
@@ -7,10 +8,11 @@
 
 #include "base/integers.h"
 
-#define STEPS 6 /* of the age of settled slots, so that the stretches cover more than that */
+/* A stretch lasts this part of the age of settled slots: all stretches together cover more. */
+#define STEPS 6
 #define DECAY 16
 
-/* The last stretch that has slots later than slot_us; -1: it is older than all. */
+/* The last stretch that begins at slot_us or earlier; -1: all stretches begin later. */
 static int find(const takt_lows *lows, int64_t slot_us)
 {
     int i = lows->count - 1;
@@ -26,8 +28,8 @@ static void drop_first(takt_lows *lows)
     memmove(lows->stretches, lows->stretches + 1, (size_t)lows->count * sizeof *lows->stretches);
 }
 
-/* A stretch ends with that slot, and another begins.  Those before it that were not as low can be
- * told with it. */
+/* Ends the last stretch at a slot and begins a new one. Earlier stretches whose low is not smaller
+ * are merged with the ended stretch. */
 static void begin_stretch(takt_lows *lows, int64_t slot_us)
 {
     takt_low *last = &lows->stretches[lows->count - 1];
@@ -91,7 +93,7 @@ void takt_lows_learn(takt_lows *lows, int64_t now_us, int64_t slot_us, int64_t u
         step_us = lows->step_us - (lows->step_us - step_us) / DECAY;
     lows->step_us = step_us;
     if (lows->count > 0 && lows->stretches[lows->count - 1].since_us > until_us + 1)
-        lows->count = 0; /* it is from another clock */
+        lows->count = 0; /* the stretches are from another clock */
     if (lows->count == 0)
         lows->stretches[lows->count++] = (takt_low){until_us + 1, TAKT_LOWS_UNKNOWN};
 }

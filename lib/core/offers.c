@@ -1,5 +1,6 @@
 /*
- * offers.c: see offers.h.
+ * offers.c: decides when a ledger asks for offers, which offers it accepts, and which claimer gets
+ * one (offers.h). The scheduler decides which slot it offers.
  */
 #include "core/offers.h"
 
@@ -34,7 +35,7 @@ void takt_offers_tidy(takt_ledger *ledger, int64_t now_us)
     }
 }
 
-/* Tokens that other workers want with a higher priority than that. */
+/* The tokens that other workers want with a higher priority than `priority`. */
 static int64_t wanted_above(const takt_ledger *ledger, uint64_t worker, int priority)
 {
     int64_t tokens = 0;
@@ -61,8 +62,8 @@ bool takt_offers_accept(takt_ledger *ledger, int64_t now_us, const takt_claim *c
     return true;
 }
 
-/* How many places of other workers have a lower priority than this one; 0: none, or some have a
- * higher one. */
+/* The number of places of other workers with a lower priority than this place. 0 if a place of
+ * another worker has a higher priority. */
 static int64_t count_behind(const takt_ledger *ledger, const takt_place *place)
 {
     int64_t behind = 0;
@@ -96,7 +97,7 @@ bool takt_offers_ask(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
         return false;
     first_us = takt_numbers_earliest(numbers, &ledger->state, from_us, place->need);
     if (first_us <= from_us + numbers->lookahead_us / TAKT_OFFERS_NEAR ||
-        first_us > from_us + 2 * numbers->lookahead_us) /* nobody has slots ahead either */
+        first_us > from_us + 2 * numbers->lookahead_us) /* no worker has slots that far */
         return false;
     ledger->offers.asked_at_us = now_us;
     ledger->offers.asker = place->worker;
@@ -117,7 +118,7 @@ bool takt_offers_take(takt_ledger *ledger, int64_t from_us, const takt_want *wan
     takt_offers *offers = &ledger->offers;
     int best = -1;
 
-    if (ledger->numbers->concurrency > 0) /* a slot alone is of no use */
+    if (ledger->numbers->concurrency > 0) /* a slot also needs a permit */
         return false;
     for (int i = 0; i < offers->count; i++)
         if (offers->slots[i].cost == want->cost && offers->slots[i].slot_us >= from_us &&

@@ -1,5 +1,6 @@
 /*
- * record.c: see record.h.
+ * record.c: runs a call on a record and decides how the record changes (record.h). The operations
+ * themselves are takt_store_run; the stores write and remove the records.
  */
 #include "store/record.h"
 
@@ -42,7 +43,7 @@ size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space,
     return (size_t)(at - name) + size;
 }
 
-/* Says what happens to the record after the call on its ledger. */
+/* Decides what happens to the record after the call on its ledger. */
 static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger, const char *text,
                         size_t size, int64_t now_us, const takt_store_call *call,
                         takt_record_change *change)
@@ -51,7 +52,7 @@ static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger,
     if (call->op == TAKT_OP_PEEK && call->for_us == 0 && !change->damaged)
         return;
     if (call->op == TAKT_OP_PEEK && !text && call->numbers->revision < 0)
-        return; /* a look knows no rules */
+        return; /* a peek without rules creates no record */
     change->expires_at_us = takt_ledger_expires_at(ledger);
     if (change->expires_at_us <= now_us) {
         change->what = text ? TAKT_RECORD_DROP : TAKT_RECORD_KEEP;
@@ -63,7 +64,8 @@ static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger,
         change->what = TAKT_RECORD_PUT;
 }
 
-/* A page that cannot be read makes the result of the call invalid. False: nothing is changed. */
+/* An unreadable page makes the result of the call invalid. A damaged page gives a fresh ledger, and
+ * the call runs again. False: the call failed, and the record is unchanged. */
 static bool settle_trouble(takt_record_scratch *scratch, takt_ledger *ledger, int64_t now_us,
                            takt_store_call *call, takt_record_change *change)
 {

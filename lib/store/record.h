@@ -1,7 +1,7 @@
 /*
- * record.h: a ledger at rest, as memory and file stores keep it: the text of core/ledger_text.h
- * under a name made of namespace, limit and key.  It decides how a call changes a record; the
- * stores decide where records are.
+ * record.h: a ledger as the memory and file stores keep it. A record is the text of
+ * core/ledger_text.h; its name consists of namespace, limit and key. This file decides how a call
+ * changes a record. The stores decide where records are.
  */
 #ifndef TAKT_STORE_RECORD_H
 #define TAKT_STORE_RECORD_H
@@ -9,7 +9,7 @@
 #include "store/record_scratch.h"
 #include "store/store.h"
 
-/* namespace NUL limit NUL key: ledgers have different names, whatever bytes their keys have. */
+/* namespace NUL limit NUL key: two ledgers never share a name, even if a key contains NUL. */
 #define TAKT_RECORD_NAME_MAX (2 * (TAKT_NAME_SIZE_MAX + 1) + TAKT_KEY_SIZE_MAX)
 
 /* What happens to the record after a call. */
@@ -26,10 +26,10 @@ size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space,
                         const char *key);
 
 /*
- * Runs a call on the record with that text (NULL: no record) at the store's time now_us. Fills the
- * call's outputs and status; `change` says what happens to the record. A call with TAKT_E_NOMEM has
- * changed nothing. The caller writes changed pages if the change is put, undoes them if it is kept,
- * and removes them with a dropped record.
+ * Runs a call on a record at the store's time now_us. `text` is the record's text (NULL: there is
+ * no record). Fills the call's outputs and status; `change` says what happens to the record. A call
+ * with TAKT_E_NOMEM has changed nothing. The caller writes changed pages with PUT, undoes them with
+ * KEEP, and removes them with DROP.
  */
 void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size, int64_t now_us,
                      takt_store_call *call, takt_record_change *change);

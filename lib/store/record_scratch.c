@@ -1,5 +1,6 @@
 /*
- * record_scratch.c: see record_scratch.h.
+ * record_scratch.c: grows the arrays of a scratch (record_scratch.h). record.c decides what goes
+ * into them.
  */
 #include "store/record_scratch.h"
 

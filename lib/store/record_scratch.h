@@ -1,12 +1,13 @@
 /*
- * record_scratch.h: the memory in which a record is read, changed and written.
+ * record_scratch.h: the memory in which a record is read, changed and written. It only holds and
+ * grows that memory; record.h uses it.
  */
 #ifndef TAKT_STORE_RECORD_SCRATCH_H
 #define TAKT_STORE_RECORD_SCRATCH_H
 
 #include "core/ledger.h"
 
-/* Memory reused by each call, instead of an allocation per call. Zeros at first. */
+/* Memory that all calls reuse, instead of an allocation per call. Initialize it with zeros. */
 typedef struct takt_record_scratch {
     takt_place *line;
     int line_capacity;
@@ -18,7 +19,7 @@ typedef struct takt_record_scratch {
     takt_pages *pages; /* where the next ledger keeps its logs; owned by the store; NULL: nowhere */
 } takt_record_scratch;
 
-/* Makes room for that many places, holders, or bytes of text. False: no memory. */
+/* Makes room for `places` places, `count` holders or `size` bytes of text. False: no memory. */
 bool takt_record_scratch_line(takt_record_scratch *scratch, int places);
 bool takt_record_scratch_holders(takt_record_scratch *scratch, int count);
 bool takt_record_scratch_text(takt_record_scratch *scratch, size_t size);

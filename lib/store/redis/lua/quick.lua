@@ -1,20 +1,22 @@
--- quick.lua: the claim that is made most often, answered before any function is made: GCRA rules alone, nobody in
--- line, no block and no revision, waiters that want the same at any time, and room for all of them; with several
--- rules, one waiter, who is given a slot now.  It does what the other pieces would do, at a fraction of their price;
--- whatever is different, or too large to be exact here, is left to them.  A claim of one key ends here in any case:
--- with an award, or a wish for more keys.
+-- quick.lua: the fast path of the most frequent claim. The script runs it before it defines any function.
+--
+-- The fast path needs a ledger with GCRA rules only: no line, no block, no revision. All waiters have the same cost
+-- and no deadline, and all of them get a slot within the lookahead. With several rules the claim has one waiter, and
+-- its slot is due now. The result is the same as from the other pieces, with far fewer instructions. All other claims,
+-- and numbers too large to be exact here, are left to those pieces. A claim with one key always ends here: with an
+-- award, or with a request for all keys.
 --
 -- KEYS  1 the ledger's text; or those of claim.lua
 -- ARGV  with one key, of one waiter: rules, lookahead, cost; else those of claim.lua
--- reply for one waiter who has a slot: now, next slot, slot; where these are the same, one number
+-- reply for one waiter with a slot: now, next slot, slot; a single number if all three are equal
 --
--- A worker waits for what this does, so it calls as little as it can: a text becomes a number by "+ 0", a number
--- becomes a text by "%d" (quicker than "%.0f"), in two halves, since that may have 32 bits only.
+-- Calls are slow, so this piece makes few of them. Arithmetic ("+ 0") turns a text into a number. "%d" turns a number
+-- into a text; it is quicker than "%.0f". "%d" may be limited to 32 bits, so the number is written in two halves.
 -- needs: clock
 
 local alone = #KEYS == 1
 local asked = ARGV[1] or ''
--- The first rule, the rules behind it; lookahead, waiters, cost.
+-- The first rule (head) and the rules after it (behind); then the lookahead, the number of waiters and their cost.
 local behind = ''
 local head, tokens, span, burst, lookahead, count, cost = asked:match(alone and '^(g(%d+)/(%d+)%*(%d+)) (%d+) (%d+)$'
     or '^(g(%d+)/(%d+)%*(%d+)) %d+ 0 (%d+) %d+ [^ ]* %x+ %d+ (%d+)%f[^%d]!?,?%d* %6 %-1 (%d+) %d$')
@@ -27,7 +29,7 @@ end
 if head and #KEYS ~= 5 then
     count, cost = count + 0, cost + 0
     local only, rest_at, next_slot, read, states = behind == '', 0, now, 1, nil
-    local done, first, first_parts, step, step_parts, whole -- the slots, where they are not all now
+    local done, first, first_parts, step, step_parts, whole -- the slots, if some are due later than now
     repeat
         local kept, us, more, part = head, now, '', nil
         if stored then
@@ -47,8 +49,8 @@ if head and #KEYS ~= 5 then
         if now > us + (parts > 0 and 1 or 0) then
             us, parts = now, 0
         end
-        -- what is left, in parts, between the state and what is due now, or may be taken within the lookahead: nothing
-        -- where the state is from another clock and to be pulled back
+        -- Parts that can be taken now, and parts that can be taken within the lookahead. Both are negative if the state
+        -- is far in the future, after a clock jump. Another piece then pulls the state back.
         local now_parts = (now - us + tolerance_us) * tokens + tolerance_parts - parts
         local till_parts = now_parts + lookahead * tokens
         local at_once = now_parts >= step_span
@@ -68,7 +70,7 @@ if head and #KEYS ~= 5 then
         local taken_parts = parts + total_span
         parts = taken_parts % tokens
         us = us + (taken_parts - parts) / tokens
-        if us < 1e8 then -- the halves would begin with zeros
+        if us < 1e8 then -- the text would begin with a zero
             break
         end
         local low, rests_at = us % 1e8, us + (parts > 0 and 1 or 0)
@@ -91,7 +93,7 @@ if head and #KEYS ~= 5 then
             return { 0, now, -1, next_slot, 0, 0, 0, 0, 0, -1, '', first or now, first_parts or 0, step or 0,
                 step_parts or 0, whole, count, cost }
         elseif next_slot == now then
-            return now -- the slot as well: the next one is not before it
+            return now -- the slot is due now, too: no slot is later than the next one
         end
         return { now, next_slot, first and first + (first_parts > 0 and 1 or 0) or now }
     end

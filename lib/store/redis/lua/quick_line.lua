@@ -1,9 +1,11 @@
--- quick_line.lua: what quick.lua is for one who is alone, for a few who keep pace together: one GCRA rule, a line of
--- one priority with not too many places, a worker in it that goes on waiting, waiters that want the same at any time.
--- It reads all places at once, makes nothing that it does not use, and looks at everything before it writes.  Whatever
--- is different, or only comes now and then (somebody comes, leaves, is silent or late, keys must live longer), is left
--- to the other pieces, which say what each step is for.  Spans, and what the rule has given, are counted from now on in
--- parts: a microsecond has `tokens` of them, a token `span`.
+-- quick_line.lua: the fast path of a claim by a worker that is in line and stays in line.
+--
+-- The fast path needs a ledger with one GCRA rule and a line of one priority with at most PLACES_MAX active places.
+-- All waiters of the claim have the same cost and no deadline. The path reads all places with one command and checks
+-- everything before it writes. All other claims, and rare events, are left to the other pieces, which also explain
+-- each step. Rare events are: a worker joins or leaves the line, a worker is silent or late, a key must be kept longer.
+--
+-- Times here are relative to now and counted in parts: a microsecond has `tokens` parts, a token has `span` parts.
 --
 -- KEYS, ARGV and reply are those of claim.lua.
 -- needs: clock records share
@@ -11,19 +13,19 @@
 local PLACES_MAX = 32
 local PARTS_MAX = 2251799813685248 -- 2^51: sums of them are exact
 
--- When the n-th token from now on is due.
+-- The time when the n-th token from now on is due.
 -- inline
 local function due_at(given, n, span, tolerance, tokens)
     return now + math.max(math.ceil((given + n * span - tolerance) / tokens), 0)
 end
 
--- Room in tokens within the lookahead.
+-- The room within the lookahead, in tokens.
 -- inline
 local function room_in(reach, given, span)
     return math.max(math.floor((reach - given) / span), 0)
 end
 
--- The worker's call and its own record.  False: this is another kind of call, or ledger.
+-- Reads the call and the worker's own record. Returns false if the call or the ledger needs the other pieces.
 -- inline
 local function read_pace(call, rule, line)
     call.head, rule.tokens, rule.span, rule.burst, call.lookahead, call.worker, call.seq, call.waiting, call.count,
@@ -48,8 +50,8 @@ local function read_pace(call, rule, line)
     return last_seq and own_priority == priority and aside == '' and lacks == '' and last_seq + 0 < call.seq + 0
 end
 
--- The others: how many there are, how many before the worker, and the first of them.  False: somebody is late or
--- silent, or keys must live longer.
+-- Reads the places of the other workers: their number, the number of places before the worker, and the first place.
+-- Returns false if a worker is late or silent, or if a key must be kept longer.
 -- inline
 local function read_others(call, line)
     line.others, line.before, line.first_need = 0, 0, 0
@@ -71,14 +73,15 @@ local function read_others(call, line)
     local head_again, kept = line.before > 0 and first_again or line.own_again + 0, line.kept + 0
     line.alive_until = now + TAKT_SILENT_US
     if line.before == 0 and line.own_need + 0 > call.cost + 0 then
-        return false -- a head goes without what it needed, which is news for the others
+        return false -- the head's waiter with a larger cost is gone; the other workers must learn this
     end
     return line.others == line.active - 1 and head_again + call.lookahead >= now and now <= line.least + 0
         and line.latest + 0 <= line.alive_until and line.alive_until <= kept
         and kept <= line.alive_until + 2 * SLACK and call.waiting >= call.count
 end
 
--- The rule: what it has given, and how far that may reach.  False: numbers that are too large to be exact here.
+-- Reads the state of the rule: the tokens given, and the limit of their times. Returns false if a number is too large
+-- to be exact here.
 -- inline
 local function read_pace_rule(call, rule, line)
     local tokens, span, more = rule.tokens + 0, rule.span + 0, rule.more
@@ -98,7 +101,8 @@ local function read_pace_rule(call, rule, line)
     return true
 end
 
--- Its turn: as much as its share and those before it leave.  False: it leaves the line, or is given slots of two kinds.
+-- The worker's turn. The worker gets at most its share, and at most the room that the places before it leave. Returns
+-- false if the worker leaves the line, or if some of its slots are due now and others later.
 -- inline
 local function take_turn(call, rule, line)
     local cost, count, others, n = call.cost, call.count, line.others, 0
@@ -129,7 +133,7 @@ local function take_turn(call, rule, line)
     return true
 end
 
--- When the worker is to come again.
+-- The time of the worker's next claim.
 -- inline
 local function plan_pace(call, rule, line)
     local lookahead, cost = call.lookahead, call.cost
@@ -162,7 +166,7 @@ local function write_pace(call, rule, line, again)
     redis.call('SET', KEYS[1], state .. ';t' .. digits(turn), 'PXAT', digits(expires_ms))
     redis.call('HSET', KEYS[3], 'all', totals .. of_priority, call.worker, call.seq .. place)
     local score = priority * TURNS + own_turn
-    -- XX: where somebody has deleted the key, none is made that does not expire.
+    -- XX: if the key was deleted, ZADD would create a key that never expires.
     redis.call('ZADD', KEYS[2], 'XX', '-' .. alive, call.worker, digits(score), call.worker .. ':' .. priority)
 end
 
@@ -175,7 +179,7 @@ local function reply_of(call, rule, line, again)
     local reply = { 0, now, again, next_slot, 0, line.waiting, line.workers, 0, 2 ^ call.priority,
         line.places + 0 > 1 and call.priority + 0 or -1, '' }
     if n > 0 then
-        -- the first slot and the step between two, in whole microseconds and parts; one slot alone is rounded up
+        -- The first slot and the step between two slots, in whole microseconds and parts. A single slot is rounded up.
         local late_us, late_parts, step_us, step_parts = 0, 0, 0, 0
         if first > 0 and n == 1 then
             late_us = math.ceil(first / tokens)

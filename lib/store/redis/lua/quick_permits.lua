@@ -1,17 +1,19 @@
--- quick_permits.lua: what quick_line.lua is for those who wait for a rule, for those who share permits: no rules, a
--- line of one priority or none, waiters that want one permit each at any time.  It answers whoever releases a permit
--- and asks for the next, was woken and takes it, joins the line or leaves it, or only tells that it is still there.
--- It reads of the line its totals, the worker's place and the front, and looks at everything before it writes.
--- Whatever is different, or only comes now and then (somebody is late, silent or set aside, a lease is over or soon
--- will be, the ledger begins or ends), is left to the other pieces, which say what each step is for.  What takes its
--- time here are above all numbers that become text: what has not changed stays the text that it was.
+-- quick_permits.lua: the fast path of a claim on a limit that has `concurrency` and no rules.
+--
+-- The fast path needs a line of at most one priority, and waiters of cost 1 without deadlines. It serves a worker that
+-- releases a permit and wants the next one, takes a permit after a wake-up, joins or leaves the line, or renews its
+-- lease. It reads the totals of the line, the worker's place and the front places, and checks everything before it
+-- writes. All other claims, and rare events, are left to the other pieces, which also explain each step. Rare events
+-- are: a worker is late, silent or set aside; a lease has expired or expires soon; the ledger is new or ends.
+--
+-- The conversion of numbers to text takes most of the time here. Values that do not change therefore stay text.
 --
 -- KEYS, ARGV and reply are those of claim.lua.
 -- needs: clock records share publish
 
--- ---- read: each returns false where the call or the ledger is of another kind ----
+-- ---- read: each function returns false if the call or the ledger needs the other pieces ----
 
--- A worker's only place, which waits for permits; nil: there is more to it, or no place.
+-- Reads the record of a worker whose only place waits for permits. Returns nil if there is no place, or another kind.
 -- inline
 local function read_waiter(record, priority)
     local seq, its_priority, turn, wanting, need, waiting, again, aside, foremost, lacks = read_only_place(record or '')
@@ -21,7 +23,7 @@ local function read_waiter(record, priority)
     return seq, turn, wanting, waiting, again, lacks
 end
 
--- The places of those whose members of the line stand in front, which then has their names.
+-- Reads the places at the front of the line. line.front has NAME:PRIORITY before and only the names after.
 -- inline
 local function read_front(line)
     local front = line.front
@@ -55,7 +57,7 @@ local function read_call(call, state, held, line)
         and state.leased <= now + TAKT_LEASE_MAX_US and state.turn <= TAKT_EXACT_MAX
 end
 
--- What the others hold, and what the worker held.
+-- Reads the permits that the other workers hold, and the permits that the worker held before this claim.
 -- inline
 local function read_held(call, held)
     held.total, held.count, held.ends, held.kept, held.was = 0, 0, nil, '0', 0
@@ -75,8 +77,8 @@ local function read_held(call, held)
     return call.holding <= held.was
 end
 
--- The others in line: how many they are, what they want, how many lack a permit.  The worker: its turn, and how many of
--- them stand before it.
+-- Reads the line. Of the other workers: their number, the permits they want, and how many of them lack a permit. Of the
+-- worker: its turn, and the number of places before it.
 -- inline
 local function read_waiting(call, line)
     line.waiting, line.others, line.wanted, line.lacking, line.latest, line.kept = 0, 0, 0, 0, 0, '0'
@@ -93,7 +95,7 @@ local function read_waiting(call, line)
     end
     call.priority, line.others, line.latest, line.wanted = priority, line.others + 0, line.latest + 0, line.wanted + 0
     line.lacking = line.lacking == '' and 0 or line.lacking + 0
-    -- first all are listed by name, to tell who is silent, then as NAME:PRIORITY, in their order
+    -- The set has each worker twice: first by name, to find the silent ones, then as NAME:PRIORITY in order of turns.
     line.front = redis.call('ZRANGE', KEYS[2], line.others, line.others + math.min(call.free + 1, TAKT_WAKES_MAX))
     local head_again
     if found[2] then
@@ -101,7 +103,8 @@ local function read_waiting(call, line)
         if not last_seq or last_seq + 0 >= call.seq + 0 then
             return false
         end
-        -- who lacks a permit comes again a keepalive later, if not at a lease's end: it was heard then, or before that
+        -- A worker that lacks a permit claims again after a keepalive, or earlier when a lease ends. So its last claim
+        -- was one keepalive before that time, or earlier.
         line.own_turn = turn + 0
         line.own_heard = lacks:find('^pu?$') and again - TAKT_KEEPALIVE_US or now
         line.others, line.lacking = line.others - 1, line.lacking - (lacks == '' and 0 or 1)
@@ -119,13 +122,13 @@ local function read_waiting(call, line)
     return head_again and head_again + call.lookahead >= now
 end
 
--- When the second in line comes because the first one is late; -1: it comes before that, or is not the second.  False:
--- the first cannot be read.
+-- The time when the second in line claims because the head is late. -1: the worker is not the second, or its keepalive
+-- is earlier. False: the head's place cannot be read.
 -- inline
 local function head_late_at(call, line)
     local late = -1
     if call.lacks and line.before == 1 then
-        if not line.head_again then -- the worker stood there before it was served
+        if not line.head_again then -- the worker was the head until it got a permit
             if not line.places then
                 read_front(line)
             end
@@ -139,14 +142,14 @@ local function head_late_at(call, line)
     return late
 end
 
--- ---- decide: false where that is a matter of the other pieces ----
+-- ---- decide: each function returns false if the claim needs the other pieces ----
 
--- The worker's turn: what its share and those before it leave.
+-- The worker's turn. The worker gets at most its share, and at most the permits that the places before it leave.
 -- inline
 local function take_permits(call, state, line)
     if (call.count + line.wanted) * (line.others + 1) > TAKT_ROOM_MAX
         or call.waiting + line.waiting > TAKT_ROOM_MAX then
-        return false -- where it is more, tokens would have to be shared as well
+        return false -- above that, the room in tokens would be a bound, too
     end
     line.was_listed, line.member = line.own_turn, call.worker .. ':' .. (call.priority or '')
     if line.own_turn and call.count > 0 and not line.before then
@@ -177,8 +180,8 @@ local function take_permits(call, state, line)
     return true
 end
 
--- Names those at the front who lack a permit and would be given one.  What was not given to the worker, where it waits,
--- is not given to anybody behind it.
+-- Finds the workers to wake: those at the front that lack a permit and would get one now. If the worker itself waits,
+-- no worker behind it is woken.
 -- inline
 local function find_woken(call, line)
     if call.free <= 0 or line.lacking <= 0 then
@@ -210,7 +213,7 @@ local function find_woken(call, line)
     return names
 end
 
--- What the worker holds from now on, and its numbers.
+-- Updates the worker's permits and its lease, and assigns the fencing numbers.
 -- inline
 local function number_permits(call, state, held, line)
     local expires = now + call.lease
@@ -230,11 +233,11 @@ local function number_permits(call, state, held, line)
     elseif held.count == 0 then
         state.leased = 0
     end
-    -- the first in line comes by itself when a lease ends, and it may be told when
+    -- False if the next lease ends before the keepalive: the first in line must then claim at the end of the lease.
     return not (call.lacks and (line.before == 0 or line.wanted == 0) and held.ends + 1 < now + TAKT_KEEPALIVE_US)
 end
 
--- Wakes them.  False: one of them does not listen, who is to be stepped round if that is new.
+-- Wakes the workers found. Returns false if a worker has no subscription and the ledger does not know that yet.
 -- inline
 local function wake(call)
     local reached = true
@@ -245,13 +248,13 @@ local function wake(call)
     return reached
 end
 
--- When the last in line is taken for dead, and until when the ledger is kept.
+-- Computes when the last worker in line counts as silent, and how long the ledger is kept.
 -- inline
 local function plan_end(call, state, line)
     if line.own_turn then
         line.latest = now + TAKT_SILENT_US
     elseif line.was_listed and line.others > 0 and line.own_heard + TAKT_SILENT_US >= line.latest then
-        local found = redis.call('ZRANGE', KEYS[2], 0, 1, 'WITHSCORES') -- it may have been the last
+        local found = redis.call('ZRANGE', KEYS[2], 0, 1, 'WITHSCORES') -- the worker may have been the latest
         line.latest = -found[found[1] == call.worker and 4 or 2]
     end
     state.ends = math.max(state.fence, state.leased, line.active > 0 and line.latest or 0)
@@ -303,7 +306,7 @@ local function write_held(call, state, held)
     end
 end
 
--- The line's totals, and the worker's place, where it has one.
+-- Writes the totals of the line and the worker's place, if it has one.
 -- inline
 local function write_line(call, line)
     local latest, kept, active = line.latest, line.kept + 0, line.active
@@ -352,8 +355,8 @@ local function tell_award(call, line)
     return reply
 end
 
--- `call`: what the worker says, and what it is given; `state`: the ledger's text; `held`: what all hold; `line`: who
--- waits.
+-- `call`: the claim and its result; `state`: the ledger's text; `held`: the permits held by all workers; `line`: the
+-- waiting workers.
 -- flat: call state held line
 local function share_permits()
     local call = {}
