@@ -79,7 +79,8 @@ def figures(report, here, store):
     waiter = here.start('run', 'api', '--', 'true')
     here.takt('penalize', 'api', '1min')
     here.takt('block', 'mail:ann', '1h')
-    families = until_scraped(where, lambda got: value(got, 'waiting', 'api') == 1 and value(got, 'held', 'reports') == 1)
+    families = until_scraped(where, lambda got: value(got, 'waiting', 'api') == 1 and value(got, 'held', 'reports') == 1 and
+                             value(got, 'rate_percent', 'api') == 50)
     report.check(set(families) >= {f'takt_limit_{name}' for name in FAMILIES} and openmetrics.value(families, 'takt_up') == 1,
                  f'all families ({store})', sorted(families))
     report.check([value(families, name, 'reports') for name in ('held', 'permits')] == [1, 2] and

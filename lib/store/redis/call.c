@@ -122,9 +122,11 @@ static bool publish(takt_redis_job *job, takt_redis_step step)
     size_t size =
         takt_redis_key(name, store->name_space, job->call->limit->name, job->call->key, "");
     const char *word = step == TAKT_REDIS_SPUBLISH ? "SPUBLISH" : "PUBLISH";
-    const char *arguments[] = {word, name, ""};
-    size_t sizes[] = {strlen(word), size, 0};
+    char sign[TAKT_REDIS_SIGN_SIZE];
+    const char *arguments[] = {word, name, sign};
 
+    takt_redis_sign(store, sign);
+    size_t sizes[] = {strlen(word), size, strlen(sign)};
     job->step = step;
     return takt_redis_connection_send(store->connection, &job->command, 3, arguments, sizes);
 }

@@ -4,11 +4,26 @@
  */
 #include "store/redis/redis.h"
 
-static void on_hint(void *data, const char *limit, const char *key, bool own)
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void takt_redis_sign(const takt_redis_store *store, char text[TAKT_REDIS_SIGN_SIZE])
+{
+    snprintf(text, TAKT_REDIS_SIGN_SIZE, "%" PRIx64, store->worker);
+    if (store->worker == 0)
+        *text = '\0';
+}
+
+static void on_hint(void *data, const char *limit, const char *key, bool own, const char *by,
+                    size_t by_size)
 {
     takt_redis_store *store = data;
+    char sign[TAKT_REDIS_SIGN_SIZE];
 
-    if (store->closing)
+    takt_redis_sign(store, sign);
+    if (store->closing ||
+        (by_size > 0 && by_size == strlen(sign) && memcmp(by, sign, by_size) == 0))
         return;
     if (!own)
         store->options.on_hint(store->options.data, limit, key);

@@ -95,6 +95,12 @@ void takt_redis_job_finish(takt_redis_job *job, int status);
 /* A ledger was claimed from, or the stored policy was read: listens to its hints from now on. */
 void takt_redis_listen(takt_redis_store *store, const takt_store_call *call);
 
+#define TAKT_REDIS_SIGN_SIZE 20
+
+/* The text that hints of this store's worker carry, so that it does not follow its own; "" before
+ * its first claim. */
+void takt_redis_sign(const takt_redis_store *store, char text[TAKT_REDIS_SIGN_SIZE]);
+
 /* A connection was made or lost: forgets which scripts the server has. */
 void takt_redis_forget_scripts(takt_redis_store *store);
 

@@ -225,7 +225,7 @@ static void on_pushed(void *data, const takt_reply *reply)
     takt_hints *hints = data;
     takt_entry *entry;
     struct channel *channel;
-    bool sent;
+    bool sent, is_said;
 
     if (hints->trying) {
         on_tried(hints, reply->type == TAKT_REPLY_ARRAY);
@@ -237,10 +237,12 @@ static void on_pushed(void *data, const takt_reply *reply)
     sent = is_word(&reply[1], words[hints->kind].message);
     if (!sent && !is_word(&reply[1], words[hints->kind].subscribed))
         return;
+    is_said = sent && reply[3].type == TAKT_REPLY_STRING;
     entry = takt_table_find(&hints->table, reply[2].text, reply[2].size);
     channel = entry ? TAKT_HOLDER(entry, struct channel, entry) : NULL;
     if (channel && (sent || channel->own))
-        hints->options.on_hint(hints->options.data, channel->limit, channel->key, channel->own);
+        hints->options.on_hint(hints->options.data, channel->limit, channel->key, channel->own,
+                               is_said ? reply[3].text : "", is_said ? reply[3].size : 0);
 }
 
 static void on_closed(void *data)

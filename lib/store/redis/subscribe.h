@@ -25,8 +25,9 @@ typedef struct takt_hints_options {
     const char *name_space;
     uint64_t timeout_ms;
     /* `own`: the hint is for this worker only. Also called after subscribing, for hints missed
-     * before. */
-    void (*on_hint)(void *data, const char *limit, const char *key, bool own);
+     * before. `by` is the message: the worker that knows the news already; "": none does. */
+    void (*on_hint)(void *data, const char *limit, const char *key, bool own, const char *by,
+                    size_t by_size);
     void (*closed)(void *data); /* after takt_hints_close */
     void *data;
 } takt_hints_options;
