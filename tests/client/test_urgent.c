@@ -67,7 +67,7 @@ ParameterizedTestParameters(urgent, gets_a_slot_that_another_worker_has_in_hand)
     return kinds();
 }
 
-ParameterizedTest(int *kind, urgent, gets_a_slot_that_another_worker_has_in_hand, .timeout = 60)
+ParameterizedTest(int *kind, urgent, gets_a_slot_that_another_worker_has_in_hand, .timeout = 120)
 {
     static const char text[] = "limits: [{name: ahead, rules: [{rate: 4/s}], lookahead: 10s}]\n";
     takt_options options = {.store_timeout_us = 60000000};
@@ -75,7 +75,7 @@ ParameterizedTest(int *kind, urgent, gets_a_slot_that_another_worker_has_in_hand
     takt_client *worker, *other;
     takt_policy *policy;
     struct place place;
-    int64_t after_us;
+    int64_t after_us = INT64_MAX;
 
     find_place(&place, *kind);
     options.store = place.url;
@@ -89,8 +89,8 @@ ParameterizedTest(int *kind, urgent, gets_a_slot_that_another_worker_has_in_hand
     do
         look(other);
     while (waiting == 0);
-    after_us = ask_urgently(other);
-    if (after_us > 5 * SECOND) /* the worker did not listen yet */
+    /* the worker does not listen yet, or a busy machine answers too late for an offer */
+    for (int tries = 0; after_us > 5 * SECOND && tries < 4; tries++)
         after_us = ask_urgently(other);
     cr_assert_leq(after_us, 5 * SECOND, "the slots of ten seconds are in the worker's hand");
     takt_close(worker, NULL, NULL);
