@@ -3,7 +3,9 @@
  */
 #include "simulate/network.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/random.h"
 #include "scheduler/claims.h"
@@ -12,12 +14,16 @@
 
 takt_sim_exchange *takt_sim_exchange_new(takt_fleet *fleet, takt_sim_op op)
 {
-    takt_sim_exchange *exchange = calloc(1, sizeof *exchange);
+    takt_sim_exchange *exchange = malloc(sizeof *exchange);
 
     if (!exchange) {
         fleet->out_of_memory = true;
         return NULL;
     }
+    /* the long lists are read as far as they are filled */
+    memset(exchange, 0, offsetof(takt_sim_exchange, numbers));
+    memset(&exchange->claim, 0, offsetof(takt_claim, wants));
+    memset(&exchange->award, 0, offsetof(takt_award, runs));
     exchange->call.op = op;
     exchange->call.claim = &exchange->claim;
     return exchange;

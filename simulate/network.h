@@ -10,16 +10,16 @@
 /* A call, mostly a claim, and its answer; freed after its last message and its time-out. */
 typedef struct takt_sim_exchange {
     takt_sim_call call;
-    takt_numbers numbers; /* when the call was sent */
-    takt_claim claim;
-    takt_award award;
     takt_queue *queue;
     int64_t connection;
     int64_t incarnation;
     int64_t sent_us; /* by the worker's clock */
     int users;
-    bool answered; /* by the store; the answer may be lost */
-    bool finished; /* answered or given up */
+    bool answered;        /* by the store; the answer may be lost */
+    bool finished;        /* answered or given up */
+    takt_numbers numbers; /* when the call was sent */
+    takt_claim claim;
+    takt_award award;
 } takt_sim_exchange;
 
 /* NULL: no memory, and the fleet stops. */

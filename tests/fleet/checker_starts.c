@@ -86,7 +86,7 @@ static void note(checker *self, int64_t now_us, int64_t cost)
         if (!self->starts)
             abort();
     }
-    self->starts[self->start_count++] = (definition_token){now_us, cost};
+    self->starts[self->start_count++] = (definition_token){.at_us = now_us, .cost = cost};
 }
 
 void checker_start(checker *self, const watched *worker, const fleet_job *started, int64_t due_us)

@@ -213,14 +213,33 @@ static void bucket_follow(definition *self, const definition *from, int64_t now_
 
 /* ---- windows: what was taken, counted -------------------------------------------------------- */
 
+/* All that was taken before that moment. */
+static int64_t taken_before(const definition *self, int64_t at_us)
+{
+    int low = 0, high = self->count;
+
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (self->taken[middle].at_us < at_us)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? self->count > 0 ? self->taken[0].before : 0
+                    : self->taken[low - 1].before + self->taken[low - 1].cost;
+}
+
 static int64_t taken_within(const definition *self, int64_t from_us, int64_t before_us)
 {
-    int64_t sum = 0;
+    return before_us > from_us ? taken_before(self, before_us) - taken_before(self, from_us) : 0;
+}
 
-    for (int i = self->count - 1; i >= 0 && self->taken[i].at_us >= from_us; i--)
-        if (self->taken[i].at_us < before_us)
-            sum += self->taken[i].cost;
-    return sum;
+/* Counts anew from a token on. */
+static void add_up(definition *self, int from)
+{
+    for (int i = from; i < self->count; i++)
+        if (i > 0)
+            self->taken[i].before = self->taken[i - 1].before + self->taken[i - 1].cost;
 }
 
 /* What may begin late counts in the next window, too. */
@@ -330,8 +349,9 @@ static void window_take(definition *self, int64_t t_us, int64_t cost)
     make_space(self);
     for (at = self->count; at > 0 && self->taken[at - 1].at_us > t_us; at--)
         self->taken[at] = self->taken[at - 1];
-    self->taken[at] = (definition_token){t_us, cost};
+    self->taken[at] = (definition_token){t_us, cost, at < self->count ? self->taken[at].before : 0};
     self->count++;
+    add_up(self, at);
 }
 
 /* ---- either ---------------------------------------------------------------------------------- */
@@ -451,6 +471,7 @@ static void window_follow(definition *self, const definition *from, int64_t now_
             make_space(self);
             self->taken[self->count++] = from->taken[i];
         }
+    add_up(self, 0);
 }
 
 void definition_follow(definition *self, const definition *from, int64_t now_us)

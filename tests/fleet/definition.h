@@ -31,6 +31,7 @@ typedef struct definition_debt {
 typedef struct definition_token {
     int64_t at_us;
     int64_t cost;
+    int64_t before; /* the costs of all older ones, as far as they are known */
 } definition_token;
 
 /* What a bucket gave, or lost to a block: as told and exactly, in parts of 1/tokens us. */
