@@ -1,9 +1,9 @@
--- apply.lua: another policy in the place of the one that the caller has seen; store/policy_record.c.
+-- apply.lua: replaces the stored policy if it is the one that the caller has seen (store/policy_record.c).
 --
 -- KEYS  1 the policy
--- ARGV  1 version and 2 moment of the one that the caller has seen, 0: none; 3 what the history says of this one,
+-- ARGV  1 version and 2 time of the policy that the caller has seen (0: none), 3 the history entry of the new policy,
 --       4 its text
--- reply version and moment of the one that is there now; 1 if it is the caller's, 0 if another one was there
+-- reply version and time of the stored policy; 1 if it is the caller's, 0 if another policy was stored
 -- needs: time seen
 
 if #KEYS ~= 1 or #ARGV ~= 4 then

@@ -1,5 +1,5 @@
--- arguments.lua: the one argument, field by field: from here on ARGV is the list that the operations describe.  An
--- argument costs the server more than a field.
+-- arguments.lua: splits the single argument into fields. After this piece, ARGV is the list that the operations
+-- describe. The call has one argument because an argument costs the server more than a field.
 
 local fields = ARGV[1] or ''
 local ARGV = {}

@@ -1,5 +1,5 @@
--- brake.lua: the rule that blocks and penalties add, and how it is removed; core/brake.c.  It is the last of
--- limit.rules.  Made when a ledger has a brake, or gets one.
+-- brake.lua: the rule that blocks and penalties add, and its removal (core/brake.c). The brake is the last of
+-- limit.rules. Its functions are defined only if a ledger has or gets a brake.
 -- needs: limit
 
 local brake
@@ -17,13 +17,13 @@ local function make_brake()
     end
 
     brake = brake or {
-        percent = 0, -- the part of the rate that penalties leave; 0: all of it
+        percent = 0, -- the percentage of the rate that penalties leave; 0: the full rate
         since = 0,
         counted = 0,
         paced_from = 0,
-        paced_until = 0, -- 0: no block is paced
+        paced_until = 0, -- end of the pace after a block; 0: no pace
 
-        -- A percentage of the rate of a limit with these rules, as a rule; nil: its numbers are too large.
+        -- A percentage of the first rule's rate, as a rule. Nil: its numbers are too large.
         derive = function(rules, percent)
             local first, whole, burst = rules[1], TAKT_WHOLE_PERCENT, NEVER
             if not first then
@@ -44,7 +44,7 @@ local function make_brake()
                 span * whole, burst))
         end,
 
-        -- The rules without it.
+        -- The rules without the brake.
         take_off = function()
             if limit.brake then
                 limit.rules[#limit.rules], limit.brake = nil, nil
@@ -60,7 +60,7 @@ local function make_brake()
             brake.percent, brake.since, brake.counted, brake.paced_from, brake.paced_until = 0, 0, 0, 0, 0
         end,
 
-        -- GCRA up to an instant, from which on it lets everything through.
+        -- A rule that is GCRA until an instant and lets everything through after it.
         paced = function(rule)
             local gcra, till, made = rule.algorithm, brake.paced_until, {}
             for name, one in pairs(gcra) do
@@ -89,7 +89,7 @@ local function make_brake()
             return made
         end,
 
-        -- The brake of a ledger with these rules, without its state; nil: no brake is needed.
+        -- The brake of a ledger with these rules, without its state. Nil: no brake is needed.
         find_rule = function(rules)
             if brake.percent > 0 then
                 return brake.derive(rules, brake.percent)
@@ -101,7 +101,7 @@ local function make_brake()
             return new
         end,
 
-        -- Puts the brake's new rule in force; `old`: the one before, or nil.
+        -- Puts the new rule of the brake in force. `old`: the previous rule, or nil.
         put_on = function(old)
             brake.take_off()
             local new = brake.find_rule(limit.rules)
@@ -126,7 +126,7 @@ local function make_brake()
             brake.put_on(old)
         end,
 
-        -- The ledger has changed to its present limit from one with the brake `old`.
+        -- Adapts the brake `old` to a new limit of the ledger.
         follow = function(old)
             if brake.percent == 0 then
                 brake.put_on(old)
@@ -136,7 +136,7 @@ local function make_brake()
             brake.change(old, brake.percent > floor and brake.percent or floor)
         end,
 
-        -- A block begins, or ends later or sooner than it did.
+        -- A block begins, or its end is moved.
         pace = function()
             local now = ledger.now
             local ends = ledger.blocked > now and ledger.blocked or now
@@ -212,8 +212,8 @@ local function make_brake()
             return back > paced and back or paced
         end,
 
-        -- "PERCENT,SINCE,COUNTED,STATE[,FROM,UNTIL]"; the numbers of the state follow from `rules`.  Returns the brake;
-        -- nil where it cannot be read.
+        -- Reads "PERCENT,SINCE,COUNTED,STATE[,FROM,UNTIL]". The numbers of the state follow from `rules`. Returns the
+        -- brake, or nil if the text is malformed.
         read = function(text, rules)
             local percent, since, counted, state, more = text:match('^(%d+),(%d+),(%d+),([^,]+)(.*)$')
             local from, till = (more or ''):match('^,(%d+),(%d+)$')

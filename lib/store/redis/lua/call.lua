@@ -1,7 +1,7 @@
--- call.lua: what a call knows of its ledger.
+-- call.lua: the fields of a call and of its ledger.
 --
--- All functions reach the fields of a table by one upvalue.  If each function had an upvalue for everything that it
--- uses, making the functions would cost more than running them.  So each piece is a table, and this one is the call's.
+-- Each piece of the scripts is one table, so a function reaches all its fields through one upvalue. With an upvalue for
+-- each field, defining the functions would cost more than running them. This table belongs to the call.
 -- needs: clock arguments
 
 local NEVER = 1e300
@@ -10,17 +10,17 @@ local ledger = {
     stored = stored,
     turn = 0,
     blocked = 0,
-    reason = '', -- why it is blocked, as the text has it
-    fence = 0, -- the last fencing number given out
-    leased = 0, -- no lease ends later; 0: no permit is held
-    meter = nil, -- while somebody watches: `ends`, `since` and `taken`; core/meter.h
-    stated = 0, -- core/ledger.h's takt_contest
+    reason = '', -- the reason of the block, in the form of the text
+    fence = 0, -- the last fencing number assigned
+    leased = 0, -- no lease ends later than this; 0: no permit is held
+    meter = nil, -- set while a program watches: `ends`, `since` and `taken`; core/meter.h
+    stated = 0, -- takt_contest of core/ledger.h
     contested = 0, -- 0: there is no contest
-    asker = '0', -- the worker that they were asked for
-    asked = 0, -- when offers were asked for; core/ledger.h's takt_offers
-    offers = {}, -- `slot`, `cost` and `priority`
-    others = false, -- other rules than the caller's are in force
+    asker = '0', -- the worker that asked for offers
+    asked = 0, -- the time of that request; takt_offers of core/ledger.h
+    offers = {}, -- each has `slot`, `cost` and `priority`
+    others = false, -- the rules in force are not the caller's
     listed = false, -- the line is not empty
-    damaged = false, -- the text could not be read
-    zone_wanted = false, -- the name of a timezone that the text names and the caller has not told
+    damaged = false, -- the text is malformed
+    zone_wanted = false, -- the name of a timezone in the text that the caller did not send
 }

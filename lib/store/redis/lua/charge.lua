@@ -1,4 +1,4 @@
--- charge.lua: takt_numbers_charge of core/numbers.c: what was used without having been asked for.
+-- charge.lua: takt_numbers_charge of core/numbers.c. Charges tokens that were used without a slot.
 -- needs: keep
 
 local function charge_rule(one, n)
@@ -11,7 +11,7 @@ local function charge_rule(one, n)
     if not algorithm.owes then
         one.owed = math.min(one.owed + n - ready, TAKT_ROOM_MAX)
     elseif not is_brake then
-        one.owed = math.min(one.owed + n, TAKT_ROOM_MAX) -- pull_back keeps what is out of the reach of slots
+        one.owed = math.min(one.owed + n, TAKT_ROOM_MAX) -- pull_back keeps the part that exceeds the reach of slots
     end
 end
 

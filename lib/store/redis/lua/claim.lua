@@ -1,11 +1,11 @@
--- claim.lua: takt_ledger_claim of core/ledger.c: which worker gets which slots now, and when to claim again.
+-- claim.lua: takt_ledger_claim of core/ledger.c. Decides which slots the worker gets now, and when it claims again.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones,
---       7 worker, 8 seq, 9 waiting, from a distant worker `!` behind it, with a bound that refuses `,newcomers`,
---       with an offer `/slot,cost,priority`, 10 holding (with permits), then for each want: count, latest (-1: any
+--       7 worker, 8 seq, 9 waiting; after it `!` from a distant worker, `,newcomers` with a bound that refuses,
+--       `/slot,cost,priority` with an offer; 10 holding (with permits), then for each want: count, latest (-1: any
 --       time), cost, priority
--- with KEYS 1 alone: what quick.lua says
+-- with KEYS 1 alone: the arguments and reply of quick.lua
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
 --       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts,
 --       step us, parts, whole, count, cost
@@ -16,31 +16,31 @@ claim = {
     worker = ARGV[7],
     seq = tonumber(ARGV[8]),
     waiting = tonumber(ARGV[9]),
-    newcomers = 0, -- of them, waiters that no award has counted
-    offer = nil, -- a slot for more urgent work
-    taken = false, -- the offer is no longer the worker's
+    newcomers = 0, -- the waiters among them that no award has counted
+    offer = nil, -- a slot offered to more urgent work
+    taken = false, -- the ledger keeps the offer
     holding = #KEYS == 5 and tonumber(ARGV[10]),
-    first_want = #KEYS == 5 and 11 or 10, -- in ARGV
+    first_want = #KEYS == 5 and 11 or 10, -- index in ARGV
     wants = {},
-    largest = 0, -- the highest cost that can ever be given
-    counts_requests = false, -- rules count requests, too
-    from = 0, -- no slot before
-    old = {}, -- the worker's places by priority, as they were
-    own = {}, -- and as they are
+    largest = 0, -- the highest cost that the rules can ever give
+    counts_requests = false, -- some rules count requests
+    from = 0, -- the earliest instant for slots
+    old = {}, -- the worker's places by priority before the claim
+    own = {}, -- the worker's places by priority after the claim
     refused = 0,
     slots = 0,
     given = 0, -- tokens
-    news = false, -- the first in line went without what the others had left to it
+    news = false, -- the head no longer needs what the others left to it
     in_line = 0,
     least_urgent = -1,
     again_at = -1,
-    turn_at = 0, -- no slot for its first waiter before
+    turn_at = 0, -- the earliest slot of its first waiter
     reply = {},
 
-    -- How things stand for the first in line, where that is another's (`first`), or for the worker's place of that
-    -- priority, in tokens: its share, what is left to those before it, and the permits that it may take; the room; what
-    -- those before it want in any case; what is wanted more urgently.  Where rules count requests, the same in
-    -- requests, as a table.
+    -- The situation of a place in tokens. The place is the worker's place of a priority, or the head of the line if
+    -- that is another worker's (`first`). Returns its share, the tokens left to the places before it, the permits that
+    -- it may take, the room, the least that the places before it want, and the tokens wanted more urgently. If rules
+    -- count requests, also returns a table with the same values in requests.
     look = function(priority, first)
         local place, own = claim.own[priority], claim.own
         local urgent, before, workers, wanted, head = 0, 0, 1, 0, nil
@@ -94,7 +94,7 @@ claim = {
         place.turn, place.last = ledger.turn, true
     end,
 
-    -- Brings the worker's places in line with what it says it wants.
+    -- Updates the worker's places to its wants.
     restate = function()
         local unlisted, last, own = claim.waiting, -1, claim.own
         for _, want in ipairs(claim.wants) do
@@ -119,13 +119,13 @@ claim = {
                 else
                     claim.to_the_back(place)
                 end
-                place.came = place.turn -- before it is served
+                place.came = place.turn -- the turn before this claim is served
                 place.accepted = claim.old[priority] and claim.old[priority].waiting or 0
             end
         end
     end,
 
-    -- Gives a place as much of what its worker wants as its turn allows.  Returns the tokens.
+    -- Gives a place slots for the worker's wants, as far as its turn allows. Returns the tokens given.
     serve = function(priority)
         local place, given, till = claim.own[priority], 0, ledger.now + limit.lookahead
         local share, ahead, permits, room, _, urgent, requests = claim.look(priority)
@@ -182,7 +182,7 @@ claim = {
         end
     end,
 
-    -- A turn ends with the unit that is used up first: of the other one no more is needed than requests of the place's
+    -- A turn ends with the unit that is used up first. The other unit needs only as much as requests of the place's
     -- average cost take.
     match = function(place, tokens, requests)
         local cost = math.max(numbers.divide_up(place.wanting, 1, math.max(place.waiting, 1)), 1)
@@ -190,8 +190,8 @@ claim = {
         return math.max(math.min(tokens, requests * cost), place.need, 1), requests
     end,
 
-    -- When there will be room for a place's next turn, with that share and so much left to those before it; `requests`:
-    -- as of look().
+    -- The time when there is room for the next turn of a place. `share`, what is left to the places before it and
+    -- `requests` are the values of look().
     when = function(place, share, ahead, requests)
         local lookahead = limit.lookahead
         local half, half_requests = limit.throughput(math.floor(lookahead / 2))
@@ -222,13 +222,14 @@ claim = {
             local requests_before = requests and requests.first or 0
             claim.turn_at = limit.due(claim.from, first + claim.least_cost, requests_before + 1)
         end
-        if place.lacking then -- a release wakes the next, a lease that ends nobody: the first in line comes by itself
+        if place.lacking then -- a lease that ends wakes nobody, so the head claims when one ends
             over_at = ahead == 0 and held.over_at(ledger.now + TAKT_KEEPALIVE_US) or NEVER
         end
         return over_at == NEVER and NEVER or math.max(over_at, claim.when(place, share, ahead, requests))
     end,
 
-    -- When the second in line comes because the first one is late; NEVER: it comes before that, or is not the second.
+    -- The time when the second in line claims because the head is late. NEVER: its keepalive is earlier, or it is not
+    -- the second.
     head_late_at = function(priority)
         local before, first, lookahead = 0, nil, limit.lookahead
         for higher = 0, line and priority or -1 do
@@ -248,7 +249,7 @@ claim = {
         return late_at < ledger.now + TAKT_KEEPALIVE_US and late_at or NEVER
     end,
 
-    -- What the first in line needs, where it is one of these places of the worker's and needs more than a token.
+    -- The need of the head of the line, if the head is one of these places and needs more than a token.
     need_of_head = function(places)
         for priority = 0, 9 do
             local own = places[priority]
@@ -263,7 +264,8 @@ claim = {
         return 0
     end,
 
-    -- Where the oldest are dropped: the first in line, if it is another's, may have its turn sooner than it was told.
+    -- After the oldest waiters are dropped, the head of another worker may have its turn earlier than the ledger
+    -- announced.
     hurry_first = function()
         for priority = 0, 9 do
             local own = claim.own[priority]
@@ -311,7 +313,7 @@ claim = {
         claim.own.seq = not foremost and claim.seq or nil
     end,
 
-    -- Somebody before it was stepped round: a permit that was left to that one may be the worker's.
+    -- A place before the worker was set aside. A permit that was left to it may now go to the worker.
     come_soon = function()
         local soonest = ledger.now + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION_FIRST)
         for priority = 0, 9 do
@@ -352,7 +354,7 @@ claim = {
         end
     end,
 
-    -- Reads them, and finds the least cost of what can ever be given; 1 where not all are listed.
+    -- Reads the wants, and finds the lowest cost that can ever be given. The cost is 1 if not all wants are listed.
     read_wants = function()
         if not claim.waiting then
             local waiting, newcomers, offer = ARGV[9]:match('^(%d+)!?,?(%d*)/?([%d,]*)$')
@@ -407,7 +409,7 @@ return run(function()
         claim.come_soon()
     end
     if ledger.others then
-        reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay here
+        reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay in this store
     end
     local next_slot = math.max(limit.earliest(claim.from, claim.least_cost), claim.turn_at)
     reply[1] = (ledger.damaged and TAKT_FLAG_DAMAGED or 0) + (stale and TAKT_FLAG_STALE or 0)

@@ -1,8 +1,7 @@
--- convert.lua: takt_numbers_convert of core/numbers.c: what a state kept under old rules means under new ones.
+-- convert.lua: takt_numbers_convert of core/numbers.c. Converts the states of old rules to new rules.
 -- needs: limit
 
--- The first of the old rules with the same numbers, or where `same` is not asked for, of the same algorithm that counts
--- the same.
+-- The first old rule with the same numbers. Without `same`, the first old rule with the same algorithm and unit.
 local function predecessor(old, new, same, taken)
     for i = 1, #old do
         if not taken[i] and old[i].algorithm == new.algorithm and old[i].requests == new.requests
@@ -43,7 +42,7 @@ local function convert(old, new)
         end
     end
     for i = 1, #old do
-        if not taken[i] then -- nobody takes over what it keeps in pages
+        if not taken[i] then -- no new rule takes over its pages
             old[i].algorithm.rest(old[i], ledger.now)
         end
     end

@@ -1,4 +1,4 @@
--- extend.lua: a block from now on, which only ever extends, and its reason.
+-- extend.lua: extends a block, starting now, and sets its reason.
 -- needs: standing
 
 local function extend_block(span, reason)

@@ -1,12 +1,12 @@
--- fixed_window.lua: core/fixed_window.c, function by function.  The state is rule.start, rule.count, rule.late
--- and rule.unopened.
+-- fixed_window.lua: core/fixed_window.c, function by function. The state is rule.start, rule.count, rule.late and
+-- rule.unopened.
 -- needs: window
 
 local function make_fixed_window()
     local fixed
     make_windows()
     fixed = {
-        -- Begin of the n-th window after this one, if each is used up.
+        -- The start of the n-th window after this one, if each window is used up.
         after = function(rule, start, n)
             if not rule.first_use then
                 return windows.after(rule, start, n)
@@ -16,9 +16,9 @@ local function make_fixed_window()
             return start + n * rule.span
         end,
 
-        -- Where tokens taken from t on fall: that instant or the begin of the state's window if that is later, the
-        -- window's begin, what is taken from it, what of that counts in the next one too, and whether it is not opened
-        -- yet and to be opened with that.
+        -- The window from which tokens are taken at t. Returns t, or the start of the state's window if that is later;
+        -- the start of the window; the tokens taken from it; the part of them that also counts in the next window; and
+        -- whether the window is not open yet and will open with these tokens taken.
         find = function(rule, t)
             local start, count = rule.start, rule.count
             if rule.first_use then
@@ -40,12 +40,12 @@ local function make_fixed_window()
             return t > start and t or start, start, count, rule.late, false
         end,
 
-        -- Whether tokens taken from the window at that instant count in the next one too.
+        -- Whether tokens taken from the window at t also count in the next window.
         is_late = function(rule, start, t)
             return rule.guard > 0 and not rule.first_use and t >= windows.after(rule, start, 1) - rule.guard
         end,
 
-        -- What counts already in the next window once all is taken from this one.
+        -- The tokens that count in the next window when all tokens of this one are taken.
         carried = function(rule, at, start, used, late)
             return late + (fixed.is_late(rule, start, at) and rule.tokens - used or 0)
         end,
@@ -76,7 +76,7 @@ local function make_fixed_window()
             rule.late = late + (fixed.is_late(rule, start, t) and cost or 0)
         end,
 
-        -- A window opens with work, not with what is owed: the next one will open with that.
+        -- A debt does not open a window. The next window opens with work, and the debt counts in it.
         charge = function(rule, t, cost)
             local ends = fixed.after(rule, rule.start, 1)
             local unopened = rule.first_use and (rule.unopened or t >= ends)
@@ -193,7 +193,7 @@ local function make_fixed_window()
                 and (more == '' or (rule.late > 0 and rule.late <= rule.count and not rule.first_use))
         end,
 
-        -- What a window of other length that begins there will have had taken from it before the old one's, at most.
+        -- The most tokens that were possibly taken from that start on, before the old window began.
         unknown_before = function(from, to, start, till)
             if till <= start then
                 return 0

@@ -1,4 +1,4 @@
--- gcra.lua: core/gcra.c, function by function.  TAT is rule.us + rule.parts / rule.tokens; a fraction is two numbers.
+-- gcra.lua: core/gcra.c, function by function. TAT is rule.us + rule.parts / rule.tokens. A fraction is two numbers.
 -- needs: numbers lows
 
 local function make_gcra()
@@ -53,7 +53,7 @@ local function make_gcra()
             rule.us, rule.parts, rule.lows = now, 0, nil
         end,
 
-        -- A slot at t is given while TAT is that.
+        -- Notes the backlog of a slot at t that is given when TAT is `us`.
         note_low = function(rule, t, us)
             if rule.lows then
                 lows.note(rule.lows, t, us > t and us - t or 0, rule.tolerance_us)
@@ -99,7 +99,7 @@ local function make_gcra()
             if cost > rule.burst or t > till or gcra.ceil(first_us, first_parts) > last then
                 return 0
             end
-            -- a step is cost * span in parts: divided by one, then by the other
+            -- A step has cost * span parts. The difference is divided by span first, then by cost.
             local n = numbers.divide(last - first_us, rule.tokens, -first_parts, rule.span)
             n = math.floor(n / cost) + 1
             if n > count then
@@ -116,7 +116,7 @@ local function make_gcra()
             end
             run[5], run[6], run[7] = rule.tokens, n, cost
             gcra.note_low(rule, gcra.ceil(run[1], run[2]), us)
-            if rule.lows and not at_once and n > 1 then -- of one backlog, but for the part of a microsecond
+            if rule.lows and not at_once and n > 1 then -- all slots have the same backlog, up to part of a microsecond
                 local ahead_us, ahead_parts = gcra.intervals(rule, (n - 1) * cost)
                 local last_slot = gcra.ceil(gcra.plus(first_us, first_parts, ahead_us, ahead_parts, rule.tokens))
                 gcra.note_low(rule, last_slot, last_slot - 2 - run[3] + rule.tolerance_us)
@@ -145,7 +145,7 @@ local function make_gcra()
                 return
             end
             if till >= slot and (rule.interval_us == 0 or least > slot) then
-                least_us = least_us + (till - slot) + 1 -- their sum with least_us is not exact
+                least_us = least_us + (till - slot) + 1 -- least_us + till would not be exact
             end
             if low == NEVER then
                 least_us, least_parts = 0, rule.parts
@@ -170,7 +170,7 @@ local function make_gcra()
             return gcra.ceil(rule.us, rule.parts)
         end,
 
-        -- Tokens by which TAT is further than that instant and the burst.
+        -- The number of tokens by which TAT exceeds an instant plus the burst.
         tokens_beyond = function(rule, furthest)
             local us, parts = gcra.minus(rule.us, rule.parts, furthest + rule.tolerance_us, rule.tolerance_parts,
                 rule.tokens)
@@ -227,14 +227,14 @@ local function make_gcra()
             return kept == '' or rule.lows ~= nil
         end,
 
-        -- A number of millionths of a token as time.
+        -- The time that the rule needs to give this many millionths of a token.
         time_of = function(rule, millionths)
             local us = numbers.divide_up(millionths, rule.span, rule.tokens * 1000000)
             return us < 2 * TAKT_SPAN_MAX_US and us or 2 * TAKT_SPAN_MAX_US
         end,
 
-        -- The state that `from` has becomes one of `to`.  core/gcra.c has one fraction of three factors each; here it
-        -- takes two steps.
+        -- Converts the state of `from` to a state of `to`. core/gcra.c uses one fraction of three factors each; this
+        -- function takes two steps.
         convert = function(from, to, now)
             local backlog = gcra.ceil(from.us, from.parts) - now
             if from.tokens == to.tokens and from.span == to.span then
@@ -256,7 +256,8 @@ local function make_gcra()
             end
         end,
 
-        -- What the bucket holds stays in it, as far as there is space, and what was awarded ahead stays awarded.
+        -- Converts to a bucket of another size. The tokens in the bucket stay, up to the new burst; slots awarded ahead
+        -- stay awarded.
         pour = function(from, to, now)
             if from.text == to.text then
                 to.us, to.parts = from.us, from.parts
@@ -264,7 +265,7 @@ local function make_gcra()
             end
             local us, parts = gcra.tat_at(from, now)
             local empty = gcra.ceil(gcra.minus(us, parts, from.tolerance_us, from.tolerance_parts, from.tokens))
-            local lacking = to.burst * 1000000 -- millionths of a token
+            local lacking = to.burst * 1000000 -- in millionths of a token
             if empty < now then
                 local whole, part = numbers.divide(now - empty, from.tokens, 0, from.span)
                 lacking = lacking - whole * 1000000 - numbers.divide(part, 1000000, 0, from.span)

@@ -1,12 +1,11 @@
--- holders.lua: who holds permits; core/holders.c.  KEYS[5], a hash, holds a record for each worker and in the
--- field `all` what all of them hold, how many they are, an instant before which no lease ends, and when the key expires
--- (records.lua).  Until when something is held at the latest stands in the ledger's text: where that
--- says nothing, what the key has is of no use.
+-- holders.lua: the holders of permits (core/holders.c). KEYS[5], a hash, has a record for each worker (records.lua).
+-- Its field `all` has the permits held, the number of holders, an instant before which no lease ends, and the expiry of
+-- the key. The ledger's text has the latest end of a lease. If it has none, the content of the key is not used.
 --
--- Nothing is written before save().
+-- No key is written before save().
 -- needs: line wakes
 
--- Opens the permits held for a call of that worker (nil: none), and applies the changes that only time brings.
+-- Opens the holders for a call of a worker (nil: no worker), and applies changes that only depend on time.
 local function open_holders(worker)
     held = {
         total = 0,
@@ -14,10 +13,10 @@ local function open_holders(worker)
         least = 0,
         kept = 0,
         own = nil, -- the worker's record: seq, held, expires
-        there = false, -- the key is as it was left
+        there = false, -- the key is intact
         dirty = false,
-        fields = {}, -- of others, to be written
-        removed = {}, -- others, by name
+        fields = {}, -- changed records of other workers
+        removed = {}, -- names of other workers to remove
 
         read = function(found)
             local seq, n, expires = read_holder(found)
@@ -28,7 +27,7 @@ local function open_holders(worker)
             return write_holder(numbers.digits(record.seq), numbers.digits(record.held), numbers.digits(record.expires))
         end,
 
-        -- Reads all workers: finds leases that have ended, and those that end later than any lease can.
+        -- Reads all workers. Finds leases that have ended, and leases that end later than any lease can.
         scan = function(latest)
             local found = redis.call('HGETALL', KEYS[5])
             held.total, held.count, held.least, held.own, held.dirty = 0, 0, latest, nil, true
@@ -75,8 +74,8 @@ local function open_holders(worker)
             end
         end,
 
-        -- The first instant at which a permit is free because a lease is over; NEVER if that is not before `till`.
-        -- Looks at everybody only where `least`, which stays behind while leases are prolonged, is.
+        -- The first instant at which the end of a lease frees a permit; NEVER if it is not before `till`. The function
+        -- reads all holders only if `least` is before `till`: renewed leases leave `least` behind.
         over_at = function(till)
             if held.least + 1 < till and held.there and held.count > (held.own and 1 or 0) then
                 local found = redis.call('HGETALL', KEYS[5])
@@ -95,7 +94,7 @@ local function open_holders(worker)
             return held.total < limit.concurrency and limit.concurrency - held.total or 0
         end,
 
-        -- Records what the worker holds.
+        -- Records the worker's permits.
         set = function(seq, n)
             local was = held.own
             held.total = held.total + n - (was and was.held or 0)
@@ -113,7 +112,7 @@ local function open_holders(worker)
             end
         end,
 
-        -- The worker states what it holds.  Returns the number that is recorded, which may be lower.
+        -- The worker states its permits. Returns the number recorded, which may be lower.
         state = function(seq, holding)
             local known = held.own and held.own.held or 0
             local unheld = held.free()
@@ -126,8 +125,8 @@ local function open_holders(worker)
             return holding
         end,
 
-        -- Numbers for the permits given, and for those that the worker may hand on within itself while no `others`
-        -- wait.  Returns what it holds, the first number, and how many are for handing on.
+        -- Assigns fencing numbers to the permits given. If no `others` wait, also assigns numbers that the worker may
+        -- use to hand on permits. Returns the permits held, the first number, and the count of numbers for handing on.
         number = function(holding, given, others)
             holding = holding + given
             if holding == 0 or limit.concurrency == 0 then
@@ -145,8 +144,8 @@ local function open_holders(worker)
             held.set(seq, (held.own and held.own.held or 0) + n)
         end,
 
-        -- Those of one priority who lack a permit and would get one now, with `left` free and not wanted more urgently;
-        -- `own`: the caller's place.  None is looked at behind the last who lacks one.
+        -- The workers of one priority that lack a permit and would get one now. `left`: free permits that are not
+        -- wanted more urgently; `own`: the caller's place. The search ends at the last worker that lacks a permit.
         lackers = function(priority, left, own)
             local all, i, before = line.all, line.head_at[priority] or 1, 0
             local wanting, lacking = all.wanting[priority], all.lacking[priority] - ((own and own.lacking) and 1 or 0)
@@ -176,7 +175,7 @@ local function open_holders(worker)
             end
         end,
 
-        -- Wakes those who lack a permit and would get one now.  `own`: the caller's places, nil: as they were.
+        -- Wakes the workers that lack a permit and would get one now. `own`: the caller's places; nil: unchanged.
         wake = function(own)
             local left = held.free()
             if not line or line.lost then
@@ -193,8 +192,9 @@ local function open_holders(worker)
             end
         end,
 
-        -- A wake-up reached nobody: the worker is dead, or does not listen.  Its places that lack a permit are set
-        -- aside, once while it stands in line: a worker that lives comes at its keepalive, and is waited for then.
+        -- A wake-up reached no client: the worker is dead or has no subscription. Its places that lack a permit are set
+        -- aside, once for each stay in line. A worker that is alive claims at its keepalive, and the others wait for it
+        -- after that.
         step_round = function(name)
             local record = line and not line.lost and not line.gone[name] and line.record_of(name)
             local stepped_round = false

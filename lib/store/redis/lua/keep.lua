@@ -1,7 +1,7 @@
--- keep.lua: runs an operation, from reading the ledger's keys to writing them; store/record.c.
+-- keep.lua: runs an operation, from reading the keys of a ledger to writing them (store/record.c).
 -- needs: holders
 
--- Opens the line if it is not empty, and applies the changes that only time brings.
+-- Opens the line if it is not empty, and applies changes that only depend on time.
 local function tidy(worker)
     tidy_rules()
     if ledger.listed then
@@ -13,11 +13,11 @@ local function tidy(worker)
     if #KEYS == 5 then
         open_holders(worker)
     else
-        ledger.leased = 0 -- the limit has no permits, or the caller would have been asked for the key
+        ledger.leased = 0 -- the limit has no permits; otherwise the caller would have sent the key
     end
 end
 
--- From that instant on the ledger has no more information than an unused one.
+-- The instant from which the ledger equals an unused one.
 local function expires_at()
     local at = limit.rest_at()
     at = math.max(at, ledger.blocked, ledger.fence, ledger.leased, brake and brake.ends_at() or 0,
@@ -25,8 +25,8 @@ local function expires_at()
     return (ledger.listed and line.all.latest > at) and line.all.latest or at
 end
 
--- Keeps the ledger, with the caller's places as `own` (nil: as they were), or drops it: the end of a call.  The
--- ledger's text is written first: a server that is out of memory refuses that, and nothing has been changed.
+-- Ends a call: keeps the ledger or drops it. `own`: the caller's places; nil: unchanged. The ledger's text is written
+-- first: a server without memory refuses that command, and no key has changed.
 local function keep(own)
     local was_listed = ledger.listed or ledger.damaged
     ledger.listed = line and line.is_listed()
@@ -57,8 +57,8 @@ local function keep(own)
     end
 end
 
--- Runs an operation on the ledger that the arguments name.  Where a page of a log is not what it should be, all that
--- was decided is void, and the ledger is begun anew.
+-- Runs an operation on the ledger that the arguments name. If a page of a log is damaged, all decisions are void, and a
+-- new ledger begins.
 local function run(operation)
     if #KEYS < 4 or #KEYS > 5 or not read_arguments() then
         return redis.error_reply('TAKT ARGUMENTS')

@@ -1,8 +1,8 @@
--- ledger.lua: reads and writes the ledger's text, and applies the changes that only time brings; core/ledger.c and
--- core/ledger_text.c.
+-- ledger.lua: reads and writes the ledger's text, and applies changes that only depend on time (core/ledger.c and
+-- core/ledger_text.c).
 -- needs: limit convert brake
 
--- Callers of one revision differ in their rules: takt_contest of core/ledger.c.
+-- Detects callers whose rules differ at the same revision: takt_contest of core/ledger.c.
 local contest = {
     uphold = function()
         ledger.stated = ledger.now
@@ -22,7 +22,7 @@ local contest = {
 
 local text
 text = {
-    -- The rules that a text begins with, as two lists of texts, and where it goes on; nil where it cannot be read.
+    -- The rules at the start of a text, as two lists of texts, and the position after them. Nil: the text is malformed.
     split_rules = function(stored)
         local heads, states, at = {}, {}, 1
         repeat
@@ -39,7 +39,7 @@ text = {
         return heads, states, at
     end,
 
-    -- The four numbers of `adapt`; nil where they cannot be.
+    -- The four numbers of `adapt`. Nil: the text is malformed.
     read_adapt = function(told)
         local backoff, recover, time, floor = (told or ''):match('^(%d+),(%d+),(%d+),(%d+)$')
         backoff, recover, time, floor = tonumber(backoff), tonumber(recover), tonumber(time), tonumber(floor)
@@ -64,8 +64,8 @@ text = {
         return true
     end,
 
-    -- What follows the rules.  Returns what it tells of the limit, the revision 0 where nothing, and what stands there
-    -- of the brake; nil where it cannot be read.
+    -- Reads the text after the rules. Returns the fields of the limit, the revision (0: none), and the text of the
+    -- brake. Nil: the text is malformed.
     read_rest = function(stored, at)
         local told, ahead, most, permits, lease, full, adapt, braked = 0, nil, nil, 0, 0, '', nil, nil
         stored = stored:sub(-1) == ';' and stored or stored .. ';'
@@ -152,7 +152,7 @@ text = {
         return told, ahead, most, permits, lease, full, adapt, braked
     end,
 
-    -- Reads the text into the state of the caller's rules, or where those are older, into rules of its own.
+    -- Reads the text into the state of the caller's rules. If these are older, the text's own rules are used.
     decode = function(stored)
         local wanted = limit.rules
         local heads, states, at = text.split_rules(stored)
@@ -171,7 +171,7 @@ text = {
         if not same then
             kept = {}
             for i = 1, #heads do
-                heads[i] = heads[i]:gsub('%f[%d]0+(%d)', '%1') -- numbers as they are written here
+                heads[i] = heads[i]:gsub('%f[%d]0+(%d)', '%1') -- without leading zeros, as scripts write
                 kept[i] = rule.new(heads[i])
                 if not kept[i] then
                     return false
@@ -264,7 +264,7 @@ text = {
     end,
 }
 
--- Reads the caller's policy.  False: the arguments are malformed.
+-- Reads the caller's policy. False: the arguments are malformed.
 local function read_arguments()
     local rules, heads, span, revision, lookahead, bounds, zones_told = {}, unpack(ARGV, 1, 6)
     for head in (heads or ''):gmatch('[^;]+') do
@@ -280,8 +280,8 @@ local function read_arguments()
         and limit.max_waiting and zones_told
 end
 
--- A ledger that cannot be read: a fresh one, blocked for its span, the longest period or the lease, after the last slot
--- that can have been given.
+-- Replaces a malformed ledger by a fresh one. Its block lasts for its span (the longest period or the lease), counted
+-- from the last slot that was possibly given.
 local function begin_anew()
     read_arguments()
     if logs then

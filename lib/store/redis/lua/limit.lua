@@ -1,7 +1,7 @@
--- limit.lua: all rules of a limit together; core/numbers.c.  A rule and its state are one table.
+-- limit.lua: all rules of a limit together (core/numbers.c). A rule and its state are one table.
 -- needs: call numbers rule
 
--- What a rule owes and does not have in its state: earliest_of and the like of core/numbers.c.
+-- The debt of a rule that does not fit in its state: earliest_of and its neighbours of core/numbers.c.
 local debts
 debts = {
     due_behind = function(one, n)
@@ -45,7 +45,7 @@ debts = {
         return n > 0
     end,
 
-    -- What falls due until then, part by part of a period.
+    -- Pays the debt that falls due until `till`, in parts of a period.
     pay = function(one, till)
         for _ = 1, TAKT_TAKE_STEPS_MAX do
             local at = one.owed > 0 and one.algorithm.earliest(one, 0, 1) or NEVER
@@ -55,7 +55,7 @@ debts = {
         end
     end,
 
-    -- Nobody asked for many periods: what each of them gives, but for the last ones.
+    -- After many periods without calls: each period but the last ones pays all its tokens.
     pay_for_pause = function(one)
         local at = one.algorithm.earliest(one, 0, 1)
         local periods = math.floor((ledger.now - at) / one.span) - TAKT_PAY_PERIODS
@@ -66,21 +66,21 @@ debts = {
     end,
 }
 
--- The limit whose numbers the state is kept under.
+-- The limit whose numbers the state follows.
 local limit
 limit = {
     rules = {},
     lookahead = 0,
     max_waiting = 0,
-    when_full = '', -- whom more than that cost their place: 'o' the oldest, 'u' those less urgent, '' who claims
-    concurrency = 0, -- permits that can be held at once; 0: no bound
+    when_full = '', -- who leaves a full queue: 'o' the oldest, 'u' the less urgent, '' the claimer's newcomers
+    concurrency = 0, -- bound of permits held at once; 0: no bound
     lease = 0,
     revision = 0,
-    span = 0, -- for so long a ledger is blocked that cannot be read
-    adapt = nil, -- what penalties do
-    brake = nil, -- the last of the rules, where the ledger is braked
+    span = 0, -- duration of the block of a malformed ledger
+    adapt = nil, -- the effects of penalties
+    brake = nil, -- the last of the rules, if the ledger has a brake
 
-    -- Whether rules count requests, of which each takes one, beside tokens; and whether none counts tokens.
+    -- Whether some rules count requests, of which each takes one; and whether no rule counts tokens.
     counts_requests = function()
         local some, only = false, limit.rules[1] ~= nil
         for _, one in ipairs(limit.rules) do
@@ -89,7 +89,7 @@ limit = {
         return some, only
     end,
 
-    -- The most of a unit, tokens or requests, that can be taken at one instant.
+    -- The most tokens, or requests, that can be taken at one instant.
     capacity = function(requests)
         local least = NEVER
         for _, one in ipairs(limit.rules) do
@@ -99,7 +99,7 @@ limit = {
         return least == NEVER and TAKT_ROOM_MAX or least
     end,
 
-    -- Tokens and requests.
+    -- Returns tokens and requests.
     throughput = function(span)
         local tokens, requests = TAKT_ROOM_MAX, TAKT_ROOM_MAX
         for _, one in ipairs(limit.rules) do
@@ -121,7 +121,7 @@ limit = {
     end,
 
     earliest = function(t, cost)
-        for _, one in ipairs(limit.rules) do -- once round: what suits a rule suits it later as well
+        for _, one in ipairs(limit.rules) do -- one round: later instants suit, too
             t = debts.earliest(one, t, one.requests and 1 or cost)
             if t == NEVER then
                 break
@@ -130,14 +130,14 @@ limit = {
         return t
     end,
 
-    -- So many requests that cost so much together.
+    -- Takes `cost` tokens for `requests` requests together.
     commit = function(t, cost, requests)
         for _, one in ipairs(limit.rules) do
             one.algorithm.commit(one, t, one.requests and requests or cost)
         end
     end,
 
-    -- Tokens and requests.
+    -- Returns tokens and requests.
     room = function(from, till)
         local tokens, requests = TAKT_ROOM_MAX, TAKT_ROOM_MAX
         if limit.rules[2] then
@@ -185,7 +185,7 @@ limit = {
         return latest
     end,
 
-    -- What is owed and falls due by then; nil: now, and there may have been a pause.
+    -- Pays the debts that fall due until `till`. Nil: until now, possibly after a long pause.
     pay = function(till)
         for _, one in ipairs(limit.rules) do
             if one.owed > 0 and not one.algorithm.owes then

@@ -1,22 +1,21 @@
--- line.lua: the line of waiters.  core/ledger.c keeps an array of places; the script reads only what a call
--- uses:
+-- line.lua: the line of waiters. core/ledger.c keeps an array of places; the script reads only the records that a call
+-- uses.
 --
---   KEYS[2], a sorted set, holds WORKER:PRIORITY by priority and turn for each active place, one that others must wait
---   for (none for one that is set aside), and WORKER by the negative of the instant at which it is taken for dead;
---   KEYS[3], a hash, holds a record for each worker (records.lua; its places share their seq and expiry, for a claim
---   restates them all), and in the field `all` the line's totals: waiters, workers, the latest expiry, an instant
---   before which no worker is taken for dead, when the two keys expire, waiters in places that are set aside; and of
---   each priority its places, the active ones, the tokens that these want, how many of these lack a permit, and, where
---   rules count requests, how many waiters these have.
+--   KEYS[2], a sorted set, holds WORKER:PRIORITY by priority and turn for each active place (a place that is set aside
+--   has no such member), and WORKER by the negative of the instant from which it counts as silent;
+--   KEYS[3], a hash, holds a record for each worker (records.lua; its places share their seq and expiry, since a claim
+--   restates them all). Its field `all` holds the line's totals: waiters, workers, the latest expiry, an instant before
+--   which no worker counts as silent, the expiry of the two keys, waiters in places that are set aside; and for each
+--   priority: its places, its active places, the tokens that these want, the number of them that lack a permit and, if
+--   rules count requests, their number of waiters.
 --
--- Nothing is written before save().  Until then a place that is no longer to be waited for is still in the sorted set.
--- A line that is not as it was left (somebody else deleted or wrote a key) is dropped: it tells nothing that its
--- workers do not state again with their next claims.
+-- No key is written before save(). Until then a place that was passed is still in the sorted set. If another program
+-- has deleted or written a key, the line is dropped: its workers state everything again with their next claims.
 -- needs: ledger records share
 
-local ARGUMENTS_MAX = 4000 -- of one command
+local ARGUMENTS_MAX = 4000 -- arguments of one command
 
-local line -- nil: only the caller waits
+local line -- nil: no other worker waits
 
 local function write_many(command, key, list)
     for i = 1, #list, ARGUMENTS_MAX do
@@ -24,7 +23,7 @@ local function write_many(command, key, list)
     end
 end
 
--- Removes the names that a map has from a key.
+-- Removes the names in a map from a key.
 local function remove_many(command, key, map)
     local names = {}
     for name in pairs(map) do
@@ -33,7 +32,7 @@ local function remove_many(command, key, map)
     write_many(command, key, names)
 end
 
--- Opens the line for a call of that worker (nil: none); `lost`: what there is of it in the keys is of no use.
+-- Opens the line for a call of a worker (nil: no worker). `lost`: the content of the keys is not used.
 local function open_line(worker, lost)
     line = {
         lost = lost,
@@ -50,14 +49,14 @@ local function open_line(worker, lost)
             lacking = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             asking = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
         },
-        records = {}, -- by worker: what was read; false: nothing
-        dirty = {}, -- by worker: what has changed
-        gone = {}, -- by worker: the old records of silent workers
-        order = {}, -- by priority: workers in order, as far as read
-        head_at = {}, -- by priority: which of them is the head
-        passed = {}, -- by priority: turns that are no longer waited for
-        removed = {}, -- by member of the sorted set
-        capped = {}, -- workers whose expiry is too far ahead
+        records = {}, -- by worker: the record read; false: there is none
+        dirty = {}, -- by worker: whether the record has changed
+        gone = {}, -- by worker: the old record of a silent worker
+        order = {}, -- by priority: the workers in order, as far as read
+        head_at = {}, -- by priority: the index of the head
+        passed = {}, -- by priority: the turns that were passed
+        removed = {}, -- members to remove from the sorted set
+        capped = {}, -- workers whose expiry is too far in the future
 
         read_all = function(found)
             local all = line.all
@@ -85,7 +84,7 @@ local function open_line(worker, lost)
             return true
         end,
 
-        -- The waiters of active places, where no rule counted requests before.
+        -- The number of waiters in active places, if no rule counted requests before.
         count_asking = function()
             local found, asking = redis.call('HGETALL', KEYS[3]), line.all.asking
             for i = 1, #found, 2 do
@@ -114,7 +113,7 @@ local function open_line(worker, lost)
             return written
         end,
 
-        -- A worker's places by priority; false where they cannot be read.
+        -- A worker's places by priority. False: the record is malformed.
         read = function(found)
             local seq, at = found:match('^(%d+)()')
             local record = { seq = tonumber(seq) }
@@ -168,7 +167,7 @@ local function open_line(worker, lost)
             return records[name]
         end,
 
-        -- The i-th in the order of a priority, as a worker's name; nil: there are not so many.
+        -- The name of the i-th worker of a priority. Nil: there are fewer workers.
         active_at = function(priority, i)
             local names = line.order[priority] or {}
             line.order[priority] = names
@@ -192,7 +191,7 @@ local function open_line(worker, lost)
             return false
         end,
 
-        -- Takes a worker's places out of the totals (sign -1) or puts them in (1).
+        -- Subtracts a worker's places from the totals (sign -1) or adds them (sign 1).
         count = function(record, sign)
             local all = line.all
             for priority = 0, 9 do
@@ -213,7 +212,7 @@ local function open_line(worker, lost)
             end
         end,
 
-        -- Sets a place aside: its totals and its worker's record.
+        -- Sets a place aside: updates its totals and its worker's record.
         set_aside = function(name, priority, place)
             local all = line.all
             all.active[priority] = all.active[priority] - 1
@@ -225,7 +224,7 @@ local function open_line(worker, lost)
             place.aside, line.dirty[name] = true, line.records[name]
         end,
 
-        -- A place that others need no longer wait for.
+        -- Marks a place that the others no longer wait for.
         leave = function(name, priority, place)
             local passed = line.passed[priority] or {}
             line.removed[name .. ':' .. priority] = true
@@ -266,7 +265,7 @@ local function open_line(worker, lost)
             return true
         end,
 
-        -- Sets heads aside that did not claim when they were told to.
+        -- Sets aside heads that did not claim in time.
         step_round_late = function(priority)
             local all, i, name = line.all, 0, nil
             repeat
@@ -287,7 +286,7 @@ local function open_line(worker, lost)
             return name ~= nil or all.active[priority] == 0
         end,
 
-        -- Applies the changes that only time brings (takt_line_tidy).  False: another program has changed the keys.
+        -- Applies changes that only depend on time (takt_line_tidy). False: another program has changed the keys.
         tidy = function()
             local found = redis.call('HMGET', KEYS[3], 'all', worker or 'all')
             if worker then
@@ -304,7 +303,7 @@ local function open_line(worker, lost)
             return true
         end,
 
-        -- How many of the others stand before a place whose turn that is.
+        -- The number of other workers' places before a turn.
         before = function(priority, turn)
             local first, passed = priority * TURNS, line.passed[priority]
             local count = redis.call('ZCOUNT', KEYS[2], numbers.digits(first), '(' .. numbers.digits(first + turn))
@@ -314,14 +313,14 @@ local function open_line(worker, lost)
             return count
         end,
 
-        -- The place of one of the others with that priority, if it is waited for; nil.
+        -- The place of another worker with a priority. Nil: there is none, or it is set aside.
         other_of = function(name, priority)
             local record = name ~= worker and not line.gone[name] and line.record_of(name)
             local place = record and record[priority]
             return place and not place.aside and place or nil
         end,
 
-        -- The first place of the others, and its worker.
+        -- The first place of the other workers, and its worker.
         first_other = function(priority)
             local i, name, place = line.head_at[priority] or 1, nil, nil
             repeat
@@ -332,7 +331,7 @@ local function open_line(worker, lost)
             return place, name
         end,
 
-        -- The last one.
+        -- The last place of the other workers, and its worker.
         last_other = function(priority)
             local seen, found, place = 0, nil, nil
             repeat
@@ -349,7 +348,7 @@ local function open_line(worker, lost)
             until #found == 0
         end,
 
-        -- Puts the worker's places back, as they are now.
+        -- Puts the worker's changed places back.
         put_back = function(own)
             local all, silent_at = line.all, ledger.now + TAKT_SILENT_US
             line.count(own, 1)
@@ -363,8 +362,8 @@ local function open_line(worker, lost)
             end
         end,
 
-        -- What becomes of the caller's members of the sorted set: none is removed and added, for a set that is empty in
-        -- between would lose its expiry.
+        -- Decides which members of the caller are removed from the sorted set and which are added. No member is removed
+        -- and added again: a set that is empty in between would lose its expiry.
         write_own = function(own, scores)
             local old = line.records[worker] or {}
             line.dirty[worker] = own.seq and own or nil
@@ -388,7 +387,7 @@ local function open_line(worker, lost)
             end
         end,
 
-        -- Writes what has changed: of the others, and the caller's places (nil: they are as they were).
+        -- Writes the changes of other workers and the caller's places (nil: unchanged).
         save = function(own)
             local all, scores = line.all, {}
             if lost then

@@ -1,26 +1,27 @@
--- log.lua: when tokens were taken, and how many; core/log.c.  A log is a table of the numbers of takt_log.
+-- log.lua: the times and numbers of tokens taken (core/log.c). A log is a table with the numbers of takt_log.
 --
--- Its pages are fields of KEYS[4], "BOOK:PAGE", of 12 entries each, so short that the server keeps a small log without
--- any overhead: the first entry's instant in 7 bytes, its running total, then for each other entry how much later it is
--- and how many tokens it took; where each took one, the instant has 2^55 added, and that number is left out.  The
--- first byte of a number tells how many follow (SIZES): three bytes in all are enough for 12 seconds.
+-- The pages are fields of KEYS[4], "BOOK:PAGE", with 12 entries each. A page is so short that the server stores a small
+-- log compactly. A page has the first entry's instant in 7 bytes and its running total. For each other entry it has the
+-- time since the previous entry and the tokens. If all entries took one token, the instant has 2^55 added and the
+-- tokens are omitted. The first byte of a number determines how many bytes follow (SIZES): three bytes are enough for
+-- 12 seconds.
 --
--- Nothing is written before write_pages().
+-- No key is written before write_pages().
 -- needs: call numbers
 
 local LOG_PAGE = 12
 
-local ALL_ONES = 128 -- in the first byte of the instant
--- Of a number: its first byte from here on, so many different ones, and so many bytes that follow.
+local ALL_ONES = 128 -- a bit of the instant's first byte: all entries took one token
+-- For each size of a number: the lowest first byte, the count of first bytes, and the number of bytes that follow.
 local SIZES = { { 0, 32, 0 }, { 32, 32, 1 }, { 64, 184, 2 }, { 248, 7, 3 }, { 255, 1, 7 } }
 
-local PAGE_DAMAGED -- what is thrown where a page is not what it should be
+local PAGE_DAMAGED -- the error for a damaged page
 local logs
 local function make_logs()
     PAGE_DAMAGED = {}
     logs = {
         taken = {}, -- books
-        pages = {}, -- those read or made in this call, by field
+        pages = {}, -- by field: pages read or made in this call
         changed = {},
         dropped = {},
         all_dropped = false,
@@ -113,7 +114,7 @@ local function make_logs()
             return logs.pages[field], field
         end,
 
-        -- An entry that counts.
+        -- Reads an entry that counts.
         entry = function(log, number)
             if number >= log.next then
                 return log.last, log.total
@@ -126,7 +127,8 @@ local function make_logs()
             return at, total
         end,
 
-        -- The number of the first entry of at least so many tokens (nil: later than an instant); next + 1 if none is.
+        -- The number of the first entry with a running total of at least `tokens` (nil: later than an instant); next +
+        -- 1: none.
         seek = function(log, tokens, instant)
             local function is_found(number)
                 local at, total = logs.entry(log, number)
@@ -175,7 +177,7 @@ local function make_logs()
         take_book = function()
             for book = 1, TAKT_BOOKS_MAX do
                 if not logs.taken[book] then
-                    logs.all_dropped = logs.all_dropped or next(logs.taken) == nil -- what there may be is nobody's
+                    logs.all_dropped = logs.all_dropped or next(logs.taken) == nil -- no other log has pages in the key
                     logs.taken[book] = true
                     return book
                 end
@@ -183,7 +185,7 @@ local function make_logs()
             error(PAGE_DAMAGED)
         end,
 
-        -- Puts the latest into its page, to make room in the head.
+        -- Moves the latest entry into its page, to make room in the head.
         put_away = function(log)
             local page, field
             if log.book == 0 then
@@ -199,7 +201,7 @@ local function make_logs()
             if #page.at < i - 1 then
                 error(PAGE_DAMAGED)
             end
-            for j = i + 1, #page.at do -- a number is used again where the log was empty in between
+            for j = i + 1, #page.at do -- a number is used again if the log was empty in between
                 page.at[j], page.total[j] = nil, nil
             end
             page.at[i], page.total[i] = log.last, log.total
@@ -215,7 +217,7 @@ local function make_logs()
             log.total = (log.total + tokens) % TAKT_LOG_WRAP
         end,
 
-        -- Takes back up to so many tokens of those taken at a slot.
+        -- Takes back tokens of a slot, at most those that were taken at it.
         take_back = function(log, at, tokens)
             if logs.held(log) == 0 or at > log.last then
                 return
@@ -253,7 +255,7 @@ local function make_logs()
             return { first = 0, next = 0, before = 0, total = 0, last = 0, full = 0, full_at = 0, book = 0 }
         end,
 
-        -- Drops everything, including the book, which is not taken again in this call.
+        -- Drops everything, including the book. This call does not take the book again.
         clear = function(log)
             local first = next(logs.taken)
             if log and log.book > 0 and next(logs.taken, first) == nil then
@@ -316,7 +318,7 @@ local function make_logs()
             end
         end,
 
-        -- Takes a book; false: another log has it.
+        -- Takes a book. False: another log has it.
         take = function(book)
             local free = not logs.taken[book]
             logs.taken[book] = true

@@ -1,7 +1,8 @@
--- lower.lua: takt_ledger_lower of core/ledger.h: leaves at most that many tokens (requests, if no rule counts tokens).
+-- lower.lua: takt_ledger_lower of core/ledger.h. Leaves at most a number of tokens (requests, if no rule counts
+-- tokens).
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
--- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 how many
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 the number
 -- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
 --       with permits: concurrency, held, holders
 -- needs: charge standing
@@ -10,7 +11,7 @@ return run(function()
     local most = tonumber(ARGV[7])
     tidy()
     local braked = limit.brake
-    if braked then -- what is left of a quota is not what may start at once
+    if braked then -- the brake bounds the starts, not what the quota has left
         brake.take_off()
     end
     local tokens, requests = limit.room(ledger.now, ledger.now)

@@ -1,14 +1,14 @@
--- lows.lua: how low the backlog of a bucket has been since when; core/lows.c.  A table of two lists, since and low, one
--- of each for a stretch, and the step; low NEVER: no slot was in it.
+-- lows.lua: the lowest backlogs of recent stretches of time (core/lows.c). A table has the step and two lists, since
+-- and low, with one item for each stretch. low is NEVER if the stretch has no slot.
 -- needs: numbers
 
-local LOWS_STEPS = 6 -- of the age of settled slots
+local LOWS_STEPS = 6 -- a stretch lasts this part of the age of settled slots
 local LOWS_DECAY = 16
 
 local lows
 local function make_lows()
     lows = {
-        -- The last stretch that has slots later than that; 0: it is older than all.
+        -- The last stretch that begins at the slot or earlier; 0: all stretches begin later.
         find = function(kept, slot)
             local i = #kept.since
             while i > 0 and kept.since[i] > slot do
@@ -43,7 +43,7 @@ local function make_lows()
             end
         end,
 
-        -- How much can be taken back of a slot, at most, as time; nil: it is not known.
+        -- The most that can be taken back of a slot, as time. Nil: unknown.
         of = function(kept, slot)
             local at = kept and lows.find(kept, slot) or 0
             local least = at > 0 and NEVER or nil
@@ -61,7 +61,7 @@ local function make_lows()
             end
         end,
 
-        -- A slot is settled; no slot was given after `till`.  Returns what is kept from now on.
+        -- A slot was settled; no slot was given after `till`. Returns the new lows.
         learn = function(kept, now, slot, till)
             local age = now - slot
             local step = math.floor(age / LOWS_STEPS) + 1
@@ -88,7 +88,7 @@ local function make_lows()
             return table.concat(parts)
         end,
 
-        -- nil where it cannot be read.
+        -- Nil: the text is malformed.
         read = function(text)
             local step, at = text:match('^~(%d+)()@')
             local kept = { step = tonumber(step), since = {}, low = {} }

@@ -1,14 +1,14 @@
--- numbers.lua: whole numbers in doubles, exact below 2^53, and products of two of them, exact always.
+-- numbers.lua: whole numbers in doubles, exact below 2^53, and exact products of two of them.
 -- needs: records
 
 local numbers
 numbers = {
-    -- A number of 0 or more as text; Lua itself would write only 14 digits.
+    -- A number of 0 or more as text. Lua itself would write only 14 digits.
     digits = function(n)
         return digits(n)
     end,
 
-    -- a * b as the sum of two doubles, exactly (Dekker's product: each factor in halves, whose products fit).
+    -- a * b as the exact sum of two doubles (Dekker's product: it splits each factor into halves whose products fit).
     product = function(a, b)
         local p, t = a * b, 134217729 * a
         local a_high = t - (t - a)
@@ -19,8 +19,8 @@ numbers = {
         return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
     end,
 
-    -- (a * b + c) / d rounded down, and the remainder; a, b >= 0, d > 0, -d < c < 2^53, and the sum not below 0.  A
-    -- quotient above 2^52 is told as about that, with no remainder: those who ask have lower bounds.
+    -- (a * b + c) / d rounded down, and the remainder. Requires a, b >= 0, d > 0, -d < c < 2^53, and a sum of at least
+    -- 0. A quotient above 2^52 is approximate and has no remainder: all callers have lower bounds.
     divide = function(a, b, c, d)
         local sum = a * b + c
         local quotient = sum / d

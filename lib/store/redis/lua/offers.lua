@@ -1,10 +1,10 @@
--- offers.lua: core/offers.c: slots in hand that workers hand on to more urgent work.
+-- offers.lua: slots in hand that workers hand on to more urgent work (core/offers.c).
 -- needs: line take
 
 local claim_is_distant = (ARGV[9] or ''):find('!', 1, true)
 local offers
 offers = {
-    -- Whether the claim's offer is kept: more urgent waiters of others need it.
+    -- Whether the ledger keeps the claim's offer: more urgent waiters of other workers need it.
     accept = function(offer)
         if not offer or ledger.asked == 0 or not line or #ledger.offers == TAKT_OFFERS_MAX
             or limit.concurrency > 0 or not offer_can_be_used(offer) then
@@ -24,7 +24,8 @@ offers = {
         return true
     end,
 
-    -- How many places of other workers have a lower priority than that; 0: none, or some have a higher one.
+    -- The number of other workers' places with a lower priority. 0 if another worker has a place with a higher
+    -- priority.
     behind = function(priority)
         local count = 0
         for other = 0, line and 9 or -1 do
@@ -36,7 +37,7 @@ offers = {
         return count
     end,
 
-    -- Whether the others are to offer slots, to the caller's most urgent place.
+    -- Whether the other workers must offer slots to the caller's most urgent place.
     ask = function(priority, place)
         local from = math.max(ledger.now, ledger.blocked)
         if claim_is_distant or place.accepted > 0 or ledger.asked > 0 or ledger.offers[1] or limit.concurrency > 0 then
@@ -58,13 +59,13 @@ offers = {
         return true
     end,
 
-    -- Whether the worker's place, for which the others were asked, waits a moment for offers.
+    -- Whether the worker's place still waits for the offers that were asked for it.
     awaited = function(priority)
         return ledger.asked > 0 and ledger.asker == ARGV[7] and offers.behind(priority) > 0
             and ledger.asked + math.floor(limit.lookahead / TAKT_OFFERS_AWAITED) >= ledger.now
     end,
 
-    -- Appends offers for a want to the runs; returns how many.
+    -- Appends offers for a want to the runs. Returns their number.
     take = function(from, want, runs)
         local count = 0
         while count < want.count and ledger.offers[1] and limit.concurrency == 0 do

@@ -1,9 +1,9 @@
--- overflow.lua: core/overflow.c: which waiters leave if more wait than max_waiting allows.
+-- overflow.lua: decides which waiters leave if more wait than max_waiting allows (core/overflow.c).
 -- needs: line wakes
 
 local overflow
 overflow = {
-    -- How many too many wait; `own`: the caller's places, which the line's totals are without.
+    -- The number of waiters above the bound. `own`: the caller's places, which the line's totals do not include.
     excess = function(own)
         local over = -limit.max_waiting
         if line then
@@ -15,7 +15,7 @@ overflow = {
         return over
     end,
 
-    -- The least urgent priority of the caller's places, and of all others that count.
+    -- The least urgent priority of the caller's places, and of all other places that count.
     least_urgent = function(own)
         local mine, theirs = -1, -1
         for priority = 0, 9 do
@@ -25,7 +25,8 @@ overflow = {
         return mine, theirs
     end,
 
-    -- The place that loses the next waiters: its priority, or -1; if it is not the caller's, also place and worker.
+    -- The place that loses the next waiters: its priority, or -1. For another worker's place also the place and its
+    -- worker.
     victim = function(own)
         local mine, theirs = overflow.least_urgent(own)
         local place, name
@@ -52,7 +53,7 @@ overflow = {
         place.wanting = place.wanting > count * place.need and place.wanting - count * place.need or 0
     end,
 
-    -- A place of another's loses waiters.
+    -- Removes waiters from another worker's place.
     drop = function(priority, place, name, count, own)
         local all, wanting = line.all, place.wanting
         overflow.take_out(place, count)
@@ -63,13 +64,13 @@ overflow = {
         if place.waiting == 0 then
             line.set_aside(name, priority, place)
             if own[priority] then
-                own[priority].before = nil -- it may have been one of those
+                own[priority].before = nil -- to be counted again: the place set aside may have stood before it
             end
         end
         line.dirty[name] = line.records[name]
     end,
 
-    -- refuse: newcomers of the caller leave, the least urgent first, at most so many.
+    -- refuse: newcomers of the caller leave, up to a number, the least urgent first.
     refuse = function(own, newcomers)
         local over, refused = math.min(overflow.excess(own), newcomers), 0
         for priority = 9, 0, -1 do
@@ -84,7 +85,7 @@ overflow = {
         return refused
     end,
 
-    -- Returns how many of the caller's waiters leave.
+    -- Returns the number of the caller's waiters that leave.
     enforce = function(own, newcomers)
         if limit.when_full == '' then
             return overflow.refuse(own, newcomers)

@@ -1,8 +1,8 @@
--- policy.lua: the policy that is stored for a namespace, unless the caller has it; store/policy_record.c.
+-- policy.lua: returns the stored policy of a namespace, unless the caller has it (store/policy_record.c).
 --
 -- KEYS  1 the policy
--- ARGV  1 version and 2 moment of the one that the caller has; 0: none
--- reply version and moment of the one that is there, 0: none; history and text, where it is another one
+-- ARGV  1 version and 2 time of the policy that the caller has; 0: none
+-- reply version and time of the stored policy, 0: none; history and text, if the caller has another policy
 -- needs: seen
 
 if #KEYS ~= 1 or #ARGV ~= 2 then

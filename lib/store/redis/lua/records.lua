@@ -1,51 +1,52 @@
--- records.lua: the records of who waits and of who holds permits, as they are written in KEYS[3] and KEYS[5].  Numbers
--- go in as text.  Nothing here is there when a script runs: all of it is put into its callers.
+-- records.lua: the records of waiters and of holders in KEYS[3] and KEYS[5]. Numbers are passed as text. All functions
+-- of this piece are inline, so a script defines none of them.
 --
 --   KEYS[3], for each worker: "SEQ;PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN[,[a][f][p[o][u]]];..."
---            (a: the place is set aside, f: it is the worker's most urgent one, p: it lacks a permit, o: it was told
---            to come when a lease is over, u: a wake-up for it reached nobody)
+--            (a: the place is set aside, f: it is the worker's most urgent place, p: it lacks a permit, o: the worker
+--            was asked to claim at the end of a lease, u: a wake-up reached no client)
 --            all: "WAITING,WORKERS,LATEST,LEAST,KEPT[,LATE];PRIORITY,PLACES,ACTIVE,WANTING[,LACKING][/ASKING];..."
 --   KEYS[5], for each worker: "SEQ,HELD,EXPIRES"
 --            all: "HELD,HOLDERS,LEAST,KEPT"
 
-local SLACK = 10000000 -- keys live longer than what is in them, so that not every claim must prolong them
-local TURNS = 562949953421312 -- of a priority: a place's score is its priority * TURNS + its turn
+local SLACK = 10000000 -- keys live longer than their content, so that few claims must extend them
+local TURNS = 562949953421312 -- the turns of a priority: a place's score is its priority * TURNS + its turn
 
 local PLACE = ';(%d),(%d+),(%d+),(%d+),(%d+),(%d+),?(a?)(f?)(p?o?u?)'
 local TOTALS = '(%d+),(%d+),(%d+),(%d+),(%d+),?(%d*)'
 local TOTALS_OF = ';(%d),(%d+),(%d+),(%d+),?(%d*)/?(%d*)'
 
--- A whole number from 0 on.  A large one goes in halves: "%d" takes half the time of "%.0f", but may have 32 bits only.
+-- A whole number from 0 on. A large one is written in halves: "%d" is twice as fast as "%.0f", but may have 32 bits
+-- only.
 -- inline
 local function digits(n)
     return n < 1e9 and string.format('%d', n) or string.format('%d%08d', (n - n % 1e8) / 1e8, n % 1e8)
 end
 
--- The seq, and the fields of the only place; nil: there are more places, or none.
+-- The seq and the fields of the only place. Nil: there are more places, or none.
 -- inline
 local function read_only_place(record)
     return record:match('^(%d+)' .. PLACE .. '$')
 end
 
--- The fields of the place that begins there, and where it ends.
+-- The fields of the place at a position, and the position after it.
 -- inline
 local function read_place(record, at)
     return record:match('^' .. PLACE .. '()', at)
 end
 
--- `marks`: with a comma before them, or empty.
+-- `marks`: empty, or with a comma before them.
 -- inline
 local function write_place(priority, turn, wanting, need, waiting, again, marks)
     return ';' .. priority .. ',' .. turn .. ',' .. wanting .. ',' .. need .. ',' .. waiting .. ',' .. again .. marks
 end
 
--- The totals, and those of the only priority.
+-- The totals of the line, and the totals of its only priority.
 -- inline
 local function read_only_totals(record)
     return record:match('^' .. TOTALS .. TOTALS_OF .. '$')
 end
 
--- The totals, and where those of the priorities begin.
+-- The totals of the line, and the position of the totals by priority.
 -- inline
 local function read_totals(record)
     return record:match('^' .. TOTALS .. '()')
@@ -56,13 +57,13 @@ local function read_totals_of(record, at)
     return record:match('^' .. TOTALS_OF .. '()', at)
 end
 
--- `late`: empty where it would be 0.
+-- `late`: empty instead of 0.
 -- inline
 local function write_totals(waiting, workers, latest, least, kept, late)
     return waiting .. ',' .. workers .. ',' .. latest .. ',' .. least .. ',' .. kept .. late
 end
 
--- `lacking`: empty where it would be 0; `asking`: with a slash before it, or empty where no rule counts requests.
+-- `lacking`: empty instead of 0. `asking`: with a slash before it; empty if no rule counts requests.
 -- inline
 local function write_totals_of(priority, places, active, wanting, lacking, asking)
     return ';' .. priority .. ',' .. places .. ',' .. active .. ',' .. wanting .. lacking .. asking

@@ -1,5 +1,5 @@
--- reset.lua: takt_ledger_reset of core/ledger.h: the rules as from rest, without a brake but that of a block; the line
--- and a block stay.
+-- reset.lua: takt_ledger_reset of core/ledger.h. Sets the rules to rest and removes the brake of a penalty. The line, a
+-- block and its pace stay.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones
@@ -13,7 +13,7 @@ return run(function()
         brake.reset()
     end
     local braked = limit.brake
-    if braked then -- what was given at its pace stays given
+    if braked then -- slots given under the brake stay given
         brake.take_off()
     end
     limit.rest()

@@ -1,4 +1,4 @@
--- rule.lua: the table of algorithms by letter; core/rule.c.  An algorithm's functions are made when a rule needs them.
+-- rule.lua: the table of algorithms by letter (core/rule.c). A rule that needs an algorithm defines its functions.
 -- needs: numbers gcra fixed_window sliding_window sliding_log
 
 local rule
@@ -14,7 +14,7 @@ rule = {
         return made[letter]
     end,
 
-    -- The state of a rule from its text, and what is owed behind it ("!50").  False where it cannot be read.
+    -- Reads the state of a rule and the debt after it ("!50"). False: the text is malformed.
     read_state = function(one, text)
         local state, owed = text:match('^(.-)!(%d+)$')
         one.owed = tonumber(owed) or 0
@@ -26,8 +26,7 @@ rule = {
         return one.algorithm.write_state(one) .. (one.owed > 0 and '!' .. numbers.digits(one.owed) or '')
     end,
 
-    -- A rule from its text ("g1/10000*10", "g=1/10000*10" of one that counts requests), its state yet to come; nil
-    -- where it cannot be read.
+    -- Reads a rule without its state ("g1/10000*10"; "g=1/10000*10" counts requests). Nil: the text is malformed.
     new = function(text)
         local algorithm, requests = rule.algorithm(text:sub(1, 1)), text:sub(2, 2) == '='
         local new = { text = text, algorithm = algorithm, owed = 0, requests = requests }

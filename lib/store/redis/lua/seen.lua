@@ -1,4 +1,4 @@
--- seen.lua: the stored policy's version and moment, and whether they are those that the caller has seen.
+-- seen.lua: the version and time of the stored policy, and whether the caller has seen that policy.
 
 local found = redis.call('HMGET', KEYS[1], 'version', 'at')
 local version, at = tonumber(found[1] or 0) or 0, tonumber(found[2] or 0) or 0

@@ -1,8 +1,8 @@
--- settle.lua: takt_ledger_settle of core/ledger.c: the work of a slot has cost more or fewer tokens than were taken.
+-- settle.lua: takt_ledger_settle of core/ledger.c. Corrects the tokens of a slot whose work has cost more or less.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
--- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 slot, 8 how many
---       requests, 9 their cost, 10 what they have cost
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 slot, 8 number of
+--       requests, 9 their cost, 10 their actual cost
 -- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
 --       with permits: concurrency, held, holders
 -- needs: charge standing

@@ -1,4 +1,4 @@
--- sliding_log.lua: core/sliding_log.c, function by function.  The state is rule.log.
+-- sliding_log.lua: core/sliding_log.c, function by function. The state is rule.log.
 -- needs: window log
 
 local function make_sliding_log()
@@ -11,7 +11,7 @@ local function make_sliding_log()
             return log.full > 0 and t < log.full + rule.span
         end,
 
-        -- From where on slots can be: not before the latest, nor before the rule was full.
+        -- The earliest instant for a slot: not before the latest entry, and not before the rule was full.
         not_before = function(rule, t)
             local log = rule.log
             if t < log.last then
@@ -23,7 +23,7 @@ local function make_sliding_log()
             return t
         end,
 
-        -- When the n-th token from t on may be taken, n <= limit; t is not_before itself.
+        -- The time of the n-th token from t on, n <= limit. t is a result of not_before.
         slot_of = function(rule, t, n)
             local log = rule.log
             local leaving = logs.held(log) + n - rule.tokens
@@ -40,7 +40,7 @@ local function make_sliding_log()
             return t
         end,
 
-        -- How many tokens may have been taken by `till`, which is less than a period later.
+        -- The number of tokens that may have been taken by `till`, which is less than a period later.
         count_by = function(rule, till)
             local log = rule.log
             local count = rule.tokens - logs.held(log) + logs.count_to(log, till - rule.span)

@@ -1,5 +1,5 @@
--- sliding_window.lua: core/sliding_window.c, function by function.  The state is rule.start, rule.previous,
--- rule.current, rule.held and rule.behind; a window and its counters are five numbers.
+-- sliding_window.lua: core/sliding_window.c, function by function. The state is rule.start, rule.previous,
+-- rule.current, rule.held and rule.behind. A window and its counters are five numbers.
 -- needs: window
 
 local function make_sliding_window()
@@ -12,7 +12,7 @@ local function make_sliding_window()
             return start + rule.span, current, 0, math.max(late - math.ceil(rule.tokens / 4), 0), 0
         end,
 
-        -- The window that t is in, or the state's if that is later.
+        -- The window of t, or the state's window if that is later.
         look = function(rule, t)
             local start = windows.start(rule, t)
             if start <= rule.start then
@@ -27,7 +27,8 @@ local function make_sliding_window()
             rule.start, rule.previous, rule.current, rule.held, rule.behind = start, previous, current, held, behind
         end,
 
-        -- The first instant of the window at which `tokens` in all may have been taken from it; past its end if none.
+        -- The first instant of the window when `tokens` in all may have been taken from it. An instant after the
+        -- window's end: impossible in this window.
         instant_for = function(rule, start, previous, held, tokens)
             local most = rule.tokens
             if tokens > most + math.ceil(most / 4) - previous then
@@ -42,14 +43,14 @@ local function make_sliding_window()
             return left < rule.span and start + rule.span - left or start
         end,
 
-        -- How many tokens may have been taken from the window by t, which is in it.
+        -- The number of tokens that may have been taken from the window by t, which is inside it.
         most_by = function(rule, start, previous, held, t)
             local most = rule.tokens - windows.divide_up(previous, start + rule.span - t, rule.span)
             local bound = rule.tokens + math.ceil(rule.tokens / 4) - previous
             return math.max(math.min(most, math.max(bound, most - held)), 0)
         end,
 
-        -- How far the window has fallen behind, if its next token is taken at t.
+        -- The distance by which the window is behind, if its next token is taken at t.
         note_behind = function(rule, start, previous, current, held, behind, t)
             if t > sliding.instant_for(rule, start, previous, held, current + 1) then
                 return math.max(behind, windows.divide(rule.tokens, t - start, rule.span) - current)
@@ -57,7 +58,7 @@ local function make_sliding_window()
             return behind
         end,
 
-        -- How much is taken where all is taken that can be from `from` on, and the window after this one.
+        -- The tokens taken if all available ones are taken from `from` on, and the next window.
         use_up = function(rule, start, previous, current, held, behind, from)
             local most = math.max(sliding.most_by(rule, start, previous, held, start + rule.span - 1), current)
             if most > current then
@@ -93,7 +94,8 @@ local function make_sliding_window()
             sliding.keep(rule, start, previous, current + cost, held, behind)
         end,
 
-        -- Steps over pairs of windows that pass the same; returns the begin of the next, and what was passed.
+        -- Skips pairs of windows that pass the same number of tokens. Returns the start of the next window, and the
+        -- tokens passed.
         leap = function(rule, start, previous, current, held, behind, from, tokens, till)
             local first, start1, previous1, current1, held1 = sliding.use_up(rule, start, previous, current, held,
                 behind, start)

@@ -1,7 +1,8 @@
--- standing.lua: the state of a ledger: takt_ledger_peek of core/ledger_calls.c.
+-- standing.lua: the state of a ledger; takt_ledger_peek of core/ledger_calls.c.
 -- needs: keep
 
--- `flags` besides that of a damaged ledger; `retry_at`: when what was asked for would be given, nil for a cost of 1.
+-- `flags`: flags beside the flag of a damaged ledger. `retry_at`: when the request would be given; nil: for a cost of
+-- 1.
 local function standing(flags, retry_at)
     local now, blocked, reset_at = ledger.now, ledger.blocked, limit.rest_at()
     local from = blocked > now and blocked or now

@@ -1,11 +1,12 @@
--- take.lua: takt_numbers_take of core/numbers.c.  Runs are seven numbers each, appended to the reply.
+-- take.lua: takt_numbers_take of core/numbers.c. Appends runs of seven numbers each to the reply.
 -- needs: limit
 
 local reply_head = TAKT_AWARD_HEAD + (#KEYS == 5 and TAKT_PERMITS_VALUES or 0) -- fields of the reply before the runs
 
 local take
 take = {
-    -- One slot: as one more of the last run where it is evenly spaced from it.  Such runs have whole microseconds only.
+    -- Adds a slot to the last run if the spacing is even. Otherwise begins a new run. Such runs have whole microseconds
+    -- only.
     append_slot = function(runs, slot, cost)
         local last = #runs - TAKT_AWARD_RUN + 1
         if last > reply_head and runs[last + 6] == cost and runs[last + 4] == 1 and slot >= runs[last] then
@@ -32,7 +33,8 @@ take = {
         return true
     end,
 
-    -- How often `cost` can be taken at t, at most `count` times.  One by one at one instant is as all at once.
+    -- How often `cost` can be taken at t, at most `count` times. At one instant, taking one by one gives the same as
+    -- taking all at once.
     times_at = function(t, cost, count)
         for _, one in ipairs(limit.rules) do
             local n = math.floor(debts.room(one, t, t) / (one.requests and 1 or cost))
@@ -41,7 +43,7 @@ take = {
         return count > 1 and count or 1
     end,
 
-    -- One slot, or all that there are at its instant where the one before was there as well; 0: no run for them.
+    -- Takes one slot, or all slots of its instant if the previous slot has the same instant; 0: the runs are full.
     take_at = function(t, cost, count, runs)
         if not take.append_slot(runs, t, cost) then
             return 0
@@ -55,7 +57,7 @@ take = {
         return n
     end,
 
-    -- Takes up to `count` times `cost` tokens, the earliest slots from `from` on that are <= till.  Returns how many.
+    -- Takes up to `count` times `cost` tokens: the earliest slots between `from` and `till`. Returns their number.
     take = function(from, cost, count, till, runs)
         local first = limit.rules[1]
         limit.pay(till)

@@ -1,12 +1,12 @@
--- try.lua: takt_ledger_try and takt_ledger_try_permit of core/ledger.h: takes tokens now, and with permits one of them,
--- if nobody who waits is overtaken by it.
+-- try.lua: takt_ledger_try and takt_ledger_try_permit of core/ledger.h. Takes tokens now, and with permits one permit,
+-- if that overtakes no waiter.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 cost,
---       with permits: 8 worker, 9 seq, 10 holding (none of a caller whose numbers are older and have no permits)
+--       with permits: 8 worker, 9 seq, 10 holding (missing if the caller's older policy has no permits)
 -- reply flags (2: stale, 8: taken, 64: watched), now, limit, remaining, retry_after, reset_after, blocked_until,
---       waiting, workers, rate_percent, reason, where it is watched: since, taken, with permits: concurrency, held,
---       holders, and where the worker is told holding, fence, reuses
+--       waiting, workers, rate_percent, reason; if it is watched: since, taken; with permits: concurrency, held,
+--       holders; for a worker that states its permits: holding, fence, reuses
 -- needs: standing
 
 return run(function()
@@ -31,7 +31,7 @@ return run(function()
             holding = held.state(seq, stated)
         end
     end
-    -- a worker that does not say what it holds can get no permit
+    -- A worker that does not state its permits gets none.
     local permitted = limit.concurrency == 0 or (worker and held.free() > ahead)
     if not permitted and not stale then
         local soonest = now + (limit.lookahead > 1 and limit.lookahead or 1)

@@ -1,4 +1,4 @@
--- unblock.lua: takt_ledger_unblock of core/ledger.h: ends a block; it is paced from now on.
+-- unblock.lua: takt_ledger_unblock of core/ledger.h. Ends a block; its pace begins.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones

@@ -1,7 +1,7 @@
--- wakes.lua: the workers that are told to claim now: award->wakes of core/ledger.h.  A hint that may be lost.
+-- wakes.lua: the workers to wake; award->wakes of core/ledger.h. A wake-up is a hint; losing it does no harm.
 -- needs: line publish
 
-local held -- who holds permits (holders.lua); nil: the limit has none
+local held -- the holders of permits (holders.lua); nil: the limit has no permits
 local wakes
 wakes = {
     names = {},
@@ -10,7 +10,7 @@ wakes = {
         return #wakes.names == TAKT_WAKES_MAX
     end,
 
-    -- Names a worker once, as long as there is space.
+    -- Adds a worker once, if there is space.
     add = function(name)
         for _, one in ipairs(wakes.names) do
             if one == name then
@@ -22,8 +22,8 @@ wakes = {
         end
     end,
 
-    -- Publishes them.  A worker that does not listen is set aside, and the next one is woken; `own`: the caller's
-    -- places.  Returns whether that was so.
+    -- Publishes the wake-ups. A worker without a subscription is set aside, and the next one is woken. `own`: the
+    -- caller's places. Returns whether a worker was set aside.
     publish = function(own)
         local i, stepped_round = 0, false
         while i < #wakes.names do

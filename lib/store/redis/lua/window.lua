@@ -1,4 +1,4 @@
--- window.lua: windows by the clock; core/window.c.
+-- window.lua: windows by the clock (core/window.c).
 -- needs: numbers zone
 
 local windows
@@ -14,7 +14,7 @@ local function make_windows()
             return n > TAKT_WINDOW_END and TAKT_WINDOW_END or n
         end,
 
-        -- "100/60000000+50000": returns whether it is a rule's text, and what follows it.
+        -- Reads "100/60000000+50000". Returns whether it is the text of a rule, and the text after it.
         read_rule = function(rule, text)
             local tokens, period, guarded, guard, more = text:match('^(%d+)/(%d+)(%+?)(%d*)(.*)$')
             rule.tokens, period, rule.guard = tonumber(tokens), tonumber(period), tonumber(guard) or 0
@@ -53,7 +53,7 @@ local function make_windows()
             return zones.midnight(rule.zone, zones.day_of(rule.zone, t) + 1)
         end,
 
-        -- Days of 24 hours that follow from a midnight, before the clocks are changed next.
+        -- Days of 24 hours after a midnight, until the clocks change.
         even_days = function(rule, midnight)
             local change = zones.next_change(rule.zone, midnight)
             change = change > TAKT_WINDOW_END and 2 * TAKT_WINDOW_END or change
@@ -93,7 +93,7 @@ local function make_windows()
             end
         end,
 
-        -- Any.
+        -- Any period.
         start = function(rule, t)
             if not rule.zone then
                 return t - t % rule.span

@@ -1,10 +1,10 @@
--- zone.lua: local time in a timezone; zone/zone.c.  The caller passes the changes of its offset.
+-- zone.lua: local time in a timezone (zone/zone.c). The caller sends the changes of the offset.
 -- needs: call numbers
 
 local zones
 local function make_zones()
     zones = zones or {
-        -- The zone of that name in ARGV[6] ("NAME,AT,OFFSET,AT,OFFSET;NAME..."); nil: ARGV[6] does not have it.
+        -- The zone of a name in ARGV[6] ("NAME,AT,OFFSET,AT,OFFSET;NAME..."). Nil: ARGV[6] does not have it.
         named = function(name)
             for told, changes in ARGV[6]:gmatch('([^,;]+)([^;]*)') do
                 if told == name then
@@ -19,7 +19,7 @@ local function make_zones()
             return nil
         end,
 
-        -- The last change at or before t; the first of all before it.
+        -- The last change at or before t; before the first change, the first.
         holds_at = function(zone, t)
             local low, high = 1, #zone.at
             while low < high do
