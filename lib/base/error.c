@@ -1,5 +1,6 @@
 /*
- * The codes of takt/error.h as names and as sentences.  One row a code; nothing is decided here.
+ * error.c: the codes of takt/error.h as names and as sentences, one row for each code. Other files
+ * decide which code a failure has.
  */
 #include <takt/error.h>
 

@@ -1,6 +1,6 @@
 /*
- * Fills a takt_error.  Decides how a text that is too long is cut: at its end, and never inside a
- * character, so that the place ("takt.yaml:7: ...") always survives.
+ * fail.c: fills a takt_error. It decides how a long text is cut: at its end and never inside a
+ * character, so the location at its start ("takt.yaml:7: ...") is kept. Callers write the message.
  */
 #include "base/fail.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Drops a character of several bytes that the cut at `length` has left incomplete. */
+/* Drops a multi-byte character that the cut at `length` has split. */
 static void trim_partial_character(char *text, size_t length)
 {
     size_t start = length;
@@ -32,7 +32,7 @@ __attribute__((format(printf, 2, 0))) static void write_text(char text[TAKT_ERRO
         trim_partial_character(text, TAKT_ERROR_TEXT_SIZE - 1);
 }
 
-/* Both functions write to a text of their own first: an argument may point into error->text. */
+/* Both functions first write to a local text, because an argument may point into error->text. */
 int takt_fail(takt_error *error, int code, const char *format, ...)
 {
     if (error == NULL)

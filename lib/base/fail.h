@@ -1,5 +1,6 @@
 /*
- * Fills a takt_error: one place for "what was wrong, where, what to write instead".
+ * fail.h: fills a takt_error. Callers write the message: what is wrong, where, and what to write
+ * instead.
  */
 #ifndef TAKT_BASE_FAIL_H
 #define TAKT_BASE_FAIL_H
@@ -8,18 +9,16 @@
 
 #include <takt/error.h>
 
-/* Writes the text and the code, and returns the code, so that `return takt_fail(...)` reads well.
- */
+/* Writes the text and the code, and returns the code: `return takt_fail(...)`. */
 __attribute__((format(printf, 3, 4))) int takt_fail(takt_error *error, int code, const char *format,
                                                     ...);
 
-/* Puts a text and nothing else before what `error` says already ("rules[0]." before "rate: ...").
- */
+/* Inserts a text before the text of `error` ("rules[0]." before "rate: ..."). */
 __attribute__((format(printf, 2, 3))) void takt_fail_prefix(takt_error *error, const char *format,
                                                             ...);
 
-/* Whether a code says that a store failed; others are about this process: no memory, a client that
- * closes. */
+/* Whether a code means that the store failed. Other codes are about this process, such as missing
+ * memory or a closing client. */
 static inline bool takt_is_of_store(int code)
 {
     return code <= TAKT_E_STORE && code >= TAKT_E_STORE_FORMAT;

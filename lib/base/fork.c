@@ -1,5 +1,6 @@
 /*
- * fork.c: see fork.h.  A count instead of getpid: reading it costs no call to the system.
+ * fork.c: counts the forks that led to this process (fork.h). Reading a count needs no system call;
+ * getpid does.
  */
 #include "base/fork.h"
 

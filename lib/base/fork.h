@@ -1,15 +1,15 @@
 /*
- * fork.h: whether this process is a child of the one in which something was opened.  What a child
- * may still do with it is left to its owner.
+ * fork.h: detects that this process is a child of the process that opened an object. The owner of
+ * the object decides what a child may still do with it.
  */
 #ifndef TAKT_BASE_FORK_H
 #define TAKT_BASE_FORK_H
 
-/* Forks that led to this process since takt_fork_watch.  Written in a child alone, before fork
- * returns there, when it has one thread. */
+/* The forks that led to this process since takt_fork_watch. Only a child changes the count, before
+ * fork returns in it, while it has one thread. */
 extern unsigned takt_fork_count;
 
-/* From now on forks are counted.  Harmless twice, and from any thread. */
+/* Starts to count forks. Any thread may call it, also more than once. */
 void takt_fork_watch(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * heap.c: see heap.h.  A node's `previous` is its left sibling, or its parent where it is the first
- * child.
+ * heap.c: joins and splits the trees of a pairing heap (heap.h). `previous` of a node is its left
+ * sibling; for a first child it is the parent.
  */
 #include "base/heap.h"
 
@@ -10,7 +10,7 @@ void takt_heap_init(takt_heap *heap, takt_heap_before before)
     heap->before = before;
 }
 
-/* Makes one heap of two; a and b are roots without siblings. */
+/* Joins two heaps. a and b are roots without siblings. */
 static takt_node *join(const takt_heap *heap, takt_node *a, takt_node *b)
 {
     if (!a || !b)
@@ -29,7 +29,7 @@ static takt_node *join(const takt_heap *heap, takt_node *a, takt_node *b)
     return a;
 }
 
-/* Makes one heap of a row of siblings: joined in pairs from the left, then the pairs from the
+/* Joins a row of siblings into one heap: first in pairs from the left, then the pairs from the
  * right. */
 static takt_node *join_all(const takt_heap *heap, takt_node *row)
 {

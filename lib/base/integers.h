@@ -16,7 +16,7 @@ static inline int64_t takt_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* a / b rounded down, and rounded up; b > 0. */
+/* a / b, rounded down or rounded up; b > 0. */
 static inline int64_t takt_floor_div(int64_t a, int64_t b)
 {
     return a / b - (a % b < 0);

@@ -1,6 +1,6 @@
 /*
- * A doubly linked ring whose links lie inside the things it holds, so that queueing never
- * allocates. The head is a link itself; an empty ring points at itself.
+ * list.h: an intrusive doubly linked ring. The caller's structs contain the links, so queueing
+ * never allocates. The head is a link, too; the head of an empty ring points at itself.
  */
 #ifndef TAKT_BASE_LIST_H
 #define TAKT_BASE_LIST_H
@@ -10,7 +10,7 @@
 
 #include <takt/links.h>
 
-/* The thing of `type` whose member `member` is the link `link`. */
+/* The struct of `type` whose member `member` is the link `link`. */
 #define TAKT_HOLDER(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
 static inline void takt_list_init(takt_link *head)
@@ -31,7 +31,7 @@ static inline void takt_list_append(takt_link *head, takt_link *link)
     head->previous = link;
 }
 
-/* Takes a link out; it points at itself afterwards, so that taking it out twice is harmless. */
+/* Removes a link. The link points at itself afterwards, so removing it twice is harmless. */
 static inline void takt_list_remove(takt_link *link)
 {
     link->previous->next = link->next;
@@ -39,7 +39,7 @@ static inline void takt_list_remove(takt_link *link)
     takt_list_init(link);
 }
 
-/* Moves everything of `from` to the end of `to`. */
+/* Moves all links of `from` to the end of `to`. */
 static inline void takt_list_move(takt_link *to, takt_link *from)
 {
     if (takt_list_empty(from))

@@ -1,5 +1,6 @@
 /*
- * memory_pages.c: see memory_pages.h.
+ * memory_pages.c: a ring of pages for each book (memory_pages.h). Rings grow and shrink with the
+ * range of page numbers.
  */
 #include "base/memory_pages.h"
 
@@ -8,7 +9,7 @@
 
 #define CAPACITY_FIRST 4
 
-/* The books there are: none before the first page. */
+/* Iterates over the books. There are none before the first page. */
 #define EACH_BOOK(memory, book)                                                                    \
     for (takt_memory_book *book = (memory)->books;                                                 \
          book && book < (memory)->books + TAKT_BOOKS_MAX; book++)
@@ -33,7 +34,7 @@ static bool grow(takt_memory_book *book)
     return true;
 }
 
-/* Appends a page; one that is there already, since a call was not kept, is begun anew. */
+/* Appends a page. A page that exists, because an earlier call was not kept, is cleared. */
 static void *append(takt_memory_pages *memory, int at, int64_t number)
 {
     takt_memory_book *book;

@@ -1,37 +1,38 @@
 /*
- * memory_pages.h: pages kept in memory.  Decides where they lie and when they are given up: what is
- * of no use any more goes when the owner says that a call is over and that its outcome is kept.
+ * memory_pages.h: keeps pages in memory. This file decides where pages are stored and when they are
+ * freed: a dropped page is freed when the owner settles a call and keeps its result. pages.h
+ * defines how a log uses pages.
  */
 #ifndef TAKT_BASE_MEMORY_PAGES_H
 #define TAKT_BASE_MEMORY_PAGES_H
 
 #include "base/pages.h"
 
-/* A run of consecutive numbers. */
+/* Pages with consecutive numbers. */
 typedef struct takt_memory_book {
-    void **ring;     /* of pages: number n is at n % capacity */
+    void **ring;     /* pages: number n is at n % capacity */
     size_t capacity; /* a power of two; 0: no ring yet */
-    int64_t first;   /* the lowest number that is kept */
-    int64_t next;    /* one past the highest */
-    int64_t below;   /* numbers lower than that are to be given up */
+    int64_t first;   /* the lowest number */
+    int64_t next;    /* the highest number + 1 */
+    int64_t below;   /* pages with lower numbers are dropped */
 } takt_memory_book;
 
 typedef struct takt_memory_pages {
     takt_pages pages;
-    takt_memory_book *books; /* TAKT_BOOKS_MAX, from the first page on */
+    takt_memory_book *books; /* TAKT_BOOKS_MAX of them; NULL before the first page */
 } takt_memory_pages;
 
 void takt_memory_pages_init(takt_memory_pages *memory);
 void takt_memory_pages_close(takt_memory_pages *memory);
 
-/* A call is over and its outcome is kept (then what it dropped is given up) or not. */
+/* Ends a call. If its result is kept, the pages that it dropped are freed. */
 void takt_memory_pages_settle(takt_memory_pages *memory, bool kept);
 
-/* Makes `to`, which is initialised and has no pages, the same as `from`, in pages of its own: for a
- * state that is tried out on a copy.  Without memory `to` is in trouble. */
+/* Copies all pages of `from` to `to`, which is initialised and has no pages. The copy serves to try
+ * out a state. Without memory, `to` has trouble TAKT_PAGES_NOMEM. */
 void takt_memory_pages_copy(takt_memory_pages *to, const takt_memory_pages *from);
 
-/* Pages in memory now. */
+/* The number of pages in memory. */
 size_t takt_memory_pages_count(const takt_memory_pages *memory);
 
 #endif

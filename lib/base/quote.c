@@ -1,6 +1,7 @@
 /*
- * Quotes a text for a message.  Decides what may be shown as it is: what a terminal would obey
- * (escapes) or would hide (blanks of no width, turned writing directions) may not.
+ * quote.c: quotes a text for a message. It decides which characters are escaped: characters that a
+ * terminal obeys (control characters) or hides (no width, a changed writing direction). Callers
+ * write the message.
  */
 #include "base/quote.h"
 
@@ -29,7 +30,7 @@ bool takt_quote_hides(uint32_t character)
     return character >= rows[row].from && character <= rows[row].to;
 }
 
-/* One character that begins at `from`, or a byte that begins none; how many bytes were written. */
+/* Writes the character at `from`, or a byte that begins no character. Returns the bytes written. */
 static size_t put(char *to, const char *from, size_t length, bool visible)
 {
     char *end = to;
@@ -45,7 +46,7 @@ static size_t put(char *to, const char *from, size_t length, bool visible)
     return (size_t)(end - to);
 }
 
-/* At most `most` bytes of the value. */
+/* Quotes at most `max` bytes of the value. */
 static void quote(const char *value, size_t size, size_t max, char *text, size_t text_size)
 {
     const char *room = text + text_size - sizeof "...\"";

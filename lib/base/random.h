@@ -1,7 +1,7 @@
 /*
- * A small generator of random numbers (splitmix64: Steele, Lea, Flood 2014) for jitter and worker
- * names.  Its state is the caller's, so that a simulation with the same seed takes the same course.
- * Not for secrets.
+ * random.h: a small random number generator (splitmix64: Steele, Lea, Flood 2014) for jitter and
+ * worker names. The caller owns the state, so a simulation with the same seed gives the same
+ * result. It is not suitable for secrets.
  */
 #ifndef TAKT_BASE_RANDOM_H
 #define TAKT_BASE_RANDOM_H
@@ -17,7 +17,7 @@ static inline uint64_t takt_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* From 0 to below - 1, below > 0; the bias is below 2^-32 for all uses here. */
+/* A number from 0 to below - 1; below > 0. The bias is less than 2^-32 for all uses in takt. */
 static inline int64_t takt_random_below(uint64_t *state, int64_t below)
 {
     return (int64_t)(takt_random(state) % (uint64_t)below);

@@ -1,7 +1,7 @@
 /*
- * Finds the nearest word by edit distance: letters added, left out, exchanged, or swapped with
- * their neighbour; upper and lower case are the same.  Decides how near is near enough to be
- * offered to a person.
+ * suggest.c: finds the nearest word by edit distance. An edit adds, removes or replaces a letter,
+ * or swaps two neighbours; case is ignored. This file decides the greatest distance of a
+ * suggestion. Callers supply the words.
  */
 #include "base/suggest.h"
 
@@ -11,7 +11,7 @@
 
 #define WORD_MAX 64
 
-/* A short word has many neighbours by chance, so it may differ by less. */
+/* The greatest distance. Short words have many neighbours by chance, so their distance is lower. */
 static unsigned tolerated(size_t length)
 {
     return length <= 4 ? 1 : length <= 8 ? 2 : 3;
@@ -29,7 +29,7 @@ static int lower(const char *word, size_t at)
 
 static unsigned distance_of(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-    unsigned rows[3][WORD_MAX + 1]; /* the distances for a's first i, i - 1 and i - 2 letters */
+    unsigned rows[3][WORD_MAX + 1]; /* distances of the first i, i - 1, i - 2 letters of a */
     for (size_t j = 0; j <= b_length; j++)
         rows[0][j] = (unsigned)j;
     for (size_t i = 1; i <= a_length; i++) {

@@ -1,12 +1,12 @@
 /*
- * suggest.h: "did you mean": which of some words is nearest to a misspelt one.
+ * suggest.h: "did you mean": finds the word that is nearest to a misspelt one.
  */
 #ifndef TAKT_BASE_SUGGEST_H
 #define TAKT_BASE_SUGGEST_H
 
 typedef struct takt_suggestion {
     const char *written;
-    const char *best; /* the nearest word offered so far; NULL: none is near */
+    const char *best; /* the nearest word so far; NULL: no word is near */
     unsigned distance;
 } takt_suggestion;
 

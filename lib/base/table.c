@@ -1,5 +1,5 @@
 /*
- * table.c: see table.h.
+ * table.c: a hash table with chains that splits or joins one bucket at a time (table.h).
  */
 #include "base/table.h"
 
@@ -26,8 +26,7 @@ void takt_table_close(takt_table *table)
     *table = (takt_table){0};
 }
 
-/* Eight bytes at a time, each multiplied and folded; the multiplier is that of Knuth's golden
- * ratio. */
+/* Multiplies and folds eight bytes at a time. The multiplier is Knuth's (golden ratio). */
 static uint64_t hash_of(const takt_table *table, const void *key, size_t size)
 {
     const char *bytes = key;
@@ -46,7 +45,7 @@ static uint64_t hash_of(const takt_table *table, const void *key, size_t size)
     return hash ^ hash >> 32;
 }
 
-/* Buckets below `used` are split; a hash that points past them counts with one bit less. */
+/* The bucket of a hash. A hash that selects a bucket not yet in use is taken with one bit less. */
 static takt_entry **bucket_of(const takt_table *table, uint64_t hash)
 {
     size_t mask = BUCKETS_MIN - 1, at;
@@ -77,7 +76,7 @@ static void link_entry(takt_table *table, takt_entry *entry)
     *bucket = entry;
 }
 
-/* Distributes again what the bucket at `at` holds, after `used` has changed. */
+/* Redistributes the entries of the bucket at `at` after `used` has changed. */
 static void relink(takt_table *table, size_t at)
 {
     takt_entry *entry = table->buckets[at];
@@ -90,7 +89,7 @@ static void relink(takt_table *table, size_t at)
     }
 }
 
-/* The bucket that splits when `bucket` comes into use, and that takes its entries when it goes. */
+/* The bucket that splits when `bucket` comes into use, and takes its entries back afterwards. */
 static size_t sibling_of(size_t bucket)
 {
     size_t bit = BUCKETS_MIN;

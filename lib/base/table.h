@@ -1,7 +1,7 @@
 /*
- * A hash table from byte strings to things that carry an entry inside them.  It grows and shrinks
- * by one bucket at a time (linear hashing: Litwin 1980), so no single call is slow however many
- * entries there are.
+ * table.h: an intrusive hash table with byte strings as keys. It grows and shrinks by one bucket at
+ * a time (linear hashing: Litwin 1980), so no single call is slow. The caller owns the entries and
+ * the keys.
  */
 #ifndef TAKT_BASE_TABLE_H
 #define TAKT_BASE_TABLE_H
@@ -21,7 +21,7 @@ typedef struct takt_table {
     size_t allocated; /* a power of two */
     size_t used;      /* buckets in use */
     size_t count;     /* entries */
-    uint64_t seed;    /* keeps those who choose keys from choosing collisions */
+    uint64_t seed;    /* prevents chosen keys from colliding */
 } takt_table;
 
 int takt_table_init(takt_table *table, uint64_t seed); /* 0 or TAKT_E_NOMEM */
@@ -29,12 +29,12 @@ void takt_table_close(takt_table *table);              /* the entries are not to
 
 takt_entry *takt_table_find(const takt_table *table, const void *key, size_t size);
 
-/* Adds an entry whose key and size are set and not in the table.  Never fails: without memory
- * chains get longer. */
+/* Adds an entry. Its key and size are set, and the key is not in the table. It never fails: without
+ * memory, chains get longer. */
 void takt_table_add(takt_table *table, takt_entry *entry);
-void takt_table_remove(takt_table *table, takt_entry *entry); /* which is in it */
+void takt_table_remove(takt_table *table, takt_entry *entry); /* entry is in table */
 
-/* Any entry, NULL if there is none: for emptying a table. */
+/* Any entry, to empty a table. NULL: the table is empty. */
 takt_entry *takt_table_any(const takt_table *table);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * text.c: see text.h.
+ * text.c: writes and reads numbers and single characters (text.h). The callers define the formats.
  */
 #include "base/text.h"
 

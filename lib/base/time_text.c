@@ -1,6 +1,6 @@
 /*
- * Reads and writes durations and rates.  Decides the units and the greatest numbers; what range a
- * certain field takes within these is left to those who know the field.
+ * time_text.c: reads and writes durations and rates. It decides the units and the greatest values.
+ * The callers decide the range of each field.
  */
 #include "base/time_text.h"
 
@@ -14,7 +14,7 @@
 #include "base/fail.h"
 #include "base/quote.h"
 
-/* Largest first, so that the first one that divides a duration is the one to write it in. */
+/* Largest first: a duration is written in the first unit that divides it. */
 static const struct {
     const char *name;
     int64_t us;
@@ -25,7 +25,7 @@ static const struct {
 
 #define UNIT_COUNT (sizeof units / sizeof units[0])
 
-/* What people write as well.  "m" is missing: it may be a minute or a month. */
+/* Other spellings of units. "m" is missing, because it may mean a minute or a month. */
 static const struct {
     const char *name;
     const char *unit;
@@ -38,10 +38,10 @@ static const struct {
 #define OTHER_NAME_COUNT (sizeof other_names / sizeof other_names[0])
 #define UNITS_TEXT       "use ms, s, min, h or day"
 
-/* What the start of a text is as a number. */
+/* The result of reading the number at the start of a text. */
 typedef enum number_kind { NUMBER_READ, NUMBER_MISSING, NUMBER_PADDED, NUMBER_LARGE } number_kind;
 
-/* Reads the digits at *cursor and moves it behind them, also where the number is too large. */
+/* Reads the digits at *cursor and moves *cursor after them, even if the number is too large. */
 static number_kind read_number(const char **cursor, int64_t max, int64_t *value)
 {
     const char *first = *cursor;
@@ -72,15 +72,15 @@ int takt_parse_whole(const char *text, int64_t max, int64_t *value)
     return 0;
 }
 
-/* What is the same for durations and rates: the whole text is shown, then what is wrong with it. */
+/* The error of durations and rates: shows the whole text, then the reason. */
 static int refuse(takt_error *error, const char *text, const char *reason)
 {
     char quoted[TAKT_QUOTE_SIZE];
     return takt_fail(error, TAKT_E_INVALID, "%s: %s", takt_quote(text, quoted), reason);
 }
 
-/* Why a text that should begin with a whole number does not; `otherwise` is for those without any
- * likeness. */
+/* Refuses a text that does not begin with a whole number. `otherwise` is the reason if the text
+ * looks like no number at all. */
 static int refuse_number(takt_error *error, const char *text, const char *at, const char *otherwise)
 {
     if (strpbrk(text, " \t\r\n") != NULL)
@@ -92,7 +92,7 @@ static int refuse_number(takt_error *error, const char *text, const char *at, co
     return refuse(error, text, otherwise);
 }
 
-/* Reads what follows the number: a unit and nothing else. */
+/* Reads the rest after the number: a unit and nothing else. */
 static int read_unit(const char *text, const char *at, int64_t *unit_us, takt_error *error)
 {
     const char *name = at;
@@ -119,8 +119,8 @@ static int read_unit(const char *text, const char *at, int64_t *unit_us, takt_er
                      takt_quote(text, quoted), takt_quote(at, unit));
 }
 
-/* Reads number and unit from `at`, which lies in `text`.  A number left out is `otherwise`, 0
- * forbids it. */
+/* Reads number and unit at `at`, a position in `text`. A missing number counts as `otherwise`; 0
+ * makes the number required. */
 static int read_span(const char *text, const char *at, int64_t otherwise, int64_t *span_us,
                      takt_error *error)
 {
@@ -149,7 +149,7 @@ int takt_parse_duration(const char *text, int64_t *duration_us, takt_error *erro
     return read_span(text, text, 0, duration_us, error);
 }
 
-/* The period of a rate: "s", "60s", and what else people put behind a slash. */
+/* Reads the period of a rate: "s", "60s" and other spellings. */
 static int read_period(const char *text, const char *at, int64_t *period_us, takt_error *error)
 {
     if (*at == '\0')
@@ -220,7 +220,7 @@ void takt_format_rate(int64_t tokens, int64_t period_us, char *text, size_t size
     snprintf(text, size, "%" PRId64 "/%s", tokens, one ? period + 1 : period);
 }
 
-/* "3 min 20 s", without the second part where it is 0. */
+/* "3 min 20 s". The second part is omitted if it is 0. */
 static void put_two(char text[TAKT_SPAN_SIZE], int64_t a, const char *a_name, int64_t b,
                     const char *b_name)
 {

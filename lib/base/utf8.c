@@ -1,5 +1,5 @@
 /*
- * Strict UTF-8.  Which characters are welcome is decided by those who ask.
+ * utf8.c: decodes strict UTF-8. The callers decide which characters they accept.
  */
 #include "base/utf8.h"
 

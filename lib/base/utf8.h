@@ -1,6 +1,6 @@
 /*
- * One character of UTF-8 at a time, read strictly: no overlong forms, no surrogates, nothing above
- * U+10FFFF.
+ * utf8.h: decodes one UTF-8 character at a time, strictly: no overlong forms, no surrogates,
+ * nothing above U+10FFFF.
  */
 #ifndef TAKT_BASE_UTF8_H
 #define TAKT_BASE_UTF8_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads the character at the start of `size` bytes; returns how many bytes it takes, 0 if it is
- * none. */
+/* Decodes the character at the start of `size` bytes. Returns the length of the character in bytes;
+ * 0: the bytes are not UTF-8. */
 size_t takt_utf8_decode(const char *bytes, size_t size, uint32_t *character);
 
 #endif

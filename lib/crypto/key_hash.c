@@ -1,5 +1,6 @@
 /*
- * key_hash.c: see key_hash.h.
+ * key_hash.c: finds the secret and hashes keys with it (key_hash.h). The policy decides which
+ * limits hash their keys.
  */
 #include "crypto/key_hash.h"
 
@@ -105,7 +106,7 @@ int takt_key_hash(const takt_key_secret *secret, const char *limit, const char *
     memcpy(message + limit_size, key, key_size);
     if (!takt_openssl.HMAC(takt_openssl.EVP_sha256(), secret->text, (int)strlen(secret->text),
                            message, limit_size + key_size, digest, NULL))
-        return TAKT_E_NOMEM; /* the only way to fail: everything else was checked */
+        return TAKT_E_NOMEM; /* the only possible failure after takt_key_hash_check */
     hash[0] = '#';
     for (int i = 0; i < DIGITS / 2; i++)
         snprintf(hash + 1 + 2 * i, 3, "%02x", digest[i]);

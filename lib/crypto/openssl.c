@@ -1,5 +1,5 @@
 /*
- * openssl.c: see openssl.h.
+ * openssl.c: loads libssl and libcrypto and looks up their functions (openssl.h).
  */
 #include "crypto/openssl.h"
 
@@ -14,7 +14,7 @@ takt_openssl_functions takt_openssl;
 
 static const char *trouble;
 
-/* It stays until the process ends, as a library that is linked does. */
+/* The library stays loaded until the process ends, like a linked library. */
 static void load(void)
 {
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);

@@ -1,9 +1,9 @@
 /*
- * openssl.h: OpenSSL, brought in when TLS or a hash is first asked for.
+ * openssl.h: OpenSSL, loaded when TLS or a hash is first used.
  *
- * To have libcrypto in a process takes 1.3 ms of its start, more than everything else until the
- * first grant; and few workers use it.  So it is not linked, and its functions are called through
- * a table: takt_openssl.SSL_new(...).
+ * Linking libcrypto would add 1.3 ms to the start of each process, more than everything else until
+ * the first grant, and few workers need it. takt therefore does not link OpenSSL. Callers use its
+ * functions through a table: takt_openssl.SSL_new(...).
  */
 #ifndef TAKT_CRYPTO_OPENSSL_H
 #define TAKT_CRYPTO_OPENSSL_H
@@ -62,7 +62,7 @@ typedef struct takt_openssl_functions {
 
 extern takt_openssl_functions takt_openssl;
 
-/* Fills the table, once.  NULL, or why it cannot be used here. */
+/* Fills the table, once. Returns NULL, or the reason why OpenSSL cannot be used. */
 const char *takt_openssl_load(void);
 
 #endif

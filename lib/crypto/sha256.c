@@ -1,5 +1,5 @@
 /*
- * sha256.c: see sha256.h.
+ * sha256.c: hashes with OpenSSL and writes hexadecimal digits (sha256.h).
  */
 #include "crypto/sha256.h"
 

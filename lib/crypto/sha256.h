@@ -1,5 +1,5 @@
 /*
- * sha256.h: SHA-256 by OpenSSL, as hexadecimal digits.
+ * sha256.h: SHA-256 as hexadecimal digits, computed by OpenSSL.
  */
 #ifndef TAKT_CRYPTO_SHA256_H
 #define TAKT_CRYPTO_SHA256_H

@@ -1,5 +1,6 @@
 /*
- * tz_footer.c: see tz_footer.h.
+ * tz_footer.c: reads a POSIX TZ text and computes the changes of a year (tz_footer.h). tzif.c reads
+ * the rest of the file.
  */
 #include "zone/tz_footer.h"
 
@@ -13,7 +14,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Passes over "PST" or "<+0330>". */
+/* Skips "PST" or "<+0330>". */
 static void read_name(takt_reader *reader)
 {
     bool quoted = takt_read_if(reader, '<');
@@ -31,7 +32,7 @@ static void read_name(takt_reader *reader)
         takt_read_char(reader, '>');
 }
 
-/* "[+-]hh[:mm[:ss]]" in seconds. */
+/* Reads "[+-]hh[:mm[:ss]]" as seconds. */
 static int64_t read_time(takt_reader *reader, int64_t hours_max)
 {
     bool negative = takt_read_if(reader, '-');
@@ -48,7 +49,7 @@ static int64_t read_time(takt_reader *reader, int64_t hours_max)
     return negative ? -time_s : time_s;
 }
 
-/* ",M3.2.0/2", ",J60", ",59/-1:30" */
+/* Reads ",M3.2.0/2", ",J60" or ",59/-1:30". */
 static takt_tz_date read_date(takt_reader *reader)
 {
     takt_tz_date date = {.kind = TAKT_TZ_DAY, .time_s = 2 * HOUR_S};
@@ -78,7 +79,7 @@ bool takt_tz_footer_read(takt_tz_footer *footer, const char *text, size_t size)
     takt_tz_footer read = {0};
 
     read_name(&reader);
-    read.standard_s = -read_time(&reader, 24); /* what is west of Greenwich has a plus there */
+    read.standard_s = -read_time(&reader, 24); /* zones west of Greenwich are positive there */
     if (reader.at < reader.end) {
         read.has_summer = true;
         read_name(&reader);
@@ -99,7 +100,7 @@ static bool is_leap(int year)
     return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
-/* Days from the epoch to 1 January of a year from 1970 on. */
+/* The days from the epoch to 1 January of a year; the year is 1970 or later. */
 static int64_t days_to_year(int year)
 {
     int before = year - 1;
@@ -114,7 +115,7 @@ static int64_t days_to_month(int year, int month)
     return days_to_year(year) + before[month - 1] + (month > 2 && is_leap(year));
 }
 
-/* The day of a date in a year, counted from the epoch, which was a Thursday. */
+/* The day of a date in a year, counted from the epoch. The epoch was a Thursday. */
 static int64_t day_of(const takt_tz_date *date, int year)
 {
     int64_t first, day, next;

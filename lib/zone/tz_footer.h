@@ -1,7 +1,8 @@
 /*
- * tz_footer.h: the line at the end of a timezone file that says how its clocks go on after the last
- * change in its table: a POSIX TZ text like "PST8PDT,M3.2.0,M11.1.0", with the extensions of RFC
- * 8536 (names in <>, times from -167 to 167 hours).  Decides what such a text means.
+ * tz_footer.h: the last line of a timezone file. It gives the rule for the time after the last
+ * change in the file's table: a POSIX TZ text like "PST8PDT,M3.2.0,M11.1.0", with the extensions of
+ * RFC 8536 (names in <>, times from -167 to 167 hours). This file decides what such a text means;
+ * tzif.h reads the rest of the file.
  */
 #ifndef TAKT_ZONE_TZ_FOOTER_H
 #define TAKT_ZONE_TZ_FOOTER_H
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A day of every year, and a time on it by the clocks as they go before it. */
+/* A day of every year, and a time on that day. The clocks before the change show that time. */
 typedef struct takt_tz_date {
     enum { TAKT_TZ_WEEKDAY, TAKT_TZ_JULIAN, TAKT_TZ_DAY } kind;
     int month, week, weekday; /* WEEKDAY: 1 to 12; 1 to 5, 5 is the last; 0 is Sunday */
@@ -19,13 +20,13 @@ typedef struct takt_tz_date {
 } takt_tz_date;
 
 typedef struct takt_tz_footer {
-    int64_t standard_s; /* local time is UTC + that */
+    int64_t standard_s; /* local time is UTC + standard_s */
     bool has_summer;
     int64_t summer_s;
     takt_tz_date summer_begins, summer_ends;
 } takt_tz_footer;
 
-/* Reads the whole text; false where it is not one. */
+/* Reads the whole text. False: the text is malformed. */
 bool takt_tz_footer_read(takt_tz_footer *footer, const char *text, size_t size);
 
 /* The instant of a change in a year, in seconds since the epoch. */

@@ -1,5 +1,6 @@
 /*
- * tzif.c: see tzif.h.
+ * tzif.c: reads the blocks of a timezone file and builds the table of changes (tzif.h).
+ * tz_footer.c reads the file's last line.
  */
 #include "zone/tzif.h"
 
@@ -12,16 +13,17 @@
 
 #define HEADER_SIZE 44
 #define SECOND_US   INT64_C(1000000)
-#define END_S       (INT64_C(1) << 33) /* the year 2242: changes beyond are of no use */
+#define END_S       (INT64_C(1) << 33) /* the year 2242: later changes are ignored */
 #define YEAR_FIRST  1970
 #define YEAR_LAST   2100
 
-/* One of the file's blocks: version 1 has times of 4 bytes, the others a second one with 8. */
+/* A block of the file. All versions have a block with times of 4 bytes; versions from 2 on have a
+ * second block with times of 8 bytes. */
 typedef struct block {
     const unsigned char *times, *kinds, *types;
     uint32_t change_count, type_count;
     size_t time_size;
-    size_t size; /* with its header */
+    size_t size; /* including the header */
 } block;
 
 typedef struct table {
@@ -49,7 +51,7 @@ static int64_t time_at(const block *found, uint32_t i)
     return (int64_t)((uint64_t)number_at(at) << 32 | number_at(at + 4));
 }
 
-/* Finds the parts of a block whose header begins at `bytes`. */
+/* Finds the parts of the block whose header is at `bytes`. */
 static int find_block(const unsigned char *bytes, size_t size, size_t time_size, block *found,
                       takt_error *error)
 {
@@ -79,8 +81,8 @@ static int find_block(const unsigned char *bytes, size_t size, size_t time_size,
     return 0;
 }
 
-/* Appends a change that is not before the last one; of those up to the epoch the last alone counts.
- */
+/* Appends a change, which is not earlier than the last one. Of the changes up to the epoch, only
+ * the last one is kept. */
 static void append(table *made, int64_t at_s, int64_t offset_s)
 {
     takt_zone_change *last = made->count > 0 ? &made->changes[made->count - 1] : NULL;
@@ -113,7 +115,7 @@ static int offset_of(const block *found, uint32_t type, int64_t *offset_s, takt_
     return 0;
 }
 
-/* The changes of the file's table; *last_s is told when the last one is. */
+/* Reads the changes of the file's table. *last_s receives the time of the last one. */
 static int read_table(const block *found, table *made, int64_t *last_s, takt_error *error)
 {
     int64_t offset_s = 0;
@@ -139,7 +141,7 @@ static void append_later(table *made, int64_t last_s, int64_t at_s, int64_t offs
         append(made, at_s, offset_s);
 }
 
-/* What the last line says for the time after last_s. */
+/* Appends the changes after last_s that the last line defines. */
 static void write_out(table *made, const takt_tz_footer *footer, int64_t last_s)
 {
     if (!footer->has_summer) {
@@ -157,7 +159,7 @@ static void write_out(table *made, const takt_tz_footer *footer, int64_t last_s)
     }
 }
 
-/* "\nPST8PDT,M3.2.0,M11.1.0\n" at the end; "\n\n" says nothing. */
+/* Reads "\nPST8PDT,M3.2.0,M11.1.0\n" at the end of the file; "\n\n" is an empty line. */
 static int read_end(table *made, const unsigned char *bytes, size_t size, int64_t last_s,
                     takt_error *error)
 {
@@ -181,7 +183,7 @@ static int read_all(const unsigned char *bytes, size_t size, table *made, takt_e
 
     if (code != 0)
         return code;
-    if (bytes[4] == '\0') { /* version 1: there is no more */
+    if (bytes[4] == '\0') { /* version 1 has one block */
         if (found.size != size)
             return refuse(error, "something follows its end");
         return read_table(&found, made, &last_s, error);

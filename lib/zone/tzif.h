@@ -1,6 +1,6 @@
 /*
- * tzif.h: a timezone file (TZif, RFC 8536, versions 1 to 4) as bytes, to the table of
- * lib/zone/zone.h. Decides what is taken as such a file; where files lie is zone.c's affair.
+ * tzif.h: converts the bytes of a timezone file (TZif, RFC 8536, versions 1 to 4) to the table of
+ * lib/zone/zone.h. This file decides which bytes are a valid file; zone_load.c finds the files.
  */
 #ifndef TAKT_ZONE_TZIF_H
 #define TAKT_ZONE_TZIF_H
@@ -15,9 +15,9 @@
           */
 
 /*
- * Reads a whole file into a new array of changes, the caller's to free, and their number.  What is
- * said at its end is written out up to the year 2100.  0, TAKT_E_NOMEM, or TAKT_E_POLICY with what
- * is wrong in error.
+ * Reads a whole file into a new array of `count` changes, which the caller frees. The changes that
+ * the last line defines are included up to the year 2100. Returns 0, TAKT_E_NOMEM, or TAKT_E_POLICY
+ * with the reason in error.
  */
 int takt_tzif_read(const unsigned char *bytes, size_t size, takt_zone_change **changes, int *count,
                    takt_error *error);

@@ -1,11 +1,11 @@
 /*
- * zone.c: see zone.h.
+ * zone.c: computes local days from a table of changes (zone.h). zone_load.c finds the tables.
  */
 #include "zone/zone.h"
 
 #include "base/integers.h"
 
-/* The last change at or before t_us; the first of all before it. */
+/* The last change at or before t_us; before the first change, the first. */
 static int holds_at(const takt_zone *zone, int64_t t_us)
 {
     int low = 0, high = zone->count - 1;
@@ -40,9 +40,9 @@ int64_t takt_zone_midnight(const takt_zone *zone, int64_t day)
     for (;; at++) {
         int64_t midnight_us = local_us - zone->changes[at].offset_us;
         if (at + 1 < zone->count && midnight_us >= zone->changes[at + 1].at_us)
-            continue; /* the clocks change before they show it */
+            continue; /* the clocks change before midnight */
         if (at > 0 && midnight_us < zone->changes[at].at_us)
-            midnight_us = zone->changes[at].at_us; /* they skip it */
+            midnight_us = zone->changes[at].at_us; /* the clocks skip midnight */
         return midnight_us;
     }
 }

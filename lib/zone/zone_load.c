@@ -1,5 +1,5 @@
 /*
- * zone_load.c: see zone_load.h.
+ * zone_load.c: finds, reads and keeps timezones (zone_load.h). tzif.c decodes the files.
  */
 #include "zone/zone_load.h"
 
@@ -26,7 +26,7 @@ typedef struct loaded {
 } loaded;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static loaded *all; /* under the mutex; never freed: rules point to them */
+static loaded *all; /* under the mutex; never freed, because rules point to zones */
 
 static const char *zoneinfo_directory(void)
 {
@@ -35,8 +35,8 @@ static const char *zoneinfo_directory(void)
     return given && *given ? given : PLACE;
 }
 
-/* Names of the database are words with slashes between them; nothing else gets near the file
- * system. */
+/* Names of the database are words with slashes between them. Other names are never used as a path.
+ */
 static bool is_name(const char *name)
 {
     static const char allowed[] =
@@ -64,7 +64,7 @@ static int no_such(takt_error *error, const char *name)
                      quoted, there);
 }
 
-/* Reads the whole file; *size is more than may be if it is longer than that. */
+/* Reads the whole file. If the file is too long, *size is above the maximum. */
 static int read_file(const char *path, unsigned char *bytes, size_t *size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -85,7 +85,8 @@ static int read_file(const char *path, unsigned char *bytes, size_t *size)
     return n < 0 ? EIO : 0;
 }
 
-/* A name of nothing is wrong in the policy; anything else may be over soon. */
+/* The error of an unreadable file. A missing file is an error of the policy; other failures may be
+ * temporary. */
 static int unread(takt_error *error, const char *name, const char *path, int number)
 {
     char quoted[TAKT_QUOTE_SIZE];

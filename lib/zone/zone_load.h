@@ -1,7 +1,7 @@
 /*
  * zone_load.h: timezones by name, from the system's tz database: the files below
- * /usr/share/zoneinfo, or below $TZDIR.  Decides which names are looked for and where; what is in a
- * file is tzif.c's affair.
+ * /usr/share/zoneinfo, or below $TZDIR. This file decides which names are valid and where their
+ * files are. tzif.h decodes the files.
  */
 #ifndef TAKT_ZONE_ZONE_LOAD_H
 #define TAKT_ZONE_ZONE_LOAD_H
@@ -11,14 +11,13 @@
 #include "zone/zone.h"
 
 /*
- * The zone of that name: loaded once, and the same pointer for as long as the process lives, from
- * any thread.  A tz database that is updated is read by processes that start after that.  0,
- * TAKT_E_NOMEM, or TAKT_E_POLICY with what is wrong in error.
+ * Finds the zone of a name. A zone is loaded once; the pointer is valid until the process ends. Any
+ * thread may call it. After an update of the tz database, only new processes see the update.
+ * Returns 0, TAKT_E_NOMEM, or TAKT_E_POLICY with the reason in error.
  */
 int takt_zone_load(const char *name, const takt_zone **zone, takt_error *error);
 
-/* The same for a name of `size` bytes, as a ledger's text has it; NULL if this host knows no such
- * zone. */
+/* The same for a name of `size` bytes, from a ledger's text. NULL: this host has no such zone. */
 const takt_zone *takt_zone_named(const char *name, size_t size);
 
 #endif
