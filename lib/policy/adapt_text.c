@@ -1,5 +1,6 @@
 /*
- * adapt_text.c: see adapt_text.h.
+ * adapt_text.c: reads and describes `adapt` (adapt_text.h). It decides the range of each field;
+ * core/brake.c decides what penalties do.
  */
 #include "policy/adapt_text.h"
 
@@ -17,9 +18,9 @@
 #define RECOVER      10
 #define RECOVER_US   INT64_C(60000000)
 #define FLOOR        10
-#define RECOVER_SIZE 32 /* more than any that is right */
+#define RECOVER_SIZE 32 /* longer than any valid text */
 
-/* "50%": 1 to 99. */
+/* Reads "50%"; the range is 1 to 99. */
 static int read_percent(const char *field, const char *text, int64_t *percent, takt_error *error)
 {
     char quoted[TAKT_QUOTE_SIZE], whole[3] = "";
@@ -36,7 +37,7 @@ static int read_percent(const char *field, const char *text, int64_t *percent, t
     return 0;
 }
 
-/* "10%/min": a rate, of percents. */
+/* Reads "10%/min", a rate in percents. */
 static int read_recover(const char *text, takt_adapt *adapt, takt_error *error)
 {
     char quoted[TAKT_QUOTE_SIZE], rate[RECOVER_SIZE];

@@ -1,6 +1,7 @@
 /*
- * What one policy changes of another, limit by limit, in a person's words: two limits differ where
- * their descriptions do, which say all that is not as it would be anyway.
+ * compare.c: describes the differences between two policies, limit by limit. Two limits differ if
+ * their descriptions differ. A description has all fields that are not at their default
+ * (limit_text.c).
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,13 +20,14 @@ typedef struct comparison {
     size_t count;
 } comparison;
 
-/* NULL where the policy has no such limit. */
+/* Describes a limit. NULL: the policy has no such limit. */
 static const char *describe(const takt_policy *policy, const char *name, char line[LINE_SIZE])
 {
     return policy != NULL && takt_policy_describe(policy, name, line, LINE_SIZE) == 0 ? line : NULL;
 }
 
-/* The place of a pattern decides which keys it has.  NULL: there is no such override. */
+/* Describes an override, with the position of its pattern, because the position decides which keys
+ * match. NULL: there is no such override. */
 static const char *describe_override(const takt_limit *override, char line[LINE_SIZE])
 {
     if (override == NULL)
@@ -55,7 +57,8 @@ static void compare_override(comparison *made, const char *limit, const char *ke
     compare(made, name, describe_override(from, before), describe_override(to, after));
 }
 
-/* The overrides of a limit; either may be NULL.  Those of a limit that goes are not told. */
+/* Compares the overrides of a limit; `from` or `to` may be NULL. The overrides of a removed limit
+ * are not listed. */
 static void compare_overrides(comparison *made, const takt_limit *from, const takt_limit *to)
 {
     const takt_limit *override;

@@ -1,8 +1,8 @@
 /*
- * The fields of a policy file, and libcyaml reading them.  libcyaml would take "10/s" for the
- * number 10 and "maybe" for true, so it is asked for texts alone; it takes an empty file for
- * success and often names the wrong line, so outline.c has been over the file before it and no
- * person should ever see a message from here.
+ * document.c: the fields of a policy file, and the call of libcyaml that reads them. libcyaml would
+ * read "10/s" as the number 10 and "maybe" as true, so every field is a text. libcyaml accepts an
+ * empty file and often names a wrong line. Therefore outline.c checks the file first, and users
+ * should never see an error from this file. limit_text.c decides what the texts mean.
  */
 #include "policy/document.h"
 
@@ -16,7 +16,7 @@
     CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 0,         \
                            CYAML_UNLIMITED)
 
-/* A list that may be left out here: what is missing is told by those who know the lines. */
+/* A list that is optional here. Later checks, which know the lines, report a missing list. */
 #define OPTIONAL_LIST(key, type, member, count, entry)                                             \
     CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, count, \
                                entry, 0, CYAML_UNLIMITED)
@@ -101,7 +101,7 @@ const cyaml_schema_value_t takt_document_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, takt_document, document_fields),
 };
 
-/* Keeps the first message: the later ones only say where it came through. */
+/* Keeps the first message. Later messages only name the callers. */
 __attribute__((format(printf, 3, 0))) static void
 keep_message(cyaml_log_t level, void *context, const char *format, va_list arguments)
 {
@@ -123,8 +123,8 @@ static cyaml_config_t config_with(takt_error *kept)
     };
 }
 
-/* libyaml has been over the source before: if it stops now, it is for want of memory, which
- * libcyaml does not say. */
+/* libyaml has already accepted the source. If it stops now, memory is missing; libcyaml does not
+ * report that. */
 static bool is_memory(cyaml_err_t code)
 {
     return code == CYAML_ERR_OOM || code == CYAML_ERR_LIBYAML_PARSER_INIT ||

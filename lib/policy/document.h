@@ -1,5 +1,6 @@
 /*
- * document.h: a policy file as libcyaml reads it: every value a text.
+ * document.h: a policy file as libcyaml reads it. Every value is a text; limit_text.h reads the
+ * texts.
  */
 #ifndef TAKT_POLICY_DOCUMENT_H
 #define TAKT_POLICY_DOCUMENT_H
@@ -19,10 +20,11 @@ typedef struct takt_document {
     unsigned limit_count;
 } takt_document;
 
-/* Which fields there are and how they lie in one another. */
+/* The fields of a policy file and their nesting. */
 extern const cyaml_schema_value_t takt_document_schema;
 
-/* Reads a source that takt_outline_read has accepted.  Free it with takt_document_free. */
+/* Reads a source that takt_outline_read has accepted. The caller frees the document with
+ * takt_document_free. */
 int takt_document_load(takt_document **document, const takt_source *source, takt_error *error);
 void takt_document_free(takt_document *document); /* NULL is harmless */
 

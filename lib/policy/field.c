@@ -1,5 +1,5 @@
 /*
- * field.c: see field.h.
+ * field.c: errors and numbers of fields (field.h). The callers decide the ranges.
  */
 #include "policy/field.h"
 

@@ -1,5 +1,6 @@
 /*
- * field.h: what the fields of limits and rules have in common when they are read from texts.
+ * field.h: helpers to read the fields of limits and rules from texts. The callers decide the range
+ * of each field.
  */
 #ifndef TAKT_POLICY_FIELD_H
 #define TAKT_POLICY_FIELD_H
@@ -9,16 +10,17 @@
 
 #include <takt/error.h>
 
-#define TAKT_WAITING_MAX INT64_C(1000000000) /* what a bound of waiters may be at most */
+#define TAKT_WAITING_MAX INT64_C(1000000000) /* greatest bound of waiters */
 
-/* Puts the field before what another reader said; every trouble but memory is the policy's. */
+/* Inserts the field before the error of another reader. Every error except TAKT_E_NOMEM becomes
+ * TAKT_E_POLICY. */
 int takt_field_refuse(const char *field, int code, takt_error *error);
 
-/* A whole number from 1 to max; a text that is NULL leaves *value as it is. */
+/* Reads a whole number from 1 to max. A text that is NULL leaves *value unchanged. */
 int takt_field_read_count(const char *field, const char *text, int64_t max, int64_t *value,
                           takt_error *error);
 
-/* Appends to a text of `size` bytes that may be full already. */
+/* Appends to a text of `size` bytes, cut to fit. The text may already be full. */
 __attribute__((format(printf, 3, 4))) void takt_field_append(char *text, size_t size,
                                                              const char *format, ...);
 

@@ -1,8 +1,8 @@
 /*
- * Reads a limit from texts, the same for a policy file and a command line, and writes it as one
- * line.  Decides the range of each field; how a rate or a duration is written is decided in
- * base/time_text.c, which numbers an algorithm can keep in core.  `within` is left to policy.c,
- * which knows the other limits, and `overrides` to overrides.c.
+ * limit_text.c: reads a limit from the texts of a policy file or a command line, and describes it
+ * in one line. It decides the range of each field. base/time_text.c decides the format of rates and
+ * durations, and core decides which numbers an algorithm accepts. policy.c resolves `within`;
+ * overrides.c reads `overrides`.
  */
 #include "policy/limit_text.h"
 
@@ -20,7 +20,7 @@
 #include "policy/rule_text.h"
 
 #define LOOKAHEAD_MIN_US INT64_C(1000)
-#define PERCENT_BP       100 /* headroom is kept in hundredths of a percent */
+#define PERCENT_BP       100 /* headroom is in hundredths of a percent */
 
 int takt_name_check(const char *name, takt_error *error)
 {
@@ -40,7 +40,7 @@ int takt_name_check(const char *name, takt_error *error)
     return 0;
 }
 
-/* "2%", "0.5%", "12.25%" in hundredths of a percent. */
+/* Reads "2%", "0.5%" or "12.25%" as hundredths of a percent. */
 static int read_headroom(const char *text, int64_t *headroom_bp, takt_error *error)
 {
     char quoted[TAKT_QUOTE_SIZE], whole[4];
@@ -90,7 +90,7 @@ static int read_lookahead(const char *text, int64_t *lookahead_us, takt_error *e
     return 0;
 }
 
-/* One of some words. */
+/* Reads one word of a list. */
 static int read_word(const char *field, const char *text, const char *const *words, size_t count,
                      size_t *word, takt_error *error)
 {
@@ -195,7 +195,7 @@ static const char *const full_names[] = {
 };
 #define FULL_COUNT (sizeof full_names / sizeof full_names[0])
 
-/* A rule's queue is a max_waiting, too. */
+/* Reads when_full. The queue of a rule also sets max_waiting. */
 static int read_when_full(const char *text, takt_limit *limit, takt_error *error)
 {
     size_t word = TAKT_WHEN_FULL_REFUSE;
@@ -211,7 +211,8 @@ static int read_when_full(const char *text, takt_limit *limit, takt_error *error
     return 0;
 }
 
-/* A lease is renewed at a third of it, and workers must be allowed to be busy for a while. */
+/* Reads a lease. Workers renew it after a third of its time and may be busy for a while, so it has
+ * a minimum. */
 static int read_lease(const char *text, takt_limit *limit, takt_error *error)
 {
     char quoted[TAKT_QUOTE_SIZE];
@@ -260,7 +261,7 @@ static int read_rule(const takt_rule_text *text, unsigned index, int64_t headroo
 {
     takt_rule *rule = &limit->numbers.rules[index];
     int code = takt_rule_read_text(text, headroom_bp, rule, error);
-    /* headroom is the limit's field, whichever rule it does not suit */
+    /* headroom is a field of the limit, not of the rule that refuses it */
     if (code != 0 && error != NULL && strncmp(error->text, "headroom:", 9) != 0)
         takt_fail_prefix(error, "rules[%u].", index);
     if (code == 0 && rule->queue > 0 &&

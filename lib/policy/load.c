@@ -1,7 +1,7 @@
 /*
- * A policy file or text into a policy: the bytes are checked (source.c), every value is placed
- * (outline.c) and read as text (document.c), and the limits are added one by one (policy.c).  Here
- * a complaint about a field gets the file and the line of that field before it.
+ * load.c: loads a policy from a file or a text. source.c checks the bytes, outline.c notes the line
+ * of every value, document.c reads the values as texts, and policy.c adds the limits. This file
+ * inserts file and line before the errors of fields.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ typedef struct policy_reading {
     takt_policy *policy;
 } policy_reading;
 
-/* Puts file and line before an error that begins with a path; `within` is what that path lies in.
- */
+/* Inserts file and line before an error that begins with a path. `within` is the parent of that
+ * path. */
 static int locate(const policy_reading *reading, int code, const char *within, takt_error *error)
 {
     if (code != TAKT_E_POLICY)
@@ -54,7 +54,7 @@ static int read_limits(policy_reading *reading, takt_error *error)
     return locate(reading, takt_policy_check(reading->policy, error), "", error);
 }
 
-/* `policy: store`, which has no limits of its own. */
+/* Reads a policy with `policy: store`, which has no limits of its own. */
 static int read_following(policy_reading *reading, takt_error *error)
 {
     const takt_document *document = reading->document;
@@ -103,7 +103,7 @@ static int read_all(policy_reading *reading, takt_error *error)
     return document->policy != NULL ? read_following(reading, error) : read_limits(reading, error);
 }
 
-/* A policy can be put into a store: for that it is kept as it was written. */
+/* Keeps the source text of a policy, because the policy may be put into a store. */
 static int keep_text(takt_policy *policy, const char *text, size_t size, takt_error *error)
 {
     policy->text = malloc(size + 1);
@@ -118,7 +118,7 @@ static int keep_text(takt_policy *policy, const char *text, size_t size, takt_er
 int takt_policy_parse(takt_policy **policy, const char *name, const char *text, size_t size,
                       takt_error *error)
 {
-    takt_error told = {0}; /* placing an error reads it, also where the caller wants none */
+    takt_error told = {0}; /* locate() reads the error, even if the caller wants none */
     policy_reading reading = {0};
     if (policy == NULL || name == NULL || (text == NULL && size > 0))
         return takt_fail(error, TAKT_E_INVALID, "no policy, no name or no text given");

@@ -1,7 +1,7 @@
 /*
- * Walks over libyaml's events along the schema and notes where each value stands.  Decides what a
- * policy file may be made of; what its texts mean is decided in limit_text.c.  The first thing that
- * may not be ends the walk, so that neither nesting nor aliases can make a small file expensive.
+ * outline.c: compares libyaml's events with the schema and notes the line of each value. It decides
+ * which YAML a policy file may have; limit_text.c decides what the texts mean. The first error ends
+ * the walk, so neither nesting nor aliases make a small file expensive.
  */
 #include "policy/outline.h"
 
@@ -25,14 +25,14 @@
 typedef struct walker {
     yaml_parser_t parser;
     const takt_source *source;
-    const cyaml_schema_value_t *schema; /* of the whole document */
+    const cyaml_schema_value_t *schema; /* schema of the document */
     takt_outline *outline;
     takt_error *error;
 } walker;
 
 static int walk_value(walker *walk, uint32_t node, const cyaml_schema_value_t *schema);
 
-/* "FILE:LINE: PATH: " and what is wrong. */
+/* Writes the error "FILE:LINE: PATH: REASON". */
 __attribute__((format(printf, 4, 5))) static int refuse(walker *walk, size_t line, const char *path,
                                                         const char *format, ...)
 {
@@ -53,8 +53,8 @@ static int next_event(walker *walk, yaml_event_t *event)
     return takt_syntax_fail(&walk->parser, walk->source, walk->error);
 }
 
-/* Anchors, aliases and tags make one part of a file depend on another, and a small file expensive.
- */
+/* Refuses anchors, aliases and tags. They make parts of a file depend on others and can make a
+ * small file expensive. */
 static int check_properties(walker *walk, const yaml_event_t *event, const char *path)
 {
     const char *anchor = NULL, *tag = NULL;
@@ -81,7 +81,7 @@ static int check_properties(walker *walk, const yaml_event_t *event, const char 
     return 0;
 }
 
-/* An empty value, or one of YAML's words for it. */
+/* Whether a value is empty or one of YAML's words for null. */
 static bool is_null(const yaml_event_t *event)
 {
     const char *value = (const char *)event->data.scalar.value;
@@ -101,7 +101,7 @@ static const char *kind_of(const yaml_event_t *event)
                                                       : "one text";
 }
 
-/* A value of another shape than the schema's: says what to write. */
+/* Refuses a value of a kind that the schema does not have here, and says what to write. */
 static int refuse_kind(walker *walk, const yaml_event_t *event, const cyaml_schema_value_t *schema,
                        size_t line, const char *path)
 {
@@ -136,7 +136,8 @@ static int check_text(walker *walk, const yaml_event_t *event, size_t line, cons
     return 0;
 }
 
-/* A field is known, not repeated and a plain text; *field is the schema's. */
+/* Checks that a field is known, not repeated and a plain text. *field receives the schema's field.
+ */
 static int check_key(walker *walk, const yaml_event_t *event, const cyaml_schema_value_t *schema,
                      const char *parent, const size_t *seen_at, size_t *field)
 {
@@ -219,7 +220,7 @@ static int walk_sequence(walker *walk, uint32_t node, const cyaml_schema_value_t
     }
 }
 
-/* A value whose first event is here.  The schema is a few levels deep, and so is the recursion. */
+/* Walks a value, given its first event. The recursion is as deep as the schema: a few levels. */
 static int walk_event(walker *walk, uint32_t node, const cyaml_schema_value_t *schema,
                       const yaml_event_t *event)
 {
@@ -229,7 +230,7 @@ static int walk_event(walker *walk, uint32_t node, const cyaml_schema_value_t *s
     int code = check_properties(walk, event, path);
     if (code != 0)
         return code;
-    if (is_null(event)) /* told at the field: where an empty value stands is anybody's guess */
+    if (is_null(event)) /* reported at the field: an empty value has no place */
         return refuse(walk, at->line, path,
                       node == 0 ? "the policy is empty; write at least limits: with one limit"
                                 : "is empty; give it a value or leave it out");
@@ -255,7 +256,7 @@ static int walk_value(walker *walk, uint32_t node, const cyaml_schema_value_t *s
     return code;
 }
 
-/* Passes over an event that is where it should be, and tells its type and line. */
+/* Skips an event that needs no check, and returns its type and line. */
 static int pass(walker *walk, yaml_event_type_t *type, size_t *line)
 {
     yaml_event_t event;
@@ -268,7 +269,8 @@ static int pass(walker *walk, yaml_event_type_t *type, size_t *line)
     return 0;
 }
 
-/* Without tags their directives say nothing, and libyaml takes long over many of them. */
+/* Refuses directives of tags. They have no effect without tags, and many of them slow libyaml down.
+ */
 static int check_directives(walker *walk)
 {
     const char *at = walk->source->text, *end = at + walk->source->size;

@@ -1,5 +1,6 @@
 /*
- * outline.h: where everything in a policy file stands, and whether only what may stand there does.
+ * outline.h: the position of each value in a policy file, and the check that the file has only
+ * permitted YAML. limit_text.h reads the values.
  */
 #ifndef TAKT_POLICY_OUTLINE_H
 #define TAKT_POLICY_OUTLINE_H
@@ -16,17 +17,18 @@ typedef struct takt_mark {
 } takt_mark;
 
 /*
- * Goes through a checked source and refuses what is not YAML, not the schema's shape (mappings,
- * sequences and strings), or not taken here: repeated fields, anchors, aliases, tags, merge keys,
- * further documents, empty values.  TAKT_E_POLICY with file, line and path, or TAKT_E_NOMEM.
+ * Reads a checked source. Refuses a source that is not YAML or does not match the mappings,
+ * sequences and strings of the schema. Also refuses repeated fields, anchors, aliases, tags, merge
+ * keys, further documents and empty values. Returns 0, TAKT_E_POLICY with file, line and path, or
+ * TAKT_E_NOMEM.
  */
 int takt_outline_read(takt_outline **outline, const takt_source *source,
                       const cyaml_schema_value_t *schema, takt_error *error);
 
 void takt_outline_free(takt_outline *outline); /* NULL is harmless */
 
-/* Where the value of a path of `size` bytes ("limits[1].rules[0].rate") stands; of a path that is
- * not in the file, what it would lie in. */
+/* The position of the value with a path of `size` bytes ("limits[1].rules[0].rate"). If the path is
+ * not in the file, the position of its nearest parent. */
 takt_mark takt_outline_find(const takt_outline *outline, const char *path, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Keeps the nodes of an outline and finds one by its path.  What becomes a node is decided in
- * outline.c.
+ * outline_nodes.c: keeps the nodes of an outline and finds a node by its path. outline.c decides
+ * which values become nodes.
  */
 #include "policy/outline_nodes.h"
 
@@ -59,7 +59,7 @@ static int is_step_to(const takt_node *node, const char *step, size_t size)
     return strlen(name) == size && memcmp(name, step, size) == 0;
 }
 
-/* A node's children come after it, so that one pass over the nodes follows a whole path. */
+/* The children of a node come after it, so one pass over the nodes follows a whole path. */
 takt_mark takt_outline_find(const takt_outline *outline, const char *path, size_t size)
 {
     uint32_t found = 0;

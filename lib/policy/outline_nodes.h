@@ -1,6 +1,6 @@
 /*
  * outline_nodes.h: the values of a document in the order of the file, each with its path and its
- * place.
+ * position. outline.h creates the nodes.
  */
 #ifndef TAKT_POLICY_OUTLINE_NODES_H
 #define TAKT_POLICY_OUTLINE_NODES_H
@@ -11,9 +11,9 @@
 #include "policy/outline.h"
 
 typedef struct takt_node {
-    uint32_t parent; /* the node it lies in; the root lies in itself */
-    uint32_t index;  /* in a sequence */
-    const char *key; /* in a mapping: the schema's own string; NULL in a sequence */
+    uint32_t parent; /* the parent node; the root is its own parent */
+    uint32_t index;  /* position in a sequence */
+    const char *key; /* in a mapping: the schema's string; NULL in a sequence */
     uint32_t line, column;
 } takt_node;
 
@@ -22,11 +22,11 @@ struct takt_outline {
     uint32_t count, capacity;
 };
 
-/* Appends a node; returns its number, or 0, the root's, without memory. */
+/* Appends a node and returns its number. 0, the number of the root: no memory. */
 uint32_t takt_outline_add(takt_outline *outline, uint32_t parent, const char *key, uint32_t index,
                           uint32_t line, uint32_t column);
 
-/* Writes a node's path with its NUL, cut to size; the root's is empty. */
+/* Writes the path of a node with a NUL, cut to size. The path of the root is empty. */
 void takt_outline_path(const takt_outline *outline, uint32_t node, char *path, size_t size);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Reads a limit's overrides and finds the one of a key.  What their fields mean is decided in
- * limit_text.c: an override is read as a limit whose missing fields are those of its own limit.
+ * overrides.c: reads the overrides of a limit and finds the override of a key. An override is read
+ * as a limit that takes its missing fields from its own limit. limit_text.c decides what the fields
+ * mean.
  */
 #include "policy/overrides.h"
 
@@ -16,11 +17,11 @@
 #include "policy/field.h"
 #include "policy/limit_text.h"
 
-#define RATE_SIZE 32 /* more than any rate of 0 needs */
+#define RATE_SIZE 32 /* longer than any rate of 0 */
 
 typedef struct override {
     takt_limit limit; /* first */
-    takt_entry entry; /* by its key or pattern */
+    takt_entry entry; /* key: the override's key or pattern */
     size_t index, rank;
     char key[]; /* with its NUL */
 } override;
@@ -29,7 +30,7 @@ struct takt_overrides {
     takt_table table;
     override **all;
     size_t count;
-    const override **patterns; /* in their order */
+    const override **patterns; /* in the order of the policy */
     size_t pattern_count;
 };
 
@@ -41,7 +42,7 @@ static bool has_numbers(const takt_override_text *text)
            text->when_full || text->concurrency || text->lease || text->adapt;
 }
 
-/* "0", or "0/s" and the like. */
+/* Whether a rate is "0", or 0 with a period, such as "0/s". */
 static bool is_zero(const char *rate)
 {
     char one[RATE_SIZE];
@@ -53,7 +54,7 @@ static bool is_zero(const char *rate)
     return !rate[1] || takt_parse_rate(one, &tokens, &period_us, NULL) == 0;
 }
 
-/* A rate of 0 stands alone: nothing else can matter. */
+/* Reads an override with a rate of 0. It has no other fields, because they would have no effect. */
 static int read_zero(const takt_override_text *text, takt_access *access, takt_error *error)
 {
     for (unsigned i = 0; i < text->rule_count; i++) {
@@ -107,7 +108,7 @@ static int check_key(const char *key, takt_error *error)
     return 0;
 }
 
-/* What the override leaves out is as its limit has it. */
+/* Fills the missing fields of an override with the fields of its limit. */
 static takt_limit_text merge(const takt_limit_text *of, const takt_override_text *text)
 {
     takt_limit_text merged = *of;
@@ -175,7 +176,7 @@ static int add(takt_overrides *overrides, const takt_limit *limit, const char *k
     return 0;
 }
 
-/* Room for `count` overrides; NULL: no memory. */
+/* Allocates room for `count` overrides. NULL: no memory. */
 static takt_overrides *make(unsigned count)
 {
     takt_overrides *overrides = calloc(1, sizeof *overrides);
@@ -260,7 +261,7 @@ const takt_limit *takt_overrides_named(const takt_limit *base, const char *key)
     return found ? &found->limit : NULL;
 }
 
-/* After a mismatch the last `*` takes one byte more. */
+/* Matches a pattern. After a mismatch, the last `*` matches one more byte. */
 static bool matches(const char *pattern, const char *key)
 {
     const char *star = NULL, *taken = NULL;

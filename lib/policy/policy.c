@@ -1,6 +1,6 @@
 /*
- * The set of limits: who is in it, by order and by name, and whether every `within` leads
- * somewhere.  What the texts of one limit mean is left to limit_text.c, files and YAML to load.c.
+ * policy.c: the set of limits. It keeps the limits by order and by name and checks every `within`.
+ * limit_text.c decides what the texts of a limit mean; load.c reads files and YAML.
  */
 #include "policy/policy.h"
 
@@ -20,7 +20,7 @@
 #include "policy/overrides.h"
 
 #define CAPACITY_FIRST 8
-#define REVISION_MAX   INT64_C(9007199254740991) /* 2^53 - 1: exact in a script's numbers too */
+#define REVISION_MAX   INT64_C(9007199254740991) /* 2^53 - 1: exact in scripts, too */
 
 int takt_policy_new(takt_policy **policy, takt_error *error)
 {
@@ -52,7 +52,7 @@ void takt_policy_free(takt_policy *policy)
     free(policy);
 }
 
-/* FNV-1a: the names are the operator's own, so nobody chooses them to collide. */
+/* FNV-1a. The operator chooses the names, so nobody provokes collisions. */
 static uint32_t hash_of(const char *name)
 {
     uint32_t hash = 2166136261u;
@@ -61,7 +61,7 @@ static uint32_t hash_of(const char *name)
     return hash;
 }
 
-/* The slot that holds the name, or the empty one where it belongs. */
+/* The slot that has the name, or the empty slot for it. */
 static uint32_t *slot_of(const takt_policy *policy, const char *name)
 {
     size_t at = hash_of(name) & (policy->slot_count - 1);
@@ -70,7 +70,7 @@ static uint32_t *slot_of(const takt_policy *policy, const char *name)
     return &policy->slots[at];
 }
 
-/* The limit of that name, or NULL. */
+/* The limit with a name. NULL: there is none. */
 static takt_limit *find(const takt_policy *policy, const char *name)
 {
     if (policy == NULL || name == NULL || policy->slot_count == 0)
@@ -89,8 +89,7 @@ size_t takt_policy_index(const takt_policy *policy, const char *name)
     return *slot_of(policy, name) - 1;
 }
 
-/* Room for one limit more.  After a failure the policy is as good as before, some arrays being
- * larger. */
+/* Makes room for another limit. After a failure the policy is valid; some arrays may be larger. */
 static int grow(takt_policy *policy)
 {
     if (policy->limit_count < policy->limit_capacity)
@@ -216,8 +215,8 @@ static int refuse_circle(const takt_policy *policy, const takt_limit *member, ta
                      first, circle, at == begin ? "" : "... -> ", begin->name);
 }
 
-/* Each limit is visited once: a walk ends where an earlier one has been, and a circle where it has
- * been itself. */
+/* Refuses circles of `within`. Each limit is visited once: a walk ends at a limit of an earlier
+ * walk. A walk that returns to its own limit has found a circle. */
 static int refuse_circles(const takt_policy *policy, takt_error *error)
 {
     uint32_t *visited = calloc(policy->limit_count + 1, sizeof *visited);
@@ -238,7 +237,7 @@ static int refuse_circles(const takt_policy *policy, takt_error *error)
     return code;
 }
 
-/* A permit has room for what it holds of so many limits. */
+/* Refuses too many nested limits: a permit has space for a fixed number of them. */
 static int refuse_depth(const takt_policy *policy, takt_error *error)
 {
     for (size_t i = 0; i < policy->limit_count; i++) {
@@ -253,7 +252,8 @@ static int refuse_depth(const takt_policy *policy, takt_error *error)
     return 0;
 }
 
-/* A policy checked once is only read by later checks. */
+/* Sets `within` of a limit and its overrides. Only a change is written, because other threads may
+ * read a policy that was checked before. */
 static void set_within(takt_limit *limit, const takt_limit *outer)
 {
     takt_limit *override;
@@ -280,7 +280,7 @@ int takt_policy_check(const takt_policy *policy, takt_error *error)
     return code == 0 ? refuse_depth(policy, error) : code;
 }
 
-/* Replaces an owned text by a copy of another. */
+/* Replaces an owned text by a copy of `text`. */
 static int set_text(char **owned, const char *text, takt_error *error)
 {
     char *copy = strdup(text);

@@ -1,5 +1,5 @@
 /*
- * policy.h: a policy as the library sees it.  Built by policy.c from texts, by load.c from YAML.
+ * policy.h: a policy inside the library. policy.c builds it from texts, load.c from YAML.
  */
 #ifndef TAKT_POLICY_POLICY_H
 #define TAKT_POLICY_POLICY_H
@@ -9,42 +9,42 @@
 #include "core/limit.h"
 
 struct takt_policy {
-    takt_limit **limits; /* each allocated for itself: pointers to them stay valid */
+    takt_limit **limits; /* each limit has its own allocation: pointers stay valid */
     size_t limit_count;
     size_t limit_capacity;
-    char **within; /* what each limit's `within` names, or NULL; resolved by takt_policy_check into
-                      limit->within */
-    uint32_t *slots;   /* limits by name: a hash table of index + 1, 0 where empty */
+    char **within;   /* the name in each limit's `within`, or NULL; takt_policy_check resolves it to
+                        limit->within */
+    uint32_t *slots; /* limits by name: a hash table of index + 1, 0 where empty */
     size_t slot_count; /* a power of two, at least twice limit_capacity */
     char *store;       /* NULL: not given */
     char *name_space;  /* NULL: not given */
-    int64_t revision;  /* of every limit */
-    bool has_revision; /* it was given */
+    int64_t revision;  /* the revision of all limits */
+    bool has_revision; /* the policy has `revision` */
     bool follows;      /* the limits are in the store */
-    int64_t version;   /* of the stored policy that this is; 0: none */
-    char *text;        /* what it was read from, with a NUL behind it; NULL: built in code */
+    int64_t version;   /* version of a stored policy; 0: not stored */
+    char *text;        /* the source text with a NUL; NULL: built in code */
     size_t text_size;
-    struct takt_policy *older; /* a client's: the one that it has loaded before */
+    struct takt_policy *older; /* the policy that the client had before */
 };
 
-/* The limit of that name, or NULL.  Takes the same time however many limits there are. */
+/* The limit with a name. NULL: there is none. The time does not depend on the number of limits. */
 const takt_limit *takt_policy_find(const takt_policy *policy, const char *name);
 
-/* What a limit or an override, perhaps of an older policy, is in this one, for a key as the store
- * knows it; NULL: there is no such limit.  The clear key of a hash is not known: an override stays
- * that of its key or pattern. */
+/* The limit or override in this policy that replaces `limit`, which may be of an older policy. The
+ * key is in the form of the store. NULL: there is no such limit. The clear text of a hashed key is
+ * unknown, so an override is found by its own key or pattern. */
 const takt_limit *takt_policy_renewed(const takt_policy *policy, const takt_limit *limit,
                                       const char *key);
 
-/* Where a limit that the policy has stands in the order of the file. */
+/* The position of a limit in the file. The policy has a limit with this name. */
 size_t takt_policy_index(const takt_policy *policy, const char *name);
 
-/* Sets what a policy says of itself.  TAKT_E_POLICY with "store: ..." or "namespace: ..." in error.
+/* Sets a field of the policy itself. Errors are TAKT_E_POLICY with "store: ...", "namespace: ...".
  */
 int takt_policy_set_store(takt_policy *policy, const char *store, takt_error *error);
 int takt_policy_set_namespace(takt_policy *policy, const char *name_space, takt_error *error);
 
-/* The same as a number that is one. */
+/* Sets the revision as a valid number. */
 void takt_policy_renumber(takt_policy *policy, int64_t revision);
 
 #endif

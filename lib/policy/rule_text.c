@@ -1,6 +1,7 @@
 /*
- * Reads a rule from texts and writes it as words.  Decides what the fields' words mean; how a rate
- * is written is decided in base/time_text.c, which fields and numbers an algorithm takes in core.
+ * rule_text.c: reads a rule from texts and describes it. It decides what the words of the fields
+ * mean. base/time_text.c decides the format of rates, and core decides which fields and numbers an
+ * algorithm accepts.
  */
 #include "policy/rule_text.h"
 
@@ -15,7 +16,7 @@
 #include "policy/field.h"
 #include "zone/zone_load.h"
 
-#define GUARD_PERIOD_PARTS   20 /* a guard nobody wrote is that part of the period */
+#define GUARD_PERIOD_PARTS   20 /* the default guard is this part of the period */
 #define GUARD_DEFAULT_MAX_US INT64_C(50000)
 
 static int read_algorithm(const char *text, const takt_algorithm **algorithm, takt_error *error)
@@ -63,8 +64,8 @@ static int read_timezone(const char *text, const takt_zone **zone, takt_error *e
     return code != 0 ? takt_field_refuse("timezone", code, error) : 0;
 }
 
-/* What counts exactly leaves a vendor that counts the same way nothing to spare: work begins some
- * time after its slot, and the vendor hears of it later still. */
+/* The default guard. An exact algorithm leaves no tolerance for a vendor that counts in the same
+ * way, but work begins some time after its slot and reaches the vendor even later. */
 static int64_t default_guard(const takt_rule *rule)
 {
     bool exact = rule->algorithm == &takt_fixed_window || rule->algorithm == &takt_sliding_log;

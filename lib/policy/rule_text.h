@@ -1,5 +1,5 @@
 /*
- * rule_text.h: one rule, from a person's texts to the numbers of lib/core and back.
+ * rule_text.h: converts a rule between the texts of a policy and the numbers of lib/core.
  */
 #ifndef TAKT_POLICY_RULE_TEXT_H
 #define TAKT_POLICY_RULE_TEXT_H
@@ -8,13 +8,12 @@
 
 #include "core/rule.h"
 
-/* Reads a rule, ready for use.  0, or an error that begins with the field: "rate: ...", "headroom:
- * ..." where it is that which does not suit the rule.  *rule is not to be used after a failure. */
+/* Reads a rule, ready for use. Returns 0, or an error that begins with the field: "rate: ...", or
+ * "headroom: ..." if the rule refuses the headroom. After a failure *rule must not be used. */
 int takt_rule_read_text(const takt_rule_text *text, int64_t headroom_bp, takt_rule *rule,
                         takt_error *error);
 
-/* Appends "100/s burst 10" or "800/day fixed-window America/Los_Angeles" to a text, cut to `size`.
- */
+/* Appends "100/s burst 10" or "800/day fixed-window America/Los_Angeles", cut to `size`. */
 void takt_rule_describe(const takt_rule *rule, char *text, size_t size);
 
 #endif

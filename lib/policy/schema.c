@@ -1,6 +1,6 @@
 /*
- * Turns libcyaml's schema into words: which fields a mapping has, and what a person who wrote
- * another one most likely meant.
+ * schema.c: describes libcyaml's schema for messages: the fields of a mapping, and the most likely
+ * correction of an unknown field. document.c defines the schema.
  */
 #include "policy/schema.h"
 
@@ -22,7 +22,7 @@ void takt_schema_list(const cyaml_schema_value_t *mapping, char *text, size_t si
     }
 }
 
-/* Looks for a mapping within `schema` that has the field, and writes the path to it
+/* Finds a mapping in `schema` that has the field, and writes the path of the field
  * ("limits[].rules[].rate"). */
 static bool find_elsewhere(const cyaml_schema_value_t *schema, const char *key, char *path,
                            size_t size)

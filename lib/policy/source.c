@@ -1,6 +1,6 @@
 /*
- * Reads a policy file and decides whether it is a text at all: UTF-8, of reasonable size, and with
- * no character that would make lines count differently here and in the reader's editor.
+ * source.c: reads a policy file and decides whether it is a valid text: UTF-8, of limited size, and
+ * without characters that make an editor count lines differently. outline.c checks the YAML.
  */
 #include "policy/source.h"
 
@@ -22,7 +22,7 @@ void takt_source_init(takt_source *source, const char *name, const char *text, s
         return;
     }
     const char *end = name + length - (TAKT_SOURCE_NAME_MAX - 3);
-    while (((unsigned char)*end & 0xc0) == 0x80) /* not from within a character */
+    while (((unsigned char)*end & 0xc0) == 0x80) /* not inside a character */
         end++;
     snprintf(source->name, sizeof source->name, "...%s", end);
 }
@@ -69,7 +69,7 @@ int takt_source_read(const char *path, char **text, size_t *size, takt_error *er
     return 0;
 }
 
-/* Why a character may not stand in a policy; NULL: it may. */
+/* The reason why a policy may not have a character. NULL: the character is allowed. */
 static const char *reason_against(const char *at, size_t left, size_t length, uint32_t character)
 {
     if (length == 0)

@@ -1,5 +1,5 @@
 /*
- * source.h: a policy file as bytes, before anything in it means something.
+ * source.h: the bytes of a policy file, before they are read as YAML.
  */
 #ifndef TAKT_POLICY_SOURCE_H
 #define TAKT_POLICY_SOURCE_H
@@ -12,21 +12,22 @@
 #define TAKT_SOURCE_NAME_MAX 200
 
 typedef struct takt_source {
-    char name[TAKT_SOURCE_NAME_MAX + 1]; /* as messages show it: of a long one its end */
+    char name[TAKT_SOURCE_NAME_MAX + 1]; /* for messages; a long name is cut at its start */
     const char *text; /* the caller's; without a byte order mark after the check */
     size_t size;
 } takt_source;
 
-/* The text stays the caller's and must outlive the source. */
+/* Initialises a source. The caller owns the text, which must outlive the source. */
 void takt_source_init(takt_source *source, const char *name, const char *text, size_t size);
 
 /*
- * Reads a whole file into memory that the caller frees; what is larger than TAKT_SOURCE_SIZE_MAX is
- * read up to one byte more, for the check to refuse.  TAKT_E_POLICY or TAKT_E_NOMEM.
+ * Reads a whole file into memory that the caller frees. Of a file larger than TAKT_SOURCE_SIZE_MAX
+ * it reads one byte more than that, so takt_source_check refuses it. Returns 0, TAKT_E_POLICY or
+ * TAKT_E_NOMEM.
  */
 int takt_source_read(const char *path, char **text, size_t *size, takt_error *error);
 
-/* Refuses what is no text of reasonable size: TAKT_E_POLICY with the line. */
+/* Refuses bytes that are no text of limited size: TAKT_E_POLICY with the line. */
 int takt_source_check(takt_source *source, takt_error *error);
 
 #endif

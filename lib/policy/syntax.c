@@ -1,6 +1,6 @@
 /*
- * Puts libyaml's complaints, which name what the parser looked for, into the place where they arose
- * and adds what the usual cause is.
+ * syntax.c: explains the errors of libyaml. It adds the location and the usual cause, because
+ * libyaml only names what its parser expected. source.c and outline.c report all other errors.
  */
 #include "policy/syntax.h"
 
@@ -11,7 +11,7 @@
 #include "base/fail.h"
 
 static const struct {
-    const char *problem; /* as libyaml puts it, or how it begins */
+    const char *problem; /* libyaml's text, or its beginning */
     const char *advice;
 } advices[] = {
     {"mapping values are not allowed",
@@ -36,7 +36,7 @@ static const char *advice_for(const char *problem)
     return "correct it, or put the text in quotes";
 }
 
-/* The byte at which the index-th character begins, '\0' at the end. */
+/* The first byte of the index-th character; '\0' at the end. */
 static char character_at(const takt_source *source, size_t index)
 {
     for (size_t at = 0; at < source->size; at++)
@@ -45,7 +45,7 @@ static char character_at(const takt_source *source, size_t index)
     return '\0';
 }
 
-/* libyaml counts a line after the last line feed, which no editor shows. */
+/* The line as editors show it. libyaml also counts a line after the last line feed. */
 static size_t shown_line(const takt_source *source, size_t line)
 {
     size_t lines = 1;
@@ -62,8 +62,8 @@ static bool is_tab(const yaml_parser_t *parser, const takt_source *source)
            character_at(source, parser->problem_mark.index) == '\t';
 }
 
-/* Whether the mistake is where libyaml began to look, not where it gave up: a name without its
- * colon, a text without its closing quote. */
+/* Whether the error is at the start of libyaml's context, not at the position where libyaml
+ * stopped: a name without its colon, or a text without its closing quote. */
 static bool is_at_context(const yaml_parser_t *parser)
 {
     return parser->context != NULL &&
@@ -72,7 +72,8 @@ static bool is_at_context(const yaml_parser_t *parser)
            parser->problem_mark.line != parser->context_mark.line;
 }
 
-/* "FILE:LINE: not YAML at column N", or at the end, where the line has no such column. */
+/* Writes "FILE:LINE: not YAML at column N". A column after the end of the line is named as its end.
+ */
 static void write_location(const takt_source *source, yaml_mark_t mark, char *text, size_t size)
 {
     size_t line = shown_line(source, mark.line + 1);

@@ -1,6 +1,7 @@
 /*
- * What a valid policy says and probably does not mean: a rate that its limit never reaches, because
- * a rule of a longer period paces more slowly and has too small a burst.
+ * warnings.c: finds probable mistakes in a valid policy: a rate that its limit never reaches,
+ * because a rule of a longer period is slower and has a small burst. Errors are left to the readers
+ * of the policy.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,13 +12,13 @@
 
 #define RATE_SIZE 64
 
-/* Whether rule a passes more than rule b in the long run. */
+/* Whether rule a has a higher rate than rule b. */
 static bool is_faster(const takt_rule *a, const takt_rule *b)
 {
     return (double)a->tokens / (double)a->span_us > (double)b->tokens / (double)b->span_us;
 }
 
-/* Whether `pacer` holds the limit below the rate of `rule` from the first period of `rule` on. */
+/* Whether `pacer` keeps the limit below the rate of `rule`, from the first period of `rule` on. */
 static bool hides(const takt_rule *pacer, const takt_rule *rule)
 {
     return pacer->unit == rule->unit && pacer->algorithm->paced &&
@@ -43,7 +44,8 @@ static void write_warning(const takt_rule *pacer, const takt_rule *rule, char *t
              pacer->algorithm->takes & TAKT_TAKES_BURST ? add : "add ", slow);
 }
 
-/* The slowest rule that hides another, and the slowest that it hides.  False: none does. */
+/* Finds the slowest rule that hides another rule, and the slowest rule that it hides. False: there
+ * is no such rule. */
 static bool find_hidden(const takt_numbers *numbers, const takt_rule **pacer,
                         const takt_rule **hidden)
 {
@@ -66,7 +68,7 @@ typedef struct warning {
     size_t count;
 } warning;
 
-/* key NULL: the limit itself. */
+/* Adds a warning about an override's key; NULL: about the limit itself. */
 static void warn(warning *warnings, const takt_limit *limit, const char *key)
 {
     const takt_rule *pacer, *hidden;

@@ -13,7 +13,8 @@
 /*
  * Finds the zone of a name. A zone is loaded once; the pointer is valid until the process ends. Any
  * thread may call it. After an update of the tz database, only new processes see the update.
- * Returns 0, TAKT_E_NOMEM, or TAKT_E_POLICY with the reason in error.
+ * Returns 0, TAKT_E_NOMEM, TAKT_E_SYSTEM if the file cannot be read, or TAKT_E_POLICY; error has
+ * the reason.
  */
 int takt_zone_load(const char *name, const takt_zone **zone, takt_error *error);
 
