@@ -234,8 +234,7 @@ static int64_t taken_within(const definition *self, int64_t from_us, int64_t bef
     return before_us > from_us ? taken_before(self, before_us) - taken_before(self, from_us) : 0;
 }
 
-/* Counts anew from a token on. */
-static void add_up(definition *self, int from)
+void definition_add_up(definition *self, int from)
 {
     for (int i = from; i < self->count; i++)
         if (i > 0)
@@ -351,7 +350,7 @@ static void window_take(definition *self, int64_t t_us, int64_t cost)
         self->taken[at] = self->taken[at - 1];
     self->taken[at] = (definition_token){t_us, cost, at < self->count ? self->taken[at].before : 0};
     self->count++;
-    add_up(self, at);
+    definition_add_up(self, at);
 }
 
 /* ---- either ---------------------------------------------------------------------------------- */
@@ -471,7 +470,7 @@ static void window_follow(definition *self, const definition *from, int64_t now_
             make_space(self);
             self->taken[self->count++] = from->taken[i];
         }
-    add_up(self, 0);
+    definition_add_up(self, 0);
 }
 
 void definition_follow(definition *self, const definition *from, int64_t now_us)

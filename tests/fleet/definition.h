@@ -135,4 +135,7 @@ int64_t definition_rest_at(const definition *self);
 void definition_note(definition *self, definition_taking taking);
 void definition_forget(definition *self);
 
+/* The tokens of windows from that one on have other sums than before. */
+void definition_add_up(definition *self, int from);
+
 #endif

@@ -126,6 +126,7 @@ static void strike_token(definition *self, int64_t slot_us, int64_t cost)
     for (; at >= 0 && cost > 0; at--) {
         int64_t struck = self->taken[at].cost < cost ? self->taken[at].cost : cost;
         self->taken[at].cost -= struck;
+        definition_add_up(self, at);
         cost -= struck;
     }
 }
