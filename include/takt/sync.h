@@ -57,7 +57,7 @@ TAKT_EXPORT int takt_sync_block(takt_sync *sync, const char *limit, const char *
 TAKT_EXPORT int takt_sync_penalize(takt_sync *sync, const char *limit, const char *key,
                                    int64_t for_us, const char *reason, takt_standing *standing);
 TAKT_EXPORT int takt_sync_lower(takt_sync *sync, const char *limit, const char *key,
-                                int64_t remaining, takt_standing *standing);
+                                const char *unit, int64_t remaining, takt_standing *standing);
 TAKT_EXPORT int takt_sync_unblock(takt_sync *sync, const char *limit, const char *key,
                                   takt_standing *standing);
 TAKT_EXPORT int takt_sync_reset(takt_sync *sync, const char *limit, const char *key,

@@ -347,12 +347,13 @@ TAKT_EXPORT int takt_penalize(takt_client *client, takt_call *call, const char *
                               takt_call_cb callback);
 
 /*
- * Reduces what is left to `remaining` tokens, in all rules of the limit at once; for what a vendor
- * says of its quota.  Never adds tokens, so several workers may report the same answer.  Outer
- * limits do not change.
+ * Reduces what is left to `remaining`, in all rules of the limit that count `unit` ("tokens",
+ * "requests"; NULL: tokens, or requests if no rule counts tokens); for what a vendor says of its
+ * quota.  Never adds, so several workers may report the same answer.  Outer limits do not change.
+ * TAKT_E_INVALID: also if no rule of the limit counts the unit.
  */
 TAKT_EXPORT int takt_lower(takt_client *client, takt_call *call, const char *limit, const char *key,
-                           int64_t remaining, takt_call_cb callback);
+                           const char *unit, int64_t remaining, takt_call_cb callback);
 
 /* Ends a block.  Work continues as after any block: for as long as the block lasted, and a minute
  * at most, at the first rule's rate without a burst, or at what penalties have left of that rate.

@@ -164,27 +164,51 @@ static const struct {
     [TAKT_CALL_RESET] = {TAKT_OP_RESET, 0, 0},
 };
 
+static const char *const unit_names[TAKT_UNITS] = {"tokens", "requests"};
+
+/* The unit of that name (NULL: what the limit is told in); -1: no rule of the limit counts it. */
+static int unit_of(const takt_client *client, const char *limit, const char *name)
+{
+    const takt_limit *found = limit ? takt_policy_find(client->policy, limit) : NULL;
+    bool counted[TAKT_UNITS] = {false};
+
+    for (int i = 0; found && i < found->numbers.rule_count; i++)
+        counted[found->numbers.rules[i].unit] = true;
+    if (!name)
+        return counted[TAKT_UNIT_REQUESTS] && !counted[TAKT_UNIT_TOKENS] ? TAKT_UNIT_REQUESTS
+                                                                         : TAKT_UNIT_TOKENS;
+    for (int unit = 0; unit < TAKT_UNITS; unit++)
+        if (strcmp(name, unit_names[unit]) == 0)
+            return counted[unit] ? unit : -1;
+    return -1;
+}
+
 int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, const char *limit,
-                  const char *key, int64_t number, const char *reason, takt_call_cb callback)
+                  const char *key, int64_t number, const char *text, takt_call_cb callback)
 {
     takt_request request = TAKT_REQUEST(limit);
+    bool lowers = kind == TAKT_CALL_LOWER;
     takt_calling *calling;
-    int code;
+    int code, unit = lowers && client ? unit_of(client, limit, text) : TAKT_UNIT_TOKENS;
 
     if (number < kinds[kind].min || number > kinds[kind].max ||
-        takt_check_reason(reason, NULL) != 0)
+        takt_check_reason(lowers ? NULL : text, NULL) != 0)
         return TAKT_E_INVALID;
     if (!call && kinds[kind].op == TAKT_OP_PEEK) /* its answer is all that it is for */
         return TAKT_E_INVALID;
-    if (kind == TAKT_CALL_LOWER)
+    if (unit < 0)
+        return TAKT_E_INVALID;
+    if (lowers)
         number = takt_min(number, TAKT_SETTLED_MAX); /* a higher number has the same effect */
     request.key = key;
     code = takt_call_begin(&calling, client, call, &request, false, callback);
     if (code < 0)
         return code;
     calling->call.op = kinds[kind].op;
-    calling->call.for_us = calling->call.actual = number;
-    strcpy(calling->reason, reason ? reason : ""); /* the length was checked */
+    calling->call.for_us = number;
+    calling->call.actual = unit == TAKT_UNIT_TOKENS ? number : -1;
+    calling->call.requests = unit == TAKT_UNIT_REQUESTS ? number : -1;
+    strcpy(calling->reason, text && !lowers ? text : ""); /* the length was checked */
     calling->call.reason = calling->reason;
     takt_call_aim(calling, 0);
     takt_call_send(calling);
@@ -216,9 +240,9 @@ int takt_penalize(takt_client *client, takt_call *call, const char *limit, const
 }
 
 int takt_lower(takt_client *client, takt_call *call, const char *limit, const char *key,
-               int64_t remaining, takt_call_cb callback)
+               const char *unit, int64_t remaining, takt_call_cb callback)
 {
-    return takt_call_ask(client, call, TAKT_CALL_LOWER, limit, key, remaining, NULL, callback);
+    return takt_call_ask(client, call, TAKT_CALL_LOWER, limit, key, remaining, unit, callback);
 }
 
 int takt_unblock(takt_client *client, takt_call *call, const char *limit, const char *key,

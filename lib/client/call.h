@@ -63,11 +63,11 @@ takt_calling *takt_call_new(takt_client *client);
 int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owner,
                     const takt_request *request, bool is_work, takt_call_cb callback);
 
-/* Begins a call of that kind for its public function.  `number` is a duration; for LOWER it is the
- * number of tokens left; other kinds pass 0.  `reason` may be NULL, and so may `call` together with
- * `callback` if the kind changes a ledger. */
+/* Begins a call of that kind for its public function.  `number` is a duration; for LOWER it is what
+ * is left; other kinds pass 0.  `text` is the reason of BLOCK and PENALIZE, and the unit of LOWER.
+ * It may be NULL, and so may `call` together with `callback` if the kind changes a ledger. */
 int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, const char *limit,
-                  const char *key, int64_t number, const char *reason, takt_call_cb callback);
+                  const char *key, int64_t number, const char *text, takt_call_cb callback);
 
 /* Points the call at the ledger of one of its levels. */
 void takt_call_aim(takt_calling *calling, int level);

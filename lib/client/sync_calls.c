@@ -14,7 +14,7 @@ typedef struct question {
     const takt_request *request;
     int64_t actual_cost;
     takt_call_kind kind;
-    const char *limit, *key, *reason;
+    const char *limit, *key, *text;
     int64_t number;
     takt_standing *standing;
     takt_stats *stats;
@@ -80,7 +80,7 @@ static int run_call(takt_client *client, takt_sync_post *post)
 
     asked->call.data = asked;
     return later(takt_call_ask(client, &asked->call, asked->kind, asked->limit, asked->key,
-                               asked->number, asked->reason, called));
+                               asked->number, asked->text, called));
 }
 
 /* A permit that another thread waits for is cancelled and not dropped, so that its thread
@@ -180,14 +180,14 @@ int takt_sync_try_acquire(takt_sync *sync, takt_permit *permit, const takt_reque
 }
 
 static int ask_call(takt_sync *sync, takt_call_kind kind, const char *limit, const char *key,
-                    int64_t number, const char *reason, takt_standing *standing)
+                    int64_t number, const char *text, takt_standing *standing)
 {
     question asked = {.post.run = run_call,
                       .kind = kind,
                       .limit = limit,
                       .key = key,
                       .number = number,
-                      .reason = reason,
+                      .text = text,
                       .standing = standing};
 
     return sync ? takt_sync_ask(sync, &asked.post) : TAKT_E_INVALID;
@@ -216,10 +216,10 @@ int takt_sync_penalize(takt_sync *sync, const char *limit, const char *key, int6
     return ask_call(sync, TAKT_CALL_PENALIZE, limit, key, for_us, reason, standing);
 }
 
-int takt_sync_lower(takt_sync *sync, const char *limit, const char *key, int64_t remaining,
-                    takt_standing *standing)
+int takt_sync_lower(takt_sync *sync, const char *limit, const char *key, const char *unit,
+                    int64_t remaining, takt_standing *standing)
 {
-    return ask_call(sync, TAKT_CALL_LOWER, limit, key, remaining, NULL, standing);
+    return ask_call(sync, TAKT_CALL_LOWER, limit, key, remaining, unit, standing);
 }
 
 int takt_sync_unblock(takt_sync *sync, const char *limit, const char *key, takt_standing *standing)

@@ -244,9 +244,9 @@ void takt_ledger_penalize(takt_ledger *ledger, int64_t now_us, int64_t for_us, c
 
 void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us);
 
-/* Leaves at most `remaining` tokens of the policy's rules (requests, if none counts tokens):
- * takt_numbers_charge takes the rest. */
-void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining);
+/* Leaves at most so much of each unit in the policy's rules: takt_numbers_charge takes the rest.  An
+ * amount below 0 leaves the unit as it is. */
+void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, takt_amounts most);
 
 /* The work of so many requests, for which slots were taken from slot_us on, has cost more or less
  * than was taken: takt_numbers_charge and takt_numbers_give_back correct the rules by the

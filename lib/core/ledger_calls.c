@@ -183,19 +183,19 @@ void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, in
     takt_meter_add(ledger, actual - cost);
 }
 
-void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, int64_t remaining)
+void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, takt_amounts most)
 {
-    takt_unit unit = told_unit(ledger->numbers);
-    takt_amounts used = {{0}};
+    takt_amounts room, used = {{0}};
     takt_rule brake;
 
     takt_ledger_tidy(ledger, now_us);
     brake = ledger->state.brake;
     ledger->state.brake.tokens = 0; /* the remaining quota may not start at once */
-    used.of[unit] =
-        takt_numbers_room(ledger->numbers, &ledger->state, now_us, now_us).of[unit] - remaining;
-    if (used.of[unit] > 0)
-        takt_numbers_charge(ledger->numbers, &ledger->state, now_us, used);
+    room = takt_numbers_room(ledger->numbers, &ledger->state, now_us, now_us);
+    for (int unit = 0; unit < TAKT_UNITS; unit++)
+        if (most.of[unit] >= 0)
+            used.of[unit] = takt_max(0, room.of[unit] - most.of[unit]);
+    takt_numbers_charge(ledger->numbers, &ledger->state, now_us, used);
     ledger->state.brake = brake;
 }
 

@@ -46,7 +46,7 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
         takt_ledger_settle(ledger, now_us, call->slot_us, call->requests, call->cost, call->actual);
         break;
     case TAKT_OP_LOWER:
-        takt_ledger_lower(ledger, now_us, call->actual);
+        takt_ledger_lower(ledger, now_us, (takt_amounts){{call->actual, call->requests}});
         break;
     case TAKT_OP_PEEK:
         if (call->for_us > 0)

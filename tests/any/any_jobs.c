@@ -385,7 +385,7 @@ static int say(party *by, takt_call *call, const char *limit, const char *key)
     case 2:
         return takt_penalize(client, call, limit, key, for_us, reason, callback);
     case 3:
-        return takt_lower(client, call, limit, key, below(50), callback);
+        return takt_lower(client, call, limit, key, NULL, below(50), callback);
     case 4:
         return takt_unblock(client, call, limit, key, callback);
     case 5:

@@ -110,12 +110,12 @@ Test(call, lower)
 {
     takt_call call = {0};
 
-    cr_assert_eq(takt_lower(client, &call, "pair", NULL, -1, note_call), TAKT_E_INVALID);
-    cr_assert_eq(takt_lower(client, &call, "none", NULL, 1, note_call), TAKT_E_NO_LIMIT);
-    run_call(takt_lower(client, &call, "pair", NULL, INT64_MAX, note_call));
+    cr_assert_eq(takt_lower(client, &call, "pair", NULL, NULL, -1, note_call), TAKT_E_INVALID);
+    cr_assert_eq(takt_lower(client, &call, "none", NULL, NULL, 1, note_call), TAKT_E_NO_LIMIT);
+    run_call(takt_lower(client, &call, "pair", NULL, NULL, INT64_MAX, note_call));
     cr_assert_eq(last.standing.remaining, 2);
     for (int i = 0; i < 2; i++) {
-        run_call(takt_lower(client, &call, "pair", NULL, 1, note_call));
+        run_call(takt_lower(client, &call, "pair", NULL, NULL, 1, note_call));
         cr_assert_eq(last.status, 0);
         cr_assert_eq(last.standing.remaining, 1, "however often it is said");
     }
@@ -147,7 +147,7 @@ Test(call, detached_calls_do_what_the_others_do)
     cr_assert_eq(takt_penalize(client, NULL, "pair", "p", INT64_C(60000000), NULL, NULL), 0);
     uv_run(&loop, UV_RUN_DEFAULT);
     cr_expect_gt(look("pair", "p").blocked_until_us, 0);
-    cr_assert_eq(takt_lower(client, NULL, "pair", "l", 1, NULL), 0);
+    cr_assert_eq(takt_lower(client, NULL, "pair", "l", NULL, 1, NULL), 0);
     uv_run(&loop, UV_RUN_DEFAULT);
     cr_expect_eq(look("pair", "l").remaining, 1);
     cr_assert_eq(takt_reset(client, NULL, "pair", "l", NULL), 0);
@@ -179,8 +179,8 @@ Test(call, detached_calls_are_bounded)
 
     for (int round = 0; round < 2; round++) { /* those that have ended no longer count */
         for (int i = 0; i < TAKT_DETACHED_MAX; i++)
-            cr_assert_eq(takt_lower(client, NULL, "free", NULL, 7, NULL), 0);
-        cr_expect_eq(takt_lower(client, NULL, "free", NULL, 7, NULL), TAKT_E_BUSY);
+            cr_assert_eq(takt_lower(client, NULL, "free", NULL, NULL, 7, NULL), 0);
+        cr_expect_eq(takt_lower(client, NULL, "free", NULL, NULL, 7, NULL), TAKT_E_BUSY);
         cr_expect_eq(takt_peek(client, &call, "free", NULL, note_call), 0,
                      "others are not bounded");
         uv_run(&loop, UV_RUN_DEFAULT);
@@ -203,4 +203,41 @@ Test(call, close_waits_for_detached_calls)
     uv_run(&loop, UV_RUN_DEFAULT);
     found = look("fast", NULL);
     cr_expect_gt(found.blocked_until_us, found.now_us);
+}
+
+/* A unit is one that the limit's rules count. */
+Test(call_by_unit, lower)
+{
+    static const char text[] =
+        "limits:\n"
+        "  - {name: both, rules: [{rate: 9/min, burst: 9, counts: requests}, {rate: 50/min, burst: "
+        "50}]}\n"
+        "  - {name: calls, rules: [{rate: 9/min, burst: 9, counts: requests}]}\n"
+        "  - {name: words, rules: [{rate: 50/min, burst: 50}]}\n";
+    takt_options options = {.store = "memory:"};
+    takt_error error = {0};
+    takt_call call = {0};
+
+    cr_assert_eq(takt_policy_parse(&policy, "p", text, sizeof text - 1, &error), 0, "%s",
+                 error.text);
+    uv_loop_init(&loop);
+    cr_assert_eq(takt_open(&client, &loop, policy, &options, NULL), 0);
+    run_call(takt_lower(client, &call, "both", NULL, "requests", 3, note_call));
+    cr_expect_eq(last.standing.remaining, 50, "tokens are told");
+    run_call(takt_lower(client, &call, "both", NULL, "tokens", 20, note_call));
+    cr_expect_eq(last.standing.remaining, 20);
+    run_call(takt_lower(client, &call, "both", NULL, NULL, 10, note_call));
+    cr_expect_eq(last.standing.remaining, 10, "tokens, unless it is said");
+    run_call(takt_lower(client, &call, "calls", NULL, NULL, 5, note_call));
+    cr_expect_eq(last.standing.remaining, 5, "requests, if no rule counts tokens");
+    run_call(takt_lower(client, &call, "calls", NULL, "requests", 4, note_call));
+    cr_expect_eq(last.standing.remaining, 4);
+    cr_expect_eq(takt_lower(client, &call, "calls", NULL, "tokens", 1, note_call), TAKT_E_INVALID);
+    cr_expect_eq(takt_lower(client, &call, "words", NULL, "requests", 1, note_call),
+                 TAKT_E_INVALID);
+    cr_expect_eq(takt_lower(client, &call, "words", NULL, "words", 1, note_call), TAKT_E_INVALID);
+    takt_close(client, NULL, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    takt_policy_free(policy);
+    uv_loop_close(&loop);
 }

@@ -100,7 +100,7 @@ Test(key_hash, every_call_meets_the_same_ledger)
     cr_assert_eq(takt_settle(&permit, &request, 4), 0);
     takt_release(&permit);
     cr_expect_eq(remaining("mail", hash_of("mail", ANN)), 5);
-    run_call(takt_lower(client, &(takt_call){0}, "mail", ANN, 2, note_call));
+    run_call(takt_lower(client, &(takt_call){0}, "mail", ANN, NULL, 2, note_call));
     cr_expect_eq(remaining("mail", hash_of("mail", ANN)), 2);
     run_call(takt_block(client, &(takt_call){0}, "mail", ANN, 60000000, NULL, note_call));
     remaining("mail", hash_of("mail", ANN));
@@ -138,7 +138,7 @@ Test(key_hash, begins_with_a_reload)
 
     begin(PLAIN, SECRET);
     hashed = parse(POLICY);
-    run_call(takt_lower(client, &(takt_call){0}, "mail", ANN, 2, note_call));
+    run_call(takt_lower(client, &(takt_call){0}, "mail", ANN, NULL, 2, note_call));
     cr_assert_eq(takt_reload(client, hashed, &error), 0, "%s", error.text);
     cr_expect_eq(remaining("mail", ANN), 9, "a ledger of its own");
     close_client();

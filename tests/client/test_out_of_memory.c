@@ -99,7 +99,7 @@ static void begin_all(run *self)
     begun(self, takt_block(client, &self->calls[2], "inner", "blocked", 1000, "a reason", said));
     begun(self, takt_reset(client, &self->calls[3], "outer", "", said));
     begun(self, takt_penalize(client, &self->calls[4], "outer", "late", 1000, NULL, said));
-    if (takt_lower(client, NULL, "outer", "detached", 1, NULL) != 0)
+    if (takt_lower(client, NULL, "outer", "detached", NULL, 1, NULL) != 0)
         self->good = self->good && failing_struck();
     self->tried.data = self;
     begun(self, takt_try_acquire(client, &self->calls[5], &self->tried, &TAKT_REQUEST("measured"),

@@ -130,7 +130,7 @@ Test(sync, other_calls_return_their_answers)
     cr_assert_eq(standing.blocked_until_us, 0);
     cr_assert_eq(takt_sync_reset(sync_, "hourly", NULL, &standing), 0);
     cr_assert_eq(standing.remaining, 1);
-    cr_assert_eq(takt_sync_lower(sync_, "hourly", NULL, 0, &standing), 0);
+    cr_assert_eq(takt_sync_lower(sync_, "hourly", NULL, NULL, 0, &standing), 0);
     cr_assert_eq(standing.remaining, 0);
     cr_assert_eq(takt_sync_reset(sync_, "hourly", NULL, &standing), 0);
     cr_assert_eq(takt_sync_peek(sync_, "unknown", NULL, &standing), TAKT_E_NO_LIMIT);

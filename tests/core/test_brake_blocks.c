@@ -380,7 +380,7 @@ Test(brake_blocks, what_is_left_is_lowered_while_a_block_is_paced)
         open_book(&b, limit);
         takt_ledger_block(&b.ledger, NOW, 10 * SECOND, NULL);
         peek(&b, at_us[i]);
-        takt_ledger_lower(&b.ledger, NOW + at_us[i], 40);
+        takt_ledger_lower(&b.ledger, NOW + at_us[i], (takt_amounts){{40, -1}});
         cr_expect_eq(b.ledger.state.rules[1].fixed_window.count, 9960, "row %zu", i);
         cr_expect_neq(b.ledger.state.brake.tokens, 0);
     }

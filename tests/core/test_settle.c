@@ -462,16 +462,16 @@ Test(settle, a_vendor_has_less_left)
         static book b;
         open_book(&b, limit_by(algorithms[i], 100, 100 * SECOND));
         take(&b, 0, 40);
-        takt_ledger_lower(&b.ledger, NOW, 75);
+        takt_ledger_lower(&b.ledger, NOW, (takt_amounts){{75, -1}});
         cr_assert_eq(remaining(&b, 0), 60, "row %zu: it never adds any", i);
-        takt_ledger_lower(&b.ledger, NOW, 25);
+        takt_ledger_lower(&b.ledger, NOW, (takt_amounts){{25, -1}});
         cr_assert_eq(remaining(&b, 0), 25, "row %zu", i);
-        takt_ledger_lower(&b.ledger, NOW, 25);
+        takt_ledger_lower(&b.ledger, NOW, (takt_amounts){{25, -1}});
         cr_assert_eq(remaining(&b, 0), 25, "row %zu: another has heard the same", i);
         take(&b, 0, 5);
-        takt_ledger_lower(&b.ledger, NOW, 25);
+        takt_ledger_lower(&b.ledger, NOW, (takt_amounts){{25, -1}});
         cr_assert_eq(remaining(&b, 0), 20, "row %zu: what is under way is charged once", i);
-        takt_ledger_lower(&b.ledger, NOW, 0);
+        takt_ledger_lower(&b.ledger, NOW, (takt_amounts){{0, -1}});
         cr_assert_eq(remaining(&b, 0), 0, "row %zu", i);
     }
 }
@@ -483,7 +483,7 @@ Test(settle, of_several_rules_the_least_is_lowered_to)
 
     limit.rules[limit.rule_count++] = limit_by(&takt_sliding_log, 20, SECOND).rules[0];
     open_book(&b, limit);
-    takt_ledger_lower(&b.ledger, NOW, 5);
+    takt_ledger_lower(&b.ledger, NOW, (takt_amounts){{5, -1}});
     cr_assert_eq(remaining(&b, 0), 5);
     cr_assert_eq(remaining(&b, SECOND), 20, "of the window that is longer, 15 are gone");
 }

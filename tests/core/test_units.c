@@ -194,3 +194,27 @@ Test(units, neither_small_nor_large_requests_are_starved)
                       algorithms[i]->name, f.askers[1].requests);
     }
 }
+
+/* What a vendor says of one unit leaves the other as it is. */
+Test(units, each_is_lowered_by_itself)
+{
+    takt_numbers numbers = requests_and_tokens(&takt_gcra, 60, 60000);
+    takt_amounts room;
+    book b;
+
+    numbers.rules[0].burst = 50;
+    cr_assert_eq(takt_rule_prepare(&numbers.rules[0], NULL), 0);
+    open_book(&b, numbers);
+    takt_ledger_lower(&b.ledger, NOW, (takt_amounts){{-1, 7}});
+    room = takt_numbers_room(b.ledger.numbers, &b.ledger.state, NOW, NOW);
+    cr_expect_eq(room.of[TAKT_UNIT_REQUESTS], 7);
+    cr_expect_eq(room.of[TAKT_UNIT_TOKENS], 8000);
+    takt_ledger_lower(&b.ledger, NOW, (takt_amounts){{300, 9}});
+    room = takt_numbers_room(b.ledger.numbers, &b.ledger.state, NOW, NOW);
+    cr_expect_eq(room.of[TAKT_UNIT_REQUESTS], 7, "never more");
+    cr_expect_eq(room.of[TAKT_UNIT_TOKENS], 300);
+    takt_ledger_lower(&b.ledger, NOW, (takt_amounts){{-1, -1}});
+    room = takt_numbers_room(b.ledger.numbers, &b.ledger.state, NOW, NOW);
+    cr_expect_eq(room.of[TAKT_UNIT_REQUESTS], 7);
+    cr_expect_eq(room.of[TAKT_UNIT_TOKENS], 300);
+}

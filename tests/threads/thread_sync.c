@@ -115,7 +115,7 @@ static int look_or_steer(uint64_t *random)
     case 2:
         return takt_sync_penalize(sync_of_all, limit, "k", for_us, NULL, NULL);
     case 3:
-        return takt_sync_lower(sync_of_all, limit, "k", for_us, &standing);
+        return takt_sync_lower(sync_of_all, limit, "k", NULL, for_us, &standing);
     case 4:
         return takt_sync_unblock(sync_of_all, limit, NULL, NULL);
     case 5:

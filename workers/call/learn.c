@@ -107,7 +107,8 @@ static int begin(study *of, const takt_caller_vendor_word *word)
 {
     if (word->remaining == 0 && word->reset != VENDOR_UNSAID)
         return takt_peek(of->client, &of->call, of->limit, key_of(of), on_looked);
-    return takt_lower(of->client, &of->call, of->limit, key_of(of), word->remaining, on_lowered);
+    return takt_lower(of->client, &of->call, of->limit, key_of(of), NULL, word->remaining,
+                      on_lowered);
 }
 
 void takt_caller_learn(const takt_job *job, const takt_caller_vendor_word *word, int64_t age_us)

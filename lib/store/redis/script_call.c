@@ -202,6 +202,12 @@ static void add_settle(struct pen *pen, const takt_store_call *call)
     add_int(pen, call->actual);
 }
 
+static void add_lower(struct pen *pen, const takt_store_call *call)
+{
+    add_int(pen, call->actual);
+    add_int(pen, call->requests);
+}
+
 /* An argument of its own. */
 static void add_number(struct pen *pen, int64_t value)
 {
@@ -279,7 +285,7 @@ bool takt_script_call_write(takt_script_call *script_call, const char *name_spac
     else if (call->op == TAKT_OP_SETTLE)
         add_settle(&pen, call);
     else if (call->op == TAKT_OP_LOWER)
-        add_int(&pen, call->actual);
+        add_lower(&pen, call);
     assert(!pen.writer.full);
     add(script_call, script_call->text, (size_t)(pen.writer.at - script_call->text));
     return true;

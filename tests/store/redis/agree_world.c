@@ -468,6 +468,18 @@ static int64_t draw_watch(agree_world *world)
     return chance(world, 90) ? 1 + below(world, 20000000) : 1 + below(world, TAKT_WATCH_MAX_US);
 }
 
+/* What is left of a unit; -1: not told. */
+static int64_t draw_left(agree_world *world, const takt_store_call *call)
+{
+    return chance(world, 20) ? -1 : chance(world, 40) ? 0 : below(world, 2 * call->cost);
+}
+
+static void draw_lower(agree_world *world, takt_store_call *call)
+{
+    call->actual = draw_left(world, call);
+    call->requests = draw_left(world, call);
+}
+
 void agree_step_draw(agree_world *world, agree_step *step)
 {
     static const takt_op others[] = {
@@ -506,5 +518,5 @@ void agree_step_draw(agree_world *world, agree_step *step)
     if (step->call.op == TAKT_OP_SETTLE)
         draw_settle(world, &step->call);
     if (step->call.op == TAKT_OP_LOWER)
-        step->call.actual = chance(world, 40) ? 0 : below(world, 2 * step->call.cost);
+        draw_lower(world, &step->call);
 }
