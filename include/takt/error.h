@@ -26,7 +26,7 @@ enum {
     TAKT_E_COST = -4,           /* more than can ever be given; takt_check_request says why */
     TAKT_E_NO_SLOT = -5,        /* takt_try_acquire: no slot is due now */
     TAKT_E_DEADLINE = -6,       /* no slot within max_wait_us */
-    TAKT_E_FULL = -7,           /* more than max_waiting wait; when_full chose this waiter */
+    TAKT_E_FULL = -7,           /* more than max_waiting wait, and this waiter lost its place */
     TAKT_E_CANCELED = -8,       /* takt_cancel, or the client was closed */
     TAKT_E_BUSY = -9,           /* the permit or call is in use, or too many calls are */
     TAKT_E_POLICY = -10,        /* the policy cannot be accepted */

@@ -521,7 +521,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         given = serve_all(ledger, now_us, claim, award);
         takt_overflow_apply(ledger, claim, award);
         plan_all(ledger, now_us, claim, award);
-        if (ledger->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
+        if (takt_overflow_moves_front(ledger))
             hurry_first(ledger, now_us, claim, award);
         award->news |= is_news(ledger, claim, needed, given, award);
     }

@@ -61,6 +61,13 @@ typedef struct takt_numbers {
     int64_t revision; /* of the policy; the higher one is used */
 } takt_numbers;
 
+/* Whether a full line drops waiters of any worker. Otherwise it refuses the newest of the claiming
+ * one. */
+static inline bool takt_numbers_drops(const takt_numbers *numbers)
+{
+    return numbers->when_full != TAKT_WHEN_FULL_REFUSE;
+}
+
 /* The states of all rules, in the order of the rules.  A limit with a brake (brake.h) has one more
  * rule than its policy, whose state comes last. */
 typedef struct takt_rules_state {

@@ -117,3 +117,8 @@ void takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_awar
     else
         drop(ledger, claim, over, award);
 }
+
+bool takt_overflow_moves_front(const takt_ledger *ledger)
+{
+    return ledger->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST;
+}

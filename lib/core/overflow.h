@@ -18,4 +18,8 @@
  * refuse. */
 void takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_award *award);
 
+/* Whether waiters that leave may have stood in front, so that others come to the front sooner than
+ * planned. */
+bool takt_overflow_moves_front(const takt_ledger *ledger);
+
 #endif

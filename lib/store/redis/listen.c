@@ -35,7 +35,7 @@ static void on_hint(void *data, const char *limit, const char *key, bool own, co
  * the line. */
 static bool wakes_workers(const takt_numbers *numbers)
 {
-    return numbers->concurrency > 0 || numbers->when_full != TAKT_WHEN_FULL_REFUSE;
+    return numbers->concurrency > 0 || takt_numbers_drops(numbers);
 }
 
 void takt_redis_listen(takt_redis_store *store, const takt_store_call *call)

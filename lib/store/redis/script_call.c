@@ -123,7 +123,7 @@ static void add_waiting(struct pen *pen, const takt_claim *claim, const takt_num
     takt_write_int(writer, claim->waiting);
     if (claim->distant && numbers->concurrency == 0)
         takt_write_char(writer, '!');
-    if (numbers->max_waiting > 0 && numbers->when_full == TAKT_WHEN_FULL_REFUSE) {
+    if (numbers->max_waiting > 0 && !takt_numbers_drops(numbers)) {
         takt_write_char(writer, ',');
         takt_write_int(writer, claim->newcomers);
     }
@@ -163,8 +163,7 @@ static bool is_brief(const takt_store_call *call)
            claim->offer.cost == 0 && claim->want_count == 1 && claim->wants[0].count == 1 &&
            claim->wants[0].latest_us == TAKT_NEVER && numbers->rule_count == 1 &&
            numbers->rules[0].algorithm->paced && numbers->rules[0].unit == TAKT_UNIT_TOKENS &&
-           numbers->revision == 0 && numbers->when_full == TAKT_WHEN_FULL_REFUSE &&
-           numbers->adapt.backoff == 0;
+           numbers->revision == 0 && !takt_numbers_drops(numbers) && numbers->adapt.backoff == 0;
 }
 
 static void add_brief_claim(struct pen *pen, const takt_store_call *call)

@@ -202,7 +202,7 @@ static void draw_crowd(agree_world *world)
     takt_limit *limit = &world->policies[0];
     bool drops = limit->numbers.when_full != TAKT_WHEN_FULL_REFUSE;
 
-    world->crowd = (limit->numbers.concurrency >= 10 || drops) && chance(world, 40);
+    world->crowd = (limit->numbers.concurrency >= 10 || drops) && chance(world, drops ? 70 : 40);
     if (!world->crowd)
         return;
     world->workers = AGREE_WORKERS;

@@ -337,7 +337,7 @@ claim = {
             claim.refused = overflow.enforce(claim.own, claim.newcomers)
         end
         claim.plan_all()
-        if limit.when_full == 'o' then
+        if overflow.moves_front() then
             claim.hurry_first()
         end
         if needed > 0 and claim.least_urgent >= 0 then

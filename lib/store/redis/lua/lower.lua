@@ -15,7 +15,9 @@ return run(function()
         brake.take_off()
     end
     local tokens, requests = limit.room(ledger.now, ledger.now)
-    charge(most < 0 and 0 or math.max(0, tokens - most), most_requests < 0 and 0 or math.max(0, requests - most_requests))
+    local used = most < 0 and 0 or math.max(0, tokens - most)
+    local used_requests = most_requests < 0 and 0 or math.max(0, requests - most_requests)
+    charge(used, used_requests)
     if braked then
         brake.add(braked)
     end

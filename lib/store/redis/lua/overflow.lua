@@ -48,6 +48,11 @@ overflow = {
         return theirs, place, name
     end,
 
+    -- Whether waiters that leave may have stood in front.
+    moves_front = function()
+        return limit.when_full == 'o'
+    end,
+
     take_out = function(place, count)
         place.waiting = place.waiting - count
         place.wanting = place.wanting > count * place.need and place.wanting - count * place.need or 0
