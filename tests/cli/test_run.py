@@ -444,7 +444,7 @@ def says_what_it_waits_for(report, here):
         here.takt('unblock', *policy)
         here.takt('reset', *policy)
         done = screen.end()
-        report.check(done == 0 and screen.screen.plain.endswith('~\rran\r\n'), 'and the line is wiped',
+        report.check(done == 0 and re.search(r'takt run: [^\r\n]*\rran\r\n$', screen.screen.plain), 'and the line is wiped',
                      repr(screen.screen.plain))
     gone = ['-s', f'unix:{here.path}/gone.sock', *policy]
     with on_terminal(here, [TAKT, 'run', *gone, '--', 'true']) as screen:
