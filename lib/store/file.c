@@ -118,6 +118,7 @@ static bool fill_job(takt_file_job *job, takt_store_call *call)
     strcpy(job->reason, call->reason ? call->reason : ""); /* its length was checked */
     job->own.reason = job->reason;
     job->own.slot_us = call->slot_us;
+    job->own.requests = call->requests;
     job->own.actual = call->actual;
     job->own.status = 0;
     job->exchange = call->exchange ? takt_policy_exchange_copy(call->exchange) : NULL;

@@ -150,6 +150,56 @@ CONTRACT(blocks_unblocks_resets_peeks)
     leave_place(&at);
 }
 
+/* 10 tokens and 5 requests. */
+static takt_limit two_units(void)
+{
+    takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);
+
+    limit.numbers.rules[limit.numbers.rule_count++] =
+        rig_limit("a", 5, RIG_DAY, 5).numbers.rules[0];
+    limit.numbers.rules[1].unit = TAKT_UNIT_REQUESTS;
+    return limit;
+}
+
+CONTRACT(settles_and_lowers_each_unit)
+{
+    takt_limit limit = two_units();
+    struct place at;
+    struct rig rig;
+    struct rig_call call;
+
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    rig_call_init(&call, TAKT_OP_TRY, &limit, "settled");
+    call.call.cost = 4;
+    cr_assert_eq(rig_run(&rig, &call), 0);
+    call.call.op = TAKT_OP_SETTLE;
+    call.call.slot_us = call.call.standing.now_us;
+    call.call.requests = 1;
+    call.call.actual = 0; /* it was not begun */
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    for (int i = 0; i < 5; i++)
+        cr_expect_eq(rig_try(&rig, &limit, "settled", 2), 0);
+    cr_expect_eq(rig_try(&rig, &limit, "settled", 1), TAKT_E_NO_SLOT);
+
+    rig_call_init(&call, TAKT_OP_LOWER, &limit, "tokens");
+    call.call.actual = 3;
+    call.call.requests = -1;
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(rig_try(&rig, &limit, "tokens", 4), TAKT_E_NO_SLOT);
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(rig_try(&rig, &limit, "tokens", 1), 0);
+
+    rig_call_init(&call, TAKT_OP_LOWER, &limit, "requests");
+    call.call.actual = -1;
+    call.call.requests = 1;
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(rig_try(&rig, &limit, "requests", 10), 0);
+    cr_expect_eq(rig_try(&rig, &limit, "requests", 1), TAKT_E_NO_SLOT);
+    rig_close(&rig);
+    leave_place(&at);
+}
+
 CONTRACT(counts_what_is_taken_while_somebody_looks)
 {
     takt_limit limit = rig_limit("a", 100, RIG_DAY, 100);
