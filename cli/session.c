@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include <takt/live.h>
 
@@ -28,14 +27,10 @@ const char *takt_cli_store(const takt_cli_settings *settings)
     return settings->store ? settings->store : variable("TAKT_STORE");
 }
 
-/* Where the policy is; NULL: there is none. */
+/* NULL: there is none. */
 static const char *policy_path(const takt_cli_settings *settings)
 {
-    const char *path = settings->file     ? settings->file
-                       : settings->policy ? settings->policy
-                                          : variable("TAKT_POLICY");
-
-    return path || access("takt.yaml", F_OK) != 0 ? path : "takt.yaml";
+    return takt_policy_file(settings->file ? settings->file : settings->policy);
 }
 
 bool takt_cli_has_policy(const takt_cli_settings *settings)
@@ -54,13 +49,10 @@ int takt_cli_load_policy(takt_policy **policy, const takt_cli_settings *settings
                      "--rate");
         return EX_CONFIG;
     }
-    if (takt_policy_load(policy, path, &error) == 0) {
-        if (takt_policy_check(*policy, &error) == 0)
-            return 0;
-        takt_policy_free(*policy);
-    }
-    takt_message("%s", error.text);
-    return error.code == TAKT_E_NOMEM ? EX_OSERR : EX_CONFIG;
+    int status = takt_policy_file_load(policy, path, &error);
+    if (status)
+        takt_message("%s", error.text);
+    return status;
 }
 
 int takt_cli_make_policy(takt_policy **policy, const takt_cli_settings *settings,
@@ -289,49 +281,11 @@ free_policy:
     return status;
 }
 
-/* The client goes by `policy` and no more by the session's, which must outlive it. */
-static bool put_policy(takt_cli_session *session, takt_policy *policy, takt_error *error)
-{
-    takt_policy **former =
-        realloc(session->former, (session->former_count + 1) * sizeof(*session->former));
-
-    if (!former) {
-        *error = (takt_error){TAKT_E_NOMEM, "no memory"};
-        return false;
-    }
-    session->former = former;
-    if (takt_reload(session->client, policy, error) != 0)
-        return false;
-    session->former[session->former_count++] = session->policy;
-    session->policy = policy;
-    return true;
-}
-
 bool takt_cli_reread(takt_cli_session *session, const takt_cli_settings *settings,
                      const takt_cli_target *target, takt_error *error)
 {
-    const char *path = policy_path(settings);
-    takt_policy *policy;
-
-    *error = (takt_error){0};
-    if (!path) {
-        *error = (takt_error){TAKT_E_POLICY, "./takt.yaml no longer exists"};
-        return false;
-    }
-    if (takt_policy_load(&policy, path, error) != 0)
-        return false;
-    if (takt_policy_follows(policy))
-        snprintf(error->text, sizeof(error->text),
-                 "%s: the limits are in the store: the program follows their changes without a "
-                 "signal, but must be restarted to use another store",
-                 path);
-    else if (!takt_policy_has(policy, target->limit))
-        snprintf(error->text, sizeof(error->text), "%s no longer has the limit \"%s\"", path,
-                 target->limit);
-    else if (put_policy(session, policy, error))
-        return true;
-    takt_policy_free(policy);
-    return false;
+    return takt_policy_file_reread(&session->policy, &session->former, policy_path(settings),
+                                   target->limit, session->client, error);
 }
 
 static void forget_client(void *data)
@@ -345,13 +299,9 @@ void takt_cli_close(takt_cli_session *session)
         takt_close(session->client, forget_client, session);
     uv_run(&session->loop, UV_RUN_DEFAULT);
     uv_loop_close(&session->loop);
-    for (size_t i = 0; i < session->former_count; i++)
-        takt_policy_free(session->former[i]);
-    free(session->former);
+    takt_former_policies_free(&session->former);
     takt_policy_free(session->policy);
     session->policy = NULL;
-    session->former = NULL;
-    session->former_count = 0;
 }
 
 void takt_cli_export_fence(const takt_permit *permit)

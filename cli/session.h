@@ -9,12 +9,12 @@
 #include <takt/takt.h>
 #include <uv.h>
 
+#include "kit/policy_file.h"
 #include "options.h"
 
 typedef struct takt_cli_session {
-    takt_policy *policy;  /* by which the client goes, or a copy of it */
-    takt_policy **former; /* those before, which a reload has left to us */
-    size_t former_count;
+    takt_policy *policy; /* by which the client goes, or a copy of it */
+    takt_former_policies former;
     takt_client *client;
     uv_loop_t loop;
     int64_t store_timeout_us;                       /* of a call; 0: as usual */

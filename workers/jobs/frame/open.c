@@ -27,8 +27,7 @@ static int open_client(takt_worker *worker)
     takt_error error = {0};
     takt_options options = {
         .store = worker->options.store, .on_event = on_client_event, .data = worker};
-    const takt_policy *policy = worker->policies.all[0];
-    int code = takt_open(&worker->client, &worker->loop, policy, &options, &error);
+    int code = takt_open(&worker->client, &worker->loop, worker->policy, &options, &error);
 
     if (code) {
         takt_worker_say("%s", error.text[0] ? error.text : takt_strerror(code));
@@ -56,7 +55,7 @@ static int open_stream(takt_worker *worker, takt_error *error)
     const char *url = options->redis ? options->redis : options->store;
 
     if (!url)
-        url = takt_policy_store(worker->policies.all[0]);
+        url = takt_policy_store(worker->policy);
     return takt_job_source_open_stream(&worker->source, &worker->loop, url, options->stream,
                                        options->group, options->take_over_us, options->until_empty,
                                        &takt_intake_source_events, worker, error);

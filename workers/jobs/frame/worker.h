@@ -13,6 +13,7 @@
 
 #include "job_list.h"
 #include "jobs/report/report.h"
+#include "kit/policy_file.h"
 #include "kit/signals.h"
 #include "kit/wait_notice.h"
 #include "lanes.h"
@@ -95,12 +96,6 @@ void takt_rehearsal_close(takt_worker *worker);
 
 /* ---- the worker ------------------------------------------------------------------------------ */
 
-/* The client may use any of these policies. */
-typedef struct takt_worker_policies {
-    takt_policy **all; /* the newest one last */
-    unsigned count;
-} takt_worker_policies;
-
 typedef struct takt_worker_handles {
     uv_prepare_t pass;
     uv_timer_t due, drain, notice;
@@ -123,7 +118,8 @@ struct takt_worker {
     takt_worker_options options;
     uv_loop_t loop;
     takt_client *client;
-    takt_worker_policies policies;
+    takt_policy *policy;
+    takt_former_policies former;
     takt_report *report;
     takt_job_source *source;
     void (*source_closed)(takt_worker *worker);
