@@ -227,7 +227,7 @@ static int run(int argc, char **argv, takt_cli_settings *settings, operation_kin
     if (self.status == 0)
         uv_run(&self.session.loop, UV_RUN_DEFAULT);
     if (self.status)
-        status = takt_cli_refusal(&self.session, &self.target, self.status, 1);
+        status = takt_cli_refusal(&self.session, &self.target, self.status, NULL);
     else if (settings->json)
         print_json(&self);
     else

@@ -119,8 +119,7 @@ static const struct argp argp = {
 /* What the jobs wait for, on a terminal; NULL: nothing to tell. */
 static const char *waited_for(mapping *map)
 {
-    takt_wait_notice_waiter waiter = {map->target.limit, map->target.key, map->wish.cost,
-                                      map->jobs.waiting};
+    takt_wait_notice_waiter waiter = {&map->jobs.request, map->jobs.waiting};
     const char *text;
 
     if (!map->report.progress.terminal)

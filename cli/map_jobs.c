@@ -215,8 +215,8 @@ static void refuse(takt_cli_map_job *job, int code)
     takt_cli_map_jobs *jobs = job->jobs;
 
     if (!jobs->stopping)
-        takt_cli_map_jobs_stop(
-            jobs, takt_cli_refusal(jobs->session, jobs->target, code, jobs->request.cost));
+        takt_cli_map_jobs_stop(jobs,
+                               takt_cli_refusal(jobs->session, jobs->target, code, &jobs->request));
     leave(job);
 }
 

@@ -202,12 +202,29 @@ static void add_within_key(struct argp_state *state, const char *key, takt_cli_w
         wish->within_keys[wish->within_key_count++] = key;
 }
 
+/* N, or UNIT=N. */
+static void add_cost(struct argp_state *state, char *word, takt_cli_wish *wish)
+{
+    char *number = strchr(word, '=');
+    int64_t amount;
+
+    if (number)
+        *number++ = '\0';
+    amount = takt_argument_number(state, "--cost", number ? number : word, 1, TAKT_COST_MAX);
+    if (!number)
+        wish->cost = (int32_t)amount;
+    else if (wish->amount_count == TAKT_AMOUNTS_MAX)
+        argp_error(state, "--cost UNIT=N can be given for %d units at most", TAKT_AMOUNTS_MAX);
+    else
+        wish->amounts[wish->amount_count++] = (takt_amount){word, amount};
+}
+
 static error_t parse_wish(int key, char *word, struct argp_state *state)
 {
     takt_cli_wish *wish = state->input;
 
     if (key == KEY_COST)
-        wish->cost = (int32_t)takt_argument_number(state, "--cost", word, 1, TAKT_COST_MAX);
+        add_cost(state, word, wish);
     else if (key == KEY_PRIORITY)
         wish->priority =
             (int32_t)takt_argument_number(state, "--priority", word, 0, TAKT_PRIORITY_MAX);
@@ -219,7 +236,10 @@ static error_t parse_wish(int key, char *word, struct argp_state *state)
 }
 
 static const struct argp_option wish_options[] = {
-    {"cost", KEY_COST, "N", 0, "Tokens that one run of the command takes (default 1)", 2},
+    {"cost", KEY_COST, "[UNIT=]N", 0,
+     "Tokens that one run of the command takes (default 1); or how much of a unit that rules of "
+     "the limit count, such as tokens=1500; again for another unit",
+     2},
     {"priority", KEY_PRIORITY, "0..9", 0,
      "0 (most urgent) to 9, in the whole fleet (default: the limit's, else 5)", 2},
     {"within-key", KEY_WITHIN_KEY, "KEY", 0,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <takt/policy.h>
+#include <takt/takt.h>
 
 #include "kit/argument.h"
 
@@ -43,6 +43,8 @@ typedef struct takt_cli_target {
 /* What one unit of work asks for. */
 typedef struct takt_cli_wish {
     int32_t cost;
+    takt_amount amounts[TAKT_AMOUNTS_MAX]; /* of --cost UNIT=N */
+    unsigned amount_count;
     int32_t priority;
     const char *within_keys[TAKT_LEVELS_MAX - 1]; /* of the limits around, the next one first */
     unsigned within_key_count;

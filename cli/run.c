@@ -56,6 +56,7 @@ typedef struct cli_run {
     char **command;
 
     takt_cli_session session;
+    takt_request request;
     takt_permit permit;
     takt_call call;
     takt_wait_notice notice;
@@ -147,7 +148,7 @@ static void draw_notice(cli_run *run, const char *text)
 static void on_notice(uv_timer_t *timer)
 {
     cli_run *run = timer->data;
-    takt_wait_notice_waiter waiter = {run->target.limit, run->target.key, run->wish.cost, 1};
+    takt_wait_notice_waiter waiter = {&run->request, 1};
     bool lost = run->session.store_lost;
     const char *text = takt_wait_notice_tick(&run->notice, run->session.client, &waiter, 0, lost,
                                              uv_now(timer->loop));
@@ -330,20 +331,20 @@ static void on_signal(uv_signal_t *handle, int signal)
 /* 0, or the exit status that explains why there is no permit. */
 static int wait_for_permit(cli_run *run)
 {
-    takt_request request;
-    int failed = takt_cli_request(&run->session, &run->target, &run->wish, &request);
+    takt_request *request = &run->request;
+    int failed = takt_cli_request(&run->session, &run->target, &run->wish, request);
 
     if (failed)
         return failed;
-    request.max_wait_us = run->max_wait_us;
+    request->max_wait_us = run->max_wait_us;
     run->permit.data = run->call.data = run;
     takt_signals_open(&run->signals, &run->session.loop, ending_signals, on_signal, run);
     begin_notice(run);
     if (run->now_or_never)
         failed =
-            takt_try_acquire(run->session.client, &run->call, &run->permit, &request, on_verdict);
+            takt_try_acquire(run->session.client, &run->call, &run->permit, request, on_verdict);
     else
-        failed = takt_acquire(run->session.client, &run->permit, &request, on_permit);
+        failed = takt_acquire(run->session.client, &run->permit, request, on_permit);
     if (failed) {
         run->status = failed;
         end_waiting(run);
@@ -351,7 +352,7 @@ static int wait_for_permit(cli_run *run)
     uv_run(&run->session.loop, UV_RUN_DEFAULT);
     if (run->signal || run->status == 0)
         return 0;
-    return takt_cli_refusal(&run->session, &run->target, run->status, run->wish.cost);
+    return takt_cli_refusal(&run->session, &run->target, run->status, request);
 }
 
 int takt_cli_run(int argc, char **argv, takt_cli_settings *settings)

@@ -323,6 +323,7 @@ int takt_cli_request(const takt_cli_session *session, const takt_cli_target *tar
     *request = TAKT_REQUEST(target->limit);
     request->key = target->key;
     request->cost = wish->cost;
+    memcpy(request->amounts, wish->amounts, sizeof(request->amounts));
     request->priority = wish->priority;
     memcpy(request->within_keys, wish->within_keys, sizeof(request->within_keys));
     if (takt_check_request(session->policy, request, &error) != TAKT_E_INVALID)
@@ -332,18 +333,15 @@ int takt_cli_request(const takt_cli_session *session, const takt_cli_target *tar
 }
 
 int takt_cli_refusal(const takt_cli_session *session, const takt_cli_target *target, int code,
-                     int32_t cost)
+                     const takt_request *request)
 {
-    takt_request request = TAKT_REQUEST(target->limit);
     takt_error error = {0};
     char shown[TAKT_QUOTE_SIZE];
 
-    request.key = target->key;
     takt_quote(target->text, shown);
     switch (code) {
     case TAKT_E_COST:
-        request.cost = cost;
-        if (takt_check_request(session->policy, &request, &error) == TAKT_E_COST)
+        if (request && takt_check_request(session->policy, request, &error) == TAKT_E_COST)
             takt_message("%s", error.text);
         else /* the store has newer rules */
             takt_message("%s: %s", shown, takt_strerror(code));

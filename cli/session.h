@@ -89,8 +89,9 @@ void takt_cli_export_fence(const takt_permit *permit);
 int takt_cli_request(const takt_cli_session *session, const takt_cli_target *target,
                      const takt_cli_wish *wish, takt_request *request);
 
-/* Says why an acquire or a call failed, and returns the exit status for it. */
+/* Says why an acquire or a call failed, and returns the exit status for it.  `request`: of an
+ * acquire; NULL: of a call. */
 int takt_cli_refusal(const takt_cli_session *session, const takt_cli_target *target, int code,
-                     int32_t cost);
+                     const takt_request *request);
 
 #endif

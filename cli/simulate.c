@@ -50,7 +50,8 @@ static const struct argp_option options[] = {
      3},
     {"job-time", KEY_JOB_TIME, "A[..B]", 0,
      "How long a job is worked on: 40ms, 40ms..200ms (default 0)", 3},
-    {"cost", KEY_COST, "A[..B]", 0, "Tokens of a job (default 1)", 3},
+    {"cost", KEY_COST, "[UNIT=]A[..B]", 0,
+     "Tokens of a job, or how much of the unit that the rules count (default 1)", 3},
     {"priorities", KEY_PRIORITIES, "P:WEIGHT,...", 0,
      "Jobs' priorities and how many have each: 0:1,5:9 (default 5)", 3},
     {"rtt", KEY_RTT, "DURATION", 0, "Round trip to the store, on average (default 1ms)", 3},
@@ -113,7 +114,7 @@ static error_t parse_fleet(int key, char *word, struct argp_state *state)
         takt_cli_read_span(state, "--job-time", word, &bulk->work_min_us, &bulk->work_max_us);
         return 0;
     case KEY_COST:
-        takt_cli_read_costs(state, word, &bulk->cost_min, &bulk->cost_max);
+        takt_cli_read_costs(state, word, plan->cost_unit, &bulk->cost_min, &bulk->cost_max);
         return 0;
     case KEY_PRIORITIES:
         takt_cli_read_weights(state, word, bulk->weights);
@@ -262,7 +263,16 @@ static int choose_limit(takt_cli_simulate_plan *plan)
         strcpy(name, takt_policy_name(plan->policy, 0));
     }
     plan->limit = takt_policy_limit(plan->policy, name);
-    return plan->limit ? 0 : takt_cli_refuse_limit(plan->policy, name);
+    if (!plan->limit)
+        return takt_cli_refuse_limit(plan->policy, name);
+    if (plan->cost_unit[0] && !takt_policy_counts(plan->policy, name, plan->cost_unit)) {
+        takt_message(
+            "--cost %s=...: no rule of the limit counts that; `takt check` shows what they "
+            "count",
+            plan->cost_unit);
+        return EX_USAGE;
+    }
+    return 0;
 }
 
 int takt_cli_simulate(int argc, char **argv, takt_cli_settings *settings)

@@ -89,11 +89,19 @@ void takt_cli_read_span(struct argp_state *state, const char *what, const char *
         argp_error(state, "%s %s: write the shorter time first", what, text);
 }
 
-void takt_cli_read_costs(struct argp_state *state, const char *text, int32_t *min, int32_t *max)
+void takt_cli_read_costs(struct argp_state *state, const char *text,
+                         char unit[TAKT_UNIT_SIZE_MAX + 1], int32_t *min, int32_t *max)
 {
-    const char *dots = strstr(text, "..");
+    const char *costs = strchr(text, '='), *dots;
+    int size = costs ? (int)(costs - text) : 0;
     char copy[64];
 
+    if (size > TAKT_UNIT_SIZE_MAX)
+        argp_error(state, "--cost %s: a unit has at most %d bytes", text, TAKT_UNIT_SIZE_MAX);
+    snprintf(unit, TAKT_UNIT_SIZE_MAX + 1, "%.*s", size, text);
+    if (costs)
+        text = costs + 1;
+    dots = strstr(text, "..");
     part(state, "--cost", text, dots, copy);
     *min = (int32_t)takt_argument_number(state, "--cost", copy, 1, TAKT_COST_MAX);
     *max = dots ? (int32_t)takt_argument_number(state, "--cost", dots + 2, 1, TAKT_COST_MAX) : *min;

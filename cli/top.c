@@ -241,7 +241,7 @@ static int print(cli_top *top)
     for (size_t i = 0; i < top->watch.rows.count; i++)
         if (top->watch.rows.all[i]->status < 0)
             status = takt_cli_refusal(&top->watch.session, &top->watch.rows.all[i]->target,
-                                      top->watch.rows.all[i]->status, 1);
+                                      top->watch.rows.all[i]->status, NULL);
     if (top->watch.settings->json)
         takt_cli_table_print_json(&top->watch.rows);
     else

@@ -15,19 +15,19 @@ static void answer(takt_sync *sync, const char *prompt)
 {
     takt_request request = TAKT_REQUEST("model");
     takt_permit permit = {0};
-    int64_t tokens;
+    takt_amount used = {"tokens", 0};
     int status;
 
-    request.cost = 1000;
+    request.amounts[0] = (takt_amount){"tokens", 1000};
     status = takt_sync_acquire(sync, &permit, &request); /* until there are so many */
     if (status != 0) {
         printf("%s: %s\n", prompt, takt_strerror(status));
         return;
     }
-    tokens = ask_model(prompt);
-    takt_sync_settle(sync, &permit, &request, tokens); /* with the same limit and key */
+    used.amount = ask_model(prompt);
+    takt_sync_settle(sync, &permit, &request, &used, 1); /* with the same limit and key */
     takt_sync_release(sync, &permit);
-    printf("%s: %lld tokens\n", prompt, (long long)tokens);
+    printf("%s: %lld tokens\n", prompt, (long long)used.amount);
 }
 
 int main(int argc, char **argv)

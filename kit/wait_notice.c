@@ -82,10 +82,15 @@ static void on_look(takt_call *call, int status, const takt_standing *standing)
                           notice->quota_us, notice->text);
 }
 
+static const char *key_of(const takt_wait_notice_waiter *waiter)
+{
+    return waiter->request->key ? waiter->request->key : "";
+}
+
 static bool is_other(const takt_wait_notice *notice, const takt_wait_notice_waiter *waiter)
 {
-    return strcmp(notice->limit, waiter->limit) != 0 ||
-           strcmp(notice->key, waiter->key ? waiter->key : "") != 0;
+    return strcmp(notice->limit, waiter->request->limit) != 0 ||
+           strcmp(notice->key, key_of(waiter)) != 0;
 }
 
 static void begin(takt_wait_notice *notice, const takt_wait_notice_waiter *waiter)
@@ -93,8 +98,8 @@ static void begin(takt_wait_notice *notice, const takt_wait_notice_waiter *waite
     notice->outdated = true;
     notice->text[0] = '\0';
     notice->position = 0;
-    snprintf(notice->limit, sizeof(notice->limit), "%s", waiter->limit);
-    snprintf(notice->key, sizeof(notice->key), "%s", waiter->key ? waiter->key : "");
+    snprintf(notice->limit, sizeof(notice->limit), "%s", waiter->request->limit);
+    snprintf(notice->key, sizeof(notice->key), "%s", key_of(waiter));
 }
 
 static void look(takt_wait_notice *notice, takt_client *client)
@@ -114,11 +119,13 @@ const char *takt_wait_notice_tick(takt_wait_notice *notice, takt_client *client,
                                   bool store_lost, uint64_t now_ms)
 {
     bool goes = !notice->waiting || starts != notice->starts;
+    const takt_amount *first;
 
     notice->waiting = waiter != NULL;
     notice->starts = starts;
     if (!waiter)
         return "";
+    first = &waiter->request->amounts[0];
     if (goes)
         notice->since_ms = now_ms;
     if (goes || is_other(notice, waiter))
@@ -127,7 +134,7 @@ const char *takt_wait_notice_tick(takt_wait_notice *notice, takt_client *client,
         return "";
     if (store_lost)
         return TAKT_WAIT_NOTICE_STORE;
-    notice->cost = waiter->cost;
+    notice->cost = first->unit ? first->amount : waiter->request->cost;
     notice->count = waiter->count;
     if (!notice->looking && (!notice->text[0] || now_ms - notice->looked_at_ms >= EVERY_MS)) {
         notice->looked_at_ms = now_ms;

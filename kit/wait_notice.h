@@ -17,8 +17,7 @@
 
 /* The oldest waiter. */
 typedef struct takt_wait_notice_waiter {
-    const char *limit, *key; /* key NULL: the limit as a whole */
-    int64_t cost;
+    const takt_request *request;
     int64_t count; /* waiters of this process for that limit and key, at least 1 */
 } takt_wait_notice_waiter;
 

@@ -11,8 +11,8 @@
 
 #include "core/limit.h"
 
-/* 0, or TAKT_E_POLICY and why: all levels have more than TAKT_RULES_MAX rules. Levels around the
- * limit that are in shadow do not count. */
+/* 0, or TAKT_E_POLICY and why: all levels have more than TAKT_RULES_MAX rules, or count
+ * different units. Levels around the limit that are in shadow do not count. */
 int takt_levels_join(takt_limit *joined, const takt_limit *limit, takt_error *error);
 
 #endif

@@ -126,6 +126,12 @@ static void job_done(takt_fleet *fleet, void *data)
     take_job(in_hand);
 }
 
+/* What a job takes of a rule. */
+static int64_t part_of(const takt_rule *rule, const takt_permit *permit)
+{
+    return rule->unit == TAKT_UNIT_REQUESTS ? 1 : permit->cost;
+}
+
 static void note_start(simulation_run *run, const job_hand *in_hand)
 {
     takt_figures *figures = &run->simulation->figures;
@@ -142,10 +148,12 @@ static void note_start(simulation_run *run, const job_hand *in_hand)
     takt_histogram_add(&run->waits[TAKT_SIM_PRIORITIES], now_us - in_hand->since_us);
     takt_series_add(&run->simulation->series, after_us, permit->priority, permit->cost,
                     now_us - in_hand->since_us);
-    for (int i = 0; i < run->simulation->limit.numbers.rule_count; i++)
-        if (takt_window_add(&run->slots[i], permit->slot_at_us, permit->cost) < 0 ||
-            takt_window_add(&run->starts[i], now_us, permit->cost) < 0)
+    for (int i = 0; i < run->simulation->limit.numbers.rule_count; i++) {
+        int64_t part = part_of(&run->simulation->limit.numbers.rules[i], permit);
+        if (takt_window_add(&run->slots[i], permit->slot_at_us, part) < 0 ||
+            takt_window_add(&run->starts[i], now_us, part) < 0)
             run->out_of_memory = true;
+    }
     if (run->simulation->limit.numbers.concurrency > 0)
         takt_utilization_take(&run->utilization, now_us);
     if (++run->at_work > figures->max_at_work)

@@ -39,9 +39,12 @@ typedef struct takt_rule_text {
     const char *timezone;
     /* leaky-bucket: how many may wait (no bound). */
     const char *queue;
-    /* What the rate counts: "requests", of which each acquire takes one whatever it costs (tokens,
-     * of which it takes its cost). */
+    /* What the rate counts: "requests", of which each acquire takes one; or a unit of 1 to
+     * TAKT_UNIT_SIZE_MAX of a-z 0-9 _, such as "recipients", of which each acquire states its
+     * amount (the cost of each acquire).  A limit counts requests and one unit more at most. */
     const char *counts;
+    /* With a unit: the amount of an acquire that states none (it is refused). */
+    const char *default_amount;
     /* How much later than its slot work may begin and still keep the rate: "20ms", "0"
      * (fixed-window and sliding-log: 5 % of the period, at most "50ms"; others: "0"). */
     const char *guard;
@@ -145,6 +148,7 @@ typedef struct takt_limit_text {
 
 #define TAKT_RULES_MAX     8
 #define TAKT_LEVELS_MAX    4    /* limits that a job can pass: its own and outer ones */
+#define TAKT_UNIT_SIZE_MAX 31   /* bytes of a unit's name */
 #define TAKT_NAME_SIZE_MAX 64   /* bytes of a limit's name or of a namespace */
 #define TAKT_KEY_SIZE_MAX  1024 /* bytes of a key; any bytes but NUL */
 
@@ -223,6 +227,10 @@ TAKT_EXPORT const char *takt_mode_name(takt_mode mode);
  * is unlimited or refused.  0, or TAKT_E_NO_LIMIT; then both do not change. */
 TAKT_EXPORT int takt_policy_rate(const takt_policy *policy, const char *limit, const char *key,
                                  int64_t *tokens, int64_t *period_us);
+
+/* Whether a rule of the limit counts the unit ("requests", or a name that the rules write): 1 or 0,
+ * also 0 for no limit. */
+TAKT_EXPORT int takt_policy_counts(const takt_policy *policy, const char *limit, const char *unit);
 
 /* A limit's learn, likewise. */
 TAKT_EXPORT int takt_policy_learn(const takt_policy *policy, const char *limit, takt_learn *learn);

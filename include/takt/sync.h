@@ -43,9 +43,9 @@ TAKT_EXPORT int takt_sync_try_acquire(takt_sync *sync, takt_permit *permit,
  * TAKT_E_CANCELED. */
 TAKT_EXPORT void takt_sync_release(takt_sync *sync, takt_permit *permit);
 
-/* Reports the actual cost of a permit's work, like takt_settle. */
+/* Reports what a permit's work has actually used, like takt_settle. */
 TAKT_EXPORT int takt_sync_settle(takt_sync *sync, takt_permit *permit, const takt_request *request,
-                                 int64_t actual_cost);
+                                 const takt_amount *used, int count);
 
 /* Like takt_peek, takt_watch, takt_block and so on; 0 fills *standing (may be NULL). */
 TAKT_EXPORT int takt_sync_peek(takt_sync *sync, const char *limit, const char *key,

@@ -49,13 +49,21 @@ typedef struct takt_client takt_client;
 typedef struct takt_permit takt_permit;
 typedef struct takt_call takt_call;
 
+/* An amount of a unit that a limit's rules name (docs/policy.md, "counts"). */
+typedef struct takt_amount {
+    const char *unit; /* such as "tokens"; NULL: the cost, for limits whose rules name no unit */
+    int64_t amount;
+} takt_amount;
+
+#define TAKT_AMOUNTS_MAX 4 /* in one request */
+
 /* Read during the call only.  Initialise it with TAKT_REQUEST: a cost of 0 is invalid. */
 typedef struct takt_request {
     /* A limit of the policy. */
     const char *limit;
     /* The key, such as an account or an address; NULL: the limit as a whole. */
     const char *key;
-    /* Tokens, 1 to TAKT_COST_MAX. */
+    /* Tokens, 1 to TAKT_COST_MAX; for limits whose rules name no unit. */
     int32_t cost;
     /* 0 (most urgent) to 9, or TAKT_PRIORITY_POLICY. */
     int32_t priority;
@@ -65,18 +73,21 @@ typedef struct takt_request {
     /* With `within`: the keys of the outer limits, the next one first; NULL: that limit as a whole.
      * More keys than outer limits are invalid. */
     const char *within_keys[TAKT_LEVELS_MAX - 1];
+    /* For limits whose rules name a unit: how much of it, 1 to TAKT_COST_MAX.  Each level takes the
+     * amount of its own unit; one that no level counts is invalid.  Unit NULL: not used. */
+    takt_amount amounts[TAKT_AMOUNTS_MAX];
 } takt_request;
 
 #ifdef __cplusplus
 #define TAKT_REQUEST(name)                                                                         \
     takt_request                                                                                   \
     {                                                                                              \
-        (name), nullptr, 1, TAKT_PRIORITY_POLICY, 0,                                               \
+        (name), nullptr, 1, TAKT_PRIORITY_POLICY, 0, {},                                           \
         {                                                                                          \
         }                                                                                          \
     }
 #else
-#define TAKT_REQUEST(name) ((takt_request){(name), 0, 1, TAKT_PRIORITY_POLICY, 0, {0}})
+#define TAKT_REQUEST(name) ((takt_request){(name), 0, 1, TAKT_PRIORITY_POLICY, 0, {0}, {{0, 0}}})
 #endif
 
 /*
@@ -139,8 +150,9 @@ struct takt_permit {
     uint8_t uncharged;                /* granted without the store by its last limit */
     uint8_t counted;                  /* by the ledger, among the waiters */
     takt_hold holds[TAKT_LEVELS_MAX]; /* the innermost first */
-    /* The queues of the outer limits, the next one last. */
+    /* The queues of the outer limits, the next one last, and the costs there. */
     struct takt_queue *outer[TAKT_LEVELS_MAX - 1];
+    int32_t outer_costs[TAKT_LEVELS_MAX - 1];
     takt_shadow_ref shadows[TAKT_SHADOWS_MAX]; /* the innermost first */
 };
 
@@ -298,16 +310,24 @@ TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, takt_perm
                                  const takt_request *request, takt_call_cb callback);
 
 /*
- * Reports the actual cost of a granted permit's work, 0 to TAKT_SETTLED_MAX; 0: not begun.
- * `request` is the one that the permit was acquired with.  A higher cost is taken before the next
- * slots.  A lower one is returned, except what another worker may already have been served from
- * (docs/c-api.md, "Settling").
+ * Reports what a granted permit's work has actually used: `count` amounts, each 0 to
+ * TAKT_SETTLED_MAX, of units that the request's limits count.  An amount that is not reported stays
+ * as it was taken; count 0: the work was not begun, all of it comes back.  `request` is the one
+ * that the permit was acquired with.  What is higher is taken before the next slots.  What is lower
+ * is returned, except what another worker may already have been served from (docs/c-api.md,
+ * "Settling").
  *
  * Call it once, before or after takt_release; there is no callback.  If the store fails meanwhile
  * the estimate stands.  0, or TAKT_E_INVALID, TAKT_E_NO_LIMIT, TAKT_E_NOMEM, TAKT_E_CANCELED,
  * TAKT_E_FORKED.
  */
-TAKT_EXPORT int takt_settle(takt_permit *permit, const takt_request *request, int64_t actual_cost);
+TAKT_EXPORT int takt_settle(takt_permit *permit, const takt_request *request,
+                            const takt_amount *used, int count);
+
+#ifndef __cplusplus
+/* The last two arguments of takt_settle for a limit whose rules name no unit: the actual cost. */
+#define TAKT_USED(cost) &(const takt_amount){0, (cost)}, 1
+#endif
 
 /* Reads the state and takes nothing; retry_after_us is for a cost of 1.  It ignores
  * on_store_failure: if the store fails, so does this call. */

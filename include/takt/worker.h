@@ -51,6 +51,8 @@ typedef struct takt_job_head {
     const char *idempotency_key;
     /* 1, if the job has none. */
     int32_t cost;
+    /* Those of "cost": {"tokens": 1500}; unit NULL: not used. */
+    takt_amount amounts[TAKT_AMOUNTS_MAX];
     /* TAKT_PRIORITY_POLICY, if the job has none. */
     int32_t priority;
     /* The job must not start after that instant of the wall clock; 0: none. */
@@ -73,6 +75,10 @@ typedef struct takt_job_kind {
      * stream is read, because that would lose its jobs.  Results say when their jobs would start.
      */
     const char *(*rehearses)(const void *self);
+
+    /* What the cost is an amount of, such as "recipients": a limit that counts this unit takes the
+     * job's cost as its amount, unless the job states amounts.  NULL: of nothing. */
+    const char *cost_unit;
 
     /* Called before the first job: 0, or the exit status after a message (takt_worker_say). */
     int (*open)(void *self, struct uv_loop_s *loop, const takt_policy *policy);
@@ -136,8 +142,9 @@ TAKT_EXPORT void takt_job_postpone(takt_job *job, int64_t after_us, const char *
 /* The job can never be done.  It is kept with the reason. */
 TAKT_EXPORT void takt_job_dead(takt_job *job, const char *why);
 
-/* Reports the actual cost, once, before the job's end (takt_settle); 0: nothing was done. */
-TAKT_EXPORT void takt_job_settle(takt_job *job, int64_t actual_cost);
+/* Reports what the job has actually used, once, before the job's end (takt_settle); count 0: it was
+ * not begun. */
+TAKT_EXPORT void takt_job_settle(takt_job *job, const takt_amount *used, int count);
 
 /* The vendor said "too fast": the job's limit and key pause in the whole fleet (takt_penalize).
  * Does not end the job. */

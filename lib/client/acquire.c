@@ -40,7 +40,7 @@ static int expect_outer(takt_client *client, takt_permit *permit, const takt_req
             queue_of(client, levels->limits[level], takt_request_key(request, levels, level));
         if (!queue)
             return TAKT_E_NOMEM;
-        takt_waiter_expect(&client->scheduler, queue, permit);
+        takt_waiter_expect(&client->scheduler, queue, (int32_t)levels->costs[level], permit);
     }
     return 0;
 }
@@ -78,7 +78,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     }
     permit->client = client;
     permit->callback = callback;
-    permit->cost = request->cost;
+    permit->cost = (int32_t)levels.costs[0];
     permit->priority = (int8_t)(request->priority < 0 ? limit->priority : request->priority);
     permit->slot_at_us = permit->retry_after_us = permit->fence = 0;
     permit->shadow_count = permit->shadow = permit->uncharged = 0;

@@ -120,7 +120,6 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
     for (int i = 0; i < levels.count; i++)
         strcpy(made->keys[i],
                takt_request_key(request, &levels, i)); /* the lengths of the keys were checked */
-    made->call.cost = request->cost;
     made->detached = !owner;
     client->detached_calls += made->detached;
     if (owner) {
@@ -139,6 +138,7 @@ void takt_call_aim(takt_calling *calling, int level)
     calling->call.limit = limit;
     calling->call.numbers = &limit->numbers;
     calling->call.key = calling->keys[level];
+    calling->call.cost = calling->levels.costs[level];
 }
 
 void takt_call_send(takt_calling *calling)
@@ -164,23 +164,22 @@ static const struct {
     [TAKT_CALL_RESET] = {TAKT_OP_RESET, 0, 0},
 };
 
-static const char *const unit_names[TAKT_UNITS] = {"tokens", "requests"};
-
 /* The unit of that name (NULL: what the limit is told in); -1: no rule of the limit counts it. */
 static int unit_of(const takt_client *client, const char *limit, const char *name)
 {
     const takt_limit *found = limit ? takt_policy_find(client->policy, limit) : NULL;
     bool counted[TAKT_UNITS] = {false};
+    takt_unit unit;
 
     for (int i = 0; found && i < found->numbers.rule_count; i++)
         counted[found->numbers.rules[i].unit] = true;
     if (!name)
         return counted[TAKT_UNIT_REQUESTS] && !counted[TAKT_UNIT_TOKENS] ? TAKT_UNIT_REQUESTS
                                                                          : TAKT_UNIT_TOKENS;
-    for (int unit = 0; unit < TAKT_UNITS; unit++)
-        if (strcmp(name, unit_names[unit]) == 0)
-            return counted[unit] ? unit : -1;
-    return -1;
+    unit = strcmp(name, "requests") == 0 ? TAKT_UNIT_REQUESTS : TAKT_UNIT_TOKENS;
+    if (unit == TAKT_UNIT_TOKENS && found && strcmp(name, found->unit[0] ? found->unit : "tokens"))
+        return -1;
+    return counted[unit] ? (int)unit : -1;
 }
 
 int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, const char *limit,

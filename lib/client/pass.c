@@ -68,7 +68,7 @@ static void describe_rules(const takt_numbers *numbers, char *text, size_t size)
     for (int i = 0; i < numbers->rule_count; i++) {
         size_t used = strlen(text);
         snprintf(text + used, size - used, "%s", i > 0 ? ", " : "");
-        takt_rule_describe(&numbers->rules[i], text, size);
+        takt_rule_describe(&numbers->rules[i], "", text, size);
     }
 }
 
@@ -185,9 +185,10 @@ static void send_claims(takt_client *client, int64_t now_us)
 static int still_possible(const takt_permit *permit)
 {
     const takt_limit *outer = takt_waiter_outer(permit)->limit;
+    int64_t capacity = takt_numbers_capacity(&outer->numbers, TAKT_UNIT_TOKENS, NULL);
 
     return outer->mode == TAKT_MODE_ENFORCE && outer->access == TAKT_ACCESS_LIMITED &&
-                   permit->cost > takt_numbers_capacity(&outer->numbers, TAKT_UNIT_TOKENS, NULL)
+                   takt_waiter_outer_cost(permit) > capacity
                ? TAKT_E_COST
                : 0;
 }

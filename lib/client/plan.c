@@ -84,7 +84,7 @@ static planned *find(takt_plan *plan, const takt_limit *limit, const char *key)
 
 /* The first instant that conforms at all levels.  Each level may only move it on, so it is found
  * when a round over all of them has not moved it. */
-static int64_t earliest(planned *const *known, int count, int64_t from_us, int64_t cost)
+static int64_t earliest(planned *const *known, const int64_t *costs, int count, int64_t from_us)
 {
     int64_t at_us = from_us, before_us;
 
@@ -93,7 +93,7 @@ static int64_t earliest(planned *const *known, int count, int64_t from_us, int64
     do {
         before_us = at_us;
         for (int i = 0; i < count && at_us < TAKT_NEVER; i++)
-            at_us = takt_numbers_earliest(known[i]->numbers, &known[i]->state, at_us, cost);
+            at_us = takt_numbers_earliest(known[i]->numbers, &known[i]->state, at_us, costs[i]);
     } while (at_us != before_us);
     return at_us;
 }
@@ -109,6 +109,7 @@ static bool take(planned *at, int64_t at_us, int64_t cost)
 int takt_plan_add(takt_plan *plan, const takt_request *request, int64_t *at_us, takt_error *error)
 {
     planned *known[TAKT_LEVELS_MAX];
+    int64_t costs[TAKT_LEVELS_MAX];
     takt_levels levels;
     int count = 0, code;
 
@@ -119,15 +120,16 @@ int takt_plan_add(takt_plan *plan, const takt_request *request, int64_t *at_us, 
         const takt_limit *limit = levels.limits[level];
         if (limit->access != TAKT_ACCESS_LIMITED || limit->mode != TAKT_MODE_ENFORCE)
             continue;
+        costs[count] = levels.costs[level];
         known[count] = find(plan, limit, takt_request_key(request, &levels, level));
         if (!known[count++])
             code = takt_fail(error, TAKT_E_NOMEM, "no memory");
     }
     if (code != 0)
         return code;
-    *at_us = earliest(known, count, plan->from_us, request->cost);
+    *at_us = earliest(known, costs, count, plan->from_us);
     for (int i = 0; i < count && *at_us < TAKT_NEVER; i++)
-        if (!take(known[i], *at_us, request->cost))
+        if (!take(known[i], *at_us, costs[i]))
             return takt_fail(error, TAKT_E_NOMEM, "no memory");
     return 0;
 }

@@ -20,17 +20,18 @@ static const char *remedy_of(const takt_rule *rule)
                                                      : "raise its rate";
 }
 
-static int refuse_cost(const takt_limit *limit, const takt_request *request, int index,
-                       int64_t capacity, takt_error *error)
+static int refuse_cost(const takt_limit *limit, int64_t cost, int index, int64_t capacity,
+                       takt_error *error)
 {
     const takt_rule *rule = &limit->numbers.rules[index];
     char described[160] = "";
 
-    takt_rule_describe(rule, described, sizeof described);
+    takt_rule_describe(rule, limit->unit, described, sizeof described);
     return takt_fail(error, TAKT_E_COST,
-                     "limit \"%s\": a cost of %d can never be given: rules[%d] (%s) gives at most "
+                     "limit \"%s\": %s%lld%s%s can never be given: rules[%d] (%s) gives at most "
                      "%lld at once; ask for less, or %s",
-                     limit->name, (int)request->cost, index, described, (long long)capacity,
+                     limit->name, limit->unit[0] ? "" : "a cost of ", (long long)cost,
+                     limit->unit[0] ? " " : "", limit->unit, index, described, (long long)capacity,
                      remedy_of(rule));
 }
 
@@ -71,21 +72,12 @@ static int check_keys(const takt_request *request, int levels, takt_error *error
     return 0;
 }
 
-/* Puts the limit that holds for the key of each level in its place, and checks the cost there. */
-static int check_costs(const takt_request *request, takt_levels *levels, takt_error *error)
+/* Puts the limit that holds for the key of each level in its place. */
+static void find_overrides(const takt_request *request, takt_levels *levels)
 {
-    int rule = 0;
-
-    for (int level = 0; level < levels->count; level++) {
-        const takt_limit *limit =
+    for (int level = 0; level < levels->count; level++)
+        levels->limits[level] =
             takt_overrides_for(levels->limits[level], given_key(request, level));
-        int64_t capacity = takt_numbers_capacity(&limit->numbers, TAKT_UNIT_TOKENS, &rule);
-        levels->limits[level] = limit;
-        if (request->cost > capacity && limit->mode == TAKT_MODE_ENFORCE &&
-            limit->access == TAKT_ACCESS_LIMITED)
-            return refuse_cost(limit, request, rule, capacity, error);
-    }
-    return 0;
 }
 
 static int hash_keys(const takt_key_secret *secret, const takt_request *request,
@@ -135,17 +127,141 @@ int takt_request_check(const takt_policy *policy, const takt_limit *hint,
         levels->limits[count++] = at;
     levels->count = count;
     code = check_keys(request, count, error);
+    if (code != 0)
+        return code;
+    find_overrides(request, levels);
+    return hash_keys(secret, request, levels, error);
+}
+
+/* ---- amounts --------------------------------------------------------------------------------- */
+
+/* The unit of a limit's policy, also for a key whose override has no rules. */
+static const char *unit_of(const takt_limit *limit)
+{
+    return limit->access != TAKT_ACCESS_LIMITED && limit->base ? limit->base->unit : limit->unit;
+}
+
+/* The amount that the request states of a unit; NULL: none. */
+static const takt_amount *stated(const takt_request *request, const char *unit)
+{
+    for (int i = 0; i < TAKT_AMOUNTS_MAX; i++)
+        if (request->amounts[i].unit && strcmp(request->amounts[i].unit, unit) == 0)
+            return &request->amounts[i];
+    return NULL;
+}
+
+static bool is_counted(const takt_levels *levels, const char *unit)
+{
+    for (int level = 0; level < levels->count; level++)
+        if (strcmp(unit_of(levels->limits[level]), unit) == 0)
+            return true;
+    return false;
+}
+
+/* Refuses an amount that no level counts. */
+static int refuse_unit(const takt_request *request, const takt_levels *levels, const char *unit,
+                       takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE], counted[TAKT_LEVELS_MAX * (TAKT_UNIT_SIZE_MAX + 2)] = "";
+    size_t used = 0;
+
+    takt_quote(unit, quoted);
+    if (strcmp(unit, "requests") == 0)
+        return takt_fail(
+            error, TAKT_E_INVALID,
+            "limit \"%s\": an amount of \"requests\"; leave it out: each acquire is one "
+            "request",
+            request->limit);
+    for (int level = 0; level < levels->count; level++) {
+        const char *name = unit_of(levels->limits[level]);
+        if (name[0])
+            used += (size_t)snprintf(counted + used, sizeof counted - used, "%s%s",
+                                     used > 0 ? ", " : "", name);
+    }
+    if (used == 0)
+        return takt_fail(error, TAKT_E_INVALID,
+                         "limit \"%s\": an amount of %s, and its rules name no unit; ask for a "
+                         "cost, or write counts: %s in a rule",
+                         request->limit, quoted, unit);
+    return takt_fail(error, TAKT_E_INVALID, "limit \"%s\": an amount of %s; its rules count %s",
+                     request->limit, quoted, counted);
+}
+
+static int check_amounts(const takt_request *request, const takt_levels *levels, takt_error *error)
+{
+    for (int i = 0; i < TAKT_AMOUNTS_MAX; i++) {
+        const takt_amount *amount = &request->amounts[i];
+        if (!amount->unit)
+            continue;
+        if (!is_counted(levels, amount->unit))
+            return refuse_unit(request, levels, amount->unit, error);
+        if (stated(request, amount->unit) != amount)
+            return takt_fail(error, TAKT_E_INVALID,
+                             "limit \"%s\": two amounts of %s; ask for their sum", request->limit,
+                             amount->unit);
+        if (amount->amount < 1 || amount->amount > TAKT_COST_MAX)
+            return takt_fail(error, TAKT_E_INVALID, "limit \"%s\": %lld %s; ask for 1 to %d",
+                             request->limit, (long long)amount->amount, amount->unit,
+                             TAKT_COST_MAX);
+    }
+    return 0;
+}
+
+/* A cost other than the default, where no level takes it. */
+static int check_cost(const takt_request *request, const takt_levels *levels, takt_error *error)
+{
+    if (request->cost == 1 || is_counted(levels, ""))
+        return 0;
+    return takt_fail(error, TAKT_E_INVALID,
+                     "limit \"%s\": a cost of %d, and its rules count %s; ask for %s=%d",
+                     request->limit, (int)request->cost, unit_of(levels->limits[0]),
+                     unit_of(levels->limits[0]), (int)request->cost);
+}
+
+/* What a level whose rules name a unit takes of it; 0: the request has to state it. */
+static int64_t amount_of(const takt_request *request, const takt_limit *limit)
+{
+    const takt_amount *amount = stated(request, limit->unit);
+
+    return amount ? amount->amount : limit->default_amount;
+}
+
+static int set_cost(const takt_request *request, takt_levels *levels, int level, takt_error *error)
+{
+    const takt_limit *limit = levels->limits[level];
+    int64_t cost = limit->unit[0] ? amount_of(request, limit) : request->cost, capacity;
+    int rule = 0;
+
+    if (cost == 0)
+        return takt_fail(error, TAKT_E_INVALID,
+                         "limit \"%s\": no amount of %s, which its rules count; ask for %s=N, or "
+                         "give the rule a default_amount",
+                         limit->name, limit->unit, limit->unit);
+    levels->costs[level] = cost;
+    capacity = takt_numbers_capacity(&limit->numbers, TAKT_UNIT_TOKENS, &rule);
+    if (cost > capacity && limit->mode == TAKT_MODE_ENFORCE && limit->access == TAKT_ACCESS_LIMITED)
+        return refuse_cost(limit, cost, rule, capacity, error);
+    return 0;
+}
+
+int takt_request_costs(const takt_request *request, takt_levels *levels, takt_error *error)
+{
+    int code = check_amounts(request, levels, error);
+
     if (code == 0)
-        code = check_costs(request, levels, error);
-    if (code == 0)
-        code = hash_keys(secret, request, levels, error);
+        code = check_cost(request, levels, error);
+    for (int level = 0; code == 0 && level < levels->count; level++)
+        code = set_cost(request, levels, level, error);
     return code;
 }
 
-int takt_request_permit(const takt_request *request, const takt_levels *levels, takt_error *error)
+int takt_request_permit(const takt_request *request, takt_levels *levels, takt_error *error)
 {
     char quoted[TAKT_QUOTE_SIZE];
+    int code = takt_request_costs(request, levels, error);
 
+    if (code != 0)
+        return code;
     for (int level = 0; level < levels->count; level++) {
         const takt_limit *limit = levels->limits[level];
         if (limit->access == TAKT_ACCESS_REFUSED && limit->mode == TAKT_MODE_ENFORCE)

@@ -14,19 +14,25 @@
 typedef struct takt_levels {
     const takt_limit *limits[TAKT_LEVELS_MAX];
     int count;
+    int64_t costs[TAKT_LEVELS_MAX]; /* what the request takes of each: takt_request_costs */
     char hashes[TAKT_LEVELS_MAX][TAKT_KEY_HASH_SIZE]; /* of the keys; "": not hashed */
 } takt_levels;
 
-/* Finds a request's limits and checks the request against them.  Returns 0 or a code, with its
- * message in *error.  `hint`: the limit that the request probably names, or NULL.  With secret NULL
- * the keys are not checked. */
+/* Finds a request's limits, and checks all of the request but its amounts.  Returns 0 or a code,
+ * with its message in *error.  `hint`: the limit that the request probably names, or NULL.  With
+ * secret NULL the keys are not checked. */
 int takt_request_check(const takt_policy *policy, const takt_limit *hint,
                        const takt_key_secret *secret, const takt_request *request,
                        takt_levels *levels, takt_error *error);
 
-/* Whether work may be asked for: TAKT_E_COST for a key whose override refuses all work.  Calls that
- * only look or steer do not ask. */
-int takt_request_permit(const takt_request *request, const takt_levels *levels, takt_error *error);
+/* Sets what the request takes on each level: the amount of the limit's unit, or the cost.  Returns
+ * 0, TAKT_E_INVALID, or TAKT_E_COST if a limit can never give it.  Calls that only look or steer
+ * state no amounts. */
+int takt_request_costs(const takt_request *request, takt_levels *levels, takt_error *error);
+
+/* Whether work may be asked for: sets the costs, and refuses a key whose override refuses all work
+ * (TAKT_E_COST). */
+int takt_request_permit(const takt_request *request, takt_levels *levels, takt_error *error);
 
 /* The key of one level, as the store and the scheduler know it.  It lives as long as the request
  * and its levels. */

@@ -12,7 +12,8 @@ typedef struct question {
     takt_permit *permit;
     const takt_permit *held; /* for takt_sync_is_held */
     const takt_request *request;
-    int64_t actual_cost;
+    const takt_amount *used;
+    int count; /* of them */
     takt_call_kind kind;
     const char *limit, *key, *text;
     int64_t number;
@@ -102,7 +103,7 @@ static int run_settle(takt_client *client, takt_sync_post *post)
     question *asked = question_of(post);
 
     (void)client;
-    return takt_settle(asked->permit, asked->request, asked->actual_cost);
+    return takt_settle(asked->permit, asked->request, asked->used, asked->count);
 }
 
 static int run_is_held(takt_client *client, takt_sync_post *post)
@@ -153,10 +154,10 @@ void takt_sync_release(takt_sync *sync, takt_permit *permit)
 }
 
 int takt_sync_settle(takt_sync *sync, takt_permit *permit, const takt_request *request,
-                     int64_t actual_cost)
+                     const takt_amount *used, int count)
 {
     question asked = {
-        .post.run = run_settle, .permit = permit, .request = request, .actual_cost = actual_cost};
+        .post.run = run_settle, .permit = permit, .request = request, .used = used, .count = count};
 
     return sync && permit && request ? takt_sync_ask(sync, &asked.post) : TAKT_E_INVALID;
 }

@@ -53,6 +53,8 @@ static void settle_permit(takt_calling *calling)
         call->status = TAKT_E_CANCELED;
     if (call->status == 0) {
         permit->slot_at_us = call->standing.now_us;
+        if (calling->levels.count > 0)
+            permit->cost = (int32_t)calling->levels.costs[calling->levels.count - 1];
         if (calling->trying.first != 0)
             choose_fence(calling);
         takt_waiter_grant(scheduler, permit);
@@ -223,6 +225,7 @@ static void take(takt_calling *calling)
     takt_queue *queue;
 
     if (is_in_shadow(calling)) {
+        permit->cost = (int32_t)call->cost; /* at this level */
         queue = call->status == 0 ? takt_registry_queue(scheduler, call->limit, call->key) : NULL;
         permit =
             queue ? takt_shadow_try(shadows, queue, permit, call->standing.now_us, takt_timer_now())
@@ -290,6 +293,7 @@ static void skip_unlimited(takt_calling *calling)
             continue;
         if (kept < level) {
             levels->limits[kept] = levels->limits[level];
+            levels->costs[kept] = levels->costs[level];
             strcpy(calling->keys[kept], calling->keys[level]);
         }
         kept++;
@@ -310,13 +314,13 @@ int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
     if (permit->state != TAKT_PERMIT_IDLE)
         return TAKT_E_BUSY;
     permit->client = client;
-    permit->cost = request->cost;
     permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
     permit->shadow_count = permit->shadow = permit->uncharged = 0;
     takt_list_init(&permit->line);
     code = takt_call_begin(&calling, client, call, request, true, callback);
     if (code < 0)
         return code;
+    permit->cost = (int32_t)calling->levels.costs[0];
     skip_unlimited(calling);
     permit->state = TAKT_PERMIT_TRYING;
     calling->trying.permit = permit;

@@ -20,7 +20,10 @@ typedef struct takt_limit {
     char name[TAKT_NAME_SIZE_MAX + 1];
     takt_access access;
     takt_numbers numbers;
-    int priority; /* of acquires that name none */
+    /* What the cost is an amount of, by the rules that count it; "": they name no unit. */
+    char unit[TAKT_UNIT_SIZE_MAX + 1];
+    int32_t default_amount; /* of the unit, where an acquire states none; 0: it has to */
+    int priority;           /* of acquires that name none */
     takt_on_store_failure on_store_failure;
     takt_mode mode;
     takt_learn learn;

@@ -29,6 +29,7 @@ static const cyaml_schema_field_t rule_fields[] = {
     OPTIONAL_TEXT("timezone", takt_rule_text, timezone),
     OPTIONAL_TEXT("queue", takt_rule_text, queue),
     OPTIONAL_TEXT("counts", takt_rule_text, counts),
+    OPTIONAL_TEXT("default_amount", takt_rule_text, default_amount),
     OPTIONAL_TEXT("guard", takt_rule_text, guard),
     CYAML_FIELD_END,
 };

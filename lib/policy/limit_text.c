@@ -18,6 +18,7 @@
 #include "policy/adapt_text.h"
 #include "policy/field.h"
 #include "policy/rule_text.h"
+#include "policy/unit_text.h"
 
 #define LOOKAHEAD_MIN_US INT64_C(1000)
 #define PERCENT_BP       100 /* headroom is in hundredths of a percent */
@@ -300,6 +301,8 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
     for (unsigned i = 0; code == 0 && i < text->rule_count; i++)
         code = read_rule(&text->rules[i], i, headroom_bp, &read, error);
     if (code == 0)
+        code = takt_units_read(text->rules, text->rule_count, &read, error);
+    if (code == 0)
         code = read_when_full(text->when_full, &read, error);
     if (code == 0)
         code = read_priority(text->priority, &read.priority, error);
@@ -337,7 +340,7 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
     }
     for (int i = 0; i < limit->numbers.rule_count; i++) {
         takt_field_append(text, size, "%s", i > 0 ? ", " : "");
-        takt_rule_describe(&limit->numbers.rules[i], text, size);
+        takt_rule_describe(&limit->numbers.rules[i], limit->unit, text, size);
     }
     if (limit->numbers.concurrency > 0)
         takt_field_append(text, size, "%sconcurrency %" PRId64,
@@ -346,6 +349,8 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
         takt_format_duration(limit->numbers.lease_us, part, sizeof part);
         takt_field_append(text, size, ", lease %s", part);
     }
+    if (limit->default_amount > 0)
+        takt_field_append(text, size, ", default_amount %" PRId32, limit->default_amount);
     int64_t headroom_bp = limit->numbers.rule_count > 0 ? limit->numbers.rules[0].headroom_bp : 0;
     if (headroom_bp != 0)
         takt_field_append(text, size, ", headroom %" PRId64, headroom_bp / PERCENT_BP);

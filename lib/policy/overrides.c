@@ -64,7 +64,8 @@ static int read_zero(const takt_override_text *text, takt_access *access, takt_e
             continue;
         others.rule_count = 0;
         if (text->rule_count > 1 || has_numbers(&others) || rule->burst || rule->algorithm ||
-            rule->align || rule->timezone || rule->queue || rule->counts || rule->guard)
+            rule->align || rule->timezone || rule->queue || rule->counts || rule->default_amount ||
+            rule->guard)
             return takt_fail(error, TAKT_E_POLICY,
                              "rules[%u].rate: a rate of 0 refuses all work of its keys; leave "
                              "everything but this rate out",

@@ -430,6 +430,17 @@ int takt_policy_rate(const takt_policy *policy, const char *name, const char *ke
     return 0;
 }
 
+int takt_policy_counts(const takt_policy *policy, const char *name, const char *unit)
+{
+    const takt_limit *limit = find(policy, name);
+    if (limit == NULL || strcmp(unit, "requests") != 0)
+        return limit != NULL && limit->unit[0] != '\0' && strcmp(limit->unit, unit) == 0;
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        if (limit->numbers.rules[i].unit == TAKT_UNIT_REQUESTS)
+            return 1;
+    return 0;
+}
+
 int takt_policy_learn(const takt_policy *policy, const char *name, takt_learn *learn)
 {
     const takt_limit *limit = find(policy, name);

@@ -95,21 +95,6 @@ static int read_guard(const char *text, takt_rule *rule, takt_error *error)
                      takt_quote(text, quoted), half);
 }
 
-static int read_counts(const char *text, takt_unit *unit, takt_error *error)
-{
-    char quoted[TAKT_QUOTE_SIZE];
-
-    *unit = TAKT_UNIT_TOKENS;
-    if (text == NULL)
-        return 0;
-    if (strcmp(text, "requests") != 0)
-        return takt_fail(error, TAKT_E_POLICY,
-                         "counts: %s: write requests, or leave it out to count what each costs",
-                         takt_quote(text, quoted));
-    *unit = TAKT_UNIT_REQUESTS;
-    return 0;
-}
-
 int takt_rule_read_text(const takt_rule_text *text, int64_t headroom_bp, takt_rule *rule,
                         takt_error *error)
 {
@@ -132,19 +117,18 @@ int takt_rule_read_text(const takt_rule_text *text, int64_t headroom_bp, takt_ru
     if (code == 0)
         code = read_timezone(text->timezone, &rule->zone, error);
     if (code == 0)
-        code = read_counts(text->counts, &rule->unit, error);
-    if (code == 0)
         code = read_guard(text->guard, rule, error);
     return code == 0 ? takt_rule_prepare(rule, error) : code;
 }
 
-void takt_rule_describe(const takt_rule *rule, char *text, size_t size)
+void takt_rule_describe(const takt_rule *rule, const char *unit, char *text, size_t size)
 {
     char rate[64], guard[64];
 
     takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
-    takt_field_append(text, size, "%s%s", rate,
-                      rule->unit == TAKT_UNIT_REQUESTS ? " requests" : "");
+    if (rule->unit == TAKT_UNIT_REQUESTS)
+        unit = "requests";
+    takt_field_append(text, size, "%s%s%s", rate, unit[0] != '\0' ? " " : "", unit);
     if (rule->algorithm != &takt_gcra)
         takt_field_append(text, size, " %s", rule->algorithm->name);
     if (rule->align == TAKT_ALIGN_FIRST_USE)

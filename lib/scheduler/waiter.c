@@ -73,8 +73,10 @@ void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
         decide(scheduler, queue, permit);
 }
 
-void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit)
+void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, int32_t cost,
+                        takt_permit *permit)
 {
+    permit->outer_costs[permit->outer_count] = cost;
     permit->outer[permit->outer_count++] = queue;
     queue->coming++;
     takt_registry_touch(scheduler, queue); /* the queue is no longer idle */
@@ -86,6 +88,7 @@ takt_queue *takt_waiter_next_queue(takt_scheduler *scheduler, takt_permit *permi
 
     if (permit->outer_count == 0)
         return NULL;
+    permit->cost = takt_waiter_outer_cost(permit);
     queue = permit->outer[--permit->outer_count];
     queue->coming--;
     takt_registry_touch(scheduler, queue);

@@ -110,7 +110,8 @@ static takt_shadow_waiter *new_waiter(takt_shadows *shadows, const takt_queue *q
     shadow_waiter->permit.deadline_at_us = permit->deadline_at_us;
     shadow_waiter->entered_at_us = now_us;
     for (int i = 0; i < permit->outer_count; i++)
-        takt_waiter_expect(shadows->scheduler, permit->outer[i], &shadow_waiter->permit);
+        takt_waiter_expect(shadows->scheduler, permit->outer[i], permit->outer_costs[i],
+                           &shadow_waiter->permit);
     return shadow_waiter;
 }
 
@@ -298,7 +299,7 @@ void takt_shadow_tried(takt_shadows *shadows, const char *limit, int status)
     shadow_stats->counts.tries_refused += status != 0;
 }
 
-int64_t takt_shadow_settle(const takt_permit *permit, int64_t actual)
+int64_t takt_shadow_settle(const takt_permit *permit, int64_t actual, bool unbegun)
 {
     takt_shadow_waiter *shadow_waiter =
         permit->shadow_count > 0 ? takt_shadow_waiter_of(&permit->shadows[permit->shadow_count - 1])
@@ -308,6 +309,7 @@ int64_t takt_shadow_settle(const takt_permit *permit, int64_t actual)
         return 0;
     if (!shadow_waiter->gone && shadow_waiter->permit.state != TAKT_PERMIT_GRANTED) {
         shadow_waiter->actual = actual;
+        shadow_waiter->unbegun = unbegun;
         return 0;
     }
     return slot_of(shadow_waiter);

@@ -72,9 +72,9 @@ void takt_shadow_begin(takt_shadows *shadows, takt_permit *shadow_waiter);
 /* A try at a shadow limit has ended with that status. */
 void takt_shadow_tried(takt_shadows *shadows, const char *limit, int status);
 
-/* The real cost of a permit's work is lower than its cost.  Returns the slot to settle; 0: it is
- * not known, or not yet: then takt_shadow_next_settle will return it. */
-int64_t takt_shadow_settle(const takt_permit *permit, int64_t actual);
+/* The real cost of a permit's work is lower than its cost, or it was not begun.  Returns the slot
+ * to settle; 0: it is not known, or not yet: then takt_shadow_next_settle will return it. */
+int64_t takt_shadow_settle(const takt_permit *permit, int64_t actual, bool unbegun);
 
 /* The next shadow waiter whose slot and real cost are known; NULL: no more.  It is valid until the
  * next call to the scheduler. */

@@ -37,6 +37,7 @@ typedef struct takt_shadow_waiter {
     int64_t work_us;                 /* how long the caller's work took; UNKNOWN: not done yet */
     int64_t ends_at_us;              /* TAKT_NEVER: not in the heap */
     int64_t actual; /* the real cost, reported while it waited; UNKNOWN: not reported */
+    bool unbegun;   /* likewise: the work was not begun */
     bool resting;   /* in that list */
     bool gone;      /* only the slot it had is left of it */
 } takt_shadow_waiter;

@@ -73,8 +73,9 @@ struct takt_store_call {
     int64_t cost;                /* TRY, SETTLE */
     int64_t for_us;              /* BLOCK, PENALIZE; PEEK: for how long to count, 0: not */
     const char *reason;          /* also for BLOCK, PENALIZE; checked; NULL: no reason given */
-    /* SETTLE: the first slot, how many there are, and the real cost of their work; LOWER: in
-     * `actual` and `requests`, the tokens and requests left at most; below 0: as many as now */
+    /* SETTLE: the first slot of the work, how many requests of it were not begun, and its real
+     * cost; LOWER: in `actual` and `requests`, the tokens and requests left at most; below 0: as
+     * many as now */
     int64_t slot_us, requests, actual;
     /* POLICY, APPLY: the caller's memory; takt_policy_call sets limit and key */
     takt_policy_exchange *exchange;

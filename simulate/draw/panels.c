@@ -166,11 +166,20 @@ static int add_event_keys(const takt_simulation *simulation, takt_key *keys)
     return count;
 }
 
-static void head_rule(const takt_rule *rule, takt_windows_kind kind, char heading[HEADING_SIZE])
+/* What a rule counts, as the beginning of a heading: `unit` is the limit's. */
+static void name_unit(const takt_rule *rule, const char *unit, char text[TAKT_UNIT_SIZE_MAX + 1])
 {
-    const char *what = rule->unit == TAKT_UNIT_REQUESTS ? "Requests" : "Tokens";
+    strcpy(text, rule->unit == TAKT_UNIT_REQUESTS ? "requests" : unit[0] ? unit : "tokens");
+    text[0] = (char)(text[0] - 'a' + 'A');
+}
+
+static void head_rule(const takt_rule *rule, const char *unit, takt_windows_kind kind,
+                      char heading[HEADING_SIZE])
+{
+    char what[TAKT_UNIT_SIZE_MAX + 1];
     char period[TAKT_FORMAT_SIZE];
 
+    name_unit(rule, unit, what);
     takt_format_period(rule->period_us, period);
     snprintf(heading, HEADING_SIZE,
              kind == TAKT_WINDOWS_MEAN    ? "%s per %s"
@@ -188,8 +197,8 @@ static void draw_rule(takt_chart *chart, const takt_axes *axes, const takt_simul
     takt_key keys[3] = {{"quota", quota}};
     int count = 1 + add_event_keys(simulation, keys + 1);
 
-    head_rule(rule, takt_windows_count(simulation, index, axes->bin_us, axes->bins, counted),
-              heading);
+    head_rule(rule, simulation->limit.unit,
+              takt_windows_count(simulation, index, axes->bin_us, axes->bins, counted), heading);
     takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
     snprintf(quota, sizeof quota, rule->burst > 1 ? "quota %s, burst %lld" : "quota %s", rate,
              (long long)rule->burst);
@@ -293,6 +302,7 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
 void takt_simulation_describe(const takt_simulation *simulation, char *text, size_t size)
 {
     const takt_algorithm *before = NULL;
+    const char *unit;
     char rate[48];
 
     text[0] = '\0';
@@ -302,7 +312,8 @@ void takt_simulation_describe(const takt_simulation *simulation, char *text, siz
         if (rule->algorithm != before)
             append(text, size, "%s ", rule->algorithm->name);
         takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
-        append(text, size, "%s%s", rate, rule->unit == TAKT_UNIT_REQUESTS ? " requests" : "");
+        unit = rule->unit == TAKT_UNIT_REQUESTS ? "requests" : simulation->limit.unit;
+        append(text, size, "%s%s%s", rate, unit[0] ? " " : "", unit);
         if (rule->burst > 1)
             append(text, size, " burst %lld", (long long)rule->burst);
         before = rule->algorithm;

@@ -362,7 +362,7 @@ void do_settle(void)
     request.cost = of->cost > 0 ? of->cost : 1;
     for (int at = limits[of->limit].within; at >= 0; at = limits[at].within, level++)
         request.within_keys[level - 1] = keys[of->keys[level]];
-    code = takt_settle(&of->permit, &request, actual);
+    code = takt_settle(&of->permit, &request, TAKT_USED(actual));
     MUST(code != 0 || (of->party && !of->settled && (of->phase == GRANTED || of->phase == AT_REST)),
          "settled what was not granted");
     of->settled |= code == 0;

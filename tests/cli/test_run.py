@@ -130,8 +130,26 @@ def units(report, here):
     report.check(done == [0, 0, 75] and left == [700, 0, 0], 'two requests an hour, whatever they cost', (done, left))
     done = [here.takt('run', *both, '--try', '--cost', cost, 'llm:a', '--', 'true').returncode for cost in ('990', '11')]
     report.check(done == [0, 75], '1000 tokens an hour, however few requests', done)
-    done = here.takt('run', '--rate', '2/h:tokens', 'llm', '--', 'true')
-    report.check(done.returncode == 64 and 'write requests' in done.stderr, 'a unit that is none', told(done))
+    done = here.takt('run', '--rate', '2/h:Tokens', 'llm', '--', 'true')
+    report.check(done.returncode == 64 and 'write requests, or the name of a unit' in done.stderr, 'a unit that is none',
+                 told(done))
+    named = ['--rate', '9/h:requests', '--burst', '9', '--rate', '1000/h:tokens', '--burst', '1000']
+    done = here.takt('run', *named, '--cost', 'tokens=400', 'named', '--', 'true')
+    left = json.loads(here.takt('peek', '--json', *named, 'named').stdout)['remaining']
+    report.check(done.returncode == 0 and left == 600, 'an amount of a unit that the rules name', (told(done), left))
+    for options, words in ((['--cost', 'tokens=1001'], '1001 tokens can never be given: rules[1] (1000/h tokens'),
+                           ([], 'no amount of tokens, which its rules count; ask for tokens=N'),
+                           (['--cost', '400'], 'ask for tokens=400'),
+                           (['--cost', 'tokens=0'], 'from 1 to 1000000, not "0"'),
+                           (['--cost', 'tokens=-4'], 'not "-4"'),
+                           (['--cost', 'tokens=4', '--cost', 'tokens=4'], 'two amounts of tokens'),
+                           (['--cost', 'tokens=4', '--cost', 'bytes=4'], 'an amount of "bytes"; its rules count tokens'),
+                           (['--cost', 'tokens=4', '--cost', '=4'], 'an amount of ""')):
+        done = here.takt('run', *named, *options, 'named', '--', 'true')
+        report.check(done.returncode == 64 and words in done.stderr, f'refused: {options}', told(done))
+    done = here.takt('map', *named, '--cost', 'tokens=300', 'mapped', '--', 'true', input='a\nb\n')
+    left = json.loads(here.takt('peek', '--json', *named, 'mapped').stdout)['remaining']
+    report.check(done.returncode == 0 and left == 400, 'and takt map takes it for each job', (told(done), left))
 
 
 def levels(report, here):

@@ -62,16 +62,16 @@ Test(acquire, bad_requests_are_refused_with_words)
         const char *words;
     } bad[] = {
         {{0}, TAKT_E_INVALID, "names no limit"},
-        {{"free", NULL, 0, 5, 0, {0}}, TAKT_E_INVALID, "TAKT_REQUEST"},
-        {{"free", NULL, TAKT_COST_MAX + 1, 5, 0, {0}}, TAKT_E_INVALID, "1 to 1000000"},
-        {{"free", NULL, 1, -2, 0, {0}}, TAKT_E_INVALID, "0 (most urgent) to 9"},
-        {{"free", NULL, 1, 10, 0, {0}}, TAKT_E_INVALID, "0 (most urgent) to 9"},
-        {{"free", NULL, 1, 5, -1, {0}}, TAKT_E_INVALID, "max_wait_us"},
-        {{"unknown", NULL, 1, 5, 0, {0}}, TAKT_E_NO_LIMIT, "\"unknown\""},
-        {{"fast", NULL, 2, 5, 0, {0}},
+        {{"free", NULL, 0, 5, 0, {0}, {{NULL, 0}}}, TAKT_E_INVALID, "TAKT_REQUEST"},
+        {{"free", NULL, TAKT_COST_MAX + 1, 5, 0, {0}, {{NULL, 0}}}, TAKT_E_INVALID, "1 to 1000000"},
+        {{"free", NULL, 1, -2, 0, {0}, {{NULL, 0}}}, TAKT_E_INVALID, "0 (most urgent) to 9"},
+        {{"free", NULL, 1, 10, 0, {0}, {{NULL, 0}}}, TAKT_E_INVALID, "0 (most urgent) to 9"},
+        {{"free", NULL, 1, 5, -1, {0}, {{NULL, 0}}}, TAKT_E_INVALID, "max_wait_us"},
+        {{"unknown", NULL, 1, 5, 0, {0}, {{NULL, 0}}}, TAKT_E_NO_LIMIT, "\"unknown\""},
+        {{"fast", NULL, 2, 5, 0, {0}, {{NULL, 0}}},
          TAKT_E_COST,
          "cost of 2 can never be given: rules[0] (1000/s) gives at most 1"},
-        {{"inner", NULL, 3, 5, 0, {0}}, TAKT_E_COST, "limit \"outer\""},
+        {{"inner", NULL, 3, 5, 0, {0}, {{NULL, 0}}}, TAKT_E_COST, "limit \"outer\""},
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -52,7 +52,7 @@ static int use(void)
         return 3;
     if (takt_block(client, &call, "free", NULL, 1000000, "why", answered) != TAKT_E_FORKED)
         return 4;
-    if (takt_settle(&jobs[0].permit, &request, 2) != TAKT_E_FORKED)
+    if (takt_settle(&jobs[0].permit, &request, TAKT_USED(2)) != TAKT_E_FORKED)
         return 5;
     if (takt_reload(client, policy, NULL) != TAKT_E_FORKED)
         return 6;

@@ -97,7 +97,7 @@ Test(key_hash, every_call_meets_the_same_ledger)
     run_call(takt_try_acquire(client, &(takt_call){0}, &permit, &request, note_call));
     cr_expect_eq(last.status, 0);
     cr_expect_eq(remaining("mail", hash_of("mail", ANN)), 7);
-    cr_assert_eq(takt_settle(&permit, &request, 4), 0);
+    cr_assert_eq(takt_settle(&permit, &request, TAKT_USED(4)), 0);
     takt_release(&permit);
     cr_expect_eq(remaining("mail", hash_of("mail", ANN)), 5);
     run_call(takt_lower(client, &(takt_call){0}, "mail", ANN, NULL, 2, note_call));

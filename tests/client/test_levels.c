@@ -231,7 +231,7 @@ EACH_STORE(tries_and_settles_go_by_the_keys)
     cr_assert_eq(standing.remaining, 8);
     look("large", NULL);
     cr_assert_eq(standing.remaining, 9);
-    cr_assert_eq(takt_settle(&permit, &request, 3), 0);
+    cr_assert_eq(takt_settle(&permit, &request, TAKT_USED(3)), 0);
     do
         look("large", "eu");
     while (standing.remaining == 8);

@@ -115,7 +115,7 @@ Test(overrides, unlimited_keys_ask_no_ledger)
     run_until(20);
     for (int i = 0; i < 20; i++) {
         cr_expect_eq(jobs[i].status, 0);
-        cr_expect_eq(takt_settle(&jobs[i].permit, &request, 7), 0);
+        cr_expect_eq(takt_settle(&jobs[i].permit, &request, TAKT_USED(7)), 0);
         takt_release(&jobs[i].permit);
     }
     for (int i = 0; i < 3; i++) {

@@ -149,7 +149,7 @@ Test(reload, within_changes_on_the_way)
     cr_expect_eq(job.status, 0);
     cr_expect_eq(large.status, TAKT_E_COST, "more than the one around can ever give by now");
     cr_expect_eq(large.permit.slot_at_us, 0, "that of the inner one started nothing");
-    cr_expect_eq(takt_settle(&large.permit, &TAKT_REQUEST("in"), 0), TAKT_E_INVALID);
+    cr_expect_eq(takt_settle(&large.permit, &TAKT_REQUEST("in"), NULL, 0), TAKT_E_INVALID);
     end();
 }
 

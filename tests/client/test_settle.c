@@ -10,7 +10,7 @@ static void settle_nothing(takt_permit *permit, int status)
     takt_request request = TAKT_REQUEST("inner");
 
     note(permit, status);
-    cr_assert_eq(takt_settle(permit, &request, 0), TAKT_E_INVALID, "it was never granted");
+    cr_assert_eq(takt_settle(permit, &request, NULL, 0), TAKT_E_INVALID, "it was never granted");
     cr_assert_eq(permit->slot_at_us, 0);
 }
 
@@ -36,7 +36,7 @@ Test(settle, who_was_refused_has_nothing_to_settle)
     while (job.permit.slot_at_us == 0) /* the inner one's */
         uv_run(&loop, UV_RUN_ONCE);
     takt_release(&job.permit);
-    cr_assert_eq(takt_settle(&job.permit, &request, 0), TAKT_E_INVALID, "it was given up");
+    cr_assert_eq(takt_settle(&job.permit, &request, NULL, 0), TAKT_E_INVALID, "it was given up");
 }
 
 Test(settle, settle)
@@ -49,8 +49,8 @@ Test(settle, settle)
     run_call(takt_try_acquire(client, &call, &permit, &request, note_call));
     cr_assert_eq(last.status, 0);
     cr_assert_eq(last.standing.remaining, 0);
-    cr_assert_eq(takt_settle(&permit, &request, 1), 0);
-    cr_assert_eq(takt_settle(&permit, &request, 1), TAKT_E_INVALID, "once");
+    cr_assert_eq(takt_settle(&permit, &request, TAKT_USED(1)), 0);
+    cr_assert_eq(takt_settle(&permit, &request, TAKT_USED(1)), TAKT_E_INVALID, "once");
     takt_release(&permit);
     run_call(takt_peek(client, &call, "pair", NULL, note_call));
     cr_assert_eq(last.standing.remaining, 1);
@@ -62,9 +62,9 @@ Test(settle, settle)
     run_call(takt_reset(client, &call, "pair", NULL, note_call));
     run_call(takt_try_acquire(client, &call, &permit, &request, note_call));
     cr_assert_eq(last.standing.remaining, 1);
-    cr_assert_eq(takt_settle(&permit, &request, 2), 0);
+    cr_assert_eq(takt_settle(&permit, &request, TAKT_USED(2)), 0);
     run_call(takt_peek(client, &call, "pair", NULL, note_call));
     cr_assert_eq(last.standing.remaining, 0);
-    cr_assert_eq(takt_settle(NULL, &request, 2), TAKT_E_INVALID);
-    cr_assert_eq(takt_settle(&permit, NULL, 2), TAKT_E_INVALID);
+    cr_assert_eq(takt_settle(NULL, &request, TAKT_USED(2)), TAKT_E_INVALID);
+    cr_assert_eq(takt_settle(&permit, NULL, TAKT_USED(2)), TAKT_E_INVALID);
 }

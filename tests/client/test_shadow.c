@@ -353,20 +353,22 @@ static void settled(void)
 
     acquire_cost(&early, "window", 6);
     turn();
-    cr_assert_eq(takt_settle(&early.permit, &request, 2), 0, "its shadow_waiter waits still");
-    cr_assert_eq(takt_settle(&early.permit, &request, 2), TAKT_E_INVALID, "once");
+    cr_assert_eq(takt_settle(&early.permit, &request, TAKT_USED(2)), 0,
+                 "its shadow_waiter waits still");
+    cr_assert_eq(takt_settle(&early.permit, &request, TAKT_USED(2)), TAKT_E_INVALID, "once");
     takt_release(&early.permit);
     until_granted("window", 1);
     while (peek(client, "window").remaining != 8)
         continue;
     acquire_cost(&late, "window", 6);
     until_granted("window", 2);
-    cr_assert_eq(takt_settle(&late.permit, &request, 1), 0, "its shadow_waiter has its slot");
+    cr_assert_eq(takt_settle(&late.permit, &request, TAKT_USED(1)), 0,
+                 "its shadow_waiter has its slot");
     while (peek(client, "window").remaining != 7)
         continue;
     acquire_cost(&late, "window", 1);
     turn();
-    cr_assert_eq(takt_settle(&late.permit, &request, 3), 0, "more than was asked for");
+    cr_assert_eq(takt_settle(&late.permit, &request, TAKT_USED(3)), 0, "more than was asked for");
     until_granted("window", 3);
     while (peek(client, "window").remaining != 4)
         continue;

@@ -136,8 +136,8 @@ Test(sync, other_calls_return_their_answers)
     cr_assert_eq(takt_sync_peek(sync_, "unknown", NULL, &standing), TAKT_E_NO_LIMIT);
     cr_assert_eq(takt_sync_acquire(sync_, NULL, &request), TAKT_E_INVALID);
     cr_assert_eq(takt_sync_try_acquire(sync_, &permit, &request, NULL), 0);
-    cr_assert_eq(takt_sync_settle(sync_, &permit, &request, 0), 0);
-    cr_assert_eq(takt_sync_settle(sync_, &permit, &request, 0), TAKT_E_INVALID, "once");
+    cr_assert_eq(takt_sync_settle(sync_, &permit, &request, NULL, 0), 0);
+    cr_assert_eq(takt_sync_settle(sync_, &permit, &request, NULL, 0), TAKT_E_INVALID, "once");
     cr_assert_eq(takt_sync_peek(sync_, "hourly", NULL, &standing), 0);
     cr_assert_eq(standing.remaining, 1, "given back");
     takt_sync_release(sync_, &permit);

@@ -101,7 +101,7 @@ Test(try, a_permit_that_a_try_is_under_way_for_is_busy)
     cr_assert_eq(takt_try_acquire(client, &other, &permit, &request, note_call), TAKT_E_BUSY);
     cr_assert_eq(takt_acquire(client, &permit, &request, note_unexpected), TAKT_E_BUSY);
     cr_assert_eq(takt_cancel(&permit), TAKT_E_INVALID);
-    cr_assert_eq(takt_settle(&permit, &request, 0), TAKT_E_INVALID);
+    cr_assert_eq(takt_settle(&permit, &request, NULL, 0), TAKT_E_INVALID);
     takt_release(&permit);
     cr_assert_not(takt_is_held(&permit));
     run_call(0);

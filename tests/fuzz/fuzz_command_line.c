@@ -69,6 +69,7 @@ static void check_rates(int argc, char **argv)
 
 static void check_numbers(const char *word)
 {
+    char unit[TAKT_UNIT_SIZE_MAX + 1] = "";
     int64_t min_us, max_us;
     int32_t min, max, weights[TAKT_SIM_PRIORITIES];
     takt_outage outage = {0};
@@ -76,7 +77,7 @@ static void check_numbers(const char *word)
 
     takt_cli_read_span(NULL, "--job-time", word, &min_us, &max_us);
     require(fuzz_was_refused() || (min_us >= 0 && min_us <= max_us));
-    takt_cli_read_costs(NULL, word, &min, &max);
+    takt_cli_read_costs(NULL, word, unit, &min, &max);
     require(fuzz_was_refused() || (min >= 1 && min <= max && max <= TAKT_COST_MAX));
     takt_cli_read_weights(NULL, word, weights);
     if (!fuzz_was_refused())

@@ -104,7 +104,8 @@ static void wait_for_slow(takt_permit *permit)
 
 static const char *tick(int64_t count, uint64_t starts, bool lost, uint64_t now_ms)
 {
-    takt_wait_notice_waiter waiter = {"slow", NULL, 1, count};
+    takt_request request = TAKT_REQUEST("slow");
+    takt_wait_notice_waiter waiter = {&request, count};
 
     return takt_wait_notice_tick(&notice, client, count > 0 ? &waiter : NULL, starts, lost, now_ms);
 }

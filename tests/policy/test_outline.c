@@ -9,7 +9,8 @@
 #include "policy/document.h"
 #include "policy/outline.h"
 
-#define RULE_FIELDS "rate, burst, algorithm, align, timezone, queue, counts and guard"
+#define RULE_FIELDS                                                                                \
+    "rate, burst, algorithm, align, timezone, queue, counts, default_amount and guard"
 #define LIMIT_FIELDS                                                                               \
     "name, rules, lookahead, headroom, within, max_waiting, when_full, priority, concurrency, "    \
     "lease, adapt, on_store_failure, mode, learn, key_hash and overrides"

@@ -22,8 +22,8 @@ static void set_up(void)
     outermost = takt_registry_queue(&r.s, &outermost_limit, "eu");
     outer = takt_registry_queue(&r.s, &outer_limit, "red");
     acquire(&r, 5, 1, ALWAYS);
-    takt_waiter_expect(&r.s, outermost, &r.permits[0]);
-    takt_waiter_expect(&r.s, outer, &r.permits[0]);
+    takt_waiter_expect(&r.s, outermost, 1, &r.permits[0]);
+    takt_waiter_expect(&r.s, outer, 1, &r.permits[0]);
 }
 
 static void tear_down(void)
@@ -75,8 +75,8 @@ Test(scheduler_levels, a_permit_goes_from_the_inside_out)
     takt_permit *permit = &r.permits[0];
 
     takt_waiter_leave(&r.s, permit, 0);
-    takt_waiter_expect(&r.s, outermost, permit);
-    takt_waiter_expect(&r.s, outer, permit);
+    takt_waiter_expect(&r.s, outermost, 1, permit);
+    takt_waiter_expect(&r.s, outer, 1, permit);
     takt_waiter_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit);
     cr_assert_eq(permit->queue, outer);
     cr_assert_eq(outer->coming, 0);
@@ -95,14 +95,14 @@ Test(scheduler_levels, who_ends_is_not_expected_any_more)
     cr_assert_eq(outer->coming + outermost->coming, 0);
     r.permit_count = 0;
     acquire(&r, 5, 1, SECOND);
-    takt_waiter_expect(&r.s, outermost, &r.permits[0]);
+    takt_waiter_expect(&r.s, outermost, 1, &r.permits[0]);
     cr_assert_eq(outermost->coming, 1);
     pass(&r, 0);
     cr_assert_str_eq(pass(&r, 2 * SECOND), "a-6", "its deadline");
     cr_assert_eq(outermost->coming, 0);
     r.permit_count = 0;
     acquire(&r, 5, 1, ALWAYS);
-    takt_waiter_expect(&r.s, outermost, &r.permits[0]);
+    takt_waiter_expect(&r.s, outermost, 1, &r.permits[0]);
     takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
     cr_assert_eq(outermost->coming, 0);
 }

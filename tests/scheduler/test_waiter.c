@@ -82,8 +82,8 @@ Test(waiter, the_limits_around_are_passed_from_the_inside)
     takt_queue *outer = takt_registry_queue(&r.s, &r.limit, "outer");
     takt_permit *permit = acquire(&r, 5, 1, ALWAYS);
 
-    takt_waiter_expect(&r.s, outermost, permit);
-    takt_waiter_expect(&r.s, outer, permit);
+    takt_waiter_expect(&r.s, outermost, 1, permit);
+    takt_waiter_expect(&r.s, outer, 1, permit);
     cr_expect_eq(outer->coming, 1);
     fire(permit);
     cr_expect_eq(takt_waiter_next_queue(&r.s, permit), outer);
@@ -104,7 +104,7 @@ Test(waiter, who_leaves_comes_to_no_other_limit)
     takt_queue *outer = takt_registry_queue(&r.s, &r.limit, "outer");
     takt_permit *permit = acquire(&r, 5, 1, ALWAYS);
 
-    takt_waiter_expect(&r.s, outer, permit);
+    takt_waiter_expect(&r.s, outer, 1, permit);
     takt_waiter_take(r.queue, permit, 7);
     takt_waiter_leave(&r.s, permit, 0);
     cr_expect_eq(permit->state, TAKT_PERMIT_IDLE);

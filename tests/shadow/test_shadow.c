@@ -49,7 +49,7 @@ static takt_permit *enter(int64_t at_us, int32_t cost, int64_t deadline_us)
                       .priority = 5,
                       .deadline_at_us = deadline_us == ALWAYS ? TAKT_NEVER : NOW + deadline_us};
     if (coming)
-        takt_waiter_expect(&r.s, coming, permit);
+        takt_waiter_expect(&r.s, coming, permit->cost, permit);
     takt_shadow_acquire(&shadows, r.queue, permit, NOW + at_us);
     return permit;
 }

@@ -1,6 +1,8 @@
 /*
  * A limit and those that it is within, simulated as one.
  */
+#include <stdio.h>
+
 #include "limits.h"
 #include "simulate/levels.h"
 
@@ -58,6 +60,35 @@ Test(levels, more_rules_than_one_limit_has)
                                  "simulate one of them");
     cr_expect_eq(takt_simulation_run(&simulation, inner, NULL, &bulk, &error), TAKT_E_POLICY);
     takt_policy_free(policy);
+}
+
+/* A job has one cost, which all levels have to count. */
+Test(levels, different_units)
+{
+    static const char *const rows[][3] = {
+        {"{rate: 1/s, counts: tokens}", "{rate: 1/s, counts: tokens}", NULL},
+        {"{rate: 1/s, counts: tokens}", "{rate: 1/s, counts: requests}", NULL},
+        {"{rate: 1/s, counts: requests}", "{rate: 1/s, counts: tokens}", NULL},
+        {"{rate: 1/s, counts: tokens}", "{rate: 1/s, counts: bytes}",
+         "limit \"b\" counts bytes, and \"a\", which it is within, tokens; a simulated job has one "
+         "cost: simulate one of them"},
+        {"{rate: 1/s}", "{rate: 1/s, counts: bytes}",
+         "limit \"b\" counts bytes, and \"a\", which it is within, a cost; a simulated job has one "
+         "cost: simulate one of them"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[300];
+        takt_limit joined;
+        takt_error error = {0};
+        snprintf(text, sizeof text,
+                 "limits:\n  - {name: a, rules: [%s]}\n  - {name: b, within: a, rules: [%s]}\n",
+                 rows[i][0], rows[i][1]);
+        int code = takt_levels_join(&joined, parse(text, "b"), &error);
+        cr_expect_eq(code, rows[i][2] ? TAKT_E_POLICY : 0, "row %zu", i);
+        cr_expect_str_eq(error.text, rows[i][2] ? rows[i][2] : "", "row %zu", i);
+        takt_policy_free(policy);
+    }
 }
 
 /* The pace of the narrowest level holds. */

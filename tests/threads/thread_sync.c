@@ -71,7 +71,8 @@ static void work(uint64_t *random)
     expect(atomic_fetch_add(&held, 1) < 2, "more than two hold it", 0);
     expect(takt_sync_is_held(sync_of_all, &permit), "held by nobody", 0);
     if (takt_random_below(random, 2))
-        (void)takt_sync_settle(sync_of_all, &permit, &request, takt_random_below(random, 3));
+        (void)takt_sync_settle(sync_of_all, &permit, &request,
+                               TAKT_USED(takt_random_below(random, 3)));
     atomic_fetch_sub(&held, 1);
     takt_sync_release(sync_of_all, &permit);
 }
@@ -92,7 +93,7 @@ static void share(uint64_t *random)
         (void)takt_sync_try_acquire(sync_of_all, permit, &request, NULL);
         break;
     case 2:
-        (void)takt_sync_settle(sync_of_all, permit, &request, 1);
+        (void)takt_sync_settle(sync_of_all, permit, &request, TAKT_USED(1));
         break;
     default:
         takt_sync_release(sync_of_all, permit);

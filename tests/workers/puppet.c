@@ -86,7 +86,7 @@ static void start(void *self, takt_job *job)
         held[held_count++] = job;
     } else {
         if (strcmp(word, "settle") == 0)
-            takt_job_settle(job, number_of(job, "settle"));
+            takt_job_settle(job, TAKT_USED(number_of(job, "settle")));
         else if (strcmp(word, "penalize") == 0)
             takt_job_penalize(job, INT64_C(3600000000), "told\nto penalize");
         end_well(job);

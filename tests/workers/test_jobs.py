@@ -21,6 +21,14 @@ BAD = [
     (b'{"id": "n", "limit": 5}', 'limit: it must be a string', {'id': 'n', 'limit': 5}),
     (b'{"id": "n", "limit": "fast", "cost": 0}', 'cost: it must be', {'id': 'n', 'limit': 'fast', 'cost': 0}),
     (b'{"id": "n", "limit": "slow", "cost": 2}', 'a cost of 2', {'id': 'n', 'limit': 'slow', 'cost': 2}),
+    (b'{"id": "n", "limit": "fast", "cost": {}}', 'or amounts by unit, such as {"tokens": 1500}',
+     {'id': 'n', 'limit': 'fast', 'cost': {}}),
+    (b'{"id": "n", "limit": "fast", "cost": {"tokens": "5"}}', 'cost: it must be a whole number',
+     {'id': 'n', 'limit': 'fast', 'cost': {'tokens': '5'}}),
+    (b'{"id": "n", "limit": "fast", "cost": {"tokens": 5}}', 'an amount of "tokens", and its rules name no unit',
+     {'id': 'n', 'limit': 'fast', 'cost': {'tokens': 5}}),
+    (b'{"id": "n", "limit": "fast", "cost": {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}}', 'write at most 4',
+     {'id': 'n', 'limit': 'fast', 'cost': {'a': 1, 'b': 1, 'c': 1, 'd': 1, 'e': 1}}),
     (b'{"id": "n", "limit": "fast", "deadline": "2001-01-01T00:00:00Z"}', 'deadline has passed',
      {'id': 'n', 'limit': 'fast', 'deadline': '2001-01-01T00:00:00Z'}),
     (b'{"id": "n", "limit": "fast", "x": "' + b'y' * 10_000_000 + b'"}', 'more than 1 MiB', None),
@@ -43,6 +51,24 @@ def bad_lines(report, here):
     done = here.work('takt-puppet', '-i', 'jobs')
     report.check(done.returncode == 0 and not done.stdout and len(here.letters('jobs.dead')) == len(BAD),
                  'a rerun does not bury them again', told(done))
+
+
+def states_amounts(report, here):
+    """Each job takes the amount of the unit that its limit counts, also one whose fields were dropped meanwhile."""
+    here.write('takt.yaml', 'limits:\n  - name: model\n    rules:\n      - {rate: 1000/h, burst: 1000, counts: requests}\n'
+               '      - {rate: 100000/h, counts: tokens, algorithm: fixed-window, align: first-use}\n')
+    here.jobs('jobs', [{'id': 'a', 'limit': 'model', 'cost': {'tokens': 500}},
+                       {'id': 'b', 'limit': 'model', 'cost': {'tokens': 7}, 'do': ['retry', 'done']},
+                       {'id': 'c', 'limit': 'model', 'cost': {'tokens': 90}, 'pad': 'x' * 5000},
+                       {'id': 'd', 'limit': 'model', 'cost': {'words': 90}},
+                       {'id': 'e', 'limit': 'model', 'cost': 3},
+                       {'id': 'f', 'limit': 'model'}])
+    done = here.work('takt-puppet', '-i', 'jobs', '--retry-first', '1ms')
+    letters = {letter['id']: letter['why'] for letter in here.letters('jobs.dead')}
+    report.check(set(results(done.stdout)) == {'a', 'b', 'c'} and here.peek('model')['remaining'] == 99_396,
+                 'jobs take the amounts that they state', told(done))
+    report.check(set(letters) == {'d', 'e', 'f'} and 'its rules count tokens' in letters['d'] and
+                 'ask for tokens=3' in letters['e'] and 'no amount of tokens' in letters['f'], 'or are dead', letters)
 
 
 def begins_with_a_mark(report, here):
@@ -168,8 +194,8 @@ def concurrency(report, here):
 
 def main():
     report = tap.Report()
-    for case in (bad_lines, begins_with_a_mark, shows_ids, attempts, a_permit_for_each_attempt, poison, beside_poison,
-                 deadlines, steers, concurrency):
+    for case in (bad_lines, states_amounts, begins_with_a_mark, shows_ids, attempts, a_permit_for_each_attempt, poison,
+                 beside_poison, deadlines, steers, concurrency):
         with work_place() as here:
             case(report, here)
     report.end()

@@ -222,6 +222,14 @@ def counts_recipients(report, here, server):
     report.check(here.peek('smtp:x/example.com')['remaining'] == 3, 'with the key of its domain')
     report.check(set(dead) == {'3', '4'} and 'example.com and to example.net' in dead['3'] and
                  'a cost of 6 can never be given' in dead['4'], 'of which there must be one', dead)
+    here.write('takt.yaml', 'limits:\n  - name: both\n    rules: [{rate: 100/h, burst: 100, counts: requests}, '
+               '{rate: 8/h, burst: 8, counts: recipients}]\n')
+    here.jobs('more', [mail('1', ['a@example.org', 'b@example.org', 'c@example.org'], limit='both'),
+                       mail('2', [f'u{n}@example.org' for n in range(9)], limit='both')])
+    done = here.work('takt-mail', '-i', 'more', '--smtp', server.url)
+    dead = {letter['id']: letter['why'] for letter in here.letters('more.dead')}
+    report.check(set(results(done.stdout)) == {'1'} and here.peek('both')['remaining'] == 5 and
+                 '9 recipients can never be given' in dead['2'], 'a limit may count them beside mails', told(done))
 
 
 def checks_the_server(report, here, _):

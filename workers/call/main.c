@@ -145,7 +145,7 @@ static takt_caller_away_place place_of(const takt_job *job, const char *url)
 static void wait_for_host(takt_job *job, const takt_caller_away_host *host, int64_t pause_us,
                           const char *why)
 {
-    takt_job_settle(job, 0);
+    takt_job_settle(job, NULL, 0);
     if (!host->is_one_of_many)
         takt_job_block(job, pause_us, why);
     takt_job_postpone(job, pause_us, why);
@@ -168,7 +168,7 @@ static void end_away(const takt_caller_call *call, const char *why)
         wait_for_host(call->job, host, pause_us, why);
         return;
     }
-    takt_job_settle(call->job, 0);
+    takt_job_settle(call->job, NULL, 0);
     takt_job_retry(call->job, 0, why);
 }
 
@@ -203,7 +203,7 @@ static void end_private(const takt_caller_call *call)
     snprintf(why, sizeof(why),
              "url: %s has a private address; add it to --hosts if jobs may call it", to.host);
     if (call->redirects == 0)
-        takt_job_settle(call->job, 0);
+        takt_job_settle(call->job, NULL, 0);
     takt_job_dead(call->job, why);
 }
 

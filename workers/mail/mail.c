@@ -135,7 +135,7 @@ static void end_unusable(mail_sending *sending, const char *why)
     if (outage->pause_us == 0)
         takt_worker_say("%s", why);
     int64_t pause_us = takt_outage_note(outage, sending->began_us, now_us());
-    takt_job_settle(sending->job, 0);
+    takt_job_settle(sending->job, NULL, 0);
     takt_job_block(sending->job, pause_us, why);
     if (takt_outage_is_within(outage, mail->options.outage_us, now_us()))
         takt_job_postpone(sending->job, pause_us, why);
@@ -233,7 +233,7 @@ static bool compose(mail_sending *sending, takt_mail_letter *letter)
 
 static void give_up(takt_job *job)
 {
-    takt_job_settle(job, 0);
+    takt_job_settle(job, NULL, 0);
     takt_job_retry(job, 0, "no memory");
 }
 
@@ -253,7 +253,7 @@ static void start_mail(void *self, takt_job *job)
     }
     if (failed) {
         free(sending);
-        takt_job_settle(job, 0);
+        takt_job_settle(job, NULL, 0);
         takt_job_dead(job, error.text);
         return;
     }
@@ -299,6 +299,7 @@ int main(int argc, char **argv)
     const takt_job_kind kind = {
         .name = "takt-mail",
         .summary = "Sends mails, each when its limit gives it a slot.",
+        .cost_unit = "recipients",
         .options = &takt_mail_argp,
         .self = &mail,
         .rehearses = rehearses,

@@ -18,7 +18,7 @@ static int check(const takt_worker *worker, const takt_job_head *head, unsigned 
     takt_request request = TAKT_REQUEST(head->limit);
 
     request.key = head->key;
-    request.cost = head->cost;
+    takt_job_request_take(worker, &request, head->cost, head->amounts);
     request.priority = head->priority;
     if (attempts >= worker->options.retry.attempts) {
         snprintf(error->text, sizeof(error->text),
@@ -71,6 +71,10 @@ static bool keep(takt_worker *worker, takt_lane *lane, const takt_job_head *head
     made->since_us = takt_worker_now(worker);
     made->deadline_us = head->deadline_us;
     made->cost = head->cost;
+    if (!takt_unit_names_keep(&worker->unit_names, head->amounts, made->amounts)) {
+        free(made);
+        return false;
+    }
     made->priority = (int8_t)head->priority;
     made->attempts = attempts;
     made->redelivered = attempts > 0;

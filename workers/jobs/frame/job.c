@@ -8,12 +8,25 @@
 
 #include "worker.h"
 
+void takt_job_request_take(const takt_worker *worker, takt_request *request, int32_t cost,
+                           const takt_amount *amounts)
+{
+    const char *unit = worker->kind->cost_unit;
+
+    memcpy(request->amounts, amounts, sizeof(request->amounts));
+    if (!amounts[0].unit && unit &&
+        takt_policy_counts(takt_get_policy(worker->client), request->limit, unit))
+        request->amounts[0] = (takt_amount){unit, cost};
+    else
+        request->cost = cost;
+}
+
 takt_request takt_job_request(const takt_job *job)
 {
     takt_request request = TAKT_REQUEST(job->lane->limit);
 
     request.key = job->lane->key;
-    request.cost = job->cost;
+    takt_job_request_take(job->worker, &request, job->cost, job->amounts);
     request.priority = job->priority;
     return request;
 }
@@ -168,12 +181,12 @@ void takt_job_postpone(takt_job *job, int64_t after_us, const char *why)
     try_again(job, wait_us, job->attempts + 1, why);
 }
 
-void takt_job_settle(takt_job *job, int64_t actual_cost)
+void takt_job_settle(takt_job *job, const takt_amount *used, int count)
 {
     takt_request request = takt_job_request(job);
 
     if (!job->settled)
-        takt_settle(&job->permit, &request, actual_cost);
+        takt_settle(&job->permit, &request, used, count);
     job->settled = true;
 }
 

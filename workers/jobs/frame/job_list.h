@@ -26,11 +26,12 @@ struct takt_job {
     takt_node due_node;      /* orders the jobs that are tried again */
     int64_t deadline_us;     /* of the wall clock; 0: none */
     int32_t cost;
-    int8_t priority; /* as the job says */
-    bool seated;     /* the job has a seat before it runs */
-    bool owed;       /* a slot of the job was given back for want of a seat */
-    bool lost;       /* another worker has the job by now */
-    bool begun;      /* the source was told that the job begins */
+    takt_amount amounts[TAKT_AMOUNTS_MAX]; /* their names: unit_names.h */
+    int8_t priority;                       /* as the job says */
+    bool seated;                           /* the job has a seat before it runs */
+    bool owed;                             /* a slot of the job was given back for want of a seat */
+    bool lost;                             /* another worker has the job by now */
+    bool begun;                            /* the source was told that the job begins */
     bool settled;
     bool redelivered;  /* an earlier worker began the job and did not end it */
     bool parsed;       /* fields and head were kept when the job was read */

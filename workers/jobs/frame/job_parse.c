@@ -77,6 +77,49 @@ static int read_number(const json_t *fields, const char *name, int min, int max,
     return 0;
 }
 
+static int refuse_cost(takt_error *error)
+{
+    return refuse(error,
+                  "cost: it must be a whole number from 1 to %d, without quotes, or amounts by "
+                  "unit, such as {\"tokens\": 1500}",
+                  TAKT_COST_MAX);
+}
+
+static int read_amounts(const json_t *cost, takt_job_head *head, takt_error *error)
+{
+    const char *unit;
+    json_t *amount;
+    int count = 0;
+
+    json_object_foreach((json_t *)(uintptr_t)cost, unit, amount)
+    {
+        if (!json_is_integer(amount) || json_integer_value(amount) < 1 ||
+            json_integer_value(amount) > TAKT_COST_MAX)
+            return refuse_cost(error);
+        if (count == TAKT_AMOUNTS_MAX)
+            return refuse(error, "cost: it has amounts of %zu units; write at most %d",
+                          json_object_size(cost), TAKT_AMOUNTS_MAX);
+        head->amounts[count++] = (takt_amount){unit, json_integer_value(amount)};
+    }
+    return count == 0 ? refuse_cost(error) : 0;
+}
+
+/* A number, or amounts by unit. */
+static int read_cost(const json_t *fields, takt_job_head *head, takt_error *error)
+{
+    const json_t *cost = json_object_get(fields, "cost");
+
+    if (!cost || json_is_null(cost))
+        return 0;
+    if (json_is_object(cost))
+        return read_amounts(cost, head, error);
+    if (!json_is_integer(cost) || json_integer_value(cost) < 1 ||
+        json_integer_value(cost) > TAKT_COST_MAX)
+        return refuse_cost(error);
+    head->cost = (int32_t)json_integer_value(cost);
+    return 0;
+}
+
 static int read_deadline(const json_t *fields, int64_t *deadline_us, takt_error *error)
 {
     const json_t *field = json_object_get(fields, "deadline");
@@ -113,7 +156,7 @@ static int read_head(const json_t *fields, takt_job_head *head, takt_error *erro
     if ((failed = read_string(fields, "key", TAKT_KEY_SIZE_MAX, &head->key, error)) != 0 ||
         (failed = read_string(fields, "idempotency_key", TAKT_JOB_ID_MAX, &head->idempotency_key,
                               error)) != 0 ||
-        (failed = read_number(fields, "cost", 1, TAKT_COST_MAX, &head->cost, error)) != 0 ||
+        (failed = read_cost(fields, head, error)) != 0 ||
         (failed = read_number(fields, "priority", 0, TAKT_PRIORITY_MAX, &head->priority, error)) !=
             0)
         return failed;

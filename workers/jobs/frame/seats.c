@@ -29,7 +29,7 @@ static void give_up_slot(takt_job *job)
 {
     takt_request request = takt_job_request(job);
 
-    takt_settle(&job->permit, &request, 0);
+    takt_settle(&job->permit, &request, NULL, 0);
     takt_release(&job->permit);
     job->owed = true;
     takt_lanes_line_up(&job->worker->lanes, job, true);

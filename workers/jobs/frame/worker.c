@@ -129,19 +129,19 @@ static void on_notice(uv_timer_t *timer)
 {
     takt_worker *worker = timer->data;
     const takt_job *first = worker->acquiring.first;
-    takt_wait_notice_waiter waiter = {0};
+    takt_request request = TAKT_REQUEST(NULL);
+    takt_wait_notice_waiter waiter = {&request, 0};
     char text[2 * TAKT_WAIT_NOTICE_SIZE];
     const char *notice;
 
     if (first) {
-        takt_request request = takt_job_request(first);
-        waiter = (takt_wait_notice_waiter){request.limit, request.key, request.cost,
-                                           first->lane->acquiring};
+        request = takt_job_request(first);
+        waiter.count = first->lane->acquiring;
     }
     notice = takt_wait_notice_tick(&worker->notice, worker->client, first ? &waiter : NULL,
                                    worker->starts, false, uv_now(&worker->loop));
-    snprintf(text, sizeof(text), "%s%s%s%s%s", *notice ? waiter.limit : "",
-             *notice && waiter.key ? ":" : "", *notice && waiter.key ? waiter.key : "",
+    snprintf(text, sizeof(text), "%s%s%s%s%s", *notice ? request.limit : "",
+             *notice && request.key ? ":" : "", *notice && request.key ? request.key : "",
              *notice ? ": " : "", notice);
     takt_report_set_notice(worker->report, text);
 }
@@ -187,6 +187,7 @@ static void free_all(takt_worker *worker)
 {
     takt_results_free(worker->results);
     takt_worker_policy_free(worker);
+    takt_unit_names_free(worker->unit_names);
     uv_loop_close(&worker->loop);
 }
 

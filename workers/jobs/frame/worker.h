@@ -20,6 +20,7 @@
 #include "later.h"
 #include "results.h"
 #include "retry.h"
+#include "unit_names.h"
 
 /* The command line. The strings belong to it. */
 typedef struct takt_worker_options {
@@ -126,6 +127,7 @@ struct takt_worker {
     takt_results *results;
     takt_lanes lanes;
     takt_job_list acquiring;
+    takt_unit_name *unit_names;
     takt_seats seats;
     takt_later later;
     takt_fetches fetches;
@@ -184,6 +186,10 @@ void takt_job_end_bury(takt_worker *worker, takt_report_limit *figures, takt_rep
 /* ---- job.c ----------------------------------------------------------------------------------- */
 
 takt_request takt_job_request(const takt_job *job);
+
+/* Sets what the request takes: the amounts that a job states, or its cost. */
+void takt_job_request_take(const takt_worker *worker, takt_request *request, int32_t cost,
+                           const takt_amount *amounts);
 void takt_job_start(takt_job *job); /* the job has its seat */
 
 /* ---- pass.c ---------------------------------------------------------------------------------- */
