@@ -142,9 +142,9 @@ TAKT_EXPORT void takt_job_postpone(takt_job *job, int64_t after_us, const char *
 /* The job can never be done.  It is kept with the reason. */
 TAKT_EXPORT void takt_job_dead(takt_job *job, const char *why);
 
-/* Reports what the job has actually used, once, before the job's end (takt_settle); count 0: it was
- * not begun. */
-TAKT_EXPORT void takt_job_settle(takt_job *job, const takt_amount *used, int count);
+/* Reports what the job has actually used, once, before the job's end; count 0: it was not begun.
+ * Returns what takt_settle does; 0 and nothing else if it was settled before. */
+TAKT_EXPORT int takt_job_settle(takt_job *job, const takt_amount *used, int count);
 
 /* The vendor said "too fast": the job's limit and key pause in the whole fleet (takt_penalize).
  * Does not end the job. */

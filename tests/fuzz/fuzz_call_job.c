@@ -6,6 +6,7 @@
 #include "fuzz.h"
 
 #include "call/hosts.h"
+#include "call/pointer.h"
 #include "call/spec.h"
 #include "jobs/frame/job_parse.h"
 
@@ -88,6 +89,7 @@ static void check_spec(const takt_caller_spec *spec)
         require(spec->expect[i].from <= spec->expect[i].to);
         require(takt_caller_spec_expects(spec, spec->expect[i].to));
     }
+    require(!spec->settle || takt_caller_pointer_check(spec->settle) == NULL);
     require(!takt_caller_spec_expects(spec, 99) && !takt_caller_spec_expects(spec, 600));
 }
 
@@ -123,6 +125,7 @@ static void check_job(const json_t *fields)
     check_spec(&spec);
     require(takt_caller_spec_read(fields, &allowed, true, &again, NULL) == 0);
     require(again.method == spec.method && again.url == spec.url && again.body == spec.body);
+    require(again.settle == spec.settle);
     require(again.timeout_us == spec.timeout_us && again.expect_count == spec.expect_count);
 }
 

@@ -161,6 +161,70 @@ def pauses_the_fleet(report, here, peer):
     here.takt('unblock', 'fast')
 
 
+def settles(report, here, peer):
+    """The cost is what the answer says. A job without its cost in the answer costs what it said itself."""
+    here.write('takt.yaml', here.read('takt.yaml') + """  - name: metered
+    rules: [{rate: 1000/h, algorithm: fixed-window, align: first-use}]
+  - name: unit
+    rules: [{rate: 1000/h, algorithm: fixed-window, align: first-use, counts: tokens, default_amount: 200}]
+  - name: inner
+    rules: [{rate: 1000/h, algorithm: fixed-window, align: first-use, counts: words}]
+    within: unit
+  - name: four
+    concurrency: 4
+""")
+
+    def event(data):
+        return f'data: {json.dumps(data)}\n\n'
+
+    stream = ''.join(event({'usage': usage}) for usage in ({'total': 1}, {'total': 70}, None)) + 'data: [DONE]\n\n'
+    peer.reply = {'/18': answer_of(200, b'{"usage": {"total": 18}}'), '/none': answer_of(200, b'{"usage": null}'),
+                  '/text': answer_of(200, b'some text'), '/word': answer_of(200, b'{"usage": {"total": "18"}}'),
+                  '/half': answer_of(200, b'{"usage": {"total": 1.5}}'), '/400': answer_of(400, b'{"error": "no"}'),
+                  '/paid': answer_of(400, b'{"usage": {"total": 2}}'),
+                  '/events': answer_of(200, stream.encode(), [('Content-Type', 'text/event-stream; charset=utf-8')])}
+
+    def costs(cost, names, *options, **fields):
+        here.takt('reset', 'metered')
+        done, got, dead = call(here, [{'id': name, 'limit': 'metered', 'cost': 100, 'url': f'{peer.url}/{name}',
+                                       **fields} for name in names], *options)
+        here.until_peek('metered', remaining=1000 - cost)
+        return done, got, dead
+
+    field = {'settle': '/usage/total'}
+    done, got, _ = costs(18, ['18'], **field)
+    report.check('18' in got and 'not settled' not in done.stderr, 'a job costs what its answer says', told(done))
+    done, got, _ = costs(70, ['events'], **field)
+    report.check(got['events']['body'] == stream, 'or what the last event says that has it', told(done))
+    done, _, _ = costs(18, ['18'], '--settle', '/usage/total')
+    report.check('not settled' not in done.stderr, '--settle says so for all jobs', told(done))
+    costs(18, ['18'], '--settle', '/no', **field)
+    done, got, _ = costs(218, ['none', '18', 'text'], **field)
+    report.check(len(got) == 3 and done.stderr.count('not settled') == 1 and 'its estimated cost counts' in done.stderr,
+                 'an answer without it settles nothing, which is said once', told(done))
+    done, got, _ = costs(300, ['word', 'half', 'none'], **field)
+    report.check(len(got) == 3 and done.stderr.count('not settled') == 2 and 'the answer has no ' in done.stderr
+                 and 'it must be a whole number from 0 to 1000000000' in done.stderr,
+                 'nor does one with something else', told(done))
+    done, _, dead = costs(100, ['400'], **field)
+    report.check('400' in dead['400'] and 'not settled' not in done.stderr, 'a refusal need not have it', told(done))
+    costs(2, ['paid'], **field)
+    done, got, dead = call(here, [
+        {'id': 'stated', 'limit': 'unit', 'key': 'a', 'cost': {'tokens': 100}, 'url': f'{peer.url}/18', **field},
+        {'id': 'default', 'limit': 'unit', 'key': 'b', 'url': f'{peer.url}/18'},
+        {'id': 'free', 'limit': 'four', 'url': f'{peer.url}/18'},
+        {'id': 'two', 'limit': 'inner', 'cost': {'tokens': 3, 'words': 5}, 'url': f'{peer.url}/18', **field},
+        {'id': 'both', 'limit': 'inner', 'cost': {'tokens': 3, 'words': 5}, 'url': f'{peer.url}/18'}],
+        '--settle', '/usage/total')
+    here.until_peek('unit:a', remaining=982)
+    report.check(set(got) == {'stated', 'default', 'free', 'both'} and here.peek('unit:b')['remaining'] == 800
+                 and done.stderr.count('not settled') == 1 and 'job default: not settled' in done.stderr
+                 and 'state an amount of it in the job' in done.stderr, 'it is an amount of the unit that the job states',
+                 told(done))
+    report.check('leave settle out' in dead['two'] and here.peek('inner')['remaining'] == 995
+                 and here.peek('unit')['remaining'] == 997, 'of one unit', f'{told(done)}{here.peek("inner")}')
+
+
 def waits_for_http(report, here, peer):
     """An answer that is none of HTTP may be that of a broken proxy: it is tried again."""
     answers = iter([b'\x00\xff no HTTP\r\n\r\n'])
@@ -171,7 +235,7 @@ def waits_for_http(report, here, peer):
 
 
 def takes_null_for_nothing(report, here, peer):
-    fields = ('method', 'headers', 'body', 'json', 'timeout', 'expect')
+    fields = ('method', 'headers', 'body', 'json', 'timeout', 'expect', 'settle')
     done, got, _ = call(here, [{'id': 'a', 'url': peer.url + '/echo', **dict.fromkeys(fields)},
                                {'id': 'b', 'url': peer.url + '/echo', 'method': 'POST', 'body': None, 'json': [None]}])
     said = {name: json.loads(result['body']) for name, result in got.items()}
@@ -398,7 +462,8 @@ def cannot_be_broken_out_of(report, here, peer):
              {'method': 'get'},
              {'body': 1}, {'body': 'a', 'json': 1}, {'timeout': 30}, {'timeout': '0s'}, {'timeout': '2h'},
              {'expect': []},
-             {'expect': 'all'}, {'expect': [99]}, {'expect': ['300-200']}]
+             {'expect': 'all'}, {'expect': [99]}, {'expect': ['300-200']},
+             {'settle': 'usage'}, {'settle': '/~'}, {'settle': 7}, {'settle': {'tokens': '/usage'}}]
     done, got, dead = call(here, [{'id': f'w{n}', 'url': peer.url + '/echo', **one} for n, one in enumerate(wrong)]
                            + ['{"id": "nul", "limit": "fast", "url": "http://127.0.0.1/\\u0000"}',
                               {'id': 'last', 'url': peer.url + '/echo'}])
@@ -455,7 +520,7 @@ def refuses_wrong_options(report, here):
     for line in (['--timeout', '0s'], ['--redirects', 'some'], ['--response-max', '0'], ['--response-max', '2GiB'],
                  ['--ca', 'none'],
                  ['--secret', 'CANARY'], ['--secret', 'env:@a.org'], ['--secret', 'env:A@'], ['--secret', 'env:A@*'],
-                 ['--hosts', ''], ['--hosts', 'https://a.org']):
+                 ['--settle', 'usage.total'], ['--settle', '/~2'], ['--hosts', ''], ['--hosts', 'https://a.org']):
         done = here.work('takt-call', *line)
         report.check(done.returncode == 64 and line[0] in done.stderr, f'{" ".join(line)}: 64', told(done))
 
@@ -466,8 +531,8 @@ def main():
         if name.lower().endswith('_proxy'):
             del os.environ[name]
     with vendor() as peer, vendor() as other:
-        for case in (sends_what_the_job_says, only_prepares, ends_by_status, waits_for_the_vendor, pauses_the_fleet, waits_for_http,
-                     bounds_answers, keeps_secrets, takes_null_for_nothing, tells_strange_headers,
+        for case in (sends_what_the_job_says, only_prepares, ends_by_status, waits_for_the_vendor, pauses_the_fleet,
+                     settles, waits_for_http, bounds_answers, keeps_secrets, takes_null_for_nothing, tells_strange_headers,
                      cannot_be_broken_out_of, gives_up_at_the_end):
             with work_place() as here:
                 case(report, here, peer)

@@ -83,6 +83,8 @@ static void read_field(takt_caller_answer *answer, const char *name, const char 
         note_field(answer->retry_after, value, size);
     if (strcmp(name, "date") == 0)
         note_field(answer->date, value, size);
+    if (strcmp(name, "content-type") == 0)
+        note_field(answer->type, value, size);
     if (size < sizeof(text)) {
         memcpy(text, value, size);
         text[size] = '\0';
@@ -95,7 +97,7 @@ static void read_field(takt_caller_answer *answer, const char *name, const char 
 /* Interim answers (100, 103) may precede the answer. The last one counts. */
 static void begin_headers(takt_caller_answer *answer)
 {
-    answer->retry_after[0] = answer->date[0] = '\0';
+    answer->retry_after[0] = answer->date[0] = answer->type[0] = '\0';
     takt_caller_vendor_fields_begin(&answer->vendor);
     if (answer->keep_headers) {
         json_decref(answer->headers);

@@ -25,7 +25,7 @@ typedef struct takt_caller_answer {
     json_t *headers; /* by name in lower case; NULL: none */
     bool too_big;
     /* "": the answer has no such field */
-    char retry_after[ANSWER_FIELD_SIZE], date[ANSWER_FIELD_SIZE];
+    char retry_after[ANSWER_FIELD_SIZE], date[ANSWER_FIELD_SIZE], type[ANSWER_FIELD_SIZE];
     takt_caller_vendor_fields vendor;
 } takt_caller_answer;
 

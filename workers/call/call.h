@@ -23,6 +23,7 @@ typedef struct takt_caller_options {
     size_t response_max;
     const char *ca;
     takt_caller_allowed allowed;
+    const char *settle; /* where answers state the cost (pointer.h); NULL: nowhere */
     bool with_body, with_headers;
     bool dry_run;
     char *kept[CALL_KEPT_MAX]; /* headers that a result keeps; kept_count 0: all */

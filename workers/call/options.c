@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "kit/argument.h"
+#include "pointer.h"
 
 enum {
     KEY_TIMEOUT = 0x200,
@@ -20,6 +21,7 @@ enum {
     KEY_CA,
     KEY_HOSTS,
     KEY_SECRET,
+    KEY_SETTLE,
     KEY_RESULT_HEADERS,
     KEY_NO_BODY,
     KEY_DRY_RUN
@@ -47,6 +49,10 @@ static const struct argp_option options[] = {
     {"secret", KEY_SECRET, "env:NAME|file:PATH[@HOST,...]", 0,
      "Jobs may send this secret to these hosts (default: to those of --hosts, but not by *); "
      "variables that begin with " SECRETS_PREFIX " need no --secret",
+     1},
+    {"settle", KEY_SETTLE, "POINTER", 0,
+     "Where JSON answers state the real cost, like /usage/total_tokens, for jobs without a "
+     "\"settle\" (default: jobs cost what they say)",
      1},
     {"result-headers", KEY_RESULT_HEADERS, "all|none|NAME,...", 0,
      "Headers of the answer in results (default all)", 1},
@@ -152,6 +158,15 @@ static void allow(struct argp_state *state, const char *word, takt_caller_allowe
         (struct takt_caller_allowed_secret){word, size, hosts};
 }
 
+static const char *read_settle(struct argp_state *state, const char *word)
+{
+    const char *wrong = takt_caller_pointer_check(word);
+
+    if (wrong)
+        argp_error(state, "--settle %s", wrong);
+    return word;
+}
+
 static error_t parse(int key, char *word, struct argp_state *state)
 {
     takt_caller_options *given = state->input;
@@ -183,6 +198,9 @@ static error_t parse(int key, char *word, struct argp_state *state)
         return 0;
     case KEY_SECRET:
         allow(state, word, &given->allowed);
+        return 0;
+    case KEY_SETTLE:
+        given->settle = read_settle(state, word);
         return 0;
     case KEY_RESULT_HEADERS:
         read_kept(state, word, given);

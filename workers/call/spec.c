@@ -11,6 +11,7 @@
 
 #include "fail.h"
 #include "kit/text.h"
+#include "pointer.h"
 #include "secrets.h"
 
 #define HEADERS_MAX      100
@@ -317,6 +318,20 @@ static int read_expect(const json_t *field, takt_caller_spec *spec, takt_error *
     return 0;
 }
 
+static int read_settle(const json_t *field, takt_caller_spec *spec, takt_error *error)
+{
+    const char *wrong;
+
+    if (!field)
+        return 0;
+    spec->settle = json_string_value(field);
+    if (!spec->settle)
+        return takt_caller_fail(error,
+                                "settle: write a JSON pointer, like \"/usage/total_tokens\"");
+    wrong = takt_caller_pointer_check(spec->settle);
+    return wrong ? takt_caller_fail(error, "settle: %s", wrong) : 0;
+}
+
 int takt_caller_spec_read(const json_t *fields, const takt_caller_allowed *allowed, bool checked,
                           takt_caller_spec *spec, takt_error *error)
 {
@@ -332,7 +347,8 @@ int takt_caller_spec_read(const json_t *fields, const takt_caller_allowed *allow
          (code = check_headers(spec->headers, allowed, &to, error)) != 0) ||
         (code = read_body(fields, spec, error)) != 0 ||
         (code = read_timeout(field_of(fields, "timeout"), spec, error)) != 0 ||
-        (code = read_expect(field_of(fields, "expect"), spec, error)) != 0)
+        (code = read_expect(field_of(fields, "expect"), spec, error)) != 0 ||
+        (code = read_settle(field_of(fields, "settle"), spec, error)) != 0)
         return code;
     return 0;
 }

@@ -3,7 +3,7 @@
  *
  *     {"id": "c-1", "limit": "vendor", "method": "POST", "url": "https://api.example.com/things",
  *      "headers": {"Authorization": "Bearer ${env:TAKT_SECRET_KEY}"}, "json": {"name": "x"},
- *      "timeout": "10s", "expect": [200, "202-204"]}
+ *      "timeout": "10s", "expect": [200, "202-204"], "settle": "/usage/total_tokens"}
  *
  * Values that could break out of their place in a request are refused: line ends, NULs, other
  * schemes. Hosts and secrets that the command line does not allow are refused, too.
@@ -38,6 +38,8 @@ typedef struct takt_caller_spec {
     int64_t timeout_us; /* 0: the worker's default */
     takt_caller_status_range expect[CALL_EXPECT_MAX];
     int expect_count;
+    const char
+        *settle; /* where the answer states the cost (pointer.h); NULL: the worker's default */
 } takt_caller_spec;
 
 /* 0, or TAKT_E_INVALID and the wrong field. `checked`: this job was read before and found good, so

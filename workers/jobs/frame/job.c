@@ -181,13 +181,14 @@ void takt_job_postpone(takt_job *job, int64_t after_us, const char *why)
     try_again(job, wait_us, job->attempts + 1, why);
 }
 
-void takt_job_settle(takt_job *job, const takt_amount *used, int count)
+int takt_job_settle(takt_job *job, const takt_amount *used, int count)
 {
     takt_request request = takt_job_request(job);
 
-    if (!job->settled)
-        takt_settle(&job->permit, &request, used, count);
+    if (job->settled)
+        return 0;
     job->settled = true;
+    return takt_settle(&job->permit, &request, used, count);
 }
 
 /* Shortens a reason to what takt accepts: one line of limited size. */

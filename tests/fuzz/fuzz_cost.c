@@ -1,0 +1,38 @@
+/*
+ * Any text as an answer that states its cost at any pointer, the first line of the input: the cost
+ * is within bounds, or a line says why there is none. As events and as a document.
+ */
+#include "fuzz.h"
+
+#include <takt/takt.h>
+
+#include "call/cost.h"
+#include "call/pointer.h"
+
+static void check(const char *pointer, const char *type, const char *body, size_t size)
+{
+    char why[COST_WHY_SIZE] = "";
+    int64_t cost = -1;
+
+    if (takt_caller_cost_read(pointer, type, body, size, &cost, why) == TAKT_CALLER_COST_FOUND)
+        require(cost >= 0 && cost <= TAKT_SETTLED_MAX);
+    else
+        require(cost == -1 && why[0] != '\0' && strchr(why, '\n') == NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *pointer = fuzz_cut(&data, &size, '\n');
+    char *body = malloc(size + (size == 0)); /* without a NUL */
+
+    require(body != NULL);
+    if (size > 0)
+        memcpy(body, data, size);
+    if (takt_caller_pointer_check(pointer) == NULL) {
+        check(pointer, "application/json", body, size);
+        check(pointer, "text/event-stream", body, size);
+    }
+    free(pointer);
+    free(body);
+    return 0;
+}
