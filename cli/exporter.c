@@ -16,8 +16,6 @@
 #include "kit/status_http.h"
 #include "kit/status_server.h"
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
-
 #define ADDRESS         "9465"
 #define INTERVAL_US     5000000
 #define INTERVAL_MIN_US 100000
@@ -177,7 +175,7 @@ static int serve(cli_exporter *exporter)
     }
     uv_timer_init(loop, &exporter->timer);
     exporter->timer.data = exporter;
-    takt_signals_open(&exporter->signals, loop, ending_signals, on_signal, exporter);
+    takt_signals_open(&exporter->signals, loop, takt_signals_ending, on_signal, exporter);
     uv_timer_start(&exporter->timer, on_timer, interval_ms, interval_ms);
     look(exporter);
     if (strncmp(exporter->address, "unix:", 5) == 0)

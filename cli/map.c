@@ -14,7 +14,6 @@
 #include "commands.h"
 #include "kit/message.h"
 #include "kit/signals.h"
-#include "kit/terminal.h"
 #include "kit/text.h"
 #include "kit/wait_notice.h"
 #include "map_jobs.h"
@@ -32,7 +31,6 @@ typedef struct mapping {
     takt_wait_notice notice;
     uv_prepare_t pass;
     takt_signals signals;
-    bool had_terminal;
     bool told_rest; /* the message about reading the rest of a pipe was printed */
     bool over;
     int input_status; /* the exit status if reading the input has failed; 0 */
@@ -40,8 +38,6 @@ typedef struct mapping {
 } mapping;
 
 enum { KEY_RETRIES = 0x200, KEY_UNDONE, KEY_LOG };
-
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {
@@ -236,13 +232,6 @@ static void on_ready(void *data)
     (void)data; /* the pass takes the lines */
 }
 
-/* SIGHUP reloads a policy file. If our terminal is gone, SIGHUP ends the map instead. */
-static bool is_for_policy(const mapping *map, int signal)
-{
-    return signal == SIGHUP && !takt_cli_is_ad_hoc(map->settings) &&
-           (!map->had_terminal || takt_terminal_is_there());
-}
-
 static void reread(mapping *map)
 {
     takt_error error;
@@ -257,7 +246,7 @@ static void on_signal(uv_signal_t *handle, int signal)
 {
     mapping *map = handle->data;
 
-    if (is_for_policy(map, signal)) {
+    if (!takt_cli_is_ad_hoc(map->settings) && takt_signals_reread(&map->signals, signal)) {
         reread(map);
         return;
     }
@@ -279,8 +268,7 @@ static void on_signal(uv_signal_t *handle, int signal)
 static void watch_signals(mapping *map)
 {
     signal(SIGPIPE, SIG_IGN); /* writes report a broken pipe */
-    map->had_terminal = takt_terminal_is_there();
-    takt_signals_open(&map->signals, &map->session.loop, ending_signals, on_signal, map);
+    takt_signals_open(&map->signals, &map->session.loop, takt_signals_ending, on_signal, map);
 }
 
 /* The first failure counts; `report_status` is the result of closing the report. */

@@ -5,7 +5,10 @@
 
 #include <assert.h>
 #include <signal.h>
-#include <stdbool.h>
+
+#include "kit/terminal.h"
+
+const int takt_signals_ending[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
 static bool is_ignored(int number)
 {
@@ -17,6 +20,7 @@ static bool is_ignored(int number)
 void takt_signals_open(takt_signals *signals, uv_loop_t *loop, const int *numbers,
                        uv_signal_cb on_signal, void *data)
 {
+    signals->had_terminal = takt_terminal_is_there();
     for (; *numbers != 0; numbers++) {
         if (is_ignored(*numbers))
             continue;
@@ -26,6 +30,11 @@ void takt_signals_open(takt_signals *signals, uv_loop_t *loop, const int *number
         handle->data = data;
         uv_signal_start(handle, on_signal, *numbers);
     }
+}
+
+bool takt_signals_reread(const takt_signals *signals, int number)
+{
+    return number == SIGHUP && (!signals->had_terminal || takt_terminal_is_there());
 }
 
 void takt_signals_unref(takt_signals *signals)

@@ -4,17 +4,27 @@
 #ifndef TAKT_KIT_SIGNALS_H
 #define TAKT_KIT_SIGNALS_H
 
+#include <stdbool.h>
+
 #include <uv.h>
+
+/* SIGINT, SIGTERM and SIGHUP, which end a program, or SIGHUP lets it read its policy again. */
+extern const int takt_signals_ending[];
 
 typedef struct takt_signals {
     uv_signal_t handles[6]; /* their data belongs to the caller */
     unsigned count;
+    bool had_terminal; /* when they were opened */
 } takt_signals;
 
 /* `numbers` end with 0. A signal that is ignored (nohup, a shell's background job) stays
  * ignored. */
 void takt_signals_open(takt_signals *signals, uv_loop_t *loop, const int *numbers,
                        uv_signal_cb on_signal, void *data);
+
+/* Whether the signal is a SIGHUP to read the policy again. The SIGHUP of a terminal that has closed
+ * ends the program. */
+bool takt_signals_reread(const takt_signals *signals, int number);
 
 /* The signals then do not keep the loop alive. */
 void takt_signals_unref(takt_signals *signals);

@@ -10,15 +10,12 @@
 
 #include "kit/message.h"
 #include "kit/standard_files.h"
-#include "kit/terminal.h"
 #include "kit/wall_clock.h"
 #include "worker.h"
 
 #define MEMORY_MAX ((size_t)64 * 1024 * 1024) /* of waiting jobs with their texts */
 
 #define NOTICE_MS 250
-
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
 static void forget_client(void *data)
 {
@@ -79,17 +76,11 @@ static void on_drained(uv_timer_t *timer)
     begin_close(worker);
 }
 
-/* SIGHUP reloads a policy file. If our terminal is gone, SIGHUP ends the worker instead. */
-static bool is_for_policy(const takt_worker *worker, int signal)
-{
-    return signal == SIGHUP && (!worker->end.had_terminal || takt_terminal_is_there());
-}
-
 static void on_signal(uv_signal_t *handle, int signal)
 {
     takt_worker *worker = handle->data;
 
-    if (is_for_policy(worker, signal)) {
+    if (takt_signals_reread(&worker->handles.signals, signal)) {
         takt_worker_policy_reread(worker);
         return;
     }
@@ -160,8 +151,8 @@ static void prepare(takt_worker *worker)
     worker->source_closed = on_source_closed;
     worker->random = (uint64_t)takt_wall_clock_now() ^ (uint64_t)getpid() << 40;
     signal(SIGPIPE, SIG_IGN);
-    worker->end.had_terminal = takt_terminal_is_there();
-    takt_signals_open(&worker->handles.signals, &worker->loop, ending_signals, on_signal, worker);
+    takt_signals_open(&worker->handles.signals, &worker->loop, takt_signals_ending, on_signal,
+                      worker);
     takt_signals_unref(&worker->handles.signals);
 }
 

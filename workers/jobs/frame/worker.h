@@ -106,9 +106,8 @@ typedef struct takt_worker_handles {
 typedef struct takt_worker_end {
     int signal; /* the signal that ended the worker; 0: none */
     int status;
-    bool had_terminal; /* at the start */
-    bool draining;     /* the worker was told to stop */
-    bool drained;      /* waiting jobs were given back */
+    bool draining; /* the worker was told to stop */
+    bool drained;  /* waiting jobs were given back */
     bool closing;
     bool kind_is_open, source_is_open, left_some;
     uint64_t dead_count;
