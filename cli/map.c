@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "kit/files.h"
 #include "kit/message.h"
 #include "kit/signals.h"
 #include "kit/text.h"
@@ -286,6 +287,23 @@ static int status_of(const mapping *map, int report_status)
 }
 
 /* 0, or the exit status after a message. */
+static int check_files(const mapping *map)
+{
+    takt_files files = {0};
+
+    takt_files_add(&files, "--policy", map->settings->policy);
+    takt_files_add(&files, "--input", map->input_path);
+    if (!map->input_path)
+        takt_files_add_open(&files, "standard input", STDIN_FILENO);
+    takt_files_add(&files, "--undone", map->report.undone_path);
+    takt_files_add(&files, "--log", map->report.log_path);
+    if (!files.error.code)
+        return 0;
+    takt_message("%s", files.error.text);
+    return EX_USAGE;
+}
+
+/* 0, or the exit status after a message. */
 static int work(mapping *map)
 {
     takt_error error;
@@ -296,7 +314,7 @@ static int work(mapping *map)
         takt_message("%s", error.text);
         return EX_NOINPUT;
     }
-    if ((status = takt_cli_map_report_open(&map->report, &map->input)) != 0 ||
+    if ((status = takt_cli_map_report_open(&map->report)) != 0 ||
         (status = takt_cli_map_jobs_open(&map->jobs)) != 0) {
         takt_lines_close(&map->input, NULL);
         return status;
@@ -330,6 +348,8 @@ int takt_cli_map(int argc, char **argv, takt_cli_settings *settings)
     if (status)
         return status;
     status = takt_cli_request(&map.session, &map.target, &map.wish, &map.jobs.request);
+    if (!status)
+        status = check_files(&map);
     if (!status)
         status = work(&map);
     takt_cli_close(&map.session);

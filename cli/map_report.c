@@ -27,24 +27,10 @@ static void note_file_failed(takt_cli_map_report *report, const char *path)
     takt_cli_progress_message(&report->progress, "cannot write to %s: %s", path, strerror(errno));
 }
 
-/* Whether the file is the input, which must not be emptied before it is read. */
-static bool is_input(const takt_lines *input, int fd)
-{
-    struct stat ours, inputs;
-
-    return fstat(fd, &ours) == 0 && S_ISREG(ours.st_mode) && fstat(input->fd, &inputs) == 0 &&
-           ours.st_dev == inputs.st_dev && ours.st_ino == inputs.st_ino;
-}
-
-static int open_undone(takt_cli_map_report *report, const takt_lines *input)
+static int open_undone(takt_cli_map_report *report)
 {
     int fd = open(report->undone_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 
-    if (fd >= 0 && is_input(input, fd)) {
-        takt_message("--undone %s is the input file: name another file", report->undone_path);
-        close(fd);
-        return EX_USAGE;
-    }
     if (fd >= 0 && (ftruncate(fd, 0) == 0 || errno == EINVAL))
         report->undone = fdopen(fd, "w");
     if (report->undone)
@@ -55,7 +41,7 @@ static int open_undone(takt_cli_map_report *report, const takt_lines *input)
     return EX_CANTCREAT;
 }
 
-int takt_cli_map_report_open(takt_cli_map_report *report, const takt_lines *input)
+int takt_cli_map_report_open(takt_cli_map_report *report)
 {
     report->log = -1;
     report->failures = calloc(FAILED_MAX, sizeof(*report->failures));
@@ -71,7 +57,7 @@ int takt_cli_map_report_open(takt_cli_map_report *report, const takt_lines *inpu
             return EX_CANTCREAT;
         }
     }
-    return report->undone_path ? open_undone(report, input) : 0;
+    return report->undone_path ? open_undone(report) : 0;
 }
 
 /* One write per record, since several workers may share a log. */

@@ -54,9 +54,8 @@ typedef struct takt_cli_map_report {
     int log;      /* -1: none */
 } takt_cli_map_report;
 
-/* Opens the files; `input` must not be the file for undone lines. 0, or the exit status after a
- * message. */
-int takt_cli_map_report_open(takt_cli_map_report *report, const takt_lines *input);
+/* Opens the files. 0, or the exit status after a message. */
+int takt_cli_map_report_open(takt_cli_map_report *report);
 
 /* Reports an attempt, with its slot and its start. */
 void takt_cli_map_report_start(takt_cli_map_report *report, const takt_cli_map_line *line,

@@ -91,6 +91,15 @@ def refusals(report, here):
     for name, words in [('the input itself', ['-i', 'in']), ('the input by another name', ['-i', './in'])]:
         done = here.takt('map', *ANY, *words, '--undone', 'in', '--', 'true')
         report.check(done.returncode == 64 and here.read('in') == 'a\n', f'{name} is not written over', told(done))
+    policy = 'limits: [{name: any, rules: [{rate: 1/s}]}]\n'
+    here.write('own.yaml', policy)
+    for option in ('--log', '--undone'):
+        for name, words in (('--input', [*ANY, '-i', 'own.yaml']), ('--policy', ['-p', 'own.yaml', 'any'])):
+            done = here.takt('map', *words, option, './own.yaml', '--', 'true')
+            report.check(done.returncode == 64 and f'{name} and {option} are the same file' in done.stderr
+                         and here.read('own.yaml') == policy, f'{option} does not write over {name}', told(done))
+    done = here.takt('map', *ANY, '-i', 'in', '--log', 'new', '--undone', './new', '--', 'true')
+    report.check(done.returncode == 64 and not (here.path / 'new').exists(), 'one new file is not --log and --undone', told(done))
     with open('/dev/full', 'w', encoding='utf-8') as full:
         done = here.takt('map', *ANY, '--json', '-i', 'in', '--', 'true', capture_output=False, stdout=full, stderr=-1)
         report.check(done.returncode == 74, 'a summary that is lost: 74', told(done))

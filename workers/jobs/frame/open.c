@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sysexits.h>
 
-#include "files.h"
 #include "kit/exit_status.h"
 #include "worker.h"
 
@@ -124,25 +123,15 @@ static int open_report(takt_worker *worker)
     return 0;
 }
 
-static int check_files(const takt_worker *worker)
-{
-    takt_error error = {0};
-
-    if (takt_worker_files_check(&worker->options, &error) == 0)
-        return 0;
-    takt_worker_say("%s", error.text);
-    return EX_USAGE;
-}
-
 int takt_worker_open(takt_worker *worker)
 {
     int status;
 
-    if ((status = check_files(worker)) != 0 || (status = open_report(worker)) != 0 ||
-        (status = takt_worker_policy_open(worker)) != 0 || (status = open_client(worker)) != 0 ||
-        (status = check_limit(worker)) != 0 || (status = open_results(worker)) != 0 ||
-        (status = open_kind(worker)) != 0 || (status = takt_rehearsal_open(worker)) != 0 ||
-        (status = open_source(worker)) != 0)
+    if ((status = takt_worker_files_check(&worker->options)) != 0 ||
+        (status = open_report(worker)) != 0 || (status = takt_worker_policy_open(worker)) != 0 ||
+        (status = open_client(worker)) != 0 || (status = check_limit(worker)) != 0 ||
+        (status = open_results(worker)) != 0 || (status = open_kind(worker)) != 0 ||
+        (status = takt_rehearsal_open(worker)) != 0 || (status = open_source(worker)) != 0)
         return status;
     return 0;
 }

@@ -147,10 +147,14 @@ static inline int64_t takt_worker_now(const takt_worker *worker)
     return (int64_t)uv_now(&worker->loop) * 1000;
 }
 
-/* ---- options.c, policy.c, open.c, say.c ------------------------------------------------------ */
+/* ---- options.c, files.c, policy.c, open.c, say.c
+ * ------------------------------------------------------ */
 
 /* Ends the program if the command line is wrong. */
 void takt_worker_options_parse(takt_worker *worker, int argc, char **argv);
+
+/* 0, or the exit status after a message: the options use one file twice. */
+int takt_worker_files_check(const takt_worker_options *options);
 
 /* 0, or the exit status after a message. */
 int takt_worker_policy_open(takt_worker *worker);
