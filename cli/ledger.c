@@ -176,6 +176,20 @@ static void print_block(const takt_standing *standing)
                standing->reason[0] ? ": " : "", standing->reason);
 }
 
+/* What is left, of each rule where there are several. */
+static void print_remaining(const takt_standing *standing)
+{
+    char span[TAKT_SPAN_SIZE];
+
+    printf("  remaining    %lld of %lld\n", (long long)standing->remaining,
+           (long long)standing->limit);
+    for (int i = 0; standing->rule_count > 1 && i < standing->rule_count; i++) {
+        const takt_rule_standing *rule = &standing->rules[i];
+        printf("    rule %d     %lld of %lld %s, full in %s\n", i + 1, (long long)rule->remaining,
+               (long long)rule->limit, rule->unit, takt_format_span(rule->reset_after_us, span));
+    }
+}
+
 static void print_lines(const ledger_call *self)
 {
     const takt_standing *standing = &self->standing;
@@ -187,8 +201,7 @@ static void print_lines(const ledger_call *self)
     if (self->target.key)
         printf(" key %s", takt_quote(self->target.key, shown));
     printf(": %s\n", rules);
-    printf("  remaining    %lld of %lld\n", (long long)standing->remaining,
-           (long long)standing->limit);
+    print_remaining(standing);
     printf("  retry after  %s\n", takt_format_span(standing->retry_after_us, span));
     printf("  reset after  %s\n", takt_format_span(standing->reset_after_us, span));
     print_block(standing);

@@ -24,4 +24,13 @@ void takt_cli_standing_json(const takt_cli_target *target, const takt_standing *
            (long long)standing->held, (long long)standing->holders,
            (long long)standing->rate_percent);
     takt_cli_json_field("reason", standing->reason[0] ? standing->reason : NULL);
+    printf(",\"rules\":[");
+    for (int i = 0; i < standing->rule_count; i++) {
+        const takt_rule_standing *rule = &standing->rules[i];
+        printf("%s{", i > 0 ? "," : "");
+        takt_cli_json_field("unit", rule->unit);
+        printf(",\"limit\":%lld,\"remaining\":%lld,\"reset_after_us\":%lld}",
+               (long long)rule->limit, (long long)rule->remaining, (long long)rule->reset_after_us);
+    }
+    putchar(']');
 }

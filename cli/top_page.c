@@ -138,6 +138,19 @@ static void draw_rows(takt_cli_page *page, const takt_cli_view *view, const takt
     }
 }
 
+/* "3 of 5", or of several rules "3 of 5 requests, 7200 of 8000 tokens". */
+static void put_left(takt_cli_page *page, const takt_standing *standing)
+{
+    if (standing->rule_count < 2)
+        takt_cli_page_put(page, "%lld of %lld", (long long)standing->remaining,
+                          (long long)standing->limit);
+    for (int i = 0; standing->rule_count > 1 && i < standing->rule_count; i++) {
+        const takt_rule_standing *rule = &standing->rules[i];
+        takt_cli_page_put(page, "%s%lld of %lld %s", i > 0 ? ", " : "", (long long)rule->remaining,
+                          (long long)rule->limit, rule->unit);
+    }
+}
+
 static void draw_use(takt_cli_page *page, const takt_cli_row *row)
 {
     const takt_standing *standing = &row->standing;
@@ -152,9 +165,9 @@ static void draw_use(takt_cli_page *page, const takt_cli_row *row)
         takt_cli_page_put(page, " (%d%%)", takt_cli_table_percent(row));
     if (standing->rate_percent < 100)
         takt_cli_page_put(page, ", penalties leave %lld%%", (long long)standing->rate_percent);
-    takt_cli_page_put(page, "%s%lld of %lld left, full in %s", row->quota_tokens > 0 ? "; " : "  ",
-                      (long long)standing->remaining, (long long)standing->limit,
-                      takt_format_span(standing->reset_after_us, span));
+    takt_cli_page_put(page, "%s", row->quota_tokens > 0 ? "; " : "  ");
+    put_left(page, standing);
+    takt_cli_page_put(page, " left, full in %s", takt_format_span(standing->reset_after_us, span));
     takt_cli_page_end(page);
 }
 

@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define TAKT_HTTP_FIELDS_SIZE 2048 /* enough for any limit */
+#define TAKT_HTTP_FIELDS_SIZE 4096 /* enough for any limit */
 
 /* What X-RateLimit-Reset says: seconds from now ("10"), seconds since the Unix epoch
  * ("1763692810"), or an instant of RFC 3339 ("2025-11-21T02:40:10Z").  Instants follow the store's
@@ -39,10 +39,10 @@ typedef enum takt_http_reset {
 /*
  * Writes the fields, each ended by CR LF, and a NUL.  `status` and `standing` are those of the
  * callback, `limit` and `key` (NULL: none) are those that were tried.  Retry-After appears only
- * with TAKT_E_NO_SLOT, and not if the cost can never be given.  With several rules RateLimit-Policy
- * names them NAME-1, NAME-2, ... after NAME; RateLimit describes NAME, the tokens that all of them
- * allow.  With `within` the policy is the limit's own, and what remains is that of the level with
- * the least.
+ * with TAKT_E_NO_SLOT, and not if the cost can never be given.  With several rules both fields name
+ * them NAME-1, NAME-2, ... after NAME, which is what all of them allow; a unit that the policy names
+ * is told as `qu`.  With `within` the policy is the limit's own, what remains is that of the level
+ * with the least, and RateLimit names no rules.
  *
  * Returns the length without the NUL, TAKT_E_NO_LIMIT, or TAKT_E_INVALID (no standing, or `size` is
  * too small; `text` is then empty).

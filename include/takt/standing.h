@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <takt/error.h>
+#include <takt/policy.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,12 +22,22 @@ extern "C" {
 #define TAKT_PRIORITY_DEFAULT 5          /* if neither the request nor the policy has one */
 #define TAKT_PRIORITY_POLICY  (-1)       /* use the limit's `priority` */
 
+/* What one rule has left. */
+typedef struct takt_rule_standing {
+    /* What it counts: "requests", the name that the policy writes, or "tokens".  The policy's. */
+    const char *unit;
+    /* As in takt_standing, for this rule alone. */
+    int64_t limit;
+    int64_t remaining;
+    int64_t reset_after_us;
+} takt_rule_standing;
+
 /* The state of a limit at one moment, as in HTTP's X-RateLimit-* fields. */
 typedef struct takt_standing {
     /* The store's clock at that moment. */
     int64_t now_us;
     /* Tokens available at one instant at most, and whole tokens available now: the minimum over the
-     * rules. */
+     * rules that count tokens or a named unit; where none does, requests. */
     int64_t limit;
     int64_t remaining;
     /* Until the requested cost would be granted if nothing else came; 0: now.  If a try fails for
@@ -51,6 +62,9 @@ typedef struct takt_standing {
      * corrected by takt_settle. */
     int64_t watched_since_us;
     int64_t taken;
+    /* Each rule, in the order of the policy. */
+    int rule_count;
+    takt_rule_standing rules[TAKT_RULES_MAX];
 } takt_standing;
 
 /* Checks a reason for takt_block and takt_penalize: 0, or TAKT_E_INVALID and the words. */

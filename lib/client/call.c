@@ -52,6 +52,16 @@ void takt_call_finish(takt_calling *calling, const takt_standing *standing)
         owner->callback(owner, status, answered ? &told : NULL);
 }
 
+void takt_call_name_units(takt_calling *calling)
+{
+    takt_standing *standing = &calling->call.standing;
+    const char *unit = calling->call.limit->unit;
+
+    for (int i = 0; unit[0] && i < standing->rule_count; i++)
+        if (strcmp(standing->rules[i].unit, takt_unit_name(TAKT_UNIT_TOKENS)) == 0)
+            standing->rules[i].unit = unit;
+}
+
 /* Our own queue for this ledger learns at once what this call has changed. */
 static void tell_queue(const takt_calling *calling)
 {
@@ -67,6 +77,7 @@ static void answered(takt_store_call *call)
     takt_calling *calling = (takt_calling *)call;
 
     takt_client_count(calling->client, call->status, calling->sent_us);
+    takt_call_name_units(calling);
     takt_call_note(calling);
     if (call->op != TAKT_OP_PEEK && call->op != TAKT_OP_SETTLE && call->status == 0)
         tell_queue(calling);

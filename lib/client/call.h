@@ -78,6 +78,9 @@ void takt_call_send(takt_calling *calling);
 /* Notes from the call's status whether the store is reachable. */
 void takt_call_note(takt_calling *calling);
 
+/* Puts the limit's name of its unit into the standing of a call that was answered. */
+void takt_call_name_units(takt_calling *calling);
+
 /* Ends the call: its owner's callback gets the status.  `standing` may be the call's own; NULL: no
  * ledger has answered. */
 void takt_call_finish(takt_calling *calling, const takt_standing *standing);

@@ -41,28 +41,53 @@ static int64_t seconds(int64_t us)
     return takt_ceil_div(us, SECOND_US);
 }
 
-/* Writes a quota, and its window if that is whole seconds. */
-static void put_quota(fields *out, int64_t quota, int64_t period_us)
+/* Writes a quota, its unit where that has a name ("": the limit's default, or requests), and its
+ * window if that is whole seconds. */
+static void put_quota(fields *out, int64_t quota, const char *unit, int64_t period_us)
 {
     put(out, ";q=%" PRId64, quota);
+    if (unit[0])
+        put(out, ";qu=\"%s\"", unit);
     if (period_us > 0 && period_us % SECOND_US == 0)
         put(out, ";w=%" PRId64, period_us / SECOND_US);
 }
 
+/* A limit of one rule is told in one item; any other has an item for each rule as well. */
+static bool is_plain(const takt_limit *limit)
+{
+    return limit->numbers.rule_count == 1 && limit->numbers.concurrency == 0;
+}
+
 static void put_policy(fields *out, const takt_limit *limit, const takt_standing *standing)
 {
-    bool plain = limit->numbers.rule_count == 1 && limit->numbers.concurrency == 0;
+    bool plain = is_plain(limit);
 
     put(out, "RateLimit-Policy: \"%s\"", limit->name);
-    put_quota(out, plain ? limit->numbers.rules[0].limit : standing->limit,
+    put_quota(out, plain ? limit->numbers.rules[0].limit : standing->limit, limit->unit,
               plain ? limit->numbers.rules[0].period_us : 0);
     for (int i = 0; !plain && i < limit->numbers.rule_count; i++) {
+        const takt_rule *rule = &limit->numbers.rules[i];
         put(out, ", \"%s-%d\"", limit->name, i + 1);
-        put_quota(out, limit->numbers.rules[i].limit, limit->numbers.rules[i].period_us);
+        put_quota(out, rule->limit, rule->unit == TAKT_UNIT_REQUESTS ? "" : limit->unit,
+                  rule->period_us);
     }
     if (limit->numbers.concurrency > 0)
         put(out, ", \"%s-permits\";q=%" PRId64 ";qu=\"concurrent-requests\"", limit->name,
             limit->numbers.concurrency);
+    put(out, "\r\n");
+}
+
+/* The standing of a limit within another one may be that of the other. */
+static void put_left(fields *out, const takt_limit *limit, const takt_standing *standing)
+{
+    bool told =
+        !is_plain(limit) && !limit->within && standing->rule_count == limit->numbers.rule_count;
+
+    put(out, "RateLimit: \"%s\";r=%" PRId64 ";t=%" PRId64, limit->name, standing->remaining,
+        seconds(standing->reset_after_us));
+    for (int i = 0; told && i < standing->rule_count; i++)
+        put(out, ", \"%s-%d\";r=%" PRId64 ";t=%" PRId64, limit->name, i + 1,
+            standing->rules[i].remaining, seconds(standing->rules[i].reset_after_us));
     put(out, "\r\n");
 }
 
@@ -99,9 +124,9 @@ int takt_http_fields(const takt_policy *policy, const char *limit, const char *k
     put(&out, "X-RateLimit-Limit: %" PRId64 "\r\n", standing->limit);
     put(&out, "X-RateLimit-Remaining: %" PRId64 "\r\n", standing->remaining);
     put_reset(&out, standing, reset);
-    put_policy(&out, takt_overrides_for(found, key ? key : ""), standing);
-    put(&out, "RateLimit: \"%s\";r=%" PRId64 ";t=%" PRId64 "\r\n", found->name, standing->remaining,
-        seconds(standing->reset_after_us));
+    found = takt_overrides_for(found, key ? key : "");
+    put_policy(&out, found, standing);
+    put_left(&out, found, standing);
     if (out.size == 0) {
         text[0] = '\0';
         return TAKT_E_INVALID;

@@ -270,6 +270,7 @@ static void answered(takt_store_call *call)
     takt_calling *calling = (takt_calling *)call;
 
     takt_client_count(calling->client, call->status, calling->sent_us);
+    takt_call_name_units(calling);
     take(calling);
     learn_of_permits(calling);
     takt_call_note(calling);

@@ -99,6 +99,29 @@ static takt_unit told_unit(const takt_numbers *numbers)
     return numbers->rule_count > 0 ? TAKT_UNIT_REQUESTS : TAKT_UNIT_TOKENS;
 }
 
+/* A limit of one rule that counts tokens, and of no permits, is that rule: answers of scripts need
+ * not say more of it. */
+static bool is_one_rule(const takt_numbers *numbers)
+{
+    return numbers->rule_count == 1 && numbers->concurrency == 0 &&
+           numbers->rules[0].unit == TAKT_UNIT_TOKENS;
+}
+
+static void tell_rules(const takt_ledger *ledger, takt_standing *standing)
+{
+    const takt_numbers *numbers = ledger->numbers;
+
+    standing->rule_count = numbers->rule_count;
+    if (is_one_rule(numbers)) {
+        standing->rules[0] = (takt_rule_standing){takt_unit_name(TAKT_UNIT_TOKENS), standing->limit,
+                                                  standing->remaining, standing->reset_after_us};
+        return;
+    }
+    takt_numbers_tell(numbers, &ledger->state, standing->now_us, standing->rules);
+    for (int i = 0; ledger->blocked_until_us > standing->now_us && i < numbers->rule_count; i++)
+        standing->rules[i].remaining = 0;
+}
+
 void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standing)
 {
     takt_unit unit = told_unit(ledger->numbers);
@@ -131,6 +154,7 @@ void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standi
     takt_line_count(ledger, &standing->waiting, &standing->workers);
     standing->watched_since_us = ledger->meter.since_us;
     standing->taken = ledger->meter.taken;
+    tell_rules(ledger, standing);
 }
 
 static void extend_block(takt_ledger *ledger, int64_t now_us, int64_t for_us, const char *reason)

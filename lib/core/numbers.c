@@ -463,6 +463,16 @@ void takt_numbers_exhaust(const takt_numbers *numbers, takt_rules_state *state, 
     rule->algorithm->exhaust(rule, &state->rules[i], at_us);
 }
 
+static int64_t rest_at_of(const takt_rule *rule, const takt_rule_state *state)
+{
+    int64_t at = rule->algorithm->rest_at(rule, state);
+
+    if (owed_by(rule, state) > 0)
+        at =
+            takt_max(at, takt_min(due_behind(rule, state, 0) + 2 * rule->span_us, TAKT_WINDOW_END));
+    return at;
+}
+
 int64_t takt_numbers_rest_at(const takt_numbers *numbers, const takt_rules_state *state)
 {
     const takt_rule *rule;
@@ -470,14 +480,24 @@ int64_t takt_numbers_rest_at(const takt_numbers *numbers, const takt_rules_state
 
     EACH_KEPT(rule, numbers, state, i)
     {
-        int64_t at = rule->algorithm->rest_at(rule, &state->rules[i]);
-        if (owed_by(rule, &state->rules[i]) > 0)
-            at = takt_max(at, takt_min(due_behind(rule, &state->rules[i], 0) + 2 * rule->span_us,
-                                       TAKT_WINDOW_END));
+        int64_t at = rest_at_of(rule, &state->rules[i]);
         if (at > latest)
             latest = at;
     }
     return latest;
+}
+
+void takt_numbers_tell(const takt_numbers *numbers, const takt_rules_state *state, int64_t now_us,
+                       takt_rule_standing *rules)
+{
+    EACH_RULE(numbers, i)
+    {
+        const takt_rule *rule = &numbers->rules[i];
+        rules[i].unit = takt_unit_name(rule->unit);
+        rules[i].limit = rule->algorithm->capacity(rule);
+        rules[i].remaining = room_of(rule, &state->rules[i], now_us, now_us);
+        rules[i].reset_after_us = takt_max(rest_at_of(rule, &state->rules[i]) - now_us, 0);
+    }
 }
 
 bool takt_numbers_same(const takt_numbers *a, const takt_numbers *b)

@@ -10,6 +10,7 @@
 #define TAKT_CORE_NUMBERS_H
 
 #include <takt/policy.h>
+#include <takt/standing.h>
 
 #include "core/rule.h"
 
@@ -141,6 +142,10 @@ void takt_numbers_give_back(const takt_numbers *numbers, takt_rules_state *state
 
 void takt_numbers_exhaust(const takt_numbers *numbers, takt_rules_state *state, int64_t at_us);
 int64_t takt_numbers_rest_at(const takt_numbers *numbers, const takt_rules_state *state);
+
+/* What each of the policy's rules has left, and until when it is not as from rest. */
+void takt_numbers_tell(const takt_numbers *numbers, const takt_rules_state *state, int64_t now_us,
+                       takt_rule_standing *rules);
 
 /* Whether the rules have the same numbers. */
 bool takt_numbers_same(const takt_numbers *a, const takt_numbers *b);

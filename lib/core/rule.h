@@ -52,6 +52,12 @@ typedef enum takt_unit { TAKT_UNIT_TOKENS, TAKT_UNIT_REQUESTS } takt_unit;
 
 #define TAKT_UNITS 2
 
+/* "tokens" or "requests". */
+static inline const char *takt_unit_name(takt_unit unit)
+{
+    return unit == TAKT_UNIT_REQUESTS ? "requests" : "tokens";
+}
+
 /* How much of each unit. */
 typedef struct takt_amounts {
     int64_t of[TAKT_UNITS];

@@ -40,6 +40,26 @@ def peek(report, here):
                  'a person gets lines', told(done))
 
 
+def rules(report, here):
+    """What each rule has left, in its unit."""
+    several = ['--rate', '5/h:requests', '--burst', '5', '--rate', '1000/h:tokens', '--burst', '800']
+    here.takt('run', *several, '--cost', 'tokens=300', 'llm', '--', 'true')
+    standing = json.loads(here.takt('peek', '--json', *several, 'llm').stdout)
+    told_rules = [(rule['unit'], rule['limit'], rule['remaining']) for rule in standing['rules']]
+    report.check(told_rules == [('requests', 5, 4), ('tokens', 800, 500)] and
+                 all(0 < rule['reset_after_us'] <= 1.1 * HOUR for rule in standing['rules']),
+                 'each rule has what it has left', standing)
+    done = here.takt('peek', *several, 'llm')
+    report.check('  remaining    500 of 800\n    rule 1     4 of 5 requests, full in ' in done.stdout and
+                 '\n    rule 2     500 of 800 tokens, full in ' in done.stdout, 'and a person sees it', told(done))
+    here.takt('block', *several, 'llm', '1h')
+    standing = json.loads(here.takt('peek', '--json', *several, 'llm').stdout)
+    report.check([rule['remaining'] for rule in standing['rules']] == [0, 0], 'a block leaves nothing', standing)
+    standing = json.loads(here.takt('peek', '--json', *LIMIT, 'one').stdout)
+    report.check([(rule['unit'], rule['limit'], rule['remaining']) for rule in standing['rules']] == [('tokens', 2, 2)],
+                 'a single rule is the limit', standing)
+
+
 def permits(report, here):
     words = ['--concurrency', '3', '--lease', '90s', 'api']
     standing = json.loads(here.takt('peek', '--json', *LIMIT, 'api').stdout)
@@ -150,7 +170,7 @@ def refusals(report, here):
 
 def main():
     report = tap.Report()
-    for part in (peek, permits, block, penalize, reset, busy, refusals):
+    for part in (peek, rules, permits, block, penalize, reset, busy, refusals):
         with place() as here:
             part(report, here)
     report.end()

@@ -156,6 +156,15 @@ def rates(report, here):
         report.check(True, 'and falls when it has ended')
 
 
+def several_rules(report, here):
+    here.write('takt.yaml', POLICY + '  - name: llm\n    rules: [{rate: 5/h, burst: 5, counts: requests}, '
+               '{rate: 900/h, burst: 800, counts: tokens}]\n')
+    here.takt('run', '--cost', 'tokens=300', 'llm', '--', 'true')
+    with terminal(here, TOP + ['llm']) as screen:
+        screen.until_text('4 of 5 requests, 500 of 800 tokens left, full in')
+        report.check(True, 'what each rule has left, in its unit')
+
+
 def ended(report, here):
     here.write('takt.yaml', POLICY)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGABRT, signal.SIGSEGV):
@@ -397,7 +406,8 @@ def refusals(report, here):
 
 def main():
     report = tap.Report()
-    for part in (shown, narrow, blocked, rates, ended, lost, followed, printed, listed, listed_of_server, widths, refusals):
+    for part in (shown, narrow, blocked, rates, several_rules, ended, lost, followed, printed, listed, listed_of_server,
+                 widths, refusals):
         with place() as here:
             part(report, here)
     report.end()

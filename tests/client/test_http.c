@@ -2,6 +2,7 @@
  * A standing as HTTP fields.
  */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <takt/http.h>
@@ -18,7 +19,14 @@ static void load(void)
                                "  - name: quick\n"
                                "    rules: [{rate: 3/250ms}]\n"
                                "  - name: both\n"
-                               "    rules: [{rate: 5/s}, {rate: 800/day}]\n";
+                               "    rules: [{rate: 5/s}, {rate: 800/day}]\n"
+                               "  - name: llm\n"
+                               "    concurrency: 20\n"
+                               "    rules: [{rate: 500/min, counts: requests}, {rate: 200000/min, "
+                               "burst: 8000, counts: tokens}]\n"
+                               "  - name: inner\n"
+                               "    within: both\n"
+                               "    rules: [{rate: 5/s}, {rate: 9/min}]\n";
     takt_error error;
 
     cr_assert_eq(takt_policy_parse(&policy, "test", text, strlen(text), &error), 0, "%s",
@@ -77,6 +85,70 @@ Test(http, several_rules)
           "X-RateLimit-Limit: 1\r\nX-RateLimit-Remaining: 1\r\nX-RateLimit-Reset: 0\r\n"
           "RateLimit-Policy: \"both\";q=1, \"both-1\";q=5;w=1, \"both-2\";q=800;w=86400\r\n"
           "RateLimit: \"both\";r=1;t=0\r\n");
+}
+
+/* Each rule has what is left of it, in its unit. */
+Test(http, what_each_rule_has_left)
+{
+    takt_standing standing = {
+        .limit = 8000,
+        .remaining = 0,
+        .reset_after_us = 60000000,
+        .rule_count = 2,
+        .rules = {{"requests", 1, 0, 120000}, {"tokens", 8000, 7200, 59000001}}};
+
+    check("llm", 0, standing,
+          "X-RateLimit-Limit: 8000\r\nX-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 60\r\n"
+          "RateLimit-Policy: \"llm\";q=8000;qu=\"tokens\", \"llm-1\";q=500;w=60, "
+          "\"llm-2\";q=200000;qu=\"tokens\";w=60, "
+          "\"llm-permits\";q=20;qu=\"concurrent-requests\"\r\n"
+          "RateLimit: \"llm\";r=0;t=60, \"llm-1\";r=0;t=1, \"llm-2\";r=7200;t=60\r\n");
+    standing.rule_count = 1; /* of other rules than the policy's */
+    check("llm", 0, standing,
+          "X-RateLimit-Limit: 8000\r\nX-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 60\r\n"
+          "RateLimit-Policy: \"llm\";q=8000;qu=\"tokens\", \"llm-1\";q=500;w=60, "
+          "\"llm-2\";q=200000;qu=\"tokens\";w=60, "
+          "\"llm-permits\";q=20;qu=\"concurrent-requests\"\r\n"
+          "RateLimit: \"llm\";r=0;t=60\r\n");
+}
+
+/* What remains may be that of the limit around it. */
+Test(http, within)
+{
+    takt_standing standing = {.limit = 3, .remaining = 2, .rule_count = 2};
+
+    check("inner", 0, standing,
+          "X-RateLimit-Limit: 3\r\nX-RateLimit-Remaining: 2\r\nX-RateLimit-Reset: 0\r\n"
+          "RateLimit-Policy: \"inner\";q=3, \"inner-1\";q=5;w=1, \"inner-2\";q=9;w=60\r\n"
+          "RateLimit: \"inner\";r=2;t=0\r\n");
+}
+
+/* The longest fields have room. */
+Test(http, the_longest)
+{
+    char limits[2400], name[65], text[TAKT_HTTP_FIELDS_SIZE];
+    takt_standing standing = {.limit = 1000000000,
+                              .remaining = 1000000000,
+                              .reset_after_us = TAKT_SPAN_MAX_US,
+                              .rule_count = 8};
+    takt_policy *made;
+    int used;
+
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    used = snprintf(limits, sizeof limits,
+                    "limits:\n  - name: %s\n    concurrency: 1000000000\n    rules:\n", name);
+    for (int i = 0; i < 8; i++) {
+        standing.rules[i] = (takt_rule_standing){"", 1000000000, 1000000000, TAKT_SPAN_MAX_US};
+        used += snprintf(
+            limits + used, sizeof limits - (size_t)used,
+            "      - {rate: 1000000000/1000000000s, counts: a123456789_123456789_123456789_}\n");
+    }
+    cr_assert_eq(takt_policy_parse(&made, "test", limits, (size_t)used, NULL), 0);
+    cr_expect_gt(takt_http_fields(made, name, NULL, 0, &standing, TAKT_HTTP_RESET_RFC3339, text,
+                                  sizeof text),
+                 2048);
+    takt_policy_free(made);
 }
 
 /* Rounded up, as seconds are. */

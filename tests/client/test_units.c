@@ -226,6 +226,38 @@ Test(units, settling_levels)
     cr_expect_eq(left_of("provider"), 8800);
 }
 
+static void expect_rule(int i, const char *unit, int64_t limit, int64_t remaining)
+{
+    const takt_rule_standing *rule = &last.standing.rules[i];
+
+    cr_expect_str_eq(rule->unit, unit);
+    cr_expect_eq(rule->limit, limit);
+    cr_expect_eq(rule->remaining, remaining);
+}
+
+/* Also where a rule that is used up leaves nothing of the others for now. */
+Test(units, what_each_rule_has_left)
+{
+    takt_request request = REQUEST("model", NULL, 1, {"tokens", 500});
+    takt_permit permits[5] = {0};
+    takt_call call = {0};
+
+    for (int i = 0; i < 5; i++)
+        take(&permits[i], &request, 0);
+    cr_expect_eq(last.standing.rule_count, 2, "of a try as well");
+    expect_rule(0, "requests", 5, 0);
+    expect_rule(1, "tokens", 3000, 500);
+    cr_expect_gt(last.standing.rules[1].reset_after_us, 0);
+    run_call(takt_peek(client, &call, "model", NULL, note_call));
+    expect_rule(0, "requests", 5, 0);
+    expect_rule(1, "tokens", 3000, 500);
+    run_call(takt_peek(client, &call, "cost", NULL, note_call));
+    cr_expect_eq(last.standing.rule_count, 1);
+    expect_rule(0, "tokens", 10, 10);
+    run_call(takt_peek(client, &call, "provider", NULL, note_call));
+    expect_rule(0, "bytes", 9000, 9000);
+}
+
 Test(units, lowering)
 {
     takt_call call = {0};

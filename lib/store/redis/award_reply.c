@@ -213,15 +213,48 @@ static void read_try(struct cursor *cursor, takt_store_call *call, int64_t flags
     award->runs[0] = (takt_run){{award->now_us, 0}, {0, 0}, 1, 1, (int32_t)call->cost, 0};
 }
 
+/* How many values tell about rules; `at`: the first of them, `left`: how many values there are from
+ * there on. */
+static int count_rule_values(int64_t flags, const takt_reply *at, int left)
+{
+    if (!(flags & TAKT_FLAG_RULES) || left < 1 || at->type != TAKT_REPLY_INTEGER ||
+        at->integer < 0 || at->integer > TAKT_RULES_MAX)
+        return 0;
+    return 1 + (int)at->integer * TAKT_RULE_VALUES;
+}
+
 /* Whether the number of values fits the flags: permits add values, and a try has them twice. */
-static bool is_standing(const takt_store_call *call, int64_t flags, int count)
+static bool is_standing(const takt_store_call *call, int64_t flags, const takt_reply *reply)
 {
     int permits =
         call->op == TAKT_OP_TRY && call->claim ? 2 * TAKT_PERMITS_VALUES : TAKT_PERMITS_VALUES;
     int bare = flags & TAKT_FLAG_WATCHED ? TAKT_STANDING_VALUES + TAKT_WATCHED_VALUES
                                          : TAKT_STANDING_VALUES;
+    int count = reply->count;
 
+    bare += count_rule_values(flags, reply + 1 + bare, count - bare);
     return count == bare + permits || (count == bare && !(flags & TAKT_FLAG_STALE));
+}
+
+static void read_rules(struct cursor *cursor, takt_standing *standing)
+{
+    standing->rule_count = (int)read_int(cursor, 0, TAKT_RULES_MAX);
+    for (int i = 0; i < standing->rule_count && !cursor->bad; i++) {
+        takt_rule_standing *rule = &standing->rules[i];
+        rule->unit = takt_unit_name((takt_unit)read_int(cursor, 0, TAKT_UNITS - 1));
+        rule->limit = read_int(cursor, 0, TAKT_EXACT_MAX);
+        rule->remaining = read_int(cursor, 0, TAKT_EXACT_MAX);
+        rule->reset_after_us = read_int(cursor, 0, TAKT_EXACT_MAX);
+    }
+}
+
+/* The limit is one rule that counts tokens, or has permits alone. */
+static void guess_rules(takt_standing *standing)
+{
+    standing->rule_count = standing->concurrency == 0;
+    if (standing->rule_count == 1)
+        standing->rules[0] = (takt_rule_standing){takt_unit_name(TAKT_UNIT_TOKENS), standing->limit,
+                                                  standing->remaining, standing->reset_after_us};
 }
 
 static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t flags)
@@ -244,12 +277,16 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
     standing->watched_since_us =
         flags & TAKT_FLAG_WATCHED ? read_int(cursor, 1, TAKT_EXACT_MAX) : 0;
     standing->taken = flags & TAKT_FLAG_WATCHED ? read_int(cursor, 0, TAKT_EXACT_MAX) : 0;
+    if (flags & TAKT_FLAG_RULES)
+        read_rules(cursor, standing);
     standing->concurrency = standing->held = standing->holders = 0;
     if (cursor->left > 0) {
         standing->concurrency = read_int(cursor, 0, TAKT_CONCURRENCY_MAX);
         standing->held = read_int(cursor, 0, TAKT_EXACT_MAX);
         standing->holders = read_int(cursor, 0, TAKT_EXACT_MAX);
     }
+    if (!(flags & TAKT_FLAG_RULES))
+        guess_rules(standing);
     call->status = call->op == TAKT_OP_TRY && !(flags & TAKT_FLAG_TAKEN) ? TAKT_E_NO_SLOT : 0;
     if (cursor->left > 0)
         read_try(cursor, call, flags);
@@ -262,8 +299,9 @@ static int64_t flags_of(const takt_store_call *call)
         return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_OUTDATED | TAKT_FLAG_TAKEN |
                TAKT_FLAG_NEWS | TAKT_FLAG_PERMITS;
     if (call->op == TAKT_OP_TRY)
-        return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_TAKEN | TAKT_FLAG_WATCHED;
-    return TAKT_FLAG_DAMAGED | TAKT_FLAG_WATCHED;
+        return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_TAKEN | TAKT_FLAG_WATCHED |
+               TAKT_FLAG_RULES;
+    return TAKT_FLAG_DAMAGED | TAKT_FLAG_WATCHED | TAKT_FLAG_RULES;
 }
 
 bool takt_award_reply(takt_store_call *call, const takt_reply *reply, bool *damaged)
@@ -283,7 +321,7 @@ bool takt_award_reply(takt_store_call *call, const takt_reply *reply, bool *dama
     flags = read_int(&values, 0, known);
     if (values.bad || (flags & ~known) != 0)
         return false;
-    if (claim ? reply->count < TAKT_AWARD_HEAD : !is_standing(call, flags, reply->count))
+    if (claim ? reply->count < TAKT_AWARD_HEAD : !is_standing(call, flags, reply))
         return false;
     if (claim)
         read_award(&values, call, flags);

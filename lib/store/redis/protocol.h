@@ -14,6 +14,7 @@
 #define TAKT_FLAG_PERMITS  32  /* the reply tells about permits; alone: all five keys are needed */
 #define TAKT_FLAG_WATCHED  64  /* the ledger counts the tokens taken */
 #define TAKT_FLAG_KEYS     128 /* nothing was done: four keys are needed */
+#define TAKT_FLAG_RULES    512 /* the reply tells what each rule has left */
 #define TAKT_FLAG_NEWS     256 /* the other workers should claim now */
 
 /* The number of values in a reply. */
@@ -22,6 +23,7 @@
 #define TAKT_AWARD_RUN       7  /* ... and of each run of slots */
 #define TAKT_STANDING_VALUES 11
 #define TAKT_WATCHED_VALUES  2 /* additional values with that flag */
+#define TAKT_RULE_VALUES     4 /* with that flag, of each rule; their number comes first */
 #define TAKT_PERMITS_VALUES  3 /* additional values with permits; a try has them twice */
 
 #endif

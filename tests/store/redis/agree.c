@@ -326,6 +326,13 @@ static int standing_fields(const takt_standing *standing, int64_t *fields)
     fields[n++] = standing->rate_percent;
     fields[n++] = standing->watched_since_us;
     fields[n++] = standing->taken;
+    fields[n++] = standing->rule_count;
+    for (int i = 0; i < standing->rule_count; i++) {
+        fields[n++] = strcmp(standing->rules[i].unit, "requests") == 0;
+        fields[n++] = standing->rules[i].limit;
+        fields[n++] = standing->rules[i].remaining;
+        fields[n++] = standing->rules[i].reset_after_us;
+    }
     return n;
 }
 

@@ -465,6 +465,54 @@ Test(award_reply, watched)
     cr_expect_not(got.read, "watched, and since when?");
 }
 
+Test(award_reply, rules)
+{
+    static const char *const told[] = {"2", "1",  "5", "4", "9", "0", "800", "500",
+                                       "7", "20", "7", "2", "3", "5", "0"};
+    const char *fields[STANDING_SIZE + 15];
+    const takt_standing *read;
+    struct answer got;
+
+    memcpy(fields, standing, sizeof standing);
+    memcpy(fields + STANDING_SIZE, told, sizeof told);
+    fields[0] = "512";
+    answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 9);
+    cr_assert(got.read);
+    read = &got.call.call.standing;
+    cr_assert_eq(read->rule_count, 2);
+    cr_expect_str_eq(read->rules[0].unit, "requests");
+    cr_expect_eq(read->rules[0].limit, 5);
+    cr_expect_eq(read->rules[0].remaining, 4);
+    cr_expect_eq(read->rules[0].reset_after_us, 9);
+    cr_expect_str_eq(read->rules[1].unit, "tokens");
+    cr_expect_eq(read->rules[1].remaining, 500);
+    cr_expect_eq(read->concurrency, 0);
+    answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 12);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.call.standing.holders, 2);
+    for (int more = 0; more < 15; more++) {
+        answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + more);
+        cr_expect_eq(got.read, more == 9 || more == 12, "%d more", more);
+        answer(&got, TAKT_OP_CLAIM, fields, STANDING_SIZE + more);
+        cr_expect_not(got.read);
+    }
+    fields[STANDING_SIZE + 1] = "2";
+    answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 9);
+    cr_expect_not(got.read, "a unit that there is not");
+    fields[STANDING_SIZE] = "9";
+    answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 9);
+    cr_expect_not(got.read, "more rules than a limit has");
+    fields[STANDING_SIZE] = "0";
+    answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 1);
+    cr_expect(got.read && got.call.call.standing.rule_count == 0);
+    answer(&got, TAKT_OP_PEEK, standing, STANDING_SIZE);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.call.standing.rule_count, 1, "the limit is a rule");
+    cr_expect_eq(got.call.call.standing.rules[0].remaining, 3);
+    cr_expect_eq(got.call.call.standing.rules[0].limit, 5);
+    cr_expect_eq(got.call.call.standing.rules[0].reset_after_us, 7);
+}
+
 Test(award_reply, permits)
 {
     static const char *const told[] = {"20", "7", "2", "3", "1763692800000000", "0"};

@@ -173,13 +173,18 @@ limit = {
         end
     end,
 
+    rest_of = function(one)
+        local at = one.algorithm.rest_at(one)
+        if one.owed > 0 and not one.algorithm.owes then
+            at = math.max(at, math.min(debts.due_behind(one, 0) + 2 * one.span, TAKT_WINDOW_END))
+        end
+        return at
+    end,
+
     rest_at = function()
         local latest = 0
         for _, one in ipairs(limit.rules) do
-            local at = one.algorithm.rest_at(one)
-            if one.owed > 0 and not one.algorithm.owes then
-                at = math.max(at, math.min(debts.due_behind(one, 0) + 2 * one.span, TAKT_WINDOW_END))
-            end
+            local at = limit.rest_of(one)
             latest = at > latest and at or latest
         end
         return latest

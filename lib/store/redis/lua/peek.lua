@@ -5,7 +5,8 @@
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 how long to count
 --       (0: not)
 -- reply flags (64: watched), now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers,
---       rate_percent, reason; if it is watched: since, taken; with permits: concurrency, held, holders
+--       rate_percent, reason; if it is watched: since, taken; rules (standing.lua); with permits: concurrency, held,
+--       holders
 -- needs: standing
 
 return run(function()

@@ -4,7 +4,7 @@
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones
 -- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
---       with permits: concurrency, held, holders
+--       rules (standing.lua); with permits: concurrency, held, holders
 -- needs: standing
 
 return run(function()

@@ -4,7 +4,7 @@
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 slot, 8 number of
 --       requests, 9 their cost, 10 their actual cost
 -- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
---       with permits: concurrency, held, holders
+--       rules (standing.lua); with permits: concurrency, held, holders
 -- needs: charge standing
 
 return run(function()

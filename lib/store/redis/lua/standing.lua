@@ -1,6 +1,34 @@
 -- standing.lua: the state of a ledger; takt_ledger_peek of core/ledger_calls.c.
 -- needs: keep
 
+-- Whether the reply must say what each rule has left. A limit of one rule that counts tokens, and of no permits, is
+-- that rule; a limit of permits alone has none.
+local function must_tell_rules()
+    local first, second = limit.rules[1], limit.rules[2]
+    if not first or first == limit.brake then
+        return limit.concurrency == 0
+    end
+    return first.requests or limit.concurrency > 0 or second and second ~= limit.brake
+end
+
+-- Appends what each of the policy's rules has left, after their number. Returns the index of the last value.
+local function tell_rules(told, at, from)
+    local now, count = ledger.now, at + 1
+    told[1], told[count], at = told[1] + TAKT_FLAG_RULES, 0, count
+    for _, one in ipairs(limit.rules) do
+        if one ~= limit.brake then
+            local reset_at = limit.rest_of(one)
+            told[count] = told[count] + 1
+            told[at + 1] = one.requests and 1 or 0
+            told[at + 2] = one.algorithm.capacity(one)
+            told[at + 3] = from > now and 0 or debts.room(one, now, now)
+            told[at + 4] = reset_at > now and reset_at - now or 0
+            at = at + TAKT_RULE_VALUES
+        end
+    end
+    return at
+end
+
 -- `flags`: flags beside the flag of a damaged ledger. `retry_at`: when the request would be given; nil: for a cost of
 -- 1.
 local function standing(flags, retry_at)
@@ -26,6 +54,9 @@ local function standing(flags, retry_at)
     local meter, at = ledger.meter, 11
     if meter then
         told[1], told[12], told[13], at = told[1] + TAKT_FLAG_WATCHED, meter.since, meter.taken, 13
+    end
+    if must_tell_rules() then
+        at = tell_rules(told, at, from)
     end
     if held then
         told[at + 1], told[at + 2], told[at + 3] = limit.concurrency, held.total, held.count

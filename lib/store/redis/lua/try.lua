@@ -5,8 +5,8 @@
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 cost,
 --       with permits: 8 worker, 9 seq, 10 holding (missing if the caller's older policy has no permits)
 -- reply flags (2: stale, 8: taken, 64: watched), now, limit, remaining, retry_after, reset_after, blocked_until,
---       waiting, workers, rate_percent, reason; if it is watched: since, taken; with permits: concurrency, held,
---       holders; for a worker that states its permits: holding, fence, reuses
+--       waiting, workers, rate_percent, reason; if it is watched: since, taken; rules (standing.lua); with permits:
+--       concurrency, held, holders; for a worker that states its permits: holding, fence, reuses
 -- needs: standing
 
 return run(function()
