@@ -46,6 +46,7 @@ struct takt_transfers {
     CURLM *multi; /* NULL: closed */
     transfer *all, *idle;
     connection *connections;
+    watch *spare; /* used where there is no memory for a watch: libcurl cannot go on without */
 };
 
 static int fail(takt_error *error, int code, const char *text)
@@ -105,6 +106,10 @@ static watch *new_watch(takt_transfers *all, curl_socket_t socket)
 {
     watch *made = malloc(sizeof *made);
 
+    if (!made) {
+        made = all->spare;
+        all->spare = NULL;
+    }
     if (!made)
         return NULL;
     if (uv_poll_init_socket(all->loop, &made->poll, socket) != 0) {
@@ -234,6 +239,8 @@ CURL *takt_transfers_take(takt_transfers *all)
 {
     transfer *one = all->idle;
 
+    if (!all->spare && (all->spare = malloc(sizeof *all->spare)) == NULL)
+        return NULL;
     if (one)
         all->idle = one->next_idle;
     else
@@ -316,7 +323,10 @@ int takt_transfers_open(takt_transfers **opened, uv_loop_t *loop, long connectio
 
 static void free_transfers(uv_handle_t *timer)
 {
-    free(timer->data);
+    takt_transfers *all = timer->data;
+
+    free(all->spare);
+    free(all);
 }
 
 void takt_transfers_close(takt_transfers *all)
