@@ -331,8 +331,13 @@ static void expect_same_standing(const takt_standing *got, const takt_standing *
 {
     cr_assert_arr_eq(got, expected, offsetof(takt_standing, rule_count), "step %d", step);
     cr_assert_eq(got->rule_count, expected->rule_count, "step %d", step);
-    cr_assert_arr_eq(got->rules, expected->rules,
-                     (size_t)got->rule_count * sizeof(takt_rule_standing), "step %d", step);
+    for (int i = 0; i < got->rule_count; i++) {
+        const takt_rule_standing *rule = &got->rules[i], *other = &expected->rules[i];
+        cr_assert_str_eq(rule->unit, other->unit, "step %d", step);
+        cr_assert_eq(rule->limit, other->limit, "step %d", step);
+        cr_assert_eq(rule->remaining, other->remaining, "step %d", step);
+        cr_assert_eq(rule->reset_after_us, other->reset_after_us, "step %d", step);
+    }
 }
 
 static void expect_same_award(const takt_award *award, const takt_award *expected, int step)
