@@ -19,15 +19,16 @@
 void takt_call_note(takt_calling *calling)
 {
     takt_client *client = calling->client;
+    takt_server *server = takt_servers_get(&client->scheduler.servers, calling->call.server);
     int status = calling->call.status == TAKT_E_NO_SLOT ? 0 : calling->call.status;
 
     if (status == 0 && calling->call.op == TAKT_OP_PEEK && calling->call.for_us == 0)
         return;
     if (status == 0)
-        takt_loss_end(&client->scheduler);
+        takt_loss_end(&client->scheduler, server);
     else
-        takt_loss_begin(&client->scheduler, status, takt_timer_now());
-    takt_client_note(client, status);
+        takt_loss_begin(&client->scheduler, server, status, takt_timer_now());
+    takt_client_note(client, calling->call.server, status);
 }
 
 void takt_call_finish(takt_calling *calling, const takt_standing *standing)

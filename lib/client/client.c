@@ -72,16 +72,20 @@ void takt_client_tell(takt_client *client, takt_event_type type, int code, const
         client->options.on_event(client, &event, client->options.data);
 }
 
-void takt_client_note(takt_client *client, int status)
+void takt_client_note(takt_client *client, int number, int status)
 {
-    if (status == 0 && client->lost) {
-        client->lost = false;
+    takt_server *server = takt_servers_get(&client->scheduler.servers, number);
+
+    if (status == 0 && server->reported) {
+        server->reported = false;
+        client->lost--;
         for (size_t i = 0; i <= client->policy->limit_count; i++)
             client->told[i] &= (uint8_t)~TAKT_TOLD_FALLBACK;
         takt_client_tell(client, TAKT_EVENT_STORE_BACK, 0, "the store answers again", NULL);
-    } else if (takt_is_of_store(status) && !client->lost) {
+    } else if (takt_is_of_store(status) && !server->reported) {
         const char *trouble = client->store->trouble;
-        client->lost = true;
+        server->reported = true;
+        client->lost++;
         takt_client_tell(client, TAKT_EVENT_STORE_LOST, status,
                          trouble ? trouble : takt_strerror(status), NULL);
     }

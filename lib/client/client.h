@@ -71,7 +71,7 @@ struct takt_client {
     int claims_in_flight;
     int calls_in_flight;
     int detached_calls; /* of these, the calls without a takt_call */
-    bool lost;          /* TAKT_EVENT_STORE_LOST was sent, STORE_BACK not yet */
+    int lost;           /* servers for which STORE_LOST was sent, STORE_BACK not yet */
     uint8_t *told;      /* by limit of the policy: TAKT_TOLD_..., events that are sent once */
     unsigned forks;     /* number of forks when the client was opened */
     bool closing;       /* the client takes no new requests */
@@ -111,7 +111,8 @@ int takt_client_renew(takt_client *client, const takt_policy *policy);
 /* Counts a call that came back, and its duration if the store answered. */
 void takt_client_count(takt_client *client, int status, int64_t sent_us);
 
-/* Sends the events for a lost store and for its return, according to how a call ended. */
-void takt_client_note(takt_client *client, int status);
+/* Sends the events for a lost server of the store and for its return, according to how a call to it
+ * ended. */
+void takt_client_note(takt_client *client, int server, int status);
 
 #endif

@@ -55,15 +55,15 @@ static void store_wake(void *data, const char *name, const char *key)
 
 /* The connection was lost or made.  Waiters see at once that the store is lost, and claim at once
  * when it is back. */
-static void store_connection(void *data, int code)
+static void store_connection(void *data, int server, int code)
 {
     takt_client *client = data;
 
     if (code != 0 && client->stats.waiting > 0)
-        takt_client_note(client, code);
+        takt_client_note(client, server, code);
     if (code != 0)
         return;
-    takt_loss_retry(&client->scheduler);
+    takt_loss_retry(&client->scheduler, takt_servers_get(&client->scheduler.servers, server));
     takt_client_ask(client);
 }
 

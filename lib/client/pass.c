@@ -107,6 +107,7 @@ static void answered(takt_store_call *call)
     char differing[TAKT_NAME_SIZE_MAX + 1] = "";
 
     client->claims_in_flight--;
+    takt_scheduler_place(&client->scheduler, queue, call->server);
     takt_client_count(client, call->status, claiming->sent_us);
     if (call->status == 0) {
         if (claiming->award.outdated && claiming->award.newer.revision == call->numbers->revision &&
@@ -122,7 +123,7 @@ static void answered(takt_store_call *call)
     }
     keep_spare(client, claiming);
     takt_client_ask(client);
-    takt_client_note(client, call->status);
+    takt_client_note(client, call->server, call->status);
     if (differing[0])
         tell_difference(client, differing, &ours, &held);
 }
@@ -284,7 +285,7 @@ static bool lets_loop_end(const takt_client *client)
     bool holds = !takt_list_empty(&scheduler->granted) || !takt_list_empty(&scheduler->losers);
 
     return client->stats.waiting == 0 &&
-           (takt_shadow_is_all(&client->shadows) || (client->lost && !holds));
+           (takt_shadow_is_all(&client->shadows) || (client->lost > 0 && !holds));
 }
 
 /* Requests from callbacks get their pass in the same turn of the loop, because a turn costs more

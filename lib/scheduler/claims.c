@@ -53,9 +53,9 @@ static bool stands_for(const takt_queue *queue, int priority)
  * waits until half a lookahead of the slots in hand is left, or half of the slots if they reach
  * less far.  In any case the answer must come before the slots run out.
  */
-static int64_t refill_at(const takt_scheduler *scheduler, const takt_queue *queue)
+static int64_t refill_at(const takt_queue *queue)
 {
-    int64_t last_us = takt_clock_local(&scheduler->clock, takt_slots_last(&queue->in_hand));
+    int64_t last_us = takt_clock_local(&queue->server->clock, takt_slots_last(&queue->in_hand));
     int64_t half_us = takt_min(queue->numbers->lookahead_us, last_us - queue->awarded.at_us) / 2;
 
     return last_us - takt_max(half_us, 2 * queue->awarded.round_trip_us);
@@ -96,7 +96,7 @@ void takt_claims_planned(takt_queue *queue)
         queue->claims.dear && queue->awarded.in_line != 0 ? first_cost(queue) : 0;
 }
 
-int64_t takt_claims_at(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
+int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
 {
     int64_t at_us = now_us, permits_us;
 
@@ -109,13 +109,14 @@ int64_t takt_claims_at(const takt_scheduler *scheduler, const takt_queue *queue,
     permits_us = takt_permits_claim_at(queue, now_us);
     /* only the end of the wait is left to report, if the store can hear it */
     if (takt_queue_is_covered(queue)) {
-        if (queue->awarded.in_line == 0 || queue->loss.trouble != 0 || scheduler->loss.trouble != 0)
+        if (queue->awarded.in_line == 0 || queue->loss.trouble != 0 ||
+            queue->server->loss.trouble != 0)
             return takt_max(permits_us, queue->loss.not_before_us);
     } else if (queue->claims.nudged || has_lost_head(queue)) {
         at_us = now_us;
     } else if (queue->awarded.in_line == 0) {
         if (queue->in_hand.count > 0 && most_urgent(queue) >= queue->awarded.least_urgent)
-            at_us = refill_at(scheduler, queue);
+            at_us = refill_at(queue);
     } else if (queue->in_hand.count > 0 || stands_for(queue, most_urgent(queue))) {
         at_us = takt_min(queue->awarded.again_at_us, queue->claims.sent_at_us + TAKT_KEEPALIVE_US);
     } /* otherwise a waiter here goes before others in the fleet: claim at once */
@@ -148,6 +149,13 @@ static takt_offer make_offer(const takt_queue *queue, int64_t store_us)
     return offer;
 }
 
+/* The ledger learns the deadlines up to this instant.  Without the server's clock it learns none: a
+ * slot that comes too late is handed back. */
+static int64_t told_until(const takt_queue *queue, int64_t now_us)
+{
+    return queue->server->clock.known ? now_us + queue->numbers->lookahead_us : -TAKT_NEVER;
+}
+
 takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim)
 {
     takt_queue *queue;
@@ -155,8 +163,8 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
 
     if (takt_list_empty(&scheduler->claiming))
         return NULL;
-    store_us = takt_clock_store(&scheduler->clock, now_us);
     queue = TAKT_HOLDER(scheduler->claiming.next, takt_queue, registry.link);
+    store_us = takt_clock_store(&queue->server->clock, now_us);
     takt_registry_put(scheduler, queue, NOWHERE);
     claim->worker = scheduler->worker;
     claim->seq = ++scheduler->seq;
@@ -165,7 +173,7 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
     claim->distant =
         queue->awarded.round_trip_us > queue->numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION;
     claim->offer = queue->claims.offer = make_offer(queue, store_us);
-    takt_queue_wants(queue, now_us + queue->numbers->lookahead_us, now_us - store_us, claim);
+    takt_queue_wants(queue, told_until(queue, now_us), now_us - store_us, claim);
     claim->uncontended = queue->awarded.uncontended &&
                          queue->awarded.next_slot_at_us <= store_us + queue->numbers->lookahead_us;
     queue->claims.min_cost =
@@ -175,8 +183,8 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
     for (int i = 0; i < claim->want_count; i++)
         queue->claims.dear |= claim->wants[i].cost > 1;
     queue->claims.in_flight = true;
+    queue->server->in_flight++;
     queue->claims.nudged = queue->claims.tried = queue->claims.outdated = false;
-    scheduler->in_flight++;
     if (queue->claims.hint == HINTED)
         queue->claims.hint = HINT_CLAIMED;
     queue->claims.sent_at_us = now_us;
@@ -194,7 +202,7 @@ void takt_claims_hand_on(takt_scheduler *scheduler, takt_queue *queue)
 
 void takt_claims_end(takt_scheduler *scheduler, takt_queue *queue)
 {
-    scheduler->in_flight--;
+    queue->server->in_flight--;
     queue->claims.in_flight = false;
     if (queue->claims.hint == HINT_CLAIMED)
         queue->claims.hint = UNHINTED;
@@ -216,7 +224,7 @@ bool takt_claims_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_cl
     claim->distant = false;
     claim->offer = queue->claims.offer = (takt_offer){.cost = 0};
     queue->claims.in_flight = true;
-    scheduler->in_flight++;
+    queue->server->in_flight++;
     return true;
 }
 

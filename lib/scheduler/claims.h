@@ -23,7 +23,7 @@ void takt_claims_outdated(takt_scheduler *scheduler, takt_queue *queue);
 void takt_claims_hint(takt_scheduler *scheduler, takt_queue *queue);
 
 /* When this queue's waiters and permits need a claim next; TAKT_NEVER: they need none. */
-int64_t takt_claims_at(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us);
+int64_t takt_claims_at(const takt_queue *queue, int64_t now_us);
 
 /* Takes out the next queue that claims and fills in its claim; NULL: no more.  Its answer must come
  * by takt_scheduler_award or takt_scheduler_failed. */

@@ -24,11 +24,12 @@ static int64_t retry_at(uint64_t *random, unsigned failures, int64_t now_us)
     return now_us + 1 + takt_random_below(random, longest);
 }
 
-static void set_ask_at(takt_scheduler *scheduler, unsigned failures, int64_t now_us)
+static void set_ask_at(const takt_scheduler *scheduler, takt_server *server, unsigned failures,
+                       int64_t now_us)
 {
     uint64_t random = scheduler->worker + (uint64_t)now_us;
 
-    scheduler->loss.ask_at_us = retry_at(&random, failures, now_us);
+    server->loss.ask_at_us = retry_at(&random, failures, now_us);
 }
 
 /* ---- lost and back --------------------------------------------------------------------------- */
@@ -38,43 +39,50 @@ static bool may_be_of_ledger(int status)
     return status == TAKT_E_STORE_ACCESS || status == TAKT_E_STORE_FORMAT;
 }
 
-static takt_queue *next_queue(const takt_scheduler *scheduler, size_t *bucket, takt_queue *queue)
+static takt_queue *queue_of(takt_entry *entry)
+{
+    return TAKT_HOLDER(entry, takt_queue, registry.entry);
+}
+
+/* The next queue of the server, in the order of the table. */
+static takt_queue *next_queue(const takt_scheduler *scheduler, const takt_server *server,
+                              size_t *bucket, takt_queue *queue)
 {
     takt_entry *entry = queue ? queue->registry.entry.next : NULL;
 
-    while (!entry && *bucket < scheduler->queues.used)
-        entry = scheduler->queues.buckets[(*bucket)++];
-    return entry ? TAKT_HOLDER(entry, takt_queue, registry.entry) : NULL;
+    while (entry ? queue_of(entry)->server != server : *bucket < scheduler->queues.used)
+        entry = entry ? entry->next : scheduler->queues.buckets[(*bucket)++];
+    return entry ? queue_of(entry) : NULL;
 }
 
-void takt_loss_begin(takt_scheduler *scheduler, int status, int64_t now_us)
+void takt_loss_begin(takt_scheduler *scheduler, takt_server *server, int status, int64_t now_us)
 {
-    bool was_believed = scheduler->loss.trouble != 0;
+    bool was_believed = server->loss.trouble != 0;
     takt_queue *queue = NULL;
     size_t bucket = 0;
 
     if (!takt_is_of_store(status) || may_be_of_ledger(status))
         return;
-    scheduler->loss.lost = true;
-    scheduler->loss.trouble = status;
-    scheduler->loss.believed_until_us = now_us + BELIEVED_US;
-    set_ask_at(scheduler, scheduler->loss.failures++, now_us);
-    while (!was_believed && (queue = next_queue(scheduler, &bucket, queue)))
+    server->loss.lost = true;
+    server->loss.trouble = status;
+    server->loss.believed_until_us = now_us + BELIEVED_US;
+    set_ask_at(scheduler, server, server->loss.failures++, now_us);
+    while (!was_believed && (queue = next_queue(scheduler, server, &bucket, queue)))
         if (queue->waiters.total > 0)
             takt_registry_touch(scheduler, queue);
 }
 
-void takt_loss_end(takt_scheduler *scheduler)
+void takt_loss_end(takt_scheduler *scheduler, takt_server *server)
 {
     takt_queue *queue = NULL;
     size_t bucket = 0;
 
-    if (!scheduler->loss.lost)
+    if (!server->loss.lost)
         return;
-    scheduler->loss.lost = false;
-    scheduler->loss.trouble = 0;
-    scheduler->loss.failures = 0;
-    while ((queue = next_queue(scheduler, &bucket, queue))) {
+    server->loss.lost = false;
+    server->loss.trouble = 0;
+    server->loss.failures = 0;
+    while ((queue = next_queue(scheduler, server, &bucket, queue))) {
         queue->loss.alone = queue->loss.alone && queue->loss.trouble != 0;
         /* the first queue to claim has already waited a random time */
         queue->loss.not_before_us = 0;
@@ -83,13 +91,13 @@ void takt_loss_end(takt_scheduler *scheduler)
     }
 }
 
-void takt_loss_retry(takt_scheduler *scheduler)
+void takt_loss_retry(takt_scheduler *scheduler, takt_server *server)
 {
     takt_queue *queue = NULL;
     size_t bucket = 0;
 
-    scheduler->loss.ask_at_us = 0;
-    while ((queue = next_queue(scheduler, &bucket, queue)))
+    server->loss.ask_at_us = 0;
+    while ((queue = next_queue(scheduler, server, &bucket, queue)))
         if (queue->loss.not_before_us != 0 && !queue->claims.in_flight) {
             queue->loss.not_before_us = 0;
             takt_registry_touch(scheduler, queue);
@@ -100,12 +108,12 @@ void takt_loss_failed(takt_scheduler *scheduler, takt_queue *queue, int status, 
 {
     queue->loss.not_before_us = retry_at(&scheduler->random, queue->loss.failures++, now_us);
     if (!may_be_of_ledger(status)) {
-        takt_loss_begin(scheduler, status, now_us);
+        takt_loss_begin(scheduler, queue->server, status, now_us);
         return;
     }
     queue->loss.trouble = status;
     queue->loss.believed_until_us = now_us + BELIEVED_US;
-    set_ask_at(scheduler, queue->loss.failures, now_us);
+    set_ask_at(scheduler, queue->server, queue->loss.failures, now_us);
 }
 
 void takt_loss_heard(takt_queue *queue)
@@ -133,29 +141,34 @@ void takt_loss_answered(takt_scheduler *scheduler, takt_queue *queue, const takt
     queue->loss.failures = 0;
     queue->loss.not_before_us = 0;
     note_workers(&queue->loss.seen, workers, now_us);
-    note_workers(&scheduler->loss.seen, workers, now_us);
-    takt_loss_end(scheduler);
+    note_workers(&scheduler->seen, workers, now_us);
+    takt_loss_end(scheduler, queue->server);
+    /* an answer has named the server, so the store as a whole is not lost */
+    takt_loss_end(scheduler, &scheduler->servers.first);
 }
 
-void takt_loss_tick(takt_scheduler *scheduler, int64_t now_us)
+/* Drops a loss that is in doubt. */
+static void doubt(takt_server *server, int64_t now_us)
 {
-    if (scheduler->loss.trouble != 0 && scheduler->in_flight == 0 &&
-        now_us >= scheduler->loss.believed_until_us)
-        scheduler->loss.trouble = 0;
+    if (server->loss.trouble != 0 && server->in_flight == 0 &&
+        now_us >= server->loss.believed_until_us)
+        server->loss.trouble = 0;
 }
 
-bool takt_loss_asks(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
+bool takt_loss_asks(const takt_queue *queue, int64_t now_us)
 {
-    return scheduler->in_flight == 0 && !queue->claims.in_flight &&
-           now_us >= scheduler->loss.ask_at_us;
+    return queue->server->in_flight == 0 && !queue->claims.in_flight &&
+           now_us >= queue->server->loss.ask_at_us;
 }
 
 /* ---- without the store ----------------------------------------------------------------------- */
 
 /* The time by the store's clock; 0: not known. */
-static int64_t store_now(const takt_scheduler *scheduler, int64_t now_us)
+static int64_t store_now(const takt_queue *queue, int64_t now_us)
 {
-    return scheduler->clock.known ? takt_clock_store(&scheduler->clock, now_us) : 0;
+    const takt_clock *clock = &queue->server->clock;
+
+    return clock->known ? takt_clock_store(clock, now_us) : 0;
 }
 
 /* Begins to pace when all slots that the store may have given to any worker are past.  False: the
@@ -164,7 +177,7 @@ static int64_t store_now(const takt_scheduler *scheduler, int64_t now_us)
 static bool begin_share(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     int64_t workers =
-        queue->loss.seen.workers > 0 ? queue->loss.seen.workers : scheduler->loss.seen.workers;
+        queue->loss.seen.workers > 0 ? queue->loss.seen.workers : scheduler->seen.workers;
     int64_t from_us;
 
     if (workers == 0 || queue->numbers->rule_count == 0)
@@ -175,7 +188,7 @@ static bool begin_share(takt_scheduler *scheduler, takt_queue *queue, int64_t no
         scheduler->out_of_memory = true;
         return false;
     }
-    from_us = store_now(scheduler, now_us) + queue->numbers->lookahead_us;
+    from_us = store_now(queue, now_us) + queue->numbers->lookahead_us;
     takt_share_begin(queue->loss.share, queue->numbers, workers,
                      takt_max(from_us, queue->awarded.next_slot_at_us), &scheduler->random);
     return true;
@@ -192,27 +205,28 @@ static bool goes_alone(takt_scheduler *scheduler, takt_queue *queue, int64_t now
         return false;
     queue->loss.alone = true;
     takt_list_remove(&queue->loss.fallback);
-    takt_list_append(&scheduler->loss.fallbacks, &queue->loss.fallback);
+    takt_list_append(&scheduler->fallbacks, &queue->loss.fallback);
     return true;
 }
 
 const takt_queue *takt_loss_next_fallback(takt_scheduler *scheduler)
 {
-    takt_queue *queue = TAKT_HOLDER(scheduler->loss.fallbacks.next, takt_queue, loss.fallback);
+    takt_queue *queue = TAKT_HOLDER(scheduler->fallbacks.next, takt_queue, loss.fallback);
 
-    if (takt_list_empty(&scheduler->loss.fallbacks))
+    if (takt_list_empty(&scheduler->fallbacks))
         return NULL;
     takt_list_remove(&queue->loss.fallback);
     return queue;
 }
 
 /* The status that waiters of a queue would fail with; 0: the store is not known to be lost. */
-static int trouble_of(const takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+static int trouble_of(takt_queue *queue, int64_t now_us)
 {
+    doubt(queue->server, now_us);
     if (queue->loss.trouble != 0 && !queue->claims.in_flight &&
         now_us >= queue->loss.believed_until_us)
         queue->loss.trouble = 0;
-    return queue->loss.trouble != 0 ? queue->loss.trouble : scheduler->loss.trouble;
+    return queue->loss.trouble != 0 ? queue->loss.trouble : queue->server->loss.trouble;
 }
 
 /* When the next waiter may start here.  A known block still holds. */
@@ -238,8 +252,8 @@ static void grant(takt_scheduler *scheduler, takt_queue *queue, int64_t slot_us)
 bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us, int64_t *next_us)
 {
     takt_on_store_failure mode = queue->limit->on_store_failure;
-    int status = trouble_of(scheduler, queue, now_us);
-    int64_t due_us = store_now(scheduler, now_us), slot_us, before = queue->waiters.total;
+    int status = trouble_of(queue, now_us);
+    int64_t due_us = store_now(queue, now_us), slot_us, before = queue->waiters.total;
     takt_permit *permit;
 
     *next_us = TAKT_NEVER;
@@ -253,8 +267,8 @@ bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
         }
         slot_us = next_slot(queue, due_us);
         if (slot_us > due_us) {
-            if (scheduler->clock.known) /* without the clock the end of a block is unknown */
-                *next_us = takt_clock_local(&scheduler->clock, slot_us);
+            if (queue->server->clock.known) /* without the clock the end of a block is unknown */
+                *next_us = takt_clock_local(&queue->server->clock, slot_us);
             break;
         }
         grant(scheduler, queue, slot_us);
@@ -266,7 +280,7 @@ int takt_loss_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status
                         int64_t now_us, takt_standing *standing)
 {
     takt_on_store_failure mode = queue->limit->on_store_failure;
-    int64_t due_us = store_now(scheduler, now_us), slot_us;
+    int64_t due_us = store_now(queue, now_us), slot_us;
 
     if (!takt_is_of_store(status) || mode == TAKT_ON_STORE_FAILURE_WAIT ||
         !goes_alone(scheduler, queue, now_us) || mode == TAKT_ON_STORE_FAILURE_CLOSED)

@@ -1,24 +1,24 @@
 /*
  * loss.h: what happens to waiters while the store is lost.
  *
- * The store is lost from the first failed call until a call is answered.  An error that may concern
- * one ledger alone (no right to it, another program's data under its name) only affects its queue.
- * A lost store is not polled on a timer.  If the waiters need no claim, because they have failed or
- * were granted, the acquires themselves bring one claim at a time, each no sooner than a random
- * time after the last failure.  After some seconds without another failure the loss is in doubt:
- * the next waiter waits for an answer.
+ * Each server of the store (server.h) is lost from its first failed call until it answers one.  An
+ * error that may concern one ledger alone (no right to it, another program's data under its name)
+ * only affects its queue. A lost server is not polled on a timer.  If the waiters need no claim,
+ * because they have failed or were granted, the acquires themselves bring one claim at a time, each
+ * no sooner than a random time after the last failure.  After some seconds without another failure
+ * the loss is in doubt: the next waiter waits for an answer.
  */
 #ifndef TAKT_SCHEDULER_LOSS_H
 #define TAKT_SCHEDULER_LOSS_H
 
 #include "scheduler/scheduler.h"
 
-/* A call to the store that was no claim has failed with that status, or was answered. */
-void takt_loss_begin(takt_scheduler *scheduler, int status, int64_t now_us);
-void takt_loss_end(takt_scheduler *scheduler);
+/* A call that was no claim has failed with that status, or was answered. */
+void takt_loss_begin(takt_scheduler *scheduler, takt_server *server, int status, int64_t now_us);
+void takt_loss_end(takt_scheduler *scheduler, takt_server *server);
 
-/* The store may be back: waiters whose claim is to be repeated claim at the next pass. */
-void takt_loss_retry(takt_scheduler *scheduler);
+/* The server may be back: waiters whose claim is to be repeated claim at the next pass. */
+void takt_loss_retry(takt_scheduler *scheduler, takt_server *server);
 
 /* Takes out a queue that is now served by its limit's on_store_failure; once for each queue and
  * loss.  NULL: no more. */
@@ -37,15 +37,12 @@ void takt_loss_answered(takt_scheduler *scheduler, takt_queue *queue, const takt
 /* The store has sent a message about the queue's ledger: its next claim need not wait. */
 void takt_loss_heard(takt_queue *queue);
 
-/* At a pass: drops a loss that is in doubt. */
-void takt_loss_tick(takt_scheduler *scheduler, int64_t now_us);
-
 /* Waiters without a slot in hand leave as the limit's on_store_failure says; true: at least one
  * did.  *next_us is the local time at which the next one will, TAKT_NEVER if none will. */
 bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us,
                      int64_t *next_us);
 
 /* Whether a claim is due whose only purpose is to find out if the store is back. */
-bool takt_loss_asks(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us);
+bool takt_loss_asks(const takt_queue *queue, int64_t now_us);
 
 #endif

@@ -16,25 +16,24 @@ static int64_t in_use(const takt_queue *queue)
 
 /* Whether a waiter here may take over a released permit.  (If a rule has to be asked, or others
  * wait, the award brings no numbers for that.) */
-static bool may_hand_on(const takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
+static bool may_hand_on(const takt_queue *queue, int64_t now_us)
 {
     return queue->holding.told <= queue->numbers->concurrency && queue->claims.hint == UNHINTED &&
            now_us < queue->awarded.at_us + queue->numbers->lookahead_us &&
            now_us < queue->holding.leased_until_us &&
-           takt_clock_store(&scheduler->clock, now_us) >= queue->awarded.blocked_until_us;
+           takt_clock_store(&queue->server->clock, now_us) >= queue->awarded.blocked_until_us;
 }
 
 void takt_permits_hand_on(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     takt_holding *holding = &queue->holding;
 
-    if (holding->told <= in_use(queue) || queue->waiters.total == 0 ||
-        !may_hand_on(scheduler, queue, now_us))
+    if (holding->told <= in_use(queue) || queue->waiters.total == 0 || !may_hand_on(queue, now_us))
         return;
     while (holding->told > in_use(queue) && queue->waiters.total > 0 && holding->reuses > 0) {
         takt_permit *permit = takt_queue_first(queue);
         holding->reuses--;
-        permit->slot_at_us = takt_clock_store(&scheduler->clock, now_us);
+        permit->slot_at_us = takt_clock_store(&queue->server->clock, now_us);
         takt_waiter_take(queue, permit, holding->fence++);
         takt_waiter_fire(scheduler, permit, 0);
     }

@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "core/ledger.h"
 #include "core/limit.h"
+#include "scheduler/server.h"
 #include "scheduler/share.h"
 #include "scheduler/slots.h"
 
@@ -119,6 +120,7 @@ typedef struct takt_queue {
     takt_numbers *newer;         /* learned from an award; NULL: none */
     const char *key;             /* stored behind this struct, with its NUL */
     void *owner;                 /* of the scheduler's user */
+    takt_server *server;         /* that keeps the ledger, as far as we know */
     takt_waiters waiters;
     int64_t coming; /* permits that wait for inner limits and come here next: waiter.c */
     takt_slots in_hand;

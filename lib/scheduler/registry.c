@@ -27,7 +27,7 @@ int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed
     takt_list_init(&scheduler->granted);
     takt_list_init(&scheduler->quiet);
     takt_list_init(&scheduler->losers);
-    takt_list_init(&scheduler->loss.fallbacks);
+    takt_list_init(&scheduler->fallbacks);
     takt_list_init(&scheduler->handing_back);
     return takt_table_init(&scheduler->queues, takt_random(&scheduler->random));
 }
@@ -80,6 +80,7 @@ void takt_registry_close(takt_scheduler *scheduler)
     while ((entry = takt_table_any(&scheduler->queues)))
         takt_registry_forget(scheduler, TAKT_HOLDER(entry, takt_queue, registry.entry));
     takt_table_close(&scheduler->queues);
+    takt_servers_close(&scheduler->servers);
 }
 
 /* The table's key: the limit's name, NUL, the key. */
@@ -96,6 +97,7 @@ static takt_queue *make_queue(takt_scheduler *scheduler, const takt_limit *limit
     text[size] = '\0';
     takt_queue_init(queue, limit, text + strlen(limit->name) + 1);
     queue->owner = scheduler->owner;
+    queue->server = &scheduler->servers.first;
     queue->registry.entry.key = text;
     queue->registry.entry.size = size;
     takt_table_add(&scheduler->queues, &queue->registry.entry);

@@ -30,11 +30,12 @@ static takt_queue *queue_of(const takt_link *link)
 static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit, int status,
                    int64_t now_us)
 {
-    int64_t after_us = takt_clock_local(&scheduler->clock, queue->awarded.next_slot_at_us) - now_us;
+    int64_t after_us =
+        takt_clock_local(&queue->server->clock, queue->awarded.next_slot_at_us) - now_us;
 
     if (after_us <= 0 && queue->numbers->concurrency > 0)
         after_us = takt_max(queue->numbers->lookahead_us, 1);
-    permit->retry_after_us = scheduler->clock.known ? takt_max(after_us, 0) : 0;
+    permit->retry_after_us = queue->server->clock.known ? takt_max(after_us, 0) : 0;
     takt_waiter_fire(scheduler, permit, status);
 }
 
@@ -97,10 +98,9 @@ static int64_t last_slot_at(const takt_queue *queue)
 
 /* Whether the deadline is over by that instant, and what the award says of the next slot holds for
  * this waiter, which may have come after the claim. */
-static bool is_too_late(const takt_scheduler *scheduler, const takt_queue *queue,
-                        const takt_permit *permit, int64_t store_us)
+static bool is_too_late(const takt_queue *queue, const takt_permit *permit, int64_t store_us)
 {
-    return permit->deadline_at_us < takt_clock_local(&scheduler->clock, store_us) &&
+    return permit->deadline_at_us < takt_clock_local(&queue->server->clock, store_us) &&
            permit->cost >= queue->claims.min_cost && permit->priority >= queue->claims.foremost;
 }
 
@@ -111,10 +111,10 @@ static void refuse_hopeless(takt_scheduler *scheduler, takt_queue *queue, int64_
     takt_permit *permit;
 
     while (queue->in_hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&
-           is_too_late(scheduler, queue, permit, queue->awarded.next_slot_at_us))
+           is_too_late(queue, permit, queue->awarded.next_slot_at_us))
         refuse(scheduler, queue, permit, TAKT_E_DEADLINE, now_us);
     while ((permit = takt_queue_last(queue)) && permit->deadline_at_us != TAKT_NEVER &&
-           is_too_late(scheduler, queue, permit, last_slot_at(queue)))
+           is_too_late(queue, permit, last_slot_at(queue)))
         refuse(scheduler, queue, permit, TAKT_E_DEADLINE, now_us);
 }
 
@@ -124,8 +124,8 @@ static void refuse_hopeless(takt_scheduler *scheduler, takt_queue *queue, int64_
 static void miss(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     int64_t guard_us = takt_numbers_guard(queue->numbers);
-    int64_t heard_us = takt_clock_store(&scheduler->clock, queue->awarded.at_us);
-    int64_t due_us = takt_clock_store(&scheduler->clock, now_us);
+    int64_t heard_us = takt_clock_store(&queue->server->clock, queue->awarded.at_us);
+    int64_t due_us = takt_clock_store(&queue->server->clock, now_us);
     takt_run run;
 
     if (guard_us == TAKT_NEVER)
@@ -137,10 +137,19 @@ static void miss(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     }
 }
 
+void takt_scheduler_place(takt_scheduler *scheduler, takt_queue *queue, int number)
+{
+    takt_server *server = takt_servers_get(&scheduler->servers, number);
+
+    queue->server->in_flight -= queue->claims.in_flight;
+    queue->server = server;
+    queue->server->in_flight += queue->claims.in_flight;
+}
+
 void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t sent_us, int64_t received_us)
 {
-    takt_clock *clock = &scheduler->clock;
+    takt_clock *clock = &queue->server->clock;
 
     miss(scheduler, queue, received_us);
     takt_claims_end(scheduler, queue);
@@ -203,7 +212,7 @@ void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_
 /* Gives due slots to waiters.  A slot that suits no waiter is of no use here. */
 static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
-    int64_t due_us = takt_clock_store(&scheduler->clock, now_us);
+    int64_t due_us = takt_clock_store(&queue->server->clock, now_us);
     int64_t slot_us;
 
     if (queue->claims.hint != UNHINTED)
@@ -228,10 +237,10 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
 /* Drops slots that lie further ahead than an award can reach: the store's clock was set back after
  * them.  They would cover waiters, which then claim nothing, until the clock reaches them.  A
  * ledger that was set back as far gives them again. */
-static void drop_foreign(const takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+static void drop_foreign(takt_queue *queue, int64_t now_us)
 {
     int64_t reach_us = queue->numbers->lookahead_us + TAKT_LOOKAHEAD_MAX_US / 2;
-    int64_t furthest_us = takt_clock_store(&scheduler->clock, now_us) + reach_us;
+    int64_t furthest_us = takt_clock_store(&queue->server->clock, now_us) + reach_us;
 
     if (queue->in_hand.count > 0 && takt_slots_next(&queue->in_hand) > furthest_us)
         takt_slots_drop_before(&queue->in_hand, TAKT_NEVER);
@@ -263,20 +272,18 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     while (first_deadline(queue) < now_us)
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
     fire_due(scheduler, queue, now_us);
-    drop_foreign(scheduler, queue, now_us);
+    drop_foreign(queue, now_us);
     while (first_deadline(queue) <= now_us)
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
     takt_permits_hand_on(scheduler, queue, now_us);
     refuse_unstated(scheduler, queue, now_us);
     served = takt_loss_serve(scheduler, queue, now_us, &alone_us);
     takt_unused_gather(scheduler, queue);
-    claim_us = served && takt_loss_asks(scheduler, queue, now_us)
-                   ? now_us
-                   : takt_claims_at(scheduler, queue, now_us);
+    claim_us = served && takt_loss_asks(queue, now_us) ? now_us : takt_claims_at(queue, now_us);
     wake_us = takt_min(takt_min(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
     if (queue->in_hand.count > 0 && queue->claims.hint == UNHINTED)
-        wake_us = takt_min(wake_us,
-                           takt_clock_local(&scheduler->clock, takt_slots_next(&queue->in_hand)));
+        wake_us = takt_min(
+            wake_us, takt_clock_local(&queue->server->clock, takt_slots_next(&queue->in_hand)));
     if (claim_us <= now_us) {
         takt_registry_put(scheduler, queue, CLAIMING);
     } else {
@@ -293,7 +300,6 @@ static int64_t wake_at_of(const takt_node *timer)
 
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us)
 {
-    takt_loss_tick(scheduler, now_us);
     /* Only queues idle since before this pass: no permit with a pending callback refers to them. */
     while (scheduler->idle_count > IDLE_MAX)
         takt_registry_forget(scheduler, queue_of(scheduler->idle.next));

@@ -9,26 +9,14 @@
 #ifndef TAKT_SCHEDULER_SCHEDULER_H
 #define TAKT_SCHEDULER_SCHEDULER_H
 
-#include "scheduler/clock.h"
 #include "scheduler/queue.h"
-
-/* Whether the store is lost: loss.c. */
-typedef struct takt_scheduler_loss {
-    bool lost;                 /* a call has failed and none was answered since */
-    int trouble;               /* the error, while the loss is not in doubt; 0: none */
-    int64_t believed_until_us; /* by the local clock */
-    int64_t ask_at_us;         /* before that, no claim only to find out */
-    unsigned failures;         /* in a row */
-    takt_seen seen;            /* workers that shared any ledger */
-    takt_link fallbacks; /* queues that are now served without the store, still to be reported */
-} takt_scheduler_loss;
 
 typedef struct takt_scheduler {
     uint64_t worker; /* this process's name in the line of every ledger */
     uint64_t random; /* for jitter */
     void *owner;     /* set in every queue */
     int64_t seq; /* of the last claim to any ledger: a queue that is made again continues with it */
-    takt_clock clock;
+    takt_servers servers;
     takt_table queues;
     takt_heap timers;   /* queues by wake_at_us */
     takt_link touched;  /* queues that the next pass looks at */
@@ -43,13 +31,16 @@ typedef struct takt_scheduler {
     bool out_of_memory;     /* something was left out for lack of memory, such as a slot */
     bool parting;           /* all waiters have left: claims and calls are not repeated */
     takt_queue *last;       /* the queue used last: mostly the next one too */
-    int in_flight;          /* calls in flight */
-    takt_scheduler_loss loss;
+    takt_seen seen;         /* workers that shared any ledger */
+    takt_link fallbacks;    /* queues that are now served without the store, still to be reported */
 } takt_scheduler;
 
 /* All waiters leave with a status.  What jobs hold and the slots in hand are given back, for
  * good. */
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status);
+
+/* The server of that number (server.h) has the queue's ledger: to be called before its answer. */
+void takt_scheduler_place(takt_scheduler *scheduler, takt_queue *queue, int server);
 
 /* The answer to a queue's claim, with the local times of sending and receiving.  If there is none,
  * `status` says why. */

@@ -6,7 +6,7 @@
 void takt_unused_add(takt_scheduler *scheduler, takt_queue *queue, const takt_run *run)
 {
     bool heard =
-        !scheduler->loss.lost && queue->loss.trouble == 0 && queue->claims.hint == UNHINTED;
+        !queue->server->loss.lost && queue->loss.trouble == 0 && queue->claims.hint == UNHINTED;
 
     if (!heard || queue->numbers->rule_count == 0)
         return;

@@ -121,6 +121,7 @@ int takt_store_open(takt_store **store, uv_loop_t *loop, const char *url,
 void takt_store_submit(takt_store *store, takt_store_call *call)
 {
     assert(call->done != NULL && call->limit != NULL && call->numbers != NULL && call->key != NULL);
+    call->server = 0;
     store->kind->submit(store, call);
 }
 

@@ -86,6 +86,9 @@ struct takt_store_call {
     /* 0; TRY: 0 (taken) or TAKT_E_NO_SLOT; APPLY: 0 or TAKT_E_OVERTAKEN; or TAKT_E_STORE...,
      * TAKT_E_CANCELED, TAKT_E_NOMEM */
     int status;
+    /* The server that has the ledger, as far as it is known: 0, or from 1 on the nodes of a
+     * cluster. */
+    int server;
     /* CLAIM, and TRY with `claim`: the caller's memory, filled when the call has run */
     takt_award *award;
     /* all but CLAIM, POLICY and APPLY: filled if status is 0 or TAKT_E_NO_SLOT */
@@ -107,9 +110,9 @@ typedef struct takt_store_options {
     /* A ledger's permit has become free and this worker is among the first in line, or some of its
      * waiters have to leave the line: claim now.  A hint too. */
     void (*on_wake)(void *data, const char *limit, const char *key);
-    /* The connection to the store was lost, with the reason, even if no call was under way; or,
-     * with 0, it is back: claim now.  A hint too. */
-    void (*on_connection)(void *data, int code);
+    /* The connection to a server of the store was lost, with the reason, even if no call was under
+     * way; or, with 0, it is back: claim now.  A hint too. */
+    void (*on_connection)(void *data, int server, int code);
     void *data;
 } takt_store_options;
 

@@ -185,8 +185,8 @@ MUTANTS = [
      'takt_write_int(writer, 0);'),
     # never early
     ('a slot is used a millisecond early', 'scheduler/scheduler.c',
-     'int64_t due_us = takt_clock_store(&scheduler->clock, now_us); int64_t slot_us;',
-     'int64_t due_us = takt_clock_store(&scheduler->clock, now_us) + 1000; int64_t slot_us;'),
+     'int64_t due_us = takt_clock_store(&queue->server->clock, now_us); int64_t slot_us;',
+     'int64_t due_us = takt_clock_store(&queue->server->clock, now_us) + 1000; int64_t slot_us;'),
     ('clocks do not drift', 'scheduler/clock.c',
      '#define DRIFT_PER 5000',
      '#define DRIFT_PER INT64_C(1000000000000)'),
@@ -252,8 +252,8 @@ MUTANTS = [
      'slots->count[at] += run->count;',
      'slots->count[at] += 0;'),
     ('waiters leave before their deadline', 'scheduler/scheduler.c',
-     'return permit->deadline_at_us < takt_clock_local(&scheduler->clock, store_us) &&',
-     'return permit->deadline_at_us < takt_clock_local(&scheduler->clock, store_us) + 3000000 &&'),
+     'return permit->deadline_at_us < takt_clock_local(&queue->server->clock, store_us) &&',
+     'return permit->deadline_at_us < takt_clock_local(&queue->server->clock, store_us) + 3000000 &&'),
     # without the store
     ('a worker alone takes the whole rate', 'scheduler/share.c',
      'workers > 1 ? workers : 1',

@@ -160,7 +160,7 @@ Test(loss, when_the_store_is_back_everybody_claims_at_once)
     pass(&r, at_us);
     cr_assert_eq(r.claims, 2, "the other one does not wait for its own next attempt");
     cr_assert(first->claims.in_flight || second->claims.in_flight);
-    cr_assert_eq(r.s.loss.trouble, 0);
+    cr_assert_eq(r.s.servers.first.loss.trouble, 0);
     cr_assert_str_eq(pass(&r, 9 * SECOND), "", "nothing is paced here any more");
 }
 
@@ -317,10 +317,10 @@ Test(loss, good_bye_is_said_once)
 Test(loss, other_calls_tell_too)
 {
     r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
-    takt_loss_begin(&r.s, TAKT_E_STORE, NOW);
+    takt_loss_begin(&r.s, &r.s.servers.first, TAKT_E_STORE, NOW);
     acquire_many(&r, 1);
     cr_assert_str_eq(pass(&r, MS), "a-11");
-    takt_loss_end(&r.s);
+    takt_loss_end(&r.s, &r.s.servers.first);
     acquire_many(&r, 1);
     cr_assert_str_eq(pass(&r, 2 * MS), "");
 }
@@ -340,4 +340,83 @@ Test(loss, newer_numbers_keep_our_own_mode)
     pass(&r, 0);
     fail(0, TAKT_E_STORE);
     cr_assert_str_eq(pass(&r, 0), "a-11");
+}
+
+/* ---- several servers ------------------------------------------------------------------------- */
+
+/* A claim of each of two queues, whose ledgers are on server 1 and 2. */
+static void claim_on_two(takt_queue *second)
+{
+    takt_queue *first = r.queue;
+
+    for (int i = 0; i < 2; i++) {
+        r.queue = i ? second : first;
+        acquire_many(&r, 1);
+        pass(&r, 0);
+        takt_scheduler_place(&r.s, r.queue, 1 + i);
+    }
+    r.queue = first;
+}
+
+Test(loss, a_lost_server_is_lost_alone)
+{
+    takt_queue *first = r.queue, *second = takt_registry_queue(&r.s, &r.limit, "second");
+    takt_award award = award_of(0, HOUR, 0, 0, 1);
+
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + HOUR;
+    claim_on_two(second);
+    r.queue = second;
+    answer(&r, MS, &award);
+    r.queue = first;
+    fail(MS, TAKT_E_STORE);
+    cr_assert_str_eq(pass(&r, MS), "a-11", "the waiter of the other server waits");
+    cr_assert_eq(fallbacks(), 1);
+    r.queue = takt_registry_queue(&r.s, &r.limit, "third");
+    acquire_many(&r, 1);
+    cr_assert_str_eq(pass(&r, MS), "", "nobody knows yet where its ledger is");
+    cr_assert_eq(r.claims, 1);
+    takt_scheduler_place(&r.s, r.queue, 2);
+    answer(&r, 2 * MS, &award);
+    r.queue = first;
+    acquire_many(&r, 1);
+    cr_assert_str_eq(pass(&r, 3 * MS), "d-11", "an answer of server 2 says nothing of server 1");
+}
+
+Test(loss, a_ledger_that_moves_leaves_the_loss_behind)
+{
+    takt_award award = award_of(0, 0, 0, 1, 1);
+
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    takt_scheduler_place(&r.s, r.queue, 1);
+    fail(MS, TAKT_E_STORE);
+    cr_assert_str_eq(pass(&r, MS), "a-11");
+    acquire_many(&r, 1);
+    pass(&r, 60 * MS);
+    cr_assert_eq(r.claims, 1, "one asks");
+    takt_scheduler_place(&r.s, r.queue, 2);
+    cr_assert_eq(takt_servers_get(&r.s.servers, 1)->in_flight, 0);
+    answer(&r, 61 * MS, &award);
+    acquire_many(&r, 1);
+    cr_assert_str_eq(pass(&r, 61 * MS), "c");
+}
+
+/* Server 1 is half a second ahead of server 2: each slot is due by its own server's clock. */
+Test(loss, each_server_has_its_clock)
+{
+    takt_queue *first = r.queue, *second = takt_registry_queue(&r.s, &r.limit, "second");
+
+    claim_on_two(second);
+    for (int i = 0; i < 2; i++) {
+        takt_award award = award_of(i == 0 ? 500 * MS : 0, 600 * MS, 0, 1, 1);
+        r.queue = i ? second : first;
+        answer(&r, 0, &award);
+    }
+    cr_assert_str_eq(pass(&r, 99 * MS), "");
+    cr_assert_str_eq(pass(&r, 101 * MS), "a");
+    cr_assert_str_eq(pass(&r, 599 * MS), "");
+    cr_assert_str_eq(pass(&r, 601 * MS), "b");
 }

@@ -183,7 +183,7 @@ Test(loss_share, tries_share_too)
                       at_us - waited_us);
     }
     acquire_many(&r, 1); /* who waits goes first */
-    takt_loss_begin(&r.s, TAKT_E_STORE, NOW + at_us);
+    takt_loss_begin(&r.s, &r.s.servers.first, TAKT_E_STORE, NOW + at_us);
     pass(&r, at_us);
     cr_assert_eq(takt_loss_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, NOW + at_us, &standing),
                  TAKT_E_NO_SLOT);

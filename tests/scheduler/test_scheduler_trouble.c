@@ -493,10 +493,10 @@ Test(scheduler_trouble, a_store_that_may_be_back_is_claimed_from_at_once)
     pass(&r, 0);
     cr_assert_eq(r.claims, 0);
     cr_assert_gt(wake_us(&r), 0);
-    takt_loss_retry(&r.s);
+    takt_loss_retry(&r.s, &r.s.servers.first);
     pass(&r, 0);
     cr_assert_eq(r.claims, 1);
-    takt_loss_retry(&r.s);
+    takt_loss_retry(&r.s, &r.s.servers.first);
     pass(&r, 0);
     cr_assert_eq(r.claims, 0, "one claim is under way at a time");
 }

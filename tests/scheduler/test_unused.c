@@ -159,7 +159,7 @@ Test(unused, where_it_cannot_be_heard_it_lapses)
 {
     serve(1);
     leave('a');
-    takt_loss_begin(&r.s, TAKT_E_STORE, NOW + MS);
+    takt_loss_begin(&r.s, &r.s.servers.first, TAKT_E_STORE, NOW + MS);
     pass(&r, MS);
     cr_assert_str_eq(handed_back(), "");
     cr_assert_eq(r.queue->in_hand.count, 0);
@@ -265,7 +265,8 @@ Test(unused, a_slot_that_was_due_when_its_award_came_is_used)
     pass(&r, 0);
     takt_award award = award_of(0, 0, 200 * MS, 2, 1);
     answer(&r, 90 * MS, &award);
-    takt_clock_note(&r.s.clock, NOW, NOW + 1, NOW + 1); /* the clocks are known to be the same */
+    takt_clock_note(&r.s.servers.first.clock, NOW, NOW + 1,
+                    NOW + 1); /* the clocks are known to be the same */
     cr_assert_str_eq(pass(&r, 90 * MS), "a");
     cr_assert_str_eq(handed_back(), "");
     cr_assert_str_eq(pass(&r, 260 * MS), "");
@@ -279,7 +280,7 @@ Test(unused, an_award_does_not_excuse_the_slots_before_it)
     serve(2);
     acquire_many(&r, 1);
     r.queue->claims.in_flight = true;
-    r.s.in_flight++;
+    r.s.servers.first.in_flight++;
     r.sent_us = 10 * MS;
     takt_award award = award_of(170 * MS, 160 * MS, 0, 1, 1);
     answer(&r, 170 * MS, &award);

@@ -185,7 +185,7 @@ static void on_timer(uv_timer_t *timer)
 static void tell_way(takt_redis_store *store, int code)
 {
     if (!store->closing && store->options.on_connection != NULL)
-        store->options.on_connection(store->options.data, code);
+        store->options.on_connection(store->options.data, 0, code);
 }
 
 static void on_ready(void *data)
