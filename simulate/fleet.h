@@ -1,17 +1,17 @@
 /*
  * fleet.h: a fleet of workers, a network and a store on virtual time.
  *
- * The workers run the scheduler and the pass of lib/scheduler, and the store runs the ledger of
- * lib/core. This folder adds the messages of a pass (fleet.c), the network (network.h) with delays,
- * losses and repetitions, and virtual time (event.h). Hours of traffic take milliseconds, and the
- * same seed gives the same simulation.
+ * The workers run the scheduler and the pass of lib/scheduler (worker.h); the network (network.h)
+ * carries their calls with delays, losses and repetitions; the store (virtual_store.h) runs them as
+ * lib/store does. event.h has virtual time. Hours of traffic take milliseconds, and the same seed
+ * gives the same simulation.
  */
 #ifndef TAKT_SIMULATE_FLEET_H
 #define TAKT_SIMULATE_FLEET_H
 
-#include "base/memory_pages.h"
 #include "scheduler/scheduler.h"
 #include "shadow/shadow_waiter.h"
+#include "simulate/virtual_store.h"
 
 struct takt_sim_event; /* event.h */
 typedef struct takt_fleet takt_fleet;
@@ -41,44 +41,12 @@ struct takt_fleet_worker {
     struct takt_sim_exchange *exchange; /* the last claim, until it is finished */
 };
 
-/* The calls on the ledger. */
-typedef enum takt_sim_op {
-    TAKT_SIM_CLAIM,
-    TAKT_SIM_TRY,
-    TAKT_SIM_PEEK,
-    TAKT_SIM_SETTLE, /* slots that are handed back */
-    TAKT_SIM_CHARGE, /* work that cost more than its slot took */
-    TAKT_SIM_BLOCK,
-    TAKT_SIM_PENALIZE,
-    TAKT_SIM_UNBLOCK,
-    TAKT_SIM_RESET
-} takt_sim_op;
-
-/* One call as the store sees it. */
-typedef struct takt_sim_call {
-    takt_sim_op op;
-    uint64_t worker;
-    const takt_numbers *numbers; /* of the calling worker */
-    int64_t now_us;              /* by the store's clock, when the call runs */
-
-    const takt_claim *claim; /* CLAIM */
-    takt_award *award;
-
-    int64_t cost; /* TRY, CHARGE */
-    bool granted;
-    int64_t retry_at_us;
-    takt_run unused;        /* SETTLE */
-    int64_t for_us;         /* BLOCK */
-    takt_standing standing; /* all but CLAIM */
-} takt_sim_call;
-
 struct takt_fleet {
     int64_t now_us;         /* virtual time */
     int64_t store_clock_us; /* how far the store's clock is ahead of now_us */
     uint64_t random;
     const takt_limit *limit;
-    takt_ledger ledger;
-    takt_memory_pages pages; /* of its logs */
+    takt_virtual_store store;
     takt_fleet_worker *workers;
     int worker_count;
 
@@ -94,8 +62,9 @@ struct takt_fleet {
     int64_t claims, wakes;
     void (*on_award)(takt_fleet *fleet, uint64_t worker, const takt_claim *claim,
                      const takt_award *award);
-    /* after every call, including claims */
-    void (*on_call)(takt_fleet *fleet, const takt_sim_call *call);
+    /* after every call on the store, including claims. `data` of a SETTLE is the takt_run that is
+     * handed back, NULL of a charge. */
+    void (*on_call)(takt_fleet *fleet, uint64_t worker, const takt_store_call *call);
     /* before a claim's answer is used; sent_us is by the worker's clock */
     void (*on_heard)(takt_fleet *fleet, takt_fleet_worker *worker, const takt_award *award,
                      int64_t sent_us);
@@ -107,21 +76,11 @@ struct takt_fleet {
     void (*on_lost)(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit);
     /* a claim got no answer; before the worker uses that */
     void (*on_failed)(takt_fleet *fleet, takt_fleet_worker *worker);
-    int64_t damaged; /* texts that could not be read */
     void *data;
-
-    /* the ledger between calls */
-    /* keep the ledger as it is instead of as text: faster, but less like production; set at the
-     * start */
-    bool unwritten;
-    char *text; /* text_size 0: no text */
-    size_t text_size, text_capacity;
-    int64_t expires_at_us; /* the text is removed then */
-    takt_numbers kept;     /* the numbers that it refers to */
 
     /* private */
     int64_t began_us;
-    takt_sim_happen pass; /* of a worker */
+    takt_sim_happen pass, wake, hint; /* of a worker */
     takt_heap events;
     uint64_t order;     /* the number of the next event, which orders events of one instant */
     bool out_of_memory; /* the fleet has stopped */
@@ -159,12 +118,16 @@ void takt_fleet_freeze(takt_fleet_worker *worker, int64_t until_us);
  * again. */
 void takt_fleet_cut(takt_fleet_worker *worker, bool cut);
 
-/* Sends a single call to the ledger (neither CLAIM nor SETTLE); `value` is the cost of a TRY and a
- * CHARGE, and for how long a BLOCK is. */
-void takt_fleet_call(takt_fleet_worker *worker, takt_sim_op op, int64_t value);
+/* Sends a single call to the ledger: TRY, PEEK, BLOCK, PENALIZE, UNBLOCK or RESET. `value` is the
+ * cost of a TRY, and for how long a BLOCK or a penalty's block is. */
+void takt_fleet_call(takt_fleet_worker *worker, takt_op op, int64_t value);
 
-/* Settles slots as unused. */
+/* Settles slots as unused, or work as that many tokens more expensive than its slot. */
 void takt_fleet_settle(takt_fleet_worker *worker, const takt_run *unused);
+void takt_fleet_charge(takt_fleet_worker *worker, int64_t tokens);
+
+/* The ledger as the last call left it. */
+const takt_ledger *takt_fleet_ledger(const takt_fleet *fleet);
 
 /* The store forgets the ledger. */
 void takt_fleet_lose_state(takt_fleet *fleet);

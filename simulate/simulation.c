@@ -355,7 +355,7 @@ static int open_run(simulation_run *run)
         return code;
     run->fleet.data = run;
     /* the way in which a store keeps the ledger does not matter here */
-    run->fleet.unwritten = true;
+    run->fleet.store.unwritten = true;
     run->fleet.on_award = count_slots;
     run->fleet.on_lost = permit_lost;
     run->fleet.delay_min_us = bulk->round_trip_us / 4;

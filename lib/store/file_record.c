@@ -85,7 +85,7 @@ int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, con
         return rc;
     }
     takt_file_pages_begin(&records->pages, txn, dbi, &name);
-    records->scratch.pages = &records->pages.pages;
+    records->scratch.ledger.pages = &records->pages.pages;
     takt_record_run(&records->scratch, text, size, now_us, &job->own, &change);
     job->damaged = change.damaged;
     rc = 0;

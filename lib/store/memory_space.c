@@ -185,7 +185,7 @@ static void run_call(takt_space *space, const char *name_space, int64_t now_us,
         return;
     }
     takt_memory_pages_init(&fresh);
-    space->scratch.pages = found ? &found->pages.pages : &fresh.pages;
+    space->scratch.ledger.pages = found ? &found->pages.pages : &fresh.pages;
     takt_record_run(&space->scratch, found ? found->text : NULL, found ? found->size : 0, now_us,
                     call, &change);
     if (change.what == TAKT_RECORD_PUT) {

@@ -44,10 +44,11 @@ size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space,
 }
 
 /* Decides what happens to the record after the call on its ledger. */
-static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger, const char *text,
-                        size_t size, int64_t now_us, const takt_store_call *call,
-                        takt_record_change *change)
+static void tell_change(takt_record_scratch *scratch, const char *text, size_t size, int64_t now_us,
+                        const takt_store_call *call, takt_record_change *change)
 {
+    const takt_ledger *ledger = &scratch->ledger;
+
     change->what = TAKT_RECORD_KEEP;
     if (call->op == TAKT_OP_PEEK && call->for_us == 0 && !change->damaged)
         return;
@@ -66,19 +67,21 @@ static void tell_change(takt_record_scratch *scratch, const takt_ledger *ledger,
 
 /* An unreadable page makes the result of the call invalid. A damaged page gives a fresh ledger, and
  * the call runs again. False: the call failed, and the record is unchanged. */
-static bool settle_trouble(takt_record_scratch *scratch, takt_ledger *ledger, int64_t now_us,
-                           takt_store_call *call, takt_record_change *change)
+static bool handle_trouble(takt_record_scratch *scratch, int64_t now_us, takt_store_call *call,
+                           takt_record_change *change)
 {
-    if (scratch->pages->trouble == TAKT_PAGES_FINE)
+    takt_pages *pages = scratch->ledger.pages;
+
+    if (pages->trouble == TAKT_PAGES_FINE)
         return true;
-    if (scratch->pages->trouble == TAKT_PAGES_DAMAGED) {
+    if (pages->trouble == TAKT_PAGES_DAMAGED) {
         change->damaged = true;
-        scratch->pages->clear(scratch->pages);
+        pages->clear(pages);
         /* a fresh ledger */
-        takt_ledger_decode(ledger, call->numbers, &scratch->kept, now_us, "", 0);
-        takt_store_run(ledger, now_us, call);
+        takt_ledger_decode(&scratch->ledger, call->numbers, &scratch->kept, now_us, "", 0);
+        takt_store_run(&scratch->ledger, now_us, call);
     }
-    if (scratch->pages->trouble == TAKT_PAGES_FINE)
+    if (pages->trouble == TAKT_PAGES_FINE)
         return true;
     call->status = TAKT_E_NOMEM;
     return false;
@@ -89,7 +92,7 @@ void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size
 {
     int places = (text ? takt_ledger_text_places(text, size) : 0) + TAKT_PRIORITIES;
     int holders = (text ? takt_ledger_text_holders(text, size) : 0) + 1;
-    takt_ledger ledger;
+    takt_ledger *ledger = &scratch->ledger;
 
     *change = (takt_record_change){.what = TAKT_RECORD_KEEP};
     if (call->exchange) {
@@ -102,19 +105,14 @@ void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size
         call->status = TAKT_E_NOMEM;
         return;
     }
-    ledger.line = scratch->line;
-    ledger.line_capacity = scratch->line_capacity;
-    ledger.holders = scratch->holders;
-    ledger.holder_capacity = scratch->holder_capacity;
-    ledger.pages = scratch->pages;
     if (text == NULL)
-        takt_ledger_init(&ledger, call->numbers, now_us);
-    else if (takt_ledger_decode(&ledger, call->numbers, &scratch->kept, now_us, text, size) < 0)
+        takt_ledger_init(ledger, call->numbers, now_us);
+    else if (takt_ledger_decode(ledger, call->numbers, &scratch->kept, now_us, text, size) < 0)
         change->damaged = true;
-    if (change->damaged && scratch->pages)
-        scratch->pages->clear(scratch->pages);
-    takt_store_run(&ledger, now_us, call);
-    if (scratch->pages && !settle_trouble(scratch, &ledger, now_us, call, change))
+    if (change->damaged && ledger->pages)
+        ledger->pages->clear(ledger->pages);
+    takt_store_run(ledger, now_us, call);
+    if (ledger->pages && !handle_trouble(scratch, now_us, call, change))
         return;
-    tell_change(scratch, &ledger, text, size, now_us, call, change);
+    tell_change(scratch, text, size, now_us, call, change);
 }

@@ -8,8 +8,8 @@
 
 void takt_record_scratch_free(takt_record_scratch *scratch)
 {
-    free(scratch->line);
-    free(scratch->holders);
+    free(scratch->ledger.line);
+    free(scratch->ledger.holders);
     free(scratch->text);
     *scratch = (takt_record_scratch){0};
 }
@@ -19,13 +19,13 @@ bool takt_record_scratch_line(takt_record_scratch *scratch, int places)
     takt_place *line;
     int capacity = 2 * places;
 
-    if (places <= scratch->line_capacity)
+    if (places <= scratch->ledger.line_capacity)
         return true;
-    line = realloc(scratch->line, (size_t)capacity * sizeof *line);
+    line = realloc(scratch->ledger.line, (size_t)capacity * sizeof *line);
     if (line == NULL)
         return false;
-    scratch->line = line;
-    scratch->line_capacity = capacity;
+    scratch->ledger.line = line;
+    scratch->ledger.line_capacity = capacity;
     return true;
 }
 
@@ -33,13 +33,13 @@ bool takt_record_scratch_holders(takt_record_scratch *scratch, int count)
 {
     takt_holder *holders;
 
-    if (count <= scratch->holder_capacity)
+    if (count <= scratch->ledger.holder_capacity)
         return true;
-    holders = realloc(scratch->holders, 2 * (size_t)count * sizeof *holders);
+    holders = realloc(scratch->ledger.holders, 2 * (size_t)count * sizeof *holders);
     if (holders == NULL)
         return false;
-    scratch->holders = holders;
-    scratch->holder_capacity = 2 * count;
+    scratch->ledger.holders = holders;
+    scratch->ledger.holder_capacity = 2 * count;
     return true;
 }
 

@@ -9,14 +9,12 @@
 
 /* Memory that all calls reuse, instead of an allocation per call. Initialize it with zeros. */
 typedef struct takt_record_scratch {
-    takt_place *line;
-    int line_capacity;
-    takt_holder *holders;
-    int holder_capacity;
+    /* The ledger that the last call left, with its line and its holders. The store sets `pages`
+     * before each call: where the ledger keeps its logs; NULL: nowhere. */
+    takt_ledger ledger;
+    takt_numbers kept; /* the numbers of a text that is newer than the caller's */
     char *text;
     size_t text_capacity;
-    takt_numbers kept; /* the numbers of a text that is newer than the caller's */
-    takt_pages *pages; /* where the next ledger keeps its logs; owned by the store; NULL: nowhere */
 } takt_record_scratch;
 
 /* Makes room for `places` places, `count` holders or `size` bytes of text. False: no memory. */

@@ -37,8 +37,8 @@ static void tell_ledger(const checker *self)
     printf("  lookahead %lld us, at most %lld waiting, when_full %d\n",
            (long long)self->numbers.lookahead_us, (long long)self->numbers.max_waiting,
            (int)self->numbers.when_full);
-    for (int i = 0; i < self->fleet->ledger.line_count && i < 30; i++) {
-        const takt_place *at = &self->fleet->ledger.line[i];
+    for (int i = 0; i < takt_fleet_ledger(self->fleet)->line_count && i < 30; i++) {
+        const takt_place *at = &takt_fleet_ledger(self->fleet)->line[i];
         int worker = worker_named(self, at->worker);
         printf(
             "  worker %d, priority %d: turn %lld, wants %lld, first %lld, again at now%+lld us%s\n",
@@ -126,7 +126,7 @@ static takt_want *wanted(takt_want *wants, int want_count, int64_t cost, int64_t
 }
 
 /* A slot that its worker has given up stays taken, and is given to somebody else. */
-static void note_offer(checker *self, const takt_sim_call *call)
+static void note_offer(checker *self, const takt_store_call *call)
 {
     const takt_offer *offer = &call->claim->offer;
 
@@ -142,7 +142,7 @@ static void note_offer(checker *self, const takt_sim_call *call)
     }
     self->offers[self->offer_count++] = (hand_slot){offer->slot_us, offer->cost, 0, 0};
     timeline_note(self->fleet, "worker %d hands on its slot at now%+lld us for %d tokens",
-                  worker_named(self, call->worker), (long long)(offer->slot_us - call->now_us),
+                  worker_named(self, self->caller), (long long)(offer->slot_us - checker_now(self)),
                   (int)offer->cost);
 }
 
@@ -150,7 +150,7 @@ static void note_offer(checker *self, const takt_sim_call *call)
  * same instant. */
 static bool is_offered(checker *self, int64_t slot_us, int32_t cost)
 {
-    const takt_offers *kept = &self->fleet->ledger.offers;
+    const takt_offers *kept = &takt_fleet_ledger(self->fleet)->offers;
     int found = -1, left = 0;
 
     for (int i = 0; i < kept->count; i++)
@@ -169,7 +169,8 @@ static bool is_offered(checker *self, int64_t slot_us, int32_t cost)
 
 /* Each slot, and that it was wanted.  given: tokens by priority.  Returns those that were taken of
  * the room: nobody had handed them on. */
-static int64_t check_slots(checker *self, const takt_sim_call *call, int64_t given[TAKT_PRIORITIES])
+static int64_t check_slots(checker *self, const takt_store_call *call,
+                           int64_t given[TAKT_PRIORITIES])
 {
     takt_want wants[TAKT_WANTS_MAX];
     int64_t taken = 0;
@@ -185,12 +186,12 @@ static int64_t check_slots(checker *self, const takt_sim_call *call, int64_t giv
                 checker_fail(
                     self, 1,
                     "the slot at now%+lld us for %d tokens is not for anything that was claimed",
-                    (long long)(slot_us - call->now_us), (int)run->cost);
+                    (long long)(slot_us - checker_now(self)), (int)run->cost);
             want->count--;
             given[want->priority] += run->cost;
             if (is_offered(self, slot_us, run->cost))
                 continue;
-            checker_slot(self, call->now_us, slot_us, run->cost);
+            checker_slot(self, checker_now(self), slot_us, run->cost);
             taken += run->cost;
         }
     }
@@ -241,13 +242,13 @@ static void check_text(const checker *self)
     for (int i = 0; i < self->numbers.rule_count; i++)
         max += 256 +
                (self->rules[i].kind == DEFINED_LOG ? 16 * (size_t)self->numbers.rules[i].limit : 0);
-    if (self->fleet->ledger.line_count > places)
+    if (takt_fleet_ledger(self->fleet)->line_count > places)
         checker_fail(self, 7, "%d places in line, but only %d can be",
-                     self->fleet->ledger.line_count, places);
-    if (self->fleet->text_size > max + (size_t)places * 128 + (size_t)self->line_count * 64)
-        checker_fail(self, 7, "the ledger takes %zu bytes for %d places", self->fleet->text_size,
+                     takt_fleet_ledger(self->fleet)->line_count, places);
+    if (self->fleet->store.size > max + (size_t)places * 128 + (size_t)self->line_count * 64)
+        checker_fail(self, 7, "the ledger takes %zu bytes for %d places", self->fleet->store.size,
                      places);
-    if (self->fleet->damaged > 0)
+    if (self->fleet->store.damaged > 0)
         checker_fail(self, 7, "the ledger's text cannot be read");
 }
 
@@ -261,53 +262,53 @@ static const takt_place *head_of(const takt_place *line, int count)
 }
 
 /* Whether this claim asks for offers: once in a lookahead, for a worker that goes before others. */
-static bool is_asked(checker *self, const takt_sim_call *call)
+static bool is_asked(checker *self, const takt_store_call *call)
 {
-    const takt_ledger *ledger = &self->fleet->ledger;
+    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
     bool less_urgent = false;
 
-    if (ledger->offers.asked_at_us != call->now_us || self->asked_us == call->now_us)
+    if (ledger->offers.asked_at_us != checker_now(self) || self->asked_us == checker_now(self))
         return false;
     for (int i = 0; i < ledger->line_count; i++)
-        less_urgent |= ledger->line[i].worker != call->worker &&
+        less_urgent |= ledger->line[i].worker != self->caller &&
                        ledger->line[i].priority > call->claim->wants[0].priority;
     if (!less_urgent)
         checker_fail(self, 5, "workers are asked for slots, and nobody is less urgent");
     if (self->calm && self->asked_us >= self->calm_from_us &&
-        call->now_us <= self->asked_us + self->lookahead_min_us)
+        checker_now(self) <= self->asked_us + self->lookahead_min_us)
         checker_fail(self, 7, "workers are asked for slots twice within a lookahead");
-    self->asked_us = call->now_us;
+    self->asked_us = checker_now(self);
     return true;
 }
 
 /* The others hear of a head that goes without the tokens that they left to it, and of urgent work
  * that would like their slots, and of nothing else. Which one was the head is not looked at where
  * somebody was late by then. */
-static void check_news(checker *self, const takt_sim_call *call, int64_t given)
+static void check_news(checker *self, const takt_store_call *call, int64_t given)
 {
-    const takt_ledger *ledger = &self->fleet->ledger;
+    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
     const takt_place *was = head_of(self->places, self->known ? self->place_count : 0);
     const takt_place *is = head_of(ledger->line, ledger->line_count);
-    int64_t needed = was && was->worker == call->worker && was->need > 1 ? was->need : 0;
-    int64_t needs = is && is->worker == call->worker && is->need > 1 ? is->need : 0;
+    int64_t needed = was && was->worker == self->caller && was->need > 1 ? was->need : 0;
+    int64_t needs = is && is->worker == self->caller && is->need > 1 ? is->need : 0;
     bool others = false, asked = is_asked(self, call);
 
-    if (was && (was->again_at_us + self->numbers.lookahead_us < call->now_us ||
-                was->expires_at_us < call->now_us))
+    if (was && (was->again_at_us + self->numbers.lookahead_us < checker_now(self) ||
+                was->expires_at_us < checker_now(self)))
         return;
     for (int i = 0; i < ledger->line_count; i++)
-        others |= ledger->line[i].worker != call->worker;
+        others |= ledger->line[i].worker != self->caller;
     if (call->award->news != (asked || (others && needed > given && needed > needs)))
         checker_fail(self, 5, "a head that needed %lld is given %lld and needs %lld, %s",
                      (long long)needed, (long long)given, (long long)needs,
                      call->award->news ? "which is no news" : "and nobody hears of it");
 }
 
-static void check_claim(checker *self, const takt_sim_call *call)
+static void check_claim(checker *self, const takt_store_call *call)
 {
-    in_line *entry = find_in_line(self, call->worker, call->now_us);
+    in_line *entry = find_in_line(self, self->caller, checker_now(self));
     int64_t given[TAKT_PRIORITIES] = {0}, tokens = 0, taken;
-    int worker = worker_named(self, call->worker);
+    int worker = worker_named(self, self->caller);
     bool stale = (entry->places > 0 || entry->holds) && call->claim->seq <= entry->seq;
 
     if (stale && (call->award->run_count > 0 || !call->award->stale))
@@ -320,20 +321,20 @@ static void check_claim(checker *self, const takt_sim_call *call)
         return;
     taken = check_slots(self, call, given);
     entry->seq = call->claim->seq;
-    entry->claimed_at_us = call->now_us;
+    entry->claimed_at_us = checker_now(self);
     entry->places = __builtin_popcount(call->award->in_line);
     entry->holds = self->concurrency > 0 && call->award->holding > 0;
     checker_permits_award(self, call, worker);
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         tokens += given[i];
     if (self->calm && worker >= 0)
-        checker_calm_call(self, worker, call->now_us, tokens > 0);
+        checker_calm_call(self, worker, checker_now(self), tokens > 0);
     timeline_note(self->fleet,
                   "worker %d claims for %lld: %lld tokens, again at now%+lld us, in line %x",
                   worker, (long long)call->claim->waiting, (long long)tokens,
                   call->award->claim_again_at_us == TAKT_NEVER
                       ? -1LL
-                      : (long long)(call->award->claim_again_at_us - call->now_us),
+                      : (long long)(call->award->claim_again_at_us - checker_now(self)),
                   call->award->in_line);
     if (call->award->refused > 0 && self->numbers.max_waiting == 0)
         checker_fail(self, 5, "waiters are refused where there is no bound");
@@ -343,8 +344,8 @@ static void check_claim(checker *self, const takt_sim_call *call)
                      (long long)self->numbers.max_waiting);
     if (call->award->blocked_until_us != self->blocked_until_us)
         checker_fail(self, 1, "a block until now%+lld us is told as one until now%+lld us",
-                     (long long)(self->blocked_until_us - call->now_us),
-                     (long long)(call->award->blocked_until_us - call->now_us));
+                     (long long)(self->blocked_until_us - checker_now(self)),
+                     (long long)(call->award->blocked_until_us - checker_now(self)));
     if (worker >= 0)
         checker_turn(self, call, worker, given);
     check_news(self, call, taken);
@@ -352,69 +353,78 @@ static void check_claim(checker *self, const takt_sim_call *call)
 
 /* ---- the other calls ------------------------------------------------------------------------- */
 
-static void check_try(checker *self, const takt_sim_call *call)
+static void check_try(checker *self, const takt_store_call *call)
 {
     int64_t first_us =
-        checker_first(self->rules, self->numbers.rule_count, call->now_us, call->cost);
+        checker_first(self->rules, self->numbers.rule_count, checker_now(self), call->cost);
 
     timeline_note(self->fleet, "try %lld: %s", (long long)call->cost,
-                  call->granted ? "granted" : "refused");
-    if (call->granted) {
-        checker_slot(self, call->now_us, call->now_us, call->cost);
-        checker_try_turn(self, call->now_us);
-    } else if (self->fleet->ledger.line_count == 0 && self->blocked_until_us == 0 &&
-               call->cost <= self->capacity && first_us <= call->now_us &&
-               checker_vague_until(self) < call->now_us)
+                  call->status == 0 ? "granted" : "refused");
+    if (call->status == 0) {
+        checker_slot(self, checker_now(self), checker_now(self), call->cost);
+        checker_try_turn(self, checker_now(self));
+    } else if (takt_fleet_ledger(self->fleet)->line_count == 0 && self->blocked_until_us == 0 &&
+               call->cost <= self->capacity && first_us <= checker_now(self) &&
+               checker_vague_until(self) < checker_now(self))
         checker_fail(self, 5, "%lld tokens could have been taken at once", (long long)call->cost);
 }
 
-void checker_call(checker *self, const takt_sim_call *call)
+static void check_settle(checker *self, const takt_store_call *call)
+{
+    const takt_run *unused = call->data;
+
+    if (unused) {
+        timeline_note(self->fleet, "%lld slots of %d are handed back, the first now%+lld us",
+                      (long long)unused->count, (int)unused->cost,
+                      (long long)(takt_run_slot(unused, 0) - checker_now(self)));
+        checker_slots_back(self, checker_now(self), unused);
+        return;
+    }
+    timeline_note(self->fleet, "%lld tokens more were used", (long long)call->actual);
+    for (int i = 0; i < self->numbers.rule_count; i++)
+        definition_charge(&self->rules[i], checker_now(self), call->actual);
+}
+
+void checker_call(checker *self, uint64_t worker, const takt_store_call *call)
 {
     self->calls++;
-    self->known = self->known && call->now_us < self->expires_at_us;
+    self->caller = worker;
+    self->known = self->known && checker_now(self) < self->expires_at_us;
     self->slowest_us = later(self->slowest_us,
                              2 * self->fleet->delay_max_us + 2 * self->fleet->timer_late_us + 2000);
-    checker_block_over(self, call->now_us);
+    checker_block_over(self, checker_now(self));
     if (!self->known)
         checker_brake_off(self);
     checker_policy(self, call);
     for (int i = 0; i < self->numbers.rule_count && !self->known; i++)
-        definition_begin(&self->rules[i], call->now_us);
+        definition_begin(&self->rules[i], checker_now(self));
     for (int i = 0; i < self->numbers.rule_count; i++)
-        definition_forgive(&self->rules[i], call->now_us, self->numbers.lookahead_us);
+        definition_forgive(&self->rules[i], checker_now(self), self->numbers.lookahead_us);
     switch (call->op) {
-    case TAKT_SIM_CLAIM:
+    case TAKT_OP_CLAIM:
         check_claim(self, call);
         break;
-    case TAKT_SIM_TRY:
+    case TAKT_OP_TRY:
         check_try(self, call);
         break;
-    case TAKT_SIM_SETTLE:
-        timeline_note(self->fleet, "%lld slots of %d are handed back, the first now%+lld us",
-                      (long long)call->unused.count, (int)call->unused.cost,
-                      (long long)(takt_run_slot(&call->unused, 0) - call->now_us));
-        checker_slots_back(self, call->now_us, &call->unused);
+    case TAKT_OP_SETTLE:
+        check_settle(self, call);
         break;
-    case TAKT_SIM_CHARGE:
-        timeline_note(self->fleet, "%lld tokens more were used", (long long)call->cost);
-        for (int i = 0; i < self->numbers.rule_count; i++)
-            definition_charge(&self->rules[i], call->now_us, call->cost);
-        break;
-    case TAKT_SIM_BLOCK:
+    case TAKT_OP_BLOCK:
         timeline_note(self->fleet, "block for %lld us", (long long)call->for_us);
-        checker_block_begins(self, call->now_us, call->for_us);
+        checker_block_begins(self, checker_now(self), call->for_us);
         break;
-    case TAKT_SIM_PENALIZE:
+    case TAKT_OP_PENALIZE:
         checker_brake_penalty(self, call);
         if (call->for_us > 0)
-            checker_block_begins(self, call->now_us, call->for_us);
+            checker_block_begins(self, checker_now(self), call->for_us);
         break;
-    case TAKT_SIM_UNBLOCK:
+    case TAKT_OP_UNBLOCK:
         timeline_note(self->fleet, "unblock");
         self->forgetful = true;
-        checker_block_ends(self, call->now_us);
+        checker_block_ends(self, checker_now(self));
         break;
-    case TAKT_SIM_RESET:
+    case TAKT_OP_RESET:
         timeline_note(self->fleet, "reset");
         self->forgetful = true;
         for (int i = 0; i < self->numbers.rule_count; i++)
@@ -423,14 +433,14 @@ void checker_call(checker *self, const takt_sim_call *call)
         if (self->blocked_until_us == 0) /* which the reset leaves */
             checker_pace_off(self);
         break;
-    case TAKT_SIM_PEEK:
+    default:
         break;
     }
     checker_overflow(self, call);
-    checker_brake_vague(self, call->now_us);
+    checker_brake_vague(self, checker_now(self));
     check_text(self);
-    self->known = self->fleet->text_size > 0;
-    self->expires_at_us = self->fleet->expires_at_us;
+    self->known = self->fleet->store.size > 0;
+    self->expires_at_us = self->fleet->store.expires_at_us;
 }
 
 void checker_state_lost(checker *self)
@@ -460,8 +470,8 @@ void checker_quiet(checker *self)
         last_us = later(last_us,
                         later(definition_rest_at(&self->rules[i]), self->rules[i].vague_until_us));
     last_us = later(later(last_us, self->paced_until_us), self->brake_vague_until_us);
-    if (self->known && takt_ledger_expires_at(&self->fleet->ledger) > last_us)
+    if (self->known && takt_ledger_expires_at(takt_fleet_ledger(self->fleet)) > last_us)
         checker_fail(self, 7, "the ledger stays for %lld us, and could go after %lld us",
-                     (long long)(takt_ledger_expires_at(&self->fleet->ledger) - now_us),
+                     (long long)(takt_ledger_expires_at(takt_fleet_ledger(self->fleet)) - now_us),
                      (long long)(last_us - now_us));
 }

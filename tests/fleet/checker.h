@@ -178,6 +178,8 @@ typedef struct checker {
     int start_count, start_capacity;
     int64_t calm_tokens, calm_calls, calm_awards;
 
+    uint64_t caller; /* whose call the store has just run */
+
     /* how much was looked at */
     int64_t calls, slots, fired, left, handed_back;
 } checker;
@@ -188,7 +190,7 @@ void checker_open(checker *self, takt_fleet *fleet);
 void checker_close(checker *self);
 
 /* What happens. */
-void checker_call(checker *self, const takt_sim_call *call);
+void checker_call(checker *self, uint64_t worker, const takt_store_call *call);
 void checker_heard(checker *self, const takt_fleet_worker *worker, const takt_award *award,
                    const takt_offer *offer, int64_t sent_us, int waiting);
 void checker_told(checker *self, const takt_fleet_worker *worker, const takt_standing *standing);
@@ -212,7 +214,7 @@ void checker_quiet(checker *self);
 void checker_fail(const checker *self, int promise, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int64_t checker_now(const checker *self); /* by the store's clock */
-void checker_policy(checker *self, const takt_sim_call *call);
+void checker_policy(checker *self, const takt_store_call *call);
 void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost);
 void checker_slots_back(checker *self, int64_t now_us, const takt_run *unused);
 int64_t checker_first(const definition *rules, int rule_count, int64_t t_us,
@@ -223,9 +225,9 @@ int64_t checker_earliest(const checker *self, int64_t t_us,
                          int64_t cost); /* that now, block and all */
 int64_t
 checker_vague_until(const checker *self); /* until then slots may be later than the rules tell */
-void checker_turn(checker *self, const takt_sim_call *call, int worker,
+void checker_turn(checker *self, const takt_store_call *call, int worker,
                   const int64_t given[TAKT_PRIORITIES]);
-void checker_overflow(checker *self, const takt_sim_call *call);
+void checker_overflow(checker *self, const takt_store_call *call);
 void checker_try_turn(const checker *self, int64_t now_us);
 void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarded);
 void checker_unused(const checker *self);
@@ -245,14 +247,14 @@ void checker_pace_off(checker *self);
 void checker_pace_vague(checker *self);
 
 /* Of penalties (checker_brake.c). */
-void checker_brake_penalty(checker *self, const takt_sim_call *call);
+void checker_brake_penalty(checker *self, const takt_store_call *call);
 void checker_brake_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost);
 void checker_brake_slots_back(checker *self, const takt_run *unused);
 void checker_brake_vague(checker *self, int64_t now_us);
 void checker_brake_off(checker *self);
 
 /* Of permits (checker_permits.c). */
-void checker_permits_award(checker *self, const takt_sim_call *call, int worker);
+void checker_permits_award(checker *self, const takt_store_call *call, int worker);
 void checker_permits_heard(checker *self, const takt_fleet_worker *worker, const takt_award *award,
                            int64_t sent_us);
 void checker_permits_failed(checker *self, const takt_fleet_worker *worker);

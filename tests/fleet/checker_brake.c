@@ -60,30 +60,30 @@ static wide percents_until(const checker *self, int64_t t_us)
     return sum;
 }
 
-void checker_brake_penalty(checker *self, const takt_sim_call *call)
+void checker_brake_penalty(checker *self, const takt_store_call *call)
 {
     const takt_adapt *adapt = &self->numbers.adapt;
     int64_t told = call->standing.rate_percent, before;
-    bool anew = self->known && self->penalized_at_us + SECOND_US <= call->now_us &&
-                self->blocked_until_us <= call->now_us;
+    bool anew = self->known && self->penalized_at_us + SECOND_US <= checker_now(self) &&
+                self->blocked_until_us <= checker_now(self);
 
     timeline_note(self->fleet, "penalty, block for %lld us: the rate is %lld %%",
                   (long long)call->for_us, (long long)told);
-    self->penalized_at_us = call->now_us;
+    self->penalized_at_us = checker_now(self);
     if (adapt->backoff == 0 || self->numbers.rule_count == 0) {
         if (told != 100)
             checker_fail(self, 1, "the rate falls to %lld %% where it does not adapt",
                          (long long)told);
         return;
     }
-    before = self->braked ? percent_at(self, call->now_us) : 100;
+    before = self->braked ? percent_at(self, checker_now(self)) : 100;
     if (anew && told > later(before * adapt->backoff / 100, adapt->floor))
         checker_fail(self, 1, "the rate is %lld %% after a penalty, and was %lld %%",
                      (long long)told, (long long)before);
     if (told < adapt->floor)
         checker_fail(self, 5, "the rate falls to %lld %%, below its floor", (long long)told);
     self->braked = true;
-    self->braked_at_us = call->now_us;
+    self->braked_at_us = checker_now(self);
     self->braked_percent = anew ? told : sooner(told + 1, 100); /* part of a percent may be back */
     self->braked_count = 0;
 }

@@ -30,16 +30,16 @@ static bool is_named(const takt_award *award, uint64_t worker)
 }
 
 /* Nobody who still waits ought to have left sooner than this one. */
-static void check_victim(const checker *self, const takt_sim_call *call, const takt_place *victim)
+static void check_victim(const checker *self, const takt_store_call *call, const takt_place *victim)
 {
-    const takt_ledger *ledger = &self->fleet->ledger;
+    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
     bool oldest = self->numbers.when_full == TAKT_WHEN_FULL_DROP_OLDEST;
 
     if (!is_named(call->award, victim->worker))
         checker_fail(self, 5, "a worker is not told that its waiters were dropped");
     for (int i = 0; i < ledger->line_count; i++) {
         const takt_place *place = &ledger->line[i];
-        bool own = place->worker == call->worker;
+        bool own = place->worker == self->caller;
         bool sooner = oldest ? place->turn < victim->turn : place->turn > victim->turn;
         if (place->waiting == 0 || place->aside || place == victim)
             continue;
@@ -64,16 +64,16 @@ static void note_drop(checker *self, const takt_place *before, const takt_place 
         }
 }
 
-static void check_claim(checker *self, const takt_sim_call *call)
+static void check_claim(checker *self, const takt_store_call *call)
 {
-    const takt_ledger *ledger = &self->fleet->ledger;
+    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
     takt_when_full when_full = self->numbers.when_full;
     int64_t waiting = 0, dropped = 0, before_all = 0, max = self->numbers.max_waiting;
 
     for (int i = 0; i < ledger->line_count; i++) {
         const takt_place *place = &ledger->line[i], *before = known(self, place, i);
         waiting += place->aside && when_full != TAKT_WHEN_FULL_REFUSE ? 0 : place->waiting;
-        if (place->worker == call->worker || !before || before->waiting <= place->waiting)
+        if (place->worker == self->caller || !before || before->waiting <= place->waiting)
             continue;
         dropped += before->waiting - place->waiting;
         if (max == 0 || when_full == TAKT_WHEN_FULL_REFUSE)
@@ -96,11 +96,11 @@ static void check_claim(checker *self, const takt_sim_call *call)
                      (long long)max);
 }
 
-void checker_overflow(checker *self, const takt_sim_call *call)
+void checker_overflow(checker *self, const takt_store_call *call)
 {
-    const takt_ledger *ledger = &self->fleet->ledger;
+    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
 
-    if (call->op == TAKT_SIM_CLAIM && !call->award->stale)
+    if (call->op == TAKT_OP_CLAIM && !call->award->stale)
         check_claim(self, call);
     self->places = realloc(self->places, (size_t)(ledger->line_count + 1) * sizeof *self->places);
     if (!self->places)

@@ -123,7 +123,7 @@ static bool is_next(const takt_ledger *ledger, uint64_t worker)
  * TAKT_NEVER for all others of that worker's places. */
 static int64_t head_late_us(const checker *self, uint64_t worker, int64_t now_us)
 {
-    const takt_ledger *ledger = &self->fleet->ledger;
+    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
     int64_t soonest_us = now_us + self->numbers.lookahead_us / TAKT_LOOKAHEAD_FRACTION;
     const takt_place *head = NULL;
     int64_t late_us;
@@ -157,9 +157,9 @@ static int64_t first_again_us(const takt_ledger *ledger, uint64_t worker)
 
 /* Who finds all permits held is told when the first lease ends, if it is the next to be served and
  * does not come before that anyhow; who is the second in line, when the first one is late. */
-static void check_told(const checker *self, const takt_sim_call *call)
+static void check_told(const checker *self, const takt_store_call *call)
 {
-    const takt_ledger *ledger = &self->fleet->ledger;
+    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
     int64_t over_us = first_over_us(ledger), told_us = call->award->claim_again_at_us, held = 0,
             late_us;
 
@@ -167,9 +167,9 @@ static void check_told(const checker *self, const takt_sim_call *call)
         held += ledger->holders[i].held;
     if (call->award->stale || held < self->concurrency || call->award->in_line == 0)
         return;
-    if (!is_next(ledger, call->claim->worker) || over_us >= call->now_us + TAKT_KEEPALIVE_US)
+    if (!is_next(ledger, call->claim->worker) || over_us >= checker_now(self) + TAKT_KEEPALIVE_US)
         over_us = TAKT_NEVER;
-    late_us = head_late_us(self, call->claim->worker, call->now_us);
+    late_us = head_late_us(self, call->claim->worker, checker_now(self));
     if (late_us != TAKT_NEVER && told_us > late_us)
         checker_fail(self, 5, "the second in line does not come when the first is late");
     if (told_us == late_us && late_us != TAKT_NEVER)
@@ -178,30 +178,31 @@ static void check_told(const checker *self, const takt_sim_call *call)
         checker_fail(self, 5, "a worker that was told to come, and does not, is not late");
     if (over_us == TAKT_NEVER && told_us != TAKT_NEVER)
         checker_fail(self, 3, "who lacks a permit is to claim in %lld us, which is of no use",
-                     (long long)(told_us - call->now_us));
+                     (long long)(told_us - checker_now(self)));
     if (told_us == TAKT_NEVER ? over_us != TAKT_NEVER : told_us < over_us)
         checker_fail(self, 5, "the next in line is not told that a lease ends in %lld us",
-                     (long long)(over_us - call->now_us));
-    if (self->numbers.rule_count == 0 && self->blocked_until_us <= call->now_us &&
+                     (long long)(over_us - checker_now(self)));
+    if (self->numbers.rule_count == 0 && self->blocked_until_us <= checker_now(self) &&
         over_us != TAKT_NEVER && told_us > over_us + self->numbers.lookahead_us)
         checker_fail(self, 5, "the next in line is to come %lld us after a lease ends",
                      (long long)(told_us - over_us));
 }
 
-void checker_permits_award(checker *self, const takt_sim_call *call, int worker)
+void checker_permits_award(checker *self, const takt_store_call *call, int worker)
 {
     const takt_award *award = call->award;
     int64_t given = count_slots(award);
 
     if (self->concurrency == 0)
         return;
-    if (call->op == TAKT_SIM_CLAIM)
+    if (call->op == TAKT_OP_CLAIM)
         check_told(self, call);
     if (given > 0 && award->holding > self->concurrency)
         checker_fail(self, 1, "worker %d holds %lld of %lld permits", worker,
                      (long long)award->holding, (long long)self->concurrency);
-    if (self->forgotten && self->fence >= call->now_us) /* numbers that ran ahead of the clock */
-        self->fence = call->now_us - 1;
+    if (self->forgotten &&
+        self->fence >= checker_now(self)) /* numbers that ran ahead of the clock */
+        self->fence = checker_now(self) - 1;
     self->forgotten = false;
     if (given > 0 && award->fence <= self->fence)
         checker_fail(self, 1, "a permit has the number %lld, and there was %lld before",
@@ -375,7 +376,7 @@ void checker_permits_flow(checker *self)
 /* Nobody holds anything any more, and a lease has passed. */
 void checker_permits_quiet(const checker *self)
 {
-    if (self->fleet->ledger.holder_count > 0)
+    if (takt_fleet_ledger(self->fleet)->holder_count > 0)
         checker_fail(self, 7, "%d workers hold permits, and all have been given back or are dead",
-                     self->fleet->ledger.holder_count);
+                     takt_fleet_ledger(self->fleet)->holder_count);
 }

@@ -117,21 +117,23 @@ static bool contests(checker *self, const takt_numbers *numbers, int64_t now_us)
 }
 
 /* The numbers of the highest revision that the ledger has heard of hold; one that is fresh has
- * heard of none. */
-void checker_policy(checker *self, const takt_sim_call *call)
+ * heard of none. A look leaves the ledger as it is. */
+void checker_policy(checker *self, const takt_store_call *call)
 {
     const takt_numbers *stated = call->numbers;
     bool changes = !self->known || stated->revision > self->numbers.revision, other;
 
+    if (call->op == TAKT_OP_PEEK)
+        return;
     if (!changes && stated->revision == self->numbers.revision)
-        changes = contests(self, stated, call->now_us);
+        changes = contests(self, stated, checker_now(self));
     if (changes) {
         self->contested_us = 0;
         if (self->numbers.rule_count == 0 || self->numbers.revision != stated->revision ||
             !takt_numbers_same(&self->numbers, stated)) {
             timeline_note(self->fleet, "revision %lld is in force", (long long)stated->revision);
             self->forgetful |= self->numbers.rule_count > 0;
-            change_numbers(self, stated, call->now_us);
+            change_numbers(self, stated, checker_now(self));
         }
     }
     /* of one revision what else they say is each caller's own, where the ledger's text tells rules
@@ -143,7 +145,7 @@ void checker_policy(checker *self, const takt_sim_call *call)
         memcpy(self->numbers.rules, held.rules, sizeof held.rules);
         self->numbers.rule_count = held.rule_count;
     }
-    if (call->op != TAKT_SIM_CLAIM)
+    if (call->op != TAKT_OP_CLAIM)
         return;
     other = stated->revision < self->numbers.revision || !takt_numbers_same(stated, &self->numbers);
     if (call->award->outdated != other)

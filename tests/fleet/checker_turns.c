@@ -78,10 +78,10 @@ static bool counts_tokens(const checker *self, const definition *rule)
     return rule->rule.unit == TAKT_UNIT_TOKENS || self->cost_max == 1;
 }
 
-static void check_priority(const checker *self, const takt_sim_call *call, int worker, int priority)
+static void check_priority(const checker *self, int worker, int priority)
 {
     const definition *rule = &self->rules[0];
-    int64_t wanted = wanted_above(self, priority, call->now_us), from_us = call->now_us;
+    int64_t wanted = wanted_above(self, priority, checker_now(self)), from_us = checker_now(self);
 
     /* of waiters that it has refused a ledger knows the number, and not what each would have cost
      */
@@ -90,7 +90,7 @@ static void check_priority(const checker *self, const takt_sim_call *call, int w
         (rule->kind != DEFINED_BUCKET && (wanted > WANTED_MAX || self->cost_max > 1)))
         return;
     from_us = self->blocked_until_us > from_us ? self->blocked_until_us : from_us;
-    if (last_of(rule, from_us, wanted) > call->now_us + self->numbers.lookahead_us)
+    if (last_of(rule, from_us, wanted) > checker_now(self) + self->numbers.lookahead_us)
         checker_fail(self, 4,
                      "worker %d was given tokens with priority %d, which leaves %lld more urgent "
                      "ones no room",
@@ -148,9 +148,10 @@ static void leave_out(const checker *self, uint64_t worker, int64_t wanting[TAKT
     int64_t left[TAKT_PRIORITIES] = {0};
 
     if (refused > 0 && self->numbers.when_full == TAKT_WHEN_FULL_REFUSE) {
-        for (int i = 0; i < self->fleet->ledger.line_count; i++)
-            if (self->fleet->ledger.line[i].worker == worker)
-                left[self->fleet->ledger.line[i].priority] = self->fleet->ledger.line[i].wanting;
+        for (int i = 0; i < takt_fleet_ledger(self->fleet)->line_count; i++)
+            if (takt_fleet_ledger(self->fleet)->line[i].worker == worker)
+                left[takt_fleet_ledger(self->fleet)->line[i].priority] =
+                    takt_fleet_ledger(self->fleet)->line[i].wanting;
         for (int p = 0; p < TAKT_PRIORITIES; p++)
             wanting[p] = left[p] < wanting[p] ? left[p] : wanting[p];
         return;
@@ -162,7 +163,7 @@ static void leave_out(const checker *self, uint64_t worker, int64_t wanting[TAKT
     }
 }
 
-void checker_turn(checker *self, const takt_sim_call *call, int worker,
+void checker_turn(checker *self, const takt_store_call *call, int worker,
                   const int64_t given[TAKT_PRIORITIES])
 {
     watched *mine = &self->workers[worker];
@@ -179,26 +180,26 @@ void checker_turn(checker *self, const takt_sim_call *call, int worker,
     }
     for (int p = 0; p < TAKT_PRIORITIES; p++)
         wanting[p] -= given[p];
-    leave_out(self, call->worker, wanting, call->award->refused, cost_max);
+    leave_out(self, self->caller, wanting, call->award->refused, cost_max);
     for (int p = 0; p < TAKT_PRIORITIES; p++) {
         line_place *at = &mine->places[p];
         bool stands = call->award->in_line >> p & 1;
         if (given[p] > 0) {
             last = p;
             memmove(at->turns_us + 1, at->turns_us, (TURNS - 1) * sizeof *at->turns_us);
-            at->turns_us[0] = call->now_us;
+            at->turns_us[0] = checker_now(self);
             check_round(self, worker, p);
         }
         if (given[p] > 0 || !at->standing)
-            at->since_us = call->now_us;
+            at->since_us = checker_now(self);
         at->standing = stands;
         at->wanting = wanting[p];
     }
     mine->told_at_us = call->award->claim_again_at_us == TAKT_NEVER
-                           ? call->now_us
+                           ? checker_now(self)
                            : call->award->claim_again_at_us;
-    if (mine->told_at_us > call->now_us + TAKT_KEEPALIVE_US)
-        mine->told_at_us = call->now_us + TAKT_KEEPALIVE_US;
+    if (mine->told_at_us > checker_now(self) + TAKT_KEEPALIVE_US)
+        mine->told_at_us = checker_now(self) + TAKT_KEEPALIVE_US;
     if (last >= 0)
-        check_priority(self, call, worker, last);
+        check_priority(self, worker, last);
 }

@@ -240,7 +240,7 @@ static void check_start(checker *self, const fleet_job *started, const fleet_job
 static int64_t tokens_before(const checker *self, const fleet_job *ended, const fleet_job *jobs,
                              int job_count)
 {
-    const takt_ledger *ledger = &self->fleet->ledger;
+    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
     int64_t tokens = 0;
 
     for (int i = 0; i < ledger->line_count; i++)

@@ -79,7 +79,7 @@ static void draw_network(scenario *self)
     self->fleet.doubled_per_mille = chance(&self->random, 50) ? (int)draw(&self->random, 300) : 0;
 }
 
-static void call(takt_fleet_worker *worker, takt_sim_op op, int64_t value)
+static void call(takt_fleet_worker *worker, takt_op op, int64_t value)
 {
     if (!worker->dead)
         takt_fleet_call(worker, op, value);
@@ -110,19 +110,19 @@ static void happen(scenario *self, fault what)
         takt_fleet_at(fleet, fleet->now_us + for_us, join_again, worker);
         break;
     case BLOCK:
-        call(worker, TAKT_SIM_BLOCK, for_us);
+        call(worker, TAKT_OP_BLOCK, for_us);
         break;
     case PENALIZE:
-        call(worker, TAKT_SIM_PENALIZE, chance(&self->random, 50) ? for_us / 4 : 0);
+        call(worker, TAKT_OP_PENALIZE, chance(&self->random, 50) ? for_us / 4 : 0);
         if (chance(&self->random, 50)) /* who else has heard of it */
-            call(&fleet->workers[draw(&self->random, fleet->worker_count)], TAKT_SIM_PENALIZE,
+            call(&fleet->workers[draw(&self->random, fleet->worker_count)], TAKT_OP_PENALIZE,
                  for_us / 3);
         break;
     case UNBLOCK:
-        call(worker, TAKT_SIM_UNBLOCK, 0);
+        call(worker, TAKT_OP_UNBLOCK, 0);
         break;
     case RESET:
-        call(worker, TAKT_SIM_RESET, 0);
+        call(worker, TAKT_OP_RESET, 0);
         break;
     case LOSE_STATE:
         takt_fleet_lose_state(fleet);
@@ -136,7 +136,7 @@ static void happen(scenario *self, fault what)
         break;
     case TRY:
         if (self->checker.concurrency == 0) /* else it would need a permit */
-            call(worker, TAKT_SIM_TRY, 1 + draw(&self->random, self->cost_max));
+            call(worker, TAKT_OP_TRY, 1 + draw(&self->random, self->cost_max));
         break;
     case NETWORK:
         draw_network(self);
@@ -176,8 +176,8 @@ static void overspend(takt_fleet *fleet, void *data)
 
     if (fleet->now_us >= self->storm_until_us)
         return;
-    if (numbers->rule_count > 0 && most > 0)
-        call(worker, TAKT_SIM_CHARGE, 1 + draw(&self->costs, most));
+    if (numbers->rule_count > 0 && most > 0 && !worker->dead)
+        takt_fleet_charge(worker, 1 + draw(&self->costs, most));
     takt_fleet_at(fleet, fleet->now_us + 1 + draw(&self->costs, 4000000), overspend, self);
 }
 

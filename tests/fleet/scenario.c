@@ -169,9 +169,9 @@ void scenario_begin_work(scenario *self, takt_fleet_worker *worker)
 
 /* ---- the hooks of the fleet ----------------------------------------------------------------- */
 
-static void on_call(takt_fleet *fleet, const takt_sim_call *call)
+static void on_call(takt_fleet *fleet, uint64_t worker, const takt_store_call *call)
 {
-    checker_call(&((scenario *)fleet->data)->checker, call);
+    checker_call(&((scenario *)fleet->data)->checker, worker, call);
 }
 
 static void on_lost(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit)
@@ -464,10 +464,10 @@ static void run_quiet(scenario *self)
     takt_fleet *fleet = &self->fleet;
     int64_t expires_us;
 
-    takt_fleet_call(&fleet->workers[0], TAKT_SIM_PEEK, 0);
+    takt_fleet_call(&fleet->workers[0], TAKT_OP_PEEK, 0);
     takt_fleet_run(fleet, fleet->now_us + SECOND_US);
     checker_quiet(&self->checker);
-    expires_us = fleet->text_size > 0 ? fleet->expires_at_us - fleet->store_clock_us : 0;
+    expires_us = fleet->store.size > 0 ? fleet->store.expires_at_us - fleet->store_clock_us : 0;
     if (expires_us > fleet->now_us)
         takt_fleet_run(fleet, expires_us);
 }
@@ -484,7 +484,7 @@ static void run_death(scenario *self)
     for (int i = 0; i < fleet->worker_count; i++)
         faults_kill(self, &fleet->workers[i]);
     takt_fleet_run(fleet, fleet->now_us + self->checker.lease_us + fleet->delay_max_us);
-    takt_fleet_call(&fleet->workers[0], TAKT_SIM_PEEK, 0);
+    takt_fleet_call(&fleet->workers[0], TAKT_OP_PEEK, 0);
     takt_fleet_run(fleet, fleet->now_us + fleet->delay_max_us);
     checker_permits_quiet(&self->checker);
 }
@@ -494,7 +494,7 @@ static void run_anew(scenario *self)
 {
     takt_fleet *fleet = &self->fleet;
 
-    takt_fleet_call(&fleet->workers[0], TAKT_SIM_BLOCK, 1 + draw(&self->random, 3 * SECOND_US));
+    takt_fleet_call(&fleet->workers[0], TAKT_OP_BLOCK, 1 + draw(&self->random, 3 * SECOND_US));
     takt_fleet_run(fleet, fleet->now_us + 4 * SECOND_US);
     self->phase = SETTLING;
     for (int i = 0; i < fleet->worker_count * self->jobs_each; i++)
@@ -520,9 +520,9 @@ void scenario_run(uint64_t seed)
         self.phase = SETTLING;
         run_death(&self);
     }
-    takt_fleet_call(&self.fleet.workers[0], TAKT_SIM_PEEK, 0);
+    takt_fleet_call(&self.fleet.workers[0], TAKT_OP_PEEK, 0);
     run_quiet(&self);
-    if (self.checker.known && checker_now(&self.checker) < self.fleet.expires_at_us)
+    if (self.checker.known && checker_now(&self.checker) < self.fleet.store.expires_at_us)
         checker_fail(&self.checker, 7, "the ledger does not go away");
     scenario_total.calls += self.checker.calls;
     scenario_total.slots += self.checker.slots;

@@ -397,6 +397,20 @@ MUTANTS = [
     ('a ledger never expires', 'core/ledger_calls.c',
      'int64_t at_us = takt_numbers_rest_at(ledger->numbers, &ledger->state);',
      'int64_t at_us = 31536000000000 + takt_numbers_rest_at(ledger->numbers, &ledger->state);'),
+
+    # what all stores do with a call
+    ('a record is dropped while it says something', 'store/record.c',
+     'if (change->expires_at_us <= now_us) {',
+     'if (change->expires_at_us <= now_us + 1000000) {'),
+    ('a record whose size stays the same is not written', 'store/record.c',
+     'change->size != size || memcmp(change->text, text, size) != 0',
+     'change->size != size'),
+    ('an award does not tell newer numbers', 'store/run.c',
+     'takt_ledger_tell_newer(ledger, call->numbers, call->award);',
+     ''),
+    ('a settled slot is given back later than it was', 'store/run.c',
+     'takt_ledger_settle(ledger, now_us, call->slot_us, call->requests, call->cost, call->actual);',
+     'takt_ledger_settle(ledger, now_us, now_us, call->requests, call->cost, call->actual);'),
 ]
 
 

@@ -34,7 +34,7 @@ LIBRARY = {
 # Library beside lib/ -> the folders of lib/ whose headers it may include.
 BESIDE = {
     'doctor': ['store', 'redis', 'core', 'base'],
-    'simulate': ['shadow', 'scheduler', 'policy', 'core', 'base'],
+    'simulate': ['shadow', 'scheduler', 'store', 'policy', 'core', 'base'],
 }
 
 # Folders of programs -> whether they may look inside lib/.
@@ -163,7 +163,8 @@ TAMPERED = [
     ('lib/store/tampered.c', '#include <lmdb.h>', False),
     ('lib/policy/tampered.c', '#include "store/store.h"', True),
     ('lib/policy/tampered.c', '#  include <cyaml/cyaml.h>', False),
-    ('simulate/tampered.c', '#include "store/memory.h"', True),
+    ('simulate/tampered.c', '#include "store/record.h"', False),
+    ('simulate/tampered.c', '#include "redis/client.h"', True),
     ('simulate/tampered.c', '#include "client/client.h"', True),
     ('simulate/tampered.c', '#include "simulate/draw/chart.h"', True),
     ('simulate/tampered.c', '#include "scheduler/scheduler.h"', False),

@@ -61,7 +61,7 @@ static void play(const takt_limit *limit, int workers, int64_t from_us, int64_t 
     takt_fleet_run(&fleet, from_us + for_us);
     qsort(grants, (size_t)grant_count, sizeof *grants, compare_taken);
     cr_expect_eq(early, 0);
-    cr_expect_eq(fleet.damaged, 0);
+    cr_expect_eq(fleet.store.damaged, 0);
 }
 
 Test(fleet_algorithms, pass_all_that_there_is_room_for)

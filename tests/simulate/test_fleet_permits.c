@@ -64,7 +64,7 @@ Test(fleet_permits, a_release_wakes_the_next_within_four_ways)
     takt_fleet_release(&fleet.workers[1], &permits[1]);
     takt_fleet_release(&fleet.workers[1], &permits[1]);
     takt_fleet_run(&fleet, NOW + 3 * SECOND);
-    cr_expect_eq(fleet.ledger.holder_count, 0);
+    cr_expect_eq(takt_fleet_ledger(&fleet)->holder_count, 0);
     takt_fleet_close(&fleet);
 }
 
@@ -113,6 +113,6 @@ Test(fleet_permits, who_was_held_up_for_longer_is_told_before_anything_else)
     cr_expect_eq(lost_us, 9 * SECOND);
     takt_fleet_release(&fleet.workers[0], &permits[0]); /* takes nothing from the other one */
     takt_fleet_run(&fleet, NOW + 11 * SECOND);
-    cr_expect_eq(fleet.ledger.holder_count, 1);
+    cr_expect_eq(takt_fleet_ledger(&fleet)->holder_count, 1);
     takt_fleet_close(&fleet);
 }

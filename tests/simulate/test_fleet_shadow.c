@@ -164,7 +164,7 @@ static void compare(takt_limit limit, int cost_max, const char *what)
         run(&limit, seed, cost_max);
         nobody_waited();
         shadow = told();
-        cr_expect_eq(fleet.ledger.holder_count, 0);
+        cr_expect_eq(takt_fleet_ledger(&fleet)->holder_count, 0);
         takt_fleet_close(&fleet);
         cr_assert_gt(really.waited, 100, "%s: nothing to compare", what);
         cr_assert_gt(really.refused_late, 10, "%s: nothing to compare", what);

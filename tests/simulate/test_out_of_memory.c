@@ -149,7 +149,7 @@ static bool fleet_ends(void *limit)
         takt_fleet_acquire(&fleet.workers[i % 4], &permits[i], 0);
     }
     takt_fleet_at(&fleet, NOW + 100 * MS, crash, NULL);
-    takt_fleet_call(&fleet.workers[2], TAKT_SIM_BLOCK, 200 * MS);
+    takt_fleet_call(&fleet.workers[2], TAKT_OP_BLOCK, 200 * MS);
     code = takt_fleet_run(&fleet, NOW + 5 * SECOND);
     takt_fleet_close(&fleet);
     return failing_struck() ? code == TAKT_E_NOMEM : code == 0 && granted >= 20;

@@ -74,7 +74,7 @@ static void run_ours(agree_outcome *ran)
 
     memcpy(ran->before, ours.text, ours.size + 1);
     ran->expired_at_us = ours.expires_at_us;
-    ours.scratch.pages = &ours.pages.pages;
+    ours.scratch.ledger.pages = &ours.pages.pages;
     takt_record_run(&ours.scratch, ours.size > 0 ? ours.text : NULL, ours.size, ran->step.now_us,
                     &ran->step.call, &change);
     if (change.what == TAKT_RECORD_DROP)
