@@ -79,7 +79,7 @@ void bench_direct_open(uv_loop_t *loop, const char *socket)
     takt_redis_command command = {.answered = on_loaded};
 
     direct.loop = loop;
-    bench_must(takt_redis_url_parse(&direct.url, TAKT_REDIS_UNIX, socket, NULL), socket);
+    bench_must(takt_redis_url_parse(&direct.url, TAKT_REDIS_UNIX, false, socket, NULL), socket);
     uv_timer_init(loop, &direct.alive);
     uv_timer_start(&direct.alive, never, 1000000, 1000000);
     direct.connection =

@@ -23,6 +23,8 @@ static const struct kind kinds[] = {
     {&takt_store_memory, takt_doctor_memory, NULL},
     {&takt_store_redis, takt_doctor_redis, takt_doctor_redis_load_scripts},
     {&takt_store_rediss, takt_doctor_redis, takt_doctor_redis_load_scripts},
+    {&takt_store_redis_sentinel, takt_doctor_redis, takt_doctor_redis_load_scripts},
+    {&takt_store_rediss_sentinel, takt_doctor_redis, takt_doctor_redis_load_scripts},
     {&takt_store_unix, takt_doctor_redis, takt_doctor_redis_load_scripts},
 };
 

@@ -41,6 +41,7 @@ struct visit {
     takt_redis_url url;
     takt_tls_trust *trust;
     takt_redis_connection *connection;
+    char place[TAKT_REDIS_PLACE_SIZE]; /* the server, once it is found */
     char name[TAKT_REDIS_KEY_SIZE];
     struct asking askings[ASKING_MAX];
     int said, left; /* commands sent; commands not answered yet */
@@ -288,10 +289,7 @@ static void tell_clock(const struct visit *visit)
 
 static void tell(const struct visit *visit)
 {
-    char place[TAKT_REDIS_PLACE_SIZE];
-
-    takt_redis_url_place(&visit->url, place);
-    takt_redis_facts_tell(&visit->facts, visit->checkup, place);
+    takt_redis_facts_tell(&visit->facts, visit->checkup, visit->place);
     tell_clock(visit);
     takt_redis_rights_tell(&visit->rights, visit->checkup, visit->url.hints);
 }
@@ -332,13 +330,10 @@ static void say_loads(struct visit *visit)
 
 static void tell_loaded(const struct visit *visit)
 {
-    char place[TAKT_REDIS_PLACE_SIZE];
-
-    takt_redis_url_place(&visit->url, place);
     takt_checkup_tell(visit->checkup, TAKT_FINDING_GOOD, "scripts",
                       "the %d scripts of takt " TAKT_VERSION
                       " are loaded in %s, until it is restarted",
-                      visit->loaded, place);
+                      visit->loaded, visit->place);
 }
 
 /* ---- one visit ------------------------------------------------------------------------------- */
@@ -347,6 +342,7 @@ static void on_ready(void *data)
 {
     struct visit *visit = data;
 
+    takt_redis_url_place(takt_redis_connection_server(visit->connection), visit->place);
     be_patient(visit);
     visit->begin(visit);
 }

@@ -150,9 +150,11 @@ static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, co
         return;
     }
     if (strcmp(facts->mode, "sentinel") == 0)
-        takt_checkup_fail(checkup, TAKT_E_STORE, "server",
-                          "%s is a Sentinel, which keeps no data: name the server that it watches",
-                          place);
+        takt_checkup_fail(
+            checkup, TAKT_E_STORE, "server",
+            "%s is a Sentinel, which keeps no data: write redis-sentinel://HOST:PORT/NAME, "
+            "with the name of what it watches",
+            place);
     else if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR))
         takt_checkup_fail(checkup, TAKT_E_STORE, "server",
                           "%s %s at %s is too old: takt needs Redis 6.2 or newer, or Valkey", name,

@@ -10,6 +10,7 @@
 
 #include "../bench.h"
 #include "../direct.h"
+#include "base/list.h"
 #include "plan.h"
 
 typedef struct side_waiter {

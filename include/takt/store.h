@@ -11,6 +11,8 @@
  *   redis://[USER[:PASSWORD]@]HOST[:PORT][/DB], rediss://..., unix:PATH
  *       a Redis or Valkey server, over TCP, TLS, or a Unix socket; docs/redis.md lists the options.
  *       Opening it does not wait for the server.
+ *   redis-sentinel://[USER[:PASSWORD]@]HOST[:PORT],HOST[:PORT]/NAME[/DB], rediss-sentinel://...
+ *       the primary NAME of these Sentinels, followed when it moves
  *   memory:
  *       this client only: tests, single processes
  *   memory:NAME

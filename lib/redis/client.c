@@ -262,7 +262,7 @@ int takt_redis_refused(takt_redis *redis, const takt_reply *reply, takt_error *e
 
     takt_redis_judge(&trouble, reply->text, reply->size);
     word = trouble.word[0] != '\0';
-    takt_redis_url_place(&redis->url, place);
+    takt_redis_url_place(takt_redis_connection_server(redis->connection), place);
     takt_fail(error, trouble.code, "%s: %s%s%s%s", place, trouble.text, word ? " (" : "",
               trouble.word, word ? ")" : "");
     if (trouble.reaction == TAKT_REDIS_RECONNECT && !redis->closing)

@@ -2,11 +2,11 @@
  * client.h: a client of a Redis or Valkey server on the program's own loop, for data kept there
  * beside the limits: streams of jobs.
  *
- * The URL is that of a store (takt/store.h): redis://, rediss:// or unix:, with the same options,
- * TLS and secrets. Commands are sent in the order of the calls, those of one turn of the loop in
- * one write, and each is answered once, in that order. A lost connection is made again after a
- * pause with jitter. Commands under way at the loss fail with a code; they are never sent again,
- * since the server may have executed them.
+ * The URL is that of a store (takt/store.h): redis://, rediss://, redis-sentinel://,
+ * rediss-sentinel:// or unix:, with the same options, TLS and secrets. Commands are sent in the
+ * order of the calls, those of one turn of the loop in one write, and each is answered once, in
+ * that order. A lost connection is made again after a pause with jitter. Commands under way at the
+ * loss fail with a code; they are never sent again, since the server may have executed them.
  *
  * Units: durations are int64 microseconds, sizes are bytes. Threads: a client belongs to its loop's
  * thread; its functions and callbacks run there. Callbacks are never called inside a function of

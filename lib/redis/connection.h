@@ -1,10 +1,12 @@
 /*
- * connection.h: a connection to a server: commands are sent in order, and each is answered once, in
- * that order (takt_redis_command of reply.h).
+ * connection.h: a connection to the server of a URL: commands are sent in order, and each is
+ * answered once, in that order (takt_redis_command of reply.h).
  *
- * Decides when to connect, what to do with an unexpected answer, and when to reconnect after a
- * loss. greeting.h sends the first commands. The owner decides about the other commands and their
- * time-outs.
+ * Decides when to connect, and when to reconnect after a loss. If the URL names Sentinels, the
+ * connection follows the primary that they name: it asks them before each attempt, and leaves a
+ * server when they name another one. There are at most two attempts in a second then, those to
+ * Sentinels included. session.h has the conversation with a server. The owner decides about the
+ * commands and their time-outs.
  *
  * A connection keeps the loop alive only during a name lookup.
  */
@@ -13,7 +15,6 @@
 
 #include <uv.h>
 
-#include "base/list.h"
 #include "redis/resp.h"
 #include "redis/tls.h"
 #include "redis/url.h"
@@ -41,6 +42,17 @@ takt_redis_connection *takt_redis_connection_open(uv_loop_t *loop, const takt_re
                                                   const takt_redis_connection_events *events,
                                                   void *data);
 
+/* Begins to connect to the server of another connection, wherever that is, within the same pace of
+ * attempts and with the same time-out. Close it no later than the other one. NULL: no memory. */
+takt_redis_connection *takt_redis_connection_open_beside(takt_redis_connection *other,
+                                                         const takt_resp_max *max,
+                                                         const takt_redis_connection_events *events,
+                                                         void *data);
+
+/* The server: the URL that was given, or one whose host and port Sentinels have named. Valid until
+ * the connection is closed; it changes when they name another server. */
+const takt_redis_url *takt_redis_connection_server(const takt_redis_connection *connection);
+
 bool takt_redis_connection_ready(const takt_redis_connection *connection);
 
 /* The command that is answered next; NULL: none under way. */
@@ -60,7 +72,7 @@ void takt_redis_connection_drain(takt_redis_connection *connection);
 
 /* While held, a lost connection makes no attempt to connect: another connection to the same
  * server shows whether an attempt is worthwhile. When released, it connects after the pause of
- * backoff.h. */
+ * backoff.h, and leaves a server that is not the present one. */
 void takt_redis_connection_hold(takt_redis_connection *connection, bool held);
 
 /* Closes an unusable connection (see takt_redis_socket_close about `reset`) as if it had been lost

@@ -1,6 +1,7 @@
 /*
- * greeting.h: the first commands to a server: the login (AUTH), the database (SELECT) and our name.
- * Decides which of them are sent, and which refusals are errors.
+ * greeting.h: the first commands to a server: the login (AUTH), the database (SELECT), our name,
+ * and whether it is a primary (ROLE). Decides which of them are sent, and which refusals are
+ * errors.
  */
 #ifndef TAKT_REDIS_GREETING_H
 #define TAKT_REDIS_GREETING_H
@@ -11,7 +12,13 @@
 #include "redis/url.h"
 
 /* The commands of a greeting; only the name may be refused. */
-enum { TAKT_REDIS_AUTH, TAKT_REDIS_SELECT, TAKT_REDIS_NAME, TAKT_REDIS_GREETINGS };
+enum {
+    TAKT_REDIS_AUTH,
+    TAKT_REDIS_SELECT,
+    TAKT_REDIS_ROLE, /* of a server that Sentinels have named: they may name a demoted one */
+    TAKT_REDIS_NAME,
+    TAKT_REDIS_GREETINGS
+};
 
 typedef struct takt_redis_greeting {
     struct takt_redis_sent {

@@ -4,21 +4,19 @@
  */
 #include "redis/url.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/time_text.h"
 
-#define PASSWORD_VARIABLE "TAKT_REDIS_PASSWORD"
-#define DEFAULT_PORT      6379
-#define DB_MAX            99999
+#define DEFAULT_PORT  6379
+#define SENTINEL_PORT 26379
+#define DB_MAX        99999
 
 #define HOW_TO_WRITE "write redis://[USER[:PASSWORD]@]HOST[:PORT][/DB][?OPTIONS]"
+#define HOW_TO_WRITE_SENTINELS                                                                     \
+    "write redis-sentinel://[USER[:PASSWORD]@]HOST[:PORT],HOST[:PORT]/NAME[/DB][?OPTIONS]"
 #define HOW_TO_ENCODE                                                                              \
     "in a user's name or a password, : / ? # @ & and % are written %3A %2F %3F %23 %40 %26 %25"
 
@@ -106,8 +104,14 @@ static bool is_host(part host, bool brackets)
     return !brackets || memchr(host.at, ':', host.size) != NULL;
 }
 
+bool takt_redis_is_host(const char *text, size_t size)
+{
+    return size > 0 && size <= TAKT_REDIS_HOST_MAX &&
+           is_host((part){text, size}, memchr(text, ':', size) != NULL);
+}
+
 /* HOST[:PORT] or [ADDRESS][:PORT] */
-static int read_host(takt_redis_url *url, part from, takt_error *error)
+static int read_host(part from, int default_port, takt_redis_address *seed, takt_error *error)
 {
     bool brackets = from.size > 0 && from.at[0] == '[';
     part host, port;
@@ -134,18 +138,65 @@ static int read_host(takt_redis_url *url, part from, takt_error *error)
     if (!is_host(host, brackets))
         return bad(error, "a host's name has letters, digits, \".\", \"-\" and \"_\", an IPv6 "
                           "address stands in brackets; " HOW_TO_ENCODE);
-    memcpy(url->host, host.at, host.size);
-    url->host[host.size] = '\0';
-    url->port = port.at ? read_number(port, 65535) : DEFAULT_PORT;
-    if (url->port < 1)
+    memcpy(seed->host, host.at, host.size);
+    seed->host[host.size] = '\0';
+    seed->port = port.at ? read_number(port, 65535) : default_port;
+    if (seed->port < 1)
         return bad(error, "a port is a number from 1 to 65535; " HOW_TO_ENCODE);
     return 0;
 }
 
-/* [USER[:PASSWORD]@]HOST[:PORT][/DB] */
-static int read_server(takt_redis_url *url, part from, takt_error *error)
+static int read_db(takt_redis_url *url, part db, takt_error *error)
 {
-    part login = {from.at, 0}, password, server = from, db;
+    if (db.size > 0 && (url->db = read_number(db, DB_MAX)) < 0)
+        return bad(error, "the number of a database stands at the end, as in /0; " HOW_TO_ENCODE);
+    return 0;
+}
+
+/* HOST[:PORT][/DB] */
+static int read_one_host(takt_redis_url *url, part from, takt_error *error)
+{
+    part db, host = cut(from, '/', &db);
+    takt_redis_address seed;
+    int code = read_db(url, db, error);
+
+    if (code == 0)
+        code = read_host(host, DEFAULT_PORT, &seed, error);
+    if (code < 0)
+        return code;
+    memcpy(url->host, seed.host, sizeof url->host);
+    url->port = seed.port;
+    return 0;
+}
+
+/* HOST[:PORT],HOST[:PORT]/NAME[/DB] */
+static int read_sentinels(takt_redis_url *url, part from, takt_error *error)
+{
+    part path, hosts = cut(from, '/', &path), db;
+    part name = cut(path, '/', &db);
+
+    if (name.size == 0 || !decode(name, url->primary, sizeof url->primary))
+        return bad(error, "after the Sentinels there is the name of the primary that they watch, "
+                          "as in /mymaster; " HOW_TO_WRITE_SENTINELS);
+    for (size_t i = 0; url->primary[i] != '\0'; i++)
+        if (url->primary[i] <= ' ' || url->primary[i] == 0x7f)
+            return bad(error, "the name of a primary has no blanks");
+    do {
+        part host = cut(hosts, ',', &hosts);
+        int code;
+        if (url->seed_count == TAKT_REDIS_SEEDS_MAX)
+            return bad(error, "there are more than 9 Sentinels: name some of them");
+        code = read_host(host, SENTINEL_PORT, &url->seeds[url->seed_count++], error);
+        if (code < 0)
+            return code;
+    } while (hosts.size > 0);
+    return read_db(url, db, error);
+}
+
+/* [USER[:PASSWORD]@]SERVER */
+static int read_server(takt_redis_url *url, bool sentinels, part from, takt_error *error)
+{
+    part login = {from.at, 0}, password, server = from;
 
     for (size_t i = 0; i < from.size; i++)
         if (from.at[i] == '@') {
@@ -164,11 +215,7 @@ static int read_server(takt_redis_url *url, part from, takt_error *error)
         if (memchr(login.at, '/', login.size) || memchr(login.at, '@', login.size))
             return bad(error, HOW_TO_ENCODE);
     }
-    server = cut(server, '/', &db);
-    if (db.size > 0 && (url->db = read_number(db, DB_MAX)) < 0)
-        return bad(error,
-                   "after the host there is the number of a database, as in /0; " HOW_TO_ENCODE);
-    return read_host(url, server, error);
+    return sentinels ? read_sentinels(url, server, error) : read_one_host(url, server, error);
 }
 
 static int read_path(takt_redis_url *url, part from, takt_error *error)
@@ -220,6 +267,12 @@ static int read_option(takt_redis_url *url, part name, part value, takt_error *e
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (is(name, texts[i].name) && url->transport == texts[i].transport)
             return read_text(value, texts[i].text, texts[i].size, texts[i].name, error);
+    if (is(name, "sentinel_user") && url->seed_count > 0)
+        return read_text(value, url->sentinel_user, sizeof url->sentinel_user, "sentinel_user",
+                         error);
+    if (is(name, "sentinel_password_file") && url->seed_count > 0)
+        return read_text(value, url->sentinel_password_file, sizeof url->sentinel_password_file,
+                         "sentinel_password_file", error);
     if (is(name, "password_file"))
         return read_text(value, url->password_file, sizeof url->password_file, "password_file",
                          error);
@@ -235,7 +288,11 @@ static int read_option(takt_redis_url *url, part name, part value, takt_error *e
         url->db = read_number(value, DB_MAX);
         return url->db >= 0 ? 0 : bad(error, "db= takes the number of a database");
     }
-    return bad(error, url->transport == TAKT_REDIS_TLS
+    return bad(error, url->seed_count > 0
+                          ? "the options of Sentinels are sentinel_user=, sentinel_password_file=, "
+                            "password_file=, scripts=preloaded and hints=off, with "
+                            "rediss-sentinel:// also ca=, cert= and key=; " HOW_TO_ENCODE
+                      : url->transport == TAKT_REDIS_TLS
                           ? "the options of rediss:// are ca=, cert=, key=, password_file=, "
                             "scripts=preloaded and hints=off; " HOW_TO_ENCODE
                       : url->transport == TAKT_REDIS_UNIX
@@ -258,8 +315,8 @@ static int read_options(takt_redis_url *url, part from, takt_error *error)
     return 0;
 }
 
-int takt_redis_url_parse(takt_redis_url *url, takt_redis_transport transport, const char *rest,
-                         takt_error *error)
+int takt_redis_url_parse(takt_redis_url *url, takt_redis_transport transport, bool sentinels,
+                         const char *rest, takt_error *error)
 {
     part options;
     part server = cut((part){rest, strlen(rest)}, '?', &options);
@@ -271,13 +328,15 @@ int takt_redis_url_parse(takt_redis_url *url, takt_redis_transport transport, co
     if (memchr(rest, '#', strlen(rest)))
         return bad(error, "a store's URL has no \"#\"; " HOW_TO_ENCODE);
     code = transport == TAKT_REDIS_UNIX ? read_path(url, server, error)
-                                        : read_server(url, server, error);
+                                        : read_server(url, sentinels, server, error);
     if (code == 0)
         code = read_options(url, options, error);
     if (code < 0)
         return code;
     if (url->authenticates && url->password_file[0] != '\0')
         return bad(error, "there is a password and a password_file: write one of them");
+    if (url->sentinel_user[0] != '\0' && url->sentinel_password_file[0] == '\0')
+        return bad(error, "sentinel_user= needs sentinel_password_file=");
     if ((url->cert[0] != '\0') != (url->key[0] != '\0'))
         return bad(error, "cert= and key= go together");
     return 0;
@@ -288,91 +347,53 @@ int takt_redis_url_read(takt_redis_url *url, const char *text, takt_error *error
     static const struct {
         const char *scheme;
         takt_redis_transport transport;
+        bool sentinels;
     } schemes[] = {
-        {"redis://", TAKT_REDIS_TCP}, {"rediss://", TAKT_REDIS_TLS}, {"unix:", TAKT_REDIS_UNIX}};
+        {"redis://", TAKT_REDIS_TCP, false},         {"rediss://", TAKT_REDIS_TLS, false},
+        {"redis-sentinel://", TAKT_REDIS_TCP, true}, {"rediss-sentinel://", TAKT_REDIS_TLS, true},
+        {"unix:", TAKT_REDIS_UNIX, false},
+    };
 
     for (size_t i = 0; text != NULL && i < sizeof schemes / sizeof schemes[0]; i++) {
         size_t size = strlen(schemes[i].scheme);
         if (strncmp(text, schemes[i].scheme, size) == 0)
-            return takt_redis_url_parse(url, schemes[i].transport, text + size, error);
+            return takt_redis_url_parse(url, schemes[i].transport, schemes[i].sentinels,
+                                        text + size, error);
     }
     return takt_fail(error, TAKT_E_STORE_URL,
                      "a Redis or Valkey server is needed: write redis://HOST:PORT, "
-                     "rediss://HOST:PORT or unix:PATH");
+                     "rediss://HOST:PORT, redis-sentinel://HOST:PORT/NAME or unix:PATH");
 }
 
-/* ---- the password ---------------------------------------------------------------------------- */
-
-static int read_password_file(takt_redis_url *url, takt_error *error)
+/* HOST:PORT, an address in brackets */
+static void write_host(char *text, size_t size, const char *host, int port)
 {
-    int fd = open(url->password_file, O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd < 0 ? -1 : read(fd, url->password, sizeof url->password);
-    int number = errno;
-    char *end;
+    bool address = strchr(host, ':') != NULL;
 
-    if (fd >= 0)
-        close(fd);
-    if (size < 0) {
-        url->password[0] = '\0';
-        return takt_fail(error, TAKT_E_STORE_ACCESS, "redis: cannot read the password_file: %s",
-                         strerror(number));
-    }
-    end = memchr(url->password, '\n', (size_t)size);
-    if (end)
-        size = end - url->password;
-    if (size > 0 && url->password[size - 1] == '\r')
-        size--;
-    if (size == 0 || size > TAKT_REDIS_SECRET_MAX)
-        return takt_fail(
-            error, TAKT_E_STORE_ACCESS,
-            "redis: the first line of the password_file is the password, 1 to %d bytes",
-            TAKT_REDIS_SECRET_MAX);
-    url->password[size] = '\0';
-    return 0;
-}
-
-int takt_redis_url_find_password(takt_redis_url *url, takt_error *error)
-{
-    const char *secret = getenv(PASSWORD_VARIABLE);
-
-    if (url->authenticates)
-        return 0;
-    if (url->password_file[0] != '\0') {
-        int code = read_password_file(url, error);
-        if (code < 0)
-            return code;
-    } else if (secret != NULL && secret[0] != '\0') {
-        if (strlen(secret) > TAKT_REDIS_SECRET_MAX)
-            return takt_fail(error, TAKT_E_STORE_ACCESS,
-                             "redis: the password in $" PASSWORD_VARIABLE
-                             " is longer than %d bytes",
-                             TAKT_REDIS_SECRET_MAX);
-        memcpy(url->password, secret, strlen(secret) + 1);
-    } else if (url->user[0] != '\0') {
-        return takt_fail(error, TAKT_E_STORE_ACCESS,
-                         "redis: there is a user but no password: set $" PASSWORD_VARIABLE
-                         ", or name a file with ?password_file=FILE");
-    } else {
-        return 0;
-    }
-    url->authenticates = true;
-    return 0;
+    snprintf(text, size, "%s%s%s:%d", address ? "[" : "", host, address ? "]" : "", port);
 }
 
 void takt_redis_url_place(const takt_redis_url *url, char place[TAKT_REDIS_PLACE_SIZE])
 {
-    bool address = strchr(url->host, ':') != NULL;
+    const char *scheme = url->transport == TAKT_REDIS_TLS ? "rediss" : "redis";
+    char host[TAKT_REDIS_HOST_MAX + 10];
 
-    if (url->transport == TAKT_REDIS_UNIX)
+    if (url->transport == TAKT_REDIS_UNIX) {
         snprintf(place, TAKT_REDIS_PLACE_SIZE, "unix:%s", url->path);
-    else
-        snprintf(place, TAKT_REDIS_PLACE_SIZE, "%s://%s%s%s:%d/%d",
-                 url->transport == TAKT_REDIS_TLS ? "rediss" : "redis", address ? "[" : "",
-                 url->host, address ? "]" : "", url->port, url->db);
+    } else if (url->host[0] == '\0' && url->seed_count > 0) {
+        write_host(host, sizeof host, url->seeds[0].host, url->seeds[0].port);
+        snprintf(place, TAKT_REDIS_PLACE_SIZE, "%s-sentinel://%s/%s/%d", scheme, host, url->primary,
+                 url->db);
+    } else {
+        write_host(host, sizeof host, url->host, url->port);
+        snprintf(place, TAKT_REDIS_PLACE_SIZE, "%s://%s/%d", scheme, host, url->db);
+    }
 }
 
 void takt_redis_url_close(takt_redis_url *url)
 {
     explicit_bzero(url->user, sizeof url->user);
     explicit_bzero(url->password, sizeof url->password);
+    explicit_bzero(url->sentinel_user, sizeof url->sentinel_user);
+    explicit_bzero(url->sentinel_password, sizeof url->sentinel_password);
 }

@@ -2,6 +2,9 @@
  * url.h: the URL of a Redis or Valkey server, including the login:
  *
  *     redis://[USER[:PASSWORD]@]HOST[:PORT][/DB][?OPTIONS]      the same with TLS: rediss://
+ *     redis-sentinel://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/NAME[/DB][?OPTIONS]
+ *                                              the primary NAME of these Sentinels; with TLS to
+ *                                              them and to the servers: rediss-sentinel://
  *     unix:PATH[?OPTIONS]
  *
  * USER and PASSWORD are percent-encoded, an IPv6 address stands in brackets, options are joined by
@@ -12,6 +15,7 @@
  *     hints=off             no second connection that listens for wake-ups
  *     ca= cert= key=        rediss: trusted authorities, our certificate and key (PEM files)
  *     user= db=             unix: what the other URLs have places for
+ *     sentinel_user= sentinel_password_file=      the login at the Sentinels
  *
  * The default password is $TAKT_REDIS_PASSWORD. Messages show only the host, the path and the
  * database of a URL.
@@ -21,13 +25,16 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <takt/error.h>
 
 #define TAKT_REDIS_HOST_MAX   253
 #define TAKT_REDIS_SOCKET_MAX 107 /* bytes of a socket's path: the system's maximum */
 #define TAKT_REDIS_SECRET_MAX 512
-#define TAKT_REDIS_PLACE_SIZE (TAKT_REDIS_HOST_MAX + 40)
+#define TAKT_REDIS_NAME_MAX   127 /* bytes of a primary's name at Sentinels */
+#define TAKT_REDIS_PLACE_SIZE (TAKT_REDIS_HOST_MAX + TAKT_REDIS_NAME_MAX + 40)
+#define TAKT_REDIS_SEEDS_MAX  9
 
 typedef enum takt_redis_transport {
     TAKT_REDIS_TCP,
@@ -35,9 +42,15 @@ typedef enum takt_redis_transport {
     TAKT_REDIS_UNIX
 } takt_redis_transport;
 
+/* A listed server, to be asked about others. */
+typedef struct takt_redis_address {
+    char host[TAKT_REDIS_HOST_MAX + 1]; /* a name or an address without brackets */
+    int port;
+} takt_redis_address;
+
 typedef struct takt_redis_url {
     takt_redis_transport transport;
-    char host[TAKT_REDIS_HOST_MAX + 1]; /* a name or an address without brackets */
+    char host[TAKT_REDIS_HOST_MAX + 1]; /* as of a seed; "" until Sentinels have named it */
     int port;
     char path[TAKT_REDIS_SOCKET_MAX + 1]; /* UNIX */
     int db;
@@ -46,24 +59,34 @@ typedef struct takt_redis_url {
     bool authenticates; /* the URL or its options give a password */
     bool preloaded;     /* never use SCRIPT LOAD */
     bool hints;
+    char primary[TAKT_REDIS_NAME_MAX + 1]; /* its name at Sentinels; "": not from Sentinels */
+    takt_redis_address seeds[TAKT_REDIS_SEEDS_MAX]; /* the Sentinels */
+    int seed_count;
+    char sentinel_user[TAKT_REDIS_SECRET_MAX + 1], sentinel_password[TAKT_REDIS_SECRET_MAX + 1];
+    char sentinel_password_file[PATH_MAX];
     char password_file[PATH_MAX], ca[PATH_MAX], cert[PATH_MAX], key[PATH_MAX]; /* "": not given */
 } takt_redis_url;
 
 /*
- * Parses the part after the scheme. 0, or TAKT_E_STORE_URL with a message that shows nothing of the
- * URL. Reads no file and no environment; *url may be half filled on failure.
+ * Parses the part after the scheme; `sentinels`: it is one of Sentinels. 0, or TAKT_E_STORE_URL
+ * with a message that shows nothing of the URL. Reads no file and no environment; *url may be half
+ * filled on failure.
  */
-int takt_redis_url_parse(takt_redis_url *url, takt_redis_transport transport, const char *rest,
-                         takt_error *error);
+int takt_redis_url_parse(takt_redis_url *url, takt_redis_transport transport, bool sentinels,
+                         const char *rest, takt_error *error);
 
 /* Parses a whole URL; errors as above. */
 int takt_redis_url_read(takt_redis_url *url, const char *text, takt_error *error);
 
-/* Finds the password if the URL has none: its file, else the environment. 0, or
- * TAKT_E_STORE_ACCESS. */
+/* Whether that is the name or the address of a host, the address without brackets. */
+bool takt_redis_is_host(const char *text, size_t size);
+
+/* Finds the password if the URL has none: its file, else the environment; and the one of Sentinels.
+ * 0, or TAKT_E_STORE_ACCESS. */
 int takt_redis_url_find_password(takt_redis_url *url, takt_error *error);
 
-/* The server as shown in messages: "redis://host:6379/0", "unix:/run/redis.sock". */
+/* The server as shown in messages: "redis://host:6379/0", "unix:/run/redis.sock", and before
+ * Sentinels have named it "redis-sentinel://s1:26379/NAME/0". */
 void takt_redis_url_place(const takt_redis_url *url, char place[TAKT_REDIS_PLACE_SIZE]);
 
 /* Overwrites the secrets. */

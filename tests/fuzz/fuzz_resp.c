@@ -9,6 +9,7 @@
 #include "redis/reply_error.h"
 #include "redis/resp.h"
 #include "redis/resp_bounds.h"
+#include "redis/sentinel_reply.h"
 
 /* Mixes a value into a sum, and all that is in it; returns what follows it. */
 static const takt_reply *add(const takt_reply *reply, uint64_t *sum, int depth, int *nodes)
@@ -31,6 +32,20 @@ static const takt_reply *add(const takt_reply *reply, uint64_t *sum, int depth, 
     return next;
 }
 
+/* The reply as one of a Sentinel: an address is one to connect to. */
+static void check_as_sentinel(const takt_reply *reply)
+{
+    takt_redis_address server;
+    takt_sentinel_word word = takt_sentinel_reply(reply, &server);
+
+    if (word == TAKT_SENTINEL_MESSAGE)
+        (void)takt_sentinel_moves(reply, "main");
+    if (word != TAKT_SENTINEL_ADDRESS)
+        return;
+    require(takt_redis_is_host(server.host, strlen(server.host)));
+    require(server.port >= 1 && server.port <= 65535);
+}
+
 /* Reads it all in pieces of that size; *end is where it was refused. */
 static uint64_t read_all(takt_resp *resp, const char *bytes, size_t size, size_t piece, int *status)
 {
@@ -45,6 +60,7 @@ static uint64_t read_all(takt_resp *resp, const char *bytes, size_t size, size_t
         while (*status == 0 && (*status = takt_resp_next(resp, &reply, &why)) == 1) {
             int nodes = 0;
             add(reply, &sum, 0, &nodes);
+            check_as_sentinel(reply);
             *status = 0;
         }
         require(*status == 0 || (*status == TAKT_E_STORE && why != NULL));

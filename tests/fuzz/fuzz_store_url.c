@@ -42,6 +42,8 @@ static void check_place(const takt_redis_url *url)
     takt_redis_url again;
 
     takt_redis_url_place(url, place);
+    if (url->primary[0] != '\0')
+        return; /* shows the first Sentinel, and the name decoded */
     if (url->transport == TAKT_REDIS_UNIX && strncmp(url->path, "//", 2) == 0)
         return; /* which is read as "unix:///PATH" */
     require(takt_redis_url_read(&again, place, NULL) == 0);
@@ -50,6 +52,18 @@ static void check_place(const takt_redis_url *url)
     require(url->transport == TAKT_REDIS_UNIX || again.db == url->db);
     require(!again.authenticates && again.user[0] == '\0' && again.password_file[0] == '\0');
     require(again.hints && !again.preloaded && again.ca[0] == '\0');
+}
+
+static void check_sentinels(const takt_redis_url *url)
+{
+    require(url->seed_count >= 1 && url->seed_count <= TAKT_REDIS_SEEDS_MAX);
+    for (int i = 0; i < url->seed_count; i++) {
+        const takt_redis_address *seed = &url->seeds[i];
+        require(takt_redis_is_host(seed->host, strlen(seed->host)));
+        require(seed->port >= 1 && seed->port <= 65535);
+    }
+    require(strlen(url->primary) <= TAKT_REDIS_NAME_MAX && strchr(url->primary, ' ') == NULL);
+    require(url->host[0] == '\0' && url->path[0] == '\0' && url->transport != TAKT_REDIS_UNIX);
 }
 
 static int check_redis(const char *text)
@@ -62,9 +76,14 @@ static int check_redis(const char *text)
         return TAKT_E_STORE_URL;
     }
     require(strlen(url.host) <= TAKT_REDIS_HOST_MAX && strlen(url.path) <= TAKT_REDIS_SOCKET_MAX);
-    require((url.transport == TAKT_REDIS_UNIX) == (url.host[0] == '\0'));
+    require((url.primary[0] != '\0') == (url.seed_count > 0));
     require((url.transport == TAKT_REDIS_UNIX) == (url.path[0] != '\0'));
-    require(url.transport == TAKT_REDIS_UNIX || (url.port >= 1 && url.port <= 65535));
+    if (url.primary[0] != '\0') {
+        check_sentinels(&url);
+    } else {
+        require((url.transport == TAKT_REDIS_UNIX) == (url.host[0] == '\0'));
+        require(url.transport == TAKT_REDIS_UNIX || (url.port >= 1 && url.port <= 65535));
+    }
     require(url.db >= 0 && url.db <= 99999);
     require(url.authenticates == (url.password[0] != '\0'));
     require((url.cert[0] != '\0') == (url.key[0] != '\0'));
@@ -88,7 +107,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(kind == NULL || (rest > text && rest <= text + strlen(text)));
     if (kind == &takt_store_file)
         check_file(rest);
-    if (kind == &takt_store_redis || kind == &takt_store_rediss || kind == &takt_store_unix)
+    if (kind == &takt_store_redis || kind == &takt_store_rediss ||
+        kind == &takt_store_redis_sentinel || kind == &takt_store_rediss_sentinel ||
+        kind == &takt_store_unix)
         require(check_redis(text) == code);
     free(text);
     return 0;

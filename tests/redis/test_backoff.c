@@ -125,3 +125,20 @@ Test(backoff, grows_with_the_time_away)
                   (int)rows[i].away_ms, (int)shortest);
     }
 }
+
+/* Two in any second, at whatever times they are wished. */
+Test(pace, two_in_a_second)
+{
+    static const struct {
+        uint64_t now_ms, wait_ms;
+    } rows[] = {{5000, 0},   {5000, 0}, {5000, 1000}, {6000, 0}, {6400, 0},
+                {6401, 599}, {7000, 0}, {7399, 1},    {7400, 0}, {9000, 0}};
+    takt_pace pace = {0};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint64_t wait_ms = takt_pace_wait_ms(&pace, rows[i].now_ms);
+        cr_expect_eq(wait_ms, rows[i].wait_ms, "%d: %d", (int)rows[i].now_ms, (int)wait_ms);
+        if (wait_ms == 0)
+            takt_pace_note(&pace, rows[i].now_ms);
+    }
+}

@@ -64,7 +64,8 @@ static void begin(struct talk *talk, takt_redis_transport transport, const char 
 
     memset(talk, 0, sizeof *talk);
     uv_loop_init(&talk->loop);
-    cr_assert_eq(takt_redis_url_parse(&talk->url, transport, rest, &error), 0, "%s", error.text);
+    cr_assert_eq(takt_redis_url_parse(&talk->url, transport, false, rest, &error), 0, "%s",
+                 error.text);
     talk->connection =
         takt_redis_connection_open(&talk->loop, &talk->url, NULL, NULL, timeout_ms, &events, talk);
     cr_assert_not_null(talk->connection);
@@ -503,7 +504,7 @@ Test(connection, leaves_with_a_reset)
         peer_listen(&peer, &talk.loop);
         peer.greeting = "+OK\r\n";
         snprintf(rest, sizeof rest, "127.0.0.1:%d", peer.port);
-        cr_assert_eq(takt_redis_url_parse(&talk.url, TAKT_REDIS_TCP, rest, NULL), 0);
+        cr_assert_eq(takt_redis_url_parse(&talk.url, TAKT_REDIS_TCP, false, rest, NULL), 0);
         talk.closed = talk.lost = 0;
         talk.connection =
             takt_redis_connection_open(&talk.loop, &talk.url, NULL, NULL, 30000, &events, &talk);
@@ -593,7 +594,7 @@ Test(connection, greeted_with_an_error)
         peer_listen(&peer, &talk.loop);
         peer.greeting = table[i].error;
         snprintf(rest, sizeof rest, "127.0.0.1:%d", peer.port);
-        cr_assert_eq(takt_redis_url_parse(&talk.url, TAKT_REDIS_TCP, rest, NULL), 0);
+        cr_assert_eq(takt_redis_url_parse(&talk.url, TAKT_REDIS_TCP, false, rest, NULL), 0);
         talk.connection =
             takt_redis_connection_open(&talk.loop, &talk.url, NULL, NULL, 30000, &events, &talk);
         await(&talk, &talk.lost, 1);

@@ -42,8 +42,8 @@ Test(redis_url, reads)
         takt_redis_url url;
         takt_error error = {0};
         char place[TAKT_REDIS_PLACE_SIZE];
-        cr_assert_eq(takt_redis_url_parse(&url, table[i].transport, table[i].rest, &error), 0,
-                     "%s: %s", table[i].rest, error.text);
+        cr_assert_eq(takt_redis_url_parse(&url, table[i].transport, false, table[i].rest, &error),
+                     0, "%s: %s", table[i].rest, error.text);
         takt_redis_url_place(&url, place);
         cr_expect_str_eq(url.host, table[i].host);
         if (table[i].transport != TAKT_REDIS_UNIX)
@@ -61,7 +61,7 @@ Test(redis_url, options)
 {
     takt_redis_url url;
 
-    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TLS,
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TLS, false,
                                       "h/1?ca=/a%26b&cert=/c&key=/k&scripts=preloaded&hints=off"
                                       "&password_file=/p",
                                       NULL),
@@ -130,9 +130,106 @@ Test(redis_url, refuses_and_tells_nothing)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         takt_redis_url url;
         takt_error error = {0};
-        cr_expect_eq(takt_redis_url_parse(&url, table[i].transport, table[i].rest, &error),
+        cr_expect_eq(takt_redis_url_parse(&url, table[i].transport, false, table[i].rest, &error),
                      TAKT_E_STORE_URL, "%s", table[i].rest);
         cr_expect_not_null(strstr(error.text, table[i].says), "%s: %s", table[i].rest, error.text);
+        cr_expect_null(strstr(error.text, CANARY), "%s", error.text);
+    }
+}
+
+/* The Sentinels as HOST:PORT, separated by blanks. */
+static const char *sentinels_of(const takt_redis_url *url, char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (int i = 0; i < url->seed_count; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s:%d", i > 0 ? " " : "",
+                                 url->seeds[i].host, url->seeds[i].port);
+    return text;
+}
+
+Test(redis_url, sentinels)
+{
+    static const struct {
+        const char *text, *sentinels, *primary, *user;
+        int db;
+        const char *place;
+    } table[] = {
+        {"redis-sentinel://s1/main", "s1:26379", "main", "", 0, "redis-sentinel://s1:26379/main/0"},
+        {"redis-sentinel://w@s1:26380,[::1],s3:1/a%2Fb/7", "s1:26380 ::1:26379 s3:1", "a/b", "w", 7,
+         "redis-sentinel://s1:26380/a/b/7"},
+        {"rediss-sentinel://[::1]:5/main/", "::1:5", "main", "", 0,
+         "rediss-sentinel://[::1]:5/main/0"},
+        {"redis-sentinel://1,2,3,4,5,6,7,8,9/m",
+         "1:26379 2:26379 3:26379 4:26379 5:26379 6:26379 7:26379 8:26379 9:26379", "m", "", 0,
+         "redis-sentinel://1:26379/m/0"},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        takt_redis_url url;
+        takt_error error = {0};
+        char place[TAKT_REDIS_PLACE_SIZE], text[400];
+        cr_assert_eq(takt_redis_url_read(&url, table[i].text, &error), 0, "%s: %s", table[i].text,
+                     error.text);
+        cr_expect_str_eq(sentinels_of(&url, text, sizeof text), table[i].sentinels);
+        cr_expect_str_eq(url.primary, table[i].primary);
+        cr_expect_str_eq(url.user, table[i].user);
+        cr_expect_str_eq(url.host, "");
+        cr_expect_eq(url.db, table[i].db);
+        takt_redis_url_place(&url, place);
+        cr_expect_str_eq(place, table[i].place);
+    }
+}
+
+Test(redis_url, login_at_sentinels)
+{
+    char file[] = "/tmp/takt-password-XXXXXX", text[200];
+    int fd = mkstemp(file);
+    takt_redis_url url;
+
+    cr_assert(fd >= 0 && write(fd, "watch\n", 6) == 6);
+    close(fd);
+    unsetenv("TAKT_REDIS_PASSWORD");
+    snprintf(text, sizeof text,
+             "redis-sentinel://u:p@s/main?sentinel_user=watcher&sentinel_password_file=%s", file);
+    cr_assert_eq(takt_redis_url_read(&url, text, NULL), 0);
+    cr_assert_eq(takt_redis_url_find_password(&url, NULL), 0);
+    cr_expect_str_eq(url.sentinel_user, "watcher");
+    cr_expect_str_eq(url.sentinel_password, "watch");
+    cr_expect_str_eq(url.password, "p");
+    unlink(file);
+    cr_expect_eq(takt_redis_url_find_password(&url, NULL), TAKT_E_STORE_ACCESS);
+}
+
+Test(redis_url, refuses_sentinels_and_tells_nothing)
+{
+    static const struct {
+        const char *text, *says;
+    } table[] = {
+        {"redis-sentinel://", "name of the primary"},
+        {"redis-sentinel://u:" CANARY "@s1", "name of the primary"},
+        {"redis-sentinel://u:" CANARY "@s1/", "name of the primary"},
+        {"redis-sentinel://u:" CANARY "@s1/%zz", "name of the primary"},
+        {"redis-sentinel://u:" CANARY "@s1/a%20b", "blanks"},
+        {"redis-sentinel://u:" CANARY "@/main", "no host"},
+        {"redis-sentinel://u:" CANARY "@s1,,s2/main", "no host"},
+        {"redis-sentinel://u:" CANARY "@s1,:1/main", "no host"},
+        {"redis-sentinel://u:" CANARY "@s1:0/main", "port"},
+        {"redis-sentinel://u:" CANARY "@s1/main/x", "database"},
+        {"redis-sentinel://u:" CANARY "@s1/main/1/2", "database"},
+        {"redis-sentinel://1,2,3,4,5,6,7,8,9,10/m", "more than 9"},
+        {"redis-sentinel://s1/main?sentinel_user=" CANARY, "sentinel_password_file"},
+        {"redis-sentinel://s1/main?sentinel_password=" CANARY, "options of Sentinels"},
+        {"redis-sentinel://s1/main?ca=/" CANARY, "rediss-sentinel://"},
+        {"redis://h?sentinel_user=" CANARY, "options of redis://"},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        takt_redis_url url;
+        takt_error error = {0};
+        cr_expect_eq(takt_redis_url_read(&url, table[i].text, &error), TAKT_E_STORE_URL, "%s",
+                     table[i].text);
+        cr_expect_not_null(strstr(error.text, table[i].says), "%s: %s", table[i].text, error.text);
         cr_expect_null(strstr(error.text, CANARY), "%s", error.text);
     }
 }
@@ -144,17 +241,17 @@ Test(redis_url, too_long)
 
     memset(rest, 'a', sizeof rest);
     rest[TAKT_REDIS_HOST_MAX] = '\0';
-    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, rest, NULL), 0);
+    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, rest, NULL), 0);
     rest[TAKT_REDIS_HOST_MAX] = 'a';
     rest[TAKT_REDIS_HOST_MAX + 1] = '\0';
-    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, rest, NULL), TAKT_E_STORE_URL);
+    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, rest, NULL), TAKT_E_STORE_URL);
     rest[TAKT_REDIS_SOCKET_MAX] = '\0';
-    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_UNIX, rest, NULL), 0);
+    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_UNIX, false, rest, NULL), 0);
     rest[TAKT_REDIS_SOCKET_MAX] = 'a';
-    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_UNIX, rest, NULL), TAKT_E_STORE_URL);
+    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_UNIX, false, rest, NULL), TAKT_E_STORE_URL);
     memset(rest, 'a', sizeof rest);
     memcpy(rest + sizeof rest - 3, "@h", 3);
-    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, rest, NULL), TAKT_E_STORE_URL);
+    cr_expect_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, rest, NULL), TAKT_E_STORE_URL);
 }
 
 static void write_file(char path[32], const char *text, size_t size)
@@ -174,31 +271,31 @@ Test(redis_url, finds_a_password)
     char path[32], rest[64];
 
     setenv("TAKT_REDIS_PASSWORD", "from-environment", 1);
-    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, "h", NULL), 0);
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, "h", NULL), 0);
     cr_assert_eq(takt_redis_url_find_password(&url, NULL), 0);
     cr_expect(url.authenticates);
     cr_expect_str_eq(url.password, "from-environment");
 
-    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, ":from-url@h", NULL), 0);
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, ":from-url@h", NULL), 0);
     cr_assert_eq(takt_redis_url_find_password(&url, NULL), 0);
     cr_expect_str_eq(url.password, "from-url");
 
     write_file(path, "from-file\r\nmore\n", 16);
     snprintf(rest, sizeof rest, "u@h?password_file=%s", path);
-    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, rest, NULL), 0);
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, rest, NULL), 0);
     cr_assert_eq(takt_redis_url_find_password(&url, &error), 0, "%s", error.text);
     cr_expect_str_eq(url.password, "from-file");
     unlink(path);
-    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, rest, NULL), 0);
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, rest, NULL), 0);
     cr_expect_eq(takt_redis_url_find_password(&url, &error), TAKT_E_STORE_ACCESS);
     cr_expect_not_null(strstr(error.text, "password_file"));
     cr_expect(!url.authenticates);
 
     unsetenv("TAKT_REDIS_PASSWORD");
-    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, "u@h", NULL), 0);
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, "u@h", NULL), 0);
     cr_expect_eq(takt_redis_url_find_password(&url, &error), TAKT_E_STORE_ACCESS);
     cr_expect_not_null(strstr(error.text, "$TAKT_REDIS_PASSWORD"));
-    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, "h", NULL), 0);
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, "h", NULL), 0);
     cr_expect_eq(takt_redis_url_find_password(&url, NULL), 0);
     cr_expect(!url.authenticates);
 }
@@ -214,7 +311,7 @@ Test(redis_url, password_files_that_are_none)
         write_file(path, i == 0 ? "\nx" : longest,
                    i == 0 ? 2 : TAKT_REDIS_SECRET_MAX + (size_t)i - 1);
         snprintf(rest, sizeof rest, "h?password_file=%s", path);
-        cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, rest, NULL), 0);
+        cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, rest, NULL), 0);
         cr_expect_eq(takt_redis_url_find_password(&url, NULL), i == 1 ? 0 : TAKT_E_STORE_ACCESS);
         unlink(path);
     }
@@ -224,7 +321,7 @@ Test(redis_url, forgets)
 {
     takt_redis_url url;
 
-    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, "user:" CANARY "@h", NULL), 0);
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, "user:" CANARY "@h", NULL), 0);
     takt_redis_url_close(&url);
     cr_expect_null(memmem(&url, sizeof url, CANARY, strlen(CANARY)));
 }

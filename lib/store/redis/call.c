@@ -24,7 +24,7 @@ void takt_redis_set_trouble(takt_redis_store *store, const char *text, const cha
     char place[TAKT_REDIS_PLACE_SIZE];
     takt_error made;
 
-    takt_redis_url_place(&store->url, place);
+    takt_redis_url_place(takt_redis_connection_server(store->connection), place);
     takt_fail(&made, TAKT_E_STORE, "%s: %s%s%s%s", place, text, word[0] ? " (" : "", word,
               word[0] ? ")" : "");
     memcpy(store->text, made.text, sizeof store->text);

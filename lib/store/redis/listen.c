@@ -41,7 +41,6 @@ static bool wakes_workers(const takt_numbers *numbers)
 void takt_redis_listen(takt_redis_store *store, const takt_store_call *call)
 {
     takt_hints_options options = {.name_space = store->name_space,
-                                  .timeout_ms = store->timeout.timeout_ns / 1000000,
                                   .on_hint = on_hint,
                                   .closed = store->part_closed,
                                   .data = store};
@@ -49,7 +48,7 @@ void takt_redis_listen(takt_redis_store *store, const takt_store_call *call)
     if (!store->url.hints || store->options.on_hint == NULL)
         return;
     if (store->hints == NULL) {
-        store->hints = takt_hints_open(store->loop, &store->url, store->trust, &options);
+        store->hints = takt_hints_open(store->loop, store->connection, &options);
         if (store->hints != NULL && !takt_redis_connection_ready(store->connection))
             takt_hints_hold(store->hints, true);
     }

@@ -1,5 +1,6 @@
 /*
- * redis.c: the stores "redis://", "rediss://" and "unix:", as seen from a loop.
+ * redis.c: the stores "redis://", "rediss://", the same behind Sentinels, and "unix:", as seen from
+ * a loop.
  *
  * Decides which calls wait for a connection and which fail at once, and when a server has not
  * answered for too long. A connection without an answer is closed, and all calls sent on it fail. A
@@ -273,16 +274,16 @@ static void fill(takt_redis_store *store, const takt_store_kind *kind, uv_loop_t
     takt_list_init(&store->failed);
 }
 
-static int open_by(const takt_store_kind *kind, takt_redis_transport transport, takt_store **store,
-                   uv_loop_t *loop, const char *rest, const takt_store_options *options,
-                   takt_error *error)
+static int open_by(const takt_store_kind *kind, takt_redis_transport transport, bool sentinels,
+                   takt_store **store, uv_loop_t *loop, const char *rest,
+                   const takt_store_options *options, takt_error *error)
 {
     takt_redis_store *opened = calloc(1, sizeof *opened);
     int code;
 
     if (opened == NULL)
         return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
-    code = takt_redis_url_parse(&opened->url, transport, rest, error);
+    code = takt_redis_url_parse(&opened->url, transport, sentinels, rest, error);
     if (code == 0)
         code = takt_redis_url_find_password(&opened->url, error);
     if (code == 0 && transport == TAKT_REDIS_TLS)
@@ -332,30 +333,34 @@ static void redis_close(takt_store *base, void (*closed)(void *data), void *data
     uv_ref((uv_handle_t *)&store->timer);
 }
 
-/* ---- the three schemes ----------------------------------------------------------------------- */
+/* ---- the schemes ----------------------------------------------------------------------------- */
 
-static int check(takt_redis_transport transport, const char *rest, takt_error *error)
+static int check(takt_redis_transport transport, bool sentinels, const char *rest,
+                 takt_error *error)
 {
     takt_redis_url url;
-    int code = takt_redis_url_parse(&url, transport, rest, error);
+    int code = takt_redis_url_parse(&url, transport, sentinels, rest, error);
 
     takt_redis_url_close(&url);
     return code;
 }
 
-#define KIND(kind, scheme, transport)                                                              \
+#define KIND(kind, scheme, transport, sentinels)                                                   \
     static int check_##kind(const char *rest, takt_error *error)                                   \
     {                                                                                              \
-        return check(transport, rest, error);                                                      \
+        return check(transport, sentinels, rest, error);                                           \
     }                                                                                              \
     static int open_##kind(takt_store **store, uv_loop_t *loop, const char *rest,                  \
                            const takt_store_options *options, takt_error *error)                   \
     {                                                                                              \
-        return open_by(&takt_store_##kind, transport, store, loop, rest, options, error);          \
+        return open_by(&takt_store_##kind, transport, sentinels, store, loop, rest, options,       \
+                       error);                                                                     \
     }                                                                                              \
     const takt_store_kind takt_store_##kind = {scheme,       check_##kind, open_##kind,            \
                                                redis_submit, redis_close,  takt_redis_list}
 
-KIND(redis, "redis://", TAKT_REDIS_TCP);
-KIND(rediss, "rediss://", TAKT_REDIS_TLS);
-KIND(unix, "unix:", TAKT_REDIS_UNIX);
+KIND(redis, "redis://", TAKT_REDIS_TCP, false);
+KIND(rediss, "rediss://", TAKT_REDIS_TLS, false);
+KIND(redis_sentinel, "redis-sentinel://", TAKT_REDIS_TCP, true);
+KIND(rediss_sentinel, "rediss-sentinel://", TAKT_REDIS_TLS, true);
+KIND(unix, "unix:", TAKT_REDIS_UNIX, false);

@@ -260,7 +260,7 @@ static void on_closed(void *data)
 static const takt_redis_connection_events connection_events = {on_ready, on_lost, on_pushed,
                                                                on_closed};
 
-takt_hints *takt_hints_open(uv_loop_t *loop, const takt_redis_url *url, takt_tls_trust *trust,
+takt_hints *takt_hints_open(uv_loop_t *loop, takt_redis_connection *beside,
                             const takt_hints_options *options)
 {
     takt_hints *hints = calloc(1, sizeof *hints);
@@ -272,8 +272,7 @@ takt_hints *takt_hints_open(uv_loop_t *loop, const takt_redis_url *url, takt_tls
     takt_list_init(&hints->recent);
     if (takt_table_init(&hints->table, uv_hrtime() ^ (uint64_t)(uintptr_t)hints) < 0)
         goto free_hints;
-    hints->connection = takt_redis_connection_open(loop, url, trust, NULL, options->timeout_ms,
-                                                   &connection_events, hints);
+    hints->connection = takt_redis_connection_open_beside(beside, NULL, &connection_events, hints);
     if (hints->connection == NULL)
         goto close_table;
     return hints;

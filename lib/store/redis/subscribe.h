@@ -14,8 +14,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "redis/tls.h"
-#include "redis/url.h"
+#include "redis/connection.h"
 
 #define TAKT_HINTS_MAX 4096 /* channels listened to at once; ledgers beyond that get no hints */
 
@@ -23,7 +22,6 @@ typedef struct takt_hints takt_hints;
 
 typedef struct takt_hints_options {
     const char *name_space;
-    uint64_t timeout_ms;
     /* `own`: the hint is for this worker only. Also called after subscribing, for hints missed
      * before. `by` is the message: the worker that knows the news already; "": none does. */
     void (*on_hint)(void *data, const char *limit, const char *key, bool own, const char *by,
@@ -32,8 +30,9 @@ typedef struct takt_hints_options {
     void *data;
 } takt_hints_options;
 
-/* NULL: no memory. The url, the trust and the namespace must outlive the hints. */
-takt_hints *takt_hints_open(uv_loop_t *loop, const takt_redis_url *url, takt_tls_trust *trust,
+/* Listens beside the store's own connection. NULL: no memory. The namespace must outlive the
+ * hints, which are closed no later than the connection. */
+takt_hints *takt_hints_open(uv_loop_t *loop, takt_redis_connection *beside,
                             const takt_hints_options *options);
 
 /* This client uses a ledger: listens to it for a while, and if `worker` is not 0, to the channel of
